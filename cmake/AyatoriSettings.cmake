@@ -1,0 +1,29 @@
+# Options of the build, and what every target of the project is compiled with.
+option(AYATORI_TESTS "Build the tests" ON)
+option(AYATORI_STRICT "Treat warnings as errors and harden the standard library (preset dev)" OFF)
+option(AYATORI_NATIVE "Compile for the processor of this machine" ON)
+set(AYATORI_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# Carried by every target of the build tree, and by nothing that is installed.
+add_library(ayatori_compile_options INTERFACE)
+target_compile_options(ayatori_compile_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wcast-qual -Wformat=2 -Wundef
+  $<$<BOOL:${AYATORI_STRICT}>:-Werror>
+  $<$<BOOL:${AYATORI_NATIVE}>:-march=native>)
+target_compile_definitions(ayatori_compile_options INTERFACE
+  $<$<BOOL:${AYATORI_STRICT}>:_GLIBCXX_ASSERTIONS AYATORI_ASSERTIONS>)
+if(AYATORI_SANITIZE)
+  target_compile_options(ayatori_compile_options INTERFACE
+    -fsanitize=${AYATORI_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${AYATORI_SANITIZE})
+endif()

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ayatori {
+
+/// A result file while it is being written: a temporary name in the same folder, renamed to the final one by commit().
+/// Destroyed without commit(), it removes the temporary: a reader sees the old file or the whole new one, never a part.
+class TemporaryFile {
+ public:
+  /// Creates the temporary beside `path`. Throws EnvironmentError naming `path` when that is impossible.
+  explicit TemporaryFile(std::string path);
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  /// Where to write until commit().
+  const std::string& temporary_path() const { return temporary_; }
+
+  /// Flushes to disk and renames. Throws EnvironmentError.
+  void commit();
+
+ private:
+  std::string path_;
+  std::string temporary_;
+  bool committed_ = false;
+};
+
+/// Writes a whole file under a temporary name and renames it. Throws EnvironmentError.
+void write_file(const std::string& path, std::string_view content);
+
+}  // namespace ayatori

@@ -1,0 +1,14 @@
+#include "ayatori/base/timing.hpp"
+
+#include <time.h>
+
+namespace ayatori {
+
+double wall_time() {
+  // clock_gettime rather than std::chrono: the simulator's compiler wrapper redirects it to simulated time.
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+}  // namespace ayatori

@@ -1,0 +1,42 @@
+#include "ayatori/comm/environment.hpp"
+
+#include <cstdlib>
+#include <string>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/comm/native.hpp"
+
+namespace ayatori::comm {
+
+Environment::Environment(int& argc, char**& argv) {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized != 0) return;
+  // Open MPI started without mpirun would fork a daemon to be able to spawn processes, which nothing here does.
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+  int provided = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  owner_ = true;
+}
+
+Environment::~Environment() {
+  if (owner_) MPI_Finalize();
+}
+
+void abort_job(int status) {
+  MPI_Abort(MPI_COMM_WORLD, status);
+  std::abort();
+}
+
+const char* mpi_version() {
+  static const std::string version = [] {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    const std::string all(text, length);
+    return all.substr(0, all.find_first_of(",\n"));
+  }();
+  return version.c_str();
+}
+
+}  // namespace ayatori::comm

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <mpi.h>
+
+#include "ayatori/comm/comm.hpp"
+
+// For code that must speak MPI itself: implementations of Collectives, and applications that bring their own MPI_Comm.
+// The only header of the library that includes mpi.h.
+
+namespace ayatori::comm {
+
+struct CommHandle {
+  MPI_Comm comm = MPI_COMM_NULL;
+  bool owned = false;  ///< freed with the last Comm that shares it
+
+  CommHandle(MPI_Comm native_comm, bool is_owned) : comm(native_comm), owned(is_owned) {}
+  ~CommHandle();
+  CommHandle(const CommHandle&) = delete;
+  CommHandle& operator=(const CommHandle&) = delete;
+
+  static Comm wrap(MPI_Comm comm, bool owned, std::shared_ptr<const Collectives> collectives);
+};
+
+struct RequestHandle {
+  std::vector<MPI_Request> parts;  ///< a transfer longer than MPI can count travels in several
+};
+
+inline MPI_Comm native(const Comm& comm) { return comm.handle().comm; }
+
+/// Collective. A Comm over a duplicate of an application's communicator.
+Comm from_native(MPI_Comm comm);
+
+MPI_Datatype native(DataType type);
+MPI_Op native(ReduceOp op);
+
+/// Throws EnvironmentError with the MPI's own text unless `code` is MPI_SUCCESS.
+void check_mpi(int code, const char* call);
+
+}  // namespace ayatori::comm

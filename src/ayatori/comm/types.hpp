@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace ayatori::comm {
+
+/// Element types that travel. Everything else travels as bytes (and cannot be reduced).
+enum class DataType { byte, int32, int64, uint64, float32, float64 };
+
+/// Reductions that the library uses.
+enum class ReduceOp { sum, min, max, bitwise_or };
+
+template <class T>
+inline constexpr bool is_transferable = std::is_trivially_copyable_v<T>;
+
+/// The DataType of T; byte for a struct.
+template <class T>
+constexpr DataType data_type_of() {
+  static_assert(is_transferable<T>);
+  if constexpr (std::is_same_v<T, double>) return DataType::float64;
+  else if constexpr (std::is_same_v<T, float>) return DataType::float32;
+  else if constexpr (std::is_integral_v<T> && sizeof(T) == 8) return std::is_signed_v<T> ? DataType::int64 : DataType::uint64;
+  else if constexpr (std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 4) return DataType::int32;
+  else return DataType::byte;
+}
+
+/// Elements of data_type_of<T>() in one T.
+template <class T>
+constexpr std::int64_t units_of() {
+  return data_type_of<T>() == DataType::byte ? static_cast<std::int64_t>(sizeof(T)) : 1;
+}
+
+/// Bytes of one element.
+std::size_t size_of(DataType type);
+
+}  // namespace ayatori::comm

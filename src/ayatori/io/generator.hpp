@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ayatori/comm/comm.hpp"
+#include "ayatori/sparse/row_block.hpp"
+
+namespace ayatori::io {
+
+/// The parameters of a generator spec "name:key=value,key=value", checked against what the generator knows: unknown keys,
+/// words where numbers belong and values out of range are InputErrors that say what is allowed.
+class GeneratorParameters {
+ public:
+  explicit GeneratorParameters(std::map<std::string, double> values) : values_(std::move(values)) {}
+  double real(std::string_view key) const;
+  std::int64_t integer(std::string_view key) const;
+
+ private:
+  std::map<std::string, double> values_;
+};
+
+struct GeneratorParameter {
+  std::string_view key;
+  double default_value;
+  double min;
+  double max;
+  bool integer;
+  std::string_view description;
+};
+
+/// Collects one row: columns in any order; equal columns are summed.
+class RowBuilder {
+ public:
+  void add(std::int64_t column, double value) { entries_.push_back({column, value}); }
+
+  struct ColumnValue {
+    std::int64_t column;
+    double value;
+  };
+  /// What was added, sorted by column with equal columns summed. Invalidated by add() and clear().
+  std::span<const ColumnValue> sorted();
+  void clear() { entries_.clear(); }
+
+ private:
+  std::vector<ColumnValue> entries_;
+};
+
+/// A matrix that can be asked for any of its rows, from any thread: rows are independent of each other, so that every
+/// rank makes its own.
+struct GeneratedMatrix {
+  std::int64_t rows = 0;
+  std::function<void(std::int64_t i, RowBuilder& row)> row;
+};
+
+/// An entry in the list of generators.
+struct Generator {
+  std::string_view name;
+  std::string_view description;
+  bool symmetric;
+  std::span<const GeneratorParameter> parameters;
+  GeneratedMatrix (*make)(const GeneratorParameters& parameters);
+};
+
+/// Every generator. Adding one is a file in generators/ and a line in generators/list.cpp.
+std::span<const Generator> generators();
+
+/// Collective. The matrix of a spec, rows evenly spread, each rank making its own. Throws InputError.
+sparse::RowBlock generate(const comm::Comm& comm, std::string_view spec);
+
+/// Whether the spec names a generator (its parameters may still be wrong).
+bool is_generator(std::string_view spec);
+
+}  // namespace ayatori::io

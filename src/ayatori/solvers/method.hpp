@@ -1,0 +1,76 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ayatori/solvers/global_sum.hpp"
+#include "ayatori/solvers/orthogonalization.hpp"
+#include "ayatori/solvers/vector_ops.hpp"
+#include "ayatori/sparse/linear_operator.hpp"
+
+namespace ayatori::solvers {
+
+/// A x = b with a preconditioner M that approximates the inverse of A, and the sum over ranks.
+struct System {
+  const sparse::LinearOperator& a;
+  const sparse::LinearOperator& m;
+  ConstVector b;
+  const GlobalSum& sum;
+};
+
+struct MethodOptions {
+  double target = 0;                  ///< absolute 2-norm of the residual b - A x at which to stop
+  int max_iterations = 10000;         ///< products with A, at most
+  int restart = 30;                   ///< basis vectors before GMRES and FGMRES restart
+  /// A method has stagnated when its residual has shrunk by less than this factor ...
+  double stagnation_factor = 0.98;
+  /// ... over this many iterations.
+  int stagnation_window = 500;
+};
+
+/// How a method ended.
+enum class Stop {
+  converged,       ///< its own (recursive) residual met the target; the caller verifies
+  max_iterations,
+  stagnated,
+  breakdown,       ///< the recurrence cannot go on; `reason` names what vanished
+  interrupted,     ///< a rank asked to stop
+};
+std::string_view name_of(Stop stop);
+
+struct MethodResult {
+  Stop stop = Stop::max_iterations;
+  int iterations = 0;
+  double residual_norm = 0;  ///< as the method believes; absolute
+  std::string reason;        ///< of a breakdown or stagnation, in words with figures
+};
+
+/// Told after every iteration: how many so far and the residual norm that the method believes in.
+using Progress = std::function<void(int iteration, double residual_norm)>;
+
+/// Improves x, which holds a starting guess. Collective; all ranks return the same result. x is always the best iterate
+/// known and finite, whatever the way it ended.
+using MethodFunction = MethodResult (*)(const System& system, Vector x, const MethodOptions& options,
+                                        const Orthogonalize& orthogonalize, const Progress& progress);
+
+/// An entry in the list of methods, with what must hold for it to apply.
+struct Method {
+  std::string_view name;
+  std::string_view description;
+  bool needs_symmetric;             ///< A symmetric
+  bool needs_definite;              ///< A positive definite
+  bool needs_symmetric_preconditioner;   ///< M symmetric positive definite
+  bool restarts;                    ///< obeys MethodOptions::restart and the orthogonalization
+  bool flexible;                    ///< M may change from one application to the next
+  MethodFunction solve;
+};
+
+/// Every method. Adding one is a file in methods/ and a line in methods/list.cpp.
+std::span<const Method> methods();
+
+/// The method of this name. Throws InputError that lists the names.
+const Method& method(std::string_view name);
+
+}  // namespace ayatori::solvers

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ayatori/solvers/global_sum.hpp"
+#include "ayatori/sparse/distributed_matrix.hpp"
+#include "ayatori/sparse/linear_operator.hpp"
+
+namespace ayatori::solvers {
+
+struct PreconditionerOptions {
+  int blocks = 0;           ///< blocks per rank of the block preconditioners; 0: one per thread
+  int block_size = 0;       ///< unknowns per small dense block of block-jacobi; 0: chosen from the matrix
+  int degree = 4;           ///< of the polynomial preconditioners
+};
+
+/// A preconditioner ready for use, with what its set-up has to report ("shifted 12 pivots by 1e-8", ...).
+struct BuiltPreconditioner {
+  std::unique_ptr<sparse::LinearOperator> op;
+  std::vector<std::string> notes;
+};
+
+/// An entry in the list of preconditioners. `make` is collective; it keeps a reference to the matrix. It throws
+/// Error (agreed, of kind bad_input) when the matrix does not admit the preconditioner, saying why.
+struct Preconditioner {
+  std::string_view name;
+  std::string_view description;
+  bool symmetric;   ///< symmetric positive definite whenever A is
+  BuiltPreconditioner (*make)(const sparse::DistributedMatrix& matrix, const GlobalSum& sum,
+                              const PreconditionerOptions& options);
+};
+
+/// none, jacobi, block-jacobi, block-ilu0, neumann, chebyshev. Adding one is a file in preconditioners/ and a line in its
+/// list.cpp.
+std::span<const Preconditioner> preconditioners();
+
+/// The one of this name. Throws InputError that lists the names.
+const Preconditioner& preconditioner(std::string_view name);
+
+}  // namespace ayatori::solvers
