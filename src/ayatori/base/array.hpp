@@ -7,8 +7,9 @@
 
 namespace ayatori {
 
-/// Allocates on cache-line boundaries and leaves elements of trivial types uninitialised, so that a page belongs to the
-/// memory of the thread that first writes it (first touch) and resize() costs no pass over the data.
+/// Allocates on cache-line boundaries and leaves elements of trivial types uninitialised, so that a page
+/// belongs to the memory of the thread that first writes it (first touch) and resize() costs no pass over the
+/// data.
 template <class T>
 class FirstTouchAllocator {
  public:

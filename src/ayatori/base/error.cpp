@@ -15,9 +15,12 @@ template <class E>
 
 void throw_error(ErrorKind kind, const std::string& text, bool agreed) {
   switch (kind) {
-    case ErrorKind::bad_input: throw_as<InputError>(text, agreed);
-    case ErrorKind::environment: throw_as<EnvironmentError>(text, agreed);
-    case ErrorKind::internal: break;
+    case ErrorKind::bad_input:
+      throw_as<InputError>(text, agreed);
+    case ErrorKind::environment:
+      throw_as<EnvironmentError>(text, agreed);
+    case ErrorKind::internal:
+      break;
   }
   throw_as<InternalError>(text, agreed);
 }

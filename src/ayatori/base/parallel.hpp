@@ -10,12 +10,16 @@
 namespace ayatori {
 
 /// Threads that a parallel region of this process gets.
-inline int max_threads() { return omp_get_max_threads(); }
+inline int max_threads() {
+  return omp_get_max_threads();
+}
 
-/// Below this many elements a thread's share is not worth waking it: about the cost of one barrier in vector operations.
+/// Below this many elements a thread's share is not worth waking it: about the cost of one barrier in vector
+/// operations.
 inline constexpr std::int64_t min_elements_per_thread = 1024;
 
-/// Threads used for a loop over n elements; the same for the same n, so that data stays with the thread that touched it.
+/// Threads used for a loop over n elements; the same for the same n, so that data stays with the thread that
+/// touched it.
 inline int threads_for(std::int64_t n) {
   return static_cast<int>(std::clamp<std::int64_t>(n / min_elements_per_thread, 1, max_threads()));
 }
@@ -40,7 +44,8 @@ void parallel_for(std::int64_t n, Body&& body) {
   });
 }
 
-/// Sum of body(Range) over the shares of [0, n), added in thread order: bitwise the same for the same thread count.
+/// Sum of body(Range) over the shares of [0, n), added in thread order: bitwise the same for the same thread
+/// count.
 template <class Body>
 double parallel_sum(std::int64_t n, Body&& body) {
   const int threads = threads_for(n);

@@ -4,8 +4,8 @@
 
 namespace ayatori {
 
-/// A hash of (seed, index) with every bit mixed (SplitMix64, Steele, Lea & Flood 2014). Being a function of the index,
-/// it gives the same random object however its elements are spread over ranks and threads.
+/// A hash of (seed, index) with every bit mixed (SplitMix64, Steele, Lea & Flood 2014). Being a function of
+/// the index, it gives the same random object however its elements are spread over ranks and threads.
 inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index) {
   std::uint64_t z = seed * 0xd1342543de82ef95U + (index + 1) * 0x9e3779b97f4a7c15U;
   z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;

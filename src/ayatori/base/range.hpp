@@ -16,7 +16,8 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-/// Part `part` of [0, n) cut into `parts` contiguous pieces whose sizes differ by at most one; the longer come first.
+/// Part `part` of [0, n) cut into `parts` contiguous pieces whose sizes differ by at most one; the longer
+/// come first.
 inline Range split_evenly(std::int64_t n, std::int64_t parts, std::int64_t part) {
   const std::int64_t quotient = n / parts;
   const std::int64_t remainder = n % parts;

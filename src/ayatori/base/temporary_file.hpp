@@ -5,8 +5,9 @@
 
 namespace ayatori {
 
-/// A result file while it is being written: a temporary name in the same folder, renamed to the final one by commit().
-/// Destroyed without commit(), it removes the temporary: a reader sees the old file or the whole new one, never a part.
+/// A result file while it is being written: a temporary name in the same folder, renamed to the final one by
+/// commit(). Destroyed without commit(), it removes the temporary: a reader sees the old file or the whole
+/// new one, never a part.
 class TemporaryFile {
  public:
   /// Creates the temporary beside `path`. Throws EnvironmentError naming `path` when that is impossible.

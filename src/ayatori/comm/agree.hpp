@@ -19,11 +19,13 @@ struct LocalOutcome {
   std::string text;
 };
 
-/// Collective. Returns if no rank failed; otherwise throws, on every rank, the error of the lowest rank that did.
+/// Collective. Returns if no rank failed; otherwise throws, on every rank, the error of the lowest rank that
+/// did.
 void agree_on_outcome(const Comm& comm, const LocalOutcome& mine);
 
-/// Collective. Runs `local` on every rank and gives its result; an exception on any rank becomes the same exception on
-/// all of them, so that nobody waits for a rank that has left. `local` makes no collective call on this communicator.
+/// Collective. Runs `local` on every rank and gives its result; an exception on any rank becomes the same
+/// exception on all of them, so that nobody waits for a rank that has left. `local` makes no collective call
+/// on this communicator.
 template <class Local>
 auto agree(const Comm& comm, Local&& local) -> std::invoke_result_t<Local> {
   LocalOutcome outcome;

@@ -10,9 +10,10 @@ namespace ayatori::comm {
 
 class Comm;
 
-/// The collective operations that the library uses, on untyped buffers. Every method is collective: every rank of the
-/// communicator calls it with matching arguments. Comm gives them types; who implements them is the application's choice
-/// (Comm::with_collectives): the MPI's own by default, synthesized schedules when installed.
+/// The collective operations that the library uses, on untyped buffers. Every method is collective: every
+/// rank of the communicator calls it with matching arguments. Comm gives them types; who implements them is
+/// the application's choice (Comm::with_collectives): the MPI's own by default, synthesized schedules when
+/// installed.
 ///
 /// Counts and displacements are in elements of `type`. Throws EnvironmentError when the transport fails.
 class Collectives {
@@ -22,20 +23,24 @@ class Collectives {
   virtual void barrier(const Comm& comm) const = 0;
   virtual void broadcast(const Comm& comm, void* data, std::int64_t count, DataType type, int root) const = 0;
   /// In place: data holds this rank's contribution, then the result.
-  virtual void allreduce(const Comm& comm, void* data, std::int64_t count, DataType type, ReduceOp op) const = 0;
+  virtual void allreduce(const Comm& comm, void* data, std::int64_t count, DataType type,
+                         ReduceOp op) const = 0;
   /// Rank r receives in `data` the reduction over ranks < r; rank 0's data is left as it was.
-  virtual void exclusive_scan(const Comm& comm, void* data, std::int64_t count, DataType type, ReduceOp op) const = 0;
-  virtual void allgather(const Comm& comm, const void* send, std::int64_t count, void* receive, DataType type) const = 0;
+  virtual void exclusive_scan(const Comm& comm, void* data, std::int64_t count, DataType type,
+                              ReduceOp op) const = 0;
+  virtual void allgather(const Comm& comm, const void* send, std::int64_t count, void* receive,
+                         DataType type) const = 0;
   virtual void allgatherv(const Comm& comm, const void* send, std::int64_t count, void* receive,
                           std::span<const std::int64_t> counts, std::span<const std::int64_t> displacements,
                           DataType type) const = 0;
   virtual void gatherv(const Comm& comm, const void* send, std::int64_t count, void* receive,
-                       std::span<const std::int64_t> counts, std::span<const std::int64_t> displacements, DataType type,
-                       int root) const = 0;
+                       std::span<const std::int64_t> counts, std::span<const std::int64_t> displacements,
+                       DataType type, int root) const = 0;
   virtual void scatterv(const Comm& comm, const void* send, std::span<const std::int64_t> counts,
-                        std::span<const std::int64_t> displacements, void* receive, std::int64_t count, DataType type,
-                        int root) const = 0;
-  virtual void alltoall(const Comm& comm, const void* send, std::int64_t count, void* receive, DataType type) const = 0;
+                        std::span<const std::int64_t> displacements, void* receive, std::int64_t count,
+                        DataType type, int root) const = 0;
+  virtual void alltoall(const Comm& comm, const void* send, std::int64_t count, void* receive,
+                        DataType type) const = 0;
   virtual void alltoallv(const Comm& comm, const void* send, std::span<const std::int64_t> send_counts,
                          std::span<const std::int64_t> send_displacements, void* receive,
                          std::span<const std::int64_t> receive_counts,

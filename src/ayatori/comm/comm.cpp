@@ -30,34 +30,47 @@ Request start_parts(std::int64_t count, DataType type, Start&& start) {
 
 std::size_t size_of(DataType type) {
   switch (type) {
-    case DataType::byte: return 1;
+    case DataType::byte:
+      return 1;
     case DataType::int32:
-    case DataType::float32: return 4;
+    case DataType::float32:
+      return 4;
     case DataType::int64:
     case DataType::uint64:
-    case DataType::float64: break;
+    case DataType::float64:
+      break;
   }
   return 8;
 }
 
 MPI_Datatype native(DataType type) {
   switch (type) {
-    case DataType::byte: return MPI_BYTE;
-    case DataType::int32: return MPI_INT32_T;
-    case DataType::int64: return MPI_INT64_T;
-    case DataType::uint64: return MPI_UINT64_T;
-    case DataType::float32: return MPI_FLOAT;
-    case DataType::float64: break;
+    case DataType::byte:
+      return MPI_BYTE;
+    case DataType::int32:
+      return MPI_INT32_T;
+    case DataType::int64:
+      return MPI_INT64_T;
+    case DataType::uint64:
+      return MPI_UINT64_T;
+    case DataType::float32:
+      return MPI_FLOAT;
+    case DataType::float64:
+      break;
   }
   return MPI_DOUBLE;
 }
 
 MPI_Op native(ReduceOp op) {
   switch (op) {
-    case ReduceOp::sum: return MPI_SUM;
-    case ReduceOp::min: return MPI_MIN;
-    case ReduceOp::max: return MPI_MAX;
-    case ReduceOp::bitwise_or: break;
+    case ReduceOp::sum:
+      return MPI_SUM;
+    case ReduceOp::min:
+      return MPI_MIN;
+    case ReduceOp::max:
+      return MPI_MAX;
+    case ReduceOp::bitwise_or:
+      break;
   }
   return MPI_BOR;
 }
@@ -95,15 +108,17 @@ Request::~Request() = default;
 
 void Request::wait() {
   if (!handle_) return;
-  check_mpi(MPI_Waitall(static_cast<int>(handle_->parts.size()), handle_->parts.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  check_mpi(MPI_Waitall(static_cast<int>(handle_->parts.size()), handle_->parts.data(), MPI_STATUSES_IGNORE),
+            "MPI_Waitall");
   handle_.reset();
 }
 
 bool Request::test() {
   if (!handle_) return true;
   int done = 0;
-  check_mpi(MPI_Testall(static_cast<int>(handle_->parts.size()), handle_->parts.data(), &done, MPI_STATUSES_IGNORE),
-            "MPI_Testall");
+  check_mpi(
+      MPI_Testall(static_cast<int>(handle_->parts.size()), handle_->parts.data(), &done, MPI_STATUSES_IGNORE),
+      "MPI_Testall");
   if (done != 0) handle_.reset();
   return done != 0;
 }
@@ -118,9 +133,13 @@ Comm::Comm(std::shared_ptr<const CommHandle> handle, std::shared_ptr<const Colle
   check_mpi(MPI_Comm_size(handle_->comm, &size_), "MPI_Comm_size");
 }
 
-Comm Comm::world() { return CommHandle::wrap(MPI_COMM_WORLD, false, mpi_collectives()); }
+Comm Comm::world() {
+  return CommHandle::wrap(MPI_COMM_WORLD, false, mpi_collectives());
+}
 
-Comm Comm::self() { return CommHandle::wrap(MPI_COMM_SELF, false, mpi_collectives()); }
+Comm Comm::self() {
+  return CommHandle::wrap(MPI_COMM_SELF, false, mpi_collectives());
+}
 
 Comm Comm::duplicate() const {
   MPI_Comm copy = MPI_COMM_NULL;
@@ -148,7 +167,8 @@ Comm Comm::split_by_node() const {
 #else
 Comm Comm::split_by_node() const {
   MPI_Comm part = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(handle_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part), "MPI_Comm_split_type");
+  check_mpi(MPI_Comm_split_type(handle_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part),
+            "MPI_Comm_split_type");
   return CommHandle::wrap(part, true, collectives_);
 }
 #endif
@@ -177,7 +197,8 @@ Request Comm::isend_raw(const void* data, std::int64_t count, DataType type, int
 Request Comm::irecv_raw(void* data, std::int64_t count, DataType type, int source, int tag) const {
   return start_parts(count, type, [&](std::int64_t offset, int part) {
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Irecv(static_cast<std::byte*>(data) + offset, part, native(type), source, tag, handle_->comm, &request),
+    check_mpi(MPI_Irecv(static_cast<std::byte*>(data) + offset, part, native(type), source, tag,
+                        handle_->comm, &request),
               "MPI_Irecv");
     return request;
   });

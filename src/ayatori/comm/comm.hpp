@@ -46,9 +46,9 @@ struct Gathered {
   }
 };
 
-/// A communicator: a group of ranks and a private space for their messages. Copies share it; duplicate() makes a new one.
-/// Element types are anything trivially copyable; reductions want one of the arithmetic DataTypes.
-/// Collective calls are marked: every rank of the communicator makes them, in the same order.
+/// A communicator: a group of ranks and a private space for their messages. Copies share it; duplicate()
+/// makes a new one. Element types are anything trivially copyable; reductions want one of the arithmetic
+/// DataTypes. Collective calls are marked: every rank of the communicator makes them, in the same order.
 class Comm {
  public:
   /// All ranks of the job; valid while an Environment lives.
@@ -109,7 +109,8 @@ class Comm {
   template <class T>
   void allreduce(std::span<T> data, ReduceOp op) const {
     static_assert(data_type_of<T>() != DataType::byte, "bytes cannot be reduced");
-    collectives_->allreduce(*this, data.data(), static_cast<std::int64_t>(data.size()), data_type_of<T>(), op);
+    collectives_->allreduce(*this, data.data(), static_cast<std::int64_t>(data.size()), data_type_of<T>(),
+                            op);
   }
   template <class T>
   T allreduce(T value, ReduceOp op) const {
@@ -141,8 +142,8 @@ class Comm {
     Gathered<T> result{{}, offsets_from(allgather(static_cast<std::int64_t>(mine.size())))};
     result.values.resize(result.offsets.back());
     const Layout layout(result.offsets, units_of<T>());
-    collectives_->allgatherv(*this, mine.data(), count_of<T>(mine.size()), result.values.data(), layout.counts,
-                             layout.displacements, data_type_of<T>());
+    collectives_->allgatherv(*this, mine.data(), count_of<T>(mine.size()), result.values.data(),
+                             layout.counts, layout.displacements, data_type_of<T>());
     return result;
   }
 
@@ -157,7 +158,8 @@ class Comm {
     return result;
   }
 
-  /// Collective. Sends [offsets[r], offsets[r + 1]) of `data` to rank r; gives what all ranks sent to this one.
+  /// Collective. Sends [offsets[r], offsets[r + 1]) of `data` to rank r; gives what all ranks sent to this
+  /// one.
   template <class T>
   Gathered<T> alltoallv(std::span<const T> data, std::span<const std::int64_t> offsets) const {
     std::vector<std::int64_t> send_sizes(size_);
@@ -168,8 +170,8 @@ class Comm {
     result.values.resize(result.offsets.back());
     const Layout send({offsets.begin(), offsets.end()}, units_of<T>());
     const Layout receive(result.offsets, units_of<T>());
-    collectives_->alltoallv(*this, data.data(), send.counts, send.displacements, result.values.data(), receive.counts,
-                            receive.displacements, data_type_of<T>());
+    collectives_->alltoallv(*this, data.data(), send.counts, send.displacements, result.values.data(),
+                            receive.counts, receive.displacements, data_type_of<T>());
     return result;
   }
 

@@ -12,7 +12,8 @@ Environment::Environment(int& argc, char**& argv) {
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (initialized != 0) return;
-  // Open MPI started without mpirun would fork a daemon to be able to spawn processes, which nothing here does.
+  // Open MPI started without mpirun would fork a daemon to be able to spawn processes, which nothing here
+  // does.
   if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   int provided = MPI_THREAD_SINGLE;
   check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");

@@ -2,9 +2,9 @@
 
 namespace ayatori::comm {
 
-/// MPI from construction to destruction; one per process, before any Comm. Threads may compute, and only the thread that
-/// made the Environment communicates (MPI_THREAD_FUNNELED). Where the application has initialised MPI already, it stays
-/// the application's. Throws EnvironmentError when MPI cannot start.
+/// MPI from construction to destruction; one per process, before any Comm. Threads may compute, and only the
+/// thread that made the Environment communicates (MPI_THREAD_FUNNELED). Where the application has initialised
+/// MPI already, it stays the application's. Throws EnvironmentError when MPI cannot start.
 class Environment {
  public:
   Environment(int& argc, char**& argv);
@@ -16,7 +16,8 @@ class Environment {
   bool owner_ = false;
 };
 
-/// Ends the whole job at once with this exit status: the last resort when one rank failed alone and the others wait for it.
+/// Ends the whole job at once with this exit status: the last resort when one rank failed alone and the
+/// others wait for it.
 [[noreturn]] void abort_job(int status);
 
 /// The name and version of the MPI library, one line.

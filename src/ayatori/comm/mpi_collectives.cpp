@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t max_count = std::numeric_limits<int>::max();
 
-/// Tag of the transfers that replace a vector collective whose counts MPI cannot express. Communicators of the library
-/// carry no user messages with it.
+/// Tag of the transfers that replace a vector collective whose counts MPI cannot express. Communicators of
+/// the library carry no user messages with it.
 constexpr int wide_tag = 32001;
 
 /// MPI's counts and displacements are int; true when all of these fit.
@@ -47,25 +47,31 @@ class MpiCollectives final : public Collectives {
 
   void broadcast(const Comm& comm, void* data, std::int64_t count, DataType type, int root) const override {
     in_pieces(count, type, [&](std::int64_t offset, int n) {
-      check_mpi(MPI_Bcast(static_cast<std::byte*>(data) + offset, n, native(type), root, native(comm)), "MPI_Bcast");
+      check_mpi(MPI_Bcast(static_cast<std::byte*>(data) + offset, n, native(type), root, native(comm)),
+                "MPI_Bcast");
     });
   }
 
-  void allreduce(const Comm& comm, void* data, std::int64_t count, DataType type, ReduceOp op) const override {
+  void allreduce(const Comm& comm, void* data, std::int64_t count, DataType type,
+                 ReduceOp op) const override {
     in_pieces(count, type, [&](std::int64_t offset, int n) {
-      check_mpi(MPI_Allreduce(MPI_IN_PLACE, static_cast<std::byte*>(data) + offset, n, native(type), native(op), native(comm)),
+      check_mpi(MPI_Allreduce(MPI_IN_PLACE, static_cast<std::byte*>(data) + offset, n, native(type),
+                              native(op), native(comm)),
                 "MPI_Allreduce");
     });
   }
 
-  void exclusive_scan(const Comm& comm, void* data, std::int64_t count, DataType type, ReduceOp op) const override {
+  void exclusive_scan(const Comm& comm, void* data, std::int64_t count, DataType type,
+                      ReduceOp op) const override {
     in_pieces(count, type, [&](std::int64_t offset, int n) {
-      check_mpi(MPI_Exscan(MPI_IN_PLACE, static_cast<std::byte*>(data) + offset, n, native(type), native(op), native(comm)),
+      check_mpi(MPI_Exscan(MPI_IN_PLACE, static_cast<std::byte*>(data) + offset, n, native(type), native(op),
+                           native(comm)),
                 "MPI_Exscan");
     });
   }
 
-  void allgather(const Comm& comm, const void* send, std::int64_t count, void* receive, DataType type) const override {
+  void allgather(const Comm& comm, const void* send, std::int64_t count, void* receive,
+                 DataType type) const override {
     if (count > max_count) {
       const std::vector<std::int64_t> counts(comm.size(), count);
       std::vector<std::int64_t> displacements(comm.size());
@@ -83,7 +89,8 @@ class MpiCollectives final : public Collectives {
     if (!fit(counts, displacements)) {  // counts are known to every rank, so all come here together
       std::copy_n(static_cast<const std::byte*>(send), count * static_cast<std::int64_t>(size_of(type)),
                   at(receive, displacements[comm.rank()], type));
-      for (int r = 0; r < comm.size(); ++r) broadcast(comm, at(receive, displacements[r], type), counts[r], type, r);
+      for (int r = 0; r < comm.size(); ++r)
+        broadcast(comm, at(receive, displacements[r], type), counts[r], type, r);
       return;
     }
     check_mpi(MPI_Allgatherv(send, static_cast<int>(count), native(type), receive, narrow(counts).data(),
@@ -92,14 +99,15 @@ class MpiCollectives final : public Collectives {
   }
 
   void gatherv(const Comm& comm, const void* send, std::int64_t count, void* receive,
-               std::span<const std::int64_t> counts, std::span<const std::int64_t> displacements, DataType type,
-               int root) const override {
+               std::span<const std::int64_t> counts, std::span<const std::int64_t> displacements,
+               DataType type, int root) const override {
     if (!fit(counts, displacements)) {
       std::vector<std::int64_t> send_counts(comm.size(), 0);
       std::vector<std::int64_t> zeros(comm.size(), 0);
       send_counts[root] = count;
       const bool is_root = comm.rank() == root;
-      exchange(comm, send, send_counts, zeros, receive, is_root ? counts : zeros, is_root ? displacements : zeros, type);
+      exchange(comm, send, send_counts, zeros, receive, is_root ? counts : zeros,
+               is_root ? displacements : zeros, type);
       return;
     }
     check_mpi(MPI_Gatherv(send, static_cast<int>(count), native(type), receive, narrow(counts).data(),
@@ -115,7 +123,8 @@ class MpiCollectives final : public Collectives {
       std::vector<std::int64_t> zeros(comm.size(), 0);
       receive_counts[root] = count;
       const bool is_root = comm.rank() == root;
-      exchange(comm, send, is_root ? counts : zeros, is_root ? displacements : zeros, receive, receive_counts, zeros, type);
+      exchange(comm, send, is_root ? counts : zeros, is_root ? displacements : zeros, receive, receive_counts,
+               zeros, type);
       return;
     }
     check_mpi(MPI_Scatterv(send, narrow(counts).data(), narrow(displacements).data(), native(type), receive,
@@ -123,24 +132,28 @@ class MpiCollectives final : public Collectives {
               "MPI_Scatterv");
   }
 
-  void alltoall(const Comm& comm, const void* send, std::int64_t count, void* receive, DataType type) const override {
+  void alltoall(const Comm& comm, const void* send, std::int64_t count, void* receive,
+                DataType type) const override {
     const auto n = static_cast<int>(count);
     check_mpi(MPI_Alltoall(send, n, native(type), receive, n, native(type), native(comm)), "MPI_Alltoall");
   }
 
   void alltoallv(const Comm& comm, const void* send, std::span<const std::int64_t> send_counts,
                  std::span<const std::int64_t> send_displacements, void* receive,
-                 std::span<const std::int64_t> receive_counts, std::span<const std::int64_t> receive_displacements,
-                 DataType type) const override {
+                 std::span<const std::int64_t> receive_counts,
+                 std::span<const std::int64_t> receive_displacements, DataType type) const override {
     // Counts differ between ranks, so the choice between the two paths has to be agreed on.
-    std::int64_t wide = fit(send_counts, send_displacements) && fit(receive_counts, receive_displacements) ? 0 : 1;
+    std::int64_t wide =
+        fit(send_counts, send_displacements) && fit(receive_counts, receive_displacements) ? 0 : 1;
     allreduce(comm, &wide, 1, DataType::int64, ReduceOp::max);
     if (wide != 0) {
-      exchange(comm, send, send_counts, send_displacements, receive, receive_counts, receive_displacements, type);
+      exchange(comm, send, send_counts, send_displacements, receive, receive_counts, receive_displacements,
+               type);
       return;
     }
-    check_mpi(MPI_Alltoallv(send, narrow(send_counts).data(), narrow(send_displacements).data(), native(type), receive,
-                            narrow(receive_counts).data(), narrow(receive_displacements).data(), native(type), native(comm)),
+    check_mpi(MPI_Alltoallv(send, narrow(send_counts).data(), narrow(send_displacements).data(), native(type),
+                            receive, narrow(receive_counts).data(), narrow(receive_displacements).data(),
+                            native(type), native(comm)),
               "MPI_Alltoallv");
   }
 
@@ -148,17 +161,19 @@ class MpiCollectives final : public Collectives {
   /// Alltoallv in point-to-point messages, without a limit on lengths.
   static void exchange(const Comm& comm, const void* send, std::span<const std::int64_t> send_counts,
                        std::span<const std::int64_t> send_displacements, void* receive,
-                       std::span<const std::int64_t> receive_counts, std::span<const std::int64_t> receive_displacements,
-                       DataType type) {
+                       std::span<const std::int64_t> receive_counts,
+                       std::span<const std::int64_t> receive_displacements, DataType type) {
     const auto bytes = [&](std::int64_t count) { return static_cast<std::size_t>(count) * size_of(type); };
     std::vector<Request> requests;
     for (int r = 0; r < comm.size(); ++r) {
       if (receive_counts[r] == 0) continue;
-      requests.push_back(comm.irecv(std::span(at(receive, receive_displacements[r], type), bytes(receive_counts[r])), r, wide_tag));
+      requests.push_back(comm.irecv(
+          std::span(at(receive, receive_displacements[r], type), bytes(receive_counts[r])), r, wide_tag));
     }
     for (int r = 0; r < comm.size(); ++r) {
       if (send_counts[r] == 0) continue;
-      requests.push_back(comm.isend(std::span(at(send, send_displacements[r], type), bytes(send_counts[r])), r, wide_tag));
+      requests.push_back(
+          comm.isend(std::span(at(send, send_displacements[r], type), bytes(send_counts[r])), r, wide_tag));
     }
     wait_all(requests);
   }
@@ -166,6 +181,8 @@ class MpiCollectives final : public Collectives {
 
 }  // namespace
 
-std::shared_ptr<const Collectives> mpi_collectives() { return std::make_shared<const MpiCollectives>(); }
+std::shared_ptr<const Collectives> mpi_collectives() {
+  return std::make_shared<const MpiCollectives>();
+}
 
 }  // namespace ayatori::comm

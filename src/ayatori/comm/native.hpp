@@ -4,8 +4,8 @@
 
 #include "ayatori/comm/comm.hpp"
 
-// For code that must speak MPI itself: implementations of Collectives, and applications that bring their own MPI_Comm.
-// The only header of the library that includes mpi.h.
+// For code that must speak MPI itself: implementations of Collectives, and applications that bring their own
+// MPI_Comm. The only header of the library that includes mpi.h.
 
 namespace ayatori::comm {
 
@@ -25,7 +25,9 @@ struct RequestHandle {
   std::vector<MPI_Request> parts;  ///< a transfer longer than MPI can count travels in several
 };
 
-inline MPI_Comm native(const Comm& comm) { return comm.handle().comm; }
+inline MPI_Comm native(const Comm& comm) {
+  return comm.handle().comm;
+}
 
 /// Collective. A Comm over a duplicate of an application's communicator.
 Comm from_native(MPI_Comm comm);

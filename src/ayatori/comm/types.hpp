@@ -19,11 +19,16 @@ inline constexpr bool is_transferable = std::is_trivially_copyable_v<T>;
 template <class T>
 constexpr DataType data_type_of() {
   static_assert(is_transferable<T>);
-  if constexpr (std::is_same_v<T, double>) return DataType::float64;
-  else if constexpr (std::is_same_v<T, float>) return DataType::float32;
-  else if constexpr (std::is_integral_v<T> && sizeof(T) == 8) return std::is_signed_v<T> ? DataType::int64 : DataType::uint64;
-  else if constexpr (std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 4) return DataType::int32;
-  else return DataType::byte;
+  if constexpr (std::is_same_v<T, double>)
+    return DataType::float64;
+  else if constexpr (std::is_same_v<T, float>)
+    return DataType::float32;
+  else if constexpr (std::is_integral_v<T> && sizeof(T) == 8)
+    return std::is_signed_v<T> ? DataType::int64 : DataType::uint64;
+  else if constexpr (std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 4)
+    return DataType::int32;
+  else
+    return DataType::byte;
 }
 
 /// Elements of data_type_of<T>() in one T.

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "ayatori/base/array.hpp"
 
 namespace ayatori::sparse {
 
-/// A sparse matrix held by one rank, in compressed sparse rows. Within a row the columns ascend and are unique.
-/// Storage: 12 bytes per stored entry + 8 per row.
+/// A sparse matrix held by one rank, in compressed sparse rows. Within a row the columns ascend and are
+/// unique. Storage: 12 bytes per stored entry + 8 per row.
 struct Csr {
   std::int32_t rows = 0;
   std::int32_t columns = 0;
@@ -17,5 +18,8 @@ struct Csr {
 
   std::int64_t nonzeros() const { return static_cast<std::int64_t>(value.size()); }
 };
+
+/// y = A x on one thread, in storage order: the definition of the product, which every kernel is compared with.
+void multiply_reference(const Csr& matrix, std::span<const double> x, std::span<double> y);
 
 }  // namespace ayatori::sparse

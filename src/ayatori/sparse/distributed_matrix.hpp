@@ -14,8 +14,8 @@ namespace ayatori::sparse {
 
 /// How a matrix is multiplied: names from kernels() and halo_strategies().
 struct ProductOptions {
-  std::string kernel = "csr";                       ///< storage format of the interior part
-  std::string halo = "p2p-irecv-first+overlap";     ///< how ghosts travel
+  std::string kernel = "csr";                    ///< storage format of the interior part
+  std::string halo = "p2p-irecv-first+overlap";  ///< how ghosts travel
 };
 
 /// Seconds spent in the parts of all products so far.
@@ -24,26 +24,28 @@ struct ProductSeconds {
   double halo = 0;   ///< of these, starting and completing the exchange
 };
 
-/// The rows of a square matrix that this rank owns, split by column: the interior part multiplies elements of x that the
-/// rank owns, the halo part ghosts. Local column j of the interior is global partition.range(rank).begin + j; local
-/// column g of the halo part is ghost g of the plan.
+/// The rows of a square matrix that this rank owns, split by column: the interior part multiplies elements of
+/// x that the rank owns, the halo part ghosts. Local column j of the interior is global
+/// partition.range(rank).begin + j; local column g of the halo part is ghost g of the plan.
 struct SplitMatrix {
   RowPartition partition;
   HaloPlan plan;
-  Csr interior;                       ///< local_size x local_size
-  Csr halo;                           ///< halo_rows.size() x ghosts: only rows that refer to ghosts
-  Array<std::int32_t> halo_rows;      ///< local row of each row of `halo`
+  Csr interior;                   ///< local_size x local_size
+  Csr halo;                       ///< halo_rows.size() x ghosts: only rows that refer to ghosts
+  Array<std::int32_t> halo_rows;  ///< local row of each row of `halo`
 };
 
-/// Collective. Splits the rows that this rank holds. Throws InputError if the matrix is not square, EnvironmentError if
-/// a rank's part has more than 2^31 - 1 rows or ghosts.
+/// Collective. Splits the rows that this rank holds. Throws InputError if the matrix is not square,
+/// EnvironmentError if a rank's part has more than 2^31 - 1 rows or ghosts.
 SplitMatrix split(const comm::Comm& comm, const RowBlock& block);
 
-/// A sparse matrix spread over the ranks of a communicator by rows: y = A x with a kernel and a halo strategy of choice.
+/// A sparse matrix spread over the ranks of a communicator by rows: y = A x with a kernel and a halo strategy
+/// of choice.
 class DistributedMatrix final : public LinearOperator {
  public:
   /// Collective.
-  DistributedMatrix(comm::Comm comm, std::shared_ptr<const SplitMatrix> parts, const ProductOptions& options = {});
+  DistributedMatrix(comm::Comm comm, std::shared_ptr<const SplitMatrix> parts,
+                    const ProductOptions& options = {});
   DistributedMatrix(const comm::Comm& comm, const RowBlock& block, const ProductOptions& options = {});
 
   void apply(std::span<const double> x, std::span<double> y) const override;
@@ -59,8 +61,6 @@ class DistributedMatrix final : public LinearOperator {
   std::int64_t matrix_bytes() const;
 
  private:
-  void add_halo_part(std::span<const double> ghosts, std::span<double> y) const;
-
   comm::Comm comm_;
   std::shared_ptr<const SplitMatrix> parts_;
   std::unique_ptr<Kernel> interior_kernel_;
@@ -69,8 +69,9 @@ class DistributedMatrix final : public LinearOperator {
   mutable ProductSeconds seconds_;
 };
 
-/// Collective. y = A x by the plainest code: reference kernel, no overlap. What every fast path is compared with, and
-/// what the final residual is computed by.
-void multiply_reference(const comm::Comm& comm, const SplitMatrix& parts, std::span<const double> x, std::span<double> y);
+/// Collective. y = A x by the plainest code: reference kernel, no overlap. What every fast path is compared
+/// with, and what the final residual is computed by.
+void multiply_reference(const comm::Comm& comm, const SplitMatrix& parts, std::span<const double> x,
+                        std::span<double> y);
 
 }  // namespace ayatori::sparse

@@ -12,9 +12,9 @@
 
 namespace ayatori::sparse {
 
-/// What the ranks must tell each other before a matrix-vector product: plain data, the same for every strategy.
-/// A ghost is an element of x that this rank's rows refer to and another rank owns; ghosts are numbered in ascending
-/// global order, hence grouped by owner.
+/// What the ranks must tell each other before a matrix-vector product: plain data, the same for every
+/// strategy. A ghost is an element of x that this rank's rows refer to and another rank owns; ghosts are
+/// numbered in ascending global order, hence grouped by owner.
 struct HaloPlan {
   struct Neighbour {
     int rank;
@@ -22,18 +22,19 @@ struct HaloPlan {
     std::int64_t end;
   };
 
-  std::int32_t local_size = 0;           ///< elements of x that this rank owns
-  std::vector<std::int64_t> ghosts;      ///< global numbers of the ghosts
-  std::vector<Neighbour> receive_from;   ///< ascending rank
-  std::vector<Neighbour> send_to;        ///< ascending rank
-  Array<std::int32_t> send_index;        ///< local numbers of the elements to send, grouped by receiver
+  std::int32_t local_size = 0;          ///< elements of x that this rank owns
+  std::vector<std::int64_t> ghosts;     ///< global numbers of the ghosts
+  std::vector<Neighbour> receive_from;  ///< ascending rank
+  std::vector<Neighbour> send_to;       ///< ascending rank
+  Array<std::int32_t> send_index;       ///< local numbers of the elements to send, grouped by receiver
 
   std::int64_t messages() const { return static_cast<std::int64_t>(send_to.size()); }
   std::int64_t bytes_sent() const { return 8 * static_cast<std::int64_t>(send_index.size()); }
 };
 
 /// Collective. The plan for a rank that needs these ghosts (ascending, unique, none of its own).
-HaloPlan make_halo_plan(const comm::Comm& comm, const RowPartition& partition, std::vector<std::int64_t> ghosts);
+HaloPlan make_halo_plan(const comm::Comm& comm, const RowPartition& partition,
+                        std::vector<std::int64_t> ghosts);
 
 /// A way to carry out a plan. Built once, used for every product.
 class HaloExchange {
@@ -43,7 +44,8 @@ class HaloExchange {
   /// Collective. Starts to send this rank's elements of x. Until finish(), x stays as it is.
   virtual void begin(std::span<const double> x) = 0;
 
-  /// Collective. Completes what begin() started and gives the ghosts, in plan order; valid until the next begin().
+  /// Collective. Completes what begin() started and gives the ghosts, in plan order; valid until the next
+  /// begin().
   virtual std::span<const double> finish() = 0;
 };
 
@@ -51,11 +53,12 @@ class HaloExchange {
 struct HaloType {
   std::string_view name;
   std::string_view description;
-  std::unique_ptr<HaloExchange> (*make)(const comm::Comm& comm, const RowPartition& partition, const HaloPlan& plan);
+  std::unique_ptr<HaloExchange> (*make)(const comm::Comm& comm, const RowPartition& partition,
+                                        const HaloPlan& plan);
 };
 
-/// Every halo strategy. Adding one is a file in halo/ and a line in halo/list.cpp. Each can also be asked to overlap the
-/// interior product with the transfer: "<name>+overlap".
+/// Every halo strategy. Adding one is a file in halo/ and a line in halo/list.cpp. Each can also be asked to
+/// overlap the interior product with the transfer: "<name>+overlap".
 std::span<const HaloType> halo_strategies();
 
 /// A strategy and whether the interior product runs between begin() and finish().

@@ -8,8 +8,8 @@
 
 namespace ayatori::sparse {
 
-/// A storage format with its matrix-vector product, on one rank. Holds its own copy of the matrix, placed in memory by
-/// the threads that will use it.
+/// A storage format with its matrix-vector product, on one rank. Holds its own copy of the matrix, placed in
+/// memory by the threads that will use it.
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -17,7 +17,8 @@ class Kernel {
   /// y = A x
   virtual void multiply(std::span<const double> x, std::span<double> y) const = 0;
 
-  /// Bytes of matrix storage read by one product; with 8 (rows + columns) + 8 rows for the vectors, the least traffic.
+  /// Bytes of matrix storage read by one product; with 8 (rows + columns) + 8 rows for the vectors, the least
+  /// traffic.
   virtual std::int64_t matrix_bytes() const = 0;
 };
 

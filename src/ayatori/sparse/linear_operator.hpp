@@ -5,8 +5,8 @@
 
 namespace ayatori::sparse {
 
-/// A square linear map on distributed vectors: a matrix or a preconditioner. Each rank holds a piece of every vector;
-/// the pieces have the same length for x and y.
+/// A square linear map on distributed vectors: a matrix or a preconditioner. Each rank holds a piece of every
+/// vector; the pieces have the same length for x and y.
 class LinearOperator {
  public:
   virtual ~LinearOperator() = default;

@@ -17,9 +17,9 @@ struct Entry {
   double value;
 };
 
-/// The rows of a global matrix that one rank holds while the matrix is read, generated or moved: compressed sparse rows
-/// with global columns. Within a row the columns ascend and are unique. A matrix is always spread over ranks by its
-/// rows, in the order of some RowPartition; no rank ever holds the whole.
+/// The rows of a global matrix that one rank holds while the matrix is read, generated or moved: compressed
+/// sparse rows with global columns. Within a row the columns ascend and are unique. A matrix is always spread
+/// over ranks by its rows, in the order of some RowPartition; no rank ever holds the whole.
 struct RowBlock {
   std::int64_t global_rows = 0;
   std::int64_t global_columns = 0;
@@ -32,21 +32,22 @@ struct RowBlock {
   std::int64_t nonzeros() const { return static_cast<std::int64_t>(value.size()); }
 };
 
-/// Collective. Sends each entry to the rank that owns its row and compresses; entries of the same place are summed.
-/// `batches` are this rank's share of the entries in any order (any share, for instance one batch per thread).
-/// Preconditions: 0 <= row < partition.rows(), 0 <= column < columns.
+/// Collective. Sends each entry to the rank that owns its row and compresses; entries of the same place are
+/// summed. `batches` are this rank's share of the entries in any order (any share, for instance one batch per
+/// thread). Preconditions: 0 <= row < partition.rows(), 0 <= column < columns.
 RowBlock assemble(const comm::Comm& comm, const RowPartition& partition, std::int64_t columns,
                   std::vector<Array<Entry>> batches);
 
 /// Collective. The same matrix with its rows where `target` wants them.
 RowBlock redistribute(const comm::Comm& comm, const RowBlock& block, const RowPartition& target);
 
-/// Collective. A vector moved from one partition to another; `local` holds current.range(rank).size() elements.
+/// Collective. A vector moved from one partition to another; `local` holds current.range(rank).size()
+/// elements.
 Array<double> redistribute(const comm::Comm& comm, std::span<const double> local, const RowPartition& current,
                            const RowPartition& target);
 
-/// Collective. The contiguous partition that gives every rank about the same work, counting a row as its nonzeros plus
-/// the cost of its vector elements.
+/// Collective. The contiguous partition that gives every rank about the same work, counting a row as its
+/// nonzeros plus the cost of its vector elements.
 RowPartition balance_nonzeros(const comm::Comm& comm, const RowBlock& block);
 
 /// Collective. The partition that the blocks of all ranks form now.

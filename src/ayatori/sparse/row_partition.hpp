@@ -9,7 +9,8 @@
 
 namespace ayatori::sparse {
 
-/// Which rank owns which of n global rows: contiguous blocks in rank order, possibly empty. Known to every rank.
+/// Which rank owns which of n global rows: contiguous blocks in rank order, possibly empty. Known to every
+/// rank.
 class RowPartition {
  public:
   /// starts: ranks + 1 ascending values from 0 to n.
@@ -18,9 +19,11 @@ class RowPartition {
   /// Blocks whose lengths differ by at most one.
   static RowPartition even(std::int64_t rows, int ranks);
 
-  /// Collective. Blocks of nearly equal weight: `weights` are those of the rows that `current` gives to this rank (for
-  /// instance nonzeros + a constant), and each new boundary is put where the running sum is nearest to its ideal.
-  static RowPartition balanced(const comm::Comm& comm, const RowPartition& current, std::span<const std::int64_t> weights);
+  /// Collective. Blocks of nearly equal weight: `weights` are those of the rows that `current` gives to this
+  /// rank (for instance nonzeros + a constant), and each new boundary is put where the running sum is nearest
+  /// to its ideal.
+  static RowPartition balanced(const comm::Comm& comm, const RowPartition& current,
+                               std::span<const std::int64_t> weights);
 
   std::int64_t rows() const { return starts_.back(); }
   int ranks() const { return static_cast<int>(starts_.size()) - 1; }

@@ -1,0 +1,66 @@
+#include <fmt/core.h>
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/base/version.hpp"
+#include "ayatori/comm/environment.hpp"
+#include "cli/command.hpp"
+
+namespace {
+
+using namespace ayatori;
+
+constexpr std::array<cli::AddCommand, 3> commands{cli::add_solve, cli::add_generate, cli::add_bench};
+
+/// An exit status that the command line promises: a broken invariant of ours counts as a failed environment.
+int status_of(ErrorKind kind) { return kind == ErrorKind::bad_input ? 2 : 3; }
+
+/// Reports an error once. Where the other ranks do not know of it, they wait for this one: then the job has to end.
+int report(const comm::Comm& world, const char* text, int status, bool agreed) {
+  if (!agreed || world.rank() == 0) fmt::print(stderr, "ayatori: {}\n", text);
+  if (!agreed && world.size() > 1) comm::abort_job(status);
+  return status;
+}
+
+int parse_and_run(const comm::Comm& world, int argc, char** argv) {
+  CLI::App app("Parallel linear algebra that measures, chooses, verifies and explains.", "ayatori");
+  app.set_version_flag("--version", version);
+  app.require_subcommand(1);
+  cli::Run run;
+  for (const cli::AddCommand add : commands) add(app, run);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked_for_help) {
+    return world.rank() == 0 ? app.exit(asked_for_help) : 0;
+  } catch (const CLI::ParseError& error) {
+    // Every rank parses the same words and fails alike.
+    if (world.rank() == 0) fmt::print(stderr, "ayatori: {} (ayatori --help lists the options)\n", error.what());
+    return status_of(ErrorKind::bad_input);
+  }
+  return run(world);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const comm::Environment environment(argc, argv);
+    const auto world = comm::Comm::world();
+    try {
+      return parse_and_run(world, argc, argv);
+    } catch (const Error& error) {
+      return report(world, error.what(), status_of(error.kind()), error.agreed());
+    } catch (const std::bad_alloc&) {
+      return report(world, "out of memory: use more nodes, or a smaller problem", 3, false);
+    } catch (const std::exception& error) {
+      return report(world, error.what(), 3, false);
+    }
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "ayatori: {}\n", error.what());
+    return 3;
+  }
+}

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ayatori/base/error.hpp"
+
+namespace ayatori {
+
+/// The names in a list of alternatives, "a, b, c".
+template <class T>
+std::string names_of(std::span<const T> list) {
+  std::string names;
+  for (const T& item : list) names.append(names.empty() ? "" : ", ").append(item.name);
+  return names;
+}
+
+/// The alternative of this name. Throws InputError that says what the alternatives are; `what` is the kind of
+/// thing.
+template <class T>
+const T& find_named(std::span<const T> list, std::string_view name, std::string_view what) {
+  for (const T& item : list) {
+    if (item.name == name) return item;
+  }
+  throw InputError(fmt::format("unknown {} '{}': choose one of {}", what, name, names_of(list)));
+}
+
+}  // namespace ayatori

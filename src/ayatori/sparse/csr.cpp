@@ -1,0 +1,15 @@
+#include "ayatori/sparse/csr.hpp"
+
+namespace ayatori::sparse {
+
+void multiply_reference(const Csr& matrix, std::span<const double> x, std::span<double> y) {
+  for (std::int32_t i = 0; i < matrix.rows; ++i) {
+    double sum = 0;
+    for (std::int64_t k = matrix.row_start[i]; k < matrix.row_start[i + 1]; ++k) {
+      sum += matrix.value[k] * x[matrix.column[k]];
+    }
+    y[i] = sum;
+  }
+}
+
+}  // namespace ayatori::sparse

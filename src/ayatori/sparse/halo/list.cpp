@@ -1,0 +1,20 @@
+#include <array>
+
+#include "ayatori/base/find_named.hpp"
+#include "ayatori/sparse/halo/strategies.hpp"
+
+namespace ayatori::sparse {
+
+std::span<const HaloType> halo_strategies() {
+  static const std::array list{p2p_irecv_first_halo, allgather_halo};
+  return list;
+}
+
+HaloChoice halo_strategy(std::string_view name) {
+  constexpr std::string_view suffix = "+overlap";
+  const bool overlap = name.ends_with(suffix);
+  if (overlap) name.remove_suffix(suffix.size());
+  return {&find_named(halo_strategies(), name, "halo strategy"), overlap};
+}
+
+}  // namespace ayatori::sparse

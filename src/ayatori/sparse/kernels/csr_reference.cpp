@@ -1,0 +1,28 @@
+#include "ayatori/sparse/kernels/kernels.hpp"
+
+namespace ayatori::sparse {
+
+namespace {
+
+/// The definition of the product, on one thread: what all other kernels are compared with.
+class CsrReference final : public Kernel {
+ public:
+  explicit CsrReference(const Csr& matrix) : matrix_(matrix) {}
+
+  void multiply(std::span<const double> x, std::span<double> y) const override {
+    multiply_reference(matrix_, x, y);
+  }
+
+  std::int64_t matrix_bytes() const override { return 12 * matrix_.nonzeros() + 8 * matrix_.rows; }
+
+ private:
+  Csr matrix_;
+};
+
+}  // namespace
+
+const KernelType csr_reference_kernel{
+    "csr-reference", "compressed sparse rows, one thread: the definition", [](const Csr&) { return true; },
+    [](const Csr& matrix) -> std::unique_ptr<Kernel> { return std::make_unique<CsrReference>(matrix); }};
+
+}  // namespace ayatori::sparse
