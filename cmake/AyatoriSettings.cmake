@@ -3,6 +3,8 @@ option(AYATORI_TESTS "Build the tests" ON)
 option(AYATORI_STRICT "Treat warnings as errors and harden the standard library (preset dev)" OFF)
 option(AYATORI_NATIVE "Compile for the processor of this machine" ON)
 set(AYATORI_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")
+option(AYATORI_SMPI "Build with smpicxx for simulated clusters (preset simgrid)" OFF)
+option(AYATORI_FUZZ "Build the fuzz targets (preset fuzz)" OFF)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
