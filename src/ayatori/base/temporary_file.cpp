@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "ayatori/base/error.hpp"
@@ -17,40 +19,54 @@ namespace ayatori {
 
 namespace {
 
-[[noreturn]] void cannot_write(const std::string& path) {
-  throw EnvironmentError(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+[[noreturn]] void cannot_write(const std::string& path, int error) {
+  throw EnvironmentError(fmt::format("{}: cannot be written: {}", path, std::strerror(error)));
+}
+
+/// Creates an empty file from a name that ends in XXXXXX, with the mode that open() would give it; mkstemp
+/// alone makes it private.
+void create_unique(std::string& name, const std::string& final_path) {
+  const int descriptor = mkstemp(name.data());
+  if (descriptor < 0) cannot_write(final_path, errno);
+  const mode_t mask = umask(0);
+  umask(mask);
+  const int error = fchmod(descriptor, 0666 & ~mask) == 0 ? 0 : errno;
+  close(descriptor);
+  if (error != 0) {
+    unlink(name.c_str());
+    cannot_write(final_path, error);
+  }
 }
 
 }  // namespace
 
-TemporaryFile::TemporaryFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".XXXXXX") {
+TemporaryFile::TemporaryFile(std::string path) : path_(std::move(path)) {
   struct stat status {};
-  if (stat(path_.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
-    errno = EISDIR;
-    cannot_write(path_);
+  if (stat(path_.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) cannot_write(path_, EISDIR);
+    std::error_code unresolved;
+    const auto target = std::filesystem::canonical(path_, unresolved);
+    direct_ = !S_ISREG(status.st_mode) || unresolved;
+    if (!direct_) path_ = target.string();
   }
-  const int descriptor = mkstemp(temporary_.data());
-  if (descriptor < 0) cannot_write(path_);
-  const mode_t mask = umask(0);  // mkstemp makes the file private; give it the mode that open() would have
-  umask(mask);
-  const bool failed = fchmod(descriptor, 0666 & ~mask) != 0;
-  close(descriptor);
-  if (failed) {
-    unlink(temporary_.c_str());
-    cannot_write(path_);
-  }
+  temporary_ = path_;
+  if (direct_) return;
+  temporary_ += ".XXXXXX";
+  create_unique(temporary_, path_);
 }
 
 TemporaryFile::~TemporaryFile() {
-  if (!committed_) unlink(temporary_.c_str());
+  if (!direct_ && !committed_) unlink(temporary_.c_str());
 }
 
 void TemporaryFile::commit() {
+  if (direct_) return;
   const int descriptor = open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) cannot_write(path_);
-  const bool synced = fsync(descriptor) == 0;
+  if (descriptor < 0) cannot_write(path_, errno);
+  const int error = fsync(descriptor) == 0 ? 0 : errno;
   close(descriptor);
-  if (!synced || std::rename(temporary_.c_str(), path_.c_str()) != 0) cannot_write(path_);
+  if (error != 0) cannot_write(path_, error);
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) cannot_write(path_, errno);
   committed_ = true;
 }
 
@@ -59,7 +75,7 @@ void write_file(const std::string& path, std::string_view content) {
   std::ofstream stream(file.temporary_path(), std::ios::binary | std::ios::trunc);
   stream.write(content.data(), static_cast<std::streamsize>(content.size()));
   stream.close();
-  if (!stream) cannot_write(path);
+  if (!stream) cannot_write(path, errno);
   file.commit();
 }
 

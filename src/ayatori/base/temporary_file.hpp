@@ -7,7 +7,8 @@ namespace ayatori {
 
 /// A result file while it is being written: a temporary name in the same folder, renamed to the final one by
 /// commit(). Destroyed without commit(), it removes the temporary: a reader sees the old file or the whole
-/// new one, never a part.
+/// new one, never a part. A symbolic link stays one: the file that it names is replaced. A device or a pipe
+/// (/dev/stdout) is written directly.
 class TemporaryFile {
  public:
   /// Creates the temporary beside `path`. Throws EnvironmentError naming `path` when that is impossible.
@@ -25,6 +26,7 @@ class TemporaryFile {
  private:
   std::string path_;
   std::string temporary_;
+  bool direct_ = false;  ///< temporary_ is path_
   bool committed_ = false;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -15,7 +16,8 @@ class Comm;
 /// the application's choice (Comm::with_collectives): the MPI's own by default, synthesized schedules when
 /// installed.
 ///
-/// Counts and displacements are in elements of `type`. Throws EnvironmentError when the transport fails.
+/// Counts and displacements are in elements of `type`; those of allgatherv, gatherv and scatterv are the same
+/// on every rank. Throws EnvironmentError when the transport fails.
 class Collectives {
  public:
   virtual ~Collectives() = default;
@@ -47,7 +49,8 @@ class Collectives {
                          std::span<const std::int64_t> receive_displacements, DataType type) const = 0;
 };
 
-/// The collectives of the MPI library in use.
-std::shared_ptr<const Collectives> mpi_collectives();
+/// The collectives of the MPI library in use. Calls with more than `max_count` elements are cut into several;
+/// MPI cannot count further than an int, and tests of the cutting ask for less.
+std::shared_ptr<const Collectives> mpi_collectives(std::int64_t max_count = std::numeric_limits<int>::max());
 
 }  // namespace ayatori::comm

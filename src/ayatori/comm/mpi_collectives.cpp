@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "ayatori/comm/collectives.hpp"
@@ -9,28 +8,12 @@ namespace ayatori::comm {
 
 namespace {
 
-constexpr std::int64_t max_count = std::numeric_limits<int>::max();
-
 /// Tag of the transfers that replace a vector collective whose counts MPI cannot express. Communicators of
 /// the library carry no user messages with it.
 constexpr int wide_tag = 32001;
 
-/// MPI's counts and displacements are int; true when all of these fit.
-bool fit(std::span<const std::int64_t> counts, std::span<const std::int64_t> displacements) {
-  const auto fits = [](std::int64_t n) { return n <= max_count; };
-  return std::ranges::all_of(counts, fits) && std::ranges::all_of(displacements, fits);
-}
-
 std::vector<int> narrow(std::span<const std::int64_t> wide) {
   return {wide.begin(), wide.end()};
-}
-
-/// Calls f(offset in bytes, count) for pieces that MPI can count.
-template <class F>
-void in_pieces(std::int64_t count, DataType type, F&& f) {
-  for (std::int64_t done = 0; done < count; done += max_count) {
-    f(done * static_cast<std::int64_t>(size_of(type)), static_cast<int>(std::min(count - done, max_count)));
-  }
 }
 
 const std::byte* at(const void* base, std::int64_t elements, DataType type) {
@@ -43,6 +26,8 @@ std::byte* at(void* base, std::int64_t elements, DataType type) {
 
 class MpiCollectives final : public Collectives {
  public:
+  explicit MpiCollectives(std::int64_t max_count) : max_count_(max_count) {}
+
   void barrier(const Comm& comm) const override { check_mpi(MPI_Barrier(native(comm)), "MPI_Barrier"); }
 
   void broadcast(const Comm& comm, void* data, std::int64_t count, DataType type, int root) const override {
@@ -72,10 +57,9 @@ class MpiCollectives final : public Collectives {
 
   void allgather(const Comm& comm, const void* send, std::int64_t count, void* receive,
                  DataType type) const override {
-    if (count > max_count) {
+    if (count > max_count_) {
       const std::vector<std::int64_t> counts(comm.size(), count);
-      std::vector<std::int64_t> displacements(comm.size());
-      for (int r = 0; r < comm.size(); ++r) displacements[r] = r * count;
+      const std::vector<std::int64_t> displacements = multiples(comm.size(), count);
       allgatherv(comm, send, count, receive, counts, displacements, type);
       return;
     }
@@ -134,6 +118,12 @@ class MpiCollectives final : public Collectives {
 
   void alltoall(const Comm& comm, const void* send, std::int64_t count, void* receive,
                 DataType type) const override {
+    if (count > max_count_) {
+      const std::vector<std::int64_t> counts(comm.size(), count);
+      const std::vector<std::int64_t> displacements = multiples(comm.size(), count);
+      exchange(comm, send, counts, displacements, receive, counts, displacements, type);
+      return;
+    }
     const auto n = static_cast<int>(count);
     check_mpi(MPI_Alltoall(send, n, native(type), receive, n, native(type), native(comm)), "MPI_Alltoall");
   }
@@ -158,6 +148,27 @@ class MpiCollectives final : public Collectives {
   }
 
  private:
+  /// True when MPI can express all of these.
+  bool fit(std::span<const std::int64_t> counts, std::span<const std::int64_t> displacements) const {
+    const auto fits = [this](std::int64_t n) { return n <= max_count_; };
+    return std::ranges::all_of(counts, fits) && std::ranges::all_of(displacements, fits);
+  }
+
+  /// Calls f(offset in bytes, count) for pieces that MPI can count.
+  template <class F>
+  void in_pieces(std::int64_t count, DataType type, F&& f) const {
+    for (std::int64_t done = 0; done < count; done += max_count_) {
+      f(done * static_cast<std::int64_t>(size_of(type)),
+        static_cast<int>(std::min(count - done, max_count_)));
+    }
+  }
+
+  static std::vector<std::int64_t> multiples(int n, std::int64_t step) {
+    std::vector<std::int64_t> result(n);
+    for (int i = 0; i < n; ++i) result[i] = i * step;
+    return result;
+  }
+
   /// Alltoallv in point-to-point messages, without a limit on lengths.
   static void exchange(const Comm& comm, const void* send, std::span<const std::int64_t> send_counts,
                        std::span<const std::int64_t> send_displacements, void* receive,
@@ -177,12 +188,14 @@ class MpiCollectives final : public Collectives {
     }
     wait_all(requests);
   }
+
+  std::int64_t max_count_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Collectives> mpi_collectives() {
-  return std::make_shared<const MpiCollectives>();
+std::shared_ptr<const Collectives> mpi_collectives(std::int64_t max_count) {
+  return std::make_shared<const MpiCollectives>(max_count);
 }
 
 }  // namespace ayatori::comm

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <type_traits>
 
 namespace ayatori::comm {
@@ -12,13 +13,16 @@ enum class DataType { byte, int32, int64, uint64, float32, float64 };
 /// Reductions that the library uses.
 enum class ReduceOp { sum, min, max, bitwise_or };
 
+/// What may travel byte by byte. Pointers and views (std::span, std::string_view) are trivially copyable as
+/// well, but mean nothing to another process.
 template <class T>
-inline constexpr bool is_transferable = std::is_trivially_copyable_v<T>;
+inline constexpr bool is_transferable =
+    std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::ranges::view<T>;
 
 /// The DataType of T; byte for a struct.
 template <class T>
 constexpr DataType data_type_of() {
-  static_assert(is_transferable<T>);
+  static_assert(is_transferable<T>, "this type cannot travel between processes");
   if constexpr (std::is_same_v<T, double>)
     return DataType::float64;
   else if constexpr (std::is_same_v<T, float>)
