@@ -10,7 +10,8 @@ namespace ayatori::cli {
 /// What the chosen subcommand does after the command line is parsed: collective, gives the exit status.
 using Run = std::function<int(const comm::Comm& world)>;
 
-/// One function per subcommand, in the file of its name: declares its options in `app` and, when chosen, sets `run`.
+/// One function per subcommand, in the file of its name: declares its options in `app` and, when chosen, sets
+/// `run`.
 using AddCommand = void (*)(CLI::App& app, Run& run);
 
 void add_solve(CLI::App& app, Run& run);

@@ -17,9 +17,12 @@ using namespace ayatori;
 constexpr std::array<cli::AddCommand, 3> commands{cli::add_solve, cli::add_generate, cli::add_bench};
 
 /// An exit status that the command line promises: a broken invariant of ours counts as a failed environment.
-int status_of(ErrorKind kind) { return kind == ErrorKind::bad_input ? 2 : 3; }
+int status_of(ErrorKind kind) {
+  return kind == ErrorKind::bad_input ? 2 : 3;
+}
 
-/// Reports an error once. Where the other ranks do not know of it, they wait for this one: then the job has to end.
+/// Reports an error once. Where the other ranks do not know of it, they wait for this one: then the job has
+/// to end.
 int report(const comm::Comm& world, const char* text, int status, bool agreed) {
   if (!agreed || world.rank() == 0) fmt::print(stderr, "ayatori: {}\n", text);
   if (!agreed && world.size() > 1) comm::abort_job(status);
@@ -38,7 +41,8 @@ int parse_and_run(const comm::Comm& world, int argc, char** argv) {
     return world.rank() == 0 ? app.exit(asked_for_help) : 0;
   } catch (const CLI::ParseError& error) {
     // Every rank parses the same words and fails alike.
-    if (world.rank() == 0) fmt::print(stderr, "ayatori: {} (ayatori --help lists the options)\n", error.what());
+    if (world.rank() == 0)
+      fmt::print(stderr, "ayatori: {} (ayatori --help lists the options)\n", error.what());
     return status_of(ErrorKind::bad_input);
   }
   return run(world);

@@ -19,7 +19,8 @@ struct Csr {
   std::int64_t nonzeros() const { return static_cast<std::int64_t>(value.size()); }
 };
 
-/// y = A x on one thread, in storage order: the definition of the product, which every kernel is compared with.
+/// y = A x on one thread, in storage order: the definition of the product, which every kernel is compared
+/// with.
 void multiply_reference(const Csr& matrix, std::span<const double> x, std::span<double> y);
 
 }  // namespace ayatori::sparse

@@ -1,0 +1,72 @@
+#include "cli/problem.hpp"
+
+#include <charconv>
+#include <utility>
+
+#include "ayatori/base/random.hpp"
+#include "ayatori/comm/agree.hpp"
+
+namespace ayatori::cli {
+
+namespace {
+
+/// The seed behind "random:" or another prefix; nothing if the spec does not start so.
+std::optional<std::uint64_t> seed_after(const std::string& spec, std::string_view prefix) {
+  if (!spec.starts_with(prefix)) return std::nullopt;
+  std::uint64_t seed = 0;
+  const char* end = spec.data() + spec.size();
+  const auto [stopped, error] = std::from_chars(spec.data() + prefix.size(), end, seed);
+  if (error != std::errc() || stopped != end) {
+    throw InputError(fmt::format("--rhs {}: '{}' wants a seed, a whole number", spec, prefix));
+  }
+  return seed;
+}
+
+/// Uniform in [-1, 1), a function of the global row in the file's numbering.
+Array<double> random_vector(Range rows, std::uint64_t seed) {
+  Array<double> values(rows.size());
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    values[i - rows.begin] = 2 * random_uniform(seed, static_cast<std::uint64_t>(i)) - 1;
+  }
+  return values;
+}
+
+}  // namespace
+
+Array<double> Problem::to_solver(const comm::Comm& comm, Array<double> of_file) const {
+  return permutation ? sparse::permute(comm, of_file, *permutation) : std::move(of_file);
+}
+
+Array<double> Problem::to_file(const comm::Comm& comm, Array<double> of_solver) const {
+  return permutation ? sparse::permute_back(comm, of_solver, *permutation) : std::move(of_solver);
+}
+
+Problem load_problem(const comm::Comm& comm, const std::string& source, PartitionKind kind) {
+  auto loaded = io::load_matrix(comm, source);
+  auto file_rows = sparse::balance_nonzeros(comm, loaded.block);
+  if (comm.size() > 1) loaded.block = sparse::redistribute(comm, loaded.block, file_rows);
+  std::optional<sparse::Permutation> permutation;
+  if (kind == PartitionKind::graph && comm.size() > 1) {
+    permutation = sparse::graph_partition(comm, loaded.block);
+    loaded.block = sparse::permute(comm, loaded.block, *permutation);
+  }
+  auto parts = std::make_shared<const sparse::SplitMatrix>(sparse::split(comm, loaded.block));
+  return {std::move(loaded.facts), std::move(parts), std::move(file_rows), std::move(permutation)};
+}
+
+RightHandSide make_right_hand_side(const comm::Comm& comm, const Problem& problem, const std::string& spec) {
+  const Range mine = problem.file_rows.range(comm.rank());
+  if (spec == "ones") return {Array<double>(problem.parts->plan.local_size, 1.0), std::nullopt};
+  const auto [random, solution_random] = comm::agree(
+      comm, [&] { return std::pair(seed_after(spec, "random:"), seed_after(spec, "solution-random:")); });
+  if (random) return {problem.to_solver(comm, random_vector(mine, *random)), std::nullopt};
+  if (!solution_random) {
+    return {problem.to_solver(comm, io::load_vector(comm, spec, problem.file_rows)), std::nullopt};
+  }
+  auto solution = problem.to_solver(comm, random_vector(mine, *solution_random));
+  Array<double> b(solution.size());
+  sparse::multiply_reference(comm, *problem.parts, solution, b);
+  return {std::move(b), std::move(solution)};
+}
+
+}  // namespace ayatori::cli

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ayatori/base/array.hpp"
+#include "ayatori/comm/comm.hpp"
+#include "ayatori/io/matrix_source.hpp"
+#include "ayatori/sparse/distributed_matrix.hpp"
+#include "ayatori/sparse/graph_partition.hpp"
+
+namespace ayatori::cli {
+
+/// How rows are shared among ranks.
+enum class PartitionKind {
+  contiguous,  ///< blocks in the order of the file, of equal work
+  graph,       ///< METIS: fewer neighbours and shorter messages, rows renumbered
+};
+
+/// The matrix as it is solved, and the way between the numbering of the files and that of the solver.
+struct Problem {
+  io::SourceFacts source;
+  std::shared_ptr<const sparse::SplitMatrix> parts;
+  sparse::RowPartition file_rows;                  ///< how vectors of the file's numbering are spread
+  std::optional<sparse::Permutation> permutation;  ///< from the file's numbering to the solver's
+
+  Array<double> to_solver(const comm::Comm& comm, Array<double> of_file) const;
+  Array<double> to_file(const comm::Comm& comm, Array<double> of_solver) const;
+};
+
+/// Collective. Reads or generates `source` and spreads it. Throws InputError, agreed.
+Problem load_problem(const comm::Comm& comm, const std::string& source, PartitionKind kind);
+
+/// b, and the x that it was made from where one is known; both in the solver's numbering.
+struct RightHandSide {
+  Array<double> b;
+  std::optional<Array<double>> solution;
+};
+
+/// Collective. What --rhs asks for: "ones", "random:SEED", "solution-random:SEED", or a file. Throws
+/// InputError, agreed.
+RightHandSide make_right_hand_side(const comm::Comm& comm, const Problem& problem, const std::string& spec);
+
+}  // namespace ayatori::cli

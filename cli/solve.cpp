@@ -1,0 +1,183 @@
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "ayatori/base/temporary_file.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/comm/threads.hpp"
+#include "ayatori/tuning/solve.hpp"
+#include "cli/command.hpp"
+#include "cli/problem.hpp"
+#include "cli/progress_line.hpp"
+#include "cli/solve_report.hpp"
+#include "cli/stop_signal.hpp"
+
+namespace ayatori::cli {
+
+namespace {
+
+/// The command line of `ayatori solve`, as typed.
+struct Arguments {
+  std::string matrix;
+  std::string rhs = "ones";
+  std::string output;
+  std::string json;
+  std::string method = "auto";
+  std::string preconditioner = "auto";
+  std::string restart = "auto";
+  std::string orthogonalization = "auto";
+  std::string kernel = "auto";
+  std::string halo = "auto";
+  std::string partition = "contiguous";
+  double rtol = 1e-8;
+  double time_limit = 0;
+  std::int64_t max_iterations = 0;
+  int threads = 0;
+  bool explain = false;
+  bool quiet = false;
+};
+
+std::optional<std::string> unless_auto(const std::string& word) {
+  return word == "auto" ? std::nullopt : std::optional(word);
+}
+
+std::optional<int> restart_length(const std::string& word) {
+  if (word == "auto") return std::nullopt;
+  int value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size()) {
+    throw InputError(fmt::format("--restart {}: neither 'auto' nor a whole number", word));
+  }
+  return value;
+}
+
+tuning::SolveOptions solve_options(const Arguments& arguments) {
+  return {.rtol = arguments.rtol,
+          .max_iterations = arguments.max_iterations,
+          .time_limit = arguments.time_limit,
+          .forced = {.method = unless_auto(arguments.method),
+                     .preconditioner = unless_auto(arguments.preconditioner),
+                     .restart = restart_length(arguments.restart),
+                     .orthogonalization = unless_auto(arguments.orthogonalization),
+                     .kernel = unless_auto(arguments.kernel),
+                     .halo = unless_auto(arguments.halo)}};
+}
+
+PartitionKind partition_kind(const std::string& word) {
+  if (word == "contiguous") return PartitionKind::contiguous;
+  if (word == "graph") return PartitionKind::graph;
+  throw InputError(fmt::format("--partition {}: choose 'contiguous' or 'graph'", word));
+}
+
+/// ||x - solution|| / ||solution||
+double relative_error(const comm::Comm& comm, const Array<double>& x, const Array<double>& solution) {
+  double sums[2] = {0, 0};
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    sums[0] += (x[i] - solution[i]) * (x[i] - solution[i]);
+    sums[1] += solution[i] * solution[i];
+  }
+  comm.allreduce(std::span<double>(sums), comm::ReduceOp::sum);
+  return std::sqrt(sums[0] / sums[1]);
+}
+
+/// Rank 0's voice: progress, events, the summary.
+tuning::SolveHooks hooks(const StopSignal& stop, ProgressLine& line, bool speaks) {
+  return {.progress = [&line](const tuning::Choice& choice, std::int64_t iteration,
+                              double residual) { line.show(describe(choice), iteration, residual); },
+          .event =
+              [&line, speaks](const tuning::Event& event) {
+                line.clear();
+                if (speaks) fmt::print(stderr, "[{:8.3f} s] {}\n", event.seconds, event.text);
+              },
+          .wants_stop = [&stop] { return stop.received(); }};
+}
+
+int exit_status(const tuning::SolveReport& report) {
+  return report.converged() ? 0 : 1;
+}
+
+int run_solve(const comm::Comm& world, const Arguments& arguments) {
+  const Stopwatch total;
+  const auto options = comm::agree(world, [&] { return solve_options(arguments); });
+  const auto kind = comm::agree(world, [&] {
+    check(options.forced);
+    return partition_kind(arguments.partition);
+  });
+  const int threads = comm::set_threads(world, arguments.threads);
+  const bool speaks = world.rank() == 0 && !arguments.quiet;
+
+  const auto problem = load_problem(world, arguments.matrix, kind);
+  const auto rhs = make_right_hand_side(world, problem, arguments.rhs);
+  const double read_seconds = total.seconds();
+
+  const StopSignal stop;  // from here on there is an x worth keeping
+  ProgressLine line(speaks);
+  Array<double> x(rhs.b.size(), 0.0);
+  SolveRun run{.report = tuning::solve(world, problem.parts, rhs.b, x, options, hooks(stop, line, speaks)),
+               .source = problem.source,
+               .rtol = arguments.rtol,
+               .ranks = world.size(),
+               .threads = threads,
+               .partition = arguments.partition,
+               .rhs = arguments.rhs,
+               .read_seconds = read_seconds,
+               .total_seconds = 0,
+               .true_error = {},
+               .output = arguments.output};
+  line.clear();
+  if (rhs.solution) run.true_error = relative_error(world, x, *rhs.solution);
+  if (!arguments.output.empty()) {
+    io::save_vector(world, arguments.output, problem.to_file(world, std::move(x)), problem.file_rows);
+  }
+  run.total_seconds = total.seconds();
+  comm::agree(world, [&] {
+    if (world.rank() == 0 && !arguments.json.empty()) write_file(arguments.json, to_json(run).dump(2) + "\n");
+  });
+  if (speaks) fmt::print(stderr, "{}{}", summary(run), arguments.explain ? explanation(run) : "");
+  return exit_status(run.report);
+}
+
+}  // namespace
+
+void add_solve(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* solve = app.add_subcommand("solve", "Solve a sparse system A x = b, verified");
+  solve->add_option("matrix", arguments->matrix, "Matrix file or generator spec")->required();
+  solve->add_option("--rhs", arguments->rhs, "b: a file, ones, random:SEED, or solution-random:SEED")
+      ->capture_default_str();
+  solve->add_option("-o,--output", arguments->output, "Write x here (.mtx, .mtx.gz, .petsc)");
+  solve->add_option("--json", arguments->json, "Write the result here (schema ayatori.solve/1)");
+  solve->add_option("--rtol", arguments->rtol, "Converged means ||b - Ax|| <= rtol ||b||")
+      ->capture_default_str();
+  solve->add_option("--time-limit", arguments->time_limit, "Seconds for set-ups and iterations; 0: none")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  solve->add_option("--max-iterations", arguments->max_iterations, "Over all trials; 0: no limit")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  solve->add_option("--method", arguments->method, "auto or a method")->capture_default_str();
+  solve->add_option("--preconditioner", arguments->preconditioner, "auto or a preconditioner")
+      ->capture_default_str();
+  solve->add_option("--restart", arguments->restart, "auto or the basis vectors of GMRES")
+      ->capture_default_str();
+  solve->add_option("--orthogonalization", arguments->orthogonalization, "auto, cgs, mgs or ircgs")
+      ->capture_default_str();
+  solve->add_option("--kernel", arguments->kernel, "auto or a product kernel")->capture_default_str();
+  solve->add_option("--halo", arguments->halo, "auto or a halo strategy, with or without +overlap")
+      ->capture_default_str();
+  solve->add_option("--partition", arguments->partition, "contiguous or graph (METIS)")
+      ->capture_default_str();
+  solve->add_option("--threads", arguments->threads, "Threads per rank; 0: all cores")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  solve->add_flag("--explain", arguments->explain, "Say what was considered, tried and chosen, and why");
+  solve->add_flag("-q,--quiet", arguments->quiet, "Say nothing but errors");
+  solve->callback([arguments, &run] {
+    run = [arguments](const comm::Comm& world) { return run_solve(world, *arguments); };
+  });
+}
+
+}  // namespace ayatori::cli

@@ -1,0 +1,123 @@
+#include "cli/solve_report.hpp"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "ayatori/base/version.hpp"
+#include "ayatori/comm/environment.hpp"
+#include "ayatori/tuning/report_json.hpp"
+
+namespace ayatori::cli {
+
+namespace {
+
+std::string symmetry_words(const tuning::MatrixFacts& facts) {
+  if (facts.looks_positive_definite()) return "symmetric, positive diagonal";
+  if (facts.looks_negative_definite()) return "symmetric, negative diagonal";
+  if (facts.symmetric) return "symmetric, indefinite-looking";
+  return facts.pattern_symmetric ? "unsymmetric values on a symmetric pattern" : "unsymmetric";
+}
+
+std::string implementation_words(const tuning::Choice& choice, int ranks) {
+  return ranks > 1 ? fmt::format("kernel {}, halo {}", choice.kernel, choice.halo)
+                   : "kernel " + choice.kernel;
+}
+
+std::string result_words(const SolveRun& run) {
+  const auto& report = run.report;
+  if (report.converged()) {
+    return fmt::format("converged: true relative residual {:.2e} <= {:.0e}", report.relative_residual,
+                       run.rtol);
+  }
+  std::string text = fmt::format("{}: true relative residual {:.2e}, wanted {:.0e}", name_of(report.status),
+                                 report.relative_residual, run.rtol);
+  if (report.backward_error < 1e-15) {
+    text += fmt::format(
+        "; the backward error is {:.1e}, so double precision has no better x for this ill-conditioned system",
+        report.backward_error);
+  }
+  return text;
+}
+
+std::string time_words(const tuning::PhaseSeconds& s) {
+  return fmt::format(
+      "set-up {:.3f}, choosing {:.3f}, iterating {:.3f} s (products {:.3f}, halo {:.3f}, preconditioner "
+      "{:.3f}, "
+      "orthogonalization {:.3f}, reductions {:.3f})",
+      s.setup, s.tuning, s.solve, s.spmv, s.halo, s.preconditioner, s.orthogonalization, s.reduction);
+}
+
+}  // namespace
+
+std::string summary(const SolveRun& run) {
+  const auto& report = run.report;
+  const auto& facts = report.facts;
+  const double per_row =
+      facts.rows > 0 ? static_cast<double>(facts.nonzeros) / static_cast<double>(facts.rows) : 0;
+  std::string text;
+  text += fmt::format("matrix     {}: {} rows, {} nonzeros ({:.1f} a row), {}\n", run.source.name, facts.rows,
+                      facts.nonzeros, per_row, symmetry_words(facts));
+  text += fmt::format("machine    {} rank{} x {} thread{}\n", run.ranks, run.ranks == 1 ? "" : "s",
+                      run.threads, run.threads == 1 ? "" : "s");
+  text += fmt::format("choice     {}; {}\n", describe(report.choice),
+                      implementation_words(report.choice, run.ranks));
+  text += fmt::format("because    {}\n", report.why);
+  text += fmt::format("result     {}\n", result_words(run));
+  if (run.true_error) text += fmt::format("error      {:.2e} from the known solution\n", *run.true_error);
+  text += fmt::format("work       {} iterations in {} trial{}\n", report.iterations, report.trials.size(),
+                      report.trials.size() == 1 ? "" : "s");
+  text += fmt::format("time       {:.3f} s: reading {:.3f}, {}\n", run.total_seconds, run.read_seconds,
+                      time_words(report.seconds));
+  if (!run.output.empty()) {
+    text += fmt::format("written    {} ({})\n", run.output,
+                        report.converged() ? "the solution" : "the best x found");
+  }
+  return text;
+}
+
+std::string explanation(const SolveRun& run) {
+  const auto& facts = run.report.facts;
+  std::string text = fmt::format(
+      "The matrix has {} positive, {} negative and {} zero diagonal entries; rows hold {} to {} nonzeros; "
+      "{:.0f} % of the "
+      "rows are diagonally dominant; |a_ij - a_ji| is at most {:.1e} of the largest entry.\n",
+      facts.positive_diagonals, facts.negative_diagonals, facts.zero_diagonals, facts.min_row_nonzeros,
+      facts.max_row_nonzeros, 100 * facts.dominant_rows, facts.asymmetry);
+  int number = 0;
+  for (const auto& trial : run.report.trials) {
+    text += fmt::format(
+        "Trial {}: {}, because {}. It {} after {} iterations and {:.3f} s (set-up {:.3f} s) with a true "
+        "relative residual of {:.2e}{}.\n",
+        ++number, describe(trial.choice), trial.why, trial.outcome, trial.iterations, trial.solve_seconds,
+        trial.setup_seconds, trial.relative_residual, trial.reason.empty() ? "" : ": " + trial.reason);
+  }
+  for (const auto& event : run.report.events)
+    text += fmt::format("At {:.3f} s: {}.\n", event.seconds, event.text);
+  if (run.ranks > 1) {
+    text += fmt::format("A product moves {} bytes between ranks in {} messages.\n", run.report.halo_bytes,
+                        run.report.halo_messages);
+  }
+  return text;
+}
+
+nlohmann::ordered_json to_json(const SolveRun& run) {
+  auto json = tuning::to_json(run.report);
+  json["version"] = version;
+  json["mpi"] = comm::mpi_version();
+  json["matrix"]["source"] = run.source.name;
+  json["matrix"]["format"] = run.source.format;
+  json["rhs"] = run.rhs;
+  json["rtol"] = run.rtol;
+  json["ranks"] = run.ranks;
+  json["threads"] = run.threads;
+  json["partition"] = run.partition;
+  json["true_error"] =
+      run.true_error ? nlohmann::ordered_json(*run.true_error) : nlohmann::ordered_json(nullptr);
+  json["output"] = run.output.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.output);
+  json["seconds"]["read"] = run.read_seconds;
+  json["seconds"]["total"] = run.total_seconds;
+  return json;
+}
+
+}  // namespace ayatori::cli

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "ayatori/io/matrix_source.hpp"
+#include "ayatori/tuning/solve.hpp"
+
+namespace ayatori::cli {
+
+/// A finished solve with what only the command line knows about it.
+struct SolveRun {
+  tuning::SolveReport report;
+  io::SourceFacts source;
+  double rtol = 0;
+  int ranks = 1;
+  int threads = 1;
+  std::string partition;
+  std::string rhs;
+  double read_seconds = 0;
+  double total_seconds = 0;
+  std::optional<double> true_error;  ///< ||x - x*|| / ||x*||, where b was made from a known x*
+  std::string output;                ///< where x was written; empty if nowhere
+};
+
+/// The summary for people: facts, choice and why, result, time split.
+std::string summary(const SolveRun& run);
+
+/// What was considered, tried and decided, in sentences.
+std::string explanation(const SolveRun& run);
+
+/// Schema "ayatori.solve/1" (docs/solve.schema.json).
+nlohmann::ordered_json to_json(const SolveRun& run);
+
+}  // namespace ayatori::cli

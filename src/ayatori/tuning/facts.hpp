@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+
+#include "ayatori/comm/comm.hpp"
+#include "ayatori/sparse/distributed_matrix.hpp"
+
+namespace ayatori::tuning {
+
+/// What a choice of method can be based on, found in one pass over the matrix.
+struct MatrixFacts {
+  std::int64_t rows = 0;
+  std::int64_t nonzeros = 0;
+  std::int64_t min_row_nonzeros = 0;
+  std::int64_t max_row_nonzeros = 0;
+
+  /// Every a_ij equals a_ji up to rounding: they differ by at most 1e-13 of the largest entries of rows i and
+  /// j.
+  bool symmetric = false;
+  bool pattern_symmetric = false;
+  double asymmetry = 0;  ///< max |a_ij - a_ji| / max |a|
+
+  std::int64_t positive_diagonals = 0;
+  std::int64_t negative_diagonals = 0;
+  std::int64_t zero_diagonals = 0;  ///< stored zeros and missing ones
+  double dominant_rows = 0;         ///< share of rows with |a_ii| >= sum of the others' |a_ij|
+  double max_abs = 0;
+  double norm_infinity = 0;  ///< largest row sum of |a_ij|
+
+  /// Symmetric with a diagonal of one sign, which every definite matrix has: worth trying as definite.
+  bool looks_positive_definite() const { return symmetric && positive_diagonals == rows; }
+  bool looks_negative_definite() const { return symmetric && negative_diagonals == rows; }
+};
+
+/// Collective.
+MatrixFacts examine(const comm::Comm& comm, const sparse::SplitMatrix& parts);
+
+}  // namespace ayatori::tuning

@@ -1,0 +1,85 @@
+#include "ayatori/tuning/report_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace ayatori::tuning {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json choice_json(const Choice& choice) {
+  const auto or_null = [](bool has, const auto& value) { return has ? Json(value) : Json(nullptr); };
+  return {{"method", choice.method},
+          {"preconditioner", choice.preconditioner},
+          {"restart", or_null(choice.restart > 0, choice.restart)},
+          {"orthogonalization", or_null(!choice.orthogonalization.empty(), choice.orthogonalization)},
+          {"kernel", choice.kernel},
+          {"halo", choice.halo}};
+}
+
+Json matrix_json(const MatrixFacts& facts) {
+  return {{"rows", facts.rows},
+          {"nonzeros", facts.nonzeros},
+          {"symmetric", facts.symmetric},
+          {"pattern_symmetric", facts.pattern_symmetric},
+          {"asymmetry", facts.asymmetry},
+          {"min_row_nonzeros", facts.min_row_nonzeros},
+          {"max_row_nonzeros", facts.max_row_nonzeros},
+          {"positive_diagonals", facts.positive_diagonals},
+          {"negative_diagonals", facts.negative_diagonals},
+          {"zero_diagonals", facts.zero_diagonals},
+          {"dominant_rows", facts.dominant_rows},
+          {"max_abs", facts.max_abs},
+          {"norm_infinity", facts.norm_infinity}};
+}
+
+Json trial_json(const Trial& trial) {
+  return {{"choice", choice_json(trial.choice)},
+          {"why", trial.why},
+          {"outcome", trial.outcome},
+          {"reason", trial.reason},
+          {"iterations", trial.iterations},
+          {"relative_residual", trial.relative_residual},
+          {"seconds", {{"setup", trial.setup_seconds}, {"solve", trial.solve_seconds}}}};
+}
+
+Json seconds_json(const PhaseSeconds& s) {
+  return {{"total", s.total},
+          {"setup", s.setup},
+          {"tuning", s.tuning},
+          {"solve", s.solve},
+          {"spmv", s.spmv},
+          {"halo", s.halo},
+          {"preconditioner", s.preconditioner},
+          {"orthogonalization", s.orthogonalization},
+          {"reduction", s.reduction}};
+}
+
+}  // namespace
+
+Json to_json(const SolveReport& report) {
+  Json json{{"schema", "ayatori.solve/1"},
+            {"matrix", matrix_json(report.facts)},
+            {"converged", report.converged()},
+            {"status", name_of(report.status)},
+            {"relative_residual", report.relative_residual},
+            {"backward_error", report.backward_error},
+            {"iterations", report.iterations},
+            {"choice", choice_json(report.choice)},
+            {"why", report.why},
+            {"seconds", seconds_json(report.seconds)},
+            {"communication",
+             {{"reductions", report.reductions},
+              {"halo_messages_per_product", report.halo_messages},
+              {"halo_bytes_per_product", report.halo_bytes}}},
+            {"trials", Json::array()},
+            {"events", Json::array()}};
+  for (const Trial& trial : report.trials) json["trials"].push_back(trial_json(trial));
+  for (const Event& event : report.events) {
+    json["events"].push_back({{"seconds", event.seconds}, {"kind", event.kind}, {"text", event.text}});
+  }
+  return json;
+}
+
+}  // namespace ayatori::tuning

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ayatori/comm/comm.hpp"
+#include "ayatori/solvers/method.hpp"
+#include "ayatori/sparse/distributed_matrix.hpp"
+#include "ayatori/tuning/choice.hpp"
+#include "ayatori/tuning/facts.hpp"
+
+namespace ayatori::tuning {
+
+struct SolveOptions {
+  double rtol = 1e-8;               ///< converged means ||b - A x||_2 <= rtol ||b||_2
+  std::int64_t max_iterations = 0;  ///< over all trials; 0: no limit
+  double time_limit = 0;            ///< seconds for set-ups and iterations; 0: no limit
+  Forced forced;
+};
+
+/// Something that happened and matters: an escalation, a breakdown, a false claim of convergence, an
+/// interruption.
+struct Event {
+  double seconds = 0;  ///< since the solve began
+  std::string kind;  ///< "breakdown", "stagnation", "escalation", "false-convergence", "interrupted", "note"
+  std::string text;
+};
+
+/// One method run from the best x so far.
+struct Trial {
+  Choice choice;
+  std::string why;
+  std::string outcome;  ///< "converged", "stagnated", "breakdown", "set-up failed", ...
+  std::string reason;   ///< in words with figures, where there is one
+  int iterations = 0;
+  double relative_residual = 1;  ///< true, of the best x when the trial ended
+  double setup_seconds = 0;
+  double solve_seconds = 0;
+};
+
+/// Where the time went, in seconds, averaged over ranks. The parts exclude each other and are contained in
+/// the totals.
+struct PhaseSeconds {
+  double total = 0;   ///< of solve()
+  double setup = 0;   ///< building products and preconditioners
+  double tuning = 0;  ///< facts of the matrix and choosing
+  double solve = 0;   ///< iterating, of which:
+  double spmv = 0;
+  double halo = 0;
+  double preconditioner = 0;
+  double orthogonalization = 0;
+  double reduction = 0;
+};
+
+enum class Status { converged, not_converged, interrupted, time_limit };
+std::string_view name_of(Status status);
+
+struct SolveReport {
+  Status status = Status::not_converged;
+  double relative_residual = 1;  ///< true: recomputed in double from x by reference code
+  double backward_error =
+      0;  ///< ||b - A x|| / (||A||_inf ||x|| + ||b||): about 1e-16 is all that double can give
+  std::int64_t iterations = 0;
+  MatrixFacts facts;
+  Choice choice;  ///< of the trial that produced x
+  std::string why;
+  std::vector<Trial> trials;
+  std::vector<Event> events;
+  PhaseSeconds seconds;
+  std::int64_t reductions = 0;
+  std::int64_t halo_messages = 0;  ///< per product, all ranks
+  std::int64_t halo_bytes = 0;     ///< per product, all ranks
+
+  bool converged() const { return status == Status::converged; }
+};
+
+/// What a caller may want to see or say while a solve runs. Called on every rank, outside parallel regions.
+struct SolveHooks {
+  std::function<void(const Choice& choice, std::int64_t iteration, double relative_residual)> progress;
+  std::function<void(const Event& event)> event;
+  std::function<bool()> wants_stop;  ///< polled in every reduction; one rank's wish stops all
+};
+
+/// Collective. Solves A x = b and proves it. x holds a starting guess (zeros will do), and at the end the
+/// best x found, whatever the status: a result is called converged only if its true residual meets the
+/// tolerance. Throws InputError (agreed) for contradictory options or a right-hand side that is not finite.
+SolveReport solve(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMatrix> parts,
+                  solvers::ConstVector b, solvers::Vector x, const SolveOptions& options,
+                  const SolveHooks& hooks = {});
+
+}  // namespace ayatori::tuning
