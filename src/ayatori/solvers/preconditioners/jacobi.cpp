@@ -1,0 +1,35 @@
+#include <utility>
+
+#include "ayatori/base/parallel.hpp"
+#include "ayatori/solvers/preconditioners/diagonal.hpp"
+#include "ayatori/solvers/preconditioners/preconditioners.hpp"
+
+namespace ayatori::solvers {
+
+namespace {
+
+/// y = D^-1 x. Traffic: 24 bytes per row.
+class Jacobi final : public sparse::LinearOperator {
+ public:
+  explicit Jacobi(Array<double> inverse) : inverse_(std::move(inverse)) {}
+
+  void apply(std::span<const double> x, std::span<double> y) const override {
+    parallel_for(local_size(), [&](std::int64_t i) { y[i] = inverse_[i] * x[i]; });
+  }
+  std::int32_t local_size() const override { return static_cast<std::int32_t>(inverse_.size()); }
+
+ private:
+  Array<double> inverse_;
+};
+
+BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum&,
+                         const PreconditionerOptions&) {
+  InverseDiagonal diagonal = invert_diagonal(matrix, "jacobi");
+  return {std::make_unique<Jacobi>(std::move(diagonal.value)), diagonal.notes()};
+}
+
+}  // namespace
+
+const Preconditioner jacobi_preconditioner{"jacobi", "the inverse of the diagonal", true, make};
+
+}  // namespace ayatori::solvers

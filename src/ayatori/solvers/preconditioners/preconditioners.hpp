@@ -1,0 +1,16 @@
+#pragma once
+
+#include "ayatori/solvers/preconditioner.hpp"
+
+// Each file named after a preconditioner defines it; list.cpp names them all.
+
+namespace ayatori::solvers {
+
+extern const Preconditioner none_preconditioner;
+extern const Preconditioner jacobi_preconditioner;
+extern const Preconditioner block_jacobi_preconditioner;
+extern const Preconditioner block_ilu0_preconditioner;
+extern const Preconditioner neumann_preconditioner;
+extern const Preconditioner chebyshev_preconditioner;
+
+}  // namespace ayatori::solvers
