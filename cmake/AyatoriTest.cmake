@@ -1,36 +1,41 @@
-# ayatori_test(name [RANKS n...] [LIBRARIES target...] [LABELS label...] SOURCES file...)
+# ayatori_test(name [RANKS n...] [LIBRARIES target...] [LABELS label...] [TIMEOUT s] SOURCES file...)
 #
-# One GoogleTest program; one ctest entry <name>.np<n> for every rank count. Oversubscription and running as root are
-# allowed here, in the harness, and nowhere else.
+# One GoogleTest program; one ctest entry <name>.np<n> for every rank count, labelled np<n> as well. LIBRARIES is
+# ayatori::ayatori unless told.
 function(ayatori_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "RANKS;LIBRARIES;LABELS;SOURCES" ${ARGN})
   if(NOT ARG_RANKS)
     set(ARG_RANKS 1)
   endif()
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 300)
+  if(NOT ARG_LIBRARIES)
+    set(ARG_LIBRARIES ayatori::ayatori)
   endif()
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE ayatori_test_main ${ARG_LIBRARIES} ayatori_compile_options)
+  target_compile_options(test_${name} PRIVATE -O1)  # after the build type's: test code is slow to optimise
   foreach(ranks IN LISTS ARG_RANKS)
     ayatori_mpi_test(${name}.np${ranks} RANKS ${ranks} TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABELS}
                      COMMAND $<TARGET_FILE:test_${name}>)
   endforeach()
 endfunction()
 
-# ayatori_mpi_test(name RANKS n COMMAND program [argument...]): a ctest entry that runs a command on n ranks.
+# ayatori_mpi_test(name RANKS n COMMAND program [argument...] [LABELS label...] [TIMEOUT s])
+#
+# A ctest entry that runs a command on n ranks.
 function(ayatori_mpi_test name)
   cmake_parse_arguments(ARG "" "RANKS;TIMEOUT" "COMMAND;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
-  add_test(NAME ${name} COMMAND ${AYATORI_MPIRUN} ${MPIEXEC_NUMPROC_FLAG} ${ARG_RANKS} ${ARG_COMMAND})
-  if(ARG_RANKS EQUAL 1)
-    set(threads 2)
+  if(ARG_RANKS EQUAL 1 AND NOT AYATORI_SMPI)
+    set(threads 2)  # one rank tests threads, several test ranks
+    set(processors 2)
   else()
     set(threads 1)
+    set(processors ${ARG_RANKS})
   endif()
+  add_test(NAME ${name} COMMAND ${AYATORI_MPIRUN} ${MPIEXEC_NUMPROC_FLAG} ${ARG_RANKS} ${ARG_COMMAND})
   set_tests_properties(${name} PROPERTIES
-    TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${ARG_RANKS} LABELS "${ARG_LABELS}"
+    TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${processors} LABELS "${ARG_LABELS};np${ARG_RANKS}"
     ENVIRONMENT "OMP_NUM_THREADS=${threads};OMP_WAIT_POLICY=passive;${AYATORI_TEST_ENVIRONMENT}")
 endfunction()
