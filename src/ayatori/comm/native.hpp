@@ -1,5 +1,8 @@
 #pragma once
 
+// The C++ bindings that MPI-3 removed stay out, with the library that they would need.
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
 #include "ayatori/comm/comm.hpp"
