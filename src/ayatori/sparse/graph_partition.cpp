@@ -62,7 +62,7 @@ Graph gather_graph(const comm::Comm& comm, const RowBlock& block) {
 /// The part of every row, by METIS; called on rank 0.
 std::vector<std::int32_t> partition_graph(Graph& graph, int parts) {
   auto rows = static_cast<idx_t>(graph.weights.size());
-  if (rows == 0) return {};
+  if (rows == 0 || parts == 1) return std::vector<std::int32_t>(graph.weights.size(), 0);  // METIS divides by zero
   idx_t constraints = 1;
   idx_t part_count = parts;
   idx_t cut = 0;
