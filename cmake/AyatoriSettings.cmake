@@ -24,6 +24,11 @@ target_compile_options(ayatori_compile_options INTERFACE
   $<$<BOOL:${AYATORI_NATIVE}>:-march=native>)
 target_compile_definitions(ayatori_compile_options INTERFACE
   $<$<BOOL:${AYATORI_STRICT}>:_GLIBCXX_ASSERTIONS AYATORI_ASSERTIONS>)
+if(AYATORI_SMPI)
+  # Simulated ranks share a process: every one loads its own copy of the program, and unique symbols would be one again.
+  target_compile_options(ayatori_compile_options INTERFACE -fno-gnu-unique)
+  target_compile_definitions(ayatori_compile_options INTERFACE AYATORI_SMPI)
+endif()
 if(AYATORI_SANITIZE)
   target_compile_options(ayatori_compile_options INTERFACE
     -fsanitize=${AYATORI_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -27,12 +27,13 @@ function(ayatori_mpi_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
-  if(ARG_RANKS EQUAL 1 AND NOT AYATORI_SMPI)
+  set(threads 1)
+  set(processors ${ARG_RANKS})
+  if(AYATORI_SMPI)
+    set(processors 1)  # all ranks take turns in one process
+  elseif(ARG_RANKS EQUAL 1)
     set(threads 2)  # one rank tests threads, several test ranks
     set(processors 2)
-  else()
-    set(threads 1)
-    set(processors ${ARG_RANKS})
   endif()
   add_test(NAME ${name} COMMAND ${AYATORI_MPIRUN} ${MPIEXEC_NUMPROC_FLAG} ${ARG_RANKS} ${ARG_COMMAND})
   set_tests_properties(${name} PROPERTIES

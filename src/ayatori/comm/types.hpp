@@ -10,7 +10,8 @@ namespace ayatori::comm {
 /// Element types that travel. Everything else travels as bytes (and cannot be reduced).
 enum class DataType { byte, int32, int64, uint64, float32, float64 };
 
-/// Reductions that the library uses.
+/// Reductions that the library uses. Smallest and largest of uint64 are only for values below 2^63: MPICH 4.0
+/// compares them as if they were signed.
 enum class ReduceOp { sum, min, max, bitwise_or };
 
 /// What may travel byte by byte. Pointers and views (std::span, std::string_view) are trivially copyable as
