@@ -1,0 +1,111 @@
+"""Every bad input: one clear line that names what and where, exit status 2, on any number of ranks."""
+
+import gzip
+import unittest
+
+from harness import CommandTest, matrix_market, tridiagonal
+
+BANNER = "%%MatrixMarket matrix coordinate real general\n"
+
+# name of the case -> (content of A.mtx, words that the message must hold)
+BAD_MATRICES = {
+    "empty": ("", ["A.mtx", "empty"]),
+    "no banner": ("2 2 1\n1 1 1.0\n", ["A.mtx"]),
+    "random bytes": (bytes((i * 7919 + 13) % 256 for i in range(4096)), ["A.mtx"]),
+    "no size line": (BANNER + "% only comments\n", ["A.mtx"]),
+    "size is a word": (BANNER + "two 2 1\n1 1 1.0\n", ["A.mtx:2"]),
+    "negative size": (BANNER + "-2 2 1\n1 1 1.0\n", ["A.mtx:2"]),
+    "counts overflow": (BANNER + "99999999999999999999 2 1\n1 1 1.0\n", ["A.mtx:2"]),
+    "more promised than a file can hold": (BANNER + "10 10 4000000000000\n1 1 1.0\n", ["A.mtx"]),
+    "truncated": (BANNER + "3 3 3\n1 1 1.0\n2 2 1.0\n", ["A.mtx", "3"]),
+    "too many": (BANNER + "3 3 1\n1 1 1.0\n2 2 1.0\n", ["A.mtx:4"]),
+    "index zero": (BANNER + "3 3 2\n1 1 1.0\n0 2 1.0\n", ["A.mtx:4"]),
+    "negative index": (BANNER + "3 3 2\n1 1 1.0\n2 -2 1.0\n", ["A.mtx:4"]),
+    "index out of range": (BANNER + "3 3 2\n1 1 1.0\n2 4 1.0\n", ["A.mtx:4", "4"]),
+    "word for a value": (BANNER + "3 3 2\n1 1 1.0\n2 2 two\n", ["A.mtx:4", "two"]),
+    "missing value": (BANNER + "3 3 2\n1 1\n2 2 1.0\n", ["A.mtx:3"]),
+    "extra token": (BANNER + "3 3 2\n1 1 1.0 5\n2 2 1.0\n", ["A.mtx:3"]),
+    "NaN": (BANNER + "3 3 2\n1 1 1.0\n2 2 nan\n", ["A.mtx:4"]),
+    "infinity": (BANNER + "3 3 2\n1 1 1.0\n2 2 inf\n", ["A.mtx:4"]),
+    "overflowing value": (BANNER + "3 3 2\n1 1 1.0\n2 2 1e999\n", ["A.mtx:4"]),
+    "complex": ("%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1.0 0.0\n", ["A.mtx", "complex"]),
+    "not square": (matrix_market([(1, 1, 1.0)], 2, 3), ["2 x 3", "square"]),
+    "broken gzip": (gzip.compress(tridiagonal(2000).encode())[:200], ["A.mtx"]),
+    "gzip of nonsense": (gzip.compress(b"nonsense\n" * 100), ["A.mtx"]),
+}
+
+BAD_ARGUMENTS = {
+    "no subcommand": ([], []),
+    "unknown subcommand": (["frobnicate"], []),
+    "no matrix": (["solve"], ["matrix"]),
+    "missing file": (["solve", "missing.mtx"], ["missing.mtx"]),
+    "a directory": (["solve", "."], ["."]),
+    "unknown generator": (["solve", "poissson:n=3"], ["poissson"]),
+    "unknown key": (["solve", "poisson2d-5:m=3"], ["m"]),
+    "word for a number": (["solve", "poisson2d-5:n=three"], ["three"]),
+    "zero size": (["solve", "poisson2d-5:n=0"], ["n"]),
+    "unknown option": (["solve", "poisson2d-5:n=3", "--frobnicate"], ["frobnicate"]),
+    "tolerance zero": (["solve", "poisson2d-5:n=3", "--rtol", "0"], ["tolerance"]),
+    "tolerance a word": (["solve", "poisson2d-5:n=3", "--rtol", "tiny"], ["rtol"]),
+    "negative time": (["solve", "poisson2d-5:n=3", "--time-limit", "-1"], ["time-limit"]),
+    "unknown method": (["solve", "poisson2d-5:n=3", "--method", "magic"], ["magic", "gmres"]),
+    "unknown preconditioner": (["solve", "poisson2d-5:n=3", "--preconditioner", "magic"], ["magic", "jacobi"]),
+    "unknown kernel": (["solve", "poisson2d-5:n=3", "--kernel", "magic"], ["magic", "csr"]),
+    "unknown halo": (["solve", "poisson2d-5:n=3", "--halo", "magic"], ["magic", "allgather"]),
+    "unknown orthogonalization": (["solve", "poisson2d-5:n=3", "--orthogonalization", "magic"], ["magic", "cgs"]),
+    "unknown partition": (["solve", "poisson2d-5:n=3", "--partition", "magic"], ["magic"]),
+    "restart of cg": (["solve", "poisson2d-5:n=3", "--method", "cg", "--restart", "5"], ["cg", "restart"]),
+    "restart zero": (["solve", "poisson2d-5:n=3", "--restart", "0"], ["restart"]),
+    "restart a word": (["solve", "poisson2d-5:n=3", "--restart", "soon"], ["soon"]),
+    "rhs without a seed": (["solve", "poisson2d-5:n=3", "--rhs", "random:x"], ["random:x"]),
+    "missing rhs": (["solve", "poisson2d-5:n=3", "--rhs", "missing.mtx"], ["missing.mtx"]),
+}
+
+
+class BadInput(CommandTest):
+    def expect_rejected(self, arguments, words, status=2):
+        done = self.run_ayatori(*arguments)
+        self.assertEqual(done.returncode, status, done.stderr)
+        ours = [line for line in done.stderr.splitlines() if line.startswith("ayatori:")]
+        self.assertEqual(len(ours), 1, done.stderr)  # the launcher may add words of its own
+        for word in words:
+            self.assertIn(word, ours[0])
+
+    def test_matrices(self):
+        for name, (content, words) in BAD_MATRICES.items():
+            with self.subTest(name):
+                self.write("A.mtx", content)
+                self.expect_rejected(["solve", "A.mtx"], words)
+
+    def test_arguments(self):
+        for name, (arguments, words) in BAD_ARGUMENTS.items():
+            with self.subTest(name):
+                self.expect_rejected(arguments, words)
+
+    def test_right_hand_sides(self):
+        self.write("A.mtx", tridiagonal(10))
+        head = "%%MatrixMarket matrix array real general\n"
+        for name, (content, words) in {
+            "wrong length": (head + "9 1\n" + "1\n" * 9, ["b.mtx", "9", "10"]),
+            "several columns": (head + "10 2\n" + "1\n" * 20, ["b.mtx"]),
+            "NaN": (head + "10 1\n" + "1\n" * 9 + "nan\n", ["b.mtx:12"]),
+            "truncated": (head + "10 1\n" + "1\n" * 8, ["b.mtx"]),
+        }.items():
+            with self.subTest(name):
+                self.write("b.mtx", content)
+                self.expect_rejected(["solve", "A.mtx", "--rhs", "b.mtx"], words)
+
+    def test_results_that_cannot_be_written(self):
+        self.expect_rejected(["solve", "poisson2d-5:n=3", "--output", "no/such/folder/x.mtx"], ["no/such/folder/x.mtx"], 3)
+        self.expect_rejected(["solve", "poisson2d-5:n=3", "--json", "no/such/folder/r.json"], ["no/such/folder/r.json"], 3)
+        self.assert_no_leftovers()
+
+    def test_help_and_version(self):
+        for arguments in (["--help"], ["solve", "--help"], ["--version"]):
+            done = self.run_ayatori(*arguments)
+            self.assertEqual(done.returncode, 0)
+            self.assertNotEqual(done.stdout, "")
+
+
+if __name__ == "__main__":
+    unittest.main()

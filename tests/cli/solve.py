@@ -1,0 +1,106 @@
+"""ayatori solve: results, files and reports."""
+
+import gzip
+import json
+import os
+import unittest
+
+import jsonschema
+
+from harness import RANKS, CommandTest, matrix_market, read_vector, tridiagonal
+
+SCHEMA = json.load(open(os.environ["AYATORI_SCHEMA"], encoding="utf-8"))
+
+
+class Solve(CommandTest):
+    def check(self, result):
+        jsonschema.validate(result, SCHEMA)
+        self.assertEqual(result["ranks"], RANKS)
+        self.assertEqual(result["converged"], result["relative_residual"] <= result["rtol"])
+
+    def test_generated_matrix(self):
+        result, done = self.solve("poisson2d-5:n=30")
+        self.check(result)
+        self.assertTrue(result["converged"])
+        self.assertEqual(result["matrix"]["rows"], 900)
+        self.assertTrue(result["matrix"]["symmetric"])
+        self.assertIn("converged", done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assert_no_leftovers("result.json")
+
+    def test_file_and_solution(self):
+        self.write("A.mtx", tridiagonal(50))
+        result, _ = self.solve("A.mtx", "--output", "x.mtx", "--rtol", "1e-12")
+        self.check(result)
+        x = read_vector(self.folder / "x.mtx")
+        expected = [(i + 1) * (50 - i) / 2 for i in range(50)]  # -x'' = 1
+        for got, want in zip(x, expected, strict=True):
+            self.assertAlmostEqual(got, want, delta=1e-8 * max(expected))
+        self.assert_no_leftovers("A.mtx", "result.json", "x.mtx")
+
+    def test_gzip_and_rhs_file(self):
+        self.write("A.mtx.gz", gzip.compress(tridiagonal(40).encode()))
+        values = "".join(f"{(-1) ** i * i}\n" for i in range(40))
+        self.write("b.mtx", f"%%MatrixMarket matrix array real general\n40 1\n{values}")
+        result, _ = self.solve("A.mtx.gz", "--rhs", "b.mtx", "--output", "x.mtx.gz", "--explain")
+        self.check(result)
+        self.assertTrue((self.folder / "x.mtx.gz").read_bytes().startswith(b"\x1f\x8b"))
+        x = [float(v) for v in gzip.decompress((self.folder / "x.mtx.gz").read_bytes()).split()[-40:]]
+        for i in range(40):
+            left = x[i - 1] if i > 0 else 0
+            right = x[i + 1] if i < 39 else 0
+            self.assertAlmostEqual(2 * x[i] - left - right, (-1) ** i * i, delta=1e-5)
+
+    def test_known_solution_and_graph_partition(self):
+        for partition in ("contiguous", "graph"):
+            result, _ = self.solve("elliptic2d-5:n=20", "--rhs", "solution-random:3", "--partition", partition,
+                                   "--output", f"{partition}.mtx", "--rtol", "1e-11")
+            self.check(result)
+            self.assertEqual(result["partition"], partition)
+            self.assertLess(result["true_error"], 1e-6)
+        a, b = (read_vector(self.folder / f"{name}.mtx") for name in ("contiguous", "graph"))
+        self.assertLess(max(abs(p - q) for p, q in zip(a, b, strict=True)), 1e-6)
+
+    def test_random_rhs_is_the_same_on_any_number_of_ranks(self):
+        result, _ = self.solve("poisson2d-5:n=10", "--rhs", "random:5", "--output", "x.mtx", "--rtol", "1e-13")
+        self.check(result)
+        self.assertAlmostEqual(read_vector(self.folder / "x.mtx")[0], -0.29573436, places=5)
+
+    def test_every_choice_is_obeyed_and_reported(self):
+        result, done = self.solve("elliptic2d-5:n=20", "--method", "gmres", "--preconditioner", "none", "--restart", 90,
+                                  "--orthogonalization", "mgs", "--kernel", "csr-reference", "--halo", "allgather",
+                                  "--explain")
+        self.check(result)
+        self.assertEqual(result["choice"], {"method": "gmres", "preconditioner": "none", "restart": 90,
+                                            "orthogonalization": "mgs", "kernel": "csr-reference", "halo": "allgather"})
+        self.assertIn("gmres(90) + none", done.stderr)
+        self.assertIn("Trial 1", done.stderr)
+
+    def test_every_method_and_preconditioner(self):
+        for method in ("cg", "bicgstab", "gmres", "fgmres", "minres"):
+            for preconditioner in ("none", "jacobi", "block-jacobi", "block-ilu0", "neumann", "chebyshev"):
+                with self.subTest(method=method, preconditioner=preconditioner):
+                    result, _ = self.solve("poisson2d-5:n=12", "--method", method, "--preconditioner", preconditioner, "-q")
+                    self.check(result)
+                    self.assertEqual(result["choice"]["method"], method)
+                    self.assertEqual(result["choice"]["preconditioner"], preconditioner)
+
+    def test_not_converged_says_so_and_writes_the_best(self):
+        entries = [(i, i, 1.0) for i in range(1, 10)]  # row 10 is empty: singular, and b_10 = 1
+        self.write("A.mtx", matrix_market(entries, 10))
+        result, done = self.solve("A.mtx", "--output", "x.mtx", "--max-iterations", 200, status=1)
+        self.check(result)
+        self.assertFalse(result["converged"])
+        self.assertEqual(result["status"], "not converged")
+        self.assertIn("not converged", done.stderr)
+        self.assertIn("the best x found", done.stderr)
+        for value in read_vector(self.folder / "x.mtx")[:9]:
+            self.assertAlmostEqual(value, 1, places=6)
+
+    def test_quiet(self):
+        _, done = self.solve("poisson2d-5:n=5", "-q")
+        self.assertEqual(done.stderr, "")
+
+
+if __name__ == "__main__":
+    unittest.main()

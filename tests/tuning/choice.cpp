@@ -1,0 +1,106 @@
+#include "ayatori/tuning/choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/solvers/method.hpp"
+
+namespace ayatori::tuning {
+namespace {
+
+MatrixFacts spd_facts() {
+  MatrixFacts facts;
+  facts.rows = 1000;
+  facts.symmetric = true;
+  facts.positive_diagonals = 1000;
+  return facts;
+}
+
+MatrixFacts unsymmetric_facts() {
+  MatrixFacts facts;
+  facts.rows = 1000;
+  facts.positive_diagonals = 1000;
+  return facts;
+}
+
+TEST(Ladder, StartsWithCgForWhatLooksDefinite) {
+  EXPECT_EQ(make_ladder(spd_facts(), {}, 1000).front().choice.method, "cg");
+  auto negative = spd_facts();
+  std::swap(negative.positive_diagonals, negative.negative_diagonals);
+  EXPECT_EQ(make_ladder(negative, {}, 1000).front().choice.method, "cg");
+}
+
+TEST(Ladder, StartsWithMinresForSymmetricIndefinite) {
+  auto facts = spd_facts();
+  facts.positive_diagonals = 600;
+  facts.negative_diagonals = 400;
+  EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.method, "minres");
+}
+
+TEST(Ladder, NeverUsesSymmetricMethodsForUnsymmetricMatrices) {
+  for (const Rung& rung : make_ladder(unsymmetric_facts(), {}, 1000)) {
+    EXPECT_FALSE(solvers::method(rung.choice.method).needs_symmetric) << rung.choice.method;
+  }
+}
+
+TEST(Ladder, HasNoRungTwice) {
+  for (const auto& facts : {spd_facts(), unsymmetric_facts()}) {
+    for (const int longest : {30, 100, 480, 5000}) {
+      const auto ladder = make_ladder(facts, {}, longest);
+      for (std::size_t i = 0; i < ladder.size(); ++i) {
+        EXPECT_FALSE(ladder[i].why.empty());
+        EXPECT_LE(ladder[i].choice.restart, longest);
+        for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(ladder[i].choice == ladder[j].choice);
+      }
+    }
+  }
+}
+
+TEST(Ladder, ObeysEverythingForced) {
+  Forced forced;
+  forced.method = "gmres";
+  forced.preconditioner = "none";
+  forced.restart = 30;
+  forced.orthogonalization = "mgs";
+  forced.kernel = "csr-reference";
+  forced.halo = "allgather";
+  const auto ladder = make_ladder(spd_facts(), forced, 1000);
+  ASSERT_EQ(ladder.size(), 1U);
+  EXPECT_EQ(ladder[0].choice, (Choice{"gmres", "none", 30, "mgs", "csr-reference", "allgather"}));
+}
+
+TEST(Ladder, VariesOnlyWhatIsLeftOpen) {
+  Forced forced;
+  forced.preconditioner = "jacobi";
+  const auto ladder = make_ladder(unsymmetric_facts(), forced, 1000);
+  EXPECT_GT(ladder.size(), 2U);
+  for (const Rung& rung : ladder) EXPECT_EQ(rung.choice.preconditioner, "jacobi");
+}
+
+TEST(Ladder, AForcedRestartMeansAMethodThatRestarts) {
+  Forced forced;
+  forced.restart = 17;
+  for (const Rung& rung : make_ladder(spd_facts(), forced, 1000)) EXPECT_EQ(rung.choice.restart, 17);
+}
+
+TEST(Forced, ContradictionsAndUnknownNamesAreErrors) {
+  Forced forced;
+  forced.method = "cg";
+  forced.restart = 30;
+  EXPECT_THROW(check(forced), InputError);
+  forced.restart.reset();
+  forced.orthogonalization = "cgs";
+  EXPECT_THROW(check(forced), InputError);
+  EXPECT_THROW(check({.method = "no-such"}), InputError);
+  EXPECT_THROW(check({.preconditioner = "no-such"}), InputError);
+  EXPECT_THROW(check({.restart = 0}), InputError);
+  EXPECT_THROW(check({.orthogonalization = "no-such"}), InputError);
+  EXPECT_THROW(check({.kernel = "no-such"}), InputError);
+  EXPECT_THROW(check({.halo = "no-such"}), InputError);
+  EXPECT_NO_THROW(check({.method = "gmres", .restart = 5, .orthogonalization = "ircgs"}));
+}
+
+}  // namespace
+}  // namespace ayatori::tuning

@@ -1,0 +1,184 @@
+#include "ayatori/tuning/solve.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "ayatori/base/error.hpp"
+#include "test_matrices.hpp"
+
+namespace ayatori::tuning {
+namespace {
+
+using sparse::TestMatrix;
+
+const comm::Comm& world() {
+  static const comm::Comm comm = comm::Comm::world();
+  return comm;
+}
+
+/// A system of a small matrix, spread; and what solve() made of it.
+struct Solved {
+  std::shared_ptr<const sparse::SplitMatrix> parts;
+  Array<double> b;
+  Array<double> x;
+  SolveReport report;
+
+  Solved(const TestMatrix& matrix, double b_scale = 1, const SolveOptions& options = {},
+         const SolveHooks& hooks = {})
+      : parts(
+            std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), matrix.distribute(world())))),
+        b(sparse::piece(sparse::test_vector(matrix.n, 77), parts->partition.range(world().rank()))),
+        x(b.size(), 0.0) {
+    for (double& value : b) value *= b_scale;
+    report = solve(world(), parts, b, x, options, hooks);
+  }
+
+  /// ||b - A x|| / ||b|| by code of the test's own.
+  double residual(const TestMatrix& matrix) const {
+    const auto all_x = world().allgatherv(std::span<const double>(x)).values;
+    const auto all_b = world().allgatherv(std::span<const double>(b)).values;
+    const auto ax = matrix.multiply(all_x);
+    double squares = 0;
+    double b_squares = 0;
+    double largest = 0;
+    for (const double value : all_b) largest = std::max(largest, std::abs(value));
+    for (std::int64_t i = 0; i < matrix.n; ++i) {
+      squares += std::pow((all_b[i] - ax[i]) / largest, 2);
+      b_squares += std::pow(all_b[i] / largest, 2);
+    }
+    return std::sqrt(squares / b_squares);
+  }
+};
+
+void expect_solved(const TestMatrix& matrix, const Solved& solved) {
+  EXPECT_TRUE(solved.report.converged());
+  EXPECT_LE(solved.report.relative_residual, 1e-8);
+  EXPECT_NEAR(solved.residual(matrix), solved.report.relative_residual, 1e-10);
+}
+
+TestMatrix indefinite_matrix(std::int64_t n) {
+  auto matrix = sparse::tridiagonal_matrix(n);
+  for (auto& e : matrix.entries) {
+    if (e.row == e.column) e.value = e.row % 2 == 0 ? 3 : -3;
+  }
+  return matrix;
+}
+
+TEST(Solve, DefiniteIndefiniteUnsymmetric) {
+  auto negative = sparse::tridiagonal_matrix(200);
+  for (auto& e : negative.entries) e.value = -e.value;
+  for (const auto& matrix :
+       {sparse::tridiagonal_matrix(200), negative, indefinite_matrix(150), sparse::random_matrix(300, 6, 4),
+        sparse::tridiagonal_matrix(1), sparse::random_matrix(2, 2, 5)}) {
+    SCOPED_TRACE(matrix.name);
+    expect_solved(matrix, Solved(matrix));
+  }
+}
+
+TEST(Solve, ZeroRightHandSideHasTheZeroSolution) {
+  const Solved solved(sparse::tridiagonal_matrix(30), 0);
+  EXPECT_TRUE(solved.report.converged());
+  EXPECT_EQ(solved.report.iterations, 0);
+  for (const double value : solved.x) EXPECT_EQ(value, 0);
+}
+
+TEST(Solve, ExtremeScalesNeitherOverflowNorVanish) {
+  for (const double scale : {1e-200, 1e200}) {
+    const auto matrix = sparse::tridiagonal_matrix(50);
+    expect_solved(matrix, Solved(matrix, scale));
+  }
+}
+
+TEST(Solve, SingularInconsistentIsNeverCalledConverged) {
+  auto matrix = sparse::tridiagonal_matrix(40);
+  std::erase_if(matrix.entries,
+                [](const auto& e) { return e.row == 20; });  // an empty row, and b_20 is not zero
+  const Solved solved(matrix, 1, {.max_iterations = 2000});
+  EXPECT_EQ(solved.report.status, Status::not_converged);
+  EXPECT_GT(solved.report.relative_residual, 1e-8);
+  EXPECT_NEAR(solved.residual(matrix), solved.report.relative_residual, 1e-6);
+}
+
+TEST(Solve, ZeroDiagonalIsSolvedByEscalation) {
+  TestMatrix matrix{"cyclic shift", 24, {}};  // GMRES(m < n) makes no progress at all
+  for (std::int64_t i = 0; i < 24; ++i) matrix.entries.push_back({i, (i + 1) % 24, 1});
+  expect_solved(matrix, Solved(matrix));
+}
+
+TEST(Solve, ForcedChoiceIsUsedAndReported) {
+  SolveOptions options;
+  options.forced = {.method = "gmres",
+                    .preconditioner = "none",
+                    .restart = 7,
+                    .orthogonalization = "mgs",
+                    .kernel = "csr-reference",
+                    .halo = "allgather"};
+  const Solved solved(sparse::random_matrix(100, 5, 6), 1, options);
+  EXPECT_TRUE(solved.report.converged());
+  EXPECT_EQ(solved.report.choice, (Choice{"gmres", "none", 7, "mgs", "csr-reference", "allgather"}));
+}
+
+TEST(Solve, EscalatesFromCgOnAMatrixThatOnlyLooksDefinite) {
+  TestMatrix matrix{"looks definite", 60, {}};
+  for (std::int64_t i = 0; i < 60; ++i) {
+    matrix.entries.push_back({i, i, 1});
+    if (i % 2 == 0) matrix.entries.push_back({i, i + 1, 3});  // eigenvalues 4 and -2
+    if (i % 2 == 1) matrix.entries.push_back({i, i - 1, 3});
+  }
+  SolveOptions options;
+  options.forced.preconditioner = "none";
+  const Solved solved(matrix, 1, options);
+  expect_solved(matrix, solved);
+  EXPECT_EQ(solved.report.trials.front().choice.method, "cg");
+  EXPECT_NE(solved.report.choice.method, "cg");
+  const auto& events = solved.report.events;
+  EXPECT_TRUE(
+      std::any_of(events.begin(), events.end(), [](const Event& e) { return e.kind == "breakdown"; }));
+}
+
+TEST(Solve, OneRanksWishStopsAllWithTheBestSoFar) {
+  int polls = 0;
+  SolveHooks hooks;
+  hooks.wants_stop = [&] { return world().rank() == world().size() - 1 && ++polls > 6; };
+  const auto matrix = sparse::tridiagonal_matrix(4000);
+  SolveOptions options;
+  options.forced.preconditioner = "none";
+  const Solved solved(matrix, 1, options, hooks);
+  EXPECT_EQ(solved.report.status, Status::interrupted);
+  EXPECT_GT(solved.report.iterations, 0);
+  EXPECT_LT(solved.report.iterations, 20);
+  EXPECT_NEAR(solved.residual(matrix), solved.report.relative_residual, 1e-6);
+}
+
+TEST(Solve, TimeLimitStops) {
+  const auto matrix = sparse::tridiagonal_matrix(4000);
+  SolveOptions options;
+  options.time_limit = 1e-9;
+  const Solved solved(matrix, 1, options);
+  EXPECT_EQ(solved.report.status, Status::time_limit);
+}
+
+TEST(Solve, IterationLimitIsKept) {
+  SolveOptions options;
+  options.max_iterations = 5;
+  options.forced.preconditioner = "none";
+  const Solved solved(sparse::tridiagonal_matrix(4000), 1, options);
+  EXPECT_EQ(solved.report.status, Status::not_converged);
+  EXPECT_LE(solved.report.iterations, 5);
+}
+
+TEST(Solve, BadRightHandSidesAndTolerancesAreErrorsEverywhere) {
+  const auto parts = std::make_shared<const sparse::SplitMatrix>(
+      sparse::split(world(), sparse::tridiagonal_matrix(12).distribute(world())));
+  Array<double> b(parts->plan.local_size, 1.0);
+  Array<double> x(b.size(), 0.0);
+  EXPECT_THROW(solve(world(), parts, b, x, {.rtol = 0}), InputError);
+  EXPECT_THROW(solve(world(), parts, b, x, {.rtol = 2}), InputError);
+  if (world().rank() == 0 && !b.empty()) b[0] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(solve(world(), parts, b, x, {}), InputError);
+}
+
+}  // namespace
+}  // namespace ayatori::tuning
