@@ -16,6 +16,7 @@ function(ayatori_test name)
   foreach(ranks IN LISTS ARG_RANKS)
     ayatori_mpi_test(${name}.np${ranks} RANKS ${ranks} TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABELS}
                      COMMAND $<TARGET_FILE:test_${name}>)
+    set_property(TEST ${name}.np${ranks} APPEND PROPERTY ENVIRONMENT ${AYATORI_LEAK_CHECK})
   endforeach()
 endfunction()
 
