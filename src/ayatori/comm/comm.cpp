@@ -14,16 +14,11 @@ namespace {
 /// Elements in one MPI message; longer transfers are cut.
 constexpr std::int64_t max_message = std::int64_t{1} << 30;
 
-template <class Start>
-Request start_parts(std::int64_t count, DataType type, Start&& start) {
-  auto handle = std::make_unique<RequestHandle>();
-  std::int64_t done = 0;
-  do {
-    const auto part = static_cast<int>(std::min(count - done, max_message));
-    handle->parts.push_back(start(done * static_cast<std::int64_t>(size_of(type)), part));
-    done += part;
-  } while (done < count);
-  return Request(std::move(handle));
+/// The MPI_Request kept in the bytes of a Request's part.
+template <class Part>
+MPI_Request* native_request(Part& part) {
+  static_assert(sizeof(MPI_Request) <= sizeof(Part) && alignof(MPI_Request) <= alignof(Part));
+  return reinterpret_cast<MPI_Request*>(part.bytes);
 }
 
 }  // namespace
@@ -100,27 +95,22 @@ Comm from_native(MPI_Comm comm) {
   return CommHandle::wrap(copy, true, mpi_collectives());
 }
 
-Request::Request() = default;
-Request::Request(std::unique_ptr<RequestHandle> handle) : handle_(std::move(handle)) {}
-Request::Request(Request&&) noexcept = default;
-Request& Request::operator=(Request&&) noexcept = default;
-Request::~Request() = default;
-
 void Request::wait() {
-  if (!handle_) return;
-  check_mpi(MPI_Waitall(static_cast<int>(handle_->parts.size()), handle_->parts.data(), MPI_STATUSES_IGNORE),
-            "MPI_Waitall");
-  handle_.reset();
+  if (!active_) return;
+  check_mpi(MPI_Wait(native_request(first_), MPI_STATUS_IGNORE), "MPI_Wait");
+  for (Part& part : more_) check_mpi(MPI_Wait(native_request(part), MPI_STATUS_IGNORE), "MPI_Wait");
+  active_ = false;
 }
 
 bool Request::test() {
-  if (!handle_) return true;
-  int done = 0;
-  check_mpi(
-      MPI_Testall(static_cast<int>(handle_->parts.size()), handle_->parts.data(), &done, MPI_STATUSES_IGNORE),
-      "MPI_Testall");
-  if (done != 0) handle_.reset();
-  return done != 0;
+  if (!active_) return true;
+  const auto is_done = [](Part& part) {
+    int done = 0;
+    check_mpi(MPI_Test(native_request(part), &done, MPI_STATUS_IGNORE), "MPI_Test");
+    return done != 0;  // a completed request has become MPI_REQUEST_NULL, which stays done
+  };
+  active_ = !(is_done(first_) && std::ranges::all_of(more_, is_done));
+  return !active_;
 }
 
 void wait_all(std::span<Request> requests) {
@@ -182,6 +172,20 @@ std::string Comm::broadcast(const std::string& text, int root) const {
   std::string result = rank_ == root ? text : std::string(length, '\0');
   broadcast(std::span<char>(result), root);
   return result;
+}
+
+template <class Start>
+Request Comm::start_parts(std::int64_t count, DataType type, Start&& start) {
+  Request request;
+  request.active_ = true;
+  std::int64_t done = 0;
+  do {
+    const auto length = static_cast<int>(std::min(count - done, max_message));
+    Request::Part& part = done == 0 ? request.first_ : request.more_.emplace_back();
+    *native_request(part) = start(done * static_cast<std::int64_t>(size_of(type)), length);
+    done += length;
+  } while (done < count);
+  return request;
 }
 
 Request Comm::isend_raw(const void* data, std::int64_t count, DataType type, int destination, int tag) const {

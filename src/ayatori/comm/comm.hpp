@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <numeric>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ayatori/comm/collectives.hpp"
@@ -12,25 +14,34 @@
 
 namespace ayatori::comm {
 
-struct CommHandle;     // holds the MPI_Comm; see native.hpp
-struct RequestHandle;  // holds the MPI_Request
+struct CommHandle;  // holds the MPI_Comm; see native.hpp
 
-/// A transfer under way. Must be waited for before it is destroyed (wait_all does it for many at once).
+/// A transfer under way; a default one is complete. Must be waited for before it is destroyed (wait_all does
+/// it for many at once). Starting one allocates nothing unless it is longer than MPI can count.
 class Request {
  public:
-  Request();
-  explicit Request(std::unique_ptr<RequestHandle> handle);
-  Request(Request&&) noexcept;
-  Request& operator=(Request&&) noexcept;
-  ~Request();
+  Request() = default;
+  Request(Request&& other) noexcept { *this = std::move(other); }
+  Request& operator=(Request&& other) noexcept {
+    first_ = other.first_;
+    more_ = std::move(other.more_);
+    active_ = std::exchange(other.active_, false);
+    return *this;
+  }
 
   void wait();
   /// True once the transfer is complete; gives the MPI a chance to progress it.
   bool test();
 
  private:
-  friend void wait_all(std::span<Request> requests);
-  std::unique_ptr<RequestHandle> handle_;
+  friend class Comm;
+  /// An MPI_Request, which is a pointer or an integer, whatever the MPI.
+  struct alignas(void*) Part {
+    std::byte bytes[sizeof(void*)];
+  };
+  Part first_{};
+  std::vector<Part> more_;  ///< of a transfer that had to be cut
+  bool active_ = false;
 };
 
 void wait_all(std::span<Request> requests);
@@ -192,6 +203,8 @@ class Comm {
   }
   static std::vector<std::int64_t> offsets_from(const std::vector<std::int64_t>& sizes);
 
+  template <class Start>
+  static Request start_parts(std::int64_t count, DataType type, Start&& start);
   Request isend_raw(const void* data, std::int64_t count, DataType type, int destination, int tag) const;
   Request irecv_raw(void* data, std::int64_t count, DataType type, int source, int tag) const;
 

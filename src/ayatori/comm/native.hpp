@@ -24,10 +24,6 @@ struct CommHandle {
   static Comm wrap(MPI_Comm comm, bool owned, std::shared_ptr<const Collectives> collectives);
 };
 
-struct RequestHandle {
-  std::vector<MPI_Request> parts;  ///< a transfer longer than MPI can count travels in several
-};
-
 inline MPI_Comm native(const Comm& comm) {
   return comm.handle().comm;
 }
