@@ -1,0 +1,24 @@
+#pragma once
+
+#include "ayatori/io/generator.hpp"
+
+// Each file of this folder defines the generators of one family; list.cpp names them all.
+
+namespace ayatori::io {
+
+extern const Generator poisson2d_5;
+extern const Generator poisson3d_7;
+extern const Generator poisson3d_27;
+extern const Generator elliptic2d_5;
+extern const Generator elliptic3d_7;
+extern const Generator convection2d;
+extern const Generator convection3d;
+extern const Generator anisotropic2d;
+extern const Generator anisotropic3d;
+extern const Generator jump2d;
+extern const Generator jump3d;
+extern const Generator elasticity3d;
+extern const Generator random_unsymmetric;
+extern const Generator random_spd;
+
+}  // namespace ayatori::io

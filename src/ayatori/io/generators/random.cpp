@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "ayatori/base/random.hpp"
+#include "ayatori/io/generators/generators.hpp"
+
+// Random sparse matrices without structure: every row refers to columns all over the matrix. Off-diagonal
+// values are uniform in [-1, 1); the diagonal is `dominance` times the sum of their sizes in its row (1 where
+// there are none), so that from 1 on the matrix is diagonally dominant, and random-spd is positive definite.
+
+namespace ayatori::io {
+
+namespace {
+
+/// A pseudo-random permutation of [0, n): a Feistel network over the next even number of bits, walked until
+/// it comes back below n.
+class Permutation {
+ public:
+  Permutation(std::uint64_t n, std::uint64_t seed)
+      : n_(n), seed_(seed), half_((static_cast<int>(std::bit_width(n - 1)) + 1) / 2) {}
+
+  std::uint64_t operator()(std::uint64_t i) const {
+    do {
+      for (std::uint64_t round = 0; round < rounds; ++round) {
+        const std::uint64_t low = i & mask();
+        i = (low << half_) | ((i >> half_) ^ mix(round, low));
+      }
+    } while (i >= n_);
+    return i;
+  }
+
+  std::uint64_t inverse(std::uint64_t i) const {
+    do {
+      for (std::uint64_t round = rounds; round-- > 0;) {
+        const std::uint64_t low = i >> half_;
+        i = (((i & mask()) ^ mix(round, low)) << half_) | low;
+      }
+    } while (i >= n_);
+    return i;
+  }
+
+ private:
+  static constexpr std::uint64_t rounds = 4;
+
+  std::uint64_t mask() const { return (std::uint64_t{1} << half_) - 1; }
+  std::uint64_t mix(std::uint64_t round, std::uint64_t low) const {
+    return random_bits(seed_ + round, low) & mask();
+  }
+
+  std::uint64_t n_;
+  std::uint64_t seed_;
+  int half_;
+};
+
+double uniform_pm1(std::uint64_t seed, std::uint64_t index) {
+  return 2 * random_uniform(seed, index) - 1;
+}
+
+struct Problem {
+  explicit Problem(const GeneratorParameters& parameters)
+      : n(parameters.integer("n")),
+        couplings(parameters.integer("per_row") - 1),
+        seed(static_cast<std::uint64_t>(parameters.integer("seed"))),
+        dominance(parameters.real("dominance")) {}
+
+  void add_diagonal(RowBuilder& row, std::int64_t i, double sum_of_sizes) const {
+    row.add(i, sum_of_sizes > 0 ? dominance * sum_of_sizes : 1.0);
+  }
+
+  std::int64_t n;
+  std::int64_t couplings;
+  std::uint64_t seed;
+  double dominance;
+};
+
+GeneratedMatrix make_unsymmetric(const GeneratorParameters& parameters) {
+  const Problem problem(parameters);
+  return {problem.n, [=](std::int64_t i, RowBuilder& row) {
+            const auto others = static_cast<std::uint64_t>(problem.n - 1);
+            double sum = 0;
+            for (std::int64_t k = 0; k < (others > 0 ? problem.couplings : 0); ++k) {
+              const auto index = static_cast<std::uint64_t>(i * problem.couplings + k);
+              const auto other = static_cast<std::int64_t>(random_bits(problem.seed, 2 * index) % others);
+              const double value = uniform_pm1(problem.seed, 2 * index + 1);
+              row.add(other < i ? other : other + 1, value);
+              sum += std::abs(value);
+            }
+            problem.add_diagonal(row, i, sum);
+          }};
+}
+
+/// Row i is coupled with one partner in each of per_row - 1 random matchings. A matching is the reflection
+/// p -> s - p (mod n) of shuffled row numbers: its own inverse, so that the partner finds i in turn without
+/// asking.
+GeneratedMatrix make_spd(const GeneratorParameters& parameters) {
+  const Problem problem(parameters);
+  const auto n = static_cast<std::uint64_t>(problem.n);
+  const Permutation shuffle(n, random_bits(problem.seed, 0));
+  return {problem.n, [=](std::int64_t i, RowBuilder& row) {
+            const auto self = static_cast<std::uint64_t>(i);
+            const std::uint64_t position = shuffle(self);
+            double sum = 0;
+            for (std::int64_t k = 0; k < problem.couplings; ++k) {
+              const std::uint64_t matching = random_bits(problem.seed, static_cast<std::uint64_t>(k + 1));
+              const std::uint64_t partner = shuffle.inverse((matching % n + n - position) % n);
+              if (partner == self) continue;
+              const std::uint64_t row_seed = random_bits(matching, std::min(self, partner));
+              const double value = uniform_pm1(row_seed, std::max(self, partner));
+              row.add(static_cast<std::int64_t>(partner), value);
+              sum += std::abs(value);
+            }
+            problem.add_diagonal(row, i, sum);
+          }};
+}
+
+constexpr GeneratorParameter rows{"n", 10000, 1, 1e12, true, "rows"};
+constexpr GeneratorParameter per_row{"per_row", 10, 1, 1000, true, "nonzeros per row, at most"};
+constexpr GeneratorParameter seed{"seed", 1, 0, 4294967295, true, "of the random numbers"};
+constexpr std::array parameters_unsymmetric{
+    rows, per_row, seed,
+    GeneratorParameter{"dominance", 1.1, 0.001, 1e6, false,
+                       "diagonal over the sum of the other sizes in its row"}};
+constexpr std::array parameters_spd{
+    rows, per_row, seed,
+    GeneratorParameter{"dominance", 1.1, 1.000001, 1e6, false,
+                       "diagonal over the sum of the other sizes in its row"}};
+
+}  // namespace
+
+const Generator random_unsymmetric{"random", "Random sparse matrix, unsymmetric pattern and values", false,
+                                   parameters_unsymmetric, make_unsymmetric};
+const Generator random_spd{"random-spd", "Random sparse matrix, symmetric positive definite", true,
+                           parameters_spd, make_spd};
+
+}  // namespace ayatori::io
