@@ -6,7 +6,8 @@
 namespace ayatori::solvers {
 
 std::span<const Preconditioner> preconditioners() {
-  static const std::array list{none_preconditioner, jacobi_preconditioner, block_ilu0_preconditioner};
+  static const std::array list{none_preconditioner,       jacobi_preconditioner,  block_jacobi_preconditioner,
+                               block_ilu0_preconditioner, neumann_preconditioner, chebyshev_preconditioner};
   return list;
 }
 

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+#include "ayatori/base/array.hpp"
+#include "ayatori/sparse/csr.hpp"
+
+namespace ayatori::solvers {
+
+/// Where the rows of a matrix are cut into small blocks: block b is rows [start[b], start[b + 1]).
+using BlockStarts = Array<std::int32_t>;
+
+/// Blocks of `size` rows, cut at multiples of `size` in global numbering (`first_row` is the global number of
+/// row 0), so that the unknowns of a node stay together wherever the ranks are cut.
+BlockStarts fixed_blocks(std::int32_t rows, std::int64_t first_row, int size);
+
+/// Blocks that follow the matrix: consecutive rows with the same columns (the unknowns of a node) stay
+/// together up to `largest_node` rows, and neighbouring nodes share a block of up to `target` rows.
+/// O(nonzeros).
+BlockStarts natural_blocks(const sparse::Csr& matrix, int target, int largest_node);
+
+}  // namespace ayatori::solvers
