@@ -1,0 +1,364 @@
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <cmath>
+#include <string>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/base/parallel.hpp"
+#include "ayatori/solvers/preconditioner.hpp"
+#include "ayatori/solvers/preconditioners/diagonal.hpp"
+#include "ayatori/solvers/preconditioners/spectrum.hpp"
+#include "ayatori/solvers/vector_ops.hpp"
+#include "ayatori/sparse/distributed_matrix.hpp"
+#include "dense.hpp"
+
+namespace ayatori::solvers {
+namespace {
+
+using sparse::DistributedMatrix;
+using sparse::RowPartition;
+using tests::Dense;
+
+/// A matrix on all ranks, the sum over them, and what a preconditioner of it is.
+struct Problem {
+  comm::Comm comm = comm::Comm::world();
+  DistributedMatrix matrix;
+  GlobalSum sum{comm};
+
+  explicit Problem(const Dense& a) : Problem(a, RowPartition::even(a.n, comm::Comm::world().size())) {}
+  Problem(const Dense& a, const RowPartition& partition) : matrix(comm, tests::spread(comm, a, partition)) {}
+
+  BuiltPreconditioner build(std::string_view name, const PreconditionerOptions& options = {}) const {
+    return preconditioner(name).make(matrix, sum, options);
+  }
+  Dense dense(std::string_view name, const PreconditionerOptions& options = {}) const {
+    return tests::dense_of(comm, *build(name, options).op);
+  }
+};
+
+double difference(const Dense& a, const Dense& b) {
+  return tests::max_abs(tests::add(a, -1, b));
+}
+
+/// All rows on one rank: the last but one, if there are several.
+RowPartition lopsided(std::int64_t n) {
+  const int ranks = comm::Comm::world().size();
+  std::vector<std::int64_t> starts(ranks + 1, 0);
+  starts[ranks] = n;
+  if (ranks > 1) starts[ranks - 1] = n;
+  return RowPartition(starts);
+}
+
+void expect_definite(const Dense& m, const std::string& what) {
+  EXPECT_LT(tests::asymmetry(m), 1e-11 * tests::max_abs(m)) << what;
+  Dense symmetric = m;
+  for (std::int64_t i = 0; i < m.n; ++i)
+    for (std::int64_t j = 0; j < m.n; ++j) symmetric.at(i, j) = m.at(i, j) / 2 + m.at(j, i) / 2;
+  const double scale = tests::max_abs(symmetric);
+  for (double& v : symmetric.value) v /= scale;
+  EXPECT_GT(tests::eigenvalues(symmetric).front(), 0) << what;
+}
+
+TEST(Preconditioners, AreFoundByName) {
+  for (const char* name : {"none", "jacobi", "block-jacobi", "block-ilu0", "neumann", "chebyshev"})
+    EXPECT_EQ(preconditioner(name).name, name);
+  EXPECT_THROW(preconditioner("multigrid"), InputError);
+}
+
+TEST(Preconditioners, FlaggedSymmetricAreDefiniteForDefiniteMatrices) {
+  std::vector<Dense> matrices{tests::laplacian_1d(23), tests::laplacian_2d(6)};
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    matrices.push_back(tests::random_dominant(30, 0.2, 1.0, seed, true));
+    matrices.push_back(tests::random_definite(36, 0.08, seed));
+  }
+  Dense cycle = tests::identity(9);  // D^-1 A has the eigenvalue 2, where odd polynomials may vanish
+  for (std::int64_t i = 0; i < 9; ++i) cycle.at(i, (i + 1) % 9) = cycle.at((i + 1) % 9, i) = 0.5;
+  matrices.push_back(cycle);
+  for (std::size_t m = 0; m < matrices.size(); ++m) {
+    const Problem problem(matrices[m]);
+    for (const Preconditioner& type : preconditioners()) {
+      if (!type.symmetric) continue;
+      for (const int degree : {0, 1, 2, 3, 4, 7}) {
+        const Dense inverse =
+            problem.dense(type.name, {.blocks = degree, .block_size = degree, .degree = degree});
+        expect_definite(inverse, fmt::format("{} {} on matrix {}", type.name, degree, m));
+      }
+    }
+  }
+}
+
+TEST(Preconditioners, ScaleWithTheMatrix) {
+  const Dense a = tests::laplacian_2d(5);
+  const Problem problem(a);
+  for (const double scale : {1e-78, 1e28}) {
+    Dense scaled = a;
+    for (double& v : scaled.value) v *= scale;
+    const Problem scaled_problem(scaled);
+    for (const Preconditioner& type : preconditioners()) {
+      Dense m = scaled_problem.dense(type.name);
+      if (type.name != "none")
+        for (double& v : m.value) v *= scale;
+      EXPECT_LT(difference(m, problem.dense(type.name)), 1e-12) << type.name << ' ' << scale;
+    }
+  }
+}
+
+TEST(Preconditioners, TakeEmptyAndTinyRanks) {
+  for (const std::int64_t n : {1, 2, 4}) {
+    const Dense a = tests::laplacian_1d(n);
+    for (const auto& partition : {RowPartition::even(n, comm::Comm::world().size()), lopsided(n)}) {
+      const Problem problem(a, partition);
+      for (const Preconditioner& type : preconditioners())
+        expect_definite(problem.dense(type.name), std::string(type.name));
+    }
+  }
+}
+
+TEST(Preconditioners, SurviveZeroDiagonalsAndZeroRows) {
+  Dense a = tests::laplacian_1d(12);
+  a.at(3, 3) = 0;
+  a.at(7, 6) = a.at(7, 7) = a.at(7, 8) = 0;
+  const Problem problem(a);
+  for (const Preconditioner& type : preconditioners()) {
+    const auto built = problem.build(type.name);
+    EXPECT_LT(tests::max_abs(tests::dense_of(problem.comm, *built.op)), 1e6) << type.name;
+    EXPECT_EQ(built.notes.empty(), type.name == "none") << type.name;
+  }
+}
+
+TEST(Preconditioners, RejectEntriesThatAreNotFinite) {
+  Dense a = tests::laplacian_1d(8);
+  a.at(5, 6) = std::nan("");
+  const RowPartition partition = RowPartition::even(8, comm::Comm::world().size());
+  const Problem problem(a, partition);
+  const bool is_ghost = partition.owner(5) != partition.owner(6);
+  for (const Preconditioner& type : preconditioners()) {
+    if (type.name == "none" || (type.name == "block-ilu0" && is_ghost)) continue;
+    try {
+      problem.build(type.name);
+      ADD_FAILURE() << type.name;
+    } catch (const InputError& error) {
+      EXPECT_TRUE(error.agreed());
+      EXPECT_NE(std::string(error.what()).find(std::string(type.name) + ": row 5: "), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
+TEST(Preconditioners, RejectOptionsOutOfRange) {
+  const Problem problem(tests::laplacian_1d(8));
+  EXPECT_THROW(problem.build("block-jacobi", {.block_size = -1}), InputError);
+  EXPECT_THROW(problem.build("block-jacobi", {.block_size = 1000}), InputError);
+  EXPECT_THROW(problem.build("block-ilu0", {.blocks = -1}), InputError);
+  EXPECT_THROW(problem.build("neumann", {.degree = -1}), InputError);
+  EXPECT_THROW(problem.build("chebyshev", {.degree = 1000}), InputError);
+}
+
+TEST(Preconditioners, DoNotDependOnTheThreadsWhereTheBlocksDoNot) {
+  const std::int64_t n = 4 * min_elements_per_thread * comm::Comm::world().size();
+  Array<sparse::Entry> entries;
+  const auto world = comm::Comm::world();
+  const RowPartition partition = RowPartition::even(n, world.size());
+  for (std::int64_t i = partition.range(world.rank()).begin; i < partition.range(world.rank()).end; ++i) {
+    entries.push_back({i, i, 3});
+    if (i > 0) entries.push_back({i, i - 1, -1});
+    if (i + 1 < n) entries.push_back({i, i + 1, -1.5});
+  }
+  const DistributedMatrix matrix(world, sparse::assemble(world, partition, n, {entries}));
+  const GlobalSum sum(world);
+  Array<double> x(matrix.local_size(), 1.0);
+  std::vector<Array<double>> y(2, Array<double>(x.size()));
+  for (const Preconditioner& type : preconditioners()) {
+    for (const int threads : {1, 2}) {
+      omp_set_num_threads(threads);
+      type.make(matrix, sum, {.blocks = 2}).op->apply(x, y[threads - 1]);
+    }
+    double largest = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) largest = std::max(largest, std::abs(y[0][i] - y[1][i]));
+    EXPECT_LT(largest, 1e-12) << type.name;
+  }
+}
+
+TEST(Jacobi, InvertsTheDiagonal) {
+  const Dense a = tests::random_dominant(17, 0.3, 1.1, 1, false);
+  Dense expected(a.n);
+  for (std::int64_t i = 0; i < a.n; ++i) expected.at(i, i) = 1 / a.at(i, i);
+  EXPECT_EQ(difference(Problem(a).dense("jacobi"), expected), 0);
+}
+
+TEST(BlockJacobi, IsExactForBlockDiagonalMatrices) {
+  Dense a(24);
+  for (std::int64_t i = 0; i < a.n; ++i)
+    for (std::int64_t j = 3 * (i / 3); j < 3 * (i / 3) + 3; ++j)
+      a.at(i, j) = i == j ? 0.1 : 2 * random_uniform(1, i * a.n + j) - 1;  // needs pivoting
+  const int ranks = comm::Comm::world().size();
+  std::vector<std::int64_t> starts;
+  for (int r = 0; r <= ranks; ++r) starts.push_back(3 * (8 * r / ranks));
+  const Problem problem(a, RowPartition(starts));
+  for (const int size : {0, 3, 6})
+    EXPECT_LT(difference(tests::multiply(problem.dense("block-jacobi", {.block_size = size}), a),
+                         tests::identity(24)),
+              1e-12)
+        << size;
+}
+
+TEST(BlockJacobi, CutsFixedBlocksInGlobalNumbering) {
+  const Dense a = tests::random_dominant(20, 1, 1.1, 5, false);
+  std::vector<std::int64_t> starts(comm::Comm::world().size() + 1, 20);
+  starts.front() = 0;
+  if (starts.size() > 2) starts[1] = 10;  // in the middle of rows 8 to 11
+  const Dense m = Problem(a, RowPartition(starts)).dense("block-jacobi", {.block_size = 4});
+  for (std::int64_t i = 0; i < 20; ++i)
+    for (std::int64_t j = 0; j < 20; ++j) {
+      const bool cut = starts.size() > 2 && (i < 10) != (j < 10);
+      EXPECT_EQ(m.at(i, j) != 0, i / 4 == j / 4 && !cut) << i << ' ' << j;
+    }
+}
+
+TEST(BlockJacobi, ReplacesSingularBlocks) {
+  Dense a(8);
+  for (std::int64_t i = 0; i < 8; ++i)
+    for (std::int64_t j = 2 * (i / 2); j < 2 * (i / 2) + 2; ++j) a.at(i, j) = 2;
+  const Problem problem(a, lopsided(8));
+  const auto built = problem.build("block-jacobi", {.block_size = 2});
+  EXPECT_EQ(built.notes.size(), 1U);
+  Dense half = tests::identity(8);
+  for (double& v : half.value) v /= 2;
+  EXPECT_EQ(difference(tests::dense_of(problem.comm, *built.op), half), 0);
+}
+
+TEST(BlockIlu0, IsBlockDiagonalByRanksAndBlocks) {
+  const Dense a = tests::random_dominant(24, 1, 1.1, 3, false);
+  const Problem problem(a);
+  const int parts = 2 * problem.comm.size();
+  const Dense m = problem.dense("block-ilu0", {.blocks = 2});
+  Dense diagonal_blocks(24);
+  const auto part_of = [&](std::int64_t i) {
+    const int rank = problem.matrix.partition().owner(i);
+    const Range rows = problem.matrix.partition().range(rank);
+    return 2 * rank + (i - rows.begin >= split_evenly(rows.size(), 2, 0).end ? 1 : 0);
+  };
+  for (std::int64_t i = 0; i < 24; ++i)
+    for (std::int64_t j = 0; j < 24; ++j)
+      if (part_of(i) == part_of(j)) diagonal_blocks.at(i, j) = a.at(i, j);
+  EXPECT_EQ(part_of(23), parts - 1);
+  // Dense blocks have no fill to drop: each is inverted exactly.
+  EXPECT_LT(difference(tests::multiply(m, diagonal_blocks), tests::identity(24)), 1e-12);
+}
+
+TEST(BlockIlu0, ReportsItsShifts) {
+  const Problem definite(tests::random_definite(40, 0.08, 1));
+  Dense singular = tests::laplacian_1d(12);
+  singular.at(0, 0) = singular.at(11, 11) = 1;
+  const auto notes = Problem(singular, lopsided(12)).build("block-ilu0").notes;
+  ASSERT_EQ(notes.size(), 1U);
+  const auto expected =
+      fmt::format("1 of {} blocks shifted by up to 0.001 of the diagonal", definite.comm.size());
+  EXPECT_EQ(notes[0].substr(0, expected.size()), expected);
+  EXPECT_NE(notes[0].find("row 11"), std::string::npos);
+}
+
+TEST(Neumann, EqualsTheSeries) {
+  const Dense a = tests::random_dominant(18, 0.3, 1.3, 2, false);
+  const Problem problem(a);
+  Dense jacobi(18);
+  for (std::int64_t i = 0; i < 18; ++i) jacobi.at(i, i) = 1 / a.at(i, i);
+  const Dense iteration = tests::add(tests::identity(18), -1, tests::multiply(jacobi, a));
+  Dense power = jacobi;
+  Dense series = jacobi;
+  for (int degree = 0; degree < 6; ++degree) {
+    EXPECT_LT(difference(problem.dense("neumann", {.degree = degree}), series), 1e-14) << degree;
+    power = tests::multiply(iteration, power);
+    series = tests::add(series, 1, power);
+  }
+}
+
+TEST(Chebyshev, EqualsThePolynomial) {
+  const Dense a = tests::laplacian_2d(4);
+  const Problem problem(a);
+  Dense inverse_diagonal(16);
+  for (std::int64_t i = 0; i < 16; ++i) inverse_diagonal.at(i, i) = 0.25;
+  const auto inverse = invert_diagonal(problem.matrix, "test");
+  for (int degree = 0; degree < 6; ++degree) {
+    const double b = spectrum_bound(problem.matrix, inverse.value, problem.sum, degree);
+    const double lowest = b / ((degree + 1) * (degree + 1) + 1);
+    const double centre = (b + lowest) / 2;
+    const double radius = (b - lowest) / 2;
+    // T_{k+1} of (centre - D^-1 A) / radius by its recurrence, beside its value at the argument of a zero
+    // eigenvalue.
+    Dense argument = tests::identity(16);
+    for (double& v : argument.value) v *= centre;
+    argument = tests::add(argument, -1, tests::multiply(inverse_diagonal, a));
+    for (double& v : argument.value) v /= radius;
+    Dense before = tests::identity(16);
+    Dense t = argument;
+    for (int j = 0; j < degree; ++j) {
+      Dense next = tests::multiply(argument, t);
+      for (double& v : next.value) v *= 2;
+      next = tests::add(next, -1, before);
+      before = std::exchange(t, next);
+    }
+    const double at_zero = std::cosh((degree + 1) * std::acosh(centre / radius));
+    const Dense m = problem.dense("chebyshev", {.degree = degree});
+    const Dense residual = tests::add(tests::identity(16), -1, tests::multiply(m, a));
+    EXPECT_LT(difference(residual, tests::add(Dense(16), 1 / at_zero, t)), 1e-13) << degree;
+  }
+}
+
+TEST(Spectrum, BracketsTheLargestEigenvalue) {
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    const Dense a = seed == 4 ? tests::laplacian_2d(7) : tests::random_definite(40, 0.1, seed);
+    const Problem problem(a);
+    const auto inverse = invert_diagonal(problem.matrix, "test");
+    Dense scaled = a;
+    for (std::int64_t i = 0; i < a.n; ++i)
+      for (std::int64_t j = 0; j < a.n; ++j) scaled.at(i, j) /= std::sqrt(a.at(i, i) * a.at(j, j));
+    const double exact = tests::eigenvalues(scaled).back();
+    const double estimate = lanczos_estimate(problem.matrix, inverse.value, problem.sum, 10);
+    EXPECT_GE(gershgorin_bound(problem.matrix, inverse.value), exact * (1 - 1e-12));
+    EXPECT_LT(estimate, exact * (1 + 1e-5));
+    EXPECT_GT(estimate, 0.95 * exact);
+    EXPECT_NEAR(lanczos_estimate(problem.matrix, inverse.value, problem.sum, 40), exact, 1e-5 * exact);
+  }
+}
+
+/// Steps of x <- x + M (b - A x) / damping until the residual is 1e-6 of b; damping is the largest eigenvalue
+/// of M A.
+int richardson_steps(const Problem& problem, const sparse::LinearOperator& m) {
+  const auto n = static_cast<std::size_t>(problem.matrix.local_size());
+  std::vector<double> b(n, 1.0), x(n, 0.0), r(n), z(n, 1.0);
+  double largest = 1;
+  for (int j = 0; j < 60; ++j) {
+    problem.matrix.apply(z, r);
+    m.apply(r, z);
+    largest = norm(problem.sum, z);
+    scale(1 / largest, z);
+  }
+  for (int step = 0; step < 5000; ++step) {
+    problem.matrix.apply(x, r);
+    subtract(b, r, r);
+    if (norm(problem.sum, r) < 1e-6 * norm(problem.sum, b)) return step;
+    m.apply(r, z);
+    axpy(1 / largest, z, x);
+  }
+  return 5000;
+}
+
+TEST(Preconditioners, SpeedUpRichardson) {
+  Dense a = tests::laplacian_2d(12);
+  for (std::int64_t i = 0; i < a.n; ++i)
+    for (std::int64_t j = 0; j < a.n; ++j) a.at(i, j) *= std::pow(2.0, static_cast<double>(i % 3 + j % 3));
+  const Problem problem(a);
+  const auto steps = [&](std::string_view name) {
+    return richardson_steps(problem, *problem.build(name).op);
+  };
+  const int none = steps("none");
+  const int jacobi = steps("jacobi");
+  EXPECT_LT(jacobi, none);
+  for (const char* name : {"block-jacobi", "block-ilu0", "neumann", "chebyshev"})
+    EXPECT_LT(steps(name), jacobi) << name;
+}
+
+}  // namespace
+}  // namespace ayatori::solvers
