@@ -2,6 +2,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <vector>
 
 #include "ayatori/base/random.hpp"
 #include "ayatori/io/generators/generators.hpp"
@@ -14,18 +15,23 @@ namespace ayatori::io {
 
 namespace {
 
-/// A pseudo-random permutation of [0, n): a Feistel network over the next even number of bits, walked until
-/// it comes back below n.
+/// A pseudo-random permutation of [0, n): invertible steps on numbers of bit_width(n - 1) bits, repeated
+/// until the result lies below n (less than two times on average).
 class Permutation {
  public:
   Permutation(std::uint64_t n, std::uint64_t seed)
-      : n_(n), seed_(seed), half_((static_cast<int>(std::bit_width(n - 1)) + 1) / 2) {}
+      : n_(n), bits_(std::max(1, static_cast<int>(std::bit_width(n - 1)))), shift_((bits_ + 1) / 2) {
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      factor_[round] = random_bits(seed, round) | 1U;
+      inverse_[round] = inverse_of_odd(factor_[round]);
+    }
+  }
 
   std::uint64_t operator()(std::uint64_t i) const {
     do {
-      for (std::uint64_t round = 0; round < rounds; ++round) {
-        const std::uint64_t low = i & mask();
-        i = (low << half_) | ((i >> half_) ^ mix(round, low));
+      for (const std::uint64_t factor : factor_) {
+        i = (i * factor) & mask();
+        i ^= i >> shift_;
       }
     } while (i >= n_);
     return i;
@@ -33,25 +39,31 @@ class Permutation {
 
   std::uint64_t inverse(std::uint64_t i) const {
     do {
-      for (std::uint64_t round = rounds; round-- > 0;) {
-        const std::uint64_t low = i >> half_;
-        i = (((i & mask()) ^ mix(round, low)) << half_) | low;
+      for (std::size_t round = rounds; round-- > 0;) {
+        i ^= i >> shift_;  // its own inverse, since the shift is at least half the bits
+        i = (i * inverse_[round]) & mask();
       }
     } while (i >= n_);
     return i;
   }
 
  private:
-  static constexpr std::uint64_t rounds = 4;
+  static constexpr std::size_t rounds = 4;
 
-  std::uint64_t mask() const { return (std::uint64_t{1} << half_) - 1; }
-  std::uint64_t mix(std::uint64_t round, std::uint64_t low) const {
-    return random_bits(seed_ + round, low) & mask();
+  /// Modulo 2^64, by Newton's iteration: the right bits double from 3.
+  static std::uint64_t inverse_of_odd(std::uint64_t factor) {
+    std::uint64_t inverse = factor;
+    for (int step = 0; step < 5; ++step) inverse *= 2 - factor * inverse;
+    return inverse;
   }
 
+  std::uint64_t mask() const { return (std::uint64_t{1} << bits_) - 1; }
+
   std::uint64_t n_;
-  std::uint64_t seed_;
-  int half_;
+  int bits_;
+  int shift_;
+  std::array<std::uint64_t, rounds> factor_{};
+  std::array<std::uint64_t, rounds> inverse_{};
 };
 
 double uniform_pm1(std::uint64_t seed, std::uint64_t index) {
@@ -98,15 +110,18 @@ GeneratedMatrix make_spd(const GeneratorParameters& parameters) {
   const Problem problem(parameters);
   const auto n = static_cast<std::uint64_t>(problem.n);
   const Permutation shuffle(n, random_bits(problem.seed, 0));
+  std::vector<std::uint64_t> matchings(static_cast<std::size_t>(problem.couplings));
+  for (std::size_t k = 0; k < matchings.size(); ++k) matchings[k] = random_bits(problem.seed, k + 1) % n;
   return {problem.n, [=](std::int64_t i, RowBuilder& row) {
             const auto self = static_cast<std::uint64_t>(i);
             const std::uint64_t position = shuffle(self);
             double sum = 0;
-            for (std::int64_t k = 0; k < problem.couplings; ++k) {
-              const std::uint64_t matching = random_bits(problem.seed, static_cast<std::uint64_t>(k + 1));
-              const std::uint64_t partner = shuffle.inverse((matching % n + n - position) % n);
+            for (const std::uint64_t matching : matchings) {
+              const std::uint64_t reflected =
+                  matching >= position ? matching - position : matching + n - position;
+              const std::uint64_t partner = shuffle.inverse(reflected);
               if (partner == self) continue;
-              const std::uint64_t row_seed = random_bits(matching, std::min(self, partner));
+              const std::uint64_t row_seed = random_bits(problem.seed + matching, std::min(self, partner));
               const double value = uniform_pm1(row_seed, std::max(self, partner));
               row.add(static_cast<std::int64_t>(partner), value);
               sum += std::abs(value);
