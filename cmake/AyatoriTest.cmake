@@ -1,7 +1,6 @@
 # ayatori_test(name [RANKS n...] [LIBRARIES target...] [LABELS label...] [TIMEOUT s] SOURCES file...)
 #
-# One GoogleTest program; one ctest entry <name>.np<n> for every rank count, labelled np<n> as well. LIBRARIES is
-# ayatori::ayatori unless told.
+# One GoogleTest program; one ctest entry <name>.np<n> for every rank count. LIBRARIES is ayatori::ayatori unless told.
 function(ayatori_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "RANKS;LIBRARIES;LABELS;SOURCES" ${ARGN})
   if(NOT ARG_RANKS)
@@ -22,7 +21,7 @@ endfunction()
 
 # ayatori_mpi_test(name RANKS n COMMAND program [argument...] [LABELS label...] [TIMEOUT s])
 #
-# A ctest entry that runs a command on n ranks.
+# A ctest entry that runs a command on n ranks, labelled np<n> and by its folder.
 function(ayatori_mpi_test name)
   cmake_parse_arguments(ARG "" "RANKS;TIMEOUT" "COMMAND;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -36,8 +35,35 @@ function(ayatori_mpi_test name)
     set(threads 2)  # one rank tests threads, several test ranks
     set(processors 2)
   endif()
+  get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  set(labels ${ARG_LABELS} ${folder} np${ARG_RANKS})
+  list(REMOVE_DUPLICATES labels)
   add_test(NAME ${name} COMMAND ${AYATORI_MPIRUN} ${MPIEXEC_NUMPROC_FLAG} ${ARG_RANKS} ${ARG_COMMAND})
   set_tests_properties(${name} PROPERTIES
-    TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${processors} LABELS "${ARG_LABELS};np${ARG_RANKS}"
+    TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${processors} LABELS "${labels}"
     ENVIRONMENT "OMP_NUM_THREADS=${threads};OMP_WAIT_POLICY=passive;${AYATORI_TEST_ENVIRONMENT}")
+endfunction()
+
+# ayatori_fuzz_test(name [CORPUS folder] [LIBRARIES target...] SOURCES file...)
+#
+# A libFuzzer program (preset fuzz); its ctest entry fuzz_<name> runs for AYATORI_FUZZ_SECONDS from the corpus, which it
+# does not change: findings and new inputs stay in the build folder.
+function(ayatori_fuzz_test name)
+  cmake_parse_arguments(ARG "" "CORPUS" "LIBRARIES;SOURCES" ${ARGN})
+  if(NOT AYATORI_FUZZ)
+    return()
+  endif()
+  if(NOT ARG_LIBRARIES)
+    set(ARG_LIBRARIES ayatori::ayatori)
+  endif()
+  add_executable(fuzz_${name} ${ARG_SOURCES})
+  target_link_libraries(fuzz_${name} PRIVATE ${ARG_LIBRARIES} ayatori_compile_options)
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  set(found ${CMAKE_CURRENT_BINARY_DIR}/${name})
+  file(MAKE_DIRECTORY ${found})
+  add_test(NAME fuzz_${name} WORKING_DIRECTORY ${found}
+           COMMAND fuzz_${name} -max_total_time=${AYATORI_FUZZ_SECONDS} -rss_limit_mb=4096 -timeout=20
+                   -print_final_stats=0 -verbosity=0 ${found} ${ARG_CORPUS})
+  set_tests_properties(fuzz_${name} PROPERTIES LABELS fuzz TIMEOUT 300
+    ENVIRONMENT "OMP_NUM_THREADS=1;${AYATORI_TEST_ENVIRONMENT}")
 endfunction()

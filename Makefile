@@ -1,0 +1,47 @@
+# The two commands of a newcomer are `make solve` and `make test`; the build itself is CMake's (see CMakePresets.json).
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+PROBLEM ?= poisson3d-27:n=100
+export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
+export CTEST_PARALLEL_LEVEL = $(JOBS)
+
+configure = test -f build/$(1)/build.ninja || cmake --preset $(1)
+sources = $(shell git ls-files '*.cpp' '*.hpp')
+
+.PHONY: build solve test check format tidy install clean
+
+# The command line and the library, in build/release.
+build:
+	@$(call configure,release)
+	@cmake --build --preset release
+
+# From a fresh machine to a solved problem, with a report in build/solve.json.
+solve:
+	@cmake/setup.sh
+	@$(MAKE) --no-print-directory build
+	build/release/cli/ayatori solve $(PROBLEM) --explain --json build/solve.json
+
+# Every test, with every MPI, under the sanitizers, simulated and fuzzed.
+test:
+	@cmake/setup.sh --tests
+	@cmake/test.sh
+
+# What takes seconds: formatting, layers, headers.
+check:
+	@clang-format-14 --dry-run --Werror $(sources)
+	@python3 cmake/check_layers.py
+	@$(call configure,dev)
+	@cmake --build --preset dev --target header_checks
+
+format:
+	@clang-format-14 -i $(sources)
+
+tidy:
+	@$(call configure,dev)
+	@python3 cmake/check_tidy.py --jobs $(JOBS) build/dev
+
+install: build
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	@rm -rf build
