@@ -21,9 +21,9 @@ struct System {
 };
 
 struct MethodOptions {
-  double target = 0;                  ///< absolute 2-norm of the residual b - A x at which to stop
-  int max_iterations = 10000;         ///< products with A, at most
-  int restart = 30;                   ///< basis vectors before GMRES and FGMRES restart
+  double target = 0;           ///< absolute 2-norm of the residual b - A x at which to stop
+  int max_iterations = 10000;  ///< at most; an iteration is a product with A (BiCGSTAB makes two per step)
+  int restart = 30;            ///< basis vectors before GMRES and FGMRES restart
   /// A method has stagnated when its residual has shrunk by less than this factor ...
   double stagnation_factor = 0.98;
   /// ... over this many iterations.
@@ -32,26 +32,28 @@ struct MethodOptions {
 
 /// How a method ended.
 enum class Stop {
-  converged,       ///< its own (recursive) residual met the target; the caller verifies
+  converged,  ///< its own (recursive) residual met the target; the caller verifies
   max_iterations,
   stagnated,
-  breakdown,       ///< the recurrence cannot go on; `reason` names what vanished
-  interrupted,     ///< a rank asked to stop
+  breakdown,    ///< the recurrence cannot go on; `reason` names what vanished
+  interrupted,  ///< a rank asked to stop
 };
 std::string_view name_of(Stop stop);
 
 struct MethodResult {
   Stop stop = Stop::max_iterations;
-  int iterations = 0;
-  double residual_norm = 0;  ///< as the method believes; absolute
+  int iterations = 0;  ///< products with A, without those that compute b - A x anew at starts and restarts
+  double residual_norm = 0;  ///< of the x returned, as the method believes; absolute, in the 2-norm
   std::string reason;        ///< of a breakdown or stagnation, in words with figures
 };
 
 /// Told after every iteration: how many so far and the residual norm that the method believes in.
 using Progress = std::function<void(int iteration, double residual_norm)>;
 
-/// Improves x, which holds a starting guess. Collective; all ranks return the same result. x is always the best iterate
-/// known and finite, whatever the way it ended.
+/// Improves x, which holds a finite starting guess. Collective; all ranks return the same result. x ends as
+/// the best iterate known, and finite, whatever the way it ended. Residuals are scaled by the norm of the
+/// first, so that vectors of any magnitude do. Throws EnvironmentError (agreed) when memory for the work
+/// vectors is missing.
 using MethodFunction = MethodResult (*)(const System& system, Vector x, const MethodOptions& options,
                                         const Orthogonalize& orthogonalize, const Progress& progress);
 
@@ -59,15 +61,15 @@ using MethodFunction = MethodResult (*)(const System& system, Vector x, const Me
 struct Method {
   std::string_view name;
   std::string_view description;
-  bool needs_symmetric;             ///< A symmetric
-  bool needs_definite;              ///< A positive definite
-  bool needs_symmetric_preconditioner;   ///< M symmetric positive definite
-  bool restarts;                    ///< obeys MethodOptions::restart and the orthogonalization
-  bool flexible;                    ///< M may change from one application to the next
+  bool needs_symmetric;                 ///< A symmetric
+  bool needs_definite;                  ///< A positive definite
+  bool needs_symmetric_preconditioner;  ///< M symmetric positive definite
+  bool restarts;                        ///< obeys MethodOptions::restart and the orthogonalization
+  bool flexible;                        ///< M may change from one application to the next
   MethodFunction solve;
 };
 
-/// Every method. Adding one is a file in methods/ and a line in methods/list.cpp.
+/// Every method. Adding one is a file in methods/, its declaration in methods.hpp and its name in list.cpp.
 std::span<const Method> methods();
 
 /// The method of this name. Throws InputError that lists the names.

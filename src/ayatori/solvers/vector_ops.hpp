@@ -1,28 +1,67 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <span>
 
 #include "ayatori/solvers/global_sum.hpp"
 
-// Threaded operations on the local pieces of distributed vectors. "Traffic" is the memory read and written, in doubles
-// per element. Those that take a GlobalSum are collective.
+// Threaded operations on the local pieces of distributed vectors. "Traffic" is the memory read and written,
+// in doubles per element. Vectors of one call have the same length; an output may be one of the inputs, but
+// no vectors overlap in another way. Those that take a GlobalSum are collective. Sums are the same for the
+// same number of threads.
 
 namespace ayatori::solvers {
 
 using Vector = std::span<double>;
 using ConstVector = std::span<const double>;
 
-void fill(Vector x, double value);                            ///< x = value; traffic 1
-void copy(ConstVector x, Vector y);                           ///< y = x; traffic 2
-void scale(double a, Vector x);                               ///< x = a x; traffic 2
-void axpy(double a, ConstVector x, Vector y);                 ///< y = y + a x; traffic 3
-void aypx(double a, ConstVector x, Vector y);                 ///< y = x + a y; traffic 3
-void subtract(ConstVector x, ConstVector y, Vector z);        ///< z = x - y; traffic 3
+void fill(Vector x, double value);                      ///< x = value; traffic 1
+void copy(ConstVector x, Vector y);                     ///< y = x; traffic 2
+void scale(double a, Vector x);                         ///< x = a x; traffic 2
+void axpy(double a, ConstVector x, Vector y);           ///< y = y + a x; traffic 3
+void aypx(double a, ConstVector x, Vector y);           ///< y = x + a y; traffic 3
+void subtract(ConstVector x, ConstVector y, Vector z);  ///< z = x - y; traffic 3
 
-double local_dot(ConstVector x, ConstVector y);               ///< this rank's part of (x, y); traffic 2
-double local_max_abs(ConstVector x);                          ///< this rank's max |x_i|; NaN if any is NaN; traffic 1
+/// z = z + a x + b y; traffic 4
+void axpbypz(double a, ConstVector x, double b, ConstVector y, Vector z);
+/// y = x + a (y - b z); traffic 4
+void aypx_minus(double a, ConstVector x, double b, ConstVector z, Vector y);
+/// x = x + a p, then p = z + b p; traffic 5
+void axpy_aypx(double a, Vector p, Vector x, double b, ConstVector z);
 
-double dot(const GlobalSum& sum, ConstVector x, ConstVector y);   ///< (x, y)
-double norm(const GlobalSum& sum, ConstVector x);                 ///< ||x||_2
+double local_dot(ConstVector x, ConstVector y);  ///< this rank's part of (x, y); traffic 2
+double local_max_abs(ConstVector x);             ///< this rank's max |x_i|; NaN if any is NaN; traffic 1
+
+/// This rank's parts of (x, y) and (y, y); traffic 2
+std::array<double, 2> local_dot_and_square(ConstVector x, ConstVector y);
+/// y = y + a x; this rank's part of the new (y, y); traffic 3
+double axpy_square(double a, ConstVector x, Vector y);
+/// y = y + a x; this rank's part of the new (z, y); traffic 4
+double axpy_dot(double a, ConstVector x, Vector y, ConstVector z);
+/// y = y + a x; this rank's parts of the new (z, y) and (y, y); traffic 4
+std::array<double, 2> axpy_dot_and_square(double a, ConstVector x, Vector y, ConstVector z);
+
+double dot(const GlobalSum& sum, ConstVector x, ConstVector y);  ///< (x, y)
+
+/// ||x||_2, right also where squares of the elements overflow or underflow; NaN or infinite if an element is.
+/// One reduction, two for such extreme vectors.
+double norm(const GlobalSum& sum, ConstVector x);
+
+/// k vectors of n local elements each, one after the other in memory, seen as the columns of an n x k matrix
+/// V.
+struct Basis {
+  const double* data;
+  std::int64_t stride;  ///< elements from one vector to the next
+  int size;             ///< k
+};
+
+/// h = V^T w on this rank, h of k elements, and the local (w, w) is returned. Blocked over rows so that w is
+/// read from memory once for every 32 vectors; traffic k + k/32 per element of w.
+double local_dots(const Basis& basis, ConstVector w, std::span<double> h);
+/// w = w - V h; this rank's part of the new (w, w). w stays in cache over a block of rows; traffic k + 2.
+double subtract_combination(const Basis& basis, std::span<const double> h, Vector w);
+/// w = V h; traffic k + 1.
+void combine(const Basis& basis, std::span<const double> h, Vector w);
 
 }  // namespace ayatori::solvers

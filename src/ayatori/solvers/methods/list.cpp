@@ -1,0 +1,33 @@
+#include <array>
+
+#include "ayatori/base/find_named.hpp"
+#include "ayatori/solvers/methods/methods.hpp"
+
+namespace ayatori::solvers {
+
+std::span<const Method> methods() {
+  static const std::array list{cg_method, gmres_method, fgmres_method};
+  return list;
+}
+
+const Method& method(std::string_view name) {
+  return find_named(methods(), name, "method");
+}
+
+std::string_view name_of(Stop stop) {
+  switch (stop) {
+    case Stop::converged:
+      return "converged";
+    case Stop::max_iterations:
+      return "max-iterations";
+    case Stop::stagnated:
+      return "stagnated";
+    case Stop::breakdown:
+      return "breakdown";
+    case Stop::interrupted:
+      return "interrupted";
+  }
+  return "unknown";
+}
+
+}  // namespace ayatori::solvers

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "ayatori/solvers/method.hpp"
+
+// Each file of this folder defines one Method, or two; list.cpp names them all.
+
+namespace ayatori::solvers {
+
+extern const Method bicgstab_method;
+extern const Method cg_method;
+extern const Method fgmres_method;
+extern const Method gmres_method;
+extern const Method minres_method;
+
+}  // namespace ayatori::solvers

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <string>
+
+#include "ayatori/solvers/method.hpp"
+
+namespace ayatori::solvers {
+
+/// r = (b - A x) / unit with unit = ||b - A x||, which is returned. Where unit is 0, not finite or has no
+/// finite inverse, r is left unscaled, and Monitor ends the method. Collective.
+double scaled_residual(const System& system, ConstVector x, Vector r);
+
+/// Watches over a method: counts iterations, tells the progress, decides when to stop and why. The same on
+/// every rank, as all that it sees is.
+class Monitor {
+ public:
+  /// `unit`: norm of the first residual, by which the method has scaled its vectors.
+  Monitor(const System& system, const MethodOptions& options, const Progress& progress, double unit);
+
+  /// Ends an iteration that made `products` products with A and led to this norm, in units of the first
+  /// residual.
+  void step(double scaled_norm, int products = 1);
+  /// Puts a recomputed norm, in units of the first residual, in the place of the one believed in so far.
+  void correct(double scaled_norm);
+
+  /// Ends the method.
+  void breakdown(std::string reason) { end(Stop::breakdown, std::move(reason)); }
+  void stagnated(std::string reason) { end(Stop::stagnated, std::move(reason)); }
+
+  bool stopped() const { return stopped_; }
+  bool meets_target(double scaled_norm) const { return scaled_norm * unit_ <= options_.target; }
+  double unit() const { return unit_; }
+  int iterations() const { return result_.iterations; }
+  const MethodResult& result() const { return result_; }
+
+ private:
+  void end(Stop stop, std::string reason = {});
+  void judge(double norm);
+  bool has_stagnated(double norm);
+
+  const MethodOptions& options_;
+  const Progress& progress_;
+  const GlobalSum& sum_;
+  double unit_;
+  bool stopped_ = false;
+  double mark_norm_;        ///< the norm when it last had shrunk by the stagnation factor ...
+  int mark_iteration_ = 0;  ///< ... and the iteration then
+  MethodResult result_;
+};
+
+/// The best x of a method whose residual norm rises and falls. It is copied only when it is about to be left
+/// for a worse one: nothing while the norm falls.
+class BestIterate {
+ public:
+  /// `store`: a work vector, written only when needed.
+  BestIterate(Vector x, Vector store) : x_(x), store_(store) {}
+
+  /// To be called before x changes; the norms belong to x now and then.
+  void before_update(double next_norm);
+  /// Puts the best x back if it is not the last one. Returns its norm, in units of the first residual.
+  double restore();
+
+ private:
+  Vector x_;
+  Vector store_;
+  double norm_ = 1;
+  double stored_norm_ = -1;  ///< negative: nothing stored
+};
+
+}  // namespace ayatori::solvers

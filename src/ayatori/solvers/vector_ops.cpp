@@ -1,0 +1,175 @@
+#include "ayatori/solvers/vector_ops.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/solvers/parallel_sums.hpp"
+
+namespace ayatori::solvers {
+
+namespace {
+
+/// body(i) for every element, vectorised, in the shares of the threads that first touched the data.
+template <class Body>
+void for_each_element(std::size_t n, Body&& body) {
+  parallel_ranges(static_cast<std::int64_t>(n), [&](Range range) {
+#pragma omp simd
+    for (std::int64_t i = range.begin; i < range.end; ++i) body(i);
+  });
+}
+
+/// Sum of body(i) over every element, vectorised.
+template <class Body>
+double sum_over_elements(std::size_t n, Body&& body) {
+  return parallel_sum(static_cast<std::int64_t>(n), [&](Range range) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t i = range.begin; i < range.end; ++i) sum += body(i);
+    return sum;
+  });
+}
+
+/// ||x||_2 by way of the largest element, for vectors whose squares leave the range of double.
+double scaled_norm(const GlobalSum& sum, ConstVector x) {
+  // The sum over ranks of their largest elements bounds the largest of all, and costs no other kind of
+  // reduction.
+  const double largest = sum(local_max_abs(x));
+  const double smallest = std::numeric_limits<double>::min();
+  if (largest < smallest || !std::isfinite(largest)) return largest;
+  const double factor = 1 / largest;
+  const double squares = sum_over_elements(x.size(), [=](std::int64_t i) {
+    const double scaled = x[i] * factor;
+    return scaled * scaled;
+  });
+  return largest * std::sqrt(sum(squares));
+}
+
+}  // namespace
+
+void fill(Vector x, double value) {
+  for_each_element(x.size(), [=](std::int64_t i) { x[i] = value; });
+}
+
+void copy(ConstVector x, Vector y) {
+  AYATORI_ASSERT(x.size() == y.size());
+  for_each_element(x.size(), [=](std::int64_t i) { y[i] = x[i]; });
+}
+
+void scale(double a, Vector x) {
+  for_each_element(x.size(), [=](std::int64_t i) { x[i] *= a; });
+}
+
+void axpy(double a, ConstVector x, Vector y) {
+  AYATORI_ASSERT(x.size() == y.size());
+  for_each_element(x.size(), [=](std::int64_t i) { y[i] += a * x[i]; });
+}
+
+void aypx(double a, ConstVector x, Vector y) {
+  AYATORI_ASSERT(x.size() == y.size());
+  for_each_element(x.size(), [=](std::int64_t i) { y[i] = x[i] + a * y[i]; });
+}
+
+void subtract(ConstVector x, ConstVector y, Vector z) {
+  AYATORI_ASSERT(x.size() == y.size() && y.size() == z.size());
+  for_each_element(x.size(), [=](std::int64_t i) { z[i] = x[i] - y[i]; });
+}
+
+void axpbypz(double a, ConstVector x, double b, ConstVector y, Vector z) {
+  AYATORI_ASSERT(x.size() == y.size() && y.size() == z.size());
+  for_each_element(x.size(), [=](std::int64_t i) { z[i] += a * x[i] + b * y[i]; });
+}
+
+void aypx_minus(double a, ConstVector x, double b, ConstVector z, Vector y) {
+  AYATORI_ASSERT(x.size() == y.size() && y.size() == z.size());
+  for_each_element(x.size(), [=](std::int64_t i) { y[i] = x[i] + a * (y[i] - b * z[i]); });
+}
+
+void axpy_aypx(double a, Vector p, Vector x, double b, ConstVector z) {
+  AYATORI_ASSERT(p.size() == x.size() && x.size() == z.size());
+  for_each_element(x.size(), [=](std::int64_t i) {
+    const double old = p[i];
+    x[i] += a * old;
+    p[i] = z[i] + b * old;
+  });
+}
+
+double local_dot(ConstVector x, ConstVector y) {
+  AYATORI_ASSERT(x.size() == y.size());
+  return sum_over_elements(x.size(), [=](std::int64_t i) { return x[i] * y[i]; });
+}
+
+double local_max_abs(ConstVector x) {
+  double largest = 0;
+  int nans = 0;  // a maximum alone may drop a NaN
+  const auto n = static_cast<std::int64_t>(x.size());
+#pragma omp parallel for simd schedule(static) num_threads(threads_for(n)) reduction(max        \
+                                                                                     : largest) \
+    reduction(|                                                                                 \
+              : nans)
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double value = std::abs(x[i]);
+    largest = value > largest ? value : largest;
+    nans |= value != value ? 1 : 0;
+  }
+  return nans != 0 ? std::numeric_limits<double>::quiet_NaN() : largest;
+}
+
+std::array<double, 2> local_dot_and_square(ConstVector x, ConstVector y) {
+  AYATORI_ASSERT(x.size() == y.size());
+  return parallel_sums<2>(static_cast<std::int64_t>(x.size()), [=](Range range) {
+    double xy = 0;
+    double yy = 0;
+#pragma omp simd reduction(+ : xy, yy)
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      xy += x[i] * y[i];
+      yy += y[i] * y[i];
+    }
+    return std::array{xy, yy};
+  });
+}
+
+double axpy_square(double a, ConstVector x, Vector y) {
+  AYATORI_ASSERT(x.size() == y.size());
+  return sum_over_elements(x.size(), [=](std::int64_t i) {
+    y[i] += a * x[i];
+    return y[i] * y[i];
+  });
+}
+
+double axpy_dot(double a, ConstVector x, Vector y, ConstVector z) {
+  AYATORI_ASSERT(x.size() == y.size() && y.size() == z.size());
+  return sum_over_elements(x.size(), [=](std::int64_t i) {
+    y[i] += a * x[i];
+    return y[i] * z[i];
+  });
+}
+
+std::array<double, 2> axpy_dot_and_square(double a, ConstVector x, Vector y, ConstVector z) {
+  AYATORI_ASSERT(x.size() == y.size() && y.size() == z.size());
+  return parallel_sums<2>(static_cast<std::int64_t>(x.size()), [=](Range range) {
+    double zy = 0;
+    double yy = 0;
+#pragma omp simd reduction(+ : zy, yy)
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      y[i] += a * x[i];
+      zy += z[i] * y[i];
+      yy += y[i] * y[i];
+    }
+    return std::array{zy, yy};
+  });
+}
+
+double dot(const GlobalSum& sum, ConstVector x, ConstVector y) {
+  return sum(local_dot(x, y));
+}
+
+double norm(const GlobalSum& sum, ConstVector x) {
+  const double square = sum(local_dot(x, x));
+  // Below `least` the square of some element that matters may have lost digits to underflow.
+  constexpr double least = 1e-280;
+  if (square >= least && std::isfinite(square)) return std::sqrt(square);
+  return scaled_norm(sum, x);
+}
+
+}  // namespace ayatori::solvers
