@@ -6,7 +6,6 @@ export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 export CTEST_PARALLEL_LEVEL = $(JOBS)
 
 configure = test -f build/$(1)/build.ninja || cmake --preset $(1)
-sources = $(shell git ls-files '*.cpp' '*.hpp')
 
 .PHONY: build solve test check format tidy install clean
 
@@ -28,13 +27,13 @@ test:
 
 # What takes seconds: formatting, layers, headers.
 check:
-	@clang-format-14 --dry-run --Werror $(sources)
+	@python3 cmake/check_format.py
 	@python3 cmake/check_layers.py
 	@$(call configure,dev)
 	@cmake --build --preset dev --target header_checks
 
 format:
-	@clang-format-14 -i $(sources)
+	@python3 cmake/check_format.py --fix
 
 tidy:
 	@$(call configure,dev)

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Checks who includes whom. The allowed includes are those of the ayatori_module() lines in CMakeLists.txt.
+
+Beyond the layers: <mpi.h>, and the header that includes it, stay in comm/ (and its tests); every header says
+`#pragma once`; the library prints nothing and ends no process.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MPI_FOLDERS = ("src/ayatori/comm/", "src/ayatori/collectives/pmpi/", "tests/comm/")
+MPI_HEADERS = ("mpi.h", "ayatori/comm/native.hpp")
+TOP_FOLDERS = ("bench", "cli", "tests")  # may include every module; a module may include none of them
+BAN = re.compile(r"\b(std::cout|std::cerr|std::clog|printf|puts|fmt::print|std::exit|std::_Exit|std::abort)\b")
+BAN_EXCEPTIONS = ("src/ayatori/comm/environment.cpp",)  # abort_job()
+
+
+def allowed_modules():
+    """Module -> the modules it may include, itself and everything below it."""
+    text = (ROOT / "CMakeLists.txt").read_text()
+    allowed = {}
+    for name, arguments in re.findall(r"^ayatori_module\((\w+)([^)]*)\)", text, re.MULTILINE):
+        depends = re.search(r"\bDEPENDS((?:\s+[a-z_]+)+)", arguments)
+        allowed[name] = {name}.union(*(allowed[d] for d in (depends.group(1).split() if depends else [])))
+    return allowed
+
+
+def without_comments(text):
+    return re.sub(r"//[^\n]*|/\*.*?\*/", lambda m: re.sub(r"[^\n]", "", m.group()), text, flags=re.DOTALL)
+
+
+def problems_of(path, allowed):
+    name = path.relative_to(ROOT).as_posix()
+    module = name.split("/")[2] if name.startswith("src/ayatori/") else None
+    text = path.read_text()
+    if path.suffix == ".hpp" and not re.search(r"^#pragma once$", text, re.MULTILINE):
+        yield 1, "no #pragma once"
+    if module is not None and module not in allowed:
+        yield 1, f"module {module} is not declared in CMakeLists.txt"
+        return
+    for number, line in enumerate(without_comments(text).splitlines(), 1):
+        include = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
+        if include:
+            header = include.group(1)
+            if header in MPI_HEADERS and not name.startswith(MPI_FOLDERS):
+                yield number, f"{header} outside comm/"
+            if module and header.startswith("ayatori/") and header.split("/")[1] not in allowed[module]:
+                yield number, f"{module} may not include {header.split('/')[1]} (only {', '.join(sorted(allowed[module]))})"
+            if module and header.split("/")[0] in TOP_FOLDERS:
+                yield number, f"the library may not include {header}"
+        elif module and name not in BAN_EXCEPTIONS and (banned := BAN.search(line)):
+            yield number, f"the library may not use {banned.group()}"
+
+
+def main():
+    allowed = allowed_modules()
+    files = [p for folder in ("src", *TOP_FOLDERS) for p in sorted((ROOT / folder).rglob("*.[ch]pp"))]
+    found = [(p.relative_to(ROOT), *problem) for p in files for problem in problems_of(p, allowed)]
+    for name, number, text in found:
+        print(f"{name}:{number}: {text}")
+    return 1 if found or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
