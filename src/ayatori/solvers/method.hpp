@@ -22,7 +22,8 @@ struct System {
 
 struct MethodOptions {
   double target = 0;           ///< absolute 2-norm of the residual b - A x at which to stop
-  int max_iterations = 10000;  ///< at most; an iteration is a product with A (BiCGSTAB makes two per step)
+  int max_iterations = 10000;  ///< at most; an iteration is a product with A (BiCGSTAB makes
+                               ///< two per step and completes the step)
   int restart = 30;            ///< basis vectors before GMRES and FGMRES restart
   /// A method has stagnated when its residual has shrunk by less than this factor ...
   double stagnation_factor = 0.98;

@@ -160,6 +160,23 @@ std::array<double, 2> axpy_dot_and_square(double a, ConstVector x, Vector y, Con
   });
 }
 
+double axpby_square(double a, ConstVector x, double b, Vector y) {
+  AYATORI_ASSERT(x.size() == y.size());
+  return sum_over_elements(x.size(), [=](std::int64_t i) {
+    y[i] = a * x[i] + b * y[i];
+    return y[i] * y[i];
+  });
+}
+
+void advance_minres(ConstVector z, double a, Vector w_old, double b, ConstVector w, double c, double d,
+                    Vector x) {
+  AYATORI_ASSERT(z.size() == x.size() && w_old.size() == x.size() && w.size() == x.size());
+  for_each_element(x.size(), [=](std::int64_t i) {
+    w_old[i] = (z[i] - a * w_old[i] - b * w[i]) * c;
+    x[i] += d * w_old[i];
+  });
+}
+
 double dot(const GlobalSum& sum, ConstVector x, ConstVector y) {
   return sum(local_dot(x, y));
 }

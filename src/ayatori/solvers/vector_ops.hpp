@@ -42,6 +42,13 @@ double axpy_dot(double a, ConstVector x, Vector y, ConstVector z);
 /// y = y + a x; this rank's parts of the new (z, y) and (y, y); traffic 4
 std::array<double, 2> axpy_dot_and_square(double a, ConstVector x, Vector y, ConstVector z);
 
+/// y = a x + b y; this rank's part of the new (y, y); traffic 3
+double axpby_square(double a, ConstVector x, double b, Vector y);
+
+/// w_old = (z - a w_old - b w) c, then x = x + d w_old: the update of MINRES; traffic 6
+void advance_minres(ConstVector z, double a, Vector w_old, double b, ConstVector w, double c, double d,
+                    Vector x);
+
 double dot(const GlobalSum& sum, ConstVector x, ConstVector y);  ///< (x, y)
 
 /// ||x||_2, right also where squares of the elements overflow or underflow; NaN or infinite if an element is.

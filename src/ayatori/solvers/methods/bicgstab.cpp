@@ -1,0 +1,178 @@
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/base/parallel.hpp"
+#include "ayatori/base/random.hpp"
+#include "ayatori/solvers/methods/methods.hpp"
+#include "ayatori/solvers/methods/monitor.hpp"
+#include "ayatori/solvers/methods/workspace.hpp"
+
+namespace ayatori::solvers {
+
+namespace {
+
+/// New shadow residuals before a breakdown is final.
+constexpr int most_restarts = 10;
+
+/// Whether the product of vectors with these squared norms is no more than rounding.
+bool vanishes(double product, double square, double other_square) {
+  return !(std::abs(product) >
+           std::numeric_limits<double>::epsilon() * std::sqrt(square) * std::sqrt(other_square));
+}
+
+/// BiCGSTAB (van der Vorst 1992), preconditioned from the right so that its residual is that of A x = b.
+/// Three reductions and two products with A in a step. When a product with the shadow residual, or omega,
+/// vanishes, the recurrence starts again from the current residual with another shadow. Traffic beside A and
+/// M: 23 doubles per row and step, 25 where the residual norm rises.
+class Bicgstab {
+ public:
+  Bicgstab(const System& system, Vector x, const MethodOptions& options, const Progress& progress)
+      : system_(system),
+        x_(x),
+        first_element_(system.sum.comm().exclusive_sum(static_cast<std::int64_t>(x.size()))),
+        work_(system.sum.comm(), x.size(), 8),
+        best_(x, work_[7]),
+        monitor_(system, options, progress, scaled_residual(system, x, r_)) {}
+
+  MethodResult solve() {
+    if (monitor_.stopped()) return monitor_.result();
+    copy(r_, shadow_);
+    copy(r_, p_);
+    rho_ = 1;
+    shadow_square_ = 1;
+    while (!monitor_.stopped()) step();
+    monitor_.correct(best_.restore());
+    return monitor_.result();
+  }
+
+ private:
+  void step() {
+    system_.m.apply(p_, p_hat_);
+    system_.a.apply(p_hat_, v_);
+    std::array<double, 2> shadow_v = local_dot_and_square(shadow_, v_);
+    system_.sum(shadow_v);
+    const auto [sigma, v_square] = shadow_v;
+    if (!check_finite(sigma + v_square, "A M p")) return;
+    if (vanishes(sigma, shadow_square_, v_square)) {
+      monitor_.step(std::sqrt(r_square_), 1);
+      return restart(fmt::format("(r*, A M p) = {:.3g} beside norms {:.3g} and {:.3g}", sigma,
+                                 std::sqrt(shadow_square_), std::sqrt(v_square)));
+    }
+    const double alpha = rho_ / sigma;
+
+    const double local_square = axpy_square(-alpha, v_, r_);  // r is s from here on
+    system_.m.apply(r_, s_hat_);
+    system_.a.apply(s_hat_, t_);
+    const auto local = local_dot_and_square(r_, t_);
+    std::array<double, 3> sums{local[0], local[1], local_square};
+    system_.sum(sums);
+    stabilize(alpha, sums[0], sums[1], sums[2]);
+  }
+
+  /// The second half of a step, from (s, t), (t, t) and (s, s) with t = A M s.
+  void stabilize(double alpha, double st, double tt, double ss) {
+    if (!check_finite(st + tt + ss, "A M s")) return;
+    if (monitor_.meets_target(std::sqrt(ss))) return take_half_step(alpha, ss);
+    if (vanishes(st, ss, tt)) {
+      take_half_step(alpha, ss);
+      return restart(fmt::format(
+          "omega = (s, A M s) / (A M s, A M s) = {:.3g} / {:.3g} with ||s|| = {:.3g}; the matrix may "
+          "be skew-symmetric",
+          st, tt, std::sqrt(ss)));
+    }
+    const double omega = st / tt;
+    std::array<double, 2> next = axpy_dot_and_square(-omega, t_, r_, shadow_);
+    system_.sum(next);
+    r_square_ = next[1];
+    const double norm = std::sqrt(r_square_);
+    monitor_.step(norm, 2);
+    if (!std::isfinite(norm)) return;
+    best_.before_update(norm);
+    axpbypz(alpha * monitor_.unit(), p_hat_, omega * monitor_.unit(), s_hat_, x_);
+    if (vanishes(next[0], shadow_square_, r_square_)) {
+      return restart(fmt::format("rho = (r*, r) = {:.3g} beside norms {:.3g} and {:.3g}", next[0],
+                                 std::sqrt(shadow_square_), norm));
+    }
+    const double beta = next[0] / rho_ * (alpha / omega);
+    rho_ = next[0];
+    aypx_minus(beta, r_, omega, v_, p_);
+  }
+
+  /// x + alpha M p, whose residual is s.
+  void take_half_step(double alpha, double ss) {
+    r_square_ = ss;
+    monitor_.step(std::sqrt(ss), 2);
+    best_.before_update(std::sqrt(ss));
+    axpy(alpha * monitor_.unit(), p_hat_, x_);
+  }
+
+  /// Starts again from the current residual, or ends the method when that has been done too often. The new
+  /// shadow is the residual with every element weighted at random: (r*, r) cannot vanish, and nothing else
+  /// has reason to.
+  void restart(const std::string& reason) {
+    if (monitor_.stopped()) return;
+    ++restarts_;
+    if (restarts_ > most_restarts) {
+      return monitor_.breakdown(fmt::format("{} (after {} new shadow residuals)", reason, most_restarts));
+    }
+    parallel_for(static_cast<std::int64_t>(r_.size()), [&](std::int64_t i) {
+      const auto seed = static_cast<std::uint64_t>(restarts_);
+      const auto element = static_cast<std::uint64_t>(first_element_ + i);
+      shadow_[i] = r_[i] * (0.5 + random_uniform(seed, element));
+    });
+    copy(r_, p_);
+    std::array<double, 2> sums = local_dot_and_square(r_, shadow_);
+    system_.sum(sums);
+    rho_ = sums[0];
+    shadow_square_ = sums[1];
+  }
+
+  bool check_finite(double value, const char* what) {
+    if (std::isfinite(value)) return true;
+    monitor_.breakdown(fmt::format(
+        "{} is not finite after {} products: NaN or infinity in the matrix or the preconditioner, "
+        "or overflow",
+        what, monitor_.iterations()));
+    return false;
+  }
+
+  const System& system_;
+  Vector x_;
+  std::int64_t first_element_;
+  Workspace work_;
+  Vector r_ = work_[0];
+  Vector shadow_ = work_[1];
+  Vector p_ = work_[2];
+  Vector p_hat_ = work_[3];
+  Vector v_ = work_[4];
+  Vector s_hat_ = work_[5];
+  Vector t_ = work_[6];
+  BestIterate best_;
+  Monitor monitor_;
+  double rho_ = 1;
+  double r_square_ = 1;
+  double shadow_square_ = 1;
+  int restarts_ = 0;
+};
+
+MethodResult solve_bicgstab(const System& system, Vector x, const MethodOptions& options,
+                            const Orthogonalize&, const Progress& progress) {
+  return Bicgstab(system, x, options, progress).solve();
+}
+
+}  // namespace
+
+const Method bicgstab_method{
+    .name = "bicgstab",
+    .description = "stabilised bi-conjugate gradients, for any matrix, in little memory",
+    .needs_symmetric = false,
+    .needs_definite = false,
+    .needs_symmetric_preconditioner = false,
+    .restarts = false,
+    .flexible = false,
+    .solve = solve_bicgstab};
+
+}  // namespace ayatori::solvers
