@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ayatori/comm/comm.hpp"
+#include "ayatori/io/byte_source.hpp"
+#include "ayatori/io/matrix_source.hpp"
+#include "ayatori/sparse/row_block.hpp"
+
+// Matrix Market files: https://math.nist.gov/MatrixMarket/formats.html, read and written in parallel.
+// Accepted beyond the letter of the format: comments and blank lines anywhere behind the banner, blanks
+// around the words of a line, CRLF line ends, a plus sign, Fortran's D exponents, duplicates (summed), and
+// symmetric files that store the upper triangle instead of the lower. Complex files are refused.
+
+namespace ayatori::io {
+
+/// How the data are cut up among threads. The default suits caches and the latency of reads; tests use tiny
+/// pieces.
+struct MatrixMarketReadOptions {
+  std::int64_t piece_bytes = std::int64_t{4} << 20;
+};
+
+/// Whether a content that begins so is Matrix Market.
+bool looks_like_matrix_market(std::string_view first_bytes);
+
+/// Collective. A matrix file, plain or gzip'ed, with its rows evenly spread. Besides its rows a rank holds a
+/// few pieces of text. Throws InputError, agreed, that names file, line (the first wrong one) and what is
+/// wrong.
+LoadedMatrix read_matrix_market(const comm::Comm& comm, const std::string& path);
+
+/// Collective. The same from any source, which every rank has.
+LoadedMatrix read_matrix_market(const comm::Comm& comm, const ByteSource& source,
+                                const MatrixMarketReadOptions& options = {});
+
+/// Collective. A file of one column, array or coordinate (what is missing is zero), spread by `partition`,
+/// whose length it must have. Errors as above.
+Array<double> read_matrix_market_vector(const comm::Comm& comm, const std::string& path,
+                                        const sparse::RowPartition& partition);
+Array<double> read_matrix_market_vector(const comm::Comm& comm, const ByteSource& source,
+                                        const sparse::RowPartition& partition,
+                                        const MatrixMarketReadOptions& options = {});
+
+enum class Compression { none, gzip };
+
+/// Collective. Writes `coordinate real general`, the values as the shortest decimals that read back as the
+/// same doubles. Each rank holds the text of its rows (about twice the size of the matrix), and all write at
+/// the same time, into a file system that they share. Whole or not at all. Throws EnvironmentError, agreed.
+void write_matrix_market(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
+                         Compression compression);
+
+/// Collective. Writes `array real general` with one column, in the same way.
+void write_matrix_market_vector(const comm::Comm& comm, const std::string& path,
+                                std::span<const double> local, const sparse::RowPartition& partition,
+                                Compression compression);
+
+}  // namespace ayatori::io

@@ -1,0 +1,65 @@
+#include "ayatori/base/error.hpp"
+#include "ayatori/io/matrix_market/number.hpp"
+#include "ayatori/io/matrix_market/parse.hpp"
+#include "ayatori/io/matrix_market/words.hpp"
+
+namespace ayatori::io::matrix_market {
+
+namespace {
+
+/// What is wrong with a word that should be an index from 1 to `most`; empty if nothing. `index` becomes its
+/// value.
+std::string explain_index(const std::string& word, std::string_view what, std::int64_t most,
+                          std::int64_t& index) {
+  const std::string text = word + '\n';
+  const char* p = text.data();
+  const NumberFault fault = parse_integer(p, index);
+  if (fault == NumberFault::not_a_number || *p != '\n') {
+    return fmt::format("{} where a {} number belongs", quoted(word), what);
+  }
+  if (fault == NumberFault::none && 1 <= index && index <= most) return "";
+  return fmt::format("{} {} is out of range 1 to {}", what, word.substr(0, 40), most);
+}
+
+std::string explain_value(const std::string& word, Field field) {
+  const std::string text = word + '\n';
+  const char* p = text.data();
+  double value = 0;
+  const NumberFault fault = field == Field::integer ? parse_integer_value(p, text.data() + text.size(), value)
+                                                    : parse_real(p, text.data() + text.size(), value);
+  if (fault == NumberFault::not_finite) return fmt::format("the value {} is not finite", quoted(word));
+  if (fault == NumberFault::too_large)
+    return fmt::format("the value {} is too large for a double", quoted(word));
+  if (fault == NumberFault::none && *p == '\n') return "";
+  return fmt::format("{} where {} belongs", quoted(word),
+                     field == Field::integer ? "an integer value" : "a value");
+}
+
+}  // namespace
+
+std::string explain(const Header& header, std::string_view line) {
+  const auto words = words_of(line);
+  const bool coordinate = header.format == Format::coordinate;
+  const bool valued = header.field != Field::pattern;
+  const std::size_t expected = (coordinate ? 2U : 0U) + (valued ? 1U : 0U);
+  std::int64_t row = 0;
+  std::int64_t column = 0;
+  std::string what;
+  if (coordinate && !words.empty()) what = explain_index(words[0], "row", header.rows, row);
+  if (what.empty() && coordinate && words.size() > 1) {
+    what = explain_index(words[1], "column", header.columns, column);
+  }
+  if (what.empty() && valued && words.size() >= expected)
+    what = explain_value(words[expected - 1], header.field);
+  if (!what.empty()) return what;
+  if (words.size() != expected) {
+    const char* const form = !coordinate ? "value" : (valued ? "row column value" : "row column");
+    return fmt::format("{} words on the line, not the {} of '{}'", words.size(), expected, form);
+  }
+  if (header.symmetry == Symmetry::skew && row == column) {
+    return fmt::format("a nonzero on the diagonal (row {}), which is zero in a skew-symmetric matrix", row);
+  }
+  return fmt::format("{} cannot be read", quoted(line));
+}
+
+}  // namespace ayatori::io::matrix_market

@@ -1,0 +1,91 @@
+#include "ayatori/io/matrix_market/place.hpp"
+
+#include <algorithm>
+
+#include "ayatori/comm/agree.hpp"
+
+namespace ayatori::io::matrix_market {
+
+namespace {
+
+/// Where a piece is in the content, and how many values it has.
+struct Extent {
+  std::int64_t offset = 0;
+  std::int64_t lines = 0;
+};
+
+/// Walks the stored places of an array: column by column, from the first stored row of each.
+class ArrayCursor {
+ public:
+  /// At the place of value number `ordinal`, from 0.
+  ArrayCursor(const Header& header, std::int64_t ordinal) : header_(header) {
+    // The last column that begins at or before the value, by bisection: begins_ is the sum of the columns
+    // before.
+    std::int64_t above = header.columns;
+    while (above - column_ > 1) {
+      const std::int64_t middle = column_ + (above - column_) / 2;
+      (stored_before(middle) <= ordinal ? column_ : above) = middle;
+    }
+    row_ = first_row(column_) + ordinal - stored_before(column_);
+  }
+
+  std::int64_t row() const { return row_; }
+  std::int64_t column() const { return column_; }
+  void advance() {
+    if (++row_ == header_.rows) row_ = first_row(++column_);
+  }
+
+ private:
+  std::int64_t first_row(std::int64_t column) const {
+    if (header_.symmetry == Symmetry::general) return 0;
+    return header_.symmetry == Symmetry::skew ? column + 1 : column;
+  }
+  /// Values stored in the columns before this one.
+  std::int64_t stored_before(std::int64_t column) const {
+    if (header_.symmetry == Symmetry::general) return column * header_.rows;
+    const std::int64_t first_column = header_.rows - first_row(0);
+    return column * first_column - column * (column - 1) / 2;
+  }
+
+  const Header& header_;
+  std::int64_t column_ = 0;
+  std::int64_t row_ = 0;
+};
+
+Array<sparse::Entry> placed(const Header& header, const Piece& piece, std::int64_t first_ordinal) {
+  Array<sparse::Entry> entries;
+  ArrayCursor cursor(header, first_ordinal);
+  for (const sparse::Entry& numbered : piece.entries) {
+    if (numbered.value != 0) {
+      entries.push_back({cursor.row(), cursor.column(), numbered.value});
+      if (header.symmetry != Symmetry::general && cursor.row() != cursor.column()) {
+        const double mirrored = header.symmetry == Symmetry::skew ? -numbered.value : numbered.value;
+        entries.push_back({cursor.column(), cursor.row(), mirrored});
+      }
+    }
+    cursor.advance();
+  }
+  return entries;
+}
+
+}  // namespace
+
+void place_array_values(const comm::Comm& comm, const Header& header, std::vector<Piece>& pieces) {
+  std::vector<Extent> mine;
+  for (const Piece& piece : pieces) mine.push_back({piece.offset, piece.lines});
+  std::vector<Extent> extents = comm.allgatherv(std::span<const Extent>(mine)).values;
+  const auto by_offset = [](const Extent& a, const Extent& b) { return a.offset < b.offset; };
+  std::sort(extents.begin(), extents.end(), by_offset);
+  comm::agree(comm, [&] {
+    std::vector<std::int64_t> first(extents.size() + 1, 0);
+    for (std::size_t k = 0; k < extents.size(); ++k) first[k + 1] = first[k] + extents[k].lines;
+    for (Piece& piece : pieces) {
+      if (piece.lines == 0) continue;
+      // Pieces without text may share the offset of the one that has it; they come to nothing in the sum.
+      const auto at = std::lower_bound(extents.begin(), extents.end(), Extent{piece.offset, 0}, by_offset);
+      piece.entries = placed(header, piece, first[static_cast<std::size_t>(at - extents.begin())]);
+    }
+  });
+}
+
+}  // namespace ayatori::io::matrix_market

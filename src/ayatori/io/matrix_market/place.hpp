@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "ayatori/comm/comm.hpp"
+#include "ayatori/io/matrix_market/parse.hpp"
+
+namespace ayatori::io::matrix_market {
+
+/// Collective. Turns the numbered values of an array file's pieces into entries: columns from first to last,
+/// of each the stored part; mirrored; zeros left out.
+void place_array_values(const comm::Comm& comm, const Header& header, std::vector<Piece>& pieces);
+
+}  // namespace ayatori::io::matrix_market

@@ -1,0 +1,28 @@
+#include "ayatori/io/matrix_market/words.hpp"
+
+#include "ayatori/io/matrix_market/number.hpp"
+
+namespace ayatori::io::matrix_market {
+
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  bool inside = false;
+  for (const char c : line) {
+    if (!is_blank(c)) {
+      if (!inside) words.emplace_back();
+      words.back() += c;
+    }
+    inside = !is_blank(c);
+  }
+  return words;
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if ('A' <= c && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+}  // namespace ayatori::io::matrix_market

@@ -1,0 +1,190 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "ayatori/base/temporary_file.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/io/matrix_market.hpp"
+#include "ayatori/io/matrix_market/compress.hpp"
+#include "ayatori/io/matrix_market/first_exception.hpp"
+
+namespace ayatori::io {
+
+namespace {
+
+using matrix_market::compress;
+using matrix_market::FirstException;
+
+/// A file open for writing at any place; a pipe, for writing at its end.
+class OutputFile {
+ public:
+  /// `path` is what messages call the file whose name is `name`.
+  OutputFile(const std::string& name, const std::string& path, bool alone) : path_(path) {
+    descriptor_ = open(name.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) fail();
+    seekable_ = lseek(descriptor_, 0, SEEK_CUR) >= 0;
+    if (!seekable_ && !alone) {
+      ::close(descriptor_);
+      throw EnvironmentError(path +
+                             ": several ranks cannot write to a pipe: write to a file, or use one rank");
+    }
+  }
+  ~OutputFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(std::string_view text, std::int64_t offset) const {
+    while (!text.empty()) {
+      const ssize_t count = seekable_ ? pwrite(descriptor_, text.data(), text.size(), offset)
+                                      : ::write(descriptor_, text.data(), text.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) fail();
+      text.remove_prefix(static_cast<std::size_t>(count));
+      offset += count;
+    }
+  }
+  /// File systems on a network may say only now that the disk is full.
+  void close() {
+    if (::close(std::exchange(descriptor_, -1)) != 0) fail();
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw EnvironmentError(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+  }
+
+  const std::string& path_;
+  int descriptor_ = -1;
+  bool seekable_ = true;
+};
+
+/// Collective. Writes the texts of all ranks, in rank order.
+void write_texts(const comm::Comm& comm, const std::string& path, const std::vector<std::string>& texts) {
+  std::optional<TemporaryFile> file;
+  comm::agree(comm, [&] {
+    if (comm.rank() == 0) file.emplace(path);
+  });
+  const std::string name = comm.broadcast(file ? file->temporary_path() : std::string(), 0);
+  std::int64_t bytes = 0;
+  for (const std::string& text : texts) bytes += static_cast<std::int64_t>(text.size());
+  std::int64_t offset = comm.exclusive_sum(bytes);
+  comm::agree(comm, [&] {
+    OutputFile output(name, path, comm.size() == 1);
+    for (const std::string& text : texts) {
+      output.write(text, offset);
+      offset += static_cast<std::int64_t>(text.size());
+    }
+    output.close();
+  });
+  comm::agree(comm, [&] {
+    if (file) file->commit();
+  });
+}
+
+/// Appends lines to a text.
+class LineWriter {
+ public:
+  explicit LineWriter(std::string& text) : text_(text) {}
+
+  template <class Number>
+  LineWriter& number(Number value) {
+    char digits[32];  // the longest double has 24 characters, the longest integer 20
+    text_.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+    return *this;
+  }
+  LineWriter& blank() {
+    text_ += ' ';
+    return *this;
+  }
+  void end() { text_ += '\n'; }
+
+ private:
+  std::string& text_;
+};
+
+constexpr std::int64_t numbers_per_text = std::int64_t{1} << 16;
+
+/// The entries [first, last) of a block, one per line.
+std::string format_entries(const sparse::RowBlock& block, std::int64_t first, std::int64_t last) {
+  std::string text;
+  constexpr std::int64_t usual_line = 40;
+  text.reserve(static_cast<std::size_t>((last - first) * usual_line));
+  LineWriter line(text);
+  const auto above = std::upper_bound(block.row_start.begin(), block.row_start.end(), first);
+  std::int64_t row = above - block.row_start.begin() - 1;
+  for (std::int64_t k = first; k < last; ++k) {
+    while (k >= block.row_start[row + 1]) ++row;
+    line.number(block.first_row + row + 1)
+        .blank()
+        .number(block.column[k] + 1)
+        .blank()
+        .number(block.value[k])
+        .end();
+  }
+  return text;
+}
+
+std::string format_values(std::span<const double> values) {
+  std::string text;
+  LineWriter line(text);
+  for (const double value : values) line.number(value).end();
+  return text;
+}
+
+/// The header on rank 0, then `count` numbers in texts of format(first, last), made by all threads.
+template <class Format>
+std::vector<std::string> format_all(const comm::Comm& comm, const std::string& header, std::int64_t count,
+                                    Compression compression, Format&& format) {
+  const std::int64_t texts = (count + numbers_per_text - 1) / numbers_per_text;
+  std::vector<std::string> result(texts + 1);
+  if (comm.rank() == 0) result[0] = compression == Compression::gzip ? compress(header) : header;
+  FirstException exception;
+#pragma omp parallel for schedule(dynamic)
+  for (std::int64_t k = 0; k < texts; ++k) {
+    exception.guard([&] {
+      std::string text = format(k * numbers_per_text, std::min((k + 1) * numbers_per_text, count));
+      result[k + 1] = compression == Compression::gzip ? compress(text) : std::move(text);
+    });
+  }
+  exception.rethrow();
+  return result;
+}
+
+}  // namespace
+
+void write_matrix_market(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
+                         Compression compression) {
+  const std::int64_t entries = comm.allreduce(block.nonzeros(), comm::ReduceOp::sum);
+  const std::string header = fmt::format("%%MatrixMarket matrix coordinate real general\n{} {} {}\n",
+                                         block.global_rows, block.global_columns, entries);
+  const auto texts = comm::agree(comm, [&] {
+    return format_all(
+        comm, header, block.nonzeros(), compression,
+        [&](std::int64_t first, std::int64_t last) { return format_entries(block, first, last); });
+  });
+  write_texts(comm, path, texts);
+}
+
+void write_matrix_market_vector(const comm::Comm& comm, const std::string& path,
+                                std::span<const double> local, const sparse::RowPartition& partition,
+                                Compression compression) {
+  const std::string header =
+      fmt::format("%%MatrixMarket matrix array real general\n{} 1\n", partition.rows());
+  const auto texts = comm::agree(comm, [&] {
+    const auto count = static_cast<std::int64_t>(local.size());
+    return format_all(comm, header, count, compression, [&](std::int64_t first, std::int64_t last) {
+      return format_values(local.subspan(first, last - first));
+    });
+  });
+  write_texts(comm, path, texts);
+}
+
+}  // namespace ayatori::io
