@@ -20,7 +20,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 add_library(ayatori_compile_options INTERFACE)
 target_compile_options(ayatori_compile_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
-  -Wcast-qual -Wformat=2 -Wundef
+  -Wcast-qual -Wformat=2 -Wundef -Wno-missing-field-initializers
   $<$<BOOL:${AYATORI_STRICT}>:-Werror>
   $<$<BOOL:${AYATORI_NATIVE}>:-march=native>)
 target_compile_definitions(ayatori_compile_options INTERFACE
