@@ -1,7 +1,5 @@
 #include "ayatori/io/generator.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "ayatori/base/find_named.hpp"
+#include "ayatori/base/memory.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 
@@ -99,11 +98,10 @@ void check_memory(const GeneratedMatrix& matrix, Range mine) {
   matrix.row(mine.begin + mine.size() / 2, row);
   const double bytes =
       static_cast<double>(mine.size()) * (16.0 * static_cast<double>(row.sorted().size()) + 8);
-  const double memory =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const auto memory = static_cast<double>(available_memory());
   if (bytes > memory) {
     throw EnvironmentError(
-        fmt::format("out of memory: {} rows need about {:.3g} GB on this rank, the machine has {:.3g}: "
+        fmt::format("out of memory: {} rows need about {:.3g} GB on this rank, {:.3g} are free: "
                     "use more nodes, or a smaller problem",
                     mine.size(), bytes * 1e-9, memory * 1e-9));
   }

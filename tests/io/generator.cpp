@@ -1,0 +1,266 @@
+#include "ayatori/io/generator.hpp"
+
+#include <cmath>
+
+#include "dense.hpp"
+#include "error_text.hpp"
+
+extern "C" void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
+
+namespace ayatori::io {
+namespace {
+
+/// Small and odd-shaped cases of every generator.
+const std::vector<std::string> small_specs{"poisson2d-5:n=1",
+                                           "poisson2d-5:n=7",
+                                           "poisson3d-7:n=5",
+                                           "poisson3d-27:n=5",
+                                           "elliptic2d-5:n=9",
+                                           "elliptic3d-7:n=5,convection=20",
+                                           "convection2d:n=9",
+                                           "convection2d:n=6,upwind=0,recirculating=0",
+                                           "convection3d:n=5,peclet=1000",
+                                           "convection3d:n=4,recirculating=0,peclet=3,upwind=0",
+                                           "anisotropic2d:n=8",
+                                           "anisotropic2d:n=8,angle=-45,epsilon=1e-6",
+                                           "anisotropic3d:n=5",
+                                           "jump2d:n=9,blocks=3",
+                                           "jump2d:n=8,blocks=20,seed=4,ratio=1e-8",
+                                           "jump3d:n=5,blocks=2",
+                                           "jump3d:n=5,seed=1",
+                                           "elasticity3d:n=1",
+                                           "elasticity3d:n=3",
+                                           "elasticity3d:n=2,nu=0.49",
+                                           "random:n=1",
+                                           "random:n=2,per_row=50",
+                                           "random:n=60,per_row=5",
+                                           "random-spd:n=1",
+                                           "random-spd:n=2,per_row=50",
+                                           "random-spd:n=61,per_row=6",
+                                           "random-spd:n=64,per_row=1"};
+
+const Generator& generator_of(const std::string& spec) {
+  for (const Generator& g : generators()) {
+    if (g.name == spec.substr(0, spec.find(':'))) return g;
+  }
+  throw InternalError("no such generator");
+}
+
+Dense dense(const std::string& spec) {
+  const auto world = comm::Comm::world();
+  return to_dense(world, generate(world, spec));
+}
+
+bool is_positive_definite(Dense a) {
+  const int n = static_cast<int>(a.rows);
+  int info = 0;
+  dpotrf_("L", &n, a.value.data(), &n, &info);
+  return info == 0;
+}
+
+TEST(Generators, SmallMatricesByHand) {
+  EXPECT_EQ(dense("poisson2d-5:n=2").value,
+            dense_rows({{4, -1, -1, 0}, {-1, 4, 0, -1}, {-1, 0, 4, -1}, {0, -1, -1, 4}}).value);
+  EXPECT_EQ(dense("anisotropic3d:n=1,epsilon_y=0.5,epsilon_z=0.25").value, std::vector{3.5});
+  // Cells with k = 1 and 4 in a checkerboard: harmonic mean 1.6 between them, 2 k at the boundary.
+  EXPECT_EQ(
+      dense("jump2d:n=2,blocks=2,ratio=4").value,
+      dense_rows({{7.2, -1.6, -1.6, 0}, {-1.6, 19.2, 0, -1.6}, {-1.6, 0, 19.2, -1.6}, {0, -1.6, -1.6, 7.2}})
+          .value);
+}
+
+TEST(Generators, InnerRowOfEachStencil) {
+  const Dense seven = dense("poisson3d-7:n=3");
+  const Dense all = dense("poisson3d-27:n=3");
+  for (int j = 0; j < 27; ++j) {
+    const int distance = std::abs(j % 3 - 1) + std::abs(j / 3 % 3 - 1) + std::abs(j / 9 - 1);
+    EXPECT_EQ(seven(13, j), distance == 0 ? 6 : distance == 1 ? -1 : 0) << j;
+    EXPECT_EQ(all(13, j), distance == 0 ? 26 : -1) << j;
+  }
+  // No anisotropy: the bilinear element's 8/3 and -1/3.
+  const Dense nine = dense("anisotropic2d:n=3,epsilon=1,angle=20");
+  for (int j = 0; j < 9; ++j) EXPECT_NEAR(nine(4, j), j == 4 ? 8.0 / 3 : -1.0 / 3, 1e-15) << j;
+}
+
+TEST(Generators, EllipticCoefficientsAtAPoint) {
+  // n = 1: the point (1/2, 1/2), h = 1/2, only the diagonal remains.
+  const double expected =
+      std::exp(-0.125) + std::exp(-0.375) + std::exp(0.125) + std::exp(0.375) + 0.25 / 1.25;
+  EXPECT_NEAR(dense("elliptic2d-5:n=1,convection=7").value[0], expected, 1e-14);
+  // n = 2, h = 1/3: from (1/3, 1/3) to (2/3, 1/3), diffusion at x = 1/2, convection c = 3 (x + y).
+  const Dense two = dense("elliptic2d-5:n=2,convection=3");
+  EXPECT_NEAR(two(0, 1), -std::exp(-1.0 / 6) + (2.0 + 3.0) / 6, 1e-14);
+  EXPECT_NEAR(two(1, 0), -std::exp(-1.0 / 6) - (2.0 + 3.0) / 6, 1e-14);
+}
+
+TEST(Generators, UpwindAndCentralDifferences) {
+  // One point's step is 1/3; the constant wind is (2, 1) / sqrt(5).
+  const double x = 6 / 3.0 * 2 / std::sqrt(5.0);
+  const Dense upwind = dense("convection2d:n=2,peclet=6,recirculating=0");
+  EXPECT_NEAR(upwind(1, 0), -1 - x, 1e-14);
+  EXPECT_NEAR(upwind(0, 1), -1, 1e-14);
+  EXPECT_NEAR(upwind(0, 0), 4 + 1.5 * x, 1e-14);
+  const Dense central = dense("convection2d:n=2,peclet=6,recirculating=0,upwind=0");
+  EXPECT_NEAR(central(1, 0), -1 - x / 2, 1e-14);
+  EXPECT_NEAR(central(0, 1), -1 + x / 2, 1e-14);
+  EXPECT_NEAR(central(0, 0), 4, 1e-14);
+}
+
+TEST(Generators, SymmetricOnesAreSymmetricAndDefinite) {
+  for (const auto& spec : small_specs) {
+    SCOPED_TRACE(spec);
+    const Dense a = dense(spec);
+    double unsymmetry = 0;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      for (std::int64_t j = 0; j < i; ++j) unsymmetry = std::max(unsymmetry, std::abs(a(i, j) - a(j, i)));
+    }
+    if (generator_of(spec).symmetric) {
+      EXPECT_EQ(unsymmetry, 0);
+      EXPECT_TRUE(is_positive_definite(a));
+    } else {
+      EXPECT_TRUE(unsymmetry > 0 || a.rows == 1);
+    }
+  }
+}
+
+TEST(Generators, RowsSumToTheBoundary) {
+  // Where no neighbour is missing, a constant is in the kernel of diffusion and convection.
+  for (const std::string spec : {"poisson2d-5:n=3", "convection2d:n=3", "anisotropic2d:n=3"}) {
+    const Dense a = dense(spec);
+    double sum = 0;
+    for (int j = 0; j < 9; ++j) sum += a(4, j);
+    EXPECT_NEAR(sum, 0, 1e-14) << spec;
+  }
+}
+
+TEST(Generators, ElasticityHasRigidMotions) {
+  // Nodes x = 2, 3 of three elements along x do not touch the clamped face: translations and a rotation
+  // about z are free of stress there.
+  const int n = 3;
+  const Dense a = dense("elasticity3d:n=3,nu=0.2");
+  ASSERT_EQ(a.rows, 3 * n * (n + 1) * (n + 1));
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    if (i / 3 % n == 0) continue;
+    double translation = 0;
+    double rotation = 0;
+    for (std::int64_t j = 0; j < a.columns; ++j) {
+      const double x = static_cast<double>(j / 3 % n + 1);
+      const double y = static_cast<double>(j / 3 / n % (n + 1));
+      if (j % 3 == 1) translation += a(i, j);
+      rotation += a(i, j) * (j % 3 == 0 ? -y : j % 3 == 1 ? x : 0);
+    }
+    EXPECT_NEAR(translation, 0, 1e-14);
+    EXPECT_NEAR(rotation, 0, 1e-14);
+  }
+}
+
+TEST(Generators, RandomIsDominantAndSpread) {
+  for (const std::string spec :
+       {"random:n=60,per_row=5,dominance=1.5", "random-spd:n=60,per_row=5,dominance=1.5"}) {
+    SCOPED_TRACE(spec);
+    const Dense a = dense(spec);
+    int far = 0;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      double others = 0;
+      for (std::int64_t j = 0; j < a.columns; ++j) {
+        if (j != i) others += std::abs(a(i, j));
+        if (std::abs(i - j) > 15 && a(i, j) != 0) ++far;
+      }
+      EXPECT_GE(a(i, i), 1.5 * others * (1 - 1e-14));
+    }
+    EXPECT_GT(far, 60);
+  }
+  EXPECT_NE(dense("random:n=60,seed=1").value, dense("random:n=60,seed=2").value);
+}
+
+TEST(Generators, SameMatrixOnAnyNumberOfRanks) {
+  const auto world = comm::Comm::world();
+  for (const auto& spec : small_specs) {
+    SCOPED_TRACE(spec);
+    const auto block = generate(world, spec);
+    EXPECT_EQ(block.rows(), split_evenly(block.global_rows, world.size(), world.rank()).size());
+    for (std::int64_t i = 0; i < block.rows(); ++i) {
+      for (std::int64_t k = block.row_start[i] + 1; k < block.row_start[i + 1]; ++k) {
+        EXPECT_LT(block.column[k - 1], block.column[k]);
+      }
+    }
+    const auto alone = comm::Comm::self();
+    EXPECT_EQ(to_dense(world, block).value, to_dense(alone, generate(alone, spec)).value);
+  }
+}
+
+TEST(Generators, ManyRowsByThreadsAreThoseOfOneRow) {
+  const auto alone = comm::Comm::self();
+  const auto block = generate(alone, "poisson3d-27:n=20");
+  ASSERT_EQ(block.rows(), 8000);
+  EXPECT_EQ(block.nonzeros(), 58 * 58 * 58);
+  EXPECT_EQ(block.row_start.back(), block.nonzeros());
+  for (std::int64_t i = 0; i < block.rows(); ++i) {
+    for (std::int64_t k = block.row_start[i]; k < block.row_start[i + 1]; ++k) {
+      ASSERT_EQ(block.value[k], block.column[k] == i ? 26 : -1);
+    }
+  }
+}
+
+TEST(Generators, DefaultsAndNames) {
+  EXPECT_TRUE(is_generator("poisson3d-7"));
+  EXPECT_TRUE(is_generator("poisson3d-7:n=oops"));
+  EXPECT_FALSE(is_generator("poisson3d"));
+  EXPECT_FALSE(is_generator(""));
+  EXPECT_FALSE(is_generator("matrix.mtx"));
+  const auto world = comm::Comm::world();
+  EXPECT_EQ(generate(world, "poisson2d-5").global_rows, 10000);
+  EXPECT_EQ(generate(world, "elliptic2d-5").global_rows, 160000);
+  for (const Generator& g : generators()) {
+    for (const auto& p : g.parameters) {
+      EXPECT_LE(p.min, p.default_value) << g.name;
+      EXPECT_LE(p.default_value, p.max) << g.name;
+      EXPECT_FALSE(p.description.empty());
+    }
+  }
+}
+
+TEST(Generators, BadSpecsSayWhatIsAllowed) {
+  const auto world = comm::Comm::world();
+  const auto error = [&](const std::string& spec) { return input_error_of([&] { generate(world, spec); }); };
+  EXPECT_TRUE(contains(error("magic:n=3"), "unknown generator 'magic': choose one of poisson2d-5, "));
+  EXPECT_TRUE(contains(error(""), "unknown generator ''"));
+  EXPECT_TRUE(
+      contains(error("poisson2d-5:m=3"), "unknown parameter 'm'; poisson2d-5 takes n (1..10000000, whole)"));
+  EXPECT_TRUE(contains(error("poisson2d-5:"), "'' is not key=value"));
+  EXPECT_TRUE(contains(error("poisson2d-5:n"), "'n' is not key=value"));
+  EXPECT_TRUE(contains(error("poisson2d-5:n=3,"), "'' is not key=value"));
+  EXPECT_TRUE(contains(error("poisson2d-5:n=3,n=3"), "n is given twice"));
+  EXPECT_TRUE(
+      contains(error("convection2d:n=3,peclet=fast"), "peclet is 'fast', but must be a number from 0 to"));
+  for (const std::string n : {"", "three", "3x", "0", "-1", "2.5", "nan", "inf", "1e99", " 3", "10000001"}) {
+    EXPECT_TRUE(contains(error("poisson2d-5:n=" + n),
+                         "n is '" + n + "', but must be a whole number from 1 to 10000000"));
+  }
+  // n^3 would not fit in 64 bits.
+  EXPECT_TRUE(contains(error("poisson3d-7:n=3000000"), "from 1 to 100000"));
+  EXPECT_TRUE(contains(error("elasticity3d:nu=0.5"), "from 0 to 0.4999"));
+}
+
+TEST(Generators, TooLargeForTheMachineIsAnEnvironmentError) {
+  EXPECT_THROW(generate(comm::Comm::world(), "poisson3d-27:n=100000"), EnvironmentError);
+}
+
+TEST(RowBuilder, SortsAndSums) {
+  RowBuilder row;
+  EXPECT_TRUE(row.sorted().empty());
+  for (const auto& [column, value] :
+       std::vector<std::pair<int, double>>{{5, 1}, {2, 2}, {5, 3}, {9, 4}, {2, 5}}) {
+    row.add(column, value);
+  }
+  const auto sorted = row.sorted();
+  ASSERT_EQ(sorted.size(), 3U);
+  EXPECT_EQ(sorted[0].column, 2);
+  EXPECT_EQ(sorted[0].value, 7);
+  EXPECT_EQ(sorted[1].column, 5);
+  EXPECT_EQ(sorted[1].value, 4);
+  EXPECT_EQ(sorted[2].value, 4);
+}
+
+}  // namespace
+}  // namespace ayatori::io
