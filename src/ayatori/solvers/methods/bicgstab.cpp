@@ -33,6 +33,7 @@ class Bicgstab {
       : system_(system),
         x_(x),
         first_element_(system.sum.comm().exclusive_sum(static_cast<std::int64_t>(x.size()))),
+        order_(system.sum.comm().allreduce(static_cast<double>(x.size()), comm::ReduceOp::sum)),
         work_(system.sum.comm(), x.size(), 8),
         best_(x, work_[7]),
         monitor_(system, options, progress, scaled_residual(system, x, r_)) {}
@@ -110,18 +111,19 @@ class Bicgstab {
   }
 
   /// Starts again from the current residual, or ends the method when that has been done too often. The new
-  /// shadow is the residual with every element weighted at random: (r*, r) cannot vanish, and nothing else
-  /// has reason to.
+  /// shadow is the residual with a random vector of at most half its norm added: (r*, r) cannot vanish, and
+  /// nothing else has reason to.
   void restart(const std::string& reason) {
     if (monitor_.stopped()) return;
     ++restarts_;
     if (restarts_ > most_restarts) {
       return monitor_.breakdown(fmt::format("{} (after {} new shadow residuals)", reason, most_restarts));
     }
+    const double size = 0.5 * std::sqrt(r_square_ / order_);
     parallel_for(static_cast<std::int64_t>(r_.size()), [&](std::int64_t i) {
       const auto seed = static_cast<std::uint64_t>(restarts_);
       const auto element = static_cast<std::uint64_t>(first_element_ + i);
-      shadow_[i] = r_[i] * (0.5 + random_uniform(seed, element));
+      shadow_[i] = r_[i] + size * (2 * random_uniform(seed, element) - 1);
     });
     copy(r_, p_);
     std::array<double, 2> sums = local_dot_and_square(r_, shadow_);
@@ -141,7 +143,9 @@ class Bicgstab {
 
   const System& system_;
   Vector x_;
-  std::int64_t first_element_;
+  std::int64_t
+      first_element_;  ///< global index of x[0]: random elements do not depend on the number of ranks
+  double order_;       ///< of the matrix
   Workspace work_;
   Vector r_ = work_[0];
   Vector shadow_ = work_[1];

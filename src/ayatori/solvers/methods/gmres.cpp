@@ -44,8 +44,7 @@ class Gmres {
     double residual = 1;
     while (!monitor_.stopped()) {
       const bool complete = build_basis(residual);
-      update();
-      if (monitor_.stopped() && complete) break;
+      if (!update() || (monitor_.stopped() && complete)) break;
       residual = restart(residual);
     }
     return monitor_.result();
@@ -96,13 +95,20 @@ class Gmres {
     return norm <= 10 * std::numeric_limits<double>::epsilon() * size;
   }
 
-  /// x = x + M V y, or x + Z y when flexible. The update stays in v_m or z_0 until the next cycle.
-  void update() {
+  /// x = x + M V y, or x + Z y when flexible. The update stays in v_m or z_0 until the next cycle. False, and
+  /// x as it was, if there is none to make or it is not finite.
+  bool update() {
     const int k = least_squares_.columns();
+    if (k == 0) return false;
     const auto y = least_squares_.solve();
     combine(flexible_ ? work_.basis(m_ + 1, k) : work_.basis(0, k), y, v(m_));
     if (!flexible_) system_.m.apply(v(m_), z(0));
+    if (!std::isfinite(system_.sum(local_max_abs(last_update())))) {
+      monitor_.breakdown(fmt::format("the correction of x from {} vectors overflows", k));
+      return false;
+    }
     axpy(monitor_.unit(), last_update(), x_);
+    return true;
   }
   Vector last_update() { return flexible_ ? v(m_) : z(0); }
 

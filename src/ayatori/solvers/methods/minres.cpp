@@ -108,7 +108,9 @@ class Minres {
   }
 
   void advance(double alpha, const Products& products) {
-    const double negligible = 10 * std::numeric_limits<double>::epsilon() * (std::abs(alpha) + beta_);
+    // beta_1 is the norm of a residual; only the later ones are on the scale of A M, as alpha is.
+    const double scale_of_am = std::abs(alpha) + (beta_old_ > 0 ? beta_ : 0);
+    const double negligible = 10 * std::numeric_limits<double>::epsilon() * scale_of_am;
     const bool space_ended = std::abs(products.vz) <= negligible * negligible;
     if (!space_ended && !check_preconditioner(products.vz)) return;
     const double beta_next = space_ended ? 0 : std::sqrt(products.vz);
