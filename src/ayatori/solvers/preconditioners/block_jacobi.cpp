@@ -15,8 +15,20 @@ namespace ayatori::solvers {
 
 namespace {
 
-/// Rows of a block when the matrix decides, unless a single node of its mesh has more.
-constexpr int natural_size = 8;
+/// Rows of a block where neither the options nor the matrix say.
+constexpr int default_size = 8;
+
+/// The blocks that the options ask for; by default the nodes of the mesh (several nodes in a block can be
+/// worse than none: the coupling that is cut makes outliers), if the rows have 1.5 to a node or more.
+BlockStarts choose_blocks(const sparse::DistributedMatrix& matrix, int size) {
+  if (size < 0 || size > largest_dense)
+    throw InputError(fmt::format("block-jacobi: block size {}, want 0 to {}", size, largest_dense));
+  const std::int64_t first_row = matrix.partition().range(matrix.comm().rank()).begin;
+  if (size > 0) return fixed_blocks(matrix.local_size(), first_row, size);
+  BlockStarts nodes = natural_blocks(matrix.interior(), largest_dense);
+  if (3 * nodes.size() <= 2 * static_cast<std::size_t>(matrix.local_size()) + 3) return nodes;
+  return fixed_blocks(matrix.local_size(), first_row, default_size);
+}
 
 /// y = M x with M block diagonal, its blocks the inverses of small diagonal blocks of A. Traffic:
 /// 8 b + 16 + 12 / b bytes per row in blocks of b rows.
@@ -95,13 +107,8 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
                          const PreconditionerOptions& options) {
   const InverseDiagonal diagonal = invert_diagonal(matrix, "block-jacobi");
   auto op = comm::agree(matrix.comm(), [&] {
-    if (options.block_size < 0 || options.block_size > largest_dense)
-      throw InputError(
-          fmt::format("block-jacobi: block size {}, want 0 to {}", options.block_size, largest_dense));
-    const std::int64_t first_row = matrix.partition().range(matrix.comm().rank()).begin;
-    auto starts = options.block_size > 0 ? fixed_blocks(matrix.local_size(), first_row, options.block_size)
-                                         : natural_blocks(matrix.interior(), natural_size, largest_dense);
-    return std::make_unique<BlockJacobi>(matrix.interior(), std::move(starts), diagonal.value);
+    return std::make_unique<BlockJacobi>(matrix.interior(), choose_blocks(matrix, options.block_size),
+                                         diagonal.value);
   });
   std::array<std::int64_t, 2> count{op->singular(), op->blocks()};
   matrix.comm().allreduce(std::span<std::int64_t>(count), comm::ReduceOp::sum);

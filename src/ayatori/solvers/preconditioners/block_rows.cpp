@@ -23,13 +23,10 @@ BlockStarts fixed_blocks(std::int32_t rows, std::int64_t first_row, int size) {
   return start;
 }
 
-BlockStarts natural_blocks(const sparse::Csr& matrix, int target, int largest_node) {
+BlockStarts natural_blocks(const sparse::Csr& matrix, int largest) {
   BlockStarts start{0};
-  for (std::int32_t node = 0; node < matrix.rows;) {
-    std::int32_t end = node + 1;
-    while (end < matrix.rows && end - node < largest_node && same_columns(matrix, node, end)) ++end;
-    if (node > start.back() && end - start.back() > target) start.push_back(node);
-    node = end;
+  for (std::int32_t i = 1; i < matrix.rows; ++i) {
+    if (i - start.back() >= largest || !same_columns(matrix, i - 1, i)) start.push_back(i);
   }
   if (matrix.rows > 0) start.push_back(matrix.rows);
   return start;

@@ -14,9 +14,8 @@ using BlockStarts = Array<std::int32_t>;
 /// row 0), so that the unknowns of a node stay together wherever the ranks are cut.
 BlockStarts fixed_blocks(std::int32_t rows, std::int64_t first_row, int size);
 
-/// Blocks that follow the matrix: consecutive rows with the same columns (the unknowns of a node) stay
-/// together up to `largest_node` rows, and neighbouring nodes share a block of up to `target` rows.
-/// O(nonzeros).
-BlockStarts natural_blocks(const sparse::Csr& matrix, int target, int largest_node);
+/// Blocks of consecutive rows with the same columns, up to `largest` rows each: the unknowns of a node of the
+/// mesh, where the matrix comes from one with several per node. O(nonzeros).
+BlockStarts natural_blocks(const sparse::Csr& matrix, int largest);
 
 }  // namespace ayatori::solvers

@@ -22,7 +22,7 @@ constexpr double largest_pivot = 1e8;
 constexpr double largest_growth = 1e15;
 /// The ladder of shifts: 0, then first_shift * shift_factor^k up to last_shift.
 constexpr double first_shift = 1e-3;
-constexpr double shift_factor = 4;
+constexpr double shift_factor = 2;
 constexpr double last_shift = 1.1e3;
 
 /// Factors one block. The members beside the result are what one attempt needs of A, and its dense workspace.
@@ -38,7 +38,6 @@ class Factorization {
     fill_pattern();
     set_references();
     row_value_.assign(factor_.rows, 0.0);
-    row_marker_.assign(factor_.rows, -1);
     climb_ladder();
     return std::move(factor_);
   }
@@ -134,18 +133,17 @@ class Factorization {
   }
 
   /// One attempt on A + shift diag(d); gives the row of the first unacceptable pivot. Row-wise elimination:
-  /// row i in dense form loses the multiple w u_kj of every earlier row k of its pattern, wherever it has an
-  /// entry itself.
+  /// row i in dense form loses the multiple w u_kj of every earlier row k of its pattern. Where row i has no
+  /// entry, the dense form collects what is dropped; no test for that, as only the pattern is read, and
+  /// written first in every row.
   std::optional<std::int32_t> factor_shifted(double shift) {
     for (std::int32_t i = 0; i < factor_.rows; ++i) {
       load_row(i, shift);
       for (std::int32_t p = factor_.lower_start[i]; p < factor_.lower_start[i + 1]; ++p) {
         const std::int32_t k = factor_.lower_column[p];
         const double w = row_value_[k];
-        for (std::int32_t q = factor_.upper_start[k]; q < factor_.upper_start[k + 1]; ++q) {
-          const std::int32_t j = factor_.upper_column[q];
-          if (row_marker_[j] == i) row_value_[j] -= w * factor_.upper_value[q];
-        }
+        for (std::int32_t q = factor_.upper_start[k]; q < factor_.upper_start[k + 1]; ++q)
+          row_value_[factor_.upper_column[q]] -= w * factor_.upper_value[q];
         factor_.lower_value[p] = w * factor_.inverse_pivot[k];
       }
       if (!acceptable(i, row_value_[i])) return i;
@@ -159,12 +157,8 @@ class Factorization {
   }
 
   void load_row(std::int32_t i, double shift) {
-    row_marker_[i] = i;
     row_value_[i] = 0;
-    for_each_entry(i, [&](std::int32_t j, double value) {
-      row_marker_[j] = i;
-      row_value_[j] = value;
-    });
+    for_each_entry(i, [&](std::int32_t j, double value) { row_value_[j] = value; });
     row_value_[i] += row_max_[i] == 0 ? scale_ : shift * reference_[i];
   }
 
@@ -205,20 +199,20 @@ class Factorization {
   Range block_;
   std::int64_t first_row_;
   Ilu0 factor_;
-  Array<double> row_max_;           ///< max_j |a_ij| within the block
-  Array<double> reference_;         ///< d: a_ii, or the row's largest entry where a_ii vanishes
-  double scale_ = 1;                ///< largest entry of the block
-  double sign_ = 0;                 ///< of the first diagonal entry
-  bool one_sign_ = true;            ///< no diagonal entry vanishes or has another sign
-  Array<double> row_value_;         ///< dense form of the row being eliminated ...
-  Array<std::int32_t> row_marker_;  ///< ... valid where this is the row's number
+  Array<double> row_max_;    ///< max_j |a_ij| within the block
+  Array<double> reference_;  ///< d: a_ii, or the row's largest entry where a_ii vanishes
+  double scale_ = 1;         ///< largest entry of the block
+  double sign_ = 0;          ///< of the first diagonal entry
+  bool one_sign_ = true;     ///< no diagonal entry vanishes or has another sign
+  Array<double> row_value_;  ///< dense form of the row being eliminated, valid on its pattern
 };
 
-/// start + the sum over one row of -value x[column]; two partial sums, the last entry added last.
+/// start + the sum over one row of -value x[column]. Long rows have two partial sums, to hide the latency of
+/// an addition; the last entries, which depend on the newest of x, are added last.
 double subtract_row(double start, const std::int32_t* column, const double* value, std::int32_t k,
                     std::int32_t end, const double* x) {
   double other = 0;
-  for (; k + 2 < end; k += 2) {
+  for (; k + 4 < end; k += 2) {
     start -= value[k] * x[column[k]];
     other -= value[k + 1] * x[column[k + 1]];
   }

@@ -51,7 +51,7 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
     return std::make_unique<Neumann>(matrix, std::move(diagonal.value), options.degree);
   });
   BuiltPreconditioner built{std::move(op), diagonal.notes()};
-  if (damping < 1)
+  if (damping < 0.999)
     built.notes.push_back(
         fmt::format("damped by {:.3g}, as D^-1 A has eigenvalues up to {:.3g}", damping, bound));
   return built;
