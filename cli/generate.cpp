@@ -1,0 +1,76 @@
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/comm/threads.hpp"
+#include "ayatori/io/generator.hpp"
+#include "ayatori/io/matrix_source.hpp"
+#include "cli/command.hpp"
+
+namespace ayatori::cli {
+
+namespace {
+
+struct Arguments {
+  std::string spec;
+  std::string output;
+  bool list = false;
+  int threads = 0;
+};
+
+/// What was asked for, hence on stdout.
+void print_list() {
+  for (const auto& generator : io::generators()) {
+    fmt::print("{}{}\n    {}\n", generator.name, generator.symmetric ? "  (symmetric)" : "",
+               generator.description);
+    for (const auto& p : generator.parameters) {
+      fmt::print("    {}={:.12g}  {} ({:.12g} to {:.12g}{})\n", p.key, p.default_value, p.description, p.min,
+                 p.max, p.integer ? ", whole" : "");
+    }
+  }
+}
+
+int run_generate(const comm::Comm& world, const Arguments& arguments) {
+  if (arguments.list) {
+    if (world.rank() == 0) print_list();
+    return 0;
+  }
+  comm::set_threads(world, arguments.threads);
+  const auto block = io::generate(world, arguments.spec);
+  const auto nonzeros = world.allreduce(block.nonzeros(), comm::ReduceOp::sum);
+  io::save_matrix(world, arguments.output, block);
+  if (world.rank() == 0) {
+    fmt::print(stderr, "{}: {} rows, {} nonzeros -> {}\n", arguments.spec, block.global_rows, nonzeros,
+               arguments.output);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_generate(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<Arguments>();
+  auto* command = app.add_subcommand("generate", "Write a test matrix to a file");
+  auto* list =
+      command->add_flag("--list", arguments->list, "The generators with their parameters and defaults");
+  auto* spec =
+      command->add_option("SPEC", arguments->spec, "name:key=value,key=value, for example poisson3d-7:n=80");
+  auto* output =
+      command->add_option("-o,--output", arguments->output, "File to write: .mtx, .mtx.gz or .petsc");
+  command
+      ->add_option("--threads", arguments->threads, "Threads per rank; 0: the cores of the node, shared out")
+      ->check(CLI::NonNegativeNumber);
+  spec->needs(output);
+  output->needs(spec);
+  list->excludes(spec, output);
+  command->callback([arguments, &run] {
+    if (!arguments->list && arguments->spec.empty()) {
+      throw CLI::RequiredError("generate: SPEC -o FILE, or --list,");
+    }
+    run = [arguments](const comm::Comm& world) { return run_generate(world, *arguments); };
+  });
+}
+
+}  // namespace ayatori::cli
