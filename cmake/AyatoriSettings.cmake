@@ -1,5 +1,6 @@
 # Options of the build, and what every target of the project is compiled with.
 option(AYATORI_TESTS "Build the tests" ON)
+set(AYATORI_TEST_FOLDERS "" CACHE STRING "Folders of tests/ to build, for example comm;sparse; all when empty")
 option(AYATORI_STRICT "Treat warnings as errors and harden the standard library (preset dev)" OFF)
 option(AYATORI_NATIVE "Compile for the processor of this machine" ON)
 set(AYATORI_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")

@@ -46,7 +46,7 @@ endfunction()
 
 # ayatori_fuzz_test(name [CORPUS folder] [LIBRARIES target...] SOURCES file...)
 #
-# A libFuzzer program (preset fuzz); its ctest entry fuzz_<name> runs for AYATORI_FUZZ_SECONDS from the corpus, which it
+# A libFuzzer program (preset fuzz, target fuzz_tests); its ctest entry fuzz_<name> runs for AYATORI_FUZZ_SECONDS from the corpus, which it
 # does not change: findings and new inputs stay in the build folder.
 function(ayatori_fuzz_test name)
   cmake_parse_arguments(ARG "" "CORPUS" "LIBRARIES;SOURCES" ${ARGN})
@@ -57,6 +57,7 @@ function(ayatori_fuzz_test name)
     set(ARG_LIBRARIES ayatori::ayatori)
   endif()
   add_executable(fuzz_${name} ${ARG_SOURCES})
+  add_dependencies(fuzz_tests fuzz_${name})
   target_link_libraries(fuzz_${name} PRIVATE ${ARG_LIBRARIES} ayatori_compile_options)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   set(found ${CMAKE_CURRENT_BINARY_DIR}/${name})
