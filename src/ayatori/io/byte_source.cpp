@@ -176,7 +176,7 @@ std::string all_bytes(const ByteSource& source, std::int64_t limit) {
   return bytes;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 40;
   std::string result = "'";
   for (const char c : text.substr(0, longest)) result += c >= ' ' && c <= '~' ? c : '?';

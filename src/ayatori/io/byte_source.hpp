@@ -78,6 +78,6 @@ std::string first_bytes(const ByteSource& source, std::size_t count);
 std::string all_bytes(const ByteSource& source, std::int64_t limit);
 
 /// A piece of input for an error message: printable, at most 40 characters, in quotes.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 }  // namespace ayatori::io

@@ -13,8 +13,8 @@
 
 namespace ayatori::io {
 
-/// The parameters of a generator spec "name:key=value,key=value", checked against what the generator knows: unknown keys,
-/// words where numbers belong and values out of range are InputErrors that say what is allowed.
+/// The parameters of a generator spec "name:key=value,key=value", checked against what the generator knows:
+/// unknown keys, words where numbers belong and values out of range are InputErrors that say what is allowed.
 class GeneratorParameters {
  public:
   explicit GeneratorParameters(std::map<std::string, double> values) : values_(std::move(values)) {}
@@ -51,8 +51,8 @@ class RowBuilder {
   std::vector<ColumnValue> entries_;
 };
 
-/// A matrix that can be asked for any of its rows, from any thread: rows are independent of each other, so that every
-/// rank makes its own.
+/// A matrix that can be asked for any of its rows, from any thread: rows are independent of each other, so
+/// that every rank makes its own.
 struct GeneratedMatrix {
   std::int64_t rows = 0;
   std::function<void(std::int64_t i, RowBuilder& row)> row;

@@ -72,7 +72,7 @@ std::size_t format_of(const std::string& path) {
       fmt::format("{}, line 1: no Matrix Market banner, and no other format that is known ({}): it begins "
                   "with {}",
                   path, names_of(std::span<const FileFormat>(formats)),
-                  quoted(beginning.substr(0, beginning.find('\n')))));
+                  in_quotes(beginning.substr(0, beginning.find('\n')))));
 }
 
 /// Collective. What `ask` says on rank 0, which alone looks at the file system: ranks that look for

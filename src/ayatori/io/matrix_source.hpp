@@ -9,10 +9,10 @@ namespace ayatori::io {
 
 /// Properties that a file or a generator states, rather than what the values show.
 struct SourceFacts {
-  std::string name;               ///< file name or generator spec
-  std::string format;             ///< "matrix-market", "harwell-boeing", "petsc", "generator"
+  std::string name;    ///< file name or generator spec
+  std::string format;  ///< "matrix-market", "harwell-boeing", "petsc", "generator"
   bool declared_symmetric = false;
-  std::int64_t bytes = 0;         ///< of the file, 0 for a generator
+  std::int64_t bytes = 0;  ///< of the file, 0 for a generator
 };
 
 struct LoadedMatrix {
@@ -21,12 +21,14 @@ struct LoadedMatrix {
 };
 
 /// Collective. MATRIX of the command line: a file if one exists at that path, else a generator spec
-/// ("poisson3d-7:n=80"). Rows come evenly spread. Throws InputError, agreed, naming file, line and what is wrong.
+/// ("poisson3d-7:n=80"). Rows come evenly spread. Throws InputError, agreed, naming file, line and what is
+/// wrong.
 LoadedMatrix load_matrix(const comm::Comm& comm, const std::string& source);
 
-/// Collective. A vector file (Matrix Market array or one-column coordinate, also gzip'ed; PETSc binary), spread by
-/// `partition`, whose length it must have. Throws InputError, agreed.
-Array<double> load_vector(const comm::Comm& comm, const std::string& path, const sparse::RowPartition& partition);
+/// Collective. A vector file (Matrix Market array or one-column coordinate, also gzip'ed; PETSc binary),
+/// spread by `partition`, whose length it must have. Throws InputError, agreed.
+Array<double> load_vector(const comm::Comm& comm, const std::string& path,
+                          const sparse::RowPartition& partition);
 
 /// Collective. Writes by the extension of the path: .mtx, .mtx.gz, or .petsc. Whole or not at all.
 void save_matrix(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block);

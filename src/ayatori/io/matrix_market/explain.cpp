@@ -15,7 +15,7 @@ std::string explain_index(const std::string& word, std::string_view what, std::i
   const char* p = text.data();
   const NumberFault fault = parse_integer(p, index);
   if (fault == NumberFault::not_a_number || *p != '\n') {
-    return fmt::format("{} where a {} number belongs", quoted(word), what);
+    return fmt::format("{} where a {} number belongs", in_quotes(word), what);
   }
   if (fault == NumberFault::none && 1 <= index && index <= most) return "";
   return fmt::format("{} {} is out of range 1 to {}", what, word.substr(0, 40), most);
@@ -27,11 +27,11 @@ std::string explain_value(const std::string& word, Field field) {
   double value = 0;
   const NumberFault fault = field == Field::integer ? parse_integer_value(p, text.data() + text.size(), value)
                                                     : parse_real(p, text.data() + text.size(), value);
-  if (fault == NumberFault::not_finite) return fmt::format("the value {} is not finite", quoted(word));
+  if (fault == NumberFault::not_finite) return fmt::format("the value {} is not finite", in_quotes(word));
   if (fault == NumberFault::too_large)
-    return fmt::format("the value {} is too large for a double", quoted(word));
+    return fmt::format("the value {} is too large for a double", in_quotes(word));
   if (fault == NumberFault::none && *p == '\n') return "";
-  return fmt::format("{} where {} belongs", quoted(word),
+  return fmt::format("{} where {} belongs", in_quotes(word),
                      field == Field::integer ? "an integer value" : "a value");
 }
 
@@ -59,7 +59,7 @@ std::string explain(const Header& header, std::string_view line) {
   if (header.symmetry == Symmetry::skew && row == column) {
     return fmt::format("a nonzero on the diagonal (row {}), which is zero in a skew-symmetric matrix", row);
   }
-  return fmt::format("{} cannot be read", quoted(line));
+  return fmt::format("{} cannot be read", in_quotes(line));
 }
 
 }  // namespace ayatori::io::matrix_market

@@ -46,7 +46,7 @@ Meaning meaning_of(const std::array<Word<Meaning>, n>& list, const std::string& 
     throw InputError(fmt::format("{} '{}': {}", what, item.name, item.unsupported));
   }
   throw InputError(
-      fmt::format("unknown {} {} in the banner, which may be: {}", what, quoted(word), supported));
+      fmt::format("unknown {} {} in the banner, which may be: {}", what, in_quotes(word), supported));
 }
 
 /// Reads "%%MatrixMarket object format field symmetry". Throws InputError without a place, like all below.
@@ -76,7 +76,7 @@ Header parse_banner(const std::string& line) {
 }
 
 std::int64_t parse_count(std::string word) {
-  const std::string shown = quoted(word);
+  const std::string shown = in_quotes(word);
   word += '\n';
   const char* p = word.data();
   std::int64_t value = 0;
@@ -137,7 +137,7 @@ void check_against_file_size(const ByteSource& source, const Header& header) {
   }
   // Rows cost memory even where no entry is: a matrix almost all of whose rows are empty is a damaged size
   // line.
-  constexpr std::int64_t harmless = std::int64_t{1} << 24;
+  constexpr std::int64_t harmless = std::int64_t{1} << 20;
   constexpr std::int64_t most_rows_per_byte = 1024;
   const std::int64_t most = harmless + most_rows_per_byte * source.size();
   if (std::max(header.rows, header.columns) > most) {
