@@ -70,6 +70,20 @@ inline Dense cyclic_shift(std::int64_t n) {
   return result;
 }
 
+/// Elements uniform in [-1, 1).
+inline std::vector<double> random_vector(std::int64_t n, std::uint64_t seed) {
+  std::vector<double> v(n);
+  for (std::int64_t i = 0; i < n; ++i) v[i] = 2 * random_uniform(seed, i) - 1;
+  return v;
+}
+
+/// Symmetric with eigenvalues of both signs.
+inline Dense indefinite(std::int64_t n) {
+  Dense a = random_dominant(n, 0.2, 1.2, 5, true);
+  for (std::int64_t i = 0; i < n; i += 3) a.at(i, i) = -a.at(i, i);
+  return a;
+}
+
 /// A system, its preconditioner (the identity unless set) and what a method did with it.
 struct Trial {
   comm::Comm comm = comm::Comm::world();
