@@ -216,6 +216,18 @@ TEST(BlockJacobi, CutsFixedBlocksInGlobalNumbering) {
     }
 }
 
+TEST(BlockJacobi, FindsTheNodesOfTheMesh) {
+  Dense a(18);  // nodes of 1, 2 and 3 unknowns, each coupled with the next
+  const auto node_of = [](std::int64_t i) { return 3 * (i / 6) + (i % 6 == 0 ? 0 : i % 6 < 3 ? 1 : 2); };
+  for (std::int64_t i = 0; i < 18; ++i)
+    for (std::int64_t j = 0; j < 18; ++j)
+      if (std::abs(node_of(i) - node_of(j)) <= 1) a.at(i, j) = i == j ? 20 : 1;
+  const Dense m = Problem(a, lopsided(18)).dense("block-jacobi");
+  for (std::int64_t i = 0; i < 18; ++i)
+    for (std::int64_t j = 0; j < 18; ++j)
+      EXPECT_EQ(m.at(i, j) != 0, node_of(i) == node_of(j)) << i << ' ' << j;
+}
+
 TEST(BlockJacobi, ReplacesSingularBlocks) {
   Dense a(8);
   for (std::int64_t i = 0; i < 8; ++i)
@@ -316,7 +328,11 @@ TEST(Spectrum, BracketsTheLargestEigenvalue) {
       for (std::int64_t j = 0; j < a.n; ++j) scaled.at(i, j) /= std::sqrt(a.at(i, i) * a.at(j, j));
     const double exact = tests::eigenvalues(scaled).back();
     const double estimate = lanczos_estimate(problem.matrix, inverse.value, problem.sum, 10);
-    EXPECT_GE(gershgorin_bound(problem.matrix, inverse.value), exact * (1 - 1e-12));
+    const double bound = gershgorin_bound(problem.matrix, inverse.value);
+    EXPECT_GE(bound, exact * (1 - 1e-12));
+    EXPECT_EQ(spectrum_bound(problem.matrix, inverse.value, problem.sum, 3), bound);
+    EXPECT_GT(spectrum_bound(problem.matrix, inverse.value, problem.sum, 4), exact);
+    EXPECT_LE(spectrum_bound(problem.matrix, inverse.value, problem.sum, 4), bound);
     EXPECT_LT(estimate, exact * (1 + 1e-5));
     EXPECT_GT(estimate, 0.95 * exact);
     EXPECT_NEAR(lanczos_estimate(problem.matrix, inverse.value, problem.sum, 40), exact, 1e-5 * exact);

@@ -12,10 +12,11 @@
 
 namespace ayatori::solvers {
 
+/// What the preconditioners can be told. Values out of range are InputErrors.
 struct PreconditionerOptions {
-  int blocks = 0;           ///< blocks per rank of the block preconditioners; 0: one per thread
-  int block_size = 0;       ///< unknowns per small dense block of block-jacobi; 0: chosen from the matrix
-  int degree = 4;           ///< of the polynomial preconditioners
+  int blocks = 0;      ///< of block-ilu0 per rank; 0: one per thread
+  int block_size = 0;  ///< rows of a block of block-jacobi, up to 64; 0: the nodes of the mesh, or 8 rows
+  int degree = 4;      ///< of the polynomials, up to 100; odd ones have to be more careful about the spectrum
 };
 
 /// A preconditioner ready for use, with what its set-up has to report ("shifted 12 pivots by 1e-8", ...).
@@ -24,18 +25,18 @@ struct BuiltPreconditioner {
   std::vector<std::string> notes;
 };
 
-/// An entry in the list of preconditioners. `make` is collective; it keeps a reference to the matrix. It throws
-/// Error (agreed, of kind bad_input) when the matrix does not admit the preconditioner, saying why.
+/// An entry in the list of preconditioners. `make` is collective; it keeps a reference to the matrix. It
+/// throws Error (agreed, of kind bad_input) when the matrix does not admit the preconditioner, saying why.
 struct Preconditioner {
   std::string_view name;
   std::string_view description;
-  bool symmetric;   ///< symmetric positive definite whenever A is
+  bool symmetric;  ///< symmetric positive definite whenever A is
   BuiltPreconditioner (*make)(const sparse::DistributedMatrix& matrix, const GlobalSum& sum,
                               const PreconditionerOptions& options);
 };
 
-/// none, jacobi, block-jacobi, block-ilu0, neumann, chebyshev. Adding one is a file in preconditioners/ and a line in its
-/// list.cpp.
+/// none, jacobi, block-jacobi, block-ilu0, neumann, chebyshev. Adding one is a file in preconditioners/ and a
+/// line in its list.cpp.
 std::span<const Preconditioner> preconditioners();
 
 /// The one of this name. Throws InputError that lists the names.
