@@ -22,13 +22,14 @@ using solvers::ConstVector;
 using solvers::GlobalSum;
 using solvers::Vector;
 
-/// The largest basis that fits in a quarter of the free memory of every node, at most the order of the
-/// matrix.
+/// The largest basis that fits in a quarter of the free memory of every node, with the triangle of
+/// coefficients that every rank keeps; at most the order of the matrix.
 int longest_restart(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
   const comm::Comm node = comm.split_by_node();
-  const double free_bytes = static_cast<double>(available_memory()) / (4.0 * node.size());
-  const double vectors = free_bytes / (8.0 * std::max(parts.plan.local_size, 1));
-  const double fits = comm.allreduce(std::min(vectors, 1e6), comm::ReduceOp::min);
+  const double doubles = static_cast<double>(available_memory()) / (4.0 * 8.0 * node.size());
+  const double n = std::max(parts.plan.local_size, 1);
+  const double most = std::sqrt(n * n + 2 * doubles) - n;  // m n + m^2 / 2 = doubles
+  const double fits = comm.allreduce(most, comm::ReduceOp::min);
   return static_cast<int>(
       std::clamp(fits, 30.0, std::max(30.0, static_cast<double>(parts.partition.rows()))));
 }
