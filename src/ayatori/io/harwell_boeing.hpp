@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ayatori/comm/comm.hpp"
+#include "ayatori/io/byte_source.hpp"
+#include "ayatori/io/matrix_source.hpp"
+
+// Harwell-Boeing and Rutherford-Boeing files, plain or gzip'ed (Duff, Grimes & Lewis, Users' Guide for the
+// Harwell-Boeing Sparse Matrix Collection, 1992): assembled matrices, real, integer or pattern (ones), of any
+// symmetry that real matrices have. Complex and elemental files are refused. Numbers stand in the columns
+// that the file's Fortran formats name, and are read as Fortran reads them: (16I5), (10F8.2), (1P,4D20.12).
+// The header's counts of lines are not relied on; right-hand sides are skipped.
+
+namespace ayatori::io {
+
+/// Whether a content that begins so is Harwell-Boeing: told by its second, third and fourth line.
+bool looks_like_harwell_boeing(std::string_view first_bytes);
+
+/// Collective. A matrix with its rows evenly spread. Every rank streams the whole file, as its lines cannot
+/// be found otherwise, and keeps an equal share of the entries. Throws InputError, agreed, that names file,
+/// line and what is wrong; memory grows with what was read, not with what the header promises.
+LoadedMatrix read_harwell_boeing(const comm::Comm& comm, const std::string& path);
+
+/// Collective. The same from any source, which every rank has.
+LoadedMatrix read_harwell_boeing(const comm::Comm& comm, const ByteSource& source);
+
+}  // namespace ayatori::io

@@ -1,0 +1,156 @@
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/io/harwell_boeing.hpp"
+#include "ayatori/io/harwell_boeing/field_reader.hpp"
+
+namespace ayatori::io {
+
+namespace {
+
+using harwell_boeing::error_at;
+using harwell_boeing::FieldReader;
+using harwell_boeing::Header;
+using harwell_boeing::Lines;
+using harwell_boeing::parse_integer_field;
+using harwell_boeing::Symmetry;
+
+/// Runs `parse`, and gives its InputError the place that the lines have reached.
+template <class Parse>
+auto at_place(const ByteSource& source, const Lines& lines, Parse&& parse) {
+  try {
+    return parse();
+  } catch (const InputError& error) {
+    throw error_at(source, lines, error.what());
+  }
+}
+
+/// The columns in which some of the entries [begin, end) lie.
+struct ColumnSpan {
+  std::int64_t first = 0;            ///< the column of the first of these entries
+  std::vector<std::int64_t> starts;  ///< of columns first, first + 1, ...: number of its first entry, from 0
+};
+
+/// Reads all pointers, and keeps those that this share needs.
+ColumnSpan read_pointers(const ByteSource& source, Lines& lines, const Header& header, Range share) {
+  FieldReader fields(source, lines, header.pointer_format, header.columns + 1, "pointers");
+  ColumnSpan span;
+  std::int64_t previous = 0;
+  for (std::int64_t j = 0; j <= header.columns; ++j) {
+    const auto field = fields.next();
+    const std::int64_t start = at_place(source, lines, [&] { return parse_integer_field(field); }) - 1;
+    const bool last = j == header.columns;
+    if (start < previous || start > header.entries || (j == 0 && start != 0) ||
+        (last && start != header.entries)) {
+      throw error_at(source, lines,
+                     fmt::format("pointer {} is {}: pointers ascend from 1 to {}, the entries plus one",
+                                 j + 1, start + 1, header.entries + 1));
+    }
+    previous = start;
+    if (start <= share.begin) {
+      span.first = j;
+      span.starts.assign(1, start);
+    } else if (span.starts.back() < share.end) {
+      span.starts.push_back(start);
+    }
+  }
+  return span;
+}
+
+/// Reads the row numbers of this share, and knows their columns from the pointers.
+void read_places(const ByteSource& source, Lines& lines, const Header& header, Range share,
+                 const ColumnSpan& span, Array<sparse::Entry>& entries) {
+  FieldReader fields(source, lines, header.index_format, header.entries, "row numbers");
+  fields.skip(share.begin);
+  std::size_t column = 0;
+  for (std::int64_t k = share.begin; k < share.end; ++k) {
+    const auto field = fields.next();
+    const std::int64_t row = at_place(source, lines, [&] { return parse_integer_field(field); }) - 1;
+    if (row < 0 || row >= header.rows) {
+      throw error_at(source, lines,
+                     fmt::format("row number {}, but there are rows 1 to {}", row + 1, header.rows));
+    }
+    while (column + 1 < span.starts.size() && span.starts[column + 1] <= k) ++column;
+    const std::int64_t j = span.first + static_cast<std::int64_t>(column);
+    if (header.symmetry == Symmetry::skew && row == j) {
+      throw error_at(
+          source, lines,
+          fmt::format("a skew-symmetric matrix has nothing on its diagonal, but row number {} in column {}",
+                      row + 1, j + 1));
+    }
+    entries.push_back({row, j, 1.0});
+  }
+  fields.skip(header.entries - share.end);
+}
+
+void read_values(const ByteSource& source, Lines& lines, const Header& header, Range share,
+                 Array<sparse::Entry>& entries) {
+  FieldReader fields(source, lines, header.value_format, header.entries, "values");
+  fields.skip(share.begin);
+  for (sparse::Entry& entry : entries) {
+    const auto field = fields.next();
+    entry.value = at_place(source, lines, [&] { return parse_real_field(field, header.value_format); });
+  }
+  fields.skip(header.entries - share.end);
+}
+
+/// Adds the triangle that the file leaves out.
+void mirror(Symmetry symmetry, Array<sparse::Entry>& entries) {
+  if (symmetry == Symmetry::general) return;
+  const double sign = symmetry == Symmetry::skew ? -1.0 : 1.0;
+  const std::size_t stored = entries.size();
+  for (std::size_t k = 0; k < stored; ++k) {
+    const auto [row, column, value] = entries[k];
+    if (row != column) entries.push_back({column, row, sign * value});
+  }
+}
+
+void check_end(const ByteSource& source, Lines& lines, const Header& header) {
+  std::string line;
+  while (!header.right_hand_sides && lines.next(line)) {
+    if (line.find_first_not_of(" \t\r") != std::string::npos) {
+      throw error_at(source, lines, "something follows the last entry of the matrix");
+    }
+  }
+}
+
+/// What one rank takes from the file.
+struct Share {
+  Header header;
+  Array<sparse::Entry> entries;
+};
+
+Share read_share(const ByteSource& source, int ranks, int rank) {
+  Lines lines(source);
+  Share result{harwell_boeing::read_header(source, lines), {}};
+  const Header& header = result.header;
+  const Range share = split_evenly(header.entries, ranks, rank);
+  const ColumnSpan span = read_pointers(source, lines, header, share);
+  read_places(source, lines, header, share, span, result.entries);
+  if (!header.pattern) read_values(source, lines, header, share, result.entries);
+  check_end(source, lines, header);
+  mirror(header.symmetry, result.entries);
+  return result;
+}
+
+}  // namespace
+
+LoadedMatrix read_harwell_boeing(const comm::Comm& comm, const ByteSource& source) {
+  auto share = comm::agree(comm, [&] { return read_share(source, comm.size(), comm.rank()); });
+  const Header& header = share.header;
+  std::vector<Array<sparse::Entry>> batches;
+  batches.push_back(std::move(share.entries));
+  const auto partition = sparse::RowPartition::even(header.rows, comm.size());
+  return {sparse::assemble(comm, partition, header.columns, std::move(batches)),
+          {source.name(), "harwell-boeing", header.symmetry == Symmetry::symmetric, source.size()}};
+}
+
+LoadedMatrix read_harwell_boeing(const comm::Comm& comm, const std::string& path) {
+  std::optional<FileBytes> file;
+  comm::agree(comm, [&] { file.emplace(path); });
+  return read_harwell_boeing(comm, *file);
+}
+
+}  // namespace ayatori::io
