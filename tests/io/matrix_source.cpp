@@ -3,6 +3,7 @@
 #include "ayatori/io/matrix_market/compress.hpp"
 #include "dense.hpp"
 #include "error_text.hpp"
+#include "harwell_boeing_samples.hpp"
 #include "temporary_folder.hpp"
 
 namespace ayatori::io {
@@ -29,6 +30,23 @@ TEST(MatrixSource, FormatByContentNotByName) {
     EXPECT_TRUE(loaded.facts.declared_symmetric);
     EXPECT_EQ(loaded.facts.bytes, static_cast<std::int64_t>(std::filesystem::file_size(path)));
   }
+}
+
+TEST(MatrixSource, OtherFormats) {
+  const TemporaryFolder folder(world());
+  const LoadedMatrix stored = load_matrix(world(), folder.file("A.mtx", symmetric_matrix()));
+  EXPECT_EQ(stored.facts.format, "harwell-boeing");
+  save_matrix(world(), folder.path("A.petsc"), stored.block);
+  const LoadedMatrix again = load_matrix(world(), folder.path("A.petsc"));
+  EXPECT_EQ(again.facts.format, "petsc");
+  EXPECT_EQ(to_dense(world(), again.block).value, to_dense(world(), stored.block).value);
+
+  const auto partition = sparse::RowPartition::even(3, world().size());
+  const Array<double> vector(static_cast<std::size_t>(partition.range(world().rank()).size()), 2.5);
+  save_vector(world(), folder.path("b.petsc"), vector, partition);
+  EXPECT_EQ(load_vector(world(), folder.path("b.petsc"), partition), vector);
+  EXPECT_TRUE(contains(input_error_of([&] { load_vector(world(), folder.path("A.mtx"), partition); }),
+                       "a Harwell-Boeing file holds no vector"));
 }
 
 TEST(MatrixSource, Generators) {

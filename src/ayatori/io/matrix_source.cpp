@@ -9,7 +9,9 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/byte_source.hpp"
 #include "ayatori/io/generator.hpp"
+#include "ayatori/io/harwell_boeing.hpp"
 #include "ayatori/io/matrix_market.hpp"
+#include "ayatori/io/petsc_binary.hpp"
 
 namespace ayatori::io {
 
@@ -26,6 +28,8 @@ struct FileFormat {
 
 constexpr std::array formats{
     FileFormat{"Matrix Market", looks_like_matrix_market, read_matrix_market, read_matrix_market_vector},
+    FileFormat{"PETSc binary", looks_like_petsc, read_petsc_matrix, read_petsc_vector},
+    FileFormat{"Harwell-Boeing", looks_like_harwell_boeing, read_harwell_boeing, nullptr},
 };
 
 /// A way to write: by the end of the path.
@@ -51,6 +55,7 @@ constexpr OutputFormat matrix_market_output(std::string_view extension) {
 constexpr std::array output_formats{
     matrix_market_output<Compression::none>(".mtx"),
     matrix_market_output<Compression::gzip>(".mtx.gz"),
+    OutputFormat{".petsc", write_petsc_matrix, write_petsc_vector},
 };
 
 /// Whether anything is at this path, even if it cannot be read.
