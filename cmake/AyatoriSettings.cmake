@@ -28,7 +28,7 @@ target_compile_definitions(ayatori_compile_options INTERFACE
   $<$<BOOL:${AYATORI_STRICT}>:_GLIBCXX_ASSERTIONS AYATORI_ASSERTIONS>)
 if(AYATORI_SMPI)
   # Simulated ranks share a process: every one loads its own copy of the program, and unique symbols would be one again.
-  target_compile_options(ayatori_compile_options INTERFACE -fno-gnu-unique)
+  target_compile_options(ayatori_compile_options INTERFACE -fno-gnu-unique -include ${PROJECT_SOURCE_DIR}/cmake/smpi_fixes.h)
   target_compile_definitions(ayatori_compile_options INTERFACE AYATORI_SMPI)
 endif()
 if(AYATORI_SANITIZE)
