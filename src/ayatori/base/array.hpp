@@ -1,11 +1,20 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <new>
 #include <utility>
 #include <vector>
 
 namespace ayatori {
+
+/// Uninitialised memory on a cache-line boundary. Blocks of several huge pages ask the kernel for such pages:
+/// far fewer faults when they are first touched, and fewer address translations when they are streamed
+/// through. Throws std::bad_alloc.
+void* allocate_untouched(std::size_t bytes);
+
+/// Gives back what allocate_untouched(bytes) gave.
+void free_untouched(void* memory, std::size_t bytes) noexcept;
 
 /// Allocates on cache-line boundaries and leaves elements of trivial types uninitialised, so that a page
 /// belongs to the memory of the thread that first writes it (first touch) and resize() costs no pass over the
@@ -14,7 +23,6 @@ template <class T>
 class FirstTouchAllocator {
  public:
   using value_type = T;
-  static constexpr std::align_val_t alignment{64};
 
   FirstTouchAllocator() = default;
   template <class U>
@@ -22,9 +30,9 @@ class FirstTouchAllocator {
 
   T* allocate(std::size_t n) {
     if (n > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_array_new_length();
-    return static_cast<T*>(::operator new(n * sizeof(T), alignment));
+    return static_cast<T*>(allocate_untouched(n * sizeof(T)));
   }
-  void deallocate(T* p, std::size_t) noexcept { ::operator delete(p, alignment); }
+  void deallocate(T* p, std::size_t n) noexcept { free_untouched(p, n * sizeof(T)); }
 
   template <class U, class... Args>
   void construct(U* p, Args&&... args) {
