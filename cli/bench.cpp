@@ -6,6 +6,7 @@
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
+#include "bench/read_matrix.hpp"
 #include "bench/spmv.hpp"
 #include "bench/stream.hpp"
 #include "cli/command.hpp"
@@ -123,10 +124,33 @@ int run_spmv(const comm::Comm& world, const Arguments& arguments) {
   return 0;
 }
 
+int run_read(const comm::Comm& world, const Arguments& arguments) {
+  const int threads = comm::set_threads(world, arguments.threads);
+  const auto timing = bench::time_read(world, arguments.matrix, arguments.repetitions);
+  const Spread seconds = spread(timing.seconds);
+  if (world.rank() == 0) {
+    const double megabytes = 1e-6 * static_cast<double>(timing.file_bytes);
+    fmt::print(stderr, "{}: {} x {}, {} nonzeros, {:.1f} MB\n", arguments.matrix, timing.rows, timing.columns,
+               timing.nonzeros, megabytes);
+    fmt::print(stderr, "median {:.3f} s, min {:.3f}, max {:.3f}: {:.0f} MB/s\n", seconds.median, seconds.min,
+               seconds.max, megabytes / seconds.median);
+  }
+  write_json(world, arguments.json,
+             {{"schema", "ayatori.bench-read/1"},
+              {"matrix", arguments.matrix},
+              {"ranks", world.size()},
+              {"threads", threads},
+              {"file_bytes", timing.file_bytes},
+              {"rows", timing.rows},
+              {"columns", timing.columns},
+              {"nonzeros", timing.nonzeros},
+              {"sum", timing.sum},
+              {"checksum", fmt::format("{:016x}", timing.checksum)},
+              {"seconds", timing.seconds}});
+  return 0;
+}
+
 void add_common_options(CLI::App& command, Arguments& arguments) {
-  command.add_option("--elements", arguments.elements, "Doubles per STREAM vector and rank")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
   command.add_option("--repetitions", arguments.repetitions, "Timed repetitions")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -134,6 +158,13 @@ void add_common_options(CLI::App& command, Arguments& arguments) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command.add_option("--json", arguments.json, "Write the result here");
+}
+
+void add_stream_options(CLI::App& command, Arguments& arguments) {
+  command.add_option("--elements", arguments.elements, "Doubles per STREAM vector and rank")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_common_options(command, arguments);
 }
 
 }  // namespace
@@ -145,7 +176,7 @@ void add_bench(CLI::App& app, Run& run) {
   bench->require_subcommand(1);
 
   CLI::App* stream = bench->add_subcommand("stream", "Memory bandwidth: copy, scale, add, triad");
-  add_common_options(*stream, *arguments);
+  add_stream_options(*stream, *arguments);
   stream->callback([arguments, &run] {
     run = [arguments](const comm::Comm& world) { return run_stream(world, *arguments); };
   });
@@ -153,9 +184,16 @@ void add_bench(CLI::App& app, Run& run) {
   CLI::App* spmv =
       bench->add_subcommand("spmv", "Matrix-vector products beside STREAM, every kernel and halo strategy");
   spmv->add_option("matrix", arguments->matrix, "Matrix file or generator spec")->capture_default_str();
-  add_common_options(*spmv, *arguments);
+  add_stream_options(*spmv, *arguments);
   spmv->callback([arguments, &run] {
     run = [arguments](const comm::Comm& world) { return run_spmv(world, *arguments); };
+  });
+
+  CLI::App* read = bench->add_subcommand("read", "Reading a matrix, from the file to compressed rows");
+  read->add_option("matrix", arguments->matrix, "Matrix file")->required();
+  add_common_options(*read, *arguments);
+  read->callback([arguments, &run] {
+    run = [arguments](const comm::Comm& world) { return run_read(world, *arguments); };
   });
 }
 

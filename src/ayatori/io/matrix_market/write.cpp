@@ -1,18 +1,13 @@
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <optional>
+#include <utility>
 #include <vector>
 
-#include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/matrix_market.hpp"
 #include "ayatori/io/matrix_market/compress.hpp"
 #include "ayatori/io/matrix_market/first_exception.hpp"
+#include "ayatori/io/shared_file.hpp"
 
 namespace ayatori::io {
 
@@ -21,71 +16,17 @@ namespace {
 using matrix_market::compress;
 using matrix_market::FirstException;
 
-/// A file open for writing at any place; a pipe, for writing at its end.
-class OutputFile {
- public:
-  /// `path` is what messages call the file whose name is `name`.
-  OutputFile(const std::string& name, const std::string& path, bool alone) : path_(path) {
-    descriptor_ = open(name.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor_ < 0) fail();
-    seekable_ = lseek(descriptor_, 0, SEEK_CUR) >= 0;
-    if (!seekable_ && !alone) {
-      ::close(descriptor_);
-      throw EnvironmentError(path +
-                             ": several ranks cannot write to a pipe: write to a file, or use one rank");
-    }
-  }
-  ~OutputFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
-  void write(std::string_view text, std::int64_t offset) const {
-    while (!text.empty()) {
-      const ssize_t count = seekable_ ? pwrite(descriptor_, text.data(), text.size(), offset)
-                                      : ::write(descriptor_, text.data(), text.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) fail();
-      text.remove_prefix(static_cast<std::size_t>(count));
-      offset += count;
-    }
-  }
-  /// File systems on a network may say only now that the disk is full.
-  void close() {
-    if (::close(std::exchange(descriptor_, -1)) != 0) fail();
-  }
-
- private:
-  [[noreturn]] void fail() const {
-    throw EnvironmentError(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
-  }
-
-  const std::string& path_;
-  int descriptor_ = -1;
-  bool seekable_ = true;
-};
-
 /// Collective. Writes the texts of all ranks, in rank order.
 void write_texts(const comm::Comm& comm, const std::string& path, const std::vector<std::string>& texts) {
-  std::optional<TemporaryFile> file;
-  comm::agree(comm, [&] {
-    if (comm.rank() == 0) file.emplace(path);
-  });
-  const std::string name = comm.broadcast(file ? file->temporary_path() : std::string(), 0);
   std::int64_t bytes = 0;
   for (const std::string& text : texts) bytes += static_cast<std::int64_t>(text.size());
-  std::int64_t offset = comm.exclusive_sum(bytes);
-  comm::agree(comm, [&] {
-    OutputFile output(name, path, comm.size() == 1);
+  const std::int64_t first = comm.exclusive_sum(bytes);
+  write_shared_file(comm, path, [&](const SharedFile& file) {
+    std::int64_t offset = first;
     for (const std::string& text : texts) {
-      output.write(text, offset);
+      file.write(text, offset);
       offset += static_cast<std::int64_t>(text.size());
     }
-    output.close();
-  });
-  comm::agree(comm, [&] {
-    if (file) file->commit();
   });
 }
 
