@@ -16,6 +16,9 @@ function(ayatori_test name)
     ayatori_mpi_test(${name}.np${ranks} RANKS ${ranks} TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABELS}
                      COMMAND $<TARGET_FILE:test_${name}>)
     set_property(TEST ${name}.np${ranks} APPEND PROPERTY ENVIRONMENT ${AYATORI_LEAK_CHECK})
+    if(AYATORI_SMPI)  # smpirun exits with 0 even when it cannot find the program
+      set_tests_properties(${name}.np${ranks} PROPERTIES PASS_REGULAR_EXPRESSION PASSED FAIL_REGULAR_EXPRESSION FAILED)
+    endif()
   endforeach()
 endfunction()
 
