@@ -1,3 +1,4 @@
+#include "ayatori/base/error.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/io/petsc_binary.hpp"
 
