@@ -37,5 +37,6 @@ if(AYATORI_SANITIZE)
   add_link_options(-fsanitize=${AYATORI_SANITIZE})
 endif()
 if(AYATORI_FUZZ)
-  target_compile_options(ayatori_compile_options INTERFACE -fsanitize=fuzzer-no-link)
+  # Pass-failed: clang does not vectorize at -O1, and says so.
+  target_compile_options(ayatori_compile_options INTERFACE -fsanitize=fuzzer-no-link -Wno-pass-failed)
 endif()

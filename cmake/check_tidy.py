@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def tidy(build, file):
-    run = subprocess.run(["clang-tidy-14", "--quiet", "--warnings-as-errors=*", f"-p={build}",
+    run = subprocess.run(["clang-tidy-16", "--quiet", "--warnings-as-errors=*", f"-p={build}",
                           "--extra-arg=-Wno-unknown-warning-option", file], text=True, capture_output=True)
     return run.returncode, run.stdout
 

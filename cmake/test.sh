@@ -4,6 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 presets=("$@")
 ((${#presets[@]})) || presets=(dev mpich asan simgrid fuzz)
+export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
 
 for preset in "${presets[@]}"; do
   started=$SECONDS
