@@ -43,7 +43,7 @@ double parse_value(std::string_view spec, const GeneratorParameter& parameter, s
   return value;
 }
 
-/// Stores one "key=value" of the spec in `values`; a key given before is in `given`.
+/// Adds one "key=value" of the spec to what is `given`.
 void parse_assignment(std::string_view spec, const Generator& generator, std::string_view assignment,
                       std::map<std::string, double>& given) {
   const auto equals = assignment.find('=');

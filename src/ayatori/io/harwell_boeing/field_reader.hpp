@@ -18,11 +18,10 @@ class FieldReader {
   /// The next field, of at most count fields.
   std::string_view next() {
     if (field_ == in_line_) next_line();
-    const auto begin = static_cast<std::size_t>(field_++ * format_.width);
+    const auto width = static_cast<std::size_t>(format_.width);
+    const std::size_t begin = static_cast<std::size_t>(field_++) * width;
     ++done_;
-    return begin < line_.size()
-               ? std::string_view(line_).substr(begin, static_cast<std::size_t>(format_.width))
-               : std::string_view();
+    return begin < line_.size() ? std::string_view(line_).substr(begin, width) : std::string_view();
   }
 
   /// Passes over fields without looking at them.
@@ -45,7 +44,7 @@ class FieldReader {
     line_.resize(line_.find_last_not_of(" \t\r") + 1);
     in_line_ = static_cast<int>(std::min<std::int64_t>(format_.per_line, count_ - done_));
     field_ = 0;
-    if (line_.size() > static_cast<std::size_t>(in_line_ * format_.width)) {
+    if (line_.size() > static_cast<std::size_t>(in_line_) * static_cast<std::size_t>(format_.width)) {
       throw error_at(source_, lines_,
                      fmt::format("the line is longer than its {} {} of {} characters each", in_line_, what_,
                                  format_.width));

@@ -43,6 +43,7 @@ LineCounts parse_line_counts(std::string_view line) {
     throw InputError("four or five counts of lines are expected: total, pointers, indices, values[, rhs]");
   }
   std::vector<std::int64_t> counts;
+  counts.reserve(words.size());
   for (const auto word : words) counts.push_back(parse_count(word));
   return {counts[3], counts.size() == 5 ? counts[4] : 0};
 }
@@ -165,13 +166,13 @@ bool looks_like_harwell_boeing(std::string_view first_bytes) {
   }
   if (lines.size() < 4) return false;
   const auto is_number = [](std::string_view word) {
-    return word.find_first_not_of("0123456789+-") == word.npos;
+    return word.find_first_not_of("0123456789+-") == std::string_view::npos;
   };
   const auto counts = harwell_boeing::words_of(lines[1]);
   const auto sizes = harwell_boeing::words_of(lines[2]);
   return counts.size() >= 4 && std::ranges::all_of(counts, is_number) && sizes.size() >= 4 &&
          sizes[0].size() == 3 && std::all_of(sizes.begin() + 1, sizes.end(), is_number) &&
-         lines[3].find('(') != lines[3].npos;
+         lines[3].find('(') != std::string_view::npos;
 }
 
 }  // namespace ayatori::io
