@@ -5,8 +5,8 @@ usage: bench/peers/read_matrix.py [FILE] [--spec poisson3d-27:n=90] [--ayatori b
                                   [--threads N] [--json FILE]
 
 Without FILE, one is made by `ayatori generate`. The peers are installed into build/peers-venv. The readers take turns
-(A B C C B A), every reading is from the file (in the page cache) to compressed rows, and all have to give the same
-matrix before a figure is printed. 1 thread and all threads.
+(A B C C B A), every reading is in a new process, from the file (in the page cache) to compressed rows, and all have to
+give the same matrix before a figure is printed. 1 thread and all threads.
 """
 
 import argparse
@@ -58,26 +58,37 @@ def read_with_ayatori(options, file, threads):
     return timing["seconds"][0], (timing["nonzeros"], timing["sum"], timing["checksum"])
 
 
-def read_with_fast_matrix_market(_, file, threads):
-    import fast_matrix_market
+def read_in_this_process(reader, file, threads):
+    """What a process started by read_with_peer() does."""
+    if reader == "fast_matrix_market":
+        import fast_matrix_market
 
-    start = time.perf_counter()
-    matrix = fast_matrix_market.mmread(file, parallelism=threads).tocsr()
+        start = time.perf_counter()
+        matrix = fast_matrix_market.mmread(file, parallelism=threads).tocsr()
+    else:
+        import scipy.io
+
+        start = time.perf_counter()
+        matrix = scipy.io.mmread(file).tocsr()
     return time.perf_counter() - start, fingerprint(matrix)
 
 
-def read_with_scipy(_, file, threads):
-    import scipy.io
+def read_with_peer(reader):
+    """A reader that starts a process for every reading, as it is with ayatori: memory is new to each of them."""
 
-    start = time.perf_counter()
-    matrix = scipy.io.mmread(file).tocsr()
-    return time.perf_counter() - start, fingerprint(matrix)
+    def read(_, file, threads):
+        done = subprocess.run([PYTHON, __file__, "--peer", reader, "--threads", str(threads), file], check=True,
+                              stdout=subprocess.PIPE, text=True)
+        elapsed, found = json.loads(done.stdout)
+        return elapsed, tuple(found)
+
+    return read
 
 
 READERS = {
     "ayatori": read_with_ayatori,
-    "fast_matrix_market": read_with_fast_matrix_market,
-    "scipy.io.mmread": read_with_scipy,
+    "fast_matrix_market": read_with_peer("fast_matrix_market"),
+    "scipy.io.mmread": read_with_peer("scipy.io.mmread"),
 }
 
 
@@ -125,7 +136,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--json")
+    parser.add_argument("--peer", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.peer:
+        print(json.dumps(read_in_this_process(options.peer, options.file, options.threads)))
+        return
     with tempfile.TemporaryDirectory() as folder:
         file = options.file or os.path.join(folder, "A.mtx")
         if options.file is None:
