@@ -17,9 +17,9 @@
 //
 // Central differences on n^d inner points, h = 1 / (n + 1), scaled by h^2. Unsymmetric unless convection = 0.
 // These are the kinds of problem, and with n = 400 and n = 80 the sizes, of Katagiri et al.'s GMRES(m)
-// benchmark. At the defaults in the plane, GMRES(30) needs about 10^4 iterations for a residual of 1e-8, with
-// ILU(0) about 10^3; stronger convection is easier without preconditioning, and from about 10^3 on (cell
-// Peclet numbers above 1) breaks ILU(0).
+// benchmark. At the defaults in the plane (`ayatori solve elliptic2d-5 --method gmres`, residual 1e-8)
+// GMRES(30) takes 16,483 iterations, GMRES(100) 6,503, GMRES(30) with ILU(0) 1,049. Stronger convection is
+// easier without preconditioning; from about 1000 on (cell Peclet numbers above 1) ILU(0) fails.
 
 namespace ayatori::io {
 
