@@ -1,140 +1,187 @@
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "ayatori/base/parallel.hpp"
+#include "ayatori/comm/agree.hpp"
 #include "ayatori/sparse/row_block.hpp"
 
 namespace ayatori::sparse {
 
 namespace {
 
+using Batches = std::vector<Array<Entry>>;
+
+/// Calls body(entry) for all entries, batches shared among threads. The body must not throw.
+template <class Body>
+void for_each_entry(const Batches& batches, Body&& body) {
+  const auto count = static_cast<std::int64_t>(batches.size());
+#pragma omp parallel for schedule(dynamic) if (count > 1)
+  for (std::int64_t b = 0; b < count; ++b) {
+    for (const Entry& entry : batches[b]) body(entry);
+  }
+}
+
+/// Counters that several threads may advance at once; plain ones where there is only one thread to do it.
+class Counters {
+ public:
+  Counters(std::int64_t size, std::size_t batches)
+      : values_(size, 0), shared_(batches > 1 && max_threads() > 1) {}
+
+  /// The value before.
+  std::int64_t advance(std::int64_t i) {
+    if (!shared_) return values_[i]++;
+    std::int64_t before = 0;
+#pragma omp atomic capture relaxed
+    before = values_[i]++;
+    return before;
+  }
+  Array<std::int64_t>& values() {
+    return values_;
+  }
+
+ private:
+  Array<std::int64_t> values_;
+  bool shared_;
+};
+
+/// counts[k] becomes the sum of the counts before k; gives the same with the total behind.
+Array<std::int64_t> counts_to_starts(Array<std::int64_t>& counts) {
+  Array<std::int64_t> starts(counts.size() + 1);
+  std::int64_t sum = 0;
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    starts[k] = sum;
+    sum += std::exchange(counts[k], sum);
+  }
+  starts.back() = sum;
+  return starts;
+}
+
+/// Collective. The entries whose rows this rank owns.
+Batches exchange(const comm::Comm& comm, const RowPartition& partition, Batches batches) {
+  struct Outgoing {
+    Array<Entry> entries;
+    Array<std::int64_t> offsets;
+  };
+  const auto outgoing = comm::agree(comm, [&] {
+    Counters position(comm.size(), batches.size());
+    for_each_entry(batches, [&](const Entry& entry) { position.advance(partition.owner(entry.row)); });
+    Outgoing result{{}, counts_to_starts(position.values())};
+    result.entries.resize(result.offsets.back());
+    for_each_entry(batches, [&](const Entry& entry) {
+      result.entries[position.advance(partition.owner(entry.row))] = entry;
+    });
+    Batches().swap(batches);
+    return result;
+  });
+  const auto received = comm.alltoallv(std::span<const Entry>(outgoing.entries), outgoing.offsets);
+  return comm::agree(comm, [&] {
+    // One batch per thread, so that compressing them is shared again.
+    const int parts = threads_for(static_cast<std::int64_t>(received.values.size()));
+    Batches result;
+    for (int t = 0; t < parts; ++t) {
+      const Range part = split_evenly(static_cast<std::int64_t>(received.values.size()), parts, t);
+      result.emplace_back(received.values.begin() + part.begin, received.values.begin() + part.end);
+    }
+    return result;
+  });
+}
+
+/// The entries in their rows, rows in no order and nothing summed.
+RowBlock place_in_rows(const RowPartition& partition, Range mine, std::int64_t columns,
+                       const Batches& batches) {
+  Counters position(mine.size(), batches.size());
+  for_each_entry(batches, [&](const Entry& entry) { position.advance(entry.row - mine.begin); });
+  RowBlock block{partition.rows(), columns, mine.begin, counts_to_starts(position.values()), {}, {}};
+  block.column.resize(block.row_start.back());
+  block.value.resize(block.row_start.back());
+  for_each_entry(batches, [&](const Entry& entry) {
+    const std::int64_t place = position.advance(entry.row - mine.begin);
+    block.column[place] = entry.column;
+    block.value[place] = entry.value;
+  });
+  return block;
+}
+
 struct ColumnValue {
   std::int64_t column;
   double value;
+
+  /// By column; equal ones by value, so that their sum does not depend on the order in which they came.
+  bool operator<(const ColumnValue& other) const {
+    return std::tie(column, value) < std::tie(other.column, other.value);
+  }
 };
 
-/// Entries grouped by bucket: bucket k is [offsets[k], offsets[k + 1]).
-struct Buckets {
-  Array<Entry> entries;
-  std::vector<std::int64_t> offsets;
-};
-
-/// A stable counting sort by `bucket_of(entry)`, a pass to count and a pass to move; batches are shared among
-/// threads.
-template <class BucketOf>
-Buckets sort_into_buckets(std::vector<Array<Entry>> batches, int buckets, BucketOf&& bucket_of) {
-  const auto batch_count = static_cast<std::int64_t>(batches.size());
-  std::vector<std::vector<std::int64_t>> position(batches.size(), std::vector<std::int64_t>(buckets, 0));
-#pragma omp parallel for schedule(dynamic)
-  for (std::int64_t b = 0; b < batch_count; ++b) {
-    for (const Entry& entry : batches[b]) ++position[b][bucket_of(entry)];
+/// Sorts row i; true if it holds a column twice.
+bool sort_row(RowBlock& block, std::int64_t i, Array<ColumnValue>& buffer) {
+  const std::int64_t begin = block.row_start[i];
+  const std::int64_t length = block.row_start[i + 1] - begin;
+  std::int64_t* column = block.column.data() + begin;
+  double* value = block.value.data() + begin;
+  if (std::adjacent_find(column, column + length, std::greater_equal<>()) == column + length) return false;
+  for (std::int64_t k = 0; k < length; ++k) buffer[k] = {column[k], value[k]};
+  std::sort(buffer.begin(), buffer.begin() + length);
+  for (std::int64_t k = 0; k < length; ++k) {
+    column[k] = buffer[k].column;
+    value[k] = buffer[k].value;
   }
-  Buckets result{{}, std::vector<std::int64_t>(buckets + 1, 0)};
-  std::int64_t total = 0;
-  for (int k = 0; k < buckets; ++k) {
-    for (auto& counts : position) total += std::exchange(counts[k], total);
-    result.offsets[k + 1] = total;
-  }
-  result.entries.resize(total);
-#pragma omp parallel for schedule(dynamic)
-  for (std::int64_t b = 0; b < batch_count; ++b) {
-    for (const Entry& entry : batches[b]) result.entries[position[b][bucket_of(entry)]++] = entry;
-    Array<Entry>().swap(batches[b]);
-  }
-  return result;
+  return std::adjacent_find(column, column + length) != column + length;
 }
 
-/// Sorts a row by column, keeping the order of equal columns so that their sum does not depend on chance, and
-/// sums them. Returns the length that remains.
-std::int64_t sort_and_sum(std::span<ColumnValue> row) {
-  const auto by_column = [](const ColumnValue& a, const ColumnValue& b) { return a.column < b.column; };
-  if (!std::is_sorted(row.begin(), row.end(), by_column)) std::stable_sort(row.begin(), row.end(), by_column);
+/// Sorts all rows; true if some hold a column twice.
+bool sort_rows(RowBlock& block) {
+  std::int64_t longest = 0;
+  for (std::int64_t i = 0; i < block.rows(); ++i) {
+    longest = std::max(longest, block.row_start[i + 1] - block.row_start[i]);
+  }
+  const int threads = threads_for(block.rows());
+  std::vector<Array<ColumnValue>> buffers(threads);
+  for (auto& buffer : buffers) buffer.resize(longest);
+  int repeated = 0;
+#pragma omp parallel for schedule(static, 1) num_threads(threads) reduction(max : repeated)
+  for (int t = 0; t < threads; ++t) {
+    const Range rows = split_evenly(block.rows(), threads, t);
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+      if (sort_row(block, i, buffers[t])) repeated = 1;
+    }
+  }
+  return repeated != 0;
+}
+
+/// Sums equal columns of sorted rows and closes the gaps, in place.
+void sum_repeated(RowBlock& block) {
   std::int64_t kept = 0;
-  for (const ColumnValue& entry : row) {
-    if (kept > 0 && row[kept - 1].column == entry.column) {
-      row[kept - 1].value += entry.value;
-    } else {
-      row[kept++] = entry;
-    }
-  }
-  return kept;
-}
-
-/// The rows of one thread while they are compressed.
-struct RowGroup {
-  Range rows;                  // relative to the rank's first row
-  Array<std::int64_t> start;   // rows.size() + 1, of the unsummed rows
-  Array<std::int64_t> length;  // rows.size(), after summing
-  Array<ColumnValue> entries;
-  std::int64_t nonzeros = 0;
-
-  void compress(std::span<const Entry> source, std::int64_t first_row) {
-    start.assign(rows.size() + 1, 0);
-    for (const Entry& entry : source) ++start[entry.row - first_row - rows.begin + 1];
-    std::partial_sum(start.begin(), start.end(), start.begin());
-    entries.resize(source.size());
-    Array<std::int64_t> next(start.begin(), start.end() - 1);
-    for (const Entry& entry : source) {
-      entries[next[entry.row - first_row - rows.begin]++] = {entry.column, entry.value};
-    }
-    length.resize(rows.size());
-    for (std::int64_t i = 0; i < rows.size(); ++i) {
-      length[i] = sort_and_sum(std::span(entries).subspan(start[i], start[i + 1] - start[i]));
-      nonzeros += length[i];
-    }
-  }
-
-  void copy_to(RowBlock& block, std::int64_t position) const {
-    for (std::int64_t i = 0; i < rows.size(); ++i) {
-      for (std::int64_t k = start[i]; k < start[i] + length[i]; ++k, ++position) {
-        block.column[position] = entries[k].column;
-        block.value[position] = entries[k].value;
+  std::int64_t begin = 0;
+  for (std::int64_t i = 0; i < block.rows(); ++i) {
+    const std::int64_t end = block.row_start[i + 1];
+    const std::int64_t row = kept;
+    for (std::int64_t k = begin; k < end; ++k) {
+      if (kept > row && block.column[kept - 1] == block.column[k]) {
+        block.value[kept - 1] += block.value[k];
+      } else {
+        block.column[kept] = block.column[k];
+        block.value[kept++] = block.value[k];
       }
-      block.row_start[rows.begin + i + 1] = position;
     }
+    begin = end;
+    block.row_start[i + 1] = kept;
   }
-};
+  block.column.resize(kept);
+  block.value.resize(kept);
+}
 
 }  // namespace
 
 RowBlock assemble(const comm::Comm& comm, const RowPartition& partition, std::int64_t columns,
-                  std::vector<Array<Entry>> batches) {
-  if (comm.size() > 1) {
-    const Buckets by_rank = sort_into_buckets(std::move(batches), comm.size(),
-                                              [&](const Entry& entry) { return partition.owner(entry.row); });
-    const auto received = comm.alltoallv(std::span<const Entry>(by_rank.entries), by_rank.offsets);
-    batches.assign(1, Array<Entry>(received.values.begin(), received.values.end()));
-  }
-  const Range mine = partition.range(comm.rank());
-  const int threads = threads_for(mine.size());
-  const auto group_of = [&](const Entry& entry) {
-    return static_cast<int>((entry.row - mine.begin) * threads / std::max<std::int64_t>(mine.size(), 1));
-  };
-  const Buckets by_thread = sort_into_buckets(std::move(batches), threads, group_of);
-
-  std::vector<RowGroup> groups(threads);
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-  for (int t = 0; t < threads; ++t) {
-    // Rows r with r * threads / rows == t: the inverse of group_of.
-    const auto first = [&](std::int64_t k) { return (k * mine.size() + threads - 1) / threads; };
-    groups[t].rows = {first(t), first(t + 1)};
-    groups[t].compress(std::span(by_thread.entries)
-                           .subspan(by_thread.offsets[t], by_thread.offsets[t + 1] - by_thread.offsets[t]),
-                       mine.begin);
-  }
-  std::vector<std::int64_t> position(threads + 1, 0);
-  for (int t = 0; t < threads; ++t) position[t + 1] = position[t] + groups[t].nonzeros;
-
-  RowBlock block{partition.rows(),
-                 columns,
-                 mine.begin,
-                 Array<std::int64_t>(mine.size() + 1),
-                 Array<std::int64_t>(position.back()),
-                 Array<double>(position.back())};
-  block.row_start[0] = 0;
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-  for (int t = 0; t < threads; ++t) groups[t].copy_to(block, position[t]);
-  return block;
+                  Batches batches) {
+  if (comm.size() > 1) batches = exchange(comm, partition, std::move(batches));
+  return comm::agree(comm, [&] {
+    RowBlock block = place_in_rows(partition, partition.range(comm.rank()), columns, batches);
+    Batches().swap(batches);
+    if (sort_rows(block)) sum_repeated(block);
+    return block;
+  });
 }
 
 }  // namespace ayatori::sparse
