@@ -2,7 +2,7 @@
 option(AYATORI_TESTS "Build the tests" ON)
 set(AYATORI_TEST_FOLDERS "" CACHE STRING "Folders of tests/ to build, for example comm;sparse; all when empty")
 option(AYATORI_STRICT "Treat warnings as errors and harden the standard library (preset dev)" OFF)
-option(AYATORI_NATIVE "Compile for the processor of this machine" ON)
+option(AYATORI_NATIVE "Compile for the processor of this machine; OFF for packages and mixed clusters" ON)
 set(AYATORI_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")
 option(AYATORI_SMPI "Build with smpicxx for simulated clusters (preset simgrid)" OFF)
 option(AYATORI_FUZZ "Build the fuzz targets (preset fuzz)" OFF)
