@@ -85,10 +85,47 @@ TEST(Solve, ZeroRightHandSideHasTheZeroSolution) {
 }
 
 TEST(Solve, ExtremeScalesNeitherOverflowNorVanish) {
-  for (const double scale : {1e-200, 1e200}) {
+  for (const double scale : {1e-303, 1e-200, 1e200, 1e304}) {
+    SCOPED_TRACE(scale);
     const auto matrix = sparse::tridiagonal_matrix(50);
     expect_solved(matrix, Solved(matrix, scale));
   }
+}
+
+TEST(Solve, WhatDoubleCannotHoldIsNotCalledConverged) {
+  const auto matrix = sparse::tridiagonal_matrix(50);
+  // 1e-320: b and x keep three digits or so. 1.7e308: x, up to 300 times b, exceeds the range.
+  for (const double scale : {1e-320, 1.7e308}) {
+    SCOPED_TRACE(scale);
+    const Solved solved(matrix, scale);
+    EXPECT_FALSE(solved.report.converged());
+    EXPECT_TRUE(std::isfinite(solved.report.relative_residual));
+    for (const double value : solved.x) EXPECT_TRUE(std::isfinite(value));
+  }
+}
+
+TEST(Solve, NegativeDefiniteSuitsEveryMethod) {
+  auto matrix = sparse::tridiagonal_matrix(60);
+  for (auto& e : matrix.entries) e.value = -e.value;
+  for (const char* method : {"cg", "minres"}) {
+    for (const char* preconditioner : {"none", "jacobi", "block-ilu0", "chebyshev"}) {
+      SCOPED_TRACE(std::string(method) + " + " + preconditioner);
+      SolveOptions options;
+      options.forced = {.method = method, .preconditioner = preconditioner};
+      const Solved solved(matrix, 1, options);
+      expect_solved(matrix, solved);
+      EXPECT_EQ(solved.report.facts.negative_diagonals, 60);
+    }
+  }
+}
+
+TEST(Solve, AForcedMethodThatDoesNotSuitIsNoted) {
+  SolveOptions options;
+  options.forced.method = "cg";
+  options.max_iterations = 100;
+  const Solved solved(sparse::random_matrix(100, 5, 6), 1, options);
+  ASSERT_FALSE(solved.report.events.empty());
+  EXPECT_EQ(solved.report.events.front().kind, "note");
 }
 
 TEST(Solve, SingularInconsistentIsNeverCalledConverged) {

@@ -66,7 +66,6 @@ struct Method {
   bool needs_definite;                  ///< A positive definite
   bool needs_symmetric_preconditioner;  ///< M symmetric positive definite
   bool restarts;                        ///< obeys MethodOptions::restart and the orthogonalization
-  bool flexible;                        ///< M may change from one application to the next
   MethodFunction solve;
 };
 

@@ -27,6 +27,8 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
   if (facts.looks_positive_definite() || facts.looks_negative_definite()) {
     list.push_back({"cg", "block-ilu0", 0, "",
                     "the matrix is symmetric with a diagonal of one sign, so it may be definite"});
+    list.push_back({"cg", "chebyshev", 0, "",
+                    "a polynomial of the matrix reaches across the blocks that ILU(0) is cut into"});
     list.push_back({"cg", "jacobi", 0, "", "a diagonal preconditioner cannot spoil symmetry"});
     list.push_back({"minres", "jacobi", 0, "", "MINRES needs symmetry only, not definiteness"});
   } else if (facts.symmetric) {
@@ -40,6 +42,8 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
                   "a longer basis, kept orthogonal, passes plateaus of the short one"});
   list.push_back(
       {"gmres", "block-jacobi", 120, "ircgs", "another preconditioner, in case the factors are useless"});
+  list.push_back({"gmres", "neumann", 120, "ircgs",
+                  "a polynomial of the matrix reaches across the blocks of the others"});
   for (int restart = 480; restart < longest_restart; restart *= 4) {
     list.push_back({"gmres", "block-ilu0", restart, "ircgs", "a longer basis still"});
   }

@@ -48,6 +48,7 @@ Json seconds_json(const PhaseSeconds& s) {
   return {{"total", s.total},
           {"setup", s.setup},
           {"tuning", s.tuning},
+          {"verification", s.verification},
           {"solve", s.solve},
           {"spmv", s.spmv},
           {"halo", s.halo},

@@ -24,7 +24,8 @@ struct SolveOptions {
 /// interruption.
 struct Event {
   double seconds = 0;  ///< since the solve began
-  std::string kind;  ///< "breakdown", "stagnation", "escalation", "false-convergence", "interrupted", "note"
+  std::string
+      kind;  ///< "breakdown", "stagnation", "escalation", "false-convergence", "stopped", "failure", "note"
   std::string text;
 };
 
@@ -32,7 +33,7 @@ struct Event {
 struct Trial {
   Choice choice;
   std::string why;
-  std::string outcome;  ///< "converged", "stagnated", "breakdown", "set-up failed", ...
+  std::string outcome;  ///< "converged", "stagnated", "breakdown", "failed", ...
   std::string reason;   ///< in words with figures, where there is one
   int iterations = 0;
   double relative_residual = 1;  ///< true, of the best x when the trial ended
@@ -43,10 +44,11 @@ struct Trial {
 /// Where the time went, in seconds, averaged over ranks. The parts exclude each other and are contained in
 /// the totals.
 struct PhaseSeconds {
-  double total = 0;   ///< of solve()
-  double setup = 0;   ///< building products and preconditioners
-  double tuning = 0;  ///< facts of the matrix and choosing
-  double solve = 0;   ///< iterating, of which:
+  double total = 0;         ///< of solve()
+  double setup = 0;         ///< building products and preconditioners
+  double tuning = 0;        ///< facts of the matrix and choosing
+  double verification = 0;  ///< true residuals
+  double solve = 0;         ///< iterating, of which:
   double spmv = 0;
   double halo = 0;
   double preconditioner = 0;

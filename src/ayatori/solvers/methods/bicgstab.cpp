@@ -176,7 +176,6 @@ const Method bicgstab_method{
     .needs_definite = false,
     .needs_symmetric_preconditioner = false,
     .restarts = false,
-    .flexible = false,
     .solve = solve_bicgstab};
 
 }  // namespace ayatori::solvers

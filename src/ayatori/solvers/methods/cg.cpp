@@ -79,7 +79,6 @@ const Method cg_method{.name = "cg",
                        .needs_definite = true,
                        .needs_symmetric_preconditioner = true,
                        .restarts = false,
-                       .flexible = false,
                        .solve = solve_cg};
 
 }  // namespace ayatori::solvers

@@ -165,7 +165,6 @@ const Method gmres_method{.name = "gmres",
                           .needs_definite = false,
                           .needs_symmetric_preconditioner = false,
                           .restarts = true,
-                          .flexible = false,
                           .solve = solve_gmres};
 
 const Method fgmres_method{.name = "fgmres",
@@ -174,7 +173,6 @@ const Method fgmres_method{.name = "fgmres",
                            .needs_definite = false,
                            .needs_symmetric_preconditioner = false,
                            .restarts = true,
-                           .flexible = true,
                            .solve = solve_fgmres};
 
 }  // namespace ayatori::solvers

@@ -185,7 +185,6 @@ const Method minres_method{.name = "minres",
                            .needs_definite = false,
                            .needs_symmetric_preconditioner = true,
                            .restarts = false,
-                           .flexible = false,
                            .solve = solve_minres};
 
 }  // namespace ayatori::solvers

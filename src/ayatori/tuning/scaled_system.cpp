@@ -1,0 +1,64 @@
+#include "ayatori/tuning/scaled_system.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "ayatori/base/parallel.hpp"
+#include "ayatori/comm/agree.hpp"
+
+namespace ayatori::tuning {
+
+namespace {
+
+using solvers::ConstVector;
+using solvers::Vector;
+
+void change_signs(sparse::Csr& csr) {
+  solvers::scale(-1, csr.value);
+}
+
+std::shared_ptr<const sparse::SplitMatrix> negated(const sparse::SplitMatrix& parts) {
+  auto copy = std::make_shared<sparse::SplitMatrix>(parts);
+  change_signs(copy->interior);
+  change_signs(copy->halo);
+  return copy;
+}
+
+/// x = 2^exponent x, exact unless the result leaves the range of double.
+void scale_by_power_of_two(Vector x, int exponent) {
+  parallel_for(static_cast<std::int64_t>(x.size()),
+               [&](std::int64_t i) { x[i] = std::ldexp(x[i], exponent); });
+}
+
+}  // namespace
+
+ScaledSystem::ScaledSystem(const solvers::GlobalSum& sum, std::shared_ptr<const sparse::SplitMatrix> parts,
+                           ConstVector b, bool negate)
+    : sum_(sum) {
+  comm::agree(sum.comm(), [&] {
+    parts_ = negate ? negated(*parts) : std::move(parts);
+    b_.resize(b.size());
+    solvers::copy(b, b_);
+    if (negate) solvers::scale(-1, b_);
+  });
+  const double largest = sum.comm().allreduce(solvers::local_max_abs(b), comm::ReduceOp::max);
+  std::frexp(largest, &exponent_);
+  scale_by_power_of_two(b_, -exponent_);
+  b_norm_ = solvers::norm(sum, b_);
+}
+
+void ScaledSystem::to_scaled(Vector x) const {
+  scale_by_power_of_two(x, -exponent_);
+}
+
+void ScaledSystem::to_original(Vector x) const {
+  scale_by_power_of_two(x, exponent_);
+}
+
+double ScaledSystem::residual(ConstVector x, Vector r) const {
+  sparse::multiply_reference(sum_.comm(), *parts_, x, r);
+  solvers::subtract(b_, r, r);
+  return solvers::norm(sum_, r);
+}
+
+}  // namespace ayatori::tuning
