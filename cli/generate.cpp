@@ -8,6 +8,7 @@
 #include "ayatori/io/generator.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "cli/command.hpp"
+#include "cli/hold_signals.hpp"
 
 namespace ayatori::cli {
 
@@ -40,7 +41,10 @@ int run_generate(const comm::Comm& world, const Arguments& arguments) {
   comm::set_threads(world, arguments.threads);
   const auto block = io::generate(world, arguments.spec);
   const auto nonzeros = world.allreduce(block.nonzeros(), comm::ReduceOp::sum);
-  io::save_matrix(world, arguments.output, block);
+  {
+    const HoldSignals hold(world);
+    io::save_matrix(world, arguments.output, block);
+  }
   if (world.rank() == 0) {
     fmt::print(stderr, "{}: {} rows, {} nonzeros -> {}\n", arguments.spec, block.global_rows, nonzeros,
                arguments.output);

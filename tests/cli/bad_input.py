@@ -59,6 +59,8 @@ BAD_ARGUMENTS = {
     "restart a word": (["solve", "poisson2d-5:n=3", "--restart", "soon"], ["soon"]),
     "rhs without a seed": (["solve", "poisson2d-5:n=3", "--rhs", "random:x"], ["random:x"]),
     "missing rhs": (["solve", "poisson2d-5:n=3", "--rhs", "missing.mtx"], ["missing.mtx"]),
+    "more threads than any machine has": (["solve", "poisson2d-5:n=3", "--threads", "1000000"], ["1000000 threads"]),
+    "time not a number": (["solve", "poisson2d-5:n=3", "--time-limit", "nan"], ["time-limit"]),
 }
 
 

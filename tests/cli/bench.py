@@ -17,6 +17,10 @@ class Bench(CommandTest):
             rate = result["gigabytes_per_second"][kernel]
             self.assertTrue(0 < rate["min"] <= rate["median"] <= rate["max"])
 
+    def test_stream_of_any_number_of_repetitions(self):
+        done = self.run_ayatori("bench", "stream", "--elements", 1000, "--repetitions", 400)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_spmv(self):
         done = self.run_ayatori("bench", "spmv", "poisson3d-7:n=12", "--elements", 10000, "--repetitions", 3, "--json",
                                 "spmv.json")

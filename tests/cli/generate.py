@@ -1,9 +1,13 @@
 """ayatori generate: the file written is the matrix that the spec means."""
 
 import gzip
+import os
+import signal
+import time
 import unittest
 
-from harness import CommandTest
+from harness import RANKS, CommandTest
+from interruption import processes_named_ayatori
 
 
 class Generate(CommandTest):
@@ -35,6 +39,34 @@ class Generate(CommandTest):
             self.run_ayatori("generate", "poisson3d-7:n=5", "-o", name)
         text = (self.folder / "A.mtx").read_bytes()
         self.assertEqual(gzip.decompress((self.folder / "A.mtx.gz").read_bytes()), text)
+
+    def stopped_while_writing(self, name, number):
+        """Tells one rank to stop once the file is being written; gives whether that came in time."""
+        process = self.start("generate", "poisson3d-7:n=80", "-o", name)
+        deadline = time.monotonic() + 90
+        while not any(self.folder.iterdir()):
+            self.assertLess(time.monotonic(), deadline, "never began to write")
+            self.assertIsNone(process.poll())
+            time.sleep(0.001)
+        ranks = processes_named_ayatori(process.pid)
+        writing = not (self.folder / name).exists() and len(ranks) == RANKS
+        if ranks:
+            os.kill(ranks[-1], number)
+        process.communicate(timeout=60)
+        return writing and process.returncode != 0
+
+    def test_stopped_while_writing(self):
+        """A signal leaves the whole file or none, and no temporary one."""
+        self.run_ayatori("generate", "poisson3d-7:n=80", "-o", "expected.mtx")
+        expected = (self.folder / "expected.mtx").read_bytes()
+        (self.folder / "expected.mtx").unlink()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number):
+                self.assertTrue(self.stopped_while_writing("A.mtx", number))
+                for path in self.folder.iterdir():
+                    self.assertEqual(path.name, "A.mtx")
+                    self.assertEqual(path.read_bytes() == expected, True)
+                    path.unlink()
 
     def test_list_names_every_generator(self):
         done = self.run_ayatori("generate", "--list")

@@ -17,6 +17,12 @@ Environment::Environment(int& argc, char**& argv) {
   if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   int provided = MPI_THREAD_SINGLE;
   check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+#ifndef AYATORI_SMPI  // simulated ranks are threads themselves: it grants none, and none are used
+  if (provided < MPI_THREAD_FUNNELED) {
+    MPI_Finalize();
+    throw EnvironmentError("this MPI library was built without threads (MPI_THREAD_FUNNELED): use another");
+  }
+#endif
   owner_ = true;
 }
 

@@ -4,7 +4,8 @@ namespace ayatori::comm {
 
 /// MPI from construction to destruction; one per process, before any Comm. Threads may compute, and only the
 /// thread that made the Environment communicates (MPI_THREAD_FUNNELED). Where the application has initialised
-/// MPI already, it stays the application's. Throws EnvironmentError when MPI cannot start.
+/// MPI already, it stays the application's. Throws EnvironmentError when MPI cannot start or
+/// allows no threads.
 class Environment {
  public:
   Environment(int& argc, char**& argv);

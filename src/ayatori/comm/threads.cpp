@@ -7,6 +7,9 @@
 #include <bitset>
 #include <cstdlib>
 
+#include "ayatori/base/error.hpp"
+#include "ayatori/comm/agree.hpp"
+
 namespace ayatori::comm {
 
 namespace {
@@ -38,6 +41,11 @@ int threads_per_rank(const Comm& comm) {
 int set_threads(const Comm& comm, int threads) {
   const int automatic = threads_per_rank(comm);
   if (threads == 0) threads = std::getenv("OMP_NUM_THREADS") != nullptr ? omp_get_max_threads() : automatic;
+  agree(comm, [&] {
+    const int most = std::max(1024, 4 * omp_get_num_procs());
+    if (threads <= most) return;
+    throw InputError(fmt::format("{} threads per rank: this machine takes {} at most", threads, most));
+  });
   omp_set_num_threads(threads);
   return threads;
 }

@@ -10,7 +10,8 @@ namespace ayatori::comm {
 int threads_per_rank(const Comm& comm);
 
 /// Collective. Makes parallel regions use `threads` threads, or, where that is 0, what OMP_NUM_THREADS says,
-/// or else threads_per_rank(). Returns the number on this rank.
+/// or else threads_per_rank(). Returns the number on this rank. Throws InputError (agreed) for more than 1024
+/// threads that are also more than four per core.
 int set_threads(const Comm& comm, int threads);
 
 }  // namespace ayatori::comm
