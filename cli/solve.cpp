@@ -2,6 +2,8 @@
 
 #include <charconv>
 #include <cmath>
+#include <filesystem>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +12,7 @@
 #include "ayatori/comm/threads.hpp"
 #include "ayatori/tuning/solve.hpp"
 #include "cli/command.hpp"
+#include "cli/hold_signals.hpp"
 #include "cli/problem.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/solve_report.hpp"
@@ -72,6 +75,29 @@ PartitionKind partition_kind(const std::string& word) {
   throw InputError(fmt::format("--partition {}: choose 'contiguous' or 'graph'", word));
 }
 
+/// Whether two paths name the same file, also where it does not exist yet.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return std::filesystem::weakly_canonical(a, error) == std::filesystem::weakly_canonical(b, error);
+}
+
+/// A result that cannot be written is found out now, not after hours of solving. Called on rank 0.
+void check_outputs(const Arguments& arguments) {
+  for (const std::string& result : {arguments.output, arguments.json}) {
+    if (result.empty()) continue;
+    for (const std::string& input : {arguments.matrix, arguments.rhs}) {
+      if (same_file(result, input))
+        throw InputError(fmt::format("{}: is an input and cannot be written to", result));
+    }
+    const TemporaryFile can_be_created(result);
+  }
+  if (arguments.output.empty()) return;
+  io::check_output_format(arguments.output);
+  if (same_file(arguments.output, arguments.json)) {
+    throw InputError(fmt::format("{}: --output and --json name the same file", arguments.output));
+  }
+}
+
 /// ||x - solution|| / ||solution||
 double relative_error(const comm::Comm& comm, const Array<double>& x, const Array<double>& solution) {
   double sums[2] = {0, 0};
@@ -95,6 +121,29 @@ tuning::SolveHooks hooks(const StopSignal& stop, ProgressLine& line, bool speaks
           .wants_stop = [&stop] { return stop.received(); }};
 }
 
+/// Collective. Writes x and the report; the report also where x cannot be written.
+void write_results(const comm::Comm& world, const Arguments& arguments, const Problem& problem,
+                   Array<double> x, SolveRun& run, const Stopwatch& total) {
+  const HoldSignals hold(world);
+  const auto write_report = [&] {
+    run.total_seconds = total.seconds();
+    comm::agree(world, [&] {
+      if (world.rank() == 0 && !arguments.json.empty())
+        write_file(arguments.json, to_json(run).dump(2) + "\n");
+    });
+  };
+  try {
+    if (!arguments.output.empty()) {
+      io::save_vector(world, arguments.output, problem.to_file(world, std::move(x)), problem.file_rows);
+    }
+  } catch (const Error& error) {
+    run.output.clear();
+    if (error.agreed()) write_report();
+    throw;
+  }
+  write_report();
+}
+
 int exit_status(const tuning::SolveReport& report) {
   return report.converged() ? 0 : 1;
 }
@@ -104,6 +153,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   const auto options = comm::agree(world, [&] { return solve_options(arguments); });
   const auto kind = comm::agree(world, [&] {
     check(options.forced);
+    if (world.rank() == 0) check_outputs(arguments);
     return partition_kind(arguments.partition);
   });
   const int threads = comm::set_threads(world, arguments.threads);
@@ -129,13 +179,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
                .output = arguments.output};
   line.clear();
   if (rhs.solution) run.true_error = relative_error(world, x, *rhs.solution);
-  if (!arguments.output.empty()) {
-    io::save_vector(world, arguments.output, problem.to_file(world, std::move(x)), problem.file_rows);
-  }
-  run.total_seconds = total.seconds();
-  comm::agree(world, [&] {
-    if (world.rank() == 0 && !arguments.json.empty()) write_file(arguments.json, to_json(run).dump(2) + "\n");
-  });
+  write_results(world, arguments, problem, std::move(x), run, total);
   if (speaks) fmt::print(stderr, "{}{}", summary(run), arguments.explain ? explanation(run) : "");
   return exit_status(run.report);
 }
@@ -153,7 +197,7 @@ void add_solve(CLI::App& app, Run& run) {
   solve->add_option("--rtol", arguments->rtol, "Converged means ||b - Ax|| <= rtol ||b||")
       ->capture_default_str();
   solve->add_option("--time-limit", arguments->time_limit, "Seconds for set-ups and iterations; 0: none")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0.0, std::numeric_limits<double>::max()))
       ->capture_default_str();
   solve->add_option("--max-iterations", arguments->max_iterations, "Over all trials; 0: no limit")
       ->check(CLI::NonNegativeNumber)

@@ -32,7 +32,8 @@ std::string result_words(const SolveRun& run) {
   }
   std::string text = fmt::format("{}: true relative residual {:.2e}, wanted {:.0e}", name_of(report.status),
                                  report.relative_residual, run.rtol);
-  if (report.backward_error < 1e-15) {
+  if (report.status == tuning::Status::not_converged && report.backward_error > 0 &&
+      report.backward_error < 1e-15) {
     text += fmt::format(
         "; the backward error is {:.1e}, so double precision has no better x for this ill-conditioned system",
         report.backward_error);
@@ -42,10 +43,12 @@ std::string result_words(const SolveRun& run) {
 
 std::string time_words(const tuning::PhaseSeconds& s) {
   return fmt::format(
-      "set-up {:.3f}, choosing {:.3f}, iterating {:.3f} s (products {:.3f}, halo {:.3f}, preconditioner "
+      "choosing {:.3f}, set-up {:.3f}, verifying {:.3f}, iterating {:.3f} s (products {:.3f}, halo {:.3f}, "
+      "preconditioner "
       "{:.3f}, "
       "orthogonalization {:.3f}, reductions {:.3f})",
-      s.setup, s.tuning, s.solve, s.spmv, s.halo, s.preconditioner, s.orthogonalization, s.reduction);
+      s.tuning, s.setup, s.verification, s.solve, s.spmv, s.halo, s.preconditioner, s.orthogonalization,
+      s.reduction);
 }
 
 }  // namespace

@@ -124,6 +124,10 @@ Array<double> load_vector(const comm::Comm& comm, const std::string& path,
   return format.read_vector(comm, path, partition);
 }
 
+void check_output_format(const std::string& path) {
+  output_format_of(path);
+}
+
 void save_matrix(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block) {
   comm::agree(comm, [&] { return &output_format_of(path); })->write_matrix(comm, path, block);
 }

@@ -30,6 +30,9 @@ LoadedMatrix load_matrix(const comm::Comm& comm, const std::string& source);
 Array<double> load_vector(const comm::Comm& comm, const std::string& path,
                           const sparse::RowPartition& partition);
 
+/// Throws InputError unless the path ends as a format that can be written.
+void check_output_format(const std::string& path);
+
 /// Collective. Writes by the extension of the path: .mtx, .mtx.gz, or .petsc. Whole or not at all.
 void save_matrix(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block);
 void save_vector(const comm::Comm& comm, const std::string& path, std::span<const double> local,
