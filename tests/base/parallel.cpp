@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <new>
 #include <vector>
 
 namespace ayatori {
@@ -33,12 +35,39 @@ TEST(Parallel, GivesOneThreadAtLeastItsMinimum) {
   EXPECT_EQ(threads_for(std::int64_t{1} << 40), max_threads());
 }
 
+TEST(Parallel, ExceptionOfAnyThreadArrives) {
+  for (const std::int64_t n : sizes) {
+    std::vector<int> visits(n + 1, 0);
+    const auto visit_all_but_last = [&] {
+      parallel_ranges_throwing(n + 1, [&](Range range) {
+        for (std::int64_t i = range.begin; i < range.end; ++i) {
+          if (i == n) throw std::bad_alloc();
+          ++visits[i];
+        }
+      });
+    };
+    EXPECT_THROW(visit_all_but_last(), std::bad_alloc);
+    EXPECT_EQ(visits.back(), 0);
+    visits.pop_back();
+    EXPECT_EQ(visits, std::vector<int>(n, 1));
+  }
+}
+
 double count(std::int64_t n) {
   return parallel_sum(n, [](Range range) { return static_cast<double>(range.size()); });
 }
 
 TEST(Parallel, SumsOverAllShares) {
   for (const std::int64_t n : sizes) EXPECT_EQ(count(n), static_cast<double>(n));
+}
+
+TEST(Parallel, SumsSeveralQuantities) {
+  for (const std::int64_t n : sizes) {
+    const auto sums = parallel_sums<2>(n, [](Range range) {
+      return std::array{static_cast<double>(range.size()), -2.0 * static_cast<double>(range.size())};
+    });
+    EXPECT_EQ(sums, (std::array{static_cast<double>(n), -2.0 * static_cast<double>(n)}));
+  }
 }
 
 TEST(Parallel, SumIsReproducible) {

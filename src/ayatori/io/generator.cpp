@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <exception>
 #include <utility>
 
 #include "ayatori/base/find_named.hpp"
@@ -74,21 +73,6 @@ GeneratorParameters parse_parameters(std::string_view spec, const Generator& gen
   }
   for (const auto& p : generator.parameters) values.emplace(p.key, p.default_value);
   return GeneratorParameters(std::move(values));
-}
-
-/// Calls body(Range) in the threads of parallel_ranges; an exception there is thrown here.
-template <class Body>
-void parallel_ranges_throwing(std::int64_t n, Body&& body) {
-  std::exception_ptr failure;
-  parallel_ranges(n, [&](Range range) {
-    try {
-      body(range);
-    } catch (...) {
-#pragma omp critical(ayatori_generate)
-      failure = std::current_exception();
-    }
-  });
-  if (failure) std::rethrow_exception(failure);
 }
 
 /// Memory that is only reserved looks free until it is written: a matrix that cannot fit is refused before.

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/solvers/parallel_sums.hpp"
+#include "ayatori/base/parallel.hpp"
 #include "ayatori/solvers/vector_ops.hpp"
 
 // Operations of one vector with many. Rows are taken in blocks whose part of w fits in the first-level cache

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/solvers/parallel_sums.hpp"
+#include "ayatori/base/parallel.hpp"
 
 namespace ayatori::solvers {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "ayatori/base/range.hpp"
@@ -31,6 +32,11 @@ class LineCutter {
   /// `position` is the offset that the stream is at; pieces are about `piece_bytes` long.
   LineCutter(ByteStream& stream, std::int64_t position, std::int64_t piece_bytes)
       : stream_(stream), position_(position), piece_bytes_(piece_bytes) {}
+
+  /// More characters are never cut off at once.
+  static std::int64_t longest_piece(std::int64_t piece_bytes) {
+    return longest_line + 2 * std::max(piece_bytes, std::int64_t{1}) + 1;
+  }
 
   /// Puts the next lines into `buffer`, which `Lines::text` refers to; no characters at the end of the
   /// stream. After a fault the stream is at its end.

@@ -3,7 +3,6 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/io/matrix_market/first_exception.hpp"
 #include "ayatori/io/matrix_market/lines.hpp"
 #include "ayatori/io/matrix_market/pieces.hpp"
 

@@ -3,10 +3,10 @@
 #include <utility>
 #include <vector>
 
+#include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/matrix_market.hpp"
 #include "ayatori/io/matrix_market/compress.hpp"
-#include "ayatori/io/matrix_market/first_exception.hpp"
 #include "ayatori/io/shared_file.hpp"
 
 namespace ayatori::io {
@@ -14,7 +14,6 @@ namespace ayatori::io {
 namespace {
 
 using matrix_market::compress;
-using matrix_market::FirstException;
 
 /// Collective. Writes the texts of all ranks, in rank order.
 void write_texts(const comm::Comm& comm, const std::string& path, const std::vector<std::string>& texts) {

@@ -6,7 +6,6 @@
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/base/parallel.hpp"
-#include "ayatori/io/matrix_market/first_exception.hpp"
 #include "ayatori/io/petsc/big_endian.hpp"
 #include "ayatori/io/petsc/header.hpp"
 
@@ -18,24 +17,20 @@ template <class Stored, class Use>
 void read_array(const ByteSource& source, std::int64_t offset, std::int64_t count, Use&& use) {
   constexpr std::int64_t chunk = 65536;
   constexpr auto bytes_each = static_cast<std::int64_t>(sizeof(Stored));
-  matrix_market::FirstException failure;
-  parallel_ranges(count, [&](Range range) {
-    failure.guard([&] {
-      Array<char> buffer(static_cast<std::size_t>(std::min(chunk, range.size()) * bytes_each));
-      for (std::int64_t begin = range.begin; begin < range.end; begin += chunk) {
-        const std::int64_t end = std::min(begin + chunk, range.end);
-        const auto wanted = std::span(buffer).first(static_cast<std::size_t>((end - begin) * bytes_each));
-        const std::int64_t at = offset + begin * bytes_each;
-        if (source.read(at, wanted) < wanted.size()) {
-          throw error_at(source, at, "the file has become shorter while it was read");
-        }
-        for (std::int64_t k = begin; k < end; ++k) {
-          use(k, load_big_endian<Stored>(buffer.data() + (k - begin) * bytes_each));
-        }
+  parallel_ranges_throwing(count, [&](Range range) {
+    Array<char> buffer(static_cast<std::size_t>(std::min(chunk, range.size()) * bytes_each));
+    for (std::int64_t begin = range.begin; begin < range.end; begin += chunk) {
+      const std::int64_t end = std::min(begin + chunk, range.end);
+      const auto wanted = std::span(buffer).first(static_cast<std::size_t>((end - begin) * bytes_each));
+      const std::int64_t at = offset + begin * bytes_each;
+      if (source.read(at, wanted) < wanted.size()) {
+        throw error_at(source, at, "the file has become shorter while it was read");
       }
-    });
+      for (std::int64_t k = begin; k < end; ++k) {
+        use(k, load_big_endian<Stored>(buffer.data() + (k - begin) * bytes_each));
+      }
+    }
   });
-  failure.rethrow();
 }
 
 /// Integers of a file, whatever their size there.

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <exception>
 #include <utility>
 #include <vector>
 
@@ -21,16 +20,10 @@ class BlockIlu0 final : public sparse::LinearOperator {
   /// blocks = 0: one per thread, and the rows of that thread in vector operations.
   BlockIlu0(const sparse::Csr& matrix, std::int64_t first_row, int blocks)
       : size_(matrix.rows), factors_(blocks > 0 ? blocks : threads_for(matrix.rows)) {
-    std::vector<std::exception_ptr> failures(factors_.size());
-    for_each_block([&](int b) {
-      try {
-        factors_[b] = ilu0_factor(matrix, rows_of(b), first_row);
-      } catch (...) {
-        failures[b] = std::current_exception();
-      }
-    });
-    for (const auto& failure : failures)
-      if (failure) std::rethrow_exception(failure);
+    FirstException exception;
+    for_each_block(
+        [&](int b) { exception.guard([&] { factors_[b] = ilu0_factor(matrix, rows_of(b), first_row); }); });
+    exception.rethrow();
   }
 
   void apply(std::span<const double> x, std::span<double> y) const override {
