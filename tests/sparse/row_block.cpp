@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "ayatori/base/error.hpp"
 #include "test_matrices.hpp"
 
 namespace ayatori::sparse {
@@ -63,6 +64,18 @@ TEST(RowBlock, AssembleDoesNotDependOnTheThreads) {
   EXPECT_EQ(several.row_start, one.row_start);
   EXPECT_EQ(several.column, one.column);
   EXPECT_EQ(several.value, one.value);  // bitwise: sums of duplicates are taken in a fixed order
+}
+
+TEST(RowBlock, AssembleRefusesSumsThatOverflow) {
+  TestMatrix matrix{"overflow", 9, {{8, 2, 1e308}, {8, 2, 1e308}, {0, 0, -1e308}, {0, 0, 1e308}}};
+  try {
+    matrix.distribute(world());
+    ADD_FAILURE() << "no error on rank " << world().rank();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "row 9, column 3: the sum of the entries given for this place is too large for a double");
+    EXPECT_TRUE(error.agreed());
+  }
 }
 
 TEST(RowBlock, RedistributeKeepsTheMatrix) {

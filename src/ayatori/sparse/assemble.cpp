@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -149,7 +150,13 @@ bool sort_rows(RowBlock& block) {
   return repeated != 0;
 }
 
-/// Sums equal columns of sorted rows and closes the gaps, in place.
+[[noreturn]] void refuse_sum(const RowBlock& block, std::int64_t i, std::int64_t column) {
+  throw InputError(
+      fmt::format("row {}, column {}: the sum of the entries given for this place is too large for a double",
+                  block.first_row + i + 1, column + 1));
+}
+
+/// Sums equal columns of sorted rows and closes the gaps, in place. Throws InputError where a sum overflows.
 void sum_repeated(RowBlock& block) {
   std::int64_t kept = 0;
   std::int64_t begin = 0;
@@ -159,6 +166,7 @@ void sum_repeated(RowBlock& block) {
     for (std::int64_t k = begin; k < end; ++k) {
       if (kept > row && block.column[kept - 1] == block.column[k]) {
         block.value[kept - 1] += block.value[k];
+        if (!std::isfinite(block.value[kept - 1])) refuse_sum(block, i, block.column[k]);
       } else {
         block.column[kept] = block.column[k];
         block.value[kept++] = block.value[k];

@@ -33,8 +33,9 @@ struct RowBlock {
 };
 
 /// Collective. Sends each entry to the rank that owns its row and compresses; entries of the same place are
-/// summed. `batches` are this rank's share of the entries in any order (any share, for instance one batch per
-/// thread). Preconditions: 0 <= row < partition.rows(), 0 <= column < columns.
+/// summed; throws InputError (agreed) with row and column, from 1, where a sum overflows. `batches` are this
+/// rank's share of the entries in any order (any share, for instance one batch per thread). Preconditions: 0
+/// <= row < partition.rows(), 0 <= column < columns.
 RowBlock assemble(const comm::Comm& comm, const RowPartition& partition, std::int64_t columns,
                   std::vector<Array<Entry>> batches);
 
