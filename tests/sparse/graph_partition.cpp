@@ -69,5 +69,21 @@ TEST(GraphPartition, CutsAShuffledPathInFewPlaces) {
   EXPECT_LE(world().allreduce(ghosts, comm::ReduceOp::sum), 4 * (world().size() - 1));
 }
 
+TEST(GraphPartition, PrintsNothing) {
+  for (std::int64_t n = 0; n < 12; ++n) {
+    TestMatrix diagonal{"diagonal", n, {}};
+    TestMatrix arrow{"arrow", n, {}};
+    for (std::int64_t i = 0; i < n; ++i) {
+      diagonal.entries.push_back({i, i, 1});
+      arrow.entries.push_back({0, i, 1});
+    }
+    for (const auto& matrix : {diagonal, arrow}) {
+      testing::internal::CaptureStdout();
+      graph_partition(world(), matrix.distribute(world()));
+      EXPECT_EQ(testing::internal::GetCapturedStdout(), "") << matrix.name << " of " << n;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ayatori::sparse

@@ -15,15 +15,18 @@ namespace {
 
 /// The rows of A + A^T without the diagonal; values do not matter.
 RowBlock symmetrized_graph(const comm::Comm& comm, const RowBlock& block) {
-  std::vector<Array<Entry>> edges(1);
-  for (std::int64_t i = 0; i < block.rows(); ++i) {
-    for (std::int64_t k = block.row_start[i]; k < block.row_start[i + 1]; ++k) {
-      const std::int64_t row = block.first_row + i;
-      if (block.column[k] == row) continue;
-      edges[0].push_back({row, block.column[k], 1});
-      edges[0].push_back({block.column[k], row, 1});
+  auto edges = comm::agree(comm, [&] {
+    std::vector<Array<Entry>> both(1);
+    for (std::int64_t i = 0; i < block.rows(); ++i) {
+      for (std::int64_t k = block.row_start[i]; k < block.row_start[i + 1]; ++k) {
+        const std::int64_t row = block.first_row + i;
+        if (block.column[k] == row) continue;
+        both[0].push_back({row, block.column[k], 1});
+        both[0].push_back({block.column[k], row, 1});
+      }
     }
-  }
+    return both;
+  });
   return assemble(comm, partition_of(comm, block), block.global_columns, std::move(edges));
 }
 
@@ -34,35 +37,50 @@ struct Graph {
   std::vector<idx_t> weights;
 };
 
-Graph gather_graph(const comm::Comm& comm, const RowBlock& block) {
-  const RowBlock local = symmetrized_graph(comm, block);
-  const auto edges = comm.allreduce(local.nonzeros(), comm::ReduceOp::sum);
-  comm::agree(comm, [&] {
-    if (edges > std::numeric_limits<idx_t>::max()) {
-      throw EnvironmentError(
-          fmt::format("a graph of {} edges exceeds METIS's index type: use the contiguous partition", edges));
-    }
-  });
-  std::vector<idx_t> degrees(local.rows());
-  std::vector<idx_t> weights(local.rows());
-  for (std::int64_t i = 0; i < local.rows(); ++i) {
-    degrees[i] = static_cast<idx_t>(local.row_start[i + 1] - local.row_start[i]);
-    weights[i] = static_cast<idx_t>(block.row_start[i + 1] - block.row_start[i] + 1);
+/// The rows of the graph that one rank has.
+struct LocalGraph {
+  std::vector<idx_t> degrees;
+  std::vector<idx_t> neighbours;
+  std::vector<idx_t> weights;
+};
+
+LocalGraph local_graph(const RowBlock& symmetrized, const RowBlock& block, std::int64_t edges) {
+  if (edges > std::numeric_limits<idx_t>::max()) {
+    throw EnvironmentError(
+        fmt::format("a graph of {} edges exceeds METIS's index type: use the contiguous partition", edges));
   }
-  const std::vector<idx_t> neighbours(local.column.begin(), local.column.end());
-  const auto all_degrees = comm.gatherv(std::span<const idx_t>(degrees), 0);
+  LocalGraph local;
+  for (std::int64_t i = 0; i < block.rows(); ++i) {
+    local.degrees.push_back(static_cast<idx_t>(symmetrized.row_start[i + 1] - symmetrized.row_start[i]));
+    local.weights.push_back(static_cast<idx_t>(block.row_start[i + 1] - block.row_start[i] + 1));
+  }
+  local.neighbours.assign(symmetrized.column.begin(), symmetrized.column.end());
+  return local;
+}
+
+Graph gather_graph(const comm::Comm& comm, const RowBlock& block) {
+  const RowBlock symmetrized = symmetrized_graph(comm, block);
+  const auto edges = comm.allreduce(symmetrized.nonzeros(), comm::ReduceOp::sum);
+  const LocalGraph local = comm::agree(comm, [&] { return local_graph(symmetrized, block, edges); });
+  const auto degrees = comm.gatherv(std::span<const idx_t>(local.degrees), 0).values;
   Graph graph;
-  graph.weights = comm.gatherv(std::span<const idx_t>(weights), 0).values;
-  graph.neighbours = comm.gatherv(std::span<const idx_t>(neighbours), 0).values;
-  graph.starts.assign(all_degrees.values.size() + 1, 0);
-  std::partial_sum(all_degrees.values.begin(), all_degrees.values.end(), graph.starts.begin() + 1);
+  graph.weights = comm.gatherv(std::span<const idx_t>(local.weights), 0).values;
+  graph.neighbours = comm.gatherv(std::span<const idx_t>(local.neighbours), 0).values;
+  comm::agree(comm, [&] { graph.starts.assign(degrees.size() + 1, 0); });
+  std::partial_sum(degrees.begin(), degrees.end(), graph.starts.begin() + 1);
   return graph;
 }
 
-/// The part of every row, by METIS; called on rank 0.
-std::vector<std::int32_t> partition_graph(Graph& graph, int parts) {
+/// The part of every row, by METIS; called on rank 0. A graph too small to be worth it stays as it is: METIS
+/// divides by zero where there is one part, and prints where parts get no row.
+std::vector<std::int32_t> partition_graph(Graph& graph, const RowPartition& current) {
   auto rows = static_cast<idx_t>(graph.weights.size());
-  if (rows == 0 || parts == 1) return std::vector<std::int32_t>(graph.weights.size(), 0);  // METIS divides by zero
+  const int parts = current.ranks();
+  if (parts == 1 || rows < 2 * parts) {
+    std::vector<std::int32_t> owners;
+    for (idx_t row = 0; row < rows; ++row) owners.push_back(current.owner(row));
+    return owners;
+  }
   idx_t constraints = 1;
   idx_t part_count = parts;
   idx_t cut = 0;
@@ -109,28 +127,32 @@ struct Placed {
 /// Sends values[i] to the owner of numbers[i] in `target`.
 Array<double> place(const comm::Comm& comm, std::span<const double> values,
                     std::span<const std::int64_t> numbers, const RowPartition& target) {
-  std::vector<Placed> sent(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) sent[i] = {numbers[i], values[i]};
-  std::ranges::sort(sent, {}, &Placed::number);
+  const auto sent = comm::agree(comm, [&] {
+    std::vector<Placed> sorted(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) sorted[i] = {numbers[i], values[i]};
+    std::ranges::sort(sorted, {}, &Placed::number);
+    return sorted;
+  });
   std::vector<std::int64_t> offsets(comm.size() + 1);
   for (int r = 0; r <= comm.size(); ++r) {
     offsets[r] = std::ranges::lower_bound(sent, target.starts()[r], {}, &Placed::number) - sent.begin();
   }
   const auto received = comm.alltoallv(std::span<const Placed>(sent), offsets);
-  const Range mine = target.range(comm.rank());
-  Array<double> result(mine.size());
-  for (const Placed& placed : received.values) result[placed.number - mine.begin] = placed.value;
-  return result;
+  return comm::agree(comm, [&] {
+    const Range mine = target.range(comm.rank());
+    Array<double> result(mine.size());
+    for (const Placed& placed : received.values) result[placed.number - mine.begin] = placed.value;
+    return result;
+  });
 }
 
 }  // namespace
 
 Permutation graph_partition(const comm::Comm& comm, const RowBlock& block) {
   Graph graph = gather_graph(comm, block);
-  const auto all_parts = comm::agree(comm, [&] {
-    return comm.rank() == 0 ? partition_graph(graph, comm.size()) : std::vector<std::int32_t>();
-  });
   const RowPartition current = partition_of(comm, block);
+  const auto all_parts = comm::agree(
+      comm, [&] { return comm.rank() == 0 ? partition_graph(graph, current) : std::vector<std::int32_t>(); });
   const auto part = scatter(comm, all_parts, current);
 
   // New numbers: by part, then by rank that holds the row now, then by old number.
@@ -144,27 +166,35 @@ Permutation graph_partition(const comm::Comm& comm, const RowBlock& block) {
   comm.allreduce(std::span(mine), comm::ReduceOp::sum);
   std::partial_sum(mine.begin(), mine.end(), starts.begin() + 1);
 
-  Permutation permutation{current, RowPartition(starts), Array<std::int64_t>(part.size())};
-  for (std::size_t i = 0; i < part.size(); ++i)
-    permutation.new_number[i] = starts[part[i]] + before[part[i]]++;
-  return permutation;
+  return comm::agree(comm, [&] {
+    Permutation permutation{current, RowPartition(starts), Array<std::int64_t>(part.size())};
+    for (std::size_t i = 0; i < part.size(); ++i)
+      permutation.new_number[i] = starts[part[i]] + before[part[i]]++;
+    return permutation;
+  });
 }
 
 RowBlock permute(const comm::Comm& comm, const RowBlock& block, const Permutation& permutation) {
-  std::vector<std::int64_t> columns(block.column.begin(), block.column.end());
-  std::ranges::sort(columns);
-  const auto repeated = std::ranges::unique(columns);
-  columns.erase(repeated.begin(), repeated.end());
+  const auto columns = comm::agree(comm, [&] {
+    std::vector<std::int64_t> different(block.column.begin(), block.column.end());
+    std::ranges::sort(different);
+    const auto repeated = std::ranges::unique(different);
+    different.erase(repeated.begin(), repeated.end());
+    return different;
+  });
   const auto new_columns = fetch(comm, permutation.current, permutation.new_number, columns);
 
-  std::vector<Array<Entry>> entries(1);
-  entries[0].reserve(block.nonzeros());
-  for (std::int64_t i = 0; i < block.rows(); ++i) {
-    for (std::int64_t k = block.row_start[i]; k < block.row_start[i + 1]; ++k) {
-      const auto place = std::ranges::lower_bound(columns, block.column[k]) - columns.begin();
-      entries[0].push_back({permutation.new_number[i], new_columns[place], block.value[k]});
+  auto entries = comm::agree(comm, [&] {
+    std::vector<Array<Entry>> renumbered(1);
+    renumbered[0].reserve(block.nonzeros());
+    for (std::int64_t i = 0; i < block.rows(); ++i) {
+      for (std::int64_t k = block.row_start[i]; k < block.row_start[i + 1]; ++k) {
+        const auto place = std::ranges::lower_bound(columns, block.column[k]) - columns.begin();
+        renumbered[0].push_back({permutation.new_number[i], new_columns[place], block.value[k]});
+      }
     }
-  }
+    return renumbered;
+  });
   return assemble(comm, permutation.target, block.global_columns, std::move(entries));
 }
 
@@ -176,12 +206,15 @@ Array<double> permute_back(const comm::Comm& comm, std::span<const double> local
                            const Permutation& permutation) {
   // Whoever holds a new row now has to know its old number: the same journey made by the old numbers
   // themselves.
-  std::vector<double> old_numbers(permutation.new_number.size());
-  const std::int64_t first = permutation.current.range(comm.rank()).begin;
-  for (std::size_t i = 0; i < old_numbers.size(); ++i)
-    old_numbers[i] = static_cast<double>(first + static_cast<std::int64_t>(i));
+  const auto old_numbers = comm::agree(comm, [&] {
+    std::vector<double> numbers(permutation.new_number.size());
+    std::iota(numbers.begin(), numbers.end(),
+              static_cast<double>(permutation.current.range(comm.rank()).begin));
+    return numbers;
+  });
   const auto moved = permute(comm, std::span<const double>(old_numbers), permutation);
-  const std::vector<std::int64_t> numbers(moved.begin(), moved.end());
+  const auto numbers =
+      comm::agree(comm, [&] { return std::vector<std::int64_t>(moved.begin(), moved.end()); });
   return place(comm, local, numbers, permutation.current);
 }
 

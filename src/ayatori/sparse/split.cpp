@@ -61,6 +61,27 @@ Csr extract(const RowBlock& block, std::span<const std::int32_t> rows, std::int6
   return csr;
 }
 
+/// The block split into the columns of `mine` and those of the plan's ghosts.
+SplitMatrix split_columns(const RowBlock& block, Range mine, RowPartition partition, HaloPlan plan) {
+  const auto is_interior = [&](std::int64_t column) { return mine.contains(column); };
+  const auto is_ghost = [&](std::int64_t column) { return !mine.contains(column); };
+  const auto ghost_number = [&](std::int64_t column) {
+    return std::ranges::lower_bound(plan.ghosts, column) - plan.ghosts.begin();
+  };
+  Array<std::int32_t> all_rows(block.rows());
+  std::iota(all_rows.begin(), all_rows.end(), 0);
+  Array<std::int32_t> halo_rows;
+  for (const std::int32_t i : all_rows) {
+    const auto row =
+        std::span(block.column).subspan(block.row_start[i], block.row_start[i + 1] - block.row_start[i]);
+    if (std::ranges::any_of(row, is_ghost)) halo_rows.push_back(i);
+  }
+  Csr interior =
+      extract(block, all_rows, mine.size(), is_interior, [&](std::int64_t c) { return c - mine.begin; });
+  Csr halo = extract(block, halo_rows, static_cast<std::int64_t>(plan.ghosts.size()), is_ghost, ghost_number);
+  return {std::move(partition), std::move(plan), std::move(interior), std::move(halo), std::move(halo_rows)};
+}
+
 }  // namespace
 
 SplitMatrix split(const comm::Comm& comm, const RowBlock& block) {
@@ -79,23 +100,7 @@ SplitMatrix split(const comm::Comm& comm, const RowBlock& block) {
   auto partition = partition_of(comm, block);
   auto plan = make_halo_plan(comm, partition, std::move(ghosts));
 
-  const auto is_interior = [&](std::int64_t column) { return mine.contains(column); };
-  const auto is_ghost = [&](std::int64_t column) { return !mine.contains(column); };
-  const auto ghost_number = [&](std::int64_t column) {
-    return std::ranges::lower_bound(plan.ghosts, column) - plan.ghosts.begin();
-  };
-  Array<std::int32_t> all_rows(block.rows());
-  std::iota(all_rows.begin(), all_rows.end(), 0);
-  Array<std::int32_t> halo_rows;
-  for (const std::int32_t i : all_rows) {
-    const auto row =
-        std::span(block.column).subspan(block.row_start[i], block.row_start[i + 1] - block.row_start[i]);
-    if (std::ranges::any_of(row, is_ghost)) halo_rows.push_back(i);
-  }
-  Csr interior =
-      extract(block, all_rows, mine.size(), is_interior, [&](std::int64_t c) { return c - mine.begin; });
-  Csr halo = extract(block, halo_rows, static_cast<std::int64_t>(plan.ghosts.size()), is_ghost, ghost_number);
-  return {std::move(partition), std::move(plan), std::move(interior), std::move(halo), std::move(halo_rows)};
+  return comm::agree(comm, [&] { return split_columns(block, mine, std::move(partition), std::move(plan)); });
 }
 
 }  // namespace ayatori::sparse
