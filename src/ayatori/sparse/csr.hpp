@@ -19,8 +19,8 @@ struct Csr {
   std::int64_t nonzeros() const { return static_cast<std::int64_t>(value.size()); }
 };
 
-/// y = A x on one thread, in storage order: the definition of the product, which every kernel is compared
-/// with.
+/// y = A x, each row's sum taken in storage order: the definition of the product, which every kernel is
+/// compared with. Threads share the rows, so the result does not depend on their number.
 void multiply_reference(const Csr& matrix, std::span<const double> x, std::span<double> y);
 
 }  // namespace ayatori::sparse

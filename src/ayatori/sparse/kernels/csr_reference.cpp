@@ -4,7 +4,7 @@ namespace ayatori::sparse {
 
 namespace {
 
-/// The definition of the product, on one thread: what all other kernels are compared with.
+/// The definition of the product, each row in storage order: what all other kernels are compared with.
 class CsrReference final : public Kernel {
  public:
   explicit CsrReference(const Csr& matrix) : matrix_(matrix) {}
@@ -22,7 +22,8 @@ class CsrReference final : public Kernel {
 }  // namespace
 
 const KernelType csr_reference_kernel{
-    "csr-reference", "compressed sparse rows, one thread: the definition", [](const Csr&) { return true; },
+    "csr-reference", "compressed sparse rows, each row in storage order: the definition",
+    [](const Csr&) { return true; },
     [](const Csr& matrix) -> std::unique_ptr<Kernel> { return std::make_unique<CsrReference>(matrix); }};
 
 }  // namespace ayatori::sparse
