@@ -1,4 +1,4 @@
-#include "ayatori/io/matrix_market/number.hpp"
+#include "ayatori/io/number.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,11 +7,11 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/io/byte_source.hpp"
 #include "ayatori/io/harwell_boeing/number_format.hpp"
-#include "ayatori/io/matrix_market/header_lines.hpp"
+#include "ayatori/io/header_lines.hpp"
 
 namespace ayatori::io::harwell_boeing {
 
-using Lines = matrix_market::HeaderLines;
+using Lines = HeaderLines;
 
 enum class Symmetry { general, symmetric, skew };
 

@@ -6,14 +6,11 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/io/byte_source.hpp"
-#include "ayatori/io/matrix_market/number.hpp"
+#include "ayatori/io/number.hpp"
 
 namespace ayatori::io::harwell_boeing {
 
 namespace {
-
-using matrix_market::is_digit;
-using matrix_market::NumberFault;
 
 /// Parses "(" [kP[,]] [r] (letter w [.d[Ee]] | nested group) ")". Blanks are gone and letters upper case.
 class FormatParser {
@@ -105,7 +102,7 @@ double parse_decimal(std::string_view number, std::string_view field) {
   text += '\n';
   const char* position = text.data();
   double value = 0;
-  const NumberFault fault = matrix_market::parse_real(position, text.data() + text.size(), value);
+  const NumberFault fault = parse_real(position, text.data() + text.size(), value);
   if (fault == NumberFault::not_a_number || *position != '\n') {
     throw InputError(fmt::format("{} is not a number", in_quotes(field)));
   }

@@ -1,7 +1,7 @@
 #include "ayatori/base/error.hpp"
-#include "ayatori/io/matrix_market/number.hpp"
 #include "ayatori/io/matrix_market/parse.hpp"
 #include "ayatori/io/matrix_market/words.hpp"
+#include "ayatori/io/number.hpp"
 
 namespace ayatori::io::matrix_market {
 

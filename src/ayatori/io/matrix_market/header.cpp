@@ -4,9 +4,9 @@
 #include <array>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/io/matrix_market/header_lines.hpp"
-#include "ayatori/io/matrix_market/number.hpp"
+#include "ayatori/io/header_lines.hpp"
 #include "ayatori/io/matrix_market/words.hpp"
+#include "ayatori/io/number.hpp"
 
 namespace ayatori::io::matrix_market {
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "ayatori/base/array.hpp"
-#include "ayatori/io/matrix_market/number.hpp"
+#include "ayatori/io/number.hpp"
 
 namespace ayatori::io::matrix_market {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ayatori/io/matrix_market/number.hpp"
+#include "ayatori/io/number.hpp"
 
 namespace ayatori::io::matrix_market {
 

@@ -6,10 +6,10 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/matrix_market.hpp"
 #include "ayatori/io/matrix_market/locate.hpp"
-#include "ayatori/io/matrix_market/number.hpp"
 #include "ayatori/io/matrix_market/pieces.hpp"
 #include "ayatori/io/matrix_market/place.hpp"
 #include "ayatori/io/matrix_market/words.hpp"
+#include "ayatori/io/number.hpp"
 
 namespace ayatori::io {
 

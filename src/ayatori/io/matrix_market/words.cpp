@@ -1,6 +1,6 @@
 #include "ayatori/io/matrix_market/words.hpp"
 
-#include "ayatori/io/matrix_market/number.hpp"
+#include "ayatori/io/number.hpp"
 
 namespace ayatori::io::matrix_market {
 

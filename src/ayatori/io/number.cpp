@@ -1,4 +1,4 @@
-#include "ayatori/io/matrix_market/number.hpp"
+#include "ayatori/io/number.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-namespace ayatori::io::matrix_market {
+namespace ayatori::io {
 
 namespace {
 
@@ -155,4 +155,4 @@ NumberFault parse_real(const char*& p, const char* end, double& value) {
   return NumberFault::none;
 }
 
-}  // namespace ayatori::io::matrix_market
+}  // namespace ayatori::io

@@ -6,7 +6,7 @@
 
 #include "ayatori/io/byte_source.hpp"
 
-namespace ayatori::io::matrix_market {
+namespace ayatori::io {
 
 /// The lines at the beginning of a source, one by one.
 class HeaderLines {
@@ -32,4 +32,4 @@ class HeaderLines {
   std::int64_t position_ = 0;
 };
 
-}  // namespace ayatori::io::matrix_market
+}  // namespace ayatori::io

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace ayatori::io::matrix_market {
+namespace ayatori::io {
 
 // Numbers of a text whose last character is a line end: no loop needs to look for the end of the buffer,
 // because every one of them stops at the line end.
@@ -49,4 +49,4 @@ NumberFault parse_real_slowly(const char*& p, const char* end, double& value);
 /// underflows is rounded.
 NumberFault parse_real(const char*& p, const char* end, double& value);
 
-}  // namespace ayatori::io::matrix_market
+}  // namespace ayatori::io

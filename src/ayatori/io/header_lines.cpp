@@ -1,8 +1,8 @@
-#include "ayatori/io/matrix_market/header_lines.hpp"
+#include "ayatori/io/header_lines.hpp"
 
 #include <algorithm>
 
-namespace ayatori::io::matrix_market {
+namespace ayatori::io {
 
 bool HeaderLines::refill() {
   constexpr std::size_t buffer_bytes = std::size_t{1} << 16;
@@ -28,4 +28,4 @@ bool HeaderLines::next(std::string& line) {
   }
 }
 
-}  // namespace ayatori::io::matrix_market
+}  // namespace ayatori::io
