@@ -63,7 +63,7 @@ std::vector<SpmvResult> spmv(const comm::Comm& comm, const std::shared_ptr<const
       error.set_agreed();
       throw error;
     }
-    const double local_bytes =
+    const auto local_bytes =
         static_cast<double>(matrices.back()->matrix_bytes() + 16 * size + parts->plan.bytes_sent());
     result.bytes = comm.allreduce(local_bytes, comm::ReduceOp::sum);
     results.push_back(result);

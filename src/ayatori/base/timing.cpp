@@ -1,6 +1,6 @@
 #include "ayatori/base/timing.hpp"
 
-#include <time.h>
+#include <ctime>
 
 namespace ayatori {
 

@@ -57,7 +57,8 @@ void DistributedMatrix::apply(std::span<const double> x, std::span<double> y) co
 }
 
 std::int64_t DistributedMatrix::matrix_bytes() const {
-  return interior_kernel_->matrix_bytes() + 12 * parts_->halo.nonzeros() + 12 * parts_->halo.rows;
+  return interior_kernel_->matrix_bytes() + 12 * parts_->halo.nonzeros() +
+         std::int64_t{12} * parts_->halo.rows;
 }
 
 void multiply_reference(const comm::Comm& comm, const SplitMatrix& parts, std::span<const double> x,

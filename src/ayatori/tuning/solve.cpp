@@ -201,9 +201,9 @@ class Run {
       if (hooks_.progress) hooks_.progress(choice, done_before + iteration, relative(residual_norm));
     };
     const Clocks start(matrix, sum_);
-    const auto result = solvers::method(choice.method)
-                            .solve({matrix, timed_preconditioner, residual_, sum_}, correction_,
-                                   method_options, orthogonalize, progress);
+    auto result = solvers::method(choice.method)
+                      .solve({matrix, timed_preconditioner, residual_, sum_}, correction_, method_options,
+                             orthogonalize, progress);
     const Clocks end(matrix, sum_);
     report_.seconds.spmv += (end.product - start.product) - (end.halo - start.halo);
     report_.seconds.halo += end.halo - start.halo;

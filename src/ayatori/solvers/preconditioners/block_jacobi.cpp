@@ -82,14 +82,14 @@ class BlockJacobi final : public sparse::LinearOperator {
   /// Fills the inverse of block b; false if its diagonal had to do.
   bool invert(const sparse::Csr& matrix, std::size_t b, const Array<double>& inverse_diagonal) {
     const std::int32_t n = rows_of(b);
-    std::array<double, largest_dense * largest_dense> block;
+    std::array<double, dense_entries> block;
     std::fill_n(block.begin(), n * n, 0.0);
     const Range rows{start_[b], start_[b + 1]};
     for (std::int32_t i = 0; i < n; ++i) {
       for (std::int64_t k = matrix.row_start[rows.begin + i]; k < matrix.row_start[rows.begin + i + 1]; ++k)
         if (rows.contains(matrix.column[k])) block[i * n + matrix.column[k] - rows.begin] = matrix.value[k];
     }
-    const std::span<double> inverse(&inverse_[offset_[b]], n * n);
+    const std::span<double> inverse(&inverse_[offset_[b]], static_cast<std::size_t>(n) * n);
     if (invert_dense(n, {block.data(), inverse.size()}, inverse)) return true;
     std::fill(inverse.begin(), inverse.end(), 0.0);
     for (std::int32_t i = 0; i < n; ++i) inverse[i * n + i] = inverse_diagonal[rows.begin + i];

@@ -63,7 +63,7 @@ class DenseLu {
   }
 
   int n_;
-  std::array<double, largest_dense * largest_dense> lu_;
+  std::array<double, dense_entries> lu_;
   std::array<int, largest_dense> row_;  ///< P: row i of L U is row row_[i] of S A
   std::array<double, largest_dense> scale_;
   bool regular_ = true;

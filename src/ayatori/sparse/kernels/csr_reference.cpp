@@ -13,7 +13,9 @@ class CsrReference final : public Kernel {
     multiply_reference(matrix_, x, y);
   }
 
-  std::int64_t matrix_bytes() const override { return 12 * matrix_.nonzeros() + 8 * matrix_.rows; }
+  std::int64_t matrix_bytes() const override {
+    return 12 * matrix_.nonzeros() + std::int64_t{8} * matrix_.rows;
+  }
 
  private:
   Csr matrix_;
