@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -58,6 +57,9 @@ std::optional<int> restart_length(const std::string& word) {
 }
 
 tuning::SolveOptions solve_options(const Arguments& arguments) {
+  if (!(arguments.time_limit >= 0)) {  // a NaN passes every comparison of the parser
+    throw InputError(fmt::format("--time-limit {}: not a number of seconds", arguments.time_limit));
+  }
   return {.rtol = arguments.rtol,
           .max_iterations = arguments.max_iterations,
           .time_limit = arguments.time_limit,
@@ -197,7 +199,7 @@ void add_solve(CLI::App& app, Run& run) {
   solve->add_option("--rtol", arguments->rtol, "Converged means ||b - Ax|| <= rtol ||b||")
       ->capture_default_str();
   solve->add_option("--time-limit", arguments->time_limit, "Seconds for set-ups and iterations; 0: none")
-      ->check(CLI::Range(0.0, std::numeric_limits<double>::max()))
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   solve->add_option("--max-iterations", arguments->max_iterations, "Over all trials; 0: no limit")
       ->check(CLI::NonNegativeNumber)

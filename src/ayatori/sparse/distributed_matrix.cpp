@@ -27,12 +27,12 @@ void add_halo(const SplitMatrix& parts, std::span<const double> ghosts, std::spa
 DistributedMatrix::DistributedMatrix(comm::Comm comm, std::shared_ptr<const SplitMatrix> parts,
                                      const ProductOptions& options)
     : comm_(std::move(comm)), parts_(std::move(parts)) {
-  comm::agree(comm_, [&] {
-    const HaloChoice choice = halo_strategy(options.halo);
+  const HaloChoice choice = comm::agree(comm_, [&] {
     interior_kernel_ = kernel(options.kernel).make(parts_->interior);
-    exchange_ = choice.type->make(comm_, parts_->partition, parts_->plan);
-    overlap_ = choice.overlap;
+    return halo_strategy(options.halo);
   });
+  exchange_ = choice.type->make(comm_, parts_->partition, parts_->plan);
+  overlap_ = choice.overlap;
 }
 
 DistributedMatrix::DistributedMatrix(const comm::Comm& comm, const RowBlock& block,
@@ -63,8 +63,7 @@ std::int64_t DistributedMatrix::matrix_bytes() const {
 
 void multiply_reference(const comm::Comm& comm, const SplitMatrix& parts, std::span<const double> x,
                         std::span<double> y) {
-  const auto exchange =
-      comm::agree(comm, [&] { return halo_strategies().front().make(comm, parts.partition, parts.plan); });
+  const auto exchange = halo_strategies().front().make(comm, parts.partition, parts.plan);
   exchange->begin(x);
   const auto ghosts = exchange->finish();
   multiply_reference(parts.interior, x, y);

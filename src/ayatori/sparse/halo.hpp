@@ -49,7 +49,8 @@ class HaloExchange {
   virtual std::span<const double> finish() = 0;
 };
 
-/// An entry in the list of strategies.
+/// An entry in the list of strategies. `make` is collective: it may set up communication of its own, and what
+/// fails on one rank fails on all (comm::agree).
 struct HaloType {
   std::string_view name;
   std::string_view description;

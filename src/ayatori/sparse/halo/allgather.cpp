@@ -1,6 +1,7 @@
 #include <numeric>
 
 #include "ayatori/base/parallel.hpp"
+#include "ayatori/comm/agree.hpp"
 #include "ayatori/sparse/halo/strategies.hpp"
 
 namespace ayatori::sparse {
@@ -42,7 +43,8 @@ class Allgather final : public HaloExchange {
 const HaloType allgather_halo{"allgather", "one collective gives every rank the whole vector",
                               [](const comm::Comm& comm, const RowPartition& partition,
                                  const HaloPlan& plan) -> std::unique_ptr<HaloExchange> {
-                                return std::make_unique<Allgather>(comm, partition, plan);
+                                return comm::agree(
+                                    comm, [&] { return std::make_unique<Allgather>(comm, partition, plan); });
                               }};
 
 }  // namespace ayatori::sparse

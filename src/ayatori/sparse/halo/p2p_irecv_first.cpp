@@ -1,4 +1,5 @@
 #include "ayatori/base/parallel.hpp"
+#include "ayatori/comm/agree.hpp"
 #include "ayatori/sparse/halo/strategies.hpp"
 
 namespace ayatori::sparse {
@@ -46,7 +47,7 @@ class P2pIrecvFirst final : public HaloExchange {
 const HaloType p2p_irecv_first_halo{
     "p2p-irecv-first", "non-blocking messages between neighbours, receives posted first",
     [](const comm::Comm& comm, const RowPartition&, const HaloPlan& plan) -> std::unique_ptr<HaloExchange> {
-      return std::make_unique<P2pIrecvFirst>(comm, plan);
+      return comm::agree(comm, [&] { return std::make_unique<P2pIrecvFirst>(comm, plan); });
     }};
 
 }  // namespace ayatori::sparse

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/comm/agree.hpp"
 #include "ayatori/sparse/halo.hpp"
 
 namespace ayatori::sparse {
@@ -29,16 +30,18 @@ HaloPlan make_halo_plan(const comm::Comm& comm, const RowPartition& partition,
   // Everybody tells the owners what it needs; what arrives is what this rank must send.
   const auto wanted = comm.alltoallv(std::span<const std::int64_t>(ghosts), offsets);
   const Range mine = partition.range(comm.rank());
-
-  HaloPlan plan;
-  plan.local_size = static_cast<std::int32_t>(mine.size());
-  plan.receive_from = neighbours(offsets);
-  plan.send_to = neighbours(wanted.offsets);
-  plan.send_index.resize(wanted.values.size());
-  std::ranges::transform(wanted.values, plan.send_index.begin(),
-                         [&](std::int64_t global) { return static_cast<std::int32_t>(global - mine.begin); });
-  plan.ghosts = std::move(ghosts);
-  return plan;
+  return comm::agree(comm, [&] {
+    HaloPlan plan;
+    plan.local_size = static_cast<std::int32_t>(mine.size());
+    plan.receive_from = neighbours(offsets);
+    plan.send_to = neighbours(wanted.offsets);
+    plan.send_index.resize(wanted.values.size());
+    std::ranges::transform(wanted.values, plan.send_index.begin(), [&](std::int64_t global) {
+      return static_cast<std::int32_t>(global - mine.begin);
+    });
+    plan.ghosts = std::move(ghosts);
+    return plan;
+  });
 }
 
 }  // namespace ayatori::sparse
