@@ -9,20 +9,6 @@
 
 namespace ayatori::comm {
 
-namespace {
-
-/// Elements in one MPI message; longer transfers are cut.
-constexpr std::int64_t max_message = std::int64_t{1} << 30;
-
-/// The MPI_Request kept in the bytes of a Request's part.
-template <class Part>
-MPI_Request* native_request(Part& part) {
-  static_assert(sizeof(MPI_Request) <= sizeof(Part) && alignof(MPI_Request) <= alignof(Part));
-  return reinterpret_cast<MPI_Request*>(part.bytes);
-}
-
-}  // namespace
-
 std::size_t size_of(DataType type) {
   switch (type) {
     case DataType::byte:
@@ -178,13 +164,10 @@ template <class Start>
 Request Comm::start_parts(std::int64_t count, DataType type, Start&& start) {
   Request request;
   request.active_ = true;
-  std::int64_t done = 0;
-  do {
-    const auto length = static_cast<int>(std::min(count - done, max_message));
-    Request::Part& part = done == 0 ? request.first_ : request.more_.emplace_back();
-    *native_request(part) = start(done * static_cast<std::int64_t>(size_of(type)), length);
-    done += length;
-  } while (done < count);
+  in_messages(count, type, max_message, [&](std::int64_t offset, int length) {
+    Request::Part& part = offset == 0 ? request.first_ : request.more_.emplace_back();
+    *native_request(part) = start(offset, length);
+  });
   return request;
 }
 

@@ -33,12 +33,14 @@ class Request {
   /// True once the transfer is complete; gives the MPI a chance to progress it.
   bool test();
 
- private:
-  friend class Comm;
-  /// An MPI_Request, which is a pointer or an integer, whatever the MPI.
+  /// An MPI_Request, which is a pointer or an integer, whatever the MPI; see native.hpp.
   struct alignas(void*) Part {
     std::byte bytes[sizeof(void*)];
   };
+
+ private:
+  friend class Comm;
+  friend class NeighbourExchange;
   Part first_{};
   std::vector<Part> more_;  ///< of a transfer that had to be cut
   bool active_ = false;

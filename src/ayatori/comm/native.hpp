@@ -5,6 +5,8 @@
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <algorithm>
+
 #include "ayatori/comm/comm.hpp"
 
 // For code that must speak MPI itself: implementations of Collectives, and applications that bring their own
@@ -33,6 +35,23 @@ Comm from_native(MPI_Comm comm);
 
 MPI_Datatype native(DataType type);
 MPI_Op native(ReduceOp op);
+
+/// The MPI_Request kept in the bytes of a Request's part.
+inline MPI_Request* native_request(Request::Part& part) {
+  static_assert(sizeof(MPI_Request) <= sizeof(part) && alignof(MPI_Request) <= alignof(Request::Part));
+  return reinterpret_cast<MPI_Request*>(part.bytes);
+}
+
+/// Calls f(offset in bytes, count) for the pieces of a transfer that MPI can count; once for an empty one.
+template <class F>
+void in_messages(std::int64_t count, DataType type, std::int64_t longest, F&& f) {
+  std::int64_t done = 0;
+  do {
+    const auto length = static_cast<int>(std::min(count - done, longest));
+    f(done * static_cast<std::int64_t>(size_of(type)), length);
+    done += length;
+  } while (done < count);
+}
 
 /// Throws EnvironmentError with the MPI's own text unless `code` is MPI_SUCCESS.
 void check_mpi(int code, const char* call);

@@ -14,6 +14,16 @@ enum class DataType { byte, int32, int64, uint64, float32, float64 };
 /// compares them as if they were signed.
 enum class ReduceOp { sum, min, max, bitwise_or };
 
+/// Elements in one message; longer transfers are cut, since MPI counts with an int.
+inline constexpr std::int64_t max_message = std::int64_t{1} << 30;
+
+/// Elements [begin, end) of a buffer that go to a rank, or come from it.
+struct Neighbour {
+  int rank;
+  std::int64_t begin;
+  std::int64_t end;
+};
+
 /// What may travel byte by byte. Pointers and views (std::span, std::string_view) are trivially copyable as
 /// well, but mean nothing to another process.
 template <class T>

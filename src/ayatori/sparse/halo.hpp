@@ -16,11 +16,7 @@ namespace ayatori::sparse {
 /// strategy. A ghost is an element of x that this rank's rows refer to and another rank owns; ghosts are
 /// numbered in ascending global order, hence grouped by owner.
 struct HaloPlan {
-  struct Neighbour {
-    int rank;
-    std::int64_t begin;  ///< [begin, end) of `ghosts` (receiving) or of `send_index` (sending)
-    std::int64_t end;
-  };
+  using Neighbour = comm::Neighbour;  ///< a piece of `ghosts` (receiving) or of `send_index` (sending)
 
   std::int32_t local_size = 0;          ///< elements of x that this rank owns
   std::vector<std::int64_t> ghosts;     ///< global numbers of the ghosts
@@ -49,13 +45,23 @@ class HaloExchange {
   virtual std::span<const double> finish() = 0;
 };
 
+/// What one exchange asks of a rank, as far as the plan tells: for comparing strategies without trying them.
+struct HaloTraffic {
+  double messages;  ///< started or received, the larger of the two
+  double bytes;     ///< sent or received, the larger of the two
+};
+
 /// An entry in the list of strategies. `make` is collective: it may set up communication of its own, and what
-/// fails on one rank fails on all (comm::agree).
+/// fails on one rank fails on all (comm::agree). The exchange refers to plan and partition, and is
+/// destroyed by all ranks together.
+/// `traffic` is not collective, costs no communication; where nodes matter, which the plan does not know, it
+/// is a lower bound.
 struct HaloType {
   std::string_view name;
   std::string_view description;
   std::unique_ptr<HaloExchange> (*make)(const comm::Comm& comm, const RowPartition& partition,
                                         const HaloPlan& plan);
+  HaloTraffic (*traffic)(const HaloPlan& plan, const RowPartition& partition);
 };
 
 /// Every halo strategy. Adding one is a file in halo/ and a line in halo/list.cpp. Each can also be asked to

@@ -1,7 +1,6 @@
-#include <numeric>
+#include <bit>
 
-#include "ayatori/base/parallel.hpp"
-#include "ayatori/comm/agree.hpp"
+#include "ayatori/sparse/halo/common.hpp"
 #include "ayatori/sparse/halo/strategies.hpp"
 
 namespace ayatori::sparse {
@@ -38,13 +37,14 @@ class Allgather final : public HaloExchange {
   Array<double> ghosts_;
 };
 
+HaloTraffic traffic(const HaloPlan& plan, const RowPartition& partition) {
+  const auto rounds = std::bit_width(static_cast<unsigned>(partition.ranks() - 1));  // log2, rounded up
+  return {static_cast<double>(rounds), whole_vector_bytes(plan, partition)};
+}
+
 }  // namespace
 
 const HaloType allgather_halo{"allgather", "one collective gives every rank the whole vector",
-                              [](const comm::Comm& comm, const RowPartition& partition,
-                                 const HaloPlan& plan) -> std::unique_ptr<HaloExchange> {
-                                return comm::agree(
-                                    comm, [&] { return std::make_unique<Allgather>(comm, partition, plan); });
-                              }};
+                              make_exchange<Allgather>, traffic};
 
 }  // namespace ayatori::sparse

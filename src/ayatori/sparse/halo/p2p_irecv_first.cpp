@@ -1,5 +1,4 @@
-#include "ayatori/base/parallel.hpp"
-#include "ayatori/comm/agree.hpp"
+#include "ayatori/sparse/halo/common.hpp"
 #include "ayatori/sparse/halo/strategies.hpp"
 
 namespace ayatori::sparse {
@@ -10,22 +9,17 @@ namespace {
 /// item v).
 class P2pIrecvFirst final : public HaloExchange {
  public:
-  P2pIrecvFirst(comm::Comm comm, const HaloPlan& plan)
+  P2pIrecvFirst(comm::Comm comm, const RowPartition&, const HaloPlan& plan)
       : comm_(std::move(comm)), plan_(plan), ghosts_(plan.ghosts.size()), outgoing_(plan.send_index.size()) {
     requests_.reserve(plan.receive_from.size() + plan.send_to.size());
   }
 
   void begin(std::span<const double> x) override {
-    for (const auto& from : plan_.receive_from) {
-      requests_.push_back(
-          comm_.irecv(std::span(ghosts_).subspan(from.begin, from.end - from.begin), from.rank, halo_tag));
-    }
-    parallel_for(static_cast<std::int64_t>(outgoing_.size()),
-                 [&](std::int64_t i) { outgoing_[i] = x[plan_.send_index[i]]; });
-    for (const auto& to : plan_.send_to) {
-      requests_.push_back(comm_.isend(std::span<const double>(outgoing_).subspan(to.begin, to.end - to.begin),
-                                      to.rank, halo_tag));
-    }
+    for (const auto& from : plan_.receive_from)
+      requests_.push_back(comm_.irecv(part(ghosts_, from), from.rank, halo_tag));
+    pack(plan_, x, outgoing_);
+    for (const auto& to : plan_.send_to)
+      requests_.push_back(comm_.isend(part(std::as_const(outgoing_), to), to.rank, halo_tag));
   }
 
   std::span<const double> finish() override {
@@ -44,10 +38,8 @@ class P2pIrecvFirst final : public HaloExchange {
 
 }  // namespace
 
-const HaloType p2p_irecv_first_halo{
-    "p2p-irecv-first", "non-blocking messages between neighbours, receives posted first",
-    [](const comm::Comm& comm, const RowPartition&, const HaloPlan& plan) -> std::unique_ptr<HaloExchange> {
-      return comm::agree(comm, [&] { return std::make_unique<P2pIrecvFirst>(comm, plan); });
-    }};
+const HaloType p2p_irecv_first_halo{"p2p-irecv-first",
+                                    "non-blocking messages between neighbours, receives posted first",
+                                    make_exchange<P2pIrecvFirst>, neighbour_traffic};
 
 }  // namespace ayatori::sparse

@@ -2,23 +2,9 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/comm/agree.hpp"
-#include "ayatori/sparse/halo.hpp"
+#include "ayatori/sparse/halo/common.hpp"
 
 namespace ayatori::sparse {
-
-namespace {
-
-/// The neighbours with something in [offsets[r], offsets[r + 1]).
-std::vector<HaloPlan::Neighbour> neighbours(std::span<const std::int64_t> offsets) {
-  std::vector<HaloPlan::Neighbour> result;
-  for (int r = 0; r + 1 < static_cast<int>(offsets.size()); ++r) {
-    if (offsets[r] < offsets[r + 1]) result.push_back({r, offsets[r], offsets[r + 1]});
-  }
-  return result;
-}
-
-}  // namespace
 
 HaloPlan make_halo_plan(const comm::Comm& comm, const RowPartition& partition,
                         std::vector<std::int64_t> ghosts) {

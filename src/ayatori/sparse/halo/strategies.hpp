@@ -8,8 +8,12 @@ namespace ayatori::sparse {
 
 extern const HaloType p2p_irecv_first_halo;
 extern const HaloType allgather_halo;
-
-/// Message tag of the halo exchanges.
-inline constexpr int halo_tag = 1;
+extern const HaloType bcast_halo;
+extern const HaloType p2p_blocking_halo;
+extern const HaloType p2p_isend_first_halo;
+extern const HaloType persistent_halo;
+extern const HaloType neighbor_halo;
+extern const HaloType rma_put_halo;
+extern const HaloType node_aware_halo;
 
 }  // namespace ayatori::sparse

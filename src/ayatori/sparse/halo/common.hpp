@@ -1,0 +1,62 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ayatori/base/parallel.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/sparse/halo.hpp"
+
+// What several strategies share.
+
+namespace ayatori::sparse {
+
+/// Message tag of the halo exchanges.
+inline constexpr int halo_tag = 1;
+
+/// The part of a buffer that goes to a neighbour or comes from it.
+template <class Buffer>
+auto part(Buffer& buffer, const comm::Neighbour& neighbour) {
+  return std::span(buffer).subspan(neighbour.begin, neighbour.end - neighbour.begin);
+}
+
+/// The neighbours with something in [offsets[r], offsets[r + 1]).
+inline std::vector<comm::Neighbour> neighbours(std::span<const std::int64_t> offsets) {
+  std::vector<comm::Neighbour> result;
+  for (int r = 0; r + 1 < static_cast<int>(offsets.size()); ++r) {
+    if (offsets[r] < offsets[r + 1]) result.push_back({r, offsets[r], offsets[r + 1]});
+  }
+  return result;
+}
+
+/// Puts the elements of x that travel into sending order. Traffic: 20 bytes per element.
+inline void pack(const HaloPlan& plan, std::span<const double> x, std::span<double> outgoing) {
+  parallel_for(static_cast<std::int64_t>(outgoing.size()),
+               [&](std::int64_t i) { outgoing[i] = x[plan.send_index[i]]; });
+}
+
+/// HaloType::make of an exchange whose construction calls for no communication.
+template <class Exchange>
+std::unique_ptr<HaloExchange> make_exchange(const comm::Comm& comm, const RowPartition& partition,
+                                            const HaloPlan& plan) {
+  return comm::agree(comm, [&] { return std::make_unique<Exchange>(comm, partition, plan); });
+}
+
+/// HaloType::traffic of one message per neighbour.
+inline HaloTraffic neighbour_traffic(const HaloPlan& plan, const RowPartition&) {
+  return {static_cast<double>(std::max(plan.send_to.size(), plan.receive_from.size())),
+          8.0 * static_cast<double>(std::max(plan.send_index.size(), plan.ghosts.size()))};
+}
+
+/// Bytes of an exchange that brings every rank the whole vector: it receives all that is not its own, and
+/// sends its own at least once.
+inline double whole_vector_bytes(const HaloPlan& plan, const RowPartition& partition) {
+  if (partition.ranks() == 1) return 0;
+  const std::int64_t mine = plan.local_size;
+  return 8.0 * static_cast<double>(std::max(partition.rows() - mine, mine));
+}
+
+}  // namespace ayatori::sparse
