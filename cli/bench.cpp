@@ -73,8 +73,9 @@ int run_stream(const comm::Comm& world, const Arguments& arguments) {
 std::vector<sparse::ProductOptions> combinations(int ranks, const sparse::Csr& interior) {
   std::vector<sparse::ProductOptions> list;
   const sparse::ProductOptions defaults;
+  const auto facts = sparse::pattern_facts(interior);
   for (const auto& kernel : sparse::kernels()) {
-    if (kernel.supports(interior)) list.push_back({std::string(kernel.name), defaults.halo});
+    if (kernel.predicted_bytes(facts)) list.push_back({std::string(kernel.name), defaults.halo});
   }
   if (ranks == 1) return list;
   for (const auto& halo : sparse::halo_strategies()) {
