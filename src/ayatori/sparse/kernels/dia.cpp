@@ -14,11 +14,15 @@ namespace {
 
 constexpr std::string_view name = "dia";
 
-/// Rows multiplied along all diagonals before the next: their piece of y stays in the first cache.
-constexpr std::int64_t block_rows = 1024;
+/// Rows multiplied along all diagonals before the next: their sums stay in registers.
+constexpr std::int64_t block_rows = 32;
 
-std::int64_t bytes_of(std::int64_t diagonals, std::int64_t elements) {
-  return 8 * elements + 4 * diagonals;
+std::int64_t blocks_of(std::int64_t rows) {
+  return (rows + block_rows - 1) / block_rows;
+}
+
+std::int64_t bytes_of(std::int64_t rows, std::int64_t diagonals, std::int64_t elements) {
+  return 8 * elements + 4 * diagonals + 8 * (blocks_of(rows) + 1);
 }
 
 /// Offsets (column - row) of the diagonals that hold an entry.
@@ -37,18 +41,18 @@ std::vector<std::int32_t> offsets_of(const Csr& matrix) {
 }
 
 /// Diagonals that hold an entry, with all their places. Blocks of rows are multiplied diagonal by diagonal,
-/// and are stored in that order. Traffic: 8 bytes per place.
+/// and are stored in that order. Traffic: 8 bytes per place, 1/4 per row.
 class Dia final : public Kernel {
  public:
   Dia(const Csr& matrix, Simd simd)
       : simd_(simd), rows_(matrix.rows), columns_(matrix.columns), offset_(offsets_of(matrix)) {
     std::int64_t places = 0;
     for (const std::int32_t offset : offset_) places += segment({0, rows_}, offset).size();
-    require_bytes(name, bytes_of(static_cast<std::int64_t>(offset_.size()), places), matrix);
+    require_bytes(name, bytes_of(rows_, static_cast<std::int64_t>(offset_.size()), places), matrix);
+    if (!offset_.empty()) crossed_by_all_ = {-offset_.front(), columns_ - offset_.back()};
 
-    const std::int64_t blocks = (rows_ + block_rows - 1) / block_rows;
-    std::vector<std::int64_t> counts(blocks, 0);
-    parallel_for(blocks, [&](std::int64_t b) {
+    std::vector<std::int64_t> counts(blocks_of(rows_), 0);
+    parallel_for(static_cast<std::int64_t>(counts.size()), [&](std::int64_t b) {
       for (const std::int32_t offset : offset_) counts[b] += segment(rows_of(b), offset).size();
     });
     block_start_ = starts_of(counts);
@@ -74,7 +78,7 @@ class Dia final : public Kernel {
   }
 
   std::int64_t matrix_bytes() const override {
-    return static_cast<std::int64_t>(8 * value_.size() + 4 * offset_.size());
+    return static_cast<std::int64_t>(8 * value_.size() + 4 * offset_.size() + 8 * block_start_.size());
   }
 
  private:
@@ -90,7 +94,7 @@ class Dia final : public Kernel {
 
   /// Calls f(number of its first place, its rows, offset) for every diagonal of a block.
   template <class F>
-  [[gnu::always_inline]] void for_each_segment(std::int64_t block, const F& f) const {
+  void for_each_segment(std::int64_t block, const F& f) const {
     std::int64_t place = block_start_[block];
     for (const std::int32_t offset : offset_) {
       const Range rows = segment(rows_of(block), offset);
@@ -116,23 +120,31 @@ class Dia final : public Kernel {
   template <int Width>
   [[gnu::always_inline]] double multiply_block(std::int64_t block, const double* x, double* y) const {
     const Range rows = rows_of(block);
+    if (rows.size() < block_rows || rows.begin < crossed_by_all_.begin || crossed_by_all_.end < rows.end)
+      return multiply_end_block(block, x, y);
+    constexpr int parts = static_cast<int>(block_rows) / Width;
+    Vector<Width> sum[parts] = {};
+    const double* value = value_.data() + block_start_[block];
+    for (const std::int32_t offset : offset_) {
+      const double* u = x + rows.begin + offset;
+      for (int p = 0; p < parts; ++p) sum[p] += load<Width>(value + p * Width) * load<Width>(u + p * Width);
+      value += block_rows;
+    }
+    Vector<Width> finite{};
+    for (int p = 0; p < parts; ++p) {
+      finite += 0 * sum[p];
+      store<Width>(y + rows.begin + p * Width, sum[p]);
+    }
+    return total<Width>(finite);
+  }
+
+  /// The same for a block that not all diagonals cross.
+  double multiply_end_block(std::int64_t block, const double* x, double* y) const {
+    const Range rows = rows_of(block);
     std::fill(y + rows.begin, y + rows.end, 0.0);
-    for_each_segment(
-        block, [&](std::int64_t place, Range crossed, std::int64_t offset) __attribute__((always_inline)) {
-          const double* value = value_.data() + place - crossed.begin;
-          std::int64_t i = crossed.begin;
-          for (; i + Width <= crossed.end; i += Width) {
-            Vector<Width> v;
-            Vector<Width> u;
-            Vector<Width> sum;
-            load<Width>(v, value + i);
-            load<Width>(u, x + i + offset);
-            load<Width>(sum, y + i);
-            sum += v * u;
-            store<Width>(y + i, sum);
-          }
-          for (; i < crossed.end; ++i) y[i] += value[i] * x[i + offset];
-        });
+    for_each_segment(block, [&](std::int64_t place, Range crossed, std::int64_t offset) {
+      for (std::int64_t i = crossed.begin; i < crossed.end; ++i) y[i] += value_[place++] * x[i + offset];
+    });
     double finite = 0;
     for (std::int64_t i = rows.begin; i < rows.end; ++i) finite += 0 * y[i];
     return finite;
@@ -151,6 +163,7 @@ class Dia final : public Kernel {
   std::int64_t rows_;
   std::int64_t columns_;
   std::vector<std::int32_t> offset_;       // ascending
+  Range crossed_by_all_;                   // rows that every diagonal crosses
   std::vector<std::int64_t> block_start_;  // first place of each block of rows
   ThreadGroups groups_;                    // of blocks
   Array<double> value_;
@@ -164,7 +177,8 @@ std::unique_ptr<Kernel> make_dia(const Csr& matrix, Simd simd) {
 
 const KernelType dia_kernel{name, "diagonals, explicit zeros included",
                             [](const PatternFacts& facts) {
-                              return if_not_absurd(bytes_of(facts.diagonals, facts.diagonal_elements), facts);
+                              return if_not_absurd(
+                                  bytes_of(facts.rows, facts.diagonals, facts.diagonal_elements), facts);
                             },
                             [](const Csr& matrix) { return make_dia(matrix, best_simd()); }};
 

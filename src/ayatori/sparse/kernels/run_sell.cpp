@@ -132,11 +132,7 @@ class RunSell final : public Kernel {
       Vector<Width> sum[parts] = {};
       for (const std::int64_t end = run_start_[s + 1]; run < end; ++run) {
         for (int p = 0; p < parts; ++p) {
-          Vector<Width> v;
-          Vector<Width> u;
-          load<Width>(v, value + run * lanes + p * Width);
-          load<Width>(u, x + column[run] + p * Width);
-          sum[p] += v * u;
+          sum[p] += load<Width>(value + run * lanes + p * Width) * load<Width>(x + column[run] + p * Width);
         }
       }
       for (int p = 0; p < parts; ++p) finite += 0 * sum[p];
@@ -146,9 +142,7 @@ class RunSell final : public Kernel {
         std::memcpy(y + s * lanes, sum, (rows_ - s * lanes) * sizeof(double));
       }
     }
-    double result = 0;
-    for (int u = 0; u < Width; ++u) result += finite[u];
-    return result;
+    return total<Width>(finite);
   }
 
   void multiply_runs_carefully(Range slices, const double* x, double* y) const {

@@ -28,8 +28,18 @@ template <int Width>
 using Vector = typename VectorOf<Width>::type;
 
 template <int Width>
-[[gnu::always_inline]] inline void load(Vector<Width>& vector, const double* from) {
+[[gnu::always_inline]] inline Vector<Width> load(const double* from) {
+  Vector<Width> vector;
   std::memcpy(&vector, from, sizeof vector);
+  return vector;
+}
+
+/// The sum of the elements.
+template <int Width>
+[[gnu::always_inline]] inline double total(const Vector<Width>& vector) {
+  double sum = 0;
+  for (int u = 0; u < Width; ++u) sum += vector[u];
+  return sum;
 }
 
 template <int Width>
