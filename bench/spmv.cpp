@@ -35,51 +35,92 @@ double largest_error(const Array<double>& y, const Array<double>& reference, con
   return largest;
 }
 
-}  // namespace
+/// Seconds of f() from a barrier to the slowest rank.
+template <class F>
+double timed(const comm::Comm& comm, F&& f) {
+  comm.barrier();
+  const Stopwatch watch;
+  f();
+  return comm.allreduce(watch.seconds(), comm::ReduceOp::max);
+}
 
-std::vector<SpmvResult> spmv(const comm::Comm& comm, const std::shared_ptr<const sparse::SplitMatrix>& parts,
-                             const std::vector<sparse::ProductOptions>& combinations, int repetitions) {
-  const std::int64_t size = parts->plan.local_size;
-  const std::int64_t first = parts->partition.range(comm.rank()).begin;
-  Array<double> x(size);
-  Array<double> y(size);
-  Array<double> reference(size);
-  parallel_for(
-      size, [&](std::int64_t i) { x[i] = 2 * random_uniform(1, static_cast<std::uint64_t>(first + i)) - 1; });
-  parallel_for(size, [&](std::int64_t i) { y[i] = 0; });
-  sparse::multiply_reference(comm, *parts, x, reference);
-  const auto scale = row_scales(*parts);
+/// A product, the vectors it is tried on, and what it should give.
+struct Trial {
+  const comm::Comm& comm;
+  std::shared_ptr<const sparse::SplitMatrix> parts;
+  Array<double> x;
+  Array<double> y;
+  Array<double> reference;
+  Array<double> scale;
 
-  std::vector<std::unique_ptr<sparse::DistributedMatrix>> matrices;
-  std::vector<SpmvResult> results;
-  for (const auto& options : combinations) {
-    matrices.push_back(std::make_unique<sparse::DistributedMatrix>(comm, parts, options));
-    matrices.back()->apply(x, y);
+  Trial(const comm::Comm& on, std::shared_ptr<const sparse::SplitMatrix> of)
+      : comm(on),
+        parts(std::move(of)),
+        x(parts->plan.local_size),
+        y(x.size()),
+        reference(x.size()),
+        scale(row_scales(*parts)) {
+    const std::int64_t first = parts->partition.range(comm.rank()).begin;
+    parallel_for(static_cast<std::int64_t>(x.size()), [&](std::int64_t i) {
+      x[i] = 2 * random_uniform(1, static_cast<std::uint64_t>(first + i)) - 1;
+      y[i] = 0;
+    });
+    sparse::multiply_reference(comm, *parts, x, reference);
+  }
+
+  /// Multiplies once and compares. Throws InternalError, agreed.
+  SpmvResult check(const sparse::DistributedMatrix& matrix, const sparse::ProductOptions& options) {
+    matrix.apply(x, y);
     SpmvResult result{
         options, {}, 0, comm.allreduce(largest_error(y, reference, scale), comm::ReduceOp::max)};
-    if (result.largest_error > 1e-12) {
+    if (!(result.largest_error <= 1e-12)) {
       InternalError error(fmt::format("kernel {} with halo {} is wrong: error {:.1e}", options.kernel,
                                       options.halo, result.largest_error));
       error.set_agreed();
       throw error;
     }
-    const auto local_bytes =
-        static_cast<double>(matrices.back()->matrix_bytes() + 16 * size + parts->plan.bytes_sent());
+    const auto local_bytes = static_cast<double>(
+        matrix.matrix_bytes() + 16 * static_cast<std::int64_t>(x.size()) + parts->plan.bytes_sent());
     result.bytes = comm.allreduce(local_bytes, comm::ReduceOp::sum);
-    results.push_back(result);
+    return result;
+  }
+};
+
+}  // namespace
+
+SpmvReport spmv(const comm::Comm& comm, const std::shared_ptr<const sparse::SplitMatrix>& parts,
+                const std::vector<sparse::ProductOptions>& combinations, int repetitions,
+                std::int64_t stream_elements) {
+  SpmvReport report;
+  Trial trial(comm, parts);
+  std::vector<std::unique_ptr<sparse::DistributedMatrix>> matrices;
+  for (const auto& options : combinations) {
+    try {
+      matrices.push_back(std::make_unique<sparse::DistributedMatrix>(comm, parts, options));
+    } catch (const InputError& error) {  // agreed, so all ranks skip it
+      report.skipped.push_back({options, error.what()});
+      continue;
+    }
+    report.products.push_back(trial.check(*matrices.back(), options));
   }
 
-  std::vector<std::vector<double>> seconds(combinations.size());
+  Stream stream(comm, stream_elements);
+  stream.run();
+  stream.forget();
+  std::vector<double> facts_seconds;
+  std::vector<std::vector<double>> seconds(matrices.size());
   for (int k = 0; k < repetitions; ++k) {
-    for (std::size_t c = 0; c < combinations.size(); ++c) {
-      comm.barrier();
-      const Stopwatch watch;
-      matrices[c]->apply(x, y);
-      seconds[c].push_back(comm.allreduce(watch.seconds(), comm::ReduceOp::max));
+    stream.run();
+    facts_seconds.push_back(timed(comm, [&] { sparse::pattern_facts(parts->interior); }));
+    for (std::size_t c = 0; c < matrices.size(); ++c) {
+      matrices[c]->apply(trial.x, trial.y);
+      seconds[c].push_back(timed(comm, [&] { matrices[c]->apply(trial.x, trial.y); }));
     }
   }
-  for (std::size_t c = 0; c < combinations.size(); ++c) results[c].seconds = spread(seconds[c]);
-  return results;
+  report.stream = stream.result();
+  report.facts_seconds = spread(facts_seconds);
+  for (std::size_t c = 0; c < matrices.size(); ++c) report.products[c].seconds = spread(seconds[c]);
+  return report;
 }
 
 }  // namespace ayatori::bench

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "ayatori/base/statistics.hpp"
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
+#include "bench/stream.hpp"
 
 namespace ayatori::bench {
 
@@ -18,10 +20,26 @@ struct SpmvResult {
   double largest_error = 0;  ///< max |y - y_ref| / (row sum of |a_ij x_j|), about 1e-16 when right
 };
 
-/// Collective. Times the product of `parts` for every combination given, interleaved, `repetitions` times
-/// after a warm-up. Results are compared with the reference product first: throws InternalError (agreed) if
-/// one is wrong.
-std::vector<SpmvResult> spmv(const comm::Comm& comm, const std::shared_ptr<const sparse::SplitMatrix>& parts,
-                             const std::vector<sparse::ProductOptions>& combinations, int repetitions);
+/// A combination that was not timed, as its kernel cannot hold the matrix.
+struct SpmvSkipped {
+  sparse::ProductOptions options;
+  std::string why;
+};
+
+/// Products, and what the machine and the tuner's look at the matrix took at the same time.
+struct SpmvReport {
+  StreamResult stream;
+  Spread facts_seconds;  ///< of sparse::pattern_facts(), slowest rank
+  std::vector<SpmvResult> products;
+  std::vector<SpmvSkipped> skipped;
+};
+
+/// Collective. Times the product of `parts` for every combination given, `repetitions` rounds of all of them,
+/// with STREAM (vectors of `stream_elements`) in every round. Each timed product follows an untimed one, so
+/// that a matrix that fits into the caches is found there, as in a solver. Results are compared with the
+/// reference product first: throws InternalError (agreed) if one is wrong.
+SpmvReport spmv(const comm::Comm& comm, const std::shared_ptr<const sparse::SplitMatrix>& parts,
+                const std::vector<sparse::ProductOptions>& combinations, int repetitions,
+                std::int64_t stream_elements);
 
 }  // namespace ayatori::bench

@@ -1,8 +1,7 @@
 #include "bench/stream.hpp"
 
-#include <vector>
+#include <utility>
 
-#include "ayatori/base/array.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
@@ -33,53 +32,51 @@ void check(double expected, const Array<double>& values, const char* name) {
 
 }  // namespace
 
-StreamResult stream(const comm::Comm& comm, std::int64_t elements, int repetitions) {
-  Array<double> a(elements);
-  Array<double> b(elements);
-  Array<double> c(elements);
+Stream::Stream(comm::Comm comm, std::int64_t elements)
+    : comm_(std::move(comm)), a_(elements), b_(elements), c_(elements) {
   parallel_for(elements, [&](std::int64_t i) {
-    a[i] = 1;
-    b[i] = 2;
-    c[i] = 0;
+    a_[i] = 1;
+    b_[i] = 2;
+    c_[i] = 0;
   });
-  std::vector<double> copy;
-  std::vector<double> scale;
-  std::vector<double> add;
-  std::vector<double> triad;
-  double* pa = a.data();
-  double* pb = b.data();
-  double* pc = c.data();
-  for (int k = 0; k <= repetitions; ++k) {
-    parallel_for(elements,
-                 [=](std::int64_t i) { pa[i] = 1; });  // the kernels would let it grow without bound
-    const double rates[4] = {bandwidth(comm, elements, 16,
-                                       [=](Range r) {
-                                         for (auto i = r.begin; i < r.end; ++i) pc[i] = pa[i];
-                                       }),
-                             bandwidth(comm, elements, 16,
-                                       [=](Range r) {
-                                         for (auto i = r.begin; i < r.end; ++i) pb[i] = factor * pc[i];
-                                       }),
-                             bandwidth(comm, elements, 24,
-                                       [=](Range r) {
-                                         for (auto i = r.begin; i < r.end; ++i) pc[i] = pa[i] + pb[i];
-                                       }),
-                             bandwidth(comm, elements, 24, [=](Range r) {
-                               for (auto i = r.begin; i < r.end; ++i) pa[i] = pb[i] + factor * pc[i];
-                             })};
-    if (k == 0) continue;  // warm-up
-    copy.push_back(rates[0]);
-    scale.push_back(rates[1]);
-    add.push_back(rates[2]);
-    triad.push_back(rates[3]);
-  }
-  comm::agree(comm, [&] {
+}
+
+void Stream::run() {
+  const auto elements = static_cast<std::int64_t>(a_.size());
+  double* a = a_.data();
+  double* b = b_.data();
+  double* c = c_.data();
+  parallel_for(elements, [=](std::int64_t i) { a[i] = 1; });  // the kernels would let it grow without bound
+  rates_[0].push_back(bandwidth(comm_, elements, 16, [=](Range r) {
+    for (auto i = r.begin; i < r.end; ++i) c[i] = a[i];
+  }));
+  rates_[1].push_back(bandwidth(comm_, elements, 16, [=](Range r) {
+    for (auto i = r.begin; i < r.end; ++i) b[i] = factor * c[i];
+  }));
+  rates_[2].push_back(bandwidth(comm_, elements, 24, [=](Range r) {
+    for (auto i = r.begin; i < r.end; ++i) c[i] = a[i] + b[i];
+  }));
+  rates_[3].push_back(bandwidth(comm_, elements, 24, [=](Range r) {
+    for (auto i = r.begin; i < r.end; ++i) a[i] = b[i] + factor * c[i];
+  }));
+}
+
+StreamResult Stream::result() const {
+  comm::agree(comm_, [&] {
     // From a = 1, exactly: c = a, b = 3 c, c = a + b, a = b + 3 c.
-    check(15, a, "a");
-    check(3, b, "b");
-    check(4, c, "c");
+    check(15, a_, "a");
+    check(3, b_, "b");
+    check(4, c_, "c");
   });
-  return {spread(copy), spread(scale), spread(add), spread(triad)};
+  return {spread(rates_[0]), spread(rates_[1]), spread(rates_[2]), spread(rates_[3])};
+}
+
+StreamResult stream(const comm::Comm& comm, std::int64_t elements, int repetitions) {
+  Stream stream(comm, elements);
+  stream.run();
+  stream.forget();
+  for (int k = 0; k < repetitions; ++k) stream.run();
+  return stream.result();
 }
 
 }  // namespace ayatori::bench

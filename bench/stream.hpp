@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
+#include "ayatori/base/array.hpp"
 #include "ayatori/base/statistics.hpp"
 #include "ayatori/comm/comm.hpp"
 
@@ -16,9 +19,29 @@ struct StreamResult {
   Spread triad;
 };
 
-/// Collective. Three vectors of `elements` doubles per rank, placed by the threads that use them; each kernel
-/// timed `repetitions` times, from a barrier to the slowest rank. Throws EnvironmentError if the vectors hold
-/// wrong values afterwards.
+/// Three vectors of `elements` doubles per rank, placed by the threads that use them.
+class Stream {
+ public:
+  Stream(comm::Comm comm, std::int64_t elements);
+
+  /// Collective. Runs the four kernels once, each from a barrier to the slowest rank.
+  void run();
+
+  /// Forgets what was measured so far: the warm-up.
+  void forget() { rates_ = {}; }
+
+  /// Collective. What was measured. Throws EnvironmentError, agreed, if the vectors hold wrong values.
+  StreamResult result() const;
+
+ private:
+  comm::Comm comm_;
+  Array<double> a_;
+  Array<double> b_;
+  Array<double> c_;
+  std::array<std::vector<double>, 4> rates_;  // bytes per second: copy, scale, add, triad
+};
+
+/// Collective. Each kernel timed `repetitions` times after a warm-up. Throws EnvironmentError, agreed.
 StreamResult stream(const comm::Comm& comm, std::int64_t elements, int repetitions);
 
 }  // namespace ayatori::bench

@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
@@ -21,13 +23,19 @@ using Json = nlohmann::ordered_json;
 struct Arguments {
   std::string matrix = "poisson3d-27:n=100";
   std::string json;
+  std::vector<std::string> kernels;
+  std::vector<std::string> halos;
   std::int64_t elements = 20'000'000;
   int repetitions = 20;
   int threads = 0;
 };
 
+Json spread_json(const Spread& spread, double unit = 1) {
+  return {{"min", spread.min / unit}, {"median", spread.median / unit}, {"max", spread.max / unit}};
+}
+
 Json rate_json(const Spread& rate) {
-  return {{"min", rate.min * 1e-9}, {"median", rate.median * 1e-9}, {"max", rate.max * 1e-9}};
+  return spread_json(rate, 1e9);
 }
 
 void print_stream(const bench::StreamResult& result) {
@@ -69,56 +77,76 @@ int run_stream(const comm::Comm& world, const Arguments& arguments) {
   return 0;
 }
 
-/// Every kernel with the default halo, and on several ranks every halo strategy with the default kernel.
-std::vector<sparse::ProductOptions> combinations(int ranks, const sparse::Csr& interior) {
-  std::vector<sparse::ProductOptions> list;
+/// What was asked for; every kernel with the default halo where nothing was, and on several ranks every halo
+/// strategy with the default kernel. Throws InputError.
+std::vector<sparse::ProductOptions> combinations(int ranks, const Arguments& arguments) {
   const sparse::ProductOptions defaults;
-  for (const auto& kernel : sparse::kernels()) {
-    if (kernel.supports(interior)) list.push_back({std::string(kernel.name), defaults.halo});
+  std::vector<sparse::ProductOptions> list;
+  if (arguments.kernels.empty() && arguments.halos.empty()) {
+    for (const auto& kernel : sparse::kernels()) list.push_back({std::string(kernel.name), defaults.halo});
+    if (ranks == 1) return list;
+    for (const auto& halo : sparse::halo_strategies()) {
+      for (const char* suffix : {"", "+overlap"}) {
+        const std::string name = std::string(halo.name) + suffix;
+        if (name != defaults.halo) list.push_back({defaults.kernel, name});
+      }
+    }
+    return list;
   }
-  if (ranks == 1) return list;
-  for (const auto& halo : sparse::halo_strategies()) {
-    for (const char* suffix : {"", "+overlap"}) {
-      const std::string name = std::string(halo.name) + suffix;
-      if (name != defaults.halo) list.push_back({defaults.kernel, name});
+  const auto kernels = arguments.kernels.empty() ? std::vector{defaults.kernel} : arguments.kernels;
+  const auto halos = arguments.halos.empty() ? std::vector{defaults.halo} : arguments.halos;
+  for (const auto& kernel : kernels) {
+    sparse::kernel(kernel);
+    for (const auto& halo : halos) {
+      sparse::halo_strategy(halo);
+      list.push_back({kernel, halo});
     }
   }
   return list;
 }
 
+void print_spmv(const bench::SpmvReport& report) {
+  print_stream(report.stream);
+  fmt::print(stderr, "\n{:<16} {:<26} {:>10} {:>10} {:>10} {:>8} {:>10}\n", "kernel", "halo", "median ms",
+             "min ms", "max ms", "GB/s", "of triad");
+  for (const auto& product : report.products) {
+    const double rate = product.bytes / product.seconds.median;
+    fmt::print(stderr, "{:<16} {:<26} {:>10.3f} {:>10.3f} {:>10.3f} {:>8.2f} {:>9.0f}%\n",
+               product.options.kernel, product.options.halo, 1e3 * product.seconds.median,
+               1e3 * product.seconds.min, 1e3 * product.seconds.max, rate * 1e-9,
+               100 * rate / report.stream.triad.median);
+  }
+  for (const auto& skipped : report.skipped) fmt::print(stderr, "skipped: {}\n", skipped.why);
+  const Spread& facts = report.facts_seconds;
+  fmt::print(stderr, "facts of the pattern: {:.3f} ms ({:.3f} - {:.3f})\n", 1e3 * facts.median,
+             1e3 * facts.min, 1e3 * facts.max);
+}
+
 int run_spmv(const comm::Comm& world, const Arguments& arguments) {
+  const auto products = combinations(world.size(), arguments);
   const int threads = comm::set_threads(world, arguments.threads);
   const auto problem = load_problem(world, arguments.matrix, PartitionKind::contiguous);
-  const auto stream = bench::stream(world, arguments.elements, arguments.repetitions);
-  const auto results = bench::spmv(world, problem.parts, combinations(world.size(), problem.parts->interior),
-                                   arguments.repetitions);
-  Json json{{"schema", "ayatori.bench-spmv/1"},
+  const auto report = bench::spmv(world, problem.parts, products, arguments.repetitions, arguments.elements);
+  if (world.rank() == 0) print_spmv(report);
+  Json json{{"schema", "ayatori.bench-spmv/2"},
             {"matrix", problem.source.name},
             {"ranks", world.size()},
             {"threads", threads},
-            {"stream_gigabytes_per_second", stream_json(stream)},
-            {"products", Json::array()}};
-  if (world.rank() == 0) {
-    print_stream(stream);
-    fmt::print(stderr, "\n{:<16} {:<26} {:>10} {:>10} {:>10} {:>8} {:>10}\n", "kernel", "halo", "median ms",
-               "min ms", "max ms", "GB/s", "of triad");
+            {"stream_gigabytes_per_second", stream_json(report.stream)},
+            {"facts_seconds", spread_json(report.facts_seconds)},
+            {"products", Json::array()},
+            {"skipped", Json::array()}};
+  for (const auto& product : report.products) {
+    json["products"].push_back({{"kernel", product.options.kernel},
+                                {"halo", product.options.halo},
+                                {"seconds", spread_json(product.seconds)},
+                                {"bytes", product.bytes},
+                                {"gigabytes_per_second", 1e-9 * product.bytes / product.seconds.median},
+                                {"largest_error", product.largest_error}});
   }
-  for (const auto& result : results) {
-    const double rate = result.bytes / result.seconds.median;
-    if (world.rank() == 0) {
-      fmt::print(stderr, "{:<16} {:<26} {:>10.3f} {:>10.3f} {:>10.3f} {:>8.2f} {:>9.0f}%\n",
-                 result.options.kernel, result.options.halo, 1e3 * result.seconds.median,
-                 1e3 * result.seconds.min, 1e3 * result.seconds.max, rate * 1e-9,
-                 100 * rate / stream.triad.median);
-    }
-    json["products"].push_back(
-        {{"kernel", result.options.kernel},
-         {"halo", result.options.halo},
-         {"seconds",
-          {{"min", result.seconds.min}, {"median", result.seconds.median}, {"max", result.seconds.max}}},
-         {"bytes", result.bytes},
-         {"gigabytes_per_second", rate * 1e-9},
-         {"largest_error", result.largest_error}});
+  for (const auto& skipped : report.skipped) {
+    json["skipped"].push_back(
+        {{"kernel", skipped.options.kernel}, {"halo", skipped.options.halo}, {"why", skipped.why}});
   }
   write_json(world, arguments.json, json);
   return 0;
@@ -182,8 +210,10 @@ void add_bench(CLI::App& app, Run& run) {
   });
 
   CLI::App* spmv =
-      bench->add_subcommand("spmv", "Matrix-vector products beside STREAM, every kernel and halo strategy");
+      bench->add_subcommand("spmv", "Matrix-vector products beside STREAM: kernels, halo strategies");
   spmv->add_option("matrix", arguments->matrix, "Matrix file or generator spec")->capture_default_str();
+  spmv->add_option("--kernel", arguments->kernels, "Only this kernel; may be repeated");
+  spmv->add_option("--halo", arguments->halos, "Only this halo strategy; may be repeated");
   add_stream_options(*spmv, *arguments);
   spmv->callback([arguments, &run] {
     run = [arguments](const comm::Comm& world) { return run_spmv(world, *arguments); };

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "ayatori/sparse/csr.hpp"
+#include "ayatori/sparse/pattern.hpp"
 
 namespace ayatori::sparse {
 
@@ -14,7 +16,8 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
 
-  /// y = A x
+  /// y = A x, the same bits for the same number of threads. An element of x that is not finite changes only
+  /// rows that refer to it by an entry that is not zero.
   virtual void multiply(std::span<const double> x, std::span<double> y) const = 0;
 
   /// Bytes of matrix storage read by one product; with 8 (rows + columns) + 8 rows for the vectors, the least
@@ -22,11 +25,16 @@ class Kernel {
   virtual std::int64_t matrix_bytes() const = 0;
 };
 
-/// An entry in the list of kernels: a name to force it by, whether it can hold a matrix, and how to build it.
+/// An entry in the list of kernels: a name to force it by, what it would cost, and how to build it.
 struct KernelType {
   std::string_view name;
   std::string_view description;
-  bool (*supports)(const Csr& matrix);
+
+  /// Kernel::matrix_bytes() of the kernel that make() would build, as exact as the facts are; nothing if the
+  /// format cannot hold the matrix, or only at more than most_bytes().
+  std::optional<std::int64_t> (*predicted_bytes)(const PatternFacts& facts);
+
+  /// Throws InputError if the format cannot hold the matrix, which facts found on a sample may have promised.
   std::unique_ptr<Kernel> (*make)(const Csr& matrix);
 };
 

@@ -13,9 +13,7 @@ class CsrReference final : public Kernel {
     multiply_reference(matrix_, x, y);
   }
 
-  std::int64_t matrix_bytes() const override {
-    return 12 * matrix_.nonzeros() + std::int64_t{8} * matrix_.rows;
-  }
+  std::int64_t matrix_bytes() const override { return csr_bytes(matrix_.rows, matrix_.nonzeros()); }
 
  private:
   Csr matrix_;
@@ -25,7 +23,7 @@ class CsrReference final : public Kernel {
 
 const KernelType csr_reference_kernel{
     "csr-reference", "compressed sparse rows, each row in storage order: the definition",
-    [](const Csr&) { return true; },
+    [](const PatternFacts& facts) { return std::optional(csr_bytes(facts.rows, facts.nonzeros)); },
     [](const Csr& matrix) -> std::unique_ptr<Kernel> { return std::make_unique<CsrReference>(matrix); }};
 
 }  // namespace ayatori::sparse

@@ -1,0 +1,185 @@
+#include "ayatori/sparse/kernels/dia.hpp"
+
+#include <array>
+#include <atomic>
+
+#include "ayatori/base/parallel.hpp"
+#include "ayatori/sparse/kernels/kernels.hpp"
+#include "ayatori/sparse/kernels/padding.hpp"
+#include "ayatori/sparse/kernels/thread_groups.hpp"
+
+namespace ayatori::sparse {
+
+namespace {
+
+constexpr std::string_view name = "dia";
+
+/// Rows multiplied along all diagonals before the next: their sums stay in registers.
+constexpr std::int64_t block_rows = 32;
+
+std::int64_t blocks_of(std::int64_t rows) {
+  return (rows + block_rows - 1) / block_rows;
+}
+
+std::int64_t bytes_of(std::int64_t rows, std::int64_t diagonals, std::int64_t elements) {
+  return 8 * elements + 4 * diagonals + 8 * (blocks_of(rows) + 1);
+}
+
+/// Offsets (column - row) of the diagonals that hold an entry.
+std::vector<std::int32_t> offsets_of(const Csr& matrix) {
+  const std::int64_t rows = matrix.rows;
+  Array<unsigned char> holds_entry(rows + matrix.columns, 0);
+  parallel_for(rows, [&](std::int64_t i) {
+    for (std::int64_t k = matrix.row_start[i]; k < matrix.row_start[i + 1]; ++k)
+      std::atomic_ref(holds_entry[matrix.column[k] - i + rows]).store(1, std::memory_order_relaxed);
+  });
+  std::vector<std::int32_t> offsets;
+  for (std::int64_t d = 0; d < rows + matrix.columns; ++d) {
+    if (holds_entry[d] != 0) offsets.push_back(static_cast<std::int32_t>(d - rows));
+  }
+  return offsets;
+}
+
+/// Diagonals that hold an entry, with all their places. Blocks of rows are multiplied diagonal by diagonal,
+/// and are stored in that order. Traffic: 8 bytes per place, 1/4 per row.
+class Dia final : public Kernel {
+ public:
+  Dia(const Csr& matrix, Simd simd)
+      : simd_(simd), rows_(matrix.rows), columns_(matrix.columns), offset_(offsets_of(matrix)) {
+    std::int64_t places = 0;
+    for (const std::int32_t offset : offset_) places += segment({0, rows_}, offset).size();
+    require_bytes(name, bytes_of(rows_, static_cast<std::int64_t>(offset_.size()), places), matrix);
+    if (!offset_.empty()) crossed_by_all_ = {-offset_.front(), columns_ - offset_.back()};
+
+    std::vector<std::int64_t> counts(blocks_of(rows_), 0);
+    parallel_for(static_cast<std::int64_t>(counts.size()), [&](std::int64_t b) {
+      for (const std::int32_t offset : offset_) counts[b] += segment(rows_of(b), offset).size();
+    });
+    block_start_ = starts_of(counts);
+    groups_ = ThreadGroups(block_start_);
+    value_ = Array<double>(places);
+    groups_.for_each([&](int, Range of_group) {
+      for (std::int64_t b = of_group.begin; b < of_group.end; ++b) fill(matrix, b);
+    });
+  }
+
+  void multiply(std::span<const double> x, std::span<double> y) const override {
+    groups_.for_each([&](int, Range blocks) {
+      with_simd(
+          simd_, [&]<int Width>() __attribute__((always_inline)) {
+            multiply_padded(
+                blocks, 1,
+                [&](Range block) __attribute__((always_inline)) {
+                  return multiply_block<Width>(block.begin, x.data(), y.data());
+                },
+                [&](Range block) { multiply_block_carefully(block.begin, x.data(), y.data()); });
+          });
+    });
+  }
+
+  std::int64_t matrix_bytes() const override {
+    return static_cast<std::int64_t>(8 * value_.size() + 4 * offset_.size() + 8 * block_start_.size());
+  }
+
+ private:
+  Range rows_of(std::int64_t block) const {
+    return {block * block_rows, std::min(rows_, (block + 1) * block_rows)};
+  }
+
+  /// Of these rows, those that a diagonal crosses.
+  Range segment(Range rows, std::int64_t offset) const {
+    const std::int64_t begin = std::clamp(-offset, rows.begin, rows.end);
+    return {begin, std::clamp(columns_ - offset, begin, rows.end)};
+  }
+
+  /// Calls f(number of its first place, its rows, offset) for every diagonal of a block.
+  template <class F>
+  void for_each_segment(std::int64_t block, const F& f) const {
+    std::int64_t place = block_start_[block];
+    for (const std::int32_t offset : offset_) {
+      const Range rows = segment(rows_of(block), offset);
+      f(place, rows, offset);
+      place += rows.size();
+    }
+  }
+
+  void fill(const Csr& matrix, std::int64_t block) {
+    const Range rows = rows_of(block);
+    std::array<std::int64_t, block_rows> next;  // entry of each row: offsets ascend as columns do
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) next[i - rows.begin] = matrix.row_start[i];
+    for_each_segment(block, [&](std::int64_t place, Range crossed, std::int64_t offset) {
+      for (std::int64_t i = crossed.begin; i < crossed.end; ++i) {
+        std::int64_t& k = next[i - rows.begin];
+        const bool stored = k < matrix.row_start[i + 1] && matrix.column[k] == i + offset;
+        value_[place++] = stored ? matrix.value[k++] : 0;
+      }
+    });
+  }
+
+  /// Returns the sum of 0 y_i over the rows of the block.
+  template <int Width>
+  [[gnu::always_inline]] double multiply_block(std::int64_t block, const double* x, double* y) const {
+    const Range rows = rows_of(block);
+    if (rows.size() < block_rows || rows.begin < crossed_by_all_.begin || crossed_by_all_.end < rows.end)
+      return multiply_end_block(block, x, y);
+    constexpr int parts = static_cast<int>(block_rows) / Width;
+    Vector<Width> sum[parts] = {};
+    const double* value = value_.data() + block_start_[block];
+    for (const std::int32_t offset : offset_) {
+      const double* u = x + rows.begin + offset;
+      for (int p = 0; p < parts; ++p) sum[p] += load<Width>(value + p * Width) * load<Width>(u + p * Width);
+      value += block_rows;
+    }
+    Vector<Width> finite{};
+    for (int p = 0; p < parts; ++p) {
+      finite += 0 * sum[p];
+      store<Width>(y + rows.begin + p * Width, sum[p]);
+    }
+    return total<Width>(finite);
+  }
+
+  /// The same for a block that not all diagonals cross.
+  double multiply_end_block(std::int64_t block, const double* x, double* y) const {
+    const Range rows = rows_of(block);
+    std::fill(y + rows.begin, y + rows.end, 0.0);
+    for_each_segment(block, [&](std::int64_t place, Range crossed, std::int64_t offset) {
+      for (std::int64_t i = crossed.begin; i < crossed.end; ++i) y[i] += value_[place++] * x[i + offset];
+    });
+    double finite = 0;
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) finite += 0 * y[i];
+    return finite;
+  }
+
+  void multiply_block_carefully(std::int64_t block, const double* x, double* y) const {
+    const Range rows = rows_of(block);
+    std::fill(y + rows.begin, y + rows.end, 0.0);
+    for_each_segment(block, [&](std::int64_t place, Range crossed, std::int64_t offset) {
+      for (std::int64_t i = crossed.begin; i < crossed.end; ++i)
+        y[i] += product_unless_zero(value_[place++], x[i + offset]);
+    });
+  }
+
+  Simd simd_;
+  std::int64_t rows_;
+  std::int64_t columns_;
+  std::vector<std::int32_t> offset_;       // ascending
+  Range crossed_by_all_;                   // rows that every diagonal crosses
+  std::vector<std::int64_t> block_start_;  // first place of each block of rows
+  ThreadGroups groups_;                    // of blocks
+  Array<double> value_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_dia(const Csr& matrix, Simd simd) {
+  return std::make_unique<Dia>(matrix, simd);
+}
+
+const KernelType dia_kernel{name, "diagonals, explicit zeros included",
+                            [](const PatternFacts& facts) {
+                              return if_not_absurd(
+                                  bytes_of(facts.rows, facts.diagonals, facts.diagonal_elements), facts);
+                            },
+                            [](const Csr& matrix) { return make_dia(matrix, best_simd()); }};
+
+}  // namespace ayatori::sparse

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "ayatori/sparse/kernel.hpp"
+#include "ayatori/sparse/kernels/simd.hpp"
+
+namespace ayatori::sparse {
+
+/// The kernel dia for an instruction set that this processor has.
+std::unique_ptr<Kernel> make_dia(const Csr& matrix, Simd simd);
+
+}  // namespace ayatori::sparse

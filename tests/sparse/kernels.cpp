@@ -1,0 +1,184 @@
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <cmath>
+#include <limits>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/sparse/kernel.hpp"
+#include "ayatori/sparse/kernels/dia.hpp"
+#include "ayatori/sparse/kernels/run_sell.hpp"
+#include "ayatori/sparse/kernels/sell.hpp"
+#include "local_matrices.hpp"
+
+namespace ayatori::sparse {
+namespace {
+
+/// For its lifetime, this many threads.
+class Threads {
+ public:
+  explicit Threads(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
+  ~Threads() { omp_set_num_threads(before_); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+ private:
+  int before_;
+};
+
+std::vector<double> product(const Kernel& kernel, const Csr& matrix, const std::vector<double>& x) {
+  // A guard element behind y, and no elements of x beyond its end that could be read unseen.
+  std::vector<double> y(matrix.rows + 1, 77.0);
+  kernel.multiply(x, std::span(y).first(matrix.rows));
+  EXPECT_EQ(y.back(), 77.0);
+  y.pop_back();
+  return y;
+}
+
+/// Compares with the definition, relative to the sum of |a_ij x_j|.
+void expect_is_product(const std::vector<double>& y, const Csr& matrix, const std::vector<double>& x) {
+  for (std::int32_t i = 0; i < matrix.rows; ++i) {
+    long double sum = 0;
+    long double scale = 0;
+    for (auto k = matrix.row_start[i]; k < matrix.row_start[i + 1]; ++k) {
+      const long double term = static_cast<long double>(matrix.value[k]) * x[matrix.column[k]];
+      sum += term;
+      scale += std::abs(term);
+    }
+    ASSERT_LE(std::abs(y[i] - sum), 1e-14L * scale) << "row " << i;
+  }
+}
+
+struct NamedKernel {
+  std::string name;
+  std::unique_ptr<Kernel> kernel;
+};
+
+/// Every kernel that can hold the matrix, with every instruction set of this processor.
+std::vector<NamedKernel> kernels_for(const Csr& matrix) {
+  const PatternFacts facts = pattern_facts(matrix);
+  std::vector<NamedKernel> list;
+  for (const KernelType& type : kernels()) {
+    if (type.predicted_bytes(facts)) list.push_back({std::string(type.name), type.make(matrix)});
+  }
+  for (const Simd simd : {Simd::portable, Simd::avx2, Simd::avx512}) {
+    if (simd > best_simd()) continue;
+    const auto add = [&](const char* name, auto* make) {
+      if (kernel(name).predicted_bytes(facts))
+        list.push_back(
+            {name + std::string(" simd ") + std::to_string(static_cast<int>(simd)), make(matrix, simd)});
+    };
+    add("sell-8", make_sell);
+    add("run-sell", make_run_sell);
+    add("dia", make_dia);
+  }
+  return list;
+}
+
+TEST(Kernels, AreTheDefinitionForEveryShapeAndNumberOfThreads) {
+  for (const auto& [name, matrix] : awkward_csr()) {
+    for (int threads = 1; threads <= 4; ++threads) {
+      const Threads scope(threads);
+      const auto x = test_vector(matrix.columns, 8);
+      for (const auto& [kernel_name, kernel] : kernels_for(matrix)) {
+        SCOPED_TRACE(fmt::format("{} on {}, {} x {}, {} threads", kernel_name, name, matrix.rows,
+                                 matrix.columns, threads));
+        const auto y = product(*kernel, matrix, x);
+        expect_is_product(y, matrix, x);
+        if (HasFatalFailure()) return;
+        EXPECT_EQ(product(*kernel, matrix, x), y) << "not the same a second time";
+      }
+    }
+  }
+}
+
+TEST(Kernels, EveryOneHoldsSomeOfTheShapes) {
+  const auto shapes = awkward_csr();
+  for (const KernelType& type : kernels()) {
+    const auto holds = [&](const NamedCsr& shape) {
+      return shape.matrix.nonzeros() > 1000 && type.predicted_bytes(pattern_facts(shape.matrix)).has_value();
+    };
+    EXPECT_GE(std::count_if(shapes.begin(), shapes.end(), holds), 2) << type.name;
+  }
+}
+
+TEST(Kernels, ReadTheBytesThatWerePredicted) {
+  for (const auto& [name, matrix] : awkward_csr()) {
+    const PatternFacts facts = pattern_facts(matrix);
+    ASSERT_FALSE(facts.sampled);
+    for (const KernelType& type : kernels()) {
+      SCOPED_TRACE(fmt::format("{} on {}, {} x {}", type.name, name, matrix.rows, matrix.columns));
+      if (const auto predicted = type.predicted_bytes(facts)) {
+        EXPECT_EQ(*predicted, type.make(matrix)->matrix_bytes());
+      } else {
+        EXPECT_THROW(type.make(matrix), InputError);
+      }
+    }
+  }
+}
+
+TEST(Kernels, ReadAboutTheBytesThatWerePredictedFromASample) {
+  const Csr matrix = stencil_5(300);
+  const PatternFacts facts = pattern_facts(matrix);
+  ASSERT_TRUE(facts.sampled);
+  for (const KernelType& type : kernels()) {
+    SCOPED_TRACE(type.name);
+    const auto predicted = type.predicted_bytes(facts);
+    if (!predicted) continue;
+    const auto bytes = static_cast<double>(type.make(matrix)->matrix_bytes());
+    EXPECT_NEAR(static_cast<double>(*predicted), bytes, 0.01 * bytes);
+  }
+}
+
+TEST(Kernels, SayWhyTheyCannotHoldAMatrix) {
+  const Csr matrix = csr(70000, 1, {});
+  const auto error_of = [](const char* name, const Csr& a) -> std::string {
+    try {
+      kernel(name).make(a);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_of("symmetric", random_csr(20, 20, 0.5, 1)),
+            "kernel symmetric cannot hold this matrix: it is not symmetric, choose another");
+  EXPECT_EQ(error_of("bcsr-2x2", csr(3, 1, {})),
+            "kernel bcsr-2x2 cannot hold this matrix: it has 1 columns, fewer than a block, choose another");
+  EXPECT_EQ(
+      error_of("csr-delta16", csr(1, 70000, {{0, 0, 1}, {0, 65536, 1}})),
+      "kernel csr-delta16 cannot hold this matrix: neighbouring entries of a row are 65536 columns apart, "
+      "choose another");
+  const auto scattered = error_of("dia", random_csr(300, 300, 0.02, 2));
+  EXPECT_TRUE(scattered.starts_with("kernel dia cannot hold this matrix: it would take ")) << scattered;
+}
+
+/// Elements of x that are not finite, one at a time and all.
+TEST(Kernels, WhatIsNotFiniteReachesOnlyRowsThatReferToIt) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const auto& [name, matrix] : awkward_csr()) {
+    if (matrix.columns == 0) continue;
+    const auto list = kernels_for(matrix);
+    for (const double bad : {infinity, nan}) {
+      for (const std::int32_t column : {0, 1, matrix.columns / 2, matrix.columns - 1}) {
+        auto x = test_vector(matrix.columns, 9);
+        x[std::min(column, matrix.columns - 1)] = bad;
+        std::vector<double> expected(matrix.rows);
+        multiply_reference(matrix, x, expected);
+        for (const auto& [kernel_name, kernel] : list) {
+          const auto y = product(*kernel, matrix, x);
+          for (std::int32_t i = 0; i < matrix.rows; ++i) {
+            const bool same = std::isnan(expected[i])   ? std::isnan(y[i])
+                              : std::isinf(expected[i]) ? y[i] == expected[i]
+                                                        : std::abs(y[i] - expected[i]) < 1e-10;
+            ASSERT_TRUE(same) << fmt::format("{} on {}, {} x {}: y[{}] is {} instead of {}", kernel_name,
+                                             name, matrix.rows, matrix.columns, i, y[i], expected[i]);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ayatori::sparse
