@@ -64,7 +64,7 @@ struct Route {
   Array<std::int64_t> ghost;  ///< which ghost each of `dealt` is
 };
 
-class NodeAware final : public HaloExchange {
+class NodeAware final : public NodeAwareExchange {
  public:
   NodeAware(const comm::Comm& comm, Route route, const HaloPlan& plan)
       : comm_(comm), route_(std::move(route)), ghosts_(plan.ghosts.size()) {}
@@ -85,6 +85,8 @@ class NodeAware final : public HaloExchange {
                  [&](std::int64_t i) { ghosts_[route_.ghost[i]] = route_.dealt[i]; });
     return ghosts_;
   }
+
+  std::span<const comm::Neighbour> sent_abroad() const override { return route_.cross.to; }
 
  private:
   comm::Comm comm_;
@@ -280,8 +282,8 @@ HaloTraffic traffic(const HaloPlan& plan, const RowPartition&) {
 
 }  // namespace
 
-std::unique_ptr<HaloExchange> make_node_aware(const comm::Comm& comm, const RowPartition& partition,
-                                              const HaloPlan& plan, int node) {
+std::unique_ptr<NodeAwareExchange> make_node_aware(const comm::Comm& comm, const RowPartition& partition,
+                                                   const HaloPlan& plan, int node) {
   const Nodes nodes(comm, node);
   Route route = make_route(comm, nodes, partition, plan);
   return comm::agree(comm, [&] { return std::make_unique<NodeAware>(comm, std::move(route), plan); });
