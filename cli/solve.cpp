@@ -34,6 +34,8 @@ struct Arguments {
   std::string kernel = "auto";
   std::string halo = "auto";
   std::string partition = "contiguous";
+  std::vector<std::string> excluded;
+  double tuning_share = tuning::SolveOptions().tuning_share;
   double rtol = 1e-8;
   double time_limit = 0;
   std::int64_t max_iterations = 0;
@@ -63,12 +65,14 @@ tuning::SolveOptions solve_options(const Arguments& arguments) {
   return {.rtol = arguments.rtol,
           .max_iterations = arguments.max_iterations,
           .time_limit = arguments.time_limit,
+          .tuning_share = arguments.tuning_share,
           .forced = {.method = unless_auto(arguments.method),
                      .preconditioner = unless_auto(arguments.preconditioner),
                      .restart = restart_length(arguments.restart),
                      .orthogonalization = unless_auto(arguments.orthogonalization),
                      .kernel = unless_auto(arguments.kernel),
-                     .halo = unless_auto(arguments.halo)}};
+                     .halo = unless_auto(arguments.halo),
+                     .excluded = arguments.excluded}};
 }
 
 PartitionKind partition_kind(const std::string& word) {
@@ -213,6 +217,16 @@ void add_solve(CLI::App& app, Run& run) {
       ->capture_default_str();
   solve->add_option("--kernel", arguments->kernel, "auto or a product kernel")->capture_default_str();
   solve->add_option("--halo", arguments->halo, "auto or a halo strategy, with or without +overlap")
+      ->capture_default_str();
+  solve
+      ->add_option(
+          "--exclude", arguments->excluded,
+          "Names of methods, preconditioners, orthogonalizations, kernels, halo strategies that must "
+          "not be chosen")
+      ->delimiter(',');
+  solve
+      ->add_option("--tuning-share", arguments->tuning_share,
+                   "Of the time, what trials may cost that are not chosen in the end")
       ->capture_default_str();
   solve->add_option("--partition", arguments->partition, "contiguous or graph (METIS)")
       ->capture_default_str();

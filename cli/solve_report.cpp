@@ -82,21 +82,25 @@ std::string summary(const SolveRun& run) {
 std::string explanation(const SolveRun& run) {
   const auto& facts = run.report.facts;
   std::string text = fmt::format(
-      "The matrix has {} positive, {} negative and {} zero diagonal entries; rows hold {} to {} nonzeros; "
-      "{:.0f} % of the "
-      "rows are diagonally dominant; |a_ij - a_ji| is at most {:.1e} of the largest entry.\n",
+      "\nThe matrix has {} positive, {} negative and {} zero diagonal entries; rows hold {} to {} nonzeros; "
+      "{:.0f} % of the rows are diagonally dominant; |a_ij - a_ji| is at most {:.1e} of the largest entry.\n",
       facts.positive_diagonals, facts.negative_diagonals, facts.zero_diagonals, facts.min_row_nonzeros,
       facts.max_row_nonzeros, 100 * facts.dominant_rows, facts.asymmetry);
   int number = 0;
   for (const auto& trial : run.report.trials) {
     text += fmt::format(
-        "Trial {}: {}, because {}. It {} after {} iterations and {:.3f} s (set-up {:.3f} s) with a true "
+        "Trial {}: {}, because {}. Outcome: {} after {} iterations and {:.3f} s (set-up {:.3f} s) with a "
+        "true "
         "relative residual of {:.2e}{}.\n",
         ++number, describe(trial.choice), trial.why, trial.outcome, trial.iterations, trial.solve_seconds,
         trial.setup_seconds, trial.relative_residual, trial.reason.empty() ? "" : ": " + trial.reason);
   }
   for (const auto& event : run.report.events)
     text += fmt::format("At {:.3f} s: {}.\n", event.seconds, event.text);
+  for (const auto& c : run.report.considered)
+    text += fmt::format("The {} {} was {}: {}.\n", c.item, c.name, c.verdict, c.reason);
+  text += fmt::format("Finding all this out took {:.3f} s, {:.1f} % of the solve.\n",
+                      run.report.tuning_seconds, 100 * run.report.tuning_seconds / run.report.seconds.total);
   if (run.ranks > 1) {
     text += fmt::format("A product moves {} bytes between ranks in {} messages.\n", run.report.halo_bytes,
                         run.report.halo_messages);

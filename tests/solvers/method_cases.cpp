@@ -80,6 +80,37 @@ TEST(Bicgstab, SurvivesAVanishingShadowProduct) {
   EXPECT_LE(trial.true_residual(), trial.b_norm());
 }
 
+TEST(Gmres, GrowsWhenToldTo) {
+  for (const char* name : {"gmres", "fgmres"}) {
+    Trial trial{.a = tests::cyclic_shift(24), .b = random_vector(24, 3)};
+    std::vector<int> lengths;
+    trial.options.restart = 5;
+    trial.options.next_cycle = [&](Cycle& cycle) {
+      lengths.push_back(cycle.length);
+      EXPECT_LE(cycle.after, cycle.before * (1 + 1e-12));
+      cycle.restart *= 2;
+    };
+    trial.run(name, 1e-10);
+    EXPECT_EQ(trial.result.stop, Stop::converged) << trial.describe();
+    EXPECT_EQ(lengths, (std::vector<int>{5, 10, 20})) << name;
+    EXPECT_LE(trial.true_residual(), 1e-9 * trial.b_norm());
+  }
+}
+
+TEST(Gmres, ChangesTheOrthogonalizationBetweenCycles) {
+  Trial trial{.a = tests::laplacian_2d(8)};
+  int calls = 0;
+  const Orthogonalize counted = [&](const GlobalSum& sum, const Basis& basis, Vector w, std::span<double> h) {
+    ++calls;
+    return orthogonalization("mgs").apply(sum, basis, w, h);
+  };
+  trial.options.restart = 6;
+  trial.options.next_cycle = [&](Cycle& cycle) { cycle.orthogonalize = &counted; };
+  trial.run("gmres", 1e-10);
+  EXPECT_EQ(trial.result.stop, Stop::converged) << trial.describe();
+  EXPECT_EQ(calls, trial.result.iterations - 6);
+}
+
 TEST(Gmres, IsExactAfterAsManyStepsAsUnknowns) {
   for (const char* name : {"gmres", "fgmres"}) {
     for (const char* orthogonalization : {"mgs", "ircgs"}) {

@@ -165,6 +165,7 @@ TEST(Methods, IterationLimitAndProgress) {
     trial.progress = [&](int iteration, double norm) {
       told.push_back(iteration);
       last = norm;
+      return true;
     };
     trial.options.max_iterations = 10;
     trial.run(method.name, 1e-12);
@@ -176,6 +177,18 @@ TEST(Methods, IterationLimitAndProgress) {
   }
 }
 
+TEST(Methods, YieldWhenAsked) {
+  for (const Method& method : methods()) {
+    Trial trial{.a = tests::laplacian_1d(50)};
+    trial.progress = [&](int iteration, double) { return iteration < 7; };
+    trial.run(method.name, 1e-12);
+    EXPECT_EQ(trial.result.stop, Stop::yielded) << method.name << trial.describe();
+    EXPECT_GE(trial.result.iterations, 7);
+    EXPECT_LE(trial.result.iterations, 8);
+    EXPECT_NEAR(trial.result.residual_norm, trial.true_residual(), 1e-10) << method.name;
+  }
+}
+
 TEST(Methods, XIsTheBestOfAnErraticMethod) {
   for (const char* name : {"cg", "bicgstab", "minres"}) {
     for (int limit = 2; limit <= 40; limit += 2) {
@@ -183,7 +196,10 @@ TEST(Methods, XIsTheBestOfAnErraticMethod) {
       Trial trial{.a = tests::laplacian_1d(60), .b = random_vector(60, 31)};
       for (std::int64_t i = 0; i < 60; ++i) trial.m.at(i, i) = 1 + static_cast<double>(i % 7);
       least = trial.b_norm();
-      trial.progress = [&](int, double norm) { least = std::min(least, norm); };
+      trial.progress = [&](int, double norm) {
+        least = std::min(least, norm);
+        return true;
+      };
       trial.options.max_iterations = limit;
       trial.run(name, 1e-12);
       EXPECT_LE(trial.true_residual(), least * (1 + 1e-8)) << name << " " << limit;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "ayatori/base/error.hpp"
 #include "test_matrices.hpp"
@@ -175,10 +176,90 @@ TEST(Solve, EscalatesFromCgOnAMatrixThatOnlyLooksDefinite) {
       std::any_of(events.begin(), events.end(), [](const Event& e) { return e.kind == "breakdown"; }));
 }
 
+/// A solve on recorded times: an iteration of a method takes what `seconds` says.
+struct Recorded {
+  double now = 0;
+  std::map<std::string, double> spent;  ///< by method
+  Solved solved;
+
+  Recorded(const TestMatrix& matrix, const std::map<std::string, double>& seconds)
+      : solved(matrix, 1, options(), hooks(seconds)) {}
+
+  static SolveOptions options() {
+    SolveOptions options;
+    options.forced.preconditioner = "none";
+    return options;
+  }
+  SolveHooks hooks(const std::map<std::string, double>& seconds) {
+    SolveHooks hooks;
+    hooks.clock = [this] { return now; };
+    hooks.progress = [this, seconds](const Choice& choice, std::int64_t, double) {
+      now += seconds.at(choice.method);
+      spent[choice.method] += seconds.at(choice.method);
+    };
+    return hooks;
+  }
+};
+
+bool has_event(const SolveReport& report, std::string_view kind) {
+  return std::ranges::any_of(report.events, [&](const Event& event) { return event.kind == kind; });
+}
+
+TEST(Solve, AWrongEarlyChoiceIsCorrected) {
+  const auto matrix = sparse::tridiagonal_matrix(400);
+  const Recorded recorded(matrix, {{"cg", 1}, {"minres", 1e-4}, {"gmres", 1}, {"bicgstab", 1}});
+  const auto& report = recorded.solved.report;
+  expect_solved(matrix, recorded.solved);
+  EXPECT_EQ(report.trials.front().choice.method, "cg");
+  EXPECT_EQ(report.choice.method, "minres");
+  EXPECT_TRUE(has_event(report, "overtaken"));
+  EXPECT_LT(recorded.spent.at("cg"), 100) << "an unchallenged CG takes 400 s";
+}
+
+TEST(Solve, SlowChallengersAreDroppedWithinTheBound) {
+  const auto matrix = sparse::tridiagonal_matrix(400);
+  SolveOptions alone;
+  alone.forced = {.method = "cg", .preconditioner = "none"};
+  const auto cg_alone = static_cast<double>(Solved(matrix, 1, alone).report.iterations);
+  const Recorded recorded(matrix, {{"cg", 1}, {"minres", 40}, {"gmres", 40}, {"bicgstab", 40}});
+  const auto& report = recorded.solved.report;
+  expect_solved(matrix, recorded.solved);
+  EXPECT_EQ(report.choice.method, "cg");
+  const double others = recorded.now - recorded.spent.at("cg");
+  // While CG shows no progress, finding out may take as long as CG has; what a trial may take beyond that is
+  // three times its price, which is judged by the speed of CG, and an iteration.
+  EXPECT_LT(others, 1.5 * recorded.spent.at("cg"));
+  EXPECT_GT(others, 0);
+  EXPECT_EQ(recorded.spent.at("cg"), cg_alone) << "nothing of a suspended iteration is lost";
+}
+
+TEST(Solve, NothingIsTriedWithoutABudget) {
+  const auto matrix = sparse::tridiagonal_matrix(400);
+  SolveOptions options;
+  options.forced.preconditioner = "none";
+  options.tuning_share = 0;
+  const Solved solved(matrix, 1, options);
+  expect_solved(matrix, solved);
+  EXPECT_EQ(solved.report.trials.size(), 1U);
+}
+
+TEST(Solve, TheExcludedIsNotUsed) {
+  const auto matrix = sparse::tridiagonal_matrix(200);
+  SolveOptions options;
+  options.forced.excluded = {"cg", "block-ilu0", "csr"};
+  const Solved solved(matrix, 1, options);
+  expect_solved(matrix, solved);
+  for (const Trial& trial : solved.report.trials) {
+    EXPECT_NE(trial.choice.method, "cg");
+    EXPECT_NE(trial.choice.preconditioner, "block-ilu0");
+    EXPECT_NE(trial.choice.kernel, "csr");
+  }
+}
+
 TEST(Solve, OneRanksWishStopsAllWithTheBestSoFar) {
   int polls = 0;
   SolveHooks hooks;
-  hooks.wants_stop = [&] { return world().rank() == world().size() - 1 && ++polls > 6; };
+  hooks.wants_stop = [&] { return world().rank() == world().size() - 1 && ++polls > 12; };
   const auto matrix = sparse::tridiagonal_matrix(4000);
   SolveOptions options;
   options.forced.preconditioner = "none";

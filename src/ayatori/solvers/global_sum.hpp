@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "ayatori/comm/comm.hpp"
@@ -10,13 +11,16 @@
 namespace ayatori::solvers {
 
 /// The reduction that solvers are written against: sums over ranks. On one rank it does nothing, so that
-/// every algorithm is written once. Each reduction also carries a vote to stop (interrupt, time limit) at no
-/// extra message, so that all ranks learn of it in the same iteration. All ranks get bitwise the same sums,
-/// as MPI implementations give them: decisions taken from a sum are the same everywhere.
+/// every algorithm is written once. All ranks get bitwise the same sums, as MPI implementations give them:
+/// decisions taken from a sum are the same everywhere. Each reduction also carries, at no extra message, what
+/// the ranks have to agree on while they iterate: a vote to stop (interrupt, time limit), the time, and
+/// values that carry() has put aboard.
 class GlobalSum {
  public:
-  /// `wants_stop` is polled once in every reduction, must not throw, and should stay true once it was.
-  explicit GlobalSum(comm::Comm comm, std::function<bool()> wants_stop = {});
+  /// `wants_stop` and `clock` (seconds; wall time by default) are called once in every reduction and must not
+  /// throw; `wants_stop` should stay true once it was.
+  explicit GlobalSum(comm::Comm comm, std::function<bool()> wants_stop = {},
+                     std::function<double()> clock = {});
 
   /// Collective. Replaces each rank's partial values by their sums over all ranks. All ranks pass the same
   /// length.
@@ -26,6 +30,14 @@ class GlobalSum {
 
   /// Whether some rank wanted to stop at the last reduction; the same on every rank.
   bool stop_requested() const { return stop_requested_; }
+  /// The mean of all ranks' clocks at the last reduction: the time, to within an iteration, on which every
+  /// rank agrees.
+  double agreed_seconds() const { return agreed_seconds_; }
+
+  /// Collective. The next reduction also sums this value over ranks.
+  void carry(double value) const { cargo_.push_back(value); }
+  /// Sums of the values carried by reductions since the last call, oldest first: on every rank the same.
+  std::vector<double> take_carried() const { return std::exchange(carried_, {}); }
 
   const comm::Comm& comm() const { return comm_; }
   double seconds() const { return seconds_; }    ///< spent in reductions between ranks so far
@@ -34,8 +46,12 @@ class GlobalSum {
  private:
   comm::Comm comm_;
   std::function<bool()> wants_stop_;
-  mutable std::vector<double> buffer_;  ///< partial sums, then the vote
+  std::function<double()> clock_;
+  mutable std::vector<double> buffer_;  ///< partial sums, then cargo, vote and clock
+  mutable std::vector<double> cargo_;
+  mutable std::vector<double> carried_;
   mutable bool stop_requested_ = false;
+  mutable double agreed_seconds_ = 0;
   mutable double seconds_ = 0;
   mutable std::int64_t count_ = 0;
 };

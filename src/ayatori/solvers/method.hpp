@@ -20,11 +20,24 @@ struct System {
   const GlobalSum& sum;
 };
 
+/// A cycle of a restarted method, and what the next one will be like unless told otherwise.
+struct Cycle {
+  int length;                          ///< basis vectors built
+  double before;                       ///< residual norm at the start
+  double estimated;                    ///< at the end, as the recurrence has it ...
+  double after;                        ///< ... and as it is
+  int restart;                         ///< basis vectors of the next cycle, at most
+  const Orthogonalize* orthogonalize;  ///< of the next cycle
+};
+
 struct MethodOptions {
   double target = 0;           ///< absolute 2-norm of the residual b - A x at which to stop
   int max_iterations = 10000;  ///< at most; an iteration is a product with A (BiCGSTAB makes
                                ///< two per step and completes the step)
   int restart = 30;            ///< basis vectors before GMRES and FGMRES restart
+  /// Told of every cycle that did not end the method; may change `restart` and `orthogonalize` of the next. A
+  /// cycle of no use ends the method unless the next is another one. All ranks must decide the same.
+  std::function<void(Cycle& cycle)> next_cycle;
   /// A method has stagnated when its residual has shrunk by less than this factor ...
   double stagnation_factor = 0.98;
   /// ... over this many iterations.
@@ -38,6 +51,7 @@ enum class Stop {
   stagnated,
   breakdown,    ///< the recurrence cannot go on; `reason` names what vanished
   interrupted,  ///< a rank asked to stop
+  yielded,      ///< Progress asked it to
 };
 std::string_view name_of(Stop stop);
 
@@ -48,8 +62,9 @@ struct MethodResult {
   std::string reason;        ///< of a breakdown or stagnation, in words with figures
 };
 
-/// Told after every iteration: how many so far and the residual norm that the method believes in.
-using Progress = std::function<void(int iteration, double residual_norm)>;
+/// Told after every iteration: how many so far and the residual norm that the method believes in. False asks
+/// the method to yield; all ranks must answer the same.
+using Progress = std::function<bool(int iteration, double residual_norm)>;
 
 /// Improves x, which holds a finite starting guess. Collective; all ranks return the same result. x ends as
 /// the best iterate known, and finite, whatever the way it ended. Residuals are scaled by the norm of the
@@ -66,6 +81,8 @@ struct Method {
   bool needs_definite;                  ///< A positive definite
   bool needs_symmetric_preconditioner;  ///< M symmetric positive definite
   bool restarts;                        ///< obeys MethodOptions::restart and the orthogonalization
+  double
+      traffic;  ///< doubles per row that an iteration moves beside A and M; restarted ones: for a basis of 30
   MethodFunction solve;
 };
 

@@ -27,20 +27,42 @@ void add_halo(const SplitMatrix& parts, std::span<const double> ghosts, std::spa
 DistributedMatrix::DistributedMatrix(comm::Comm comm, std::shared_ptr<const SplitMatrix> parts,
                                      const ProductOptions& options)
     : comm_(std::move(comm)), parts_(std::move(parts)) {
-  const HaloChoice choice = comm::agree(comm_, [&] {
-    interior_kernel_ = kernel(options.kernel).make(parts_->interior);
-    return halo_strategy(options.halo);
-  });
-  exchange_ = choice.type->make(comm_, parts_->partition, parts_->plan);
-  overlap_ = choice.overlap;
+  comm::agree(comm_, [&] { return halo_strategy(options.halo); });
+  use(options);
 }
 
 DistributedMatrix::DistributedMatrix(const comm::Comm& comm, const RowBlock& block,
                                      const ProductOptions& options)
     : DistributedMatrix(comm, std::make_shared<const SplitMatrix>(split(comm, block)), options) {}
 
+void DistributedMatrix::use(const ProductOptions& options) {
+  const HaloChoice choice = halo_strategy(options.halo);
+  const std::string halo(choice.type->name);
+  if (!kernels_.contains(options.kernel)) {
+    auto built = comm::agree(comm_, [&] { return kernel(options.kernel).make(parts_->interior); });
+    kernels_.emplace(options.kernel, std::move(built));
+  }
+  if (!exchanges_.contains(halo))
+    exchanges_.emplace(halo, choice.type->make(comm_, parts_->partition, parts_->plan));
+  options_ = options;
+  kernel_ = kernels_.at(options.kernel).get();
+  exchange_ = exchanges_.at(halo).get();
+  overlap_ = choice.overlap;
+}
+
+void DistributedMatrix::forget_unused() {
+  std::erase_if(kernels_, [&](const auto& entry) { return entry.second.get() != kernel_; });
+  std::erase_if(exchanges_, [&](const auto& entry) { return entry.second.get() != exchange_; });
+}
+
 void DistributedMatrix::apply(std::span<const double> x, std::span<double> y) const {
   AYATORI_ASSERT(static_cast<std::int32_t>(x.size()) == local_size() && x.size() == y.size());
+  if (observer_ != nullptr) observer_->before_product();
+  multiply(x, y);
+  if (observer_ != nullptr) observer_->after_product();
+}
+
+void DistributedMatrix::multiply(std::span<const double> x, std::span<double> y) const {
   const ScopedTimer total(seconds_.total);
   std::span<const double> ghosts;
   {
@@ -48,7 +70,7 @@ void DistributedMatrix::apply(std::span<const double> x, std::span<double> y) co
     exchange_->begin(x);
     if (!overlap_) ghosts = exchange_->finish();
   }
-  interior_kernel_->multiply(x, y);
+  kernel_->multiply(x, y);
   if (overlap_) {
     const ScopedTimer halo(seconds_.halo);
     ghosts = exchange_->finish();
@@ -57,8 +79,7 @@ void DistributedMatrix::apply(std::span<const double> x, std::span<double> y) co
 }
 
 std::int64_t DistributedMatrix::matrix_bytes() const {
-  return interior_kernel_->matrix_bytes() + 12 * parts_->halo.nonzeros() +
-         std::int64_t{12} * parts_->halo.rows;
+  return kernel_->matrix_bytes() + 12 * parts_->halo.nonzeros() + std::int64_t{12} * parts_->halo.rows;
 }
 
 void multiply_reference(const comm::Comm& comm, const SplitMatrix& parts, std::span<const double> x,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@ namespace ayatori::sparse {
 struct ProductOptions {
   std::string kernel = "csr";                    ///< storage format of the interior part
   std::string halo = "p2p-irecv-first+overlap";  ///< how ghosts travel
+
+  bool operator==(const ProductOptions&) const = default;
 };
 
 /// Seconds spent in the parts of all products so far.
@@ -39,14 +42,32 @@ struct SplitMatrix {
 /// EnvironmentError if a rank's part has more than 2^31 - 1 rows or ghosts.
 SplitMatrix split(const comm::Comm& comm, const RowBlock& block);
 
+/// Is told of every product. Both calls are made on every rank, and may be collective.
+class ProductObserver {
+ public:
+  virtual ~ProductObserver() = default;
+  virtual void before_product() = 0;
+  virtual void after_product() = 0;  ///< may call DistributedMatrix::use()
+};
+
 /// A sparse matrix spread over the ranks of a communicator by rows: y = A x with a kernel and a halo strategy
-/// of choice.
+/// of choice, which may change from product to product.
 class DistributedMatrix final : public LinearOperator {
  public:
   /// Collective.
   DistributedMatrix(comm::Comm comm, std::shared_ptr<const SplitMatrix> parts,
                     const ProductOptions& options = {});
   DistributedMatrix(const comm::Comm& comm, const RowBlock& block, const ProductOptions& options = {});
+
+  /// Collective. The kernel and halo strategy of the products from now on. Throws Error (agreed) and stays as
+  /// it was if they cannot be built. What was built before is kept, so that going back costs nothing.
+  void use(const ProductOptions& options);
+  /// What the next product will use.
+  const ProductOptions& options() const { return options_; }
+  /// Frees what is built but not in use.
+  void forget_unused();
+  /// The observer, or none, must outlive its use.
+  void set_observer(ProductObserver* observer) { observer_ = observer; }
 
   void apply(std::span<const double> x, std::span<double> y) const override;
   std::int32_t local_size() const override { return parts_->plan.local_size; }
@@ -61,11 +82,17 @@ class DistributedMatrix final : public LinearOperator {
   std::int64_t matrix_bytes() const;
 
  private:
+  void multiply(std::span<const double> x, std::span<double> y) const;
+
   comm::Comm comm_;
   std::shared_ptr<const SplitMatrix> parts_;
-  std::unique_ptr<Kernel> interior_kernel_;
-  std::unique_ptr<HaloExchange> exchange_;
-  bool overlap_;
+  std::map<std::string, std::unique_ptr<Kernel>> kernels_;          ///< of the interior part, by name
+  std::map<std::string, std::unique_ptr<HaloExchange>> exchanges_;  ///< by name without "+overlap"
+  ProductOptions options_;
+  const Kernel* kernel_ = nullptr;    ///< that of options_
+  HaloExchange* exchange_ = nullptr;  ///< that of options_
+  bool overlap_ = false;
+  ProductObserver* observer_ = nullptr;
   mutable ProductSeconds seconds_;
 };
 

@@ -1,6 +1,7 @@
 #include "ayatori/tuning/choice.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/solvers/method.hpp"
@@ -20,6 +21,7 @@ struct Suggestion {
   int restart;
   const char* orthogonalization;
   const char* why;
+  bool last_resort = false;
 };
 
 std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
@@ -36,46 +38,65 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
   }
   list.push_back(
       {"gmres", "block-ilu0", 30, "cgs", "GMRES needs nothing but a matrix; block ILU(0) suits most"});
-  list.push_back({"bicgstab", "block-ilu0", 0, "",
-                  "BiCGSTAB has no basis to restart, so it may pass where GMRES(30) stagnates"});
-  list.push_back({"gmres", "block-ilu0", 120, "ircgs",
-                  "a longer basis, kept orthogonal, passes plateaus of the short one"});
+  list.push_back({"bicgstab", "block-ilu0", 0, "", "BiCGSTAB has no basis to restart or to orthogonalize"});
+  list.push_back({"gmres", "block-jacobi", 30, "cgs", "cheap blocks, in case the factors are useless"});
+  list.push_back({"bicgstab", "jacobi", 0, "", "an iteration costs hardly more than a product"});
   list.push_back(
-      {"gmres", "block-jacobi", 120, "ircgs", "another preconditioner, in case the factors are useless"});
-  list.push_back({"gmres", "neumann", 120, "ircgs",
-                  "a polynomial of the matrix reaches across the blocks of the others"});
-  for (int restart = 480; restart < longest_restart; restart *= 4) {
-    list.push_back({"gmres", "block-ilu0", restart, "ircgs", "a longer basis still"});
-  }
-  list.push_back(
-      {"gmres", "block-ilu0", longest_restart, "ircgs", "the longest basis that matrix and memory allow"});
-  list.push_back(
-      {"gmres", "jacobi", longest_restart, "ircgs", "the longest basis, with the plainest preconditioner"});
-  list.push_back(
-      {"gmres", "none", longest_restart, "ircgs", "the longest basis, with nothing that could do harm"});
+      {"gmres", "neumann", 30, "cgs", "a polynomial of the matrix reaches across the blocks of the others"});
+  list.push_back({"gmres", "none", 30, "cgs", "nothing that could do harm"});
+  list.push_back({"gmres", "block-ilu0", longest_restart, "ircgs",
+                  "the longest basis that matrix and memory allow, kept orthogonal", true});
+  list.push_back({"gmres", "jacobi", longest_restart, "ircgs",
+                  "the longest basis, with the plainest preconditioner", true});
+  list.push_back({"gmres", "none", longest_restart, "ircgs",
+                  "the longest basis, with nothing that could do harm", true});
   return list;
 }
 
 Choice lay_over(const Suggestion& suggestion, const Forced& forced) {
-  Choice choice{suggestion.method,
-                suggestion.preconditioner,
-                suggestion.restart,
-                suggestion.orthogonalization,
-                "csr",
-                "p2p-irecv-first+overlap"};
+  Choice choice{suggestion.method,          suggestion.preconditioner,
+                suggestion.restart,         suggestion.orthogonalization,
+                forced.kernel.value_or(""), forced.halo.value_or("")};
   if (forced.method) choice.method = *forced.method;
   if (forced.preconditioner) choice.preconditioner = *forced.preconditioner;
-  if (forced.kernel) choice.kernel = *forced.kernel;
-  if (forced.halo) choice.halo = *forced.halo;
   if (solvers::method(choice.method).restarts) {
     choice.restart = forced.restart.value_or(choice.restart > 0 ? choice.restart : 30);
     if (choice.orthogonalization.empty()) choice.orthogonalization = "cgs";
     if (forced.orthogonalization) choice.orthogonalization = *forced.orthogonalization;
+    for (const auto& other : solvers::orthogonalizations()) {
+      if (!forced.excludes(choice.orthogonalization)) break;
+      choice.orthogonalization = other.name;
+    }
   } else {
     choice.restart = 0;
     choice.orthogonalization.clear();
   }
   return choice;
+}
+
+void check_exclusions(const Forced& forced) {
+  const auto known = [](std::string_view name) {
+    const auto is_in = [&](auto list) {
+      return std::ranges::any_of(list, [&](const auto& type) { return type.name == name; });
+    };
+    const std::string_view halo = name.substr(0, name.find("+overlap"));
+    return is_in(solvers::methods()) || is_in(solvers::preconditioners()) ||
+           is_in(solvers::orthogonalizations()) || is_in(sparse::kernels()) ||
+           std::ranges::any_of(sparse::halo_strategies(),
+                               [&](const auto& type) { return type.name == halo; });
+  };
+  const std::array forced_names{forced.method, forced.preconditioner, forced.orthogonalization, forced.kernel,
+                                forced.halo};
+  for (const std::string& name : forced.excluded) {
+    if (!known(name)) {
+      throw InputError(
+          fmt::format("'{}' is excluded, but there is no method, preconditioner, orthogonalization, "
+                      "kernel or halo strategy of this name",
+                      name));
+    }
+    if (std::ranges::find(forced_names, name) != forced_names.end())
+      throw InputError(fmt::format("'{}' is both forced and excluded", name));
+  }
 }
 
 }  // namespace
@@ -96,6 +117,7 @@ void check(const Forced& forced) {
   if (forced.restart && *forced.restart < 1) {
     throw InputError(fmt::format("the restart length is {}, but must be at least 1", *forced.restart));
   }
+  check_exclusions(forced);
   if (!forced.method) return;
   const auto& method = solvers::method(*forced.method);
   if (!method.restarts && forced.restart) {
@@ -116,15 +138,28 @@ std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, in
     if (wants_basis && !solvers::method(suggestion.method).restarts) continue;
     Choice choice = lay_over(suggestion, forced);
     if (!forced.restart && choice.restart > longest_restart) choice.restart = longest_restart;
+    if (forced.excludes(choice.method) || forced.excludes(choice.preconditioner) ||
+        forced.excludes(choice.orthogonalization))
+      continue;
     const bool repeated =
         std::ranges::any_of(ladder, [&](const Rung& rung) { return rung.choice == choice; });
     if (repeated) continue;
     const bool as_suggested =
         choice.method == suggestion.method && choice.preconditioner == suggestion.preconditioner;
     ladder.push_back({std::move(choice),
-                      as_suggested ? suggestion.why : "what you forced, and the next of what is left open"});
+                      as_suggested ? suggestion.why : "what you forced, and the next of what is left open",
+                      suggestion.last_resort});
   }
+  if (ladder.empty()) throw InputError("--exclude leaves nothing to solve with");
   return ladder;
+}
+
+PredictedCost predict_cost(const Choice& choice, const MatrixFacts& facts) {
+  const auto& method = solvers::method(choice.method);
+  const auto& preconditioner = solvers::preconditioner(choice.preconditioner);
+  const double rows = static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
+  const double product = 12 * static_cast<double>(facts.nonzeros) / rows + 24;  // bytes per row
+  return {preconditioner.setup_products, 1 + preconditioner.apply_products + 8 * method.traffic / product};
 }
 
 }  // namespace ayatori::tuning

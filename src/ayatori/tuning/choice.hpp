@@ -1,14 +1,17 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ayatori/tuning/facts.hpp"
 
 namespace ayatori::tuning {
 
-/// Everything that is chosen for a solve, by the names in the lists of solvers and sparse.
+/// Everything that is chosen for a solve, by the names in the lists of solvers and sparse. Kernel and halo
+/// are empty as long as they are open.
 struct Choice {
   std::string method;
   std::string preconditioner;
@@ -31,21 +34,34 @@ struct Forced {
   std::optional<std::string> orthogonalization;
   std::optional<std::string> kernel;
   std::optional<std::string> halo;
+  std::vector<std::string>
+      excluded;  ///< names that must not be chosen; a halo strategy also without "+overlap"
+
+  bool excludes(std::string_view name) const { return std::ranges::find(excluded, name) != excluded.end(); }
 };
 
 /// Throws InputError for names that do not exist and for combinations that contradict each other, such as a
-/// restart length for a method that never restarts.
+/// restart length for a method that never restarts, or something both forced and excluded.
 void check(const Forced& forced);
 
 /// A rung: what to try and why, one sentence.
 struct Rung {
   Choice choice;
   std::string why;
+  bool last_resort = false;  ///< too dear to be tried before the others have failed
 };
 
-/// What to try, in order: the choice that the facts suggest, then stronger and dearer ones for the case that
-/// it breaks down or stagnates. Forced parts are the same in all rungs. `longest_restart` bounds the basis by
-/// what memory holds.
+/// What to try, in order: the choice that the facts suggest, then others, stronger and dearer ones last. Each
+/// is a challenger of those before it, and what comes next when they break down or stagnate. Forced parts are
+/// the same in all rungs. `longest_restart` bounds the basis by what memory holds. Throws InputError if
+/// nothing is left that is not excluded.
 std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, int longest_restart);
+
+/// What a choice is expected to cost before it is tried, in products with the matrix.
+struct PredictedCost {
+  double setup;
+  double iteration;
+};
+PredictedCost predict_cost(const Choice& choice, const MatrixFacts& facts);
 
 }  // namespace ayatori::tuning

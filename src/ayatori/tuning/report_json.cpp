@@ -57,6 +57,16 @@ Json seconds_json(const PhaseSeconds& s) {
           {"reduction", s.reduction}};
 }
 
+Json consideration_json(const Consideration& c) {
+  const auto or_null = [](double seconds) { return seconds > 0 ? Json(seconds) : Json(nullptr); };
+  return {{"item", c.item},
+          {"name", c.name},
+          {"verdict", c.verdict},
+          {"reason", c.reason},
+          {"predicted_seconds", or_null(c.predicted)},
+          {"measured_seconds", or_null(c.measured)}};
+}
+
 }  // namespace
 
 Json to_json(const SolveReport& report) {
@@ -74,8 +84,11 @@ Json to_json(const SolveReport& report) {
              {{"reductions", report.reductions},
               {"halo_messages_per_product", report.halo_messages},
               {"halo_bytes_per_product", report.halo_bytes}}},
+            {"tuning", {{"seconds", report.tuning_seconds}, {"considered", Json::array()}}},
             {"trials", Json::array()},
             {"events", Json::array()}};
+  for (const Consideration& c : report.considered)
+    json["tuning"]["considered"].push_back(consideration_json(c));
   for (const Trial& trial : report.trials) json["trials"].push_back(trial_json(trial));
   for (const Event& event : report.events) {
     json["events"].push_back({{"seconds", event.seconds}, {"kind", event.kind}, {"text", event.text}});

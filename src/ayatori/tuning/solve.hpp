@@ -9,6 +9,7 @@
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/tuning/choice.hpp"
+#include "ayatori/tuning/consideration.hpp"
 #include "ayatori/tuning/facts.hpp"
 
 namespace ayatori::tuning {
@@ -17,6 +18,7 @@ struct SolveOptions {
   double rtol = 1e-8;               ///< converged means ||b - A x||_2 <= rtol ||b||_2
   std::int64_t max_iterations = 0;  ///< over all trials; 0: no limit
   double time_limit = 0;            ///< seconds for set-ups and iterations; 0: no limit
+  double tuning_share = 0.1;        ///< of the time, that trials of what is not chosen in the end may cost
   Forced forced;
 };
 
@@ -24,8 +26,8 @@ struct SolveOptions {
 /// interruption.
 struct Event {
   double seconds = 0;  ///< since the solve began
-  std::string
-      kind;  ///< "breakdown", "stagnation", "escalation", "false-convergence", "stopped", "failure", "note"
+  std::string kind;    ///< "breakdown", "stagnation", "escalation", "overtaken", "restart",
+                       ///< "loss-of-orthogonality", "false-convergence", "stopped", "failure", "note"
   std::string text;
 };
 
@@ -33,7 +35,7 @@ struct Event {
 struct Trial {
   Choice choice;
   std::string why;
-  std::string outcome;  ///< "converged", "stagnated", "breakdown", "failed", ...
+  std::string outcome;  ///< "converged", "stagnated", "breakdown", "failed", "outpaced", "overtaken", ...
   std::string reason;   ///< in words with figures, where there is one
   int iterations = 0;
   double relative_residual = 1;  ///< true, of the best x when the trial ended
@@ -46,7 +48,7 @@ struct Trial {
 struct PhaseSeconds {
   double total = 0;         ///< of solve()
   double setup = 0;         ///< building products and preconditioners
-  double tuning = 0;        ///< facts of the matrix and choosing
+  double tuning = 0;        ///< facts of the matrix, building challengers, attempts that lost
   double verification = 0;  ///< true residuals
   double solve = 0;         ///< iterating, of which:
   double spmv = 0;
@@ -69,6 +71,8 @@ struct SolveReport {
   Choice choice;  ///< of the trial that produced x
   std::string why;
   std::vector<Trial> trials;
+  std::vector<Consideration> considered;  ///< kernels and halo strategies
+  double tuning_seconds = 0;  ///< what finding out cost in all: `seconds.tuning` and products that lost duels
   std::vector<Event> events;
   PhaseSeconds seconds;
   std::int64_t reductions = 0;
@@ -83,6 +87,7 @@ struct SolveHooks {
   std::function<void(const Choice& choice, std::int64_t iteration, double relative_residual)> progress;
   std::function<void(const Event& event)> event;
   std::function<bool()> wants_stop;  ///< polled in every reduction; one rank's wish stops all
+  std::function<double()> clock;     ///< seconds since the solve began, for decisions; wall time by default
 };
 
 /// Collective. Solves A x = b and proves it. x holds a starting guess (zeros will do), and at the end the

@@ -4,46 +4,77 @@
 #include "ayatori/solvers/global_sum.hpp"
 #include "ayatori/solvers/orthogonalization.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
+#include "ayatori/tuning/product_tuner.hpp"
 
 // Decorators that time what they wrap, so that no timer stands in the mathematics. Time that a wrapped part
 // spends in products or reductions is theirs, not its own.
 
 namespace ayatori::tuning {
 
-/// Time of products and reductions so far, to be left out of what contains them.
-class NestedTime {
+/// Readings of all clocks, or differences of such: seconds on this rank.
+struct Meter {
+  double wall = 0;
+  double product = 0;
+  double halo = 0;  ///< part of product
+  double reduction = 0;
+  double building = 0;  ///< of challengers of kernel and halo
+
+  Meter& operator+=(const Meter& other) { return add(other, 1); }
+  Meter& operator-=(const Meter& other) { return add(other, -1); }
+
+ private:
+  Meter& add(const Meter& other, double sign) {
+    wall += sign * other.wall;
+    product += sign * other.product;
+    halo += sign * other.halo;
+    reduction += sign * other.reduction;
+    building += sign * other.building;
+    return *this;
+  }
+};
+
+/// Where the readings come from.
+class Meters {
  public:
-  NestedTime(const sparse::DistributedMatrix& matrix, const solvers::GlobalSum& sum)
-      : matrix_(matrix), sum_(sum) {}
-  double seconds() const { return matrix_.seconds().total + sum_.seconds(); }
+  Meters(const sparse::DistributedMatrix& matrix, const solvers::GlobalSum& sum, const ProductTuner& tuner)
+      : matrix_(matrix), sum_(sum), tuner_(tuner) {}
+
+  Meter read() const {
+    return {wall_time(), matrix_.seconds().total, matrix_.seconds().halo, sum_.seconds(),
+            tuner_.building_seconds()};
+  }
+  Meter since(const Meter& start) const { return read() -= start; }
+  /// Time of what is called from everywhere, to be left out of what contains it.
+  double nested() const { return matrix_.seconds().total + sum_.seconds() + tuner_.building_seconds(); }
 
  private:
   const sparse::DistributedMatrix& matrix_;
   const solvers::GlobalSum& sum_;
+  const ProductTuner& tuner_;
 };
 
 /// Adds to `sum` the time of its own life that was not nested.
 class ExclusiveTimer {
  public:
-  ExclusiveTimer(double& sum, const NestedTime& nested)
-      : sum_(sum), nested_(nested), nested_before_(nested.seconds()) {}
-  ~ExclusiveTimer() { sum_ += watch_.seconds() - (nested_.seconds() - nested_before_); }
+  ExclusiveTimer(double& sum, const Meters& meters)
+      : sum_(sum), meters_(meters), nested_before_(meters.nested()) {}
+  ~ExclusiveTimer() { sum_ += watch_.seconds() - (meters_.nested() - nested_before_); }
   ExclusiveTimer(const ExclusiveTimer&) = delete;
   ExclusiveTimer& operator=(const ExclusiveTimer&) = delete;
 
  private:
   double& sum_;
-  const NestedTime& nested_;
+  const Meters& meters_;
   double nested_before_;
   Stopwatch watch_;
 };
 
 class TimedOperator final : public sparse::LinearOperator {
  public:
-  TimedOperator(const sparse::LinearOperator& inner, double& seconds, const NestedTime& nested)
-      : inner_(inner), seconds_(seconds), nested_(nested) {}
+  TimedOperator(const sparse::LinearOperator& inner, double& seconds, const Meters& meters)
+      : inner_(inner), seconds_(seconds), meters_(meters) {}
   void apply(std::span<const double> x, std::span<double> y) const override {
-    const ExclusiveTimer timer(seconds_, nested_);
+    const ExclusiveTimer timer(seconds_, meters_);
     inner_.apply(x, y);
   }
   std::int32_t local_size() const override { return inner_.local_size(); }
@@ -51,14 +82,14 @@ class TimedOperator final : public sparse::LinearOperator {
  private:
   const sparse::LinearOperator& inner_;
   double& seconds_;
-  const NestedTime& nested_;
+  const Meters& meters_;
 };
 
 inline solvers::Orthogonalize timed(const solvers::Orthogonalization& inner, double& seconds,
-                                    const NestedTime& nested) {
-  return [&inner, &seconds, &nested](const solvers::GlobalSum& sum, const solvers::Basis& basis,
+                                    const Meters& meters) {
+  return [&inner, &seconds, &meters](const solvers::GlobalSum& sum, const solvers::Basis& basis,
                                      solvers::Vector w, std::span<double> h) {
-    const ExclusiveTimer timer(seconds, nested);
+    const ExclusiveTimer timer(seconds, meters);
     return inner.apply(sum, basis, w, h);
   };
 }

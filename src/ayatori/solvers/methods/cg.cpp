@@ -79,6 +79,7 @@ const Method cg_method{.name = "cg",
                        .needs_definite = true,
                        .needs_symmetric_preconditioner = true,
                        .restarts = false,
+                       .traffic = 13,
                        .solve = solve_cg};
 
 }  // namespace ayatori::solvers

@@ -16,12 +16,10 @@ namespace {
 /// A cycle that shrinks the residual by no more than this share would be repeated for ever.
 constexpr double no_progress = 1e-10;
 
-/// Basis vectors before a restart: as asked for, but no more than can be needed. Collective.
-int basis_size(const System& system, const MethodOptions& options, std::size_t local_size) {
+/// Basis vectors that can be of use before a restart, however many are asked for. Collective.
+int useful_basis(const System& system, const MethodOptions& options, std::size_t local_size) {
   const double order = system.sum(static_cast<double>(local_size));
-  const double useful =
-      std::min({static_cast<double>(options.restart), static_cast<double>(options.max_iterations), order});
-  return std::max(1, static_cast<int>(useful));
+  return std::max(1, static_cast<int>(std::min(static_cast<double>(options.max_iterations), order)));
 }
 
 /// GMRES(m) (Saad & Schultz 1986), preconditioned from the right so that its residual is that of A x = b, and
@@ -31,13 +29,13 @@ class Gmres {
   Gmres(const System& system, Vector x, const MethodOptions& options, const Orthogonalize& orthogonalize,
         const Progress& progress, bool flexible)
       : system_(system),
+        options_(options),
         x_(x),
-        orthogonalize_(orthogonalize),
+        orthogonalize_(&orthogonalize),
         flexible_(flexible),
-        m_(basis_size(system, options, x.size())),
-        work_(system.sum.comm(), x.size(), (m_ + 1) + (flexible ? m_ : 1)),
-        least_squares_(comm::agree(system.sum.comm(), [&] { return HessenbergLeastSquares(m_); })),
-        h_(orthogonalization_work_size(m_)),
+        useful_(useful_basis(system, options, x.size())),
+        m_(std::min(options.restart, useful_)),
+        space_(system.sum.comm(), x.size(), m_, flexible),
         monitor_(system, options, progress, scaled_residual(system, x, v(0))) {}
 
   MethodResult solve() {
@@ -51,21 +49,37 @@ class Gmres {
   }
 
  private:
-  Vector v(int j) { return work_[j]; }
+  /// Memory for a cycle of at most `capacity` basis vectors.
+  struct Space {
+    /// Collective.
+    Space(const comm::Comm& comm, std::size_t n, int size, bool flexible)
+        : capacity(size),
+          work(comm, n, (size + 1) + (flexible ? size : 1)),
+          least_squares(comm::agree(comm, [&] { return HessenbergLeastSquares(size); })),
+          h(comm::agree(comm, [&] { return Array<double>(orthogonalization_work_size(size)); })) {}
+
+    int capacity;
+    Workspace work;
+    HessenbergLeastSquares least_squares;
+    Array<double> h;
+  };
+
+  Vector v(int j) { return space_.work[j]; }
   /// M v_j: kept for every j when flexible, otherwise one work vector.
-  Vector z(int j) { return work_[m_ + 1 + (flexible_ ? j : 0)]; }
+  Vector z(int j) { return space_.work[space_.capacity + 1 + (flexible_ ? j : 0)]; }
+  Basis basis(int size) const { return space_.work.basis(0, size); }
 
   /// One cycle: an orthonormal basis of the Krylov space from v_0, and with it the least squares problem.
   /// False if the space ended before m vectors: then it holds the solution, or A is singular.
   bool build_basis(double residual) {
-    least_squares_.restart(residual);
+    space_.least_squares.restart(residual);
     for (int j = 0; j < m_ && !monitor_.stopped(); ++j) {
       const Vector w = v(j + 1);
       system_.m.apply(v(j), z(j));
       system_.a.apply(z(j), w);
-      const double norm = orthogonalize_(system_.sum, work_.basis(0, j + 1), w, h_);
+      const double norm = (*orthogonalize_)(system_.sum, basis(j + 1), w, space_.h);
       if (!append(j, norm)) return false;
-      monitor_.step(least_squares_.residual());
+      monitor_.step(space_.least_squares.residual());
       if (is_end_of_space(j, norm)) return false;
       scale(1 / norm, w);
     }
@@ -75,8 +89,8 @@ class Gmres {
   /// Takes column j into the least squares problem, or ends the method with the reason why that is
   /// impossible.
   bool append(int j, double norm) {
-    if (least_squares_.append(h_, norm)) return true;
-    monitor_.step(least_squares_.residual());
+    if (space_.least_squares.append(space_.h, norm)) return true;
+    monitor_.step(space_.least_squares.residual());
     monitor_.breakdown(
         std::isfinite(norm)
             ? fmt::format("A M is singular on the Krylov space of {} vectors: h({},{}) = {:.3g}", j + 1,
@@ -91,18 +105,18 @@ class Gmres {
   /// Whether A M v_j had nothing outside the space, to working precision (Saad & Schultz's lucky breakdown).
   bool is_end_of_space(int j, double norm) const {
     double size = norm;
-    for (int i = 0; i <= j; ++i) size = std::max(size, std::abs(h_[i]));
+    for (int i = 0; i <= j; ++i) size = std::max(size, std::abs(space_.h[i]));
     return norm <= 10 * std::numeric_limits<double>::epsilon() * size;
   }
 
   /// x = x + M V y, or x + Z y when flexible. The update stays in v_m or z_0 until the next cycle. False, and
   /// x as it was, if there is none to make or it is not finite.
   bool update() {
-    const int k = least_squares_.columns();
+    const int k = space_.least_squares.columns();
     if (k == 0) return false;
-    const auto y = least_squares_.solve();
-    combine(flexible_ ? work_.basis(m_ + 1, k) : work_.basis(0, k), y, v(m_));
-    if (!flexible_) system_.m.apply(v(m_), z(0));
+    const auto y = space_.least_squares.solve();
+    combine(flexible_ ? space_.work.basis(space_.capacity + 1, k) : basis(k), y, v(k));
+    if (!flexible_) system_.m.apply(v(k), z(0));
     if (!std::isfinite(system_.sum(local_max_abs(last_update())))) {
       monitor_.breakdown(fmt::format("the correction of x from {} vectors overflows", k));
       return false;
@@ -110,40 +124,72 @@ class Gmres {
     axpy(monitor_.unit(), last_update(), x_);
     return true;
   }
-  Vector last_update() { return flexible_ ? v(m_) : z(0); }
+  Vector last_update() { return flexible_ ? v(space_.least_squares.columns()) : z(0); }
 
   /// Computes the residual anew, and v_0 from it. Returns its norm, in units of the first; ends the method
-  /// where the cycle was of no use. An update that made the residual worse, which only lost orthogonality can
-  /// do, is taken back.
+  /// where the cycle was of no use and the next would be the same. An update that made the residual worse,
+  /// which only lost orthogonality can do, is taken back.
   double restart(double before) {
-    const double unit = scaled_residual(system_, x_, v(0));
-    const double now = unit / monitor_.unit();
-    if (!(now <= before)) {
-      axpy(-monitor_.unit(), last_update(), x_);
-      monitor_.correct(before);
-      monitor_.stagnated(
-          fmt::format("a cycle of {} vectors made the residual norm grow from {:.3g} to {:.3g}: its basis "
-                      "had lost orthogonality, or the limit of double precision is reached",
-                      least_squares_.columns(), before * monitor_.unit(), unit));
-      return before;
+    const double now = scaled_residual(system_, x_, v(0)) / monitor_.unit();
+    const bool worse = !(now <= before);
+    if (worse) axpy(-monitor_.unit(), last_update(), x_);
+    const double reached = worse ? before : now;
+    monitor_.correct(reached);
+    if (monitor_.stopped()) return reached;
+    const bool useless = worse || (!flexible_ && now > (1 - no_progress) * before);
+    const bool changes = plan_next_cycle(before, now);
+    if (useless && !changes) {
+      monitor_.stagnated(uselessness(worse, before, now));
+    } else if (worse) {
+      scaled_residual(system_, x_, v(0));
     }
-    monitor_.correct(now);
-    if (!monitor_.stopped() && !flexible_ && now > (1 - no_progress) * before) {
-      monitor_.stagnated(
-          fmt::format("a cycle of {} vectors left the residual norm at {:.3g}: the next would repeat it",
-                      least_squares_.columns(), unit));
+    return reached;
+  }
+
+  /// Asks what the next cycle shall be. True if it differs from the last.
+  bool plan_next_cycle(double before, double now) {
+    if (!options_.next_cycle) return false;
+    const double unit = monitor_.unit();
+    Cycle cycle{space_.least_squares.columns(),
+                before * unit,
+                space_.least_squares.residual() * unit,
+                now * unit,
+                m_,
+                orthogonalize_};
+    options_.next_cycle(cycle);
+    const int m = std::clamp(cycle.restart, 1, useful_);
+    if (m == m_ && cycle.orthogonalize == orthogonalize_) return false;
+    orthogonalize_ = cycle.orthogonalize;
+    if (m > space_.capacity) {
+      Space larger(system_.sum.comm(), x_.size(), m, flexible_);
+      copy(v(0), larger.work[0]);
+      space_ = std::move(larger);
     }
-    return now;
+    m_ = m;
+    monitor_.give_more_time();
+    return true;
+  }
+
+  std::string uselessness(bool worse, double before, double now) const {
+    const double unit = monitor_.unit();
+    const int k = space_.least_squares.columns();
+    return worse ? fmt::format(
+                       "a cycle of {} vectors made the residual norm grow from {:.3g} to {:.3g}: its "
+                       "basis had lost orthogonality, or the limit of double precision is reached",
+                       k, before * unit, now * unit)
+                 : fmt::format(
+                       "a cycle of {} vectors left the residual norm at {:.3g}: the next would repeat it", k,
+                       now * unit);
   }
 
   const System& system_;
+  const MethodOptions& options_;
   Vector x_;
-  const Orthogonalize& orthogonalize_;
+  const Orthogonalize* orthogonalize_;
   bool flexible_;
-  int m_;
-  Workspace work_;
-  HessenbergLeastSquares least_squares_;
-  Array<double> h_;
+  int useful_;
+  int m_;  ///< basis vectors of a cycle, at most
+  Space space_;
   Monitor monitor_;
 };
 
@@ -165,6 +211,7 @@ const Method gmres_method{.name = "gmres",
                           .needs_definite = false,
                           .needs_symmetric_preconditioner = false,
                           .restarts = true,
+                          .traffic = 40,
                           .solve = solve_gmres};
 
 const Method fgmres_method{.name = "fgmres",
@@ -173,6 +220,7 @@ const Method fgmres_method{.name = "fgmres",
                            .needs_definite = false,
                            .needs_symmetric_preconditioner = false,
                            .restarts = true,
+                           .traffic = 40,
                            .solve = solve_fgmres};
 
 }  // namespace ayatori::solvers

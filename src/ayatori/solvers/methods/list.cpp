@@ -26,6 +26,8 @@ std::string_view name_of(Stop stop) {
       return "breakdown";
     case Stop::interrupted:
       return "interrupted";
+    case Stop::yielded:
+      return "yielded";
   }
   return "unknown";
 }

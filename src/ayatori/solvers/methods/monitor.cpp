@@ -35,8 +35,9 @@ Monitor::Monitor(const System& system, const MethodOptions& options, const Progr
 void Monitor::step(double scaled_norm, int products) {
   result_.iterations += products;
   result_.residual_norm = scaled_norm * unit_;
-  if (progress_) progress_(result_.iterations, result_.residual_norm);
+  const bool goes_on = !progress_ || progress_(result_.iterations, result_.residual_norm);
   judge(result_.residual_norm);
+  if (!goes_on && !stopped_) end(Stop::yielded);
 }
 
 void Monitor::correct(double scaled_norm) {
@@ -44,6 +45,11 @@ void Monitor::correct(double scaled_norm) {
   if (stopped_ && result_.stop != Stop::converged) return;
   stopped_ = false;
   judge(result_.residual_norm);
+}
+
+void Monitor::give_more_time() {
+  mark_norm_ = result_.residual_norm;
+  mark_iteration_ = result_.iterations;
 }
 
 void Monitor::end(Stop stop, std::string reason) {

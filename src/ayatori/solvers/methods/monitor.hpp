@@ -23,6 +23,9 @@ class Monitor {
   /// Puts a recomputed norm, in units of the first residual, in the place of the one believed in so far.
   void correct(double scaled_norm);
 
+  /// Stagnation is judged from here on only: the method goes on in another way.
+  void give_more_time();
+
   /// Ends the method.
   void breakdown(std::string reason) { end(Stop::breakdown, std::move(reason)); }
   void stagnated(std::string reason) { end(Stop::stagnated, std::move(reason)); }

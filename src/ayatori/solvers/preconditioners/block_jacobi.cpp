@@ -121,7 +121,7 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 
 }  // namespace
 
-const Preconditioner block_jacobi_preconditioner{"block-jacobi", "the inverse of small dense diagonal blocks",
-                                                 true, make};
+const Preconditioner block_jacobi_preconditioner{
+    "block-jacobi", "the inverse of small dense diagonal blocks", true, 4, 0.5, make};
 
 }  // namespace ayatori::solvers

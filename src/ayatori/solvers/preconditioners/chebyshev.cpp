@@ -76,7 +76,7 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 
 }  // namespace
 
-const Preconditioner chebyshev_preconditioner{"chebyshev", "Chebyshev polynomial in the Jacobi-scaled matrix",
-                                              true, make};
+const Preconditioner chebyshev_preconditioner{
+    "chebyshev", "Chebyshev polynomial in the Jacobi-scaled matrix", true, 12, 4.5, make};
 
 }  // namespace ayatori::solvers

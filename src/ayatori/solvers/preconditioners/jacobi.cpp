@@ -30,6 +30,6 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 
 }  // namespace
 
-const Preconditioner jacobi_preconditioner{"jacobi", "the inverse of the diagonal", true, make};
+const Preconditioner jacobi_preconditioner{"jacobi", "the inverse of the diagonal", true, 0.5, 0.2, make};
 
 }  // namespace ayatori::solvers

@@ -59,7 +59,7 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 
 }  // namespace
 
-const Preconditioner neumann_preconditioner{"neumann", "truncated Neumann series of the Jacobi-scaled matrix",
-                                            true, make};
+const Preconditioner neumann_preconditioner{
+    "neumann", "truncated Neumann series of the Jacobi-scaled matrix", true, 12, 4.5, make};
 
 }  // namespace ayatori::solvers

@@ -23,6 +23,6 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 
 }  // namespace
 
-const Preconditioner none_preconditioner{"none", "the identity", true, make};
+const Preconditioner none_preconditioner{"none", "the identity", true, 0, 0, make};
 
 }  // namespace ayatori::solvers

@@ -1,0 +1,300 @@
+#include "ayatori/tuning/attempt.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ayatori/comm/agree.hpp"
+
+namespace ayatori::tuning {
+
+namespace {
+
+/// Iterations before the pace of a method is judged; a challenger that comes again gets twice as many.
+constexpr int probation = 20;
+constexpr int most_tries = 6;
+/// A Krylov method may need some iterations before its residual shrinks, but not that many slices.
+constexpr int enough_without_progress = 3;
+/// Iterations between two looks for a challenger.
+constexpr int between_looks = 10;
+/// A challenge must promise to save so many times its price.
+constexpr double worthwhile = 2;
+/// No arm is expected to need fewer than this share of another's iterations.
+constexpr double fewest_iterations = 0.1;
+/// Of the time still to come only so many times the time so far is believed.
+constexpr double trust = 9;
+/// An x whose residual is below this share of the suspended method's own makes that one start again from it.
+constexpr double far_better = 0.3;
+/// A challenger that lost comes again unless it would have taken more than so many times the incumbent's
+/// time.
+constexpr double hopeless = 5;
+/// A challenger that takes so many times its price before it can be judged is dropped.
+constexpr double patience = 3;
+/// Challengers of challengers of ...
+constexpr int deepest = 3;
+
+}  // namespace
+
+Attempt::Attempt(SolveState& state, std::size_t arm, Challenge challenge)
+    : state_(state),
+      arm_(arm),
+      trial_(state.report.trials.size()),
+      challenge_(challenge),
+      slice_(probation << state.arms[arm].tries) {
+  const Rung& rung = state.arms[arm].rung;
+  state.arms[arm].state = Arm::State::running;
+  state.report.trials.push_back(
+      {rung.choice, rung.why, "", "", 0, state.relative(state.residual_norm), 0, 0});
+}
+
+void Attempt::pursue() {
+  try {
+    const Stopwatch setup;
+    start_ = state_.agree_on_time();
+    preconditioner_ =
+        solvers::preconditioner(trial().choice.preconditioner).make(*state_.matrix, state_.sum, {});
+    comm::agree(state_.comm, [&] {
+      for (auto* vector : {&base_, &right_side_, &correction_, &sum_of_both_})
+        vector->resize(state_.residual.size());
+    });
+    state_.agree_on_time();
+    trial().setup_seconds = setup.seconds();
+    state_.report.seconds.setup += setup.seconds();
+    for (const std::string& note : preconditioner_.notes) state_.add_event("note", note);
+    if (state_.stopped()) {
+      trial().outcome = name_of(solvers::Stop::interrupted);
+    } else {
+      while (iterate()) {
+      }
+    }
+  } catch (const Error& error) {
+    if (!error.agreed()) throw;
+    arm().state = Arm::State::finished;
+    trial().outcome = "failed";
+    trial().reason = error.what();
+    state_.add_event("failure", fmt::format("{}: {}", name(), error.what()));
+  }
+  trial().relative_residual = state_.relative(state_.residual_norm);
+}
+
+/// Solves A d = r for a correction d of the best x. True if the same arm should run again.
+bool Attempt::iterate() {
+  const double before = state_.residual_norm;
+  solvers::copy(state_.x, base_);
+  solvers::copy(state_.residual, right_side_);
+  solvers::fill(correction_, 0);
+  overtaken_ = behind_ = false;
+  last_challenge_ = 0;
+  pace_.emplace(before);
+  iterating_from_ = cycle_from_ = own_seconds();
+  const auto result = run_method();
+  trial().iterations += result.iterations;
+  arm().decay = pace_->decay();
+  arm().rung.choice = trial().choice;
+  solvers::copy(base_, sum_of_both_);
+  solvers::axpy(1, correction_, sum_of_both_);
+  state_.offer(sum_of_both_);
+  trial().outcome = name_of(result.stop);
+  trial().reason = result.reason;
+  if (state_.residual_norm < before && !overtaken_) {
+    state_.report.choice = trial().choice;
+    state_.report.why = trial().why;
+  }
+  return judge(result, before);
+}
+
+solvers::MethodResult Attempt::run_method() {
+  auto& seconds = state_.report.seconds;
+  const Choice& choice = trial().choice;
+  const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
+  const TimedOperator preconditioner(*preconditioner_.op, seconds.preconditioner, meters);
+  if (!choice.orthogonalization.empty()) {
+    orthogonalize_ =
+        timed(solvers::orthogonalization(choice.orthogonalization), seconds.orthogonalization, meters);
+    stronger_ = timed(solvers::orthogonalization("ircgs"), seconds.orthogonalization, meters);
+  }
+  const auto progress = [this](int iteration, double norm) { return goes_on(iteration, norm); };
+  challengers_ = {};
+  const Meter start = meters.read();
+  auto result = solvers::method(choice.method)
+                    .solve({*state_.matrix, preconditioner, right_side_, state_.sum}, correction_,
+                           method_options(), orthogonalize_, progress);
+  Meter mine = meters.since(start);
+  mine -= challengers_;
+  seconds.solve += mine.wall - mine.building;
+  seconds.tuning += mine.building;
+  seconds.spmv += mine.product - mine.halo;
+  seconds.halo += mine.halo;
+  seconds.reduction += mine.reduction;
+  trial().solve_seconds += mine.wall - mine.building;
+  state_.report.iterations += result.iterations;
+  return result;
+}
+
+solvers::MethodOptions Attempt::method_options() {
+  const Forced& forced = state_.options.forced;
+  solvers::MethodOptions options;
+  options.target = state_.target();
+  options.restart = std::max(trial().choice.restart, 1);
+  options.max_iterations = state_.iterations_left();
+  if (trial().choice.restart == 0) return options;
+
+  const bool may_orthogonalize_twice =
+      !forced.orthogonalization && !forced.excludes("ircgs") && trial().choice.orthogonalization != "ircgs";
+  cycle_tuner_.emplace(options.target,
+                       CycleTuner::Limits{forced.restart ? *forced.restart : state_.longest_restart,
+                                          may_orthogonalize_twice ? &stronger_ : nullptr},
+                       [this](const std::string& kind, const std::string& text) {
+                         state_.add_event(kind, fmt::format("{}: {}", name(), text));
+                       });
+  options.next_cycle = [this](solvers::Cycle& cycle) {
+    const double now = own_seconds();
+    cycle_tuner_->plan(cycle, now - cycle_from_);
+    cycle_from_ = now;
+    trial().choice.restart = cycle.restart;
+    if (cycle.orthogonalize == &stronger_) trial().choice.orthogonalization = "ircgs";
+  };
+  return options;
+}
+
+/// Puts what happened into events; true if the same arm should go on.
+bool Attempt::judge(const solvers::MethodResult& result, double before) {
+  const double reached = state_.relative(state_.residual_norm);
+  arm().state = Arm::State::finished;
+  switch (result.stop) {
+    case solvers::Stop::converged:
+      if (state_.converged()) return false;
+      state_.add_event("false-convergence",
+                       fmt::format("{} claimed a relative residual of {:.1e}; the true one is {:.1e}", name(),
+                                   state_.relative(result.residual_norm), reached));
+      return state_.residual_norm < 0.5 * before && !state_.done();
+    case solvers::Stop::stagnated:
+      state_.add_event("stagnation",
+                       fmt::format("{} stagnated at {:.1e}: {}", name(), reached, result.reason));
+      return false;
+    case solvers::Stop::breakdown:
+      state_.add_event("breakdown",
+                       fmt::format("{} broke down at {:.1e}: {}", name(), reached, result.reason));
+      return false;
+    case solvers::Stop::yielded:
+      arm().state = Arm::State::paused;
+      trial().outcome = overtaken_ ? "overtaken" : "outpaced";
+      if (behind_)
+        trial().reason = fmt::format("it would have taken {:.2g} s more, the one it challenged {:.2g} s",
+                                     pace_->remaining(state_.target()), challenge_.finish);
+      return false;
+    case solvers::Stop::interrupted:
+      state_.note_stop();
+      return false;
+    case solvers::Stop::max_iterations:
+      return false;
+  }
+  return false;
+}
+
+/// After every iteration: whether the method shall go on.
+bool Attempt::goes_on(int iteration, double norm) {
+  if (state_.hooks.progress)
+    state_.hooks.progress(trial().choice, state_.report.iterations + iteration, state_.relative(norm));
+  pace_->add(own_seconds() - iterating_from_, norm);
+  if (norm <= state_.target() || state_.sum.stop_requested()) return true;  // the method will see it itself
+  behind_ = falls_behind(iteration);
+  if (behind_) return false;
+  if (iteration < last_challenge_ + between_looks) return true;
+  if (const auto challenger = next_challenger(iteration)) {
+    overtaken_ = is_overtaken_by(*challenger);
+    last_challenge_ = iteration;
+  }
+  return !overtaken_;
+}
+
+/// Whether the one that this attempt challenges would finish first.
+bool Attempt::falls_behind(int iteration) const {
+  if (challenge_.depth == 0) return false;
+  const double time = own_seconds();
+  if (iteration < slice_) return time > std::min(challenge_.finish, challenge_.allowance);
+  const double remaining = pace_->remaining(state_.target());
+  return remaining > challenge_.finish || remaining == unlimited;
+}
+
+/// Seconds of a product, judged by what iterations take here: the unit of predicted costs.
+double Attempt::product_seconds(int iteration) const {
+  const auto cost = predict_cost(state_.report.trials[trial_].choice, state_.report.facts);
+  return pace_->seconds() / (iteration * cost.iteration);
+}
+
+/// Whether an arm may challenge this one: not tried yet, or not hopeless when it was, and other numerics than
+/// all that are at work.
+bool Attempt::is_promising(const Arm& arm) const {
+  if (arm.rung.last_resort) return false;
+  if (arm.state != Arm::State::untried && arm.state != Arm::State::paused) return false;
+  const Choice& choice = arm.rung.choice;
+  for (const Arm& other : state_.arms) {
+    const Choice& at_work = other.rung.choice;
+    if (other.state == Arm::State::running && at_work.method == choice.method &&
+        at_work.preconditioner == choice.preconditioner)
+      return false;
+  }
+  if (arm.state == Arm::State::untried) return true;
+  if (arm.decay == 0) return arm.tries < enough_without_progress;
+  return arm.tries < most_tries && arm.decay * hopeless >= pace_->decay();
+}
+
+/// The arm that has been tried least, and of these the first, whose optimistic finish is before this one's
+/// expected finish, if the budget allows its price.
+std::optional<Attempt::Challenger> Attempt::next_challenger(int iteration) const {
+  if (iteration < probation || challenge_.depth >= deepest) return std::nullopt;
+  const double time = state_.sum.agreed_seconds() - state_.budget.spent();
+  const double remaining = pace_->remaining(state_.target());
+  if (challenge_.depth > 0 && own_seconds() < std::min(challenge_.finish, time) / 4) return std::nullopt;
+  const double product = product_seconds(iteration);
+  const double own_iteration = pace_->seconds() / iteration;
+  std::optional<Challenger> best;
+  for (std::size_t i = 0; i < state_.arms.size(); ++i) {
+    const Arm& arm = state_.arms[i];
+    if (!is_promising(arm) || (best && arm.tries >= state_.arms[best->arm].tries)) continue;
+    const auto cost = predict_cost(arm.rung.choice, state_.report.facts);
+    const double price = product * (cost.setup + (probation << arm.tries) * cost.iteration);
+    const double optimistic =
+        product * (cost.setup + fewest_iterations * remaining / own_iteration * cost.iteration);
+    if (remaining < unlimited && (optimistic > remaining || worthwhile * price > remaining)) continue;
+    if (!state_.budget.allows(price, time + std::min(remaining, trust * time))) continue;
+    best = {i, price};
+  }
+  return best;
+}
+
+/// Suspends this attempt and lets another run from the x reached. True if this one is not needed any more.
+bool Attempt::is_overtaken_by(const Challenger& challenger) {
+  const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
+  const Meter start = meters.read();
+  const double agreed_start = state_.sum.agreed_seconds();
+  const PhaseSeconds before = state_.report.seconds;
+  const double remaining = pace_->remaining(state_.target());
+  solvers::copy(base_, sum_of_both_);
+  solvers::axpy(1, correction_, sum_of_both_);
+  state_.offer(sum_of_both_);
+
+  const std::string who = describe(state_.arms[challenger.arm].rung.choice);
+  Attempt attempt(state_, challenger.arm, {remaining, patience * challenger.price, challenge_.depth + 1});
+  ++state_.arms[challenger.arm].tries;
+  if (!state_.converged()) attempt.pursue();
+  const double agreed_end = state_.agree_on_time();
+  const Meter spent = meters.since(start);
+  challengers_ += spent;
+  away_ += agreed_end - agreed_start;
+
+  const bool left_behind = !attempt.behind_ && state_.residual_norm < far_better * pace_->norm();
+  const bool overtaken = state_.converged() || state_.has_stopped() || left_behind;
+  if (overtaken) {
+    state_.add_event("overtaken", fmt::format("{} gives way to {}: it would have taken {:.2g} s more", name(),
+                                              who, remaining));
+    return true;
+  }
+  state_.budget.spend(agreed_end - agreed_start);
+  state_.report.seconds = before;
+  state_.report.seconds.tuning += spent.wall;
+  return false;
+}
+
+}  // namespace ayatori::tuning

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "ayatori/solvers/method.hpp"
+#include "ayatori/solvers/preconditioner.hpp"
+#include "ayatori/tuning/cycle_tuner.hpp"
+#include "ayatori/tuning/pace.hpp"
+#include "ayatori/tuning/solve_state.hpp"
+#include "ayatori/tuning/timed.hpp"
+
+namespace ayatori::tuning {
+
+/// An arm at work: it solves A d = b - A x for a correction d of the best x so far. While it iterates it may
+/// be challenged: it is suspended where it stands, the challenger runs from the x reached, as long as it
+/// promises to finish first, and either finishes the solve or gives control back, with nothing of the
+/// suspended iteration lost.
+class Attempt {
+ public:
+  /// Whom an attempt challenges, and what it may cost.
+  struct Challenge {
+    double finish;     ///< seconds that the suspended attempt expects to need still; may be infinite
+    double allowance;  ///< seconds after which the challenger must have shown what it can
+    int depth;         ///< attempts suspended
+  };
+  static constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+  Attempt(SolveState& state, std::size_t arm, Challenge challenge = {unlimited, unlimited, 0});
+
+  /// Collective. Runs until the solve has converged or is stopped, or the arm is of no more use.
+  void pursue();
+
+ private:
+  bool iterate();
+  solvers::MethodResult run_method();
+  solvers::MethodOptions method_options();
+  bool judge(const solvers::MethodResult& result, double before);
+
+  bool goes_on(int iteration, double norm);
+  bool falls_behind(int iteration) const;
+  /// An arm that may challenge this one, and the price in seconds of finding out.
+  struct Challenger {
+    std::size_t arm;
+    double price;
+  };
+  std::optional<Challenger> next_challenger(int iteration) const;
+  bool is_promising(const Arm& arm) const;
+  bool is_overtaken_by(const Challenger& challenger);
+
+  double own_seconds() const { return state_.sum.agreed_seconds() - start_ - away_; }
+  double product_seconds(int iteration) const;
+  Arm& arm() { return state_.arms[arm_]; }
+  Trial& trial() { return state_.report.trials[trial_]; }
+  std::string name() { return describe(trial().choice); }
+
+  SolveState& state_;
+  std::size_t arm_;
+  std::size_t trial_;
+  Challenge challenge_;
+  Meter challengers_;          ///< time that went into challengers
+  double start_ = 0;           ///< agreed time
+  double away_ = 0;            ///< agreed seconds in which this attempt was suspended
+  double iterating_from_ = 0;  ///< own seconds when the method started
+  double cycle_from_ = 0;      ///< own seconds when the cycle began
+  std::optional<Pace> pace_;
+  int slice_;               ///< iterations after which a challenger is judged
+  int last_challenge_ = 0;  ///< iteration
+  bool overtaken_ = false;
+  bool behind_ = false;
+  solvers::BuiltPreconditioner preconditioner_;
+  std::optional<CycleTuner> cycle_tuner_;
+  solvers::Orthogonalize orthogonalize_;
+  solvers::Orthogonalize stronger_;
+  Array<double> base_;        ///< x when the method started
+  Array<double> right_side_;  ///< b - A base
+  Array<double> correction_;
+  Array<double> sum_of_both_;
+};
+
+}  // namespace ayatori::tuning

@@ -1,0 +1,23 @@
+#pragma once
+
+namespace ayatori::tuning {
+
+/// What finding out may cost: a share of the time that the solve has taken beside it, or is expected to take.
+/// All times are seconds on which the ranks agree, so that every rank decides the same.
+class Budget {
+ public:
+  explicit Budget(double share) : share_(share) {}
+
+  /// Whether `cost` more may be spent in a solve that takes `time` without what was spent.
+  bool allows(double cost, double time) const { return spent_ + cost <= share_ * time; }
+  void spend(double seconds) { spent_ += seconds; }
+
+  double spent() const { return spent_; }
+  double share() const { return share_; }
+
+ private:
+  double share_;
+  double spent_ = 0;
+};
+
+}  // namespace ayatori::tuning

@@ -1,0 +1,287 @@
+#include "ayatori/tuning/product_tuner.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/base/statistics.hpp"
+
+namespace ayatori::tuning {
+
+namespace {
+
+/// A format is taken without a trial if it reads so much less than compressed sparse rows.
+constexpr double clearly_less = 0.85;
+/// More to read than this times the incumbent's is hopeless.
+constexpr double far_more = 1.5;
+/// Price of a challenger in products, for the budget: converting the matrix, and the runs of a lost duel.
+constexpr double kernel_price = 12;
+constexpr double halo_price = 4;
+/// Products that the usual time is taken from.
+constexpr std::size_t remembered = 9;
+
+constexpr double unsupported = -1;
+
+/// Bytes that every kernel would read, over all ranks; unsupported where one rank's part cannot be held.
+std::vector<double> kernel_bytes(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
+  const auto facts = sparse::pattern_facts(parts.interior);
+  std::vector<double> bytes;
+  for (const auto& type : sparse::kernels()) {
+    const auto predicted = type.predicted_bytes(facts);
+    bytes.push_back(predicted ? static_cast<double>(*predicted) : std::numeric_limits<double>::infinity());
+  }
+  comm.allreduce(std::span<double>(bytes), comm::ReduceOp::sum);
+  for (double& b : bytes) {
+    if (b == std::numeric_limits<double>::infinity()) b = unsupported;
+  }
+  return bytes;
+}
+
+void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,
+                  ProductPlan& plan) {
+  const auto types = sparse::kernels();
+  const auto bytes = kernel_bytes(comm, parts);
+  const auto bytes_of = [&](std::string_view name) {
+    const auto place = std::ranges::find(types, name, &sparse::KernelType::name);
+    return bytes[place - types.begin()];
+  };
+  std::vector<ProductCandidate> rivals;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const std::string name(types[i].name);
+    if (name == "csr-reference") continue;  // what the others are measured against, not a rival
+    if (forced.excludes(name)) {
+      plan.excluded.push_back({"kernel", name, "excluded", "you excluded it"});
+    } else if (bytes[i] == unsupported) {
+      plan.excluded.push_back(
+          {"kernel", name, "hopeless", "it cannot hold this matrix, or only at great waste"});
+    } else {
+      rivals.push_back({"kernel", name, bytes[i]});
+    }
+  }
+  if (rivals.empty()) throw InputError("--exclude leaves no kernel");
+  std::ranges::stable_sort(rivals, {}, &ProductCandidate::bytes);
+  const bool least_is_clear = rivals.front().bytes < clearly_less * bytes_of("csr");
+  const auto usual = std::ranges::find(rivals, "csr", &ProductCandidate::name);
+  const auto first = least_is_clear || usual == rivals.end() ? rivals.begin() : usual;
+  plan.first.kernel = first->name;
+  rivals.erase(first);
+  plan.candidates.insert(plan.candidates.end(), rivals.begin(), rivals.end());
+}
+
+void plan_halos(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,
+                ProductPlan& plan) {
+  const auto types = sparse::halo_strategies();
+  std::vector<double> bytes;
+  for (const auto& type : types) bytes.push_back(type.traffic(parts.plan, parts.partition).bytes);
+  comm.allreduce(std::span<double>(bytes), comm::ReduceOp::max);
+  std::vector<ProductCandidate> rivals;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    for (const char* suffix : {"+overlap", ""}) {
+      const std::string name = std::string(types[i].name) + suffix;
+      if (forced.excludes(name) || forced.excludes(types[i].name)) {
+        plan.excluded.push_back({"halo", name, "excluded", "you excluded it"});
+      } else {
+        rivals.push_back({"halo", name, bytes[i]});
+      }
+    }
+  }
+  if (rivals.empty()) throw InputError("--exclude leaves no halo strategy");
+  std::ranges::stable_sort(rivals, {}, &ProductCandidate::bytes);
+  auto first = std::ranges::find(rivals, plan.first.halo, &ProductCandidate::name);
+  if (first == rivals.end()) first = rivals.begin();
+  plan.first.halo = first->name;
+  rivals.erase(first);
+  plan.candidates.insert(plan.candidates.end(), rivals.begin(), rivals.end());
+}
+
+double median(const std::deque<double>& values) {
+  return values.empty() ? 0 : spread(std::vector<double>(values.begin(), values.end())).median;
+}
+
+void remember(std::deque<double>& values, double value) {
+  values.push_back(value);
+  if (values.size() > remembered) values.pop_front();
+}
+
+}  // namespace
+
+ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced) {
+  ProductPlan plan;
+  if (forced.kernel) {
+    plan.first.kernel = *forced.kernel;
+  } else {
+    plan_kernels(comm, parts, forced, plan);
+  }
+  if (forced.halo) {
+    plan.first.halo = *forced.halo;
+  } else if (comm.size() > 1) {
+    plan_halos(comm, parts, forced, plan);
+  }
+  return plan;
+}
+
+ProductTuner::ProductTuner(sparse::DistributedMatrix& matrix, const solvers::GlobalSum& sum, Budget& budget,
+                           std::function<double()> clock, ProductPlan plan)
+    : matrix_(matrix),
+      sum_(sum),
+      budget_(budget),
+      clock_(std::move(clock)),
+      plan_(std::move(plan)),
+      incumbent_(matrix.options()),
+      incumbent_bytes_(
+          static_cast<double>(matrix.comm().allreduce(matrix.matrix_bytes(), comm::ReduceOp::sum))) {
+  matrix_.set_observer(this);
+}
+
+void ProductTuner::before_product() {
+  before_ = matrix_.seconds();
+  started_ = clock_();
+}
+
+void ProductTuner::after_product() {
+  const double seconds = clock_() - started_;
+  const double total = matrix_.seconds().total - before_.total;
+  const double halo = matrix_.seconds().halo - before_.halo;
+  sum_.carry(seconds);
+  sum_.carry(total > 0 ? seconds * halo / total : 0);
+  parcels_.push_back({duel_ ? Parcel::Kind::duel : Parcel::Kind::product, duels_});
+  receive();
+  decide();
+}
+
+void ProductTuner::receive() {
+  const auto values = sum_.take_carried();
+  const double ranks = sum_.comm().size();
+  for (std::size_t i = 0; i < values.size(); i += 2) {
+    const Parcel parcel = parcels_.front();
+    parcels_.pop_front();
+    const double seconds = values[i] / ranks;
+    if (parcel.kind == Parcel::Kind::building) {
+      budget_.spend(seconds);
+    } else if (parcel.kind == Parcel::Kind::product) {
+      remember(recent_, seconds);
+      remember(recent_halo_, values[i + 1] / ranks);
+    } else if (duel_ && parcel.duel == duels_) {
+      duel_->record(seconds);
+    }
+  }
+}
+
+void ProductTuner::decide() {
+  if (duel_ && duel_->verdict() != Duel::Verdict::undecided) conclude();
+  if (!duel_) start_next_duel();
+  if (duel_) matrix_.use(duel_->next() ? challenging_ : incumbent_);
+}
+
+void ProductTuner::conclude() {
+  const bool wins = duel_->verdict() == Duel::Verdict::challenger;
+  const double ratio = duel_->challenger_seconds() / duel_->incumbent_seconds();
+  budget_.spend(duel_->excess());
+  excess_seconds_ += duel_->excess();
+  const std::string& rival = challenger_.item == "kernel" ? incumbent_.kernel : incumbent_.halo;
+  note(challenger_, wins ? "faster" : "slower",
+       fmt::format("{:.3g} us a product against {:.3g} of {}, {:.2f} times",
+                   1e6 * duel_->challenger_seconds(), 1e6 * duel_->incumbent_seconds(), rival, ratio));
+  verdicts_.back().measured = duel_->challenger_seconds();
+  if (wins) {
+    incumbent_ = challenging_;
+    if (challenger_.item == "kernel") incumbent_bytes_ = challenger_.bytes;
+    recent_.assign(1, duel_->challenger_seconds());
+  }
+  matrix_.use(incumbent_);
+  matrix_.forget_unused();
+  duel_.reset();
+}
+
+/// Candidates are looked at in turn; those that the budget does not allow yet wait, and so do all after them.
+void ProductTuner::start_next_duel() {
+  if (recent_.size() < remembered) return;
+  while (next_ < plan_.candidates.size()) {
+    const ProductCandidate& candidate = plan_.candidates[next_];
+    if (const auto reason = hopelessness(candidate)) {
+      note(candidate, "hopeless", *reason);
+    } else {
+      const double price = candidate.item == "kernel" ? kernel_price : halo_price;
+      if (!budget_.allows(price * product_seconds(), sum_.agreed_seconds() - budget_.spent())) return;
+      if (challenge(candidate)) {
+        ++next_;
+        return;
+      }
+    }
+    ++next_;
+  }
+}
+
+/// Builds the challenger. False if it cannot be.
+bool ProductTuner::challenge(const ProductCandidate& candidate) {
+  challenging_ = incumbent_;
+  (candidate.item == "kernel" ? challenging_.kernel : challenging_.halo) = candidate.name;
+  const double start = clock_();
+  bool built = true;
+  try {
+    matrix_.use(challenging_);
+  } catch (const Error& error) {
+    if (!error.agreed()) throw;
+    note(candidate, "failed", error.what());
+    built = false;
+  }
+  const double seconds = clock_() - start;
+  building_seconds_ += seconds;
+  sum_.carry(seconds);
+  sum_.carry(0);
+  parcels_.push_back({Parcel::Kind::building, 0});
+  if (!built) return false;
+  challenger_ = candidate;
+  ++duels_;
+  duel_.emplace(product_seconds());
+  return true;
+}
+
+double ProductTuner::product_seconds() const {
+  return median(recent_);
+}
+
+double ProductTuner::predicted_seconds(const ProductCandidate& candidate) const {
+  if (candidate.item != "kernel") return 0;
+  const double vectors =
+      16.0 * static_cast<double>(matrix_.global_rows());  // x read and y written, once each
+  return product_seconds() * (candidate.bytes + vectors) / (incumbent_bytes_ + vectors);
+}
+
+/// A kernel that reads far more than the incumbent, or a strategy that, even at the rate at which this
+/// product reads memory, would take longer than the incumbent's whole exchange.
+std::optional<std::string> ProductTuner::hopelessness(const ProductCandidate& candidate) const {
+  if (candidate.item == "kernel") {
+    if (candidate.bytes <= far_more * incumbent_bytes_) return std::nullopt;
+    return fmt::format("it would read {:.2f} times the bytes of {}", candidate.bytes / incumbent_bytes_,
+                       incumbent_.kernel);
+  }
+  const double rate = incumbent_bytes_ / sum_.comm().size() / product_seconds();
+  if (!(rate > 0)) return std::nullopt;
+  const double optimistic = candidate.bytes / rate;
+  const bool hidden = candidate.name.ends_with("+overlap");
+  const double limit = hidden ? product_seconds() : median(recent_halo_);
+  if (optimistic <= limit) return std::nullopt;
+  return fmt::format("moving {:.3g} bytes takes {:.3g} us even at the speed of memory; {} takes {:.3g} us",
+                     candidate.bytes, 1e6 * optimistic, hidden ? "a whole product" : "the exchange in use",
+                     1e6 * limit);
+}
+
+void ProductTuner::note(const ProductCandidate& candidate, std::string verdict, std::string reason) {
+  verdicts_.push_back({candidate.item, candidate.name, std::move(verdict), std::move(reason),
+                       predicted_seconds(candidate), 0});
+}
+
+std::vector<Consideration> ProductTuner::considerations() const {
+  std::vector<Consideration> list = verdicts_;
+  for (std::size_t i = next_; i < plan_.candidates.size(); ++i) {
+    const auto& candidate = plan_.candidates[i];
+    list.push_back({candidate.item, candidate.name, "not tried",
+                    "the solve ended before the budget allowed a trial", predicted_seconds(candidate), 0});
+  }
+  list.insert(list.end(), plan_.excluded.begin(), plan_.excluded.end());
+  return list;
+}
+
+}  // namespace ayatori::tuning

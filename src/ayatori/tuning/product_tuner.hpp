@@ -1,0 +1,102 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ayatori/solvers/global_sum.hpp"
+#include "ayatori/sparse/distributed_matrix.hpp"
+#include "ayatori/tuning/budget.hpp"
+#include "ayatori/tuning/choice.hpp"
+#include "ayatori/tuning/consideration.hpp"
+#include "ayatori/tuning/duel.hpp"
+
+namespace ayatori::tuning {
+
+/// A kernel or a halo strategy that could be used, and what is known of it before it is tried.
+struct ProductCandidate {
+  std::string item;  ///< "kernel" or "halo"
+  std::string name;
+  double bytes;  ///< kernel: of matrix storage, all ranks; halo: that the busiest rank sends or receives
+};
+
+/// What the product may be made of: candidates by descending promise, and what to begin with.
+struct ProductPlan {
+  sparse::ProductOptions first;
+  std::vector<ProductCandidate> candidates;
+  std::vector<Consideration> excluded;  ///< what no trial is needed for, and why
+};
+
+/// Collective. Predicts from the pattern which kernels can hold the matrix and what they read, and from the
+/// halo plan what the strategies move. What is forced has no rivals.
+ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced);
+
+/// Chooses kernel and halo strategy while the matrix is being multiplied (Katagiri & Kuroda, items iv and v):
+/// one challenger at a time duels with the incumbent inside the products that the solver makes anyway. A
+/// challenger is built only when the budget allows its price, and not at all if even its optimistic time is
+/// worse. The ranks' times ride in the solver's reductions, so all ranks decide the same.
+class ProductTuner final : public sparse::ProductObserver {
+ public:
+  /// Collective. `matrix` has been built with plan.first, and outlives the tuner, which becomes its observer.
+  /// `clock` gives seconds.
+  ProductTuner(sparse::DistributedMatrix& matrix, const solvers::GlobalSum& sum, Budget& budget,
+               std::function<double()> clock, ProductPlan plan);
+  ~ProductTuner() override { matrix_.set_observer(nullptr); }
+  ProductTuner(const ProductTuner&) = delete;
+  ProductTuner& operator=(const ProductTuner&) = delete;
+
+  void before_product() override;
+  void after_product() override;
+
+  /// The best so far.
+  const sparse::ProductOptions& incumbent() const { return incumbent_; }
+  /// Mean seconds of the incumbent's product, on which the ranks agree; 0 if not known yet.
+  double product_seconds() const;
+  /// Seconds that this rank has spent on building challengers.
+  double building_seconds() const { return building_seconds_; }
+  /// What products of losing challengers took longer than the incumbent's would have: agreed.
+  double excess_seconds() const { return excess_seconds_; }
+  /// Everything considered, with its verdict so far.
+  std::vector<Consideration> considerations() const;
+
+ private:
+  /// A time under way in a reduction, and what to do with it.
+  struct Parcel {
+    enum class Kind { product, duel, building } kind;
+    int duel;  ///< number of the duel that it belongs to
+  };
+
+  void receive();
+  void decide();
+  void conclude();
+  void start_next_duel();
+  bool challenge(const ProductCandidate& candidate);
+  std::optional<std::string> hopelessness(const ProductCandidate& candidate) const;
+  double predicted_seconds(const ProductCandidate& candidate) const;
+  void note(const ProductCandidate& candidate, std::string verdict, std::string reason);
+
+  sparse::DistributedMatrix& matrix_;
+  const solvers::GlobalSum& sum_;
+  Budget& budget_;
+  std::function<double()> clock_;
+  ProductPlan plan_;
+  sparse::ProductOptions incumbent_;
+  double incumbent_bytes_;
+  std::size_t next_ = 0;  ///< candidates before this one have had their chance
+  std::optional<Duel> duel_;
+  ProductCandidate challenger_;
+  sparse::ProductOptions challenging_;
+  int duels_ = 0;
+  std::deque<Parcel> parcels_;
+  std::deque<double> recent_;       ///< seconds of the incumbent's last products
+  std::deque<double> recent_halo_;  ///< of these, seconds of the exchange
+  double started_ = 0;
+  sparse::ProductSeconds before_;
+  double building_seconds_ = 0;
+  double excess_seconds_ = 0;
+  std::vector<Consideration> verdicts_;
+};
+
+}  // namespace ayatori::tuning

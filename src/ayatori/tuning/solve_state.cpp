@@ -1,0 +1,94 @@
+#include "ayatori/tuning/solve_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "ayatori/base/memory.hpp"
+#include "ayatori/comm/agree.hpp"
+
+namespace ayatori::tuning {
+
+namespace {
+
+/// The largest basis that fits in a quarter of the free memory of every node, with the triangle of
+/// coefficients that every rank keeps; at most the order of the matrix.
+int find_longest_restart(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
+  const comm::Comm node = comm.split_by_node();
+  const double doubles = static_cast<double>(available_memory()) / (4.0 * 8.0 * node.size());
+  const double n = std::max(parts.plan.local_size, 1);
+  const double most = std::sqrt(n * n + 2 * doubles) - n;  // m n + m^2 / 2 = doubles
+  const double fits = comm.allreduce(most, comm::ReduceOp::min);
+  return static_cast<int>(
+      std::clamp(fits, 30.0, std::max(30.0, static_cast<double>(parts.partition.rows()))));
+}
+
+}  // namespace
+
+SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const sparse::SplitMatrix> parts,
+                       solvers::ConstVector b, solvers::Vector best, const SolveOptions& solve_options,
+                       const SolveHooks& solve_hooks)
+    : comm(communicator),
+      options(solve_options),
+      hooks(solve_hooks),
+      sum(
+          communicator, [this] { return wants_stop(); }, [this] { return clock(); }),
+      budget(solve_options.tuning_share),
+      x(best) {
+  const ScopedTimer timer(report.seconds.tuning);
+  report.facts = examine(comm, *parts);
+  longest_restart = find_longest_restart(comm, *parts);
+  comm::agree(comm, [&] {
+    for (Rung& rung : make_ladder(report.facts, options.forced, longest_restart))
+      arms.push_back({std::move(rung)});
+  });
+  system.emplace(sum, std::move(parts), b, report.facts.looks_negative_definite());
+  comm::agree(comm, [&] {
+    residual.resize(b.size());
+    offered_residual_.resize(b.size());
+  });
+}
+
+double SolveState::agree_on_time() const {
+  sum(0.0);
+  return sum.agreed_seconds();
+}
+
+bool SolveState::stopped() {
+  stopped_ = stopped_ || comm.any(wants_stop());
+  return stopped_;
+}
+
+bool SolveState::converged() const {
+  return std::isfinite(residual_norm) && residual_norm <= target();
+}
+
+int SolveState::iterations_left() const {
+  constexpr std::int64_t no_limit = std::numeric_limits<int>::max();
+  const std::int64_t left =
+      options.max_iterations > 0 ? options.max_iterations - report.iterations : no_limit;
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, no_limit));
+}
+
+void SolveState::add_event(std::string kind, std::string text) {
+  report.events.push_back({watch_.seconds(), std::move(kind), std::move(text)});
+  if (hooks.event) hooks.event(report.events.back());
+}
+
+double SolveState::verified_residual(solvers::ConstVector v, solvers::Vector r) {
+  const ScopedTimer timer(report.seconds.verification);
+  return system->residual(v, r);
+}
+
+double SolveState::offer(solvers::ConstVector v) {
+  const double norm = verified_residual(v, offered_residual_);
+  if (norm < residual_norm) {
+    solvers::copy(v, x);
+    std::swap(residual, offered_residual_);
+    residual_norm = norm;
+  }
+  return norm;
+}
+
+}  // namespace ayatori::tuning

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ayatori/base/timing.hpp"
+#include "ayatori/solvers/global_sum.hpp"
+#include "ayatori/tuning/budget.hpp"
+#include "ayatori/tuning/product_tuner.hpp"
+#include "ayatori/tuning/scaled_system.hpp"
+#include "ayatori/tuning/solve.hpp"
+
+namespace ayatori::tuning {
+
+/// A rung of the ladder during a solve.
+struct Arm {
+  enum class State {
+    untried,
+    running,
+    paused,    ///< gave way to a faster one; may go on from a better x
+    finished,  ///< stagnated, broke down or failed
+  };
+  Rung rung;
+  State state = State::untried;
+  int tries = 0;     ///< as a challenger
+  double decay = 0;  ///< measured when it last ran, powers of e per second
+};
+
+/// What the attempts of one solve share: the system, the best x so far, the report that grows.
+class SolveState {
+ public:
+  /// Collective.
+  SolveState(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMatrix> parts, solvers::ConstVector b,
+             solvers::Vector x, const SolveOptions& options, const SolveHooks& hooks);
+
+  double clock() const { return hooks.clock ? hooks.clock() : watch_.seconds(); }
+  /// Collective: the time on which the ranks agree, as of now.
+  double agree_on_time() const;
+
+  /// Collective: whether any rank wants to stop, also where no reduction of a method has asked.
+  bool stopped();
+  bool interrupted_by_time() const { return options.time_limit > 0 && watch_.seconds() > options.time_limit; }
+  bool done() { return converged() || out_of_iterations() || stopped(); }
+  /// Written so that a NaN on either side is not convergence.
+  bool converged() const;
+  int iterations_left() const;
+  double target() const { return options.rtol * system->b_norm(); }
+  double relative(double norm) const { return system->b_norm() > 0 ? norm / system->b_norm() : norm; }
+  void note_stop() { stopped_ = true; }
+  bool has_stopped() const { return stopped_; }
+
+  void add_event(std::string kind, std::string text);
+
+  /// Collective. r = b - A v in the scale of the system; its norm.
+  double verified_residual(solvers::ConstVector v, solvers::Vector r);
+  /// Collective. Takes v as the best x if its true residual is the smallest so far; gives its norm. v may
+  /// change.
+  double offer(solvers::ConstVector v);
+
+  const comm::Comm& comm;
+  const SolveOptions& options;
+  const SolveHooks& hooks;
+  solvers::GlobalSum sum;
+  Budget budget;
+  SolveReport report;
+  std::vector<Arm> arms;
+  std::optional<ScaledSystem> system;
+  std::optional<sparse::DistributedMatrix> matrix;
+  std::optional<ProductTuner> product_tuner;
+  int longest_restart = 0;
+
+  solvers::Vector x;       ///< the best so far, in the scale of the system
+  Array<double> residual;  ///< b - A x
+  double residual_norm = 0;
+
+ private:
+  bool wants_stop() const { return interrupted_by_time() || (hooks.wants_stop && hooks.wants_stop()); }
+  bool out_of_iterations() const {
+    return options.max_iterations > 0 && report.iterations >= options.max_iterations;
+  }
+
+  Stopwatch watch_;
+  bool stopped_ = false;
+  Array<double> offered_residual_;
+};
+
+}  // namespace ayatori::tuning

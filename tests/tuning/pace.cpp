@@ -1,0 +1,62 @@
+#include "ayatori/tuning/pace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ayatori/tuning/budget.hpp"
+
+namespace ayatori::tuning {
+namespace {
+
+TEST(Pace, ForecastsASteadyDecay) {
+  Pace pace(1);
+  for (int i = 1; i <= 50; ++i) pace.add(0.1 * i, std::exp(-0.2 * i));  // e^2 a second
+  EXPECT_NEAR(pace.decay(), 2, 1e-9);
+  EXPECT_NEAR(pace.remaining(std::exp(-20.0)), 5, 1e-9);
+  EXPECT_EQ(pace.remaining(1), 0);
+}
+
+TEST(Pace, TheLaterHalfCounts) {
+  Pace pace(1);
+  for (int i = 1; i <= 100; ++i) pace.add(i, i <= 20 ? std::exp(-i) : std::exp(-20 - 0.01 * (i - 20)));
+  EXPECT_NEAR(pace.decay(), 0.01, 1e-4);
+}
+
+TEST(Pace, WithoutProgressThereIsNoEnd) {
+  Pace pace(1);
+  EXPECT_EQ(pace.remaining(0.5), INFINITY);
+  for (int i = 1; i <= 30; ++i) pace.add(i, 1 + i);
+  EXPECT_EQ(pace.decay(), 0);
+  EXPECT_EQ(pace.remaining(0.5), INFINITY);
+  pace.add(31, NAN);
+  EXPECT_EQ(pace.norm(), 1);
+}
+
+TEST(Pace, ErraticNormsCountByTheirSmallest) {
+  Pace pace(1);
+  for (int i = 1; i <= 200; ++i) pace.add(i, std::exp(-0.1 * i) * (i % 2 == 0 ? 1 : 100));
+  EXPECT_NEAR(pace.decay(), 0.1, 0.01);
+}
+
+TEST(Pace, LongHistoriesAreThinned) {
+  Pace pace(1);
+  const int steps = 100000;
+  for (int i = 1; i <= steps; ++i) pace.add(i, std::exp(-1e-3 * i));
+  EXPECT_NEAR(pace.decay(), 1e-3, 1e-5);
+  EXPECT_EQ(pace.seconds(), steps);
+  EXPECT_EQ(pace.norm(), std::exp(-1e-3 * steps));
+}
+
+TEST(Budget, AllowsAShare) {
+  Budget budget(0.1);
+  EXPECT_TRUE(budget.allows(1, 10));
+  EXPECT_FALSE(budget.allows(1, 9));
+  budget.spend(1);
+  EXPECT_FALSE(budget.allows(1, 10));
+  EXPECT_TRUE(budget.allows(1, 20));
+  EXPECT_EQ(budget.spent(), 1);
+}
+
+}  // namespace
+}  // namespace ayatori::tuning

@@ -1,0 +1,168 @@
+#include "ayatori/tuning/product_tuner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+
+#include "ayatori/base/error.hpp"
+#include "test_matrices.hpp"
+
+namespace ayatori::tuning {
+namespace {
+
+using sparse::ProductOptions;
+
+const comm::Comm& world() {
+  static const comm::Comm comm = comm::Comm::world();
+  return comm;
+}
+
+std::shared_ptr<const sparse::SplitMatrix> split_random() {
+  const auto matrix = sparse::random_matrix(200, 5, 4);
+  return std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), matrix.distribute(world())));
+}
+
+/// Products on recorded times: the clock runs by what a product with the options in use is said to cost.
+struct Play {
+  sparse::DistributedMatrix matrix;
+  double now = 0;
+  solvers::GlobalSum sum;
+  Budget budget{0.1};
+  std::map<std::string, int> products;  ///< by kernel and halo
+  ProductTuner tuner;
+
+  Play(const ProductPlan& plan, const std::function<double(const ProductOptions&)>& cost)
+      : matrix(world(), split_random(), plan.first),
+        sum(world(), {}, [this] { return now; }),
+        tuner(
+            matrix, sum, budget,
+            [this, cost] {
+              now += cost(matrix.options());
+              return now;
+            },
+            plan) {}
+
+  void run(int count) {
+    const auto matrix_of = sparse::random_matrix(200, 5, 4);
+    const auto x = sparse::test_vector(200, 3);
+    const auto mine = sparse::piece(x, matrix.partition().range(world().rank()));
+    const auto expected = sparse::piece(matrix_of.multiply(x), matrix.partition().range(world().rank()));
+    Array<double> y(mine.size());
+    for (int i = 0; i < count; ++i) {
+      ++products[matrix.options().kernel];
+      ++products[matrix.options().halo];
+      matrix.apply(mine, y);
+      for (std::size_t k = 0; k < y.size(); ++k) ASSERT_NEAR(y[k], expected[k], 1e-12);
+      sum(1.0);
+    }
+  }
+
+  std::string verdict(const std::string& name) const {
+    for (const auto& c : tuner.considerations()) {
+      if (c.name == name) return c.verdict;
+    }
+    return "not considered";
+  }
+};
+
+ProductPlan three_kernels() {
+  return {{"csr", "allgather"},
+          {{"kernel", "csr-unroll4", 12000}, {"kernel", "csr-delta16", 12000}, {"kernel", "sell-8", 12000}},
+          {}};
+}
+
+TEST(ProductTuner, TheFastestIsFoundAndUsed) {
+  Play play(three_kernels(), [](const ProductOptions& options) {
+    // every rank has its own times: they agree all the same
+    const double noise = 1 + 0.01 * world().rank();
+    return noise * (options.kernel == "csr-delta16" ? 0.5 : options.kernel == "sell-8" ? 0.7 : 1.0);
+  });
+  play.run(1000);
+  EXPECT_EQ(play.tuner.incumbent().kernel, "csr-delta16");
+  EXPECT_EQ(play.matrix.options(), play.tuner.incumbent());
+  EXPECT_EQ(play.verdict("csr-unroll4"), "slower");
+  EXPECT_EQ(play.verdict("csr-delta16"), "faster");
+  EXPECT_EQ(play.verdict("sell-8"), "slower");
+  EXPECT_GT(play.products["csr-delta16"], 500);
+}
+
+TEST(ProductTuner, ASlowChallengerCostsNoMoreThanItsShare) {
+  Play play(three_kernels(),
+            [](const ProductOptions& options) { return options.kernel == "csr-unroll4" ? 30.0 : 1.0; });
+  play.run(2000);
+  EXPECT_LE(play.products["csr-unroll4"], 2);
+  EXPECT_EQ(play.verdict("csr-unroll4"), "slower");
+  EXPECT_EQ(play.tuner.incumbent().kernel, "csr");
+  EXPECT_LE(play.budget.spent(), 0.1 * play.now);
+}
+
+TEST(ProductTuner, NothingIsTriedBeforeTheBudgetAllowsIt) {
+  Play play(three_kernels(), [](const ProductOptions&) { return 1.0; });
+  play.run(30);
+  EXPECT_EQ(play.products["csr"], 30);
+  EXPECT_EQ(play.verdict("csr-unroll4"), "not tried");
+}
+
+TEST(ProductTuner, TheHopelessIsNeverBuilt) {
+  auto plan = three_kernels();
+  plan.candidates[0].bytes = 1e9;
+  Play play(plan, [](const ProductOptions&) { return 1.0; });
+  play.run(1000);
+  EXPECT_EQ(play.products["csr-unroll4"], 0);
+  EXPECT_EQ(play.verdict("csr-unroll4"), "hopeless");
+}
+
+TEST(ProductTuner, WhatCannotBeBuiltIsNotedAndLeft) {
+  auto plan = three_kernels();
+  plan.candidates[0].name = "no-such-kernel";
+  Play play(plan, [](const ProductOptions& options) { return options.kernel == "sell-8" ? 0.5 : 1.0; });
+  play.run(1500);
+  EXPECT_EQ(play.verdict("no-such-kernel"), "failed");
+  EXPECT_EQ(play.tuner.incumbent().kernel, "sell-8");
+}
+
+TEST(ProductTuner, HaloStrategiesDuelToo) {
+  const ProductPlan plan{{"csr", "p2p-irecv-first"}, {{"halo", "allgather", 0}, {"halo", "bcast", 0}}, {}};
+  Play play(plan, [](const ProductOptions& options) { return options.halo == "allgather" ? 0.5 : 1.0; });
+  play.run(800);
+  EXPECT_EQ(play.tuner.incumbent().halo, "allgather");
+  EXPECT_EQ(play.verdict("bcast"), "slower");
+}
+
+TEST(PlanProduct, PredictsFromThePattern) {
+  const auto matrix = sparse::tridiagonal_matrix(4000);
+  const auto parts =
+      std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), matrix.distribute(world())));
+  const auto plan = plan_product(world(), *parts, {});
+  EXPECT_NE(plan.first.kernel, "csr") << "three diagonals need no column numbers";
+  for (const auto& candidate : plan.candidates) EXPECT_NE(candidate.name, plan.first.kernel);
+
+  const auto random = plan_product(world(), *split_random(), {});
+  EXPECT_EQ(random.first.kernel, "csr");
+  const auto is_excluded = [&](const char* name) {
+    return std::ranges::any_of(random.excluded, [&](const Consideration& c) { return c.name == name; });
+  };
+  EXPECT_TRUE(is_excluded("dia"));
+}
+
+TEST(PlanProduct, WhatIsForcedHasNoRivalsAndWhatIsExcludedIsNone) {
+  Forced forced;
+  forced.kernel = "csr-reference";
+  forced.halo = "allgather";
+  const auto plan = plan_product(world(), *split_random(), forced);
+  EXPECT_EQ(plan.first, (ProductOptions{"csr-reference", "allgather"}));
+  EXPECT_TRUE(plan.candidates.empty());
+
+  Forced exclusive;
+  exclusive.excluded = {"csr", "sell-8", "p2p-irecv-first"};
+  const auto rest = plan_product(world(), *split_random(), exclusive);
+  EXPECT_NE(rest.first.kernel, "csr");
+  for (const auto& candidate : rest.candidates) {
+    EXPECT_NE(candidate.name, "sell-8");
+    EXPECT_NE(candidate.name, "p2p-irecv-first+overlap");
+  }
+}
+
+}  // namespace
+}  // namespace ayatori::tuning
