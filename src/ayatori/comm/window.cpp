@@ -1,6 +1,8 @@
 #include "ayatori/comm/window.hpp"
 
+#include <algorithm>
 #include <exception>
+#include <vector>
 
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/native.hpp"
@@ -9,49 +11,51 @@ namespace ayatori::comm {
 
 namespace {
 
-/// These ranks of `comm`; MPI_GROUP_NULL if there are none.
-MPI_Group group_of(const Comm& comm, std::span<const int> ranks) {
-  if (ranks.empty()) return MPI_GROUP_NULL;
-  MPI_Group all = MPI_GROUP_NULL;
-  check_mpi(MPI_Comm_group(native(comm), &all), "MPI_Comm_group");
-  MPI_Group some = MPI_GROUP_NULL;
-  const int code = MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &some);
-  MPI_Group_free(&all);
-  check_mpi(code, "MPI_Group_incl");
-  return some;
-}
+/// Tags of the empty messages. Communicators of the library carry no user messages with them.
+constexpr int post_tag = 32002;
+constexpr int done_tag = 32003;
 
 }  // namespace
 
 struct Window::State {
   Comm comm;
+  std::vector<int> origins;
+  std::vector<int> targets;
   std::int64_t longest;
   int exceptions = std::uncaught_exceptions();  ///< under way when this was made
-  MPI_Group origins = MPI_GROUP_NULL;
-  MPI_Group targets = MPI_GROUP_NULL;
   MPI_Win window = MPI_WIN_NULL;
   std::byte* memory = nullptr;
+  std::vector<Request> sending;
+  std::vector<Request> receiving;
 
-  State(const Comm& c, std::int64_t l) : comm(c), longest(l) {}
+  State(const Comm& c, std::span<const int> o, std::span<const int> t, std::int64_t l)
+      : comm(c), origins(o.begin(), o.end()), targets(t.begin(), t.end()), longest(l) {
+    sending.reserve(origins.size() + targets.size());
+    receiving.reserve(std::max(origins.size(), targets.size()));
+  }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (finalized != 0) return;
-    if (origins != MPI_GROUP_NULL) MPI_Group_free(&origins);
-    if (targets != MPI_GROUP_NULL) MPI_Group_free(&targets);
-    if (window != MPI_WIN_NULL && std::uncaught_exceptions() <= exceptions) MPI_Win_free(&window);
+    if (finalized != 0 || window == MPI_WIN_NULL || std::uncaught_exceptions() > exceptions) return;
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
+  }
+
+  void tell(const std::vector<int>& ranks, int tag) {
+    for (const int rank : ranks) sending.push_back(comm.isend(std::span<const std::byte>(), rank, tag));
+  }
+  void hear_from(const std::vector<int>& ranks, int tag) {
+    for (const int rank : ranks) receiving.push_back(comm.irecv(std::span<std::byte>(), rank, tag));
+    wait_all(receiving);
+    receiving.clear();
   }
 };
 
 Window::Window(const Comm& comm, std::int64_t bytes, std::span<const int> origins,
                std::span<const int> targets, std::int64_t longest) {
-  agree(comm, [&] {
-    state_ = std::make_unique<State>(comm, longest);
-    state_->origins = group_of(comm, origins);
-    state_->targets = group_of(comm, targets);
-  });
+  agree(comm, [&] { state_ = std::make_unique<State>(comm, origins, targets, longest); });
   // MPICH 4.0 lets the memory of two ranks of a node overlap where sizes are not multiples of 16 bytes.
   const std::int64_t whole_lines = (bytes + 63) / 64 * 64;
   void* memory = nullptr;
@@ -60,6 +64,7 @@ Window::Window(const Comm& comm, std::int64_t bytes, std::span<const int> origin
   agree(comm, [&] {
     check_mpi(code, "MPI_Win_allocate");
     check_mpi(MPI_Win_set_errhandler(state_->window, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
+    check_mpi(MPI_Win_lock_all(MPI_MODE_NOCHECK, state_->window), "MPI_Win_lock_all");
   });
   state_->memory = static_cast<std::byte*>(memory);
 }
@@ -73,13 +78,11 @@ std::byte* Window::data() const {
 }
 
 void Window::post() {
-  if (state_->origins == MPI_GROUP_NULL) return;
-  check_mpi(MPI_Win_post(state_->origins, 0, state_->window), "MPI_Win_post");
+  state_->tell(state_->origins, post_tag);
 }
 
 void Window::start() {
-  if (state_->targets == MPI_GROUP_NULL) return;
-  check_mpi(MPI_Win_start(state_->targets, 0, state_->window), "MPI_Win_start");
+  state_->hear_from(state_->targets, post_tag);
 }
 
 void Window::put(const void* data, std::int64_t count, DataType type, int target, std::int64_t offset) {
@@ -91,13 +94,15 @@ void Window::put(const void* data, std::int64_t count, DataType type, int target
 }
 
 void Window::complete() {
-  if (state_->targets == MPI_GROUP_NULL) return;
-  check_mpi(MPI_Win_complete(state_->window), "MPI_Win_complete");
+  if (!state_->targets.empty()) check_mpi(MPI_Win_flush_all(state_->window), "MPI_Win_flush_all");
+  state_->tell(state_->targets, done_tag);
 }
 
 void Window::wait() {
-  if (state_->origins == MPI_GROUP_NULL) return;
-  check_mpi(MPI_Win_wait(state_->window), "MPI_Win_wait");
+  state_->hear_from(state_->origins, done_tag);
+  wait_all(state_->sending);
+  state_->sending.clear();
+  check_mpi(MPI_Win_sync(state_->window), "MPI_Win_sync");
 }
 
 }  // namespace ayatori::comm

@@ -10,13 +10,15 @@
 namespace ayatori::comm {
 
 /// Memory of this rank that others write into (MPI one-sided communication). Only ranks that write to each
-/// other wait for each other (general active target synchronisation). In one exchange every rank calls, in
-/// this order:
+/// other wait for each other, as in MPI's general active target synchronisation, whose names the methods
+/// have. In one exchange every rank calls, in this order:
 ///   post()      from here on others may write into this rank's memory; it does not touch that memory
 ///   start()     waits, if need be, until the targets have posted
 ///   put()...    the data stays untouched
-///   complete()  this rank's puts have left: their data may change
+///   complete()  this rank's puts have arrived: their data may change
 ///   wait()      everything that others put here has arrived
+/// Each step is an MPI_Win_flush or an empty message, and not the MPI's call of the same name: MPICH 4.0 lets
+/// MPI_Win_wait return before the data of long puts is there.
 class Window {
  public:
   /// Collective. `origins` are the ranks that write into this one's memory, `targets` those that this rank

@@ -20,7 +20,7 @@ class Bcast final : public HaloExchange {
     std::ranges::copy(x, all_.begin() + partition_.range(comm_.rank()).begin);
     for (int root = 0; root < partition_.ranks(); ++root) {
       const Range piece = partition_.range(root);
-      if (piece.size() > 0) comm_.broadcast(std::span(all_).subspan(piece.begin, piece.size()), root);
+      if (!piece.empty()) comm_.broadcast(std::span(all_).subspan(piece.begin, piece.size()), root);
     }
   }
 
@@ -40,7 +40,7 @@ class Bcast final : public HaloExchange {
 
 HaloTraffic traffic(const HaloPlan& plan, const RowPartition& partition) {
   int broadcasts = 0;
-  for (int r = 0; r < partition.ranks(); ++r) broadcasts += partition.range(r).size() > 0 ? 1 : 0;
+  for (int r = 0; r < partition.ranks(); ++r) broadcasts += partition.range(r).empty() ? 0 : 1;
   return {partition.ranks() == 1 ? 0.0 : broadcasts, whole_vector_bytes(plan, partition)};
 }
 

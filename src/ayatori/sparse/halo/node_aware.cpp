@@ -200,7 +200,7 @@ Array<std::int64_t> find(const std::vector<Item>& wanted, const std::vector<Item
   return places;
 }
 
-/// Collective. All that stays in the node.
+/// All that stays in the node.
 Hop make_direct(const comm::Comm& comm, const Nodes& nodes, const HaloPlan& plan) {
   Hop hop;
   for (const auto& from : plan.receive_from) {
