@@ -17,7 +17,7 @@ class Kernel {
   virtual ~Kernel() = default;
 
   /// y = A x, the same bits for the same number of threads. An element of x that is not finite changes only
-  /// rows that refer to it by an entry that is not zero.
+  /// rows that refer to it by an entry that is not zero. One product at a time: a kernel may keep buffers.
   virtual void multiply(std::span<const double> x, std::span<double> y) const = 0;
 
   /// Bytes of matrix storage read by one product; with 8 (rows + columns) + 8 rows for the vectors, the least

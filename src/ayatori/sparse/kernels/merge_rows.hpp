@@ -29,24 +29,27 @@ template <int Rows, int PerRow, class Key, class Group>
 void merge_rows(const Csr& matrix, std::int64_t first_row, Key&& key, Group&& group) {
   constexpr std::int64_t done = std::numeric_limits<std::int64_t>::max();
   const int count = static_cast<int>(std::min<std::int64_t>(Rows, matrix.rows - first_row));
-  std::int64_t next[Rows];
+  const std::int32_t* column = matrix.column.data();
+  std::int64_t next[Rows] = {};
+  std::int64_t end[Rows] = {};
   std::int64_t next_key[Rows];
   const auto look = [&](int lane) {
-    const bool more = next[lane] < matrix.row_start[first_row + lane + 1];
-    next_key[lane] = more ? key(lane, matrix.column[next[lane]]) : done;
+    next_key[lane] = next[lane] < end[lane] ? key(lane, column[next[lane]]) : done;
   };
   for (int lane = 0; lane < Rows; ++lane) {
-    next_key[lane] = done;
-    if (lane >= count) continue;
-    next[lane] = matrix.row_start[first_row + lane];
+    if (lane < count) {
+      next[lane] = matrix.row_start[first_row + lane];
+      end[lane] = matrix.row_start[first_row + lane + 1];
+    }
     look(lane);
   }
   RowEntry entries[Rows * PerRow];
   for (;;) {
-    const std::int64_t smallest = *std::min_element(next_key, next_key + Rows);
+    std::int64_t smallest = done;
+    for (int lane = 0; lane < Rows; ++lane) smallest = std::min(smallest, next_key[lane]);
     if (smallest == done) return;
     int size = 0;
-    for (int lane = 0; lane < count; ++lane) {
+    for (int lane = 0; lane < Rows; ++lane) {
       while (next_key[lane] == smallest) {
         entries[size++] = {lane, next[lane]++};
         look(lane);
@@ -61,7 +64,7 @@ void merge_rows(const Csr& matrix, std::int64_t first_row, Key&& key, Group&& gr
 template <int Size, class Block>
 void for_each_block(const Csr& matrix, std::int64_t first_row, Block&& block) {
   merge_rows<Size, Size>(
-      matrix, first_row, [](int, std::int64_t column) { return column / Size; }, block);
+      matrix, first_row, [](int, std::int32_t column) { return std::int64_t{column / Size}; }, block);
 }
 
 /// Calls diagonal(c, entries) for every diagonal on which a slice has entries: that of lane r is in column
@@ -69,7 +72,7 @@ void for_each_block(const Csr& matrix, std::int64_t first_row, Block&& block) {
 template <class Diagonal>
 void for_each_diagonal(const Csr& matrix, std::int64_t first_row, Diagonal&& diagonal) {
   merge_rows<lanes, 1>(
-      matrix, first_row, [](int lane, std::int64_t column) { return column - lane; }, diagonal);
+      matrix, first_row, [](int lane, std::int32_t column) { return std::int64_t{column} - lane; }, diagonal);
 }
 
 /// Whether a diagonal of a slice is stored as a run: it is filled well enough, and x may be read all along

@@ -49,6 +49,7 @@ class Symmetric final : public Kernel {
     std::vector<std::int64_t> lengths;
     for (const Range& rows : before_) lengths.push_back(rows.size());
     buffer_start_ = starts_of(lengths);
+    buffers_ = Array<double>(buffer_start_.back());
     groups_.for_each([&](int, Range rows) {
       for (std::int64_t i = rows.begin; i < rows.end; ++i) {
         const std::int64_t first = matrix.row_start[i];
@@ -60,14 +61,13 @@ class Symmetric final : public Kernel {
   }
 
   void multiply(std::span<const double> x, std::span<double> y) const override {
-    Array<double> buffers(buffer_start_.back());
     groups_.for_each([&](int group, Range rows) {
-      multiply_rows(rows, before_[group], buffers.data() + buffer_start_[group], x.data(), y.data());
+      multiply_rows(rows, before_[group], buffers_.data() + buffer_start_[group], x.data(), y.data());
     });
-    if (buffers.empty()) return;
+    if (buffers_.empty()) return;
     groups_.for_each([&](int group, Range rows) {
       for (int other = group + 1; other < groups_.size(); ++other) {
-        const double* buffer = buffers.data() + buffer_start_[other] - before_[other].begin;
+        const double* buffer = buffers_.data() + buffer_start_[other] - before_[other].begin;
         const std::int64_t end = std::min(rows.end, before_[other].end);
         for (std::int64_t i = std::max(rows.begin, before_[other].begin); i < end; ++i) y[i] += buffer[i];
       }
@@ -120,6 +120,7 @@ class Symmetric final : public Kernel {
   Array<double> value_;
   std::vector<Range> before_;  // rows before each group that it adds to
   std::vector<std::int64_t> buffer_start_;
+  mutable Array<double> buffers_;  // one product at a time
 };
 
 }  // namespace
