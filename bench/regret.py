@@ -132,9 +132,9 @@ def row(entry):
 
 def report(options, entries):
     ratios = {entry["matrix"]: ratio for entry in entries if (ratio := regret(entry)) is not None}
-    text = (f"{runs.machine_words([options.ranks], options.threads)} {options.ranks} rank"
-            f"{'' if options.ranks == 1 else 's'}, kernel {options.kernel} and halo {options.halo} in forced settings. "
-            f"Seconds are medians (least-largest) of up to {options.rounds} runs, set-up and tuning in them, reading left "
+    text = (f"{runs.machine_words([options.ranks], options.threads)} "
+            f"{runs.count_words(options.ranks, 'rank')}, kernel {options.kernel} and halo {options.halo} in forced settings. "
+            f"Seconds are medians (least-largest) of up to {runs.count_words(options.rounds, 'run')}, set-up and tuning in them, reading left "
             "out.\n\n")
     text += runs.table(HEADER, map(row, entries))
     text += (f"\nOf {len(entries)} matrices, {sum(entry['best'] is not None for entry in entries)} are solved by some forced "

@@ -102,6 +102,10 @@ def choice_words(choice, implementation=False):
     return f"{method} + {choice['preconditioner']}" + (f", {choice['kernel']}, {choice['halo']}" if implementation else "")
 
 
+def count_words(count, noun):
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def outcome_words(result):
     """'solved', or how far a run came that did not."""
     return "solved" if result["converged"] else f"{result['status']} at {result['relative_residual']:.1e}"
@@ -114,9 +118,9 @@ def table(header, rows):
 
 
 def machine_words(ranks, threads):
-    """What has to stand beside times: cores, and whether the ranks had a core each."""
+    """What has to stand beside times: cores, and whether the threads of all ranks had a core each."""
     cores = len(os.sched_getaffinity(0))
-    text = f"Made on {cores} core{'' if cores == 1 else 's'}, {threads} thread{'' if threads == 1 else 's'} a rank."
+    text = f"Made on {count_words(cores, 'core')}, {count_words(threads, 'thread')} a rank."
     crowded = [str(n) for n in ranks if n * threads > cores]
     if crowded:
         text += (f" Runs of {', '.join(crowded)} ranks shared cores: they show that the choice works there, and prove "

@@ -33,12 +33,16 @@ class Experiment:
     free: tuple = ()
 
 
+def generated(spec):
+    return runs.Problem(spec, spec)
+
+
 GENERATED = [
     Experiment("Figure 10: 2-D elliptic, 5 points, N = 160,000",
-               runs.Problem("elliptic2d-5, reaction -50", "elliptic2d-5:n=400,reaction=-50"), free=("preconditioner",)),
+               generated("elliptic2d-5:n=400,reaction=-50"), free=("preconditioner",)),
     Experiment("The same without the reaction: the default is slow, but gets there",
-               runs.Problem("elliptic2d-5", "elliptic2d-5:n=400")),
-    Experiment("Figure 11: 3-D elliptic, 7 points, N = 512,000", runs.Problem("elliptic3d-7", "elliptic3d-7:n=80")),
+               generated("elliptic2d-5:n=400")),
+    Experiment("Figure 11: 3-D elliptic, 7 points, N = 512,000", generated("elliptic3d-7:n=80")),
 ]
 # With b = 1, or the load that belongs to the matrix: for b = A x with a random x, 0.06 is met within six iterations.
 # bcsstk20 to 1e-8 is the exception: with b = 1 double precision holds no x whose residual is below 1e-7.
@@ -94,8 +98,9 @@ def measure(options, experiment, ranks):
         try:
             result = runs.solve(options, experiment.problem, settings[name], ranks)
         except runs.Rejected as reason:
-            sys.exit(f"{experiment.problem.name}, {name}, {ranks} ranks: {reason}")
-        runs.say(f"{experiment.title}; {ranks} ranks; {name}: {runs.outcome_words(result)}, {runs.seconds(result):.2f} s")
+            sys.exit(f"{experiment.problem.name}, {name}, {runs.count_words(ranks, 'rank')}: {reason}")
+        runs.say(f"{experiment.title}; {runs.count_words(ranks, 'rank')}; {name}: {runs.outcome_words(result)}, "
+                 f"{runs.seconds(result):.2f} s")
         results[name].append(result)
     return {name: summary(settings[name], found) for name, found in results.items()}
 
@@ -130,9 +135,9 @@ def rows(ranks, settings):
 
 def report(options, measured):
     ranks = options.ranks
-    text = (f"{runs.machine_words(ranks, options.threads)} Seconds are medians (least-largest) of up to {options.rounds} "
-            "runs with the tuning and the set-up in them and the reading of the matrix left out; the split is that of the "
-            "median run, averaged over its ranks. A run is out of time after "
+    text = (f"{runs.machine_words(ranks, options.threads)} Seconds are medians (least-largest) of up to "
+            f"{runs.count_words(options.rounds, 'run')} with the tuning and the set-up in them and the reading of the matrix "
+            "left out; the split is that of the median run, averaged over its ranks. A run is out of time after "
             f"{options.time_limit:g} s, whatever its setting. A setting that failed was run once.\n")
     for entry in measured:
         text += f"\n### {entry['title']}\n`{entry['matrix']}`, right-hand side {entry['rhs']}, tolerance {entry['rtol']:g}"
@@ -183,7 +188,8 @@ def main():
     measured = []
     for experiment in experiments(options):
         problem = experiment.problem
-        measured.append({"title": experiment.title, "matrix": problem.matrix, "rhs": problem.rhs, "rtol": problem.rtol,
+        measured.append({"title": experiment.title, "matrix": problem.name, "rhs": pathlib.Path(problem.rhs).name,
+                         "rtol": problem.rtol,
                          "free": experiment.free,
                          "ranks": {n: measure(options, experiment, n) for n in options.ranks}})
         if options.json:
