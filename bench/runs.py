@@ -1,4 +1,4 @@
-"""What the benchmark scripts share: runs of `ayatori solve` that take turns, their times, and tables of them."""
+"""What the benchmark scripts share: runs of `ayatori solve` that take turns, their times, and tables."""
 
 import argparse
 import dataclasses
@@ -30,7 +30,7 @@ class Problem:
 
 
 def from_folder(folder, name, rhs="ones", rtol=1e-8):
-    """The matrix NAME.mtx.gz of a folder, with NAME_b.mtx.gz as right-hand side where that stands beside it."""
+    """The matrix NAME.mtx.gz of a folder, with NAME_b.mtx.gz as right-hand side where there is one."""
     own = folder / f"{name}_b{SUFFIX}"
     return Problem(name, str(folder / (name + SUFFIX)), str(own) if own.exists() else rhs, rtol)
 
@@ -46,7 +46,8 @@ def add_options(parser, time_limit):
 
 
 def parser_of(documentation):
-    return argparse.ArgumentParser(description=documentation, formatter_class=argparse.RawDescriptionHelpFormatter)
+    return argparse.ArgumentParser(description=documentation,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
 def solve(options, problem, settings=(), ranks=1, time_limit=None):
@@ -54,15 +55,16 @@ def solve(options, problem, settings=(), ranks=1, time_limit=None):
     launcher = [] if ranks == 1 else [options.mpirun, "-n", str(ranks)]
     with tempfile.NamedTemporaryFile(suffix=".json") as result:
         done = subprocess.run(
-            [*launcher, options.ayatori, "solve", problem.matrix, "--rhs", problem.rhs, "--rtol", str(problem.rtol),
-             "--time-limit", str(time_limit or options.time_limit), "--threads", str(options.threads),
-             "--json", result.name, "--quiet", *settings],
+            [*launcher, options.ayatori, "solve", problem.matrix, "--rhs", problem.rhs,
+             "--rtol", str(problem.rtol), "--time-limit", str(time_limit or options.time_limit),
+             "--threads", str(options.threads), "--json", result.name, "--quiet", *settings],
             capture_output=True, text=True, check=False)
         if done.returncode in (0, 1):
             text = pathlib.Path(result.name).read_text(encoding="utf-8")
             if text:
                 return json.loads(text)
-    reasons = [line.removeprefix("ayatori: ") for line in done.stderr.splitlines() if line.startswith("ayatori: ")]
+    prefix = "ayatori: "
+    reasons = [line.removeprefix(prefix) for line in done.stderr.splitlines() if line.startswith(prefix)]
     raise Rejected(reasons[0] if reasons else f"exit status {done.returncode}: {done.stderr}")
 
 
@@ -99,7 +101,8 @@ def choice_words(choice, implementation=False):
     method = choice["method"]
     if choice["restart"]:
         method += f"({choice['restart']}, {choice['orthogonalization']})"
-    return f"{method} + {choice['preconditioner']}" + (f", {choice['kernel']}, {choice['halo']}" if implementation else "")
+    numerics = f"{method} + {choice['preconditioner']}"
+    return f"{numerics}, {choice['kernel']}, {choice['halo']}" if implementation else numerics
 
 
 def count_words(count, noun):
@@ -123,8 +126,8 @@ def machine_words(ranks, threads):
     text = f"Made on {count_words(cores, 'core')}, {count_words(threads, 'thread')} a rank."
     crowded = [str(n) for n in ranks if n * threads > cores]
     if crowded:
-        text += (f" Runs of {', '.join(crowded)} ranks shared cores: they show that the choice works there, and prove "
-                 "nothing about speed.")
+        text += (f" Runs of {', '.join(crowded)} ranks shared cores: they show that the choice works there, "
+                 "and prove nothing about speed.")
     return text
 
 

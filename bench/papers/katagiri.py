@@ -4,11 +4,12 @@
 usage: bench/papers/katagiri.py [--matrices FOLDER] [--ranks 1,2,3,4] [--rounds 4] [--time-limit 60]
                                 [--markdown FILE] [--json FILE] [--chart FILE.svg]
 
-Every problem is solved by the paper's default (no unrolling, blocking point-to-point, no preconditioner, CGS, m = 30),
-with each item alone left to the tuner, with the paper's five items left to it, and with everything left to it. As in the
-paper's figure 10, the preconditioner is left to the tuner in all but the default where no item alone would help without.
-Times contain the tuning. Settings take turns (A B C, C B A, ...); one that fails in the first round is not repeated.
-The real matrices of figure 12 are read from FOLDER (NAME.mtx.gz); its olafu is replaced by smaller ones that are as hard.
+Every problem is solved by the paper's default (no unrolling, blocking point-to-point, no preconditioner, CGS,
+m = 30), with each item alone left to the tuner, with the paper's five items left to it, and with everything
+left to it. As in the paper, figure 10 leaves the preconditioner to the tuner in all settings but the default.
+Times contain the tuning. Settings take turns (A B C, C B A, ...); one that fails in the first round is not
+repeated. The real matrices of figure 12 are read from FOLDER (NAME.mtx.gz); its olafu is replaced by smaller
+ones that defeat the default too.
 """
 
 import dataclasses
@@ -26,7 +27,7 @@ ITEMS = ("preconditioner", "restart", "orthogonalization", "kernel", "halo")  # 
 
 @dataclasses.dataclass(frozen=True)
 class Experiment:
-    """A problem, what of the paper it stands for, and what is left to the tuner in all settings but the default."""
+    """A problem, what of the paper it stands for, and what all settings but the default leave to the tuner."""
 
     title: str
     problem: runs.Problem
@@ -44,21 +45,24 @@ GENERATED = [
                generated("elliptic2d-5:n=400")),
     Experiment("Figure 11: 3-D elliptic, 7 points, N = 512,000", generated("elliptic3d-7:n=80")),
 ]
-# With b = 1, or the load that belongs to the matrix: for b = A x with a random x, 0.06 is met within six iterations.
-# bcsstk20 to 1e-8 is the exception: with b = 1 double precision holds no x whose residual is below 1e-7.
-STRUCTURAL = [(name, rtol, "ones") for name in ("bcsstk14", "bcsstk16", "beam_tet_2475") for rtol in (0.06, 1e-8)]
+# With b = 1, or the load that belongs to the matrix: for b = A x with a random x, 0.06 is met within six
+# iterations. bcsstk20 to 1e-8 is the exception: with b = 1 double precision holds no x whose residual is below 1e-7.
+STRUCTURAL = [(name, rtol, "ones")
+              for name in ("bcsstk14", "bcsstk16", "beam_tet_2475") for rtol in (0.06, 1e-8)]
 STRUCTURAL += [("bcsstk20", 0.06, "ones"), ("bcsstk20", 1e-8, "solution-random:1")]
 
 
 def experiments(options):
     if options.problem:
         free = tuple(options.free.split(",")) if options.free else ()
-        return [Experiment(matrix, runs.Problem(matrix, matrix, rtol=options.rtol), free) for matrix in options.problem]
+        return [Experiment(matrix, runs.Problem(matrix, matrix, rtol=options.rtol), free)
+                for matrix in options.problem]
     if not options.matrices:
         runs.say("without --matrices FOLDER there is no figure 12")
         return GENERATED
     return GENERATED + [
-        Experiment(f"Figure 12: {name}, tolerance {rtol:g}", runs.from_folder(options.matrices, name, rhs, rtol))
+        Experiment(f"Figure 12: {name}, tolerance {rtol:g}",
+                   runs.from_folder(options.matrices, name, rhs, rtol))
         for name, rtol, rhs in STRUCTURAL]
 
 
@@ -83,8 +87,8 @@ def settings_of(options, experiment, ranks):
 def split(result):
     """Seconds of a run by what they went into. They exclude each other and sum up to the total."""
     s = result["seconds"]
-    parts = {"SpMV": s["spmv"], "preconditioner": s["preconditioner"], "orthogonalization": s["orthogonalization"],
-             "communication": s["halo"] + s["reduction"], "tuning": s["tuning"]}
+    parts = {"SpMV": s["spmv"], "preconditioner": s["preconditioner"],
+             "orthogonalization": s["orthogonalization"], "communication": s["halo"] + s["reduction"], "tuning": s["tuning"]}
     return parts | {"rest": runs.seconds(result) - sum(parts.values())}
 
 
@@ -99,8 +103,8 @@ def measure(options, experiment, ranks):
             result = runs.solve(options, experiment.problem, settings[name], ranks)
         except runs.Rejected as reason:
             sys.exit(f"{experiment.problem.name}, {name}, {runs.count_words(ranks, 'rank')}: {reason}")
-        runs.say(f"{experiment.title}; {runs.count_words(ranks, 'rank')}; {name}: {runs.outcome_words(result)}, "
-                 f"{runs.seconds(result):.2f} s")
+        runs.say(f"{experiment.title}; {runs.count_words(ranks, 'rank')}; {name}: "
+                 f"{runs.outcome_words(result)}, {runs.seconds(result):.2f} s")
         results[name].append(result)
     return {name: summary(settings[name], found) for name, found in results.items()}
 
@@ -114,8 +118,8 @@ def summary(settings, results):
             "seconds": [runs.seconds(result) for result in results], "split": split(median)}
 
 
-HEADER = ["ranks", "left to the tuner", "outcome", "seconds", "default / this", "SpMV", "preconditioner", "orthogonalization",
-          "communication", "tuning", "rest", "iterations", "final choice"]
+HEADER = ["ranks", "left to the tuner", "outcome", "seconds", "default / this", "SpMV", "preconditioner",
+          "orthogonalization", "communication", "tuning", "rest", "iterations", "final choice"]
 
 
 def gain(default, setting):
@@ -136,14 +140,16 @@ def rows(ranks, settings):
 def report(options, measured):
     ranks = options.ranks
     text = (f"{runs.machine_words(ranks, options.threads)} Seconds are medians (least-largest) of up to "
-            f"{runs.count_words(options.rounds, 'run')} with the tuning and the set-up in them and the reading of the matrix "
-            "left out; the split is that of the median run, averaged over its ranks. A run is out of time after "
-            f"{options.time_limit:g} s, whatever its setting. A setting that failed was run once.\n")
+            f"{runs.count_words(options.rounds, 'run')} with the tuning and the set-up in them and the reading of "
+            "the matrix left out; the split is that of the median run, averaged over its ranks. A run is out of "
+            f"time after {options.time_limit:g} s, whatever its setting. A setting that failed was run once.\n")
     for entry in measured:
-        text += f"\n### {entry['title']}\n`{entry['matrix']}`, right-hand side {entry['rhs']}, tolerance {entry['rtol']:g}"
+        text += (f"\n### {entry['title']}\n`{entry['matrix']}`, right-hand side {entry['rhs']}, tolerance "
+                 f"{entry['rtol']:g}")
         if entry["free"]:
             text += f"; in every setting but the default, also left to the tuner: {', '.join(entry['free'])}"
-        text += "\n\n" + runs.table(HEADER, [row for n, found in entry["ranks"].items() for row in rows(n, found)])
+        lines = [row for n, found in entry["ranks"].items() for row in rows(n, found)]
+        text += "\n\n" + runs.table(HEADER, lines)
     return text
 
 
@@ -156,7 +162,8 @@ def draw(measured, path):
         return
     figure, panels = pyplot.subplots(len(measured), 1, figsize=(12, 4 * len(measured)), squeeze=False)
     for panel, entry in zip(panels[:, 0], measured):
-        bars = [(f"{n} {name}", found) for n, settings in entry["ranks"].items() for name, found in settings.items()]
+        bars = [(f"{n} {name}", found)
+                for n, settings in entry["ranks"].items() for name, found in settings.items()]
         bottom = [0.0] * len(bars)
         for part in bars[0][1]["split"]:
             heights = [found["split"][part] for _, found in bars]
@@ -179,7 +186,7 @@ def main():
     parser.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 3, 4])
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--default-halo", default="p2p-blocking", help="halo strategy of the default")
-    parser.add_argument("--problem", action="append", help="a matrix file or spec instead of the paper's; repeatable")
+    parser.add_argument("--problem", action="append", help="a file or spec instead of the paper's; repeatable")
     parser.add_argument("--rtol", type=float, default=1e-8, help="of --problem")
     parser.add_argument("--free", help="items left to the tuner in all but the default for --problem, as a,b")
     parser.add_argument("--json", type=pathlib.Path, help="write the figures here, after every problem")
@@ -188,13 +195,13 @@ def main():
     measured = []
     for experiment in experiments(options):
         problem = experiment.problem
-        measured.append({"title": experiment.title, "matrix": problem.name, "rhs": pathlib.Path(problem.rhs).name,
-                         "rtol": problem.rtol,
+        measured.append({"title": experiment.title, "matrix": problem.name,
+                         "rhs": pathlib.Path(problem.rhs).name, "rtol": problem.rtol,
                          "free": experiment.free,
                          "ranks": {n: measure(options, experiment, n) for n in options.ranks}})
         if options.json:
-            runs.write_json(options.json, {"schema": "ayatori.papers-katagiri/1", "time_limit": options.time_limit,
-                                           "threads": options.threads, "problems": measured})
+            runs.write_json(options.json, {"schema": "ayatori.papers-katagiri/1",
+                                           "time_limit": options.time_limit, "threads": options.threads, "problems": measured})
     runs.write(options, report(options, measured))
     if options.chart:
         draw(measured, options.chart)

@@ -42,7 +42,8 @@ class Scripts(unittest.TestCase):
         return done
 
     def katagiri(self, *arguments, status=0):
-        return self.run_script("papers/katagiri.py", "--mpirun", os.environ["AYATORI_MPIRUN"], *arguments, status=status)
+        return self.run_script("papers/katagiri.py", "--mpirun", os.environ["AYATORI_MPIRUN"], *arguments,
+                               status=status)
 
     def test_real_matrices(self):
         (self.folder / "A.mtx.gz").write_bytes(
@@ -63,7 +64,8 @@ class Scripts(unittest.TestCase):
         for matrix, ranks, rounds in ((HARD, 1, 2), (EASY, 2, 1)):
             with self.subTest(matrix=matrix):
                 self.katagiri("--problem", matrix, "--ranks", ranks, "--rounds", rounds, "--default-halo",
-                              "p2p-irecv-first", "--free", "preconditioner", "--markdown", "t.md", "--json", "t.json")
+                              "p2p-irecv-first", "--free", "preconditioner", "--markdown", "t.md", "--json",
+                              "t.json")
                 problem, = json.loads((self.folder / "t.json").read_text())["problems"]
                 self.assertEqual(problem["matrix"], matrix)
                 self.assertEqual(list(problem["ranks"]), [str(ranks)])
@@ -95,11 +97,13 @@ class Scripts(unittest.TestCase):
         self.assertIn("pigeons", done.stderr)
 
     def test_katagiri_wants_the_matrices(self):
-        done = self.katagiri("--problem", "absent.mtx.gz", "--ranks", "1", "--default-halo", "p2p-irecv-first", status=1)
+        done = self.katagiri("--problem", "absent.mtx.gz", "--ranks", "1", "--default-halo", "p2p-irecv-first",
+                             status=1)
         self.assertIn("absent.mtx.gz", done.stderr)
 
     def regret(self, *arguments, status=0):
-        return self.run_script("regret.py", "--rounds", 1, "--finalists", 2, "--json", "r.json", *arguments, status=status)
+        return self.run_script("regret.py", "--rounds", 1, "--finalists", 2, "--json", "r.json", *arguments,
+                               status=status)
 
     def test_regret(self):
         done = self.regret("--problem", EASY, "--problem", HARD)
@@ -111,8 +115,8 @@ class Scripts(unittest.TestCase):
             self.assertTrue(entry["fixed"]["solved"] and entry["tuned"]["solved"])
             self.assertGreater(entry["grid_solved"], 2)
             self.assertLessEqual(entry["tuned"]["tuning_share"], 1)
-        self.assertIn("Of 2 matrices, 2 are solved by some forced setting, 2 by GMRES(30) + block ILU(0), 2 by the tuned",
-                      done.stdout)
+        self.assertIn("Of 2 matrices, 2 are solved by some forced setting, 2 by GMRES(30) + block ILU(0), 2 by "
+                      "the tuned", done.stdout)
         self.assertIn("Regret over 2 of them: geometric mean", done.stdout)
         self.assertEqual([row[0] for row in table_rows(done.stdout)], [EASY, HARD])
 
@@ -127,10 +131,11 @@ class Scripts(unittest.TestCase):
 
     def test_regret_where_nothing_solves(self):
         singular = self.folder / "singular.mtx"
-        singular.write_text(matrix_market([(1, 1, 1.0), (1, 2, 1.0), (2, 1, 1.0), (2, 2, 1.0), (3, 1, 1.0)], 3))
+        singular.write_text(matrix_market([(1, 1, 1.0), (1, 2, 1.0), (2, 1, 1.0), (2, 2, 1.0),
+                                           (3, 1, 1.0)], 3))
         done = self.regret("--problem", singular)
-        self.assertIn("Of 1 matrices, 0 are solved by some forced setting, 0 by GMRES(30) + block ILU(0), 0 by the tuned",
-                      done.stdout)
+        self.assertIn("Of 1 matrices, 0 are solved by some forced setting, 0 by GMRES(30) + block ILU(0), 0 by "
+                      "the tuned", done.stdout)
         self.assertNotIn("geometric mean", done.stdout)
 
 
