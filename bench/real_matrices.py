@@ -6,37 +6,16 @@ usage: bench/real_matrices.py FOLDER [--ayatori build/release/cli/ayatori] [--ti
 A matrix NAME.mtx.gz with NAME_b.mtx.gz beside it is solved for that right-hand side, others for b = A x with a random x.
 """
 
-import argparse
-import json
 import pathlib
-import subprocess
-import sys
-import tempfile
 
-SUFFIX = ".mtx.gz"
+import runs
 
 
 def matrices(folder):
     """Names of the matrices; vectors that belong to another file are left out."""
-    names = sorted(path.name[: -len(SUFFIX)] for path in folder.glob("*" + SUFFIX))
+    names = sorted(path.name[: -len(runs.SUFFIX)] for path in folder.glob("*" + runs.SUFFIX))
     vectors = ("_b", "_x", "_eigenvalues")
     return [name for name in names if not name.endswith(vectors)]
-
-
-def solve(options, folder, name):
-    """One run: the result as JSON, or the line that says why there is none."""
-    rhs = folder / f"{name}_b{SUFFIX}"
-    with tempfile.NamedTemporaryFile(suffix=".json") as result:
-        launcher = [] if options.ranks == 1 else [options.mpirun, "-n", str(options.ranks)]
-        done = subprocess.run(
-            [*launcher, options.ayatori, "solve", str(folder / (name + SUFFIX)), "--rhs",
-             str(rhs) if rhs.exists() else "solution-random:1", "--rtol", str(options.rtol), "--time-limit",
-             str(options.time_limit), "--json", result.name, "--quiet"],
-            capture_output=True, text=True, check=False)
-        if done.returncode in (0, 1):
-            return json.loads(pathlib.Path(result.name).read_text(encoding="utf-8")), None
-        reasons = [line for line in done.stderr.splitlines() if line.startswith("ayatori:")]
-        return None, reasons[0].split(": ", 2)[-1] if reasons else f"exit status {done.returncode}"
 
 
 def row(name, result):
@@ -55,33 +34,26 @@ HEADER = ["matrix", "rows", "nonzeros", "symmetric", "outcome", "residual", "bac
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser_of(__doc__)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--ayatori", default="build/release/cli/ayatori")
-    parser.add_argument("--mpirun", default="mpirun")
+    runs.add_options(parser, time_limit=20)
+    parser.set_defaults(threads=0)
     parser.add_argument("--ranks", type=int, default=1)
-    parser.add_argument("--time-limit", type=float, default=20)
     parser.add_argument("--rtol", type=float, default=1e-8)
-    parser.add_argument("--markdown", type=pathlib.Path)
     options = parser.parse_args()
     rows, rejected = [], []
     for name in matrices(options.folder):
-        result, reason = solve(options, options.folder, name)
-        if result is None:
+        problem = runs.from_folder(options.folder, name, rhs="solution-random:1", rtol=options.rtol)
+        try:
+            rows.append(row(name, runs.solve(options, problem, ranks=options.ranks)))
+            runs.say("  ".join(rows[-1]))
+        except runs.Rejected as rejection:
+            reason = str(rejection).partition(": ")[2]  # what comes before is the path
             rejected.append(f"- {name}: {reason}")
-            print(f"{name}: {reason}", file=sys.stderr)
-        else:
-            rows.append(row(name, result))
-            print("  ".join(rows[-1]), file=sys.stderr)
+            runs.say(f"{name}: {reason}")
     solved = sum(r[4] == "solved" for r in rows)
-    text = f"{solved} of {len(rows)} solved.\n\n"
-    text += "| " + " | ".join(HEADER) + " |\n" + "|---" * len(HEADER) + "|\n"
-    text += "".join("| " + " | ".join(r) + " |\n" for r in rows)
-    text += "\nRejected as input:\n\n" + "\n".join(rejected) + "\n"
-    if options.markdown:
-        options.markdown.write_text(text, encoding="utf-8")
-    else:
-        print(text)
+    text = f"{solved} of {len(rows)} solved.\n\n" + runs.table(HEADER, rows)
+    runs.write(options, text + "\nRejected as input:\n\n" + "\n".join(rejected) + "\n")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ const std::vector<std::string> small_specs{"poisson2d-5:n=1",
                                            "poisson3d-7:n=5",
                                            "poisson3d-27:n=5",
                                            "elliptic2d-5:n=9",
+                                           "elliptic2d-5:n=6,reaction=-50",
                                            "elliptic3d-7:n=5,convection=20",
                                            "convection2d:n=9",
                                            "convection2d:n=6,upwind=0,recirculating=0",
@@ -87,10 +88,20 @@ TEST(Generators, EllipticCoefficientsAtAPoint) {
   const double expected =
       std::exp(-0.125) + std::exp(-0.375) + std::exp(0.125) + std::exp(0.375) + 0.25 / 1.25;
   EXPECT_NEAR(dense("elliptic2d-5:n=1,convection=7").value[0], expected, 1e-14);
+  const double without = expected - 0.25 / 1.25;
+  EXPECT_NEAR(dense("elliptic2d-5:n=1,reaction=-50").value[0], without - 50 * 0.25 / 1.25, 1e-13);
+  EXPECT_NEAR(dense("elliptic3d-7:n=1,reaction=-50").value[0] - dense("elliptic3d-7:n=1,reaction=0").value[0],
+              -50 * 0.25 / 1.125, 1e-13);
   // n = 2, h = 1/3: from (1/3, 1/3) to (2/3, 1/3), diffusion at x = 1/2, convection c = 3 (x + y).
   const Dense two = dense("elliptic2d-5:n=2,convection=3");
   EXPECT_NEAR(two(0, 1), -std::exp(-1.0 / 6) + (2.0 + 3.0) / 6, 1e-14);
   EXPECT_NEAR(two(1, 0), -std::exp(-1.0 / 6) - (2.0 + 3.0) / 6, 1e-14);
+}
+
+TEST(Generators, EllipticReactionMakesItIndefinite) {
+  EXPECT_TRUE(is_positive_definite(dense("elliptic2d-5:n=20,convection=0")));
+  EXPECT_TRUE(is_positive_definite(dense("elliptic2d-5:n=20,convection=0,reaction=-25")));
+  EXPECT_FALSE(is_positive_definite(dense("elliptic2d-5:n=20,convection=0,reaction=-50")));
 }
 
 TEST(Generators, UpwindAndCentralDifferences) {

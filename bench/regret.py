@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""How much slower the tuned solve is than the best forced setting, on generated and real matrices.
+
+usage: bench/regret.py [--matrices FOLDER] [--problem MATRIX ...] [--quick] [--rounds 3] [--ranks 1]
+                       [--time-limit 20] [--markdown FILE] [--json FILE]
+
+A grid of forced settings (method x preconditioner x restart) runs once on every matrix, each for no longer
+than three times the best so far, but at least half a second; then its best few, the fixed choice GMRES(30) +
+block ILU(0), and the tuned solve without any option take turns (A B C, C B A, ...). regret = tuned / best
+forced, medians; the tuned time contains the tuning. With --json FILE, what stands in it is not run again, so
+that a run can be resumed.
+"""
+
+import json
+import pathlib
+import statistics
+import sys
+
+import runs
+
+GENERATED = (
+    "poisson2d-5:n=300", "poisson3d-27:n=50", "elliptic2d-5:n=200", "elliptic2d-5:n=200,reaction=-50",
+    "elliptic3d-7:n=40", "convection2d:n=200,peclet=1000", "convection3d:n=40,peclet=100",
+    "anisotropic2d:n=200", "jump2d:n=150", "jump3d:n=40", "elasticity3d:n=12", "random:n=100000")
+REAL = ("4elt", "bcsstk13", "bcsstk16", "cage10", "compflow6k", "e05r0500", "lhr01", "memplus",
+        "mfem_ams_A", "sherman3", "teko_nsjac", "xenon1")
+QUICK = ("poisson3d-7:n=30", "elliptic2d-5:n=100", "elliptic2d-5:n=100,reaction=-50", "jump2d:n=80",
+         "convection2d:n=100,peclet=1000")
+
+FIXED = ("gmres", "block-ilu0", 30)
+PRECONDITIONERS = ("block-ilu0", "jacobi", "none", "block-jacobi", "neumann", "chebyshev")
+LEAST_LIMIT = 0.5  # seconds
+
+
+def grid(matrix):
+    """Sensible forced settings of a matrix, likely ones first, so that the time limit is soon a tight one."""
+    one_sign = matrix["rows"] in (matrix["positive_diagonals"], matrix["negative_diagonals"])
+    definite = matrix["symmetric"] and one_sign
+    settings = [("cg", preconditioner, None) for preconditioner in PRECONDITIONERS if definite]
+    settings += [("bicgstab", preconditioner, None) for preconditioner in PRECONDITIONERS]
+    settings += [("gmres", preconditioner, restart)
+                 for restart in (30, 100) for preconditioner in PRECONDITIONERS]
+    if matrix["symmetric"]:  # MINRES needs a definite preconditioner: incomplete factors may not be
+        settings += [("minres", preconditioner, None) for preconditioner in ("none", "jacobi")]
+    return [setting for setting in settings if setting != FIXED]
+
+
+def words(setting):
+    method, preconditioner, restart = setting
+    return f"{method}({restart}) + {preconditioner}" if restart else f"{method} + {preconditioner}"
+
+
+class Measurement:
+    """All runs on one matrix."""
+
+    def __init__(self, options, problem):
+        self.options, self.problem = options, problem
+        self.common = [word for key in ("kernel", "halo") for word in (f"--{key}", getattr(options, key))]
+
+    def forced(self, setting, time_limit=None):
+        method, preconditioner, restart = setting
+        arguments = ["--method", method, "--preconditioner", preconditioner, *self.common]
+        if restart:
+            arguments += ["--restart", str(restart)]
+        return runs.solve(self.options, self.problem, arguments, self.options.ranks, time_limit)
+
+    def tuned(self):
+        return runs.solve(self.options, self.problem, ranks=self.options.ranks)
+
+    def run_grid(self):
+        """Every setting once: those that solve, with their seconds; and whether the fixed choice does."""
+        first = self.forced(FIXED)
+        solved = {FIXED: runs.seconds(first)} if first["converged"] else {}
+        settings = grid(first["matrix"])
+        for setting in settings:
+            limit = self.options.time_limit
+            if solved:
+                limit = min(limit, max(3 * min(solved.values()), LEAST_LIMIT))
+            result = self.forced(setting, limit)
+            if result["converged"]:
+                solved[setting] = runs.seconds(result)
+        return solved, 1 + len(settings)
+
+    def race(self, solved):
+        """The best of the grid, the fixed choice if it solves, and the tuned solve (None), in turns."""
+        finalists = sorted(solved, key=solved.get)[: self.options.finalists]
+        if FIXED in solved and FIXED not in finalists:
+            finalists.append(FIXED)
+        runners = [*finalists, None]
+        results = {runner: [] for runner in runners}
+        for runner in runs.take_turns(runners, self.options.rounds):
+            if results[runner] and not results[runner][0]["converged"]:
+                continue
+            results[runner].append(self.tuned() if runner is None else self.forced(runner))
+        return results
+
+    def entry(self):
+        """The matrix as plain data."""
+        solved, tried = self.run_grid()
+        results = self.race(solved)
+        tuned = results.pop(None)
+        times = {runner: statistics.median(map(runs.seconds, found)) for runner, found in results.items()
+                 if all(result["converged"] for result in found)}
+        best = min(times, key=times.get, default=None)
+        median = runs.median_run(tuned)
+        return {"matrix": self.problem.name, "grid": tried, "grid_solved": len(solved),
+                "best": None if best is None else {
+                    "setting": words(best), "seconds": [runs.seconds(result) for result in results[best]]},
+                "fixed": {"solved": FIXED in solved, "seconds": times.get(FIXED)},
+                "tuned": {"solved": all(result["converged"] for result in tuned),
+                          "outcome": runs.outcome_words(median), "choice": median["choice"], "trials": len(median["trials"]),
+                          "seconds": [runs.seconds(result) for result in tuned],
+                          "tuning_share": median["seconds"]["tuning"] / runs.seconds(median)}}
+
+
+def regret(entry):
+    """tuned / best forced; None where one of them found no solution."""
+    if entry["best"] is None or not entry["tuned"]["solved"]:
+        return None
+    return statistics.median(entry["tuned"]["seconds"]) / statistics.median(entry["best"]["seconds"])
+
+
+HEADER = ["matrix", "best forced", "its seconds", "tuned to", "its outcome", "its seconds",
+          "regret", "share of tuning", "GMRES(30) + block ILU(0)", "grid solved"]
+
+
+def fixed_words(fixed):
+    if fixed["seconds"] is not None:
+        return f"{fixed['seconds']:.3g}"
+    return "solved once" if fixed["solved"] else "not solved"
+
+
+def row(entry):
+    best, fixed, tuned, ratio = entry["best"], entry["fixed"], entry["tuned"], regret(entry)
+    return [entry["matrix"], best["setting"] if best else "none",
+            runs.spread_words(best["seconds"]) if best else "-",
+            runs.choice_words(tuned["choice"]), tuned["outcome"], runs.spread_words(tuned["seconds"]),
+            "-" if ratio is None else f"{ratio:.2f}", f"{100 * tuned['tuning_share']:.0f} %",
+            fixed_words(fixed),
+            f"{entry['grid_solved']} of {entry['grid']}"]
+
+
+def report(options, entries):
+    ratios = {entry["matrix"]: ratio for entry in entries if (ratio := regret(entry)) is not None}
+    text = (f"{runs.machine_words([options.ranks], options.threads)} "
+            f"{runs.count_words(options.ranks, 'rank')}, kernel {options.kernel} and halo {options.halo} in forced "
+            f"settings. Seconds are medians (least-largest) of up to {runs.count_words(options.rounds, 'run')}, "
+            "set-up and tuning in them, reading left out.\n\n")
+    text += runs.table(HEADER, map(row, entries))
+    text += (f"\nOf {len(entries)} matrices, {sum(entry['best'] is not None for entry in entries)} are solved by "
+             f"some forced setting, {sum(entry['fixed']['solved'] for entry in entries)} by GMRES(30) + block ILU(0), "
+             f"{sum(entry['tuned']['solved'] for entry in entries)} by the tuned solve.\n")
+    if ratios:
+        worst = max(ratios, key=ratios.get)
+        text += (f"Regret over {len(ratios)} of them: geometric mean "
+                 f"{runs.geometric_mean(ratios.values()):.2f}, worst {ratios[worst]:.2f} ({worst}).\n")
+    return text
+
+
+def problems(options):
+    if options.problem:
+        return [runs.Problem(matrix, matrix, rtol=options.rtol) for matrix in options.problem]
+    specs = QUICK if options.quick else GENERATED
+    found = [runs.Problem(spec, spec, rtol=options.rtol) for spec in specs]
+    if options.matrices and not options.quick:
+        found += [runs.from_folder(options.matrices, name, "solution-random:1", options.rtol)
+                  for name in REAL]
+    return found
+
+
+def setting_of(options):
+    """What has to be the same for figures to stand in one table."""
+    keys = ("ranks", "threads", "rtol", "time_limit", "rounds", "finalists", "kernel", "halo")
+    return {key: getattr(options, key) for key in keys}
+
+
+def resumed(options):
+    """What an earlier run has left in the JSON file."""
+    if not (options.json and options.json.exists()):
+        return []
+    earlier = json.loads(options.json.read_text(encoding="utf-8"))
+    if earlier["options"] != setting_of(options):
+        sys.exit(f"{options.json}: made with other options; remove it, or name another file")
+    return earlier["matrices"]
+
+
+def main():
+    parser = runs.parser_of(__doc__)
+    runs.add_options(parser, time_limit=20)
+    parser.add_argument("--matrices", type=pathlib.Path, help="folder with the real matrices")
+    parser.add_argument("--problem", action="append", help="a file or spec instead of the list; repeatable")
+    parser.add_argument("--quick", action="store_true", help="a handful of small problems")
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--finalists", type=int, default=3, help="grid settings that meet the tuned solve")
+    parser.add_argument("--rtol", type=float, default=1e-8)
+    parser.add_argument("--kernel", default="csr", help="of forced settings, or auto")
+    parser.add_argument("--halo", default="p2p-irecv-first+overlap", help="of forced settings, or auto")
+    parser.add_argument("--json", type=pathlib.Path, help="keep figures here, and resume from it")
+    options = parser.parse_args()
+    entries = resumed(options)
+    wanted = problems(options)
+    for problem in wanted:
+        if any(entry["matrix"] == problem.name for entry in entries):
+            continue
+        try:
+            entries.append(Measurement(options, problem).entry())
+        except runs.Rejected as reason:
+            sys.exit(f"{problem.name}: {reason}")
+        runs.say("  ".join(map(str, row(entries[-1]))))
+        if options.json:
+            runs.write_json(options.json, {"schema": "ayatori.regret/1", "options": setting_of(options),
+                                           "matrices": entries})
+    names = [problem.name for problem in wanted]
+    runs.write(options, report(options, sorted((entry for entry in entries if entry["matrix"] in names),
+                                               key=lambda entry: names.index(entry["matrix"]))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""The benchmark scripts: every problem and setting has its row, and solved is what must be solved."""
+
+import gzip
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BENCH = pathlib.Path(__file__).resolve().parent.parent.parent / "bench"
+EASY = "elliptic2d-5:n=20"
+HARD = "jump2d:n=40,ratio=1e6,blocks=4"  # its residual stays above 0.7 without a preconditioner
+PARTS = ["SpMV", "preconditioner", "orthogonalization", "communication", "tuning", "rest"]
+
+
+def matrix_market(entries, rows):
+    body = "".join(f"{i} {j} {v!r}\n" for i, j, v in entries)
+    return f"%%MatrixMarket matrix coordinate real general\n{rows} {rows} {len(entries)}\n{body}"
+
+
+def table_rows(text):
+    """Cells of the rows that do not head a table."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    heads = {i - 1 for i, line in enumerate(cells) if set(line) == {"---"}}
+    return [line for i, line in enumerate(cells) if i not in heads and i - 1 not in heads]
+
+
+class Scripts(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ayatori-test-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def run_script(self, script, *arguments, status=0):
+        done = subprocess.run(
+            [sys.executable, BENCH / script, "--ayatori", os.environ["AYATORI"], *map(str, arguments)],
+            cwd=self.folder, text=True, capture_output=True, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def katagiri(self, *arguments, status=0):
+        return self.run_script("papers/katagiri.py", "--mpirun", os.environ["AYATORI_MPIRUN"], *arguments,
+                               status=status)
+
+    def test_real_matrices(self):
+        (self.folder / "A.mtx.gz").write_bytes(
+            gzip.compress(matrix_market([(1, 1, 2.0), (2, 2, 4.0), (1, 2, 1.0)], 2).encode()))
+        singular = matrix_market([(1, 1, 1.0), (1, 2, 1.0), (2, 1, 1.0), (2, 2, 1.0)], 2).encode()
+        (self.folder / "B.mtx.gz").write_bytes(gzip.compress(singular))
+        (self.folder / "B_b.mtx.gz").write_bytes(
+            gzip.compress(b"%%MatrixMarket matrix array real general\n2 1\n1\n0\n"))
+        (self.folder / "C.mtx.gz").write_bytes(
+            gzip.compress(b"%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 1\n"))
+        done = self.run_script("real_matrices.py", self.folder)
+        self.assertIn("1 of 2 solved", done.stdout)
+        self.assertEqual([line[0] for line in table_rows(done.stdout)], ["A", "B"])
+        self.assertEqual([line[4] for line in table_rows(done.stdout)], ["solved", "not converged"])
+        self.assertIn("Rejected as input:\n\n- C: field 'complex': ", done.stdout)
+
+    def test_katagiri(self):
+        for matrix, ranks, rounds in ((HARD, 1, 2), (EASY, 2, 1)):
+            with self.subTest(matrix=matrix):
+                self.katagiri("--problem", matrix, "--ranks", ranks, "--rounds", rounds, "--default-halo",
+                              "p2p-irecv-first", "--free", "preconditioner", "--markdown", "t.md", "--json",
+                              "t.json")
+                problem, = json.loads((self.folder / "t.json").read_text())["problems"]
+                self.assertEqual(problem["matrix"], matrix)
+                self.assertEqual(list(problem["ranks"]), [str(ranks)])
+                self.check_settings(problem["ranks"][str(ranks)], ranks, rounds, hard=matrix == HARD)
+                rows = table_rows((self.folder / "t.md").read_text())
+                self.assertEqual(len(rows), 7 + ranks)  # with one rank there is no halo to tune
+                self.assertEqual({len(row) for row in rows}, {13})
+
+    def check_settings(self, settings, ranks, rounds, hard):
+        self.assertEqual("halo" in settings, ranks > 1)
+        self.assertEqual(settings["all"]["options"], [])
+        self.assertEqual(settings["the paper's items"]["options"], ["--method", "gmres"])
+        default = settings.pop("default")
+        self.assertEqual(default["converged"], not hard)
+        self.assertEqual(len(default["seconds"]), 1 if hard else rounds)
+        self.assertEqual(default["choice"], {
+            "method": "gmres", "preconditioner": "none", "restart": 30, "orthogonalization": "cgs",
+            "kernel": "csr-reference", "halo": "p2p-irecv-first"})
+        for name, setting in settings.items():
+            self.assertTrue(setting["converged"], name)
+            self.assertEqual(len(setting["seconds"]), rounds, name)
+            self.assertEqual(list(setting["split"]), PARTS)
+            self.assertNotIn("--preconditioner", setting["options"])
+            self.assertNotIn(f"--{name}", setting["options"])
+            self.assertAlmostEqual(sum(setting["split"].values()), sorted(setting["seconds"])[0])
+
+    def test_katagiri_says_what_is_wrong(self):
+        done = self.katagiri("--problem", EASY, "--ranks", "1", "--default-halo", "pigeons", status=1)
+        self.assertIn("pigeons", done.stderr)
+
+    def test_katagiri_wants_the_matrices(self):
+        done = self.katagiri("--problem", "absent.mtx.gz", "--ranks", "1", "--default-halo", "p2p-irecv-first",
+                             status=1)
+        self.assertIn("absent.mtx.gz", done.stderr)
+
+    def regret(self, *arguments, status=0):
+        return self.run_script("regret.py", "--rounds", 1, "--finalists", 2, "--json", "r.json", *arguments,
+                               status=status)
+
+    def test_regret(self):
+        done = self.regret("--problem", EASY, "--problem", HARD)
+        unsymmetric, definite = json.loads((self.folder / "r.json").read_text())["matrices"]
+        self.assertEqual(unsymmetric["grid"], 18)  # BiCGSTAB and two GMRES with six preconditioners each
+        self.assertEqual(definite["grid"], 26)     # and CG with six, MINRES with two
+        self.assertLess(definite["grid_solved"], 26)
+        for entry in (unsymmetric, definite):
+            self.assertTrue(entry["fixed"]["solved"] and entry["tuned"]["solved"])
+            self.assertGreater(entry["grid_solved"], 2)
+            self.assertLessEqual(entry["tuned"]["tuning_share"], 1)
+        self.assertIn("Of 2 matrices, 2 are solved by some forced setting, 2 by GMRES(30) + block ILU(0), 2 by "
+                      "the tuned", done.stdout)
+        self.assertIn("Regret over 2 of them: geometric mean", done.stdout)
+        self.assertEqual([row[0] for row in table_rows(done.stdout)], [EASY, HARD])
+
+    def test_regret_resumes(self):
+        self.regret("--problem", EASY)
+        before = json.loads((self.folder / "r.json").read_text())["matrices"]
+        done = self.regret("--problem", "elliptic3d-7:n=6", "--problem", EASY)
+        after = json.loads((self.folder / "r.json").read_text())["matrices"]
+        self.assertEqual(after[0], before[0])
+        self.assertEqual([row[0] for row in table_rows(done.stdout)], ["elliptic3d-7:n=6", EASY])
+        self.assertIn("other options", self.regret("--problem", EASY, "--rtol", "1e-6", status=1).stderr)
+
+    def test_regret_where_nothing_solves(self):
+        singular = self.folder / "singular.mtx"
+        singular.write_text(matrix_market([(1, 1, 1.0), (1, 2, 1.0), (2, 1, 1.0), (2, 2, 1.0),
+                                           (3, 1, 1.0)], 3))
+        done = self.regret("--problem", singular)
+        self.assertIn("Of 1 matrices, 0 are solved by some forced setting, 0 by GMRES(30) + block ILU(0), 0 by "
+                      "the tuned", done.stdout)
+        self.assertNotIn("geometric mean", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
