@@ -76,7 +76,7 @@ class BlockCsr final : public Kernel {
     for_each_block<Size>(matrix, block_row * Size, [&](std::int64_t j, std::span<const RowEntry> entries) {
       const std::int32_t first = std::min(static_cast<std::int32_t>(j * Size), matrix.columns - Size);
       double* values = &value_[block * Size * Size];
-      std::fill(values, values + Size * Size, 0.0);
+      std::fill_n(values, Size * Size, 0.0);
       for (const RowEntry& e : entries)
         values[(matrix.column[e.position] - first) * Size + e.lane] = matrix.value[e.position];
       column_[block++] = first;

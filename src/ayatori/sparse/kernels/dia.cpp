@@ -122,16 +122,17 @@ class Dia final : public Kernel {
     const Range rows = rows_of(block);
     if (rows.size() < block_rows || rows.begin < crossed_by_all_.begin || crossed_by_all_.end < rows.end)
       return multiply_end_block(block, x, y);
-    constexpr int parts = static_cast<int>(block_rows) / Width;
+    constexpr std::int64_t parts = block_rows / Width;
     Vector<Width> sum[parts] = {};
     const double* value = value_.data() + block_start_[block];
     for (const std::int32_t offset : offset_) {
       const double* u = x + rows.begin + offset;
-      for (int p = 0; p < parts; ++p) sum[p] += load<Width>(value + p * Width) * load<Width>(u + p * Width);
+      for (std::int64_t p = 0; p < parts; ++p)
+        sum[p] += load<Width>(value + p * Width) * load<Width>(u + p * Width);
       value += block_rows;
     }
     Vector<Width> finite{};
-    for (int p = 0; p < parts; ++p) {
+    for (std::int64_t p = 0; p < parts; ++p) {
       finite += 0 * sum[p];
       store<Width>(y + rows.begin + p * Width, sum[p]);
     }

@@ -123,7 +123,7 @@ class RunSell final : public Kernel {
   /// Returns the sum of 0 y_i over the rows of these slices.
   template <int Width>
   [[gnu::always_inline]] double multiply_runs(Range slices, const double* x, double* y) const {
-    constexpr int parts = lanes / Width;
+    constexpr std::int64_t parts = lanes / Width;
     const std::int32_t* column = run_column_.data();
     const double* value = run_value_.data();
     Vector<Width> finite{};
@@ -131,13 +131,13 @@ class RunSell final : public Kernel {
     for (std::int64_t s = slices.begin; s < slices.end; ++s) {
       Vector<Width> sum[parts] = {};
       for (const std::int64_t end = run_start_[s + 1]; run < end; ++run) {
-        for (int p = 0; p < parts; ++p) {
+        for (std::int64_t p = 0; p < parts; ++p) {
           sum[p] += load<Width>(value + run * lanes + p * Width) * load<Width>(x + column[run] + p * Width);
         }
       }
-      for (int p = 0; p < parts; ++p) finite += 0 * sum[p];
+      for (std::int64_t p = 0; p < parts; ++p) finite += 0 * sum[p];
       if ((s + 1) * lanes <= rows_) {
-        for (int p = 0; p < parts; ++p) store<Width>(y + s * lanes + p * Width, sum[p]);
+        for (std::int64_t p = 0; p < parts; ++p) store<Width>(y + s * lanes + p * Width, sum[p]);
       } else {
         std::memcpy(y + s * lanes, sum, (rows_ - s * lanes) * sizeof(double));
       }
