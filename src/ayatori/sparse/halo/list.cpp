@@ -10,7 +10,7 @@ std::span<const HaloType> halo_strategies() {
       p2p_irecv_first_halo, allgather_halo, bcast_halo,      p2p_blocking_halo,
       p2p_isend_first_halo, rma_put_halo,   node_aware_halo,
 #ifndef AYATORI_SMPI  // 3.32 has no neighbourhood collectives, and its persistent requests deadlock
-      persistent_halo, neighbor_halo,
+      persistent_halo,      neighbor_halo,
 #endif
   };
   return list;
