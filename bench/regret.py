@@ -144,10 +144,9 @@ def row(entry):
 def report(options, entries):
     ratios = {entry["matrix"]: ratio for entry in entries if (ratio := regret(entry)) is not None}
     text = (f"{runs.machine_words([options.ranks], options.threads)} "
-            f"{runs.count_words(options.ranks, 'rank')}, kernel {options.kernel} and halo {options.halo} in forced "
-            "settings. Seconds are medians "
-            f"(least-largest) of up to {runs.count_words(options.rounds, 'run')}, set-up and tuning in them, "
-            "reading left out.\n\n")
+            f"{runs.count_words(options.ranks, 'rank')}, kernel {options.kernel} and halo {options.halo} in "
+            "forced settings. Seconds are medians (least-largest) of up to "
+            f"{runs.count_words(options.rounds, 'run')}, set-up and tuning in them, reading left out.\n\n")
     text += runs.table(HEADER, map(row, entries))
     by_grid = sum(entry["best"] is not None for entry in entries)
     by_fixed, by_tuned = (sum(entry[way]["solved"] for entry in entries) for way in ("fixed", "tuned"))
