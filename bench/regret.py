@@ -108,7 +108,8 @@ class Measurement:
                     "setting": words(best), "seconds": [runs.seconds(result) for result in results[best]]},
                 "fixed": {"solved": FIXED in solved, "seconds": times.get(FIXED)},
                 "tuned": {"solved": all(result["converged"] for result in tuned),
-                          "outcome": runs.outcome_words(median), "choice": median["choice"], "trials": len(median["trials"]),
+                          "outcome": runs.outcome_words(median), "choice": median["choice"],
+                          "trials": len(median["trials"]),
                           "seconds": [runs.seconds(result) for result in tuned],
                           "tuning_share": median["seconds"]["tuning"] / runs.seconds(median)}}
 
@@ -143,13 +144,14 @@ def row(entry):
 def report(options, entries):
     ratios = {entry["matrix"]: ratio for entry in entries if (ratio := regret(entry)) is not None}
     text = (f"{runs.machine_words([options.ranks], options.threads)} "
-            f"{runs.count_words(options.ranks, 'rank')}, kernel {options.kernel} and halo {options.halo} in forced "
-            f"settings. Seconds are medians (least-largest) of up to {runs.count_words(options.rounds, 'run')}, "
-            "set-up and tuning in them, reading left out.\n\n")
+            f"{runs.count_words(options.ranks, 'rank')}, kernel {options.kernel} and halo {options.halo} in "
+            "forced settings. Seconds are medians (least-largest) of up to "
+            f"{runs.count_words(options.rounds, 'run')}, set-up and tuning in them, reading left out.\n\n")
     text += runs.table(HEADER, map(row, entries))
-    text += (f"\nOf {len(entries)} matrices, {sum(entry['best'] is not None for entry in entries)} are solved by "
-             f"some forced setting, {sum(entry['fixed']['solved'] for entry in entries)} by GMRES(30) + block ILU(0), "
-             f"{sum(entry['tuned']['solved'] for entry in entries)} by the tuned solve.\n")
+    by_grid = sum(entry["best"] is not None for entry in entries)
+    by_fixed, by_tuned = (sum(entry[way]["solved"] for entry in entries) for way in ("fixed", "tuned"))
+    text += (f"\nOf {len(entries)} matrices, {by_grid} are solved by some forced setting, {by_fixed} by "
+             f"GMRES(30) + block ILU(0), {by_tuned} by the tuned solve.\n")
     if ratios:
         worst = max(ratios, key=ratios.get)
         text += (f"Regret over {len(ratios)} of them: geometric mean "

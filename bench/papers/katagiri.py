@@ -27,7 +27,7 @@ ITEMS = ("preconditioner", "restart", "orthogonalization", "kernel", "halo")  # 
 
 @dataclasses.dataclass(frozen=True)
 class Experiment:
-    """A problem, what of the paper it stands for, and what all settings but the default leave to the tuner."""
+    """A problem, what it stands for, and what all settings but the default leave to the tuner."""
 
     title: str
     problem: runs.Problem
@@ -46,7 +46,8 @@ GENERATED = [
     Experiment("Figure 11: 3-D elliptic, 7 points, N = 512,000", generated("elliptic3d-7:n=80")),
 ]
 # With b = 1, or the load that belongs to the matrix: for b = A x with a random x, 0.06 is met within six
-# iterations. bcsstk20 to 1e-8 is the exception: with b = 1 double precision holds no x whose residual is below 1e-7.
+# iterations. bcsstk20 to 1e-8 is the exception: with b = 1 double precision holds no x with a residual below
+# 1e-7.
 STRUCTURAL = [(name, rtol, "ones")
               for name in ("bcsstk14", "bcsstk16", "beam_tet_2475") for rtol in (0.06, 1e-8)]
 STRUCTURAL += [("bcsstk20", 0.06, "ones"), ("bcsstk20", 1e-8, "solution-random:1")]
@@ -88,7 +89,8 @@ def split(result):
     """Seconds of a run by what they went into. They exclude each other and sum up to the total."""
     s = result["seconds"]
     parts = {"SpMV": s["spmv"], "preconditioner": s["preconditioner"],
-             "orthogonalization": s["orthogonalization"], "communication": s["halo"] + s["reduction"], "tuning": s["tuning"]}
+             "orthogonalization": s["orthogonalization"], "communication": s["halo"] + s["reduction"],
+             "tuning": s["tuning"]}
     return parts | {"rest": runs.seconds(result) - sum(parts.values())}
 
 
@@ -140,9 +142,10 @@ def rows(ranks, settings):
 def report(options, measured):
     ranks = options.ranks
     text = (f"{runs.machine_words(ranks, options.threads)} Seconds are medians (least-largest) of up to "
-            f"{runs.count_words(options.rounds, 'run')} with the tuning and the set-up in them and the reading of "
-            "the matrix left out; the split is that of the median run, averaged over its ranks. A run is out of "
-            f"time after {options.time_limit:g} s, whatever its setting. A setting that failed was run once.\n")
+            f"{runs.count_words(options.rounds, 'run')} with the tuning and the set-up in them and the "
+            "reading of the matrix left out; the split is that of the median run, averaged over its ranks. "
+            f"A run is out of time after {options.time_limit:g} s, whatever its setting. A setting that failed "
+            "was run once.\n")
     for entry in measured:
         text += (f"\n### {entry['title']}\n`{entry['matrix']}`, right-hand side {entry['rhs']}, tolerance "
                  f"{entry['rtol']:g}")
@@ -186,7 +189,7 @@ def main():
     parser.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 3, 4])
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--default-halo", default="p2p-blocking", help="halo strategy of the default")
-    parser.add_argument("--problem", action="append", help="a file or spec instead of the paper's; repeatable")
+    parser.add_argument("--problem", action="append", help="a file or spec, not the paper's; repeatable")
     parser.add_argument("--rtol", type=float, default=1e-8, help="of --problem")
     parser.add_argument("--free", help="items left to the tuner in all but the default for --problem, as a,b")
     parser.add_argument("--json", type=pathlib.Path, help="write the figures here, after every problem")
@@ -201,7 +204,8 @@ def main():
                          "ranks": {n: measure(options, experiment, n) for n in options.ranks}})
         if options.json:
             runs.write_json(options.json, {"schema": "ayatori.papers-katagiri/1",
-                                           "time_limit": options.time_limit, "threads": options.threads, "problems": measured})
+                                           "time_limit": options.time_limit, "threads": options.threads,
+                                           "problems": measured})
     runs.write(options, report(options, measured))
     if options.chart:
         draw(measured, options.chart)

@@ -97,8 +97,8 @@ class Scripts(unittest.TestCase):
         self.assertIn("pigeons", done.stderr)
 
     def test_katagiri_wants_the_matrices(self):
-        done = self.katagiri("--problem", "absent.mtx.gz", "--ranks", "1", "--default-halo", "p2p-irecv-first",
-                             status=1)
+        done = self.katagiri("--problem", "absent.mtx.gz", "--ranks", "1", "--default-halo",
+                             "p2p-irecv-first", status=1)
         self.assertIn("absent.mtx.gz", done.stderr)
 
     def regret(self, *arguments, status=0):
@@ -115,8 +115,8 @@ class Scripts(unittest.TestCase):
             self.assertTrue(entry["fixed"]["solved"] and entry["tuned"]["solved"])
             self.assertGreater(entry["grid_solved"], 2)
             self.assertLessEqual(entry["tuned"]["tuning_share"], 1)
-        self.assertIn("Of 2 matrices, 2 are solved by some forced setting, 2 by GMRES(30) + block ILU(0), 2 by "
-                      "the tuned", done.stdout)
+        self.assertIn("Of 2 matrices, 2 are solved by some forced setting, 2 by GMRES(30) + block ILU(0), 2 "
+                      "by the tuned", done.stdout)
         self.assertIn("Regret over 2 of them: geometric mean", done.stdout)
         self.assertEqual([row[0] for row in table_rows(done.stdout)], [EASY, HARD])
 
@@ -134,8 +134,8 @@ class Scripts(unittest.TestCase):
         singular.write_text(matrix_market([(1, 1, 1.0), (1, 2, 1.0), (2, 1, 1.0), (2, 2, 1.0),
                                            (3, 1, 1.0)], 3))
         done = self.regret("--problem", singular)
-        self.assertIn("Of 1 matrices, 0 are solved by some forced setting, 0 by GMRES(30) + block ILU(0), 0 by "
-                      "the tuned", done.stdout)
+        self.assertIn("Of 1 matrices, 0 are solved by some forced setting, 0 by GMRES(30) + block ILU(0), 0 "
+                      "by the tuned", done.stdout)
         self.assertNotIn("geometric mean", done.stdout)
 
 
