@@ -34,6 +34,9 @@ struct KernelType {
   /// format cannot hold the matrix, or only at more than most_bytes().
   std::optional<std::int64_t> (*predicted_bytes)(const PatternFacts& facts);
 
+  /// Loads and stores through an index that a product makes for every nonzero of the matrix.
+  double indexed_accesses;
+
   /// Throws InputError if the format cannot hold the matrix, which facts found on a sample may have promised.
   std::unique_ptr<Kernel> (*make)(const Csr& matrix);
 };

@@ -36,11 +36,12 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
   } else if (facts.symmetric) {
     list.push_back({"minres", "none", 0, "", "the matrix is symmetric but not definite"});
   }
-  list.push_back(
-      {"gmres", "block-ilu0", 30, "cgs", "GMRES needs nothing but a matrix; block ILU(0) suits most"});
-  list.push_back({"bicgstab", "block-ilu0", 0, "", "BiCGSTAB has no basis to restart or to orthogonalize"});
-  list.push_back({"gmres", "block-jacobi", 30, "cgs", "cheap blocks, in case the factors are useless"});
+  list.push_back({"bicgstab", "block-ilu0", 0, "",
+                  "BiCGSTAB needs nothing but a matrix and keeps no basis; block ILU(0) suits most"});
   list.push_back({"bicgstab", "jacobi", 0, "", "an iteration costs hardly more than a product"});
+  list.push_back({"gmres", "block-ilu0", 30, "cgs",
+                  "GMRES never lets the residual grow, where BiCGSTAB may break down or wander"});
+  list.push_back({"gmres", "block-jacobi", 30, "cgs", "cheap blocks, in case the factors are useless"});
   list.push_back(
       {"gmres", "neumann", 30, "cgs", "a polynomial of the matrix reaches across the blocks of the others"});
   list.push_back({"gmres", "none", 30, "cgs", "nothing that could do harm"});

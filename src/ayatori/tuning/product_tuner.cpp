@@ -11,9 +11,9 @@ namespace ayatori::tuning {
 
 namespace {
 
-/// A format is taken without a trial if it reads so much less than compressed sparse rows.
+/// A format is taken without a trial if it moves so much less than compressed sparse rows.
 constexpr double clearly_less = 0.85;
-/// More to read than this times the incumbent's is hopeless.
+/// More to move than this times the incumbent's is hopeless.
 constexpr double far_more = 1.5;
 /// Price of a challenger in products, for the budget: converting the matrix, and the runs of a lost duel.
 constexpr double kernel_price = 12;
@@ -23,28 +23,35 @@ constexpr std::size_t remembered = 9;
 
 constexpr double unsupported = -1;
 
-/// Bytes that every kernel would read, over all ranks; unsupported where one rank's part cannot be held.
-std::vector<double> kernel_bytes(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
+double global_nonzeros(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
+  return static_cast<double>(comm.allreduce(parts.interior.nonzeros(), comm::ReduceOp::sum));
+}
+
+/// The expected cost of every kernel; unsupported where one rank's part cannot be held.
+std::vector<double> kernel_traffics(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
   const auto facts = sparse::pattern_facts(parts.interior);
-  std::vector<double> bytes;
-  for (const auto& type : sparse::kernels()) {
-    const auto predicted = type.predicted_bytes(facts);
-    bytes.push_back(predicted ? static_cast<double>(*predicted) : std::numeric_limits<double>::infinity());
+  const auto types = sparse::kernels();
+  std::vector<double> values;
+  for (const auto& type : types) {
+    const auto bytes = type.predicted_bytes(facts);
+    values.push_back(bytes ? static_cast<double>(*bytes) : std::numeric_limits<double>::infinity());
   }
-  comm.allreduce(std::span<double>(bytes), comm::ReduceOp::sum);
-  for (double& b : bytes) {
-    if (b == std::numeric_limits<double>::infinity()) b = unsupported;
+  comm.allreduce(std::span<double>(values), comm::ReduceOp::sum);
+  const double nonzeros = global_nonzeros(comm, parts);
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const bool supported = values[i] < std::numeric_limits<double>::infinity();
+    values[i] = supported ? kernel_traffic(types[i], values[i], nonzeros) : unsupported;
   }
-  return bytes;
+  return values;
 }
 
 void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,
                   ProductPlan& plan) {
   const auto types = sparse::kernels();
-  const auto bytes = kernel_bytes(comm, parts);
-  const auto bytes_of = [&](std::string_view name) {
+  const auto traffic = kernel_traffics(comm, parts);
+  const auto traffic_of = [&](std::string_view name) {
     const auto place = std::ranges::find(types, name, &sparse::KernelType::name);
-    return bytes[place - types.begin()];
+    return traffic[place - types.begin()];
   };
   std::vector<ProductCandidate> rivals;
   for (std::size_t i = 0; i < types.size(); ++i) {
@@ -52,16 +59,16 @@ void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, cons
     if (name == "csr-reference") continue;  // what the others are measured against, not a rival
     if (forced.excludes(name)) {
       plan.excluded.push_back({"kernel", name, "excluded", "you excluded it"});
-    } else if (bytes[i] == unsupported) {
+    } else if (traffic[i] == unsupported) {
       plan.excluded.push_back(
           {"kernel", name, "hopeless", "it cannot hold this matrix, or only at great waste"});
     } else {
-      rivals.push_back({"kernel", name, bytes[i]});
+      rivals.push_back({"kernel", name, traffic[i]});
     }
   }
   if (rivals.empty()) throw InputError("--exclude leaves no kernel");
-  std::ranges::stable_sort(rivals, {}, &ProductCandidate::bytes);
-  const bool least_is_clear = rivals.front().bytes < clearly_less * bytes_of("csr");
+  std::ranges::stable_sort(rivals, {}, &ProductCandidate::traffic);
+  const bool least_is_clear = rivals.front().traffic < clearly_less * traffic_of("csr");
   const auto usual = std::ranges::find(rivals, "csr", &ProductCandidate::name);
   const auto first = least_is_clear || usual == rivals.end() ? rivals.begin() : usual;
   plan.first.kernel = first->name;
@@ -87,7 +94,7 @@ void plan_halos(const comm::Comm& comm, const sparse::SplitMatrix& parts, const 
     }
   }
   if (rivals.empty()) throw InputError("--exclude leaves no halo strategy");
-  std::ranges::stable_sort(rivals, {}, &ProductCandidate::bytes);
+  std::ranges::stable_sort(rivals, {}, &ProductCandidate::traffic);
   auto first = std::ranges::find(rivals, plan.first.halo, &ProductCandidate::name);
   if (first == rivals.end()) first = rivals.begin();
   plan.first.halo = first->name;
@@ -105,6 +112,10 @@ void remember(std::deque<double>& values, double value) {
 }
 
 }  // namespace
+
+double kernel_traffic(const sparse::KernelType& type, double matrix_bytes, double nonzeros) {
+  return matrix_bytes + 4 * type.indexed_accesses * nonzeros;
+}
 
 ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced) {
   ProductPlan plan;
@@ -129,7 +140,7 @@ ProductTuner::ProductTuner(sparse::DistributedMatrix& matrix, const solvers::Glo
       clock_(std::move(clock)),
       plan_(std::move(plan)),
       incumbent_(matrix.options()),
-      incumbent_bytes_(
+      incumbent_traffic_(
           static_cast<double>(matrix.comm().allreduce(matrix.matrix_bytes(), comm::ReduceOp::sum))) {
   matrix_.set_observer(this);
 }
@@ -186,7 +197,7 @@ void ProductTuner::conclude() {
   verdicts_.back().measured = duel_->challenger_seconds();
   if (wins) {
     incumbent_ = challenging_;
-    if (challenger_.item == "kernel") incumbent_bytes_ = challenger_.bytes;
+    if (challenger_.item == "kernel") incumbent_traffic_ = challenger_.traffic;
     recent_.assign(1, duel_->challenger_seconds());
   }
   matrix_.use(incumbent_);
@@ -246,25 +257,25 @@ double ProductTuner::predicted_seconds(const ProductCandidate& candidate) const 
   if (candidate.item != "kernel") return 0;
   const double vectors =
       16.0 * static_cast<double>(matrix_.global_rows());  // x read and y written, once each
-  return product_seconds() * (candidate.bytes + vectors) / (incumbent_bytes_ + vectors);
+  return product_seconds() * (candidate.traffic + vectors) / (incumbent_traffic_ + vectors);
 }
 
-/// A kernel that reads far more than the incumbent, or a strategy that, even at the rate at which this
+/// A kernel that moves far more than the incumbent, or a strategy that, even at the rate at which this
 /// product reads memory, would take longer than the incumbent's whole exchange.
 std::optional<std::string> ProductTuner::hopelessness(const ProductCandidate& candidate) const {
   if (candidate.item == "kernel") {
-    if (candidate.bytes <= far_more * incumbent_bytes_) return std::nullopt;
-    return fmt::format("it would read {:.2f} times the bytes of {}", candidate.bytes / incumbent_bytes_,
+    if (candidate.traffic <= far_more * incumbent_traffic_) return std::nullopt;
+    return fmt::format("it would move {:.2f} times the bytes of {}", candidate.traffic / incumbent_traffic_,
                        incumbent_.kernel);
   }
-  const double rate = incumbent_bytes_ / sum_.comm().size() / product_seconds();
+  const double rate = incumbent_traffic_ / sum_.comm().size() / product_seconds();
   if (!(rate > 0)) return std::nullopt;
-  const double optimistic = candidate.bytes / rate;
+  const double optimistic = candidate.traffic / rate;
   const bool hidden = candidate.name.ends_with("+overlap");
   const double limit = hidden ? product_seconds() : median(recent_halo_);
   if (optimistic <= limit) return std::nullopt;
   return fmt::format("moving {:.3g} bytes takes {:.3g} us even at the speed of memory; {} takes {:.3g} us",
-                     candidate.bytes, 1e6 * optimistic, hidden ? "a whole product" : "the exchange in use",
+                     candidate.traffic, 1e6 * optimistic, hidden ? "a whole product" : "the exchange in use",
                      1e6 * limit);
 }
 

@@ -19,7 +19,7 @@ namespace ayatori::tuning {
 struct ProductCandidate {
   std::string item;  ///< "kernel" or "halo"
   std::string name;
-  double bytes;  ///< kernel: of matrix storage, all ranks; halo: that the busiest rank sends or receives
+  double traffic;  ///< bytes; kernel: see kernel_traffic; halo: that the busiest rank sends or receives
 };
 
 /// What the product may be made of: candidates by descending promise, and what to begin with.
@@ -28,6 +28,10 @@ struct ProductPlan {
   std::vector<ProductCandidate> candidates;
   std::vector<Consideration> excluded;  ///< what no trial is needed for, and why
 };
+
+/// What a product with a kernel is expected to cost, in bytes over all ranks: the matrix as stored, and an
+/// access through an index counted as four bytes, since it occupies the memory system without moving much.
+double kernel_traffic(const sparse::KernelType& type, double matrix_bytes, double nonzeros);
 
 /// Collective. Predicts from the pattern which kernels can hold the matrix and what they read, and from the
 /// halo plan what the strategies move. What is forced has no rivals.
@@ -83,8 +87,9 @@ class ProductTuner final : public sparse::ProductObserver {
   std::function<double()> clock_;
   ProductPlan plan_;
   sparse::ProductOptions incumbent_;
-  double incumbent_bytes_;
-  std::size_t next_ = 0;  ///< candidates before this one have had their chance
+  double nonzeros_;           ///< of the interior parts of all ranks
+  double incumbent_traffic_;  ///< of the incumbent's kernel
+  std::size_t next_ = 0;      ///< candidates before this one have had their chance
   std::optional<Duel> duel_;
   ProductCandidate challenger_;
   sparse::ProductOptions challenging_;

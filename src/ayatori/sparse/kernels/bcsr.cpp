@@ -144,8 +144,8 @@ std::unique_ptr<Kernel> make(const Csr& matrix) {
 
 }  // namespace
 
-const KernelType bcsr2_kernel{name<2>, "dense 2 x 2 blocks", predicted_bytes<2>, make<2>};
-const KernelType bcsr3_kernel{name<3>, "dense 3 x 3 blocks", predicted_bytes<3>, make<3>};
-const KernelType bcsr4_kernel{name<4>, "dense 4 x 4 blocks", predicted_bytes<4>, make<4>};
+const KernelType bcsr2_kernel{name<2>, "dense 2 x 2 blocks", predicted_bytes<2>, 1.0 / 2, make<2>};
+const KernelType bcsr3_kernel{name<3>, "dense 3 x 3 blocks", predicted_bytes<3>, 1.0 / 3, make<3>};
+const KernelType bcsr4_kernel{name<4>, "dense 4 x 4 blocks", predicted_bytes<4>, 1.0 / 4, make<4>};
 
 }  // namespace ayatori::sparse

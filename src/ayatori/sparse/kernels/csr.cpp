@@ -74,13 +74,13 @@ std::unique_ptr<Kernel> make(const Csr& matrix) {
 
 }  // namespace
 
-const KernelType csr_kernel{"csr", "compressed sparse rows, threads of equal nonzeros", predicted_bytes,
+const KernelType csr_kernel{"csr", "compressed sparse rows, threads of equal nonzeros", predicted_bytes, 1,
                             make<1>};
 const KernelType csr_unroll2_kernel{"csr-unroll2", "csr with the loop over a row unrolled into 2 sums",
-                                    predicted_bytes, make<2>};
+                                    predicted_bytes, 1, make<2>};
 const KernelType csr_unroll4_kernel{"csr-unroll4", "csr with the loop over a row unrolled into 4 sums",
-                                    predicted_bytes, make<4>};
+                                    predicted_bytes, 1, make<4>};
 const KernelType csr_unroll8_kernel{"csr-unroll8", "csr with the loop over a row unrolled into 8 sums",
-                                    predicted_bytes, make<8>};
+                                    predicted_bytes, 1, make<8>};
 
 }  // namespace ayatori::sparse

@@ -30,8 +30,11 @@ std::vector<std::int32_t> offsets_of(const Csr& matrix) {
   const std::int64_t rows = matrix.rows;
   Array<unsigned char> holds_entry(rows + matrix.columns, 0);
   parallel_for(rows, [&](std::int64_t i) {
-    for (std::int64_t k = matrix.row_start[i]; k < matrix.row_start[i + 1]; ++k)
-      std::atomic_ref(holds_entry[matrix.column[k] - i + rows]).store(1, std::memory_order_relaxed);
+    for (std::int64_t k = matrix.row_start[i]; k < matrix.row_start[i + 1]; ++k) {
+      const std::atomic_ref mark(holds_entry[matrix.column[k] - i + rows]);
+      // A mark is written once only: threads that write all the time would take the line from each other.
+      if (mark.load(std::memory_order_relaxed) == 0) mark.store(1, std::memory_order_relaxed);
+    }
   });
   std::vector<std::int32_t> offsets;
   for (std::int64_t d = 0; d < rows + matrix.columns; ++d) {
@@ -181,6 +184,6 @@ const KernelType dia_kernel{name, "diagonals, explicit zeros included",
                               return if_not_absurd(
                                   bytes_of(facts.rows, facts.diagonals, facts.diagonal_elements), facts);
                             },
-                            [](const Csr& matrix) { return make_dia(matrix, best_simd()); }};
+                            0, [](const Csr& matrix) { return make_dia(matrix, best_simd()); }};
 
 }  // namespace ayatori::sparse

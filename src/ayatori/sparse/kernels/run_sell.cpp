@@ -182,6 +182,6 @@ const KernelType run_sell_kernel{
     [](const PatternFacts& facts) {
       return if_not_absurd(bytes_of(facts.rows, facts.runs, facts.outside_runs), facts);
     },
-    [](const Csr& matrix) { return make_run_sell(matrix, best_simd()); }};
+    0, [](const Csr& matrix) { return make_run_sell(matrix, best_simd()); }};
 
 }  // namespace ayatori::sparse

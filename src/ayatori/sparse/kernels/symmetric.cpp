@@ -131,6 +131,7 @@ const KernelType symmetric_kernel{name, "lower half of a symmetric matrix: every
                                     return csr_bytes(facts.rows,
                                                      (facts.nonzeros + facts.main_diagonal_entries) / 2);
                                   },
+                                  1.5,
                                   [](const Csr& matrix) -> std::unique_ptr<Kernel> {
                                     if (!is_symmetric(matrix)) cannot_hold(name, "it is not symmetric");
                                     return std::make_unique<Symmetric>(matrix, starts_of_lower(matrix));
