@@ -100,6 +100,35 @@ class Solve(CommandTest):
                     self.assertEqual(result["choice"]["method"], method)
                     self.assertEqual(result["choice"]["preconditioner"], preconditioner)
 
+    def test_every_kernel_and_halo_strategy(self):
+        considered = self.solve("poisson2d-5:n=12")[0]["tuning"]["considered"]
+        item = {1: "kernel", 2: "halo"}.get(RANKS)
+        names = [c["name"] for c in considered if c["item"] == item and c["verdict"] != "hopeless"]
+        self.assertTrue(item is None or len(names) > 5)
+        for name in names:
+            with self.subTest(name):
+                result, _ = self.solve("poisson2d-5:n=12", f"--{item}", name, "-q")
+                self.check(result)
+                self.assertEqual(result["choice"][item], name)
+                self.assertNotIn(item, [c["item"] for c in result["tuning"]["considered"]])
+
+    def test_exclusion(self):
+        result, done = self.solve("poisson2d-5:n=30", "--exclude", "cg,block-ilu0,dia", "--exclude", "allgather", "--explain")
+        self.check(result)
+        for trial in result["trials"]:
+            self.assertNotEqual(trial["choice"]["method"], "cg")
+            self.assertNotEqual(trial["choice"]["preconditioner"], "block-ilu0")
+            self.assertNotEqual(trial["choice"]["kernel"], "dia")
+        verdicts = {c["name"]: c["verdict"] for c in result["tuning"]["considered"]}
+        self.assertEqual(verdicts["dia"], "excluded")
+        self.assertIn("The kernel dia was excluded", done.stderr)
+
+    def test_without_a_budget_nothing_is_tried(self):
+        result, _ = self.solve("elliptic2d-5:n=40", "--tuning-share", 0)
+        self.check(result)
+        self.assertEqual(len(result["trials"]), 1)
+        self.assertLessEqual({c["verdict"] for c in result["tuning"]["considered"]}, {"not tried", "hopeless"})
+
     def test_not_converged_says_so_and_writes_the_best(self):
         entries = [(i, i, 1.0) for i in range(1, 10)]  # row 10 is empty: singular, and b_10 = 1
         self.write("A.mtx", matrix_market(entries, 10))

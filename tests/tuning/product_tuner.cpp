@@ -69,7 +69,8 @@ struct Play {
 ProductPlan three_kernels() {
   return {{"csr", "allgather"},
           {{"kernel", "csr-unroll4", 12000}, {"kernel", "csr-delta16", 12000}, {"kernel", "sell-8", 12000}},
-          {}};
+          {},
+          12000};
 }
 
 TEST(ProductTuner, TheFastestIsFoundAndUsed) {
@@ -106,7 +107,7 @@ TEST(ProductTuner, NothingIsTriedBeforeTheBudgetAllowsIt) {
 
 TEST(ProductTuner, TheHopelessIsNeverBuilt) {
   auto plan = three_kernels();
-  plan.candidates[0].bytes = 1e9;
+  plan.candidates[0].traffic = 1e9;
   Play play(plan, [](const ProductOptions&) { return 1.0; });
   play.run(1000);
   EXPECT_EQ(play.products["csr-unroll4"], 0);

@@ -34,8 +34,8 @@ struct KernelType {
   /// format cannot hold the matrix, or only at more than most_bytes().
   std::optional<std::int64_t> (*predicted_bytes)(const PatternFacts& facts);
 
-  /// Loads and stores through an index that a product makes for every nonzero of the matrix.
-  double indexed_accesses;
+  /// Loads and stores through an index that a product will make, where predicted_bytes() promises one.
+  double (*indexed_accesses)(const PatternFacts& facts);
 
   /// Throws InputError if the format cannot hold the matrix, which facts found on a sample may have promised.
   std::unique_ptr<Kernel> (*make)(const Csr& matrix);

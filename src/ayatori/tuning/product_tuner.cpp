@@ -21,26 +21,23 @@ constexpr double halo_price = 4;
 /// Products that the usual time is taken from.
 constexpr std::size_t remembered = 9;
 
+/// An access through an index occupies the memory system like so many bytes that stream through it.
+constexpr double access_bytes = 4;
+
 constexpr double unsupported = -1;
 
-double global_nonzeros(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
-  return static_cast<double>(comm.allreduce(parts.interior.nonzeros(), comm::ReduceOp::sum));
-}
-
-/// The expected cost of every kernel; unsupported where one rank's part cannot be held.
+/// What a product with every kernel is expected to move; unsupported where one rank's part cannot be held.
 std::vector<double> kernel_traffics(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
   const auto facts = sparse::pattern_facts(parts.interior);
-  const auto types = sparse::kernels();
   std::vector<double> values;
-  for (const auto& type : types) {
+  for (const auto& type : sparse::kernels()) {
     const auto bytes = type.predicted_bytes(facts);
-    values.push_back(bytes ? static_cast<double>(*bytes) : std::numeric_limits<double>::infinity());
+    values.push_back(bytes ? static_cast<double>(*bytes) + access_bytes * type.indexed_accesses(facts)
+                           : std::numeric_limits<double>::infinity());
   }
   comm.allreduce(std::span<double>(values), comm::ReduceOp::sum);
-  const double nonzeros = global_nonzeros(comm, parts);
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    const bool supported = values[i] < std::numeric_limits<double>::infinity();
-    values[i] = supported ? kernel_traffic(types[i], values[i], nonzeros) : unsupported;
+  for (double& value : values) {
+    if (value == std::numeric_limits<double>::infinity()) value = unsupported;
   }
   return values;
 }
@@ -72,6 +69,7 @@ void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, cons
   const auto usual = std::ranges::find(rivals, "csr", &ProductCandidate::name);
   const auto first = least_is_clear || usual == rivals.end() ? rivals.begin() : usual;
   plan.first.kernel = first->name;
+  plan.first_traffic = first->traffic;
   rivals.erase(first);
   plan.candidates.insert(plan.candidates.end(), rivals.begin(), rivals.end());
 }
@@ -113,10 +111,6 @@ void remember(std::deque<double>& values, double value) {
 
 }  // namespace
 
-double kernel_traffic(const sparse::KernelType& type, double matrix_bytes, double nonzeros) {
-  return matrix_bytes + 4 * type.indexed_accesses * nonzeros;
-}
-
 ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced) {
   ProductPlan plan;
   if (forced.kernel) {
@@ -140,8 +134,9 @@ ProductTuner::ProductTuner(sparse::DistributedMatrix& matrix, const solvers::Glo
       clock_(std::move(clock)),
       plan_(std::move(plan)),
       incumbent_(matrix.options()),
-      incumbent_traffic_(
-          static_cast<double>(matrix.comm().allreduce(matrix.matrix_bytes(), comm::ReduceOp::sum))) {
+      matrix_bytes_(static_cast<double>(matrix.comm().allreduce(matrix.matrix_bytes(), comm::ReduceOp::sum)) /
+                    matrix.comm().size()),
+      incumbent_traffic_(plan_.first_traffic) {
   matrix_.set_observer(this);
 }
 
@@ -268,7 +263,7 @@ std::optional<std::string> ProductTuner::hopelessness(const ProductCandidate& ca
     return fmt::format("it would move {:.2f} times the bytes of {}", candidate.traffic / incumbent_traffic_,
                        incumbent_.kernel);
   }
-  const double rate = incumbent_traffic_ / sum_.comm().size() / product_seconds();
+  const double rate = matrix_bytes_ / product_seconds();
   if (!(rate > 0)) return std::nullopt;
   const double optimistic = candidate.traffic / rate;
   const bool hidden = candidate.name.ends_with("+overlap");

@@ -19,7 +19,9 @@ namespace ayatori::tuning {
 struct ProductCandidate {
   std::string item;  ///< "kernel" or "halo"
   std::string name;
-  double traffic;  ///< bytes; kernel: see kernel_traffic; halo: that the busiest rank sends or receives
+  /// What a product moves, in bytes. Kernel: the matrix as stored, and four for every access through an
+  /// index, over all ranks; halo: what the busiest rank sends or receives.
+  double traffic;
 };
 
 /// What the product may be made of: candidates by descending promise, and what to begin with.
@@ -27,11 +29,8 @@ struct ProductPlan {
   sparse::ProductOptions first;
   std::vector<ProductCandidate> candidates;
   std::vector<Consideration> excluded;  ///< what no trial is needed for, and why
+  double first_traffic = 0;             ///< of the first kernel, where it has rivals
 };
-
-/// What a product with a kernel is expected to cost, in bytes over all ranks: the matrix as stored, and an
-/// access through an index counted as four bytes, since it occupies the memory system without moving much.
-double kernel_traffic(const sparse::KernelType& type, double matrix_bytes, double nonzeros);
 
 /// Collective. Predicts from the pattern which kernels can hold the matrix and what they read, and from the
 /// halo plan what the strategies move. What is forced has no rivals.
@@ -87,7 +86,7 @@ class ProductTuner final : public sparse::ProductObserver {
   std::function<double()> clock_;
   ProductPlan plan_;
   sparse::ProductOptions incumbent_;
-  double nonzeros_;           ///< of the interior parts of all ranks
+  double matrix_bytes_;       ///< mean of the ranks, with the first kernel
   double incumbent_traffic_;  ///< of the incumbent's kernel
   std::size_t next_ = 0;      ///< candidates before this one have had their chance
   std::optional<Duel> duel_;

@@ -133,6 +133,12 @@ std::optional<std::int64_t> predicted_bytes(const PatternFacts& facts) {
   return if_not_absurd(bytes_of<Size>(facts.rows, facts.blocks[Size - 2]), facts);
 }
 
+/// A block finds its elements of x by one column.
+template <int Size>
+double indexed_accesses(const PatternFacts& facts) {
+  return static_cast<double>(Size * facts.blocks[Size - 2]);
+}
+
 template <int Size>
 std::unique_ptr<Kernel> make(const Csr& matrix) {
   if (matrix.columns < Size)
@@ -144,8 +150,11 @@ std::unique_ptr<Kernel> make(const Csr& matrix) {
 
 }  // namespace
 
-const KernelType bcsr2_kernel{name<2>, "dense 2 x 2 blocks", predicted_bytes<2>, 1.0 / 2, make<2>};
-const KernelType bcsr3_kernel{name<3>, "dense 3 x 3 blocks", predicted_bytes<3>, 1.0 / 3, make<3>};
-const KernelType bcsr4_kernel{name<4>, "dense 4 x 4 blocks", predicted_bytes<4>, 1.0 / 4, make<4>};
+const KernelType bcsr2_kernel{name<2>, "dense 2 x 2 blocks", predicted_bytes<2>, indexed_accesses<2>,
+                              make<2>};
+const KernelType bcsr3_kernel{name<3>, "dense 3 x 3 blocks", predicted_bytes<3>, indexed_accesses<3>,
+                              make<3>};
+const KernelType bcsr4_kernel{name<4>, "dense 4 x 4 blocks", predicted_bytes<4>, indexed_accesses<4>,
+                              make<4>};
 
 }  // namespace ayatori::sparse

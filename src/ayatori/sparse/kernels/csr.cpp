@@ -67,6 +67,10 @@ std::optional<std::int64_t> predicted_bytes(const PatternFacts& facts) {
   return csr_bytes(facts.rows, facts.nonzeros);
 }
 
+double indexed_accesses(const PatternFacts& facts) {
+  return static_cast<double>(facts.nonzeros);
+}
+
 template <int Unroll>
 std::unique_ptr<Kernel> make(const Csr& matrix) {
   return std::make_unique<CsrThreaded<Unroll>>(matrix);
@@ -74,13 +78,13 @@ std::unique_ptr<Kernel> make(const Csr& matrix) {
 
 }  // namespace
 
-const KernelType csr_kernel{"csr", "compressed sparse rows, threads of equal nonzeros", predicted_bytes, 1,
-                            make<1>};
+const KernelType csr_kernel{"csr", "compressed sparse rows, threads of equal nonzeros", predicted_bytes,
+                            indexed_accesses, make<1>};
 const KernelType csr_unroll2_kernel{"csr-unroll2", "csr with the loop over a row unrolled into 2 sums",
-                                    predicted_bytes, 1, make<2>};
+                                    predicted_bytes, indexed_accesses, make<2>};
 const KernelType csr_unroll4_kernel{"csr-unroll4", "csr with the loop over a row unrolled into 4 sums",
-                                    predicted_bytes, 1, make<4>};
+                                    predicted_bytes, indexed_accesses, make<4>};
 const KernelType csr_unroll8_kernel{"csr-unroll8", "csr with the loop over a row unrolled into 8 sums",
-                                    predicted_bytes, 1, make<8>};
+                                    predicted_bytes, indexed_accesses, make<8>};
 
 }  // namespace ayatori::sparse

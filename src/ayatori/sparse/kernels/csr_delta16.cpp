@@ -98,6 +98,7 @@ const KernelType csr_delta16_kernel{
       if (!facts.gaps_fit_16_bits) return std::nullopt;
       return 10 * facts.nonzeros + std::int64_t{12} * facts.rows + 8;
     },
-    1, [](const Csr& matrix) -> std::unique_ptr<Kernel> { return std::make_unique<CsrDelta16>(matrix); }};
+    [](const PatternFacts& facts) { return static_cast<double>(facts.nonzeros); },
+    [](const Csr& matrix) -> std::unique_ptr<Kernel> { return std::make_unique<CsrDelta16>(matrix); }};
 
 }  // namespace ayatori::sparse

@@ -23,7 +23,8 @@ class CsrReference final : public Kernel {
 
 const KernelType csr_reference_kernel{
     "csr-reference", "compressed sparse rows, each row in storage order: the definition",
-    [](const PatternFacts& facts) { return std::optional(csr_bytes(facts.rows, facts.nonzeros)); }, 1,
+    [](const PatternFacts& facts) { return std::optional(csr_bytes(facts.rows, facts.nonzeros)); },
+    [](const PatternFacts& facts) { return static_cast<double>(facts.nonzeros); },
     [](const Csr& matrix) -> std::unique_ptr<Kernel> { return std::make_unique<CsrReference>(matrix); }};
 
 }  // namespace ayatori::sparse

@@ -179,11 +179,11 @@ std::unique_ptr<Kernel> make_dia(const Csr& matrix, Simd simd) {
   return std::make_unique<Dia>(matrix, simd);
 }
 
-const KernelType dia_kernel{name, "diagonals, explicit zeros included",
-                            [](const PatternFacts& facts) {
-                              return if_not_absurd(
-                                  bytes_of(facts.rows, facts.diagonals, facts.diagonal_elements), facts);
-                            },
-                            0, [](const Csr& matrix) { return make_dia(matrix, best_simd()); }};
+const KernelType dia_kernel{
+    name, "diagonals, explicit zeros included",
+    [](const PatternFacts& facts) {
+      return if_not_absurd(bytes_of(facts.rows, facts.diagonals, facts.diagonal_elements), facts);
+    },
+    [](const PatternFacts&) { return 0.0; }, [](const Csr& matrix) { return make_dia(matrix, best_simd()); }};
 
 }  // namespace ayatori::sparse

@@ -182,6 +182,7 @@ const KernelType run_sell_kernel{
     [](const PatternFacts& facts) {
       return if_not_absurd(bytes_of(facts.rows, facts.runs, facts.outside_runs), facts);
     },
-    0, [](const Csr& matrix) { return make_run_sell(matrix, best_simd()); }};
+    [](const PatternFacts& facts) { return static_cast<double>(facts.outside_runs); },
+    [](const Csr& matrix) { return make_run_sell(matrix, best_simd()); }};
 
 }  // namespace ayatori::sparse

@@ -225,6 +225,7 @@ std::unique_ptr<Kernel> make_sell(const Csr& matrix, Simd simd) {
 const KernelType sell_kernel{
     name, "SELL-8-sigma: rows of similar length side by side in the lanes of vector registers",
     [](const PatternFacts& facts) { return if_not_absurd(bytes_of(facts.rows, facts.sell_entries), facts); },
-    1, [](const Csr& matrix) { return make_sell(matrix, best_simd()); }};
+    [](const PatternFacts& facts) { return static_cast<double>(facts.sell_entries); },
+    [](const Csr& matrix) { return make_sell(matrix, best_simd()); }};
 
 }  // namespace ayatori::sparse

@@ -125,16 +125,16 @@ class Symmetric final : public Kernel {
 
 }  // namespace
 
-const KernelType symmetric_kernel{name, "lower half of a symmetric matrix: every entry serves two rows",
-                                  [](const PatternFacts& facts) -> std::optional<std::int64_t> {
-                                    if (!facts.symmetric) return std::nullopt;
-                                    return csr_bytes(facts.rows,
-                                                     (facts.nonzeros + facts.main_diagonal_entries) / 2);
-                                  },
-                                  1.5,
-                                  [](const Csr& matrix) -> std::unique_ptr<Kernel> {
-                                    if (!is_symmetric(matrix)) cannot_hold(name, "it is not symmetric");
-                                    return std::make_unique<Symmetric>(matrix, starts_of_lower(matrix));
-                                  }};
+const KernelType symmetric_kernel{
+    name, "lower half of a symmetric matrix: every entry serves two rows",
+    [](const PatternFacts& facts) -> std::optional<std::int64_t> {
+      if (!facts.symmetric) return std::nullopt;
+      return csr_bytes(facts.rows, (facts.nonzeros + facts.main_diagonal_entries) / 2);
+    },
+    [](const PatternFacts& facts) { return 1.5 * static_cast<double>(facts.nonzeros); },
+    [](const Csr& matrix) -> std::unique_ptr<Kernel> {
+      if (!is_symmetric(matrix)) cannot_hold(name, "it is not symmetric");
+      return std::make_unique<Symmetric>(matrix, starts_of_lower(matrix));
+    }};
 
 }  // namespace ayatori::sparse
