@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <mutex>
 #include <vector>
 
 #include "ayatori/base/parallel.hpp"
+#include "ayatori/base/random.hpp"
 
 namespace ayatori::tuning {
 
@@ -15,6 +18,12 @@ namespace {
 
 using sparse::Csr;
 using sparse::SplitMatrix;
+
+/// The rows of an unsymmetric matrix that are compared with their columns first: all up to this many entries,
+/// and at least one of so many. Below a tenth of the time of a product, although looking up a mirror image
+/// takes as long as multiplying by ten entries.
+constexpr std::int64_t entries_per_step = 1 << 17;
+constexpr std::int64_t longest_step = 128;
 
 /// The figures that simple sums, minima and maxima over rows give.
 struct RowFigures {
@@ -50,225 +59,144 @@ struct RowFigures {
   }
 };
 
-/// Sum and maximum of absolute values.
-struct Magnitudes {
-  double sum = 0;
-  double largest = 0;
+/// What tells a matrix from its transpose without looking up mirror images: sums over the entries of
+/// functions f(i, j, a_ij) that are pseudo-random but for f(i, j, a) = -f(j, i, a), so that an entry and its
+/// equal mirror image cancel. Entries that do not match cancel only by chance, one of 2^64. (Sums of hashes
+/// as fingerprints of sets: Clarke, Devadas, van Dijk, Gassend & Suh 2003.)
+struct Skewness {
+  std::uint64_t values = 0;
+  std::uint64_t pattern = 0;
 
-  void add_row(const Csr& csr, std::int64_t row) {
-    const std::int64_t end = csr.row_start[row + 1];
-    for (std::int64_t k = csr.row_start[row]; k < end; ++k) {
-      const double magnitude = std::abs(csr.value[k]);
-      sum += magnitude;
-      largest = std::max(largest, magnitude);
+  /// A pseudo-random odd number for a row or column.
+  static std::uint64_t key(std::int64_t i) {
+    return static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c16U + 0xd1b54a32d192ed03U;
+  }
+  void add(std::int64_t i, std::int64_t j, double value) {
+    const std::uint64_t place = key(i) * key(j);
+    const double without_minus_zero = value + 0.0;
+    const std::uint64_t entry = random_bits(0, place ^ std::bit_cast<std::uint64_t>(without_minus_zero));
+    const std::uint64_t position = random_bits(1, place);
+    values += j > i ? entry : j < i ? -entry : 0;
+    pattern += j > i ? position : j < i ? -position : 0;
+  }
+  void merge(const Skewness& other) {
+    values += other.values;
+    pattern += other.pattern;
+  }
+};
+
+/// The skewness of consecutive rows of the interior part. Entries are gathered into blocks that stay in the
+/// fastest cache, for rows are too short for SIMD instructions.
+class InteriorSkewness {
+ public:
+  InteriorSkewness(const Csr& matrix, std::int64_t first_row, std::int64_t first_entry)
+      : column_(matrix.column.data()),
+        value_(matrix.value.data()),
+        first_row_(first_row),
+        next_(first_entry) {}
+
+  void add_row(std::int32_t row, std::int64_t length) {
+    while (length > 0) {
+      const std::int64_t taken = std::min(length, block - gathered_);
+      std::fill_n(row_.begin() + gathered_, taken, row);
+      gathered_ += taken;
+      length -= taken;
+      if (gathered_ == block) flush();
     }
   }
-};
-
-/// How far pairs a_ij, a_ji are from being equal.
-struct Asymmetry {
-  bool values = false;
-  bool pattern = false;
-  double largest = 0;  ///< max |a_ij - a_ji|
-
-  /// `scale` gives the smaller of the largest entries of rows i and j. It is called only where it matters:
-  /// most pairs are equal, or come when the matrix is known to be unsymmetric.
-  template <class Scale>
-  void compare(double a, double b, Scale&& scale) {
-    if (a == b) return;
-    const double difference = std::abs(a - b);
-    if (!values) values = difference > 1e-13 * scale();
-    largest = std::max(largest, difference);
-  }
-  template <class Scale>
-  void add_unmirrored(double a, Scale&& scale) {
-    pattern = true;
-    compare(a, 0, scale);
-  }
-  /// Whether this entry, if it has no mirror image, changes nothing that is known.
-  bool covers_unmirrored(double a) const { return pattern && values && std::abs(a) <= largest; }
-
-  void merge(const Asymmetry& other) {
-    values = values || other.values;
-    pattern = pattern || other.pattern;
-    largest = std::max(largest, other.largest);
-  }
-};
-
-/// One pass over the rows of a rank, which share 2 x 8 bytes per row: traffic 12 bytes per nonzero and 24 per
-/// row, as for a product. Only entries below the diagonal look for their mirror images. As rows are visited
-/// in ascending order, those of row j are met from left to right, so that a cursor per row finds them without
-/// a search; and the row was visited before, so that its largest entry is known.
-///
-/// Threads visit ranges of rows. Pairs of entries in two ranges are compared after that, by search.
-class RowVisits {
- public:
-  explicit RowVisits(const SplitMatrix& parts)
-      : parts_(parts), matrix_(parts.interior), largest_(matrix_.rows), cursor_(matrix_.rows) {
-    const auto ranges = ranges_of_equal_work();
-    const int count = static_cast<int>(ranges.size());
-    std::vector<std::int64_t> crossing_end(count);
-#pragma omp parallel for schedule(static, 1) num_threads(count)
-    for (int t = 0; t < count; ++t) crossing_end[t] = visit(ranges[t]);
-    for (int t = 1; t < count; ++t) compare_across({ranges[t].begin, crossing_end[t]});
-    if (upper_met_ < upper_) visit_unmet();
-  }
-
-  const RowFigures& figures() const {
-    return figures_;
-  }
-  const Asymmetry& asymmetry() const {
-    return asymmetry_;
-  }
-  /// The largest |a_ij| of a row, over interior and halo part.
-  double largest(std::int64_t row) const {
-    return largest_[row];
+  const Skewness& finish() {
+    flush();
+    return sum_;
   }
 
  private:
-  std::vector<Range> ranges_of_equal_work() const {
-    const int count = threads_for(matrix_.nonzeros());
-    std::vector<Range> ranges(count);
-    for (int t = 1; t < count; ++t) {
-      const std::int64_t before = split_evenly(matrix_.nonzeros(), count, t).begin;
-      const auto row = std::lower_bound(matrix_.row_start.begin(), matrix_.row_start.end(), before);
-      ranges[t - 1].end = ranges[t].begin = row - matrix_.row_start.begin();
+  static constexpr std::int64_t block = 512;
+
+  void flush() {
+    std::uint64_t values = 0;
+    std::uint64_t pattern = 0;
+    const std::int32_t* column = column_ + next_;
+    const double* value = value_ + next_;
+#pragma omp simd reduction(+ : values, pattern)
+    for (std::int64_t k = 0; k < gathered_; ++k) {
+      Skewness entry;
+      entry.add(first_row_ + row_[k], first_row_ + column[k], value[k]);
+      values += entry.values;
+      pattern += entry.pattern;
     }
-    ranges.back().end = matrix_.rows;
-    return ranges;
+    sum_.merge({values, pattern});
+    next_ += gathered_;
+    gathered_ = 0;
   }
 
-  double scale(std::int64_t i, std::int64_t j) const {
-    return std::min(largest_[i], largest_[j]);
-  }
-
-  /// Everything that the rows of a range tell on their own. Returns the row after the last one that has
-  /// entries left of the range.
-  std::int64_t visit(Range range) {
-    const std::int64_t* start = matrix_.row_start.data();
-    const std::int32_t* column = matrix_.column.data();
-    const double* value = matrix_.value.data();
-    RowFigures figures;
-    Asymmetry asymmetry;
-    std::int64_t upper = 0;
-    std::int64_t upper_met = 0;
-    std::int64_t crossing_end = range.begin;
-    auto halo_row = std::ranges::lower_bound(parts_.halo_rows, range.begin) - parts_.halo_rows.begin();
-    for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const std::int64_t end = start[i + 1];
-      std::int64_t length = end - start[i];
-      Magnitudes magnitudes;
-      magnitudes.add_row(matrix_, i);
-      if (halo_row < parts_.halo.rows && parts_.halo_rows[halo_row] == i) {
-        length += parts_.halo.row_start[halo_row + 1] - parts_.halo.row_start[halo_row];
-        magnitudes.add_row(parts_.halo, halo_row++);
-      }
-      largest_[i] = magnitudes.largest;
-
-      std::int64_t k = start[i];
-      if (k < end && column[k] < range.begin) {
-        crossing_end = i + 1;
-        while (k < end && column[k] < range.begin) ++k;
-      }
-      for (; k < end && column[k] < i; ++k) {
-        const std::int32_t j = column[k];
-        std::int64_t mirror = cursor_[j];
-        const std::int64_t mirror_end = start[j + 1];
-        for (; mirror < mirror_end && column[mirror] < i; ++mirror) {
-          ++upper_met;
-          asymmetry.add_unmirrored(value[mirror], [&] { return scale(j, column[mirror]); });
-        }
-        if (mirror < mirror_end && column[mirror] == i) {
-          ++upper_met;
-          asymmetry.compare(value[k], value[mirror++], [&] { return scale(i, j); });
-        } else {
-          asymmetry.add_unmirrored(value[k], [&] { return scale(i, j); });
-        }
-        cursor_[j] = mirror;
-      }
-      const double diagonal = k < end && column[k] == i ? value[k++] : 0;
-      cursor_[i] = k;
-      upper += end - k;
-      figures.add_row(length, diagonal, magnitudes.sum, magnitudes.largest);
-    }
-    const std::scoped_lock lock(merging_);
-    figures_.merge(figures);
-    asymmetry_.merge(asymmetry);
-    upper_ += upper;
-    upper_met_ += upper_met;
-    return crossing_end;
-  }
-
-  /// The place of a(j, i) among the entries of row j that no visit has met, or -1.
-  std::int64_t find_unmet(std::int64_t j, std::int64_t i) const {
-    const auto begin = matrix_.column.begin() + cursor_[j];
-    const auto end = matrix_.column.begin() + matrix_.row_start[j + 1];
-    const auto place = std::lower_bound(begin, end, static_cast<std::int32_t>(i));
-    return place != end && *place == i ? place - matrix_.column.begin() : -1;
-  }
-
-  /// Compares the entries of these rows left of the first one with their mirror images.
-  void compare_across(Range rows) {
-    parallel_ranges(rows.size(), [&](Range share) {
-      Asymmetry asymmetry;
-      std::int64_t upper_met = 0;
-      for (std::int64_t i = rows.begin + share.begin; i < rows.begin + share.end; ++i) {
-        const std::int64_t end = matrix_.row_start[i + 1];
-        for (std::int64_t k = matrix_.row_start[i]; k < end && matrix_.column[k] < rows.begin; ++k) {
-          const std::int32_t j = matrix_.column[k];
-          const std::int64_t mirror = find_unmet(j, i);
-          if (mirror >= 0) {
-            ++upper_met;
-            asymmetry.compare(matrix_.value[k], matrix_.value[mirror], [&] { return scale(i, j); });
-          } else {
-            asymmetry.add_unmirrored(matrix_.value[k], [&] { return scale(i, j); });
-          }
-        }
-      }
-      const std::scoped_lock lock(merging_);
-      asymmetry_.merge(asymmetry);
-      upper_met_ += upper_met;
-    });
-  }
-
-  /// Looks at the entries above the diagonal that were not met from below: those without a mirror image, and
-  /// those whose mirror image is in another range.
-  void visit_unmet() {
-    asymmetry_.pattern = true;
-    parallel_ranges(matrix_.rows, [&](Range range) {
-      Asymmetry asymmetry;
-      {
-        const std::scoped_lock lock(merging_);
-        asymmetry = asymmetry_;
-      }
-      for (std::int64_t i = range.begin; i < range.end; ++i) {
-        for (std::int64_t k = cursor_[i]; k < matrix_.row_start[i + 1]; ++k) {
-          const std::int32_t j = matrix_.column[k];
-          if (asymmetry.covers_unmirrored(matrix_.value[k]) || is_stored(j, i)) continue;
-          asymmetry.add_unmirrored(matrix_.value[k], [&] { return scale(i, j); });
-        }
-      }
-      const std::scoped_lock lock(merging_);
-      asymmetry_.merge(asymmetry);
-    });
-  }
-
-  bool is_stored(std::int64_t i, std::int64_t j) const {
-    const std::int32_t* column = matrix_.column.data();
-    return std::binary_search(column + matrix_.row_start[i], column + matrix_.row_start[i + 1],
-                              static_cast<std::int32_t>(j));
-  }
-
-  const SplitMatrix& parts_;
-  const Csr& matrix_;
-  Array<double> largest_;
-  Array<std::int64_t> cursor_;  ///< of each row: the first entry right of the diagonal that was not met yet
-  std::mutex merging_;          ///< guards what follows
-  RowFigures figures_;
-  Asymmetry asymmetry_;
-  std::int64_t upper_ = 0;      ///< entries above the diagonal
-  std::int64_t upper_met_ = 0;  ///< of these, met from below: compared, or found to have no mirror image
+  const std::int32_t* column_;
+  const double* value_;
+  std::int64_t first_row_;
+  std::int64_t next_;  ///< the first entry that is not in the sum
+  std::int64_t gathered_ = 0;
+  std::array<std::int32_t, block> row_;  ///< of the entries gathered
+  Skewness sum_;
 };
+
+/// Entries, sum and maximum of absolute values.
+struct RowSummary {
+  std::int64_t length = 0;
+  double sum_abs = 0;
+  double largest = 0;
+  double diagonal = 0;
+
+  void add(const Csr& csr, std::int64_t row, std::int64_t diagonal_column) {
+    const std::int64_t begin = csr.row_start[row];
+    const std::int64_t end = csr.row_start[row + 1];
+    length += end - begin;
+    for (std::int64_t k = begin; k < end; ++k) {
+      sum_abs += std::abs(csr.value[k]);
+      largest = std::max(largest, std::abs(csr.value[k]));
+      diagonal += csr.column[k] == diagonal_column ? csr.value[k] : 0;  // of one entry, and without a branch
+    }
+  }
+};
+
+/// What one pass over a rank's rows tells.
+struct Pass {
+  RowFigures figures;
+  Skewness skewness;
+  Array<double> largest;  ///< |a_ij| of each row
+};
+
+/// Traffic: 12 bytes per nonzero and 16 per row.
+Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
+  const Csr& interior = parts.interior;
+  const Csr& halo = parts.halo;
+  Pass pass;
+  pass.largest.resize(interior.rows);
+  std::mutex merging;
+  parallel_ranges(interior.rows, [&](Range range) {
+    RowFigures figures;
+    InteriorSkewness interior_skewness(interior, first_row, interior.row_start[range.begin]);
+    Skewness skewness;
+    auto r = std::ranges::lower_bound(parts.halo_rows, range.begin) - parts.halo_rows.begin();
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      RowSummary row;
+      row.add(interior, i, i);
+      interior_skewness.add_row(static_cast<std::int32_t>(i), row.length);
+      if (r < halo.rows && parts.halo_rows[r] == i) {
+        row.add(halo, r, -1);
+        for (std::int64_t k = halo.row_start[r]; k < halo.row_start[r + 1]; ++k) {
+          skewness.add(first_row + i, parts.plan.ghosts[halo.column[k]], halo.value[k]);
+        }
+        ++r;
+      }
+      figures.add_row(row.length, row.diagonal, row.sum_abs, row.largest);
+      pass.largest[i] = row.largest;
+    }
+    skewness.merge(interior_skewness.finish());
+    const std::scoped_lock lock(merging);
+    pass.figures.merge(figures);
+    pass.skewness.merge(skewness);
+  });
+  return pass;
+}
 
 /// a(i, j) of the matrix, 0 where nothing is stored; `stored` tells which.
 double find(const Csr& csr, std::int64_t i, std::int32_t j, bool& stored) {
@@ -279,6 +207,68 @@ double find(const Csr& csr, std::int64_t i, std::int32_t j, bool& stored) {
   return stored ? csr.value[place - csr.column.begin()] : 0;
 }
 
+/// a(j, i) for the entry k of row i in column j. In matrices from grids the mirror image stands as far from
+/// the end of its row as the entry from the beginning of its own, so that place is looked at before the row
+/// is searched.
+double find_mirrored(const Csr& csr, std::int64_t i, std::int64_t k, bool& stored) {
+  const std::int32_t j = csr.column[k];
+  const std::int64_t guess = csr.row_start[j + 1] - 1 - (k - csr.row_start[i]);
+  if (guess >= csr.row_start[j] && csr.column[guess] == i) {
+    stored = true;
+    return csr.value[guess];
+  }
+  return find(csr, j, static_cast<std::int32_t>(i), stored);
+}
+
+/// How far pairs a_ij, a_ji are from being equal.
+struct Asymmetry {
+  bool values = false;
+  double largest = 0;  ///< max |a_ij - a_ji|
+
+  void compare(double a, double b, double scale) {
+    const double difference = std::abs(a - b);
+    values = values || difference > 1e-13 * scale;
+    largest = std::max(largest, difference);
+  }
+  void merge(const Asymmetry& other) {
+    values = values || other.values;
+    largest = std::max(largest, other.largest);
+  }
+};
+
+/// The entries that are compared with their mirror images.
+struct Selection {
+  std::int64_t row_step = 1;  ///< of the rows 0, row_step, 2 row_step, ...
+  bool lower_only = false;    ///< those below the diagonal only, which are enough on a symmetric pattern
+
+  std::int64_t first_row_from(std::int64_t row) const { return (row + row_step - 1) / row_step * row_step; }
+  bool contains(std::int64_t row, std::int64_t column) const {
+    return row % row_step == 0 && (column < row || (column > row && !lower_only));
+  }
+};
+
+Asymmetry interior_asymmetry(const Csr& interior, std::int64_t first_row, const Array<double>& largest,
+                             const Selection& selection) {
+  Asymmetry total;
+  std::mutex merging;
+  parallel_ranges(interior.rows, [&](Range range) {
+    Asymmetry mine;
+    for (std::int64_t i = selection.first_row_from(first_row + range.begin) - first_row; i < range.end;
+         i += selection.row_step) {
+      for (std::int64_t k = interior.row_start[i]; k < interior.row_start[i + 1]; ++k) {
+        const std::int32_t j = interior.column[k];
+        if (!selection.contains(first_row + i, first_row + j)) continue;
+        bool stored = false;
+        const double mirrored = find_mirrored(interior, i, k, stored);
+        mine.compare(interior.value[k], mirrored, std::min(largest[i], largest[j]));
+      }
+    }
+    const std::scoped_lock lock(merging);
+    total.merge(mine);
+  });
+  return total;
+}
+
 /// An entry of a halo part on its way to the rank that owns its column, and so its mirror image.
 struct TravellingEntry {
   std::int64_t row;
@@ -287,16 +277,17 @@ struct TravellingEntry {
   double row_largest;
 };
 
-Asymmetry halo_asymmetry(const comm::Comm& comm, const SplitMatrix& parts, const RowVisits& visits) {
-  if (comm.size() == 1) return {};
+Asymmetry halo_asymmetry(const comm::Comm& comm, const SplitMatrix& parts, const Array<double>& largest,
+                         const Selection& selection) {
   const Range mine = parts.partition.range(comm.rank());
   std::vector<std::vector<TravellingEntry>> by_owner(comm.size());
   for (std::int32_t r = 0; r < parts.halo.rows; ++r) {
     const std::int32_t i = parts.halo_rows[r];
     for (std::int64_t k = parts.halo.row_start[r]; k < parts.halo.row_start[r + 1]; ++k) {
       const std::int64_t column = parts.plan.ghosts[parts.halo.column[k]];
+      if (!selection.contains(mine.begin + i, column)) continue;
       by_owner[parts.partition.owner(column)].push_back(
-          {mine.begin + i, column, parts.halo.value[k], visits.largest(i)});
+          {mine.begin + i, column, parts.halo.value[k], largest[i]});
     }
   }
   std::vector<TravellingEntry> sent;
@@ -318,30 +309,44 @@ Asymmetry halo_asymmetry(const comm::Comm& comm, const SplitMatrix& parts, const
     const double mirrored = known ? find(parts.halo, halo_row_of[i],
                                          static_cast<std::int32_t>(ghost - parts.plan.ghosts.begin()), stored)
                                   : 0;
-    result.pattern = result.pattern || !stored;
-    result.compare(entry.value, mirrored, [&] { return std::min(entry.row_largest, visits.largest(i)); });
+    result.compare(entry.value, mirrored, std::min(entry.row_largest, largest[i]));
   }
   return result;
+}
+
+/// Collective. The asymmetry of the entries of a selection.
+Asymmetry compare(const comm::Comm& comm, const SplitMatrix& parts, const Array<double>& largest,
+                  const Selection& selection) {
+  const std::int64_t first_row = parts.partition.range(comm.rank()).begin;
+  Asymmetry mine = interior_asymmetry(parts.interior, first_row, largest, selection);
+  mine.merge(halo_asymmetry(comm, parts, largest, selection));
+  std::array<double, 2> maxima{mine.largest, mine.values ? 1.0 : 0.0};
+  comm.allreduce(std::span<double>(maxima), comm::ReduceOp::max);
+  return {maxima[1] != 0, maxima[0]};
+}
+
+/// Collective. The asymmetry of a matrix that is not exactly symmetric. Most such matrices show it in any few
+/// rows, and the others have all their rows compared.
+Asymmetry find_asymmetry(const comm::Comm& comm, const SplitMatrix& parts, const Array<double>& largest,
+                         std::int64_t nonzeros, bool symmetric_pattern) {
+  const std::int64_t step = std::clamp<std::int64_t>(nonzeros / entries_per_step, 1, longest_step);
+  Asymmetry found = compare(comm, parts, largest, {step, symmetric_pattern});
+  if (!found.values && step > 1) found = compare(comm, parts, largest, {1, symmetric_pattern});
+  return found;
 }
 
 }  // namespace
 
 MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
-  const RowVisits visits(parts);
-  const RowFigures& figures = visits.figures();
-  Asymmetry asymmetry = visits.asymmetry();
-  asymmetry.merge(halo_asymmetry(comm, parts, visits));
-
+  const Pass pass = pass_over_rows(parts, parts.partition.range(comm.rank()).begin);
+  const RowFigures& figures = pass.figures;
   std::array<std::int64_t, 5> sums{parts.interior.nonzeros() + parts.halo.nonzeros(), figures.positive,
                                    figures.negative, figures.zero, figures.dominant};
   comm.allreduce(std::span<std::int64_t>(sums), comm::ReduceOp::sum);
-  std::array<double, 7> maxima{-static_cast<double>(figures.min_row),
-                               static_cast<double>(figures.max_row),
-                               figures.max_abs,
-                               figures.norm_infinity,
-                               asymmetry.largest,
-                               asymmetry.values ? 1.0 : 0.0,
-                               asymmetry.pattern ? 1.0 : 0.0};
+  std::array<std::uint64_t, 2> skewness{pass.skewness.values, pass.skewness.pattern};
+  comm.allreduce(std::span<std::uint64_t>(skewness), comm::ReduceOp::sum);
+  std::array<double, 4> maxima{-static_cast<double>(figures.min_row), static_cast<double>(figures.max_row),
+                               figures.max_abs, figures.norm_infinity};
   comm.allreduce(std::span<double>(maxima), comm::ReduceOp::max);
 
   MatrixFacts facts;
@@ -356,9 +361,14 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   facts.max_row_nonzeros = static_cast<std::int64_t>(maxima[1]);
   facts.max_abs = maxima[2];
   facts.norm_infinity = maxima[3];
-  facts.asymmetry = facts.max_abs > 0 ? maxima[4] / facts.max_abs : 0;
-  facts.symmetric = maxima[5] == 0;
-  facts.pattern_symmetric = maxima[6] == 0;
+  facts.pattern_symmetric = skewness[1] == 0;
+  facts.symmetric = skewness[0] == 0;
+  if (!facts.symmetric) {
+    const Asymmetry asymmetry =
+        find_asymmetry(comm, parts, pass.largest, facts.nonzeros, facts.pattern_symmetric);
+    facts.symmetric = !asymmetry.values;
+    facts.asymmetry = facts.max_abs > 0 ? asymmetry.largest / facts.max_abs : 0;
+  }
   return facts;
 }
 
