@@ -140,11 +140,22 @@ TEST(PlanProduct, PredictsFromThePattern) {
   for (const auto& candidate : plan.candidates) EXPECT_NE(candidate.name, plan.first.kernel);
 
   const auto random = plan_product(world(), *split_random(), {});
-  EXPECT_EQ(random.first.kernel, "csr");
+  EXPECT_NE(random.first.kernel, "dia");
   const auto is_excluded = [&](const char* name) {
     return std::ranges::any_of(random.excluded, [&](const Consideration& c) { return c.name == name; });
   };
   EXPECT_TRUE(is_excluded("dia"));
+}
+
+TEST(PlanProduct, WhereTheFirstKernelFailsTheNextIsTaken) {
+  auto plan = three_kernels();
+  EXPECT_TRUE(take_next_kernel(plan, "no reason"));
+  EXPECT_EQ(plan.first.kernel, "csr-unroll4");
+  EXPECT_EQ(plan.excluded.back().name, "csr");
+  EXPECT_TRUE(take_next_kernel(plan, ""));
+  EXPECT_TRUE(take_next_kernel(plan, ""));
+  EXPECT_EQ(plan.first.kernel, "sell-8");
+  EXPECT_FALSE(take_next_kernel(plan, ""));
 }
 
 TEST(PlanProduct, WhatIsForcedHasNoRivalsAndWhatIsExcludedIsNone) {

@@ -126,6 +126,16 @@ ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& part
   return plan;
 }
 
+bool take_next_kernel(ProductPlan& plan, std::string reason) {
+  const auto next = std::ranges::find(plan.candidates, "kernel", &ProductCandidate::item);
+  if (next == plan.candidates.end()) return false;
+  plan.excluded.push_back({"kernel", plan.first.kernel, "failed", std::move(reason)});
+  plan.first.kernel = next->name;
+  plan.first_traffic = next->traffic;
+  plan.candidates.erase(next);
+  return true;
+}
+
 ProductTuner::ProductTuner(sparse::DistributedMatrix& matrix, const solvers::GlobalSum& sum, Budget& budget,
                            std::function<double()> clock, ProductPlan plan)
     : matrix_(matrix),

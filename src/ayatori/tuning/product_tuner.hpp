@@ -36,6 +36,10 @@ struct ProductPlan {
 /// halo plan what the strategies move. What is forced has no rivals.
 ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced);
 
+/// Begins with the next best kernel, because the first cannot be built for this reason. False if there is
+/// none.
+bool take_next_kernel(ProductPlan& plan, std::string reason);
+
 /// Chooses kernel and halo strategy while the matrix is being multiplied (Katagiri & Kuroda, items iv and v):
 /// one challenger at a time duels with the incumbent inside the products that the solver makes anyway. A
 /// challenger is built only when the budget allows its price, and not at all if even its optimistic time is

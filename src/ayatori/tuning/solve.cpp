@@ -47,13 +47,12 @@ void build_product(SolveState& state) {
     plan = plan_product(state.comm, *state.system->parts(), state.options.forced);
   }
   const ScopedTimer timer(state.report.seconds.setup);
-  try {
-    state.matrix.emplace(state.comm, state.system->parts(), plan.first);
-  } catch (const Error& error) {
-    if (!error.agreed() || state.options.forced.kernel) throw;
-    state.add_event("failure", error.what());
-    plan.first.kernel = "csr";
-    state.matrix.emplace(state.comm, state.system->parts(), plan.first);
+  while (!state.matrix) {
+    try {
+      state.matrix.emplace(state.comm, state.system->parts(), plan.first);
+    } catch (const Error& error) {
+      if (!error.agreed() || !take_next_kernel(plan, error.what())) throw;
+    }
   }
   state.product_tuner.emplace(
       *state.matrix, state.sum, state.budget, [&state] { return state.clock(); }, std::move(plan));

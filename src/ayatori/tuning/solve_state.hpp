@@ -33,8 +33,9 @@ struct Arm {
 class SolveState {
  public:
   /// Collective.
-  SolveState(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMatrix> parts, solvers::ConstVector b,
-             solvers::Vector x, const SolveOptions& options, const SolveHooks& hooks);
+  SolveState(const comm::Comm& communicator, std::shared_ptr<const sparse::SplitMatrix> parts,
+             solvers::ConstVector b, solvers::Vector best, const SolveOptions& solve_options,
+             const SolveHooks& solve_hooks);
 
   double clock() const { return hooks.clock ? hooks.clock() : watch_.seconds(); }
   /// Collective: the time on which the ranks agree, as of now.
