@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <atomic>
 #include <cmath>
 #include <string>
 
@@ -257,6 +258,23 @@ TEST(BlockIlu0, IsBlockDiagonalByRanksAndBlocks) {
   EXPECT_EQ(part_of(23), parts - 1);
   // Dense blocks have no fill to drop: each is inverted exactly.
   EXPECT_LT(difference(tests::multiply(m, diagonal_blocks), tests::identity(24)), 1e-12);
+}
+
+TEST(BlockIlu0, GivesUpOnAllRanksWhenOneDoes) {
+  const Problem problem(tests::laplacian_1d(24));
+  const int last = problem.comm.size() - 1;
+  std::atomic<int> asked = 0;
+  try {
+    problem.build("block-ilu0", {.blocks = 2, .gives_up = [&] {
+                                   ++asked;
+                                   return problem.comm.rank() == last;
+                                 }});
+    ADD_FAILURE() << "not given up";
+  } catch (const EnvironmentError& error) {
+    EXPECT_TRUE(error.agreed());
+    EXPECT_NE(std::string(error.what()).find("given up"), std::string::npos);
+  }
+  EXPECT_GT(asked, 0);
 }
 
 TEST(BlockIlu0, ReportsItsShifts) {

@@ -233,6 +233,21 @@ TEST(Solve, SlowChallengersAreDroppedWithinTheBound) {
   EXPECT_EQ(recorded.spent.at("cg"), cg_alone) << "nothing of a suspended iteration is lost";
 }
 
+TEST(Solve, ChallengersCountAgainstTheIterationLimit) {
+  SolveOptions options;
+  options.forced.preconditioner = "none";
+  options.max_iterations = 150;
+  double now = 0;
+  SolveHooks hooks;
+  hooks.clock = [&] { return now; };
+  hooks.progress = [&](const Choice&, std::int64_t, double) { now += 1; };
+  const Solved solved(sparse::tridiagonal_matrix(4000), 1, options, hooks);
+  EXPECT_EQ(solved.report.status, Status::not_converged);
+  EXPECT_GT(solved.report.trials.size(), 1U);
+  EXPECT_LE(solved.report.iterations, 150 + 2);
+  EXPECT_GE(solved.report.iterations, 150);
+}
+
 TEST(Solve, NothingIsTriedWithoutABudget) {
   const auto matrix = sparse::tridiagonal_matrix(400);
   SolveOptions options;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +18,9 @@ struct PreconditionerOptions {
   int blocks = 0;      ///< of block-ilu0 per rank; 0: one per thread
   int block_size = 0;  ///< rows of a block of block-jacobi, up to 64; 0: the nodes of the mesh, or 8 rows
   int degree = 4;      ///< of the polynomials, up to 100; odd ones have to be more careful about the spectrum
+  /// Asked now and then during set-ups that may take long, by several threads at once: true on one rank
+  /// abandons the set-up on all, with an EnvironmentError.
+  std::function<bool()> gives_up = {};
 };
 
 /// A preconditioner ready for use, with what its set-up has to report ("shifted 12 pivots by 1e-8", ...).

@@ -47,20 +47,28 @@ Attempt::Attempt(SolveState& state, std::size_t arm, Challenge challenge)
       {rung.choice, rung.why, "", "", 0, state.relative(state.residual_norm), 0, 0});
 }
 
+/// Builds the preconditioner. A challenger's set-up is given up when it has taken what the challenge allows.
+void Attempt::set_up() {
+  const Stopwatch watch;
+  start_ = state_.agree_on_time();
+  solvers::PreconditionerOptions options;
+  const double limit = state_.clock() + std::min(challenge_.finish, challenge_.allowance);
+  if (challenge_.depth > 0) options.gives_up = [this, limit] { return state_.clock() > limit; };
+  preconditioner_ =
+      solvers::preconditioner(trial().choice.preconditioner).make(*state_.matrix, state_.sum, options);
+  comm::agree(state_.comm, [&] {
+    for (auto* vector : {&base_, &right_side_, &correction_, &sum_of_both_})
+      vector->resize(state_.residual.size());
+  });
+  state_.agree_on_time();
+  trial().setup_seconds = watch.seconds();
+  state_.report.seconds.setup += watch.seconds();
+  for (const std::string& note : preconditioner_.notes) state_.add_event("note", note);
+}
+
 void Attempt::pursue() {
   try {
-    const Stopwatch setup;
-    start_ = state_.agree_on_time();
-    preconditioner_ =
-        solvers::preconditioner(trial().choice.preconditioner).make(*state_.matrix, state_.sum, {});
-    comm::agree(state_.comm, [&] {
-      for (auto* vector : {&base_, &right_side_, &correction_, &sum_of_both_})
-        vector->resize(state_.residual.size());
-    });
-    state_.agree_on_time();
-    trial().setup_seconds = setup.seconds();
-    state_.report.seconds.setup += setup.seconds();
-    for (const std::string& note : preconditioner_.notes) state_.add_event("note", note);
+    set_up();
     if (state_.stopped()) {
       trial().outcome = name_of(solvers::Stop::interrupted);
     } else {
@@ -69,12 +77,15 @@ void Attempt::pursue() {
     }
   } catch (const Error& error) {
     if (!error.agreed()) throw;
-    arm().state = Arm::State::finished;
+    // Dropped as a challenger, an arm whose set-up was too dear may still be needed when the others fail.
+    const bool may_be_needed = challenge_.depth > 0 && trial().iterations == 0;
+    arm().state = may_be_needed ? Arm::State::untried : Arm::State::finished;
+    arm().was_given_up = may_be_needed;
     trial().outcome = "failed";
     trial().reason = error.what();
     state_.add_event("failure", fmt::format("{}: {}", name(), error.what()));
   }
-  trial().relative_residual = state_.relative(state_.residual_norm);
+  if (!overtaken_) trial().relative_residual = state_.relative(state_.residual_norm);
 }
 
 /// Solves A d = r for a correction d of the best x. True if the same arm should run again.
@@ -178,7 +189,8 @@ bool Attempt::judge(const solvers::MethodResult& result, double before) {
       return false;
     case solvers::Stop::yielded:
       arm().state = Arm::State::paused;
-      trial().outcome = overtaken_ ? "overtaken" : "outpaced";
+      if (overtaken_) trial().outcome = "overtaken";
+      if (behind_) trial().outcome = "outpaced";
       if (behind_)
         trial().reason = fmt::format("it would have taken {:.2g} s more, the one it challenged {:.2g} s",
                                      pace_->remaining(state_.target()), challenge_.finish);
@@ -198,11 +210,13 @@ bool Attempt::goes_on(int iteration, double norm) {
     state_.hooks.progress(trial().choice, state_.report.iterations + iteration, state_.relative(norm));
   pace_->add(own_seconds() - iterating_from_, norm);
   if (norm <= state_.target() || state_.sum.stop_requested()) return true;  // the method will see it itself
+  if (iteration >= state_.iterations_left())
+    return false;  // fewer than the method was told: challengers took some
   behind_ = falls_behind(iteration);
   if (behind_) return false;
   if (iteration < last_challenge_ + between_looks) return true;
   if (const auto challenger = next_challenger(iteration)) {
-    overtaken_ = is_overtaken_by(*challenger);
+    overtaken_ = is_overtaken_by(*challenger, iteration);
     last_challenge_ = iteration;
   }
   return !overtaken_;
@@ -226,7 +240,7 @@ double Attempt::product_seconds(int iteration) const {
 /// Whether an arm may challenge this one: not tried yet, or not hopeless when it was, and other numerics than
 /// all that are at work.
 bool Attempt::is_promising(const Arm& arm) const {
-  if (arm.rung.last_resort) return false;
+  if (arm.rung.last_resort || arm.was_given_up) return false;
   if (arm.state != Arm::State::untried && arm.state != Arm::State::paused) return false;
   const Choice& choice = arm.rung.choice;
   for (const Arm& other : state_.arms) {
@@ -265,7 +279,7 @@ std::optional<Attempt::Challenger> Attempt::next_challenger(int iteration) const
 }
 
 /// Suspends this attempt and lets another run from the x reached. True if this one is not needed any more.
-bool Attempt::is_overtaken_by(const Challenger& challenger) {
+bool Attempt::is_overtaken_by(const Challenger& challenger, int iteration) {
   const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
   const Meter start = meters.read();
   const double agreed_start = state_.sum.agreed_seconds();
@@ -273,20 +287,28 @@ bool Attempt::is_overtaken_by(const Challenger& challenger) {
   const double remaining = pace_->remaining(state_.target());
   solvers::copy(base_, sum_of_both_);
   solvers::axpy(1, correction_, sum_of_both_);
+  const double best = state_.residual_norm;
   state_.offer(sum_of_both_);
+  if (state_.residual_norm < best) {
+    state_.report.choice = trial().choice;
+    state_.report.why = trial().why;
+  }
 
+  trial().relative_residual = state_.relative(state_.residual_norm);
   const std::string who = describe(state_.arms[challenger.arm].rung.choice);
   Attempt attempt(state_, challenger.arm, {remaining, patience * challenger.price, challenge_.depth + 1});
   ++state_.arms[challenger.arm].tries;
+  state_.report.iterations += iteration;
   if (!state_.converged()) attempt.pursue();
+  state_.report.iterations -= iteration;
   const double agreed_end = state_.agree_on_time();
   const Meter spent = meters.since(start);
   challengers_ += spent;
   away_ += agreed_end - agreed_start;
 
+  if (state_.has_stopped() && !state_.converged()) return true;
   const bool left_behind = !attempt.behind_ && state_.residual_norm < far_better * pace_->norm();
-  const bool overtaken = state_.converged() || state_.has_stopped() || left_behind;
-  if (overtaken) {
+  if (state_.converged() || left_behind) {
     state_.add_event("overtaken", fmt::format("{} gives way to {}: it would have taken {:.2g} s more", name(),
                                               who, remaining));
     return true;

@@ -33,6 +33,7 @@ class Attempt {
   void pursue();
 
  private:
+  void set_up();
   bool iterate();
   solvers::MethodResult run_method();
   solvers::MethodOptions method_options();
@@ -47,7 +48,7 @@ class Attempt {
   };
   std::optional<Challenger> next_challenger(int iteration) const;
   bool is_promising(const Arm& arm) const;
-  bool is_overtaken_by(const Challenger& challenger);
+  bool is_overtaken_by(const Challenger& challenger, int iteration);
 
   double own_seconds() const { return state_.sum.agreed_seconds() - start_ - away_; }
   double product_seconds(int iteration) const;

@@ -25,8 +25,9 @@ struct Arm {
   };
   Rung rung;
   State state = State::untried;
-  int tries = 0;     ///< as a challenger
-  double decay = 0;  ///< measured when it last ran, powers of e per second
+  int tries = 0;              ///< as a challenger
+  bool was_given_up = false;  ///< its set-up took too long for a challenger
+  double decay = 0;           ///< measured when it last ran, powers of e per second
 };
 
 /// What the attempts of one solve share: the system, the best x so far, the report that grows.

@@ -17,12 +17,13 @@ namespace {
 /// entry of the blocks, 16 per row, and 40 per row for x and y.
 class BlockIlu0 final : public sparse::LinearOperator {
  public:
-  /// blocks = 0: one per thread, and the rows of that thread in vector operations.
-  BlockIlu0(const sparse::Csr& matrix, std::int64_t first_row, int blocks)
-      : size_(matrix.rows), factors_(blocks > 0 ? blocks : threads_for(matrix.rows)) {
+  /// options.blocks = 0: one per thread, and the rows of that thread in vector operations.
+  BlockIlu0(const sparse::Csr& matrix, std::int64_t first_row, const PreconditionerOptions& options)
+      : size_(matrix.rows), factors_(options.blocks > 0 ? options.blocks : threads_for(matrix.rows)) {
     FirstException exception;
-    for_each_block(
-        [&](int b) { exception.guard([&] { factors_[b] = ilu0_factor(matrix, rows_of(b), first_row); }); });
+    for_each_block([&](int b) {
+      exception.guard([&] { factors_[b] = ilu0_factor(matrix, rows_of(b), first_row, options.gives_up); });
+    });
     exception.rethrow();
   }
 
@@ -97,7 +98,7 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   auto op = comm::agree(matrix.comm(), [&] {
     if (options.blocks < 0)
       throw InputError(fmt::format("block-ilu0: blocks = {}, want >= 0", options.blocks));
-    return std::make_unique<BlockIlu0>(matrix.interior(), first_row, options.blocks);
+    return std::make_unique<BlockIlu0>(matrix.interior(), first_row, options);
   });
   auto notes = notes_of(matrix.comm(), *op, first_row);
   return {std::move(op), std::move(notes)};

@@ -25,11 +25,14 @@ constexpr double first_shift = 1e-3;
 constexpr double shift_factor = 2;
 constexpr double last_shift = 1.1e3;
 
+constexpr std::int32_t rows_between_questions = 256;
+
 /// Factors one block. The members beside the result are what one attempt needs of A, and its dense workspace.
 class Factorization {
  public:
-  Factorization(const sparse::Csr& matrix, Range block, std::int64_t first_row)
-      : a_(matrix), block_(block), first_row_(first_row) {
+  Factorization(const sparse::Csr& matrix, Range block, std::int64_t first_row,
+                const std::function<bool()>& gives_up)
+      : a_(matrix), block_(block), first_row_(first_row), gives_up_(gives_up) {
     factor_.rows = static_cast<std::int32_t>(block.size());
   }
 
@@ -138,6 +141,8 @@ class Factorization {
   /// written first in every row.
   std::optional<std::int32_t> factor_shifted(double shift) {
     for (std::int32_t i = 0; i < factor_.rows; ++i) {
+      if (i % rows_between_questions == 0 && gives_up_ && gives_up_())
+        throw EnvironmentError("block-ilu0: the set-up took longer than it was worth, and was given up");
       load_row(i, shift);
       for (std::int32_t p = factor_.lower_start[i]; p < factor_.lower_start[i + 1]; ++p) {
         const std::int32_t k = factor_.lower_column[p];
@@ -198,6 +203,7 @@ class Factorization {
   const sparse::Csr& a_;
   Range block_;
   std::int64_t first_row_;
+  const std::function<bool()>& gives_up_;
   Ilu0 factor_;
   Array<double> row_max_;    ///< max_j |a_ij| within the block
   Array<double> reference_;  ///< d: a_ii, or the row's largest entry where a_ii vanishes
@@ -239,9 +245,10 @@ std::int64_t Ilu0::bytes() const {
          16 * static_cast<std::int64_t>(rows);
 }
 
-Ilu0 ilu0_factor(const sparse::Csr& matrix, Range block, std::int64_t first_row) {
+Ilu0 ilu0_factor(const sparse::Csr& matrix, Range block, std::int64_t first_row,
+                 const std::function<bool()>& gives_up) {
   AYATORI_ASSERT(0 <= block.begin && block.begin <= block.end && block.end <= matrix.rows);
-  return Factorization(matrix, block, first_row).run();
+  return Factorization(matrix, block, first_row, gives_up).run();
 }
 
 }  // namespace ayatori::solvers

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "ayatori/base/array.hpp"
@@ -54,7 +55,8 @@ struct Ilu0 {
 ///
 /// Throws InputError for an entry that is not finite or a diagonal whose inverse is not, naming the row
 /// counted from `first_row` (the global number of the matrix's row 0); EnvironmentError if the block has 2^31
-/// entries or more.
-Ilu0 ilu0_factor(const sparse::Csr& matrix, Range block, std::int64_t first_row = 0);
+/// entries or more, or once `gives_up`, asked every few rows, is true.
+Ilu0 ilu0_factor(const sparse::Csr& matrix, Range block, std::int64_t first_row = 0,
+                 const std::function<bool()>& gives_up = {});
 
 }  // namespace ayatori::solvers
