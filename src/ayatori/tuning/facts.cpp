@@ -22,8 +22,8 @@ using sparse::SplitMatrix;
 /// The rows of an unsymmetric matrix that are compared with their columns first: all up to this many entries,
 /// and at least one of so many. Below a tenth of the time of a product, although looking up a mirror image
 /// takes as long as multiplying by ten entries.
-constexpr std::int64_t entries_per_step = 1 << 17;
-constexpr std::int64_t longest_step = 128;
+constexpr std::int64_t entries_per_step = 1 << 15;
+constexpr std::int64_t longest_step = 256;
 
 /// The figures that simple sums, minima and maxima over rows give.
 struct RowFigures {
