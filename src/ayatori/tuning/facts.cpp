@@ -148,12 +148,14 @@ struct RowSummary {
   void add(const Csr& csr, std::int64_t row, std::int64_t diagonal_column) {
     const std::int64_t begin = csr.row_start[row];
     const std::int64_t end = csr.row_start[row + 1];
+    std::int64_t diagonal_place = -1;
     length += end - begin;
     for (std::int64_t k = begin; k < end; ++k) {
       sum_abs += std::abs(csr.value[k]);
       largest = std::max(largest, std::abs(csr.value[k]));
-      diagonal += csr.column[k] == diagonal_column ? csr.value[k] : 0;  // of one entry, and without a branch
+      diagonal_place = csr.column[k] == diagonal_column ? k : diagonal_place;  // a move, not a jump
     }
+    if (diagonal_place >= 0) diagonal = csr.value[diagonal_place];
   }
 };
 
