@@ -20,8 +20,7 @@ using sparse::Csr;
 using sparse::SplitMatrix;
 
 /// The rows of an unsymmetric matrix that are compared with their columns first: all up to this many entries,
-/// and at least one of so many. Below a tenth of the time of a product, although looking up a mirror image
-/// takes as long as multiplying by ten entries.
+/// and at least one of so many. Looking up a mirror image takes as long as multiplying by tens of entries.
 constexpr std::int64_t entries_per_step = 1 << 15;
 constexpr std::int64_t longest_step = 256;
 
@@ -73,8 +72,7 @@ struct Skewness {
   }
   void add(std::int64_t i, std::int64_t j, double value) {
     const std::uint64_t place = key(i) * key(j);
-    const double without_minus_zero = value + 0.0;
-    const std::uint64_t entry = random_bits(0, place ^ std::bit_cast<std::uint64_t>(without_minus_zero));
+    const std::uint64_t entry = random_bits(0, place ^ std::bit_cast<std::uint64_t>(value));
     const std::uint64_t position = random_bits(1, place);
     values += j > i ? entry : j < i ? -entry : 0;
     pattern += j > i ? position : j < i ? -position : 0;
