@@ -1,6 +1,13 @@
 #include "ayatori/tuning/facts.hpp"
 
 #include <gtest/gtest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "test_matrices.hpp"
 
@@ -70,6 +77,163 @@ TEST(MatrixFacts, CountsDiagonalSigns) {
   EXPECT_TRUE(facts.symmetric);
   EXPECT_FALSE(facts.looks_positive_definite());
   EXPECT_FALSE(facts.looks_negative_definite());
+}
+
+/// Symmetry by its definition, entry by entry.
+struct PlainSymmetry {
+  bool symmetric = true;
+  bool pattern_symmetric = true;
+  double asymmetry = 0;
+
+  explicit PlainSymmetry(const TestMatrix& matrix) {
+    std::map<std::pair<std::int64_t, std::int64_t>, double> values;
+    std::vector<double> largest(matrix.n, 0.0);
+    double max_abs = 0;
+    for (const auto& e : matrix.entries) values[{e.row, e.column}] += e.value;
+    for (const auto& [place, value] : values) {
+      largest[place.first] = std::max(largest[place.first], std::abs(value));
+      max_abs = std::max(max_abs, std::abs(value));
+    }
+    for (const auto& [place, value] : values) {
+      const auto mirror = values.find({place.second, place.first});
+      pattern_symmetric = pattern_symmetric && mirror != values.end();
+      const double difference = std::abs(value - (mirror != values.end() ? mirror->second : 0));
+      const double scale = std::min(largest[place.first], largest[place.second]);
+      symmetric = symmetric && difference <= 1e-13 * scale;
+      asymmetry = std::max(asymmetry, difference);
+    }
+    if (max_abs > 0) asymmetry /= max_abs;
+  }
+};
+
+void expect_plain_symmetry(const TestMatrix& matrix) {
+  SCOPED_TRACE(matrix.name);
+  const PlainSymmetry plain(matrix);
+  const auto facts = facts_of(matrix);
+  EXPECT_EQ(facts.symmetric, plain.symmetric);
+  EXPECT_EQ(facts.pattern_symmetric, plain.pattern_symmetric);
+  EXPECT_DOUBLE_EQ(facts.asymmetry, plain.asymmetry);
+}
+
+/// The matrix plus its transpose.
+TestMatrix symmetrized(TestMatrix matrix) {
+  matrix.name += " + transpose";
+  const std::size_t count = matrix.entries.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto e = matrix.entries[k];
+    matrix.entries.push_back({e.column, e.row, e.value});
+  }
+  return matrix;
+}
+
+TEST(MatrixFacts, SymmetryIsThatOfTheDefinition) {
+  for (const auto& matrix : sparse::awkward_matrices(world().size())) {
+    expect_plain_symmetry(matrix);
+    expect_plain_symmetry(symmetrized(matrix));
+    for (const bool below : {true, false}) {
+      TestMatrix triangle = matrix;
+      triangle.name += below ? ", below the diagonal" : ", above the diagonal";
+      std::erase_if(triangle.entries, [below](const auto& e) { return (e.row >= e.column) != below; });
+      expect_plain_symmetry(triangle);
+    }
+  }
+}
+
+TEST(MatrixFacts, OneMissingMirrorImageIsNoticed) {
+  const TestMatrix whole = symmetrized(sparse::dense_row_matrix(77));
+  for (std::size_t k = 0; k < whole.entries.size(); k += 13) {
+    TestMatrix matrix = whole;
+    const auto removed = matrix.entries[k];
+    std::erase_if(matrix.entries,
+                  [&](const auto& e) { return e.row == removed.row && e.column == removed.column; });
+    expect_plain_symmetry(matrix);
+    EXPECT_EQ(facts_of(matrix).pattern_symmetric, removed.row == removed.column);
+  }
+}
+
+TEST(MatrixFacts, StoredZerosAreEqualToMissingOnesOnAnotherPattern) {
+  auto matrix = sparse::tridiagonal_matrix(40);
+  matrix.entries.push_back({3, 33, 0.0});
+  EXPECT_TRUE(facts_of(matrix).symmetric);
+  EXPECT_FALSE(facts_of(matrix).pattern_symmetric);
+  matrix.entries.push_back({33, 3, -0.0});
+  EXPECT_TRUE(facts_of(matrix).symmetric);
+  EXPECT_TRUE(facts_of(matrix).pattern_symmetric);
+}
+
+/// Sums over all entries that treat equal contributions alike would not tell these from symmetric matrices.
+TEST(MatrixFacts, RegularAsymmetryIsNoticed) {
+  TestMatrix skew{"skew-symmetric", 64, {}};
+  TestMatrix circulant{"circulant", 64, {}};
+  TestMatrix exchanged = symmetrized(sparse::random_matrix(64, 5, 3));
+  exchanged.name = "two values exchanged";
+  for (std::int64_t i = 0; i < 64; ++i) {
+    skew.entries.push_back({i, (i + 1) % 64, 1});
+    skew.entries.push_back({(i + 1) % 64, i, -1});
+    circulant.entries.push_back({i, (i + 1) % 64, 1});
+  }
+  exchanged.entries.push_back({5, 6, 1});
+  exchanged.entries.push_back({6, 5, 2});
+  exchanged.entries.push_back({40, 50, 2});
+  exchanged.entries.push_back({50, 40, 1});
+  for (const auto& matrix : {skew, circulant, exchanged}) {
+    EXPECT_FALSE(PlainSymmetry(matrix).symmetric);
+    expect_plain_symmetry(matrix);
+  }
+}
+
+/// So many entries that not all rows are compared at once.
+TestMatrix large_matrix() {
+  return sparse::tridiagonal_matrix(50000);
+}
+
+TEST(MatrixFacts, OneOddEntryAmongManyIsNoticed) {
+  for (const std::int64_t row : {1, 24999, 25001, 49998}) {
+    auto matrix = large_matrix();
+    matrix.entries.push_back({row, row + 1, 0.25});
+    EXPECT_FALSE(facts_of(matrix).symmetric);
+    EXPECT_TRUE(facts_of(matrix).pattern_symmetric);
+    EXPECT_EQ(facts_of(matrix).asymmetry, 0.125);
+  }
+}
+
+TEST(MatrixFacts, RoundingInManyRowsIsNotAsymmetry) {
+  auto matrix = large_matrix();
+  for (std::int64_t i = 0; i + 1 < matrix.n; ++i) matrix.entries.push_back({i, i + 1, 0x1p-50});
+  EXPECT_TRUE(facts_of(matrix).symmetric);
+  EXPECT_EQ(facts_of(matrix).asymmetry, 0x1p-51);
+}
+
+TEST(MatrixFacts, AsymmetryOfManyRowsIsNotOverstated) {
+  auto matrix = large_matrix();
+  for (std::int64_t i = 0; i + 1 < matrix.n; ++i) matrix.entries.push_back({i, i + 1, 0.25});
+  matrix.entries.push_back({7, 8, 0.25});
+  EXPECT_FALSE(facts_of(matrix).symmetric);
+  EXPECT_TRUE(facts_of(matrix).pattern_symmetric);
+  EXPECT_GE(facts_of(matrix).asymmetry, 0.125);
+  EXPECT_LE(facts_of(matrix).asymmetry, 0.25);
+}
+
+TEST(MatrixFacts, DoNotDependOnTheNumberOfThreads) {
+  const int threads = omp_get_max_threads();
+  for (const auto& matrix :
+       {sparse::random_matrix(9000, 10, 4), symmetrized(sparse::random_matrix(9000, 10, 5)),
+        sparse::dense_row_matrix(9000)}) {
+    omp_set_num_threads(1);
+    const auto expected = facts_of(matrix);
+    omp_set_num_threads(5);
+    const auto facts = facts_of(matrix);
+    EXPECT_EQ(facts.symmetric, expected.symmetric);
+    EXPECT_EQ(facts.pattern_symmetric, expected.pattern_symmetric);
+    EXPECT_EQ(facts.asymmetry, expected.asymmetry);
+    EXPECT_EQ(facts.dominant_rows, expected.dominant_rows);
+    EXPECT_EQ(facts.positive_diagonals, expected.positive_diagonals);
+    EXPECT_EQ(facts.min_row_nonzeros, expected.min_row_nonzeros);
+    EXPECT_EQ(facts.max_row_nonzeros, expected.max_row_nonzeros);
+    EXPECT_EQ(facts.norm_infinity, expected.norm_infinity);
+    EXPECT_EQ(facts.max_abs, expected.max_abs);
+  }
+  omp_set_num_threads(threads);
 }
 
 TEST(MatrixFacts, OfAwkwardMatrices) {
