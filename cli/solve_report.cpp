@@ -83,7 +83,7 @@ std::string explanation(const SolveRun& run) {
   const auto& facts = run.report.facts;
   std::string text = fmt::format(
       "\nThe matrix has {} positive, {} negative and {} zero diagonal entries; rows hold {} to {} nonzeros; "
-      "{:.0f} % of the rows are diagonally dominant; |a_ij - a_ji| is at most {:.1e} of the largest entry.\n",
+      "{:.0f} % of the rows are diagonally dominant; |a_ij - a_ji| reaches {:.1e} of the largest entry.\n",
       facts.positive_diagonals, facts.negative_diagonals, facts.zero_diagonals, facts.min_row_nonzeros,
       facts.max_row_nonzeros, 100 * facts.dominant_rows, facts.asymmetry);
   int number = 0;
