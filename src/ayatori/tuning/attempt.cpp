@@ -21,8 +21,11 @@ constexpr int between_looks = 10;
 constexpr double worthwhile = 2;
 /// No arm is expected to need fewer than this share of another's iterations.
 constexpr double fewest_iterations = 0.1;
-/// Of the time still to come only so many times the time so far is believed.
-constexpr double trust = 9;
+/// Of the time still to come only so many times the time so far is believed, and less from a method that may
+/// only be slow to begin, as those that do not minimise the residual are.
+constexpr double most_trust = 4;
+constexpr double least_trust = 1;
+constexpr int slow_beginning = 100;
 /// An x whose residual is below this share of the suspended method's own makes that one start again from it.
 constexpr double far_better = 0.3;
 /// A challenger that lost comes again unless it would have taken more than so many times the incumbent's
@@ -231,6 +234,11 @@ bool Attempt::falls_behind(int iteration) const {
   return remaining > challenge_.finish || remaining == unlimited;
 }
 
+double Attempt::trust(int iteration) const {
+  const bool may_only_begin_slowly = pace_->decay() == 0 && iteration < slow_beginning;
+  return may_only_begin_slowly ? least_trust : most_trust;
+}
+
 /// Seconds of a product, judged by what iterations take here: the unit of predicted costs.
 double Attempt::product_seconds(int iteration) const {
   const auto cost = predict_cost(state_.report.trials[trial_].choice, state_.report.facts);
@@ -272,7 +280,7 @@ std::optional<Attempt::Challenger> Attempt::next_challenger(int iteration) const
     const double optimistic =
         product * (cost.setup + fewest_iterations * remaining / own_iteration * cost.iteration);
     if (remaining < unlimited && (optimistic > remaining || worthwhile * price > remaining)) continue;
-    if (!state_.budget.allows(price, time + std::min(remaining, trust * time))) continue;
+    if (!state_.budget.allows(price, time + std::min(remaining, trust(iteration) * time))) continue;
     best = {i, price};
   }
   return best;
@@ -296,7 +304,10 @@ bool Attempt::is_overtaken_by(const Challenger& challenger, int iteration) {
 
   trial().relative_residual = state_.relative(state_.residual_norm);
   const std::string who = describe(state_.arms[challenger.arm].rung.choice);
-  Attempt attempt(state_, challenger.arm, {remaining, patience * challenger.price, challenge_.depth + 1});
+  // Without a forecast of its own this attempt makes way only for one that would finish while it does as much
+  // again as it has done.
+  const double finish = remaining < unlimited ? remaining : own_seconds();
+  Attempt attempt(state_, challenger.arm, {finish, patience * challenger.price, challenge_.depth + 1});
   ++state_.arms[challenger.arm].tries;
   state_.report.iterations += iteration;
   if (!state_.converged()) attempt.pursue();

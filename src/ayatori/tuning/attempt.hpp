@@ -21,7 +21,7 @@ class Attempt {
  public:
   /// Whom an attempt challenges, and what it may cost.
   struct Challenge {
-    double finish;     ///< seconds that the suspended attempt expects to need still; may be infinite
+    double finish;     ///< seconds within which it must promise to finish
     double allowance;  ///< seconds after which the challenger must have shown what it can
     int depth;         ///< attempts suspended
   };
@@ -52,6 +52,7 @@ class Attempt {
 
   double own_seconds() const { return state_.sum.agreed_seconds() - start_ - away_; }
   double product_seconds(int iteration) const;
+  double trust(int iteration) const;
   Arm& arm() { return state_.arms[arm_]; }
   Trial& trial() { return state_.report.trials[trial_]; }
   std::string name() { return describe(trial().choice); }
