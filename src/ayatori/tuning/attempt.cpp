@@ -119,7 +119,7 @@ bool Attempt::iterate() {
 
 solvers::MethodResult Attempt::run_method() {
   auto& seconds = state_.report.seconds;
-  const Choice& choice = trial().choice;
+  const Choice choice = trial().choice;  // the list of trials may grow, and move, while the method runs
   const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
   const TimedOperator preconditioner(*preconditioner_.op, seconds.preconditioner, meters);
   if (!choice.orthogonalization.empty()) {
