@@ -74,7 +74,7 @@ class CsrDelta16 final : public Kernel {
         }
       }
       double sum = 0;
-      for (int u = 0; u < unroll; ++u) sum += sums[u];
+      for (const double part : sums) sum += part;
       for (; k < end; ++k) {
         at += step[k];
         sum += value[k] * *at;
