@@ -31,6 +31,9 @@ constexpr double far_better = 0.3;
 /// A challenger that lost comes again unless it would have taken more than so many times the incumbent's
 /// time.
 constexpr double hopeless = 5;
+/// A challenger must promise to finish, its time so far included, within this share of the other's time: a
+/// tie is not worth a change, and forecasts made early are too long more often than too short.
+constexpr double clearly_earlier = 0.75;
 /// A challenger that takes so many times its price before it can be judged is dropped.
 constexpr double patience = 3;
 /// Challengers of challengers of ...
@@ -231,7 +234,9 @@ bool Attempt::falls_behind(int iteration) const {
   const double time = own_seconds();
   if (iteration < slice_) return time > std::min(challenge_.finish, challenge_.allowance);
   const double remaining = pace_->remaining(state_.target());
-  return remaining > challenge_.finish || remaining == unlimited;
+  const bool pays_for_itself =
+      time + remaining < clearly_earlier * challenge_.finish || remaining < challenge_.finish / 3;
+  return remaining == unlimited || !pays_for_itself;
 }
 
 double Attempt::trust(int iteration) const {

@@ -134,6 +134,7 @@ void check(const Forced& forced) {
 std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, int longest_restart) {
   // A restart length or an orthogonalization can only be obeyed by a method that has them.
   const bool wants_basis = !forced.method && (forced.restart || forced.orthogonalization);
+  const bool definite = facts.looks_positive_definite() || facts.looks_negative_definite();
   std::vector<Rung> ladder;
   for (const Suggestion& suggestion : suggest(facts, longest_restart)) {
     if (wants_basis && !solvers::method(suggestion.method).restarts) continue;
@@ -147,9 +148,11 @@ std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, in
     if (repeated) continue;
     const bool as_suggested =
         choice.method == suggestion.method && choice.preconditioner == suggestion.preconditioner;
+    // Where CG and MINRES do, methods for any matrix need as many products and more memory traffic.
+    const bool beneath_cg = definite && !solvers::method(choice.method).needs_symmetric;
     ladder.push_back({std::move(choice),
                       as_suggested ? suggestion.why : "what you forced, and the next of what is left open",
-                      suggestion.last_resort});
+                      suggestion.last_resort || beneath_cg});
   }
   if (ladder.empty()) throw InputError("--exclude leaves nothing to solve with");
   return ladder;

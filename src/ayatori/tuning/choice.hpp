@@ -48,7 +48,7 @@ void check(const Forced& forced);
 struct Rung {
   Choice choice;
   std::string why;
-  bool last_resort = false;  ///< too dear to be tried before the others have failed
+  bool last_resort = false;  ///< no challenger: only for when the others have failed
 };
 
 /// What to try, in order: the choice that the facts suggest, then others, stronger and dearer ones last. Each

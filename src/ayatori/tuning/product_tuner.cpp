@@ -18,6 +18,8 @@ constexpr double far_more = 1.5;
 /// Price of a challenger in products, for the budget: converting the matrix, and the runs of a lost duel.
 constexpr double kernel_price = 12;
 constexpr double halo_price = 4;
+/// A challenger that is not predicted to be faster has to wait until so many times its price is allowed.
+constexpr double gamble = 3;
 /// Products that the usual time is taken from.
 constexpr std::size_t remembered = 9;
 
@@ -218,8 +220,7 @@ void ProductTuner::start_next_duel() {
     if (const auto reason = hopelessness(candidate)) {
       note(candidate, "hopeless", *reason);
     } else {
-      const double price = candidate.item == "kernel" ? kernel_price : halo_price;
-      if (!budget_.allows(price * product_seconds(), sum_.agreed_seconds() - budget_.spent())) return;
+      if (!budget_.allows(price(candidate), sum_.agreed_seconds() - budget_.spent())) return;
       if (challenge(candidate)) {
         ++next_;
         return;
@@ -227,6 +228,13 @@ void ProductTuner::start_next_duel() {
     }
     ++next_;
   }
+}
+
+/// Seconds that a lost duel is expected to cost. A kernel that is not predicted to be faster is a gamble.
+double ProductTuner::price(const ProductCandidate& candidate) const {
+  if (candidate.item != "kernel") return halo_price * product_seconds();
+  const double lost = std::max(kernel_price * product_seconds(), plan_.build_seconds);
+  return candidate.traffic < incumbent_traffic_ ? lost : gamble * lost;
 }
 
 /// Builds the challenger. False if it cannot be.

@@ -30,6 +30,7 @@ struct ProductPlan {
   std::vector<ProductCandidate> candidates;
   std::vector<Consideration> excluded;  ///< what no trial is needed for, and why
   double first_traffic = 0;             ///< of the first kernel, where it has rivals
+  double build_seconds = 0;             ///< that the first kernel took to build, on which the ranks agree
 };
 
 /// Collective. Predicts from the pattern which kernels can hold the matrix and what they read, and from the
@@ -81,6 +82,7 @@ class ProductTuner final : public sparse::ProductObserver {
   void start_next_duel();
   bool challenge(const ProductCandidate& candidate);
   std::optional<std::string> hopelessness(const ProductCandidate& candidate) const;
+  double price(const ProductCandidate& candidate) const;
   double predicted_seconds(const ProductCandidate& candidate) const;
   void note(const ProductCandidate& candidate, std::string verdict, std::string reason);
 
