@@ -196,10 +196,11 @@ bool Attempt::judge(const solvers::MethodResult& result, double before) {
     case solvers::Stop::yielded:
       arm().state = Arm::State::paused;
       if (overtaken_) trial().outcome = "overtaken";
-      if (behind_) trial().outcome = "outpaced";
-      if (behind_)
+      if (behind_) {
+        trial().outcome = "outpaced";
         trial().reason = fmt::format("it would have taken {:.2g} s more, the one it challenged {:.2g} s",
                                      pace_->remaining(state_.target()), challenge_.finish);
+      }
       return false;
     case solvers::Stop::interrupted:
       state_.note_stop();

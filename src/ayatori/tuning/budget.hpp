@@ -13,7 +13,6 @@ class Budget {
   void spend(double seconds) { spent_ += seconds; }
 
   double spent() const { return spent_; }
-  double share() const { return share_; }
 
  private:
   double share_;

@@ -46,7 +46,6 @@ void CycleTuner::plan_length(solvers::Cycle& cycle, double seconds) {
   if (limits_.longest <= m && before_growth_ == 0) return;
   const double shrinkage = cycle.before / cycle.after;
   const double decay = shrinkage > 1 && seconds > 0 ? std::log(shrinkage) / seconds : 0;
-  measured_.push_back({m, decay});
   if (cycle.after > useless * cycle.before) {
     before_growth_ = 0;
     if (m < limits_.longest)

@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "ayatori/solvers/method.hpp"
 
@@ -26,13 +25,6 @@ class CycleTuner {
   /// To be called by solvers::MethodOptions::next_cycle; `seconds` of the cycle, on which the ranks agree.
   void plan(solvers::Cycle& cycle, double seconds);
 
-  /// What was measured: powers of e per second for every length tried, in the order of trying.
-  struct Measured {
-    int restart;
-    double decay;
-  };
-  const std::vector<Measured>& measured() const { return measured_; }
-
  private:
   void plan_orthogonalization(solvers::Cycle& cycle) const;
   void plan_length(solvers::Cycle& cycle, double seconds);
@@ -41,7 +33,6 @@ class CycleTuner {
   double target_;
   Limits limits_;
   Say say_;
-  std::vector<Measured> measured_;
   bool settled_ = false;
   int before_growth_ = 0;  ///< the length before the last doubling, 0 if none is on trial
   double decay_before_growth_ = 0;

@@ -25,8 +25,7 @@ class Bcast final : public HaloExchange {
   }
 
   std::span<const double> finish() override {
-    parallel_for(static_cast<std::int64_t>(ghosts_.size()),
-                 [&](std::int64_t g) { ghosts_[g] = all_[plan_.ghosts[g]]; });
+    pick_ghosts(plan_, all_, ghosts_);
     return ghosts_;
   }
 

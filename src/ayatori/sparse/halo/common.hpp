@@ -38,6 +38,40 @@ inline void pack(const HaloPlan& plan, std::span<const double> x, std::span<doub
                [&](std::int64_t i) { outgoing[i] = x[plan.send_index[i]]; });
 }
 
+/// Non-blocking messages between neighbours; who comes first, receives or sends, is what the strategies
+/// differ in.
+class NeighbourMessages : public HaloExchange {
+ public:
+  NeighbourMessages(comm::Comm comm, const RowPartition&, const HaloPlan& plan)
+      : comm_(std::move(comm)), plan_(plan), ghosts_(plan.ghosts.size()), outgoing_(plan.send_index.size()) {
+    requests_.reserve(plan.receive_from.size() + plan.send_to.size());
+  }
+
+  std::span<const double> finish() final {
+    comm::wait_all(requests_);
+    requests_.clear();
+    return ghosts_;
+  }
+
+ protected:
+  void post_receives() {
+    for (const auto& from : plan_.receive_from)
+      requests_.push_back(comm_.irecv(part(ghosts_, from), from.rank, halo_tag));
+  }
+  void start_sends(std::span<const double> x) {
+    pack(plan_, x, outgoing_);
+    for (const auto& to : plan_.send_to)
+      requests_.push_back(comm_.isend(part(std::as_const(outgoing_), to), to.rank, halo_tag));
+  }
+
+ private:
+  comm::Comm comm_;
+  const HaloPlan& plan_;
+  Array<double> ghosts_;
+  Array<double> outgoing_;
+  std::vector<comm::Request> requests_;
+};
+
 /// HaloType::make of an exchange whose construction calls for no communication.
 template <class Exchange>
 std::unique_ptr<HaloExchange> make_exchange(const comm::Comm& comm, const RowPartition& partition,
@@ -49,6 +83,12 @@ std::unique_ptr<HaloExchange> make_exchange(const comm::Comm& comm, const RowPar
 inline HaloTraffic neighbour_traffic(const HaloPlan& plan, const RowPartition&) {
   return {static_cast<double>(std::max(plan.send_to.size(), plan.receive_from.size())),
           8.0 * static_cast<double>(std::max(plan.send_index.size(), plan.ghosts.size()))};
+}
+
+/// The ghosts out of the whole vector.
+inline void pick_ghosts(const HaloPlan& plan, std::span<const double> all, std::span<double> ghosts) {
+  parallel_for(static_cast<std::int64_t>(ghosts.size()),
+               [&](std::int64_t g) { ghosts[g] = all[plan.ghosts[g]]; });
 }
 
 /// Bytes of an exchange that brings every rank the whole vector: it receives all that is not its own, and
