@@ -23,7 +23,7 @@ constexpr double worthwhile = 2;
 constexpr double fewest_iterations = 0.1;
 /// Of the time still to come only so many times the time so far is believed, and less from a method that may
 /// only be slow to begin, as those that do not minimise the residual are.
-constexpr double most_trust = 4;
+constexpr double most_trust = 2;
 constexpr double least_trust = 1;
 constexpr int slow_beginning = 100;
 /// An x whose residual is below this share of the suspended method's own makes that one start again from it.
@@ -35,7 +35,7 @@ constexpr double hopeless = 5;
 /// tie is not worth a change, and forecasts made early are too long more often than too short.
 constexpr double clearly_earlier = 0.75;
 /// A challenger that takes so many times its price before it can be judged is dropped.
-constexpr double patience = 3;
+constexpr double patience = 2;
 /// Challengers of challengers of ...
 constexpr int deepest = 3;
 
@@ -245,10 +245,16 @@ double Attempt::trust(int iteration) const {
   return may_only_begin_slowly ? least_trust : most_trust;
 }
 
-/// Seconds of a product, judged by what iterations take here: the unit of predicted costs.
-double Attempt::product_seconds(int iteration) const {
-  const auto cost = predict_cost(state_.report.trials[trial_].choice, state_.report.facts);
-  return pace_->seconds() / (iteration * cost.iteration);
+PredictedCost Attempt::cost(const Choice& choice) const {
+  return predict_cost(choice, state_.report.facts, state_.product_tuner->share_of_csr());
+}
+
+/// Seconds of a product with compressed sparse rows, the unit of predicted costs. Where products have not
+/// been measured yet, it is judged by what iterations take.
+double Attempt::unit_seconds(int iteration) const {
+  const double measured = state_.product_tuner->product_seconds();
+  if (measured > 0) return measured / state_.product_tuner->share_of_csr();
+  return pace_->seconds() / (iteration * cost(state_.report.trials[trial_].choice).iteration);
 }
 
 /// Whether an arm may challenge this one: not tried yet, or not hopeless when it was, and other numerics than
@@ -275,17 +281,21 @@ std::optional<Attempt::Challenger> Attempt::next_challenger(int iteration) const
   const double time = state_.sum.agreed_seconds() - state_.budget.spent();
   const double remaining = pace_->remaining(state_.target());
   if (challenge_.depth > 0 && own_seconds() < std::min(challenge_.finish, time) / 4) return std::nullopt;
-  const double product = product_seconds(iteration);
+  const double unit = unit_seconds(iteration);
   const double own_iteration = pace_->seconds() / iteration;
+  const Choice& own = state_.report.trials[trial_].choice;
+  const double own_cost = cost(own).iteration;
   std::optional<Challenger> best;
   for (std::size_t i = 0; i < state_.arms.size(); ++i) {
     const Arm& arm = state_.arms[i];
     if (!is_promising(arm) || (best && arm.tries >= state_.arms[best->arm].tries)) continue;
-    const auto cost = predict_cost(arm.rung.choice, state_.report.facts);
-    const double price = product * (cost.setup + (probation << arm.tries) * cost.iteration);
-    const double optimistic =
-        product * (cost.setup + fewest_iterations * remaining / own_iteration * cost.iteration);
-    if (remaining < unlimited && (optimistic > remaining || worthwhile * price > remaining)) continue;
+    const PredictedCost its = cost(arm.rung.choice);
+    const double price = unit * (its.setup + (probation << arm.tries) * its.iteration);
+    // The same method with less of a preconditioner cannot be expected to need fewer iterations.
+    const bool is_plainer = arm.rung.choice.method == own.method && its.iteration < own_cost;
+    const double iterations = (is_plainer ? 1 : fewest_iterations) * remaining / own_iteration;
+    const double optimistic = unit * (its.setup + iterations * its.iteration);
+    if (remaining < unlimited && worthwhile * price > remaining - optimistic) continue;
     if (!state_.budget.allows(price, time + std::min(remaining, trust(iteration) * time))) continue;
     best = {i, price};
   }

@@ -51,7 +51,8 @@ class Attempt {
   bool is_overtaken_by(const Challenger& challenger, int iteration);
 
   double own_seconds() const { return state_.sum.agreed_seconds() - start_ - away_; }
-  double product_seconds(int iteration) const;
+  PredictedCost cost(const Choice& choice) const;
+  double unit_seconds(int iteration) const;
   double trust(int iteration) const;
   Arm& arm() { return state_.arms[arm_]; }
   Trial& trial() { return state_.report.trials[trial_]; }

@@ -24,17 +24,28 @@ struct Suggestion {
   bool last_resort = false;
 };
 
+/// Where the diagonal dominates so many rows, it makes a preconditioner that is worth a try before a dearer
+/// one.
+constexpr double nearly_all = 0.9;
+
 std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
   std::vector<Suggestion> list;
   if (facts.looks_positive_definite() || facts.looks_negative_definite()) {
-    list.push_back({"cg", "block-ilu0", 0, "",
-                    "the matrix is symmetric with a diagonal of one sign, so it may be definite"});
+    list.push_back(
+        {"cg", "jacobi", 0, "",
+         "the matrix is symmetric with a diagonal of one sign, so it may be definite; the diagonal "
+         "costs nothing to apply"});
+    list.push_back(
+        {"cg", "block-ilu0", 0, "", "incomplete factors save iterations where the diagonal is not enough"});
     list.push_back({"cg", "chebyshev", 0, "",
                     "a polynomial of the matrix reaches across the blocks that ILU(0) is cut into"});
-    list.push_back({"cg", "jacobi", 0, "", "a diagonal preconditioner cannot spoil symmetry"});
     list.push_back({"minres", "jacobi", 0, "", "MINRES needs symmetry only, not definiteness"});
   } else if (facts.symmetric) {
     list.push_back({"minres", "none", 0, "", "the matrix is symmetric but not definite"});
+  }
+  if (facts.dominant_rows >= nearly_all) {
+    list.push_back({"bicgstab", "jacobi", 0, "",
+                    "BiCGSTAB needs nothing but a matrix and keeps no basis; the diagonal dominates it"});
   }
   list.push_back({"bicgstab", "block-ilu0", 0, "",
                   "BiCGSTAB needs nothing but a matrix and keeps no basis; block ILU(0) suits most"});
@@ -148,8 +159,8 @@ std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, in
     if (repeated) continue;
     const bool as_suggested =
         choice.method == suggestion.method && choice.preconditioner == suggestion.preconditioner;
-    // Where CG and MINRES do, methods for any matrix need as many products and more memory traffic.
-    const bool beneath_cg = definite && !solvers::method(choice.method).needs_symmetric;
+    // Where CG does, the others need as many products and more memory traffic.
+    const bool beneath_cg = definite && choice.method != "cg";
     ladder.push_back({std::move(choice),
                       as_suggested ? suggestion.why : "what you forced, and the next of what is left open",
                       suggestion.last_resort || beneath_cg});
@@ -158,12 +169,13 @@ std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, in
   return ladder;
 }
 
-PredictedCost predict_cost(const Choice& choice, const MatrixFacts& facts) {
+PredictedCost predict_cost(const Choice& choice, const MatrixFacts& facts, double kernel_share) {
   const auto& method = solvers::method(choice.method);
   const auto& preconditioner = solvers::preconditioner(choice.preconditioner);
   const double rows = static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
   const double product = 12 * static_cast<double>(facts.nonzeros) / rows + 24;  // bytes per row
-  return {preconditioner.setup_products, 1 + preconditioner.apply_products + 8 * method.traffic / product};
+  return {preconditioner.setup_products,
+          kernel_share + preconditioner.apply_products + 8 * method.traffic / product};
 }
 
 }  // namespace ayatori::tuning

@@ -57,11 +57,13 @@ struct Rung {
 /// nothing is left that is not excluded.
 std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, int longest_restart);
 
-/// What a choice is expected to cost before it is tried, in products with the matrix.
+/// What a choice is expected to cost before it is tried, in products with the matrix as compressed sparse
+/// rows.
 struct PredictedCost {
   double setup;
   double iteration;
 };
-PredictedCost predict_cost(const Choice& choice, const MatrixFacts& facts);
+/// `kernel_share`: what a product with the kernel in use takes of that.
+PredictedCost predict_cost(const Choice& choice, const MatrixFacts& facts, double kernel_share = 1);
 
 }  // namespace ayatori::tuning

@@ -4,20 +4,22 @@
 
 namespace ayatori::tuning {
 
-/// How fast a method converges, from what it said after each iteration. The smallest norm so far counts, and
-/// of the time the later half: the beginning of a Krylov method tells little about its end.
+/// How fast a method converges, from what it said after each iteration. Of the time the later half counts, as
+/// the beginning of a Krylov method tells little about its end; and of the norms the lower quartiles of a
+/// tenth of the iterations, as many methods' residuals leap up and down.
 class Pace {
  public:
   /// `start`: the residual norm at 0 seconds.
-  explicit Pace(double start);
+  explicit Pace(double start) : points_{{0, start}}, smallest_(start) {}
 
-  /// The norm after an iteration, at `seconds` of the method's own time; times do not descend.
+  /// The norm after an iteration, at `seconds` of the method's own time; times do not descend. Norms that are
+  /// not finite are passed over.
   void add(double seconds, double norm);
 
-  double seconds() const { return points_.back().seconds; }
-  double norm() const { return points_.back().norm; }  ///< the smallest so far
-  /// Powers of e by which the norm shrinks in a second.
-  double decay() const;
+  double seconds() const { return seconds_; }
+  double norm() const { return smallest_; }  ///< the smallest so far
+  /// Powers of e by which the norm shrinks in a second; 0 if it does not.
+  double decay() const { return slope().decay; }
   /// Seconds to `target` at this decay; infinite if there is none.
   double remaining(double target) const;
 
@@ -26,8 +28,17 @@ class Pace {
     double seconds;
     double norm;
   };
-  std::vector<Point> points_;  ///< the first, then at most `most` more, evenly thinned
-  int stride_ = 1;             ///< every so many are kept
+  struct Slope {
+    Point newest;
+    double decay;
+  };
+  Slope slope() const;
+  Point around(std::size_t middle) const;
+
+  std::vector<Point> points_;  ///< evenly thinned
+  double smallest_;
+  double seconds_ = 0;
+  int stride_ = 1;  ///< every so many are kept
   int skipped_ = 0;
 };
 

@@ -67,7 +67,8 @@ void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, cons
   }
   if (rivals.empty()) throw InputError("--exclude leaves no kernel");
   std::ranges::stable_sort(rivals, {}, &ProductCandidate::traffic);
-  const bool least_is_clear = rivals.front().traffic < clearly_less * traffic_of("csr");
+  plan.csr_traffic = traffic_of("csr");
+  const bool least_is_clear = rivals.front().traffic < clearly_less * plan.csr_traffic;
   const auto usual = std::ranges::find(rivals, "csr", &ProductCandidate::name);
   const auto first = least_is_clear || usual == rivals.end() ? rivals.begin() : usual;
   plan.first.kernel = first->name;
@@ -266,11 +267,19 @@ double ProductTuner::product_seconds() const {
   return median(recent_);
 }
 
+/// x read and y written, once each.
+double ProductTuner::vector_traffic() const {
+  return 16.0 * static_cast<double>(matrix_.global_rows());
+}
+
 double ProductTuner::predicted_seconds(const ProductCandidate& candidate) const {
   if (candidate.item != "kernel") return 0;
-  const double vectors =
-      16.0 * static_cast<double>(matrix_.global_rows());  // x read and y written, once each
-  return product_seconds() * (candidate.traffic + vectors) / (incumbent_traffic_ + vectors);
+  return product_seconds() * (candidate.traffic + vector_traffic()) / (incumbent_traffic_ + vector_traffic());
+}
+
+double ProductTuner::share_of_csr() const {
+  if (!(plan_.csr_traffic > 0)) return 1;
+  return (incumbent_traffic_ + vector_traffic()) / (plan_.csr_traffic + vector_traffic());
 }
 
 /// A kernel that moves far more than the incumbent, or a strategy that, even at the rate at which this

@@ -30,6 +30,7 @@ struct ProductPlan {
   std::vector<ProductCandidate> candidates;
   std::vector<Consideration> excluded;  ///< what no trial is needed for, and why
   double first_traffic = 0;             ///< of the first kernel, where it has rivals
+  double csr_traffic = 0;               ///< of compressed sparse rows, where there are rivals
   double build_seconds = 0;             ///< that the first kernel took to build, on which the ranks agree
 };
 
@@ -62,6 +63,8 @@ class ProductTuner final : public sparse::ProductObserver {
   const sparse::ProductOptions& incumbent() const { return incumbent_; }
   /// Mean seconds of the incumbent's product, on which the ranks agree; 0 if not known yet.
   double product_seconds() const;
+  /// What a product with the incumbent is predicted to take of one with compressed sparse rows; 1 if unknown.
+  double share_of_csr() const;
   /// Seconds that this rank has spent on building challengers.
   double building_seconds() const { return building_seconds_; }
   /// What products of losing challengers took longer than the incumbent's would have: agreed.
@@ -83,6 +86,7 @@ class ProductTuner final : public sparse::ProductObserver {
   bool challenge(const ProductCandidate& candidate);
   std::optional<std::string> hopelessness(const ProductCandidate& candidate) const;
   double price(const ProductCandidate& candidate) const;
+  double vector_traffic() const;
   double predicted_seconds(const ProductCandidate& candidate) const;
   void note(const ProductCandidate& candidate, std::string verdict, std::string reason);
 
