@@ -5,9 +5,10 @@ usage: bench/regret.py [--matrices FOLDER] [--problem MATRIX ...] [--quick] [--r
                        [--time-limit 20] [--markdown FILE] [--json FILE]
 
 A grid of forced settings (method x preconditioner x restart) runs once on every matrix, each for no longer
-than three times the best so far, but at least half a second; then its best few, the fixed choice GMRES(30) +
-block ILU(0), and the tuned solve without any option take turns (A B C, C B A, ...). regret = tuned / best
-forced, medians; the tuned time contains the tuning. With --json FILE, what stands in it is not run again, so
+than three times the best so far, but at least half a second; then its best few, each with the grid's kernel
+and with the one that the tuner comes to, the fixed choice GMRES(30) + block ILU(0), and the tuned solve without
+any option take turns (A B C, C B A, ...). regret = tuned / best forced, medians; the tuned time contains the
+tuning. With --json FILE, what stands in it is not run again, so
 that a run can be resumed.
 """
 
@@ -45,9 +46,9 @@ def grid(matrix):
     return [setting for setting in settings if setting != FIXED]
 
 
-def words(setting):
+def words(setting, kernel):
     method, preconditioner, restart = setting
-    return f"{method}({restart}) + {preconditioner}" if restart else f"{method} + {preconditioner}"
+    return f"{method}({restart}) + {preconditioner}, {kernel}" if restart else f"{method} + {preconditioner}, {kernel}"
 
 
 class Measurement:
@@ -55,11 +56,11 @@ class Measurement:
 
     def __init__(self, options, problem):
         self.options, self.problem = options, problem
-        self.common = [word for key in ("kernel", "halo") for word in (f"--{key}", getattr(options, key))]
 
-    def forced(self, setting, time_limit=None):
+    def forced(self, setting, kernel, time_limit=None):
         method, preconditioner, restart = setting
-        arguments = ["--method", method, "--preconditioner", preconditioner, *self.common]
+        arguments = ["--method", method, "--preconditioner", preconditioner, "--kernel", kernel,
+                     "--halo", self.options.halo]
         if restart:
             arguments += ["--restart", str(restart)]
         return runs.solve(self.options, self.problem, arguments, self.options.ranks, time_limit)
@@ -69,29 +70,32 @@ class Measurement:
 
     def run_grid(self):
         """Every setting once: those that solve, with their seconds; and whether the fixed choice does."""
-        first = self.forced(FIXED)
+        first = self.forced(FIXED, self.options.kernel)
         solved = {FIXED: runs.seconds(first)} if first["converged"] else {}
         settings = grid(first["matrix"])
         for setting in settings:
             limit = self.options.time_limit
             if solved:
                 limit = min(limit, max(3 * min(solved.values()), LEAST_LIMIT))
-            result = self.forced(setting, limit)
+            result = self.forced(setting, self.options.kernel, limit)
             if result["converged"]:
                 solved[setting] = runs.seconds(result)
         return solved, 1 + len(settings)
 
     def race(self, solved):
         """The best of the grid, the fixed choice if it solves, and the tuned solve (None), in turns."""
-        finalists = sorted(solved, key=solved.get)[: self.options.finalists]
-        if FIXED in solved and FIXED not in finalists:
-            finalists.append(FIXED)
-        runners = [*finalists, None]
+        kernels = {self.options.kernel: None, self.tuned()["choice"]["kernel"]: None}  # a set with an order
+        best = sorted(solved, key=solved.get)[: self.options.finalists]
+        runners = [(setting, kernel) for setting in best for kernel in kernels]
+        fixed = (FIXED, self.options.kernel)
+        if FIXED in solved and fixed not in runners:
+            runners.append(fixed)
+        runners.append(None)
         results = {runner: [] for runner in runners}
         for runner in runs.take_turns(runners, self.options.rounds):
             if results[runner] and not results[runner][0]["converged"]:
                 continue
-            results[runner].append(self.tuned() if runner is None else self.forced(runner))
+            results[runner].append(self.tuned() if runner is None else self.forced(*runner))
         return results
 
     def entry(self):
@@ -105,8 +109,8 @@ class Measurement:
         median = runs.median_run(tuned)
         return {"matrix": self.problem.name, "grid": tried, "grid_solved": len(solved),
                 "best": None if best is None else {
-                    "setting": words(best), "seconds": [runs.seconds(result) for result in results[best]]},
-                "fixed": {"solved": FIXED in solved, "seconds": times.get(FIXED)},
+                    "setting": words(*best), "seconds": [runs.seconds(result) for result in results[best]]},
+                "fixed": {"solved": FIXED in solved, "seconds": times.get((FIXED, self.options.kernel))},
                 "tuned": {"solved": all(result["converged"] for result in tuned),
                           "outcome": runs.outcome_words(median), "choice": median["choice"],
                           "trials": len(median["trials"]),
@@ -144,8 +148,8 @@ def row(entry):
 def report(options, entries):
     ratios = {entry["matrix"]: ratio for entry in entries if (ratio := regret(entry)) is not None}
     text = (f"{runs.machine_words([options.ranks], options.threads)} "
-            f"{runs.count_words(options.ranks, 'rank')}, kernel {options.kernel} and halo {options.halo} in "
-            "forced settings. Seconds are medians (least-largest) of up to "
+            f"{runs.count_words(options.ranks, 'rank')}; forced settings with kernel {options.kernel}, the best few "
+            f"also with the tuner's, and halo {options.halo}. Seconds are medians (least-largest) of up to "
             f"{runs.count_words(options.rounds, 'run')}, set-up and tuning in them, reading left out.\n\n")
     text += runs.table(HEADER, map(row, entries))
     by_grid = sum(entry["best"] is not None for entry in entries)
@@ -211,7 +215,7 @@ def main():
             sys.exit(f"{problem.name}: {reason}")
         runs.say("  ".join(map(str, row(entries[-1]))))
         if options.json:
-            runs.write_json(options.json, {"schema": "ayatori.regret/1", "options": setting_of(options),
+            runs.write_json(options.json, {"schema": "ayatori.regret/2", "options": setting_of(options),
                                            "matrices": entries})
     names = [problem.name for problem in wanted]
     runs.write(options, report(options, sorted((entry for entry in entries if entry["matrix"] in names),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Redoes figures 10 to 12 of Katagiri and Kuroda's run-time auto-tuned GMRES(m): what the tuner is worth.
 
-usage: bench/papers/katagiri.py [--matrices FOLDER] [--ranks 1,2,3,4] [--rounds 4] [--time-limit 60]
+usage: bench/papers/katagiri.py [--matrices FOLDER] [--only TEXT] [--ranks 1,2,3,4] [--rounds 4] [--time-limit 60]
                                 [--markdown FILE] [--json FILE] [--chart FILE.svg]
 
 Every problem is solved by the paper's default (no unrolling, blocking point-to-point, no preconditioner, CGS,
@@ -9,10 +9,12 @@ m = 30), with each item alone left to the tuner, with the paper's five items lef
 left to it. As in the paper, figure 10 leaves the preconditioner to the tuner in all settings but the default.
 Times contain the tuning. Settings take turns (A B C, C B A, ...); one that fails in the first round is not
 repeated. The real matrices of figure 12 are read from FOLDER (NAME.mtx.gz); its olafu is replaced by smaller
-ones that defeat the default too.
+ones that defeat the default too. With --json FILE, problems that stand in it are not run again, so that a run
+can be resumed.
 """
 
 import dataclasses
+import json
 import pathlib
 import statistics
 import sys
@@ -58,13 +60,14 @@ def experiments(options):
         free = tuple(options.free.split(",")) if options.free else ()
         return [Experiment(matrix, runs.Problem(matrix, matrix, rtol=options.rtol), free)
                 for matrix in options.problem]
-    if not options.matrices:
+    found = list(GENERATED)
+    if options.matrices:
+        found += [Experiment(f"Figure 12: {name}, tolerance {rtol:g}",
+                             runs.from_folder(options.matrices, name, rhs, rtol))
+                  for name, rtol, rhs in STRUCTURAL]
+    else:
         runs.say("without --matrices FOLDER there is no figure 12")
-        return GENERATED
-    return GENERATED + [
-        Experiment(f"Figure 12: {name}, tolerance {rtol:g}",
-                   runs.from_folder(options.matrices, name, rhs, rtol))
-        for name, rtol, rhs in STRUCTURAL]
+    return [experiment for experiment in found if options.only in experiment.title]
 
 
 def settings_of(options, experiment, ranks):
@@ -120,39 +123,49 @@ def summary(settings, results):
             "seconds": [runs.seconds(result) for result in results], "split": split(median)}
 
 
-HEADER = ["ranks", "left to the tuner", "outcome", "seconds", "default / this", "SpMV", "preconditioner",
-          "orthogonalization", "communication", "tuning", "rest", "iterations", "final choice"]
+SPLIT_HEADER = ["ranks", "left to the tuner", "SpMV", "preconditioner", "orthogonalization", "communication",
+                "tuning", "rest", "iterations", "final choice"]
+SHOWN_SPLIT = ("default", "the paper's items", "all")
 
 
-def gain(default, setting):
-    """How many times faster than the default; nothing where one of them has no solution."""
-    if not (default["converged"] and setting["converged"]):
-        return "-"
-    return f"{statistics.median(default['seconds']) / statistics.median(setting['seconds']):.2f}"
+def words(name):
+    return "nothing (default)" if name == "default" else name
 
 
-def rows(ranks, settings):
-    for name, found in settings.items():
-        yield [ranks, "nothing (default)" if name == "default" else name, found["outcome"],
-               runs.spread_words(found["seconds"]), gain(settings["default"], found),
-               *(f"{value:.2f}" for value in found["split"].values()), found["iterations"],
-               runs.choice_words(found["choice"], implementation=True)]
+def cell(found):
+    """Seconds, or how it failed."""
+    median = f"{statistics.median(found['seconds']):.3g}"
+    return f"**{median}**" if found["converged"] else f"{found['outcome']} ({median})"
+
+
+def seconds_rows(ranks, names):
+    for n, settings in ranks.items():
+        yield [n, *(cell(settings[name]) if name in settings else "-" for name in names)]
+
+
+def split_rows(ranks):
+    for n, settings in ranks.items():
+        for name in SHOWN_SPLIT:
+            found = settings[name]
+            yield [n, words(name), *(f"{value:.3g}" for value in found["split"].values()), found["iterations"],
+                   runs.choice_words(found["choice"], implementation=True)]
 
 
 def report(options, measured):
     ranks = options.ranks
-    text = (f"{runs.machine_words(ranks, options.threads)} Seconds are medians (least-largest) of up to "
+    text = (f"{runs.machine_words(ranks, options.threads)} Seconds are medians of up to "
             f"{runs.count_words(options.rounds, 'run')} with the tuning and the set-up in them and the "
-            "reading of the matrix left out; the split is that of the median run, averaged over its ranks. "
-            f"A run is out of time after {options.time_limit:g} s, whatever its setting. A setting that failed "
-            "was run once.\n")
+            "reading of the matrix left out; bold where the system was solved. The split of these seconds is "
+            f"that of the median run, averaged over its ranks. A run is out of time after {options.time_limit:g} "
+            "s, whatever its setting. A setting that failed was run once.\n")
     for entry in measured:
         text += (f"\n### {entry['title']}\n`{entry['matrix']}`, right-hand side {entry['rhs']}, tolerance "
                  f"{entry['rtol']:g}")
         if entry["free"]:
             text += f"; in every setting but the default, also left to the tuner: {', '.join(entry['free'])}"
-        lines = [row for n, found in entry["ranks"].items() for row in rows(n, found)]
-        text += "\n\n" + runs.table(HEADER, lines)
+        names = max((list(settings) for settings in entry["ranks"].values()), key=len)
+        text += "\n\n" + runs.table(["ranks", *map(words, names)], seconds_rows(entry["ranks"], names))
+        text += "\n" + runs.table(SPLIT_HEADER, split_rows(entry["ranks"]))
     return text
 
 
@@ -182,12 +195,29 @@ def draw(measured, path):
     figure.savefig(path)
 
 
+def setting_of(options):
+    """What has to be the same for figures to stand in one file."""
+    keys = ("ranks", "threads", "time_limit", "rounds", "default_halo")
+    return {key: getattr(options, key) for key in keys}
+
+
+def resumed(options):
+    """What an earlier run has left in the JSON file, by title."""
+    if not (options.json and options.json.exists()):
+        return {}
+    earlier = json.loads(options.json.read_text(encoding="utf-8"))
+    if earlier["options"] != setting_of(options):
+        sys.exit(f"{options.json}: made with other options; remove it, or name another file")
+    return {entry["title"]: entry for entry in earlier["problems"]}
+
+
 def main():
     parser = runs.parser_of(__doc__)
     runs.add_options(parser, time_limit=60)
     parser.add_argument("--matrices", type=pathlib.Path, help="folder with the matrices of figure 12")
     parser.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 3, 4])
     parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--only", default="", help="the experiments with this in their titles, as 'Figure 11'")
     parser.add_argument("--default-halo", default="p2p-blocking", help="halo strategy of the default")
     parser.add_argument("--problem", action="append", help="a file or spec, not the paper's; repeatable")
     parser.add_argument("--rtol", type=float, default=1e-8, help="of --problem")
@@ -195,17 +225,18 @@ def main():
     parser.add_argument("--json", type=pathlib.Path, help="write the figures here, after every problem")
     parser.add_argument("--chart", type=pathlib.Path, help="draw stacked bars, if matplotlib is there")
     options = parser.parse_args()
+    earlier = resumed(options)
     measured = []
     for experiment in experiments(options):
         problem = experiment.problem
-        measured.append({"title": experiment.title, "matrix": problem.name,
-                         "rhs": pathlib.Path(problem.rhs).name, "rtol": problem.rtol,
-                         "free": experiment.free,
-                         "ranks": {n: measure(options, experiment, n) for n in options.ranks}})
+        measured.append(earlier.get(experiment.title) or {
+            "title": experiment.title, "matrix": problem.name, "rhs": pathlib.Path(problem.rhs).name,
+            "rtol": problem.rtol, "free": experiment.free,
+            "ranks": {str(n): measure(options, experiment, n) for n in options.ranks}})
         if options.json:
-            runs.write_json(options.json, {"schema": "ayatori.papers-katagiri/1",
-                                           "time_limit": options.time_limit, "threads": options.threads,
-                                           "problems": measured})
+            others = [entry for entry in earlier.values() if entry not in measured]
+            runs.write_json(options.json, {"schema": "ayatori.papers-katagiri/2", "options": setting_of(options),
+                                           "problems": others + measured})
     runs.write(options, report(options, measured))
     if options.chart:
         draw(measured, options.chart)

@@ -260,7 +260,8 @@ TEST(Solve, SlowChallengersAreDroppedWithinTheBound) {
 TEST(Solve, ChallengersCountAgainstTheIterationLimit) {
   SolveOptions options;
   options.forced.method = "cg";
-  options.max_iterations = 250;
+  options.forced.excluded = {"block-ilu0"};  // it is the whole inverse of this matrix
+  options.max_iterations = 400;
   double now = 0;
   SolveHooks hooks;
   hooks.clock = [&] { return now; };
@@ -268,8 +269,8 @@ TEST(Solve, ChallengersCountAgainstTheIterationLimit) {
   const Solved solved(sparse::tridiagonal_matrix(4000), 1, options, hooks);
   EXPECT_EQ(solved.report.status, Status::not_converged);
   EXPECT_GT(solved.report.trials.size(), 1U);
-  EXPECT_LE(solved.report.iterations, 250 + 2);
-  EXPECT_GE(solved.report.iterations, 250);
+  EXPECT_LE(solved.report.iterations, 400 + 2);
+  EXPECT_GE(solved.report.iterations, 400);
 }
 
 TEST(Solve, NothingIsTriedWithoutABudget) {

@@ -274,8 +274,9 @@ bool Attempt::is_promising(const Arm& arm) const {
   return arm.tries < most_tries && arm.decay * hopeless >= pace_->decay();
 }
 
-/// The arm that has been tried least, and of these the first, whose optimistic finish is before this one's
-/// expected finish, if the budget allows its price.
+/// The arm that has been tried least, and of these the first, that promises to be worth its price, if the
+/// budget allows that. If not, the budget is saved for it: dearer arms would never come if cheap ones spent
+/// it.
 std::optional<Attempt::Challenger> Attempt::next_challenger(int iteration) const {
   if (iteration < probation || challenge_.depth >= deepest) return std::nullopt;
   const double time = state_.sum.agreed_seconds() - state_.budget.spent();
@@ -285,6 +286,7 @@ std::optional<Attempt::Challenger> Attempt::next_challenger(int iteration) const
   const double own_iteration = pace_->seconds() / iteration;
   const Choice& own = state_.report.trials[trial_].choice;
   const double own_cost = cost(own).iteration;
+  const double allowed = time + std::min(remaining, trust(iteration) * time);
   std::optional<Challenger> best;
   for (std::size_t i = 0; i < state_.arms.size(); ++i) {
     const Arm& arm = state_.arms[i];
@@ -296,10 +298,9 @@ std::optional<Attempt::Challenger> Attempt::next_challenger(int iteration) const
     const double iterations = (is_plainer ? 1 : fewest_iterations) * remaining / own_iteration;
     const double optimistic = unit * (its.setup + iterations * its.iteration);
     if (remaining < unlimited && worthwhile * price > remaining - optimistic) continue;
-    if (!state_.budget.allows(price, time + std::min(remaining, trust(iteration) * time))) continue;
     best = {i, price};
   }
-  return best;
+  return best && state_.budget.allows(best->price, allowed) ? best : std::nullopt;
 }
 
 /// Suspends this attempt and lets another run from the x reached. True if this one is not needed any more.

@@ -60,19 +60,38 @@ void build_product(SolveState& state) {
       *state.matrix, state.sum, state.budget, [&state] { return state.clock(); }, std::move(plan));
 }
 
-/// The arm to go on with: the fastest of those that had to give way, or else the first not tried yet.
-std::optional<std::size_t> next_arm(const SolveState& state) {
+/// The fastest of the arms that had to give way.
+std::optional<std::size_t> fastest_paused(const SolveState& state) {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < state.arms.size(); ++i) {
     const Arm& arm = state.arms[i];
-    if (arm.state == Arm::State::paused && arm.decay > 0 && (!best || arm.decay > state.arms[*best].decay))
-      best = i;
+    if (arm.state == Arm::State::paused && (!best || arm.decay > state.arms[*best].decay)) best = i;
   }
-  if (best) return best;
+  return best;
+}
+
+/// The first arm that has not been tried, or not for long enough to show its pace.
+std::optional<std::size_t> first_unknown(const SolveState& state, bool last_resort) {
   for (std::size_t i = 0; i < state.arms.size(); ++i) {
-    if (state.arms[i].state == Arm::State::untried) return i;
+    const Arm& arm = state.arms[i];
+    const bool is_unknown =
+        arm.state == Arm::State::untried || (arm.state == Arm::State::paused && arm.decay == 0);
+    if (is_unknown && arm.rung.last_resort == last_resort) return i;
   }
   return std::nullopt;
+}
+
+/// The arm to go on with: one that had to give way if it is expected to end while the solve takes as long
+/// again as it has taken; else the first that little is known of; else what had to give way; last the last
+/// resorts.
+std::optional<std::size_t> next_arm(const SolveState& state) {
+  const auto paused = fastest_paused(state);
+  if (paused) {
+    const double powers = std::log(state.residual_norm / state.target());
+    if (powers <= state.arms[*paused].decay * state.sum.agreed_seconds()) return paused;
+  }
+  if (const auto unknown = first_unknown(state, false)) return unknown;
+  return paused ? paused : first_unknown(state, true);
 }
 
 void run_arms(SolveState& state) {
