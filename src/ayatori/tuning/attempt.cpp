@@ -155,6 +155,9 @@ solvers::MethodOptions Attempt::method_options() {
   options.restart = std::max(trial().choice.restart, 1);
   options.max_iterations = state_.iterations_left();
   if (trial().choice.restart == 0) return options;
+  // The longest basis may show nothing until it is whole.
+  if (arm().rung.last_resort)
+    options.stagnation_window = std::max(options.stagnation_window, options.restart + 1);
 
   const bool may_orthogonalize_twice =
       !forced.orthogonalization && !forced.excludes("ircgs") && trial().choice.orthogonalization != "ircgs";
