@@ -58,6 +58,8 @@ std::string prepare_output(const Arguments& arguments) {
 
 int run_probe(const comm::Comm& world, const Arguments& arguments) {
   if (!arguments.show.empty()) return show(world, arguments);
+  if (!(arguments.seconds > 0))  // a NaN passes every comparison of the parser
+    throw InputError(fmt::format("--seconds {}: not a number of seconds", arguments.seconds));
   const std::string path =
       comm::agree(world, [&] { return world.rank() == 0 ? prepare_output(arguments) : std::string(); });
   comm::set_threads(world, arguments.threads);

@@ -15,8 +15,9 @@ struct Machine {
         count, limits,
         [&](int i) {
           order.push_back(i);
-          now += seconds(i);
-          return seconds(i);
+          const double taken = seconds(i);
+          now += taken;
+          return taken;
         },
         [&] { return now; });
   }

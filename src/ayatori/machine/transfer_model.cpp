@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t fewest_points = 3;
 /// Relative errors below this are not worth a piece of their own.
-constexpr double good_enough = 0.01;
+constexpr double good_enough = 0.02;
 /// Relative errors beyond this count linearly instead of squared (Huber).
 constexpr double outlying = 0.1;
 constexpr int rounds = 10;
@@ -79,10 +79,11 @@ Fit fit_piece(std::span<const TransferTime> times) {
   return fit;
 }
 
-/// n log(mean loss) + 3 log n for every piece: alpha, beta, and where it begins.
+/// n log(mean loss) + 5 log n for every piece: alpha, beta, and three for the choice of where it begins,
+/// since the best of many places fits noise as well.
 double criterion(double loss, std::size_t pieces, std::size_t points) {
   const auto n = static_cast<double>(points);
-  return n * std::log(loss / n + good_enough * good_enough) + 3 * static_cast<double>(pieces) * std::log(n);
+  return n * std::log(loss / n + good_enough * good_enough) + 5 * static_cast<double>(pieces) * std::log(n);
 }
 
 /// The best partition into a number of pieces, by dynamic programming over where the last one begins.
