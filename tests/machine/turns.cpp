@@ -46,6 +46,16 @@ TEST(Turns, WhatIsKnownIsNotMeasuredAgain) {
   EXPECT_EQ(estimates[1].samples, 30);
 }
 
+TEST(Turns, WhatTakesNoTimeIsMeasuredOnce) {
+  Machine machine;
+  const auto estimates = machine.run(1, {.seconds = 1e9}, [](int) { return 0.0; });
+  EXPECT_EQ(estimates[0].samples, 1);
+  EXPECT_EQ(repetitions_for(1e-3, 0, 100), 1);
+  EXPECT_EQ(repetitions_for(1e-3, 1e-4, 100), 10);
+  EXPECT_EQ(repetitions_for(1e-3, 1e-9, 100), 100);
+  EXPECT_EQ(repetitions_for(1e-3, 1, 100), 1);
+}
+
 TEST(Turns, StopWhenTold) {
   Machine machine;
   const TurnLimits limits{.stopped = [&] { return machine.order.size() >= 5; }};

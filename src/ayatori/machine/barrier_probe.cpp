@@ -105,7 +105,7 @@ std::vector<BarrierFigure> probe_barriers(const ProbeContext& context) {
   const auto seconds = measure_in_turns(static_cast<int>(figures.size()), context.limits(), measure,
                                         [&] { return context.clock(); });
   for (std::size_t i = 0; i < figures.size(); ++i) figures[i].seconds = seconds[i];
-  std::erase_if(figures, [](const BarrierFigure& figure) { return figure.seconds.samples == 0; });
+  std::erase_if(figures, [](const BarrierFigure& figure) { return !(figure.seconds.low > 0); });
   return figures;
 }
 

@@ -60,8 +60,7 @@ std::vector<CollectiveFigure> probe_collectives(const ProbeContext& context) {
     const Stopwatch watch;
     for (int k = 0; k < times; ++k) perform(figures[i]);
     const double seconds = comm.allreduce(watch.seconds(), comm::ReduceOp::max) / times;
-    if (repetitions[i] == 0)
-      repetitions[i] = static_cast<int>(std::clamp(sample_seconds / std::max(seconds, 1e-9), 1.0, 100.0));
+    if (repetitions[i] == 0) repetitions[i] = repetitions_for(sample_seconds, seconds, 100);
     return seconds;
   };
   const auto seconds = measure_in_turns(static_cast<int>(figures.size()), context.limits(), measure,

@@ -77,17 +77,21 @@ std::vector<MemoryFigure> probe_memory(const ProbeContext& context, const Profil
       }
     }
   }
-  std::int64_t elements = 0;
-  for (const Case& c : cases) elements = std::max(elements, c.elements());
-
+  std::int64_t of_all = 0;   // elements that every kernel uses
+  std::int64_t of_more = 0;  // elements of the second and third vector
+  for (const Case& c : cases) {
+    of_all = std::max(of_all, c.elements());
+    if (c.kernel->vectors > 1) of_more = std::max(of_more, c.elements());
+  }
   auto vectors = comm::agree(comm, [&] {
     std::vector<Array<double>> three(3);
-    for (auto& vector : three) vector.resize(elements);
+    three[0].resize(of_all);
+    three[1].resize(of_more);
+    three[2].resize(of_more);
     return three;
   });
-  parallel_for(elements, [&](std::int64_t i) {
-    for (auto& vector : vectors) vector[i] = 1;
-  });
+  for (auto& vector : vectors)
+    parallel_for(static_cast<std::int64_t>(vector.size()), [&](std::int64_t i) { vector[i] = 1; });
   const MemoryVectors pointers{vectors[0].data(), vectors[1].data(), vectors[2].data()};
 
   double sink = 0;
@@ -97,8 +101,7 @@ std::vector<MemoryFigure> probe_memory(const ProbeContext& context, const Profil
     const int repetitions = std::max(c.repetitions, 1);
     const double seconds =
         comm.allreduce(run(c, repetitions, pointers, sink), comm::ReduceOp::max) / repetitions;
-    if (c.repetitions == 0)
-      c.repetitions = static_cast<int>(std::clamp(sample_seconds / std::max(seconds, 1e-9), 1.0, 1e5));
+    if (c.repetitions == 0) c.repetitions = repetitions_for(sample_seconds, seconds, 100000);
     return seconds;
   };
   const auto seconds = measure_in_turns(static_cast<int>(cases.size()), context.limits(), measure,
@@ -107,7 +110,7 @@ std::vector<MemoryFigure> probe_memory(const ProbeContext& context, const Profil
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& c = cases[i];
     const double bytes = static_cast<double>(c.elements()) * c.kernel->bytes_per_element * ranks_on_node;
-    if (seconds[i].samples > 0)
+    if (seconds[i].low > 0)
       figures.push_back(
           {std::string(c.kernel->name), c.threads * ranks_on_node, c.bytes, rate_of(seconds[i], bytes)});
   }

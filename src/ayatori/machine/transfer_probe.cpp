@@ -44,9 +44,10 @@ class Transfers {
     });
   }
 
-  /// Mean seconds of a message there, by messages that go there and back.
+  /// Mean seconds of a message there, by messages that go there and back. The first of a pair measures.
   double one_way(const Role& role, std::int64_t bytes, int repetitions) {
     if (role.partner < 0) return 0;
+    meet(role);
     const Stopwatch watch;
     for (int k = 0; k < repetitions; ++k) {
       if (role.is_first) {
@@ -57,22 +58,34 @@ class Transfers {
         comm_.send(out(bytes), role.partner, tag);
       }
     }
-    return watch.seconds() / (2 * repetitions);
+    return role.is_first ? watch.seconds() / (2 * repetitions) : 0;
   }
 
-  /// Mean seconds of two messages that cross.
+  /// Mean seconds of two messages that cross. The first of a pair measures.
   double both_ways(const Role& role, std::int64_t bytes, int repetitions) {
     if (role.partner < 0) return 0;
+    meet(role);
     const Stopwatch watch;
     for (int k = 0; k < repetitions; ++k) {
       std::array<comm::Request, 2> requests{comm_.irecv(in(bytes), role.partner, tag),
                                             comm_.isend(out(bytes), role.partner, tag)};
       comm::wait_all(requests);
     }
-    return watch.seconds() / repetitions;
+    return role.is_first ? watch.seconds() / repetitions : 0;
   }
 
  private:
+  /// The second is ready when the first goes on: ranks leave a barrier at different times.
+  void meet(const Role& role) {
+    if (role.is_first) {
+      comm_.send(out(1), role.partner, tag);
+      comm_.recv(in(1), role.partner, tag);
+    } else {
+      comm_.recv(in(1), role.partner, tag);
+      comm_.send(out(1), role.partner, tag);
+    }
+  }
+
   std::span<const std::byte> out(std::int64_t bytes) const { return std::span(out_).first(bytes); }
   std::span<std::byte> in(std::int64_t bytes) { return std::span(in_).first(bytes); }
 
@@ -214,8 +227,7 @@ std::vector<Level> probe_transfers(const ProbeContext& context, const std::vecto
     const double mine = c.curve->pattern == "one-way" ? transfers.one_way(c.role, c.bytes, repetitions)
                                                       : transfers.both_ways(c.role, c.bytes, repetitions);
     const double seconds = comm.allreduce(mine, comm::ReduceOp::max);
-    if (c.repetitions == 0)
-      c.repetitions = static_cast<int>(std::clamp(sample_seconds / std::max(seconds, 1e-9), 1.0, 200.0));
+    if (c.repetitions == 0) c.repetitions = repetitions_for(sample_seconds, seconds, 200);
     return seconds;
   };
   const auto seconds = measure_in_turns(static_cast<int>(cases.size()), context.limits(0.75), measure,

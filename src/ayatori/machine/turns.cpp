@@ -9,7 +9,17 @@ namespace {
 /// An interval from fewer samples says little.
 constexpr int enough_samples = 6;
 
+bool is_known(const Estimate& so_far, double relative_width) {
+  const bool takes_no_time = so_far.samples > 0 && so_far.high == 0;
+  return takes_no_time || (so_far.samples >= enough_samples && so_far.relative_width() < relative_width);
+}
+
 }  // namespace
+
+int repetitions_for(double sample_seconds, double seconds, int most) {
+  return seconds > 0 ? static_cast<int>(std::clamp(sample_seconds / seconds, 1.0, static_cast<double>(most)))
+                     : 1;
+}
 
 std::vector<Estimate> measure_in_turns(int count, const TurnLimits& limits,
                                        const std::function<double(int)>& measure,
@@ -24,8 +34,7 @@ std::vector<Estimate> measure_in_turns(int count, const TurnLimits& limits,
     if (late || stopped()) break;
     bool all_narrow = true;
     for (int i = 0; i < count; ++i) {
-      const Estimate& so_far = estimates[i];
-      if (so_far.samples >= enough_samples && so_far.relative_width() < limits.relative_width) continue;
+      if (is_known(estimates[i], limits.relative_width)) continue;
       all_narrow = false;
       samples[i].push_back(measure(i));
       estimates[i] = estimate(samples[i]);
