@@ -17,5 +17,6 @@ using AddCommand = void (*)(CLI::App& app, Run& run);
 void add_solve(CLI::App& app, Run& run);
 void add_generate(CLI::App& app, Run& run);
 void add_bench(CLI::App& app, Run& run);
+void add_probe(CLI::App& app, Run& run);
 
 }  // namespace ayatori::cli

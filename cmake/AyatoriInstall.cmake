@@ -11,5 +11,5 @@ install(EXPORT ayatori NAMESPACE ayatori:: FILE ayatoriTargets.cmake DESTINATION
 configure_package_config_file(cmake/ayatoriConfig.cmake.in ayatoriConfig.cmake INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(ayatoriConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ayatoriConfig.cmake ${PROJECT_BINARY_DIR}/ayatoriConfigVersion.cmake
-              cmake/FindMETIS.cmake
+              cmake/FindMETIS.cmake cmake/FindHWLOC.cmake
         DESTINATION ${package_folder})

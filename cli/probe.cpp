@@ -1,0 +1,110 @@
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "ayatori/base/temporary_file.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/comm/threads.hpp"
+#include "ayatori/machine/measure.hpp"
+#include "cli/command.hpp"
+#include "cli/hold_signals.hpp"
+#include "cli/probe_report.hpp"
+#include "cli/stop_signal.hpp"
+
+namespace ayatori::cli {
+
+namespace {
+
+constexpr double quick_seconds = 1.5;
+
+struct Arguments {
+  bool quick = false;
+  double seconds = 20;
+  std::string output;
+  std::string show;
+  std::string compare;
+  int threads = 0;
+};
+
+/// Collective. Rank 0 reads and prints what others have measured: what was asked for, hence on stdout.
+int show(const comm::Comm& world, const Arguments& arguments) {
+  comm::agree(world, [&] {
+    if (world.rank() != 0) return;
+    const auto profile = machine::load_profile(arguments.show);
+    fmt::print("{}", arguments.compare.empty()
+                         ? summary(profile)
+                         : comparison(profile, arguments.show, machine::load_profile(arguments.compare),
+                                      arguments.compare));
+  });
+  return 0;
+}
+
+/// Where the profile goes, with its folder made. Called on rank 0.
+std::string prepare_output(const Arguments& arguments) {
+  const bool is_named = !arguments.output.empty();
+  const std::string path = is_named ? arguments.output : machine::default_profile_path();
+  if (path.empty())
+    throw EnvironmentError("there is no HOME to keep the profile in: name a file with --output");
+  if (!is_named) {
+    std::error_code error;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+    if (error)
+      throw EnvironmentError(fmt::format("{}: the folder cannot be made: name a file with --output", path));
+  }
+  const TemporaryFile can_be_created(path);
+  return path;
+}
+
+int run_probe(const comm::Comm& world, const Arguments& arguments) {
+  if (!arguments.show.empty()) return show(world, arguments);
+  if (!(arguments.seconds > 0))  // a NaN passes every comparison of the parser
+    throw InputError(fmt::format("--seconds {}: not a number of seconds", arguments.seconds));
+  const std::string path =
+      comm::agree(world, [&] { return world.rank() == 0 ? prepare_output(arguments) : std::string(); });
+  comm::set_threads(world, arguments.threads);
+  const StopSignal stop;  // from here on there is something worth keeping
+  const bool speaks = world.rank() == 0;
+  const auto profile = machine::measure(
+      world, {.quick = arguments.quick, .seconds = arguments.quick ? quick_seconds : arguments.seconds},
+      {.progress =
+           [&](const std::string& probe, double share) {
+             if (speaks) fmt::print(stderr, "[{:3.0f} %] {}\n", 100 * share, probe);
+           },
+       .wants_stop = [&] { return stop.received(); }});
+  {
+    const HoldSignals hold(world);
+    comm::agree(world, [&] {
+      if (world.rank() == 0) write_file(path, machine::to_json(profile));
+    });
+  }
+  if (speaks) fmt::print(stderr, "{}profile    {}\n", summary(profile), path);
+  return 0;
+}
+
+}  // namespace
+
+void add_probe(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<Arguments>();
+  auto* command = app.add_subcommand("probe", "Measure the machine and say what is wrong with it");
+  auto* quick =
+      command->add_flag("--quick", arguments->quick, "Fewer sizes and kernels, in at most 2 seconds");
+  command->add_option("--seconds", arguments->seconds, "Time for measuring, about")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str()
+      ->excludes(quick);
+  command->add_option("-o,--output", arguments->output,
+                      "Profile to write (JSON); default: where `solve` looks for it");
+  command
+      ->add_option("--threads", arguments->threads, "Threads per rank; 0: the cores of the node, shared out")
+      ->check(CLI::NonNegativeNumber);
+  auto* show = command->add_option("--show", arguments->show, "Print this profile instead of measuring");
+  command->add_option("--compare", arguments->compare, "A second profile, side by side with --show")
+      ->needs(show);
+  show->excludes("--output")->excludes(quick);
+  command->callback([arguments, &run] {
+    run = [arguments](const comm::Comm& world) { return run_probe(world, *arguments); };
+  });
+}
+
+}  // namespace ayatori::cli

@@ -1,0 +1,81 @@
+#include "ayatori/machine/measure.hpp"
+
+#include <array>
+
+#include "ayatori/base/parallel.hpp"
+#include "ayatori/base/timing.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/comm/environment.hpp"
+#include "ayatori/machine/probes.hpp"
+#include "ayatori/machine/topology.hpp"
+
+namespace ayatori::machine {
+
+namespace {
+
+/// A probe by name, and its share of the time.
+struct Probe {
+  const char* name;
+  double share;
+  bool computes;  ///< measures what needs no message
+  void (*run)(const ProbeContext& context, Profile& profile);
+};
+
+constexpr std::array probes{
+    Probe{"memory", 0.4, true, [](const ProbeContext& c, Profile& p) { p.memory = probe_memory(c, p); }},
+    Probe{"barriers", 0.05, true, [](const ProbeContext& c, Profile& p) { p.barriers = probe_barriers(c); }},
+    Probe{"transfers", 0.4, false,
+          [](const ProbeContext& c, Profile& p) { p.levels = probe_transfers(c, p.node_of_rank); }},
+    Probe{"collectives", 0.15, false,
+          [](const ProbeContext& c, Profile& p) { p.collectives = probe_collectives(c); }}};
+
+/// Collective. Whether the clock runs while ranks compute; a simulator may let it stand still.
+bool computing_takes_time(const comm::Comm& comm) {
+  constexpr int steps = 100000;
+  constexpr double least_seconds = 1e-10 * steps;
+  const Stopwatch watch;
+  volatile double sum = 0;
+  for (int i = 0; i < steps; ++i) sum = sum + 1;
+  return !comm.any(watch.seconds() < least_seconds);
+}
+
+}  // namespace
+
+double ProbeContext::clock() const {
+  return comm.broadcast(wall_time(), 0);
+}
+
+TurnLimits ProbeContext::limits(double share) const {
+  TurnLimits limits;
+  limits.seconds = share * seconds;
+  limits.stopped = stopped;
+  return limits;
+}
+
+Profile measure(const comm::Comm& comm, const MeasureOptions& options, const MeasureHooks& hooks) {
+  const Stopwatch watch;
+  Profile profile;
+  profile.mpi = comm::mpi_version();
+  profile.ranks = comm.size();
+  profile.threads = max_threads();
+  profile.node = comm::agree(comm, find_node);
+  profile.node_of_rank = find_nodes_of_ranks(comm);
+  bool stopped = false;
+  const auto asks = [&] {
+    stopped = stopped || comm.any(hooks.wants_stop && hooks.wants_stop());
+    return stopped;
+  };
+  const bool computing_counts = computing_takes_time(comm);
+  double share = 0;
+  for (const Probe& probe : probes) {
+    if (hooks.progress) hooks.progress(probe.name, share);
+    const bool counts = computing_counts || !probe.computes;
+    if (counts && !asks()) probe.run({comm, probe.share * options.seconds, options.quick, asks}, profile);
+    share += probe.share;
+  }
+  profile.complete = !stopped;
+  profile.measuring_seconds = comm.broadcast(watch.seconds(), 0);
+  return profile;
+}
+
+}  // namespace ayatori::machine

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "ayatori/comm/comm.hpp"
+#include "ayatori/machine/profile.hpp"
+
+namespace ayatori::machine {
+
+struct MeasureOptions {
+  bool quick = false;   ///< fewer sizes and kernels
+  double seconds = 20;  ///< for all probes together, about
+};
+
+struct MeasureHooks {
+  /// Called before every probe, with its name and the share of the time that is over.
+  std::function<void(const std::string& probe, double share)> progress;
+  /// Asked between samples, on every rank; true on any ends the measuring, and what is measured is kept.
+  std::function<bool()> wants_stop;
+};
+
+/// Collective. Measures the machine that this job runs on, with the ranks and threads that it has. Throws
+/// EnvironmentError, agreed.
+Profile measure(const comm::Comm& comm, const MeasureOptions& options, const MeasureHooks& hooks = {});
+
+}  // namespace ayatori::machine

@@ -1,0 +1,121 @@
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ayatori/base/array.hpp"
+#include "ayatori/base/parallel.hpp"
+#include "ayatori/base/timing.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/machine/memory_kernels.hpp"
+#include "ayatori/machine/probes.hpp"
+
+namespace ayatori::machine {
+
+namespace {
+
+/// A sample shall take as long as this, in seconds, by repeating the loop.
+constexpr double sample_seconds = 5e-4;
+/// Without a cache to go by, and at most, this many bytes are beyond all caches.
+constexpr std::int64_t beyond_caches = 256 << 20;
+
+/// Half of every cache's share, and four times the last cache.
+std::vector<std::int64_t> working_sets(const Node& node, int ranks_on_node) {
+  std::vector<std::int64_t> sizes;
+  std::int64_t last = 0;
+  for (const Cache& cache : node.caches) {
+    const auto sharers = std::clamp(ranks_on_node, 1, std::max(cache.sharers, 1));
+    sizes.push_back(cache.bytes / sharers / 2);
+    last = cache.bytes / sharers;
+  }
+  sizes.push_back(last == 0 ? beyond_caches : std::clamp(4 * last, beyond_caches / 4, beyond_caches));
+  return sizes;
+}
+
+struct Case {
+  const MemoryKernel* kernel;
+  int threads;
+  std::int64_t bytes;
+  int repetitions = 0;  ///< of the loop in a sample; 0 before the warm-up
+
+  std::int64_t elements() const {
+    return std::max<std::int64_t>(bytes / (8 * kernel->vectors), 64 * threads);
+  }
+};
+
+/// Seconds that `repetitions` of the loop take, from the first thread's start to the last one's end.
+double run(const Case& c, int repetitions, const MemoryVectors& vectors, double& sink) {
+  double start = 0;
+  double end = 0;
+  double sum = 0;
+#pragma omp parallel num_threads(c.threads) reduction(+ : sum)
+  {
+    const Range range = split_evenly(c.elements(), omp_get_num_threads(), omp_get_thread_num());
+#pragma omp barrier
+#pragma omp master
+    start = wall_time();
+    for (int k = 0; k < repetitions; ++k) sum += c.kernel->run(vectors, range);
+#pragma omp barrier
+#pragma omp master
+    end = wall_time();
+  }
+  sink += sum;
+  return end - start;
+}
+
+}  // namespace
+
+std::vector<MemoryFigure> probe_memory(const ProbeContext& context, const Profile& profile) {
+  const auto& comm = context.comm;
+  const int ranks_on_node = comm.split_by_node().size();
+  std::vector<Case> cases;
+  for (const std::int64_t bytes : working_sets(profile.node, ranks_on_node)) {
+    for (const int threads : thread_counts(max_threads())) {
+      for (const MemoryKernel& kernel : memory_kernels()) {
+        const bool essential = kernel.name == "triad" || kernel.name == "read";
+        if (!context.quick || essential) cases.push_back({&kernel, threads, bytes});
+      }
+    }
+  }
+  std::int64_t of_all = 0;   // elements that every kernel uses
+  std::int64_t of_more = 0;  // elements of the second and third vector
+  for (const Case& c : cases) {
+    of_all = std::max(of_all, c.elements());
+    if (c.kernel->vectors > 1) of_more = std::max(of_more, c.elements());
+  }
+  auto vectors = comm::agree(comm, [&] {
+    std::vector<Array<double>> three(3);
+    three[0].resize(of_all);
+    three[1].resize(of_more);
+    three[2].resize(of_more);
+    return three;
+  });
+  for (auto& vector : vectors)
+    parallel_for(static_cast<std::int64_t>(vector.size()), [&](std::int64_t i) { vector[i] = 1; });
+  const MemoryVectors pointers{vectors[0].data(), vectors[1].data(), vectors[2].data()};
+
+  double sink = 0;
+  const auto measure = [&](int i) {
+    Case& c = cases[i];
+    comm.barrier();
+    const int repetitions = std::max(c.repetitions, 1);
+    const double seconds =
+        comm.allreduce(run(c, repetitions, pointers, sink), comm::ReduceOp::max) / repetitions;
+    if (c.repetitions == 0) c.repetitions = repetitions_for(sample_seconds, seconds, 100000);
+    return seconds;
+  };
+  const auto seconds = measure_in_turns(static_cast<int>(cases.size()), context.limits(), measure,
+                                        [&] { return context.clock(); });
+  std::vector<MemoryFigure> figures;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Case& c = cases[i];
+    const double bytes = static_cast<double>(c.elements()) * c.kernel->bytes_per_element * ranks_on_node;
+    if (seconds[i].low > 0)
+      figures.push_back(
+          {std::string(c.kernel->name), c.threads * ranks_on_node, c.bytes, rate_of(seconds[i], bytes)});
+  }
+  if (!std::isfinite(sink)) throw EnvironmentError("the memory probe read other values than it wrote");
+  return figures;
+}
+
+}  // namespace ayatori::machine

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace ayatori::machine {
+
+/// Rounds in which disjoint pairs of ranks meet, so that all measure at once. Up to `complete_up_to` ranks
+/// everybody meets everybody once, in as many rounds (the circle method of tournaments); beyond, everybody
+/// meets the ranks at the given distances and at powers of two, in 2 rounds for each.
+class PairRounds {
+ public:
+  static constexpr int complete_up_to = 64;
+
+  explicit PairRounds(int ranks, std::span<const int> distances = {});
+
+  int count() const { return count_; }
+  /// Whom `rank` meets in this round; -1 if nobody.
+  int partner(int round, int rank) const;
+
+ private:
+  int ranks_;
+  int count_;
+  std::vector<int> distances_;  ///< empty where the rounds are complete
+};
+
+}  // namespace ayatori::machine

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "ayatori/comm/comm.hpp"
+#include "ayatori/machine/profile.hpp"
+#include "ayatori/machine/turns.hpp"
+
+namespace ayatori::machine {
+
+/// What the probes share.
+struct ProbeContext {
+  const comm::Comm& comm;
+  double seconds;                 ///< for this probe
+  bool quick;                     ///< fewer sizes
+  std::function<bool()> stopped;  ///< see TurnLimits
+
+  /// Collective. Seconds by the clock of rank 0.
+  double clock() const;
+  TurnLimits limits(double share = 1) const;
+};
+
+/// 1, 2, 4, ... and `most`.
+std::vector<int> thread_counts(int most);
+
+/// Collective. Bandwidth of the memory kernels, for 1, 2, 4, ... and all threads of the ranks, with working
+/// sets from half of the first cache to far beyond the last. Throws EnvironmentError, agreed.
+std::vector<MemoryFigure> probe_memory(const ProbeContext& context, const Profile& profile);
+
+/// Collective. Barriers among 2, 4, ... and all threads of a rank: the one of OpenMP, and one of flags that
+/// threads spin on (Tanaka et al., figure 2).
+std::vector<BarrierFigure> probe_barriers(const ProbeContext& context);
+
+/// Collective. Short messages between all pairs, the levels that show in them, and transfer curves for each
+/// level. `node_of_rank` names the levels.
+std::vector<Level> probe_transfers(const ProbeContext& context, const std::vector<int>& node_of_rank);
+
+/// Collective. The collective operations over all ranks, by size.
+std::vector<CollectiveFigure> probe_collectives(const ProbeContext& context);
+
+}  // namespace ayatori::machine
