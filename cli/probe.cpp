@@ -43,7 +43,7 @@ int show(const comm::Comm& world, const Arguments& arguments) {
 /// Where the profile goes, with its folder made. Called on rank 0.
 std::string prepare_output(const Arguments& arguments) {
   const bool is_named = !arguments.output.empty();
-  const std::string path = is_named ? arguments.output : machine::default_profile_path();
+  std::string path = is_named ? arguments.output : machine::default_profile_path();
   if (path.empty())
     throw EnvironmentError("there is no HOME to keep the profile in: name a file with --output");
   if (!is_named) {

@@ -63,16 +63,22 @@ class Scripts(unittest.TestCase):
     def test_katagiri(self):
         for matrix, ranks, rounds in ((HARD, 1, 2), (EASY, 2, 1)):
             with self.subTest(matrix=matrix):
-                self.katagiri("--problem", matrix, "--ranks", ranks, "--rounds", rounds, "--default-halo",
-                              "p2p-irecv-first", "--free", "preconditioner", "--markdown", "t.md", "--json",
-                              "t.json")
+                (self.folder / "t.json").unlink(missing_ok=True)
+                arguments = ["--problem", matrix, "--ranks", ranks, "--rounds", rounds, "--default-halo",
+                             "p2p-irecv-first", "--free", "preconditioner", "--markdown", "t.md", "--json", "t.json"]
+                self.katagiri(*arguments)
                 problem, = json.loads((self.folder / "t.json").read_text())["problems"]
                 self.assertEqual(problem["matrix"], matrix)
                 self.assertEqual(list(problem["ranks"]), [str(ranks)])
+                table = (self.folder / "t.md").read_text()
+                self.katagiri(*arguments)
+                self.assertEqual((self.folder / "t.md").read_text(), table, "what was measured is not run again")
                 self.check_settings(problem["ranks"][str(ranks)], ranks, rounds, hard=matrix == HARD)
-                rows = table_rows((self.folder / "t.md").read_text())
-                self.assertEqual(len(rows), 7 + ranks)  # with one rank there is no halo to tune
-                self.assertEqual({len(row) for row in rows}, {13})
+                seconds, *splits = table_rows(table)
+                self.assertEqual(len(seconds), 1 + 7 + ranks)  # with one rank there is no halo to tune
+                self.assertEqual(seconds[1].startswith("**"), matrix != HARD)  # bold where solved
+                self.assertEqual([row[1] for row in splits], ["nothing (default)", "the paper's items", "all"])
+                self.assertEqual({len(row) for row in splits}, {10})
 
     def check_settings(self, settings, ranks, rounds, hard):
         self.assertEqual("halo" in settings, ranks > 1)

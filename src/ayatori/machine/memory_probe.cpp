@@ -39,7 +39,7 @@ struct Case {
   int repetitions = 0;  ///< of the loop in a sample; 0 before the warm-up
 
   std::int64_t elements() const {
-    return std::max<std::int64_t>(bytes / (8 * kernel->vectors), 64 * threads);
+    return std::max<std::int64_t>(bytes / (std::int64_t{8} * kernel->vectors), std::int64_t{64} * threads);
   }
 };
 

@@ -208,7 +208,7 @@ std::string default_profile_path() {
     const char* value = std::getenv(name);
     return std::string(value == nullptr ? "" : value);
   };
-  if (const auto path = variable("AYATORI_PROFILE"); !path.empty()) return path;
+  if (auto path = variable("AYATORI_PROFILE"); !path.empty()) return path;
   std::string folder = variable("XDG_CACHE_HOME");
   if (folder.empty() && !variable("HOME").empty()) folder = variable("HOME") + "/.cache";
   return folder.empty() ? "" : folder + "/ayatori/profile-" + hostname() + ".json";
