@@ -15,6 +15,8 @@ constexpr int tag = 1;
 constexpr std::int64_t short_message = 8;
 /// A sample shall take as long as this, in seconds, by repeating the transfer.
 constexpr double sample_seconds = 2e-4;
+/// A message that takes more than this share of the probe's time is the longest of its curve.
+constexpr double longest_share = 0.01;
 /// Short messages between a pair: the shortest of so many samples of so many transfers counts.
 constexpr int pair_samples = 10;
 constexpr int pair_transfers = 20;
@@ -220,20 +222,25 @@ std::vector<Level> probe_transfers(const ProbeContext& context, const std::vecto
       for (const std::int64_t bytes : sizes) cases.push_back({&curve, role_of(comm.rank(), chosen), bytes});
     }
   }
+  std::vector<const TransferCurve*> ended;
   const auto measure = [&](int i) {
     Case& c = cases[i];
+    if (c.repetitions == 0 && std::ranges::find(ended, c.curve) != ended.end()) return 0.0;
     const int repetitions = std::max(c.repetitions, 1);
     comm.barrier();
     const double mine = c.curve->pattern == "one-way" ? transfers.one_way(c.role, c.bytes, repetitions)
                                                       : transfers.both_ways(c.role, c.bytes, repetitions);
     const double seconds = comm.allreduce(mine, comm::ReduceOp::max);
-    if (c.repetitions == 0) c.repetitions = repetitions_for(sample_seconds, seconds, 200);
+    if (c.repetitions == 0) {
+      c.repetitions = repetitions_for(sample_seconds, seconds, 200);
+      if (seconds > longest_share * context.seconds) ended.push_back(c.curve);
+    }
     return seconds;
   };
   const auto seconds = measure_in_turns(static_cast<int>(cases.size()), context.limits(0.75), measure,
                                         [&] { return context.clock(); });
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (seconds[i].samples > 0) cases[i].curve->points.push_back({cases[i].bytes, seconds[i]});
+    if (seconds[i].low > 0) cases[i].curve->points.push_back({cases[i].bytes, seconds[i]});
   }
   for (Level& level : levels) {
     for (TransferCurve& curve : level.curves) {
