@@ -12,7 +12,6 @@ tuning. With --json FILE, what stands in it is not run again, so
 that a run can be resumed.
 """
 
-import json
 import pathlib
 import statistics
 import sys
@@ -31,6 +30,8 @@ QUICK = ("poisson3d-7:n=30", "elliptic2d-5:n=100", "elliptic2d-5:n=100,reaction=
 FIXED = ("gmres", "block-ilu0", 30)
 PRECONDITIONERS = ("block-ilu0", "jacobi", "none", "block-jacobi", "neumann", "chebyshev")
 LEAST_LIMIT = 0.5  # seconds
+# What has to be the same for figures to stand in one table.
+SAME = ("ranks", "threads", "rtol", "time_limit", "rounds", "finalists", "kernel", "halo")
 
 
 def grid(matrix):
@@ -174,22 +175,6 @@ def problems(options):
     return found
 
 
-def setting_of(options):
-    """What has to be the same for figures to stand in one table."""
-    keys = ("ranks", "threads", "rtol", "time_limit", "rounds", "finalists", "kernel", "halo")
-    return {key: getattr(options, key) for key in keys}
-
-
-def resumed(options):
-    """What an earlier run has left in the JSON file."""
-    if not (options.json and options.json.exists()):
-        return []
-    earlier = json.loads(options.json.read_text(encoding="utf-8"))
-    if earlier["options"] != setting_of(options):
-        sys.exit(f"{options.json}: made with other options; remove it, or name another file")
-    return earlier["matrices"]
-
-
 def main():
     parser = runs.parser_of(__doc__)
     runs.add_options(parser, time_limit=20)
@@ -204,7 +189,7 @@ def main():
     parser.add_argument("--halo", default="p2p-irecv-first+overlap", help="of forced settings, or auto")
     parser.add_argument("--json", type=pathlib.Path, help="keep figures here, and resume from it")
     options = parser.parse_args()
-    entries = resumed(options)
+    entries = runs.resumed(options, SAME, "matrices")
     wanted = problems(options)
     for problem in wanted:
         if any(entry["matrix"] == problem.name for entry in entries):
@@ -215,7 +200,8 @@ def main():
             sys.exit(f"{problem.name}: {reason}")
         runs.say("  ".join(map(str, row(entries[-1]))))
         if options.json:
-            runs.write_json(options.json, {"schema": "ayatori.regret/2", "options": setting_of(options),
+            runs.write_json(options.json, {"schema": "ayatori.regret/2",
+                                           "options": runs.setting_of(options, SAME),
                                            "matrices": entries})
     names = [problem.name for problem in wanted]
     runs.write(options, report(options, sorted((entry for entry in entries if entry["matrix"] in names),

@@ -114,6 +114,21 @@ def outcome_words(result):
     return "solved" if result["converged"] else f"{result['status']} at {result['relative_residual']:.1e}"
 
 
+def setting_of(options, keys):
+    """The options of these names: what figures in one file have in common."""
+    return {key: getattr(options, key) for key in keys}
+
+
+def resumed(options, keys, what):
+    """The entries, under the key `what`, that an earlier run with the same options has left in the JSON file."""
+    if not (options.json and options.json.exists()):
+        return []
+    earlier = json.loads(options.json.read_text(encoding="utf-8"))
+    if earlier["options"] != setting_of(options, keys):
+        sys.exit(f"{options.json}: made with other options; remove it, or name another file")
+    return earlier[what]
+
+
 def table(header, rows):
     """A table in Markdown."""
     lines = ["| " + " | ".join(map(str, line)) + " |\n" for line in (header, *rows)]

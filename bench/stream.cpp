@@ -2,15 +2,17 @@
 
 #include <utility>
 
+#include "ayatori/base/find_named.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/machine/memory_kernels.hpp"
 
 namespace ayatori::bench {
 
 namespace {
 
-constexpr double factor = 3;
+constexpr std::array names{"copy", "scale", "add", "triad"};  // in McCalpin's order
 
 /// Bytes per second of one kernel, all ranks together.
 template <class Kernel>
@@ -43,22 +45,13 @@ Stream::Stream(comm::Comm comm, std::int64_t elements)
 
 void Stream::run() {
   const auto elements = static_cast<std::int64_t>(a_.size());
-  double* a = a_.data();
-  double* b = b_.data();
-  double* c = c_.data();
-  parallel_for(elements, [=](std::int64_t i) { a[i] = 1; });  // the kernels would let it grow without bound
-  rates_[0].push_back(bandwidth(comm_, elements, 16, [=](Range r) {
-    for (auto i = r.begin; i < r.end; ++i) c[i] = a[i];
-  }));
-  rates_[1].push_back(bandwidth(comm_, elements, 16, [=](Range r) {
-    for (auto i = r.begin; i < r.end; ++i) b[i] = factor * c[i];
-  }));
-  rates_[2].push_back(bandwidth(comm_, elements, 24, [=](Range r) {
-    for (auto i = r.begin; i < r.end; ++i) c[i] = a[i] + b[i];
-  }));
-  rates_[3].push_back(bandwidth(comm_, elements, 24, [=](Range r) {
-    for (auto i = r.begin; i < r.end; ++i) a[i] = b[i] + factor * c[i];
-  }));
+  const machine::MemoryVectors vectors{a_.data(), b_.data(), c_.data()};
+  parallel_for(elements, [&](std::int64_t i) { vectors.a[i] = 1; });  // the kernels would let it grow
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const auto& kernel = find_named(machine::memory_kernels(), names[k], "memory kernel");
+    rates_[k].push_back(bandwidth(comm_, elements, kernel.bytes_per_element,
+                                  [&](Range range) { kernel.run(vectors, range); }));
+  }
 }
 
 StreamResult Stream::result() const {

@@ -14,7 +14,6 @@ can be resumed.
 """
 
 import dataclasses
-import json
 import pathlib
 import statistics
 import sys
@@ -24,6 +23,8 @@ import runs  # noqa: E402
 
 DEFAULT = {"method": "gmres", "preconditioner": "none", "restart": "30", "orthogonalization": "cgs",
            "kernel": "csr-reference"}  # the halo strategy is an option of this script
+# What has to be the same for figures to stand in one file.
+SAME = ("ranks", "threads", "time_limit", "rounds", "default_halo")
 ITEMS = ("preconditioner", "restart", "orthogonalization", "kernel", "halo")  # (i) to (v)
 
 
@@ -195,22 +196,6 @@ def draw(measured, path):
     figure.savefig(path)
 
 
-def setting_of(options):
-    """What has to be the same for figures to stand in one file."""
-    keys = ("ranks", "threads", "time_limit", "rounds", "default_halo")
-    return {key: getattr(options, key) for key in keys}
-
-
-def resumed(options):
-    """What an earlier run has left in the JSON file, by title."""
-    if not (options.json and options.json.exists()):
-        return {}
-    earlier = json.loads(options.json.read_text(encoding="utf-8"))
-    if earlier["options"] != setting_of(options):
-        sys.exit(f"{options.json}: made with other options; remove it, or name another file")
-    return {entry["title"]: entry for entry in earlier["problems"]}
-
-
 def main():
     parser = runs.parser_of(__doc__)
     runs.add_options(parser, time_limit=60)
@@ -225,7 +210,7 @@ def main():
     parser.add_argument("--json", type=pathlib.Path, help="write the figures here, after every problem")
     parser.add_argument("--chart", type=pathlib.Path, help="draw stacked bars, if matplotlib is there")
     options = parser.parse_args()
-    earlier = resumed(options)
+    earlier = {entry["title"]: entry for entry in runs.resumed(options, SAME, "problems")}
     measured = []
     for experiment in experiments(options):
         problem = experiment.problem
@@ -235,7 +220,8 @@ def main():
             "ranks": {str(n): measure(options, experiment, n) for n in options.ranks}})
         if options.json:
             others = [entry for entry in earlier.values() if entry not in measured]
-            runs.write_json(options.json, {"schema": "ayatori.papers-katagiri/2", "options": setting_of(options),
+            runs.write_json(options.json, {"schema": "ayatori.papers-katagiri/2",
+                                           "options": runs.setting_of(options, SAME),
                                            "problems": others + measured})
     runs.write(options, report(options, measured))
     if options.chart:

@@ -114,7 +114,9 @@ std::vector<MemoryFigure> probe_memory(const ProbeContext& context, const Profil
       figures.push_back(
           {std::string(c.kernel->name), c.threads * ranks_on_node, c.bytes, rate_of(seconds[i], bytes)});
   }
-  if (!std::isfinite(sink)) throw EnvironmentError("the memory probe read other values than it wrote");
+  comm::agree(comm, [&] {
+    if (!std::isfinite(sink)) throw EnvironmentError("the memory probe read other values than it wrote");
+  });
   return figures;
 }
 

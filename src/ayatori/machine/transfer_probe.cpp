@@ -17,6 +17,8 @@ constexpr std::int64_t short_message = 8;
 constexpr double sample_seconds = 2e-4;
 /// A message that takes more than this share of the probe's time is the longest of its curve.
 constexpr double longest_share = 0.01;
+/// Shorter ones end no curve: what makes them late is the scheduler.
+constexpr std::int64_t least_longest = 64 << 10;
 /// Short messages between a pair: the shortest of so many samples of so many transfers counts.
 constexpr int pair_samples = 10;
 constexpr int pair_transfers = 20;
@@ -51,15 +53,7 @@ class Transfers {
     if (role.partner < 0) return 0;
     meet(role);
     const Stopwatch watch;
-    for (int k = 0; k < repetitions; ++k) {
-      if (role.is_first) {
-        comm_.send(out(bytes), role.partner, tag);
-        comm_.recv(in(bytes), role.partner, tag);
-      } else {
-        comm_.recv(in(bytes), role.partner, tag);
-        comm_.send(out(bytes), role.partner, tag);
-      }
-    }
+    for (int k = 0; k < repetitions; ++k) there_and_back(role, bytes);
     return role.is_first ? watch.seconds() / (2 * repetitions) : 0;
   }
 
@@ -78,13 +72,15 @@ class Transfers {
 
  private:
   /// The second is ready when the first goes on: ranks leave a barrier at different times.
-  void meet(const Role& role) {
+  void meet(const Role& role) { there_and_back(role, 1); }
+
+  void there_and_back(const Role& role, std::int64_t bytes) {
     if (role.is_first) {
-      comm_.send(out(1), role.partner, tag);
-      comm_.recv(in(1), role.partner, tag);
+      comm_.send(out(bytes), role.partner, tag);
+      comm_.recv(in(bytes), role.partner, tag);
     } else {
-      comm_.recv(in(1), role.partner, tag);
-      comm_.send(out(1), role.partner, tag);
+      comm_.recv(in(bytes), role.partner, tag);
+      comm_.send(out(bytes), role.partner, tag);
     }
   }
 
@@ -233,7 +229,7 @@ std::vector<Level> probe_transfers(const ProbeContext& context, const std::vecto
     const double seconds = comm.allreduce(mine, comm::ReduceOp::max);
     if (c.repetitions == 0) {
       c.repetitions = repetitions_for(sample_seconds, seconds, 200);
-      if (seconds > longest_share * context.seconds) ended.push_back(c.curve);
+      if (c.bytes >= least_longest && seconds > longest_share * context.seconds) ended.push_back(c.curve);
     }
     return seconds;
   };
