@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "ayatori/base/temporary_file.hpp"
@@ -9,14 +8,14 @@
 #include "ayatori/machine/measure.hpp"
 #include "cli/command.hpp"
 #include "cli/hold_signals.hpp"
+#include "cli/machine_profile.hpp"
 #include "cli/probe_report.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/stop_signal.hpp"
 
 namespace ayatori::cli {
 
 namespace {
-
-constexpr double quick_seconds = 1.5;
 
 struct Arguments {
   bool quick = false;
@@ -43,15 +42,7 @@ int show(const comm::Comm& world, const Arguments& arguments) {
 /// Where the profile goes, with its folder made. Called on rank 0.
 std::string prepare_output(const Arguments& arguments) {
   const bool is_named = !arguments.output.empty();
-  std::string path = is_named ? arguments.output : machine::default_profile_path();
-  if (path.empty())
-    throw EnvironmentError("there is no HOME to keep the profile in: name a file with --output");
-  if (!is_named) {
-    std::error_code error;
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-    if (error)
-      throw EnvironmentError(fmt::format("{}: the folder cannot be made: name a file with --output", path));
-  }
+  std::string path = is_named ? arguments.output : make_default_profile_path();
   const TemporaryFile can_be_created(path);
   return path;
 }
@@ -65,13 +56,12 @@ int run_probe(const comm::Comm& world, const Arguments& arguments) {
   comm::set_threads(world, arguments.threads);
   const StopSignal stop;  // from here on there is something worth keeping
   const bool speaks = world.rank() == 0;
+  ProgressLine line(speaks);
   const auto profile = machine::measure(
       world, {.quick = arguments.quick, .seconds = arguments.quick ? quick_seconds : arguments.seconds},
-      {.progress =
-           [&](const std::string& probe, double share) {
-             if (speaks) fmt::print(stderr, "[{:3.0f} %] {}\n", 100 * share, probe);
-           },
+      {.progress = [&](const std::string& probe, double share) { line.show(probe, share); },
        .wants_stop = [&] { return stop.received(); }});
+  line.clear();
   {
     const HoldSignals hold(world);
     comm::agree(world, [&] {

@@ -36,9 +36,11 @@ std::string rate_words(double bytes_per_second) {
   return fmt::format("{:.3g} GB/s", 1e-9 * bytes_per_second);
 }
 
-/// "(+-3 %)": half the width of the 95 % interval.
+/// "(+-3 %)": half the width of the 95 % interval. What is less certain than by a half is known to a factor
+/// only.
 std::string noise_words(const Estimate& estimate) {
-  return fmt::format("(+-{:.2g} %)", 50 * estimate.relative_width());
+  const double percent = 50 * estimate.relative_width();
+  return percent > 100 ? "(to a factor)" : fmt::format("(+-{:.2g} %)", percent);
 }
 
 std::string node_words(const Profile& profile) {
@@ -61,7 +63,13 @@ std::string memory_words(const Profile& profile) {
     text += fmt::format("{:<10} {:<7} {:>9} a rank  {:>3} thread{} {:>11} {}\n", text.empty() ? "memory" : "",
                         f.kernel, bytes_words(static_cast<double>(f.bytes)), f.threads,
                         f.threads == 1 ? " " : "s", rate_words(f.bytes_per_second.median),
-                        noise_words(f.bytes_per_second));
+                        noise_words(f.bytes_per_second) +
+                            (f.touched_by_one ? ", in memory that one thread wrote first" : ""));
+  }
+  for (const auto& f : profile.numa) {
+    text += fmt::format("           read    NUMA node {} from NUMA node {}, {} thread{} {} {}\n",
+                        f.memory_node, f.threads_node, f.threads, f.threads == 1 ? "" : "s",
+                        rate_words(f.bytes_per_second.median), noise_words(f.bytes_per_second));
   }
   return text;
 }
@@ -82,7 +90,25 @@ std::string model_words(const machine::TransferModel& model) {
     text += seconds_words(piece.alpha) + " + x";
     text += piece.beta > 0 ? " / " + rate_words(1 / piece.beta) : " * 0";
   }
-  return text + fmt::format(" (fit to {:.2g} %)", 100 * model.error);
+  return model.error > 0 ? text + fmt::format(" (fit to {:.2g} %)", 100 * model.error) : text;
+}
+
+std::string sharing_words(const machine::Level& level) {
+  const auto sharing = machine::link_sharing(level);
+  if (level.sharing_pairs < 2 || sharing.capacity == 0) return "";
+  const int flows = level.sharing_pairs;
+  return sharing.is_limited
+             ? fmt::format("           flows share a link of {}: each of {} gets {}\n",
+                           rate_words(sharing.capacity), flows, rate_words(sharing.bandwidth(flows)))
+             : fmt::format("           up to {} flows at once do not slow each other down\n", flows);
+}
+
+std::string rate_of_short_messages(const machine::Level& level) {
+  const auto* curve = level.curve("burst", 1);
+  if (curve == nullptr || curve->points.empty()) return "";
+  const auto& point = curve->points.front();
+  return fmt::format("           {:.3g} million messages of {} bytes a second\n", 1e-6 / point.seconds.median,
+                     point.bytes);
 }
 
 std::string level_words(const Profile& profile) {
@@ -95,18 +121,35 @@ std::string level_words(const Profile& profile) {
                         seconds_words(level.structure.least_seconds),
                         seconds_words(level.structure.most_seconds));
     for (const auto& curve : level.curves) {
-      text += fmt::format("           {:<10} {:>3} pair{} {}\n", curve.pattern, curve.pairs,
+      text += fmt::format("           {:<12} {:>3} pair{} {}\n", curve.pattern, curve.pairs,
                           curve.pairs == 1 ? ": " : "s:", model_words(curve.model));
     }
+    text += sharing_words(level) + rate_of_short_messages(level);
+    for (const auto& f : level.overlap) {
+      text += fmt::format(
+          "           {} both ways under computing: {:.0f} % is hidden, {:.2f} of the bandwidth\n",
+          bytes_words(static_cast<double>(f.bytes)), 100 * f.hidden(), f.effective_bandwidth());
+    }
+  }
+  for (const auto& port : profile.ports) {
+    text +=
+        fmt::format("{:<10} {:<8}{} carried {}\n", &port == profile.ports.data() ? "ports" : "", port.name,
+                    port.bytes_per_second > 0 ? ", " + rate_words(port.bytes_per_second) + "," : "",
+                    bytes_words(static_cast<double>(port.moved_bytes)));
   }
   return text;
+}
+
+std::string reduction_words(const Profile& profile) {
+  const auto& model = profile.reduction.model;
+  return model.pieces.empty() ? "" : fmt::format("reduction  of doubles: {}\n", model_words(model));
 }
 
 std::string collective_words(const Profile& profile) {
   std::string text;
   for (const auto& f : profile.collectives) {
-    text += fmt::format("{:<10} {:<9} {:>9} {:>10} {}\n", text.empty() ? "collective" : "", f.operation,
-                        f.operation == "barrier" ? "" : bytes_words(static_cast<double>(f.bytes)),
+    text += fmt::format("{:<10} {:<14} {:>4} ranks {:>9} {:>10} {}\n", text.empty() ? "collective" : "",
+                        f.operation, f.ranks, f.bytes == 0 ? "" : bytes_words(static_cast<double>(f.bytes)),
                         seconds_words(f.seconds.median), noise_words(f.seconds));
   }
   return text;
@@ -123,7 +166,8 @@ std::vector<NamedFigure> figures_of(const Profile& profile) {
   std::vector<NamedFigure> figures;
   for (const auto& f : profile.memory)
     figures.push_back(
-        {fmt::format("{}, {}, {} threads", f.kernel, bytes_words(static_cast<double>(f.bytes)), f.threads),
+        {fmt::format("{}, {}, {} threads{}", f.kernel, bytes_words(static_cast<double>(f.bytes)), f.threads,
+                     f.touched_by_one ? ", touched by one" : ""),
          f.bytes_per_second.median, true});
   for (const auto& f : profile.barriers)
     figures.push_back({fmt::format("barrier of {}, {} threads", f.kind, f.threads), f.seconds.median, false});
@@ -135,8 +179,9 @@ std::vector<NamedFigure> figures_of(const Profile& profile) {
     }
   }
   for (const auto& f : profile.collectives)
-    figures.push_back({fmt::format("{} of {}", f.operation, bytes_words(static_cast<double>(f.bytes))),
-                       f.seconds.median, false});
+    figures.push_back(
+        {fmt::format("{} of {}, {} ranks", f.operation, bytes_words(static_cast<double>(f.bytes)), f.ranks),
+         f.seconds.median, false});
   return figures;
 }
 
@@ -146,11 +191,14 @@ std::string summary(const Profile& profile) {
   std::string text = fmt::format("machine    {}", node_words(profile));
   text += fmt::format("job        {} rank{} x {} thread{} on {} node{}; {}\n", profile.ranks,
                       profile.ranks == 1 ? "" : "s", profile.threads, profile.threads == 1 ? "" : "s",
-                      *std::ranges::max_element(profile.node_of_rank) + 1,
-                      *std::ranges::max_element(profile.node_of_rank) == 0 ? "" : "s", profile.mpi);
-  text += memory_words(profile) + barrier_words(profile) + level_words(profile) + collective_words(profile);
-  text += fmt::format("measured   in {:.2f} s{}\n", profile.measuring_seconds,
-                      profile.complete ? "" : "; interrupted, so not all of it");
+                      profile.nodes(), profile.nodes() == 1 ? "" : "s", profile.mpi);
+  text += memory_words(profile) + barrier_words(profile) + level_words(profile) + reduction_words(profile) +
+          collective_words(profile);
+  if (profile.source == "measured")
+    text += fmt::format("measured   in {:.2f} s{}\n", profile.measuring_seconds,
+                        profile.complete ? "" : "; interrupted, so not all of it");
+  else
+    text += fmt::format("source     {}\n", profile.source);
   const auto findings = machine::diagnose(profile);
   for (const auto& finding : findings) text += fmt::format("{:<10} {}\n", finding.kind, finding.text);
   if (findings.empty()) text += "diagnosis  nothing wrong was found\n";

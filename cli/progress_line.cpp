@@ -1,24 +1,40 @@
 #include "cli/progress_line.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace ayatori::cli {
 
 ProgressLine::ProgressLine(bool enabled) : enabled_(enabled && isatty(STDERR_FILENO) != 0) {}
 
-void ProgressLine::show(const std::string& what, std::int64_t iteration, double relative_residual) {
+bool ProgressLine::is_due() const {
   constexpr double interval = 0.2;
-  if (!enabled_ || since_shown_.seconds() < interval) return;
-  const double rate = static_cast<double>(iteration - shown_iteration_) / since_shown_.seconds();
-  fmt::print(stderr, "\r\x1b[K{}: iteration {}, residual {:.2e}, {:.0f}/s", what, iteration,
-             relative_residual, rate);
+  return enabled_ && since_shown_.seconds() >= interval;
+}
+
+void ProgressLine::rewrite(const std::string& text) {
+  fmt::print(stderr, "\r\x1b[K{}", text);
   std::fflush(stderr);
   visible_ = true;
-  shown_iteration_ = iteration;
   since_shown_.restart();
+}
+
+void ProgressLine::show(const std::string& what, std::int64_t iteration, double relative_residual) {
+  if (!is_due()) return;
+  const double rate = static_cast<double>(iteration - shown_iteration_) / since_shown_.seconds();
+  shown_iteration_ = iteration;
+  rewrite(
+      fmt::format("{}: iteration {}, residual {:.2e}, {:.0f}/s", what, iteration, relative_residual, rate));
+}
+
+void ProgressLine::show(const std::string& what, double share) {
+  if (!is_due()) return;
+  constexpr int width = 30;
+  const auto done = static_cast<int>(std::clamp(share, 0.0, 1.0) * width);
+  rewrite(fmt::format("[{:=<{}}{: <{}}] {:3.0f} % {}", "", done, "", width - done, 100 * share, what));
 }
 
 void ProgressLine::clear() {

@@ -16,11 +16,17 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  /// Of an iteration.
   void show(const std::string& what, std::int64_t iteration, double relative_residual);
+  /// A bar: `share` of something is done, and this is being done now.
+  void show(const std::string& what, double share);
   /// Removes the line, so that other output starts on a clean one.
   void clear();
 
  private:
+  bool is_due() const;
+  void rewrite(const std::string& text);
+
   bool enabled_;
   bool visible_ = false;
   Stopwatch since_shown_;

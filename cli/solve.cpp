@@ -12,6 +12,7 @@
 #include "ayatori/tuning/solve.hpp"
 #include "cli/command.hpp"
 #include "cli/hold_signals.hpp"
+#include "cli/machine_profile.hpp"
 #include "cli/problem.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/solve_report.hpp"
@@ -34,6 +35,7 @@ struct Arguments {
   std::string kernel = "auto";
   std::string halo = "auto";
   std::string partition = "contiguous";
+  std::string profile = "auto";
   std::vector<std::string> excluded;
   double tuning_share = tuning::SolveOptions().tuning_share;
   double rtol = 1e-8;
@@ -156,7 +158,7 @@ int exit_status(const tuning::SolveReport& report) {
 
 int run_solve(const comm::Comm& world, const Arguments& arguments) {
   const Stopwatch total;
-  const auto options = comm::agree(world, [&] { return solve_options(arguments); });
+  auto options = comm::agree(world, [&] { return solve_options(arguments); });
   const auto kind = comm::agree(world, [&] {
     check(options.forced);
     if (world.rank() == 0) check_outputs(arguments);
@@ -165,9 +167,15 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   const int threads = comm::set_threads(world, arguments.threads);
   const bool speaks = world.rank() == 0 && !arguments.quiet;
 
+  const auto machine = find_profile(world, arguments.profile);
+  if (speaks && machine.description.starts_with("measured"))
+    fmt::print(stderr, "the machine was {}\n", machine.description);
+  options.profile = machine.profile;
+
+  const double before_reading = total.seconds();
   const auto problem = load_problem(world, arguments.matrix, kind);
   const auto rhs = make_right_hand_side(world, problem, arguments.rhs);
-  const double read_seconds = total.seconds();
+  const double read_seconds = total.seconds() - before_reading;
 
   const StopSignal stop;  // from here on there is an x worth keeping
   ProgressLine line(speaks);
@@ -178,6 +186,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
                .ranks = world.size(),
                .threads = threads,
                .partition = arguments.partition,
+               .profile = machine.description,
                .rhs = arguments.rhs,
                .read_seconds = read_seconds,
                .total_seconds = 0,
@@ -229,6 +238,10 @@ void add_solve(CLI::App& app, Run& run) {
                    "Of the time, what trials may cost that are not chosen in the end")
       ->capture_default_str();
   solve->add_option("--partition", arguments->partition, "contiguous or graph (METIS)")
+      ->capture_default_str();
+  solve
+      ->add_option("--profile", arguments->profile,
+                   "Machine profile (see probe): auto, none, a file, or the name of a published one")
       ->capture_default_str();
   solve->add_option("--threads", arguments->threads, "Threads per rank; 0: all cores")
       ->check(CLI::NonNegativeNumber)

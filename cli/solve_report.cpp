@@ -63,6 +63,7 @@ std::string summary(const SolveRun& run) {
                       facts.nonzeros, per_row, symmetry_words(facts));
   text += fmt::format("machine    {} rank{} x {} thread{}\n", run.ranks, run.ranks == 1 ? "" : "s",
                       run.threads, run.threads == 1 ? "" : "s");
+  if (!run.profile.empty()) text += fmt::format("profile    {}\n", run.profile);
   text += fmt::format("choice     {}; {}\n", describe(report.choice),
                       implementation_words(report.choice, run.ranks));
   text += fmt::format("because    {}\n", report.why);
@@ -99,6 +100,17 @@ std::string explanation(const SolveRun& run) {
     text += fmt::format("At {:.3f} s: {}.\n", event.seconds, event.text);
   for (const auto& c : run.report.considered)
     text += fmt::format("The {} {} was {}: {}.\n", c.item, c.name, c.verdict, c.reason);
+  if (run.report.product.seconds > 0) {
+    const auto& product = run.report.product;
+    text += fmt::format("A product moves {:.3g} MB and takes {:.3g} us", 1e-6 * product.bytes,
+                        1e6 * product.seconds);
+    text += product.memory_seconds > 0
+                ? fmt::format(
+                      ": {:.0f} % of what the memory allows at the rate of the triad, by the machine's "
+                      "profile; more than that comes from caches.\n",
+                      100 * product.memory_seconds / product.seconds)
+                : ".\n";
+  }
   text += fmt::format("Finding all this out took {:.3f} s, {:.1f} % of the solve.\n",
                       run.report.tuning_seconds, 100 * run.report.tuning_seconds / run.report.seconds.total);
   if (run.ranks > 1) {
@@ -119,6 +131,8 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
   json["ranks"] = run.ranks;
   json["threads"] = run.threads;
   json["partition"] = run.partition;
+  json["profile"] =
+      run.profile.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.profile);
   json["true_error"] =
       run.true_error ? nlohmann::ordered_json(*run.true_error) : nlohmann::ordered_json(nullptr);
   json["output"] = run.output.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.output);

@@ -17,6 +17,7 @@ struct SolveRun {
   int ranks = 1;
   int threads = 1;
   std::string partition;
+  std::string profile;  ///< where the machine's profile comes from; empty without one
   std::string rhs;
   double read_seconds = 0;
   double total_seconds = 0;

@@ -38,9 +38,52 @@ class Probe(CommandTest):
         ratios = {line.split()[-1] for line in both.stdout.splitlines() if line.startswith("triad")}
         self.assertEqual(ratios, {"1.00"})
 
+    def test_published_machines_by_name(self):
+        shown = self.run_ayatori("probe", "--show", "altix3700bx2")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn("Imamura, table 3", shown.stdout)
+        both = self.run_ayatori("probe", "--show", "infiniband-2005", "--compare", "gbe-2005")
+        latency, = (line for line in both.stdout.splitlines() if "one-way" in line and "latency" in line)
+        self.assertEqual(latency.split()[-1], "7.20")  # 28.71 / 3.99
+
+    def keep_profiles_at(self, path):
+        before = os.environ.get("AYATORI_PROFILE")
+        os.environ["AYATORI_PROFILE"] = str(path)
+        self.addCleanup(os.environ.__setitem__, "AYATORI_PROFILE", before)
+
+    def test_the_first_solve_on_a_machine_measures_it(self):
+        self.keep_profiles_at(self.folder / "cache" / "profile.json")
+        first, said = self.solve("poisson3d-7:n=8")
+        self.assertIn("was measured just now", said.stderr)
+        self.assertTrue((self.folder / "cache" / "profile.json").exists())
+        second, said = self.solve("poisson3d-7:n=30", "--explain")
+        self.assertNotIn("measured just now", said.stderr)
+        self.assertEqual(second["profile"], str(self.folder / "cache" / "profile.json"))
+        self.assertGreater(second["product"]["memory_seconds"], 0)
+        self.assertIn("of what the memory allows", said.stderr)
+
+    def test_solve_goes_by_the_profile_it_is_given(self):
+        self.keep_profiles_at(self.folder / "kept.json")
+        published, _ = self.solve("poisson3d-7:n=8", "--profile", "infiniband-2005")
+        self.assertEqual(published["profile"], "infiniband-2005")
+        none, _ = self.solve("poisson3d-7:n=8", "--profile", "none")
+        self.assertIsNone(none["profile"])
+        self.assertFalse((self.folder / "kept.json").exists())
+        done = self.run_ayatori("solve", "poisson3d-7:n=8", "--profile", "no-such-profile.json")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no-such-profile.json", done.stderr)
+
+    def test_a_torn_or_unwritable_profile_stops_no_solve(self):
+        self.write("torn.json", '{"schema": "ayatori.machine-profile/1"')
+        self.keep_profiles_at(self.folder / "torn.json")
+        self.solve("poisson3d-7:n=8")
+        json.loads((self.folder / "torn.json").read_text())  # made anew
+        os.environ["AYATORI_PROFILE"] = str(self.folder / "torn.json" / "no-folder" / "profile.json")
+        result, _ = self.solve("poisson3d-7:n=8")
+        self.assertIn("not kept", result["profile"])
+
     def test_is_kept_where_solve_looks_for_it(self):
-        os.environ["AYATORI_PROFILE"] = str(self.folder / "a" / "b" / "profile.json")
-        self.addCleanup(os.environ.pop, "AYATORI_PROFILE")
+        self.keep_profiles_at(self.folder / "a" / "b" / "profile.json")
         done = self.run_ayatori("probe", "--quick")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(os.environ["AYATORI_PROFILE"], done.stderr)

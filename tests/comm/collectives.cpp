@@ -78,6 +78,44 @@ TEST_P(CollectivesTest, AllreduceOfEveryArithmeticType) {
   expect_reductions<double>(comm);
 }
 
+TEST_P(CollectivesTest, ReduceToEveryRoot) {
+  for (int root = 0; root < size; ++root) {
+    std::vector<std::int64_t> data{rank, 10 + rank, 20 + rank};
+    const auto mine = data;
+    comm.collectives().reduce(comm, data.data(), 3, DataType::int64, ReduceOp::sum, root);
+    const std::int64_t ranks = size * (size - 1) / 2;
+    EXPECT_EQ(data,
+              rank == root ? (std::vector<std::int64_t>{ranks, 10 * size + ranks, 20 * size + ranks}) : mine);
+  }
+}
+
+TEST_P(CollectivesTest, ReduceScatterOfBlocks) {
+  std::vector<double> send;  // three for every rank
+  for (int r = 0; r < size; ++r) send.insert(send.end(), {r + 0.5, 10.0 * r, 1.0 * rank});
+  std::vector<double> mine(3, -1.0);
+  comm.collectives().reduce_scatter(comm, send.data(), mine.data(), 3, DataType::float64, ReduceOp::sum);
+  EXPECT_EQ(mine, (std::vector<double>{size * (rank + 0.5), 10.0 * rank * size, size * (size - 1) / 2.0}));
+}
+
+TEST_P(CollectivesTest, GatherAndScatterWithEveryRoot) {
+  for (int root = 0; root < size; ++root) {
+    const std::vector<std::int32_t> mine{rank, 10 * rank, 100 + rank};
+    std::vector<std::int32_t> all(3 * size, -1);
+    comm.collectives().gather(comm, mine.data(), 3, all.data(), DataType::int32, root);
+    for (int r = 0; r < size; ++r) EXPECT_EQ(all[3 * r + 2], rank == root ? 100 + r : -1);
+    std::vector<std::int32_t> back(3, -1);
+    comm.collectives().scatter(comm, all.data(), back.data(), 3, DataType::int32, root);
+    EXPECT_EQ(back, mine);
+  }
+}
+
+TEST_P(CollectivesTest, ReduceLocally) {
+  const std::vector<float> in{1, 2, 3};
+  std::vector<float> inout{10, 1, 5};
+  reduce_local(in.data(), inout.data(), 3, DataType::float32, ReduceOp::max);
+  EXPECT_EQ(inout, (std::vector<float>{10, 2, 5}));
+}
+
 TEST_P(CollectivesTest, BitwiseOrAndAny) {
   EXPECT_EQ(comm.allreduce(std::uint64_t{1} << rank, ReduceOp::bitwise_or), (std::uint64_t{1} << size) - 1);
   EXPECT_FALSE(comm.any(false));

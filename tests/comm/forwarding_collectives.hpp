@@ -17,6 +17,22 @@ class ForwardingCollectives : public Collectives {
                  ReduceOp op) const override {
     next_->allreduce(comm, data, count, type, op);
   }
+  void reduce(const Comm& comm, void* data, std::int64_t count, DataType type, ReduceOp op,
+              int root) const override {
+    next_->reduce(comm, data, count, type, op, root);
+  }
+  void reduce_scatter(const Comm& comm, const void* send, void* receive, std::int64_t count, DataType type,
+                      ReduceOp op) const override {
+    next_->reduce_scatter(comm, send, receive, count, type, op);
+  }
+  void gather(const Comm& comm, const void* send, std::int64_t count, void* receive, DataType type,
+              int root) const override {
+    next_->gather(comm, send, count, receive, type, root);
+  }
+  void scatter(const Comm& comm, const void* send, void* receive, std::int64_t count, DataType type,
+               int root) const override {
+    next_->scatter(comm, send, receive, count, type, root);
+  }
   void exclusive_scan(const Comm& comm, void* data, std::int64_t count, DataType type,
                       ReduceOp op) const override {
     next_->exclusive_scan(comm, data, count, type, op);

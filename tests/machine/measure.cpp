@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/timing.hpp"
+#include "ayatori/machine/collective_operations.hpp"
+#include "ayatori/machine/synchronized_clock.hpp"
+#include "ayatori/machine/transfer_patterns.hpp"
 
 namespace ayatori::machine {
 namespace {
@@ -24,10 +28,18 @@ void expect_sensible(const Estimate& estimate) {
 TEST(Measure, FillsTheProfile) {
   const auto world = comm::Comm::world();
   std::vector<std::string> probes;
-  const auto profile = measure(
-      world, {.quick = true, .seconds = short_time},
-      {.progress = [&](const std::string& probe, double) { probes.push_back(probe); }, .wants_stop = {}});
-  EXPECT_EQ(probes, (std::vector<std::string>{"memory", "barriers", "transfers", "collectives"}));
+  double last_share = 0;
+  const auto profile = measure(world, {.quick = true, .seconds = short_time},
+                               {.progress =
+                                    [&](const std::string& probe, double share) {
+                                      if (probes.empty() || probes.back() != probe) probes.push_back(probe);
+                                      EXPECT_GE(share, last_share);
+                                      EXPECT_LE(share, 1.0 + 1e-9);
+                                      last_share = share;
+                                    },
+                                .wants_stop = {}});
+  EXPECT_EQ(probes, (std::vector<std::string>{"memory", "NUMA", "barriers", "transfers", "overlap",
+                                              "reduction", "collectives"}));
   EXPECT_TRUE(profile.complete);
   EXPECT_GT(profile.measuring_seconds, 0);
   EXPECT_EQ(profile.ranks, world.size());
@@ -50,11 +62,60 @@ TEST(Measure, FillsTheProfile) {
       for (const auto& point : curve.points) expect_sensible(point.seconds);
       EXPECT_FALSE(curve.model.pieces.empty());
     }
+    for (const auto& figure : level.overlap) {
+      expect_sensible(figure.transfer);
+      expect_sensible(figure.compute);
+      expect_sensible(figure.together);
+      EXPECT_GE(figure.hidden(), 0);
+      EXPECT_LE(figure.hidden(), 1);
+    }
   }
+  EXPECT_GE(profile.reduction.points.size(), 3U);
+  for (const auto& point : profile.reduction.points) expect_sensible(point.seconds);
+  EXPECT_TRUE(profile.ports.empty()) << "all ranks are on one node";
   if (world.size() > 1) {
     EXPECT_EQ(profile.levels.back().structure.groups, 1);
   }
-  for (const auto& figure : profile.collectives) expect_sensible(figure.seconds);
+  for (const auto& figure : profile.collectives) {
+    expect_sensible(figure.seconds);
+    EXPECT_EQ(figure.ranks, world.size());
+  }
+}
+
+TEST(Measure, TheFullProbeHasEveryPatternAndTeam) {
+  const auto world = comm::Comm::world();
+  const auto profile = measure(world, {.quick = false, .seconds = short_time});
+  EXPECT_EQ(std::ranges::count(profile.memory, true, &MemoryFigure::touched_by_one),
+            max_threads() > 1 ? 1 : 0);
+  for (const auto& figure : profile.numa) expect_sensible(figure.bytes_per_second);
+  if (world.size() == 1) return;
+  for (const auto& pattern : transfer_patterns()) {
+    const auto* curve = profile.levels.front().curve(pattern.name, 1);
+    ASSERT_NE(curve, nullptr) << pattern.name;
+    EXPECT_GE(curve->points.size(), 5U) << pattern.name;
+    EXPECT_GT(curve->model.latency(), 0) << pattern.name;
+  }
+  std::set<std::string> operations;
+  std::set<int> sizes;
+  for (const auto& figure : profile.collectives) {
+    operations.insert(figure.operation);
+    sizes.insert(figure.ranks);
+  }
+  EXPECT_EQ(operations.size(), collective_operations().size());
+  EXPECT_EQ(*sizes.begin(), 2);
+  EXPECT_EQ(*sizes.rbegin(), world.size());
+}
+
+TEST(SynchronizedClock, BeginsAtTheAppointedTime) {
+  const auto world = comm::Comm::world();
+  for (const bool same_node : {true, false}) {  // on one machine all clocks are the same, measured or not
+    const SynchronizedClock clock(world, same_node ? 0 : world.rank());
+    EXPECT_NEAR(clock.now(), wall_time(), 0.01);
+    const double appointed = world.broadcast(clock.now() + 0.02, 0);
+    EXPECT_TRUE(clock.wait_until(appointed));
+    EXPECT_GE(clock.now(), appointed);
+    EXPECT_FALSE(clock.wait_until(appointed - 1));
+  }
 }
 
 TEST(Measure, AllRanksHoldTheSame) {

@@ -8,6 +8,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/temporary_file.hpp"
+#include "ayatori/machine/published_profiles.hpp"
 #include "sample_profile.hpp"
 
 namespace ayatori::machine {
@@ -24,7 +25,59 @@ TEST(Profile, SurvivesBeingWrittenAndRead) {
   EXPECT_EQ(after.levels.at(0).structure.group_of, before.levels.at(0).structure.group_of);
   EXPECT_EQ(after.levels.at(0).curves.at(0).model.seconds(1 << 20),
             before.levels[0].curves[0].model.seconds(1 << 20));
-  EXPECT_EQ(after.collectives.at(4).operation, "alltoall");
+  EXPECT_EQ(after.collectives.back().operation, "alltoall");
+  EXPECT_EQ(after.levels.at(1).overlap.at(0).together.median, 1.2e-3);
+  EXPECT_EQ(after.ports.at(1).name, "eth1");
+  EXPECT_TRUE(after.memory.at(2).touched_by_one);
+}
+
+TEST(Profile, AnswersQuestions) {
+  const Profile profile = sample_profile();
+  EXPECT_EQ(profile.nodes(), 2);
+  EXPECT_EQ(profile.memory_bandwidth("triad", 100), 60e9);
+  EXPECT_EQ(profile.memory_bandwidth("triad", 3), 20e9);
+  EXPECT_EQ(profile.memory_bandwidth("copy", 3), 0);
+  const auto bound = message_bound(profile);
+  EXPECT_EQ(bound.latency, 0.5e-6);
+  EXPECT_NEAR(bound.bytes_per_second, 10.5e9, 1e9);
+  EXPECT_GE(bound.seconds(2, 1e9), 0.09);
+  EXPECT_EQ(message_bound(Profile()).seconds(2, 1e9), 0) << "nothing is known";
+  EXPECT_NEAR(profile.levels[1].overlap[0].hidden(), 0.8, 1e-12);
+  EXPECT_NEAR(profile.levels[1].overlap[0].effective_bandwidth(), 1 / 1.2, 1e-12);
+}
+
+TEST(Profile, WhatFlowsOnALinkGet) {
+  Profile profile = sample_profile();
+  const auto shared = link_sharing(profile.levels[1]);
+  EXPECT_TRUE(shared.is_limited);
+  EXPECT_NEAR(shared.bandwidth(1), 1e9, 1);
+  EXPECT_NEAR(shared.bandwidth(2), 0.5e9, 1);
+  EXPECT_NEAR(shared.bandwidth(4), 0.25e9, 1);
+  profile.levels[1].curves[1].model.pieces[0].beta = 1.05e-9;
+  const auto wide = link_sharing(profile.levels[1]);
+  EXPECT_FALSE(wide.is_limited);
+  EXPECT_NEAR(wide.bandwidth(2), 1e9, 1);
+  EXPECT_EQ(link_sharing(Level()).capacity, 0);
+}
+
+/// The papers' machines, with figures that can be looked up there.
+TEST(Profile, PublishedMachinesAreThereByName) {
+  for (const auto& published : published_profiles()) {
+    const Profile profile = load_profile(std::string(published.name));
+    EXPECT_EQ(profile.node.hostname, std::string(published.name).substr(0, profile.node.hostname.size()));
+    EXPECT_EQ(to_json(profile_from_json(to_json(profile), "text")), to_json(profile));
+    EXPECT_NE(profile.source, "measured");
+    EXPECT_FALSE(profile.levels.empty());
+    EXPECT_EQ(profile.levels.back().structure.groups, 1);
+  }
+  const Profile altix = load_profile("altix3700bx2");
+  ASSERT_EQ(altix.levels.size(), 3U);
+  EXPECT_EQ(altix.levels[0].structure.groups, 128);
+  EXPECT_EQ(altix.levels[1].structure.groups, 32);
+  // a megaword through the whole machine, many pairs at once: 3.92 us + 22.13e-3 us a word
+  EXPECT_NEAR(altix.levels[2].curve("one-way", 128)->model.seconds(8e6), 3.92e-6 + 22.13e-3, 1e-9);
+  EXPECT_NEAR(load_profile("infiniband-2005").levels[0].curve("both-ways", 1)->model.bandwidth(), 1453.5e6,
+              1);
 }
 
 void expect_rejected(const std::string& text, const std::string& words) {

@@ -9,14 +9,16 @@ namespace {
 struct Machine {
   double now = 0;
   std::vector<int> order;
+  int last_repetitions = 0;
 
   std::vector<Estimate> run(int count, const TurnLimits& limits, const std::function<double(int)>& seconds) {
     return measure_in_turns(
         count, limits,
-        [&](int i) {
+        [&](int i, int repetitions) {
           order.push_back(i);
+          last_repetitions = repetitions;
           const double taken = seconds(i);
-          now += taken;
+          now += taken * repetitions;
           return taken;
         },
         [&] { return now; });
@@ -50,10 +52,19 @@ TEST(Turns, WhatTakesNoTimeIsMeasuredOnce) {
   Machine machine;
   const auto estimates = machine.run(1, {.seconds = 1e9}, [](int) { return 0.0; });
   EXPECT_EQ(estimates[0].samples, 1);
-  EXPECT_EQ(repetitions_for(1e-3, 0, 100), 1);
-  EXPECT_EQ(repetitions_for(1e-3, 1e-4, 100), 10);
-  EXPECT_EQ(repetitions_for(1e-3, 1e-9, 100), 100);
-  EXPECT_EQ(repetitions_for(1e-3, 1, 100), 1);
+  EXPECT_EQ(machine.last_repetitions, 1);
+}
+
+TEST(Turns, ShortThingsAreRepeated) {
+  const auto repetitions = [](double seconds) {
+    Machine machine;
+    machine.run(1, {.seconds = 1e9, .sample_seconds = 1e-3, .most_repetitions = 100},
+                [=](int) { return seconds; });
+    return machine.last_repetitions;
+  };
+  EXPECT_EQ(repetitions(1e-4), 10);
+  EXPECT_EQ(repetitions(1e-9), 100);
+  EXPECT_EQ(repetitions(1), 1);
 }
 
 TEST(Turns, StopWhenTold) {

@@ -131,15 +131,38 @@ TEST(ProductTuner, HaloStrategiesDuelToo) {
   EXPECT_EQ(play.verdict("bcast"), "slower");
 }
 
+/// The machine's profile knows messages that are slower than anything the product shows.
+TEST(ProductTuner, WhatTheMachineCannotDoIsNotTried) {
+  ProductPlan plan{{"csr", "p2p-irecv-first"}, {{"halo", "bcast", 1e9, 1}}, {}};
+  plan.message_bound = {1e-9, 1e6};
+  Play play(plan, [](const ProductOptions&) { return 1.0; });
+  play.run(800);
+  EXPECT_EQ(play.verdict("bcast"), "hopeless");
+}
+
+TEST(PlanProduct, TakesTheMachinesFiguresFromItsProfile) {
+  machine::Profile profile;
+  profile.levels.resize(1);
+  profile.levels[0].curves = {{"one-way", 1, {}, {{{0, 2e-6, 1e-9}}, 0}}};
+  const auto plan = plan_product(world(), *split_random(), {}, &profile);
+  EXPECT_EQ(plan.message_bound.latency, 2e-6);
+  EXPECT_NEAR(plan.message_bound.seconds(3, 1000), 7e-6, 1e-12);
+  for (const auto& candidate : plan.candidates) {
+    if (candidate.item == "halo") {
+      EXPECT_GT(candidate.messages, 0) << candidate.name;
+    }
+  }
+}
+
 TEST(PlanProduct, PredictsFromThePattern) {
   const auto matrix = sparse::tridiagonal_matrix(4000);
   const auto parts =
       std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), matrix.distribute(world())));
-  const auto plan = plan_product(world(), *parts, {});
+  const auto plan = plan_product(world(), *parts, {}, nullptr);
   EXPECT_NE(plan.first.kernel, "csr") << "three diagonals need no column numbers";
   for (const auto& candidate : plan.candidates) EXPECT_NE(candidate.name, plan.first.kernel);
 
-  const auto random = plan_product(world(), *split_random(), {});
+  const auto random = plan_product(world(), *split_random(), {}, nullptr);
   EXPECT_NE(random.first.kernel, "dia");
   const auto is_excluded = [&](const char* name) {
     return std::ranges::any_of(random.excluded, [&](const Consideration& c) { return c.name == name; });
@@ -162,13 +185,13 @@ TEST(PlanProduct, WhatIsForcedHasNoRivalsAndWhatIsExcludedIsNone) {
   Forced forced;
   forced.kernel = "csr-reference";
   forced.halo = "allgather";
-  const auto plan = plan_product(world(), *split_random(), forced);
+  const auto plan = plan_product(world(), *split_random(), forced, nullptr);
   EXPECT_EQ(plan.first, (ProductOptions{"csr-reference", "allgather"}));
   EXPECT_TRUE(plan.candidates.empty());
 
   Forced exclusive;
   exclusive.excluded = {"csr", "sell-8", "p2p-irecv-first"};
-  const auto rest = plan_product(world(), *split_random(), exclusive);
+  const auto rest = plan_product(world(), *split_random(), exclusive, nullptr);
   EXPECT_NE(rest.first.kernel, "csr");
   for (const auto& candidate : rest.candidates) {
     EXPECT_NE(candidate.name, "sell-8");

@@ -17,7 +17,7 @@ class Comm;
 /// installed.
 ///
 /// Counts and displacements are in elements of `type`; those of allgatherv, gatherv and scatterv are the same
-/// on every rank. Throws EnvironmentError when the transport fails.
+/// on every rank, and so is `count` elsewhere. Throws EnvironmentError when the transport fails.
 class Collectives {
  public:
   virtual ~Collectives() = default;
@@ -27,6 +27,13 @@ class Collectives {
   /// In place: data holds this rank's contribution, then the result.
   virtual void allreduce(const Comm& comm, void* data, std::int64_t count, DataType type,
                          ReduceOp op) const = 0;
+  /// In place: data holds this rank's contribution, and on `root` the result.
+  virtual void reduce(const Comm& comm, void* data, std::int64_t count, DataType type, ReduceOp op,
+                      int root) const = 0;
+  /// Rank r receives elements [r * count, (r + 1) * count) of the reduction of `send`, which holds `count`
+  /// for every rank.
+  virtual void reduce_scatter(const Comm& comm, const void* send, void* receive, std::int64_t count,
+                              DataType type, ReduceOp op) const = 0;
   /// Rank r receives in `data` the reduction over ranks < r; rank 0's data is left as it was.
   virtual void exclusive_scan(const Comm& comm, void* data, std::int64_t count, DataType type,
                               ReduceOp op) const = 0;
@@ -35,9 +42,13 @@ class Collectives {
   virtual void allgatherv(const Comm& comm, const void* send, std::int64_t count, void* receive,
                           std::span<const std::int64_t> counts, std::span<const std::int64_t> displacements,
                           DataType type) const = 0;
+  virtual void gather(const Comm& comm, const void* send, std::int64_t count, void* receive, DataType type,
+                      int root) const = 0;
   virtual void gatherv(const Comm& comm, const void* send, std::int64_t count, void* receive,
                        std::span<const std::int64_t> counts, std::span<const std::int64_t> displacements,
                        DataType type, int root) const = 0;
+  virtual void scatter(const Comm& comm, const void* send, void* receive, std::int64_t count, DataType type,
+                       int root) const = 0;
   virtual void scatterv(const Comm& comm, const void* send, std::span<const std::int64_t> counts,
                         std::span<const std::int64_t> displacements, void* receive, std::int64_t count,
                         DataType type, int root) const = 0;
@@ -48,6 +59,9 @@ class Collectives {
                          std::span<const std::int64_t> receive_counts,
                          std::span<const std::int64_t> receive_displacements, DataType type) const = 0;
 };
+
+/// inout = in op inout, element by element, by the MPI's own loops.
+void reduce_local(const void* in, void* inout, std::int64_t count, DataType type, ReduceOp op);
 
 /// The collectives of the MPI library in use. Calls with more than `max_count` elements are cut into several;
 /// MPI cannot count further than an int, and tests of the cutting ask for less.

@@ -191,6 +191,22 @@ Request Comm::irecv_raw(void* data, std::int64_t count, DataType type, int sourc
   });
 }
 
+void Comm::send_raw(const void* data, std::int64_t count, DataType type, int destination, int tag) const {
+  in_messages(count, type, max_message, [&](std::int64_t offset, int part) {
+    check_mpi(MPI_Send(static_cast<const std::byte*>(data) + offset, part, native(type), destination, tag,
+                       handle_->comm),
+              "MPI_Send");
+  });
+}
+
+void Comm::recv_raw(void* data, std::int64_t count, DataType type, int source, int tag) const {
+  in_messages(count, type, max_message, [&](std::int64_t offset, int part) {
+    check_mpi(MPI_Recv(static_cast<std::byte*>(data) + offset, part, native(type), source, tag, handle_->comm,
+                       MPI_STATUS_IGNORE),
+              "MPI_Recv");
+  });
+}
+
 Comm::Layout::Layout(const std::vector<std::int64_t>& offsets, std::int64_t units) {
   const std::size_t parts = offsets.size() - 1;
   counts.resize(parts);

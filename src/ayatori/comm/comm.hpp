@@ -95,11 +95,11 @@ class Comm {
   }
   template <class T>
   void send(std::span<const T> data, int destination, int tag) const {
-    isend(data, destination, tag).wait();
+    send_raw(data.data(), count_of<T>(data.size()), data_type_of<T>(), destination, tag);
   }
   template <class T>
   void recv(std::span<T> data, int source, int tag) const {
-    irecv(data, source, tag).wait();
+    recv_raw(data.data(), count_of<T>(data.size()), data_type_of<T>(), source, tag);
   }
 
   /// Collective.
@@ -209,6 +209,8 @@ class Comm {
   static Request start_parts(std::int64_t count, DataType type, Start&& start);
   Request isend_raw(const void* data, std::int64_t count, DataType type, int destination, int tag) const;
   Request irecv_raw(void* data, std::int64_t count, DataType type, int source, int tag) const;
+  void send_raw(const void* data, std::int64_t count, DataType type, int destination, int tag) const;
+  void recv_raw(void* data, std::int64_t count, DataType type, int source, int tag) const;
 
   std::shared_ptr<const CommHandle> handle_;
   std::shared_ptr<const Collectives> collectives_;

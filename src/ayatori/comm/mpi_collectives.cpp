@@ -46,6 +46,33 @@ class MpiCollectives final : public Collectives {
     });
   }
 
+  void reduce(const Comm& comm, void* data, std::int64_t count, DataType type, ReduceOp op,
+              int root) const override {
+    in_pieces(count, type, [&](std::int64_t offset, int n) {
+      void* piece = static_cast<std::byte*>(data) + offset;
+      const bool is_root = comm.rank() == root;
+      check_mpi(MPI_Reduce(is_root ? MPI_IN_PLACE : piece, is_root ? piece : nullptr, n, native(type),
+                           native(op), root, native(comm)),
+                "MPI_Reduce");
+    });
+  }
+
+  void reduce_scatter(const Comm& comm, const void* send, void* receive, std::int64_t count, DataType type,
+                      ReduceOp op) const override {
+    if (count > max_count_) {
+      for (int r = 0; r < comm.size(); ++r) {
+        std::vector<std::byte> block(static_cast<std::size_t>(count) * size_of(type));
+        std::copy_n(at(send, r * count, type), block.size(), block.data());
+        reduce(comm, block.data(), count, type, op, r);
+        if (comm.rank() == r) std::ranges::copy(block, static_cast<std::byte*>(receive));
+      }
+      return;
+    }
+    check_mpi(MPI_Reduce_scatter_block(send, receive, static_cast<int>(count), native(type), native(op),
+                                       native(comm)),
+              "MPI_Reduce_scatter_block");
+  }
+
   void exclusive_scan(const Comm& comm, void* data, std::int64_t count, DataType type,
                       ReduceOp op) const override {
     in_pieces(count, type, [&](std::int64_t offset, int n) {
@@ -82,6 +109,17 @@ class MpiCollectives final : public Collectives {
               "MPI_Allgatherv");
   }
 
+  void gather(const Comm& comm, const void* send, std::int64_t count, void* receive, DataType type,
+              int root) const override {
+    if (count > max_count_) {
+      gatherv(comm, send, count, receive, std::vector(comm.size(), count), multiples(comm.size(), count),
+              type, root);
+      return;
+    }
+    const auto n = static_cast<int>(count);
+    check_mpi(MPI_Gather(send, n, native(type), receive, n, native(type), root, native(comm)), "MPI_Gather");
+  }
+
   void gatherv(const Comm& comm, const void* send, std::int64_t count, void* receive,
                std::span<const std::int64_t> counts, std::span<const std::int64_t> displacements,
                DataType type, int root) const override {
@@ -97,6 +135,18 @@ class MpiCollectives final : public Collectives {
     check_mpi(MPI_Gatherv(send, static_cast<int>(count), native(type), receive, narrow(counts).data(),
                           narrow(displacements).data(), native(type), root, native(comm)),
               "MPI_Gatherv");
+  }
+
+  void scatter(const Comm& comm, const void* send, void* receive, std::int64_t count, DataType type,
+               int root) const override {
+    if (count > max_count_) {
+      scatterv(comm, send, std::vector(comm.size(), count), multiples(comm.size(), count), receive, count,
+               type, root);
+      return;
+    }
+    const auto n = static_cast<int>(count);
+    check_mpi(MPI_Scatter(send, n, native(type), receive, n, native(type), root, native(comm)),
+              "MPI_Scatter");
   }
 
   void scatterv(const Comm& comm, const void* send, std::span<const std::int64_t> counts,
@@ -193,6 +243,14 @@ class MpiCollectives final : public Collectives {
 };
 
 }  // namespace
+
+void reduce_local(const void* in, void* inout, std::int64_t count, DataType type, ReduceOp op) {
+  in_messages(count, type, max_message, [&](std::int64_t offset, int n) {
+    check_mpi(MPI_Reduce_local(static_cast<const std::byte*>(in) + offset,
+                               static_cast<std::byte*>(inout) + offset, n, native(type), native(op)),
+              "MPI_Reduce_local");
+  });
+}
 
 std::shared_ptr<const Collectives> mpi_collectives(std::int64_t max_count) {
   return std::make_shared<const MpiCollectives>(max_count);

@@ -11,9 +11,6 @@ namespace ayatori::machine {
 
 namespace {
 
-/// Barriers in a sample.
-constexpr int in_a_row = 100;
-
 /// A barrier of flags in cache lines of their own, one per thread, which the first thread gathers and
 /// releases: no lock and no atomic read-modify-write (the barrier of COMPaS). A thread that waits long
 /// yields.
@@ -47,7 +44,7 @@ class FlagBarrier {
   Flag released_;
 };
 
-double openmp_seconds(int threads) {
+double openmp_seconds(int threads, int in_a_row) {
   double start = 0;
   double end = 0;
 #pragma omp parallel num_threads(threads)
@@ -64,7 +61,7 @@ double openmp_seconds(int threads) {
   return (end - start) / in_a_row;
 }
 
-double flag_seconds(int threads) {
+double flag_seconds(int threads, int in_a_row) {
   double start = 0;
   double end = 0;
   FlagBarrier barrier(threads);
@@ -73,7 +70,7 @@ double flag_seconds(int threads) {
     const int thread = omp_get_thread_num();
     barrier.wait(thread, 1);
     if (thread == 0) start = wall_time();
-    for (std::uint64_t k = 0; k < in_a_row; ++k) barrier.wait(thread, 2 + k);
+    for (std::uint64_t k = 0; k < static_cast<std::uint64_t>(in_a_row); ++k) barrier.wait(thread, 2 + k);
     if (thread == 0) end = wall_time();
   }
   return (end - start) / in_a_row;
@@ -95,11 +92,11 @@ std::vector<BarrierFigure> probe_barriers(const ProbeContext& context) {
     figures.push_back({"openmp", threads, {}});
     figures.push_back({"flags", threads, {}});
   }
-  const auto measure = [&](int i) {
+  const auto measure = [&](int i, int repetitions) {
     const BarrierFigure& figure = figures[i];
     context.comm.barrier();
-    const double seconds =
-        figure.kind == "openmp" ? openmp_seconds(figure.threads) : flag_seconds(figure.threads);
+    const double seconds = figure.kind == "openmp" ? openmp_seconds(figure.threads, repetitions)
+                                                   : flag_seconds(figure.threads, repetitions);
     return context.comm.allreduce(seconds, comm::ReduceOp::max);
   };
   const auto seconds = measure_in_turns(static_cast<int>(figures.size()), context.limits(), measure,

@@ -1,72 +1,142 @@
 #include <algorithm>
 
 #include "ayatori/base/array.hpp"
+#include "ayatori/base/statistics.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/machine/collective_operations.hpp"
 #include "ayatori/machine/probes.hpp"
+#include "ayatori/machine/synchronized_clock.hpp"
 
 namespace ayatori::machine {
 
 namespace {
 
-constexpr double sample_seconds = 2e-4;
-/// Of what all ranks together receive in an allgather or alltoall, on each rank.
+/// Of what all ranks together receive, on each rank.
 constexpr std::int64_t most_received = 64 << 20;
+/// Calls in a sample, each of which begins at an appointed time.
+constexpr int most_calls = 20;
+constexpr double appointment_margin = 20e-6;
 
-/// Whether every rank has something else for or from every other.
-bool grows_with_ranks(const std::string& operation) {
-  return operation == "allgather" || operation == "alltoall";
+/// Ranks that measure together: so many of each node.
+struct Team {
+  int ranks_per_node;
+  int size;
+  comm::Comm comm;  ///< of the members; of the others, on the ranks that are none
+  bool is_member;
+};
+
+/// 1, 2, 4, ... and all ranks of each node.
+std::vector<Team> make_teams(const ProbeContext& context, const std::vector<int>& node_of_rank) {
+  const auto& comm = context.comm;
+  std::vector<int> place_in_node;
+  int most = 0;
+  for (std::size_t rank = 0; rank < node_of_rank.size(); ++rank) {
+    place_in_node.push_back(
+        static_cast<int>(std::count(node_of_rank.begin(), node_of_rank.begin() + rank, node_of_rank[rank])));
+    most = std::max(most, place_in_node.back() + 1);
+  }
+  std::vector<Team> teams;
+  for (const int count : thread_counts(most)) {
+    if (context.quick && count < most) continue;
+    const auto size =
+        static_cast<int>(std::ranges::count_if(place_in_node, [&](int place) { return place < count; }));
+    if (size < 2) continue;
+    const bool is_member = place_in_node[comm.rank()] < count;
+    teams.push_back({count, size, comm.split(is_member ? 0 : 1, comm.rank()), is_member});
+  }
+  return teams;
+}
+
+struct Case {
+  const CollectiveOperation* operation;
+  Team* team;
+  std::int64_t bytes;
+  double seconds = 0;  ///< of a call, roughly; 0 before the warm-up
+};
+
+/// What a call takes, from its appointed time to the end on the slowest rank: the median of the calls to
+/// which no rank came late; of all if there is none. Window-synchronized, as SKaMPI does it: behind a barrier
+/// ranks begin one after the other, and in a row of calls without appointments a root runs ahead.
+double measure_calls(const Case& c, int calls, int node, double* mine, double* all) {
+  const auto& comm = c.team->comm;
+  const SynchronizedClock clock(comm, node);
+  const double window = 2 * c.seconds + appointment_margin;
+  const double first = comm.broadcast(clock.now() + 5 * window, 0);
+  std::vector<double> ends(calls);
+  std::vector<double> late(calls);
+  for (int k = 0; k < calls; ++k) {
+    double start = first + k * window;
+    late[k] = clock.wait_until(start) ? 0 : 1;
+    if (late[k] > 0) start = clock.now();
+    c.operation->run(comm, mine, all, c.bytes / 8);
+    ends[k] = clock.now() - start;
+  }
+  comm.allreduce(std::span(ends), comm::ReduceOp::max);
+  comm.allreduce(std::span(late), comm::ReduceOp::max);
+  std::vector<double> in_time;
+  for (int k = 0; k < calls; ++k) {
+    if (late[k] == 0) in_time.push_back(ends[k]);
+  }
+  return spread(in_time.empty() ? ends : in_time).median;
 }
 
 }  // namespace
 
-std::vector<CollectiveFigure> probe_collectives(const ProbeContext& context) {
+std::vector<CollectiveFigure> probe_collectives(const ProbeContext& context,
+                                                const std::vector<int>& node_of_rank) {
   const auto& comm = context.comm;
   if (comm.size() < 2) return {};
-  std::vector<CollectiveFigure> figures{{"barrier", 0, {}}};
-  for (const char* operation : {"broadcast", "allreduce", "allgather", "alltoall"}) {
-    for (std::int64_t bytes = 8; bytes <= 1 << 20; bytes *= context.quick ? 32 : 8) {
-      if (!grows_with_ranks(operation) || bytes * comm.size() <= most_received)
-        figures.push_back({operation, bytes, {}});
+  auto teams = make_teams(context, node_of_rank);
+  const std::int64_t longest = context.quick ? 1 << 20 : 4 << 20;
+  std::vector<Case> cases;
+  std::int64_t most = 0;
+  for (Team& team : teams) {
+    for (const auto& operation : collective_operations()) {
+      for (std::int64_t bytes = 8; bytes <= longest; bytes *= context.quick ? 32 : 8) {
+        const std::int64_t in_all = bytes * (operation.per_rank ? team.size : 1);
+        if (in_all > most_received) break;
+        most = std::max(most, in_all / 8);
+        cases.push_back({&operation, &team, operation.has_length ? bytes : 0});
+        if (!operation.has_length) break;
+      }
     }
   }
-  std::int64_t most = 0;
-  for (const auto& figure : figures)
-    most = std::max(most, figure.bytes / 8 * (grows_with_ranks(figure.operation) ? comm.size() : 1));
   Array<double> mine;
   Array<double> all;
   comm::agree(comm, [&] {
     mine.assign(most, 1.0);
     all.assign(most, 0.0);
   });
-
-  const auto perform = [&](const CollectiveFigure& figure) {
-    const auto& collectives = comm.collectives();
-    const std::int64_t count = figure.bytes / 8;
-    if (figure.operation == "barrier") collectives.barrier(comm);
-    if (figure.operation == "broadcast")
-      collectives.broadcast(comm, mine.data(), count, comm::DataType::float64, 0);
-    if (figure.operation == "allreduce")
-      collectives.allreduce(comm, mine.data(), count, comm::DataType::float64, comm::ReduceOp::max);
-    if (figure.operation == "allgather")
-      collectives.allgather(comm, mine.data(), count, all.data(), comm::DataType::float64);
-    if (figure.operation == "alltoall")
-      collectives.alltoall(comm, mine.data(), count, all.data(), comm::DataType::float64);
-  };
-  std::vector<int> repetitions(figures.size(), 0);  // in a sample; 0 before the warm-up
-  const auto measure = [&](int i) {
-    const int times = std::max(repetitions[i], 1);
+  const auto measure = [&](int i, int repetitions) {
+    Case& c = cases[i];
     comm.barrier();
-    const Stopwatch watch;
-    for (int k = 0; k < times; ++k) perform(figures[i]);
-    const double seconds = comm.allreduce(watch.seconds(), comm::ReduceOp::max) / times;
-    if (repetitions[i] == 0) repetitions[i] = repetitions_for(sample_seconds, seconds, 100);
+    double seconds = 0;
+    if (c.team->is_member) {
+      if (c.seconds == 0) {  // the first call sets things up; the second tells how long one takes
+        c.operation->run(c.team->comm, mine.data(), all.data(), c.bytes / 8);
+        const Stopwatch watch;
+        c.operation->run(c.team->comm, mine.data(), all.data(), c.bytes / 8);
+        seconds = watch.seconds();
+      } else {
+        seconds = measure_calls(c, repetitions, node_of_rank[comm.rank()], mine.data(), all.data());
+      }
+    }
+    seconds = comm.allreduce(seconds, comm::ReduceOp::max);
+    if (c.seconds == 0) c.seconds = seconds;
     return seconds;
   };
-  const auto seconds = measure_in_turns(static_cast<int>(figures.size()), context.limits(), measure,
-                                        [&] { return context.clock(); });
-  for (std::size_t i = 0; i < figures.size(); ++i) figures[i].seconds = seconds[i];
-  std::erase_if(figures, [](const CollectiveFigure& figure) { return figure.seconds.samples == 0; });
+  auto limits = context.limits();
+  limits.most_repetitions = most_calls;
+  const auto seconds =
+      measure_in_turns(static_cast<int>(cases.size()), limits, measure, [&] { return context.clock(); });
+  std::vector<CollectiveFigure> figures;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Case& c = cases[i];
+    if (seconds[i].samples == 0) continue;
+    figures.push_back(
+        {std::string(c.operation->name), c.team->ranks_per_node, c.team->size, c.bytes, seconds[i]});
+  }
   return figures;
 }
 

@@ -9,7 +9,8 @@ namespace ayatori::machine {
 
 /// Something that is wrong with a machine, or with how the job uses it.
 struct Finding {
-  std::string kind;  ///< "oversubscribed", "memory", "threads", "cliff", "levels", "guideline", "noise"
+  std::string kind;  ///< "oversubscribed", "noise", "memory", "placement", "threads", "levels", "port",
+                     ///< "overlap", "cliff", "guideline"
   std::string text;  ///< one sentence with the figure behind it
 };
 

@@ -1,11 +1,13 @@
 #include "ayatori/machine/measure.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/environment.hpp"
+#include "ayatori/machine/network_ports.hpp"
 #include "ayatori/machine/probes.hpp"
 #include "ayatori/machine/topology.hpp"
 
@@ -21,13 +23,27 @@ struct Probe {
   void (*run)(const ProbeContext& context, Profile& profile);
 };
 
+/// Transfers, and what the ports of the node carried meanwhile.
+void run_transfers(const ProbeContext& c, Profile& p) {
+  const auto before = find_network_ports();
+  p.levels = probe_transfers(c, p.node_of_rank);
+  if (p.nodes() < 2) return;
+  p.ports = traffic_between(before, find_network_ports());
+}
+
 constexpr std::array probes{
-    Probe{"memory", 0.4, true, [](const ProbeContext& c, Profile& p) { p.memory = probe_memory(c, p); }},
-    Probe{"barriers", 0.05, true, [](const ProbeContext& c, Profile& p) { p.barriers = probe_barriers(c); }},
-    Probe{"transfers", 0.4, false,
-          [](const ProbeContext& c, Profile& p) { p.levels = probe_transfers(c, p.node_of_rank); }},
+    Probe{"memory", 0.35, true, [](const ProbeContext& c, Profile& p) { p.memory = probe_memory(c, p); }},
+    Probe{"NUMA", 0.05, true,
+          [](const ProbeContext& c, Profile& p) {
+            if (!c.quick) p.numa = probe_numa(c);
+          }},
+    Probe{"barriers", 0.04, true, [](const ProbeContext& c, Profile& p) { p.barriers = probe_barriers(c); }},
+    Probe{"transfers", 0.35, false, run_transfers},
+    Probe{"overlap", 0.04, true, [](const ProbeContext& c, Profile& p) { probe_overlap(c, p.levels); }},
+    Probe{"reduction", 0.02, true,
+          [](const ProbeContext& c, Profile& p) { p.reduction = probe_reduction(c); }},
     Probe{"collectives", 0.15, false,
-          [](const ProbeContext& c, Profile& p) { p.collectives = probe_collectives(c); }}};
+          [](const ProbeContext& c, Profile& p) { p.collectives = probe_collectives(c, p.node_of_rank); }}};
 
 /// Collective. Whether the clock runs while ranks compute; a simulator may let it stand still.
 bool computing_takes_time(const comm::Comm& comm) {
@@ -55,20 +71,33 @@ TurnLimits ProbeContext::limits(double share) const {
 Profile measure(const comm::Comm& comm, const MeasureOptions& options, const MeasureHooks& hooks) {
   const Stopwatch watch;
   Profile profile;
+  profile.source = "measured";
   profile.mpi = comm::mpi_version();
   profile.ranks = comm.size();
   profile.threads = max_threads();
   profile.node = comm::agree(comm, find_node);
+  profile.threads_bound = !comm.any(comm::agree(comm, [] { return !threads_are_bound(); }));
   profile.node_of_rank = find_nodes_of_ranks(comm);
   bool stopped = false;
+  const char* name = "";
+  double share = 0;  // of the time, before this probe
+  double share_of_probe = 0;
+  Stopwatch since_begun;
+  const auto tell = [&] {
+    const double done = std::min(since_begun.seconds() / options.seconds, share_of_probe);
+    if (hooks.progress) hooks.progress(name, share + done);
+  };
   const auto asks = [&] {
+    tell();
     stopped = stopped || comm.any(hooks.wants_stop && hooks.wants_stop());
     return stopped;
   };
   const bool computing_counts = computing_takes_time(comm);
-  double share = 0;
   for (const Probe& probe : probes) {
-    if (hooks.progress) hooks.progress(probe.name, share);
+    name = probe.name;
+    share_of_probe = probe.share;
+    since_begun.restart();
+    tell();
     const bool counts = computing_counts || !probe.computes;
     if (counts && !asks()) probe.run({comm, probe.share * options.seconds, options.quick, asks}, profile);
     share += probe.share;

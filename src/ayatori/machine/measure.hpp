@@ -14,7 +14,7 @@ struct MeasureOptions {
 };
 
 struct MeasureHooks {
-  /// Called before every probe, with its name and the share of the time that is over.
+  /// Called before every probe and while it measures, with its name and the share of the time that is over.
   std::function<void(const std::string& probe, double share)> progress;
   /// Asked between samples, on every rank; true on any ends the measuring, and what is measured is kept.
   std::function<bool()> wants_stop;

@@ -1,6 +1,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "ayatori/base/array.hpp"
@@ -14,8 +15,6 @@ namespace ayatori::machine {
 
 namespace {
 
-/// A sample shall take as long as this, in seconds, by repeating the loop.
-constexpr double sample_seconds = 5e-4;
 /// Without a cache to go by, and at most, this many bytes are beyond all caches.
 constexpr std::int64_t beyond_caches = 256 << 20;
 
@@ -36,7 +35,7 @@ struct Case {
   const MemoryKernel* kernel;
   int threads;
   std::int64_t bytes;
-  int repetitions = 0;  ///< of the loop in a sample; 0 before the warm-up
+  bool touched_by_one = false;
 
   std::int64_t elements() const {
     return std::max<std::int64_t>(bytes / (std::int64_t{8} * kernel->vectors), std::int64_t{64} * threads);
@@ -83,36 +82,45 @@ std::vector<MemoryFigure> probe_memory(const ProbeContext& context, const Profil
     of_all = std::max(of_all, c.elements());
     if (c.kernel->vectors > 1) of_more = std::max(of_more, c.elements());
   }
-  auto vectors = comm::agree(comm, [&] {
-    std::vector<Array<double>> three(3);
-    three[0].resize(of_all);
-    three[1].resize(of_more);
-    three[2].resize(of_more);
-    return three;
+  // Where the memory lies matters: who writes a page first has it nearby. Most write what they use later;
+  // to see what that is worth, a triad also works on vectors that one thread has written.
+  const Case ill_placed{&*std::ranges::find(memory_kernels(), "triad", &MemoryKernel::name), max_threads(),
+                        beyond_caches / 4, true};
+  const bool shows_placement = !context.quick && max_threads() > 1;
+  if (shows_placement) cases.push_back(ill_placed);
+  using Vectors = std::array<Array<double>, 3>;
+  auto [placed, misplaced] = comm::agree(comm, [&] {
+    std::pair<Vectors, Vectors> both;
+    both.first[0].resize(of_all);
+    both.first[1].resize(of_more);
+    both.first[2].resize(of_more);
+    for (auto& vector : both.second) vector.resize(shows_placement ? ill_placed.elements() : 0);
+    return both;
   });
-  for (auto& vector : vectors)
+  for (auto& vector : placed)
     parallel_for(static_cast<std::int64_t>(vector.size()), [&](std::int64_t i) { vector[i] = 1; });
-  const MemoryVectors pointers{vectors[0].data(), vectors[1].data(), vectors[2].data()};
+  for (auto& vector : misplaced) std::ranges::fill(vector, 1.0);
 
   double sink = 0;
-  const auto measure = [&](int i) {
-    Case& c = cases[i];
+  const auto measure = [&](int i, int repetitions) {
+    const Case& c = cases[i];
+    auto& vectors = c.touched_by_one ? misplaced : placed;
+    const MemoryVectors pointers{vectors[0].data(), vectors[1].data(), vectors[2].data()};
     comm.barrier();
-    const int repetitions = std::max(c.repetitions, 1);
-    const double seconds =
-        comm.allreduce(run(c, repetitions, pointers, sink), comm::ReduceOp::max) / repetitions;
-    if (c.repetitions == 0) c.repetitions = repetitions_for(sample_seconds, seconds, 100000);
-    return seconds;
+    return comm.allreduce(run(c, repetitions, pointers, sink), comm::ReduceOp::max) / repetitions;
   };
-  const auto seconds = measure_in_turns(static_cast<int>(cases.size()), context.limits(), measure,
-                                        [&] { return context.clock(); });
+  auto limits = context.limits();
+  limits.sample_seconds = 5e-4;
+  limits.most_repetitions = 100000;
+  const auto seconds =
+      measure_in_turns(static_cast<int>(cases.size()), limits, measure, [&] { return context.clock(); });
   std::vector<MemoryFigure> figures;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& c = cases[i];
     const double bytes = static_cast<double>(c.elements()) * c.kernel->bytes_per_element * ranks_on_node;
     if (seconds[i].low > 0)
-      figures.push_back(
-          {std::string(c.kernel->name), c.threads * ranks_on_node, c.bytes, rate_of(seconds[i], bytes)});
+      figures.push_back({std::string(c.kernel->name), c.threads * ranks_on_node, c.bytes, c.touched_by_one,
+                         rate_of(seconds[i], bytes)});
   }
   comm::agree(comm, [&] {
     if (!std::isfinite(sink)) throw EnvironmentError("the memory probe read other values than it wrote");

@@ -28,6 +28,10 @@ std::vector<int> thread_counts(int most);
 /// sets from half of the first cache to far beyond the last. Throws EnvironmentError, agreed.
 std::vector<MemoryFigure> probe_memory(const ProbeContext& context, const Profile& profile);
 
+/// Collective. Reading memory of every NUMA node from every NUMA node, by rank 0 while the others wait.
+/// Nothing where hwloc may not place memory. Throws EnvironmentError.
+std::vector<NumaFigure> probe_numa(const ProbeContext& context);
+
 /// Collective. Barriers among 2, 4, ... and all threads of a rank: the one of OpenMP, and one of flags that
 /// threads spin on (Tanaka et al., figure 2).
 std::vector<BarrierFigure> probe_barriers(const ProbeContext& context);
@@ -36,7 +40,15 @@ std::vector<BarrierFigure> probe_barriers(const ProbeContext& context);
 /// level. `node_of_rank` names the levels.
 std::vector<Level> probe_transfers(const ProbeContext& context, const std::vector<int>& node_of_rank);
 
-/// Collective. The collective operations over all ranks, by size.
-std::vector<CollectiveFigure> probe_collectives(const ProbeContext& context);
+/// Collective. How much of a transfer is hidden behind computation, for one pair of each level; added to
+/// them.
+void probe_overlap(const ProbeContext& context, std::vector<Level>& levels);
+
+/// Collective. The MPI's sum of vectors in memory, on all ranks at once.
+ReductionCurve probe_reduction(const ProbeContext& context);
+
+/// Collective. The collective operations by size, over 1, 2, 4, ... and all ranks of each node.
+std::vector<CollectiveFigure> probe_collectives(const ProbeContext& context,
+                                                const std::vector<int>& node_of_rank);
 
 }  // namespace ayatori::machine

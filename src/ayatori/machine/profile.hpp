@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ayatori/machine/estimate.hpp"
@@ -31,9 +32,18 @@ struct Node {
 
 /// Bandwidth of one memory kernel, all threads of all ranks of a node together.
 struct MemoryFigure {
-  std::string kernel;      ///< see memory_kernels()
-  int threads = 0;         ///< of the node, all ranks together
-  std::int64_t bytes = 0;  ///< working set of one rank
+  std::string kernel;           ///< see memory_kernels()
+  int threads = 0;              ///< of the node, all ranks together
+  std::int64_t bytes = 0;       ///< working set of one rank
+  bool touched_by_one = false;  ///< the first thread wrote all of it first, so it lies in that one's memory
+  Estimate bytes_per_second;
+};
+
+/// Bandwidth of reading memory of a NUMA node with as many threads as a rank has, all on one NUMA node.
+struct NumaFigure {
+  int threads_node = 0;  ///< where the threads run
+  int memory_node = 0;   ///< where the memory lies
+  int threads = 0;
   Estimate bytes_per_second;
 };
 
@@ -51,40 +61,113 @@ struct TransferFigure {
 
 /// Transfer times by message size, of so many pairs at once.
 struct TransferCurve {
-  std::string pattern;  ///< "one-way": half a ping-pong; "both-ways": two messages that cross
+  std::string pattern;  ///< see transfer_patterns()
   int pairs = 0;
   std::vector<TransferFigure> points;
   TransferModel model;
+};
+
+/// Two messages that cross while both ranks compute for about as long as the messages take.
+struct OverlapFigure {
+  std::int64_t bytes = 0;
+  Estimate transfer;  ///< seconds of the messages alone
+  Estimate compute;   ///< of computing alone
+  Estimate together;
+
+  /// How much of the shorter one is hidden behind the longer one: 0 is nothing, 1 all.
+  double hidden() const;
+  /// Bandwidth under load as a share of the bandwidth without (Katagiri & Kuroda): 0.5 where nothing
+  /// overlaps.
+  double effective_bandwidth() const { return transfer.median / together.median; }
 };
 
 /// A level of the machine, nearest first.
 struct Level {
   std::string name;  ///< "inside a node" or "between nodes"
   InferredLevel structure;
+  int sharing_pairs = 1;  ///< curves of up to so many pairs connect the same two groups of the level below
   std::vector<TransferCurve> curves;
+  std::vector<OverlapFigure> overlap;
+
+  /// nullptr if it was not measured.
+  const TransferCurve* curve(std::string_view pattern, int pairs) const;
 };
 
-/// A collective operation over all ranks, to the slowest.
+/// What flows get that cross the same link at once.
+struct LinkSharing {
+  double one_flow = 0;  ///< bytes per second of a single one
+  double capacity =
+      0;  ///< of all together, in bytes per second; the most that was seen, if nothing limits it
+  bool is_limited = false;
+
+  /// Bytes per second of each of so many.
+  double bandwidth(int flows) const {
+    return is_limited && flows * one_flow > capacity ? capacity / flows : one_flow;
+  }
+};
+
+/// From the level's curves of long messages, one way; zeros where there is none.
+LinkSharing link_sharing(const Level& level);
+
+/// A network port of a node, and what it carried while transfers were measured.
+struct PortFigure {
+  std::string name;
+  double bytes_per_second = 0;   ///< what the operating system says it can; 0 if unknown
+  std::int64_t moved_bytes = 0;  ///< sent and received
+};
+
+/// Seconds of reducing two vectors of doubles in memory to one, by their bytes: gamma of the cost models.
+struct ReductionCurve {
+  std::vector<TransferFigure> points;
+  TransferModel model;
+};
+
+/// A collective operation, to the slowest rank.
 struct CollectiveFigure {
-  std::string operation;
-  std::int64_t bytes = 0;  ///< that each rank contributes; to each other, for alltoall
+  std::string operation;   ///< see collective_operations()
+  int ranks_per_node = 0;  ///< at most
+  int ranks = 0;
+  std::int64_t bytes = 0;  ///< that each rank contributes; gets, for scatter; to each other, for alltoall
   Estimate seconds;
 };
 
 /// What a machine can do, as plain data: made by measure(), kept as JSON, read by everything that predicts.
 struct Profile {
+  std::string source;  ///< "measured", or where it was published
   std::string mpi;
   int ranks = 0;
   int threads = 0;               ///< per rank
   double measuring_seconds = 0;  ///< that making it took
   bool complete = true;          ///< false where it was interrupted
+  bool threads_bound = true;     ///< every thread to fewer processing units than its node has
   Node node;
   std::vector<int> node_of_rank;
   std::vector<MemoryFigure> memory;
+  std::vector<NumaFigure> numa;
   std::vector<BarrierFigure> barriers;
   std::vector<Level> levels;
+  std::vector<PortFigure> ports;  ///< of rank 0's node, where ranks are on several
+  ReductionCurve reduction;
   std::vector<CollectiveFigure> collectives;
+
+  int nodes() const;
+  /// Bytes per second of a node for a kernel with the largest working set, with so many threads, or the next
+  /// fewer that were measured; 0 if none was.
+  double memory_bandwidth(std::string_view kernel, int most_threads) const;
 };
+
+/// No message of the job takes less than latency + bytes / bytes_per_second. Zeros where none was measured.
+struct MessageBound {
+  double latency = 0;
+  double bytes_per_second = 0;
+
+  double seconds(double messages, double bytes) const {
+    return bytes_per_second > 0 ? messages * latency + bytes / bytes_per_second : 0;
+  }
+};
+
+/// By the fastest level, one pair at a time.
+MessageBound message_bound(const Profile& profile);
 
 /// The profile as JSON text (schema ayatori.machine-profile/1).
 std::string to_json(const Profile& profile);
@@ -92,7 +175,7 @@ std::string to_json(const Profile& profile);
 /// Reads what to_json() wrote. `name` is what to call the text in errors. Throws InputError.
 Profile profile_from_json(const std::string& text, const std::string& name);
 
-/// Reads a file. Throws InputError.
+/// Reads a file, or gives the published profile of this name (see published_profiles()). Throws InputError.
 Profile load_profile(const std::string& path);
 
 /// Where this user's profile of this machine is kept: AYATORI_PROFILE, or in the cache folder of the user

@@ -1,3 +1,4 @@
+#include <concepts>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -5,6 +6,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/machine/profile.hpp"
+#include "ayatori/machine/published_profiles.hpp"
 #include "ayatori/machine/topology.hpp"
 
 namespace ayatori::machine {
@@ -15,129 +17,166 @@ constexpr const char* schema = "ayatori.machine-profile/1";
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const Estimate& e) {
-  return {{"median", e.median}, {"low", e.low}, {"high", e.high}, {"samples", e.samples}};
-}
-Json json_of(const Cache& c) {
-  return {{"level", c.level}, {"bytes", c.bytes}, {"sharers", c.sharers}};
-}
-Json json_of(const MemoryFigure& f) {
-  return {{"kernel", f.kernel},
-          {"threads", f.threads},
-          {"bytes", f.bytes},
-          {"bytes_per_second", json_of(f.bytes_per_second)}};
-}
-Json json_of(const BarrierFigure& f) {
-  return {{"kind", f.kind}, {"threads", f.threads}, {"seconds", json_of(f.seconds)}};
-}
-Json json_of(const TransferFigure& f) {
-  return {{"bytes", f.bytes}, {"seconds", json_of(f.seconds)}};
-}
-Json json_of(const TransferPiece& p) {
-  return {{"from", p.from}, {"alpha", p.alpha}, {"beta", p.beta}};
-}
-Json json_of(const CollectiveFigure& f) {
-  return {{"operation", f.operation}, {"bytes", f.bytes}, {"seconds", json_of(f.seconds)}};
-}
+// Every type names its fields once: fields(value, f) calls f(name, member) for each, to write and to read.
+// `V` is the type itself or const.
+template <class V, class T>
+concept Is = std::same_as<std::remove_const_t<V>, T>;
 
-Json json_of(const TransferCurve& c);  // made of lists, and elements of lists themselves
-Json json_of(const Level& l);
+template <class F>
+void fields(Is<Estimate> auto& e, F&& f) {
+  f("median", e.median);
+  f("low", e.low);
+  f("high", e.high);
+  f("samples", e.samples);
+}
+template <class F>
+void fields(Is<Cache> auto& c, F&& f) {
+  f("level", c.level);
+  f("bytes", c.bytes);
+  f("sharers", c.sharers);
+}
+template <class F>
+void fields(Is<Node> auto& n, F&& f) {
+  f("hostname", n.hostname);
+  f("processor", n.processor);
+  f("packages", n.packages);
+  f("numa_nodes", n.numa_nodes);
+  f("cores", n.cores);
+  f("processing_units", n.processing_units);
+  f("memory_bytes", n.memory_bytes);
+  f("caches", n.caches);
+}
+template <class F>
+void fields(Is<MemoryFigure> auto& m, F&& f) {
+  f("kernel", m.kernel);
+  f("threads", m.threads);
+  f("bytes", m.bytes);
+  f("touched_by_one", m.touched_by_one);
+  f("bytes_per_second", m.bytes_per_second);
+}
+template <class F>
+void fields(Is<NumaFigure> auto& n, F&& f) {
+  f("threads_node", n.threads_node);
+  f("memory_node", n.memory_node);
+  f("threads", n.threads);
+  f("bytes_per_second", n.bytes_per_second);
+}
+template <class F>
+void fields(Is<BarrierFigure> auto& b, F&& f) {
+  f("kind", b.kind);
+  f("threads", b.threads);
+  f("seconds", b.seconds);
+}
+template <class F>
+void fields(Is<TransferFigure> auto& t, F&& f) {
+  f("bytes", t.bytes);
+  f("seconds", t.seconds);
+}
+template <class F>
+void fields(Is<TransferPiece> auto& p, F&& f) {
+  f("from", p.from);
+  f("alpha", p.alpha);
+  f("beta", p.beta);
+}
+template <class F>
+void fields(Is<TransferCurve> auto& c, F&& f) {
+  f("pattern", c.pattern);
+  f("pairs", c.pairs);
+  f("points", c.points);
+  f("pieces", c.model.pieces);
+  f("fit_error", c.model.error);
+}
+template <class F>
+void fields(Is<OverlapFigure> auto& o, F&& f) {
+  f("bytes", o.bytes);
+  f("transfer_seconds", o.transfer);
+  f("compute_seconds", o.compute);
+  f("together_seconds", o.together);
+}
+template <class F>
+void fields(Is<Level> auto& l, F&& f) {
+  f("name", l.name);
+  f("groups", l.structure.groups);
+  f("group_of_rank", l.structure.group_of);
+  f("least_seconds", l.structure.least_seconds);
+  f("typical_seconds", l.structure.typical_seconds);
+  f("most_seconds", l.structure.most_seconds);
+  f("sharing_pairs", l.sharing_pairs);
+  f("curves", l.curves);
+  f("overlap", l.overlap);
+}
+template <class F>
+void fields(Is<PortFigure> auto& p, F&& f) {
+  f("name", p.name);
+  f("bytes_per_second", p.bytes_per_second);
+  f("moved_bytes", p.moved_bytes);
+}
+template <class F>
+void fields(Is<ReductionCurve> auto& r, F&& f) {
+  f("points", r.points);
+  f("pieces", r.model.pieces);
+  f("fit_error", r.model.error);
+}
+template <class F>
+void fields(Is<CollectiveFigure> auto& c, F&& f) {
+  f("operation", c.operation);
+  f("ranks_per_node", c.ranks_per_node);
+  f("ranks", c.ranks);
+  f("bytes", c.bytes);
+  f("seconds", c.seconds);
+}
+template <class F>
+void fields(Is<Profile> auto& p, F&& f) {
+  f("source", p.source);
+  f("mpi", p.mpi);
+  f("ranks", p.ranks);
+  f("threads", p.threads);
+  f("measuring_seconds", p.measuring_seconds);
+  f("complete", p.complete);
+  f("threads_bound", p.threads_bound);
+  f("node", p.node);
+  f("node_of_rank", p.node_of_rank);
+  f("memory", p.memory);
+  f("numa", p.numa);
+  f("barriers", p.barriers);
+  f("levels", p.levels);
+  f("ports", p.ports);
+  f("reduction", p.reduction);
+  f("collectives", p.collectives);
+}
 
 template <class T>
-Json list_of(const std::vector<T>& values) {
-  Json list = Json::array();
-  for (const T& value : values) list.push_back(json_of(value));
-  return list;
-}
-
-Json json_of(const TransferCurve& c) {
-  return {{"pattern", c.pattern},
-          {"pairs", c.pairs},
-          {"points", list_of(c.points)},
-          {"pieces", list_of(c.model.pieces)},
-          {"fit_error", c.model.error}};
-}
-Json json_of(const Level& l) {
-  return {{"name", l.name},
-          {"groups", l.structure.groups},
-          {"group_of_rank", l.structure.group_of},
-          {"short_message_seconds",
-           {{"least", l.structure.least_seconds},
-            {"typical", l.structure.typical_seconds},
-            {"most", l.structure.most_seconds}}},
-          {"curves", list_of(l.curves)}};
-}
-Json json_of(const Node& n) {
-  return {{"hostname", n.hostname},
-          {"processor", n.processor},
-          {"packages", n.packages},
-          {"numa_nodes", n.numa_nodes},
-          {"cores", n.cores},
-          {"processing_units", n.processing_units},
-          {"memory_bytes", n.memory_bytes},
-          {"caches", list_of(n.caches)}};
-}
-
-void read(const Json& json, Estimate& e) {
-  e = {json.at("median"), json.at("low"), json.at("high"), json.at("samples")};
-}
-void read(const Json& json, Cache& c) {
-  c = {json.at("level"), json.at("bytes"), json.at("sharers")};
-}
-void read(const Json& json, MemoryFigure& f) {
-  f = {json.at("kernel"), json.at("threads"), json.at("bytes"), {}};
-  read(json.at("bytes_per_second"), f.bytes_per_second);
-}
-void read(const Json& json, BarrierFigure& f) {
-  f = {json.at("kind"), json.at("threads"), {}};
-  read(json.at("seconds"), f.seconds);
-}
-void read(const Json& json, TransferFigure& f) {
-  f = {json.at("bytes"), {}};
-  read(json.at("seconds"), f.seconds);
-}
-void read(const Json& json, TransferPiece& p) {
-  p = {json.at("from"), json.at("alpha"), json.at("beta")};
-}
-void read(const Json& json, CollectiveFigure& f) {
-  f = {json.at("operation"), json.at("bytes"), {}};
-  read(json.at("seconds"), f.seconds);
-}
-
-void read(const Json& json, TransferCurve& c);
-void read(const Json& json, Level& l);
+constexpr bool is_plain = std::is_arithmetic_v<T> || std::same_as<T, std::string>;
+template <class T>
+constexpr bool is_list = false;
+template <class T>
+constexpr bool is_list<std::vector<T>> = true;
 
 template <class T>
-void read(const Json& json, std::vector<T>& values) {
-  for (const Json& element : json) read(element, values.emplace_back());
+Json json_of(const T& value) {
+  if constexpr (is_plain<T>) {
+    return value;
+  } else if constexpr (is_list<T>) {
+    Json list = Json::array();
+    for (const auto& element : value) list.push_back(json_of(element));
+    return list;
+  } else {
+    Json object = Json::object();
+    fields(value, [&](const char* name, const auto& member) { object[name] = json_of(member); });
+    return object;
+  }
 }
 
-void read(const Json& json, TransferCurve& c) {
-  c.pattern = json.at("pattern");
-  c.pairs = json.at("pairs");
-  read(json.at("points"), c.points);
-  read(json.at("pieces"), c.model.pieces);
-  c.model.error = json.at("fit_error");
-}
-void read(const Json& json, Level& l) {
-  l.name = json.at("name");
-  l.structure.groups = json.at("groups");
-  l.structure.group_of = json.at("group_of_rank").get<std::vector<int>>();
-  const Json& seconds = json.at("short_message_seconds");
-  l.structure.least_seconds = seconds.at("least");
-  l.structure.typical_seconds = seconds.at("typical");
-  l.structure.most_seconds = seconds.at("most");
-  read(json.at("curves"), l.curves);
-}
-void read(const Json& json, Node& n) {
-  n.hostname = json.at("hostname");
-  n.processor = json.at("processor");
-  n.packages = json.at("packages");
-  n.numa_nodes = json.at("numa_nodes");
-  n.cores = json.at("cores");
-  n.processing_units = json.at("processing_units");
-  n.memory_bytes = json.at("memory_bytes");
-  read(json.at("caches"), n.caches);
+template <class T>
+void read(const Json& json, T& value) {
+  if constexpr (is_plain<T>) {
+    json.get_to(value);
+  } else if constexpr (is_list<T>) {
+    if (!json.is_array()) throw std::out_of_range("a list is something else");
+    for (const Json& element : json) read(element, value.emplace_back());
+  } else {
+    fields(value, [&](const char* name, auto& member) { read(json.at(name), member); });
+  }
 }
 
 /// Who reads a profile may count on this.
@@ -154,18 +193,8 @@ void check(const Profile& profile) {
 }  // namespace
 
 std::string to_json(const Profile& profile) {
-  const Json json{{"schema", schema},
-                  {"mpi", profile.mpi},
-                  {"ranks", profile.ranks},
-                  {"threads", profile.threads},
-                  {"measuring_seconds", profile.measuring_seconds},
-                  {"complete", profile.complete},
-                  {"node", json_of(profile.node)},
-                  {"node_of_rank", profile.node_of_rank},
-                  {"memory", list_of(profile.memory)},
-                  {"barriers", list_of(profile.barriers)},
-                  {"levels", list_of(profile.levels)},
-                  {"collectives", list_of(profile.collectives)}};
+  Json json{{"schema", schema}};
+  json.update(json_of(profile));
   return json.dump(1) + "\n";
 }
 
@@ -176,17 +205,7 @@ Profile profile_from_json(const std::string& text, const std::string& name) {
       throw InputError(fmt::format("{}: the schema is {}, not {}: make it again with `ayatori probe`", name,
                                    json.at("schema").dump(), schema));
     Profile profile;
-    profile.mpi = json.at("mpi");
-    profile.ranks = json.at("ranks");
-    profile.threads = json.at("threads");
-    profile.measuring_seconds = json.at("measuring_seconds");
-    profile.complete = json.at("complete");
-    read(json.at("node"), profile.node);
-    profile.node_of_rank = json.at("node_of_rank").get<std::vector<int>>();
-    read(json.at("memory"), profile.memory);
-    read(json.at("barriers"), profile.barriers);
-    read(json.at("levels"), profile.levels);
-    read(json.at("collectives"), profile.collectives);
+    read(json, profile);
     check(profile);
     return profile;
   } catch (const nlohmann::json::exception& error) {
@@ -197,6 +216,9 @@ Profile profile_from_json(const std::string& text, const std::string& name) {
 }
 
 Profile load_profile(const std::string& path) {
+  for (const auto& published : published_profiles()) {
+    if (published.name == path) return published.make();
+  }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) throw InputError(fmt::format("{}: cannot be read", path));

@@ -1,26 +1,14 @@
 #include "ayatori/machine/topology.hpp"
 
-#include <hwloc.h>
 #include <unistd.h>
 
 #include <array>
-#include <memory>
 
-#include "ayatori/base/error.hpp"
+#include "ayatori/machine/hwloc_topology.hpp"
 
 namespace ayatori::machine {
 
 namespace {
-
-using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
-
-Topology load_topology() {
-  hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) throw EnvironmentError("hwloc cannot look at this machine");
-  Topology topology(raw, hwloc_topology_destroy);
-  if (hwloc_topology_load(raw) != 0) throw EnvironmentError("hwloc cannot look at this machine");
-  return topology;
-}
 
 /// Caches that hold data.
 std::vector<Cache> find_caches(hwloc_topology_t topology) {
@@ -59,6 +47,19 @@ Node find_node() {
     node.processor = model == nullptr ? "" : model;
   }
   return node;
+}
+
+bool threads_are_bound() {
+  const Topology topology = load_topology();
+  const int units = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_PU);
+  int free_threads = 0;
+#pragma omp parallel reduction(+ : free_threads)
+  {
+    const Bitmap where(hwloc_bitmap_alloc(), hwloc_bitmap_free);
+    const bool is_known = hwloc_get_cpubind(topology.get(), where.get(), HWLOC_CPUBIND_THREAD) == 0;
+    free_threads += is_known && hwloc_bitmap_weight(where.get()) >= units ? 1 : 0;
+  }
+  return units == 1 || free_threads == 0;
 }
 
 std::vector<int> find_nodes_of_ranks(const comm::Comm& comm) {

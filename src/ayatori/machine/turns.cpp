@@ -14,19 +14,21 @@ bool is_known(const Estimate& so_far, double relative_width) {
   return takes_no_time || (so_far.samples >= enough_samples && so_far.relative_width() < relative_width);
 }
 
-}  // namespace
-
-int repetitions_for(double sample_seconds, double seconds, int most) {
-  return seconds > 0 ? static_cast<int>(std::clamp(sample_seconds / seconds, 1.0, static_cast<double>(most)))
-                     : 1;
+int repetitions_for(const TurnLimits& limits, double seconds) {
+  if (!(seconds > 0)) return 1;
+  return static_cast<int>(
+      std::clamp(limits.sample_seconds / seconds, 1.0, static_cast<double>(limits.most_repetitions)));
 }
 
+}  // namespace
+
 std::vector<Estimate> measure_in_turns(int count, const TurnLimits& limits,
-                                       const std::function<double(int)>& measure,
+                                       const std::function<double(int, int)>& measure,
                                        const std::function<double()>& clock) {
   const double start = clock();
   const auto stopped = [&] { return limits.stopped && limits.stopped(); };
-  for (int i = 0; i < count && !stopped(); ++i) measure(i);
+  std::vector<int> repetitions(count, 1);
+  for (int i = 0; i < count && !stopped(); ++i) repetitions[i] = repetitions_for(limits, measure(i, 1));
   std::vector<std::vector<double>> samples(count);
   std::vector<Estimate> estimates(count);
   for (int round = 0; round < limits.most_rounds; ++round) {
@@ -36,7 +38,7 @@ std::vector<Estimate> measure_in_turns(int count, const TurnLimits& limits,
     for (int i = 0; i < count; ++i) {
       if (is_known(estimates[i], limits.relative_width)) continue;
       all_narrow = false;
-      samples[i].push_back(measure(i));
+      samples[i].push_back(measure(i, repetitions[i]));
       estimates[i] = estimate(samples[i]);
     }
     if (all_narrow) break;

@@ -80,9 +80,12 @@ void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, cons
 void plan_halos(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,
                 ProductPlan& plan) {
   const auto types = sparse::halo_strategies();
-  std::vector<double> bytes;
-  for (const auto& type : types) bytes.push_back(type.traffic(parts.plan, parts.partition).bytes);
-  comm.allreduce(std::span<double>(bytes), comm::ReduceOp::max);
+  std::vector<double> traffic;  // bytes and messages of every strategy
+  for (const auto& type : types) {
+    const auto [messages, bytes] = type.traffic(parts.plan, parts.partition);
+    traffic.insert(traffic.end(), {bytes, messages});
+  }
+  comm.allreduce(std::span<double>(traffic), comm::ReduceOp::max);
   std::vector<ProductCandidate> rivals;
   for (std::size_t i = 0; i < types.size(); ++i) {
     for (const char* suffix : {"+overlap", ""}) {
@@ -90,7 +93,7 @@ void plan_halos(const comm::Comm& comm, const sparse::SplitMatrix& parts, const 
       if (forced.excludes(name) || forced.excludes(types[i].name)) {
         plan.excluded.push_back({"halo", name, "excluded", "you excluded it"});
       } else {
-        rivals.push_back({"halo", name, bytes[i]});
+        rivals.push_back({"halo", name, traffic[2 * i], traffic[2 * i + 1]});
       }
     }
   }
@@ -114,8 +117,10 @@ void remember(std::deque<double>& values, double value) {
 
 }  // namespace
 
-ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced) {
+ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,
+                         const machine::Profile* profile) {
   ProductPlan plan;
+  if (profile != nullptr) plan.message_bound = machine::message_bound(*profile);
   if (forced.kernel) {
     plan.first.kernel = *forced.kernel;
   } else {
@@ -282,8 +287,9 @@ double ProductTuner::share_of_csr() const {
   return (incumbent_traffic_ + vector_traffic()) / (plan_.csr_traffic + vector_traffic());
 }
 
-/// A kernel that moves far more than the incumbent, or a strategy that, even at the rate at which this
-/// product reads memory, would take longer than the incumbent's whole exchange.
+/// A kernel that moves far more than the incumbent, or a strategy that would take longer than the incumbent's
+/// whole exchange even at the rate at which this product reads memory, or with the fastest messages that the
+/// machine has shown.
 std::optional<std::string> ProductTuner::hopelessness(const ProductCandidate& candidate) const {
   if (candidate.item == "kernel") {
     if (candidate.traffic <= far_more * incumbent_traffic_) return std::nullopt;
@@ -292,13 +298,16 @@ std::optional<std::string> ProductTuner::hopelessness(const ProductCandidate& ca
   }
   const double rate = matrix_bytes_ / product_seconds();
   if (!(rate > 0)) return std::nullopt;
-  const double optimistic = candidate.traffic / rate;
+  const double by_memory = candidate.traffic / rate;
+  const double by_messages = plan_.message_bound.seconds(candidate.messages, candidate.traffic);
+  const double optimistic = std::max(by_memory, by_messages);
   const bool hidden = candidate.name.ends_with("+overlap");
   const double limit = hidden ? product_seconds() : median(recent_halo_);
   if (optimistic <= limit) return std::nullopt;
-  return fmt::format("moving {:.3g} bytes takes {:.3g} us even at the speed of memory; {} takes {:.3g} us",
-                     candidate.traffic, 1e6 * optimistic, hidden ? "a whole product" : "the exchange in use",
-                     1e6 * limit);
+  return fmt::format(
+      "moving {:.3g} bytes takes {:.3g} us even {}; {} takes {:.3g} us", candidate.traffic, 1e6 * optimistic,
+      by_memory >= by_messages ? "at the speed of memory" : "with this machine's fastest messages",
+      hidden ? "a whole product" : "the exchange in use", 1e6 * limit);
 }
 
 void ProductTuner::note(const ProductCandidate& candidate, std::string verdict, std::string reason) {

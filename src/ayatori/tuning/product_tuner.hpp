@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ayatori/machine/profile.hpp"
 #include "ayatori/solvers/global_sum.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/tuning/budget.hpp"
@@ -22,6 +23,7 @@ struct ProductCandidate {
   /// What a product moves, in bytes. Kernel: the matrix as stored, and four for every access through an
   /// index, over all ranks; halo: what the busiest rank sends or receives.
   double traffic;
+  double messages = 0;  ///< of the busiest rank in an exchange
 };
 
 /// What the product may be made of: candidates by descending promise, and what to begin with.
@@ -32,11 +34,13 @@ struct ProductPlan {
   double first_traffic = 0;             ///< of the first kernel, where it has rivals
   double csr_traffic = 0;               ///< of compressed sparse rows, where there are rivals
   double build_seconds = 0;             ///< that the first kernel took to build, on which the ranks agree
+  machine::MessageBound message_bound;  ///< as measured on this machine, if it was
 };
 
 /// Collective. Predicts from the pattern which kernels can hold the matrix and what they read, and from the
-/// halo plan what the strategies move. What is forced has no rivals.
-ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced);
+/// halo plan what the strategies move. What is forced has no rivals. `profile`: the machine's, or nullptr.
+ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,
+                         const machine::Profile* profile);
 
 /// Begins with the next best kernel, because the first cannot be built for this reason. False if there is
 /// none.

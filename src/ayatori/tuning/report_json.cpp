@@ -57,8 +57,11 @@ Json seconds_json(const PhaseSeconds& s) {
           {"reduction", s.reduction}};
 }
 
+Json or_null(double seconds) {
+  return seconds > 0 ? Json(seconds) : Json(nullptr);
+}
+
 Json consideration_json(const Consideration& c) {
-  const auto or_null = [](double seconds) { return seconds > 0 ? Json(seconds) : Json(nullptr); };
   return {{"item", c.item},
           {"name", c.name},
           {"verdict", c.verdict},
@@ -80,6 +83,10 @@ Json to_json(const SolveReport& report) {
             {"choice", choice_json(report.choice)},
             {"why", report.why},
             {"seconds", seconds_json(report.seconds)},
+            {"product",
+             {{"bytes", report.product.bytes},
+              {"seconds", or_null(report.product.seconds)},
+              {"memory_seconds", or_null(report.product.memory_seconds)}}},
             {"communication",
              {{"reductions", report.reductions},
               {"halo_messages_per_product", report.halo_messages},

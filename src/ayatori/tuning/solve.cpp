@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/tuning/attempt.hpp"
 #include "ayatori/tuning/solve_state.hpp"
@@ -44,7 +45,8 @@ void build_product(SolveState& state) {
   ProductPlan plan;
   {
     const ScopedTimer timer(state.report.seconds.tuning);
-    plan = plan_product(state.comm, *state.system->parts(), state.options.forced);
+    plan =
+        plan_product(state.comm, *state.system->parts(), state.options.forced, state.options.profile.get());
   }
   const ScopedTimer timer(state.report.seconds.setup);
   while (!state.matrix) {
@@ -143,6 +145,22 @@ void average_over_ranks(const comm::Comm& comm, PhaseSeconds& s) {
   for (std::size_t i = 0; i < fields.size(); ++i) *fields[i] = values[i] / comm.size();
 }
 
+/// Collective. The profile tells the rate of one node with as many threads as this job has there.
+ProductSpeed product_speed(const SolveState& state) {
+  const auto& facts = state.report.facts;
+  const double vectors = 3 * 8 * static_cast<double>(facts.rows);  // x read, y written after being fetched
+  const double matrix =
+      static_cast<double>(state.comm.allreduce(state.matrix->matrix_bytes(), comm::ReduceOp::sum));
+  ProductSpeed speed{matrix + vectors, state.product_tuner->product_seconds(), 0};
+  const auto& profile = state.options.profile;
+  if (!profile) return speed;
+  const int here = state.comm.split_by_node().size();
+  const double rate = profile->memory_bandwidth("triad", here * max_threads());
+  const double all_nodes = state.comm.allreduce(rate / here, comm::ReduceOp::sum);
+  if (all_nodes > 0) speed.memory_seconds = speed.bytes / all_nodes;
+  return speed;
+}
+
 SolveReport finish(SolveState& state, const Stopwatch& watch) {
   SolveReport& report = state.report;
   verify_what_is_handed_back(state);
@@ -160,6 +178,7 @@ SolveReport finish(SolveState& state, const Stopwatch& watch) {
     trial.choice.halo = report.choice.halo;
   }
   report.considered = state.product_tuner->considerations();
+  report.product = product_speed(state);
   const auto& plan = state.system->parts()->plan;
   report.halo_messages = state.comm.allreduce(plan.messages(), comm::ReduceOp::sum);
   report.halo_bytes = state.comm.allreduce(plan.bytes_sent(), comm::ReduceOp::sum);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ayatori/comm/comm.hpp"
+#include "ayatori/machine/profile.hpp"
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/tuning/choice.hpp"
@@ -20,6 +21,8 @@ struct SolveOptions {
   double time_limit = 0;            ///< seconds for set-ups and iterations; 0: no limit
   double tuning_share = 0.1;        ///< of the time, that trials of what is not chosen in the end may cost
   Forced forced;
+  std::shared_ptr<const machine::Profile> profile =
+      nullptr;  ///< of this machine, if known; the same on all ranks
 };
 
 /// Something that happened and matters: an escalation, a breakdown, a false claim of convergence, an
@@ -41,6 +44,14 @@ struct Trial {
   double relative_residual = 1;  ///< true, of the best x when the trial ended
   double setup_seconds = 0;
   double solve_seconds = 0;
+};
+
+/// What a product with the matrix moves and takes, against what the machine's memory allows.
+struct ProductSpeed {
+  double bytes = 0;    ///< of the matrix and its vectors, all ranks together, each counted once
+  double seconds = 0;  ///< measured, by the kernel and halo strategy in use; 0 if there were too few
+  double memory_seconds =
+      0;  ///< that moving the bytes takes at the machine's triad rate; 0 if that is unknown
 };
 
 /// Where the time went, in seconds, averaged over ranks. The parts exclude each other and are contained in
@@ -75,6 +86,7 @@ struct SolveReport {
   double tuning_seconds = 0;  ///< what finding out cost in all: `seconds.tuning` and products that lost duels
   std::vector<Event> events;
   PhaseSeconds seconds;
+  ProductSpeed product;
   std::int64_t reductions = 0;
   std::int64_t halo_messages = 0;  ///< per product, all ranks
   std::int64_t halo_bytes = 0;     ///< per product, all ranks

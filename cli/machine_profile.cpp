@@ -1,0 +1,87 @@
+#include "cli/machine_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/base/temporary_file.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/machine/measure.hpp"
+
+namespace ayatori::cli {
+
+namespace {
+
+/// Collective. The same profile on all ranks; rank 0 has `text`, empty for none.
+std::shared_ptr<const machine::Profile> share(const comm::Comm& world, const std::string& text) {
+  const auto everywhere = world.broadcast(text, 0);
+  return everywhere.empty() ? nullptr
+                            : std::make_shared<const machine::Profile>(
+                                  machine::profile_from_json(everywhere, "the machine's profile"));
+}
+
+/// The profile kept on this machine as JSON, if it serves a job of so many ranks; else empty.
+std::string kept_profile(const std::string& path, int ranks) {
+  std::error_code error;
+  if (path.empty() || !std::filesystem::exists(path, error)) return "";
+  try {
+    const auto profile = machine::load_profile(path);
+    return ranks > 1 && profile.levels.empty() ? "" : machine::to_json(profile);
+  } catch (const InputError&) {
+    return "";  // of another version, or torn: made anew
+  }
+}
+
+/// Keeps the profile; says why not where that is impossible.
+std::string keep(const machine::Profile& profile) {
+  try {
+    const auto path = make_default_profile_path();
+    write_file(path, machine::to_json(profile));
+    return "kept in " + path;
+  } catch (const Error& error) {
+    return fmt::format("not kept: {}", error.what());
+  }
+}
+
+FoundProfile measure_now(const comm::Comm& world) {
+  try {
+    auto profile = std::make_shared<const machine::Profile>(
+        machine::measure(world, {.quick = true, .seconds = quick_seconds}));
+    const std::string where = world.rank() == 0 ? keep(*profile) : "";
+    const double seconds = profile->measuring_seconds;
+    return {std::move(profile),
+            fmt::format("measured just now in {:.1f} s, {}", seconds, world.broadcast(where, 0))};
+  } catch (const Error& error) {
+    if (!error.agreed()) throw;
+    return {nullptr, fmt::format("none: {}", error.what())};
+  }
+}
+
+}  // namespace
+
+std::string make_default_profile_path() {
+  std::string path = machine::default_profile_path();
+  if (path.empty())
+    throw EnvironmentError("there is no HOME to keep the profile in: name a file with --output");
+  std::error_code error;
+  const auto folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (error)
+    throw EnvironmentError(fmt::format("{}: the folder cannot be made: name a file with --output", path));
+  return path;
+}
+
+FoundProfile find_profile(const comm::Comm& world, const std::string& word) {
+  const std::string kept = world.broadcast(machine::default_profile_path(), 0);
+  const bool is_auto = word == "auto";
+  if (word == "none" || (is_auto && kept == "none")) return {};
+  const auto text = comm::agree(world, [&] {
+    if (world.rank() != 0) return std::string();
+    return is_auto ? kept_profile(kept, world.size()) : machine::to_json(machine::load_profile(word));
+  });
+  if (auto profile = share(world, text)) return {std::move(profile), is_auto ? kept : word};
+  return measure_now(world);
+}
+
+}  // namespace ayatori::cli

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "ayatori/comm/comm.hpp"
+#include "ayatori/machine/level_pairs.hpp"
+
+namespace ayatori::machine {
+
+/// What a pattern transfers with: buffers of the longest message at least. All ranks have one, also those
+/// that take no part.
+struct TransferLink {
+  const comm::Comm& comm;
+  Role role;
+  std::span<const std::byte> out;
+  std::span<std::byte> in;
+};
+
+/// A way to transfer messages between the two ranks of a pair, which both call it with the same arguments.
+class Transfer {
+ public:
+  virtual ~Transfer() = default;
+  /// What is done once per message length, outside the time.
+  virtual void prepare(std::int64_t /*bytes*/) {}
+  virtual void run(std::int64_t bytes, int repetitions) = 0;
+  /// Messages one after the other, or so many in a row, in one repetition: what its time is divided by.
+  virtual int messages(std::int64_t bytes) const = 0;
+};
+
+struct TransferPattern {
+  std::string_view name;
+  std::string_view meaning;
+  std::int64_t longest;  ///< bytes
+  bool is_basic;         ///< measured for several pairs at once too, and in a quick probe
+  /// Collective, also for ranks that take no part.
+  std::unique_ptr<Transfer> (*make)(const TransferLink& link);
+};
+
+/// Every way that is measured; the list of what there is.
+std::span<const TransferPattern> transfer_patterns();
+
+}  // namespace ayatori::machine
