@@ -34,7 +34,7 @@ class Level:
             sys.exit(f"wrong groups: {found['group_of_rank']}, not {self.group_of_rank}")
         for name, seconds in zip(("least", "typical", "most"), self.short or 3 * [self.latency]):
             # All pairs of a round measure at once: even messages of 8 bytes wait for each other on a slow shared link.
-            close(found["short_message_seconds"][name], seconds, f"{name} time of a short message", tolerance=0.1)
+            close(found[f"{name}_seconds"], seconds, f"{name} time of a short message", tolerance=0.1)
         curves = {(curve["pattern"], curve["pairs"]): curve["pieces"] for curve in found["curves"]}
         for case, bandwidth in {("one-way", 1): self.bandwidth, **self.shared}.items():
             if len(curves[case]) != 1:

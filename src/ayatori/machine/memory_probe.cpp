@@ -89,16 +89,20 @@ std::vector<MemoryFigure> probe_memory(const ProbeContext& context, const Profil
   const bool shows_placement = !context.quick && max_threads() > 1;
   if (shows_placement) cases.push_back(ill_placed);
   using Vectors = std::array<Array<double>, 3>;
-  auto [placed, misplaced] = comm::agree(comm, [&] {
-    std::pair<Vectors, Vectors> both;
-    both.first[0].resize(of_all);
-    both.first[1].resize(of_more);
-    both.first[2].resize(of_more);
-    for (auto& vector : both.second) vector.resize(shows_placement ? ill_placed.elements() : 0);
-    return both;
-  });
+  const auto allocate = [&](std::int64_t first, std::int64_t others) {
+    return comm::agree(comm, [&] {
+      Vectors vectors;
+      vectors[0].resize(first);
+      vectors[1].resize(others);
+      vectors[2].resize(others);
+      return vectors;
+    });
+  };
+  Vectors placed = allocate(of_all, of_more);
   for (auto& vector : placed)
     parallel_for(static_cast<std::int64_t>(vector.size()), [&](std::int64_t i) { vector[i] = 1; });
+  const std::int64_t in_one_place = shows_placement ? ill_placed.elements() : 0;
+  Vectors misplaced = allocate(in_one_place, in_one_place);
   for (auto& vector : misplaced) std::ranges::fill(vector, 1.0);
 
   double sink = 0;

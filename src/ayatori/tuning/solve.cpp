@@ -149,7 +149,7 @@ void average_over_ranks(const comm::Comm& comm, PhaseSeconds& s) {
 ProductSpeed product_speed(const SolveState& state) {
   const auto& facts = state.report.facts;
   const double vectors = 3 * 8 * static_cast<double>(facts.rows);  // x read, y written after being fetched
-  const double matrix =
+  const auto matrix =
       static_cast<double>(state.comm.allreduce(state.matrix->matrix_bytes(), comm::ReduceOp::sum));
   ProductSpeed speed{matrix + vectors, state.product_tuner->product_seconds(), 0};
   const auto& profile = state.options.profile;
