@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 
-#include "ayatori/base/array.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/machine/level_pairs.hpp"
@@ -77,8 +76,8 @@ class Exchange {
   }
 
   const comm::Comm& comm_;
-  Array<std::byte> out_;
-  Array<std::byte> in_;
+  std::vector<std::byte> out_;
+  std::vector<std::byte> in_;
   volatile double sink_ = 1;
 };
 

@@ -2,7 +2,6 @@
 #include <array>
 #include <memory>
 
-#include "ayatori/base/array.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/machine/level_pairs.hpp"
@@ -143,8 +142,9 @@ std::vector<Level> probe_transfers(const ProbeContext& context, const std::vecto
   const auto& comm = context.comm;
   if (comm.size() < 2) return {};
   const std::int64_t longest = context.quick ? 1 << 20 : 64 << 20;
-  Array<std::byte> out;
-  Array<std::byte> in;
+  // On pages as they come, as an application's buffers are: on huge ones a kernel's copy takes half the time.
+  std::vector<std::byte> out;
+  std::vector<std::byte> in;
   comm::agree(comm, [&] {
     out.assign(longest, std::byte{1});
     in.assign(longest, std::byte{0});
