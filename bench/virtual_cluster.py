@@ -46,10 +46,15 @@ def run(*words):
 
 
 class VirtualCluster:
-    """Nodes node0, node1, ... while the `with` block lasts. `rate` and `burst` are those of tc-tbf."""
+    """Nodes node0, node1, ... while the `with` block lasts. `rate` and `burst` are those of tc-tbf.
 
-    def __init__(self, nodes, rate="1gbit", rails=1, burst="16kb"):
+    Pinned nodes have a core each, in turn: ranks that wait busily take none of another node's time.
+    """
+
+    def __init__(self, nodes, rate="1gbit", rails=1, burst="16kb", pinned=False):
         self.nodes, self.rate, self.rails, self.burst = nodes, rate, rails, burst
+        cores = sorted(os.sched_getaffinity(0))
+        self.pins = [["taskset", "-c", str(cores[n % len(cores)])] if pinned else [] for n in range(nodes)]
         self.processes = []  # that hold the namespaces: the switch's, then the nodes'
 
     def __enter__(self):
@@ -99,11 +104,11 @@ class VirtualCluster:
             for rail in range(self.rails):
                 self.plug(switch, node, pid, rail)
         self.agent = pathlib.Path(self.folder.name) / "enter"
-        cases = "".join(f"node{n}) pid={pid} ;;\n" for n, pid in enumerate(self.pids))
+        cases = "".join(f"node{n}) pid={pid} pin='{' '.join(self.pins[n])}' ;;\n" for n, pid in enumerate(self.pids))
         self.agent.write_text("#!/bin/sh\n# Stands in for ssh: enters the node that is named.\n"
                               "while [ \"${1#-}\" != \"$1\" ]; do shift; done\n"
                               f"case $1 in\n{cases}*) echo \"no such node: $1\" >&2; exit 1 ;;\nesac\nshift\n"
-                              f"exec nsenter -t $pid {' '.join(NAMESPACES)} sh -c \"$*\"\n")
+                              f"exec $pin nsenter -t $pid {' '.join(NAMESPACES)} sh -c \"$*\"\n")
         self.agent.chmod(0o755)
 
     def plug(self, switch, node, pid, rail):
@@ -144,7 +149,7 @@ class VirtualCluster:
     def run(self, words, mpi="openmpi", ranks_per_node=2, **keywords):
         """Runs a job on all nodes; gives what subprocess.run() gives."""
         command, environment = self.command(mpi, ranks_per_node, words)
-        return subprocess.run(["nsenter", "-t", str(self.pids[0]), *NAMESPACES, *command], check=False,
+        return subprocess.run([*self.pins[0], "nsenter", "-t", str(self.pids[0]), *NAMESPACES, *command], check=False,
                               env=os.environ | {"OMP_NUM_THREADS": "1"} | environment, **keywords)
 
 
