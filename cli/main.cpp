@@ -14,8 +14,8 @@ namespace {
 
 using namespace ayatori;
 
-constexpr std::array<cli::AddCommand, 4> commands{cli::add_solve, cli::add_probe, cli::add_generate,
-                                                  cli::add_bench};
+constexpr std::array<cli::AddCommand, 5> commands{cli::add_solve, cli::add_probe, cli::add_collectives,
+                                                  cli::add_generate, cli::add_bench};
 
 /// An exit status that the command line promises: a broken invariant of ours counts as a failed environment.
 int status_of(ErrorKind kind) {

@@ -87,5 +87,43 @@ TEST(Levels, NoiseIsNoLevel) {
   }
 }
 
+/// Halves that are hardly farther than bricks, but share a narrow wire (Imamura's Altix: 4.05 and 4.46 us).
+TEST(Levels, AlsoThoseThatOnlyLongMessagesShow) {
+  constexpr int ranks = 16;
+  std::vector<PairTime> of_short;
+  std::vector<PairTime> of_long;
+  for (int a = 0; a < ranks; ++a) {
+    for (int b = a + 1; b < ranks; ++b) {
+      const bool same_pair = a / 2 == b / 2;
+      const bool same_half = a / 8 == b / 8;
+      of_short.push_back({a, b, same_pair ? 2.77e-6 : same_half ? 4.05e-6 : 4.46e-6});
+      of_long.push_back({a, b, same_pair ? 40e-6 : same_half ? 62e-6 : 180e-6});
+    }
+  }
+  EXPECT_EQ(infer_levels(ranks, of_short).size(), 2U);
+  const auto levels = infer_levels(ranks, of_short, of_long);
+  ASSERT_EQ(levels.size(), 3U);
+  EXPECT_EQ(levels[0].groups, 8);
+  EXPECT_EQ(levels[1].groups, 2);
+  EXPECT_EQ(levels[1].typical_seconds, 4.05e-6);
+  EXPECT_EQ(levels[2].typical_seconds, 4.46e-6);
+}
+
+/// Long messages that meet others on their way show groups that cross the real ones.
+TEST(Levels, WhatDoesNotNestIsLeftOut) {
+  constexpr int ranks = 8;
+  std::vector<PairTime> of_short;
+  std::vector<PairTime> of_long;
+  for (int a = 0; a < ranks; ++a) {
+    for (int b = a + 1; b < ranks; ++b) {
+      of_short.push_back({a, b, a / 4 == b / 4 ? 1e-6 : 9e-6});
+      of_long.push_back({a, b, a % 2 == b % 2 ? 10e-6 : 90e-6});
+    }
+  }
+  const auto levels = infer_levels(ranks, of_short, of_long);
+  ASSERT_EQ(levels.size(), 2U);
+  EXPECT_EQ(levels[0].group_of, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
+}
+
 }  // namespace
 }  // namespace ayatori::machine

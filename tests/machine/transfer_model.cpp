@@ -58,12 +58,23 @@ TEST(TransferModel, IsNeverNegative) {
   // Times that shrink with the size, and times that grow faster than any line.
   for (const auto& odd : {times([](double x) { return 1 / x; }), times([](double x) { return x * x; })}) {
     const auto model = fit_transfers(odd);
+    EXPECT_GE(model.latency(), 0);
     for (const auto& piece : model.pieces) {
-      EXPECT_GE(piece.alpha, 0);
       EXPECT_GE(piece.beta, 0);
+      EXPECT_GE(piece.alpha + piece.beta * piece.from, 0);
     }
     EXPECT_GE(model.seconds(0), 0);
   }
+}
+
+/// A rate limiter lets a burst pass at once: long messages take less than their bytes at the limit's rate.
+TEST(TransferModel, WhatABurstHasSavedDoesNotRaiseTheRate) {
+  constexpr double burst = 32 << 10;
+  constexpr double rate = 24e6;
+  const auto model =
+      fit_transfers(times([](double x) { return 10e-6 + x / 1e9 + std::max(0.0, x - burst) / rate; }));
+  EXPECT_NEAR(model.bandwidth(), rate, 0.05 * rate);
+  EXPECT_NEAR(model.latency(), 10e-6, 1e-6);
 }
 
 TEST(TransferModel, OfFewPoints) {

@@ -57,9 +57,19 @@ bool is_consistent(const InferredLevel& level, std::span<const PairTime> near,
   return static_cast<double>(violations) <= tolerated * static_cast<double>(near.size());
 }
 
-}  // namespace
+/// Whether every group of `inner` lies within one of `outer`.
+bool is_within(const InferredLevel& inner, const InferredLevel& outer) {
+  std::vector<int> home(inner.groups, -1);
+  for (std::size_t rank = 0; rank < inner.group_of.size(); ++rank) {
+    int& of_group = home[inner.group_of[rank]];
+    if (of_group >= 0 && of_group != outer.group_of[rank]) return false;
+    of_group = outer.group_of[rank];
+  }
+  return true;
+}
 
-std::vector<InferredLevel> infer_levels(int ranks, std::span<const PairTime> pairs) {
+/// Partitions only, nearest first, without the one of all ranks.
+std::vector<InferredLevel> find_partitions(int ranks, std::span<const PairTime> pairs) {
   std::vector<PairTime> sorted(pairs.begin(), pairs.end());
   std::ranges::sort(sorted, {}, &PairTime::seconds);
   std::vector<InferredLevel> levels;
@@ -71,11 +81,16 @@ std::vector<InferredLevel> infer_levels(int ranks, std::span<const PairTime> pai
     if (is_new && level.groups > 1 && is_consistent(level, all.first(i), all.subspan(i)))
       levels.push_back(std::move(level));
   }
-  levels.push_back({std::vector<int>(ranks, 0), 1, 0, 0, 0});
+  return levels;
+}
 
+/// The partitions and all ranks as the last, with the times of pairs that meet there and not below.
+std::vector<InferredLevel> with_times(std::vector<InferredLevel> levels, int ranks,
+                                      std::span<const PairTime> pairs) {
+  levels.push_back({std::vector<int>(ranks, 0), 1, 0, 0, 0});
   for (std::size_t l = 0; l < levels.size(); ++l) {
     std::vector<double> seconds;
-    for (const auto& pair : sorted) {
+    for (const auto& pair : pairs) {
       const bool below = l > 0 && in_one_group(levels[l - 1], pair);
       if (!below && in_one_group(levels[l], pair)) seconds.push_back(pair.seconds);
     }
@@ -86,6 +101,25 @@ std::vector<InferredLevel> infer_levels(int ranks, std::span<const PairTime> pai
     levels[l].most_seconds = values.max;
   }
   return levels;
+}
+
+}  // namespace
+
+std::vector<InferredLevel> infer_levels(int ranks, std::span<const PairTime> pairs) {
+  return with_times(find_partitions(ranks, pairs), ranks, pairs);
+}
+
+std::vector<InferredLevel> infer_levels(int ranks, std::span<const PairTime> of_short,
+                                        std::span<const PairTime> of_long) {
+  auto levels = find_partitions(ranks, of_short);
+  for (auto& level : find_partitions(ranks, of_long)) {
+    const auto next = std::ranges::find_if(levels, [&](const auto& l) { return l.groups <= level.groups; });
+    const bool is_known = next != levels.end() && next->group_of == level.group_of;
+    const bool nests = (next == levels.end() || is_within(level, *next)) &&
+                       (next == levels.begin() || is_within(*(next - 1), level));
+    if (nests && !is_known) levels.insert(next, std::move(level));
+  }
+  return with_times(std::move(levels), ranks, of_short);
 }
 
 }  // namespace ayatori::machine

@@ -28,4 +28,10 @@ struct InferredLevel {
 /// sample of all; ranks that no near pair joins are groups of one.
 std::vector<InferredLevel> infer_levels(int ranks, std::span<const PairTime> pairs);
 
+/// Levels that show in the times of short messages or of long ones: a wire that is hardly longer may be much
+/// narrower. Levels of the long ones that do not nest with those of the short ones are left out. The times of
+/// a level are those of short messages.
+std::vector<InferredLevel> infer_levels(int ranks, std::span<const PairTime> of_short,
+                                        std::span<const PairTime> of_long);
+
 }  // namespace ayatori::machine

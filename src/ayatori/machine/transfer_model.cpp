@@ -30,8 +30,10 @@ double loss(double error) {
   return size <= outlying ? size * size : outlying * (2 * size - outlying);
 }
 
-/// The line with the least weighted sum of squared relative errors, neither coefficient negative.
-Line weighted_line(std::span<const TransferTime> times, std::span<const double> weights) {
+/// The line with the least weighted sum of squared relative errors; beta is not negative, and alpha only
+/// where it may be. Then the times are positive all the same, as far as the line is used.
+Line weighted_line(std::span<const TransferTime> times, std::span<const double> weights,
+                   bool may_be_negative) {
   // In units of the measured time every target is 1: minimise sum w (alpha / t + beta x / t - 1)^2.
   double aa = 0;
   double ab = 0;
@@ -50,20 +52,21 @@ Line weighted_line(std::span<const TransferTime> times, std::span<const double> 
   const double determinant = aa * bb - ab * ab;
   if (determinant > 1e-12 * aa * bb) {
     const Line line{(a1 * bb - b1 * ab) / determinant, (b1 * aa - a1 * ab) / determinant};
-    if (line.alpha >= 0 && line.beta >= 0) return line;
+    const bool is_positive = line.alpha + line.beta * times.front().bytes > 0;
+    if (line.beta >= 0 && (line.alpha >= 0 || (may_be_negative && is_positive))) return line;
     if (line.alpha < 0 && bb > 0) return {0, b1 / bb};
   }
   return {a1 / aa, 0};
 }
 
 /// The same with bad points weighed down (iteratively reweighted).
-Line robust_line(std::span<const TransferTime> times) {
+Line robust_line(std::span<const TransferTime> times, bool may_be_negative) {
   std::vector<double> weights(times.size(), 1.0);
-  Line line = weighted_line(times, weights);
+  Line line = weighted_line(times, weights, may_be_negative);
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < times.size(); ++i)
       weights[i] = std::min(1.0, outlying / std::max(std::abs(relative_error(line, times[i])), 1e-300));
-    line = weighted_line(times, weights);
+    line = weighted_line(times, weights, may_be_negative);
   }
   return line;
 }
@@ -73,8 +76,10 @@ struct Fit {
   double loss = 0;
 };
 
-Fit fit_piece(std::span<const TransferTime> times) {
-  Fit fit{robust_line(times), 0};
+/// A piece that does not begin at 0 may have a negative alpha: what a cache or the burst that a rate limiter
+/// lets pass has saved before.
+Fit fit_piece(std::span<const TransferTime> times, bool is_first) {
+  Fit fit{robust_line(times, !is_first), 0};
   for (const auto& time : times) fit.loss += loss(relative_error(fit.line, time));
   return fit;
 }
@@ -115,7 +120,7 @@ TransferModel fit_transfers(std::span<const TransferTime> times) {
   for (std::size_t begin = 0; begin < n; ++begin) {
     for (std::size_t end = begin + 1; end <= n; ++end) {
       if (end - begin < std::min(fewest_points, n)) continue;
-      const Fit fit = fits[begin][end] = fit_piece(times.subspan(begin, end - begin));
+      const Fit fit = fits[begin][end] = fit_piece(times.subspan(begin, end - begin), begin == 0);
       if (begin == 0) best[0][end] = {fit.loss, 0};
     }
   }

@@ -34,7 +34,8 @@ struct TransferModel {
 
 /// Fits the model to measured times by relative errors, robustly: a few bad points do not bend it. A further
 /// piece has to pay for itself (Bayesian information criterion), and consists of three points at least.
-/// Neither alpha nor beta is negative. `times` by ascending size; without any the model has no pieces.
+/// No time is negative, nor any beta, nor the first piece's alpha. `times` by ascending size; without any the
+/// model has no pieces.
 TransferModel fit_transfers(std::span<const TransferTime> times);
 
 }  // namespace ayatori::machine

@@ -19,9 +19,14 @@ constexpr std::int64_t short_message = 8;
 constexpr double longest_share = 0.01;
 /// Shorter ones end no curve: what makes them late is the scheduler.
 constexpr std::int64_t least_longest = 64 << 10;
-/// Short messages between a pair: the shortest of so many samples of so many transfers counts.
-constexpr int pair_samples = 10;
-constexpr int pair_transfers = 20;
+/// Messages between a pair: the shortest of so many samples of so many transfers counts.
+struct PairSampling {
+  std::int64_t bytes;
+  int samples;
+  int transfers;
+};
+constexpr PairSampling short_messages{short_message, 10, 20};
+constexpr PairSampling long_messages{64 << 10, 5, 2};
 
 /// Mean seconds of a message. The first of a pair measures.
 double seconds_of(Transfer& transfer, const TransferLink& link, std::int64_t bytes, int repetitions) {
@@ -40,9 +45,9 @@ double seconds_of(Transfer& transfer, const TransferLink& link, std::int64_t byt
   return role.is_first ? watch.seconds() / (static_cast<double>(transfer.messages(bytes)) * repetitions) : 0;
 }
 
-/// Collective. The shortest time of a short message for every pair that the rounds bring together.
+/// Collective. The shortest time of a message for every pair that the rounds bring together.
 std::vector<PairTime> probe_pairs(const ProbeContext& context, const TransferLink& nobody,
-                                  const std::vector<int>& node_of_rank) {
+                                  const std::vector<int>& node_of_rank, const PairSampling& sampling) {
   const auto& comm = context.comm;
   const int nodes = *std::ranges::max_element(node_of_rank) + 1;
   const std::array distances{nodes, 2 * nodes, comm.size() / nodes};  // the usual ways to number ranks
@@ -57,8 +62,8 @@ std::vector<PairTime> probe_pairs(const ProbeContext& context, const TransferLin
     link.role = {partner, comm.rank() < partner};
     const auto transfer = pattern.make(link);
     double shortest = 0;
-    for (int sample = 0; sample <= pair_samples; ++sample) {
-      const double seconds = seconds_of(*transfer, link, short_message, pair_transfers);
+    for (int sample = 0; sample <= sampling.samples; ++sample) {
+      const double seconds = seconds_of(*transfer, link, sampling.bytes, sampling.transfers);
       if (sample == 1 || (sample > 1 && seconds < shortest)) shortest = seconds;
     }
     if (link.role.takes_part() && link.role.is_first) mine.push_back({comm.rank(), partner, shortest});
@@ -150,8 +155,10 @@ std::vector<Level> probe_transfers(const ProbeContext& context, const std::vecto
     in.assign(longest, std::byte{0});
   });
   const TransferLink nobody{comm, {}, out, in};
-  const ProbeContext pair_context{comm, context.seconds / 4, context.quick, context.stopped};
-  const auto structures = infer_levels(comm.size(), probe_pairs(pair_context, nobody, node_of_rank));
+  const ProbeContext pair_context{comm, context.seconds / 8, context.quick, context.stopped};
+  const auto of_short = probe_pairs(pair_context, nobody, node_of_rank, short_messages);
+  const auto of_long = probe_pairs(pair_context, nobody, node_of_rank, long_messages);
+  const auto structures = infer_levels(comm.size(), of_short, of_long);
 
   auto courses = plan(context, nobody, structures);
   std::vector<Case> cases;

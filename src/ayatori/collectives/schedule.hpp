@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ayatori/collectives/operation.hpp"
+
+namespace ayatori::collectives {
+
+/// Chunks [begin, end) of the buffer.
+struct ChunkRange {
+  int begin;
+  int end;
+
+  int count() const { return end - begin; }
+  bool operator==(const ChunkRange&) const = default;
+};
+using Chunks = std::vector<ChunkRange>;
+
+/// One message, as the rank at one of its ends sees it. All steps of a stage are under way together; what
+/// they send is what the rank held when the stage began.
+struct Step {
+  enum class Kind {
+    send,
+    receive,  ///< replaces what is there
+    reduce    ///< is combined with what is there, after all that the stage sends is on its way
+  };
+  int stage;
+  Kind kind;
+  int peer;
+  Chunks chunks;
+
+  bool operator==(const Step&) const = default;
+};
+
+/// Who sends what to whom, stage by stage: a value that can be validated, priced, drawn and executed. The
+/// buffer of every rank is cut into `chunks` parts of nearly equal length, whatever its length is, so one
+/// schedule serves every size. Where the operation is by rank, chunk r is the block of rank r.
+struct Schedule {
+  Operation operation = Operation::broadcast;
+  int ranks = 0;
+  int root = 0;
+  int chunks = 1;
+  int stages = 0;
+  std::vector<std::vector<Step>> steps;  ///< by rank, in order of stages
+
+  bool operator==(const Schedule&) const = default;
+};
+
+}  // namespace ayatori::collectives
