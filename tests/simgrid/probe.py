@@ -81,8 +81,8 @@ PLATFORMS = {
     # Links between SHUBs, bricks and halves are shared by all that lies below, and by both directions.
     "altix": [Level(blocks(32, 2), 2.77e-6, 1.67e9, {("both-ways", 1): 1.67e9, ("one-way", 16): 1.67e9}),
               Level(blocks(32, 8), 4.05e-6, 1.05e9, {("both-ways", 1): 1.05e9 / 2, ("one-way", 2): 1.05e9 / 2}),
-              Level(blocks(32, 16), 6.05e-6, 956e6, {("both-ways", 1): 956e6 / 2, ("one-way", 8): 956e6 / 8}),
-              Level(blocks(32, 32), 9.05e-6, 361.5e6, {("both-ways", 1): 361.5e6 / 2, ("one-way", 16): 361.5e6 / 16})],
+              Level(blocks(32, 16), 4.46e-6, 956e6, {("both-ways", 1): 956e6 / 2, ("one-way", 8): 956e6 / 8}),
+              Level(blocks(32, 32), 4.96e-6, 361.5e6, {("both-ways", 1): 361.5e6 / 2, ("one-way", 16): 361.5e6 / 16})],
 }
 
 

@@ -1,6 +1,7 @@
 #include "ayatori/machine/pair_rounds.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace ayatori::machine {
 
@@ -25,6 +26,7 @@ int PairRounds::partner(int round, int rank) const {
     const int other = meets_next ? rank + distance : rank - distance;
     return other >= 0 && other < ranks_ ? other : -1;
   }
+  if (std::has_single_bit(static_cast<unsigned>(ranks_))) return rank ^ (round + 1);
   // All but the last sit in a circle; the last, absent for an odd number, meets the one who would meet
   // itself.
   const int circle = ranks_ + ranks_ % 2 - 1;

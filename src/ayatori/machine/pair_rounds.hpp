@@ -6,8 +6,9 @@
 namespace ayatori::machine {
 
 /// Rounds in which disjoint pairs of ranks meet, so that all measure at once. Up to `complete_up_to` ranks
-/// everybody meets everybody once, in as many rounds (the circle method of tournaments); beyond, everybody
-/// meets the ranks at the given distances and at powers of two, in 2 rounds for each.
+/// everybody meets everybody once, in as many rounds: a power of two by exclusive or, so that the pairs of
+/// a round lie alike in a hierarchy and load it alike; others by the circle method of tournaments. Beyond,
+/// everybody meets the ranks at the given distances and at powers of two, in 2 rounds for each.
 class PairRounds {
  public:
   static constexpr int complete_up_to = 64;

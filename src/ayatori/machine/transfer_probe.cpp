@@ -25,8 +25,9 @@ struct PairSampling {
   int samples;
   int transfers;
 };
-constexpr PairSampling short_messages{short_message, 10, 20};
-constexpr PairSampling long_messages{64 << 10, 5, 2};
+constexpr PairSampling short_messages{short_message, 5, 10};
+constexpr PairSampling long_messages{64 << 10, 2, 1};
+constexpr PairSampling quick_long_messages{16 << 10, 2, 1};
 
 /// Mean seconds of a message. The first of a pair measures.
 double seconds_of(Transfer& transfer, const TransferLink& link, std::int64_t bytes, int repetitions) {
@@ -45,9 +46,11 @@ double seconds_of(Transfer& transfer, const TransferLink& link, std::int64_t byt
   return role.is_first ? watch.seconds() / (static_cast<double>(transfer.messages(bytes)) * repetitions) : 0;
 }
 
-/// Collective. The shortest time of a message for every pair that the rounds bring together.
+/// Collective. The shortest time of a message for every pair that the rounds bring together, in so many
+/// seconds.
 std::vector<PairTime> probe_pairs(const ProbeContext& context, const TransferLink& nobody,
-                                  const std::vector<int>& node_of_rank, const PairSampling& sampling) {
+                                  const std::vector<int>& node_of_rank, const PairSampling& sampling,
+                                  double seconds) {
   const auto& comm = context.comm;
   const int nodes = *std::ranges::max_element(node_of_rank) + 1;
   const std::array distances{nodes, 2 * nodes, comm.size() / nodes};  // the usual ways to number ranks
@@ -56,15 +59,15 @@ std::vector<PairTime> probe_pairs(const ProbeContext& context, const TransferLin
   const double start = context.clock();
   std::vector<PairTime> mine;
   for (int round = 0; round < rounds.count(); ++round) {
-    if (context.clock() - start > context.seconds || (context.stopped && context.stopped())) break;
+    if (context.clock() - start > seconds || (context.stopped && context.stopped())) break;
     const int partner = rounds.partner(round, comm.rank());
     TransferLink link = nobody;
     link.role = {partner, comm.rank() < partner};
     const auto transfer = pattern.make(link);
     double shortest = 0;
     for (int sample = 0; sample <= sampling.samples; ++sample) {
-      const double seconds = seconds_of(*transfer, link, sampling.bytes, sampling.transfers);
-      if (sample == 1 || (sample > 1 && seconds < shortest)) shortest = seconds;
+      const double taken = seconds_of(*transfer, link, sampling.bytes, sampling.transfers);
+      if (sample == 1 || (sample > 1 && taken < shortest)) shortest = taken;
     }
     if (link.role.takes_part() && link.role.is_first) mine.push_back({comm.rank(), partner, shortest});
     comm.barrier();
@@ -155,9 +158,11 @@ std::vector<Level> probe_transfers(const ProbeContext& context, const std::vecto
     in.assign(longest, std::byte{0});
   });
   const TransferLink nobody{comm, {}, out, in};
-  const ProbeContext pair_context{comm, context.seconds / 8, context.quick, context.stopped};
-  const auto of_short = probe_pairs(pair_context, nobody, node_of_rank, short_messages);
-  const auto of_long = probe_pairs(pair_context, nobody, node_of_rank, long_messages);
+  const auto of_short = probe_pairs(context, nobody, node_of_rank, short_messages, context.seconds / 4);
+  auto of_long = probe_pairs(context, nobody, node_of_rank,
+                             context.quick ? quick_long_messages : long_messages, context.seconds / 4);
+  // Groups inferred from some of the rounds would be those of who met by then.
+  if (of_long.size() < of_short.size()) of_long.clear();
   const auto structures = infer_levels(comm.size(), of_short, of_long);
 
   auto courses = plan(context, nobody, structures);
