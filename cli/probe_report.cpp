@@ -194,6 +194,7 @@ std::string summary(const Profile& profile) {
                       profile.nodes(), profile.nodes() == 1 ? "" : "s", profile.mpi);
   text += memory_words(profile) + barrier_words(profile) + level_words(profile) + reduction_words(profile) +
           collective_words(profile);
+  for (const auto& what : profile.left_out) text += fmt::format("left out   {}\n", what);
   if (profile.source == "measured")
     text += fmt::format("measured   in {:.2f} s{}\n", profile.measuring_seconds,
                         profile.complete ? "" : "; interrupted, so not all of it");

@@ -35,8 +35,10 @@ TEST(Turns, EachOnceInEveryRound) {
 
 TEST(Turns, EndWhenTheTimeIsOver) {
   Machine machine;
-  const auto estimates = machine.run(2, {.seconds = 10, .least_rounds = 2}, [](int) { return 100.0; });
+  const auto estimates = machine.run(2, {.seconds = 250, .least_rounds = 2}, [](int) { return 100.0; });
   EXPECT_EQ(estimates[0].samples, 2);
+  const auto slow = machine.run(2, {.seconds = 10, .least_rounds = 2}, [](int) { return 100.0; });
+  EXPECT_EQ(slow[0].samples, 1);
 }
 
 TEST(Turns, WhatIsKnownIsNotMeasuredAgain) {

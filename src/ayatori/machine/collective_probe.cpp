@@ -48,10 +48,14 @@ std::vector<Team> make_teams(const ProbeContext& context, const std::vector<int>
   return teams;
 }
 
+/// A call that takes more than this share of the probe's time is the longest of its operation and team.
+constexpr double longest_share = 0.01;
+
 struct Case {
   const CollectiveOperation* operation;
   Team* team;
   std::int64_t bytes;
+  std::size_t series;  ///< number of its operation and team
   double seconds = 0;  ///< of a call, roughly; 0 before the warm-up
 };
 
@@ -91,15 +95,17 @@ std::vector<CollectiveFigure> probe_collectives(const ProbeContext& context,
   const std::int64_t longest = context.quick ? 1 << 20 : 4 << 20;
   std::vector<Case> cases;
   std::int64_t most = 0;
+  std::size_t series = 0;
   for (Team& team : teams) {
     for (const auto& operation : collective_operations()) {
       for (std::int64_t bytes = 8; bytes <= longest; bytes *= context.quick ? 32 : 8) {
         const std::int64_t in_all = bytes * (operation.per_rank ? team.size : 1);
         if (in_all > most_received) break;
         most = std::max(most, in_all / 8);
-        cases.push_back({&operation, &team, operation.has_length ? bytes : 0});
+        cases.push_back({&operation, &team, operation.has_length ? bytes : 0, series});
         if (!operation.has_length) break;
       }
+      ++series;
     }
   }
   Array<double> mine;
@@ -108,8 +114,10 @@ std::vector<CollectiveFigure> probe_collectives(const ProbeContext& context,
     mine.assign(most, 1.0);
     all.assign(most, 0.0);
   });
+  std::vector<bool> has_ended(series, false);
   const auto measure = [&](int i, int repetitions) {
     Case& c = cases[i];
+    if (c.seconds == 0 && has_ended[c.series]) return 0.0;
     comm.barrier();
     double seconds = 0;
     if (c.team->is_member) {
@@ -123,7 +131,10 @@ std::vector<CollectiveFigure> probe_collectives(const ProbeContext& context,
       }
     }
     seconds = comm.allreduce(seconds, comm::ReduceOp::max);
-    if (c.seconds == 0) c.seconds = seconds;
+    if (c.seconds == 0) {
+      c.seconds = seconds;
+      if (seconds > longest_share * context.seconds) has_ended[c.series] = true;
+    }
     return seconds;
   };
   auto limits = context.limits();
@@ -133,7 +144,7 @@ std::vector<CollectiveFigure> probe_collectives(const ProbeContext& context,
   std::vector<CollectiveFigure> figures;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& c = cases[i];
-    if (seconds[i].samples == 0) continue;
+    if (!(seconds[i].low > 0)) continue;
     figures.push_back(
         {std::string(c.operation->name), c.team->ranks_per_node, c.team->size, c.bytes, seconds[i]});
   }

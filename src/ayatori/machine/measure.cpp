@@ -26,7 +26,7 @@ struct Probe {
 /// Transfers, and what the ports of the node carried meanwhile.
 void run_transfers(const ProbeContext& c, Profile& p) {
   const auto before = find_network_ports();
-  p.levels = probe_transfers(c, p.node_of_rank);
+  p.levels = probe_transfers(c, p.node_of_rank, p.left_out);
   if (p.nodes() < 2) return;
   p.ports = traffic_between(before, find_network_ports());
 }

@@ -37,8 +37,10 @@ std::vector<NumaFigure> probe_numa(const ProbeContext& context);
 std::vector<BarrierFigure> probe_barriers(const ProbeContext& context);
 
 /// Collective. Short messages between all pairs, the levels that show in them, and transfer curves for each
-/// level. `node_of_rank` names the levels.
-std::vector<Level> probe_transfers(const ProbeContext& context, const std::vector<int>& node_of_rank);
+/// level. `node_of_rank` names the levels. Ways to transfer that the MPI refuses are `left_out`, with the
+/// reason.
+std::vector<Level> probe_transfers(const ProbeContext& context, const std::vector<int>& node_of_rank,
+                                   std::vector<std::string>& left_out);
 
 /// Collective. How much of a transfer is hidden behind computation, for one pair of each level; added to
 /// them.

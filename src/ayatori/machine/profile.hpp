@@ -149,6 +149,7 @@ struct Profile {
   std::vector<PortFigure> ports;  ///< of rank 0's node, where ranks are on several
   ReductionCurve reduction;
   std::vector<CollectiveFigure> collectives;
+  std::vector<std::string> left_out;  ///< what could not be measured, and why
 
   int nodes() const;
   /// Bytes per second of a node for a kernel with the largest working set, with so many threads, or the next

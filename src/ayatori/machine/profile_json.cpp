@@ -143,6 +143,7 @@ void fields(Is<Profile> auto& p, F&& f) {
   f("ports", p.ports);
   f("reduction", p.reduction);
   f("collectives", p.collectives);
+  f("left_out", p.left_out);
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 #include <array>
 #include <memory>
 
+#include "ayatori/base/error.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/machine/level_pairs.hpp"
@@ -121,9 +122,22 @@ struct Case {
   bool is_warm = false;
 };
 
+/// Collective. nullptr where the MPI refuses, as some do one-sided transfers over some networks.
+std::unique_ptr<Transfer> try_to_make(const TransferPattern& pattern, const TransferLink& link,
+                                      std::vector<std::string>& left_out) {
+  try {
+    return pattern.make(link);
+  } catch (const Error& error) {
+    if (!error.agreed()) throw;
+    const std::string reason = fmt::format("transfers by {}: {}", pattern.name, error.what());
+    if (std::ranges::find(left_out, reason) == left_out.end()) left_out.push_back(reason);
+    return nullptr;
+  }
+}
+
 /// Collective.
 std::vector<Course> plan(const ProbeContext& context, const TransferLink& nobody,
-                         const std::vector<InferredLevel>& structures) {
+                         const std::vector<InferredLevel>& structures, std::vector<std::string>& left_out) {
   std::vector<Course> courses;
   for (std::size_t l = 0; l < structures.size(); ++l) {
     const auto pairs = pairs_at(structures, l);
@@ -134,7 +148,9 @@ std::vector<Course> plan(const ProbeContext& context, const TransferLink& nobody
         if (!is_wanted) continue;
         TransferLink link = nobody;
         link.role = role_of(context.comm.rank(), std::span(pairs.pairs).first(count));
-        Course& course = courses.emplace_back(l, link, pattern.make(link));
+        auto transfer = try_to_make(pattern, link, left_out);
+        if (!transfer) continue;
+        Course& course = courses.emplace_back(l, link, std::move(transfer));
         course.curve.pattern = pattern.name;
         course.curve.pairs = count;
         course.longest = std::min(pattern.longest, static_cast<std::int64_t>(nobody.in.size()));
@@ -146,7 +162,8 @@ std::vector<Course> plan(const ProbeContext& context, const TransferLink& nobody
 
 }  // namespace
 
-std::vector<Level> probe_transfers(const ProbeContext& context, const std::vector<int>& node_of_rank) {
+std::vector<Level> probe_transfers(const ProbeContext& context, const std::vector<int>& node_of_rank,
+                                   std::vector<std::string>& left_out) {
   const auto& comm = context.comm;
   if (comm.size() < 2) return {};
   const std::int64_t longest = context.quick ? 1 << 20 : 64 << 20;
@@ -165,7 +182,7 @@ std::vector<Level> probe_transfers(const ProbeContext& context, const std::vecto
   if (of_long.size() < of_short.size()) of_long.clear();
   const auto structures = infer_levels(comm.size(), of_short, of_long);
 
-  auto courses = plan(context, nobody, structures);
+  auto courses = plan(context, nobody, structures, left_out);
   std::vector<Case> cases;
   for (Course& course : courses) {
     for (const auto bytes : message_sizes(context.quick, course.longest)) cases.push_back({&course, bytes});

@@ -29,10 +29,12 @@ std::vector<Estimate> measure_in_turns(int count, const TurnLimits& limits,
   const auto stopped = [&] { return limits.stopped && limits.stopped(); };
   std::vector<int> repetitions(count, 1);
   for (int i = 0; i < count && !stopped(); ++i) repetitions[i] = repetitions_for(limits, measure(i, 1));
+  // Where warming up has used up the time, one sample each must do.
+  const int least_rounds = clock() - start > limits.seconds ? 1 : limits.least_rounds;
   std::vector<std::vector<double>> samples(count);
   std::vector<Estimate> estimates(count);
   for (int round = 0; round < limits.most_rounds; ++round) {
-    const bool late = round >= limits.least_rounds && clock() - start > limits.seconds;
+    const bool late = round >= least_rounds && clock() - start > limits.seconds;
     if (late || stopped()) break;
     bool all_narrow = true;
     for (int i = 0; i < count; ++i) {

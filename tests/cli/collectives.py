@@ -1,0 +1,66 @@
+"""ayatori collectives: words, pictures of schedules, and the best word for a machine."""
+
+import json
+import unittest
+import xml.etree.ElementTree
+
+from harness import CommandTest
+
+
+class Collectives(CommandTest):
+    def collectives(self, *arguments, status=0):
+        done = self.run_ayatori("collectives", *arguments)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def test_words(self):
+        for digits, count in ((2, 6), (3, 22), (4, 90), (5, 394), (6, 1806)):
+            words = self.collectives("words", "--digits", digits).stdout.split()
+            self.assertEqual(len(words), count)
+            self.assertEqual(len(set(words)), count)
+
+    def test_show(self):
+        shown = self.collectives("show", "bcast", "--word", "MMSCCS", "--ranks", "16", "--svg", "picture.svg").stdout
+        self.assertIn("broadcast MMSCCS on 16 ranks", shown)
+        self.assertEqual(shown.count("stage "), 6)
+        self.assertIn("validated: correct", shown)
+        picture = xml.etree.ElementTree.parse(self.folder / "picture.svg").getroot()
+        self.assertTrue(picture.tag.endswith("svg"))
+        self.assertIn("validated: correct for operators that commute",
+                      self.collectives("show", "allreduce", "--word", "CC", "--ranks", "4", "--order", "FFNL").stdout)
+        self.assertIn("validated: correct",
+                      self.collectives("show", "allgather", "--ranks", "8").stdout)
+
+    def test_search(self):
+        said = self.collectives("search", "allreduce", "--profile", "altix3700bx2", "--ranks", "128", "--sizes",
+                                "8:64M", "--json", "best.json").stdout
+        self.assertIn("altix3700bx2", said)
+        result = json.loads((self.folder / "best.json").read_text())
+        self.assertEqual(result["schema"], "ayatori.collective-words/1")
+        best = result["best"]
+        self.assertEqual([best[0]["bytes"], best[-1]["bytes"], len(best)], [8, 64 << 20, 24])
+        self.assertEqual(best[0]["word"], "C" * 7)
+        self.assertGreater(best[-1]["binomial_seconds"] / best[-1]["seconds"], 5)  # the paper's gain: up to 7
+        times = [choice["seconds"] for choice in best]
+        self.assertEqual(times, sorted(times))
+
+    def test_bad_input(self):
+        for arguments, words in ((("words", "--digits", "99"), "digits"), (("show", "allsend"), "allsend"),
+                                 (("show", "bcast"), "--word"), (("show", "bcast", "--word", "CX", "--ranks", "4"), "'X'"),
+                                 (("show", "bcast", "--word", "SC", "--ranks", "4"), "unmerged"),
+                                 (("show", "bcast", "--word", "CC", "--ranks", "5"), "powers of two"),
+                                 (("show", "bcast", "--word", "CC", "--ranks", "4", "--root", "4"), "root"),
+                                 (("show", "bcast", "--word", "CC", "--ranks", "4", "--order", "X"), "--order"),
+                                 (("show", "gather", "--word", "CC"), "no words"),
+                                 (("search", "bcast", "--profile", "none.json"), "none.json"),
+                                 (("search", "bcast", "--profile", "pc-cluster-gbe", "--ranks", "16"), "8 ranks"),
+                                 (("search", "bcast", "--profile", "altix3700bx2", "--ranks", "12"), "powers of two"),
+                                 (("search", "bcast", "--profile", "altix3700bx2", "--sizes", "8X"), "8X"),
+                                 (("search", "bcast", "--profile", "altix3700bx2", "--sizes", "64:8"), "--sizes"),
+                                 ((), "subcommand")):
+            done = self.collectives(*arguments, status=2)
+            self.assertIn(words, done.stderr, arguments)
+
+
+if __name__ == "__main__":
+    unittest.main()
