@@ -86,7 +86,7 @@ def probe(options, network, mpi="openmpi", ranks_per_node=1):
     return {"latency": curves["one-way"][0]["alpha"], "one way": 1 / curves["one-way"][-1]["beta"],
             "both ways": 1 / curves["both-ways"][-1]["beta"],
             "nodes found": any(level["group_of_rank"] == nodes for level in profile["levels"]),
-            "inside": profile["levels"][0]["short_message_seconds"]["least"]}
+            "inside": profile["levels"][0]["least_seconds"]}
 
 
 def iteration(options, network, matrix):

@@ -89,6 +89,16 @@ class Probe(CommandTest):
         self.assertIn(os.environ["AYATORI_PROFILE"], done.stderr)
         self.assertTrue((self.folder / "a" / "b" / "profile.json").exists())
 
+    @unittest.skipIf(RANKS > 1, "several ranks share the cores out")
+    def test_bound_threads_are_as_many_as_free_ones(self):
+        free, _ = self.probe("--quick")
+        os.environ["OMP_PROC_BIND"] = "close"
+        self.addCleanup(os.environ.pop, "OMP_PROC_BIND")
+        bound, said = self.probe("--quick")
+        self.assertEqual(bound["threads"], free["threads"])
+        self.assertTrue(bound["threads_bound"])
+        self.assertNotIn("not bound", said)
+
     def test_bad_input(self):
         self.write("other.json", '{"schema": "ayatori.solve/1"}')
         self.write("torn.json", '{"schema": "ayatori.machine-profile/1", "ranks": ')

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bitset>
 #include <cstdlib>
+#include <vector>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/agree.hpp"
@@ -18,7 +19,23 @@ struct CoreSet {
   std::bitset<CPU_SETSIZE> cores;
 };
 
+/// Where OpenMP binds threads to places, the calling one is bound already: all places together are the cores
+/// of the process.
+CoreSet cores_of_places() {
+  CoreSet result;
+  std::vector<int> cores;
+  for (int place = 0; place < omp_get_num_places(); ++place) {
+    cores.resize(omp_get_place_num_procs(place));
+    omp_get_place_proc_ids(place, cores.data());
+    for (const int core : cores) {
+      if (core >= 0 && core < CPU_SETSIZE) result.cores[core] = true;
+    }
+  }
+  return result;
+}
+
 CoreSet cores_of_this_process() {
+  if (CoreSet places = cores_of_places(); places.cores.any()) return places;
   cpu_set_t mask;
   CPU_ZERO(&mask);
   CoreSet result;
