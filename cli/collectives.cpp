@@ -1,7 +1,8 @@
 #include <fmt/core.h>
 
-#include <bit>
 #include <charconv>
+#include <cmath>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,8 @@
 #include "ayatori/collectives/validate.hpp"
 #include "ayatori/collectives/word_search.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/comm/environment.hpp"
+#include "bench/collectives.hpp"
 #include "cli/command.hpp"
 
 namespace ayatori::cli {
@@ -27,6 +30,8 @@ struct Arguments {
   std::string json;
   std::string profile;
   std::string sizes = "8:64M";
+  std::string schedules;
+  double seconds = 10;
   int digits = 2;
   int ranks = 16;
   int root = 0;
@@ -144,6 +149,63 @@ int search(const comm::Comm& world, const Arguments& arguments) {
   return 0;
 }
 
+/// What search() has written.
+std::vector<bench::CollectiveCase> load_cases(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw InputError(fmt::format("{}: cannot be read", path));
+  try {
+    const auto json = nlohmann::json::parse(file);
+    if (json.at("schema") != "ayatori.collective-words/1")
+      throw InputError(fmt::format("{}: not what `collectives search --json` writes", path));
+    const auto operation = collectives::operation(json.at("operation").get<std::string>());
+    const bool has_words = collectives::type_of(operation).has_words;
+    std::vector<bench::CollectiveCase> cases;
+    for (const auto& best : json.at("best")) {
+      const auto word =
+          has_words ? collectives::parse_word(best.at("word").get<std::string>()) : collectives::Word();
+      cases.push_back({best.at("bytes"), make_plan(operation, json.at("ranks"), word,
+                                                   digit_order(best.at("order").get<std::string>()))});
+    }
+    return cases;
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+int run_bench(const comm::Comm& world, const Arguments& arguments) {
+  const auto cases = comm::agree(world, [&] {
+    if (!(arguments.seconds > 0))
+      throw InputError(fmt::format("--seconds {}: not a number of seconds", arguments.seconds));
+    return load_cases(arguments.schedules);
+  });
+  const auto timings = time_collectives(world, cases, arguments.seconds);
+  if (world.rank() != 0) return 0;
+  nlohmann::ordered_json json{{"schema", "ayatori.bench-collectives/1"},
+                              {"mpi", comm::mpi_version()},
+                              {"ranks", world.size()},
+                              {"timings", nlohmann::ordered_json::array()}};
+  fmt::print(stderr, "{:<14}{:>11}  {:<18}{:>14}{:>14}{:>11}\n", "collective", "bytes", "word", "MPI, us",
+             "word, us", "MPI/word");
+  double logarithms = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto& [mpi, ours] = timings[i];
+    const auto name = collectives::type_of(cases[i].plan.operation).name;
+    fmt::print(stderr, "{:<14}{:>11}  {:<18}{:>14.2f}{:>14.2f}{:>11.2f}\n", name, cases[i].bytes,
+               to_string(cases[i].plan.word), 1e6 * mpi.median, 1e6 * ours.median, mpi.median / ours.median);
+    logarithms += std::log(mpi.median / ours.median);
+    json["timings"].push_back(
+        {{"operation", name},
+         {"bytes", cases[i].bytes},
+         {"word", to_string(cases[i].plan.word)},
+         {"mpi_seconds", {{"median", mpi.median}, {"low", mpi.low}, {"high", mpi.high}}},
+         {"word_seconds", {{"median", ours.median}, {"low", ours.low}, {"high", ours.high}}}});
+  }
+  fmt::print(stderr, "geometric mean of MPI/word: {:.2f}; all results are the MPI's\n",
+             std::exp(logarithms / static_cast<double>(std::max<std::size_t>(cases.size(), 1))));
+  if (!arguments.json.empty()) write_file(arguments.json, json.dump(2) + "\n");
+  return 0;
+}
+
 }  // namespace
 
 void add_collectives(CLI::App& app, Run& run) {
@@ -171,6 +233,15 @@ void add_collectives(CLI::App& app, Run& run) {
       ->capture_default_str();
   drawing->add_option("--svg", arguments->svg, "Write the picture here");
   does(drawing, show);
+
+  auto* racing =
+      command->add_subcommand("bench", "Time schedules against the MPI's own operation, in this job");
+  racing->add_option("--schedules", arguments->schedules, "What search --json has written")->required();
+  racing->add_option("--seconds", arguments->seconds, "For all together, about")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  racing->add_option("--json", arguments->json, "Write the result here (schema ayatori.bench-collectives/1)");
+  does(racing, run_bench);
 
   auto* finding = command->add_subcommand("search", "Find the best word for every size on a machine");
   finding->add_option("operation", arguments->operation, "broadcast, reduce, allreduce, gather, ...")

@@ -4,7 +4,7 @@ import json
 import unittest
 import xml.etree.ElementTree
 
-from harness import CommandTest
+from harness import RANKS, CommandTest
 
 
 class Collectives(CommandTest):
@@ -44,7 +44,21 @@ class Collectives(CommandTest):
         times = [choice["seconds"] for choice in best]
         self.assertEqual(times, sorted(times))
 
+    def test_bench(self):
+        for operation in ("bcast", "allreduce", "allgather", "reduce-scatter"):
+            self.collectives("search", operation, "--profile", "altix3700bx2", "--ranks", RANKS, "--sizes", "8:4K",
+                             "--json", "best.json")
+            said = self.collectives("bench", "--schedules", "best.json", "--seconds", "0.2", "--json", "times.json").stderr
+            self.assertIn("all results are the MPI's", said)
+            result = json.loads((self.folder / "times.json").read_text())
+            self.assertEqual([timing["bytes"] for timing in result["timings"]], [8 << k for k in range(10)])
+        self.collectives("search", "bcast", "--profile", "altix3700bx2", "--ranks", 2 * RANKS, "--json", "best.json")
+        done = self.collectives("bench", "--schedules", "best.json", status=2)
+        self.assertIn(f"{2 * RANKS} ranks", done.stderr)
+
     def test_bad_input(self):
+        self.write("torn.json", '{"schema": "ayatori.collective-words/1", ')
+        self.write("other.json", '{"schema": "ayatori.solve/1"}')
         for arguments, words in ((("words", "--digits", "99"), "digits"), (("show", "allsend"), "allsend"),
                                  (("show", "bcast"), "--word"), (("show", "bcast", "--word", "CX", "--ranks", "4"), "'X'"),
                                  (("show", "bcast", "--word", "SC", "--ranks", "4"), "unmerged"),
@@ -57,6 +71,9 @@ class Collectives(CommandTest):
                                  (("search", "bcast", "--profile", "altix3700bx2", "--ranks", "12"), "powers of two"),
                                  (("search", "bcast", "--profile", "altix3700bx2", "--sizes", "8X"), "8X"),
                                  (("search", "bcast", "--profile", "altix3700bx2", "--sizes", "64:8"), "--sizes"),
+                                 (("bench", "--schedules", "none.json"), "none.json"),
+                                 (("bench", "--schedules", "torn.json"), "torn.json"),
+                                 (("bench", "--schedules", "other.json"), "other.json"),
                                  ((), "subcommand")):
             done = self.collectives(*arguments, status=2)
             self.assertIn(words, done.stderr, arguments)

@@ -21,8 +21,8 @@ using Word = std::vector<Letter>;
 /// The paper writes products: what is done first stands last. "MMSCCS" begins and ends with S and M.
 std::string to_string(const Word& word);
 
-/// Reads what to_string() writes. Throws InputError for other letters, a merge without a split, and splits
-/// that are not merged.
+/// Reads what to_string() writes; the empty word is that of one rank. Throws InputError for other letters, a
+/// merge without a split, and splits that are not merged.
 Word parse_word(std::string_view text);
 
 /// Digits that the word uses up: it is for 2^digits ranks.

@@ -1,12 +1,10 @@
 #include <algorithm>
 
 #include "ayatori/base/array.hpp"
-#include "ayatori/base/statistics.hpp"
-#include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/machine/call_time.hpp"
 #include "ayatori/machine/collective_operations.hpp"
 #include "ayatori/machine/probes.hpp"
-#include "ayatori/machine/synchronized_clock.hpp"
 
 namespace ayatori::machine {
 
@@ -16,7 +14,6 @@ namespace {
 constexpr std::int64_t most_received = 64 << 20;
 /// Calls in a sample, each of which begins at an appointed time.
 constexpr int most_calls = 20;
-constexpr double appointment_margin = 20e-6;
 
 /// Ranks that measure together: so many of each node.
 struct Team {
@@ -59,32 +56,6 @@ struct Case {
   double seconds = 0;  ///< of a call, roughly; 0 before the warm-up
 };
 
-/// What a call takes, from its appointed time to the end on the slowest rank: the median of the calls to
-/// which no rank came late; of all if there is none. Window-synchronized, as SKaMPI does it: behind a barrier
-/// ranks begin one after the other, and in a row of calls without appointments a root runs ahead.
-double measure_calls(const Case& c, int calls, int node, double* mine, double* all) {
-  const auto& comm = c.team->comm;
-  const SynchronizedClock clock(comm, node);
-  const double window = 2 * c.seconds + appointment_margin;
-  const double first = comm.broadcast(clock.now() + 5 * window, 0);
-  std::vector<double> ends(calls);
-  std::vector<double> late(calls);
-  for (int k = 0; k < calls; ++k) {
-    double start = first + k * window;
-    late[k] = clock.wait_until(start) ? 0 : 1;
-    if (late[k] > 0) start = clock.now();
-    c.operation->run(comm, mine, all, c.bytes / 8);
-    ends[k] = clock.now() - start;
-  }
-  comm.allreduce(std::span(ends), comm::ReduceOp::max);
-  comm.allreduce(std::span(late), comm::ReduceOp::max);
-  std::vector<double> in_time;
-  for (int k = 0; k < calls; ++k) {
-    if (late[k] == 0) in_time.push_back(ends[k]);
-  }
-  return spread(in_time.empty() ? ends : in_time).median;
-}
-
 }  // namespace
 
 std::vector<CollectiveFigure> probe_collectives(const ProbeContext& context,
@@ -121,14 +92,10 @@ std::vector<CollectiveFigure> probe_collectives(const ProbeContext& context,
     comm.barrier();
     double seconds = 0;
     if (c.team->is_member) {
-      if (c.seconds == 0) {  // the first call sets things up; the second tells how long one takes
-        c.operation->run(c.team->comm, mine.data(), all.data(), c.bytes / 8);
-        const Stopwatch watch;
-        c.operation->run(c.team->comm, mine.data(), all.data(), c.bytes / 8);
-        seconds = watch.seconds();
-      } else {
-        seconds = measure_calls(c, repetitions, node_of_rank[comm.rank()], mine.data(), all.data());
-      }
+      const auto& team = c.team->comm;
+      const auto call = [&] { c.operation->run(team, mine.data(), all.data(), c.bytes / 8); };
+      seconds = c.seconds == 0 ? time_roughly(team, call)
+                               : time_calls(team, node_of_rank[comm.rank()], repetitions, c.seconds, call);
     }
     seconds = comm.allreduce(seconds, comm::ReduceOp::max);
     if (c.seconds == 0) {

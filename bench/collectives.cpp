@@ -1,0 +1,128 @@
+#include "bench/collectives.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "ayatori/base/array.hpp"
+#include "ayatori/base/error.hpp"
+#include "ayatori/base/range.hpp"
+#include "ayatori/base/timing.hpp"
+#include "ayatori/collectives/executor.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/machine/call_time.hpp"
+#include "ayatori/machine/collective_operations.hpp"
+#include "ayatori/machine/topology.hpp"
+#include "ayatori/machine/turns.hpp"
+
+namespace ayatori::bench {
+
+namespace {
+
+using collectives::Operation;
+
+/// A case ready to run, both ways.
+struct Rivals {
+  const CollectiveCase* what;
+  const machine::CollectiveOperation* mpi;
+  collectives::Executor ours;
+  std::int64_t count;  ///< elements, of a block where the operation is by rank
+
+  std::int64_t length(const comm::Comm& comm) const {
+    return collectives::type_of(what->plan.operation).is_by_rank ? count * comm.size() : count;
+  }
+};
+
+double value(int rank, std::int64_t element) {
+  return static_cast<double>((17 * rank + element) % 101);
+}
+
+/// Where this rank is promised something, in elements.
+Range promised(const Rivals& r, const comm::Comm& comm) {
+  const Operation operation = r.what->plan.operation;
+  const bool root_only = operation == Operation::reduce || operation == Operation::gather;
+  if (root_only && comm.rank() != r.what->plan.root) return {0, 0};
+  if (operation == Operation::scatter || operation == Operation::reduce_scatter)
+    return {comm.rank() * r.count, (comm.rank() + 1) * r.count};
+  return {0, r.length(comm)};
+}
+
+/// Collective. The same numbers through both.
+void check_result(Rivals& r, const comm::Comm& comm, Array<double>& ours, Array<double>& mine,
+                  Array<double>& all) {
+  const std::int64_t length = r.length(comm);
+  const Operation operation = r.what->plan.operation;
+  const bool collects = operation == Operation::gather || operation == Operation::allgather;
+  for (std::int64_t i = 0; i < length; ++i) ours[i] = mine[i] = value(comm.rank(), i);
+  const std::int64_t own = comm.rank() * r.count;
+  if (collects) std::copy_n(mine.begin(), r.count, ours.begin() + own);
+  r.ours.run(comm, ours.data(), r.count, comm::DataType::float64, comm::ReduceOp::max);
+  r.mpi->run(comm, mine.data(), all.data(), r.count);
+  // Operations by rank leave their result in `all`: one block, or all of them.
+  const bool is_by_rank = collectives::type_of(operation).is_by_rank;
+  const Range range = promised(r, comm);
+  const double* expected = is_by_rank ? all.data() - (collects ? 0 : own) : mine.data();
+  comm::agree(comm, [&] {
+    for (auto i = range.begin; i < range.end; ++i) {
+      if (ours[i] == expected[i]) continue;
+      throw EnvironmentError(fmt::format("{} {} of {} bytes: element {} on rank {} is {}, and {} by the MPI",
+                                         r.mpi->name, to_string(r.what->plan.word), r.what->bytes, i,
+                                         comm.rank(), ours[i], expected[i]));
+    }
+  });
+}
+
+}  // namespace
+
+std::vector<CollectiveTiming> time_collectives(const comm::Comm& comm, std::span<const CollectiveCase> cases,
+                                               double seconds) {
+  std::vector<Rivals> rivals;
+  std::int64_t longest = 0;
+  comm::agree(comm, [&] {
+    for (const CollectiveCase& c : cases) {
+      const auto& type = collectives::type_of(c.plan.operation);
+      if (c.plan.ranks != comm.size())
+        throw InputError(fmt::format("a schedule for {} ranks cannot run on {}", c.plan.ranks, comm.size()));
+      const auto mpi =
+          std::ranges::find(machine::collective_operations(), type.name, &machine::CollectiveOperation::name);
+      const std::int64_t elements = std::max<std::int64_t>(c.bytes / 8, 1);
+      const std::int64_t count =
+          type.is_by_rank ? std::max<std::int64_t>(elements / comm.size(), 1) : elements;
+      rivals.push_back(
+          {&c, &*mpi, {steps_of(c.plan, comm.rank()), chunks_of(c.plan), type.is_by_rank}, count});
+      longest = std::max(longest, rivals.back().length(comm));
+    }
+  });
+  Array<double> ours;
+  Array<double> mine;
+  Array<double> all;
+  comm::agree(comm, [&] {
+    for (Array<double>* buffer : {&ours, &mine, &all}) buffer->assign(longest, 0.0);
+  });
+  for (Rivals& r : rivals) check_result(r, comm, ours, mine, all);
+
+  const int node = machine::find_nodes_of_ranks(comm)[comm.rank()];
+  std::vector<double> roughly(2 * rivals.size(), 0);
+  const auto measure = [&](int i, int repetitions) {
+    Rivals& r = rivals[i / 2];
+    const auto call = [&] {
+      if (i % 2 == 0)
+        r.mpi->run(comm, mine.data(), all.data(), r.count);
+      else
+        r.ours.run(comm, ours.data(), r.count, comm::DataType::float64, comm::ReduceOp::max);
+    };
+    if (roughly[i] == 0) return roughly[i] = machine::time_roughly(comm, call);
+    return machine::time_calls(comm, node, repetitions, roughly[i], call);
+  };
+  machine::TurnLimits limits;
+  limits.seconds = seconds;
+  limits.most_repetitions = 20;
+  const auto estimates = machine::measure_in_turns(static_cast<int>(roughly.size()), limits, measure,
+                                                   [&] { return comm.broadcast(wall_time(), 0); });
+  std::vector<CollectiveTiming> timings;
+  for (std::size_t i = 0; i < rivals.size(); ++i) timings.push_back({estimates[2 * i], estimates[2 * i + 1]});
+  return timings;
+}
+
+}  // namespace ayatori::bench

@@ -1,0 +1,85 @@
+#include "ayatori/collectives/executor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "ayatori/collectives/word_schedule.hpp"
+
+namespace ayatori::collectives {
+namespace {
+
+/// The first ranks, as many as a power of two.
+comm::Comm power_of_two_ranks() {
+  const auto world = comm::Comm::world();
+  const int ranks = static_cast<int>(std::bit_floor(static_cast<unsigned>(world.size())));
+  return world.split(world.rank() < ranks ? 0 : 1 + world.rank(), world.rank());
+}
+
+std::int64_t contribution(int rank, std::int64_t element) {
+  return 1000 * (rank + 1) + element;
+}
+
+void expect_right(const comm::Comm& comm, const WordPlan& plan, std::int64_t count) {
+  const auto& type = type_of(plan.operation);
+  const int ranks = plan.ranks;
+  const int me = comm.rank();
+  const std::int64_t length = type.is_by_rank ? ranks * count : count;
+  const bool from_root = plan.operation == Operation::broadcast || plan.operation == Operation::scatter;
+  const bool collects = plan.operation == Operation::gather || plan.operation == Operation::allgather;
+  std::vector<std::int64_t> data(length);
+  for (std::int64_t i = 0; i < length; ++i) {
+    const bool mine = from_root ? me == plan.root : !collects || i / std::max<std::int64_t>(count, 1) == me;
+    data[i] = mine ? contribution(me, i) : -1;
+  }
+  Executor executor(steps_of(plan, me), chunks_of(plan), type.is_by_rank);
+  executor.run(comm, data.data(), count, comm::DataType::int64, comm::ReduceOp::sum);
+  for (std::int64_t i = 0; i < length; ++i) {
+    const auto block = type.is_by_rank ? static_cast<int>(i / count) : 0;
+    const bool own_block_only =
+        plan.operation == Operation::scatter || plan.operation == Operation::reduce_scatter;
+    const bool root_only = plan.operation == Operation::reduce || plan.operation == Operation::gather;
+    if ((own_block_only && block != me) || (root_only && me != plan.root)) continue;
+    std::int64_t expected = contribution(from_root ? plan.root : block, i);
+    if (type.reduces) expected = 1000 * ranks * (ranks + 1) / 2 + ranks * i;
+    ASSERT_EQ(data[i], expected) << type.name << " " << to_string(plan.word) << ", " << count
+                                 << " elements, element " << i;
+  }
+}
+
+TEST(Executor, EveryWordMovesEveryElement) {
+  const auto comm = power_of_two_ranks();
+  const int digits = std::countr_zero(static_cast<unsigned>(comm.size()));
+  for (const auto& type : operations()) {
+    for (const Word& word : type.has_words ? hybrid2_words(digits) : std::vector<Word>(1)) {
+      for (const DigitOrder order : {DigitOrder::near_first, DigitOrder::far_first}) {
+        for (int root = 0; root < (type.has_root ? comm.size() : 1); ++root) {
+          for (const std::int64_t count : {0, 1, 3, 1000})  // also fewer elements than chunks
+            expect_right(comm, make_plan(type.operation, comm.size(), word, order, root), count);
+        }
+      }
+    }
+  }
+}
+
+TEST(Executor, LongMessagesAndOtherTypes) {
+  const auto comm = power_of_two_ranks();
+  const int digits = std::countr_zero(static_cast<unsigned>(comm.size()));
+  const auto plan =
+      make_plan(Operation::allreduce, comm.size(), hybrid1(digits, digits), DigitOrder::near_first);
+  Executor executor(steps_of(plan, comm.rank()), chunks_of(plan), false);
+  std::vector<float> data(300001);
+  for (int again = 0; again < 3; ++again) {
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>((i + comm.rank()) % 17);
+    executor.run(comm, data.data(), std::ssize(data), comm::DataType::float32, comm::ReduceOp::max);
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      std::size_t largest = 0;
+      for (int rank = 0; rank < comm.size(); ++rank) largest = std::max(largest, (i + rank) % 17);
+      ASSERT_EQ(data[i], static_cast<float>(largest));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ayatori::collectives
