@@ -35,7 +35,7 @@ struct Rivals {
 };
 
 double value(int rank, std::int64_t element) {
-  return static_cast<double>((17 * rank + element) % 101);
+  return static_cast<double>((std::int64_t{17} * rank + element) % 101);
 }
 
 /// Where this rank is promised something, in elements.

@@ -4,8 +4,8 @@
 usage: bench/simulated_collectives.py [--platforms gigabit fat_tree altix] [--operations bcast allreduce allgather]
                                       [--sizes 8:4M] [--ayatori build/simgrid/cli/ayatori] [--markdown FILE]
 
-On every platform (tests/simgrid/NAME.xml, whose ranks stand in tests/simgrid/NAME) `ayatori probe` measures the machine,
-`ayatori collectives search` finds the best word for every size by the model, and `ayatori collectives bench` times it
+On every platform (tests/simgrid/NAME.xml, whose ranks stand in tests/simgrid/NAME) `ayatori probe` measures the
+machine, `ayatori collectives search` finds the best word for every size by the model, and `ayatori collectives bench` times it
 against each algorithm that SMPI can be told to use, and against its four copies of vendors' choices. Computing takes
 no time here. An algorithm that fails or gives a wrong result is left out, and counted.
 """
@@ -51,8 +51,8 @@ def race(options, platform, schedules, settings, folder):
     """By size: seconds of the MPI's algorithm and of the word; None where the algorithm fails."""
     path = folder / "timings.json"
     path.unlink(missing_ok=True)
-    done = simulate(options, platform, ["collectives", "bench", "--schedules", schedules, "--seconds", "0.2", "--json", path],
-                    settings)
+    done = simulate(options, platform,
+                    ["collectives", "bench", "--schedules", schedules, "--seconds", "0.2", "--json", path], settings)
     if done.returncode != 0 or not path.exists():
         return None
     return {timing["bytes"]: (timing["mpi_seconds"]["median"], timing["word_seconds"]["median"])
@@ -67,8 +67,9 @@ def compare(options, platform, operation, profile, folder):
     """A table by size, and the ratios to each vendor's choice and to the best of all algorithms."""
     ranks = len((PLATFORMS / platform).read_text().split())
     schedules = folder / f"{operation}.json"
-    subprocess.run([options.ayatori_native, "collectives", "search", operation, "--profile", profile, "--ranks", str(ranks),
-                    "--sizes", options.sizes, "--json", schedules], check=True, capture_output=True)
+    subprocess.run([options.ayatori_native, "collectives", "search", operation, "--profile", profile,
+                    "--ranks", str(ranks), "--sizes", options.sizes, "--json", schedules], check=True,
+                   capture_output=True)
     chosen = {best["bytes"]: best for best in json.loads(schedules.read_text())["best"]}
     found = {f"selector {name}": race(options, platform, schedules, [f"--cfg=smpi/coll-selector:{name}"], folder)
              for name in VENDORS}
@@ -76,8 +77,8 @@ def compare(options, platform, operation, profile, folder):
         found[name] = race(options, platform, schedules, [f"--cfg=smpi/{operation}:{name}"], folder)
     failed = [name for name, times in found.items() if times is None]
     found = {name: times for name, times in found.items() if times is not None}
-    lines = ["| bytes | word | order | word, us | model | best other, us | which | best other / word | "
-             + " | ".join(f"{name} / word" for name in VENDORS) + " |", "|" + (8 + len(VENDORS)) * "---|"]
+    lines = ["| bytes | word | radices | order | word, us | model | best other, us | which | best other / word | "
+             + " | ".join(f"{name} / word" for name in VENDORS) + " |", "|" + (9 + len(VENDORS)) * "---|"]
     ratios = {name: [] for name in ("best", *VENDORS)}
     for size, best in chosen.items():
         ours = next(iter(found.values()))[size][1]
@@ -89,8 +90,11 @@ def compare(options, platform, operation, profile, folder):
             if times:
                 ratios[name].append(times[size][0] / ours)
             vendors.append(f"{times[size][0] / ours:.2f}" if times else "failed")
-        lines.append(f"| {size} | {best['word']} | {best['order']} | {ours * 1e6:.2f} | {best['seconds'] / ours:.2f} "
-                     f"| {found[other][size][0] * 1e6:.2f} | {other} | {ratios['best'][-1]:.2f} | {' | '.join(vendors)} |")
+        theirs = found[other][size][0]
+        radices = ",".join(map(str, best["radices"]))
+        lines.append(f"| {size} | {best['word']} | {radices} | {best['order']} | {ours * 1e6:.2f} "
+                     f"| {best['seconds'] / ours:.2f} | {theirs * 1e6:.2f} | {other} | {theirs / ours:.2f} "
+                     f"| {' | '.join(vendors)} |")
     title = f"### {operation} on {platform}, {ranks} ranks"
     text = title + "\n" + "\n".join(lines) + f"\n\n{len(found)} rivals" \
         + (f"; failed or wrong: {', '.join(failed)}" if failed else "") + "."

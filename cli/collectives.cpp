@@ -1,4 +1,4 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <charconv>
 #include <cmath>
@@ -30,6 +30,8 @@ struct Arguments {
   std::string json;
   std::string profile;
   std::string sizes = "8:64M";
+  std::vector<int> radices;
+  int most_radix = 16;
   std::string schedules;
   double seconds = 10;
   int digits = 2;
@@ -88,8 +90,11 @@ int show(const comm::Comm& world, const Arguments& arguments) {
     if (arguments.ranks < 1 || arguments.ranks > 256)
       throw InputError(fmt::format("--ranks {}: pictures are for 1 to 256 ranks", arguments.ranks));
     const auto word = has_words ? collectives::parse_word(arguments.word) : collectives::Word();
-    const auto plan = collectives::make_plan(operation, arguments.ranks, word, digit_order(arguments.order),
-                                             arguments.root);
+    const auto order = digit_order(arguments.order);
+    const auto plan = arguments.radices.empty()
+                          ? collectives::make_plan(operation, arguments.ranks, word, order, arguments.root)
+                          : collectives::make_plan(operation, arguments.ranks, word, order, arguments.radices,
+                                                   arguments.root);
     const auto schedule = expand(plan);
     const std::string title =
         fmt::format("{}{}{} on {} ranks, {}", collectives::type_of(operation).name, has_words ? " " : "",
@@ -109,6 +114,7 @@ nlohmann::ordered_json json_of(const collectives::WordChoice& choice) {
   return {{"bytes", choice.bytes},
           {"word", to_string(choice.word)},
           {"order", collectives::name_of(choice.order)},
+          {"radices", choice.radices},
           {"seconds", choice.seconds},
           {"binomial_seconds", choice.binomial_seconds},
           {"rabenseifner_seconds", choice.rabenseifner_seconds}};
@@ -120,18 +126,18 @@ int search(const comm::Comm& world, const Arguments& arguments) {
     const auto operation = collectives::operation(arguments.operation);
     const auto sizes = parse_sizes(arguments.sizes);
     const auto profile = machine::load_profile(arguments.profile);
-    const auto best = search_words(operation, arguments.ranks, profile, sizes);
-    const bool has_words = collectives::type_of(operation).has_words;
-    fmt::print("{} on {} ranks of {}; predicted microseconds\n{:>11}  {:<18}{:<6}{:>11}",
+    const auto best = search_words(operation, arguments.ranks, profile, sizes, arguments.most_radix);
+    fmt::print("{} on {} ranks of {}; predicted microseconds\n{:>11}  {:<18}{:<6}{:<16}{:>11}",
                collectives::type_of(operation).name, arguments.ranks, profile.node.hostname, "bytes", "word",
-               "order", "best");
-    fmt::print("{}\n", has_words
+               "order", "radices", "best");
+    fmt::print("{}\n", best.front().binomial_seconds > 0
                            ? fmt::format("{:>11}{:>8}{:>11}{:>8}", "binomial", "ratio", "all S, M", "ratio")
                            : "");
     for (const auto& choice : best) {
-      fmt::print("{:>11}  {:<18}{:<6}{:>11.2f}", choice.bytes, to_string(choice.word),
-                 collectives::name_of(choice.order), 1e6 * choice.seconds);
-      if (has_words)
+      fmt::print("{:>11}  {:<18}{:<6}{:<16}{:>11.2f}", choice.bytes, to_string(choice.word),
+                 collectives::name_of(choice.order), fmt::format("{}", fmt::join(choice.radices, ",")),
+                 1e6 * choice.seconds);
+      if (choice.binomial_seconds > 0)
         fmt::print("{:>11.2f}{:>8.2f}{:>11.2f}{:>8.2f}", 1e6 * choice.binomial_seconds,
                    choice.binomial_seconds / choice.seconds, 1e6 * choice.rabenseifner_seconds,
                    choice.rabenseifner_seconds / choice.seconds);
@@ -163,8 +169,9 @@ std::vector<bench::CollectiveCase> load_cases(const std::string& path) {
     for (const auto& best : json.at("best")) {
       const auto word =
           has_words ? collectives::parse_word(best.at("word").get<std::string>()) : collectives::Word();
-      cases.push_back({best.at("bytes"), make_plan(operation, json.at("ranks"), word,
-                                                   digit_order(best.at("order").get<std::string>()))});
+      const auto order = digit_order(best.at("order").get<std::string>());
+      const auto radices = best.at("radices").get<std::vector<int>>();
+      cases.push_back({best.at("bytes"), make_plan(operation, json.at("ranks"), word, order, radices)});
     }
     return cases;
   } catch (const nlohmann::json::exception& error) {
@@ -227,7 +234,11 @@ void add_collectives(CLI::App& app, Run& run) {
   drawing->add_option("operation", arguments->operation, "broadcast, reduce, allreduce, gather, ...")
       ->required();
   drawing->add_option("--word", arguments->word, "Such as MMSCCS; for broadcast, reduce and allreduce");
-  drawing->add_option("--ranks", arguments->ranks, "A power of two")->capture_default_str();
+  drawing->add_option("--ranks", arguments->ranks, "Without --radices a power of two")->capture_default_str();
+  drawing
+      ->add_option("--radices", arguments->radices,
+                   "Of the digits, the nearest first: 2,3 for 6 ranks (default: 2)")
+      ->delimiter(',');
   drawing->add_option("--order", arguments->order, "Of digits: NFFL or FFNL")->capture_default_str();
   drawing->add_option("--root", arguments->root, "Of broadcast, reduce, gather, scatter")
       ->capture_default_str();
@@ -249,7 +260,12 @@ void add_collectives(CLI::App& app, Run& run) {
   finding
       ->add_option("--profile", arguments->profile, "Of the machine: a file, or the name of a published one")
       ->required();
-  finding->add_option("--ranks", arguments->ranks, "A power of two")->capture_default_str();
+  finding->add_option("--ranks", arguments->ranks, "Whose prime factors are small")->capture_default_str();
+  finding
+      ->add_option("--most-radix", arguments->most_radix,
+                   "One more than the partners at once; 2: as in the paper")
+      ->check(CLI::Range(2, 64))
+      ->capture_default_str();
   finding->add_option("--sizes", arguments->sizes, "Bytes of the buffer, from:to, doubling")
       ->capture_default_str();
   finding->add_option("--json", arguments->json, "Write the result here (schema ayatori.collective-words/1)");

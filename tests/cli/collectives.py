@@ -28,12 +28,13 @@ class Collectives(CommandTest):
         self.assertTrue(picture.tag.endswith("svg"))
         self.assertIn("validated: correct for operators that commute",
                       self.collectives("show", "allreduce", "--word", "CC", "--ranks", "4", "--order", "FFNL").stdout)
-        self.assertIn("validated: correct",
-                      self.collectives("show", "allgather", "--ranks", "8").stdout)
+        self.assertIn("validated: correct", self.collectives("show", "allgather", "--ranks", "8").stdout)
+        self.assertIn("validated: correct", self.collectives("show", "reduce", "--word", "MCS", "--ranks", "15",
+                                                             "--radices", "5,3", "--root", "7").stdout)
 
     def test_search(self):
         said = self.collectives("search", "allreduce", "--profile", "altix3700bx2", "--ranks", "128", "--sizes",
-                                "8:64M", "--json", "best.json").stdout
+                                "8:64M", "--most-radix", "2", "--json", "best.json").stdout
         self.assertIn("altix3700bx2", said)
         result = json.loads((self.folder / "best.json").read_text())
         self.assertEqual(result["schema"], "ayatori.collective-words/1")
@@ -68,7 +69,8 @@ class Collectives(CommandTest):
                                  (("show", "gather", "--word", "CC"), "no words"),
                                  (("search", "bcast", "--profile", "none.json"), "none.json"),
                                  (("search", "bcast", "--profile", "pc-cluster-gbe", "--ranks", "16"), "8 ranks"),
-                                 (("search", "bcast", "--profile", "altix3700bx2", "--ranks", "12"), "powers of two"),
+                                 (("search", "bcast", "--profile", "altix3700bx2", "--ranks", "17"), "prime factor"),
+                                 (("show", "bcast", "--word", "CC", "--ranks", "6", "--radices", "2,2"), "multiply"),
                                  (("search", "bcast", "--profile", "altix3700bx2", "--sizes", "8X"), "8X"),
                                  (("search", "bcast", "--profile", "altix3700bx2", "--sizes", "64:8"), "--sizes"),
                                  (("bench", "--schedules", "none.json"), "none.json"),

@@ -3,19 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 
-#include "ayatori/collectives/word_schedule.hpp"
+#include "ayatori/collectives/word_search.hpp"
 
 namespace ayatori::collectives {
 namespace {
-
-/// The first ranks, as many as a power of two.
-comm::Comm power_of_two_ranks() {
-  const auto world = comm::Comm::world();
-  const int ranks = static_cast<int>(std::bit_floor(static_cast<unsigned>(world.size())));
-  return world.split(world.rank() < ranks ? 0 : 1 + world.rank(), world.rank());
-}
 
 std::int64_t contribution(int rank, std::int64_t element) {
   return 1000 * (rank + 1) + element;
@@ -49,14 +41,17 @@ void expect_right(const comm::Comm& comm, const WordPlan& plan, std::int64_t cou
 }
 
 TEST(Executor, EveryWordMovesEveryElement) {
-  const auto comm = power_of_two_ranks();
-  const int digits = std::countr_zero(static_cast<unsigned>(comm.size()));
-  for (const auto& type : operations()) {
-    for (const Word& word : type.has_words ? hybrid2_words(digits) : std::vector<Word>(1)) {
-      for (const DigitOrder order : {DigitOrder::near_first, DigitOrder::far_first}) {
-        for (int root = 0; root < (type.has_root ? comm.size() : 1); ++root) {
-          for (const std::int64_t count : {0, 1, 3, 1000})  // also fewer elements than chunks
-            expect_right(comm, make_plan(type.operation, comm.size(), word, order, root), count);
+  const auto comm = comm::Comm::world();
+  for (const auto& radices : ordered_factorizations(comm.size(), comm.size())) {
+    for (const auto& type : operations()) {
+      const auto words =
+          type.has_words ? hybrid2_words(static_cast<int>(radices.size())) : std::vector<Word>(1);
+      for (const Word& word : words) {
+        for (const DigitOrder order : {DigitOrder::near_first, DigitOrder::far_first}) {
+          for (int root = 0; root < (type.has_root ? comm.size() : 1); ++root) {
+            for (const std::int64_t count : {0, 1, 3, 1000})  // also fewer elements than chunks
+              expect_right(comm, make_plan(type.operation, comm.size(), word, order, radices, root), count);
+          }
         }
       }
     }
@@ -64,10 +59,11 @@ TEST(Executor, EveryWordMovesEveryElement) {
 }
 
 TEST(Executor, LongMessagesAndOtherTypes) {
-  const auto comm = power_of_two_ranks();
-  const int digits = std::countr_zero(static_cast<unsigned>(comm.size()));
+  const auto comm = comm::Comm::world();
+  const auto radices = ordered_factorizations(comm.size(), comm.size()).front();
+  const int digits = static_cast<int>(radices.size());
   const auto plan =
-      make_plan(Operation::allreduce, comm.size(), hybrid1(digits, digits), DigitOrder::near_first);
+      make_plan(Operation::allreduce, comm.size(), hybrid1(digits, digits), DigitOrder::near_first, radices);
   Executor executor(steps_of(plan, comm.rank()), chunks_of(plan), false);
   std::vector<float> data(300001);
   for (int again = 0; again < 3; ++again) {

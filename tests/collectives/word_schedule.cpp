@@ -6,6 +6,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/collectives/validate.hpp"
+#include "ayatori/collectives/word_search.hpp"
 
 namespace ayatori::collectives {
 namespace {
@@ -38,6 +39,35 @@ TEST(WordSchedule, EveryWordOfSixteenRanks) {
     for (const Word& word : type.has_words ? hybrid2_words(4) : std::vector<Word>(1)) {
       for (const DigitOrder order : orders)
         expect_correct(make_plan(type.operation, 16, word, order, type.has_root ? 11 : 0));
+    }
+  }
+}
+
+/// Any radices, so any number of ranks: every word, order and root of up to 12 ranks.
+TEST(WordSchedule, EveryWordOfEveryRadix) {
+  for (int ranks = 1; ranks <= 12; ++ranks) {
+    for (const auto& radices : ordered_factorizations(ranks, ranks)) {
+      for (const auto& type : operations()) {
+        const auto words =
+            type.has_words ? hybrid2_words(static_cast<int>(radices.size())) : std::vector<Word>(1);
+        for (const Word& word : words) {
+          for (const DigitOrder order : orders) {
+            for (int root = 0; root < (type.has_root ? ranks : 1); ++root)
+              expect_correct(make_plan(type.operation, ranks, word, order, radices, root));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(WordSchedule, ManyRanksOfMixedRadices) {
+  for (const auto& type : operations()) {
+    for (const auto& radices : {std::vector{4, 3, 4}, std::vector{3, 16}, std::vector{2, 2, 2, 2, 3}}) {
+      for (const Word& word :
+           type.has_words ? hybrid2_words(static_cast<int>(radices.size())) : std::vector<Word>(1))
+        expect_correct(
+            make_plan(type.operation, 48, word, DigitOrder::near_first, radices, type.has_root ? 29 : 0));
     }
   }
 }
@@ -94,6 +124,13 @@ TEST(WordSchedule, WhatDoesNotFitIsRejected) {
   EXPECT_THROW(make_plan(Operation::broadcast, 8, two, DigitOrder::near_first), InputError);
   EXPECT_THROW(make_plan(Operation::broadcast, 4, two, DigitOrder::near_first, 4), InputError);
   EXPECT_THROW(make_plan(Operation::broadcast, 4, two, DigitOrder::near_first, -1), InputError);
+  const auto with_radices = [&](const std::vector<int>& radices) {
+    return make_plan(Operation::broadcast, 6, two, DigitOrder::near_first, radices);
+  };
+  EXPECT_EQ(stages_of(with_radices({2, 3})), 2);
+  for (const std::vector<int>& wrong :
+       {std::vector{2, 2}, {3}, {6, 1}, {-2, -3}, {3, 3}, {1 << 30, 1 << 30}, {}})
+    EXPECT_THROW(with_radices(wrong), InputError);
   EXPECT_THROW(operation("allsend"), InputError);
   EXPECT_EQ(operation("bcast"), Operation::broadcast);
 }

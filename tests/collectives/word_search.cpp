@@ -78,7 +78,7 @@ TEST(WordSearch, Hybrid1SufficesWhereAllDistancesAreTheSame) {
 TEST(WordSearch, FindsTheLeast) {
   const auto profile = machine::load_profile("altix3700bx2");
   const std::vector<std::int64_t> sizes{8, 1 << 13, 1 << 26};
-  const auto best = search_words(Operation::allreduce, 16, profile, sizes);
+  const auto best = search_words(Operation::allreduce, 16, profile, sizes, 2);
   ASSERT_EQ(best.size(), 3U);
   EXPECT_EQ(to_string(best[0].word), "CCCC") << "short messages want few stages";
   EXPECT_GT(depth_of(best[2].word), 0) << "long ones want to be split";
@@ -94,9 +94,34 @@ TEST(WordSearch, FindsTheLeast) {
   }
 }
 
+TEST(WordSearch, EveryProductOfRadices) {
+  using Lists = std::vector<std::vector<int>>;
+  EXPECT_EQ(ordered_factorizations(1, 16), (Lists{{}}));
+  EXPECT_EQ(ordered_factorizations(12, 16),
+            (Lists{{2, 2, 3}, {2, 3, 2}, {2, 6}, {3, 2, 2}, {3, 4}, {4, 3}, {6, 2}, {12}}));
+  EXPECT_EQ(ordered_factorizations(12, 3), (Lists{{2, 2, 3}, {2, 3, 2}, {3, 2, 2}}));
+  EXPECT_EQ(ordered_factorizations(256, 256).size(), 128U);
+  EXPECT_TRUE(ordered_factorizations(34, 16).empty());
+}
+
+/// Where starting a message costs next to nothing, short ones go to everybody at once; a small gap decides
+/// how many.
+TEST(WordSearch, ManyPartnersAtOnceWhereMessagesAreCheapToStart) {
+  const std::vector<std::pair<double, double>> alpha_beta(4, {1.0, 1e-3});
+  auto profile = without_contention(alpha_beta);
+  const std::vector<std::int64_t> sizes{1, 100000};
+  EXPECT_EQ(search_words(Operation::broadcast, 16, profile, sizes, 16)[0].radices, (std::vector<int>(4, 2)));
+  for (auto& level : profile.levels) level.curves.push_back({"burst", 1, {}, {{{0, 0.01, 1e-3}}, 0}});
+  const auto best = search_words(Operation::broadcast, 16, profile, sizes, 16);
+  EXPECT_EQ(best[0].radices, std::vector<int>{16});
+  EXPECT_GT(depth_of(best[1].word), 0);
+  EXPECT_THROW(search_words(Operation::broadcast, 17, profile, sizes, 16), InputError);
+  EXPECT_THROW(search_words(Operation::broadcast, 0, profile, sizes, 16), InputError);
+}
+
 TEST(WordSearch, AlsoWithoutWords) {
   const auto best = search_words(Operation::allgather, 16, machine::load_profile("altix3700bx2"),
-                                 std::vector<std::int64_t>{1 << 20});
+                                 std::vector<std::int64_t>{1 << 20}, 16);
   EXPECT_GT(best[0].seconds, 0);
   EXPECT_TRUE(best[0].word.empty());
 }

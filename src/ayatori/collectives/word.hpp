@@ -25,9 +25,9 @@ std::string to_string(const Word& word);
 /// merge without a split, and splits that are not merged.
 Word parse_word(std::string_view text);
 
-/// Digits that the word uses up: it is for 2^digits ranks.
+/// Digits that the word uses up.
 int digits_of(const Word& word);
-/// The most splits that are open at once: the buffer is cut into 2^depth chunks.
+/// The most splits that are open at once.
 int depth_of(const Word& word);
 
 /// Every Hybrid2 word of so many digits, in alphabetical order of to_string(): 2, 6, 22, 90, 394, 1806, ...

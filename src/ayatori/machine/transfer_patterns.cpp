@@ -165,16 +165,16 @@ std::unique_ptr<Transfer> make(const TransferLink& link) {
 
 std::span<const TransferPattern> transfer_patterns() {
   static constexpr std::array list{
-      TransferPattern{"one-way", "half a ping-pong of blocking calls", any_length, true, make<OneWay>},
-      TransferPattern{"both-ways", "two messages that cross", any_length, true, make<BothWays>},
-      TransferPattern{"burst", "a message of up to 64 in a row", moderate, false, make<Burst>},
+      TransferPattern{"one-way", "half a ping-pong of blocking calls", any_length, true, true, make<OneWay>},
+      TransferPattern{"both-ways", "two messages that cross", any_length, true, true, make<BothWays>},
+      TransferPattern{"burst", "a message of up to 64 in a row", moderate, false, true, make<Burst>},
       TransferPattern{"non-blocking", "half a ping-pong of non-blocking calls, receives first", moderate,
-                      false, make<NonBlocking>},
+                      false, false, make<NonBlocking>},
 #ifndef AYATORI_SMPI
-      TransferPattern{"persistent", "half a ping-pong of persistent requests", moderate, false,
+      TransferPattern{"persistent", "half a ping-pong of persistent requests", moderate, false, false,
                       make<Persistent>},
 #endif
-      TransferPattern{"put", "a one-sided put with its synchronisation", moderate, false, make<Put>}};
+      TransferPattern{"put", "a one-sided put with its synchronisation", moderate, false, false, make<Put>}};
   return list;
 }
 

@@ -34,8 +34,9 @@ class Transfer {
 struct TransferPattern {
   std::string_view name;
   std::string_view meaning;
-  std::int64_t longest;  ///< bytes
-  bool is_basic;         ///< measured for several pairs at once too, and in a quick probe
+  std::int64_t longest;    ///< bytes
+  bool for_several_pairs;  ///< measured for several pairs at once, too
+  bool in_quick_probes;
   /// Collective, also for ranks that take no part.
   std::unique_ptr<Transfer> (*make)(const TransferLink& link);
 };

@@ -144,7 +144,8 @@ std::vector<Course> plan(const ProbeContext& context, const TransferLink& nobody
     if (pairs.pairs.empty()) continue;
     for (const int count : pair_counts(pairs)) {
       for (const auto& pattern : transfer_patterns()) {
-        const bool is_wanted = pattern.is_basic || (count == 1 && !context.quick);
+        const bool is_wanted =
+            (count == 1 || pattern.for_several_pairs) && (pattern.in_quick_probes || !context.quick);
         if (!is_wanted) continue;
         TransferLink link = nobody;
         link.role = role_of(context.comm.rank(), std::span(pairs.pairs).first(count));
