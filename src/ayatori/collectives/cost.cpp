@@ -19,12 +19,6 @@ std::size_t level_of(const machine::Profile& profile, int a, int b) {
   throw InputError(fmt::format("the profile has no level at which ranks {} and {} meet", a, b));
 }
 
-double share_of(const Schedule& schedule, const Step& step) {
-  int count = 0;
-  for (const ChunkRange& range : step.chunks) count += range.count();
-  return static_cast<double>(count) / schedule.chunks;
-}
-
 /// The curve that was measured under conditions like these; the nearest where there is none.
 const machine::TransferModel& model_for(const machine::Level& level, bool both_ways, bool many) {
   const machine::TransferCurve* best = nullptr;
@@ -67,7 +61,7 @@ std::vector<StageLoad> loads_of(const Schedule& schedule, const machine::Profile
       const int stage = step->stage;
       for (; step != steps.end() && step->stage == stage; ++step) {
         const std::size_t level = level_of(profile, rank, step->peer);
-        const double share = share_of(schedule, *step);
+        const double share = static_cast<double>(chunk_count(step->chunks)) / schedule.chunks;
         OfRank& of_rank = mine[level];
         if (step->kind == Step::Kind::send) {
           ++of_rank.sent;

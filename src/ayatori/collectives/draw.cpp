@@ -19,12 +19,6 @@ std::string chunk_words(const Chunks& chunks) {
   return text;
 }
 
-int chunk_count(const Chunks& chunks) {
-  int count = 0;
-  for (const ChunkRange& range : chunks) count += range.count();
-  return count;
-}
-
 /// Calls f(sender, step) for every message of a stage.
 template <class F>
 void for_messages(const Schedule& schedule, int stage, F&& f) {

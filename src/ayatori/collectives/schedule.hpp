@@ -17,6 +17,13 @@ struct ChunkRange {
 };
 using Chunks = std::vector<ChunkRange>;
 
+/// How many chunks the ranges hold together.
+inline int chunk_count(const Chunks& chunks) {
+  int count = 0;
+  for (const ChunkRange& range : chunks) count += range.count();
+  return count;
+}
+
 /// One message, as the rank at one of its ends sees it. All steps of a stage are under way together; what
 /// they send is what the rank held when the stage began.
 struct Step {
