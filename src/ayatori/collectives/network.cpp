@@ -1,0 +1,102 @@
+#include "ayatori/collectives/network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "ayatori/base/error.hpp"
+
+namespace ayatori::collectives {
+
+namespace {
+
+/// Long messages both ways against one way, under the same number of pairs.
+double duplex_of(const machine::Level& level, int most_pairs) {
+  double duplex = 2;
+  int pairs = 0;
+  for (const auto& curve : level.curves) {
+    const auto* both = curve.pattern == "one-way" ? level.curve("both-ways", curve.pairs) : nullptr;
+    const bool counts = curve.pairs > pairs && curve.pairs <= most_pairs && !curve.model.pieces.empty();
+    if (!counts || both == nullptr || both->model.pieces.empty()) continue;
+    if (curve.model.bandwidth() <= 0 || both->model.bandwidth() <= 0) continue;
+    pairs = curve.pairs;
+    duplex = std::clamp(2 * both->model.bandwidth() / curve.model.bandwidth(), 1.0, 2.0);
+  }
+  return duplex;
+}
+
+}  // namespace
+
+Network::Network(const machine::Profile& profile, int ranks)
+    : ranks_(ranks), reduction_(profile.reduction.model) {
+  if (profile.ranks < ranks)
+    throw InputError(
+        fmt::format("the profile is one of {} ranks, and the schedule is for {}", profile.ranks, ranks));
+  for (const auto& measured : profile.levels) {
+    Level& level = levels_.emplace_back();
+    level.group_of = measured.structure.group_of;
+    level.groups = measured.structure.groups;
+    level.sharing_pairs = measured.sharing_pairs;
+    for (const auto& curve : measured.curves) {
+      const bool tells = curve.pattern == "one-way" || curve.pattern == "both-ways";
+      if (tells && !curve.model.pieces.empty()) level.curves.push_back(curve);
+    }
+    if (level.curves.empty())
+      throw InputError(fmt::format("the profile has no transfer times {}", measured.name));
+    const auto& alone = model(levels() - 1, false, 1, 1);
+    const auto* burst = measured.curve("burst", 1);
+    const bool knows_bursts = burst != nullptr && !burst->model.pieces.empty();
+    level.gap = knows_bursts ? burst->model.latency() : alone.latency();
+    constexpr double unlimited = std::numeric_limits<double>::infinity();
+    level.lane = alone.bandwidth() > 0 ? alone.bandwidth() : unlimited;
+    const auto sharing = link_sharing(measured);
+    level.port = sharing.is_limited ? sharing.capacity : unlimited;
+    level.lane_duplex = duplex_of(measured, 1);
+    level.port_duplex = duplex_of(measured, measured.sharing_pairs);
+  }
+}
+
+int Network::level_of(int a, int b) const {
+  for (int level = 0; level < levels(); ++level) {
+    if (levels_[level].group_of[a] == levels_[level].group_of[b]) return level;
+  }
+  throw InputError(fmt::format("the profile has no level at which ranks {} and {} meet", a, b));
+}
+
+/// The curve that was measured under the conditions that are most like these. Where no curve tells what flows
+/// through one port get, one of many pairs stands for all cases of several flows: the conditions of Imamura's
+/// table 3.
+const machine::TransferModel& Network::model(int level, bool both_ways, int flows_per_port, int flows) const {
+  const Level& l = levels_[level];
+  const bool knows_sharing = std::ranges::any_of(
+      l.curves, [&](const auto& curve) { return curve.pairs > 1 && curve.pairs <= l.sharing_pairs; });
+  const machine::TransferCurve* best = nullptr;
+  int best_score = -1;
+  for (const auto& curve : l.curves) {
+    const bool as_busy =
+        knows_sharing ? std::min(curve.pairs, l.sharing_pairs) <= flows_per_port : curve.pairs == 1 || flows > 1;
+    const int score = 2 * ((curve.pattern == "both-ways") == both_ways ? 1 : 0) + (as_busy ? 1 : 0);
+    const bool is_nearer = best != nullptr && score == best_score &&
+                           (as_busy ? curve.pairs > best->pairs : curve.pairs < best->pairs);
+    if (score > best_score || is_nearer) {
+      best = &curve;
+      best_score = score;
+    }
+  }
+  return best->model;
+}
+
+double Network::seconds(int level, double bytes, bool both_ways, int flows_per_port, int flows) const {
+  return model(level, both_ways, flows_per_port, flows).seconds(bytes);
+}
+
+double Network::latency(int level, bool both_ways, int flows_per_port, int flows) const {
+  return model(level, both_ways, flows_per_port, flows).latency();
+}
+
+double Network::reducing(double bytes) const {
+  return reduction_.pieces.empty() ? 0 : reduction_.seconds(bytes);
+}
+
+}  // namespace ayatori::collectives

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ayatori/machine/profile.hpp"
+
+namespace ayatori::collectives {
+
+/// The machine of a profile as nested groups of ranks with ports, to price messages that are under way at
+/// once. A message between ranks that meet at level l passes a lane of its sender and one of its receiver at
+/// that level, and of every level from 1 to l the port of the group of the level below that it leaves, and of
+/// the one that it enters.
+class Network {
+ public:
+  /// Throws InputError if the profile has fewer ranks, or no transfer times.
+  Network(const machine::Profile& profile, int ranks);
+
+  int ranks() const { return ranks_; }
+  int levels() const { return static_cast<int>(levels_.size()); }
+  /// The nearest level at which two ranks meet. Throws InputError if there is none.
+  int level_of(int a, int b) const;
+  /// The group of the level below to which a rank belongs: the rank itself at level 0.
+  int owner(int level, int rank) const { return level == 0 ? rank : levels_[level - 1].group_of[rank]; }
+  int owners(int level) const { return level == 0 ? ranks_ : levels_[level - 1].groups; }
+
+  /// One message alone, or one of as many as the level's curves know. `flows_per_port`: that leave one group of
+  /// the level below at once; `flows`: at the level in all.
+  double seconds(int level, double bytes, bool both_ways, int flows_per_port, int flows) const;
+  /// Of an empty message, as above.
+  double latency(int level, bool both_ways, int flows_per_port, int flows) const;
+  /// From one short message of a rank to its next, while none is waited for.
+  double gap(int level) const { return levels_[level].gap; }
+  /// Bytes per second in one direction: of a rank at a level, and of a port (infinite where nothing limits it).
+  double lane(int level) const { return levels_[level].lane; }
+  double port(int level) const { return levels_[level].port; }
+  /// Both directions together, as a multiple of one: 1 where they share, 2 where they do not meet.
+  double lane_duplex(int level) const { return levels_[level].lane_duplex; }
+  double port_duplex(int level) const { return levels_[level].port_duplex; }
+  /// Of combining so many bytes with as many others; 0 where it was not measured.
+  double reducing(double bytes) const;
+
+ private:
+  struct Level {
+    std::vector<int> group_of;
+    int groups = 0;
+    int sharing_pairs = 1;
+    std::vector<machine::TransferCurve> curves;  ///< one-way and both-ways
+    double gap = 0;
+    double lane = 0;
+    double port = 0;
+    double lane_duplex = 2;
+    double port_duplex = 2;
+  };
+  const machine::TransferModel& model(int level, bool both_ways, int flows_per_port, int flows) const;
+
+  int ranks_;
+  std::vector<Level> levels_;
+  machine::TransferModel reduction_;
+};
+
+}  // namespace ayatori::collectives
