@@ -101,10 +101,11 @@ int show(const comm::Comm& world, const Arguments& arguments) {
                     to_string(word), arguments.ranks, arguments.order);
     fmt::print("{}: {} stages, {} chunks\n{}", title, schedule.stages, schedule.chunks, draw_text(schedule));
     const auto violation = find_violation(schedule);
-    fmt::print("validated: {}\n", violation ? *violation
-                                  : keeps_order(schedule) || !collectives::type_of(operation).reduces
-                                      ? "correct"
-                                      : "correct for operators that commute");
+    fmt::print("validated: {}\n",
+               violation ? *violation
+               : !collectives::type_of(operation).reduces || reduction_order(schedule).keeps_ranks
+                   ? "correct"
+                   : "correct for operators that commute");
     if (!arguments.svg.empty()) write_file(arguments.svg, draw_svg(schedule, title));
   });
   return 0;

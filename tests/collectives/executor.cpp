@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
 
+#include "ayatori/base/error.hpp"
 #include "ayatori/collectives/word_search.hpp"
 
 namespace ayatori::collectives {
@@ -20,6 +24,7 @@ void expect_right(const comm::Comm& comm, const WordPlan& plan, std::int64_t cou
   const std::int64_t length = type.is_by_rank ? ranks * count : count;
   const bool from_root = plan.operation == Operation::broadcast || plan.operation == Operation::scatter;
   const bool collects = plan.operation == Operation::gather || plan.operation == Operation::allgather;
+  const bool transposes = plan.operation == Operation::alltoall;
   std::vector<std::int64_t> data(length);
   for (std::int64_t i = 0; i < length; ++i) {
     const bool mine = from_root ? me == plan.root : !collects || i / std::max<std::int64_t>(count, 1) == me;
@@ -34,6 +39,7 @@ void expect_right(const comm::Comm& comm, const WordPlan& plan, std::int64_t cou
     const bool root_only = plan.operation == Operation::reduce || plan.operation == Operation::gather;
     if ((own_block_only && block != me) || (root_only && me != plan.root)) continue;
     std::int64_t expected = contribution(from_root ? plan.root : block, i);
+    if (transposes) expected = contribution(block, i - block * count + me * count);
     if (type.reduces) expected = 1000 * ranks * (ranks + 1) / 2 + ranks * i;
     ASSERT_EQ(data[i], expected) << type.name << " " << to_string(plan.word) << ", " << count
                                  << " elements, element " << i;
@@ -55,6 +61,65 @@ TEST(Executor, EveryWordMovesEveryElement) {
         }
       }
     }
+  }
+}
+
+/// Rings, circulant graphs, segments, leaders of groups, any order of ranks; the same object again and again.
+TEST(Executor, AnyPlan) {
+  const auto comm = comm::Comm::world();
+  const int ranks = comm.size();
+  std::mt19937 random(11);  // the same on all ranks
+  const auto pick = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
+  constexpr Exchange exchanges[] = {Exchange::direct, Exchange::ring, Exchange::doubling};
+  for (int trial = 0; trial < 200; ++trial) {
+    WordPlan plan;
+    plan.ranks = ranks;
+    for (int position = 0; position < ranks; ++position) {
+      if (position == 0 || pick(0, 2) > 0) plan.groups.push_back(position);
+      plan.order.push_back(position);
+    }
+    std::ranges::shuffle(plan.order, random);
+    const int leaders = static_cast<int>(plan.groups.size());
+    if (leaders == ranks) plan.groups.clear();
+    const auto all_radices = ordered_factorizations(leaders, leaders);
+    const auto& radices = all_radices[pick(0, static_cast<int>(all_radices.size()) - 1)];
+    for (int stride = 1; const int radix : radices) {
+      plan.digits.push_back({stride, radix, exchanges[pick(0, 2)]});
+      stride *= radix;
+    }
+    plan.fold = exchanges[pick(0, 2)];
+    const auto words = hybrid2_words(static_cast<int>(radices.size()));
+    for (const auto& type : operations()) {
+      plan.operation = type.operation;
+      plan.root = type.has_root ? pick(0, ranks - 1) : 0;
+      plan.word = type.has_words ? words[pick(0, static_cast<int>(words.size()) - 1)] : Word();
+      plan.segments = type.has_words ? pick(1, 20) : 1;
+      try {
+        check_plan(plan);
+      } catch (const InputError&) {
+        continue;
+      }
+      expect_right(comm, plan, std::int64_t{1} << pick(0, 13));
+    }
+  }
+}
+
+/// Floating-point sums are the same on all ranks to the last bit, whatever the plan.
+TEST(Executor, TheSameBitsEverywhere) {
+  const auto comm = comm::Comm::world();
+  const int ranks = comm.size();
+  for (const Exchange exchange : {Exchange::direct, Exchange::doubling}) {
+    const auto radices = ranks > 1 ? std::vector{Radix{ranks, exchange}} : std::vector<Radix>();
+    const auto plan = make_plan(Operation::allreduce, ranks, hybrid1(ranks > 1 ? 1 : 0, 0),
+                                DigitOrder::near_first, radices);
+    Executor executor(steps_of(plan, comm.rank()), chunks_of(plan), false);
+    std::vector<double> data(1000);
+    for (std::size_t i = 0; i < data.size(); ++i)
+      data[i] = std::pow(10.0, static_cast<double>((i * 7 + comm.rank() * 5) % 17)) / (1.0 + comm.rank());
+    executor.run(comm, data.data(), std::ssize(data), comm::DataType::float64, comm::ReduceOp::sum);
+    auto of_root = data;
+    comm.broadcast(std::span(of_root), 0);
+    EXPECT_EQ(data, of_root);
   }
 }
 

@@ -3,6 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <random>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/collectives/validate.hpp"
@@ -81,13 +86,138 @@ TEST(WordSchedule, SomeWordsOfManyRanks) {
   }
 }
 
+constexpr Exchange exchanges[] = {Exchange::direct, Exchange::ring, Exchange::doubling};
+
+/// Whether this exchange can do what it would have to.
+bool fits(const WordPlan& plan) {
+  try {
+    check_plan(plan);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+/// Calls with every way to exchange every digit.
+void for_every_exchange(WordPlan plan, const std::function<void(const WordPlan&)>& what) {
+  const auto digits = static_cast<int>(plan.digits.size());
+  for (int number = 0; number < static_cast<int>(std::pow(3, digits)); ++number) {
+    for (int d = 0, rest = number; d < digits; ++d, rest /= 3) plan.digits[d].exchange = exchanges[rest % 3];
+    if (fits(plan)) what(plan);
+  }
+}
+
+/// Rings and circulant graphs of any number of ranks, also a prime one.
+TEST(WordSchedule, EveryExchangeOfOneDigit) {
+  for (int ranks = 2; ranks <= 17; ++ranks) {
+    for (const auto& type : operations()) {
+      for (const char* text : {"C", "MS"}) {
+        const Word word = type.has_words ? parse_word(text) : Word();
+        for (int root = 0; root < (type.has_root ? ranks : 1); ++root)
+          for_every_exchange(
+              make_plan(type.operation, ranks, word, DigitOrder::near_first, std::vector{ranks}, root),
+              expect_correct);
+      }
+    }
+  }
+}
+
+TEST(WordSchedule, EveryExchangeOfEveryWord) {
+  for (const auto& radices :
+       {std::vector{3, 2}, std::vector{2, 5}, std::vector{2, 3, 2}, std::vector{4, 3}}) {
+    const int ranks = std::accumulate(radices.begin(), radices.end(), 1, std::multiplies());
+    for (const auto& type : operations()) {
+      const auto words =
+          type.has_words ? hybrid2_words(static_cast<int>(radices.size())) : std::vector<Word>(1);
+      for (const Word& word : words) {
+        for (const DigitOrder order : orders)
+          for_every_exchange(
+              make_plan(type.operation, ranks, word, order, radices, type.has_root ? ranks - 2 : 0),
+              expect_correct);
+      }
+    }
+  }
+}
+
+/// Groups of any sizes with leaders, in any order of ranks, from any root; in segments.
+TEST(WordSchedule, LeadersOrderAndSegments) {
+  std::mt19937 random(5);
+  for (int trial = 0; trial < 300; ++trial) {
+    const auto pick = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
+    const int leaders = pick(1, 9);
+    const auto all_radices = ordered_factorizations(leaders, leaders);
+    const auto& radices = all_radices[pick(0, static_cast<int>(all_radices.size()) - 1)];
+    WordPlan plan;
+    plan.ranks = 0;
+    for (int g = 0; g < leaders; ++g) {
+      plan.groups.push_back(plan.ranks);
+      plan.ranks += pick(1, 5);
+    }
+    if (trial % 5 == 0) {
+      plan.groups.clear();
+      plan.ranks = leaders;
+    }
+    for (int stride = 1; const int radix : radices) {
+      plan.digits.push_back({stride, radix, exchanges[pick(0, 2)]});
+      stride *= radix;
+    }
+    std::ranges::shuffle(plan.digits, random);
+    plan.fold = exchanges[pick(0, 2)];
+    plan.order.resize(plan.ranks);
+    std::iota(plan.order.begin(), plan.order.end(), 0);
+    std::ranges::shuffle(plan.order, random);
+    const auto words = hybrid2_words(static_cast<int>(radices.size()));
+    for (const auto& type : operations()) {
+      plan.operation = type.operation;
+      plan.root = type.has_root ? pick(0, plan.ranks - 1) : 0;
+      plan.word = type.has_words ? words[pick(0, static_cast<int>(words.size()) - 1)] : Word();
+      plan.segments = type.has_words ? pick(1, 5) : 1;
+      if (!fits(plan)) continue;
+      expect_correct(plan);
+      EXPECT_EQ(expand(plan).stages, stages_of(plan));
+    }
+  }
+}
+
+TEST(WordSchedule, SegmentsFollowEachOtherAStageLater) {
+  auto plan = make_plan(Operation::broadcast, 5, parse_word("C"), DigitOrder::near_first,
+                        std::vector{Radix{5, Exchange::ring}});
+  EXPECT_EQ(stages_of(plan), 4);
+  plan.segments = 10;
+  EXPECT_EQ(stages_of(plan), 13);
+  EXPECT_EQ(chunks_of(plan), 10);
+  expect_correct(plan);
+}
+
+/// The same sums wherever the buffer is cut: what is asked of a reproducible result.
+TEST(WordSchedule, DirectNearFirstDigitsAddInOneOrder) {
+  const std::vector radices{2, 3, 2};
+  std::optional<std::uint64_t> tree;
+  for (const Word& word : hybrid2_words(3)) {
+    const auto order =
+        reduction_order(expand(make_plan(Operation::allreduce, 12, word, DigitOrder::near_first, radices)));
+    EXPECT_TRUE(order.keeps_ranks) << to_string(word);
+    ASSERT_TRUE(order.tree) << to_string(word);
+    if (!tree) tree = order.tree;
+    EXPECT_EQ(*order.tree, *tree) << to_string(word);
+  }
+  const auto far = reduction_order(
+      expand(make_plan(Operation::allreduce, 12, parse_word("CCC"), DigitOrder::far_first, radices)));
+  EXPECT_FALSE(far.keeps_ranks);
+  EXPECT_NE(far.tree, tree);
+  const auto ring =
+      reduction_order(expand(make_plan(Operation::allreduce, 12, parse_word("MS"), DigitOrder::near_first,
+                                       std::vector{Radix{12, Exchange::ring}})));
+  EXPECT_FALSE(ring.tree) << "every part goes round from another rank";
+}
+
 /// No chunk reaches a rank of a broadcast twice, so its dual adds nothing twice.
 TEST(WordSchedule, BroadcastsMoveNoMoreThanTheyMust) {
   for (const Word& word : hybrid2_words(4)) {
     const auto schedule = expand(make_plan(Operation::broadcast, 16, word, DigitOrder::near_first));
     int moved = 0;
     for (const auto& steps : schedule.steps) {
-      for (const Step& step : steps) moved += step.kind == Step::Kind::receive ? step.chunks[0].count() : 0;
+      for (const Step& step : steps) moved += step.kind == Step::Kind::receive ? chunk_count(step.chunks) : 0;
     }
     EXPECT_EQ(moved, 15 * schedule.chunks) << to_string(word);
   }
@@ -110,11 +240,14 @@ TEST(WordSchedule, ReduceIsTheDualOfBroadcast) {
 /// Recursive doubling and halving with near digits first combine neighbours only.
 TEST(WordSchedule, NearFirstKeepsTheOrderOfOperands) {
   EXPECT_TRUE(
-      keeps_order(expand(make_plan(Operation::allreduce, 16, parse_word("CCCC"), DigitOrder::near_first))));
+      reduction_order(expand(make_plan(Operation::allreduce, 16, parse_word("CCCC"), DigitOrder::near_first)))
+          .keeps_ranks);
   EXPECT_FALSE(
-      keeps_order(expand(make_plan(Operation::allreduce, 16, parse_word("CCCC"), DigitOrder::far_first))));
-  EXPECT_TRUE(
-      keeps_order(expand(make_plan(Operation::allreduce, 16, parse_word("MMCCSS"), DigitOrder::near_first))));
+      reduction_order(expand(make_plan(Operation::allreduce, 16, parse_word("CCCC"), DigitOrder::far_first)))
+          .keeps_ranks);
+  EXPECT_TRUE(reduction_order(
+                  expand(make_plan(Operation::allreduce, 16, parse_word("MMCCSS"), DigitOrder::near_first)))
+                  .keeps_ranks);
 }
 
 TEST(WordSchedule, WhatDoesNotFitIsRejected) {

@@ -32,7 +32,7 @@ void for_messages(const Schedule& schedule, int stage, F&& f) {
 /// Whether what this step sends is combined with what the receiver has.
 bool is_reduced(const Schedule& schedule, int sender, const Step& step) {
   return std::ranges::any_of(schedule.steps[step.peer], [&](const Step& other) {
-    return other.stage == step.stage && other.peer == sender && other.kind == Step::Kind::reduce;
+    return other.stage == step.stage && other.peer == sender && other.reduces();
   });
 }
 

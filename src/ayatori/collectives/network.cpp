@@ -74,8 +74,8 @@ const machine::TransferModel& Network::model(int level, bool both_ways, int flow
   const machine::TransferCurve* best = nullptr;
   int best_score = -1;
   for (const auto& curve : l.curves) {
-    const bool as_busy =
-        knows_sharing ? std::min(curve.pairs, l.sharing_pairs) <= flows_per_port : curve.pairs == 1 || flows > 1;
+    const bool as_busy = knows_sharing ? std::min(curve.pairs, l.sharing_pairs) <= flows_per_port
+                                       : curve.pairs == 1 || flows > 1;
     const int score = 2 * ((curve.pattern == "both-ways") == both_ways ? 1 : 0) + (as_busy ? 1 : 0);
     const bool is_nearer = best != nullptr && score == best_score &&
                            (as_busy ? curve.pairs > best->pairs : curve.pairs < best->pairs);

@@ -18,7 +18,8 @@ std::span<const OperationType> operations() {
       OperationType{Operation::gather, "gather", "gather", false, true, false, true},
       OperationType{Operation::scatter, "scatter", "scatter", false, true, false, true},
       OperationType{Operation::allgather, "allgather", "allgather", false, false, false, true},
-      OperationType{Operation::reduce_scatter, "reduce-scatter", "reduce_scatter", false, false, true, true}};
+      OperationType{Operation::reduce_scatter, "reduce-scatter", "reduce_scatter", false, false, true, true},
+      OperationType{Operation::alltoall, "alltoall", "alltoall", false, false, false, true}};
   return list;
 }
 

@@ -5,7 +5,7 @@
 
 namespace ayatori::collectives {
 
-enum class Operation { broadcast, reduce, allreduce, gather, scatter, allgather, reduce_scatter };
+enum class Operation { broadcast, reduce, allreduce, gather, scatter, allgather, reduce_scatter, alltoall };
 
 struct OperationType {
   Operation operation;

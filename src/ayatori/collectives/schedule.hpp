@@ -29,14 +29,17 @@ inline int chunk_count(const Chunks& chunks) {
 struct Step {
   enum class Kind {
     send,
-    receive,  ///< replaces what is there
-    reduce    ///< is combined with what is there, after all that the stage sends is on its way
+    receive,      ///< replaces what is there
+    swap,         ///< likewise, after all that the stage sends is on its way
+    reduce,       ///< is combined with what is there, after all that the stage sends is on its way
+    reduce_left,  ///< likewise, as the left operand: those of a stage are first combined with one another
   };
   int stage;
   Kind kind;
   int peer;
   Chunks chunks;
 
+  bool reduces() const { return kind == Kind::reduce || kind == Kind::reduce_left; }
   bool operator==(const Step&) const = default;
 };
 

@@ -12,13 +12,48 @@ namespace ayatori::collectives {
 
 namespace {
 
-/// Ranks whose contributions a chunk holds.
+/// What a chunk holds where nothing is combined: the contribution of this number, or none. Bcast and the like
+/// number them by ranks, alltoall by pairs of source and destination.
+class Token {
+ public:
+  static Token nothing(int /*ranks*/) { return Token(-1); }
+  static Token one(int number, int /*ranks*/) { return Token(number); }
+
+  bool is_empty() const { return number_ < 0; }
+  bool meets(const Token& other) const { return !is_empty() && !other.is_empty(); }
+  void add(const Token& other, bool /*from_left*/) { number_ = other.number_; }
+  bool is_in_order() const { return true; }
+  bool operator==(const Token&) const = default;
+
+ private:
+  explicit Token(int number) : number_(number) {}
+  int number_;
+};
+
+/// Ranks whose contributions a chunk holds, and in which order they were combined.
 class RankSet {
  public:
-  explicit RankSet(int ranks = 0) : words_((ranks + 63) / 64, 0) {}
+  static RankSet nothing(int ranks) { return RankSet(ranks); }
+  static RankSet one(int rank, int ranks) {
+    RankSet set(ranks);
+    set.words_[rank / 64] |= std::uint64_t{1} << rank % 64;
+    set.tree_ = mixed(static_cast<std::uint64_t>(rank) + 1);
+    set.first_ = set.last_ = rank;
+    return set;
+  }
+  static RankSet all(int ranks) {
+    RankSet set(ranks);
+    for (int rank = 0; rank < ranks; ++rank) set.words_[rank / 64] |= std::uint64_t{1} << rank % 64;
+    return set;
+  }
 
-  void add(int rank) { words_[rank / 64] |= std::uint64_t{1} << rank % 64; }
-  void add(const RankSet& other) {
+  void add(const RankSet& other, bool from_left) {
+    const bool is_next = from_left ? other.last_ + 1 == first_ : last_ + 1 == other.first_;
+    is_in_order_ = is_in_order_ && other.is_in_order_ && is_next;
+    first_ = std::min(first_, other.first_);
+    last_ = std::max(last_, other.last_);
+    // Sums of two are the same in either order, sums of three are not.
+    tree_ = mixed(tree_ + other.tree_ + (mixed(tree_) ^ mixed(other.tree_)));
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
   }
   bool meets(const RankSet& other) const {
@@ -30,69 +65,71 @@ class RankSet {
   bool is_empty() const {
     return std::ranges::all_of(words_, [](std::uint64_t word) { return word == 0; });
   }
-  int count() const {
-    int total = 0;
-    for (const auto word : words_) total += std::popcount(word);
-    return total;
-  }
-  bool contains(int rank) const { return (words_[rank / 64] >> rank % 64 & 1) != 0; }
-  bool operator==(const RankSet&) const = default;
+  /// Whether every combination so far was one of ranks in a row with those that follow.
+  bool is_in_order() const { return is_in_order_; }
+  /// Tells apart what sums of real numbers tell apart: which sums are terms of which.
+  std::uint64_t tree() const { return tree_; }
+  /// Whether both hold the same contributions, in whatever order.
+  bool operator==(const RankSet& other) const { return words_ == other.words_; }
 
  private:
+  explicit RankSet(int ranks) : words_((ranks + 63) / 64, 0) {}
+  /// The finalizer of SplitMix64 (Steele et al. 2014).
+  static std::uint64_t mixed(std::uint64_t x) {
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebU;
+    return x ^ x >> 31;
+  }
+
   std::vector<std::uint64_t> words_;
+  std::uint64_t tree_ = 0;
+  int first_ = 0;
+  int last_ = -1;
+  bool is_in_order_ = true;
 };
 
-using Memory = std::vector<std::vector<RankSet>>;  // by rank and chunk
-
-RankSet only(int rank, int ranks) {
-  RankSet set(ranks);
-  set.add(rank);
-  return set;
-}
-
-RankSet everybody(int ranks) {
-  RankSet set(ranks);
-  for (int rank = 0; rank < ranks; ++rank) set.add(rank);
-  return set;
-}
-
 /// What a rank has to begin with.
-RankSet initial(const Schedule& s, int rank, int chunk) {
+template <class Content>
+Content initial(const Schedule& s, int rank, int chunk) {
+  const Content nothing = Content::nothing(s.ranks);
   switch (s.operation) {
     case Operation::broadcast:
+      return rank == s.root ? Content::one(s.root, s.ranks) : nothing;
     case Operation::scatter:
-      return rank == s.root ? only(s.root, s.ranks) : RankSet(s.ranks);
+      return rank == s.root ? Content::one(chunk, s.ranks) : nothing;
     case Operation::gather:
     case Operation::allgather:
-      return rank == chunk ? only(rank, s.ranks) : RankSet(s.ranks);
+      return rank == chunk ? Content::one(rank, s.ranks) : nothing;
+    case Operation::alltoall:
+      return Content::one(rank * s.ranks + chunk, s.ranks);
     case Operation::reduce:
     case Operation::allreduce:
     case Operation::reduce_scatter:
       break;
   }
-  return only(rank, s.ranks);
+  return Content::one(rank, s.ranks);
 }
 
-/// What it must have in the end; nothing is promised for an empty set.
-RankSet promised(const Schedule& s, int rank, int chunk) {
-  const RankSet nothing(s.ranks);
+/// What it must have in the end where nothing is combined; nothing is promised for the empty one.
+Token promised(const Schedule& s, int rank, int chunk, const Token& nothing) {
   switch (s.operation) {
     case Operation::broadcast:
-      return only(s.root, s.ranks);
+      return Token::one(s.root, s.ranks);
     case Operation::scatter:
-      return rank == chunk ? only(s.root, s.ranks) : nothing;
+      return rank == chunk ? Token::one(chunk, s.ranks) : nothing;
     case Operation::gather:
-      return rank == s.root ? only(chunk, s.ranks) : nothing;
-    case Operation::allgather:
-      return only(chunk, s.ranks);
-    case Operation::reduce:
-      return rank == s.root ? everybody(s.ranks) : nothing;
-    case Operation::allreduce:
-      return everybody(s.ranks);
-    case Operation::reduce_scatter:
-      break;
+      return rank == s.root ? Token::one(chunk, s.ranks) : nothing;
+    case Operation::alltoall:
+      return Token::one(chunk * s.ranks + rank, s.ranks);
+    default:
+      return Token::one(chunk, s.ranks);
   }
-  return rank == chunk ? everybody(s.ranks) : nothing;
+}
+
+RankSet promised(const Schedule& s, int rank, int chunk, const RankSet& nothing) {
+  const bool has_all =
+      s.operation == Operation::allreduce || rank == (s.operation == Operation::reduce ? s.root : chunk);
+  return has_all ? RankSet::all(s.ranks) : nothing;
 }
 
 std::string where(int rank, const Step& step) {
@@ -137,8 +174,10 @@ std::optional<std::string> find_race(const Schedule& s) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       for (std::size_t j = i + 1; j < steps.size() && steps[j].stage == steps[i].stage; ++j) {
         using enum Step::Kind;
-        const bool harmless = (steps[i].kind != receive && steps[j].kind != receive);
-        if (!harmless && overlap(steps[i].chunks, steps[j].chunks))
+        const auto pair = std::minmax(steps[i].kind, steps[j].kind);
+        const bool receives = pair.first == receive || pair.second == receive;
+        const bool swaps_with_other = pair.second == swap ? pair.first != send : pair.first == swap;
+        if ((receives || swaps_with_other) && overlap(steps[i].chunks, steps[j].chunks))
           return where(rank, steps[j]) + ": writes what the same stage reads or writes";
       }
     }
@@ -175,7 +214,11 @@ std::optional<std::string> match(const Schedule& s, Matching& matching) {
       const Step& send = s.steps[from][senders[k]];
       if (k >= receivers.size()) return where(from, send) + ": nobody receives it";
       const Step& receive = s.steps[to][receivers[k]];
-      if (send.chunks != receive.chunks) return where(from, send) + ": the receiver expects other chunks";
+      // What is swapped takes the place of what was sent, so only its extent has to be the same.
+      const bool fits = receive.kind == Step::Kind::swap
+                            ? chunk_count(send.chunks) == chunk_count(receive.chunks)
+                            : send.chunks == receive.chunks;
+      if (!fits) return where(from, send) + ": the receiver expects other chunks";
       matching[from][senders[k]] = receivers[k];
       matching[to][receivers[k]] = senders[k];
     }
@@ -193,13 +236,14 @@ std::span<const Step> stage_at(const std::vector<Step>& steps, std::size_t begin
 }
 
 /// Carries stages out as soon as all that they wait for has begun.
+template <class Content>
 class Execution {
  public:
   Execution(const Schedule& schedule, const Matching& matching)
       : s_(schedule), matching_(matching), next_(schedule.ranks, 0), sent_(schedule.ranks) {
     for (int rank = 0; rank < s_.ranks; ++rank) {
       auto& chunks = memory_.emplace_back();
-      for (int chunk = 0; chunk < s_.chunks; ++chunk) chunks.push_back(initial(s_, rank, chunk));
+      for (int chunk = 0; chunk < s_.chunks; ++chunk) chunks.push_back(initial<Content>(s_, rank, chunk));
       sent_[rank].resize(s_.steps[rank].size());
       post(rank);
     }
@@ -222,7 +266,18 @@ class Execution {
     return find_broken_promise();
   }
 
-  bool in_order() const { return in_order_; }
+  /// Rank and chunk of the first promise for which what(what is there, promise) is false.
+  template <class What>
+  std::optional<std::pair<int, int>> first_promise_without(const What& what) const {
+    const Content nothing = Content::nothing(s_.ranks);
+    for (int rank = 0; rank < s_.ranks; ++rank) {
+      for (int chunk = 0; chunk < s_.chunks; ++chunk) {
+        const Content promise = promised(s_, rank, chunk, nothing);
+        if (!promise.is_empty() && !what(memory_[rank][chunk], promise)) return std::pair(rank, chunk);
+      }
+    }
+    return std::nullopt;
+  }
 
  private:
   bool is_done(int rank) const { return next_[rank] >= s_.steps[rank].size(); }
@@ -260,63 +315,61 @@ class Execution {
 
   void complete(int rank) {
     const auto stage = stage_at(s_.steps[rank], next_[rank]);
+    // Left operands are combined with one another before what is there.
+    std::map<int, Content> left;
     for (std::size_t i = 0; i < stage.size(); ++i) {
-      if (stage[i].kind == Step::Kind::send) continue;
-      const auto& content = sent_[stage[i].peer][matching_[rank][next_[rank] + i]];
+      const Step& step = stage[i];
+      if (step.kind == Step::Kind::send) continue;
+      auto& sent = sent_[step.peer][matching_[rank][next_[rank] + i]];
       std::size_t k = 0;
-      for (const ChunkRange& range : stage[i].chunks) {
-        for (int chunk = range.begin; chunk < range.end; ++chunk) arrive(rank, stage[i], chunk, content[k++]);
+      for (const ChunkRange& range : step.chunks) {
+        for (int chunk = range.begin; chunk < range.end; ++chunk) {
+          const Content& content = sent[k++];
+          if (step.kind == Step::Kind::reduce_left) {
+            const auto [place, is_first] = left.emplace(chunk, content);
+            if (!is_first) combine(rank, step, chunk, place->second, content, false);
+          } else if (step.kind == Step::Kind::reduce) {
+            // those from the left come first in the steps of a stage, and in what is done
+            flush(rank, step, left);
+            combine(rank, step, chunk, memory_[rank][chunk], content, false);
+          } else {
+            memory_[rank][chunk] = content;
+          }
+        }
       }
+      sent = {};
     }
+    flush(rank, stage.front(), left);
     next_[rank] += stage.size();
     post(rank);
   }
 
-  void arrive(int rank, const Step& step, int chunk, const RankSet& content) {
-    RankSet& place = memory_[rank][chunk];
-    if (step.kind == Step::Kind::receive) {
-      place = content;
-      return;
-    }
-    if (place.meets(content))
-      violation_ = where(rank, step) + fmt::format(": adds a contribution to chunk {} twice", chunk);
-    in_order_ = in_order_ && are_neighbours(place, content);
-    place.add(content);
+  void flush(int rank, const Step& step, std::map<int, Content>& left) {
+    for (const auto& [chunk, content] : left) combine(rank, step, chunk, memory_[rank][chunk], content, true);
+    left.clear();
   }
 
-  /// Whether both together, and each alone, are ranks in a row (cyclically for none).
-  bool are_neighbours(const RankSet& a, const RankSet& b) const {
-    RankSet both = a;
-    both.add(b);
-    const auto is_row = [&](const RankSet& set) {
-      int first = 0;
-      while (first < s_.ranks && !set.contains(first)) ++first;
-      int last = s_.ranks - 1;
-      while (last > first && !set.contains(last)) --last;
-      return set.count() == last - first + 1;
-    };
-    return is_row(a) && is_row(b) && is_row(both);
+  void combine(int rank, const Step& step, int chunk, Content& place, const Content& content,
+               bool from_left) {
+    if (place.meets(content))
+      violation_ = where(rank, step) + fmt::format(": adds a contribution to chunk {} twice", chunk);
+    place.add(content, from_left);
   }
 
   std::optional<std::string> find_broken_promise() const {
-    for (int rank = 0; rank < s_.ranks; ++rank) {
-      for (int chunk = 0; chunk < s_.chunks; ++chunk) {
-        const RankSet promise = promised(s_, rank, chunk);
-        if (!promise.is_empty() && memory_[rank][chunk] != promise)
-          return fmt::format("at the end chunk {} on rank {} is not what {} promises", chunk, rank,
-                             type_of(s_.operation).name);
-      }
-    }
-    return std::nullopt;
+    const auto place =
+        first_promise_without([](const auto& has, const auto& promise) { return has == promise; });
+    if (!place) return std::nullopt;
+    return fmt::format("at the end chunk {} on rank {} is not what {} promises", place->second, place->first,
+                       type_of(s_.operation).name);
   }
 
   const Schedule& s_;
   const Matching& matching_;
-  Memory memory_;
+  std::vector<std::vector<Content>> memory_;             ///< by rank and chunk
   std::vector<std::size_t> next_;                        ///< by rank: the first step of its stage
-  std::vector<std::vector<std::vector<RankSet>>> sent_;  ///< by rank and step: what went on its way
+  std::vector<std::vector<std::vector<Content>>> sent_;  ///< by rank and step: what is on its way
   std::optional<std::string> violation_;
-  bool in_order_ = true;
 };
 
 }  // namespace
@@ -326,14 +379,25 @@ std::optional<std::string> find_violation(const Schedule& schedule) {
   if (auto violation = find_race(schedule)) return violation;
   Matching matching;
   if (auto violation = match(schedule, matching)) return violation;
-  return Execution(schedule, matching).run();
+  if (type_of(schedule.operation).reduces) return Execution<RankSet>(schedule, matching).run();
+  return Execution<Token>(schedule, matching).run();
 }
 
-bool keeps_order(const Schedule& schedule) {
+ReductionOrder reduction_order(const Schedule& schedule) {
   Matching matching;
-  if (find_malformed(schedule) || match(schedule, matching)) return false;
-  Execution execution(schedule, matching);
-  return !execution.run() && execution.in_order();
+  ReductionOrder order;
+  if (find_malformed(schedule) || match(schedule, matching)) return order;
+  Execution<RankSet> execution(schedule, matching);
+  if (execution.run()) return order;
+  order.keeps_ranks =
+      !execution.first_promise_without([](const auto& has, const auto&) { return has.is_in_order(); });
+  std::optional<std::uint64_t> tree;
+  const auto other = execution.first_promise_without([&](const auto& has, const auto&) {
+    if (!tree) tree = has.tree();
+    return *tree == has.tree();
+  });
+  if (!other) order.tree = tree;
+  return order;
 }
 
 }  // namespace ayatori::collectives

@@ -1,6 +1,7 @@
 #include "ayatori/collectives/word_schedule.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -22,40 +23,21 @@ bool contains(ChunkRange outer, ChunkRange inner) {
   return outer.begin <= inner.begin && inner.end <= outer.end;
 }
 
-Chunks ranges_of(std::vector<int> blocks) {
-  std::ranges::sort(blocks);
-  Chunks chunks;
-  for (const int block : blocks) {
-    if (!chunks.empty() && chunks.back().end == block)
-      ++chunks.back().end;
+/// Ranges that hold these chunks, each of which is named once.
+Chunks ranges_of(std::vector<int> chunks) {
+  std::ranges::sort(chunks);
+  Chunks ranges;
+  for (const int chunk : chunks) {
+    if (!ranges.empty() && ranges.back().end == chunk)
+      ++ranges.back().end;
     else
-      chunks.push_back({block, block + 1});
+      ranges.push_back({chunk, chunk + 1});
   }
-  return chunks;
+  return ranges;
 }
 
 /// Digits, each in use or not.
 using Mask = std::vector<bool>;
-
-/// Whether the rank is zero in all digits of the mask.
-bool is_zero_in(const WordPlan& plan, const Mask& mask, int rank) {
-  for (std::size_t d = 0; d < mask.size(); ++d) {
-    if (mask[d] && plan.digits[d].of(rank) != 0) return false;
-  }
-  return true;
-}
-
-/// The blocks of ranks that differ from `rank` at most in the digits of the mask.
-Chunks blocks_like(const WordPlan& plan, int rank, const Mask& mask) {
-  std::vector<int> blocks;
-  for (int block = 0; block < plan.ranks; ++block) {
-    bool is_like = true;
-    for (std::size_t d = 0; d < mask.size() && is_like; ++d)
-      is_like = mask[d] || plan.digits[d].of(block) == plan.digits[d].of(rank);
-    if (is_like) blocks.push_back(block);
-  }
-  return ranges_of(std::move(blocks));
-}
 
 /// The digits that the letters use, as places in plan.digits: a merge that of its split.
 std::vector<std::size_t> digits_by_letter(const WordPlan& plan) {
@@ -74,189 +56,458 @@ std::vector<std::size_t> digits_by_letter(const WordPlan& plan) {
   return digits;
 }
 
-/// A rank on its way through a word.
+int stages_of_letter(Operation operation, Letter letter, const Digit& digit) {
+  if (operation != Operation::allreduce && letter != Letter::merge)
+    return stages_one_to_all(digit.exchange, digit.radix);
+  if (letter == Letter::copy) return stages_combine_on_all(digit.exchange, digit.radix);
+  return stages_all_to_all(digit.exchange, digit.radix);
+}
+
+int stages_of_digit(Operation operation, const Digit& digit) {
+  switch (operation) {
+    case Operation::scatter:
+    case Operation::gather:
+      return stages_one_to_all(digit.exchange, digit.radix);
+    case Operation::alltoall:
+      return stages_pairwise(digit.exchange, digit.radix);
+    default:
+      return stages_all_to_all(digit.exchange, digit.radix);
+  }
+}
+
+/// The stages of all letters or digits but those of groups and segments.
+int core_stages(const WordPlan& plan) {
+  int stages = 0;
+  if (!type_of(plan.operation).has_words) {
+    for (const Digit& digit : plan.digits) stages += stages_of_digit(plan.operation, digit);
+    return stages;
+  }
+  const auto places = digits_by_letter(plan);
+  for (std::size_t i = 0; i < places.size(); ++i)
+    stages += stages_of_letter(plan.operation, plan.word[i], plan.digits[places[i]]);
+  return stages;
+}
+
+/// The stages in which the largest group brings what it has to its leader, or gets it from there.
+int fold_stages(const WordPlan& plan) {
+  int most = 1;
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const int end = g + 1 < plan.groups.size() ? plan.groups[g + 1] : plan.ranks;
+    most = std::max(most, end - plan.groups[g]);
+  }
+  return stages_one_to_all(plan.fold, most);
+}
+
+bool folds_before(Operation operation) {
+  return operation != Operation::broadcast && operation != Operation::scatter;
+}
+
+bool folds_after(Operation operation) {
+  return operation != Operation::reduce && operation != Operation::gather;
+}
+
+/// A leader on its way through a word.
 struct Walker {
-  int rank;
+  int number;
   ChunkRange piece;              ///< what it works on
   std::vector<ChunkRange> undo;  ///< pieces before the splits that are open
   ChunkRange held;               ///< all of this it has in its final form (broadcast)
 };
 
-void split_piece(Walker& walker, const Digit& digit) {
-  walker.undo.push_back(walker.piece);
-  walker.piece = part_of(walker.piece, digit.of(walker.rank), digit.radix);
-}
-
-void merge_piece(Walker& walker) {
-  walker.piece = walker.undo.back();
-  walker.undo.pop_back();
-}
-
-/// What a letter does to what a broadcast's rank works on and holds. `unused`: digits that no letter has used
-/// before.
-void advance(const WordPlan& plan, Walker& walker, Letter letter, std::size_t place, const Mask& unused) {
-  const bool is_active = is_zero_in(plan, unused, walker.rank);
-  if (letter == Letter::split) split_piece(walker, plan.digits[place]);
-  if (letter == Letter::merge) {
-    merge_piece(walker);
-    if (is_active && !contains(walker.held, walker.piece)) walker.held = walker.piece;
-    return;
-  }
-  const bool is_reached = !is_active && is_zero_in(plan, unused, plan.digits[place].with(walker.rank, 0));
-  if (is_reached) walker.held = walker.piece;
-}
-
-/// A rank before the letter of this number.
-Walker walk(const WordPlan& plan, const std::vector<std::size_t>& places, int rank, std::size_t letters) {
-  const ChunkRange all{0, chunks_of(plan)};
-  Walker walker{rank, all, {}, rank == 0 ? all : ChunkRange{0, 0}};
-  Mask unused(plan.digits.size(), true);
-  for (std::size_t i = 0; i < letters; ++i) {
-    advance(plan, walker, plan.word[i], places[i], unused);
-    if (plan.word[i] != Letter::merge) unused[places[i]] = false;
-  }
-  return walker;
-}
-
-/// Broadcast from rank 0. A rank that holds what a merge would bring gets nothing, so every chunk arrives on
-/// every rank exactly once.
-std::vector<Step> broadcast_steps(const WordPlan& plan, int rank) {
-  const auto places = digits_by_letter(plan);
-  Walker me = walk(plan, places, rank, 0);
-  Mask unused(plan.digits.size(), true);
-  std::vector<Step> steps;
-  for (std::size_t i = 0; i < plan.word.size(); ++i) {
-    const Letter letter = plan.word[i];
-    const Digit& digit = plan.digits[places[i]];
-    const int stage = static_cast<int>(i);
-    const bool is_active = is_zero_in(plan, unused, rank);
-    const int own = digit.of(rank);
-    if (is_active && letter == Letter::merge) {
-      for (int value = 0; value < digit.radix; ++value) {
-        if (value == own) continue;
-        const int partner = digit.with(rank, value);
-        const Walker other = walk(plan, places, partner, i);
-        if (!contains(other.held, me.piece)) steps.push_back({stage, Step::Kind::send, partner, {me.piece}});
-        if (!contains(me.held, other.piece))
-          steps.push_back({stage, Step::Kind::receive, partner, {other.piece}});
-      }
-    } else if (letter != Letter::merge) {
-      // Whoever is reached has followed the same splits, so it works on the same piece.
-      const auto moved = [&](int value) {
-        return letter == Letter::split ? part_of(me.piece, value, digit.radix) : me.piece;
-      };
-      if (is_active) {
-        for (int value = 1; value < digit.radix; ++value)
-          steps.push_back({stage, Step::Kind::send, digit.with(rank, value), {moved(value)}});
-      } else if (is_zero_in(plan, unused, digit.with(rank, 0))) {
-        steps.push_back({stage, Step::Kind::receive, digit.with(rank, 0), {moved(own)}});
+/// Generates the steps of all ranks of one plan, in numbers by which leader 0 is the root, and translates
+/// them.
+class Generator {
+ public:
+  explicit Generator(const WordPlan& plan)
+      : plan_(plan), places_(digits_by_letter(plan)), core_stages_(core_stages(plan)) {
+    const int leaders = plan.groups.empty() ? plan.ranks : static_cast<int>(plan.groups.size());
+    const auto rank_at = [&](int position) { return plan.order.empty() ? position : plan.order[position]; };
+    int root_leader = 0;
+    std::vector<std::vector<int>> groups(leaders);
+    for (int g = 0; g < leaders; ++g) {
+      const int begin = plan.groups.empty() ? g : plan.groups[g];
+      int end = g + 1;
+      if (!plan.groups.empty()) end = g + 1 < leaders ? plan.groups[g + 1] : plan.ranks;
+      for (int position = begin; position < end; ++position) {
+        groups[g].push_back(rank_at(position));
+        if (groups[g].back() != plan.root || !type_of(plan.operation).has_root) continue;
+        root_leader = g;
+        std::swap(groups[g].front(), groups[g].back());
       }
     }
-    advance(plan, me, letter, places[i], unused);
-    if (letter != Letter::merge) unused[places[i]] = false;
+    members_.resize(leaders);
+    place_of_.resize(plan.ranks);
+    for (int number = 0; number < leaders; ++number) {
+      members_[number] = std::move(groups[rotated(number, root_leader)]);
+      for (int m = 0; m < std::ssize(members_[number]); ++m) place_of_[members_[number][m]] = {number, m};
+    }
+    first_stage_ = !plan.groups.empty() && folds_before(plan.operation) ? fold_stages(plan) : 0;
   }
-  return steps;
-}
 
-std::vector<Step> allreduce_steps(const WordPlan& plan, int rank) {
-  const auto places = digits_by_letter(plan);
-  Walker me{rank, {0, chunks_of(plan)}, {}, {}};
-  std::vector<Step> steps;
-  for (std::size_t i = 0; i < plan.word.size(); ++i) {
-    const Letter letter = plan.word[i];
-    const Digit& digit = plan.digits[places[i]];
-    const ChunkRange before = me.piece;
-    if (letter == Letter::split) split_piece(me, digit);
-    if (letter == Letter::merge) merge_piece(me);
-    for (int value = 0; value < digit.radix; ++value) {
-      const int partner = digit.with(rank, value);
-      if (partner == rank) continue;
-      const int stage = static_cast<int>(i);
-      const bool splits = letter == Letter::split;
-      steps.push_back(
-          {stage, Step::Kind::send, partner, {splits ? part_of(before, value, digit.radix) : before}});
-      if (letter == Letter::merge)
-        steps.push_back({stage, Step::Kind::receive, partner, {part_of(me.piece, value, digit.radix)}});
+  std::vector<Step> steps(int rank) const {
+    const auto [number, member] = place_of_[rank];
+    std::vector<Step> steps;
+    if (folds_before(plan_.operation)) fold(steps, number, member, true);
+    if (member == 0) {
+      auto core = translated(core_steps(number));
+      steps.insert(steps.end(), std::make_move_iterator(core.begin()), std::make_move_iterator(core.end()));
+    }
+    if (folds_after(plan_.operation)) fold(steps, number, member, false);
+    return pipelined(std::move(steps));
+  }
+
+ private:
+  struct Place {
+    int leader;
+    int member;
+  };
+
+  /// Digit by digit, so that distances stay what they are.
+  int rotated(int number, int root) const {
+    for (const Digit& digit : plan_.digits)
+      number = digit.with(number, (digit.of(number) + digit.of(root)) % digit.radix);
+    return number;
+  }
+
+  bool is_by_rank() const { return type_of(plan_.operation).is_by_rank; }
+
+  /// Chunks of one segment.
+  ChunkRange everything() const {
+    return {0, is_by_rank() ? plan_.ranks : chunks_of(plan_) / plan_.segments};
+  }
+
+  /// Leaders' numbers become their ranks, and their blocks those of their groups.
+  std::vector<Step> translated(std::vector<Step> steps) const {
+    for (Step& step : steps) {
+      step.stage += first_stage_;
+      step.peer = members_[step.peer].front();
+      if (!is_by_rank()) continue;
+      std::vector<int> blocks;
+      for (const ChunkRange& range : step.chunks) {
+        for (int number = range.begin; number < range.end; ++number)
+          blocks.insert(blocks.end(), members_[number].begin(), members_[number].end());
+      }
+      step.chunks = ranges_of(std::move(blocks));
+    }
+    return steps;
+  }
+
+  /// What a group does for its leader, before or after the leaders' work.
+  void fold(std::vector<Step>& steps, int number, int member, bool before) const {
+    const auto& group = members_[number];
+    const int size = static_cast<int>(group.size());
+    const bool moves_blocks = is_by_rank() && (before ? plan_.operation != Operation::reduce_scatter
+                                                      : plan_.operation != Operation::allgather);
+    const int stages = stages_one_to_all(plan_.fold, size);
+    std::vector<Step> folding;
+    for (const GroupMessage& message : one_to_all(plan_.fold, size, member)) {
+      const int stage = before ? stages - 1 - message.stage : first_stage_ + core_stages_ + message.stage;
+      auto kind = Step::Kind::send;
+      if (message.is_sent == before) {
+        kind = before && type_of(plan_.operation).reduces ? Step::Kind::reduce : Step::Kind::receive;
+      }
+      Chunks chunks{everything()};
+      if (moves_blocks) {
+        std::vector<int> blocks;
+        for (int m = message.first; m < message.first + message.count; ++m) blocks.push_back(group[m]);
+        chunks = ranges_of(std::move(blocks));
+      }
+      folding.push_back({stage, kind, group[message.peer], std::move(chunks)});
+    }
+    std::ranges::stable_sort(folding, {}, &Step::stage);
+    steps.insert(steps.end(), folding.begin(), folding.end());
+  }
+
+  std::vector<Step> core_steps(int number) const {
+    switch (plan_.operation) {
+      case Operation::broadcast:
+        return broadcast_steps(number);
+      case Operation::reduce:
+        return reversed(broadcast_steps(number), Step::Kind::reduce);
+      case Operation::allreduce:
+        return allreduce_steps(number);
+      case Operation::scatter:
+        return scatter_steps(number);
+      case Operation::gather:
+        return reversed(scatter_steps(number), Step::Kind::receive);
+      case Operation::allgather:
+        return allgather_steps(number);
+      case Operation::reduce_scatter:
+        return reversed(allgather_steps(number), Step::Kind::reduce);
+      case Operation::alltoall:
+        break;
+    }
+    return alltoall_steps(number);
+  }
+
+  /// The dual: every arrow reversed, the last first. What was sent comes back, to be combined or stored.
+  std::vector<Step> reversed(std::vector<Step> steps, Step::Kind arrival) const {
+    for (Step& step : steps) {
+      step.stage = core_stages_ - 1 - step.stage;
+      step.kind = step.kind == Step::Kind::send ? arrival : Step::Kind::send;
+    }
+    std::ranges::stable_sort(steps, {}, &Step::stage);
+    return steps;
+  }
+
+  /// Every segment does the same, each a stage after the one before.
+  std::vector<Step> pipelined(std::vector<Step> steps) const {
+    if (plan_.segments == 1) return steps;
+    const int chunks = everything().count();
+    std::vector<Step> all;
+    all.reserve(steps.size() * plan_.segments);
+    for (int segment = 0; segment < plan_.segments; ++segment) {
+      for (Step step : steps) {
+        step.stage += segment;
+        for (ChunkRange& range : step.chunks) {
+          range.begin += segment * chunks;
+          range.end += segment * chunks;
+        }
+        all.push_back(std::move(step));
+      }
+    }
+    std::ranges::stable_sort(all, {}, &Step::stage);
+    return all;
+  }
+
+  /// Whether the leader is zero in all digits of the mask.
+  bool is_zero_in(const Mask& mask, int number) const {
+    for (std::size_t d = 0; d < mask.size(); ++d) {
+      if (mask[d] && plan_.digits[d].of(number) != 0) return false;
+    }
+    return true;
+  }
+
+  /// The leaders that differ from these at most in the digits of the mask.
+  Chunks like(std::vector<int> numbers, const Mask& mask) const {
+    for (std::size_t d = 0; d < mask.size(); ++d) {
+      if (!mask[d]) continue;
+      const Digit& digit = plan_.digits[d];
+      const std::size_t before = numbers.size();
+      for (std::size_t i = 0; i < before; ++i) {
+        for (int value = 0; value < digit.radix; ++value) {
+          if (value != digit.of(numbers[i])) numbers.push_back(digit.with(numbers[i], value));
+        }
+      }
+    }
+    return ranges_of(std::move(numbers));
+  }
+
+  /// Likewise of so many members, cyclically, of the group of a digit.
+  Chunks like_members(const Digit& digit, int number, const GroupMessage& message, const Mask& mask) const {
+    std::vector<int> numbers;
+    for (int m = message.first; m < message.first + message.count; ++m)
+      numbers.push_back(digit.with(number, m % digit.radix));
+    return like(std::move(numbers), mask);
+  }
+
+  /// The parts of a piece that a message carries, without those in `has`.
+  static Chunks parts_of(ChunkRange piece, const Digit& digit, const GroupMessage& message,
+                         ChunkRange has = {0, 0}) {
+    std::vector<ChunkRange> parts;
+    for (int m = message.first; m < message.first + message.count; ++m) {
+      const ChunkRange part = part_of(piece, m % digit.radix, digit.radix);
+      if (!contains(has, part)) parts.push_back(part);
+    }
+    std::ranges::sort(parts, {}, &ChunkRange::begin);
+    Chunks chunks;
+    for (const ChunkRange& part : parts) {
+      if (!chunks.empty() && chunks.back().end == part.begin)
+        chunks.back().end = part.end;
       else
-        steps.push_back({stage, Step::Kind::reduce, partner, {me.piece}});
+        chunks.push_back(part);
+    }
+    return chunks;
+  }
+
+  static void split_piece(Walker& walker, const Digit& digit) {
+    walker.undo.push_back(walker.piece);
+    walker.piece = part_of(walker.piece, digit.of(walker.number), digit.radix);
+  }
+
+  static void merge_piece(Walker& walker) {
+    walker.piece = walker.undo.back();
+    walker.undo.pop_back();
+  }
+
+  /// What a letter does to what a broadcast's leader works on and holds. `unused`: digits that no letter has
+  /// used before.
+  void advance(Walker& walker, Letter letter, std::size_t place, const Mask& unused) const {
+    const Digit& digit = plan_.digits[place];
+    const bool is_active = is_zero_in(unused, walker.number);
+    if (letter == Letter::merge) {
+      merge_piece(walker);
+      if (is_active && !contains(walker.held, walker.piece)) walker.held = walker.piece;
+      return;
+    }
+    const bool is_reached = !is_active && is_zero_in(unused, digit.with(walker.number, 0));
+    const ChunkRange before = walker.piece;
+    if (letter == Letter::split) split_piece(walker, digit);
+    if (!is_reached) return;
+    walker.held = walker.piece;
+    if (letter == Letter::copy) return;
+    // with the parts of all that are behind it in the tree
+    for (const auto& message : one_to_all(digit.exchange, digit.radix, digit.of(walker.number))) {
+      if (!message.is_sent)
+        walker.held.end = part_of(before, message.first + message.count - 1, digit.radix).end;
     }
   }
-  return steps;
-}
 
-std::vector<Step> allgather_steps(const WordPlan& plan, int rank) {
-  std::vector<Step> steps;
-  Mask merged(plan.digits.size(), false);
-  for (std::size_t i = 0; i < plan.digits.size(); ++i) {
-    const Digit& digit = plan.digits[i];
-    const int stage = static_cast<int>(i);
-    for (int value = 0; value < digit.radix; ++value) {
-      const int partner = digit.with(rank, value);
-      if (partner == rank) continue;
-      steps.push_back({stage, Step::Kind::send, partner, blocks_like(plan, rank, merged)});
-      steps.push_back({stage, Step::Kind::receive, partner, blocks_like(plan, partner, merged)});
+  /// A leader before the letter of this number.
+  Walker walk(int number, std::size_t letters) const {
+    Walker walker{number, everything(), {}, number == 0 ? everything() : ChunkRange{0, 0}};
+    Mask unused(plan_.digits.size(), true);
+    for (std::size_t i = 0; i < letters; ++i) {
+      advance(walker, plan_.word[i], places_[i], unused);
+      if (plan_.word[i] != Letter::merge) unused[places_[i]] = false;
     }
-    merged[i] = true;
+    return walker;
   }
-  return steps;
-}
 
-/// Scatter from rank 0: a tree, each link of which carries the blocks of all behind it.
-std::vector<Step> scatter_steps(const WordPlan& plan, int rank) {
-  std::vector<Step> steps;
-  Mask unused(plan.digits.size(), true);
-  for (std::size_t i = 0; i < plan.digits.size(); ++i) {
-    const Digit& digit = plan.digits[i];
-    const int stage = static_cast<int>(i);
-    const bool is_active = is_zero_in(plan, unused, rank);
-    const bool is_reached = !is_active && is_zero_in(plan, unused, digit.with(rank, 0));
-    unused[i] = false;  // what is left are the digits by which the blocks behind a link differ
-    if (is_active) {
-      for (int value = 1; value < digit.radix; ++value) {
-        const int partner = digit.with(rank, value);
-        steps.push_back({stage, Step::Kind::send, partner, blocks_like(plan, partner, unused)});
+  /// Broadcast from leader 0. Whoever holds what a merge would bring gets nothing, so every chunk arrives on
+  /// every leader exactly once.
+  std::vector<Step> broadcast_steps(int number) const {
+    Walker me = walk(number, 0);
+    Mask unused(plan_.digits.size(), true);
+    std::vector<Step> steps;
+    int first_stage = 0;
+    for (std::size_t i = 0; i < plan_.word.size(); ++i) {
+      const Letter letter = plan_.word[i];
+      const Digit& digit = plan_.digits[places_[i]];
+      const int own = digit.of(number);
+      const auto add = [&](const GroupMessage& message, Chunks chunks) {
+        if (chunks.empty()) return;
+        steps.push_back({first_stage + message.stage,
+                         message.is_sent ? Step::Kind::send : Step::Kind::receive,
+                         digit.with(number, message.peer), std::move(chunks)});
+      };
+      if (letter == Letter::merge) {
+        if (is_zero_in(unused, number)) {
+          for (const auto& message : all_to_all(digit.exchange, digit.radix, own)) {
+            const auto has = message.is_sent ? walk(digit.with(number, message.peer), i).held : me.held;
+            add(message, parts_of(me.undo.back(), digit, message, has));
+          }
+        }
+      } else if (is_zero_in(unused, digit.with(number, 0))) {
+        // Whoever is reached has followed the same splits, so it works on the same piece.
+        for (const auto& message : one_to_all(digit.exchange, digit.radix, own))
+          add(message, letter == Letter::copy ? Chunks{me.piece} : parts_of(me.piece, digit, message));
       }
-    } else if (is_reached) {
-      steps.push_back({stage, Step::Kind::receive, digit.with(rank, 0), blocks_like(plan, rank, unused)});
+      advance(me, letter, places_[i], unused);
+      if (letter != Letter::merge) unused[places_[i]] = false;
+      first_stage += stages_of_letter(plan_.operation, letter, digit);
     }
+    return steps;
   }
-  return steps;
-}
 
-/// The dual: every arrow reversed, the last first. What was sent comes back, to be combined or stored.
-std::vector<Step> reversed(std::vector<Step> steps, int stages, Step::Kind arrival) {
-  for (Step& step : steps) {
-    step.stage = stages - 1 - step.stage;
-    step.kind = step.kind == Step::Kind::send ? arrival : Step::Kind::send;
-  }
-  std::ranges::stable_sort(steps, {}, &Step::stage);
-  return steps;
-}
-
-/// Ranks are renamed so that 0 becomes the root: digit by digit, so that the distances stay what they are.
-int to_root(const WordPlan& plan, int rank, int root, bool forth) {
-  for (const Digit& digit : plan.digits) {
-    const int shift = forth ? digit.of(root) : digit.radix - digit.of(root);
-    rank = digit.with(rank, (digit.of(rank) + shift) % digit.radix);
-  }
-  return rank;
-}
-
-/// Blocks go with their ranks.
-std::vector<Step> renamed(const WordPlan& plan, std::vector<Step> steps) {
-  if (plan.root == 0) return steps;
-  for (Step& step : steps) {
-    step.peer = to_root(plan, step.peer, plan.root, true);
-    if (!type_of(plan.operation).is_by_rank) continue;
-    std::vector<int> blocks;
-    for (const ChunkRange& range : step.chunks) {
-      for (int block = range.begin; block < range.end; ++block)
-        blocks.push_back(to_root(plan, block, plan.root, true));
+  std::vector<Step> allreduce_steps(int number) const {
+    Walker me{number, everything(), {}, {}};
+    std::vector<Step> steps;
+    int first_stage = 0;
+    for (std::size_t i = 0; i < plan_.word.size(); ++i) {
+      const Letter letter = plan_.word[i];
+      const Digit& digit = plan_.digits[places_[i]];
+      const int own = digit.of(number);
+      const int stages = stages_of_letter(plan_.operation, letter, digit);
+      // Every member combines in the same order, so that all get the same bits.
+      const auto combine = [&](int peer) {
+        return peer < own ? Step::Kind::reduce_left : Step::Kind::reduce;
+      };
+      if (letter == Letter::copy) {
+        for (const auto& message : combine_on_all(digit.exchange, digit.radix, own)) {
+          auto kind = Step::Kind::send;
+          if (message.kind == CombineMessage::Kind::replace) kind = Step::Kind::receive;
+          if (message.kind == CombineMessage::Kind::combine) kind = combine(message.peer);
+          steps.push_back({first_stage + message.stage, kind, digit.with(number, message.peer), {me.piece}});
+        }
+      } else {
+        const bool splits = letter == Letter::split;
+        const ChunkRange whole = splits ? me.piece : me.undo.back();
+        auto messages = all_to_all(digit.exchange, digit.radix, own);
+        if (splits) {
+          for (GroupMessage& message : messages) message.stage = stages - 1 - message.stage;
+          std::ranges::stable_sort(messages, {}, &GroupMessage::stage);
+          split_piece(me, digit);
+        } else {
+          merge_piece(me);
+        }
+        for (const GroupMessage& message : messages) {
+          auto kind = Step::Kind::send;
+          if (message.is_sent == splits) kind = splits ? combine(message.peer) : Step::Kind::receive;
+          steps.push_back({first_stage + message.stage, kind, digit.with(number, message.peer),
+                           parts_of(whole, digit, message)});
+        }
+      }
+      first_stage += stages;
     }
-    step.chunks = ranges_of(std::move(blocks));
+    return steps;
   }
-  return steps;
-}
+
+  std::vector<Step> allgather_steps(int number) const {
+    std::vector<Step> steps;
+    Mask merged(plan_.digits.size(), false);
+    int first_stage = 0;
+    for (std::size_t i = 0; i < plan_.digits.size(); ++i) {
+      const Digit& digit = plan_.digits[i];
+      for (const auto& message : all_to_all(digit.exchange, digit.radix, digit.of(number))) {
+        steps.push_back({first_stage + message.stage,
+                         message.is_sent ? Step::Kind::send : Step::Kind::receive,
+                         digit.with(number, message.peer), like_members(digit, number, message, merged)});
+      }
+      first_stage += stages_of_digit(plan_.operation, digit);
+      merged[i] = true;
+    }
+    return steps;
+  }
+
+  /// Scatter from leader 0: a tree, each link of which carries the blocks of all behind it.
+  std::vector<Step> scatter_steps(int number) const {
+    std::vector<Step> steps;
+    Mask unused(plan_.digits.size(), true);
+    int first_stage = 0;
+    for (std::size_t i = 0; i < plan_.digits.size(); ++i) {
+      const Digit& digit = plan_.digits[i];
+      const bool takes_part = is_zero_in(unused, digit.with(number, 0));
+      unused[i] = false;  // what is left are the digits by which the blocks behind a link differ
+      if (takes_part) {
+        for (const auto& message : one_to_all(digit.exchange, digit.radix, digit.of(number))) {
+          steps.push_back({first_stage + message.stage,
+                           message.is_sent ? Step::Kind::send : Step::Kind::receive,
+                           digit.with(number, message.peer), like_members(digit, number, message, unused)});
+        }
+      }
+      first_stage += stages_of_digit(plan_.operation, digit);
+    }
+    return steps;
+  }
+
+  /// Everybody's block for everybody: a split by destinations and a merge of sources in one (Imamura's S and
+  /// M over both). Two that differ in a digit swap the blocks that are on the wrong side of it.
+  std::vector<Step> alltoall_steps(int number) const {
+    std::vector<Step> steps;
+    int first_stage = 0;
+    for (std::size_t i = 0; i < plan_.digits.size(); ++i) {
+      const Digit& digit = plan_.digits[i];
+      Mask others(plan_.digits.size(), true);
+      others[i] = false;
+      for (const auto& message : pairwise(digit.exchange, digit.radix, digit.of(number))) {
+        const int peer = digit.with(number, message.peer);
+        const Chunks blocks = like({peer}, others);
+        steps.push_back({first_stage + message.stage, Step::Kind::send, peer, blocks});
+        steps.push_back({first_stage + message.stage, Step::Kind::swap, peer, blocks});
+      }
+      first_stage += stages_of_digit(plan_.operation, digit);
+    }
+    return steps;
+  }
+
+  const WordPlan& plan_;
+  std::vector<std::size_t> places_;
+  int core_stages_;
+  int first_stage_ = 0;                    ///< of the leaders
+  std::vector<std::vector<int>> members_;  ///< by number of the leader: the ranks of its group, itself first
+  std::vector<Place> place_of_;            ///< by rank
+};
 
 }  // namespace
 
@@ -264,26 +515,81 @@ std::string_view name_of(DigitOrder order) {
   return order == DigitOrder::far_first ? "FFNL" : "NFFL";
 }
 
-WordPlan make_plan(Operation operation, int ranks, const Word& word, DigitOrder order,
-                   std::span<const int> radices, int root) {
-  WordPlan plan{operation, ranks, root, type_of(operation).has_words ? word : Word(), {}};
+void check_plan(const WordPlan& plan) {
+  const auto& type = type_of(plan.operation);
+  if (plan.ranks < 1) throw InputError(fmt::format("{} ranks: at least one is needed", plan.ranks));
+  if (plan.root < 0 || plan.root >= plan.ranks)
+    throw InputError(fmt::format("root {} is none of {} ranks", plan.root, plan.ranks));
+  const int leaders = plan.groups.empty() ? plan.ranks : static_cast<int>(plan.groups.size());
+  auto digits = plan.digits;
+  std::ranges::sort(digits, {}, &Digit::stride);
   std::int64_t stride = 1;
-  for (const int radix : radices) {
-    if (radix < 2 || stride * radix > ranks)
-      throw InputError(fmt::format("the radices do not multiply to {} ranks", ranks));
-    plan.digits.push_back({static_cast<int>(stride), radix});
-    stride *= radix;
+  for (const Digit& digit : digits) {
+    if (digit.radix < 2 || digit.stride != stride || stride * digit.radix > leaders)
+      throw InputError(fmt::format("the radices do not multiply to {} ranks", leaders));
+    stride *= digit.radix;
   }
-  if (ranks < 1 || stride != ranks)
-    throw InputError(fmt::format("the radices do not multiply to {} ranks", ranks));
-  if (root < 0 || root >= ranks) throw InputError(fmt::format("root {} is none of {} ranks", root, ranks));
-  const auto digits = std::ssize(plan.digits);
-  if (type_of(operation).has_words && digits_of(word) != digits) {
+  if (stride != leaders) throw InputError(fmt::format("the radices do not multiply to {} ranks", leaders));
+  if (type.has_words && digits_of(plan.word) != std::ssize(digits))
     throw InputError(fmt::format("the word '{}' has {} digits (its C and S), but {} ranks have {} here",
-                                 to_string(word), digits_of(word), ranks, digits));
+                                 to_string(plan.word), digits_of(plan.word), leaders, digits.size()));
+  if (!type.has_words && !plan.word.empty()) throw InputError(fmt::format("{} has no words", type.name));
+  if (plan.operation == Operation::allreduce) {
+    const auto places = digits_by_letter(plan);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (plan.word[i] == Letter::copy && plan.digits[places[i]].exchange == Exchange::ring)
+        throw InputError("a ring splits and merges, it does not combine copies");
+    }
+  }
+  if (plan.operation == Operation::alltoall) {
+    // Swapped blocks take each other's places, which only the ranks' own numbers keep in one order.
+    if (!plan.groups.empty() || !plan.order.empty())
+      throw InputError("alltoall is done by all ranks in their own order, not by leaders of groups");
+    for (const Digit& digit : plan.digits) {
+      if (digit.exchange == Exchange::doubling)
+        throw InputError("alltoall is done directly or in pairs (ring)");
+    }
+  }
+  if (plan.segments < 1 || (plan.segments > 1 && !type.has_words))
+    throw InputError(
+        fmt::format("{} segments: at least one, and one where blocks are of ranks", plan.segments));
+  if (!plan.order.empty()) {
+    auto order = plan.order;
+    std::ranges::sort(order);
+    for (int rank = 0; rank < plan.ranks; ++rank) {
+      if (std::ssize(order) != plan.ranks || order[rank] != rank)
+        throw InputError(fmt::format("the order does not name each of {} ranks once", plan.ranks));
+    }
+  }
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const bool is_right =
+        g == 0 ? plan.groups[g] == 0 : plan.groups[g] > plan.groups[g - 1] && plan.groups[g] < plan.ranks;
+    if (!is_right)
+      throw InputError(fmt::format("groups do not begin at ascending positions of {}", plan.ranks));
+  }
+}
+
+WordPlan make_plan(Operation operation, int ranks, const Word& word, DigitOrder order,
+                   std::span<const Radix> radices, int root, std::vector<int> groups) {
+  WordPlan plan{operation,        ranks, root, type_of(operation).has_words ? word : Word(), {}, {},
+                std::move(groups)};
+  std::int64_t stride = 1;
+  for (const Radix& radix : radices) {
+    if (radix.members < 2 || stride * radix.members > ranks)
+      throw InputError(fmt::format("the radices do not multiply to {} ranks", ranks));
+    plan.digits.push_back({static_cast<int>(stride), radix.members, radix.exchange});
+    stride *= radix.members;
   }
   if (order == DigitOrder::far_first) std::ranges::reverse(plan.digits);
+  check_plan(plan);
   return plan;
+}
+
+WordPlan make_plan(Operation operation, int ranks, const Word& word, DigitOrder order,
+                   std::span<const int> radices, int root) {
+  std::vector<Radix> direct;
+  for (const int members : radices) direct.push_back({members});
+  return make_plan(operation, ranks, word, order, direct, root);
 }
 
 WordPlan make_plan(Operation operation, int ranks, const Word& word, DigitOrder order, int root) {
@@ -293,8 +599,28 @@ WordPlan make_plan(Operation operation, int ranks, const Word& word, DigitOrder 
   return make_plan(operation, ranks, word, order, radices, root);
 }
 
+std::string describe(const WordPlan& plan) {
+  std::string digits;
+  for (const Digit& digit : plan.digits) {
+    digits += fmt::format("{}{}", digits.empty() ? "" : ", ", digit.radix);
+    const bool is_direct = digit.exchange == Exchange::direct;
+    if (!is_direct || digit.stride > 1)
+      digits +=
+          fmt::format(" ({}{}{})", digit.stride > 1 ? fmt::format("stride {}", digit.stride) : "",
+                      digit.stride > 1 && !is_direct ? ", " : "", is_direct ? "" : name_of(digit.exchange));
+  }
+  std::string text = to_string(plan.word);
+  if (!digits.empty()) text += fmt::format("{}of {}", text.empty() ? "" : " ", digits);
+  if (!plan.groups.empty()) text += fmt::format("; {} leaders ({})", plan.groups.size(), name_of(plan.fold));
+  if (plan.segments > 1) text += fmt::format("; {} segments", plan.segments);
+  return text;
+}
+
 int stages_of(const WordPlan& plan) {
-  return static_cast<int>(type_of(plan.operation).has_words ? plan.word.size() : plan.digits.size());
+  const int folds = plan.groups.empty()
+                        ? 0
+                        : (folds_before(plan.operation) ? 1 : 0) + (folds_after(plan.operation) ? 1 : 0);
+  return core_stages(plan) + folds * fold_stages(plan) + plan.segments - 1;
 }
 
 int chunks_of(const WordPlan& plan) {
@@ -308,34 +634,17 @@ int chunks_of(const WordPlan& plan) {
     if (plan.word[i] == Letter::merge) open /= radix;
     chunks = std::lcm(chunks, open);
   }
-  return chunks;
+  return chunks * plan.segments;
 }
 
 std::vector<Step> steps_of(const WordPlan& plan, int rank) {
-  const int stages = stages_of(plan);
-  const int virtual_rank = type_of(plan.operation).has_root ? to_root(plan, rank, plan.root, false) : rank;
-  switch (plan.operation) {
-    case Operation::broadcast:
-      return renamed(plan, broadcast_steps(plan, virtual_rank));
-    case Operation::reduce:
-      return renamed(plan, reversed(broadcast_steps(plan, virtual_rank), stages, Step::Kind::reduce));
-    case Operation::allreduce:
-      return allreduce_steps(plan, rank);
-    case Operation::scatter:
-      return renamed(plan, scatter_steps(plan, virtual_rank));
-    case Operation::gather:
-      return renamed(plan, reversed(scatter_steps(plan, virtual_rank), stages, Step::Kind::receive));
-    case Operation::allgather:
-      return allgather_steps(plan, rank);
-    case Operation::reduce_scatter:
-      break;
-  }
-  return reversed(allgather_steps(plan, rank), stages, Step::Kind::reduce);
+  return Generator(plan).steps(rank);
 }
 
 Schedule expand(const WordPlan& plan) {
+  const Generator generator(plan);
   Schedule schedule{plan.operation, plan.ranks, plan.root, chunks_of(plan), stages_of(plan), {}};
-  for (int rank = 0; rank < plan.ranks; ++rank) schedule.steps.push_back(steps_of(plan, rank));
+  for (int rank = 0; rank < plan.ranks; ++rank) schedule.steps.push_back(generator.steps(rank));
   return schedule;
 }
 
