@@ -89,8 +89,7 @@ std::vector<CollectiveTiming> time_collectives(const comm::Comm& comm, std::span
       const std::int64_t elements = std::max<std::int64_t>(c.bytes / 8, 1);
       const std::int64_t count =
           type.is_by_rank ? std::max<std::int64_t>(elements / comm.size(), 1) : elements;
-      rivals.push_back(
-          {&c, &*mpi, {steps_of(c.plan, comm.rank()), chunks_of(c.plan), type.is_by_rank}, count});
+      rivals.push_back({&c, &*mpi, {c.plan, comm.rank()}, count});
       longest = std::max(longest, rivals.back().length(comm));
     }
   });

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <fstream>
@@ -9,8 +10,9 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/collectives/draw.hpp"
+#include "ayatori/collectives/plan_json.hpp"
+#include "ayatori/collectives/search.hpp"
 #include "ayatori/collectives/validate.hpp"
-#include "ayatori/collectives/word_search.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "bench/collectives.hpp"
@@ -22,6 +24,8 @@ namespace {
 
 using collectives::DigitOrder;
 
+constexpr const char* schedules_schema = "ayatori.collective-schedules/1";
+
 struct Arguments {
   std::string operation;
   std::string word;
@@ -30,8 +34,11 @@ struct Arguments {
   std::string json;
   std::string profile;
   std::string sizes = "8:64M";
-  std::vector<int> radices;
-  int most_radix = 16;
+  std::vector<std::string> radices;
+  int segments = 1;
+  int group = 1;
+  collectives::SearchOptions limits;
+  bool all_finalists = false;
   std::string schedules;
   double seconds = 10;
   int digits = 2;
@@ -79,6 +86,38 @@ int list_words(const comm::Comm& world, const Arguments& arguments) {
   return 0;
 }
 
+/// "4", "16r" (ring), "8d" (doubling).
+collectives::Radix parse_radix(const std::string& text) {
+  int members = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), members);
+  const std::string suffix(end, text.data() + text.size());
+  if (error == std::errc() && suffix.empty()) return {members};
+  if (error == std::errc() && suffix == "r") return {members, collectives::Exchange::ring};
+  if (error == std::errc() && suffix == "d") return {members, collectives::Exchange::doubling};
+  throw InputError(fmt::format("--radices: '{}' is no radix: 4, 4r (a ring) or 4d (doubling)", text));
+}
+
+collectives::WordPlan plan_to_show(const Arguments& arguments, collectives::Operation operation,
+                                   const collectives::Word& word, DigitOrder order) {
+  if (arguments.group < 1 || arguments.group > arguments.ranks)
+    throw InputError(fmt::format("--group {}: from 1 to {} ranks", arguments.group, arguments.ranks));
+  std::vector<int> groups;
+  for (int position = 0; arguments.group > 1 && position < arguments.ranks; position += arguments.group)
+    groups.push_back(position);
+  std::vector<collectives::Radix> radices;
+  for (const auto& text : arguments.radices) radices.push_back(parse_radix(text));
+  const int leaders = groups.empty() ? arguments.ranks : static_cast<int>(groups.size());
+  if (radices.empty()) {
+    if (!std::has_single_bit(static_cast<unsigned>(leaders)))
+      throw InputError(fmt::format("{} ranks: binary digits are for powers of two; see --radices", leaders));
+    radices.assign(std::countr_zero(static_cast<unsigned>(leaders)), {2});
+  }
+  auto plan = make_plan(operation, arguments.ranks, word, order, radices, arguments.root, groups);
+  plan.segments = arguments.segments;
+  check_plan(plan);
+  return plan;
+}
+
 int show(const comm::Comm& world, const Arguments& arguments) {
   comm::agree(world, [&] {
     if (world.rank() != 0) return;
@@ -91,10 +130,7 @@ int show(const comm::Comm& world, const Arguments& arguments) {
       throw InputError(fmt::format("--ranks {}: pictures are for 1 to 256 ranks", arguments.ranks));
     const auto word = has_words ? collectives::parse_word(arguments.word) : collectives::Word();
     const auto order = digit_order(arguments.order);
-    const auto plan = arguments.radices.empty()
-                          ? collectives::make_plan(operation, arguments.ranks, word, order, arguments.root)
-                          : collectives::make_plan(operation, arguments.ranks, word, order, arguments.radices,
-                                                   arguments.root);
+    const auto plan = plan_to_show(arguments, operation, word, order);
     const auto schedule = expand(plan);
     const std::string title =
         fmt::format("{}{}{} on {} ranks, {}", collectives::type_of(operation).name, has_words ? " " : "",
@@ -111,14 +147,15 @@ int show(const comm::Comm& world, const Arguments& arguments) {
   return 0;
 }
 
-nlohmann::ordered_json json_of(const collectives::WordChoice& choice) {
-  return {{"bytes", choice.bytes},
-          {"word", to_string(choice.word)},
-          {"order", collectives::name_of(choice.order)},
-          {"radices", choice.radices},
-          {"seconds", choice.seconds},
-          {"binomial_seconds", choice.binomial_seconds},
-          {"rabenseifner_seconds", choice.rabenseifner_seconds}};
+nlohmann::ordered_json json_of(const collectives::Candidate& candidate) {
+  return {{"plan", json_of(candidate.plan)},
+          {"seconds", candidate.seconds},
+          {"replayed_seconds", candidate.replayed_seconds}};
+}
+
+/// As long as the terminal shows it.
+std::string shortened(const std::string& text, std::size_t most) {
+  return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }
 
 int search(const comm::Comm& world, const Arguments& arguments) {
@@ -127,52 +164,70 @@ int search(const comm::Comm& world, const Arguments& arguments) {
     const auto operation = collectives::operation(arguments.operation);
     const auto sizes = parse_sizes(arguments.sizes);
     const auto profile = machine::load_profile(arguments.profile);
-    const auto best = search_words(operation, arguments.ranks, profile, sizes, arguments.most_radix);
-    fmt::print("{} on {} ranks of {}; predicted microseconds\n{:>11}  {:<18}{:<6}{:<16}{:>11}",
-               collectives::type_of(operation).name, arguments.ranks, profile.node.hostname, "bytes", "word",
-               "order", "radices", "best");
-    fmt::print("{}\n", best.front().binomial_seconds > 0
-                           ? fmt::format("{:>11}{:>8}{:>11}{:>8}", "binomial", "ratio", "all S, M", "ratio")
-                           : "");
-    for (const auto& choice : best) {
-      fmt::print("{:>11}  {:<18}{:<6}{:<16}{:>11.2f}", choice.bytes, to_string(choice.word),
-                 collectives::name_of(choice.order), fmt::format("{}", fmt::join(choice.radices, ",")),
-                 1e6 * choice.seconds);
-      if (choice.binomial_seconds > 0)
+    const auto choices = search(operation, arguments.ranks, profile, sizes, arguments.limits);
+    constexpr int width = 56;
+    const bool has_known = choices.front().binomial_seconds > 0;
+    fmt::print(
+        "{} on {} ranks of {}; predicted microseconds\n{:>11}  {:<{}}{:>11}{:>11}{}\n",
+        collectives::type_of(operation).name, arguments.ranks, profile.node.hostname, "bytes", "best", width,
+        "model", "replay",
+        has_known ? fmt::format("{:>11}{:>8}{:>11}{:>8}", "binomial", "ratio", "all S, M", "ratio") : "");
+    for (const auto& choice : choices) {
+      const auto& best = choice.best();
+      fmt::print("{:>11}  {:<{}}{:>11.2f}{:>11.2f}", choice.bytes, shortened(describe(best.plan), width - 1),
+                 width, 1e6 * best.seconds, 1e6 * best.replayed_seconds);
+      if (has_known)
         fmt::print("{:>11.2f}{:>8.2f}{:>11.2f}{:>8.2f}", 1e6 * choice.binomial_seconds,
-                   choice.binomial_seconds / choice.seconds, 1e6 * choice.rabenseifner_seconds,
-                   choice.rabenseifner_seconds / choice.seconds);
+                   choice.binomial_seconds / best.seconds, 1e6 * choice.rabenseifner_seconds,
+                   choice.rabenseifner_seconds / best.seconds);
       fmt::print("\n");
     }
     if (arguments.json.empty()) return;
-    nlohmann::ordered_json json{{"schema", "ayatori.collective-words/1"},
+    nlohmann::ordered_json json{{"schema", schedules_schema},
                                 {"operation", collectives::type_of(operation).name},
                                 {"ranks", arguments.ranks},
                                 {"profile", arguments.profile},
                                 {"best", nlohmann::ordered_json::array()}};
-    for (const auto& choice : best) json["best"].push_back(json_of(choice));
-    write_file(arguments.json, json.dump(2) + "\n");
+    for (const auto& choice : choices) {
+      auto best = json_of(choice.best());
+      best["bytes"] = choice.bytes;
+      best["text"] = describe(choice.best().plan);
+      best["binomial_seconds"] = choice.binomial_seconds;
+      best["rabenseifner_seconds"] = choice.rabenseifner_seconds;
+      best["finalists"] = nlohmann::ordered_json::array();
+      for (const auto& candidate : choice.finalists) best["finalists"].push_back(json_of(candidate));
+      json["best"].push_back(std::move(best));
+    }
+    write_file(arguments.json, json.dump(1) + "\n");
   });
   return 0;
 }
 
-/// What search() has written.
-std::vector<bench::CollectiveCase> load_cases(const std::string& path) {
+struct Cases {
+  std::vector<bench::CollectiveCase> cases;
+  std::vector<int> finalist;  ///< which of its size a case is
+};
+
+/// What search() has written: the best for every size, or all finalists.
+Cases load_cases(const std::string& path, bool all_finalists) {
   std::ifstream file(path);
   if (!file) throw InputError(fmt::format("{}: cannot be read", path));
   try {
     const auto json = nlohmann::json::parse(file);
-    if (json.at("schema") != "ayatori.collective-words/1")
+    if (json.at("schema") != schedules_schema)
       throw InputError(fmt::format("{}: not what `collectives search --json` writes", path));
-    const auto operation = collectives::operation(json.at("operation").get<std::string>());
-    const bool has_words = collectives::type_of(operation).has_words;
-    std::vector<bench::CollectiveCase> cases;
+    Cases cases;
     for (const auto& best : json.at("best")) {
-      const auto word =
-          has_words ? collectives::parse_word(best.at("word").get<std::string>()) : collectives::Word();
-      const auto order = digit_order(best.at("order").get<std::string>());
-      const auto radices = best.at("radices").get<std::vector<int>>();
-      cases.push_back({best.at("bytes"), make_plan(operation, json.at("ranks"), word, order, radices)});
+      const auto add = [&](const nlohmann::json& candidate, int number) {
+        cases.cases.push_back({best.at("bytes"), collectives::plan_of(candidate.at("plan"))});
+        cases.finalist.push_back(number);
+      };
+      if (!all_finalists) {
+        add(best, 0);
+        continue;
+      }
+      int number = 0;
+      for (const auto& candidate : best.at("finalists")) add(candidate, number++);
     }
     return cases;
   } catch (const nlohmann::json::exception& error) {
@@ -181,34 +236,36 @@ std::vector<bench::CollectiveCase> load_cases(const std::string& path) {
 }
 
 int run_bench(const comm::Comm& world, const Arguments& arguments) {
-  const auto cases = comm::agree(world, [&] {
+  const auto [cases, finalist] = comm::agree(world, [&] {
     if (!(arguments.seconds > 0))
       throw InputError(fmt::format("--seconds {}: not a number of seconds", arguments.seconds));
-    return load_cases(arguments.schedules);
+    return load_cases(arguments.schedules, arguments.all_finalists);
   });
   const auto timings = time_collectives(world, cases, arguments.seconds);
   if (world.rank() != 0) return 0;
-  nlohmann::ordered_json json{{"schema", "ayatori.bench-collectives/1"},
+  nlohmann::ordered_json json{{"schema", "ayatori.bench-collectives/2"},
                               {"mpi", comm::mpi_version()},
                               {"ranks", world.size()},
                               {"timings", nlohmann::ordered_json::array()}};
-  fmt::print(stderr, "{:<14}{:>11}  {:<18}{:>14}{:>14}{:>11}\n", "collective", "bytes", "word", "MPI, us",
-             "word, us", "MPI/word");
+  fmt::print(stderr, "{:<14}{:>11}  {:<40}{:>14}{:>14}{:>8}\n", "collective", "bytes", "schedule", "MPI, us",
+             "ours, us", "ratio");
   double logarithms = 0;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const auto& [mpi, ours] = timings[i];
     const auto name = collectives::type_of(cases[i].plan.operation).name;
-    fmt::print(stderr, "{:<14}{:>11}  {:<18}{:>14.2f}{:>14.2f}{:>11.2f}\n", name, cases[i].bytes,
-               to_string(cases[i].plan.word), 1e6 * mpi.median, 1e6 * ours.median, mpi.median / ours.median);
+    fmt::print(stderr, "{:<14}{:>11}  {:<40}{:>14.2f}{:>14.2f}{:>8.2f}\n", name, cases[i].bytes,
+               shortened(describe(cases[i].plan), 39), 1e6 * mpi.median, 1e6 * ours.median,
+               mpi.median / ours.median);
     logarithms += std::log(mpi.median / ours.median);
     json["timings"].push_back(
         {{"operation", name},
          {"bytes", cases[i].bytes},
-         {"word", to_string(cases[i].plan.word)},
+         {"finalist", finalist[i]},
+         {"text", describe(cases[i].plan)},
          {"mpi_seconds", {{"median", mpi.median}, {"low", mpi.low}, {"high", mpi.high}}},
-         {"word_seconds", {{"median", ours.median}, {"low", ours.low}, {"high", ours.high}}}});
+         {"schedule_seconds", {{"median", ours.median}, {"low", ours.low}, {"high", ours.high}}}});
   }
-  fmt::print(stderr, "geometric mean of MPI/word: {:.2f}; all results are the MPI's\n",
+  fmt::print(stderr, "geometric mean of MPI/ours: {:.2f}; all results are the MPI's\n",
              std::exp(logarithms / static_cast<double>(std::max<std::size_t>(cases.size(), 1))));
   if (!arguments.json.empty()) write_file(arguments.json, json.dump(2) + "\n");
   return 0;
@@ -238,8 +295,15 @@ void add_collectives(CLI::App& app, Run& run) {
   drawing->add_option("--ranks", arguments->ranks, "Without --radices a power of two")->capture_default_str();
   drawing
       ->add_option("--radices", arguments->radices,
-                   "Of the digits, the nearest first: 2,3 for 6 ranks (default: 2)")
+                   "Of the digits, the nearest first: 2,3 for 6 ranks; 3r goes round a ring, 3d by doubling "
+                   "(default: 2)")
       ->delimiter(',');
+  drawing
+      ->add_option("--segments", arguments->segments,
+                   "Parts of the buffer that follow each other, a stage apart")
+      ->capture_default_str();
+  drawing->add_option("--group", arguments->group, "Ranks in a row that leave the word to the first of them")
+      ->capture_default_str();
   drawing->add_option("--order", arguments->order, "Of digits: NFFL or FFNL")->capture_default_str();
   drawing->add_option("--root", arguments->root, "Of broadcast, reduce, gather, scatter")
       ->capture_default_str();
@@ -249,10 +313,12 @@ void add_collectives(CLI::App& app, Run& run) {
   auto* racing =
       command->add_subcommand("bench", "Time schedules against the MPI's own operation, in this job");
   racing->add_option("--schedules", arguments->schedules, "What search --json has written")->required();
+  racing->add_flag("--finalists", arguments->all_finalists,
+                   "All that the search has replayed, not the best only");
   racing->add_option("--seconds", arguments->seconds, "For all together, about")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
-  racing->add_option("--json", arguments->json, "Write the result here (schema ayatori.bench-collectives/1)");
+  racing->add_option("--json", arguments->json, "Write the result here (schema ayatori.bench-collectives/2)");
   does(racing, run_bench);
 
   auto* finding = command->add_subcommand("search", "Find the best word for every size on a machine");
@@ -261,15 +327,30 @@ void add_collectives(CLI::App& app, Run& run) {
   finding
       ->add_option("--profile", arguments->profile, "Of the machine: a file, or the name of a published one")
       ->required();
-  finding->add_option("--ranks", arguments->ranks, "Whose prime factors are small")->capture_default_str();
-  finding
-      ->add_option("--most-radix", arguments->most_radix,
-                   "One more than the partners at once; 2: as in the paper")
-      ->check(CLI::Range(2, 64))
+  auto& limits = arguments->limits;
+  finding->add_option("--ranks", arguments->ranks, "Of the job")
+      ->check(CLI::Range(1, 65536))
       ->capture_default_str();
+  finding->add_option("--most-radix", limits.most_radix, "One more than the partners at once")
+      ->check(CLI::Range(2, 1024))
+      ->capture_default_str();
+  finding->add_option("--most-segments", limits.most_segments, "That a pipeline cuts the buffer into")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  finding
+      ->add_option("--finalists", limits.finalists, "That are replayed for every size; 0: the model decides")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  finding->add_flag(
+      "--words-only", limits.words_only,
+      "Neither rings, circulant graphs, leaders nor segments; with --most-radix 2 the paper's search");
+  finding->add_flag("--keep-order", limits.keeps_order, "Right for operators that do not commute");
+  finding->add_flag("--reproducible", limits.reproducible,
+                    "The same bits for every size, wherever it is cut");
   finding->add_option("--sizes", arguments->sizes, "Bytes of the buffer, from:to, doubling")
       ->capture_default_str();
-  finding->add_option("--json", arguments->json, "Write the result here (schema ayatori.collective-words/1)");
+  finding->add_option("--json", arguments->json,
+                      "Write the result here (schema ayatori.collective-schedules/1)");
   does(finding, search);
 }
 

@@ -12,7 +12,8 @@ double predict(Operation operation, int ranks, const char* word, DigitOrder orde
                double bytes) {
   const auto machine = machine::load_profile(profile);
   const Word letters = type_of(operation).has_words ? parse_word(word) : Word();
-  return predict_seconds(loads_of(expand(make_plan(operation, ranks, letters, order)), machine), machine,
+  const Network network(machine, ranks);
+  return predict_seconds(load_of(expand(make_plan(operation, ranks, letters, order)), network), network,
                          bytes);
 }
 

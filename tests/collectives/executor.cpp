@@ -8,7 +8,8 @@
 #include <random>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/collectives/word_search.hpp"
+#include "ayatori/collectives/word_schedule.hpp"
+#include "factorizations.hpp"
 
 namespace ayatori::collectives {
 namespace {
@@ -30,7 +31,7 @@ void expect_right(const comm::Comm& comm, const WordPlan& plan, std::int64_t cou
     const bool mine = from_root ? me == plan.root : !collects || i / std::max<std::int64_t>(count, 1) == me;
     data[i] = mine ? contribution(me, i) : -1;
   }
-  Executor executor(steps_of(plan, me), chunks_of(plan), type.is_by_rank);
+  Executor executor(plan, me);
   executor.run(comm, data.data(), count, comm::DataType::int64, comm::ReduceOp::sum);
   for (std::int64_t i = 0; i < length; ++i) {
     const auto block = type.is_by_rank ? static_cast<int>(i / count) : 0;
@@ -94,6 +95,7 @@ TEST(Executor, AnyPlan) {
       plan.root = type.has_root ? pick(0, ranks - 1) : 0;
       plan.word = type.has_words ? words[pick(0, static_cast<int>(words.size()) - 1)] : Word();
       plan.segments = type.has_words ? pick(1, 20) : 1;
+      plan.under_way = pick(1, 9);
       try {
         check_plan(plan);
       } catch (const InputError&) {
@@ -112,7 +114,7 @@ TEST(Executor, TheSameBitsEverywhere) {
     const auto radices = ranks > 1 ? std::vector{Radix{ranks, exchange}} : std::vector<Radix>();
     const auto plan = make_plan(Operation::allreduce, ranks, hybrid1(ranks > 1 ? 1 : 0, 0),
                                 DigitOrder::near_first, radices);
-    Executor executor(steps_of(plan, comm.rank()), chunks_of(plan), false);
+    Executor executor(plan, comm.rank());
     std::vector<double> data(1000);
     for (std::size_t i = 0; i < data.size(); ++i)
       data[i] = std::pow(10.0, static_cast<double>((i * 7 + comm.rank() * 5) % 17)) / (1.0 + comm.rank());
@@ -129,7 +131,7 @@ TEST(Executor, LongMessagesAndOtherTypes) {
   const int digits = static_cast<int>(radices.size());
   const auto plan =
       make_plan(Operation::allreduce, comm.size(), hybrid1(digits, digits), DigitOrder::near_first, radices);
-  Executor executor(steps_of(plan, comm.rank()), chunks_of(plan), false);
+  Executor executor(plan, comm.rank());
   std::vector<float> data(300001);
   for (int again = 0; again < 3; ++again) {
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>((i + comm.rank()) % 17);

@@ -1,120 +1,188 @@
 #include "ayatori/collectives/cost.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
-
-#include "ayatori/base/error.hpp"
+#include <cmath>
 
 namespace ayatori::collectives {
 
 namespace {
 
-std::size_t level_of(const machine::Profile& profile, int a, int b) {
-  for (std::size_t l = 0; l < profile.levels.size(); ++l) {
-    const auto& group_of = profile.levels[l].structure.group_of;
-    if (group_of[a] == group_of[b]) return l;
-  }
-  throw InputError(fmt::format("the profile has no level at which ranks {} and {} meet", a, b));
+/// What passes one end of lanes or ports.
+struct Traffic {
+  double out = 0;
+  double in = 0;
+  int flows = 0;
+};
+
+/// Seconds of so many bytes out, in, and both together.
+double seconds_through(double out, double in, double both, double bytes_per_second, double duplex) {
+  return std::max({out, in, both / duplex}) / bytes_per_second;
 }
 
-/// The curve that was measured under conditions like these; the nearest where there is none.
-const machine::TransferModel& model_for(const machine::Level& level, bool both_ways, bool many) {
-  const machine::TransferCurve* best = nullptr;
-  int best_score = -1;
-  for (const auto& curve : level.curves) {
-    if ((curve.pattern != "one-way" && curve.pattern != "both-ways") || curve.model.pieces.empty()) continue;
-    const int score =
-        2 * ((curve.pattern == "both-ways") == both_ways ? 1 : 0) + ((curve.pairs > 1) == many ? 1 : 0);
-    const bool is_busier = best != nullptr && score == best_score && many && curve.pairs > best->pairs;
-    if (score > best_score || is_busier) {
-      best = &curve;
-      best_score = score;
-    }
+/// What is busiest, without latencies.
+double seconds_of_bytes(const StageLoad& load, const Network& network, double bytes) {
+  if (network.levels() == 0) return 0;
+  const int fastest = network.fastest();
+  double most = bytes * seconds_through(load.out, load.in, load.both, network.lane(fastest),
+                                        network.lane_duplex(fastest));
+  for (int l = 0; l < network.levels(); ++l) {
+    const LevelLoad& level = load.levels[l];
+    most = std::max({most,
+                     bytes * seconds_through(level.lane_out, level.lane_in, level.lane_both, network.lane(l),
+                                             network.lane_duplex(l)),
+                     bytes * seconds_through(level.port_out, level.port_in, level.port_both, network.port(l),
+                                             network.port_duplex(l))});
   }
-  if (best == nullptr) throw InputError(fmt::format("the profile has no transfer times {}", level.name));
-  return best->model;
+  return most;
+}
+
+double seconds_of_combining(const StageLoad& load, const Network& network, double bytes) {
+  return load.messages > 0 ? load.messages * network.reducing(load.reduced * bytes / load.messages) : 0;
 }
 
 }  // namespace
 
-std::vector<StageLoad> loads_of(const Schedule& schedule, const machine::Profile& profile) {
-  if (profile.ranks < schedule.ranks)
-    throw InputError(fmt::format("the profile is one of {} ranks, and the schedule is for {}", profile.ranks,
-                                 schedule.ranks));
+StageLoad load_of(const std::vector<Message>& messages, const Network& network) {
   struct OfRank {
-    int sent = 0;
-    int arrived = 0;
+    double gaps = 0;
+    double least_gap = 0;
     double reduced = 0;
+    int messages = 0;
+    int sent = 0;
+    double out = 0;
+    double in = 0;
   };
-  struct Gathered {
-    int senders = 0;
-    LevelLoad load{};
-  };
-  std::vector<std::map<std::size_t, Gathered>> gathered(schedule.stages);
-  std::vector<StageLoad> stages(schedule.stages);
-  for (int rank = 0; rank < schedule.ranks; ++rank) {
-    const auto& steps = schedule.steps[rank];
-    for (auto step = steps.begin(); step != steps.end();) {
-      std::map<std::size_t, OfRank> mine;  // by level
-      const int stage = step->stage;
-      for (; step != steps.end() && step->stage == stage; ++step) {
-        const std::size_t level = level_of(profile, rank, step->peer);
-        const double share = static_cast<double>(chunk_count(step->chunks)) / schedule.chunks;
-        OfRank& of_rank = mine[level];
-        if (step->kind == Step::Kind::send) {
-          ++of_rank.sent;
-          auto& load = gathered[stage][level].load;
-          load.share = std::max(load.share, share);
-        } else {
-          ++of_rank.arrived;
-        }
-        if (step->kind == Step::Kind::reduce) of_rank.reduced += share;
-      }
-      const auto sends = [](const auto& entry) { return entry.second.sent > 0; };
-      if (std::ranges::count_if(mine, sends) > 1) stages[stage].by_same_rank = true;
-      for (const auto& [level, of_rank] : mine) {
-        Gathered& g = gathered[stage][level];
-        g.senders += of_rank.sent > 0 ? 1 : 0;
-        g.load.both_ways = g.load.both_ways || (of_rank.sent > 0 && of_rank.arrived > 0);
-        g.load.messages = std::max(g.load.messages, of_rank.sent);
-        g.load.reduced = std::max(g.load.reduced, of_rank.reduced);
-      }
+  StageLoad load;
+  load.levels.resize(network.levels());
+  std::vector<OfRank> ranks(network.ranks());
+  std::vector<std::vector<Traffic>> lanes(network.levels());
+  std::vector<std::vector<Traffic>> ports(network.levels());
+  for (const Message& message : messages) {
+    const int level = network.level_of(message.from, message.to);
+    LevelLoad& at = load.levels[level];
+    ++at.flows;
+    at.longest = std::max(at.longest, message.share);
+    lanes[level].resize(network.ranks());
+    lanes[level][message.from].out += message.share;
+    lanes[level][message.to].in += message.share;
+    for (int l = 1; l <= level; ++l) {
+      ports[l].resize(network.owners(l));
+      Traffic& from = ports[l][network.owner(l, message.from)];
+      Traffic& to = ports[l][network.owner(l, message.to)];
+      from.out += message.share;
+      to.in += message.share;
+      ++from.flows;
+    }
+    OfRank& sender = ranks[message.from];
+    const double gap = network.gap(level);
+    sender.gaps += gap;
+    sender.least_gap = sender.sent == 0 ? gap : std::min(sender.least_gap, gap);
+    ++sender.sent;
+    sender.out += message.share;
+    OfRank& receiver = ranks[message.to];
+    receiver.in += message.share;
+    if (message.is_reduced) {
+      receiver.reduced += message.share;
+      ++receiver.messages;
     }
   }
-  for (int stage = 0; stage < schedule.stages; ++stage) {
-    for (auto& [level, g] : gathered[stage]) {
-      g.load.level = level;
-      g.load.many = g.senders > (g.load.both_ways ? 2 : 1);
-      stages[stage].levels.push_back(g.load);
+  for (const OfRank& of_rank : ranks) {
+    load.out = std::max(load.out, of_rank.out);
+    load.in = std::max(load.in, of_rank.in);
+    load.both = std::max(load.both, of_rank.out + of_rank.in);
+    load.starting = std::max(load.starting, of_rank.gaps);
+    load.gaps = std::max(load.gaps, of_rank.gaps - of_rank.least_gap);
+    if (of_rank.reduced > load.reduced) {
+      load.reduced = of_rank.reduced;
+      load.messages = of_rank.messages;
     }
   }
-  return stages;
+  for (int l = 0; l < network.levels(); ++l) {
+    LevelLoad& level = load.levels[l];
+    for (const Traffic& traffic : lanes[l]) {
+      level.lane_out = std::max(level.lane_out, traffic.out);
+      level.lane_in = std::max(level.lane_in, traffic.in);
+      level.lane_both = std::max(level.lane_both, traffic.out + traffic.in);
+      if (traffic.out > 0 && traffic.in > 0) level.both_ways = true;
+    }
+    for (const Traffic& traffic : ports[l]) {
+      level.port_out = std::max(level.port_out, traffic.out);
+      level.port_in = std::max(level.port_in, traffic.in);
+      level.port_both = std::max(level.port_both, traffic.out + traffic.in);
+      level.flows_per_port = std::max(level.flows_per_port, traffic.flows);
+    }
+    level.flows_per_port = std::max(level.flows_per_port, level.flows > 0 ? 1 : 0);
+  }
+  return load;
 }
 
-double predict_seconds(const std::vector<StageLoad>& loads, const machine::Profile& profile, double bytes) {
-  double total = 0;
-  for (const StageLoad& stage : loads) {
-    double slowest = 0;
-    double all_after_first = 0;
-    double least_after_first = 0;
-    for (const LevelLoad& load : stage.levels) {
-      const machine::Level& level = profile.levels[load.level];
-      const auto& model = model_for(level, load.both_ways, load.many);
-      const auto* burst = level.curve("burst", 1);
-      const double gap =
-          burst == nullptr || burst->model.pieces.empty() ? model.latency() : burst->model.latency();
-      const double first = model.seconds(load.share * bytes);
-      const double further = std::max(gap, first - model.latency());
-      const double reducing = load.reduced > 0 ? profile.reduction.model.seconds(load.reduced * bytes) : 0;
-      slowest = std::max(slowest, first + (load.messages - 1) * further + reducing);
-      all_after_first += load.messages * further;
-      least_after_first = std::max(least_after_first, first - further);
+Load load_of(const Schedule& schedule, const Network& network) {
+  std::vector<std::vector<Message>> by_stage(schedule.stages);
+  std::vector<Message> all;
+  // Whether a message is combined its receiver knows, so it counts in the receiver's stage.
+  for (int rank = 0; rank < schedule.ranks; ++rank) {
+    for (const Step& step : schedule.steps[rank]) {
+      if (step.kind == Step::Kind::send) continue;
+      const double share = static_cast<double>(chunk_count(step.chunks)) / schedule.chunks;
+      by_stage[step.stage].push_back({step.peer, rank, share, step.reduces()});
     }
-    total += stage.by_same_rank ? std::max(slowest, least_after_first + all_after_first) : slowest;
   }
-  return total;
+  Load load;
+  for (const auto& flows : by_stage) {
+    load.stages.push_back(load_of(flows, network));
+    all.insert(all.end(), flows.begin(), flows.end());
+  }
+  load.together = load_of(all, network);
+  return load;
+}
+
+double predict_seconds(const StageLoad& load, const Network& network, double bytes) {
+  double latency = 0;
+  double alone = 0;
+  for (int l = 0; l < network.levels(); ++l) {
+    const LevelLoad& level = load.levels[l];
+    if (level.flows == 0) continue;
+    latency = std::max(latency, network.latency(l, level.both_ways, level.flows_per_port, level.flows));
+    alone = std::max(
+        alone, network.seconds(l, level.longest * bytes, level.both_ways, level.flows_per_port, level.flows));
+  }
+  return std::max(alone + load.gaps, latency + seconds_of_bytes(load, network, bytes)) +
+         seconds_of_combining(load, network, bytes);
+}
+
+namespace {
+
+/// What a segment takes of the busiest part of the machine.
+double busy_seconds(const Load& load, const Network& network, double bytes) {
+  return std::max(
+      seconds_of_bytes(load.together, network, bytes) + seconds_of_combining(load.together, network, bytes),
+      load.together.starting);
+}
+
+double longest_latency(const Load& load, const Network& network) {
+  double longest = 0;
+  for (const StageLoad& stage : load.stages) longest = std::max(longest, predict_seconds(stage, network, 0));
+  return longest;
+}
+
+}  // namespace
+
+double predict_seconds(const Load& load, const Network& network, double bytes, int segments, int under_way) {
+  const double of_segment = bytes / segments;
+  // Segments that are under way together arrive together.
+  const double together = of_segment * std::min(segments, under_way);
+  double seconds = 0;
+  for (const StageLoad& stage : load.stages) seconds += predict_seconds(stage, network, together);
+  if (segments == 1) return seconds;
+  const double busy = busy_seconds(load, network, of_segment);
+  const double interval = std::max(busy, (longest_latency(load, network) + busy) / under_way);
+  return seconds + std::max(segments - under_way, 0) * interval;
+}
+
+int stages_under_way(const Load& load, const Network& network, double segment_bytes, int most) {
+  const double busy = busy_seconds(load, network, segment_bytes);
+  const double needed = busy > 0 ? 1 + longest_latency(load, network) / busy : most;
+  return static_cast<int>(std::clamp(std::ceil(needed), 1.0, static_cast<double>(most)));
 }
 
 }  // namespace ayatori::collectives

@@ -2,34 +2,69 @@
 
 #include <vector>
 
+#include "ayatori/collectives/network.hpp"
 #include "ayatori/collectives/schedule.hpp"
-#include "ayatori/machine/profile.hpp"
 
 namespace ayatori::collectives {
 
-/// What the slowest messages of a stage at one level ask of the machine.
+/// A message, and how much of the buffer it carries.
+struct Message {
+  int from;
+  int to;
+  double share;
+  bool is_reduced;  ///< on arrival
+};
+
+/// What messages that are under way at once ask of the machine at a level: of the busiest rank, or group of
+/// the level below. Shares are of the buffer.
 struct LevelLoad {
-  std::size_t level;  ///< of the profile
-  bool both_ways;     ///< ranks send and receive at once
-  bool many;          ///< several ranks send at once
-  int messages;       ///< that a rank sends, at most
-  double share;       ///< of the buffer, in the longest message
-  double reduced;     ///< of the buffer, combined on arrival
+  int flows = 0;  ///< that meet at this level
+  int flows_per_port = 0;
+  bool both_ways = false;  ///< some rank sends and receives
+  double longest = 0;      ///< share of the longest message
+  double lane_out = 0;
+  double lane_in = 0;
+  double lane_both = 0;
+  double port_out = 0;  ///< also of flows that meet at a farther level
+  double port_in = 0;
+  double port_both = 0;
 };
 
 struct StageLoad {
-  std::vector<LevelLoad> levels;  ///< that the stage uses
-  bool by_same_rank = false;      ///< some rank sends at several of them, so they cannot go on at once
+  std::vector<LevelLoad> levels;  ///< by level of the network
+  double out = 0;                 ///< of a rank at all levels together
+  double in = 0;
+  double both = 0;
+  double gaps = 0;      ///< seconds between the first and the last message that a rank starts
+  double starting = 0;  ///< seconds that a rank needs to start all of them
+  double reduced = 0;   ///< share that a rank combines
+  int messages = 0;     ///< that a rank combines
 };
 
-/// What every stage of a schedule asks of the machine. Throws InputError if the profile has fewer ranks, or
-/// no level at which two ranks meet.
-std::vector<StageLoad> loads_of(const Schedule& schedule, const machine::Profile& profile);
+/// Of stages one after the other, and of all of them at once, as in the middle of a pipeline.
+struct Load {
+  std::vector<StageLoad> stages;
+  StageLoad together;
+};
 
-/// Imamura's model: alpha + beta x by level and by how many send at once, stage after stage, the slowest
-/// message of a stage counts. A further message of a rank costs its bytes, or what the profile's bursts take
-/// from one short message to the next (alpha, where it has none). And what reducing takes, where the profile
-/// knows. `bytes`: of the buffer, which is that of all blocks where the operation is by rank.
-double predict_seconds(const std::vector<StageLoad>& loads, const machine::Profile& profile, double bytes);
+StageLoad load_of(const std::vector<Message>& messages, const Network& network);
+
+/// What every stage of a schedule asks of the machine. Throws InputError where ranks never meet.
+Load load_of(const Schedule& schedule, const Network& network);
+
+/// Of one stage: the longest latency, and then what takes longest of the longest message alone (alpha + beta
+/// x by level and by how many send at once: Imamura's model), the lanes, the ports, and starting the messages
+/// one after the other; and combining. `bytes`: of the buffer.
+double predict_seconds(const StageLoad& load, const Network& network, double bytes);
+
+/// Stage after stage. With segments the first one goes through all stages, and every further one follows as
+/// soon as the busiest part of the machine is done with the one before, and fewer than `under_way` stages of
+/// a rank are.
+double predict_seconds(const Load& load, const Network& network, double bytes, int segments = 1,
+                       int under_way = 1);
+
+/// How many stages of a pipeline have to be under way so that latencies do not show, at most `most`: more
+/// would only make the first segments wait for later ones on the links that they share.
+int stages_under_way(const Load& load, const Network& network, double segment_bytes, int most);
 
 }  // namespace ayatori::collectives

@@ -1,7 +1,11 @@
 #include "ayatori/collectives/exchange.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
+
+#include "ayatori/base/error.hpp"
 
 namespace ayatori::collectives {
 
@@ -24,6 +28,13 @@ std::string_view name_of(Exchange exchange) {
       break;
   }
   return "doubling";
+}
+
+Exchange exchange(std::string_view name) {
+  for (const Exchange exchange : {Exchange::direct, Exchange::ring, Exchange::doubling}) {
+    if (name == name_of(exchange)) return exchange;
+  }
+  throw InputError(fmt::format("there is no exchange '{}'; known: direct, ring, doubling", name));
 }
 
 int stages_one_to_all(Exchange exchange, int members) {

@@ -12,6 +12,8 @@ enum class Exchange {
   doubling  ///< what is held doubles: as many stages as the number of members has binary digits
 };
 std::string_view name_of(Exchange exchange);  ///< "direct", "ring", "doubling"
+/// By that name. Throws InputError.
+Exchange exchange(std::string_view name);
 
 /// A message of a group as the member at one of its ends sees it. It carries the parts of `count` members,
 /// from that of member `first` on, cyclically.

@@ -9,9 +9,6 @@ namespace ayatori::collectives {
 namespace {
 
 constexpr int tag = 32004;  // communicators of the library carry no user messages with it
-/// Stages whose arrivals may be under way at once, and those of them that are expected before their turn.
-constexpr int window = 4;
-constexpr int ahead = 2;
 
 void sort_once(std::vector<int>& stages) {
   std::ranges::sort(stages);
@@ -21,8 +18,16 @@ void sort_once(std::vector<int>& stages) {
 
 }  // namespace
 
-Executor::Executor(std::vector<Step> steps, int chunks, bool is_by_rank)
-    : steps_(std::move(steps)), chunks_(chunks), is_by_rank_(is_by_rank), arrived_(window), packed_(window) {
+Executor::Executor(const WordPlan& plan, int rank)
+    : Executor(steps_of(plan, rank), chunks_of(plan), plan.under_way, type_of(plan.operation).is_by_rank) {}
+
+Executor::Executor(std::vector<Step> steps, int chunks, int under_way, bool is_by_rank)
+    : steps_(std::move(steps)),
+      chunks_(chunks),
+      under_way_(under_way),
+      is_by_rank_(is_by_rank),
+      arrived_(under_way + 1),
+      packed_(under_way + 1) {
   for (int i = 0; i < std::ssize(steps_); ++i) {
     if (i == 0 || steps_[i].stage != steps_[i - 1].stage) {
       Stage& stage = stages_.emplace_back();
@@ -76,6 +81,9 @@ struct Executor::Run {
   comm::DataType type;
   comm::ReduceOp op;
 
+  /// Places for what stages under way and the next one receive.
+  int slots() const { return e.under_way_ + 1; }
+
   // Chunks begin at whole elements; some are empty where there are fewer elements than chunks.
   std::int64_t begin_of(int chunk) const {
     return (e.is_by_rank_ ? chunk * count : chunk * count / e.chunks_) * size;
@@ -110,7 +118,7 @@ struct Executor::Run {
     Stage& stage = e.stages_[s];
     if (stage.is_expected) return;
     stage.is_expected = true;
-    auto& arrived = e.arrived_[s % window];
+    auto& arrived = e.arrived_[s % slots()];
     std::int64_t elsewhere = 0;
     for (int i = stage.begin; i < stage.end; ++i) {
       const Step& step = e.steps_[i];
@@ -130,7 +138,7 @@ struct Executor::Run {
 
   void send(int s) {
     Stage& stage = e.stages_[s];
-    auto& packed = e.packed_[s % window];
+    auto& packed = e.packed_[s % slots()];
     std::int64_t together = 0;
     for (int i = stage.begin; i < stage.end; ++i) {
       const Step& step = e.steps_[i];
@@ -162,7 +170,7 @@ struct Executor::Run {
     stage.arrivals.clear();
     stage.has_received = true;
     wait_for(stage.to_store);
-    std::byte* place = e.arrived_[s % window].data();
+    std::byte* place = e.arrived_[s % slots()].data();
     const Step* left = nullptr;  // operands from the left are combined with one another first
     const std::byte* lefts = nullptr;
     const auto flush = [&] {
@@ -211,17 +219,17 @@ struct Executor::Run {
     const int stages = static_cast<int>(e.stages_.size());
     for (Stage& stage : e.stages_) stage.is_expected = stage.has_received = stage.has_sent = false;
     for (int s = 0; s < stages; ++s) {
-      if (s >= window) {
-        receive(s - window);
-        wait_for_sends(e.stages_[s - window]);
+      if (s >= e.under_way_) {
+        receive(s - e.under_way_);
+        wait_for_sends(e.stages_[s - e.under_way_]);
       }
       wait_for(e.stages_[s].to_receive);
       expect(s);
       wait_for(e.stages_[s].to_send);
       send(s);
       // A long message is on its way sooner if the receiver expects it.
-      for (int next = s + 1; next < std::min(stages, s + 1 + ahead); ++next) {
-        const bool has_place = next < window || e.stages_[next - window].has_received;
+      for (int next = s + 1; next < std::min(stages, s + slots()); ++next) {
+        const bool has_place = next < slots() || e.stages_[next - slots()].has_received;
         if (!has_place || !are_met(e.stages_[next].to_receive)) break;
         expect(next);
       }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ayatori/collectives/schedule.hpp"
+#include "ayatori/collectives/word_schedule.hpp"
 #include "ayatori/comm/comm.hpp"
 
 namespace ayatori::collectives {
@@ -17,11 +17,12 @@ namespace ayatori::collectives {
 ///  the end;
 ///  - alltoall: the blocks for all ranks, then those from all ranks.
 /// What is not promised is overwritten with partial results. A stage begins when those before it have done
-/// what its own chunks need, so segments of a pipeline do not wait for one another.
+/// what its own chunks need, and all but the last `under_way` of them everything.
 class Executor {
  public:
-  /// `steps`: of this rank, in order of stages; `chunks`: see Schedule.
-  Executor(std::vector<Step> steps, int chunks, bool is_by_rank);
+  /// `steps`: of this rank, in order of stages; `chunks` and `under_way`: see Schedule.
+  Executor(std::vector<Step> steps, int chunks, int under_way, bool is_by_rank);
+  Executor(const WordPlan& plan, int rank);
 
   /// Collective. Throws EnvironmentError when the transport fails.
   void run(const comm::Comm& comm, void* data, std::int64_t count, comm::DataType type, comm::ReduceOp op);
@@ -53,6 +54,7 @@ class Executor {
 
   std::vector<Step> steps_;
   int chunks_;
+  int under_way_;
   bool is_by_rank_;
   std::vector<Stage> stages_;
   /// Of the stages that are under way: what arrives to be combined or taken apart, and what is put together

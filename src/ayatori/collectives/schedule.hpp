@@ -52,6 +52,9 @@ struct Schedule {
   int root = 0;
   int chunks = 1;
   int stages = 0;
+  /// So many stages of a rank may be under way at once, where they do not need one another: in a pipeline a
+  /// segment need not wait for the end of the one before. All of them share the rank's links.
+  int under_way = 1;
   std::vector<std::vector<Step>> steps;  ///< by rank, in order of stages
 
   bool operator==(const Schedule&) const = default;

@@ -84,4 +84,15 @@ Word hybrid1(int digits, int splits) {
   return word;
 }
 
+std::vector<Word> worthwhile_words(int digits) {
+  auto words = hybrid2_words(digits);
+  std::erase_if(words, [](const Word& word) {
+    for (std::size_t i = 1; i < word.size(); ++i) {
+      if (word[i - 1] == Letter::split && word[i] == Letter::merge) return true;
+    }
+    return false;
+  });
+  return words;
+}
+
 }  // namespace ayatori::collectives

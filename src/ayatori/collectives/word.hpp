@@ -38,4 +38,8 @@ inline constexpr int most_digits = 12;
 /// Hybrid1 (equation 7): j splits, copies, and j merges.
 Word hybrid1(int digits, int splits);
 
+/// Words of so many digits without those in which a split is merged at once: where digits are exchanged
+/// directly, that is never better than a copy, which moves the same bytes in half the stages. Catalan-many.
+std::vector<Word> worthwhile_words(int digits);
+
 }  // namespace ayatori::collectives

@@ -223,17 +223,17 @@ class Generator {
       case Operation::broadcast:
         return broadcast_steps(number);
       case Operation::reduce:
-        return reversed(broadcast_steps(number), Step::Kind::reduce);
+        return reversed(broadcast_steps(number), number);
       case Operation::allreduce:
         return allreduce_steps(number);
       case Operation::scatter:
         return scatter_steps(number);
       case Operation::gather:
-        return reversed(scatter_steps(number), Step::Kind::receive);
+        return reversed(scatter_steps(number), number);
       case Operation::allgather:
         return allgather_steps(number);
       case Operation::reduce_scatter:
-        return reversed(allgather_steps(number), Step::Kind::reduce);
+        return reversed(allgather_steps(number), number);
       case Operation::alltoall:
         break;
     }
@@ -241,8 +241,11 @@ class Generator {
   }
 
   /// The dual: every arrow reversed, the last first. What was sent comes back, to be combined or stored.
-  std::vector<Step> reversed(std::vector<Step> steps, Step::Kind arrival) const {
+  std::vector<Step> reversed(std::vector<Step> steps, int number) const {
     for (Step& step : steps) {
+      auto arrival = Step::Kind::receive;
+      if (type_of(plan_.operation).reduces)
+        arrival = step.peer < number ? Step::Kind::reduce_left : Step::Kind::reduce;
       step.stage = core_stages_ - 1 - step.stage;
       step.kind = step.kind == Step::Kind::send ? arrival : Step::Kind::send;
     }
@@ -550,9 +553,13 @@ void check_plan(const WordPlan& plan) {
         throw InputError("alltoall is done directly or in pairs (ring)");
     }
   }
-  if (plan.segments < 1 || (plan.segments > 1 && !type.has_words))
+  constexpr int most_segments = 1 << 16;
+  if (plan.segments < 1 || plan.segments > most_segments || (plan.segments > 1 && !type.has_words))
     throw InputError(
-        fmt::format("{} segments: at least one, and one where blocks are of ranks", plan.segments));
+        fmt::format("{} segments: 1 to {}, and 1 where blocks are of ranks", plan.segments, most_segments));
+  constexpr int most_under_way = 64;
+  if (plan.under_way < 1 || plan.under_way > most_under_way)
+    throw InputError(fmt::format("{} stages under way: 1 to {}", plan.under_way, most_under_way));
   if (!plan.order.empty()) {
     auto order = plan.order;
     std::ranges::sort(order);
@@ -612,7 +619,7 @@ std::string describe(const WordPlan& plan) {
   std::string text = to_string(plan.word);
   if (!digits.empty()) text += fmt::format("{}of {}", text.empty() ? "" : " ", digits);
   if (!plan.groups.empty()) text += fmt::format("; {} leaders ({})", plan.groups.size(), name_of(plan.fold));
-  if (plan.segments > 1) text += fmt::format("; {} segments", plan.segments);
+  if (plan.segments > 1) text += fmt::format("; {} segments, {} under way", plan.segments, plan.under_way);
   return text;
 }
 
@@ -643,7 +650,8 @@ std::vector<Step> steps_of(const WordPlan& plan, int rank) {
 
 Schedule expand(const WordPlan& plan) {
   const Generator generator(plan);
-  Schedule schedule{plan.operation, plan.ranks, plan.root, chunks_of(plan), stages_of(plan), {}};
+  Schedule schedule{plan.operation,  plan.ranks,     plan.root, chunks_of(plan),
+                    stages_of(plan), plan.under_way, {}};
   for (int rank = 0; rank < plan.ranks; ++rank) schedule.steps.push_back(generator.steps(rank));
   return schedule;
 }
