@@ -24,14 +24,18 @@ class Network {
   int owner(int level, int rank) const { return level == 0 ? rank : levels_[level - 1].group_of[rank]; }
   int owners(int level) const { return level == 0 ? ranks_ : levels_[level - 1].groups; }
 
-  /// One message alone, or one of as many as the level's curves know. `flows_per_port`: that leave one group of
-  /// the level below at once; `flows`: at the level in all.
+  /// One message alone, or one of as many as the level's curves know. `flows_per_port`: that leave one group
+  /// of the level below at once; `flows`: at the level in all.
   double seconds(int level, double bytes, bool both_ways, int flows_per_port, int flows) const;
   /// Of an empty message, as above.
   double latency(int level, bool both_ways, int flows_per_port, int flows) const;
   /// From one short message of a rank to its next, while none is waited for.
   double gap(int level) const { return levels_[level].gap; }
-  /// Bytes per second in one direction: of a rank at a level, and of a port (infinite where nothing limits it).
+  /// Bytes that a message takes up on its way beside its own: what makes short messages late that share a
+  /// port.
+  double overhead(int level) const { return levels_[level].overhead; }
+  /// Bytes per second in one direction: of a rank at a level, and of a port (infinite where nothing limits
+  /// it).
   double lane(int level) const { return levels_[level].lane; }
   double port(int level) const { return levels_[level].port; }
   /// Both directions together, as a multiple of one: 1 where they share, 2 where they do not meet.
@@ -46,7 +50,9 @@ class Network {
     int groups = 0;
     int sharing_pairs = 1;
     std::vector<machine::TransferCurve> curves;  ///< one-way and both-ways
+    double farther = 0;                          ///< seconds from the pair of the curves to a typical one
     double gap = 0;
+    double overhead = 0;
     double lane = 0;
     double port = 0;
     double lane_duplex = 2;
