@@ -174,8 +174,7 @@ TEST(Replay, OnlyConflictsHoldAStageUp) {
   const auto both_read = schedule_of(4, 10, {{0, 1, 0, {0, 9}}, {1, 1, 2, {8, 9}}});
   EXPECT_LT(replay(both_read, flat(4), 1000), alpha + 1001 * beta + gap);
   const auto in_order = schedule_of(4, 10, {{0, 0, 1, {0, 9}}, {1, 1, 2, {8, 9}}, {2, 1, 3, {9, 10}}});
-  const double both = 2 * alpha + (900 + 2 * 100) * beta;
-  EXPECT_NEAR(replay(in_order, flat(4), 1000), both, 5e-3 * both)  // shares are renewed at such a pace
+  EXPECT_DOUBLE_EQ(replay(in_order, flat(4), 1000), 2 * alpha + (900 + 2 * 100) * beta)
       << "the last is posted after the one before it, and shares the lane with it";
 }
 
@@ -218,6 +217,17 @@ TEST(Replay, ARingGoesRoundAfterRound) {
 TEST(Replay, AWordIsTheSumOfItsLetters) {
   const auto plan = make_plan(Operation::allreduce, 8, parse_word("MMCSS"), DigitOrder::near_first);
   EXPECT_NEAR(replay(expand(plan), flat(8), 800), 5 * alpha + 2 * (400 + 200) * beta + 200 * beta, 1e-9);
+}
+
+/// So many that their shares are no longer found for every message: all lanes stay full all the same.
+TEST(Replay, ManyAtOnceFillTheirLanes) {
+  constexpr int ranks = 64;
+  const std::vector<int> radices{ranks};
+  const auto plan = make_plan(Operation::allreduce, ranks, parse_word("C"), DigitOrder::near_first, radices);
+  const double seconds = replay(expand(plan), flat(ranks), 100);
+  const double full = alpha + (ranks - 1) * 100 * beta;
+  EXPECT_GT(seconds, full * (1 - 1e-9));
+  EXPECT_LT(seconds, 1.01 * full + 2 * ranks * gap);
 }
 
 TEST(FairShare, FillsLinkByLink) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <queue>
@@ -16,8 +17,9 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 constexpr double unlimited = std::numeric_limits<double>::max();
-/// Shares are found anew when so much of the time has passed since they were: where ranks drift apart, every
-/// message would change them.
+/// Where ranks drift apart every message changes the shares. After so many (of flows) have been found they
+/// are found anew only when so much of the time has passed since they were, and estimated in between.
+constexpr std::int64_t exact_shares = 200'000;
 constexpr double renewal = 5e-3;
 
 /// The steps that wrote a chunk of a rank in the last stage that did, and those that have read it since.
@@ -256,11 +258,10 @@ class Replay::Run {
       double next = events_.empty() ? never : events_.top().time;
       for (const Flight& flight : flights_) next = std::min(next, flight.end);
       if (next == never) break;
-      const double renewed = std::max(now_, shared_out_ * (1 + renewal));
-      now_ = changes_ ? std::min(next, renewed) : next;
+      now_ = changes_ ? std::min(next, std::max(now_, renewed())) : next;
       take_place(now_ * (1 + 1e-9));  // symmetric messages end together but for rounding
       post_all();
-      if (changes_ && now_ >= shared_out_ * (1 + renewal)) share_out();
+      if (changes_ && now_ >= renewed()) share_out();
     }
     assert(std::ranges::all_of(waits_for_, [](int left) { return left == 0; }));
     return now_;
@@ -405,12 +406,16 @@ class Replay::Run {
     if (--waits_for_[post] == 0) to_post_.push_back(post);
   }
 
+  /// When the shares are to be found anew if they change.
+  double renewed() const { return shares_ < exact_shares ? 0 : shared_out_ * (1 + renewal); }
+
   void share_out() {
     left_.clear();
     for (std::size_t i = 0; i < flights_.size(); ++i)
       left_.push_back((flights_[i].end - now_) * flows_[i].rate);
     fair_share_.assign(flows_);
     for (std::size_t i = 0; i < flights_.size(); ++i) flights_[i].end = now_ + left_[i] / flows_[i].rate;
+    shares_ += std::ssize(flows_);
     shared_out_ = now_;
     changes_ = false;
   }
@@ -431,7 +436,8 @@ class Replay::Run {
   std::vector<Flow> flows_;   ///< of the flights
   std::vector<double> left_;  ///< bytes of the flights
   double now_ = 0;
-  double shared_out_ = 0;
+  double shared_out_ = 0;    ///< when
+  std::int64_t shares_ = 0;  ///< found
   bool changes_ = false;
 };
 
