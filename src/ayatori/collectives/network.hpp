@@ -24,8 +24,8 @@ class Network {
   int owner(int level, int rank) const { return level == 0 ? rank : levels_[level - 1].group_of[rank]; }
   int owners(int level) const { return level == 0 ? ranks_ : levels_[level - 1].groups; }
 
-  /// One message alone, or one of as many as the level's curves know. `flows_per_port`: that leave one group
-  /// of the level below at once; `flows`: at the level in all.
+  /// One message between a typical pair, alone or as one of as many as the level's curves know.
+  /// `flows_per_port`: that leave one group of the level below at once; `flows`: at the level in all.
   double seconds(int level, double bytes, bool both_ways, int flows_per_port, int flows) const;
   /// Of an empty message, as above.
   double latency(int level, bool both_ways, int flows_per_port, int flows) const;

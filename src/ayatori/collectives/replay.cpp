@@ -1,7 +1,8 @@
 #include "ayatori/collectives/replay.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cstdint>
 #include <limits>
@@ -9,6 +10,7 @@
 #include <queue>
 #include <span>
 
+#include "ayatori/base/error.hpp"
 #include "ayatori/collectives/fair_share.hpp"
 
 namespace ayatori::collectives {
@@ -74,6 +76,9 @@ struct Replay::Draft {
 };
 
 Replay::Replay(const Schedule& schedule, const Network& network) : network_(network) {
+  if (network.ranks() < schedule.ranks)
+    throw InputError(fmt::format("the network is one of {} ranks, and the schedule is for {}",
+                                 network.ranks(), schedule.ranks));
   add_links();
   Draft draft;
   add_messages(schedule, draft);
