@@ -26,8 +26,8 @@ Executor::Executor(std::vector<Step> steps, int chunks, int under_way, bool is_b
       chunks_(chunks),
       under_way_(under_way),
       is_by_rank_(is_by_rank),
-      arrived_(under_way + 1),
-      packed_(under_way + 1) {
+      arrived_(2 * under_way),
+      packed_(2 * under_way) {
   for (int i = 0; i < std::ssize(steps_); ++i) {
     if (i == 0 || steps_[i].stage != steps_[i - 1].stage) {
       Stage& stage = stages_.emplace_back();
@@ -81,8 +81,8 @@ struct Executor::Run {
   comm::DataType type;
   comm::ReduceOp op;
 
-  /// Places for what stages under way and the next one receive.
-  int slots() const { return e.under_way_ + 1; }
+  /// Places for what stages under way receive, and those that are expected before their turn.
+  int slots() const { return 2 * e.under_way_; }
 
   // Chunks begin at whole elements; some are empty where there are fewer elements than chunks.
   std::int64_t begin_of(int chunk) const {
@@ -228,9 +228,8 @@ struct Executor::Run {
       wait_for(e.stages_[s].to_send);
       send(s);
       // A long message is on its way sooner if the receiver expects it.
-      for (int next = s + 1; next < std::min(stages, s + slots()); ++next) {
-        const bool has_place = next < slots() || e.stages_[next - slots()].has_received;
-        if (!has_place || !are_met(e.stages_[next].to_receive)) break;
+      for (int next = s + 1; next < std::min(stages, s + e.under_way_); ++next) {
+        if (!are_met(e.stages_[next].to_receive)) break;
         expect(next);
       }
     }

@@ -26,6 +26,21 @@ double duplex_of(const machine::Level& level, int most_pairs) {
   return duplex;
 }
 
+/// A burst of short messages takes, beside the gaps, what its first message takes and the answer to its last.
+double gap_of(const machine::TransferCurve& burst, double latency) {
+  constexpr double messages = 64;  // machine::transfer_patterns()
+  return std::max(burst.model.latency() - 2 * latency / messages, 0.0);
+}
+
+/// By how much the latency grows with every further message that passes the port, at the port's rate.
+double overhead_of(const machine::Level& level, const machine::LinkSharing& sharing) {
+  if (!sharing.is_limited) return 0;
+  const double alone = level.curve("one-way", 1)->model.latency();
+  const auto* most = level.curve("one-way", level.sharing_pairs);
+  if (most == nullptr || most->model.pieces.empty()) return 0;
+  return std::max(most->model.latency() - alone, 0.0) / (most->pairs - 1) * sharing.capacity;
+}
+
 }  // namespace
 
 Network::Network(const machine::Profile& profile, int ranks)
@@ -36,7 +51,8 @@ Network::Network(const machine::Profile& profile, int ranks)
   for (const auto& measured : profile.levels) {
     Level& level = levels_.emplace_back();
     level.group_of = measured.structure.group_of;
-    level.groups = measured.structure.groups;
+    level.group_of.resize(ranks);
+    level.groups = 1 + *std::ranges::max_element(level.group_of);
     level.sharing_pairs = measured.sharing_pairs;
     for (const auto& curve : measured.curves) {
       const bool tells = curve.pattern == "one-way" || curve.pattern == "both-ways";
@@ -47,11 +63,18 @@ Network::Network(const machine::Profile& profile, int ranks)
     const auto& alone = model(levels() - 1, false, 1, 1);
     const auto* burst = measured.curve("burst", 1);
     const bool knows_bursts = burst != nullptr && !burst->model.pieces.empty();
-    level.gap = knows_bursts ? burst->model.latency() : alone.latency();
+    level.gap = knows_bursts ? gap_of(*burst, alone.latency()) : alone.latency();
     constexpr double unlimited = std::numeric_limits<double>::infinity();
     level.lane = alone.bandwidth() > 0 ? alone.bandwidth() : unlimited;
+    for (const auto& curve : level.curves) {
+      if (curve.pattern == "one-way") level.lane = std::max(level.lane, curve.model.bandwidth());
+    }
+    if (level.lane > levels_[fastest_].lane) fastest_ = levels() - 1;
     const auto sharing = link_sharing(measured);
     level.port = sharing.is_limited ? sharing.capacity : unlimited;
+    level.overhead = overhead_of(measured, sharing);
+    constexpr double short_message = 8;  // the one that levels are inferred by
+    level.farther = std::max(measured.structure.typical_seconds - alone.seconds(short_message), 0.0);
     level.lane_duplex = duplex_of(measured, 1);
     level.port_duplex = duplex_of(measured, measured.sharing_pairs);
   }
@@ -88,11 +111,11 @@ const machine::TransferModel& Network::model(int level, bool both_ways, int flow
 }
 
 double Network::seconds(int level, double bytes, bool both_ways, int flows_per_port, int flows) const {
-  return model(level, both_ways, flows_per_port, flows).seconds(bytes);
+  return model(level, both_ways, flows_per_port, flows).seconds(bytes) + levels_[level].farther;
 }
 
 double Network::latency(int level, bool both_ways, int flows_per_port, int flows) const {
-  return model(level, both_ways, flows_per_port, flows).latency();
+  return model(level, both_ways, flows_per_port, flows).latency() + levels_[level].farther;
 }
 
 double Network::reducing(double bytes) const {

@@ -24,13 +24,16 @@ class Network {
   int owner(int level, int rank) const { return level == 0 ? rank : levels_[level - 1].group_of[rank]; }
   int owners(int level) const { return level == 0 ? ranks_ : levels_[level - 1].groups; }
 
-  /// One message alone, or one of as many as the level's curves know. `flows_per_port`: that leave one group
-  /// of the level below at once; `flows`: at the level in all.
+  /// One message between a typical pair, alone or as one of as many as the level's curves know.
+  /// `flows_per_port`: that leave one group of the level below at once; `flows`: at the level in all.
   double seconds(int level, double bytes, bool both_ways, int flows_per_port, int flows) const;
   /// Of an empty message, as above.
   double latency(int level, bool both_ways, int flows_per_port, int flows) const;
   /// From one short message of a rank to its next, while none is waited for.
   double gap(int level) const { return levels_[level].gap; }
+  /// Bytes that a message takes up on its way beside its own: what makes short messages late that share a
+  /// port.
+  double overhead(int level) const { return levels_[level].overhead; }
   /// Bytes per second in one direction: of a rank at a level, and of a port (infinite where nothing limits
   /// it).
   double lane(int level) const { return levels_[level].lane; }
@@ -40,6 +43,8 @@ class Network {
   double port_duplex(int level) const { return levels_[level].port_duplex; }
   /// Of combining so many bytes with as many others; 0 where it was not measured.
   double reducing(double bytes) const;
+  /// The level with the widest lane: a rank's messages of all levels together are no faster.
+  int fastest() const { return fastest_; }
 
  private:
   struct Level {
@@ -47,7 +52,9 @@ class Network {
     int groups = 0;
     int sharing_pairs = 1;
     std::vector<machine::TransferCurve> curves;  ///< one-way and both-ways
+    double farther = 0;                          ///< seconds from the pair of the curves to a typical one
     double gap = 0;
+    double overhead = 0;
     double lane = 0;
     double port = 0;
     double lane_duplex = 2;
@@ -56,6 +63,7 @@ class Network {
   const machine::TransferModel& model(int level, bool both_ways, int flows_per_port, int flows) const;
 
   int ranks_;
+  int fastest_ = 0;
   std::vector<Level> levels_;
   machine::TransferModel reduction_;
 };

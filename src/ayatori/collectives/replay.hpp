@@ -1,0 +1,87 @@
+#pragma once
+
+#include <vector>
+
+#include "ayatori/collectives/network.hpp"
+#include "ayatori/collectives/schedule.hpp"
+
+namespace ayatori::collectives {
+
+/// What the executor does with a schedule on a network, event by event: prepared once, then told for as many
+/// sizes as one likes.
+///
+/// A rank takes up its stages in order, each when all but the last `under_way` before it are complete; it
+/// sends when the earlier steps that wrote what it sends are complete, too, and expects messages up to
+/// `under_way` - 1 stages ahead, as far as nothing else needs their place. A message starts when both of its
+/// ends are posted; messages that one rank starts at once, or that reach it at once, are network.gap() apart.
+/// It takes its latency; then its bytes flow at the max-min fair share of the lanes and ports that it passes,
+/// at most as fast as alone. What a rank has to combine it combines one after the other.
+class Replay {
+ public:
+  /// `schedule`: one without a violation (validate.hpp), which need not outlive this; `network` has to.
+  /// Throws InputError if the network has fewer ranks.
+  Replay(const Schedule& schedule, const Network& network);
+
+  /// From the common start to the end of the last step. `bytes`: of the buffer, which is that of all blocks
+  /// where the operation is by rank.
+  double seconds(double bytes) const;
+
+ private:
+  /// From one rank to another, past these of `passed_`.
+  struct Route {
+    int from;
+    int to;
+    int level;
+    int begin;
+    int end;
+  };
+  /// What decides how long a message takes that is alone on its way.
+  struct Kind {
+    int level = 0;
+    bool both_ways = false;  ///< an end of it sends and receives at this level in one stage
+    bool many = false;       ///< others are on their way at this level in the same stage
+    bool reduces = false;
+    double share = 0;  ///< of the buffer
+
+    auto operator<=>(const Kind&) const = default;
+  };
+  struct Message {
+    int route;
+    int kind;
+  };
+  /// What a rank does at once: of every stage its turn, what it expects, and what it sends. The steps are
+  /// those of `posted_` from here to the next post's.
+  struct Post {
+    int waits_for;  ///< so many steps and posts
+    int begin;
+  };
+  struct Draft;
+  class Run;
+
+  /// The two steps of a message.
+  static int send_step(int message) { return 2 * message; }
+  static int arrival_step(int message) { return 2 * message + 1; }
+
+  int add_owners(int owners, double capacity, double duplex);
+  void add_links();
+  void pass(int first, int out, int in);
+  int add_route(int from, int to);
+  void add_messages(const Schedule& schedule, Draft& draft);
+  void add_posts(const Schedule& schedule, Draft& draft);
+
+  const Network& network_;
+  std::vector<double> capacity_;  ///< bytes per second of all that messages pass
+  int rank_links_ = 0;            ///< the first of what a rank's messages of all levels pass
+  std::vector<int> lanes_;        ///< by level: the first
+  std::vector<int> ports_;
+  std::vector<int> passed_;
+  std::vector<Route> routes_;
+  std::vector<Kind> kinds_;
+  std::vector<Message> messages_;
+  std::vector<Post> posts_;  ///< rank by rank, and one more for the end
+  std::vector<int> posted_;
+  std::vector<int> waiting_begin_;  ///< by step, then by post: where its part of `waiting_` begins
+  std::vector<int> waiting_;        ///< posts
+};
+
+}  // namespace ayatori::collectives

@@ -1,0 +1,266 @@
+#include "ayatori/collectives/replay.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/collectives/fair_share.hpp"
+#include "ayatori/collectives/validate.hpp"
+#include "ayatori/collectives/word_schedule.hpp"
+
+namespace ayatori::collectives {
+namespace {
+
+using enum Step::Kind;
+
+constexpr double alpha = 2;
+constexpr double beta = 0.25;  // seconds per byte
+constexpr double gap = 0.125;
+
+machine::TransferCurve curve(const char* pattern, int pairs, double latency, double per_byte) {
+  return {pattern, pairs, {}, {{{0, latency, per_byte}}, 0}};
+}
+
+/// What a burst shows where its messages are `apart`: also the first one's latency, and the answer's.
+machine::TransferCurve burst(double latency, double apart) {
+  return curve("burst", 1, apart + 2 * latency / 64, 0);
+}
+
+/// Ranks that are all equally far apart. `both_ways`: seconds per byte of messages that cross.
+machine::Profile flat(int ranks, double both_ways = beta, double apart = gap) {
+  machine::Profile profile;
+  profile.ranks = ranks;
+  machine::Level& level = profile.levels.emplace_back();
+  level.structure.group_of.assign(ranks, 0);
+  level.structure.groups = 1;
+  level.curves = {curve("one-way", 1, alpha, beta), curve("both-ways", 1, alpha, both_ways),
+                  burst(alpha, apart)};
+  return profile;
+}
+
+/// Nodes of two ranks, of which each alone could fill the port of its node.
+machine::Profile nodes_of_two(int nodes, double both_ways) {
+  machine::Profile profile = flat(2 * nodes);
+  profile.levels.push_back(profile.levels.front());
+  machine::Level& within = profile.levels.front();
+  for (int rank = 0; rank < profile.ranks; ++rank) within.structure.group_of[rank] = rank / 2;
+  within.structure.groups = nodes;
+  machine::Level& between = profile.levels.back();
+  between.sharing_pairs = 2;
+  between.curves = {curve("one-way", 1, alpha, beta), curve("both-ways", 1, alpha, both_ways),
+                    curve("one-way", 2, alpha, 2 * beta), curve("both-ways", 2, alpha, 2 * both_ways),
+                    burst(alpha, gap)};
+  return profile;
+}
+
+double replay(const Schedule& schedule, const machine::Profile& profile, double bytes) {
+  const Network network(profile, schedule.ranks);
+  return Replay(schedule, network).seconds(bytes);
+}
+
+struct Sent {
+  int stage;
+  int from;
+  int to;
+  ChunkRange chunks;
+};
+
+Schedule schedule_of(int ranks, int chunks, const std::vector<Sent>& messages, Step::Kind arrival = receive,
+                     int under_way = 1) {
+  Schedule schedule{Operation::broadcast, ranks, 0, chunks, 0, under_way, {}};
+  schedule.steps.resize(ranks);
+  for (const auto& [stage, from, to, range] : messages) {
+    schedule.stages = std::max(schedule.stages, stage + 1);
+    schedule.steps[from].push_back({stage, send, to, {range}});
+    schedule.steps[to].push_back({stage, arrival, from, {range}});
+  }
+  for (auto& steps : schedule.steps) std::ranges::stable_sort(steps, {}, &Step::stage);
+  return schedule;
+}
+
+TEST(Replay, OneMessageTakesItsTime) {
+  const auto schedule = schedule_of(2, 4, {{0, 0, 1, {1, 2}}});
+  EXPECT_DOUBLE_EQ(replay(schedule, flat(2), 400), alpha + 100 * beta);
+  EXPECT_DOUBLE_EQ(replay(schedule, flat(2), 0), alpha);
+  EXPECT_DOUBLE_EQ(replay(schedule_of(2, 1, {}), flat(2), 400), 0);
+  EXPECT_THROW(Replay(schedule_of(3, 1, {}), Network(flat(4), 2)), InputError);
+}
+
+TEST(Replay, APortIsShared) {
+  const auto profile = nodes_of_two(3, beta);
+  const auto one = schedule_of(6, 1, {{0, 0, 2, {0, 1}}});
+  EXPECT_DOUBLE_EQ(replay(one, profile, 100), alpha + 100 * beta);
+  const auto leaving = schedule_of(6, 1, {{0, 0, 2, {0, 1}}, {0, 1, 4, {0, 1}}});
+  EXPECT_DOUBLE_EQ(replay(leaving, profile, 100), alpha + 200 * beta);
+  const auto entering = schedule_of(6, 1, {{0, 0, 4, {0, 1}}, {0, 2, 5, {0, 1}}});
+  EXPECT_DOUBLE_EQ(replay(entering, profile, 100), alpha + 200 * beta);
+  const auto apart = schedule_of(6, 1, {{0, 0, 2, {0, 1}}, {0, 4, 1, {0, 1}}});
+  EXPECT_DOUBLE_EQ(replay(apart, profile, 100), alpha + 100 * beta);
+  EXPECT_DOUBLE_EQ(replay(apart, nodes_of_two(3, 2 * beta), 100), alpha + 200 * beta)
+      << "where the directions share it";
+  const auto within = schedule_of(6, 1, {{0, 0, 1, {0, 1}}, {0, 2, 4, {0, 1}}, {0, 3, 5, {0, 1}}});
+  EXPECT_DOUBLE_EQ(replay(within, profile, 100), alpha + 200 * beta);
+}
+
+/// An empty message takes up a port, too, where the curves show that many of them do.
+TEST(Replay, ShortMessagesShareAPort) {
+  auto profile = nodes_of_two(2, beta);
+  profile.levels.back().curves[2] = curve("one-way", 2, alpha + 0.5, 2 * beta);
+  EXPECT_DOUBLE_EQ(replay(schedule_of(4, 1, {{0, 0, 2, {0, 1}}}), profile, 0), alpha);
+  EXPECT_DOUBLE_EQ(replay(schedule_of(4, 1, {{0, 0, 2, {0, 1}}, {0, 1, 3, {0, 1}}}), profile, 0),
+                   alpha + 0.5);
+}
+
+/// The curves are those of one pair, and the level's typical one may be farther apart.
+TEST(Replay, ATypicalPairIsFarther) {
+  auto profile = flat(2);
+  profile.levels.front().structure.typical_seconds = 1.5 * alpha + 8 * beta;
+  EXPECT_DOUBLE_EQ(replay(schedule_of(2, 1, {{0, 0, 1, {0, 1}}}), profile, 100), 1.5 * alpha + 100 * beta);
+}
+
+/// The longer one has the port for itself once the shorter one is through.
+TEST(Replay, WhatOneLeavesAnotherGets) {
+  const auto schedule = schedule_of(4, 4, {{0, 0, 2, {0, 1}}, {0, 1, 3, {1, 4}}});
+  EXPECT_DOUBLE_EQ(replay(schedule, nodes_of_two(2, beta), 400), alpha + (2 * 100 + 200) * beta);
+}
+
+TEST(Replay, MessagesThatCross) {
+  const auto schedule = schedule_of(2, 2, {{0, 0, 1, {0, 1}}, {0, 1, 0, {1, 2}}});
+  EXPECT_DOUBLE_EQ(replay(schedule, flat(2), 200), alpha + 100 * beta);
+  EXPECT_DOUBLE_EQ(replay(schedule, flat(2, 2 * beta), 200), alpha + 200 * beta);
+}
+
+TEST(Replay, ShortMessagesStartAGapApart) {
+  std::vector<Sent> from_one;
+  std::vector<Sent> to_one;
+  for (int rank = 1; rank < 6; ++rank) {
+    from_one.push_back({0, 0, rank, {rank, rank + 1}});
+    to_one.push_back({0, rank, 0, {rank, rank + 1}});
+  }
+  EXPECT_DOUBLE_EQ(replay(schedule_of(6, 6, from_one), flat(6), 0), alpha + 4 * gap);
+  EXPECT_DOUBLE_EQ(replay(schedule_of(6, 6, to_one), flat(6), 0), alpha + 4 * gap);
+}
+
+/// Segments go down a line of ranks one behind the other.
+TEST(Replay, ALineIsAPipeline) {
+  constexpr int ranks = 5;
+  constexpr int segments = 8;
+  std::vector<Sent> messages;
+  for (int segment = 0; segment < segments; ++segment) {
+    for (int rank = 0; rank + 1 < ranks; ++rank)
+      messages.push_back({rank + segment, rank, rank + 1, {segment, segment + 1}});
+  }
+  auto line = schedule_of(ranks, segments, messages);
+  const auto profile = flat(ranks, beta, 0);
+  EXPECT_NEAR(replay(line, profile, 100 * segments), (ranks - 2 + segments) * (alpha + 100 * beta), 1e-9)
+      << "a rank expects a segment when it has the one before";
+  ++line.stages;
+  line.under_way = line.stages;
+  for (auto& steps : line.steps) {
+    for (Step& step : steps) step.stage = step.kind == receive ? 0 : step.stage + 1;
+    std::stable_sort(steps.begin(), steps.end(),
+                     [](const Step& a, const Step& b) { return a.stage < b.stage; });
+  }
+  EXPECT_NEAR(replay(line, profile, 100 * segments), (ranks - 1) * (alpha + segments * 100 * beta), 1e-9)
+      << "expected all at once, they share the lane and arrive together";
+}
+
+TEST(Replay, OnlyConflictsHoldAStageUp) {
+  const auto free = schedule_of(4, 10, {{0, 0, 1, {0, 9}}, {1, 1, 2, {9, 10}}}, receive, 3);
+  EXPECT_DOUBLE_EQ(replay(free, flat(4), 1000), alpha + 900 * beta);
+  const auto in_turn = schedule_of(4, 10, {{0, 0, 1, {0, 9}}, {1, 1, 2, {9, 10}}});
+  EXPECT_DOUBLE_EQ(replay(in_turn, flat(4), 1000), 2 * alpha + 1000 * beta) << "one stage under way at once";
+  const auto reads = schedule_of(4, 10, {{0, 0, 1, {0, 9}}, {1, 1, 2, {8, 9}}}, receive, 3);
+  EXPECT_DOUBLE_EQ(replay(reads, flat(4), 1000), 2 * alpha + 1000 * beta);
+  const auto overwrites = schedule_of(4, 10, {{0, 1, 0, {0, 9}}, {1, 2, 1, {8, 9}}}, receive, 3);
+  EXPECT_DOUBLE_EQ(replay(overwrites, flat(4), 1000), 2 * alpha + 1000 * beta);
+  const auto both_read = schedule_of(4, 10, {{0, 1, 0, {0, 9}}, {1, 1, 2, {8, 9}}}, receive, 3);
+  EXPECT_LT(replay(both_read, flat(4), 1000), alpha + 1001 * beta + gap);
+  const auto in_order =
+      schedule_of(4, 10, {{0, 0, 1, {0, 9}}, {1, 1, 2, {8, 9}}, {2, 1, 3, {9, 10}}}, receive, 3);
+  EXPECT_DOUBLE_EQ(replay(in_order, flat(4), 1000), 2 * alpha + (900 + 2 * 100) * beta)
+      << "the last is posted after the one before it, and shares the lane with it";
+}
+
+/// A message waits for both of its ends.
+TEST(Replay, NothingIsSentBeforeItIsExpected) {
+  const auto schedule = schedule_of(3, 10, {{0, 0, 1, {0, 9}}, {1, 2, 1, {8, 9}}});
+  EXPECT_DOUBLE_EQ(replay(schedule, flat(3), 1000), 2 * alpha + 1000 * beta);
+}
+
+TEST(Replay, WhatArrivesIsCombinedOneAfterTheOther) {
+  auto profile = flat(3);
+  profile.reduction.model.pieces = {{0, 1, 0.5}};
+  const std::vector<Sent> messages{{0, 1, 0, {0, 1}}, {0, 2, 0, {0, 1}}};
+  const double arrived = alpha + 200 * beta;
+  EXPECT_DOUBLE_EQ(replay(schedule_of(3, 1, messages), profile, 100), arrived + gap);
+  EXPECT_DOUBLE_EQ(replay(schedule_of(3, 1, messages, reduce), profile, 100), arrived + 2 * (1 + 50));
+}
+
+/// 2 (p - 1) rounds, in which every rank sends a chunk to the next and combines or stores one.
+TEST(Replay, ARingGoesRoundAfterRound) {
+  constexpr int ranks = 7;
+  Schedule ring{Operation::allreduce, ranks, 0, ranks, 2 * (ranks - 1), 1, {}};
+  for (int rank = 0; rank < ranks; ++rank) {
+    auto& steps = ring.steps.emplace_back();
+    for (int round = 0; round < ring.stages; ++round) {
+      const int out = (rank - round + 2 * ranks) % ranks;
+      const int in = (out + ranks - 1) % ranks;
+      steps.push_back({round, send, (rank + 1) % ranks, {{out, out + 1}}});
+      steps.push_back(
+          {round, round < ranks - 1 ? reduce : receive, (rank + ranks - 1) % ranks, {{in, in + 1}}});
+    }
+  }
+  ASSERT_EQ(find_violation(ring), std::nullopt);
+  auto profile = flat(ranks);
+  profile.reduction.model.pieces = {{0, 1, 0.5}};
+  EXPECT_NEAR(replay(ring, profile, 100 * ranks), 12 * (alpha + 100 * beta) + 6 * (1 + 50), 1e-9);
+}
+
+/// Where ranks do not drift apart and nothing is shared the words cost what the sum over their letters says.
+TEST(Replay, AWordIsTheSumOfItsLetters) {
+  const auto plan = make_plan(Operation::allreduce, 8, parse_word("MMCSS"), DigitOrder::near_first);
+  EXPECT_NEAR(replay(expand(plan), flat(8), 800), 5 * alpha + 2 * (400 + 200) * beta + 200 * beta, 1e-9);
+}
+
+/// So many that their shares are no longer found for every message: the long ones still get what the short
+/// ones leave.
+TEST(Replay, ManyAtOnceFillTheirLanes) {
+  constexpr int ranks = 64;
+  std::vector<Sent> messages;
+  for (int from = 0; from < ranks; ++from) {
+    for (int to = 0; to < ranks; ++to) {
+      if (to != from) messages.push_back({0, from, to, {0, (from + to) % 2 == 0 ? 3 : 1}});
+    }
+  }
+  const double seconds = replay(schedule_of(ranks, 4, messages), flat(ranks), 400);
+  const double full = alpha + (31 * 300 + 32 * 100) * beta;
+  EXPECT_GT(seconds, full * (1 - 1e-9));
+  EXPECT_LT(seconds, 1.02 * full + 2 * ranks * gap);
+}
+
+TEST(FairShare, FillsLinkByLink) {
+  const std::vector<double> capacities{10, 6};
+  const std::vector<int> first{0};
+  const std::vector<int> second{1};
+  const std::vector<int> both{0, 1};
+  std::vector<Flow> flows{{first, 100}, {both, 100}, {second, 1}};
+  FairShare share(capacities);
+  for (const Flow& flow : flows) share.add(flow);
+  share.estimate(flows[1]);
+  EXPECT_EQ(flows[1].rate, 3) << "an equal share of the fuller link";
+  share.assign(flows);
+  EXPECT_EQ(flows[2].rate, 1);
+  EXPECT_EQ(flows[1].rate, 5);
+  EXPECT_EQ(flows[0].rate, 5);
+  share.remove(flows[0]);
+  share.assign(std::span(flows).subspan(1));
+  EXPECT_EQ(flows[1].rate, 5) << "what the slow one leaves of the second link";
+  share.remove(flows[2]);
+  share.assign(std::span(flows).subspan(1, 1));
+  EXPECT_EQ(flows[1].rate, 6);
+}
+
+}  // namespace
+}  // namespace ayatori::collectives
