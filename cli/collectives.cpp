@@ -113,7 +113,7 @@ collectives::WordPlan plan_to_show(const Arguments& arguments, collectives::Oper
     radices.assign(std::countr_zero(static_cast<unsigned>(leaders)), {2});
   }
   auto plan = make_plan(operation, arguments.ranks, word, order, radices, arguments.root, groups);
-  plan.segments = arguments.segments;
+  plan.segmentation.segments = arguments.segments;
   check_plan(plan);
   return plan;
 }

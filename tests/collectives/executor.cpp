@@ -94,8 +94,8 @@ TEST(Executor, AnyPlan) {
       plan.operation = type.operation;
       plan.root = type.has_root ? pick(0, ranks - 1) : 0;
       plan.word = type.has_words ? words[pick(0, static_cast<int>(words.size()) - 1)] : Word();
-      plan.segments = type.has_words ? pick(1, 20) : 1;
-      plan.under_way = pick(1, 9);
+      plan.segmentation.segments = type.has_words ? pick(1, 20) : 1;
+      plan.segmentation.under_way = pick(1, 9);
       try {
         check_plan(plan);
       } catch (const InputError&) {

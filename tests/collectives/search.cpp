@@ -137,7 +137,7 @@ TEST(Search, LongMessagesGoInSegments) {
   const auto profile = without_contention(std::vector<std::pair<double, double>>(3, {1e-6, 1e-9}));
   const double bytes = 1 << 24;
   const auto best = search(Operation::broadcast, 8, profile, std::vector<std::int64_t>{1 << 24})[0].best();
-  EXPECT_GT(best.plan.segments, 10) << describe(best.plan);
+  EXPECT_GT(best.plan.segmentation.segments, 10) << describe(best.plan);
   EXPECT_LT(best.seconds, 1.1 * (bytes * 1e-9));
   EXPECT_FALSE(find_violation(expand(best.plan)));
 }

@@ -17,7 +17,7 @@ Schedule two_ranks(Operation operation, std::vector<Step> first, std::vector<Ste
   for (const auto* steps : {&first, &second}) {
     for (const Step& step : *steps) stages = std::max(stages, step.stage + 1);
   }
-  return {operation, 2, 0, chunks, stages, 1, {std::move(first), std::move(second)}};
+  return {operation, 2, 0, chunks, stages, {}, {std::move(first), std::move(second)}};
 }
 
 void expect_violation(const Schedule& schedule, const std::string& words) {
@@ -70,7 +70,7 @@ TEST(Validate, WhatIsNotThereAndWhatIsThereTwice) {
 }
 
 TEST(Validate, NonsenseIsNoCrash) {
-  expect_violation({Operation::broadcast, 2, 0, 1, 1, 1, {{}}}, "disagree");
+  expect_violation({Operation::broadcast, 2, 0, 1, 1, {}, {{}}}, "disagree");
   expect_violation(two_ranks(Operation::broadcast, {{0, send, 7, whole}}, {}), "no such peer");
   expect_violation(two_ranks(Operation::broadcast, {{0, send, 0, whole}}, {}), "no such peer");
   expect_violation(two_ranks(Operation::broadcast, {{0, send, 1, {{0, 5}}}}, {}), "ranges of the buffer");

@@ -171,22 +171,12 @@ TEST(WordSchedule, LeadersOrderAndSegments) {
       plan.operation = type.operation;
       plan.root = type.has_root ? pick(0, plan.ranks - 1) : 0;
       plan.word = type.has_words ? words[pick(0, static_cast<int>(words.size()) - 1)] : Word();
-      plan.segments = type.has_words ? pick(1, 5) : 1;
+      plan.segmentation.segments = type.has_words ? pick(1, 5) : 1;
       if (!fits(plan)) continue;
       expect_correct(plan);
       EXPECT_EQ(expand(plan).stages, stages_of(plan));
     }
   }
-}
-
-TEST(WordSchedule, SegmentsFollowEachOtherAStageLater) {
-  auto plan = make_plan(Operation::broadcast, 5, parse_word("C"), DigitOrder::near_first,
-                        std::vector{Radix{5, Exchange::ring}});
-  EXPECT_EQ(stages_of(plan), 4);
-  plan.segments = 10;
-  EXPECT_EQ(stages_of(plan), 13);
-  EXPECT_EQ(chunks_of(plan), 10);
-  expect_correct(plan);
 }
 
 /// The same sums wherever the buffer is cut: what is asked of a reproducible result.

@@ -39,7 +39,7 @@ TEST(Measure, FillsTheProfile) {
                                     },
                                 .wants_stop = {}});
   EXPECT_EQ(probes, (std::vector<std::string>{"memory", "NUMA", "barriers", "transfers", "overlap",
-                                              "reduction", "collectives"}));
+                                              "eager sends", "reduction", "collectives"}));
   EXPECT_TRUE(profile.complete);
   EXPECT_GT(profile.measuring_seconds, 0);
   EXPECT_EQ(profile.ranks, world.size());

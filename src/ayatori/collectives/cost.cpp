@@ -169,17 +169,14 @@ double longest_latency(const Load& load, const Network& network) {
 
 double predict_seconds(const Load& load, const Network& network, double bytes, int segments, int under_way) {
   const double of_segment = bytes / segments;
-  // Segments that are under way together arrive together.
-  const double together = of_segment * std::min(segments, under_way);
   double seconds = 0;
-  for (const StageLoad& stage : load.stages) seconds += predict_seconds(stage, network, together);
+  for (const StageLoad& stage : load.stages) seconds += predict_seconds(stage, network, of_segment);
   if (segments == 1) return seconds;
   const double busy = busy_seconds(load, network, of_segment);
-  const double interval = std::max(busy, (longest_latency(load, network) + busy) / under_way);
-  return seconds + std::max(segments - under_way, 0) * interval;
+  return seconds + (segments - 1) * std::max(busy, (longest_latency(load, network) + busy) / under_way);
 }
 
-int stages_under_way(const Load& load, const Network& network, double segment_bytes, int most) {
+int segments_under_way(const Load& load, const Network& network, double segment_bytes, int most) {
   const double busy = busy_seconds(load, network, segment_bytes);
   const double needed = busy > 0 ? 1 + longest_latency(load, network) / busy : most;
   return static_cast<int>(std::clamp(std::ceil(needed), 1.0, static_cast<double>(most)));

@@ -58,13 +58,12 @@ Load load_of(const Schedule& schedule, const Network& network);
 double predict_seconds(const StageLoad& load, const Network& network, double bytes);
 
 /// Stage after stage. With segments the first one goes through all stages, and every further one follows as
-/// soon as the busiest part of the machine is done with the one before, and fewer than `under_way` stages of
-/// a rank are.
+/// soon as the busiest part of the machine is done with one, and a stage with the one `under_way` before it.
 double predict_seconds(const Load& load, const Network& network, double bytes, int segments = 1,
                        int under_way = 1);
 
 /// How many stages of a pipeline have to be under way so that latencies do not show, at most `most`: more
 /// would only make the first segments wait for later ones on the links that they share.
-int stages_under_way(const Load& load, const Network& network, double segment_bytes, int most);
+int segments_under_way(const Load& load, const Network& network, double segment_bytes, int most);
 
 }  // namespace ayatori::collectives

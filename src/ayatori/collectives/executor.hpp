@@ -16,51 +16,43 @@ namespace ayatori::collectives {
 ///  - gather, allgather, scatter, reduce-scatter: blocks in rank order; those that are promised are right at
 ///  the end;
 ///  - alltoall: the blocks for all ranks, then those from all ranks.
-/// What is not promised is overwritten with partial results. A stage begins when those before it have done
-/// what its own chunks need, and all but the last `under_way` of them everything.
+/// What is not promised is overwritten with partial results. A segment begins a stage when it has ended the
+/// one before, and the segment `under_way` before it has ended this one.
 class Executor {
  public:
-  /// `steps`: of this rank, in order of stages; `chunks` and `under_way`: see Schedule.
-  Executor(std::vector<Step> steps, int chunks, int under_way, bool is_by_rank);
   Executor(const WordPlan& plan, int rank);
 
   /// Collective. Throws EnvironmentError when the transport fails.
   void run(const comm::Comm& comm, void* data, std::int64_t count, comm::DataType type, comm::ReduceOp op);
 
  private:
-  /// Stages before it that have to have received, or sent.
-  struct Needs {
-    std::vector<int> received;
-    std::vector<int> sent;
-  };
   struct Stage {
     int begin;  ///< its steps
     int end;
-    Needs to_send;     ///< received only
-    Needs to_receive;  ///< into the buffer itself
-    Needs to_store;    ///< what arrived elsewhere
-    bool is_expected = false;
-    bool has_received = false;
-    bool has_sent = false;
-    std::vector<comm::Request> arrivals;
-    std::vector<comm::Request> departures;
+  };
+  /// A segment that is under way.
+  struct Segment {
+    int number = 0;
+    int stage = 0;                   ///< that it is in if it waits for messages, or else will begin next
+    int messages = 0;                ///< that it waits for
+    std::vector<std::byte> arrived;  ///< what is to be combined or taken apart
+    std::vector<std::byte> packed;   ///< what was put together from several places
   };
   struct Run;
 
-  bool is_direct(const Step& step) const {
+  static bool is_direct(const Step& step) {
     return step.kind == Step::Kind::receive && step.chunks.size() == 1;
   }
-  void find_needs();
 
   std::vector<Step> steps_;
-  int chunks_;
-  int under_way_;
-  bool is_by_rank_;
   std::vector<Stage> stages_;
-  /// Of the stages that are under way: what arrives to be combined or taken apart, and what is put together
-  /// from several places.
-  std::vector<std::vector<std::byte>> arrived_;
-  std::vector<std::vector<std::byte>> packed_;
+  int chunks_;
+  bool is_by_rank_;
+  Segmentation segmentation_;
+  std::vector<Segment> places_;  ///< of segments under way: number modulo size
+  std::vector<comm::Request> requests_;
+  std::vector<Segment*> waiting_;  ///< by request: whose it is
+  std::vector<int> ready_;         ///< segments that may be able to go on
 };
 
 }  // namespace ayatori::collectives

@@ -75,6 +75,7 @@ Network::Network(const machine::Profile& profile, int ranks)
     level.overhead = overhead_of(measured, sharing);
     constexpr double short_message = 8;  // the one that levels are inferred by
     level.farther = std::max(measured.structure.typical_seconds - alone.seconds(short_message), 0.0);
+    level.eager_bytes = static_cast<double>(std::max<std::int64_t>(measured.eager_bytes, 0));
     level.lane_duplex = duplex_of(measured, 1);
     level.port_duplex = duplex_of(measured, measured.sharing_pairs);
   }

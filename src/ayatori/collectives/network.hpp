@@ -41,6 +41,8 @@ class Network {
   /// Both directions together, as a multiple of one: 1 where they share, 2 where they do not meet.
   double lane_duplex(int level) const { return levels_[level].lane_duplex; }
   double port_duplex(int level) const { return levels_[level].port_duplex; }
+  /// Sends of up to so many bytes are complete before they are received.
+  double eager_bytes(int level) const { return levels_[level].eager_bytes; }
   /// Of combining so many bytes with as many others; 0 where it was not measured.
   double reducing(double bytes) const;
   /// The level with the widest lane: a rank's messages of all levels together are no faster.
@@ -54,6 +56,7 @@ class Network {
     std::vector<machine::TransferCurve> curves;  ///< one-way and both-ways
     double farther = 0;                          ///< seconds from the pair of the curves to a typical one
     double gap = 0;
+    double eager_bytes = 0;
     double overhead = 0;
     double lane = 0;
     double port = 0;

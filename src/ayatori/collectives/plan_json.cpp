@@ -13,10 +13,14 @@ nlohmann::ordered_json json_of(const WordPlan& plan) {
   for (const Digit& digit : plan.digits)
     digits.push_back(
         {{"stride", digit.stride}, {"radix", digit.radix}, {"exchange", name_of(digit.exchange)}});
-  nlohmann::ordered_json json{{"text", describe(plan)},       {"operation", type_of(plan.operation).name},
-                              {"ranks", plan.ranks},          {"root", plan.root},
-                              {"word", to_string(plan.word)}, {"digits", digits},
-                              {"segments", plan.segments},    {"under_way", plan.under_way}};
+  nlohmann::ordered_json json{{"text", describe(plan)},
+                              {"operation", type_of(plan.operation).name},
+                              {"ranks", plan.ranks},
+                              {"root", plan.root},
+                              {"word", to_string(plan.word)},
+                              {"digits", digits},
+                              {"segments", plan.segmentation.segments},
+                              {"under_way", plan.segmentation.under_way}};
   if (!plan.order.empty()) json["order"] = plan.order;
   if (!plan.groups.empty()) {
     json["groups"] = plan.groups;
@@ -34,8 +38,8 @@ WordPlan plan_of(const nlohmann::json& json) {
   for (const auto& digit : json.at("digits"))
     plan.digits.push_back(
         {digit.at("stride"), digit.at("radix"), exchange(digit.at("exchange").get<std::string>())});
-  plan.segments = json.at("segments");
-  plan.under_way = json.at("under_way");
+  plan.segmentation.segments = json.at("segments");
+  plan.segmentation.under_way = json.at("under_way");
   if (json.contains("order")) plan.order = json["order"].get<std::vector<int>>();
   if (json.contains("groups")) {
     plan.groups = json["groups"].get<std::vector<int>>();

@@ -24,13 +24,6 @@ constexpr double unlimited = std::numeric_limits<double>::max();
 constexpr std::int64_t exact_shares = 200'000;
 constexpr double renewal = 5e-3;
 
-/// The steps that wrote a chunk of a rank in the last stage that did, and those that have read it since.
-struct ChunkUse {
-  int written_in = -1;
-  std::vector<int> written;
-  std::vector<int> read;
-};
-
 /// Who sends and who expects messages, by stage and level.
 class Busyness {
  public:
@@ -70,10 +63,9 @@ class Busyness {
 
 /// What is known of the schedule's steps before it is put into flat arrays.
 struct Replay::Draft {
-  std::vector<std::vector<int>> step_of;     ///< by rank and place
-  std::vector<std::vector<int>> waiting;     ///< by step: the posts that wait for it
-  std::vector<std::vector<int>> after_post;  ///< by post: likewise
-  std::vector<Kind> kinds;                   ///< by message, as far as its sender knows
+  std::vector<std::vector<int>> step_of;  ///< by rank and place
+  std::vector<std::vector<int>> waiting;  ///< by step: the posts that wait for it
+  std::vector<Kind> kinds;                ///< by message, as far as its sender knows
 };
 
 Replay::Replay(const Schedule& schedule, const Network& network) : network_(network) {
@@ -85,11 +77,9 @@ Replay::Replay(const Schedule& schedule, const Network& network) : network_(netw
   add_messages(schedule, draft);
   add_posts(schedule, draft);
   waiting_begin_.push_back(0);
-  for (const auto* events : {&draft.waiting, &draft.after_post}) {
-    for (const auto& posts : *events) {
-      waiting_.insert(waiting_.end(), posts.begin(), posts.end());
-      waiting_begin_.push_back(static_cast<int>(waiting_.size()));
-    }
+  for (const auto& posts : draft.waiting) {
+    waiting_.insert(waiting_.end(), posts.begin(), posts.end());
+    waiting_begin_.push_back(static_cast<int>(waiting_.size()));
   }
 }
 
@@ -186,82 +176,58 @@ void Replay::add_messages(const Schedule& schedule, Draft& draft) {
       messages_[message].kind = entry->second;
     }
   }
+  messages_per_segment_ = static_cast<int>(messages_.size());
+  // Segments differ in length only.
+  const std::vector<Kind> whole = kinds_;
+  const auto of_whole = messages_;
+  kinds_.clear();
+  messages_.clear();
+  std::map<std::int64_t, int> first_kind;  // by length of the segment
+  for (int segment = 0; segment < schedule.segmentation.segments; ++segment) {
+    constexpr std::int64_t count = std::int64_t{1} << 32;
+    const auto begin = [&](int s) { return segment_begin(schedule.segmentation, count, s); };
+    const std::int64_t length = (begin(segment + 1) - begin(segment)) >> 8;
+    const auto [entry, is_new] = first_kind.try_emplace(length, static_cast<int>(kinds_.size()));
+    for (Kind kind : is_new ? whole : std::vector<Kind>()) {
+      kind.share *= static_cast<double>(begin(segment + 1) - begin(segment)) / count;
+      kinds_.push_back(kind);
+    }
+    for (Message message : of_whole) {
+      message.kind += entry->second;
+      messages_.push_back(message);
+    }
+  }
   draft.waiting.resize(2 * messages_.size());
 }
 
+/// A post for every stage of every segment of a rank.
 void Replay::add_posts(const Schedule& schedule, Draft& draft) {
-  const int under_way = schedule.under_way;
   for (int rank = 0; rank < schedule.ranks; ++rank) {
     const auto& steps = schedule.steps[rank];
-    std::vector<std::pair<int, int>> stages;  // where their steps begin and end
+    std::vector<int> begins;  // of stages
     for (int i = 0; i < std::ssize(steps); ++i) {
-      if (i == 0 || steps[i].stage != steps[i - 1].stage) stages.emplace_back(i, i);
-      stages.back().second = i + 1;
+      if (i == 0 || steps[i].stage != steps[i - 1].stage) begins.push_back(i);
     }
-    const int first = static_cast<int>(posts_.size());
-    const auto turn_of = [&](int stage) { return first + 3 * stage; };
-    const auto expectation_of = [&](int stage) { return turn_of(stage) + 1; };
-    const auto sending_of = [&](int stage) { return turn_of(stage) + 2; };
-    std::vector<ChunkUse> uses(schedule.chunks);
-    for (int stage = 0; stage < std::ssize(stages); ++stage) {
-      const auto [begin, end] = stages[stage];
-      const auto add_post = [&](auto&& takes) {
-        posts_.push_back({0, static_cast<int>(posted_.size())});
-        draft.after_post.emplace_back();
-        for (int i = begin; i < end; ++i) {
-          if (takes(steps[i])) posted_.push_back(draft.step_of[rank][i]);
-        }
+    begins.push_back(static_cast<int>(steps.size()));
+    const int stages = static_cast<int>(begins.size()) - 1;
+    for (int segment = 0; segment < schedule.segmentation.segments; ++segment) {
+      const auto step_of = [&](int of_segment, int i) {
+        return draft.step_of[rank][i] + 2 * of_segment * messages_per_segment_;
       };
-      const auto wait_for = [&](std::vector<int>& waiting, int post) {
-        if (!waiting.empty() && waiting.back() == post) return;
-        waiting.push_back(post);
-        ++posts_[post].waits_for;
-      };
-      const auto for_each_use = [&](auto&& visit) {
-        for (int i = begin; i < end; ++i) {
-          for (const ChunkRange& range : steps[i].chunks) {
-            for (int chunk = range.begin; chunk < range.end; ++chunk)
-              visit(steps[i], uses[chunk], draft.step_of[rank][i]);
+      for (int stage = 0; stage < stages; ++stage) {
+        const int number = static_cast<int>(posts_.size());
+        Post& post = posts_.emplace_back(Post{0, static_cast<int>(posted_.size())});
+        const auto wait_for = [&](int of_segment, int of_stage) {
+          if (of_segment < 0 || of_stage < 0) return;
+          for (int i = begins[of_stage]; i < begins[of_stage + 1]; ++i) {
+            draft.waiting[step_of(of_segment, i)].push_back(number);
+            ++post.waits_for;
           }
-        }
-      };
-      const auto is_send = [](const Step& step) { return step.kind == Step::Kind::send; };
-      add_post([](const Step&) { return false; });
-      add_post([&](const Step& step) { return !is_send(step); });
-      add_post(is_send);
-      if (stage > 0) wait_for(draft.after_post[sending_of(stage - 1)], turn_of(stage));
-      if (stage >= under_way) {
-        const auto [old_begin, old_end] = stages[stage - under_way];
-        for (int i = old_begin; i < old_end; ++i)
-          wait_for(draft.waiting[draft.step_of[rank][i]], turn_of(stage));
+        };
+        wait_for(segment, stage - 1);
+        wait_for(segment - schedule.segmentation.under_way, stage);
+        for (int i = begins[stage]; i < begins[stage + 1]; ++i) posted_.push_back(step_of(segment, i));
       }
-      wait_for(draft.after_post[turn_of(std::max(stage - under_way + 1, 0))], expectation_of(stage));
-      if (stage > 0) wait_for(draft.after_post[expectation_of(stage - 1)], expectation_of(stage));
-      wait_for(draft.after_post[turn_of(stage)], sending_of(stage));
-      wait_for(draft.after_post[expectation_of(stage)], sending_of(stage));
-      for_each_use([&](const Step& step, const ChunkUse& use, int) {
-        // What is combined or taken apart arrives elsewhere.
-        const bool is_direct = step.kind == Step::Kind::receive && step.chunks.size() == 1;
-        if (!is_send(step) && !is_direct) return;
-        const int post = is_send(step) ? sending_of(stage) : expectation_of(stage);
-        for (const int earlier : use.written) wait_for(draft.waiting[earlier], post);
-        if (is_direct) {
-          for (const int earlier : use.read) wait_for(draft.waiting[earlier], post);
-        }
-      });
-      // Steps of one stage do not wait for each other, so all writers and readers of it count.
-      for_each_use([&](const Step& step, ChunkUse& use, int number) {
-        if (is_send(step)) return;
-        if (use.written_in != stage) {
-          use.written.clear();
-          use.read.clear();
-        }
-        use.written_in = stage;
-        use.written.push_back(number);
-      });
-      for_each_use([&](const Step& step, ChunkUse& use, int number) {
-        if (is_send(step)) use.read.push_back(number);
-      });
     }
   }
   posts_.push_back({0, static_cast<int>(posted_.size())});
@@ -308,6 +274,7 @@ class Replay::Run {
     double limit;  ///< bytes per second
     double gap;
     double combining;
+    bool is_eager;
   };
   /// A message whose bytes flow.
   struct Flight {
@@ -331,8 +298,12 @@ class Replay::Run {
     const double flowing = network.seconds(kind.level, length, kind.both_ways, 1, flows) - empty;
     const double limit = flowing > 0 ? length / flowing : std::min(network.lane(kind.level), unlimited);
     const double overhead = network.overhead(kind.level);  // which `empty` includes
-    return {length + overhead, std::max(empty - overhead / limit, 0.0), limit, network.gap(kind.level),
-            kind.reduces ? network.reducing(length) : 0};
+    return {length + overhead,
+            std::max(empty - overhead / limit, 0.0),
+            limit,
+            network.gap(kind.level),
+            kind.reduces ? network.reducing(length) : 0,
+            length <= network.eager_bytes(kind.level)};
   }
 
   const Route& route(int message) const { return r_.routes_[r_.messages_[message].route]; }
@@ -346,9 +317,9 @@ class Replay::Run {
       to_post_.pop_back();
       for (int i = r_.posts_[post].begin; i < r_.posts_[post + 1].begin; ++i) {
         const int message = r_.posted_[i] / 2;
+        if (r_.posted_[i] == send_step(message) && timing(message).is_eager) complete(send_step(message));
         if (++ends_posted_[message] == 2) starting_.push_back(message);
       }
-      complete(2 * static_cast<int>(r_.messages_.size()) + post);
     }
     std::ranges::sort(starting_);
     for (const int message : starting_) {
@@ -410,7 +381,7 @@ class Replay::Run {
 
   /// All its bytes are there: the receiver takes one message after the other.
   void land(int message) {
-    complete(send_step(message));
+    if (!timing(message).is_eager) complete(send_step(message));
     double& next = next_arrival_[route(message).to];
     const double start = std::max(now_, next);
     next = start + timing(message).gap;
@@ -431,9 +402,8 @@ class Replay::Run {
     events_.push({until, Event::Kind::is_combined, message});
   }
 
-  /// A step, or after all of those a post.
-  void complete(int event) {
-    for (int i = r_.waiting_begin_[event]; i < r_.waiting_begin_[event + 1]; ++i) {
+  void complete(int step) {
+    for (int i = r_.waiting_begin_[step]; i < r_.waiting_begin_[step + 1]; ++i) {
       if (--waits_for_[r_.waiting_[i]] == 0) to_post_.push_back(r_.waiting_[i]);
     }
   }

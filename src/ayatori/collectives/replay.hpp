@@ -10,12 +10,12 @@ namespace ayatori::collectives {
 /// What the executor does with a schedule on a network, event by event: prepared once, then told for as many
 /// sizes as one likes.
 ///
-/// A rank takes up its stages in order, each when all but the last `under_way` before it are complete; it
-/// sends when the earlier steps that wrote what it sends are complete, too, and expects messages up to
-/// `under_way` - 1 stages ahead, as far as nothing else needs their place. A message starts when both of its
-/// ends are posted; messages that one rank starts at once, or that reach it at once, are network.gap() apart.
-/// It takes its latency; then its bytes flow at the max-min fair share of the lanes and ports that it passes,
-/// at most as fast as alone. What a rank has to combine it combines one after the other.
+/// A segment begins a stage of a rank when it has ended the one before, and the segment `under_way` before it
+/// has ended this one. A message starts when both of its ends are posted; messages that one rank starts at
+/// once, or that reach it at once, are network.gap() apart. It takes its latency; then its bytes flow at the
+/// max-min fair share of the lanes and ports that it passes, at most as fast as alone. A send that is eager
+/// is complete when it is posted, others when their bytes are there. What a rank has to combine it combines
+/// one after the other.
 class Replay {
  public:
   /// `schedule`: one without a violation (validate.hpp), which need not outlive this; `network` has to.
@@ -49,10 +49,9 @@ class Replay {
     int route;
     int kind;
   };
-  /// What a rank does at once: of every stage its turn, what it expects, and what it sends. The steps are
-  /// those of `posted_` from here to the next post's.
+  /// A stage of a segment on a rank. Its steps are those of `posted_` from here to the next post's.
   struct Post {
-    int waits_for;  ///< so many steps and posts
+    int waits_for;  ///< so many steps
     int begin;
   };
   struct Draft;
@@ -77,10 +76,11 @@ class Replay {
   std::vector<int> passed_;
   std::vector<Route> routes_;
   std::vector<Kind> kinds_;
-  std::vector<Message> messages_;
+  std::vector<Message> messages_;  ///< segment by segment
+  int messages_per_segment_ = 0;
   std::vector<Post> posts_;  ///< rank by rank, and one more for the end
   std::vector<int> posted_;
-  std::vector<int> waiting_begin_;  ///< by step, then by post: where its part of `waiting_` begins
+  std::vector<int> waiting_begin_;  ///< by step: where its part of `waiting_` begins
   std::vector<int> waiting_;        ///< posts
 };
 

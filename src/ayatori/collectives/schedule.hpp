@@ -1,6 +1,7 @@
 #pragma once
 
-#include <string>
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "ayatori/collectives/operation.hpp"
@@ -43,21 +44,39 @@ struct Step {
   bool operator==(const Step&) const = default;
 };
 
+/// A pipeline: every segment of the buffer goes through the stages on its own.
+struct Segmentation {
+  int segments = 1;
+  int under_way = 1;  ///< so many may be in the same stage of a rank at once, in their order
+
+  bool operator==(const Segmentation&) const = default;
+};
+
 /// Who sends what to whom, stage by stage: a value that can be validated, priced, drawn and executed. The
-/// buffer of every rank is cut into `chunks` parts of nearly equal length, whatever its length is, so one
-/// schedule serves every size. Where the operation is by rank, chunk r is the block of rank r.
+/// buffer of every rank (of every segment, if there are several) is cut into `chunks` parts of nearly equal
+/// length, whatever its length is, so one schedule serves every size. Where the operation is by rank, chunk r
+/// is the block of rank r.
 struct Schedule {
   Operation operation = Operation::broadcast;
   int ranks = 0;
   int root = 0;
   int chunks = 1;
   int stages = 0;
-  /// So many stages of a rank may be under way at once, where they do not need one another: in a pipeline a
-  /// segment need not wait for the end of the one before. All of them share the rank's links.
-  int under_way = 1;
+  Segmentation segmentation;
   std::vector<std::vector<Step>> steps;  ///< by rank, in order of stages
 
   bool operator==(const Schedule&) const = default;
 };
+
+/// Where a segment begins of `count` elements; the one after the last begins at the end. The first segments
+/// are shorter, the first of all by a factor of `under_way`: they would arrive together otherwise, and all
+/// others after them likewise, with nothing on its way meanwhile.
+inline std::int64_t segment_begin(const Segmentation& of, std::int64_t count, std::int64_t segment) {
+  const std::int64_t ramp = std::min(of.segments, of.under_way);
+  const auto units_before = [&](std::int64_t s) {
+    return s < ramp ? s * (s + 1) : ramp * (ramp + 1) + 2 * ramp * (s - ramp);
+  };
+  return count * units_before(segment) / units_before(of.segments);
+}
 
 }  // namespace ayatori::collectives

@@ -135,7 +135,7 @@ class Program {
     }
   }
 
-  WordPlan plan_of(const Way& way, int ranks, int segments = 1, int under_way = 1) const {
+  WordPlan plan_of(const Way& way, int ranks, Segmentation segmentation = {}) const {
     WordPlan plan{operation_,
                   ranks,
                   0,
@@ -144,8 +144,7 @@ class Program {
                   layout_.order,
                   layout_.groups,
                   layout_.fold,
-                  segments,
-                  under_way};
+                  segmentation};
     int used = 1;
     for (const Radix& radix : way.radices) {
       plan.digits.push_back({stride_of(used, radix.members), radix.members, radix.exchange});
@@ -566,6 +565,37 @@ double seconds_of_word(Operation operation, int ranks, const Word& word, const N
   return predict_seconds(load_of(expand(plan), network), network, static_cast<double>(bytes));
 }
 
+/// Where the best candidates are pipelines, replays find other numbers of segments, and of stages under way,
+/// step by step.
+void refine(std::vector<Candidate>& finalists, const Network& network, double bytes, int most_segments) {
+  constexpr std::size_t refined = 3;
+  for (std::size_t i = 0; i < std::min(refined, finalists.size()); ++i) {
+    Candidate& best = finalists[i];
+    for (bool improves = best.plan.segmentation.segments > 1; improves;) {
+      improves = false;
+      const WordPlan from = best.plan;
+      const auto attempt = [&](int segments, int under_way) {
+        if (segments < 2 || segments > most_segments || under_way < 1 || under_way > most_under_way) return;
+        WordPlan plan = from;
+        plan.segmentation.segments = segments;
+        plan.segmentation.under_way = under_way;
+        const double replayed = Replay(expand(plan), network).seconds(bytes);
+        if (replayed >= best.replayed_seconds * (1 - 1e-3)) return;
+        best.plan = std::move(plan);
+        best.replayed_seconds = replayed;
+        improves = true;
+      };
+      attempt(2 * from.segmentation.segments, from.segmentation.under_way);
+      attempt(from.segmentation.segments / 2, from.segmentation.under_way);
+      attempt(from.segmentation.segments, from.segmentation.under_way - 1);
+      attempt(from.segmentation.segments, from.segmentation.under_way + 1);
+      attempt(from.segmentation.segments, 2 * from.segmentation.under_way);
+      attempt(from.segmentation.segments, from.segmentation.under_way / 2);
+    }
+  }
+  std::ranges::stable_sort(finalists, {}, &Candidate::replayed_seconds);
+}
+
 /// What reproducible results ask for: the same digits for every size, those that suit all sizes best.
 void fix_digits(std::vector<Program>& programs, std::span<const std::int64_t> sizes) {
   std::vector<std::vector<int>> seen;
@@ -640,11 +670,23 @@ std::vector<Choice> search(Operation operation, int ranks, const machine::Profil
         whole.add(way.seconds, [&] { return program.plan_of(way, ranks); });
     }
     for (const Pipeline& pipe : pipes) {
-      for (int s = 1; s <= options.most_segments && s <= std::max<std::int64_t>(size, 1); s *= 2) {
-        const int under_way = s == 1 ? 1 : stages_under_way(pipe.load, network, bytes / s, most_under_way);
-        const double seconds = predict_seconds(pipe.load, network, bytes, s, under_way);
-        pipelined.add(seconds, [&] { return programs[pipe.program].plan_of(pipe.way, ranks, s, under_way); });
+      double least = std::numeric_limits<double>::infinity();
+      int segments = 0;
+      int under_way = 1;
+      for (int s = 2; s <= options.most_segments && s <= size; s *= 2) {
+        for (const int most : {1, most_under_way}) {
+          const int ways = segments_under_way(pipe.load, network, bytes / s, most);
+          const double seconds = predict_seconds(pipe.load, network, bytes, s, ways);
+          if (seconds >= least) continue;
+          least = seconds;
+          segments = s;
+          under_way = ways;
+        }
       }
+      if (segments == 0) continue;
+      pipelined.add(least, [&] {
+        return programs[pipe.program].plan_of(pipe.way, ranks, {segments, under_way});
+      });
     }
     choice.finalists = whole.take();
     for (Candidate& candidate : pipelined.take()) choice.finalists.push_back(std::move(candidate));
@@ -660,6 +702,7 @@ std::vector<Choice> search(Operation operation, int ranks, const machine::Profil
       for (Candidate& candidate : choice.finalists)
         candidate.replayed_seconds = Replay(expand(candidate.plan), network).seconds(bytes);
       std::ranges::stable_sort(choice.finalists, {}, &Candidate::replayed_seconds);
+      refine(choice.finalists, network, bytes, options.most_segments);
     }
     if (!type.has_words || !std::has_single_bit(static_cast<unsigned>(ranks))) continue;
     const int digits = std::countr_zero(static_cast<unsigned>(ranks));

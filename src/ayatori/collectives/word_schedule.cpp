@@ -75,7 +75,7 @@ int stages_of_digit(Operation operation, const Digit& digit) {
   }
 }
 
-/// The stages of all letters or digits but those of groups and segments.
+/// The stages of all letters or digits but those of groups.
 int core_stages(const WordPlan& plan) {
   int stages = 0;
   if (!type_of(plan.operation).has_words) {
@@ -153,7 +153,7 @@ class Generator {
       steps.insert(steps.end(), std::make_move_iterator(core.begin()), std::make_move_iterator(core.end()));
     }
     if (folds_after(plan_.operation)) fold(steps, number, member, false);
-    return pipelined(std::move(steps));
+    return steps;
   }
 
  private:
@@ -171,10 +171,7 @@ class Generator {
 
   bool is_by_rank() const { return type_of(plan_.operation).is_by_rank; }
 
-  /// Chunks of one segment.
-  ChunkRange everything() const {
-    return {0, is_by_rank() ? plan_.ranks : chunks_of(plan_) / plan_.segments};
-  }
+  ChunkRange everything() const { return {0, is_by_rank() ? plan_.ranks : chunks_of(plan_)}; }
 
   /// Leaders' numbers become their ranks, and their blocks those of their groups.
   std::vector<Step> translated(std::vector<Step> steps) const {
@@ -251,26 +248,6 @@ class Generator {
     }
     std::ranges::stable_sort(steps, {}, &Step::stage);
     return steps;
-  }
-
-  /// Every segment does the same, each a stage after the one before.
-  std::vector<Step> pipelined(std::vector<Step> steps) const {
-    if (plan_.segments == 1) return steps;
-    const int chunks = everything().count();
-    std::vector<Step> all;
-    all.reserve(steps.size() * plan_.segments);
-    for (int segment = 0; segment < plan_.segments; ++segment) {
-      for (Step step : steps) {
-        step.stage += segment;
-        for (ChunkRange& range : step.chunks) {
-          range.begin += segment * chunks;
-          range.end += segment * chunks;
-        }
-        all.push_back(std::move(step));
-      }
-    }
-    std::ranges::stable_sort(all, {}, &Step::stage);
-    return all;
   }
 
   /// Whether the leader is zero in all digits of the mask.
@@ -554,12 +531,14 @@ void check_plan(const WordPlan& plan) {
     }
   }
   constexpr int most_segments = 1 << 16;
-  if (plan.segments < 1 || plan.segments > most_segments || (plan.segments > 1 && !type.has_words))
-    throw InputError(
-        fmt::format("{} segments: 1 to {}, and 1 where blocks are of ranks", plan.segments, most_segments));
+  if (plan.segmentation.segments < 1 || plan.segmentation.segments > most_segments ||
+      (plan.segmentation.segments > 1 && !type.has_words))
+    throw InputError(fmt::format("{} segments: 1 to {}, and 1 where blocks are of ranks",
+                                 plan.segmentation.segments, most_segments));
   constexpr int most_under_way = 64;
-  if (plan.under_way < 1 || plan.under_way > most_under_way)
-    throw InputError(fmt::format("{} stages under way: 1 to {}", plan.under_way, most_under_way));
+  if (plan.segmentation.under_way < 1 || plan.segmentation.under_way > most_under_way)
+    throw InputError(
+        fmt::format("{} segments under way: 1 to {}", plan.segmentation.under_way, most_under_way));
   if (!plan.order.empty()) {
     auto order = plan.order;
     std::ranges::sort(order);
@@ -619,7 +598,9 @@ std::string describe(const WordPlan& plan) {
   std::string text = to_string(plan.word);
   if (!digits.empty()) text += fmt::format("{}of {}", text.empty() ? "" : " ", digits);
   if (!plan.groups.empty()) text += fmt::format("; {} leaders ({})", plan.groups.size(), name_of(plan.fold));
-  if (plan.segments > 1) text += fmt::format("; {} segments, {} under way", plan.segments, plan.under_way);
+  if (plan.segmentation.segments > 1)
+    text +=
+        fmt::format("; {} segments, {} under way", plan.segmentation.segments, plan.segmentation.under_way);
   return text;
 }
 
@@ -627,7 +608,7 @@ int stages_of(const WordPlan& plan) {
   const int folds = plan.groups.empty()
                         ? 0
                         : (folds_before(plan.operation) ? 1 : 0) + (folds_after(plan.operation) ? 1 : 0);
-  return core_stages(plan) + folds * fold_stages(plan) + plan.segments - 1;
+  return core_stages(plan) + folds * fold_stages(plan);
 }
 
 int chunks_of(const WordPlan& plan) {
@@ -641,7 +622,7 @@ int chunks_of(const WordPlan& plan) {
     if (plan.word[i] == Letter::merge) open /= radix;
     chunks = std::lcm(chunks, open);
   }
-  return chunks * plan.segments;
+  return chunks;
 }
 
 std::vector<Step> steps_of(const WordPlan& plan, int rank) {
@@ -650,8 +631,8 @@ std::vector<Step> steps_of(const WordPlan& plan, int rank) {
 
 Schedule expand(const WordPlan& plan) {
   const Generator generator(plan);
-  Schedule schedule{plan.operation,  plan.ranks,     plan.root, chunks_of(plan),
-                    stages_of(plan), plan.under_way, {}};
+  Schedule schedule{plan.operation,  plan.ranks,        plan.root, chunks_of(plan),
+                    stages_of(plan), plan.segmentation, {}};
   for (int rank = 0; rank < plan.ranks; ++rank) schedule.steps.push_back(generator.steps(rank));
   return schedule;
 }

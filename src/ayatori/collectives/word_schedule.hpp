@@ -49,8 +49,7 @@ struct WordPlan {
   std::vector<int> order;     ///< the rank at every position; empty: position p is rank p
   std::vector<int> groups;  ///< the positions at which groups begin, and with which they are led; empty: all
   Exchange fold = Exchange::direct;  ///< how groups do their part
-  int segments = 1;   ///< that the buffer is cut into, each of which follows the one before a stage later
-  int under_way = 1;  ///< see Schedule
+  Segmentation segmentation;
 
   bool operator==(const WordPlan&) const = default;
 };

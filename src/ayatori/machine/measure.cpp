@@ -40,6 +40,8 @@ constexpr std::array probes{
     Probe{"barriers", 0.04, true, [](const ProbeContext& c, Profile& p) { p.barriers = probe_barriers(c); }},
     Probe{"transfers", 0.35, false, run_transfers},
     Probe{"overlap", 0.04, true, [](const ProbeContext& c, Profile& p) { probe_overlap(c, p.levels); }},
+    Probe{"eager sends", 0.02, false,
+          [](const ProbeContext& c, Profile& p) { probe_eager_sends(c, p.levels); }},
     Probe{"reduction", 0.02, true,
           [](const ProbeContext& c, Profile& p) { p.reduction = probe_reduction(c); }},
     Probe{"collectives", 0.15, false,

@@ -46,6 +46,10 @@ std::vector<Level> probe_transfers(const ProbeContext& context, const std::vecto
 /// them.
 void probe_overlap(const ProbeContext& context, std::vector<Level>& levels);
 
+/// Collective. Up to which length a send does not wait for its receiver, for one pair of each level; added to
+/// them.
+void probe_eager_sends(const ProbeContext& context, std::vector<Level>& levels);
+
 /// Collective. The MPI's sum of vectors in memory, on all ranks at once.
 ReductionCurve probe_reduction(const ProbeContext& context);
 

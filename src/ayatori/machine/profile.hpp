@@ -88,6 +88,9 @@ struct Level {
   int sharing_pairs = 1;  ///< curves of up to so many pairs connect the same two groups of the level below
   std::vector<TransferCurve> curves;
   std::vector<OverlapFigure> overlap;
+  /// The longest message of the probe, 8 B to 4 MiB by factors of 4, that an MPI_Send did not wait for the
+  /// receiver with; -1 if it was not measured.
+  std::int64_t eager_bytes = -1;
 
   /// nullptr if it was not measured.
   const TransferCurve* curve(std::string_view pattern, int pairs) const;

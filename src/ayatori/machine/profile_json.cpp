@@ -104,6 +104,7 @@ void fields(Is<Level> auto& l, F&& f) {
   f("sharing_pairs", l.sharing_pairs);
   f("curves", l.curves);
   f("overlap", l.overlap);
+  f("eager_bytes", l.eager_bytes);
 }
 template <class F>
 void fields(Is<PortFigure> auto& p, F&& f) {
@@ -168,6 +169,11 @@ Json json_of(const T& value) {
   }
 }
 
+/// What profiles of version 0.1.0 may lack.
+bool is_newer(std::string_view name) {
+  return name == "eager_bytes";
+}
+
 template <class T>
 void read(const Json& json, T& value) {
   if constexpr (is_plain<T>) {
@@ -176,7 +182,9 @@ void read(const Json& json, T& value) {
     if (!json.is_array()) throw std::out_of_range("a list is something else");
     for (const Json& element : json) read(element, value.emplace_back());
   } else {
-    fields(value, [&](const char* name, auto& member) { read(json.at(name), member); });
+    fields(value, [&](const char* name, auto& member) {
+      if (json.contains(name) || !is_newer(name)) read(json.at(name), member);
+    });
   }
 }
 
