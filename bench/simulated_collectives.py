@@ -216,7 +216,7 @@ def time_ours(simulator, schedules, size):
     if isinstance(timings, str):
         return {"plan": best, "failed": timings}
     entry = {"seconds": rounded(ours_of(timings[0])), "plan": best}
-    if best.get("finalists"):
+    if "finalist" in timings[0]:  # of which the first is the plan itself
         entry["finalists"] = [rounded(ours_of(timing)) for timing in sorted(timings, key=lambda t: t["finalist"])]
         entry["seconds"] = entry["finalists"][0]
     return entry

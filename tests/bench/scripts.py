@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 from xml.etree import ElementTree
 
@@ -196,6 +197,16 @@ class Scripts(unittest.TestCase):
         self.assertEqual(rows[7][:7], ["2097152", "CC 4,4 NFFL", "1000.00", "0.90", "2000.00", "NTSL", "2.00"])
         self.assertIn("3 rivals; without a figure: mpich (time limit: 1 of 2 sizes).", report)
         self.assertNotIn("want of memory", report)  # 4 * 16 * 2 MiB = 128 MiB
+
+    def test_simulated_collectives_time_finalists(self):
+        timings = [{"finalist": 1, "schedule_seconds": {"median": 2.0}},
+                   {"finalist": 0, "word_seconds": {"median": 3.00004}}]
+        simulator = types.SimpleNamespace(bench=lambda schedules, settings: timings)
+        schedules = {"best": [{"bytes": 8, "seconds": 1.23456}, {"bytes": 64, "seconds": 2.0}]}
+        entry = simulated_collectives.time_ours(simulator, schedules, 8)
+        self.assertEqual(entry, {"seconds": 3.0, "plan": {"bytes": 8, "seconds": 1.235}, "finalists": [3.0, 2.0]})
+        del timings[1], timings[0]["finalist"]
+        self.assertEqual(simulated_collectives.time_ours(simulator, schedules, 64)["seconds"], 2.0)
 
     def test_simulated_collectives_judge_the_model(self):
         finalists = [{"seconds": model, "replayed_seconds": replay}
