@@ -1,138 +1,437 @@
 #!/usr/bin/env python3
-"""The best words against every algorithm of the simulated MPI, on simulated machines: deterministic.
+"""The schedules that are found against every algorithm of the simulated MPI, on simulated machines: deterministic.
 
-usage: bench/simulated_collectives.py [--platforms gigabit fat_tree altix] [--operations bcast allreduce allgather]
-                                      [--sizes 8:4M] [--ayatori build/simgrid/cli/ayatori] [--markdown FILE]
+usage: bench/simulated_collectives.py [--platforms gigabit-8x2 altix-32 ...] [--operations bcast allreduce allgather]
+                                      [--sizes 8:16M] [--only rivals|ours|report] [--markdown FILE]
 
-On every platform (tests/simgrid/NAME.xml, whose ranks stand in tests/simgrid/NAME) `ayatori probe` measures the
-machine, `ayatori collectives search` finds the best word for every size by the model, and `ayatori collectives bench` times it
-against each algorithm that SMPI can be told to use, and against its four copies of vendors' choices. Computing takes
-no time here. An algorithm that fails or gives a wrong result is left out, and counted.
+On every platform (a name as bench/simulated_platforms.py knows it) `ayatori probe` measures the machine, `ayatori
+collectives search` finds a schedule for every size, and `ayatori collectives bench` times it; and so it does each
+algorithm that SMPI can be told to use, and its four copies of vendors' choices. Computing takes no time here. Every
+size of every algorithm is a simulation of its own, so that any figure can be had again alone.
+
+What the rivals take does not depend on the schedules. It is kept in bench/golden/PLATFORM.rivals.json, and only what
+is not there is simulated: the file is removed to begin again. Our own times, with the plans, go to
+bench/golden/PLATFORM.ours.json, at every run. An algorithm that fails, gives a wrong result or takes longer than the
+time limit has no seconds; after a time limit it is not asked for longer messages.
 """
 
+import collections
+import concurrent.futures
 import json
 import math
+import os
 import pathlib
 import re
+import signal
+import statistics
 import subprocess
 import sys
 import tempfile
+import typing
 
 import runs
+import simulated_platforms
 
-PLATFORMS = runs.ROOT / "tests" / "simgrid"
+GOLDEN = runs.ROOT / "bench" / "golden"
 MODEL = ["--cfg=smpi/simulate-computation:no", "--cfg=network/model:CM02", "--cfg=network/weight-S:0",
          "--cfg=network/crosstraffic:no", "--cfg=smpi/send-is-detached-thresh:1000000000", "--log=root.thresh:warning"]
 VENDORS = ("ompi", "mpich", "mvapich2", "impi")
 LEFT_OUT = {"arrival_pattern_aware", "arrival_pattern_aware_wait", "arrival_scatter",  # for ranks that come late
-          "automatic"}  # tries all others in every call
+            "automatic"}  # tries all others in every call
+QUICK = ["--cfg=smpi/coll-selector:mpich"]  # where the MPI's choice does not matter: its default is slow to simulate
+TIME_LIMIT = (128 + signal.SIGXCPU, 128 + signal.SIGKILL)  # as smpirun passes the end of its simulator on
+BENCH_OPTIONS = "--seconds 0.1"  # the golden figures depend on how often a call is repeated, by some 0.1 %
+STEP = 8  # from size to size
+LOSS = 0.95  # below this a point is reported as lost
+LONG = 1 << 20  # bytes of a broadcast from which splitting and pipelining have to show
+BUFFERS = {"bcast": 4, "allgather": 5}  # that a rank has at once at most, the executor's and SMPI's copies among them
+MOST_BUFFERS = 8
 
 
-def simulate(options, platform, words, settings=()):
-    command = [options.smpirun, "-platform", PLATFORMS / f"{platform}.xml", "-hostfile", PLATFORMS / platform, *MODEL,
-               *settings, options.ayatori, *words]
-    try:
-        return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False,
-                              timeout=options.time_limit)
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, 124, "", "it takes too long")
+class Simulator:
+    """One platform, its files in a folder."""
+
+    def __init__(self, options, platform, folder):
+        self.options, self.platform, self.folder = options, platform, folder
+        self.files = platform.write(folder)
+
+    def run(self, words, settings=(), time_limit=None):
+        """The exit status (TIME_LIMIT: over the limit) and what was said on standard error."""
+        xml, hosts = self.files
+        limit = math.ceil(time_limit or self.options.time_limit)
+        command = ["nice", "-n", "10", "prlimit", f"--cpu={limit}", self.options.smpirun, "-platform", xml,
+                   "-hostfile", hosts, *MODEL, *settings, self.options.ayatori, *words]
+        done = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              text=True, check=False,
+                              env={**os.environ, "AYATORI_PROFILE": "none", "OMP_NUM_THREADS": "1"})
+        return done.returncode, done.stderr
+
+    def bench(self, schedules, settings=()):
+        """Timings of a schedules file's value (as `collectives search --json` writes them): a list, or why not."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as name:
+            given, result = pathlib.Path(name) / "schedules.json", pathlib.Path(name) / "timings.json"
+            given.write_text(json.dumps(schedules), encoding="utf-8")
+            status, said = self.run(["collectives", "bench", "--schedules", given, "--json", result,
+                                     *self.options.bench_options.split()], settings)
+            if status == 0 and result.exists():
+                return json.loads(result.read_text(encoding="utf-8"))["timings"]
+        if status in TIME_LIMIT:
+            return "time limit"
+        if any(line.startswith("ayatori: ") and line.endswith(" by the MPI") for line in said.splitlines()):
+            return "wrong result"
+        if "Deadlock detected" in said:
+            return "deadlock"
+        return f"exit status {status}" if status != 0 else "no result"
+
+    def profile(self):
+        """Of the machine, from the probe; what an earlier run has left in the folder serves."""
+        path = self.folder / f"{self.platform.name}.profile.json"
+        if not path.exists():
+            status, said = self.run(["probe", "--quick", "-o", path], QUICK, self.options.probe_limit)
+            if status != 0:
+                raise runs.Rejected(f"{self.platform.name}: the probe ends with {status}: {said[-500:]}")
+        return path
+
+    def algorithms(self, operation):
+        """SMPI lists them when it is told to use one that does not exist."""
+        said = self.run(["collectives", "words"], [f"--cfg=smpi/{operation}:none"])[1]
+        names = re.search(r"Valid algorithms: ([^.]*)\.", said)
+        if not names:
+            raise runs.Rejected(f"{operation}: SMPI does not list its algorithms: {said[-500:]}")
+        return [name for name in names.group(1).split(", ") if name not in LEFT_OUT]
+
+    def search(self, operation, profile, sizes, extra=()):
+        """The value of the schedules file, for these sizes."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as name:
+            path = pathlib.Path(name) / "schedules.json"
+            done = subprocess.run(["nice", "-n", "10", self.options.ayatori_native, "collectives", "search", operation,
+                                   "--profile", str(profile), "--ranks", str(self.platform.ranks),
+                                   "--sizes", f"{sizes[0]}:{sizes[-1]}", "--json", str(path), *extra],
+                                  text=True, capture_output=True, check=False)
+            if done.returncode != 0:
+                raise runs.Rejected(f"{self.platform.name}, {operation}: {done.stderr.strip()}")
+            schedules = json.loads(path.read_text(encoding="utf-8"))
+        schedules["best"] = [best for best in schedules["best"] if best["bytes"] in sizes]
+        schedules["profile"] = self.platform.name  # rather than a path of this machine
+        return schedules
 
 
-def algorithms_of(options, platform, operation):
-    """SMPI lists them when it is told to use one that does not exist."""
-    said = simulate(options, platform, ["probe", "--quick", "-o", "/dev/null"], [f"--cfg=smpi/{operation}:none"]).stderr
-    names = re.search(r"Valid algorithms: ([^.]*)\.", said)
-    if not names:
-        sys.exit(f"{operation}: SMPI does not list its algorithms: {said}")
-    return [name for name in names.group(1).split(", ") if name not in LEFT_OUT]
+def parse_bytes(text):
+    number, suffix = re.fullmatch(r"(\d+)([KMG]?)", text).groups()
+    return int(number) << {"": 0, "K": 10, "M": 20, "G": 30}[suffix]
 
 
-def race(options, platform, schedules, settings, folder):
-    """By size: seconds of the MPI's algorithm and of the word; None where the algorithm fails."""
-    path = folder / "timings.json"
-    path.unlink(missing_ok=True)
-    done = simulate(options, platform,
-                    ["collectives", "bench", "--schedules", schedules, "--seconds", "0.2", "--json", path], settings)
-    if done.returncode != 0 or not path.exists():
+def sizes_of(text):
+    first, _, last = text.partition(":")
+    first, last = parse_bytes(first), parse_bytes(last or first)
+    sizes = [first]
+    while sizes[-1] * STEP <= last:
+        sizes.append(sizes[-1] * STEP)
+    return sizes
+
+
+def fits(options, operation, ranks, size):
+    return BUFFERS.get(operation, MOST_BUFFERS) * ranks * size <= options.memory * (1 << 30)
+
+
+def only(schedules, size):
+    return {**schedules, "best": [best for best in schedules["best"] if best["bytes"] == size]}
+
+
+def ours_of(timing):
+    return (timing.get("schedule_seconds") or timing["word_seconds"])["median"]
+
+
+def rounded(value):
+    """A number, or all those in a plan, to 4 digits."""
+    if isinstance(value, dict):
+        return {key: rounded(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [rounded(part) for part in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def settings_of(operation, name):
+    """How SMPI is told to use a rival."""
+    selector = name.removeprefix("selector ")
+    return [f"--cfg=smpi/coll-selector:{selector}" if selector != name else f"--cfg=smpi/{operation}:{name}"]
+
+
+def time_rival(simulator, operation, schedules, name, known, again):
+    """By size: seconds, or why there are none. What is known stays, except for failures if they shall run again."""
+    found = {size: seconds for size, seconds in known.items() if not again or isinstance(seconds, float)}
+    for size in sorted(best["bytes"] for best in schedules["best"]):
+        if str(size) in found:
+            continue
+        if "time limit" in found.values():
+            found[str(size)] = "time limit"
+            continue
+        timings = simulator.bench(only(schedules, size), settings_of(operation, name))
+        found[str(size)] = timings if isinstance(timings, str) else rounded(timings[0]["mpi_seconds"]["median"])
+    return found
+
+
+def load(path):
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def write_golden(path, value):
+    """A line for a rival or a plan."""
+    def text(part, depth, key=""):
+        if depth and isinstance(part, dict) and part:
+            inner = ",\n".join("  " * (4 - depth) + f"{json.dumps(name)}: {text(item, depth - 1, name)}"
+                               for name, item in part.items())
+            return "{\n" + inner + "\n" + "  " * (3 - depth) + "}"
+        return json.dumps(part)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".new")
+    temporary.write_text(text(value, 3) + "\n", encoding="utf-8")
+    temporary.replace(path)
+
+
+def measure_rivals(options, simulator, operations, sizes, pool):
+    """PLATFORM.rivals.json: {operation: {"rivals": {name: {bytes: seconds or why not}}}}, completed."""
+    path = options.golden / f"{simulator.platform.name}.rivals.json"
+    golden = load(path)
+    for operation in operations:
+        fitting = [size for size in sizes if fits(options, operation, simulator.platform.ranks, size)]
+        known = golden.setdefault(operation, {"rivals": {}})["rivals"]
+        # Any right schedules do: only the MPI's side of the race is kept.
+        schedules = simulator.search(operation, options.rivals_profile, fitting)
+        names = [f"selector {name}" for name in VENDORS] + simulator.algorithms(operation)
+        jobs = {pool.submit(time_rival, simulator, operation, schedules, name, known.get(name, {}),
+                            options.again): name for name in names}
+        for job in concurrent.futures.as_completed(jobs):
+            if job.result() == known.get(jobs[job]):
+                continue
+            known[jobs[job]] = job.result()
+            write_golden(path, golden)
+            runs.say(f"{simulator.platform.name} {operation} {jobs[job]}: {list(known[jobs[job]].values())}")
+
+
+def time_ours(simulator, schedules, size):
+    """The best plan, its simulated seconds, and if the search has kept finalists, those of each."""
+    best = rounded(only(schedules, size)["best"][0])
+    timings = simulator.bench(only(schedules, size), QUICK)
+    if isinstance(timings, str):
+        return {"plan": best, "failed": timings}
+    entry = {"seconds": rounded(ours_of(timings[0])), "plan": best}
+    if "finalist" in timings[0]:  # of which the first is the plan itself
+        entry["finalists"] = [rounded(ours_of(timing)) for timing in sorted(timings, key=lambda t: t["finalist"])]
+        entry["seconds"] = entry["finalists"][0]
+    return entry
+
+
+def measure_ours(options, simulator, operations, sizes, pool):
+    """PLATFORM.ours.json: {operation: {"schedules": head of their file, "sizes": {bytes: what time_ours() gives}}}"""
+    path = options.golden / f"{simulator.platform.name}.ours.json"
+    golden = load(path)
+    for operation in operations:
+        fitting = [size for size in sizes if fits(options, operation, simulator.platform.ranks, size)]
+        schedules = simulator.search(operation, simulator.profile(), fitting, options.search_options.split())
+        found = list(pool.map(lambda size: time_ours(simulator, schedules, size), fitting))
+        golden[operation] = {"schedules": {key: value for key, value in schedules.items() if key != "best"},
+                             "sizes": {str(size): entry for size, entry in zip(fitting, found)}}
+        write_golden(path, golden)
+        runs.say(f"{simulator.platform.name} {operation}: {[entry.get('seconds') for entry in found]}")
+
+
+class Point(typing.NamedTuple):
+    """A size on a platform: what the best rival takes, and all that have a figure."""
+
+    platform: str
+    operation: str
+    bytes: int
+    ours: float
+    plan: str
+    model: float
+    best: float
+    which: str
+    vendors: dict
+
+    @property
+    def ratio(self):
+        return self.best / self.ours
+
+
+def text_of(plan):
+    """What a plan says of itself."""
+    if "text" in plan:
+        return plan["text"]
+    radices = ",".join(map(str, plan.get("radices", [])))
+    return " ".join(filter(None, [plan.get("word", ""), radices, plan.get("order", "")]))
+
+
+def points_of(platform, rivals, ours):
+    """Every size for which both sides have a figure."""
+    points = []
+    for operation, mine in ours.items():
+        for size, entry in mine["sizes"].items():
+            seconds = {name: times[size] for name, times in rivals.get(operation, {"rivals": {}})["rivals"].items()
+                       if isinstance(times.get(size), float)}
+            if "seconds" not in entry or not seconds:
+                continue
+            which = min(seconds, key=seconds.get)
+            vendors = {name: seconds[f"selector {name}"] for name in VENDORS if f"selector {name}" in seconds}
+            points.append(Point(platform, operation, int(size), entry["seconds"], text_of(entry["plan"]),
+                                entry["plan"]["seconds"], seconds[which], which, vendors))
+    return points
+
+
+def ranks_of(values):
+    """1 for the least; equal ones share their mean rank."""
+    ordered = sorted(values)
+    return [ordered.index(value) + (ordered.count(value) + 1) / 2 for value in values]
+
+
+def spearman(first, second):
+    """Correlation of ranks; None where one side is all the same."""
+    first, second = ranks_of(first), ranks_of(second)
+    if len(set(first)) < 2 or len(set(second)) < 2:
         return None
-    return {timing["bytes"]: (timing["mpi_seconds"]["median"], timing["word_seconds"]["median"])
-            for timing in json.loads(path.read_text())["timings"]}
+    return statistics.correlation(first, second)
 
 
-def mean(ratios):
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+def judge(predicted, simulated):
+    """Of the finalists of one size: correlation of ranks, errors of the prediction, and what its choice costs over
+    the best simulated (0: nothing)."""
+    choice = predicted.index(min(predicted))
+    return (spearman(predicted, simulated), [abs(p / s - 1) for p, s in zip(predicted, simulated)],
+            simulated[choice] / min(simulated) - 1)
 
 
-def compare(options, platform, operation, profile, folder):
-    """A table by size, and the ratios to each vendor's choice and to the best of all algorithms."""
-    ranks = len((PLATFORMS / platform).read_text().split())
-    schedules = folder / f"{operation}.json"
-    subprocess.run([options.ayatori_native, "collectives", "search", operation, "--profile", profile,
-                    "--ranks", str(ranks), "--sizes", options.sizes, "--json", schedules], check=True,
-                   capture_output=True)
-    chosen = {best["bytes"]: best for best in json.loads(schedules.read_text())["best"]}
-    found = {f"selector {name}": race(options, platform, schedules, [f"--cfg=smpi/coll-selector:{name}"], folder)
-             for name in VENDORS}
-    for name in algorithms_of(options, platform, operation):
-        found[name] = race(options, platform, schedules, [f"--cfg=smpi/{operation}:{name}"], folder)
-    failed = [name for name, times in found.items() if times is None]
-    found = {name: times for name, times in found.items() if times is not None}
-    lines = ["| bytes | word | radices | order | word, us | model | best other, us | which | best other / word | "
-             + " | ".join(f"{name} / word" for name in VENDORS) + " |", "|" + (9 + len(VENDORS)) * "---|"]
-    ratios = {name: [] for name in ("best", *VENDORS)}
-    for size, best in chosen.items():
-        ours = next(iter(found.values()))[size][1]
-        other = min(found, key=lambda name: found[name][size][0])
-        ratios["best"].append(found[other][size][0] / ours)
-        vendors = []
-        for name in VENDORS:
-            times = found.get(f"selector {name}")
-            if times:
-                ratios[name].append(times[size][0] / ours)
-            vendors.append(f"{times[size][0] / ours:.2f}" if times else "failed")
-        theirs = found[other][size][0]
-        radices = ",".join(map(str, best["radices"]))
-        lines.append(f"| {size} | {best['word']} | {radices} | {best['order']} | {ours * 1e6:.2f} "
-                     f"| {best['seconds'] / ours:.2f} | {theirs * 1e6:.2f} | {other} | {theirs / ours:.2f} "
-                     f"| {' | '.join(vendors)} |")
-    title = f"### {operation} on {platform}, {ranks} ranks"
-    text = title + "\n" + "\n".join(lines) + f"\n\n{len(found)} rivals" \
-        + (f"; failed or wrong: {', '.join(failed)}" if failed else "") + "."
-    return text, ratios
+def model_rows(ours_of_platform):
+    """For "seconds" (model) and "replayed_seconds": median of the correlations, median error, mean and largest cost
+    of the choice, over all sizes that have finalists."""
+    rows = []
+    for platform, ours in ours_of_platform.items():
+        for operation, mine in ours.items():
+            for key, what in (("seconds", "model"), ("replayed_seconds", "replay")):
+                judged = [judge([plan[key] for plan in entry["plan"]["finalists"]], entry["finalists"])
+                          for entry in mine["sizes"].values() if "finalists" in entry
+                          and all(key in plan for plan in entry["plan"]["finalists"])]
+                if not judged:
+                    continue
+                correlations = [correlation for correlation, _, _ in judged if correlation is not None]
+                errors = [error for _, of_size, _ in judged for error in of_size]
+                costs = [cost for _, _, cost in judged]
+                rows.append([platform, operation, what, len(errors),
+                             f"{statistics.median(correlations):.2f}" if correlations else "-",
+                             f"{100 * statistics.median(errors):.1f} %",
+                             f"{100 * statistics.fmean(costs):.1f} %", f"{100 * max(costs):.1f} %"])
+    return rows
+
+
+def spread(ratios):
+    """'1.15 (0.97-2.04)': geometric mean, least and largest."""
+    return f"{runs.geometric_mean(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})" if ratios else "-"
+
+
+def summary_row(platform, operation, points):
+    vendors = [spread([point.vendors[name] / point.ours for point in points if name in point.vendors])
+               for name in VENDORS]
+    return [platform, operation, len(points), spread([point.ratio for point in points]),
+            sum(point.ratio < LOSS for point in points), *vendors]
+
+
+def summary(points):
+    """By platform and operation, by operation, and all of it; long broadcasts are reported apart as well."""
+    cases = list(dict.fromkeys((point.platform, point.operation) for point in points))
+    rows = [summary_row(*case, [point for point in points if point[:2] == case]) for case in cases]
+    for operation in dict.fromkeys(point.operation for point in points):
+        rows.append(summary_row("all", operation, [point for point in points if point.operation == operation]))
+    rows.append(summary_row("all", "all", points))
+    long = [point for point in points if point.operation == "bcast" and point.bytes >= LONG]
+    for platform in dict.fromkeys(point.platform for point in long):
+        rows.append(summary_row(platform, "bcast from 1 MiB", [point for point in long if point.platform == platform]))
+    if long:
+        rows.append(summary_row("all", "bcast from 1 MiB", long))
+    return runs.table(["platform", "operation", "sizes", "best of all / ours", f"below {LOSS}",
+                       *(f"{name} / ours" for name in VENDORS)], rows)
+
+
+def point_row(point, head):
+    vendors = [f"{point.vendors[name] / point.ours:.2f}" if name in point.vendors else "failed" for name in VENDORS]
+    return [*head, point.bytes, point.plan, f"{point.ours * 1e6:.2f}", f"{point.model / point.ours:.2f}",
+            f"{point.best * 1e6:.2f}", point.which, f"{point.ratio:.2f}", *vendors]
+
+
+POINT = ["bytes", "ours", "ours, us", "model", "best other, us", "which", "best other / ours",
+         *(f"{name} / ours" for name in VENDORS)]
+
+
+def left_out_words(options, point, rivals, sizes):
+    """What has no figure in this point's table, and why."""
+    ranks = simulated_platforms.platform(point.platform).ranks
+    too_long = [str(size) for size in sizes if not fits(options, point.operation, ranks, size)]
+    failures = [f"{name} ({why}: {count} of {len(times)} sizes)" for name, times in rivals.items()
+                for why, count in collections.Counter(filter(lambda x: isinstance(x, str), times.values())).items()]
+    return (runs.count_words(len(rivals), "rival") + ("; without a figure: " + ", ".join(failures) if failures else "")
+            + "." + (f" For want of memory not simulated: {', '.join(too_long)} bytes." if too_long else "") + "\n")
+
+
+def report(options):
+    """Summary, losses, the model's quality, and every figure."""
+    sizes = sizes_of(options.sizes)
+    golden = {name: (load(options.golden / f"{name}.rivals.json"), load(options.golden / f"{name}.ours.json"))
+              for name in options.platforms}
+    points = [point for name, (rivals, ours) in golden.items() for point in points_of(name, rivals, ours)
+              if point.operation in options.operations]
+    if not points:
+        return "Nothing is measured of both sides.\n"
+    parts = [summary(points)]
+    losses = [point for point in points if point.ratio < LOSS]
+    parts.append(f"Losses, {len(losses)} of {runs.count_words(len(points), 'point')} below {LOSS}:\n\n"
+                 + runs.table(["platform", "operation", *POINT],
+                              [point_row(point, [point.platform, point.operation]) for point in losses])
+                 if losses else f"None of {runs.count_words(len(points), 'point')} is below {LOSS}.\n")
+    rows = model_rows({name: ours for name, (_, ours) in golden.items()})
+    if rows:
+        parts.append(runs.table(["platform", "operation", "predicted by", "plans", "correlation of ranks",
+                                 "median error", "its choice costs", "at most"], rows))
+    for platform, operation in dict.fromkeys(point[:2] for point in points):
+        of_case = [point for point in points if point[:2] == (platform, operation)]
+        parts.append(f"### {operation} on {platform}\n"
+                     + runs.table(POINT, [point_row(point, []) for point in of_case])
+                     + "\n" + left_out_words(options, of_case[0], golden[platform][0][operation]["rivals"], sizes))
+    return "\n".join(parts)
 
 
 def main():
     parser = runs.parser_of(__doc__)
-    parser.add_argument("--platforms", nargs="+", default=["gigabit", "fat_tree", "altix"])
+    parser.add_argument("--platforms", nargs="+", default=["gigabit-8x2", "fat_tree-16", "altix-32"])
     parser.add_argument("--operations", nargs="+", default=["bcast", "allreduce", "allgather"])
-    parser.add_argument("--sizes", default="8:4M")
+    parser.add_argument("--sizes", default="8:16M", help=f"from:to, by factors of {STEP}")
+    parser.add_argument("--only", choices=["rivals", "ours", "report"], help="default: all three")
+    parser.add_argument("--golden", type=pathlib.Path, default=GOLDEN, help="folder of the figures")
+    parser.add_argument("--folder", type=pathlib.Path, default=runs.ROOT / "build" / "simulated",
+                        help="of platforms and profiles, which are not probed again (default: build/simulated)")
     parser.add_argument("--ayatori", default=str(runs.ROOT / "build" / "simgrid" / "cli" / "ayatori"))
     parser.add_argument("--ayatori-native", default=str(runs.ROOT / "build" / "release" / "cli" / "ayatori"))
     parser.add_argument("--smpirun", default="smpirun")
-    parser.add_argument("--time-limit", type=float, default=120, help="seconds of one run")
+    parser.add_argument("--search-options", default="", help="of ours: '--finalists 8'")
+    parser.add_argument("--bench-options", default=BENCH_OPTIONS)
+    parser.add_argument("--rivals-profile", default="altix3700bx2", help="for the schedules beside which rivals run")
+    parser.add_argument("--jobs", type=int, default=2, help="simulations at once (default: 2)")
+    parser.add_argument("--memory", type=float, default=6, help="GiB of one simulation; longer messages are left out")
+    parser.add_argument("--time-limit", type=float, default=90, help="seconds of a processor for one simulation")
+    parser.add_argument("--again", action="store_true", help="also what has failed before, or was over the time limit")
+    parser.add_argument("--probe-limit", type=float, default=1800, help="seconds of a probe")
     parser.add_argument("--markdown", type=pathlib.Path, help="write the tables here")
     options = parser.parse_args()
-    texts, summary = [], []
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        for platform in options.platforms:
-            profile = folder / f"{platform}.json"
-            done = simulate(options, platform, ["probe", "--quick", "-o", profile])
-            if done.returncode != 0:
-                sys.exit(f"{platform}: {done.stderr}")
-            for operation in options.operations:
-                print(f"{platform}, {operation} ...", file=sys.stderr, flush=True)
-                text, ratios = compare(options, platform, operation, profile, folder)
-                texts.append(text)
-                cells = [f"{mean(values):.2f} ({min(values):.2f} - {max(values):.2f})" if values else "-"
-                         for values in ratios.values()]
-                summary.append(f"| {platform} | {operation} | {' | '.join(cells)} |")
-    head = ["| platform | operation | best of all / word | " + " | ".join(f"{name} / word" for name in VENDORS) + " |",
-            "|" + (3 + len(VENDORS)) * "---|"]
-    result = "\n".join(head + summary) + "\n\n" + "\n\n".join(texts) + "\n"
-    print(result)
-    if options.markdown:
-        options.markdown.write_text(result)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    sizes = sizes_of(options.sizes)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for name in options.platforms:
+            try:
+                simulator = Simulator(options, simulated_platforms.platform(name), options.folder)
+                if options.only in (None, "rivals"):
+                    measure_rivals(options, simulator, options.operations, sizes, pool)
+                if options.only in (None, "ours"):
+                    measure_ours(options, simulator, options.operations, sizes, pool)
+            except (runs.Rejected, ValueError) as error:
+                runs.say(f"left out: {error}")
+    runs.write(options, report(options))
 
 
 if __name__ == "__main__":

@@ -8,9 +8,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+from xml.etree import ElementTree
 
 BENCH = pathlib.Path(__file__).resolve().parent.parent.parent / "bench"
+sys.path.insert(0, str(BENCH))
+
+import simulated_collectives  # noqa: E402 - of the folder above
+import simulated_platforms  # noqa: E402
+
 EASY = "elliptic2d-5:n=20"
 HARD = "jump2d:n=40,ratio=1e6,blocks=4"  # its residual stays above 0.7 without a preconditioner
 PARTS = ["SpMV", "preconditioner", "orthogonalization", "communication", "tuning", "rest"]
@@ -143,6 +150,76 @@ class Scripts(unittest.TestCase):
         self.assertIn("Of 1 matrices, 0 are solved by some forced setting, 0 by GMRES(30) + block ILU(0), 0 "
                       "by the tuned", done.stdout)
         self.assertNotIn("geometric mean", done.stdout)
+
+    def test_simulated_platforms(self):
+        for name, nodes in (("fat_tree-100x8", 16), ("torus-100", 100), ("torus-100x8", 16), ("dragonfly-64x8", 8),
+                            ("gigabit-8x2", 4), ("altix-32", 32), ("altix-33", 48)):
+            with self.subTest(name=name):
+                platform = simulated_platforms.platform(name)
+                xml, hosts = platform.write(self.folder)
+                ranges = [cluster.get("radical").split("-") for cluster in ElementTree.parse(xml).iter("cluster")]
+                all_hosts = [f"node-{i}" for first, last in ranges for i in range(int(first), int(last) + 1)]
+                self.assertEqual(len(all_hosts), nodes)
+                self.assertLessEqual(set(hosts.read_text().split()), set(all_hosts))
+        self.assertEqual(platform.ranks, 33)
+        self.assertEqual(simulated_platforms.platform("fat_tree-20x8").hosts,
+                         8 * ["node-0"] + 8 * ["node-1"] + 4 * ["node-2"])
+        for name in ("ring-8", "torus", "torus-0", "altix-32x2"):
+            self.assertRaises(ValueError, simulated_platforms.platform, name)
+
+    def golden(self, platform, rivals, ours):
+        for side, value in (("rivals", rivals), ("ours", ours)):
+            simulated_collectives.write_golden(self.folder / f"{platform}.{side}.json", {"bcast": value})
+
+    def simulated_report(self):
+        self.run_script("simulated_collectives.py", "--only", "report", "--golden", self.folder,
+                        "--folder", self.folder, "--platforms", "torus-16", "--sizes", "8:4M", "--memory", 0.2,
+                        "--markdown", "r.md")
+        return (self.folder / "r.md").read_text()
+
+    def test_simulated_collectives_reports(self):
+        plan = {"word": "CC", "radices": [4, 4], "order": "NFFL"}
+        short, long = {**plan, "bytes": 8, "seconds": 4e-6}, {**plan, "bytes": 2097152, "seconds": 9e-4}
+        self.golden("torus-16",
+                    {"rivals": {"selector ompi": {"8": 3.6e-6, "2097152": 4e-3}, "NTSL": {"8": 9e-6, "2097152": 2e-3},
+                                "mpich": {"8": 7e-6, "2097152": "time limit"}}},
+                    {"schedules": {}, "sizes": {"8": {"seconds": 4e-6, "plan": short},
+                                                "2097152": {"seconds": 1e-3, "plan": long}}})
+        report = self.simulated_report()
+        rows = table_rows(report)
+        both = ["1.34 (0.90-2.00)", "1", "1.90 (0.90-4.00)", "-", "-", "-"]  # sqrt(0.9 * 2), sqrt(0.9 * 4)
+        self.assertEqual(rows[:3], [["torus-16", "bcast", "2", *both], ["all", "bcast", "2", *both],
+                                    ["all", "all", "2", *both]])
+        self.assertEqual(rows[3][:4], ["torus-16", "bcast from 1 MiB", "1", "2.00 (2.00-2.00)"])
+        self.assertIn("Losses, 1 of 2 points below 0.95:", report)
+        loss = ["8", "CC 4,4 NFFL", "4.00", "1.00", "3.60", "selector ompi", "0.90", "0.90", *3 * ["failed"]]
+        self.assertEqual(rows[5:7], [["torus-16", "bcast", *loss], loss])
+        self.assertEqual(rows[7][:7], ["2097152", "CC 4,4 NFFL", "1000.00", "0.90", "2000.00", "NTSL", "2.00"])
+        self.assertIn("3 rivals; without a figure: mpich (time limit: 1 of 2 sizes).", report)
+        self.assertNotIn("want of memory", report)  # 4 * 16 * 2 MiB = 128 MiB
+
+    def test_simulated_collectives_time_finalists(self):
+        timings = [{"finalist": 1, "schedule_seconds": {"median": 2.0}},
+                   {"finalist": 0, "word_seconds": {"median": 3.00004}}]
+        simulator = types.SimpleNamespace(bench=lambda schedules, settings: timings)
+        schedules = {"best": [{"bytes": 8, "seconds": 1.23456}, {"bytes": 64, "seconds": 2.0}]}
+        entry = simulated_collectives.time_ours(simulator, schedules, 8)
+        self.assertEqual(entry, {"seconds": 3.0, "plan": {"bytes": 8, "seconds": 1.235}, "finalists": [3.0, 2.0]})
+        del timings[1], timings[0]["finalist"]
+        self.assertEqual(simulated_collectives.time_ours(simulator, schedules, 64)["seconds"], 2.0)
+
+    def test_simulated_collectives_judge_the_model(self):
+        finalists = [{"seconds": model, "replayed_seconds": replay}
+                     for model, replay in ((1.0, 2.2), (2.0, 1.1), (3.0, 3.3), (4.0, 4.4))]
+        plan = {"bytes": 8, "seconds": 1.0, "text": "ring", "finalists": finalists}
+        self.golden("torus-16", {"rivals": {"NTSL": {"8": 1.0}}},
+                    {"schedules": {},
+                     "sizes": {"8": {"seconds": 2.0, "finalists": [2.0, 1.0, 3.0, 4.0], "plan": plan}}})
+        model, replay = [row for row in table_rows(self.simulated_report()) if row[2] in ("model", "replay")]
+        self.assertEqual(model, ["torus-16", "bcast", "model", "4", "0.80", "25.0 %", "100.0 %", "100.0 %"])
+        self.assertEqual(replay, ["torus-16", "bcast", "replay", "4", "1.00", "10.0 %", "0.0 %", "0.0 %"])
+        self.assertEqual(simulated_collectives.ranks_of([3.0, 1.0, 3.0]), [2.5, 1, 2.5])
+        self.assertIsNone(simulated_collectives.spearman([1.0, 1.0], [1.0, 2.0]))
 
 
 if __name__ == "__main__":
