@@ -61,14 +61,15 @@ void check_result(Rivals& r, const comm::Comm& comm, Array<double>& ours, Array<
   r.mpi->run(comm, mine.data(), all.data(), r.count);
   // Operations by rank leave their result in `all`: one block, or all of them.
   const bool is_by_rank = collectives::type_of(operation).is_by_rank;
+  const bool has_one_block = operation == Operation::scatter || operation == Operation::reduce_scatter;
   const Range range = promised(r, comm);
-  const double* expected = is_by_rank ? all.data() - (collects ? 0 : own) : mine.data();
+  const double* expected = is_by_rank ? all.data() - (has_one_block ? own : 0) : mine.data();
   comm::agree(comm, [&] {
     for (auto i = range.begin; i < range.end; ++i) {
       if (ours[i] == expected[i]) continue;
-      throw EnvironmentError(fmt::format("{} {} of {} bytes: element {} on rank {} is {}, and {} by the MPI",
-                                         r.mpi->name, to_string(r.what->plan.word), r.what->bytes, i,
-                                         comm.rank(), ours[i], expected[i]));
+      throw EnvironmentError(fmt::format("{} by {}, {} bytes: element {} on rank {} is {}, and {} by the MPI",
+                                         r.mpi->name, describe(r.what->plan), r.what->bytes, i, comm.rank(),
+                                         ours[i], expected[i]));
     }
   });
 }
@@ -76,7 +77,7 @@ void check_result(Rivals& r, const comm::Comm& comm, Array<double>& ours, Array<
 }  // namespace
 
 std::vector<CollectiveTiming> time_collectives(const comm::Comm& comm, std::span<const CollectiveCase> cases,
-                                               double seconds) {
+                                               const CollectiveOptions& options) {
   std::vector<Rivals> rivals;
   std::int64_t longest = 0;
   comm::agree(comm, [&] {
@@ -105,8 +106,10 @@ std::vector<CollectiveTiming> time_collectives(const comm::Comm& comm, std::span
   std::vector<double> roughly(2 * rivals.size(), 0);
   const auto measure = [&](int i, int repetitions) {
     Rivals& r = rivals[i / 2];
+    const bool is_mpi = i % 2 == 0;
+    if (is_mpi ? !options.mpi : !options.ours) return 0.0;
     const auto call = [&] {
-      if (i % 2 == 0)
+      if (is_mpi)
         r.mpi->run(comm, mine.data(), all.data(), r.count);
       else
         r.ours.run(comm, ours.data(), r.count, comm::DataType::float64, comm::ReduceOp::max);
@@ -114,11 +117,20 @@ std::vector<CollectiveTiming> time_collectives(const comm::Comm& comm, std::span
     if (roughly[i] == 0) return roughly[i] = machine::time_roughly(comm, call);
     return machine::time_calls(comm, node, repetitions, roughly[i], call);
   };
-  machine::TurnLimits limits;
-  limits.seconds = seconds;
-  limits.most_repetitions = 20;
-  const auto estimates = machine::measure_in_turns(static_cast<int>(roughly.size()), limits, measure,
-                                                   [&] { return comm.broadcast(wall_time(), 0); });
+  std::vector<machine::Estimate> estimates;
+  if (options.calls > 0) {
+    for (int i = 0; i < std::ssize(roughly); ++i) {
+      measure(i, 1);
+      const double seconds = measure(i, options.calls);
+      estimates.push_back({seconds, seconds, seconds, options.calls});
+    }
+  } else {
+    machine::TurnLimits limits;
+    limits.seconds = options.seconds;
+    limits.most_repetitions = 20;
+    estimates = machine::measure_in_turns(static_cast<int>(roughly.size()), limits, measure,
+                                          [&] { return comm.broadcast(wall_time(), 0); });
+  }
   std::vector<CollectiveTiming> timings;
   for (std::size_t i = 0; i < rivals.size(); ++i) timings.push_back({estimates[2 * i], estimates[2 * i + 1]});
   return timings;

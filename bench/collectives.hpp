@@ -17,14 +17,21 @@ struct CollectiveCase {
 };
 
 struct CollectiveTiming {
-  machine::Estimate mpi;  ///< seconds to the slowest rank
+  machine::Estimate mpi;  ///< seconds to the slowest rank; zeros for a side that was not timed
   machine::Estimate ours;
 };
 
-/// Collective. Both in turns, for `seconds` in all; every call begins at an appointed time. Throws InputError
+struct CollectiveOptions {
+  double seconds = 10;  ///< for all cases together, about
+  int calls = 0;        ///< if positive so many of each, once: what a deterministic simulation needs
+  bool mpi = true;      ///< sides to time; both are run, and compared
+  bool ours = true;
+};
+
+/// Collective. Both in turns; every call begins at an appointed time. Throws InputError
 /// if a plan is not for the ranks of `comm`, and EnvironmentError if a schedule gives another result than the
 /// MPI, agreed.
 std::vector<CollectiveTiming> time_collectives(const comm::Comm& comm, std::span<const CollectiveCase> cases,
-                                               double seconds);
+                                               const CollectiveOptions& options);
 
 }  // namespace ayatori::bench

@@ -34,14 +34,15 @@ import simulated_platforms
 
 GOLDEN = runs.ROOT / "bench" / "golden"
 MODEL = ["--cfg=smpi/simulate-computation:no", "--cfg=network/model:CM02", "--cfg=network/weight-S:0",
-         "--cfg=network/crosstraffic:no", "--cfg=smpi/send-is-detached-thresh:1000000000", "--log=root.thresh:warning"]
+         "--cfg=network/crosstraffic:no", "--log=root.thresh:warning"]
 VENDORS = ("ompi", "mpich", "mvapich2", "impi")
 LEFT_OUT = {"arrival_pattern_aware", "arrival_pattern_aware_wait", "arrival_scatter",  # for ranks that come late
             "automatic"}  # tries all others in every call
 QUICK = ["--cfg=smpi/coll-selector:mpich"]  # where the MPI's choice does not matter: its default is slow to simulate
 TIME_LIMIT = (128 + signal.SIGXCPU, 128 + signal.SIGKILL)  # as smpirun passes the end of its simulator on
-BENCH_OPTIONS = "--seconds 0.1"  # the golden figures depend on how often a call is repeated, by some 0.1 %
+BENCH_OPTIONS = "--calls 1"
 STEP = 8  # from size to size
+PREDICTIONS = {"seconds": "model", "replayed_seconds": "replay"}  # of a finalist
 LOSS = 0.95  # below this a point is reported as lost
 LONG = 1 << 20  # bytes of a broadcast from which splitting and pipelining have to show
 BUFFERS = {"bcast": 4, "allgather": 5}  # that a rank has at once at most, the executor's and SMPI's copies among them
@@ -54,25 +55,28 @@ class Simulator:
     def __init__(self, options, platform, folder):
         self.options, self.platform, self.folder = options, platform, folder
         self.files = platform.write(folder)
+        # SMPI copies the program for every rank.
+        self.program = folder / f"ayatori.{platform.name}"
+        subprocess.run(["strip", "-o", self.program, options.ayatori], check=True)
 
     def run(self, words, settings=(), time_limit=None):
         """The exit status (TIME_LIMIT: over the limit) and what was said on standard error."""
         xml, hosts = self.files
         limit = math.ceil(time_limit or self.options.time_limit)
         command = ["nice", "-n", "10", "prlimit", f"--cpu={limit}", self.options.smpirun, "-platform", xml,
-                   "-hostfile", hosts, *MODEL, *settings, self.options.ayatori, *words]
+                   "-hostfile", hosts, *MODEL, *settings, self.program, *words]
         done = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               text=True, check=False,
                               env={**os.environ, "AYATORI_PROFILE": "none", "OMP_NUM_THREADS": "1"})
         return done.returncode, done.stderr
 
-    def bench(self, schedules, settings=()):
+    def bench(self, schedules, side, settings=()):
         """Timings of a schedules file's value (as `collectives search --json` writes them): a list, or why not."""
         with tempfile.TemporaryDirectory(dir=self.folder) as name:
             given, result = pathlib.Path(name) / "schedules.json", pathlib.Path(name) / "timings.json"
             given.write_text(json.dumps(schedules), encoding="utf-8")
             status, said = self.run(["collectives", "bench", "--schedules", given, "--json", result,
-                                     *self.options.bench_options.split()], settings)
+                                     "--side", side, *self.options.bench_options.split()], settings)
             if status == 0 and result.exists():
                 return json.loads(result.read_text(encoding="utf-8"))["timings"]
         if status in TIME_LIMIT:
@@ -139,7 +143,7 @@ def only(schedules, size):
 
 
 def ours_of(timing):
-    return (timing.get("schedule_seconds") or timing["word_seconds"])["median"]
+    return timing["schedule_seconds"]["median"]
 
 
 def rounded(value):
@@ -166,7 +170,7 @@ def time_rival(simulator, operation, schedules, name, known, again):
         if "time limit" in found.values():
             found[str(size)] = "time limit"
             continue
-        timings = simulator.bench(only(schedules, size), settings_of(operation, name))
+        timings = simulator.bench(only(schedules, size), "mpi", settings_of(operation, name))
         found[str(size)] = timings if isinstance(timings, str) else rounded(timings[0]["mpi_seconds"]["median"])
     return found
 
@@ -210,15 +214,18 @@ def measure_rivals(options, simulator, operations, sizes, pool):
 
 
 def time_ours(simulator, schedules, size):
-    """The best plan, its simulated seconds, and if the search has kept finalists, those of each."""
-    best = rounded(only(schedules, size)["best"][0])
-    timings = simulator.bench(only(schedules, size), QUICK)
+    """The best plan, its simulated seconds, and what is predicted and simulated of the finalists if the bench is told
+    to time them (--bench-options)."""
+    best = only(schedules, size)["best"][0]
+    plan = rounded({key: value for key, value in best.items() if key != "finalists"})
+    timings = simulator.bench(only(schedules, size), "ours", QUICK)
     if isinstance(timings, str):
-        return {"plan": best, "failed": timings}
-    entry = {"seconds": rounded(ours_of(timings[0])), "plan": best}
-    if "finalist" in timings[0]:  # of which the first is the plan itself
-        entry["finalists"] = [rounded(ours_of(timing)) for timing in sorted(timings, key=lambda t: t["finalist"])]
-        entry["seconds"] = entry["finalists"][0]
+        return {"plan": plan, "failed": timings}
+    simulated = [rounded(ours_of(timing)) for timing in sorted(timings, key=lambda timing: timing["finalist"])]
+    entry = {"seconds": simulated[0], "plan": plan}  # the first finalist is the plan itself
+    if len(simulated) > 1:
+        entry["finalists"] = [{"simulated": seconds, **{key: rounded(finalist[key]) for key in PREDICTIONS}}
+                              for seconds, finalist in zip(simulated, best["finalists"])]
     return entry
 
 
@@ -254,14 +261,6 @@ class Point(typing.NamedTuple):
         return self.best / self.ours
 
 
-def text_of(plan):
-    """What a plan says of itself."""
-    if "text" in plan:
-        return plan["text"]
-    radices = ",".join(map(str, plan.get("radices", [])))
-    return " ".join(filter(None, [plan.get("word", ""), radices, plan.get("order", "")]))
-
-
 def points_of(platform, rivals, ours):
     """Every size for which both sides have a figure."""
     points = []
@@ -273,7 +272,7 @@ def points_of(platform, rivals, ours):
                 continue
             which = min(seconds, key=seconds.get)
             vendors = {name: seconds[f"selector {name}"] for name in VENDORS if f"selector {name}" in seconds}
-            points.append(Point(platform, operation, int(size), entry["seconds"], text_of(entry["plan"]),
+            points.append(Point(platform, operation, int(size), entry["seconds"], entry["plan"]["text"],
                                 entry["plan"]["seconds"], seconds[which], which, vendors))
     return points
 
@@ -301,15 +300,15 @@ def judge(predicted, simulated):
 
 
 def model_rows(ours_of_platform):
-    """For "seconds" (model) and "replayed_seconds": median of the correlations, median error, mean and largest cost
+    """For every prediction: median of the correlations, median error, mean and largest cost
     of the choice, over all sizes that have finalists."""
     rows = []
     for platform, ours in ours_of_platform.items():
         for operation, mine in ours.items():
-            for key, what in (("seconds", "model"), ("replayed_seconds", "replay")):
-                judged = [judge([plan[key] for plan in entry["plan"]["finalists"]], entry["finalists"])
-                          for entry in mine["sizes"].values() if "finalists" in entry
-                          and all(key in plan for plan in entry["plan"]["finalists"])]
+            for key, what in PREDICTIONS.items():
+                judged = [judge([finalist[key] for finalist in entry["finalists"]],
+                                [finalist["simulated"] for finalist in entry["finalists"]])
+                          for entry in mine["sizes"].values() if "finalists" in entry]
                 if not judged:
                     continue
                 correlations = [correlation for correlation, _, _ in judged if correlation is not None]
@@ -409,8 +408,8 @@ def main():
     parser.add_argument("--ayatori", default=str(runs.ROOT / "build" / "simgrid" / "cli" / "ayatori"))
     parser.add_argument("--ayatori-native", default=str(runs.ROOT / "build" / "release" / "cli" / "ayatori"))
     parser.add_argument("--smpirun", default="smpirun")
-    parser.add_argument("--search-options", default="", help="of ours: '--finalists 8'")
-    parser.add_argument("--bench-options", default=BENCH_OPTIONS)
+    parser.add_argument("--search-options", default="", help="of ours, such as --finalists=8")
+    parser.add_argument("--bench-options", default=BENCH_OPTIONS, help="add --finalists to time them all")
     parser.add_argument("--rivals-profile", default="altix3700bx2", help="for the schedules beside which rivals run")
     parser.add_argument("--jobs", type=int, default=2, help="simulations at once (default: 2)")
     parser.add_argument("--memory", type=float, default=6, help="GiB of one simulation; longer messages are left out")

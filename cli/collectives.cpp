@@ -40,7 +40,8 @@ struct Arguments {
   collectives::SearchOptions limits;
   bool all_finalists = false;
   std::string schedules;
-  double seconds = 10;
+  bench::CollectiveOptions timing;
+  std::string side = "both";
   int digits = 2;
   int ranks = 16;
   int root = 0;
@@ -132,9 +133,8 @@ int show(const comm::Comm& world, const Arguments& arguments) {
     const auto order = digit_order(arguments.order);
     const auto plan = plan_to_show(arguments, operation, word, order);
     const auto schedule = expand(plan);
-    const std::string title =
-        fmt::format("{}{}{} on {} ranks, {}", collectives::type_of(operation).name, has_words ? " " : "",
-                    to_string(word), arguments.ranks, arguments.order);
+    const std::string title = fmt::format("{} on {} ranks: {}, {}", collectives::type_of(operation).name,
+                                          arguments.ranks, describe(plan), arguments.order);
     fmt::print("{}: {} stages, {} chunks\n{}", title, schedule.stages, schedule.chunks, draw_text(schedule));
     const auto violation = find_violation(schedule);
     fmt::print("validated: {}\n",
@@ -215,7 +215,7 @@ Cases load_cases(const std::string& path, bool all_finalists) {
   try {
     const auto json = nlohmann::json::parse(file);
     if (json.at("schema") != schedules_schema)
-      throw InputError(fmt::format("{}: not what `collectives search --json` writes", path));
+      throw InputError("not what `collectives search --json` writes");
     Cases cases;
     for (const auto& best : json.at("best")) {
       const auto add = [&](const nlohmann::json& candidate, int number) {
@@ -232,16 +232,21 @@ Cases load_cases(const std::string& path, bool all_finalists) {
     return cases;
   } catch (const nlohmann::json::exception& error) {
     throw InputError(fmt::format("{}: {}", path, error.what()));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", path, error.what()));
   }
 }
 
 int run_bench(const comm::Comm& world, const Arguments& arguments) {
   const auto [cases, finalist] = comm::agree(world, [&] {
-    if (!(arguments.seconds > 0))
-      throw InputError(fmt::format("--seconds {}: not a number of seconds", arguments.seconds));
+    if (!(arguments.timing.seconds > 0))
+      throw InputError(fmt::format("--seconds {}: not a number of seconds", arguments.timing.seconds));
     return load_cases(arguments.schedules, arguments.all_finalists);
   });
-  const auto timings = time_collectives(world, cases, arguments.seconds);
+  auto options = arguments.timing;
+  options.mpi = arguments.side != "ours";
+  options.ours = arguments.side != "mpi";
+  const auto timings = time_collectives(world, cases, options);
   if (world.rank() != 0) return 0;
   nlohmann::ordered_json json{{"schema", "ayatori.bench-collectives/2"},
                               {"mpi", comm::mpi_version()},
@@ -249,24 +254,31 @@ int run_bench(const comm::Comm& world, const Arguments& arguments) {
                               {"timings", nlohmann::ordered_json::array()}};
   fmt::print(stderr, "{:<14}{:>11}  {:<40}{:>14}{:>14}{:>8}\n", "collective", "bytes", "schedule", "MPI, us",
              "ours, us", "ratio");
+  const bool is_race = options.mpi && options.ours;
   double logarithms = 0;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const auto& [mpi, ours] = timings[i];
     const auto name = collectives::type_of(cases[i].plan.operation).name;
-    fmt::print(stderr, "{:<14}{:>11}  {:<40}{:>14.2f}{:>14.2f}{:>8.2f}\n", name, cases[i].bytes,
-               shortened(describe(cases[i].plan), 39), 1e6 * mpi.median, 1e6 * ours.median,
-               mpi.median / ours.median);
-    logarithms += std::log(mpi.median / ours.median);
-    json["timings"].push_back(
-        {{"operation", name},
-         {"bytes", cases[i].bytes},
-         {"finalist", finalist[i]},
-         {"text", describe(cases[i].plan)},
-         {"mpi_seconds", {{"median", mpi.median}, {"low", mpi.low}, {"high", mpi.high}}},
-         {"schedule_seconds", {{"median", ours.median}, {"low", ours.low}, {"high", ours.high}}}});
+    fmt::print(stderr, "{:<14}{:>11}  {:<40}", name, cases[i].bytes, shortened(describe(cases[i].plan), 39));
+    nlohmann::ordered_json timing{{"operation", name},
+                                  {"bytes", cases[i].bytes},
+                                  {"finalist", finalist[i]},
+                                  {"text", describe(cases[i].plan)}};
+    for (const auto& [key, side, is_timed] :
+         {std::tuple("mpi_seconds", &mpi, options.mpi), {"schedule_seconds", &ours, options.ours}}) {
+      fmt::print(stderr, "{:>14}", is_timed ? fmt::format("{:.2f}", 1e6 * side->median) : "-");
+      if (is_timed) timing[key] = {{"median", side->median}, {"low", side->low}, {"high", side->high}};
+    }
+    if (is_race) {
+      fmt::print(stderr, "{:>8.2f}", mpi.median / ours.median);
+      logarithms += std::log(mpi.median / ours.median);
+    }
+    fmt::print(stderr, "\n");
+    json["timings"].push_back(std::move(timing));
   }
-  fmt::print(stderr, "geometric mean of MPI/ours: {:.2f}; all results are the MPI's\n",
-             std::exp(logarithms / static_cast<double>(std::max<std::size_t>(cases.size(), 1))));
+  if (is_race)
+    fmt::print(stderr, "geometric mean of MPI/ours: {:.2f}; all results are the MPI's\n",
+               std::exp(logarithms / static_cast<double>(std::max<std::size_t>(cases.size(), 1))));
   if (!arguments.json.empty()) write_file(arguments.json, json.dump(2) + "\n");
   return 0;
 }
@@ -315,8 +327,14 @@ void add_collectives(CLI::App& app, Run& run) {
   racing->add_option("--schedules", arguments->schedules, "What search --json has written")->required();
   racing->add_flag("--finalists", arguments->all_finalists,
                    "All that the search has replayed, not the best only");
-  racing->add_option("--seconds", arguments->seconds, "For all together, about")
+  racing->add_option("--seconds", arguments->timing.seconds, "For all together, about")
       ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  racing
+      ->add_option("--calls", arguments->timing.calls, "So many of each instead, for simulators (default: 0)")
+      ->check(CLI::Range(0, 1000));
+  racing->add_option("--side", arguments->side, "both, mpi or ours: what is timed")
+      ->check(CLI::IsMember({"both", "mpi", "ours"}))
       ->capture_default_str();
   racing->add_option("--json", arguments->json, "Write the result here (schema ayatori.bench-collectives/2)");
   does(racing, run_bench);

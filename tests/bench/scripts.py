@@ -178,7 +178,7 @@ class Scripts(unittest.TestCase):
         return (self.folder / "r.md").read_text()
 
     def test_simulated_collectives_reports(self):
-        plan = {"word": "CC", "radices": [4, 4], "order": "NFFL"}
+        plan = {"text": "CC of 4, 4"}
         short, long = {**plan, "bytes": 8, "seconds": 4e-6}, {**plan, "bytes": 2097152, "seconds": 9e-4}
         self.golden("torus-16",
                     {"rivals": {"selector ompi": {"8": 3.6e-6, "2097152": 4e-3}, "NTSL": {"8": 9e-6, "2097152": 2e-3},
@@ -192,29 +192,33 @@ class Scripts(unittest.TestCase):
                                     ["all", "all", "2", *both]])
         self.assertEqual(rows[3][:4], ["torus-16", "bcast from 1 MiB", "1", "2.00 (2.00-2.00)"])
         self.assertIn("Losses, 1 of 2 points below 0.95:", report)
-        loss = ["8", "CC 4,4 NFFL", "4.00", "1.00", "3.60", "selector ompi", "0.90", "0.90", *3 * ["failed"]]
+        loss = ["8", "CC of 4, 4", "4.00", "1.00", "3.60", "selector ompi", "0.90", "0.90", *3 * ["failed"]]
         self.assertEqual(rows[5:7], [["torus-16", "bcast", *loss], loss])
-        self.assertEqual(rows[7][:7], ["2097152", "CC 4,4 NFFL", "1000.00", "0.90", "2000.00", "NTSL", "2.00"])
+        self.assertEqual(rows[7][:7], ["2097152", "CC of 4, 4", "1000.00", "0.90", "2000.00", "NTSL", "2.00"])
         self.assertIn("3 rivals; without a figure: mpich (time limit: 1 of 2 sizes).", report)
         self.assertNotIn("want of memory", report)  # 4 * 16 * 2 MiB = 128 MiB
 
     def test_simulated_collectives_time_finalists(self):
         timings = [{"finalist": 1, "schedule_seconds": {"median": 2.0}},
-                   {"finalist": 0, "word_seconds": {"median": 3.00004}}]
-        simulator = types.SimpleNamespace(bench=lambda schedules, settings: timings)
-        schedules = {"best": [{"bytes": 8, "seconds": 1.23456}, {"bytes": 64, "seconds": 2.0}]}
+                   {"finalist": 0, "schedule_seconds": {"median": 3.00004}}]
+        simulator = types.SimpleNamespace(bench=lambda schedules, side, settings: timings)
+        finalists = [{"plan": {}, "seconds": 1.23456, "replayed_seconds": 2.5}, {"seconds": 2, "replayed_seconds": 3}]
+        schedules = {"best": [{"bytes": 8, "seconds": 1.23456, "finalists": finalists}]}
         entry = simulated_collectives.time_ours(simulator, schedules, 8)
-        self.assertEqual(entry, {"seconds": 3.0, "plan": {"bytes": 8, "seconds": 1.235}, "finalists": [3.0, 2.0]})
-        del timings[1], timings[0]["finalist"]
-        self.assertEqual(simulated_collectives.time_ours(simulator, schedules, 64)["seconds"], 2.0)
+        self.assertEqual(entry, {"seconds": 3.0, "plan": {"bytes": 8, "seconds": 1.235}, "finalists": [
+            {"simulated": 3.0, "seconds": 1.235, "replayed_seconds": 2.5},
+            {"simulated": 2.0, "seconds": 2, "replayed_seconds": 3}]})
+        timings.pop(0)
+        self.assertEqual(simulated_collectives.time_ours(simulator, schedules, 8),
+                         {"seconds": 3.0, "plan": {"bytes": 8, "seconds": 1.235}})
 
     def test_simulated_collectives_judge_the_model(self):
-        finalists = [{"seconds": model, "replayed_seconds": replay}
-                     for model, replay in ((1.0, 2.2), (2.0, 1.1), (3.0, 3.3), (4.0, 4.4))]
-        plan = {"bytes": 8, "seconds": 1.0, "text": "ring", "finalists": finalists}
+        finalists = [{"simulated": simulated, "seconds": model, "replayed_seconds": replay} for simulated, model, replay
+                     in ((2.0, 1.0, 2.2), (1.0, 2.0, 1.1), (3.0, 3.0, 3.3), (4.0, 4.0, 4.4))]
+        plan = {"bytes": 8, "seconds": 1.0, "text": "ring"}
         self.golden("torus-16", {"rivals": {"NTSL": {"8": 1.0}}},
                     {"schedules": {},
-                     "sizes": {"8": {"seconds": 2.0, "finalists": [2.0, 1.0, 3.0, 4.0], "plan": plan}}})
+                     "sizes": {"8": {"seconds": 2.0, "finalists": finalists, "plan": plan}}})
         model, replay = [row for row in table_rows(self.simulated_report()) if row[2] in ("model", "replay")]
         self.assertEqual(model, ["torus-16", "bcast", "model", "4", "0.80", "25.0 %", "100.0 %", "100.0 %"])
         self.assertEqual(replay, ["torus-16", "bcast", "replay", "4", "1.00", "10.0 %", "0.0 %", "0.0 %"])

@@ -25,7 +25,7 @@ class Collectives(CommandTest):
     @unittest.skipIf(RANKS > 1, ONE_RANK)
     def test_show(self):
         shown = self.collectives("show", "bcast", "--word", "MMSCCS", "--ranks", "16", "--svg", "picture.svg").stdout
-        self.assertIn("broadcast MMSCCS on 16 ranks", shown)
+        self.assertIn("broadcast on 16 ranks: MMSCCS of 2", shown)
         self.assertEqual(shown.count("stage "), 6)
         self.assertIn("validated: correct", shown)
         picture = xml.etree.ElementTree.parse(self.folder / "picture.svg").getroot()
@@ -37,34 +37,71 @@ class Collectives(CommandTest):
                                                              "--radices", "5,3", "--root", "7").stdout)
 
     @unittest.skipIf(RANKS > 1, ONE_RANK)
-    def test_search(self):
-        said = self.collectives("search", "allreduce", "--profile", "altix3700bx2", "--ranks", "128", "--sizes",
-                                "8:64M", "--most-radix", "2", "--json", "best.json").stdout
-        self.assertIn("altix3700bx2", said)
+    def test_show_beyond_the_paper(self):
+        shown = self.collectives("show", "bcast", "--word", "C", "--ranks", "5", "--radices", "5r", "--segments", "8").stdout
+        self.assertIn("C of 5 (ring); 8 segments, 1 under way", shown)
+        self.assertEqual(shown.count("stage "), 4)
+        shown = self.collectives("show", "allreduce", "--word", "C", "--ranks", "13", "--group", "4", "--radices", "4d").stdout
+        self.assertIn("4 leaders", shown)
+        self.assertIn("validated: correct", shown)
+        self.assertIn("validated: correct", self.collectives("show", "alltoall", "--ranks", "7", "--radices", "7r").stdout)
+
+    def search(self, *arguments):
+        said = self.collectives("search", *arguments, "--json", "best.json").stdout
         result = json.loads((self.folder / "best.json").read_text())
-        self.assertEqual(result["schema"], "ayatori.collective-words/1")
-        best = result["best"]
+        self.assertEqual(result["schema"], "ayatori.collective-schedules/1")
+        return said, result["best"]
+
+    @unittest.skipIf(RANKS > 1, ONE_RANK)
+    def test_search_as_in_the_paper(self):
+        said, best = self.search("allreduce", "--profile", "altix3700bx2", "--ranks", 128, "--sizes", "8:64M",
+                                 "--most-radix", 2, "--words-only", "--finalists", 0)
+        self.assertIn("altix3700bx2", said)
         self.assertEqual([best[0]["bytes"], best[-1]["bytes"], len(best)], [8, 64 << 20, 24])
-        self.assertEqual(best[0]["word"], "C" * 7)
+        self.assertEqual(best[0]["plan"]["word"], "C" * 7)
         self.assertGreater(best[-1]["binomial_seconds"] / best[-1]["seconds"], 5)  # the paper's gain: up to 7
         times = [choice["seconds"] for choice in best]
         self.assertEqual(times, sorted(times))
 
+    @unittest.skipIf(RANKS > 1, ONE_RANK)
+    def test_search_any_ranks(self):
+        for ranks in (1, 7, 20):
+            _, best = self.search("bcast", "--profile", "altix3700bx2", "--ranks", ranks, "--sizes", "8:8M")
+            self.assertEqual({choice["plan"]["ranks"] for choice in best}, {ranks})
+        self.assertGreater(best[-1]["plan"]["segments"], 1)
+        for choice in best:
+            times = [finalist["replayed_seconds"] for finalist in choice["finalists"]]
+            self.assertEqual(times, sorted(times))
+            self.assertEqual(choice["finalists"][0]["plan"], choice["plan"])
+        _, ordered = self.search("allreduce", "--profile", "altix3700bx2", "--ranks", 12, "--sizes", "8:64K", "--keep-order")
+        self.assertEqual({digit["exchange"] for choice in ordered for digit in choice["plan"]["digits"]}, {"direct"})
+        _, same = self.search("allreduce", "--profile", "altix3700bx2", "--ranks", 12, "--sizes", "8:64K", "--reproducible")
+        self.assertEqual(len({str(choice["plan"]["digits"]) for choice in same}), 1)
+
     def test_bench(self):
-        for operation in ("bcast", "allreduce", "allgather", "reduce-scatter"):
-            self.collectives("search", operation, "--profile", "altix3700bx2", "--ranks", RANKS, "--sizes", "8:4K",
-                             "--json", "best.json")
+        for operation in ("bcast", "allreduce", "allgather", "reduce-scatter", "alltoall"):
+            self.search(operation, "--profile", "altix3700bx2", "--ranks", RANKS, "--sizes", "8:4K", "--finalists", 4)
             said = self.collectives("bench", "--schedules", "best.json", "--seconds", "0.2", "--json", "times.json").stderr
             self.assertIn("all results are the MPI's", said)
             result = json.loads((self.folder / "times.json").read_text())
             self.assertEqual([timing["bytes"] for timing in result["timings"]], [8 << k for k in range(10)])
-        self.collectives("search", "bcast", "--profile", "altix3700bx2", "--ranks", 2 * RANKS, "--json", "best.json")
+        self.collectives("bench", "--schedules", "best.json", "--calls", 1, "--side", "ours", "--finalists",
+                         "--json", "times.json")
+        timings = json.loads((self.folder / "times.json").read_text())["timings"]
+        self.assertGreaterEqual(len(timings), 10)
+        self.assertNotIn("mpi_seconds", timings[0])
+        self.search("bcast", "--profile", "altix3700bx2", "--ranks", 2 * RANKS, "--sizes", "8:8")
         done = self.collectives("bench", "--schedules", "best.json", status=2)
         self.assertIn(f"{2 * RANKS} ranks", done.stderr)
 
     @unittest.skipIf(RANKS > 1, ONE_RANK)
     def test_bad_input(self):
-        self.write("torn.json", '{"schema": "ayatori.collective-words/1", ')
+        self.write("torn.json", '{"schema": "ayatori.collective-schedules/1", ')
+        plan = {"operation": "bcast", "ranks": 4, "root": 0, "word": "C", "segments": 1, "under_way": 1,
+                "digits": [{"stride": 1, "radix": 3, "exchange": "direct"}]}
+        for name, value in (("bad", plan), ("huge", {**plan, "ranks": 1 << 40})):
+            self.write(f"{name}.json", json.dumps({"schema": "ayatori.collective-schedules/1",
+                                                   "best": [{"bytes": 8, "plan": value}]}))
         self.write("other.json", '{"schema": "ayatori.solve/1"}')
         for arguments, words in ((("words", "--digits", "99"), "digits"), (("show", "allsend"), "allsend"),
                                  (("show", "bcast"), "--word"), (("show", "bcast", "--word", "CX", "--ranks", "4"), "'X'"),
@@ -75,7 +112,15 @@ class Collectives(CommandTest):
                                  (("show", "gather", "--word", "CC"), "no words"),
                                  (("search", "bcast", "--profile", "none.json"), "none.json"),
                                  (("search", "bcast", "--profile", "pc-cluster-gbe", "--ranks", "16"), "8 ranks"),
-                                 (("search", "bcast", "--profile", "altix3700bx2", "--ranks", "17"), "prime factor"),
+                                 (("search", "bcast", "--profile", "altix3700bx2", "--ranks", "17", "--words-only",
+                                   "--most-radix", "16"), "more than 16 members"),
+                                 (("search", "bcast", "--profile", "altix3700bx2", "--ranks", "0"), "--ranks"),
+                                 (("show", "bcast", "--word", "C", "--ranks", "4", "--radices", "4x"), "4x"),
+                                 (("show", "allreduce", "--word", "C", "--ranks", "4", "--radices", "4r"), "ring"),
+                                 (("show", "gather", "--ranks", "4", "--segments", "2"), "segments"),
+                                 (("show", "gather", "--ranks", "4", "--group", "9"), "--group"),
+                                 (("bench", "--schedules", "bad.json"), "multiply"),
+                                 (("bench", "--schedules", "huge.json"), "huge.json"),
                                  (("show", "bcast", "--word", "CC", "--ranks", "6", "--radices", "2,2"), "multiply"),
                                  (("search", "bcast", "--profile", "altix3700bx2", "--sizes", "8X"), "8X"),
                                  (("search", "bcast", "--profile", "altix3700bx2", "--sizes", "64:8"), "--sizes"),

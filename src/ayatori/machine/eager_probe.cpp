@@ -51,17 +51,27 @@ void probe_eager_sends(const ProbeContext& context, std::vector<Level>& levels) 
     const auto* curve = levels[l].curve("one-way", 1);
     if (pairs.empty() || curve == nullptr) continue;
     const Role role = role_of(comm.rank(), std::span(pairs).first(1));
-    // Powers of two from below to the first that is not; what is late is so by far.
-    levels[l].eager_bytes = 0;
-    for (std::int64_t bytes = 8; bytes <= longest; bytes *= 4) {
-      if (comm.any(context.stopped && context.stopped())) return;
+    const auto eager = [&](std::int64_t bytes) {
       constexpr double least_late = 2e-3;
       constexpr double most_late = 0.5;
       const double late =
           std::clamp(10 * curve->model.seconds(static_cast<double>(bytes)), least_late, most_late);
-      if (!is_eager(comm, role, std::span(buffer).first(bytes), late)) break;
-      levels[l].eager_bytes = bytes;
+      return is_eager(comm, role, std::span(buffer).first(bytes), late);
+    };
+    std::int64_t known = 0;
+    std::int64_t next = 8;
+    for (; next <= longest; next *= 2) {
+      if (comm.any(context.stopped && context.stopped())) return;
+      if (!eager(next)) break;
+      known = next;
     }
+    // The limit is seldom a power of two less headers: to within 64th parts.
+    for (std::int64_t step = known / 2; next <= longest && step >= std::max<std::int64_t>(known / 64, 1);
+         step /= 2) {
+      if (comm.any(context.stopped && context.stopped())) return;
+      if (eager(known + step)) known += step;
+    }
+    levels[l].eager_bytes = known;
   }
 }
 

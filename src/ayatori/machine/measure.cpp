@@ -44,7 +44,7 @@ constexpr std::array probes{
           [](const ProbeContext& c, Profile& p) { probe_eager_sends(c, p.levels); }},
     Probe{"reduction", 0.02, true,
           [](const ProbeContext& c, Profile& p) { p.reduction = probe_reduction(c); }},
-    Probe{"collectives", 0.15, false,
+    Probe{"collectives", 0.13, false,
           [](const ProbeContext& c, Profile& p) { p.collectives = probe_collectives(c, p.node_of_rank); }}};
 
 /// Collective. Whether the clock runs while ranks compute; a simulator may let it stand still.

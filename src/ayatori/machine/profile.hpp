@@ -88,8 +88,8 @@ struct Level {
   int sharing_pairs = 1;  ///< curves of up to so many pairs connect the same two groups of the level below
   std::vector<TransferCurve> curves;
   std::vector<OverlapFigure> overlap;
-  /// The longest message of the probe, 8 B to 4 MiB by factors of 4, that an MPI_Send did not wait for the
-  /// receiver with; -1 if it was not measured.
+  /// The longest message, of 8 B to 4 MiB, with which an MPI_Send did not wait for the receiver; -1 if it was
+  /// not measured.
   std::int64_t eager_bytes = -1;
 
   /// nullptr if it was not measured.
