@@ -26,6 +26,9 @@ constexpr std::size_t beam = 3;
 /// Of a pipeline: an MPI keeps track of so many messages of a rank with ease.
 constexpr int most_under_way = 16;
 
+/// More messages have to pay, as their own costs are known least.
+constexpr double worth_more_segments = 0.99;
+
 constexpr Exchange exchanges[] = {Exchange::direct, Exchange::ring, Exchange::doubling};
 constexpr DigitOrder orders[] = {DigitOrder::near_first, DigitOrder::far_first};
 
@@ -57,7 +60,7 @@ std::vector<Layout> layouts_of(Operation operation, int ranks, const machine::Pr
   const auto order = order_by_levels(profile, ranks);
   const auto kept_order = order == natural ? std::vector<int>() : order;
   if (!kept_order.empty()) layouts.push_back({kept_order, {}, Exchange::direct, order});
-  const auto add_groups = [&](std::vector<int> groups) {
+  const auto add_groups = [&](const std::vector<int>& groups) {
     std::vector<int> leaders;
     for (const int position : groups) leaders.push_back(order[position]);
     for (const Exchange fold : {Exchange::direct, Exchange::doubling})
@@ -69,7 +72,7 @@ std::vector<Layout> layouts_of(Operation operation, int ranks, const machine::Pr
       const auto group_at = [&](int p) { return level.structure.group_of[order[p]]; };
       if (position == 0 || group_at(position) != group_at(position - 1)) groups.push_back(position);
     }
-    if (std::ssize(groups) > 1 && std::ssize(groups) < ranks) add_groups(std::move(groups));
+    if (std::ssize(groups) > 1 && std::ssize(groups) < ranks) add_groups(groups);
   }
   const int core = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
   if (core < ranks) {
@@ -78,7 +81,7 @@ std::vector<Layout> layouts_of(Operation operation, int ranks, const machine::Pr
       const bool is_folded = position < 2 * (ranks - core) && position % 2 == 1;
       if (!is_folded) groups.push_back(position);
     }
-    add_groups(std::move(groups));
+    add_groups(groups);
   }
   return layouts;
 }
@@ -565,10 +568,22 @@ double seconds_of_word(Operation operation, int ranks, const Word& word, const N
   return predict_seconds(load_of(expand(plan), network), network, static_cast<double>(bytes));
 }
 
+/// The best by the model first, and none that it is too far from what has been replayed to win.
+void replay(std::vector<Candidate>& finalists, const Network& network, double bytes) {
+  constexpr double farthest = 1.5;
+  double least = std::numeric_limits<double>::infinity();
+  std::erase_if(finalists, [&](Candidate& candidate) {
+    if (candidate.seconds > farthest * least) return true;
+    candidate.replayed_seconds = Replay(expand(candidate.plan), network).seconds(bytes);
+    least = std::min(least, candidate.replayed_seconds);
+    return false;
+  });
+}
+
 /// Where the best candidates are pipelines, replays find other numbers of segments, and of stages under way,
 /// step by step.
 void refine(std::vector<Candidate>& finalists, const Network& network, double bytes, int most_segments) {
-  constexpr std::size_t refined = 3;
+  constexpr std::size_t refined = 2;
   for (std::size_t i = 0; i < std::min(refined, finalists.size()); ++i) {
     Candidate& best = finalists[i];
     for (bool improves = best.plan.segmentation.segments > 1; improves;) {
@@ -580,15 +595,13 @@ void refine(std::vector<Candidate>& finalists, const Network& network, double by
         plan.segmentation.segments = segments;
         plan.segmentation.under_way = under_way;
         const double replayed = Replay(expand(plan), network).seconds(bytes);
-        if (replayed >= best.replayed_seconds * (1 - 1e-3)) return;
+        if (replayed >= best.replayed_seconds * worth_more_segments) return;
         best.plan = std::move(plan);
         best.replayed_seconds = replayed;
         improves = true;
       };
       attempt(2 * from.segmentation.segments, from.segmentation.under_way);
       attempt(from.segmentation.segments / 2, from.segmentation.under_way);
-      attempt(from.segmentation.segments, from.segmentation.under_way - 1);
-      attempt(from.segmentation.segments, from.segmentation.under_way + 1);
       attempt(from.segmentation.segments, 2 * from.segmentation.under_way);
       attempt(from.segmentation.segments, from.segmentation.under_way / 2);
     }
@@ -677,7 +690,7 @@ std::vector<Choice> search(Operation operation, int ranks, const machine::Profil
         for (const int most : {1, most_under_way}) {
           const int ways = segments_under_way(pipe.load, network, bytes / s, most);
           const double seconds = predict_seconds(pipe.load, network, bytes, s, ways);
-          if (seconds >= least) continue;
+          if (seconds >= least * worth_more_segments) continue;
           least = seconds;
           segments = s;
           under_way = ways;
@@ -699,8 +712,7 @@ std::vector<Choice> search(Operation operation, int ranks, const machine::Profil
       throw InputError(fmt::format("no plan for {} of {} ranks: allow digits of more than {} members",
                                    type.name, ranks, options.most_radix));
     if (options.finalists > 0) {
-      for (Candidate& candidate : choice.finalists)
-        candidate.replayed_seconds = Replay(expand(candidate.plan), network).seconds(bytes);
+      replay(choice.finalists, network, bytes);
       std::ranges::stable_sort(choice.finalists, {}, &Candidate::replayed_seconds);
       refine(choice.finalists, network, bytes, options.most_segments);
     }
