@@ -134,8 +134,14 @@ def sizes_of(text):
     return sizes
 
 
-def fits(options, operation, ranks, size):
+def has_memory(options, operation, ranks, size):
     return BUFFERS.get(operation, MOST_BUFFERS) * ranks * size <= options.memory * (1 << 30)
+
+
+def fits(options, operation, ranks, size):
+    """A block of a rank is no shorter than a double."""
+    has_blocks = operation not in ("bcast", "reduce", "allreduce")
+    return has_memory(options, operation, ranks, size) and not (has_blocks and size < 8 * ranks)
 
 
 def only(schedules, size):
@@ -362,7 +368,7 @@ POINT = ["bytes", "ours", "ours, us", "model", "best other, us", "which", "best 
 def left_out_words(options, point, rivals, sizes):
     """What has no figure in this point's table, and why."""
     ranks = simulated_platforms.platform(point.platform).ranks
-    too_long = [str(size) for size in sizes if not fits(options, point.operation, ranks, size)]
+    too_long = [str(size) for size in sizes if not has_memory(options, point.operation, ranks, size)]
     failures = [f"{name} ({why}: {count} of {len(times)} sizes)" for name, times in rivals.items()
                 for why, count in collections.Counter(filter(lambda x: isinstance(x, str), times.values())).items()]
     return (runs.count_words(len(rivals), "rival") + ("; without a figure: " + ", ".join(failures) if failures else "")

@@ -25,7 +25,7 @@ def check(what, found, golden):
 
 
 def check_operation(simulator, operation, rivals, ours):
-    for size in SIZES:
+    for size in filter(ours["sizes"].get, SIZES):
         entry = ours["sizes"][size]
         schedules = {**ours["schedules"], "best": [entry["plan"]]}
         check(f"ours, {operation} of {size} bytes", collectives.time_ours(simulator, schedules, int(size))["seconds"],
