@@ -24,7 +24,9 @@ Executor::Executor(const WordPlan& plan, int rank)
     if (i == 0 || steps_[i].stage != steps_[i - 1].stage) stages_.push_back({i, i});
     stages_.back().end = i + 1;
   }
-  const int most = std::min(segmentation_.under_way * static_cast<int>(stages_.size()), tags);
+  // A rank that takes part in the first and the last stage has segments on their way through all between.
+  const int span = steps_.empty() ? 1 : steps_.back().stage - steps_.front().stage + 1;
+  const int most = std::min(segmentation_.under_way * span, tags);
   places_.resize(std::min(segmentation_.segments, most));
 }
 

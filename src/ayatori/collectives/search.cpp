@@ -27,7 +27,7 @@ constexpr std::size_t beam = 3;
 constexpr int most_under_way = 16;
 
 /// More messages have to pay, as their own costs are known least.
-constexpr double worth_more_segments = 0.99;
+constexpr double worth_more_segments = 0.98;
 
 constexpr Exchange exchanges[] = {Exchange::direct, Exchange::ring, Exchange::doubling};
 constexpr DigitOrder orders[] = {DigitOrder::near_first, DigitOrder::far_first};
