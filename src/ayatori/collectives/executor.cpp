@@ -1,7 +1,6 @@
 #include "ayatori/collectives/executor.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 
 namespace ayatori::collectives {
@@ -147,7 +146,7 @@ struct Executor::Run {
       if (step.chunks.size() > 1) {
         from = place;
         for (const ChunkRange& range : step.chunks) {
-          std::memcpy(place, data + begin_of(segment, range.begin), length_of(segment, range));
+          std::copy_n(data + begin_of(segment, range.begin), length_of(segment, range), place);
           place += length_of(segment, range);
         }
       }
@@ -204,7 +203,7 @@ struct Executor::Run {
 
   void take_apart(const Segment& segment, const Step& step, const std::byte* from) const {
     for (const ChunkRange& range : step.chunks) {
-      std::memcpy(data + begin_of(segment, range.begin), from, length_of(segment, range));
+      std::copy_n(from, length_of(segment, range), data + begin_of(segment, range.begin));
       from += length_of(segment, range);
     }
   }
