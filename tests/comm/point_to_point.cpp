@@ -83,12 +83,33 @@ TEST_F(PointToPoint, TestCompletesInTheEnd) {
   sending.wait();
 }
 
+TEST_F(PointToPoint, WaitsForOneAfterTheOther) {
+  std::vector<int> received(5, -1);
+  std::vector<Request> requests;
+  for (int i = 0; i < 5; ++i)
+    requests.push_back(comm.irecv(std::span(received).subspan(i, 1), previous, 10 + i));
+  std::vector<int> send(5);
+  std::iota(send.begin(), send.end(), 10 * rank);
+  std::vector<Request> sends;
+  for (int i = 5; i-- > 0;)
+    sends.push_back(comm.isend(std::span<const int>(send).subspan(i, 1), next, 10 + i));
+  std::vector<bool> seen(5, false);
+  while (const auto done = wait_any(requests)) {
+    EXPECT_FALSE(seen[*done]);
+    seen[*done] = true;
+    EXPECT_EQ(received[*done], 10 * previous + static_cast<int>(*done));
+  }
+  EXPECT_EQ(seen, std::vector<bool>(5, true));
+  wait_all(sends);
+}
+
 TEST_F(PointToPoint, NothingToWaitForIsDone) {
   Request request;
   request.wait();
   EXPECT_TRUE(request.test());
   std::vector<Request> none;
   wait_all(none);
+  EXPECT_FALSE(wait_any(none));
 }
 
 #ifndef AYATORI_SMPI  // the simulator ends the whole simulation instead
