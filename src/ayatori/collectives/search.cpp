@@ -32,6 +32,11 @@ constexpr double worth_more_segments = 0.98;
 constexpr Exchange exchanges[] = {Exchange::direct, Exchange::ring, Exchange::doubling};
 constexpr DigitOrder orders[] = {DigitOrder::near_first, DigitOrder::far_first};
 
+/// Whether all ranks do words whose digits are exchanged directly, and nothing else is tried.
+bool is_plain(const SearchOptions& options) {
+  return options.words_only || options.keeps_order || options.reproducible;
+}
+
 /// Which ranks do the word, and in which order they are numbered: see WordPlan.
 struct Layout {
   std::vector<int> order;
@@ -55,8 +60,7 @@ std::vector<Layout> layouts_of(Operation operation, int ranks, const machine::Pr
   std::vector<int> natural(ranks);
   std::iota(natural.begin(), natural.end(), 0);
   std::vector<Layout> layouts{{{}, {}, Exchange::direct, natural}};
-  const bool is_plain = options.words_only || options.keeps_order || options.reproducible;
-  if (is_plain || operation == Operation::alltoall) return layouts;
+  if (is_plain(options) || operation == Operation::alltoall) return layouts;
   const auto order = order_by_levels(profile, ranks);
   const auto kept_order = order == natural ? std::vector<int>() : order;
   if (!kept_order.empty()) layouts.push_back({kept_order, {}, Exchange::direct, order});
@@ -101,6 +105,22 @@ struct Way {
   std::vector<Radix> radices;  ///< in the order in which they are used up
 };
 
+/// How many leaders a group of every level has, if that is the same for all: radices, the nearest first.
+std::optional<std::vector<int>> radices_of_levels(const machine::Profile& profile, const Layout& layout) {
+  std::vector<int> radices;
+  int product = 1;
+  for (const auto& level : profile.levels) {
+    std::map<int, int> sizes;
+    for (const int leader : layout.leaders) ++sizes[level.structure.group_of[leader]];
+    const int size = sizes.begin()->second;
+    const bool is_same = std::ranges::all_of(sizes, [&](const auto& entry) { return entry.second == size; });
+    if (!is_same || size % product != 0) return std::nullopt;
+    if (size > product) radices.push_back(size / product);
+    product = size;
+  }
+  return radices;
+}
+
 /// The moves of one operation among the leaders of a layout, with digits near first or far first, and the
 /// words that are made of them.
 class Program {
@@ -125,7 +145,8 @@ class Program {
     prices_.clear();
     ways_.clear();
     auto found = ways(1, leaders_, 1);
-    for (Way& way : found) way.seconds += folding_seconds(bytes, 1);
+    const double folding = folding_seconds();
+    for (Way& way : found) way.seconds += folding;
     return found;
   }
 
@@ -193,6 +214,46 @@ class Program {
     }
     add(fold_after_, 1);
     return load;
+  }
+
+  /// The ways of pipelines: a digit for every level of the machine, or one for all.
+  std::vector<Way> pipelines(const machine::Profile& profile) const {
+    std::vector<std::vector<int>> lists{{leaders_}};
+    const auto of_levels = radices_of_levels(profile, layout_);
+    if (of_levels && of_levels->size() > 1) lists.push_back(*of_levels);
+    std::vector<Way> all;
+    for (auto& list : lists) {
+      if (order_ == DigitOrder::far_first) std::ranges::reverse(list);
+      const auto digits = static_cast<int>(list.size());
+      constexpr int most_digits_of_all_words = 3;
+      auto words = digits <= most_digits_of_all_words ? hybrid2_words(digits) : std::vector<Word>();
+      for (int splits = 0; words.empty() && splits <= digits; ++splits)
+        words.push_back(hybrid1(digits, splits));
+      int ways = 1;
+      for (int d = 0; d < digits; ++d) ways *= static_cast<int>(std::size(exchanges));
+      for (int number = 0; number < ways; ++number) {
+        std::vector<Radix> radices;
+        bool is_possible = true;
+        for (int d = 0, rest = number; d < digits; ++d, rest /= static_cast<int>(std::size(exchanges))) {
+          radices.push_back({list[d], exchanges[rest % std::size(exchanges)]});
+          const bool is_direct = radices[d].exchange == Exchange::direct;
+          is_possible =
+              is_possible && list[d] > 1 && (is_direct ? list[d] <= options_.most_radix : list[d] > 2);
+        }
+        if (!is_possible) continue;
+        for (const Word& word : words) {
+          bool is_doable = true;
+          std::size_t next = 0;
+          for (const Letter letter : word) {
+            if (letter == Letter::merge) continue;
+            const Exchange exchange = radices[next++].exchange;
+            is_doable = is_doable && (letter == Letter::split || can_copy(operation_, exchange));
+          }
+          if (is_doable) all.push_back({0, word, radices});
+        }
+      }
+    }
+    return all;
   }
 
  private:
@@ -303,10 +364,9 @@ class Program {
       if (members < 2 || target % (used * members) != 0) continue;
       const auto fixed = fixed_.find(used);
       if (!fixed_.empty() && (fixed == fixed_.end() || fixed->second != members)) continue;
-      const bool is_plain = options_.words_only || options_.keeps_order || options_.reproducible;
       for (const Exchange exchange : exchanges) {
         const bool is_direct = exchange == Exchange::direct;
-        if (is_direct ? members > options_.most_radix : is_plain || members == 2) continue;
+        if (is_direct ? members > options_.most_radix : is_plain(options_) || members == 2) continue;
         all.push_back({members, exchange});
       }
     }
@@ -326,8 +386,7 @@ class Program {
         add_digit(best, used, radix, ways(next, target, 1));
         continue;
       }
-      const bool copies = operation_ != Operation::allreduce || radix.exchange != Exchange::ring;
-      if (copies) {
+      if (can_copy(operation_, radix.exchange)) {
         const double seconds = price(copy_move(), used, radix, 0, 1.0 / parts);
         for (const Way& rest : ways(next, target, parts)) {
           keep(best, seconds + rest.seconds, [&] {
@@ -404,7 +463,7 @@ class Program {
   /// What groups do before and after: the steps of a plan that has no others.
   void find_folding() {
     WordPlan plan = plan_of({}, network_.ranks());
-    for (int stride = 1; stride < leaders_; stride = leaders_) {
+    if (leaders_ > 1) {
       plan.digits.push_back({1, leaders_});
       if (type_of(operation_).has_words) plan.word = {Letter::copy};
     }
@@ -433,10 +492,10 @@ class Program {
     }
   }
 
-  double folding_seconds(double bytes, double share) const {
+  double folding_seconds() const {
     double seconds = 0;
     for (const Load* load : {&fold_before_, &fold_after_}) {
-      for (const StageLoad& stage : load->stages) seconds += predict_seconds(stage, network_, share * bytes);
+      for (const StageLoad& stage : load->stages) seconds += predict_seconds(stage, network_, bytes_);
     }
     return seconds;
   }
@@ -485,62 +544,6 @@ class Program {
   std::map<std::tuple<int, int, int>, std::vector<Way>> ways_;
 };
 
-/// How many leaders a group of every level has, if that is the same for all: radices, the nearest first.
-std::optional<std::vector<int>> radices_of_levels(const machine::Profile& profile, const Layout& layout) {
-  std::vector<int> radices;
-  int product = 1;
-  for (const auto& level : profile.levels) {
-    std::map<int, int> sizes;
-    for (const int leader : layout.leaders) ++sizes[level.structure.group_of[leader]];
-    const int size = sizes.begin()->second;
-    const bool is_same = std::ranges::all_of(sizes, [&](const auto& entry) { return entry.second == size; });
-    if (!is_same || size % product != 0) return std::nullopt;
-    if (size > product) radices.push_back(size / product);
-    product = size;
-  }
-  return radices;
-}
-
-/// The ways of pipelines: a digit for every level of the machine, or one for all.
-std::vector<Way> pipelines(Operation operation, const machine::Profile& profile, const Layout& layout,
-                           DigitOrder order, const SearchOptions& options) {
-  std::vector<std::vector<int>> lists{{static_cast<int>(layout.leaders.size())}};
-  const auto of_levels = radices_of_levels(profile, layout);
-  if (of_levels && of_levels->size() > 1) lists.push_back(*of_levels);
-  std::vector<Way> all;
-  for (auto& list : lists) {
-    if (order == DigitOrder::far_first) std::ranges::reverse(list);
-    const auto digits = static_cast<int>(list.size());
-    constexpr int most_digits_of_all_words = 3;
-    auto words = digits <= most_digits_of_all_words ? hybrid2_words(digits) : std::vector<Word>();
-    for (int splits = 0; words.empty() && splits <= digits; ++splits)
-      words.push_back(hybrid1(digits, splits));
-    int ways = 1;
-    for (int d = 0; d < digits; ++d) ways *= static_cast<int>(std::size(exchanges));
-    for (int number = 0; number < ways; ++number) {
-      std::vector<Radix> radices;
-      bool is_possible = true;
-      for (int d = 0, rest = number; d < digits; ++d, rest /= static_cast<int>(std::size(exchanges))) {
-        radices.push_back({list[d], exchanges[rest % std::size(exchanges)]});
-        const bool is_direct = radices[d].exchange == Exchange::direct;
-        is_possible = is_possible && list[d] > 1 && (is_direct ? list[d] <= options.most_radix : list[d] > 2);
-      }
-      if (!is_possible) continue;
-      for (const Word& word : words) {
-        bool combines_on_ring = false;
-        std::size_t next = 0;
-        for (const Letter letter : word) {
-          if (letter == Letter::merge) continue;
-          const bool is_ring = radices[next++].exchange == Exchange::ring;
-          combines_on_ring = combines_on_ring || (letter == Letter::copy && is_ring);
-        }
-        if (operation != Operation::allreduce || !combines_on_ring) all.push_back({0, word, radices});
-      }
-    }
-  }
-  return all;
-}
-
 /// The candidates for one size that are worth a closer look.
 class Finalists {
  public:
@@ -586,24 +589,24 @@ void refine(std::vector<Candidate>& finalists, const Network& network, double by
   constexpr std::size_t refined = 2;
   for (std::size_t i = 0; i < std::min(refined, finalists.size()); ++i) {
     Candidate& best = finalists[i];
-    for (bool improves = best.plan.segmentation.segments > 1; improves;) {
+    if (best.plan.segmentation.segments == 1) continue;
+    Schedule schedule = expand(best.plan);
+    for (bool improves = true; improves;) {
       improves = false;
-      const WordPlan from = best.plan;
+      const Segmentation from = best.plan.segmentation;
       const auto attempt = [&](int segments, int under_way) {
         if (segments < 2 || segments > most_segments || under_way < 1 || under_way > most_under_way) return;
-        WordPlan plan = from;
-        plan.segmentation.segments = segments;
-        plan.segmentation.under_way = under_way;
-        const double replayed = Replay(expand(plan), network).seconds(bytes);
+        schedule.segmentation = {segments, under_way};
+        const double replayed = Replay(schedule, network).seconds(bytes);
         if (replayed >= best.replayed_seconds * worth_more_segments) return;
-        best.plan = std::move(plan);
+        best.plan.segmentation = schedule.segmentation;
         best.replayed_seconds = replayed;
         improves = true;
       };
-      attempt(2 * from.segmentation.segments, from.segmentation.under_way);
-      attempt(from.segmentation.segments / 2, from.segmentation.under_way);
-      attempt(from.segmentation.segments, 2 * from.segmentation.under_way);
-      attempt(from.segmentation.segments, from.segmentation.under_way / 2);
+      attempt(2 * from.segments, from.under_way);
+      attempt(from.segments / 2, from.under_way);
+      attempt(from.segments, 2 * from.under_way);
+      attempt(from.segments, from.under_way / 2);
     }
   }
   std::ranges::stable_sort(finalists, {}, &Candidate::replayed_seconds);
@@ -642,13 +645,10 @@ std::vector<Choice> search(Operation operation, int ranks, const machine::Profil
   const Network network(profile, ranks);
   const auto layouts = layouts_of(operation, ranks, profile, options);
   std::vector<Program> programs;
-  std::vector<const Layout*> layout_of;
-  const bool near_first_only = options.reproducible;
   for (const Layout& layout : layouts) {
     for (const DigitOrder order : orders) {
-      if (near_first_only && order != DigitOrder::near_first) continue;
+      if (options.reproducible && order != DigitOrder::near_first) continue;
       programs.emplace_back(operation, layout, order, network, options);
-      layout_of.push_back(&layout);
     }
   }
   if (options.reproducible && type.reduces) fix_digits(programs, sizes);
@@ -659,11 +659,9 @@ std::vector<Choice> search(Operation operation, int ranks, const machine::Profil
     Load load;
   };
   std::vector<Pipeline> pipes;
-  const bool may_pipeline = type.has_words && !options.words_only && options.most_segments > 1 && ranks > 1 &&
-                            !options.reproducible && !options.keeps_order;
+  const bool may_pipeline = type.has_words && !is_plain(options) && options.most_segments > 1 && ranks > 1;
   for (std::size_t p = 0; may_pipeline && p < programs.size(); ++p) {
-    const DigitOrder order = orders[p % std::size(orders)];
-    for (Way& way : pipelines(operation, profile, *layout_of[p], order, options)) {
+    for (Way& way : programs[p].pipelines(profile)) {
       auto load = programs[p].load_of_pipeline(way);
       pipes.push_back({p, std::move(way), std::move(load)});
     }

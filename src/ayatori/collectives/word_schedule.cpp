@@ -300,6 +300,13 @@ class Generator {
     return chunks;
   }
 
+  /// A message of the group of a digit, where nothing is combined.
+  static Step step_of(int first_stage, const Digit& digit, int number, const GroupMessage& message,
+                      Chunks chunks) {
+    const auto kind = message.is_sent ? Step::Kind::send : Step::Kind::receive;
+    return {first_stage + message.stage, kind, digit.with(number, message.peer), std::move(chunks)};
+  }
+
   static void split_piece(Walker& walker, const Digit& digit) {
     walker.undo.push_back(walker.piece);
     walker.piece = part_of(walker.piece, digit.of(walker.number), digit.radix);
@@ -356,10 +363,7 @@ class Generator {
       const Digit& digit = plan_.digits[places_[i]];
       const int own = digit.of(number);
       const auto add = [&](const GroupMessage& message, Chunks chunks) {
-        if (chunks.empty()) return;
-        steps.push_back({first_stage + message.stage,
-                         message.is_sent ? Step::Kind::send : Step::Kind::receive,
-                         digit.with(number, message.peer), std::move(chunks)});
+        if (!chunks.empty()) steps.push_back(step_of(first_stage, digit, number, message, std::move(chunks)));
       };
       if (letter == Letter::merge) {
         if (is_zero_in(unused, number)) {
@@ -430,9 +434,8 @@ class Generator {
     for (std::size_t i = 0; i < plan_.digits.size(); ++i) {
       const Digit& digit = plan_.digits[i];
       for (const auto& message : all_to_all(digit.exchange, digit.radix, digit.of(number))) {
-        steps.push_back({first_stage + message.stage,
-                         message.is_sent ? Step::Kind::send : Step::Kind::receive,
-                         digit.with(number, message.peer), like_members(digit, number, message, merged)});
+        steps.push_back(
+            step_of(first_stage, digit, number, message, like_members(digit, number, message, merged)));
       }
       first_stage += stages_of_digit(plan_.operation, digit);
       merged[i] = true;
@@ -451,9 +454,8 @@ class Generator {
       unused[i] = false;  // what is left are the digits by which the blocks behind a link differ
       if (takes_part) {
         for (const auto& message : one_to_all(digit.exchange, digit.radix, digit.of(number))) {
-          steps.push_back({first_stage + message.stage,
-                           message.is_sent ? Step::Kind::send : Step::Kind::receive,
-                           digit.with(number, message.peer), like_members(digit, number, message, unused)});
+          steps.push_back(
+              step_of(first_stage, digit, number, message, like_members(digit, number, message, unused)));
         }
       }
       first_stage += stages_of_digit(plan_.operation, digit);
@@ -495,6 +497,10 @@ std::string_view name_of(DigitOrder order) {
   return order == DigitOrder::far_first ? "FFNL" : "NFFL";
 }
 
+bool can_copy(Operation operation, Exchange exchange) {
+  return operation != Operation::allreduce || exchange != Exchange::ring;
+}
+
 void check_plan(const WordPlan& plan) {
   const auto& type = type_of(plan.operation);
   if (plan.ranks < 1) throw InputError(fmt::format("{} ranks: at least one is needed", plan.ranks));
@@ -514,12 +520,10 @@ void check_plan(const WordPlan& plan) {
     throw InputError(fmt::format("the word '{}' has {} digits (its C and S), but {} ranks have {} here",
                                  to_string(plan.word), digits_of(plan.word), leaders, digits.size()));
   if (!type.has_words && !plan.word.empty()) throw InputError(fmt::format("{} has no words", type.name));
-  if (plan.operation == Operation::allreduce) {
-    const auto places = digits_by_letter(plan);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      if (plan.word[i] == Letter::copy && plan.digits[places[i]].exchange == Exchange::ring)
-        throw InputError("a ring splits and merges, it does not combine copies");
-    }
+  const auto places = digits_by_letter(plan);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (plan.word[i] == Letter::copy && !can_copy(plan.operation, plan.digits[places[i]].exchange))
+      throw InputError("a ring splits and merges, it does not combine copies");
   }
   if (plan.operation == Operation::alltoall) {
     // Swapped blocks take each other's places, which only the ranks' own numbers keep in one order.

@@ -54,6 +54,9 @@ struct WordPlan {
   bool operator==(const WordPlan&) const = default;
 };
 
+/// Whether a copy of this operation can go so: a ring splits and merges, it does not combine copies.
+bool can_copy(Operation operation, Exchange exchange);
+
 /// `radices`: of the digits, the nearest first; their product is the number of leaders. `groups`: see
 /// WordPlan. Throws InputError if it is not, if the root is none of the ranks, if the word has another number
 /// of digits, or a copy that combines goes round a ring.
