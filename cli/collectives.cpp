@@ -36,6 +36,7 @@ struct Arguments {
   std::string sizes = "8:64M";
   std::vector<std::string> radices;
   int segments = 1;
+  int stripes = 1;
   int group = 1;
   collectives::SearchOptions limits;
   bool all_finalists = false;
@@ -87,7 +88,7 @@ int list_words(const comm::Comm& world, const Arguments& arguments) {
   return 0;
 }
 
-/// "4", "16r" (ring), "8d" (doubling).
+/// "4", "16r" (ring), "8d" (doubling), "8s" (swing).
 collectives::Radix parse_radix(const std::string& text) {
   int members = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), members);
@@ -95,7 +96,9 @@ collectives::Radix parse_radix(const std::string& text) {
   if (error == std::errc() && suffix.empty()) return {members};
   if (error == std::errc() && suffix == "r") return {members, collectives::Exchange::ring};
   if (error == std::errc() && suffix == "d") return {members, collectives::Exchange::doubling};
-  throw InputError(fmt::format("--radices: '{}' is no radix: 4, 4r (a ring) or 4d (doubling)", text));
+  if (error == std::errc() && suffix == "s") return {members, collectives::Exchange::swing};
+  throw InputError(
+      fmt::format("--radices: '{}' is no radix: 4, 4r (a ring), 4d (doubling) or 4s (swing)", text));
 }
 
 collectives::WordPlan plan_to_show(const Arguments& arguments, collectives::Operation operation,
@@ -115,6 +118,7 @@ collectives::WordPlan plan_to_show(const Arguments& arguments, collectives::Oper
   }
   auto plan = make_plan(operation, arguments.ranks, word, order, radices, arguments.root, groups);
   plan.segmentation.segments = arguments.segments;
+  plan.stripes = arguments.stripes;
   check_plan(plan);
   return plan;
 }
@@ -307,9 +311,14 @@ void add_collectives(CLI::App& app, Run& run) {
   drawing->add_option("--ranks", arguments->ranks, "Without --radices a power of two")->capture_default_str();
   drawing
       ->add_option("--radices", arguments->radices,
-                   "Of the digits, the nearest first: 2,3 for 6 ranks; 3r goes round a ring, 3d by doubling "
+                   "Of the digits, the nearest first: 2,3 for 6 ranks; 3r goes round a ring, 3d by doubling, "
+                   "4s swings "
                    "(default: 2)")
       ->delimiter(',');
+  drawing
+      ->add_option("--stripes", arguments->stripes,
+                   "Parts of the buffer that go through the digits in different orders")
+      ->capture_default_str();
   drawing
       ->add_option("--segments", arguments->segments,
                    "Parts of the buffer that follow each other, a stage apart")

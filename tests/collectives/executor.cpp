@@ -71,7 +71,6 @@ TEST(Executor, AnyPlan) {
   const int ranks = comm.size();
   std::mt19937 random(11);  // the same on all ranks
   const auto pick = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
-  constexpr Exchange exchanges[] = {Exchange::direct, Exchange::ring, Exchange::doubling};
   for (int trial = 0; trial < 200; ++trial) {
     WordPlan plan;
     plan.ranks = ranks;
@@ -85,10 +84,10 @@ TEST(Executor, AnyPlan) {
     const auto all_radices = ordered_factorizations(leaders, leaders);
     const auto& radices = all_radices[pick(0, static_cast<int>(all_radices.size()) - 1)];
     for (int stride = 1; const int radix : radices) {
-      plan.digits.push_back({stride, radix, exchanges[pick(0, 2)]});
+      plan.digits.push_back({stride, radix, all_exchanges[pick(0, 3)]});
       stride *= radix;
     }
-    plan.fold = exchanges[pick(0, 2)];
+    plan.fold = all_exchanges[pick(0, 3)];
     const auto words = hybrid2_words(static_cast<int>(radices.size()));
     for (const auto& type : operations()) {
       plan.operation = type.operation;
@@ -96,6 +95,7 @@ TEST(Executor, AnyPlan) {
       plan.word = type.has_words ? words[pick(0, static_cast<int>(words.size()) - 1)] : Word();
       plan.segmentation.segments = type.has_words ? pick(1, 20) : 1;
       plan.segmentation.under_way = pick(1, 9);
+      plan.stripes = type.has_words ? pick(1, 4) : 1;
       try {
         check_plan(plan);
       } catch (const InputError&) {

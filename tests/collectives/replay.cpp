@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/collectives/cost.hpp"
 #include "ayatori/collectives/fair_share.hpp"
 #include "ayatori/collectives/validate.hpp"
 #include "ayatori/collectives/word_schedule.hpp"
@@ -116,6 +117,27 @@ TEST(Replay, ATypicalPairIsFarther) {
   auto profile = flat(2);
   profile.levels.front().structure.typical_seconds = 1.5 * alpha + 8 * beta;
   EXPECT_DOUBLE_EQ(replay(schedule_of(2, 1, {{0, 0, 1, {0, 1}}}), profile, 100), 1.5 * alpha + 100 * beta);
+}
+
+/// Where pairs were measured their own times count; also less than those of the curves' pair.
+TEST(Replay, PairsHaveTheirOwnDistances) {
+  auto profile = flat(4);
+  profile.pairs = {{0, 1, 3 * alpha + 8 * beta}, {0, 2, 0.5 * alpha + 8 * beta}};
+  for (const auto& [peer, latency] : {std::pair{1, 3 * alpha}, {2, 0.5 * alpha}, {3, alpha}}) {
+    const auto schedule = schedule_of(4, 1, {{0, 0, peer, {0, 1}}});
+    const Network network(profile, 4);
+    EXPECT_DOUBLE_EQ(Replay(schedule, network).seconds(100), latency + 100 * beta) << peer;
+    EXPECT_DOUBLE_EQ(predict_seconds(load_of(schedule, network), network, 100), latency + 100 * beta) << peer;
+  }
+}
+
+/// A rank that has several ways out sends on all of them, if it has somebody at their ends.
+TEST(Replay, AFanWidensTheLaneOfARank) {
+  auto profile = flat(3, beta, 0);
+  const auto schedule = schedule_of(3, 2, {{0, 0, 1, {0, 1}}, {0, 0, 2, {1, 2}}});
+  EXPECT_DOUBLE_EQ(replay(schedule, profile, 200), alpha + 200 * beta);
+  profile.levels.front().fan = {2, 100, {2 * alpha + 100 * beta, 0, 0, 1}};
+  EXPECT_DOUBLE_EQ(replay(schedule, profile, 200), alpha + 100 * beta);
 }
 
 /// The longer one has the port for itself once the shorter one is through.

@@ -86,8 +86,6 @@ TEST(WordSchedule, SomeWordsOfManyRanks) {
   }
 }
 
-constexpr Exchange exchanges[] = {Exchange::direct, Exchange::ring, Exchange::doubling};
-
 /// Whether this exchange can do what it would have to.
 bool fits(const WordPlan& plan) {
   try {
@@ -101,8 +99,10 @@ bool fits(const WordPlan& plan) {
 /// Calls with every way to exchange every digit.
 void for_every_exchange(WordPlan plan, const std::function<void(const WordPlan&)>& what) {
   const auto digits = static_cast<int>(plan.digits.size());
-  for (int number = 0; number < static_cast<int>(std::pow(3, digits)); ++number) {
-    for (int d = 0, rest = number; d < digits; ++d, rest /= 3) plan.digits[d].exchange = exchanges[rest % 3];
+  constexpr int exchanges = std::size(all_exchanges);
+  for (int number = 0; number < static_cast<int>(std::pow(exchanges, digits)); ++number) {
+    for (int d = 0, rest = number; d < digits; ++d, rest /= exchanges)
+      plan.digits[d].exchange = all_exchanges[rest % exchanges];
     if (fits(plan)) what(plan);
   }
 }
@@ -139,8 +139,8 @@ TEST(WordSchedule, EveryExchangeOfEveryWord) {
   }
 }
 
-/// Groups of any sizes with leaders, in any order of ranks, from any root; in segments.
-TEST(WordSchedule, LeadersOrderAndSegments) {
+/// Groups of any sizes with leaders, in any order of ranks, from any root; in segments and stripes.
+TEST(WordSchedule, LeadersOrderSegmentsAndStripes) {
   std::mt19937 random(5);
   for (int trial = 0; trial < 300; ++trial) {
     const auto pick = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
@@ -158,11 +158,11 @@ TEST(WordSchedule, LeadersOrderAndSegments) {
       plan.ranks = leaders;
     }
     for (int stride = 1; const int radix : radices) {
-      plan.digits.push_back({stride, radix, exchanges[pick(0, 2)]});
+      plan.digits.push_back({stride, radix, all_exchanges[pick(0, 3)]});
       stride *= radix;
     }
     std::ranges::shuffle(plan.digits, random);
-    plan.fold = exchanges[pick(0, 2)];
+    plan.fold = all_exchanges[pick(0, 3)];
     plan.order.resize(plan.ranks);
     std::iota(plan.order.begin(), plan.order.end(), 0);
     std::ranges::shuffle(plan.order, random);
@@ -172,6 +172,7 @@ TEST(WordSchedule, LeadersOrderAndSegments) {
       plan.root = type.has_root ? pick(0, plan.ranks - 1) : 0;
       plan.word = type.has_words ? words[pick(0, static_cast<int>(words.size()) - 1)] : Word();
       plan.segmentation.segments = type.has_words ? pick(1, 5) : 1;
+      plan.stripes = type.has_words && trial % 2 == 0 ? pick(1, 4) : 1;
       if (!fits(plan)) continue;
       expect_correct(plan);
       EXPECT_EQ(expand(plan).stages, stages_of(plan));

@@ -38,7 +38,7 @@ TEST(Measure, FillsTheProfile) {
                                       last_share = share;
                                     },
                                 .wants_stop = {}});
-  EXPECT_EQ(probes, (std::vector<std::string>{"memory", "NUMA", "barriers", "transfers", "overlap",
+  EXPECT_EQ(probes, (std::vector<std::string>{"memory", "NUMA", "barriers", "transfers", "overlap", "fans",
                                               "eager sends", "reduction", "collectives"}));
   EXPECT_TRUE(profile.complete);
   EXPECT_GT(profile.measuring_seconds, 0);
@@ -49,6 +49,8 @@ TEST(Measure, FillsTheProfile) {
   EXPECT_GT(profile.node.memory_bytes, 0);
   EXPECT_EQ(profile.node_of_rank, std::vector<int>(world.size(), 0));
 
+  EXPECT_EQ(std::ssize(profile.pairs), world.size() * (world.size() - 1) / 2);
+  for (const auto& pair : profile.pairs) EXPECT_GT(pair.seconds, 0);
   ASSERT_FALSE(profile.memory.empty());
   for (const auto& figure : profile.memory) expect_sensible(figure.bytes_per_second);
   EXPECT_EQ(profile.barriers.empty(), max_threads() == 1);

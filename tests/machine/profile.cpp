@@ -27,6 +27,8 @@ TEST(Profile, SurvivesBeingWrittenAndRead) {
             before.levels[0].curves[0].model.seconds(1 << 20));
   EXPECT_EQ(after.collectives.back().operation, "alltoall");
   EXPECT_EQ(after.levels.at(1).overlap.at(0).together.median, 1.2e-3);
+  EXPECT_EQ(after.pairs.at(1).seconds, 22e-6);
+  EXPECT_EQ(after.levels.at(1).fan.bytes_per_second(250e-6), before.levels[1].fan.bytes_per_second(250e-6));
   EXPECT_EQ(after.ports.at(1).name, "eth1");
   EXPECT_TRUE(after.memory.at(2).touched_by_one);
 }

@@ -31,6 +31,8 @@ inline Profile sample_profile() {
   between.curves.push_back({"one-way", 1, {{1 << 20, exactly(1e-3)}}, {{{0, 20e-6, 1e-9}}, 0.01}});
   between.curves.push_back({"one-way", 2, {{1 << 20, exactly(2e-3)}}, {{{0, 21e-6, 2e-9}}, 0.01}});
   between.overlap = {{1 << 20, exactly(1e-3), exactly(1e-3), exactly(1.2e-3)}};
+  between.fan = {2, 1 << 18, exactly(1e-3)};
+  profile.pairs = {{0, 1, 0.5e-6}, {1, 3, 22e-6}};
   profile.levels = {inside, between};
   profile.ports = {{"eth0", 1.25e9, 1 << 30}, {"eth1", 1.25e9, 1 << 29}};
   profile.reduction = {{{8, exactly(20e-9)}}, {{{0, 20e-9, 1e-11}}, 0.1}};

@@ -28,6 +28,7 @@ class Level:
     bandwidth: float  # of one message
     shared: dict  # (pattern, pairs): bandwidth of each of several messages at once
     short: tuple = None  # least, typical and most seconds of a short message, where they are not all the same
+    fan: float = None  # bandwidth of a rank that sends to all, where it is not that of one message
 
     def check(self, found):
         if found["group_of_rank"] != self.group_of_rank:
@@ -41,6 +42,9 @@ class Level:
                 sys.exit(f"{case}: there is no protocol switch, but {len(curves[case])} pieces: {curves[case]}")
             close(1 / curves[case][0]["beta"], bandwidth, f"bandwidth of {case}")
         close(curves["one-way", 1][0]["alpha"], self.latency, "latency")
+        fan = found["fan"]
+        rate = fan["partners"] * fan["bytes"] / (fan["seconds"]["median"] - 2 * self.latency)
+        close(rate, self.fan or self.bandwidth, "bandwidth of a fan")
 
 
 def close(found, expected, what, tolerance=0.02):
@@ -64,7 +68,9 @@ def torus(shape, latency, bandwidth):
             for a, b in itertools.combinations(nodes, 2)]
     short = tuple(latency * of(hops) for of in (min, statistics.median, max))
     return Level(blocks(ranks, ranks), latency, bandwidth,
-                 {("both-ways", 1): bandwidth, ("one-way", ranks // 2): bandwidth}, short)
+                 {("both-ways", 1): bandwidth, ("one-way", ranks // 2): bandwidth}, short,
+                 # The first dimension comes first on every way, and the halfway node is reached forwards.
+                 (ranks - 1) / (ranks / shape[0] * (shape[0] // 2)) * bandwidth)
 
 
 PLATFORMS = {

@@ -7,31 +7,20 @@ namespace ayatori::collectives {
 
 namespace {
 
-/// What passes one end of lanes or ports.
-struct Traffic {
-  double out = 0;
-  double in = 0;
-  int flows = 0;
-};
-
-/// Seconds of so many bytes out, in, and both together.
-double seconds_through(double out, double in, double both, double bytes_per_second, double duplex) {
-  return std::max({out, in, both / duplex}) / bytes_per_second;
+/// Of a whole buffer of so many bytes.
+double seconds_through(const Traffic& traffic, double bytes, double bytes_per_second, double duplex) {
+  return bytes * std::max({traffic.out, traffic.in, traffic.both / duplex}) / bytes_per_second;
 }
 
 /// What is busiest, without latencies.
 double seconds_of_bytes(const StageLoad& load, const Network& network, double bytes) {
   if (network.levels() == 0) return 0;
   const int fastest = network.fastest();
-  double most = bytes * seconds_through(load.out, load.in, load.both, network.lane(fastest),
-                                        network.lane_duplex(fastest));
+  double most = seconds_through(load.rank, bytes, network.lane(fastest), network.lane_duplex(fastest));
   for (int l = 0; l < network.levels(); ++l) {
     const LevelLoad& level = load.levels[l];
-    most = std::max({most,
-                     bytes * seconds_through(level.lane_out, level.lane_in, level.lane_both, network.lane(l),
-                                             network.lane_duplex(l)),
-                     bytes * seconds_through(level.port_out, level.port_in, level.port_both, network.port(l),
-                                             network.port_duplex(l))});
+    most = std::max({most, seconds_through(level.lane, bytes, network.lane(l), network.lane_duplex(l)),
+                     seconds_through(level.port, bytes, network.port(l), network.port_duplex(l))});
   }
   return most;
 }
@@ -42,6 +31,50 @@ double seconds_of_combining(const StageLoad& load, const Network& network, doubl
 
 }  // namespace
 
+Traffic& Traffic::operator+=(const Traffic& other) {
+  out += other.out;
+  in += other.in;
+  both += other.both;
+  return *this;
+}
+
+Traffic& Traffic::operator*=(double factor) {
+  out *= factor;
+  in *= factor;
+  both *= factor;
+  return *this;
+}
+
+void Traffic::raise_to(const Traffic& other) {
+  out = std::max(out, other.out);
+  in = std::max(in, other.in);
+  both = std::max(both, other.both);
+}
+
+StageLoad& StageLoad::operator*=(double share) {
+  for (LevelLoad& level : levels) {
+    level.longest *= share;
+    level.lane *= share;
+    level.port *= share;
+  }
+  rank *= share;
+  reduced *= share;
+  return *this;
+}
+
+StageLoad& StageLoad::operator+=(const StageLoad& other) {
+  levels.resize(std::max(levels.size(), other.levels.size()));
+  for (std::size_t l = 0; l < other.levels.size(); ++l) {
+    levels[l].lane += other.levels[l].lane;
+    levels[l].port += other.levels[l].port;
+  }
+  rank += other.rank;
+  starting += other.starting;
+  reduced += other.reduced;
+  messages += other.messages;
+  return *this;
+}
+
 StageLoad load_of(const std::vector<Message>& messages, const Network& network) {
   struct OfRank {
     double gaps = 0;
@@ -49,47 +82,51 @@ StageLoad load_of(const std::vector<Message>& messages, const Network& network) 
     double reduced = 0;
     int messages = 0;
     int sent = 0;
-    double out = 0;
-    double in = 0;
+    Traffic traffic;
+  };
+  struct Port {
+    Traffic traffic;
+    int flows = 0;  ///< out
   };
   StageLoad load;
   load.levels.resize(network.levels());
   std::vector<OfRank> ranks(network.ranks());
   std::vector<std::vector<Traffic>> lanes(network.levels());
-  std::vector<std::vector<Traffic>> ports(network.levels());
+  std::vector<std::vector<Port>> ports(network.levels());
   for (const Message& message : messages) {
     const int level = network.level_of(message.from, message.to);
     LevelLoad& at = load.levels[level];
+    const double farther = network.farther(level, message.from, message.to);
+    at.farthest = at.flows == 0 ? farther : std::max(at.farthest, farther);
     ++at.flows;
     at.longest = std::max(at.longest, message.share);
+    const Traffic sent{message.share, 0, message.share};
+    const Traffic received{0, message.share, message.share};
     lanes[level].resize(network.ranks());
-    lanes[level][message.from].out += message.share;
-    lanes[level][message.to].in += message.share;
+    lanes[level][message.from] += sent;
+    lanes[level][message.to] += received;
     for (int l = 1; l <= level; ++l) {
       ports[l].resize(network.owners(l));
-      Traffic& from = ports[l][network.owner(l, message.from)];
-      Traffic& to = ports[l][network.owner(l, message.to)];
-      from.out += message.share;
-      to.in += message.share;
+      Port& from = ports[l][network.owner(l, message.from)];
+      from.traffic += sent;
       ++from.flows;
+      ports[l][network.owner(l, message.to)].traffic += received;
     }
     OfRank& sender = ranks[message.from];
     const double gap = network.gap(level);
     sender.gaps += gap;
     sender.least_gap = sender.sent == 0 ? gap : std::min(sender.least_gap, gap);
     ++sender.sent;
-    sender.out += message.share;
+    sender.traffic += sent;
     OfRank& receiver = ranks[message.to];
-    receiver.in += message.share;
+    receiver.traffic += received;
     if (message.is_reduced) {
       receiver.reduced += message.share;
       ++receiver.messages;
     }
   }
   for (const OfRank& of_rank : ranks) {
-    load.out = std::max(load.out, of_rank.out);
-    load.in = std::max(load.in, of_rank.in);
-    load.both = std::max(load.both, of_rank.out + of_rank.in);
+    load.rank.raise_to(of_rank.traffic);
     load.starting = std::max(load.starting, of_rank.gaps);
     load.gaps = std::max(load.gaps, of_rank.gaps - of_rank.least_gap);
     if (of_rank.reduced > load.reduced) {
@@ -100,16 +137,12 @@ StageLoad load_of(const std::vector<Message>& messages, const Network& network) 
   for (int l = 0; l < network.levels(); ++l) {
     LevelLoad& level = load.levels[l];
     for (const Traffic& traffic : lanes[l]) {
-      level.lane_out = std::max(level.lane_out, traffic.out);
-      level.lane_in = std::max(level.lane_in, traffic.in);
-      level.lane_both = std::max(level.lane_both, traffic.out + traffic.in);
+      level.lane.raise_to(traffic);
       if (traffic.out > 0 && traffic.in > 0) level.both_ways = true;
     }
-    for (const Traffic& traffic : ports[l]) {
-      level.port_out = std::max(level.port_out, traffic.out);
-      level.port_in = std::max(level.port_in, traffic.in);
-      level.port_both = std::max(level.port_both, traffic.out + traffic.in);
-      level.flows_per_port = std::max(level.flows_per_port, traffic.flows);
+    for (const Port& port : ports[l]) {
+      level.port.raise_to(port.traffic);
+      level.flows_per_port = std::max(level.flows_per_port, port.flows);
     }
     level.flows_per_port = std::max(level.flows_per_port, level.flows > 0 ? 1 : 0);
   }
@@ -142,9 +175,10 @@ double predict_seconds(const StageLoad& load, const Network& network, double byt
   for (int l = 0; l < network.levels(); ++l) {
     const LevelLoad& level = load.levels[l];
     if (level.flows == 0) continue;
-    latency = std::max(latency, network.latency(l, level.both_ways, level.flows_per_port, level.flows));
-    alone = std::max(
-        alone, network.seconds(l, level.longest * bytes, level.both_ways, level.flows_per_port, level.flows));
+    latency = std::max(
+        latency, level.farthest + network.latency(l, level.both_ways, level.flows_per_port, level.flows));
+    alone = std::max(alone, level.farthest + network.seconds(l, level.longest * bytes, level.both_ways,
+                                                             level.flows_per_port, level.flows));
   }
   return std::max(alone + load.gaps, latency + seconds_of_bytes(load, network, bytes)) +
          seconds_of_combining(load, network, bytes);

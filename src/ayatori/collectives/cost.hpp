@@ -15,30 +15,42 @@ struct Message {
   bool is_reduced;  ///< on arrival
 };
 
+/// What passes one end of lanes or ports, in shares of the buffer.
+struct Traffic {
+  double out = 0;
+  double in = 0;
+  double both = 0;  ///< ways together
+
+  Traffic& operator+=(const Traffic& other);
+  Traffic& operator*=(double factor);
+  /// The busiest each way.
+  void raise_to(const Traffic& other);
+};
+
 /// What messages that are under way at once ask of the machine at a level: of the busiest rank, or group of
-/// the level below. Shares are of the buffer.
+/// the level below.
 struct LevelLoad {
   int flows = 0;  ///< that meet at this level
   int flows_per_port = 0;
   bool both_ways = false;  ///< some rank sends and receives
   double longest = 0;      ///< share of the longest message
-  double lane_out = 0;
-  double lane_in = 0;
-  double lane_both = 0;
-  double port_out = 0;  ///< also of flows that meet at a farther level
-  double port_in = 0;
-  double port_both = 0;
+  double farthest = 0;     ///< seconds: Network::farther() of the farthest
+  Traffic lane;
+  Traffic port;  ///< also of flows that meet at a farther level
 };
 
 struct StageLoad {
   std::vector<LevelLoad> levels;  ///< by level of the network
-  double out = 0;                 ///< of a rank at all levels together
-  double in = 0;
-  double both = 0;
-  double gaps = 0;      ///< seconds between the first and the last message that a rank starts
-  double starting = 0;  ///< seconds that a rank needs to start all of them
-  double reduced = 0;   ///< share that a rank combines
-  int messages = 0;     ///< that a rank combines
+  Traffic rank;                   ///< at all levels together
+  double gaps = 0;                ///< seconds between the first and the last message that a rank starts
+  double starting = 0;            ///< seconds that a rank needs to start all of them
+  double reduced = 0;             ///< share that a rank combines
+  int messages = 0;               ///< that a rank combines
+
+  /// Of the same messages in a part of the buffer.
+  StageLoad& operator*=(double share);
+  /// Of both at once, if the same ranks are busiest with either. What is of single messages stays.
+  StageLoad& operator+=(const StageLoad& other);
 };
 
 /// Of stages one after the other, and of all of them at once, as in the middle of a pipeline.

@@ -16,6 +16,52 @@ int bits_of(int members) {
   return static_cast<int>(std::bit_width(static_cast<unsigned>(members - 1)));
 }
 
+/// A swing: how far the partner of an even member is at this stage. An odd one's is as far on the other side.
+int swing_distance(int stage) {
+  int distance = 1;
+  for (int power = -2, s = 0; s < stage; ++s, power *= -2) distance += power;
+  return distance;
+}
+
+int swing_partner(int members, int me, int stage) {
+  const int distance = me % 2 == 0 ? swing_distance(stage) : -swing_distance(stage);
+  return (me + distance + members) % members;
+}
+
+/// The first of the members, cyclically, that have met one after so many stages of a swing: as many as 2 to
+/// the power of them.
+int first_met(int members, int me, int stages) {
+  int behind = 0;  // of an even member; an odd one's are ahead
+  int ahead = 0;
+  for (int stage = 0; stage < stages; ++stage) {
+    const int distance = swing_distance(stage);
+    if (distance > 0)
+      ahead = distance + behind;
+    else
+      behind = ahead - distance;
+  }
+  return (me - (me % 2 == 0 ? behind : ahead) + members) % members;
+}
+
+/// The way from member 0 down to `me`: at every stage whoever holds what `me` is behind passes the half that
+/// its partner has met on to that one.
+std::vector<GroupMessage> swing_to_all(int members, int me) {
+  std::vector<GroupMessage> messages;
+  int holder = 0;
+  const int stages = bits_of(members);
+  for (int stage = 0; stage < stages; ++stage) {
+    const int met = stages - 1 - stage;
+    const int peer = swing_partner(members, holder, met);
+    const int first = first_met(members, peer, met);
+    const int count = 1 << met;
+    const bool is_behind = (me - first + members) % members < count;
+    if (holder == me) messages.push_back({stage, true, peer, first, count});
+    if (is_behind && peer == me) messages.push_back({stage, false, holder, first, count});
+    if (is_behind) holder = peer;
+  }
+  return messages;
+}
+
 }  // namespace
 
 std::string_view name_of(Exchange exchange) {
@@ -25,16 +71,32 @@ std::string_view name_of(Exchange exchange) {
     case Exchange::ring:
       return "ring";
     case Exchange::doubling:
+      return "doubling";
+    case Exchange::swing:
       break;
   }
-  return "doubling";
+  return "swing";
 }
 
 Exchange exchange(std::string_view name) {
-  for (const Exchange exchange : {Exchange::direct, Exchange::ring, Exchange::doubling}) {
+  std::string known;
+  for (const Exchange exchange : all_exchanges) {
     if (name == name_of(exchange)) return exchange;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", name_of(exchange));
   }
-  throw InputError(fmt::format("there is no exchange '{}'; known: direct, ring, doubling", name));
+  throw InputError(fmt::format("there is no exchange '{}'; known: {}", name, known));
+}
+
+bool can_exchange(Exchange exchange, int members) {
+  return exchange != Exchange::swing || std::has_single_bit(static_cast<unsigned>(members));
+}
+
+bool can_combine(Exchange exchange) {
+  return exchange == Exchange::direct || exchange == Exchange::doubling;
+}
+
+bool can_pair(Exchange exchange) {
+  return exchange == Exchange::direct || exchange == Exchange::ring;
 }
 
 int stages_one_to_all(Exchange exchange, int members) {
@@ -62,6 +124,8 @@ std::vector<GroupMessage> one_to_all(Exchange exchange, int members, int me) {
           messages.push_back({stage, true, me + half, me + half, behind(me + half)});
       }
       break;
+    case Exchange::swing:
+      return swing_to_all(members, me);
   }
   return messages;
 }
@@ -92,6 +156,13 @@ std::vector<GroupMessage> all_to_all(Exchange exchange, int members, int me) {
         const int count = std::min(held, members - held);
         messages.push_back({stage, true, member(me - held), me, count});
         messages.push_back({stage, false, member(me + held), member(me + held), count});
+      }
+      break;
+    case Exchange::swing:
+      for (int stage = 0; stage < bits_of(members); ++stage) {
+        const int peer = swing_partner(members, me, stage);
+        messages.push_back({stage, true, peer, first_met(members, me, stage), 1 << stage});
+        messages.push_back({stage, false, peer, first_met(members, peer, stage), 1 << stage});
       }
       break;
   }

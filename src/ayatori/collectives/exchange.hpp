@@ -7,13 +7,24 @@ namespace ayatori::collectives {
 
 /// How the members of a group, ranks that differ in one digit alone, pass on what a letter moves.
 enum class Exchange {
-  direct,   ///< everybody to all partners at once, in one stage
-  ring,     ///< to the next member, in as many stages as there are partners: one message at a time
-  doubling  ///< what is held doubles: as many stages as the number of members has binary digits
+  direct,    ///< everybody to all partners at once, in one stage
+  ring,      ///< to the next member, in as many stages as there are partners: one message at a time
+  doubling,  ///< what is held doubles: as many stages as the number of members has binary digits
+  swing  ///< likewise, to either side in turns: after the nearest the distances are 1, 3, 5, 11, ... instead
+         ///< of 2, 4, 8, 16, ... For powers of two
 };
-std::string_view name_of(Exchange exchange);  ///< "direct", "ring", "doubling"
+inline constexpr Exchange all_exchanges[] = {Exchange::direct, Exchange::ring, Exchange::doubling,
+                                             Exchange::swing};
+std::string_view name_of(Exchange exchange);  ///< "direct", "ring", "doubling", "swing"
 /// By that name. Throws InputError.
 Exchange exchange(std::string_view name);
+/// Whether that many can exchange so.
+bool can_exchange(Exchange exchange, int members);
+/// Whether combine_on_all() knows it: round a ring and in a swing members would combine in different orders
+/// and get different bits.
+bool can_combine(Exchange exchange);
+/// Whether pairwise() knows it.
+bool can_pair(Exchange exchange);
 
 /// A message of a group as the member at one of its ends sees it. It carries the parts of `count` members,
 /// from that of member `first` on, cyclically.
@@ -26,17 +37,18 @@ struct GroupMessage {
 };
 
 /// A tree from member 0 whose links carry the parts of all members behind them: everybody at once, a chain,
-/// or the binomial tree (of any number of members). By ascending stages.
+/// the binomial tree (of any number of members), or the one whose links are those of a swing (Bine: De Sensi
+/// et al. 2025). By ascending stages.
 std::vector<GroupMessage> one_to_all(Exchange exchange, int members, int me);
 int stages_one_to_all(Exchange exchange, int members);
 
-/// The part of every member to all others, each once: at once, round the ring, or over circulant graphs
-/// (Bruck et al. 1997; any number of members).
+/// The part of every member to all others, each once: at once, round the ring, over circulant graphs (Bruck
+/// et al. 1997; any number of members), or between pairs that swing (De Sensi et al. 2024).
 std::vector<GroupMessage> all_to_all(Exchange exchange, int members, int me);
 int stages_all_to_all(Exchange exchange, int members);
 
 /// What everybody contributes, combined on everybody: at once, or by recursive doubling, before which members
-/// beyond the last power of two fold into others, and get the result in the end. Not for rings.
+/// beyond the last power of two fold into others, and get the result in the end.
 struct CombineMessage {
   enum class Kind { send, combine, replace };
   int stage;

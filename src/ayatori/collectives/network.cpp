@@ -41,6 +41,8 @@ double overhead_of(const machine::Level& level, const machine::LinkSharing& shar
   return std::max(most->model.latency() - alone, 0.0) / (most->pairs - 1) * sharing.capacity;
 }
 
+constexpr double short_message = 8;  ///< the one that pairs are timed by
+
 }  // namespace
 
 Network::Network(const machine::Profile& profile, int ranks)
@@ -69,15 +71,24 @@ Network::Network(const machine::Profile& profile, int ranks)
     for (const auto& curve : level.curves) {
       if (curve.pattern == "one-way") level.lane = std::max(level.lane, curve.model.bandwidth());
     }
+    level.lane = std::max(level.lane, measured.fan.bytes_per_second(alone.latency()));
     if (level.lane > levels_[fastest_].lane) fastest_ = levels() - 1;
     const auto sharing = link_sharing(measured);
     level.port = sharing.is_limited ? sharing.capacity : unlimited;
     level.overhead = overhead_of(measured, sharing);
-    constexpr double short_message = 8;  // the one that levels are inferred by
     level.farther = std::max(measured.structure.typical_seconds - alone.seconds(short_message), 0.0);
     level.eager_bytes = static_cast<double>(std::max<std::int64_t>(measured.eager_bytes, 0));
     level.lane_duplex = duplex_of(measured, 1);
     level.port_duplex = duplex_of(measured, measured.sharing_pairs);
+  }
+  for (const auto& pair : profile.pairs) {
+    if (std::max(pair.first, pair.second) >= ranks) continue;
+    const int level = level_of(pair.first, pair.second);
+    const double farther = pair.seconds - model(level, false, 1, 1).seconds(short_message);
+    const auto [known, is_new] =
+        levels_[level].farther_of.try_emplace(key(level, pair.first, pair.second), farther);
+    if (!is_new) known->second = std::min(known->second, farther);
+    knows_pairs_ = true;
   }
 }
 
@@ -112,11 +123,11 @@ const machine::TransferModel& Network::model(int level, bool both_ways, int flow
 }
 
 double Network::seconds(int level, double bytes, bool both_ways, int flows_per_port, int flows) const {
-  return model(level, both_ways, flows_per_port, flows).seconds(bytes) + levels_[level].farther;
+  return model(level, both_ways, flows_per_port, flows).seconds(bytes);
 }
 
 double Network::latency(int level, bool both_ways, int flows_per_port, int flows) const {
-  return model(level, both_ways, flows_per_port, flows).latency() + levels_[level].farther;
+  return model(level, both_ways, flows_per_port, flows).latency();
 }
 
 double Network::reducing(double bytes) const {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "ayatori/machine/profile.hpp"
@@ -24,11 +26,21 @@ class Network {
   int owner(int level, int rank) const { return level == 0 ? rank : levels_[level - 1].group_of[rank]; }
   int owners(int level) const { return level == 0 ? ranks_ : levels_[level - 1].groups; }
 
-  /// One message between a typical pair, alone or as one of as many as the level's curves know.
+  /// One message between the pair of the level's curves, alone or as one of as many as they know.
   /// `flows_per_port`: that leave one group of the level below at once; `flows`: at the level in all.
   double seconds(int level, double bytes, bool both_ways, int flows_per_port, int flows) const;
   /// Of an empty message, as above.
   double latency(int level, bool both_ways, int flows_per_port, int flows) const;
+  /// How much later a message arrives from one to the other, that meet at this level, than between the pair
+  /// of its curves: that of the nearest pair of their groups of the level below that was measured, or else of
+  /// a typical one.
+  double farther(int level, int from, int to) const {
+    const auto& pairs = levels_[level].farther_of;
+    const auto pair = pairs.find(key(level, from, to));
+    return pair == pairs.end() ? levels_[level].farther : pair->second;
+  }
+  /// Whether the profile tells pairs of one level apart.
+  bool knows_pairs() const { return knows_pairs_; }
   /// From one short message of a rank to its next, while none is waited for.
   double gap(int level) const { return levels_[level].gap; }
   /// Bytes that a message takes up on its way beside its own: what makes short messages late that share a
@@ -55,6 +67,7 @@ class Network {
     int sharing_pairs = 1;
     std::vector<machine::TransferCurve> curves;  ///< one-way and both-ways
     double farther = 0;                          ///< seconds from the pair of the curves to a typical one
+    std::unordered_map<std::int64_t, double> farther_of;  ///< to others, by groups of the level below
     double gap = 0;
     double eager_bytes = 0;
     double overhead = 0;
@@ -63,11 +76,17 @@ class Network {
     double lane_duplex = 2;
     double port_duplex = 2;
   };
+  std::int64_t key(int level, int a, int b) const {
+    const int of_a = owner(level, a);
+    const int of_b = owner(level, b);
+    return static_cast<std::int64_t>(std::min(of_a, of_b)) << 32 | std::max(of_a, of_b);
+  }
   const machine::TransferModel& model(int level, bool both_ways, int flows_per_port, int flows) const;
 
   int ranks_;
   int fastest_ = 0;
   std::vector<Level> levels_;
+  bool knows_pairs_ = false;
   machine::TransferModel reduction_;
 };
 

@@ -21,6 +21,7 @@ nlohmann::ordered_json json_of(const WordPlan& plan) {
                               {"digits", digits},
                               {"segments", plan.segmentation.segments},
                               {"under_way", plan.segmentation.under_way}};
+  if (plan.stripes > 1) json["stripes"] = plan.stripes;
   if (!plan.order.empty()) json["order"] = plan.order;
   if (!plan.groups.empty()) {
     json["groups"] = plan.groups;
@@ -40,6 +41,7 @@ WordPlan plan_of(const nlohmann::json& json) {
         {digit.at("stride"), digit.at("radix"), exchange(digit.at("exchange").get<std::string>())});
   plan.segmentation.segments = json.at("segments");
   plan.segmentation.under_way = json.at("under_way");
+  plan.stripes = json.value("stripes", 1);
   if (json.contains("order")) plan.order = json["order"].get<std::vector<int>>();
   if (json.contains("groups")) {
     plan.groups = json["groups"].get<std::vector<int>>();

@@ -120,7 +120,8 @@ void Replay::pass(int first, int out, int in) {
 }
 
 int Replay::add_route(int from, int to) {
-  Route route{from, to, network_.level_of(from, to), static_cast<int>(passed_.size()), 0};
+  const int meets_at = network_.level_of(from, to);
+  Route route{from, to, meets_at, network_.farther(meets_at, from, to), static_cast<int>(passed_.size()), 0};
   pass(rank_links_, from, to);
   const int lane = lanes_[route.level];
   if (capacity_[lane] < capacity_[rank_links_] || capacity_[lane + 2] < capacity_[rank_links_ + 2])
@@ -299,7 +300,7 @@ class Replay::Run {
     const double limit = flowing > 0 ? length / flowing : std::min(network.lane(kind.level), unlimited);
     const double overhead = network.overhead(kind.level);  // which `empty` includes
     return {length + overhead,
-            std::max(empty - overhead / limit, 0.0),
+            empty - overhead / limit,
             limit,
             network.gap(kind.level),
             kind.reduces ? network.reducing(length) : 0,
@@ -326,7 +327,8 @@ class Replay::Run {
       double& next = next_send_[route(message).from];
       const double start = std::max(now_, next);
       next = start + timing(message).gap;
-      events_.push({start + timing(message).latency, Event::Kind::flows, message});
+      const double latency = std::max(timing(message).latency + route(message).farther, 0.0);
+      events_.push({start + latency, Event::Kind::flows, message});
     }
     starting_.clear();
   }

@@ -32,6 +32,7 @@ class Replay {
     int from;
     int to;
     int level;
+    double farther;  ///< Network::farther()
     int begin;
     int end;
   };

@@ -27,9 +27,8 @@ constexpr std::size_t beam = 3;
 constexpr int most_under_way = 16;
 
 /// More messages have to pay, as their own costs are known least.
-constexpr double worth_more_segments = 0.98;
+constexpr double worth_more_messages = 0.98;
 
-constexpr Exchange exchanges[] = {Exchange::direct, Exchange::ring, Exchange::doubling};
 constexpr DigitOrder orders[] = {DigitOrder::near_first, DigitOrder::far_first};
 
 /// Whether all ranks do words whose digits are exchanged directly, and nothing else is tried.
@@ -180,16 +179,10 @@ class Program {
   /// A word in segments, whose busiest parts add up.
   Load load_of_pipeline(const Way& way) {
     Load load;
-    load.together.levels.resize(network_.levels());
     const auto add = [&](const Load& move, double share) {
-      if (move.stages.empty()) return;
-      for (StageLoad stage : move.stages) {
-        scale(stage, share);
-        load.stages.push_back(stage);
-      }
+      for (StageLoad stage : move.stages) load.stages.push_back(stage *= share);
       StageLoad together = move.together;
-      scale(together, share);
-      add_to(load.together, together);
+      load.together += together *= share;
     };
     add(fold_before_, 1);
     std::vector<std::pair<int, Radix>> open;
@@ -230,15 +223,14 @@ class Program {
       for (int splits = 0; words.empty() && splits <= digits; ++splits)
         words.push_back(hybrid1(digits, splits));
       int ways = 1;
-      for (int d = 0; d < digits; ++d) ways *= static_cast<int>(std::size(exchanges));
+      constexpr int exchanges = static_cast<int>(std::size(all_exchanges));
+      for (int d = 0; d < digits; ++d) ways *= exchanges;
       for (int number = 0; number < ways; ++number) {
         std::vector<Radix> radices;
         bool is_possible = true;
-        for (int d = 0, rest = number; d < digits; ++d, rest /= static_cast<int>(std::size(exchanges))) {
-          radices.push_back({list[d], exchanges[rest % std::size(exchanges)]});
-          const bool is_direct = radices[d].exchange == Exchange::direct;
-          is_possible =
-              is_possible && list[d] > 1 && (is_direct ? list[d] <= options_.most_radix : list[d] > 2);
+        for (int d = 0, rest = number; d < digits; ++d, rest /= exchanges) {
+          radices.push_back({list[d], all_exchanges[rest % exchanges]});
+          is_possible = is_possible && list[d] > 1 && may_exchange(radices[d]);
         }
         if (!is_possible) continue;
         for (const Word& word : words) {
@@ -358,16 +350,24 @@ class Program {
     return place->second;
   }
 
+  /// Two members exchange alike in every way; and a swing differs from doubling by where its partners are, of
+  /// which only the times of pairs tell.
+  bool may_exchange(const Radix& radix) const {
+    if (radix.exchange == Exchange::direct) return radix.members <= options_.most_radix;
+    if (radix.exchange == Exchange::swing && !network_.knows_pairs()) return false;
+    return radix.members > 2 && can_exchange(radix.exchange, radix.members);
+  }
+
   std::vector<Radix> radices(int used, int target) const {
     std::vector<Radix> all;
     for (const int members : divisors_) {
       if (members < 2 || target % (used * members) != 0) continue;
       const auto fixed = fixed_.find(used);
       if (!fixed_.empty() && (fixed == fixed_.end() || fixed->second != members)) continue;
-      for (const Exchange exchange : exchanges) {
-        const bool is_direct = exchange == Exchange::direct;
-        if (is_direct ? members > options_.most_radix : is_plain(options_) || members == 2) continue;
-        all.push_back({members, exchange});
+      for (const Exchange exchange : all_exchanges) {
+        const bool is_other = exchange != Exchange::direct;
+        if (may_exchange({members, exchange}) && !(is_other && is_plain(options_)))
+          all.push_back({members, exchange});
       }
     }
     return all;
@@ -430,7 +430,7 @@ class Program {
         seconds = price(Move::spread_parts, used, radix, 0, 1.0 / used);
         break;
       case Operation::alltoall:
-        if (radix.exchange == Exchange::doubling) return;
+        if (!can_pair(radix.exchange)) return;
         seconds = price(Move::swap, used, radix, 0, 1);
         break;
       default:
@@ -488,7 +488,7 @@ class Program {
                       [&](const Step& step) { return (step.stage < first) != (load == &fold_before_); });
       }
       *load = load_of(part, network_);
-      std::erase_if(load->stages, [](const StageLoad& stage) { return stage.both == 0; });
+      std::erase_if(load->stages, [](const StageLoad& stage) { return stage.rank.both == 0; });
     }
   }
 
@@ -498,34 +498,6 @@ class Program {
       for (const StageLoad& stage : load->stages) seconds += predict_seconds(stage, network_, bytes_);
     }
     return seconds;
-  }
-
-  static void scale(StageLoad& stage, double share) {
-    for (double* part : {&stage.out, &stage.in, &stage.both, &stage.reduced}) *part *= share;
-    for (LevelLoad& level : stage.levels) {
-      for (double* part : {&level.longest, &level.lane_out, &level.lane_in, &level.lane_both, &level.port_out,
-                           &level.port_in, &level.port_both})
-        *part *= share;
-    }
-  }
-
-  static void add_to(StageLoad& sum, const StageLoad& stage) {
-    sum.out += stage.out;
-    sum.in += stage.in;
-    sum.both += stage.both;
-    sum.starting += stage.starting;
-    sum.reduced += stage.reduced;
-    sum.messages += stage.messages;
-    for (std::size_t l = 0; l < stage.levels.size(); ++l) {
-      LevelLoad& to = sum.levels[l];
-      const LevelLoad& from = stage.levels[l];
-      to.lane_out += from.lane_out;
-      to.lane_in += from.lane_in;
-      to.lane_both += from.lane_both;
-      to.port_out += from.port_out;
-      to.port_in += from.port_in;
-      to.port_both += from.port_both;
-    }
   }
 
   Operation operation_;
@@ -583,30 +555,37 @@ void replay(std::vector<Candidate>& finalists, const Network& network, double by
   });
 }
 
-/// Where the best candidates are pipelines, replays find other numbers of segments, and of stages under way,
-/// step by step.
+/// Replays find other numbers of stripes for the best candidates, and of segments and stages under way for
+/// those that are pipelines, step by step.
 void refine(std::vector<Candidate>& finalists, const Network& network, double bytes, int most_segments) {
   constexpr std::size_t refined = 2;
   for (std::size_t i = 0; i < std::min(refined, finalists.size()); ++i) {
     Candidate& best = finalists[i];
-    if (best.plan.segmentation.segments == 1) continue;
-    Schedule schedule = expand(best.plan);
+    const int digits = static_cast<int>(best.plan.digits.size());
     for (bool improves = true; improves;) {
       improves = false;
-      const Segmentation from = best.plan.segmentation;
-      const auto attempt = [&](int segments, int under_way) {
-        if (segments < 2 || segments > most_segments || under_way < 1 || under_way > most_under_way) return;
-        schedule.segmentation = {segments, under_way};
+      const WordPlan from = best.plan;
+      const auto attempt = [&](int segments, int under_way, int stripes) {
+        if (segments > most_segments || under_way < 1 || under_way > most_under_way) return;
+        WordPlan plan = from;
+        plan.segmentation = {segments, under_way};
+        plan.stripes = stripes;
+        if (plan == from) return;
+        const auto schedule = expand(plan);
         const double replayed = Replay(schedule, network).seconds(bytes);
-        if (replayed >= best.replayed_seconds * worth_more_segments) return;
-        best.plan.segmentation = schedule.segmentation;
-        best.replayed_seconds = replayed;
+        if (replayed >= best.replayed_seconds * worth_more_messages) return;
+        const double seconds =
+            predict_seconds(load_of(schedule, network), network, bytes, segments, under_way);
+        best = {std::move(plan), seconds, replayed};
         improves = true;
       };
-      attempt(2 * from.segments, from.under_way);
-      attempt(from.segments / 2, from.under_way);
-      attempt(from.segments, 2 * from.under_way);
-      attempt(from.segments, from.under_way / 2);
+      const auto [segments, under_way] = from.segmentation;
+      for (const int stripes : {1, 2, digits, 2 * digits}) attempt(segments, under_way, stripes);
+      if (segments == 1) continue;
+      attempt(2 * segments, under_way, from.stripes);
+      if (segments > 2) attempt(segments / 2, under_way, from.stripes);
+      attempt(segments, 2 * under_way, from.stripes);
+      attempt(segments, under_way / 2, from.stripes);
     }
   }
   std::ranges::stable_sort(finalists, {}, &Candidate::replayed_seconds);
@@ -688,7 +667,7 @@ std::vector<Choice> search(Operation operation, int ranks, const machine::Profil
         for (const int most : {1, most_under_way}) {
           const int ways = segments_under_way(pipe.load, network, bytes / s, most);
           const double seconds = predict_seconds(pipe.load, network, bytes, s, ways);
-          if (seconds >= least * worth_more_segments) continue;
+          if (seconds >= least * worth_more_messages) continue;
           least = seconds;
           segments = s;
           under_way = ways;
@@ -712,7 +691,8 @@ std::vector<Choice> search(Operation operation, int ranks, const machine::Profil
     if (options.finalists > 0) {
       replay(choice.finalists, network, bytes);
       std::ranges::stable_sort(choice.finalists, {}, &Candidate::replayed_seconds);
-      refine(choice.finalists, network, bytes, options.most_segments);
+      if (type.has_words && !is_plain(options))
+        refine(choice.finalists, network, bytes, options.most_segments);
     }
     if (!type.has_words || !std::has_single_bit(static_cast<unsigned>(ranks))) continue;
     const int digits = std::countr_zero(static_cast<unsigned>(ranks));

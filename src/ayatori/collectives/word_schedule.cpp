@@ -39,6 +39,19 @@ Chunks ranges_of(std::vector<int> chunks) {
 /// Digits, each in use or not.
 using Mask = std::vector<bool>;
 
+/// The plan of one of the stripes, but for its direction.
+WordPlan stripe_of(const WordPlan& plan, int stripe) {
+  WordPlan one = plan;
+  one.stripes = 1;
+  if (!one.digits.empty())
+    std::ranges::rotate(one.digits, one.digits.begin() + stripe % std::ssize(one.digits));
+  return one;
+}
+
+bool is_mirrored(const WordPlan& plan, int stripe) {
+  return stripe >= std::ssize(plan.digits);
+}
+
 /// The digits that the letters use, as places in plan.digits: a merge that of its split.
 std::vector<std::size_t> digits_by_letter(const WordPlan& plan) {
   std::vector<std::size_t> digits;
@@ -114,12 +127,17 @@ struct Walker {
   ChunkRange held;               ///< all of this it has in its final form (broadcast)
 };
 
-/// Generates the steps of all ranks of one plan, in numbers by which leader 0 is the root, and translates
-/// them.
+/// Generates the steps of all ranks of one plan without stripes, in numbers by which leader 0 is the root,
+/// and translates them.
 class Generator {
  public:
-  explicit Generator(const WordPlan& plan)
-      : plan_(plan), places_(digits_by_letter(plan)), core_stages_(core_stages(plan)) {
+  /// `mirrored`: what goes from member to member of a group goes the other way.
+  Generator(WordPlan plan_without_stripes, bool mirrored)
+      : plan_(std::move(plan_without_stripes)),
+        mirrored_(mirrored),
+        places_(digits_by_letter(plan_)),
+        core_stages_(core_stages(plan_)) {
+    const WordPlan& plan = plan_;
     const int leaders = plan.groups.empty() ? plan.ranks : static_cast<int>(plan.groups.size());
     const auto rank_at = [&](int position) { return plan.order.empty() ? position : plan.order[position]; };
     int root_leader = 0;
@@ -164,8 +182,10 @@ class Generator {
 
   /// Digit by digit, so that distances stay what they are.
   int rotated(int number, int root) const {
-    for (const Digit& digit : plan_.digits)
-      number = digit.with(number, (digit.of(number) + digit.of(root)) % digit.radix);
+    for (const Digit& digit : plan_.digits) {
+      const int value = mirrored_ ? digit.radix - digit.of(number) : digit.of(number);
+      number = digit.with(number, (value + digit.of(root)) % digit.radix);
+    }
     return number;
   }
 
@@ -335,8 +355,9 @@ class Generator {
     if (letter == Letter::copy) return;
     // with the parts of all that are behind it in the tree
     for (const auto& message : one_to_all(digit.exchange, digit.radix, digit.of(walker.number))) {
-      if (!message.is_sent)
-        walker.held.end = part_of(before, message.first + message.count - 1, digit.radix).end;
+      if (message.is_sent) continue;
+      walker.held = {part_of(before, message.first, digit.radix).begin,
+                     part_of(before, message.first + message.count - 1, digit.radix).end};
     }
   }
 
@@ -483,7 +504,8 @@ class Generator {
     return steps;
   }
 
-  const WordPlan& plan_;
+  WordPlan plan_;
+  bool mirrored_;
   std::vector<std::size_t> places_;
   int core_stages_;
   int first_stage_ = 0;                    ///< of the leaders
@@ -498,7 +520,7 @@ std::string_view name_of(DigitOrder order) {
 }
 
 bool can_copy(Operation operation, Exchange exchange) {
-  return operation != Operation::allreduce || exchange != Exchange::ring;
+  return operation != Operation::allreduce || can_combine(exchange);
 }
 
 void check_plan(const WordPlan& plan) {
@@ -513,6 +535,9 @@ void check_plan(const WordPlan& plan) {
   for (const Digit& digit : digits) {
     if (digit.radix < 2 || digit.stride != stride || stride * digit.radix > leaders)
       throw InputError(fmt::format("the radices do not multiply to {} ranks", leaders));
+    if (!can_exchange(digit.exchange, digit.radix))
+      throw InputError(
+          fmt::format("{} members cannot {}: powers of two can", digit.radix, name_of(digit.exchange)));
     stride *= digit.radix;
   }
   if (stride != leaders) throw InputError(fmt::format("the radices do not multiply to {} ranks", leaders));
@@ -523,15 +548,15 @@ void check_plan(const WordPlan& plan) {
   const auto places = digits_by_letter(plan);
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (plan.word[i] == Letter::copy && !can_copy(plan.operation, plan.digits[places[i]].exchange))
-      throw InputError("a ring splits and merges, it does not combine copies");
+      throw InputError(fmt::format("a {} splits and merges, it does not combine copies",
+                                   name_of(plan.digits[places[i]].exchange)));
   }
   if (plan.operation == Operation::alltoall) {
     // Swapped blocks take each other's places, which only the ranks' own numbers keep in one order.
     if (!plan.groups.empty() || !plan.order.empty())
       throw InputError("alltoall is done by all ranks in their own order, not by leaders of groups");
     for (const Digit& digit : plan.digits) {
-      if (digit.exchange == Exchange::doubling)
-        throw InputError("alltoall is done directly or in pairs (ring)");
+      if (!can_pair(digit.exchange)) throw InputError("alltoall is done directly or in pairs (ring)");
     }
   }
   constexpr int most_segments = 1 << 16;
@@ -551,6 +576,11 @@ void check_plan(const WordPlan& plan) {
         throw InputError(fmt::format("the order does not name each of {} ranks once", plan.ranks));
     }
   }
+  const int most_stripes = type.has_words ? 2 * std::max(static_cast<int>(digits.size()), 1) : 1;
+  if (plan.stripes < 1 || plan.stripes > most_stripes)
+    throw InputError(
+        fmt::format("{} stripes: 1 to {}, two for every digit of a word", plan.stripes, most_stripes));
+  if (plan.fold == Exchange::swing) throw InputError("groups fold directly, along a ring or by doubling");
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     const bool is_right =
         g == 0 ? plan.groups[g] == 0 : plan.groups[g] > plan.groups[g - 1] && plan.groups[g] < plan.ranks;
@@ -602,6 +632,7 @@ std::string describe(const WordPlan& plan) {
   std::string text = to_string(plan.word);
   if (!digits.empty()) text += fmt::format("{}of {}", text.empty() ? "" : " ", digits);
   if (!plan.groups.empty()) text += fmt::format("; {} leaders ({})", plan.groups.size(), name_of(plan.fold));
+  if (plan.stripes > 1) text += fmt::format("; {} stripes", plan.stripes);
   if (plan.segmentation.segments > 1)
     text +=
         fmt::format("; {} segments, {} under way", plan.segmentation.segments, plan.segmentation.under_way);
@@ -609,6 +640,12 @@ std::string describe(const WordPlan& plan) {
 }
 
 int stages_of(const WordPlan& plan) {
+  if (plan.stripes > 1) {
+    int most = 0;
+    for (int stripe = 0; stripe < plan.stripes; ++stripe)
+      most = std::max(most, stages_of(stripe_of(plan, stripe)));
+    return most;
+  }
   const int folds = plan.groups.empty()
                         ? 0
                         : (folds_before(plan.operation) ? 1 : 0) + (folds_after(plan.operation) ? 1 : 0);
@@ -617,6 +654,12 @@ int stages_of(const WordPlan& plan) {
 
 int chunks_of(const WordPlan& plan) {
   if (type_of(plan.operation).is_by_rank) return plan.ranks;
+  if (plan.stripes > 1) {
+    int chunks = 1;
+    for (int stripe = 0; stripe < plan.stripes; ++stripe)
+      chunks = std::lcm(chunks, chunks_of(stripe_of(plan, stripe)));
+    return plan.stripes * chunks;
+  }
   int chunks = 1;
   int open = 1;  // parts that a piece is one of
   const auto places = digits_by_letter(plan);
@@ -629,12 +672,52 @@ int chunks_of(const WordPlan& plan) {
   return chunks;
 }
 
+namespace {
+
+/// Generates the steps of all ranks: stripe by stripe, each in its part of the chunks.
+class StripedGenerator {
+ public:
+  explicit StripedGenerator(const WordPlan& plan) {
+    const int chunks = chunks_of(plan) / plan.stripes;
+    for (int stripe = 0; stripe < plan.stripes; ++stripe) {
+      auto one = stripe_of(plan, stripe);
+      const int own_chunks = chunks_of(one);
+      stripes_.push_back(
+          {Generator(std::move(one), is_mirrored(plan, stripe)), stripe * chunks, chunks / own_chunks});
+    }
+  }
+
+  std::vector<Step> steps(int rank) const {
+    if (stripes_.size() == 1) return stripes_.front().generator.steps(rank);
+    std::vector<Step> all;
+    for (const auto& [generator, first, length] : stripes_) {
+      for (Step& step : generator.steps(rank)) {
+        for (ChunkRange& range : step.chunks)
+          range = {first + range.begin * length, first + range.end * length};
+        all.push_back(std::move(step));
+      }
+    }
+    std::ranges::stable_sort(all, {}, &Step::stage);
+    return all;
+  }
+
+ private:
+  struct Stripe {
+    Generator generator;
+    int first;   ///< of its chunks
+    int length;  ///< of what is one chunk to its generator
+  };
+  std::vector<Stripe> stripes_;
+};
+
+}  // namespace
+
 std::vector<Step> steps_of(const WordPlan& plan, int rank) {
-  return Generator(plan).steps(rank);
+  return StripedGenerator(plan).steps(rank);
 }
 
 Schedule expand(const WordPlan& plan) {
-  const Generator generator(plan);
+  const StripedGenerator generator(plan);
   Schedule schedule{plan.operation,  plan.ranks,        plan.root, chunks_of(plan),
                     stages_of(plan), plan.segmentation, {}};
   for (int rank = 0; rank < plan.ranks; ++rank) schedule.steps.push_back(generator.steps(rank));

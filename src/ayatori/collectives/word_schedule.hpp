@@ -50,11 +50,15 @@ struct WordPlan {
   std::vector<int> groups;  ///< the positions at which groups begin, and with which they are led; empty: all
   Exchange fold = Exchange::direct;  ///< how groups do their part
   Segmentation segmentation;
+  /// The buffer is cut into so many parts, each of which goes through the word on its own: the next part with
+  /// the digit first that is second for this one, so that parts use different levels, directions or ports at
+  /// one time; and when all digits have been first, the other way round every group.
+  int stripes = 1;
 
   bool operator==(const WordPlan&) const = default;
 };
 
-/// Whether a copy of this operation can go so: a ring splits and merges, it does not combine copies.
+/// Whether a copy of this operation can go so: rings and swings split and merge, they do not combine copies.
 bool can_copy(Operation operation, Exchange exchange);
 
 /// `radices`: of the digits, the nearest first; their product is the number of leaders. `groups`: see

@@ -26,7 +26,7 @@ struct Probe {
 /// Transfers, and what the ports of the node carried meanwhile.
 void run_transfers(const ProbeContext& c, Profile& p) {
   const auto before = find_network_ports();
-  p.levels = probe_transfers(c, p.node_of_rank, p.left_out);
+  probe_transfers(c, p);
   if (p.nodes() < 2) return;
   p.ports = traffic_between(before, find_network_ports());
 }
@@ -38,8 +38,9 @@ constexpr std::array probes{
             if (!c.quick) p.numa = probe_numa(c);
           }},
     Probe{"barriers", 0.04, true, [](const ProbeContext& c, Profile& p) { p.barriers = probe_barriers(c); }},
-    Probe{"transfers", 0.35, false, run_transfers},
+    Probe{"transfers", 0.33, false, run_transfers},
     Probe{"overlap", 0.04, true, [](const ProbeContext& c, Profile& p) { probe_overlap(c, p.levels); }},
+    Probe{"fans", 0.02, false, [](const ProbeContext& c, Profile& p) { probe_fans(c, p.levels); }},
     Probe{"eager sends", 0.02, false,
           [](const ProbeContext& c, Profile& p) { probe_eager_sends(c, p.levels); }},
     Probe{"reduction", 0.02, true,

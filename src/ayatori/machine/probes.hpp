@@ -37,10 +37,9 @@ std::vector<NumaFigure> probe_numa(const ProbeContext& context);
 std::vector<BarrierFigure> probe_barriers(const ProbeContext& context);
 
 /// Collective. Short messages between all pairs, the levels that show in them, and transfer curves for each
-/// level. `node_of_rank` names the levels. Ways to transfer that the MPI refuses are `left_out`, with the
-/// reason.
-std::vector<Level> probe_transfers(const ProbeContext& context, const std::vector<int>& node_of_rank,
-                                   std::vector<std::string>& left_out);
+/// level, which the profile's node_of_rank names. Ways to transfer that the MPI refuses are left out, with
+/// the reason.
+void probe_transfers(const ProbeContext& context, Profile& profile);
 
 /// Collective. How much of a transfer is hidden behind computation, for one pair of each level; added to
 /// them.
@@ -49,6 +48,9 @@ void probe_overlap(const ProbeContext& context, std::vector<Level>& levels);
 /// Collective. Up to which length a send does not wait for its receiver, for one pair of each level; added to
 /// them.
 void probe_eager_sends(const ProbeContext& context, std::vector<Level>& levels);
+
+/// Collective. How fast one rank sends to many at once, for each level; added to them.
+void probe_fans(const ProbeContext& context, std::vector<Level>& levels);
 
 /// Collective. The MPI's sum of vectors in memory, on all ranks at once.
 ReductionCurve probe_reduction(const ProbeContext& context);

@@ -10,6 +10,11 @@ double OverlapFigure::hidden() const {
   return shorter > 0 ? std::clamp(saved / shorter, 0.0, 1.0) : 0;
 }
 
+double FanFigure::bytes_per_second(double latency) const {
+  const double flowing = seconds.median - 2 * latency;  // the answers' too
+  return partners > 0 && flowing > 0 ? static_cast<double>(partners * bytes) / flowing : 0;
+}
+
 const TransferCurve* Level::curve(std::string_view pattern, int pairs) const {
   for (const TransferCurve& curve : curves) {
     if (curve.pattern == pattern && curve.pairs == pairs) return &curve;

@@ -81,6 +81,16 @@ struct OverlapFigure {
   double effective_bandwidth() const { return transfer.median / together.median; }
 };
 
+/// One rank's messages to so many others of a level at once, until all have answered.
+struct FanFigure {
+  int partners = 0;        ///< 0: it was not measured
+  std::int64_t bytes = 0;  ///< of each message
+  Estimate seconds;
+
+  /// Of the rank, in all. `latency`: of an empty message.
+  double bytes_per_second(double latency) const;
+};
+
 /// A level of the machine, nearest first.
 struct Level {
   std::string name;  ///< "inside a node" or "between nodes"
@@ -88,6 +98,7 @@ struct Level {
   int sharing_pairs = 1;  ///< curves of up to so many pairs connect the same two groups of the level below
   std::vector<TransferCurve> curves;
   std::vector<OverlapFigure> overlap;
+  FanFigure fan;
   /// The longest message, of 8 B to 4 MiB, with which an MPI_Send did not wait for the receiver; -1 if it was
   /// not measured.
   std::int64_t eager_bytes = -1;
@@ -148,6 +159,7 @@ struct Profile {
   std::vector<MemoryFigure> memory;
   std::vector<NumaFigure> numa;
   std::vector<BarrierFigure> barriers;
+  std::vector<PairTime> pairs;  ///< of short messages, all or some
   std::vector<Level> levels;
   std::vector<PortFigure> ports;  ///< of rank 0's node, where ranks are on several
   ReductionCurve reduction;

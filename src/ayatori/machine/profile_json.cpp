@@ -68,6 +68,12 @@ void fields(Is<BarrierFigure> auto& b, F&& f) {
   f("seconds", b.seconds);
 }
 template <class F>
+void fields(Is<PairTime> auto& p, F&& f) {
+  f("first", p.first);
+  f("second", p.second);
+  f("seconds", p.seconds);
+}
+template <class F>
 void fields(Is<TransferFigure> auto& t, F&& f) {
   f("bytes", t.bytes);
   f("seconds", t.seconds);
@@ -94,6 +100,12 @@ void fields(Is<OverlapFigure> auto& o, F&& f) {
   f("together_seconds", o.together);
 }
 template <class F>
+void fields(Is<FanFigure> auto& fan, F&& f) {
+  f("partners", fan.partners);
+  f("bytes", fan.bytes);
+  f("seconds", fan.seconds);
+}
+template <class F>
 void fields(Is<Level> auto& l, F&& f) {
   f("name", l.name);
   f("groups", l.structure.groups);
@@ -104,6 +116,7 @@ void fields(Is<Level> auto& l, F&& f) {
   f("sharing_pairs", l.sharing_pairs);
   f("curves", l.curves);
   f("overlap", l.overlap);
+  f("fan", l.fan);
   f("eager_bytes", l.eager_bytes);
 }
 template <class F>
@@ -140,6 +153,7 @@ void fields(Is<Profile> auto& p, F&& f) {
   f("memory", p.memory);
   f("numa", p.numa);
   f("barriers", p.barriers);
+  f("pairs", p.pairs);
   f("levels", p.levels);
   f("ports", p.ports);
   f("reduction", p.reduction);
@@ -171,7 +185,7 @@ Json json_of(const T& value) {
 
 /// What profiles of version 0.1.0 may lack.
 bool is_newer(std::string_view name) {
-  return name == "eager_bytes";
+  return name == "eager_bytes" || name == "pairs" || name == "fan";
 }
 
 template <class T>
@@ -196,6 +210,10 @@ void check(const Profile& profile) {
   for (const Level& level : profile.levels) {
     if (level.structure.group_of.size() != ranks)
       throw std::out_of_range("ranks and group_of_rank contradict each other");
+  }
+  for (const PairTime& pair : profile.pairs) {
+    if (std::min(pair.first, pair.second) < 0 || std::max(pair.first, pair.second) >= profile.ranks)
+      throw std::out_of_range("ranks and pairs contradict each other");
   }
 }
 

@@ -54,7 +54,10 @@ std::vector<PairTime> probe_pairs(const ProbeContext& context, const TransferLin
                                   double seconds) {
   const auto& comm = context.comm;
   const int nodes = *std::ranges::max_element(node_of_rank) + 1;
-  const std::array distances{nodes, 2 * nodes, comm.size() / nodes};  // the usual ways to number ranks
+  // The usual ways to number ranks: by turns, or a node's ranks in a row, when all nodes shall meet.
+  std::vector distances{nodes, 2 * nodes};
+  for (int k = 1; k < std::min(nodes, PairRounds::complete_up_to + 1); ++k)
+    distances.push_back(k * (comm.size() / nodes));
   const PairRounds rounds(comm.size(), distances);
   const auto& pattern = transfer_patterns().front();
   const double start = context.clock();
@@ -163,10 +166,9 @@ std::vector<Course> plan(const ProbeContext& context, const TransferLink& nobody
 
 }  // namespace
 
-std::vector<Level> probe_transfers(const ProbeContext& context, const std::vector<int>& node_of_rank,
-                                   std::vector<std::string>& left_out) {
+void probe_transfers(const ProbeContext& context, Profile& profile) {
   const auto& comm = context.comm;
-  if (comm.size() < 2) return {};
+  if (comm.size() < 2) return;
   const std::int64_t longest = context.quick ? 1 << 20 : 64 << 20;
   // On pages as they come, as an application's buffers are: on huge ones a kernel's copy takes half the time.
   std::vector<std::byte> out;
@@ -176,14 +178,14 @@ std::vector<Level> probe_transfers(const ProbeContext& context, const std::vecto
     in.assign(longest, std::byte{0});
   });
   const TransferLink nobody{comm, {}, out, in};
-  const auto of_short = probe_pairs(context, nobody, node_of_rank, short_messages, context.seconds / 4);
-  auto of_long = probe_pairs(context, nobody, node_of_rank,
+  profile.pairs = probe_pairs(context, nobody, profile.node_of_rank, short_messages, context.seconds / 4);
+  auto of_long = probe_pairs(context, nobody, profile.node_of_rank,
                              context.quick ? quick_long_messages : long_messages, context.seconds / 4);
   // Groups inferred from some of the rounds would be those of who met by then.
-  if (of_long.size() < of_short.size()) of_long.clear();
-  const auto structures = infer_levels(comm.size(), of_short, of_long);
+  if (of_long.size() < profile.pairs.size()) of_long.clear();
+  const auto structures = infer_levels(comm.size(), profile.pairs, of_long);
 
-  auto courses = plan(context, nobody, structures, left_out);
+  auto courses = plan(context, nobody, structures, profile.left_out);
   std::vector<Case> cases;
   for (Course& course : courses) {
     for (const auto bytes : message_sizes(context.quick, course.longest)) cases.push_back({&course, bytes});
@@ -207,10 +209,13 @@ std::vector<Level> probe_transfers(const ProbeContext& context, const std::vecto
     if (seconds[i].low > 0) cases[i].course->curve.points.push_back({cases[i].bytes, seconds[i]});
   }
 
-  std::vector<Level> levels;
+  auto& levels = profile.levels;
   for (std::size_t l = 0; l < structures.size(); ++l) {
-    levels.push_back(
-        {name_of(structures[l], node_of_rank), structures[l], pairs_at(structures, l).sharing, {}, {}});
+    levels.push_back({name_of(structures[l], profile.node_of_rank),
+                      structures[l],
+                      pairs_at(structures, l).sharing,
+                      {},
+                      {}});
   }
   for (Course& course : courses) {
     std::vector<TransferTime> times;
@@ -219,7 +224,6 @@ std::vector<Level> probe_transfers(const ProbeContext& context, const std::vecto
     course.curve.model = fit_transfers(times);
     levels[course.level].curves.push_back(std::move(course.curve));
   }
-  return levels;
 }
 
 }  // namespace ayatori::machine
