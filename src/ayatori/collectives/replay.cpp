@@ -25,6 +25,8 @@ constexpr double unlimited = std::numeric_limits<double>::max();
 /// are found anew only when so much of the time has passed since they were, and estimated in between.
 constexpr std::int64_t exact_shares = 200'000;
 constexpr double renewal = 5e-3;
+/// Symmetric messages end together but for rounding.
+constexpr double simultaneous = 1e-9;
 
 /// Who sends and who expects messages, by stage and level.
 class Busyness {
@@ -280,7 +282,7 @@ class Replay::Run {
         fair_share_(replay.capacity_),
         progress_((replay.posts_.size() - 1) * replay.segmentation_.under_way),
         sent_ahead_(replay.messages_.size() * replay.segmentation_.under_way, 0),
-        place_(sent_ahead_.size(), -1),
+        place_(sent_ahead_.size()),
         next_send_(replay.network_.ranks(), 0),
         next_arrival_(replay.network_.ranks(), 0),
         combining_until_(replay.network_.ranks(), 0) {
@@ -297,10 +299,10 @@ class Replay::Run {
     }
     post_all();
     while (true) {
-      const double next = std::min(events_.next(), ends_.next());
+      const double next = std::min(events_.next(), next_end());
       if (next == never) break;
       now_ = changes_ ? std::min(next, std::max(now_, renewed())) : next;
-      take_place(now_ * (1 + 1e-9));  // symmetric messages end together but for rounding
+      take_place(now_ * (1 + simultaneous));
       post_all();
     }
     assert(std::ranges::all_of(progress_,
@@ -337,11 +339,6 @@ class Replay::Run {
     bool operator<(const Piece& other) const {
       return std::pair(segment, message) < std::pair(other.segment, other.message);
     }
-  };
-  /// One whose bytes flow.
-  struct Flight {
-    Piece piece;
-    double end;
   };
   struct Event {
     enum class Kind { flows, is_taken, is_combined };
@@ -417,15 +414,27 @@ class Replay::Run {
     starting_.clear();
   }
 
+  /// When the next flight ends. Those that end later than the shares are found anew are not put in order
+  /// before.
+  double next_end() {
+    if (ends_.next() > ordered_until_ && !flights_.empty()) {
+      const double next = *std::ranges::min_element(end_, {}, [&](double end) {
+        return end > ordered_until_ ? end : never;
+      });
+      const double from = std::exchange(ordered_until_, std::max(next * (1 + 2 * simultaneous), renewed()));
+      for (std::size_t i = 0; i < end_.size(); ++i) {
+        if (end_[i] > from && end_[i] <= ordered_until_) ends_.add(end_[i], flights_[i]);
+      }
+    }
+    return ends_.next();
+  }
+
   /// All that happens up to then, as if it were now.
   void take_place(double until) {
     landing_.clear();
     while (ends_.next() <= until) {
-      const double end = ends_.next();
       ends_.take(ending_);
-      for (const int number : ending_) {
-        if (place_[number] >= 0 && flights_[place_[number]].end == end) remove(number);
-      }
+      for (const Piece& piece : ending_) remove(piece);
     }
     sort(landing_);
     for (const Piece& piece : landing_) land(piece);
@@ -447,11 +456,15 @@ class Replay::Run {
         }
       }
     }
+    if (changes_ && now_ >= renewed()) {
+      share_out(under_way);
+      return;
+    }
     for (std::size_t i = under_way; i < flights_.size(); ++i) {
       fair_share_.estimate(flows_[i]);
-      end_at(i, now_ + timing(flights_[i].piece).bytes / flows_[i].rate);
+      end_[i] = now_ + timing(flights_[i]).bytes / flows_[i].rate;
+      if (end_[i] <= ordered_until_) ends_.add(end_[i], flights_[i]);
     }
-    if (changes_ && now_ >= renewed()) share_out();
   }
 
   static void sort(std::vector<Piece>& pieces) {
@@ -463,26 +476,22 @@ class Replay::Run {
     const auto passed = std::span(r_.passed_).subspan(way.begin, way.end - way.begin);
     fair_share_.add(flows_.emplace_back(passed, timing(piece).limit));
     place_[slot(piece)] = static_cast<int>(flights_.size());
-    flights_.push_back({piece, never});
+    flights_.push_back(piece);
+    end_.push_back(never);
     changes_ = true;
   }
 
-  void end_at(std::size_t flight, double end) {
-    flights_[flight].end = end;
-    ends_.add(end, static_cast<int>(slot(flights_[flight].piece)));
-  }
-
-  void remove(int number) {
-    const int place = std::exchange(place_[number], -1);
-    landing_.push_back(flights_[place].piece);
+  void remove(const Piece& piece) {
+    landing_.push_back(piece);
+    const int place = place_[slot(piece)];
     fair_share_.remove(flows_[place]);
-    if (place + 1 < std::ssize(flights_)) {
-      flights_[place] = flights_.back();
-      flows_[place] = flows_.back();
-      place_[slot(flights_[place].piece)] = place;
-    }
+    flights_[place] = flights_.back();
+    flows_[place] = flows_.back();
+    end_[place] = end_.back();
+    place_[slot(flights_[place])] = place;
     flights_.pop_back();
     flows_.pop_back();
+    end_.pop_back();
   }
 
   /// All its bytes are there: the receiver takes one message after the other.
@@ -524,13 +533,15 @@ class Replay::Run {
   /// When the shares are to be found anew if they change.
   double renewed() const { return shares_ < exact_shares ? 0 : shared_out_ * (1 + renewal); }
 
-  void share_out() {
+  /// Those from number `first_new` on have just begun.
+  void share_out(std::size_t first_new) {
     left_.clear();
-    for (std::size_t i = 0; i < flights_.size(); ++i)
-      left_.push_back((flights_[i].end - now_) * flows_[i].rate);
+    for (std::size_t i = 0; i < first_new; ++i) left_.push_back((end_[i] - now_) * flows_[i].rate);
+    for (std::size_t i = first_new; i < end_.size(); ++i) left_.push_back(timing(flights_[i]).bytes);
     fair_share_.assign(flows_);
+    for (std::size_t i = 0; i < end_.size(); ++i) end_[i] = now_ + left_[i] / flows_[i].rate;
     ends_.clear();
-    for (std::size_t i = 0; i < flights_.size(); ++i) end_at(i, now_ + left_[i] / flows_[i].rate);
+    ordered_until_ = 0;
     shares_ += std::ssize(flows_);
     shared_out_ = now_;
     changes_ = false;
@@ -542,7 +553,7 @@ class Replay::Run {
   std::vector<int> timings_of_segment_;  ///< where those for its length begin
   std::vector<Progress> progress_;       ///< by turn and post
   std::vector<int> sent_ahead_;          ///< by slot: posts of the sender less those of the receiver
-  std::vector<int> place_;               ///< by slot: which flight it is, or -1
+  std::vector<int> place_;               ///< by slot: which flight it is
   std::vector<double> next_send_;
   std::vector<double> next_arrival_;
   std::vector<double> combining_until_;
@@ -551,11 +562,13 @@ class Replay::Run {
   std::vector<Piece> landing_;
   Timetable<Event> events_;
   std::vector<Event> happening_;
-  Timetable<int> ends_;  ///< of flights, by slot: void where the flight has another end by now
-  std::vector<int> ending_;
-  std::vector<Flight> flights_;
-  std::vector<Flow> flows_;   ///< of the flights
-  std::vector<double> left_;  ///< bytes of the flights
+  Timetable<Piece> ends_;  ///< of flights, up to `ordered_until_`
+  double ordered_until_ = 0;
+  std::vector<Piece> ending_;
+  std::vector<Piece> flights_;  ///< whose bytes flow
+  std::vector<double> end_;     ///< of the flights
+  std::vector<Flow> flows_;     ///< of the flights
+  std::vector<double> left_;    ///< bytes of the flights
   double now_ = 0;
   double shared_out_ = 0;    ///< when
   std::int64_t shares_ = 0;  ///< found
