@@ -63,8 +63,8 @@ class Busyness {
   std::vector<int> sends_;
 };
 
-/// What happens when. Symmetric ranks do much at the very same time: it is kept together, and a heap is of
-/// different times only.
+/// What happens when: at the same time in the order in which it was added. Symmetric ranks do much at the
+/// very same time: it is kept together, and a heap is of different times only.
 template <class Item>
 class Timetable {
  public:
@@ -72,7 +72,6 @@ class Timetable {
 
   /// The earliest; `never` if there is nothing.
   double next() const { return times_.empty() ? never : times_.front().time; }
-  std::size_t size() const { return size_; }
 
   void add(double time, const Item& item) {
     constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
@@ -80,11 +79,10 @@ class Timetable {
     if (at < 0 || lists_[at].time != time) {
       at = free_list();
       lists_[at].time = time;
-      times_.push_back({time, at});
+      times_.push_back({time, begun_++, at});
       std::ranges::push_heap(times_, std::greater<>());
     }
     lists_[at].items.push_back(item);
-    ++size_;
   }
 
   /// Replaces `items` by those of the earliest time.
@@ -96,7 +94,6 @@ class Timetable {
     items.swap(lists_[at].items);
     lists_[at].time = never;
     free_.push_back(at);
-    size_ -= items.size();
   }
 
   void clear() {
@@ -106,15 +103,17 @@ class Timetable {
       free_.push_back(time.list);
     }
     times_.clear();
-    size_ = 0;
   }
 
  private:
   struct Time {
     double time;
+    unsigned begun;
     int list;
 
-    bool operator>(const Time& other) const { return time > other.time; }
+    bool operator>(const Time& other) const {
+      return time > other.time || (time == other.time && begun > other.begun);
+    }
   };
   struct List {
     double time = never;
@@ -136,7 +135,7 @@ class Timetable {
   std::vector<Time> times_;                   ///< a heap
   std::vector<List> lists_;
   std::vector<int> free_;
-  std::size_t size_ = 0;
+  unsigned begun_ = 0;  ///< lists
 };
 
 }  // namespace
