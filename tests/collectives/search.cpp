@@ -159,33 +159,6 @@ TEST(Search, FindsTheRingsOfATorus) {
 }
 
 /// Long broadcasts along a chain take the time of one message and a little, in any order of ranks.
-/// Where neighbours on rings are near, nobody talks to the other side of one: trees of binary digits do.
-TEST(Search, FindsTheRingsOfATorus) {
-  auto profile = machine::load_profile("pc-cluster-gbe");
-  constexpr int side = 4;
-  constexpr int ranks = side * side;
-  profile.ranks = ranks;
-  profile.node_of_rank.assign(ranks, 0);
-  profile.levels.resize(1);
-  profile.levels.front().structure.group_of.assign(ranks, 0);
-  const auto hops = [](int a, int b) { return std::min(std::abs(a - b), side - std::abs(a - b)); };
-  for (int a = 0; a < ranks; ++a) {
-    for (int b = 0; b < a; ++b)
-      profile.pairs.push_back({b, a, 1e-4 * (hops(a % side, b % side) + hops(a / side, b / side))});
-  }
-  const auto choice =
-      search(Operation::broadcast, ranks, profile, std::vector<std::int64_t>{1 << 20}).front();
-  EXPECT_LT(choice.best().seconds, 0.9 * choice.binomial_seconds);
-  const auto is_near = [&](const Schedule& schedule) {
-    return std::ranges::all_of(std::views::iota(0, ranks), [&](int rank) {
-      return std::ranges::all_of(schedule.steps[rank], [&](const Step& step) {
-        return hops(rank % side, step.peer % side) + hops(rank / side, step.peer / side) == 1;
-      });
-    });
-  };
-  EXPECT_TRUE(is_near(expand(choice.best().plan))) << describe(choice.best().plan);
-}
-
 TEST(Search, LongMessagesGoInSegments) {
   const auto profile = without_contention(std::vector<std::pair<double, double>>(3, {1e-6, 1e-9}));
   const double bytes = 1 << 24;

@@ -1,16 +1,28 @@
 #include "ayatori/collectives/fair_share.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace ayatori::collectives {
 
-FairShare::FairShare(std::span<const double> capacities) {
+namespace {
+
+/// Rates that differ by rounding alone are the same.
+constexpr double equal = 1 + 1e-9;
+
+}  // namespace
+
+FairShare::FairShare(std::span<const double> capacities)
+    : share_(capacities.size()), waits_(capacities.size(), 0) {
   for (const double capacity : capacities) links_.push_back({capacity});
 }
 
 void FairShare::add(const Flow& flow) {
-  for (const int l : flow.passed) ++links_[l].flows;
+  for (const int l : flow.passed) {
+    ++links_[l].flows;
+    if (links_[l].is_used) continue;
+    links_[l].is_used = true;
+    used_.push_back(l);
+  }
 }
 
 void FairShare::remove(const Flow& flow) {
@@ -23,40 +35,48 @@ void FairShare::estimate(Flow& flow) const {
 }
 
 void FairShare::assign(std::span<Flow> flows) {
-  used_.clear();
+  std::erase_if(used_, [&](int l) {
+    Link& link = links_[l];
+    link.is_used = link.flows > 0;
+    link.open = link.flows;
+    link.left = link.capacity;
+    share_[l] = link.capacity / link.flows;
+    waits_[l] = 0;
+    return !link.is_used;
+  });
+  filling_ = used_;
   open_.clear();
-  for (Flow& flow : flows) {
-    open_.push_back(&flow);
-    for (const int l : flow.passed) {
-      Link& link = links_[l];
-      if (link.open > 0) continue;
-      link.open = link.flows;
-      link.left = link.capacity;
-      link.is_full = false;
-      used_.push_back(l);
-    }
-  }
-  while (!open_.empty()) {
-    double rate = std::numeric_limits<double>::infinity();
-    for (const int l : used_) rate = std::min(rate, links_[l].left / links_[l].open);
-    for (const Flow* flow : open_) rate = std::min(rate, flow->limit);
-    constexpr double equal = 1 + 1e-9;
-    std::erase_if(used_, [&](int l) {
-      links_[l].is_full = links_[l].left <= equal * rate * links_[l].open;
-      return links_[l].is_full;
-    });
-    std::erase_if(open_, [&](Flow* flow) {
-      const auto is_full = [&](int l) { return links_[l].is_full; };
-      if (flow->limit > equal * rate && std::ranges::none_of(flow->passed, is_full)) return false;
+  for (Flow& flow : flows) open_.push_back(&flow);
+  while (true) {
+    for (Flow* flow : open_) {
+      double rate = flow->limit;
+      for (const int l : flow->passed) rate = std::min(rate, share_[l]);
       flow->rate = rate;
+      for (const int l : flow->passed) waits_[l] |= static_cast<char>(share_[l] > equal * rate);
+    }
+    const auto stopped = std::ranges::partition(open_, [&](const Flow* flow) { return !stops(*flow); });
+    if (stopped.begin() == open_.begin()) return;
+    for (const Flow* flow : stopped) {
       for (const int l : flow->passed) {
-        links_[l].left -= rate;
+        links_[l].left -= flow->rate;
         --links_[l].open;
       }
-      return true;
+    }
+    open_.erase(stopped.begin(), open_.end());
+    std::erase_if(filling_, [&](int l) {
+      share_[l] = links_[l].left / links_[l].open;
+      waits_[l] = 0;
+      return links_[l].open == 0;
     });
-    std::erase_if(used_, [&](int l) { return links_[l].open == 0; });
   }
+}
+
+/// Whether it gets no more than it does now: it is at its limit, or a link that waits for no other one is
+/// full.
+bool FairShare::stops(const Flow& flow) const {
+  return flow.limit <= equal * flow.rate || std::ranges::any_of(flow.passed, [&](int l) {
+           return waits_[l] == 0 && share_[l] <= equal * flow.rate;
+         });
 }
 
 }  // namespace ayatori::collectives

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cassert>
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <queue>
 #include <span>
+#include <utility>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/collectives/fair_share.hpp"
@@ -23,6 +25,8 @@ constexpr double unlimited = std::numeric_limits<double>::max();
 /// are found anew only when so much of the time has passed since they were, and estimated in between.
 constexpr std::int64_t exact_shares = 200'000;
 constexpr double renewal = 5e-3;
+/// Symmetric messages end together but for rounding.
+constexpr double simultaneous = 1e-9;
 
 /// Who sends and who expects messages, by stage and level.
 class Busyness {
@@ -59,28 +63,92 @@ class Busyness {
   std::vector<int> sends_;
 };
 
-}  // namespace
+/// What happens when: at the same time in the order in which it was added. Symmetric ranks do much at the
+/// very same time: it is kept together, and a heap is of different times only.
+template <class Item>
+class Timetable {
+ public:
+  Timetable() { recent_.fill(-1); }
 
-/// What is known of the schedule's steps before it is put into flat arrays.
-struct Replay::Draft {
-  std::vector<std::vector<int>> step_of;  ///< by rank and place
-  std::vector<std::vector<int>> waiting;  ///< by step: the posts that wait for it
-  std::vector<Kind> kinds;                ///< by message, as far as its sender knows
+  /// The earliest; `never` if there is nothing.
+  double next() const { return times_.empty() ? never : times_.front().time; }
+
+  void add(double time, const Item& item) {
+    constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
+    int& at = recent_[(std::bit_cast<std::uint64_t>(time) * golden) >> (64 - recent_bits)];
+    if (at < 0 || lists_[at].time != time) {
+      at = free_list();
+      lists_[at].time = time;
+      times_.push_back({time, begun_++, at});
+      std::ranges::push_heap(times_, std::greater<>());
+    }
+    lists_[at].items.push_back(item);
+  }
+
+  /// Replaces `items` by those of the earliest time.
+  void take(std::vector<Item>& items) {
+    std::ranges::pop_heap(times_, std::greater<>());
+    const int at = times_.back().list;
+    times_.pop_back();
+    items.clear();
+    items.swap(lists_[at].items);
+    lists_[at].time = never;
+    free_.push_back(at);
+  }
+
+  void clear() {
+    for (const Time& time : times_) {
+      lists_[time.list].items.clear();
+      lists_[time.list].time = never;
+      free_.push_back(time.list);
+    }
+    times_.clear();
+  }
+
+ private:
+  struct Time {
+    double time;
+    unsigned begun;
+    int list;
+
+    bool operator>(const Time& other) const {
+      return time > other.time || (time == other.time && begun > other.begun);
+    }
+  };
+  struct List {
+    double time = never;
+    std::vector<Item> items = {};
+  };
+
+  int free_list() {
+    if (free_.empty()) {
+      lists_.emplace_back();
+      return static_cast<int>(lists_.size()) - 1;
+    }
+    const int at = free_.back();
+    free_.pop_back();
+    return at;
+  }
+
+  static constexpr int recent_bits = 8;
+  std::array<int, 1 << recent_bits> recent_;  ///< by a hash of the time: the list that was begun last
+  std::vector<Time> times_;                   ///< a heap
+  std::vector<List> lists_;
+  std::vector<int> free_;
+  unsigned begun_ = 0;  ///< lists
 };
 
-Replay::Replay(const Schedule& schedule, const Network& network) : network_(network) {
+}  // namespace
+
+Replay::Replay(const Schedule& schedule, const Network& network)
+    : network_(network), segmentation_(schedule.segmentation) {
   if (network.ranks() < schedule.ranks)
     throw InputError(fmt::format("the network is one of {} ranks, and the schedule is for {}",
                                  network.ranks(), schedule.ranks));
+  segmentation_.under_way = std::min(segmentation_.under_way, segmentation_.segments);
   add_links();
-  Draft draft;
-  add_messages(schedule, draft);
-  add_posts(schedule, draft);
-  waiting_begin_.push_back(0);
-  for (const auto& posts : draft.waiting) {
-    waiting_.insert(waiting_.end(), posts.begin(), posts.end());
-    waiting_begin_.push_back(static_cast<int>(waiting_.size()));
-  }
+  add_posts(schedule);
+  add_messages(schedule);
 }
 
 /// For every owner a link out, one in, and one for both directions together.
@@ -133,105 +201,77 @@ int Replay::add_route(int from, int to) {
   return static_cast<int>(routes_.size()) - 1;
 }
 
-/// Messages are numbered in the order in which their senders post them.
-void Replay::add_messages(const Schedule& schedule, Draft& draft) {
-  const Busyness busyness(schedule, network_);
-  struct Pair {
-    int route;
-    std::vector<int> messages = {};
-    std::size_t expected = 0;
-  };
-  std::map<std::pair<int, int>, Pair> pairs;  // from, to
-  for (int rank = 0; rank < schedule.ranks; ++rank) {
-    auto& step_of = draft.step_of.emplace_back();
-    for (const Step& step : schedule.steps[rank]) {
-      step_of.push_back(-1);
-      if (step.kind != Step::Kind::send) continue;
-      const auto [pair, is_new] = pairs.try_emplace({rank, step.peer});
-      if (is_new) pair->second.route = add_route(rank, step.peer);
-      const int message = static_cast<int>(messages_.size());
-      const int level = routes_[pair->second.route].level;
-      messages_.push_back({pair->second.route, -1});
-      pair->second.messages.push_back(message);
-      step_of.back() = send_step(message);
-      Kind& kind = draft.kinds.emplace_back();
-      kind.level = level;
-      kind.share = static_cast<double>(chunk_count(step.chunks)) / schedule.chunks;
-      kind.both_ways = busyness.both_ways(rank, step.stage, level);
-      kind.many = busyness.sends(step.stage, level) > (kind.both_ways ? 2 : 1);
+/// A post for every stage of every rank.
+void Replay::add_posts(const Schedule& schedule) {
+  for (const auto& steps : schedule.steps) {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const bool is_first = i == 0;
+      if (is_first || steps[i].stage != steps[i - 1].stage)
+        posts_.push_back({static_cast<int>(posted_.size()), is_first});
+      posted_.push_back(-1);
     }
+    if (!steps.empty()) posts_.back().is_last = true;
   }
-  std::map<Kind, int> kinds;
-  for (int rank = 0; rank < schedule.ranks; ++rank) {
-    for (std::size_t place = 0; place < schedule.steps[rank].size(); ++place) {
-      const Step& step = schedule.steps[rank][place];
-      if (step.kind == Step::Kind::send) continue;
-      Pair& pair = pairs.at({step.peer, rank});
-      const int message = pair.messages.at(pair.expected++);
-      draft.step_of[rank][place] = arrival_step(message);
-      Kind kind = draft.kinds[message];
-      kind.both_ways = kind.both_ways || busyness.both_ways(rank, step.stage, kind.level);
-      kind.reduces = step.reduces();
-      const auto [entry, is_new] = kinds.try_emplace(kind, static_cast<int>(kinds_.size()));
-      if (is_new) kinds_.push_back(kind);
-      messages_[message].kind = entry->second;
-    }
-  }
-  messages_per_segment_ = static_cast<int>(messages_.size());
-  // Segments differ in length only.
-  const std::vector<Kind> whole = kinds_;
-  const auto of_whole = messages_;
-  kinds_.clear();
-  messages_.clear();
-  std::map<std::int64_t, int> first_kind;  // by length of the segment
-  for (int segment = 0; segment < schedule.segmentation.segments; ++segment) {
-    constexpr std::int64_t count = std::int64_t{1} << 32;
-    const auto begin = [&](int s) { return segment_begin(schedule.segmentation, count, s); };
-    const std::int64_t length = (begin(segment + 1) - begin(segment)) >> 8;
-    const auto [entry, is_new] = first_kind.try_emplace(length, static_cast<int>(kinds_.size()));
-    for (Kind kind : is_new ? whole : std::vector<Kind>()) {
-      kind.share *= static_cast<double>(begin(segment + 1) - begin(segment)) / count;
-      kinds_.push_back(kind);
-    }
-    for (Message message : of_whole) {
-      message.kind += entry->second;
-      messages_.push_back(message);
-    }
-  }
-  draft.waiting.resize(2 * messages_.size());
+  posts_.push_back({static_cast<int>(posted_.size())});
 }
 
-/// A post for every stage of every segment of a rank.
-void Replay::add_posts(const Schedule& schedule, Draft& draft) {
-  for (int rank = 0; rank < schedule.ranks; ++rank) {
-    const auto& steps = schedule.steps[rank];
-    std::vector<int> begins;  // of stages
-    for (int i = 0; i < std::ssize(steps); ++i) {
-      if (i == 0 || steps[i].stage != steps[i - 1].stage) begins.push_back(i);
-    }
-    begins.push_back(static_cast<int>(steps.size()));
-    const int stages = static_cast<int>(begins.size()) - 1;
-    for (int segment = 0; segment < schedule.segmentation.segments; ++segment) {
-      const auto step_of = [&](int of_segment, int i) {
-        return draft.step_of[rank][i] + 2 * of_segment * messages_per_segment_;
-      };
-      for (int stage = 0; stage < stages; ++stage) {
-        const int number = static_cast<int>(posts_.size());
-        Post& post = posts_.emplace_back(Post{0, static_cast<int>(posted_.size())});
-        const auto wait_for = [&](int of_segment, int of_stage) {
-          if (of_segment < 0 || of_stage < 0) return;
-          for (int i = begins[of_stage]; i < begins[of_stage + 1]; ++i) {
-            draft.waiting[step_of(of_segment, i)].push_back(number);
-            ++post.waits_for;
-          }
-        };
-        wait_for(segment, stage - 1);
-        wait_for(segment - schedule.segmentation.under_way, stage);
-        for (int i = begins[stage]; i < begins[stage + 1]; ++i) posted_.push_back(step_of(segment, i));
+/// Messages are numbered in the order in which their senders post them. From one rank to another the first
+/// that is sent is the first that is expected.
+void Replay::add_messages(const Schedule& schedule) {
+  const Busyness busyness(schedule, network_);
+  std::vector<Kind> kinds;                                 // by message, as far as its sender knows
+  std::vector<std::vector<int>> arriving(schedule.ranks);  // messages by receiver, sender by sender
+  std::vector<int> senders;
+  const auto for_steps = [&](const auto& visit) {
+    int post = -1;
+    int place = 0;
+    for (int rank = 0; rank < schedule.ranks; ++rank) {
+      for (const Step& step : schedule.steps[rank]) {
+        if (posts_[post + 1].begin == place) ++post;
+        visit(rank, step, post, place++);
       }
     }
-  }
-  posts_.push_back({0, static_cast<int>(posted_.size())});
+  };
+  for_steps([&](int rank, const Step& step, int post, int place) {
+    if (step.kind != Step::Kind::send) return;
+    const int message = static_cast<int>(messages_.size());
+    messages_.emplace_back().sent_in = post;
+    senders.push_back(rank);
+    arriving[step.peer].push_back(message);
+    posted_[place] = send_step(message);
+    Kind& kind = kinds.emplace_back();
+    kind.level = network_.level_of(rank, step.peer);
+    kind.share = static_cast<double>(chunk_count(step.chunks)) / schedule.chunks;
+    kind.both_ways = busyness.both_ways(rank, step.stage, kind.level);
+    kind.many = busyness.sends(step.stage, kind.level) > (kind.both_ways ? 2 : 1);
+  });
+  std::vector<std::size_t> expected(schedule.ranks);  // by sender: where in `arriving`
+  std::vector<int> routes(schedule.ranks);
+  std::map<Kind, int> numbers;
+  int of_rank = -1;
+  for_steps([&](int rank, const Step& step, int post, int place) {
+    if (step.kind == Step::Kind::send) return;
+    const auto& messages = arriving[rank];
+    if (of_rank != rank) {
+      for (std::size_t i = messages.size(); i-- > 0;) {
+        expected[senders[messages[i]]] = i;
+        routes[senders[messages[i]]] = -1;
+      }
+      of_rank = rank;
+    }
+    if (routes[step.peer] < 0) routes[step.peer] = add_route(step.peer, rank);
+    const int number = messages.at(expected[step.peer]++);
+    posted_[place] = arrival_step(number);
+    Kind kind = kinds[number];
+    kind.both_ways = kind.both_ways || busyness.both_ways(rank, step.stage, kind.level);
+    kind.reduces = step.reduces();
+    const auto [entry, is_new] = numbers.try_emplace(kind, static_cast<int>(kinds_.size()));
+    if (is_new) kinds_.push_back(kind);
+    Message& message = messages_[number];
+    message.route = routes[step.peer];
+    message.kind = entry->second;
+    message.arrives_in = post;
+  });
 }
 
 /// The events of one size.
@@ -240,35 +280,38 @@ class Replay::Run {
   Run(const Replay& replay, double bytes)
       : r_(replay),
         fair_share_(replay.capacity_),
-        waits_for_(replay.posts_.size()),
-        ends_posted_(replay.messages_.size(), 0),
+        progress_((replay.posts_.size() - 1) * replay.segmentation_.under_way),
+        sent_ahead_(replay.messages_.size() * replay.segmentation_.under_way, 0),
+        place_(sent_ahead_.size()),
         next_send_(replay.network_.ranks(), 0),
         next_arrival_(replay.network_.ranks(), 0),
         combining_until_(replay.network_.ranks(), 0) {
-    for (const Kind& kind : r_.kinds_) timings_.push_back(timing_of(kind, bytes));
-    for (std::size_t post = 0; post < r_.posts_.size(); ++post) waits_for_[post] = r_.posts_[post].waits_for;
+    find_timings(bytes);
   }
 
   double run() {
-    for (std::size_t post = 0; post + 1 < r_.posts_.size(); ++post) {
-      if (r_.posts_[post].waits_for == 0) to_post_.push_back(static_cast<int>(post));
+    const int posts = static_cast<int>(r_.posts_.size()) - 1;
+    for (int turn = 0; turn < r_.segmentation_.under_way; ++turn) {
+      for (int post = 0; post < posts; ++post) {
+        progress(post, turn).segment = turn;
+        if (r_.posts_[post].is_first) to_post_.push_back({post, turn});
+      }
     }
     post_all();
     while (true) {
-      double next = events_.empty() ? never : events_.top().time;
-      for (const Flight& flight : flights_) next = std::min(next, flight.end);
+      const double next = std::min(events_.next(), next_end());
       if (next == never) break;
       now_ = changes_ ? std::min(next, std::max(now_, renewed())) : next;
-      take_place(now_ * (1 + 1e-9));  // symmetric messages end together but for rounding
+      take_place(now_ * (1 + simultaneous));
       post_all();
-      if (changes_ && now_ >= renewed()) share_out();
     }
-    assert(std::ranges::all_of(waits_for_, [](int left) { return left == 0; }));
+    assert(std::ranges::all_of(progress_,
+                               [&](const auto& p) { return p.segment >= r_.segmentation_.segments; }));
     return now_;
   }
 
  private:
-  /// Of messages of a kind.
+  /// Of messages of a kind in segments of a length.
   struct Timing {
     double bytes;
     double latency;
@@ -277,20 +320,46 @@ class Replay::Run {
     double combining;
     bool is_eager;
   };
-  /// A message whose bytes flow.
-  struct Flight {
+  /// Of a post, for every segment whose number is the same modulo those under way: they follow each other.
+  struct Progress {
+    int segment = 0;  ///< that is posted, or will be next
+    int left = 0;     ///< steps of it
+  };
+  /// Which of these that is, is its turn.
+  struct Turn {
+    int post;
+    int turn;
+  };
+  /// A message of a segment.
+  struct Piece {
+    int segment;
     int message;
-    double end;
+    int turn;
+
+    bool operator<(const Piece& other) const {
+      return std::pair(segment, message) < std::pair(other.segment, other.message);
+    }
   };
   struct Event {
     enum class Kind { flows, is_taken, is_combined };
-    double time;
     Kind kind;
-    int message;
-
-    bool operator>(const Event& other) const { return time > other.time; }
+    Piece piece;
   };
 
+  void find_timings(double bytes) {
+    std::map<std::int64_t, int> first_timing;  // by length of the segment
+    for (int segment = 0; segment < r_.segmentation_.segments; ++segment) {
+      constexpr std::int64_t count = std::int64_t{1} << 32;
+      const std::int64_t length = segment_begin(r_.segmentation_, count, segment + 1) -
+                                  segment_begin(r_.segmentation_, count, segment);
+      const auto [entry, is_new] = first_timing.try_emplace(length >> 8, static_cast<int>(timings_.size()));
+      for (const Kind& kind : is_new ? r_.kinds_ : std::vector<Kind>())
+        timings_.push_back(timing_of(kind, static_cast<double>(length) / count * bytes));
+      timings_of_segment_.push_back(entry->second);
+    }
+  }
+
+  /// `bytes`: of the segment.
   Timing timing_of(const Kind& kind, double bytes) const {
     const Network& network = r_.network_;
     const int flows = kind.many ? 2 : 1;
@@ -307,118 +376,172 @@ class Replay::Run {
             length <= network.eager_bytes(kind.level)};
   }
 
-  const Route& route(int message) const { return r_.routes_[r_.messages_[message].route]; }
-  const Timing& timing(int message) const { return timings_[r_.messages_[message].kind]; }
+  Progress& progress(int post, int turn) { return progress_[turn * (r_.posts_.size() - 1) + post]; }
+  std::size_t slot(const Piece& piece) const { return piece.turn * r_.messages_.size() + piece.message; }
+  const Route& route(const Piece& piece) const { return r_.routes_[r_.messages_[piece.message].route]; }
+  const Timing& timing(const Piece& piece) const {
+    return timings_[timings_of_segment_[piece.segment] + r_.messages_[piece.message].kind];
+  }
 
   /// Posts all that nothing holds up any more. What starts at one time starts in the order of the numbers,
   /// so that symmetric ranks do the same.
   void post_all() {
     while (!to_post_.empty()) {
-      const int post = to_post_.back();
+      const auto [post, turn] = to_post_.back();
       to_post_.pop_back();
-      for (int i = r_.posts_[post].begin; i < r_.posts_[post + 1].begin; ++i) {
-        const int message = r_.posted_[i] / 2;
-        if (r_.posted_[i] == send_step(message) && timing(message).is_eager) complete(send_step(message));
-        if (++ends_posted_[message] == 2) starting_.push_back(message);
+      const int begin = r_.posts_[post].begin;
+      const int end = r_.posts_[post + 1].begin;
+      const int segment = progress(post, turn).segment;
+      progress(post, turn).left = end - begin;
+      for (int i = begin; i < end; ++i) {
+        const Piece piece{segment, r_.posted_[i] / 2, turn};
+        int& ahead = sent_ahead_[slot(piece)];
+        if (r_.posted_[i] == send_step(piece.message)) {
+          if (timing(piece).is_eager) end_step(post, turn);
+          if (++ahead <= 0) starting_.push_back(piece);
+        } else if (--ahead >= 0) {
+          starting_.push_back(piece);
+        }
       }
     }
-    std::ranges::sort(starting_);
-    for (const int message : starting_) {
-      double& next = next_send_[route(message).from];
+    sort(starting_);
+    for (const Piece& piece : starting_) {
+      double& next = next_send_[route(piece).from];
       const double start = std::max(now_, next);
-      next = start + timing(message).gap;
-      const double latency = std::max(timing(message).latency + route(message).farther, 0.0);
-      events_.push({start + latency, Event::Kind::flows, message});
+      next = start + timing(piece).gap;
+      const double latency = std::max(timing(piece).latency + route(piece).farther, 0.0);
+      events_.add(start + latency, {Event::Kind::flows, piece});
     }
     starting_.clear();
+  }
+
+  /// When the next flight ends. Those that end later than the shares are found anew are not put in order
+  /// before.
+  double next_end() {
+    if (ends_.next() > ordered_until_ && !flights_.empty()) {
+      const double next =
+          *std::ranges::min_element(end_, {}, [&](double end) { return end > ordered_until_ ? end : never; });
+      const double from = std::exchange(ordered_until_, std::max(next * (1 + 2 * simultaneous), renewed()));
+      for (std::size_t i = 0; i < end_.size(); ++i) {
+        if (end_[i] > from && end_[i] <= ordered_until_) ends_.add(end_[i], flights_[i]);
+      }
+    }
+    return ends_.next();
   }
 
   /// All that happens up to then, as if it were now.
   void take_place(double until) {
     landing_.clear();
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < flights_.size(); ++i) {
-      if (flights_[i].end <= until) {
-        landing_.push_back(flights_[i].message);
-        fair_share_.remove(flows_[i]);
-      } else {
-        flights_[kept] = flights_[i];
-        flows_[kept++] = flows_[i];
-      }
+    while (ends_.next() <= until) {
+      ends_.take(ending_);
+      for (const Piece& piece : ending_) remove(piece);
     }
-    flights_.resize(kept);
-    flows_.resize(kept);
-    std::ranges::sort(landing_);
-    for (const int message : landing_) land(message);
+    sort(landing_);
+    for (const Piece& piece : landing_) land(piece);
     changes_ = changes_ || !landing_.empty();
     const std::size_t under_way = flights_.size();
-    while (!events_.empty() && events_.top().time <= until) {
-      const auto [time, kind, message] = events_.top();
-      events_.pop();
-      switch (kind) {
-        case Event::Kind::flows:
-          take_off(message);
-          break;
-        case Event::Kind::is_taken:
-          arrive(message);
-          break;
-        case Event::Kind::is_combined:
-          complete(arrival_step(message));
-          break;
+    while (events_.next() <= until) {
+      events_.take(happening_);
+      for (const auto& [kind, piece] : happening_) {
+        switch (kind) {
+          case Event::Kind::flows:
+            take_off(piece);
+            break;
+          case Event::Kind::is_taken:
+            arrive(piece);
+            break;
+          case Event::Kind::is_combined:
+            end_step(r_.messages_[piece.message].arrives_in, piece.turn);
+            break;
+        }
       }
+    }
+    if (changes_ && now_ >= renewed()) {
+      share_out(under_way);
+      return;
     }
     for (std::size_t i = under_way; i < flights_.size(); ++i) {
       fair_share_.estimate(flows_[i]);
-      flights_[i].end = now_ + timing(flights_[i].message).bytes / flows_[i].rate;
+      end_[i] = now_ + timing(flights_[i]).bytes / flows_[i].rate;
+      if (end_[i] <= ordered_until_) ends_.add(end_[i], flights_[i]);
     }
   }
 
-  void take_off(int message) {
-    const Route& way = route(message);
+  static void sort(std::vector<Piece>& pieces) {
+    if (!std::ranges::is_sorted(pieces, std::less<>())) std::ranges::sort(pieces, std::less<>());
+  }
+
+  void take_off(const Piece& piece) {
+    const Route& way = route(piece);
     const auto passed = std::span(r_.passed_).subspan(way.begin, way.end - way.begin);
-    fair_share_.add(flows_.emplace_back(passed, timing(message).limit));
-    flights_.push_back({message, never});
+    fair_share_.add(flows_.emplace_back(passed, timing(piece).limit));
+    place_[slot(piece)] = static_cast<int>(flights_.size());
+    flights_.push_back(piece);
+    end_.push_back(never);
     changes_ = true;
   }
 
-  /// All its bytes are there: the receiver takes one message after the other.
-  void land(int message) {
-    if (!timing(message).is_eager) complete(send_step(message));
-    double& next = next_arrival_[route(message).to];
-    const double start = std::max(now_, next);
-    next = start + timing(message).gap;
-    if (start > now_)
-      events_.push({start, Event::Kind::is_taken, message});
-    else
-      arrive(message);
+  void remove(const Piece& piece) {
+    landing_.push_back(piece);
+    const int place = place_[slot(piece)];
+    fair_share_.remove(flows_[place]);
+    flights_[place] = flights_.back();
+    flows_[place] = flows_.back();
+    end_[place] = end_.back();
+    place_[slot(flights_[place])] = place;
+    flights_.pop_back();
+    flows_.pop_back();
+    end_.pop_back();
   }
 
-  void arrive(int message) {
-    const double combining = timing(message).combining;
+  /// All its bytes are there: the receiver takes one message after the other.
+  void land(const Piece& piece) {
+    if (!timing(piece).is_eager) end_step(r_.messages_[piece.message].sent_in, piece.turn);
+    double& next = next_arrival_[route(piece).to];
+    const double start = std::max(now_, next);
+    next = start + timing(piece).gap;
+    if (start > now_)
+      events_.add(start, {Event::Kind::is_taken, piece});
+    else
+      arrive(piece);
+  }
+
+  void arrive(const Piece& piece) {
+    const double combining = timing(piece).combining;
     if (combining == 0) {
-      complete(arrival_step(message));
+      end_step(r_.messages_[piece.message].arrives_in, piece.turn);
       return;
     }
-    double& until = combining_until_[route(message).to];
+    double& until = combining_until_[route(piece).to];
     until = std::max(now_, until) + combining;
-    events_.push({until, Event::Kind::is_combined, message});
+    events_.add(until, {Event::Kind::is_combined, piece});
   }
 
-  void complete(int step) {
-    for (int i = r_.waiting_begin_[step]; i < r_.waiting_begin_[step + 1]; ++i) {
-      if (--waits_for_[r_.waiting_[i]] == 0) to_post_.push_back(r_.waiting_[i]);
-    }
+  /// One of a post's steps. After the last one the post is ready for the next segment of this turn if the
+  /// stage before is, and the stage after it for this segment if it waits for no earlier one.
+  void end_step(int post, int turn) {
+    Progress& here = progress(post, turn);
+    if (--here.left > 0) return;
+    const int segment = here.segment;
+    here.segment += r_.segmentation_.under_way;
+    const bool is_ready = r_.posts_[post].is_first || progress(post - 1, turn).segment > here.segment;
+    if (is_ready && here.segment < r_.segmentation_.segments) to_post_.push_back({post, turn});
+    if (!r_.posts_[post].is_last && progress(post + 1, turn).segment == segment)
+      to_post_.push_back({post + 1, turn});
   }
 
   /// When the shares are to be found anew if they change.
   double renewed() const { return shares_ < exact_shares ? 0 : shared_out_ * (1 + renewal); }
 
-  void share_out() {
+  /// Those from number `first_new` on have just begun.
+  void share_out(std::size_t first_new) {
     left_.clear();
-    for (std::size_t i = 0; i < flights_.size(); ++i)
-      left_.push_back((flights_[i].end - now_) * flows_[i].rate);
+    for (std::size_t i = 0; i < first_new; ++i) left_.push_back((end_[i] - now_) * flows_[i].rate);
+    for (std::size_t i = first_new; i < end_.size(); ++i) left_.push_back(timing(flights_[i]).bytes);
     fair_share_.assign(flows_);
-    for (std::size_t i = 0; i < flights_.size(); ++i) flights_[i].end = now_ + left_[i] / flows_[i].rate;
+    for (std::size_t i = 0; i < end_.size(); ++i) end_[i] = now_ + left_[i] / flows_[i].rate;
+    ends_.clear();
+    ordered_until_ = 0;
     shares_ += std::ssize(flows_);
     shared_out_ = now_;
     changes_ = false;
@@ -426,19 +549,26 @@ class Replay::Run {
 
   const Replay& r_;
   FairShare fair_share_;
-  std::vector<Timing> timings_;
-  std::vector<int> waits_for_;     ///< by post
-  std::vector<char> ends_posted_;  ///< by message
+  std::vector<Timing> timings_;          ///< kind by kind for every length of segments
+  std::vector<int> timings_of_segment_;  ///< where those for its length begin
+  std::vector<Progress> progress_;       ///< by turn and post
+  std::vector<int> sent_ahead_;          ///< by slot: posts of the sender less those of the receiver
+  std::vector<int> place_;               ///< by slot: which flight it is
   std::vector<double> next_send_;
   std::vector<double> next_arrival_;
   std::vector<double> combining_until_;
-  std::vector<int> to_post_;
-  std::vector<int> starting_;
-  std::vector<int> landing_;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::vector<Flight> flights_;
-  std::vector<Flow> flows_;   ///< of the flights
-  std::vector<double> left_;  ///< bytes of the flights
+  std::vector<Turn> to_post_;
+  std::vector<Piece> starting_;
+  std::vector<Piece> landing_;
+  Timetable<Event> events_;
+  std::vector<Event> happening_;
+  Timetable<Piece> ends_;  ///< of flights, up to `ordered_until_`
+  double ordered_until_ = 0;
+  std::vector<Piece> ending_;
+  std::vector<Piece> flights_;  ///< whose bytes flow
+  std::vector<double> end_;     ///< of the flights
+  std::vector<Flow> flows_;     ///< of the flights
+  std::vector<double> left_;    ///< bytes of the flights
   double now_ = 0;
   double shared_out_ = 0;    ///< when
   std::int64_t shares_ = 0;  ///< found

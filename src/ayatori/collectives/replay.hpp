@@ -42,20 +42,22 @@ class Replay {
     bool both_ways = false;  ///< an end of it sends and receives at this level in one stage
     bool many = false;       ///< others are on their way at this level in the same stage
     bool reduces = false;
-    double share = 0;  ///< of the buffer
+    double share = 0;  ///< of the segment
 
     auto operator<=>(const Kind&) const = default;
   };
   struct Message {
-    int route;
-    int kind;
+    int route = -1;
+    int kind = -1;
+    int sent_in = -1;  ///< post
+    int arrives_in = -1;
   };
-  /// A stage of a segment on a rank. Its steps are those of `posted_` from here to the next post's.
+  /// A stage of a rank. Its steps are those of `posted_` from here to the next post's.
   struct Post {
-    int waits_for;  ///< so many steps
     int begin;
+    bool is_first = false;  ///< of its rank
+    bool is_last = false;
   };
-  struct Draft;
   class Run;
 
   /// The two steps of a message.
@@ -66,23 +68,22 @@ class Replay {
   void add_links();
   void pass(int first, int out, int in);
   int add_route(int from, int to);
-  void add_messages(const Schedule& schedule, Draft& draft);
-  void add_posts(const Schedule& schedule, Draft& draft);
+  void add_posts(const Schedule& schedule);
+  void add_messages(const Schedule& schedule);
 
   const Network& network_;
+  Segmentation segmentation_;
   std::vector<double> capacity_;  ///< bytes per second of all that messages pass
   int rank_links_ = 0;            ///< the first of what a rank's messages of all levels pass
   std::vector<int> lanes_;        ///< by level: the first
   std::vector<int> ports_;
   std::vector<int> passed_;
   std::vector<Route> routes_;
+  // Of one segment: the others differ in length only.
   std::vector<Kind> kinds_;
-  std::vector<Message> messages_;  ///< segment by segment
-  int messages_per_segment_ = 0;
-  std::vector<Post> posts_;  ///< rank by rank, and one more for the end
-  std::vector<int> posted_;
-  std::vector<int> waiting_begin_;  ///< by step: where its part of `waiting_` begins
-  std::vector<int> waiting_;        ///< posts
+  std::vector<Message> messages_;  ///< in the order in which their senders post them
+  std::vector<Post> posts_;        ///< rank by rank, and one more for the end
+  std::vector<int> posted_;        ///< steps
 };
 
 }  // namespace ayatori::collectives

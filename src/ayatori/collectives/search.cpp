@@ -562,6 +562,7 @@ void refine(std::vector<Candidate>& finalists, const Network& network, double by
   for (std::size_t i = 0; i < std::min(refined, finalists.size()); ++i) {
     Candidate& best = finalists[i];
     const int digits = static_cast<int>(best.plan.digits.size());
+    if (digits == 0) continue;
     for (bool improves = true; improves;) {
       improves = false;
       const WordPlan from = best.plan;
