@@ -71,7 +71,8 @@ void FairShare::assign(std::span<Flow> flows) {
   }
 }
 
-/// Whether it gets no more than it does now: it is at its limit, or a link that waits for no other one is full.
+/// Whether it gets no more than it does now: it is at its limit, or a link that waits for no other one is
+/// full.
 bool FairShare::stops(const Flow& flow) const {
   return flow.limit <= equal * flow.rate || std::ranges::any_of(flow.passed, [&](int l) {
            return waits_[l] == 0 && share_[l] <= equal * flow.rate;

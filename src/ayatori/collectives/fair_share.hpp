@@ -41,11 +41,11 @@ class FairShare {
   bool stops(const Flow& flow) const;
 
   std::vector<Link> links_;
-  std::vector<int> used_;     ///< links, some of them perhaps no longer
+  std::vector<int> used_;      ///< links, some of them perhaps no longer
   std::vector<double> share_;  ///< by link: for each of its flows without a rate
-  std::vector<char> waits_;   ///< by link: some flow stops earlier
-  std::vector<int> filling_;  ///< links with flows without a rate
-  std::vector<Flow*> open_;   ///< flows without a rate: it holds what they get at most
+  std::vector<char> waits_;    ///< by link: some flow stops earlier
+  std::vector<int> filling_;   ///< links with flows without a rate
+  std::vector<Flow*> open_;    ///< flows without a rate: it holds what they get at most
 };
 
 }  // namespace ayatori::collectives

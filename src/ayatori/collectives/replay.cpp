@@ -417,9 +417,8 @@ class Replay::Run {
   /// before.
   double next_end() {
     if (ends_.next() > ordered_until_ && !flights_.empty()) {
-      const double next = *std::ranges::min_element(end_, {}, [&](double end) {
-        return end > ordered_until_ ? end : never;
-      });
+      const double next =
+          *std::ranges::min_element(end_, {}, [&](double end) { return end > ordered_until_ ? end : never; });
       const double from = std::exchange(ordered_until_, std::max(next * (1 + 2 * simultaneous), renewed()));
       for (std::size_t i = 0; i < end_.size(); ++i) {
         if (end_[i] > from && end_[i] <= ordered_until_) ends_.add(end_[i], flights_[i]);
