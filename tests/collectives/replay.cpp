@@ -264,7 +264,7 @@ TEST(Replay, SegmentsOfOneStageAreStages) {
 TEST(Replay, EagerSegmentsWaitForTheirReceiver) {
   auto schedule = schedule_of(3, 10, {{0, 0, 1, {0, 9}}, {1, 2, 1, {9, 10}}});
   schedule.segmentation.segments = 4;
-  for (const double eager_bytes : {0.0, 1e6}) {
+  for (const int eager_bytes : {0, 1'000'000}) {
     auto profile = flat(3, beta, 0);
     profile.levels.front().eager_bytes = eager_bytes;
     EXPECT_NEAR(replay(schedule, profile, 4000), 4 * (alpha + 1000 * beta) + alpha, 1e-6)
