@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/collectives/cost.hpp"
-#include "ayatori/collectives/fair_share.hpp"
 #include "ayatori/collectives/validate.hpp"
 #include "ayatori/collectives/word_schedule.hpp"
 
@@ -256,26 +256,42 @@ TEST(Replay, ManyAtOnceFillTheirLanes) {
   EXPECT_LT(seconds, 1.02 * full + 2 * ranks * gap);
 }
 
-TEST(FairShare, FillsLinkByLink) {
-  const std::vector<double> capacities{10, 6};
-  const std::vector<int> first{0};
-  const std::vector<int> second{1};
-  const std::vector<int> both{0, 1};
-  std::vector<Flow> flows{{first, 100}, {both, 100}, {second, 1}};
-  FairShare share(capacities);
-  for (const Flow& flow : flows) share.add(flow);
-  share.estimate(flows[1]);
-  EXPECT_EQ(flows[1].rate, 3) << "an equal share of the fuller link";
-  share.assign(flows);
-  EXPECT_EQ(flows[2].rate, 1);
-  EXPECT_EQ(flows[1].rate, 5);
-  EXPECT_EQ(flows[0].rate, 5);
-  share.remove(flows[0]);
-  share.assign(std::span(flows).subspan(1));
-  EXPECT_EQ(flows[1].rate, 5) << "what the slow one leaves of the second link";
-  share.remove(flows[2]);
-  share.assign(std::span(flows).subspan(1, 1));
-  EXPECT_EQ(flows[1].rate, 6);
+/// Where all that a rank does is one stage, segments that follow each other are stages of a longer schedule.
+TEST(Replay, SegmentsOfOneStageAreStages) {
+  std::mt19937 random(13);
+  const auto pick = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
+  for (int trial = 0; trial < 40; ++trial) {
+    const int nodes = pick(1, 6);
+    const int segments = pick(1, 12);
+    auto profile = nodes_of_two(nodes, 2 * beta);
+    for (auto& level : profile.levels) level.eager_bytes = trial % 2 == 0 ? 0 : 300;
+    profile.reduction.model.pieces = {{0, 1, 0.5}};
+    std::vector<Sent> once;
+    std::vector<Sent> stages;
+    for (int from = 0; from < profile.ranks; ++from) {
+      const int to = pick(0, profile.ranks - 1);
+      if (to != from) once.push_back({0, from, to, {0, 1}});
+    }
+    for (int stage = 0; stage < segments; ++stage) {
+      for (const Sent& sent : once) stages.push_back({stage, sent.from, sent.to, {stage, stage + 1}});
+    }
+    auto segmented = schedule_of(profile.ranks, 1, once, reduce);
+    segmented.segmentation.segments = segments;
+    const double seconds = replay(schedule_of(profile.ranks, segments, stages, reduce), profile, 3000);
+    EXPECT_NEAR(replay(segmented, profile, 3000), seconds, 1e-8 * seconds) << "trial " << trial;
+  }
+}
+
+/// Eager sends run ahead of their receiver by all segments, and are no earlier there for it.
+TEST(Replay, EagerSegmentsWaitForTheirReceiver) {
+  auto schedule = schedule_of(3, 10, {{0, 0, 1, {0, 9}}, {1, 2, 1, {9, 10}}});
+  schedule.segmentation.segments = 4;
+  for (const int eager_bytes : {0, 1'000'000}) {
+    auto profile = flat(3, beta, 0);
+    profile.levels.front().eager_bytes = eager_bytes;
+    EXPECT_NEAR(replay(schedule, profile, 4000), 4 * (alpha + 1000 * beta) + alpha, 1e-6)
+        << "the second message of all segments but the last shares the lane of the next one's first";
+  }
 }
 
 }  // namespace
