@@ -96,7 +96,7 @@ TEST(HaloSchedule, RoutesOverNodesAreRight) {
 
 TEST(HaloSchedule, IsPricedAndReplayed) {
   if (world().size() == 1) GTEST_SKIP() << "one rank sends nothing";
-  const auto partition = sparse::RowPartition::even(1000 * world().size(), world().size());
+  const auto partition = sparse::RowPartition::even(std::int64_t{1000} * world().size(), world().size());
   const auto plan = random_plan(partition, 3, 1);
   const auto exchange = sparse::halo_strategy("p2p-irecv-first").type->make(world(), partition, plan);
   const auto schedule = halo_schedule(world(), partition, *exchange);
