@@ -107,7 +107,8 @@ TEST(HaloSchedule, IsPricedAndReplayed) {
   const double model = predict_seconds(load_of(*schedule, network), network, bytes);
   const double replay = collectives::Replay(*schedule, network).seconds(bytes);
   EXPECT_GT(model, 2.77e-6);  // the latency between neighbours
-  EXPECT_NEAR(replay, model, 0.5 * model);
+  EXPECT_GT(replay, 0.5 * model);
+  EXPECT_LT(replay, 2 * model);
 }
 
 }  // namespace
