@@ -256,6 +256,21 @@ TEST(NodeAware, RanksOfANodeShareTheNodesTheySpeakWith) {
   EXPECT_EQ(abroad, me < 2 ? 1 : 2);
 }
 
+TEST(NodeAware, RanksOfANodeShareWhatTheyTake) {
+  if (world().size() != 4) GTEST_SKIP() << "for two nodes of two ranks";
+  const std::vector<int> nodes{0, 0, 1, 1};
+  const int me = world().rank();
+  for (const auto& pattern : {patterns(20)[1], patterns(20).back()}) {  // all want from all
+    const HaloPlan plan = pattern.plan();
+    const auto exchange = make_node_aware(world(), pattern.partition, plan, nodes[me], Crossing::by_owners);
+    std::int64_t taken = 0;
+    const auto messages = exchange->messages().value();
+    for (const HaloMessage& message : messages)
+      taken += !message.is_sent && nodes[message.peer] != nodes[me] ? 1 : 0;
+    EXPECT_EQ(taken, 1) << pattern.name;
+  }
+}
+
 TEST(NodeAware, WhoOnlyWantsWhatIsHisOwnNodesSendsAsWithoutNodes) {
   for (const auto& pattern : patterns(7)) {
     SCOPED_TRACE(pattern.name);

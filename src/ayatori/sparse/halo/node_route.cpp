@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
+#include <tuple>
 #include <utility>
 
 #include "ayatori/sparse/halo/common.hpp"
@@ -139,16 +139,37 @@ Agents share_out(const Nodes& nodes, std::span<const comm::Neighbour> concerned)
   return agents;
 }
 
-/// Collective. For every rank of another node the one of this node that wants most from it: so most of what
-/// crosses need not be dealt out.
+/// Collective. For every rank of another node the one of this node that wants most from it, so that most of
+/// what crosses need not be dealt out; but nobody takes more than an even share of them.
 Agents most_concerned(const Nodes& nodes, std::span<const comm::Neighbour> concerned) {
+  struct Wish {
+    int rank;
+    int member;  // by its number in the node
+    std::int64_t count;
+  };
+  std::vector<Wish> mine;
+  for (const auto& from : concerned) {
+    if (!nodes.is_here(from.rank)) mine.push_back({from.rank, nodes.mine.rank(), from.end - from.begin});
+  }
+  auto wishes = nodes.mine.allgatherv(std::span<const Wish>(mine)).values;
+  std::ranges::sort(wishes, {}, [](const Wish& w) { return std::tuple(w.rank, -w.count, w.member); });
+  std::int64_t ranks = 0;
+  for (std::size_t i = 0; i < wishes.size(); ++i)
+    ranks += i == 0 || wishes[i].rank != wishes[i - 1].rank ? 1 : 0;
   const std::int64_t members = nodes.mine.size();
-  std::vector<std::int64_t> most(nodes.of.size(), -1);
-  for (const auto& from : concerned) most[from.rank] = (from.end - from.begin) * members + nodes.mine.rank();
-  nodes.mine.allreduce(std::span(most), comm::ReduceOp::max);
-  Agents agents(most.size(), -1);
-  for (int rank = 0; rank < std::ssize(most); ++rank) {
-    if (most[rank] >= 0 && !nodes.is_here(rank)) agents[rank] = nodes.members[most[rank] % members];
+  std::vector<std::int64_t> room(members, (ranks + members - 1) / members);
+  Agents agents(nodes.of.size(), -1);
+  for (const Wish& wish : wishes) {
+    if (agents[wish.rank] >= 0 || room[wish.member] == 0) continue;
+    agents[wish.rank] = nodes.members[wish.member];
+    --room[wish.member];
+  }
+  std::size_t next = 0;
+  for (const Wish& wish : wishes) {  // those that only the busy ones want
+    if (agents[wish.rank] >= 0) continue;
+    while (room[next] == 0) ++next;
+    agents[wish.rank] = nodes.members[next];
+    --room[next];
   }
   return agents;
 }

@@ -38,7 +38,7 @@ enum class Crossing {
 /// Collective. The route of this rank, where ranks that give the same `node` (not negative) share a node.
 /// Between each pair of nodes (by agents), or each rank and node (by owners), there is one message, in which
 /// every element travels once. Agents share out the nodes that their own has to do with; those who take what
-/// crosses are agents, too, or (by owners) the rank that wants most of it.
+/// crosses are agents, too, or (by owners) ranks that want much of it.
 NodeRoute make_node_route(const comm::Comm& comm, const RowPartition& partition, const HaloPlan& plan,
                           int node, Crossing crossing);
 
