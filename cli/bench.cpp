@@ -8,10 +8,12 @@
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
+#include "bench/halo.hpp"
 #include "bench/read_matrix.hpp"
 #include "bench/spmv.hpp"
 #include "bench/stream.hpp"
 #include "cli/command.hpp"
+#include "cli/machine_profile.hpp"
 #include "cli/problem.hpp"
 
 namespace ayatori::cli {
@@ -25,6 +27,8 @@ struct Arguments {
   std::string json;
   std::vector<std::string> kernels;
   std::vector<std::string> halos;
+  std::string partition = "contiguous";
+  std::string profile = "none";
   std::int64_t elements = 20'000'000;
   int repetitions = 20;
   int threads = 0;
@@ -152,6 +156,52 @@ int run_spmv(const comm::Comm& world, const Arguments& arguments) {
   return 0;
 }
 
+void print_halos(const std::vector<bench::HaloTiming>& timings) {
+  fmt::print(stderr, "{:<18} {:>10} {:>10} {:>10}  {}\n", "halo", "us", "model", "replay",
+             "messages (KiB) by level, near first");
+  for (const auto& timing : timings) {
+    fmt::print(stderr, "{:<18} {:>10.2f}", timing.strategy, 1e6 * timing.seconds);
+    if (timing.forecast) {
+      fmt::print(stderr, " {:>10.2f} {:>10.2f} ", 1e6 * timing.forecast->model_seconds,
+                 1e6 * timing.forecast->replay_seconds);
+      for (const auto& level : timing.forecast->levels)
+        fmt::print(stderr, " {} ({:.1f})", level.messages, static_cast<double>(level.bytes) / 1024);
+    }
+    fmt::print(stderr, "\n");
+  }
+}
+
+int run_halo(const comm::Comm& world, const Arguments& arguments) {
+  std::vector<std::string> strategies = arguments.halos;
+  for (const auto& name : strategies) sparse::halo_strategy(name);
+  if (strategies.empty()) {
+    for (const auto& type : sparse::halo_strategies()) strategies.emplace_back(type.name);
+  }
+  const auto partition = partition_kind(arguments.partition);
+  comm::set_threads(world, arguments.threads);
+  const auto found = find_profile(world, arguments.profile);
+  const auto problem = load_problem(world, arguments.matrix, partition);
+  const auto timings =
+      bench::time_halos(world, *problem.parts, strategies, arguments.repetitions, found.profile.get());
+  if (world.rank() == 0) print_halos(timings);
+  Json json{{"schema", "ayatori.bench-halo/1"},
+            {"matrix", problem.source.name},
+            {"ranks", world.size()},
+            {"partition", arguments.partition},
+            {"halos", Json::array()}};
+  for (const auto& timing : timings) {
+    Json& entry = json["halos"].emplace_back(Json{{"halo", timing.strategy}, {"seconds", timing.seconds}});
+    if (!timing.forecast) continue;
+    entry["model_seconds"] = timing.forecast->model_seconds;
+    entry["replay_seconds"] = timing.forecast->replay_seconds;
+    entry["levels"] = Json::array();
+    for (const auto& level : timing.forecast->levels)
+      entry["levels"].push_back({{"messages", level.messages}, {"bytes", level.bytes}});
+  }
+  write_json(world, arguments.json, json);
+  return 0;
+}
+
 int run_read(const comm::Comm& world, const Arguments& arguments) {
   const int threads = comm::set_threads(world, arguments.threads);
   const auto timing = bench::time_read(world, arguments.matrix, arguments.repetitions);
@@ -217,6 +267,18 @@ void add_bench(CLI::App& app, Run& run) {
   add_stream_options(*spmv, *arguments);
   spmv->callback([arguments, &run] {
     run = [arguments](const comm::Comm& world) { return run_spmv(world, *arguments); };
+  });
+
+  CLI::App* halo =
+      bench->add_subcommand("halo", "Halo exchanges alone, from appointed times, beside forecasts");
+  halo->add_option("matrix", arguments->matrix, "Matrix file or generator spec")->capture_default_str();
+  halo->add_option("--halo", arguments->halos, "Only this halo strategy; may be repeated");
+  halo->add_option("--partition", arguments->partition, "contiguous or graph (METIS)")->capture_default_str();
+  halo->add_option("--profile", arguments->profile, "Forecast with this profile, or by a published machine's")
+      ->capture_default_str();
+  add_common_options(*halo, *arguments);
+  halo->callback([arguments, &run] {
+    run = [arguments](const comm::Comm& world) { return run_halo(world, *arguments); };
   });
 
   CLI::App* read = bench->add_subcommand("read", "Reading a matrix, from the file to compressed rows");

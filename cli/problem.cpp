@@ -41,6 +41,12 @@ Array<double> Problem::to_file(const comm::Comm& comm, Array<double> of_solver) 
   return permutation ? sparse::permute_back(comm, of_solver, *permutation) : std::move(of_solver);
 }
 
+PartitionKind partition_kind(const std::string& word) {
+  if (word == "contiguous") return PartitionKind::contiguous;
+  if (word == "graph") return PartitionKind::graph;
+  throw InputError(fmt::format("--partition {}: choose 'contiguous' or 'graph'", word));
+}
+
 Problem load_problem(const comm::Comm& comm, const std::string& source, PartitionKind kind) {
   auto loaded = io::load_matrix(comm, source);
   auto file_rows = sparse::balance_nonzeros(comm, loaded.block);

@@ -18,6 +18,9 @@ enum class PartitionKind {
   graph,       ///< METIS: fewer neighbours and shorter messages, rows renumbered
 };
 
+/// What --partition asks for. Throws InputError.
+PartitionKind partition_kind(const std::string& word);
+
 /// The matrix as it is solved, and the way between the numbering of the files and that of the solver.
 struct Problem {
   io::SourceFacts source;

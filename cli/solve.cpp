@@ -77,12 +77,6 @@ tuning::SolveOptions solve_options(const Arguments& arguments) {
                      .excluded = arguments.excluded}};
 }
 
-PartitionKind partition_kind(const std::string& word) {
-  if (word == "contiguous") return PartitionKind::contiguous;
-  if (word == "graph") return PartitionKind::graph;
-  throw InputError(fmt::format("--partition {}: choose 'contiguous' or 'graph'", word));
-}
-
 /// Whether two paths name the same file, also where it does not exist yet.
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code error;

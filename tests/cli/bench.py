@@ -58,6 +58,38 @@ class Bench(CommandTest):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn("no-such", done.stderr)
 
+    def halo(self, *options):
+        done = self.run_ayatori("bench", "halo", "poisson3d-27:n=12", "--repetitions", 3, "--json", "halo.json", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads((self.folder / "halo.json").read_text())["halos"]
+
+    def test_halo(self):
+        halos = self.halo()
+        self.assertLessEqual({"p2p-irecv-first", "allgather", "node-aware", "node-aware-2step"},
+                             {halo["halo"] for halo in halos})
+        for halo in halos:
+            self.assertGreater(halo["seconds"], 0)
+            self.assertNotIn("model_seconds", halo)
+
+    def test_halo_beside_forecasts(self):
+        chosen = "--halo", "p2p-irecv-first", "--halo", "node-aware-2step", "--halo", "bcast"
+        halos = self.halo("--profile", "altix3700bx2", "--partition", "graph", *chosen)
+        self.assertEqual([halo["halo"] for halo in halos], ["p2p-irecv-first", "node-aware-2step", "bcast"])
+        self.assertNotIn("levels", halos[2])
+        for halo in halos[:2]:  # all ranks share a node
+            levels = halo["levels"]
+            self.assertEqual(sum(level["messages"] for level in levels), RANKS * (RANKS - 1))
+            if RANKS > 1:  # a plane for every rank at least
+                self.assertGreaterEqual(sum(level["bytes"] for level in levels), 8 * 12 * 12 * RANKS)
+            self.assertEqual(halo["model_seconds"] > 0, RANKS > 1)
+            self.assertEqual(halo["replay_seconds"] > 0, RANKS > 1)
+
+    def test_halo_rejects_what_is_unknown(self):
+        for option in ("--halo", "--partition", "--profile"):
+            done = self.run_ayatori("bench", "halo", "poisson3d-7:n=4", option, "no-such")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("no-such", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

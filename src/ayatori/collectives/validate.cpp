@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <string_view>
+#include <utility>
 
 namespace ayatori::collectives {
 
@@ -88,49 +90,84 @@ class RankSet {
   bool is_in_order_ = true;
 };
 
-/// What a rank has to begin with.
+/// What a rank has to begin with, and what it must have in the end: of an operation.
 template <class Content>
-Content initial(const Schedule& s, int rank, int chunk) {
-  const Content nothing = Content::nothing(s.ranks);
-  switch (s.operation) {
-    case Operation::broadcast:
-      return rank == s.root ? Content::one(s.root, s.ranks) : nothing;
-    case Operation::scatter:
-      return rank == s.root ? Content::one(chunk, s.ranks) : nothing;
-    case Operation::gather:
-    case Operation::allgather:
-      return rank == chunk ? Content::one(rank, s.ranks) : nothing;
-    case Operation::alltoall:
-      return Content::one(rank * s.ranks + chunk, s.ranks);
-    case Operation::reduce:
-    case Operation::allreduce:
-    case Operation::reduce_scatter:
-      break;
+class OperationPromise {
+ public:
+  explicit OperationPromise(const Schedule& schedule) : s_(schedule) {}
+
+  std::string_view name() const { return type_of(s_.operation).name; }
+
+  Content initial(int rank, int chunk) const {
+    const Content nothing = Content::nothing(s_.ranks);
+    switch (s_.operation) {
+      case Operation::broadcast:
+        return rank == s_.root ? Content::one(s_.root, s_.ranks) : nothing;
+      case Operation::scatter:
+        return rank == s_.root ? Content::one(chunk, s_.ranks) : nothing;
+      case Operation::gather:
+      case Operation::allgather:
+        return rank == chunk ? Content::one(rank, s_.ranks) : nothing;
+      case Operation::alltoall:
+        return Content::one(rank * s_.ranks + chunk, s_.ranks);
+      case Operation::reduce:
+      case Operation::allreduce:
+      case Operation::reduce_scatter:
+        break;
+    }
+    return Content::one(rank, s_.ranks);
   }
-  return Content::one(rank, s.ranks);
+
+  /// Nothing is promised for the empty one.
+  Content promised(int rank, int chunk) const { return promised(rank, chunk, Content::nothing(s_.ranks)); }
+
+ private:
+  Token promised(int rank, int chunk, const Token& nothing) const {
+    switch (s_.operation) {
+      case Operation::broadcast:
+        return Token::one(s_.root, s_.ranks);
+      case Operation::scatter:
+        return rank == chunk ? Token::one(chunk, s_.ranks) : nothing;
+      case Operation::gather:
+        return rank == s_.root ? Token::one(chunk, s_.ranks) : nothing;
+      case Operation::alltoall:
+        return Token::one(chunk * s_.ranks + rank, s_.ranks);
+      default:
+        return Token::one(chunk, s_.ranks);
+    }
+  }
+
+  RankSet promised(int rank, int chunk, const RankSet& nothing) const {
+    const bool has_all =
+        s_.operation == Operation::allreduce || rank == (s_.operation == Operation::reduce ? s_.root : chunk);
+    return has_all ? RankSet::all(s_.ranks) : nothing;
+  }
+
+  const Schedule& s_;
+};
+
+bool contains(const Chunks& chunks, int chunk) {
+  const auto after = std::ranges::upper_bound(chunks, chunk, {}, &ChunkRange::begin);
+  return after != chunks.begin() && chunk < std::prev(after)->end;
 }
 
-/// What it must have in the end where nothing is combined; nothing is promised for the empty one.
-Token promised(const Schedule& s, int rank, int chunk, const Token& nothing) {
-  switch (s.operation) {
-    case Operation::broadcast:
-      return Token::one(s.root, s.ranks);
-    case Operation::scatter:
-      return rank == chunk ? Token::one(chunk, s.ranks) : nothing;
-    case Operation::gather:
-      return rank == s.root ? Token::one(chunk, s.ranks) : nothing;
-    case Operation::alltoall:
-      return Token::one(chunk * s.ranks + rank, s.ranks);
-    default:
-      return Token::one(chunk, s.ranks);
-  }
-}
+/// The same of a neighbourhood.
+class NeighbourhoodPromise {
+ public:
+  explicit NeighbourhoodPromise(const Neighbourhood& neighbourhood) : n_(neighbourhood) {}
 
-RankSet promised(const Schedule& s, int rank, int chunk, const RankSet& nothing) {
-  const bool has_all =
-      s.operation == Operation::allreduce || rank == (s.operation == Operation::reduce ? s.root : chunk);
-  return has_all ? RankSet::all(s.ranks) : nothing;
-}
+  std::string_view name() const { return "the neighbourhood"; }
+  Token initial(int rank, int chunk) const {
+    return n_.owned(rank).begin <= chunk && chunk < n_.owned(rank).end ? Token::one(chunk, n_.ranks())
+                                                                       : Token::nothing(n_.ranks());
+  }
+  Token promised(int rank, int chunk) const {
+    return contains(n_.wanted[rank], chunk) ? Token::one(chunk, n_.ranks()) : initial(rank, chunk);
+  }
+
+ private:
+  const Neighbourhood& n_;
+};
 
 std::string where(int rank, const Step& step) {
   return fmt::format("rank {}, stage {}, {} {}", rank, step.stage,
@@ -140,7 +177,6 @@ std::string where(int rank, const Step& step) {
 std::optional<std::string> find_malformed(const Schedule& s) {
   if (s.ranks < 1 || std::ssize(s.steps) != s.ranks || s.chunks < 1)
     return "ranks, steps and chunks disagree";
-  if (type_of(s.operation).is_by_rank && s.chunks != s.ranks) return "there is not one chunk for every rank";
   for (int rank = 0; rank < s.ranks; ++rank) {
     int stage = 0;
     for (const Step& step : s.steps[rank]) {
@@ -162,9 +198,16 @@ std::optional<std::string> find_malformed(const Schedule& s) {
 }
 
 bool overlap(const Chunks& a, const Chunks& b) {
-  return std::ranges::any_of(a, [&](const ChunkRange& x) {
-    return std::ranges::any_of(b, [&](const ChunkRange& y) { return x.begin < y.end && y.begin < x.end; });
-  });
+  auto x = a.begin();
+  auto y = b.begin();
+  while (x != a.end() && y != b.end()) {
+    if (x->begin < y->end && y->begin < x->end) return true;
+    if (x->end < y->end)
+      ++x;
+    else
+      ++y;
+  }
+  return false;
 }
 
 /// Two steps of one stage of a rank.
@@ -236,14 +279,18 @@ std::span<const Step> stage_at(const std::vector<Step>& steps, std::size_t begin
 }
 
 /// Carries stages out as soon as all that they wait for has begun.
-template <class Content>
+template <class Promise>
 class Execution {
  public:
-  Execution(const Schedule& schedule, const Matching& matching)
-      : s_(schedule), matching_(matching), next_(schedule.ranks, 0), sent_(schedule.ranks) {
+  Execution(const Schedule& schedule, const Promise& promise, const Matching& matching)
+      : s_(schedule),
+        promise_(promise),
+        matching_(matching),
+        next_(schedule.ranks, 0),
+        sent_(schedule.ranks) {
     for (int rank = 0; rank < s_.ranks; ++rank) {
       auto& chunks = memory_.emplace_back();
-      for (int chunk = 0; chunk < s_.chunks; ++chunk) chunks.push_back(initial<Content>(s_, rank, chunk));
+      for (int chunk = 0; chunk < s_.chunks; ++chunk) chunks.push_back(promise_.initial(rank, chunk));
       sent_[rank].resize(s_.steps[rank].size());
       post(rank);
     }
@@ -269,10 +316,9 @@ class Execution {
   /// Rank and chunk of the first promise for which what(what is there, promise) is false.
   template <class What>
   std::optional<std::pair<int, int>> first_promise_without(const What& what) const {
-    const Content nothing = Content::nothing(s_.ranks);
     for (int rank = 0; rank < s_.ranks; ++rank) {
       for (int chunk = 0; chunk < s_.chunks; ++chunk) {
-        const Content promise = promised(s_, rank, chunk, nothing);
+        const Content promise = promise_.promised(rank, chunk);
         if (!promise.is_empty() && !what(memory_[rank][chunk], promise)) return std::pair(rank, chunk);
       }
     }
@@ -280,6 +326,8 @@ class Execution {
   }
 
  private:
+  using Content = decltype(std::declval<Promise>().initial(0, 0));
+
   bool is_done(int rank) const { return next_[rank] >= s_.steps[rank].size(); }
 
   /// The stage begins: what it sends is what is there now.
@@ -361,10 +409,11 @@ class Execution {
         first_promise_without([](const auto& has, const auto& promise) { return has == promise; });
     if (!place) return std::nullopt;
     return fmt::format("at the end chunk {} on rank {} is not what {} promises", place->second, place->first,
-                       type_of(s_.operation).name);
+                       promise_.name());
   }
 
   const Schedule& s_;
+  const Promise& promise_;
   const Matching& matching_;
   std::vector<std::vector<Content>> memory_;             ///< by rank and chunk
   std::vector<std::size_t> next_;                        ///< by rank: the first step of its stage
@@ -372,22 +421,58 @@ class Execution {
   std::optional<std::string> violation_;
 };
 
+template <class Promise>
+std::optional<std::string> find_violation_of(const Schedule& schedule, const Promise& promise) {
+  if (auto violation = find_race(schedule)) return violation;
+  Matching matching;
+  if (auto violation = match(schedule, matching)) return violation;
+  return Execution(schedule, promise, matching).run();
+}
+
+/// What a rank receives that it owns, or has received before.
+std::optional<std::string> find_repetition(const Schedule& s, const Neighbourhood& neighbourhood) {
+  for (int rank = 0; rank < s.ranks; ++rank) {
+    std::vector<bool> is_here(s.chunks, false);
+    const auto add = [&](const ChunkRange& range) {
+      for (int chunk = range.begin; chunk < range.end; ++chunk) {
+        if (is_here[chunk]) return false;
+        is_here[chunk] = true;
+      }
+      return true;
+    };
+    add(neighbourhood.owned(rank));
+    for (const Step& step : s.steps[rank]) {
+      if (step.kind != Step::Kind::send && !std::ranges::all_of(step.chunks, add))
+        return where(rank, step) + ": brings what is there";
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> find_violation(const Schedule& schedule) {
   if (auto violation = find_malformed(schedule)) return violation;
-  if (auto violation = find_race(schedule)) return violation;
-  Matching matching;
-  if (auto violation = match(schedule, matching)) return violation;
-  if (type_of(schedule.operation).reduces) return Execution<RankSet>(schedule, matching).run();
-  return Execution<Token>(schedule, matching).run();
+  const OperationType& type = type_of(schedule.operation);
+  if (type.is_by_rank && schedule.chunks != schedule.ranks) return "there is not one chunk for every rank";
+  if (type.reduces) return find_violation_of(schedule, OperationPromise<RankSet>(schedule));
+  return find_violation_of(schedule, OperationPromise<Token>(schedule));
+}
+
+std::optional<std::string> find_violation(const Schedule& schedule, const Neighbourhood& neighbourhood) {
+  if (schedule.ranks != neighbourhood.ranks() || schedule.chunks != neighbourhood.elements())
+    return "schedule and neighbourhood disagree";
+  if (auto violation = find_malformed(schedule)) return violation;
+  if (auto violation = find_repetition(schedule, neighbourhood)) return violation;
+  return find_violation_of(schedule, NeighbourhoodPromise(neighbourhood));
 }
 
 ReductionOrder reduction_order(const Schedule& schedule) {
   Matching matching;
   ReductionOrder order;
   if (find_malformed(schedule) || match(schedule, matching)) return order;
-  Execution<RankSet> execution(schedule, matching);
+  const OperationPromise<RankSet> promise(schedule);
+  Execution execution(schedule, promise, matching);
   if (execution.run()) return order;
   order.keeps_ranks =
       !execution.first_promise_without([](const auto& has, const auto&) { return has.is_in_order(); });

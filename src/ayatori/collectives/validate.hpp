@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "ayatori/collectives/neighbourhood.hpp"
 #include "ayatori/collectives/schedule.hpp"
 
 namespace ayatori::collectives {
@@ -17,6 +18,11 @@ namespace ayatori::collectives {
 /// The first violation in words, or nothing. Costs ranks x chunks words of memory, and ranks / 64 times
 /// as many where something is combined.
 std::optional<std::string> find_violation(const Schedule& schedule);
+
+/// The same for the schedule of a neighbourhood, in which moreover
+///  - no element arrives on a rank that owns it, or where it has arrived before;
+///  - at the end every rank has what it wants.
+std::optional<std::string> find_violation(const Schedule& schedule, const Neighbourhood& neighbourhood);
 
 /// How a schedule that reduces combines what ranks contribute.
 struct ReductionOrder {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,15 @@ struct HaloPlan {
 HaloPlan make_halo_plan(const comm::Comm& comm, const RowPartition& partition,
                         std::vector<std::int64_t> ghosts);
 
+/// A message of an exchange, as the rank at one of its ends sees it. All messages of a stage are under way
+/// together; what they send is what the rank has when the stage begins.
+struct HaloMessage {
+  int stage;
+  bool is_sent;
+  int peer;
+  std::vector<std::int64_t> elements;  ///< of x, by their global numbers, ascending
+};
+
 /// A way to carry out a plan. Built once, used for every product.
 class HaloExchange {
  public:
@@ -43,6 +53,10 @@ class HaloExchange {
   /// Collective. Completes what begin() started and gives the ghosts, in plan order; valid until the next
   /// begin().
   virtual std::span<const double> finish() = 0;
+
+  /// What this rank sends and receives in an exchange, by ascending stages; nothing where a strategy leaves
+  /// that to the MPI, or has no stages.
+  virtual std::optional<std::vector<HaloMessage>> messages() const { return std::nullopt; }
 };
 
 /// What one exchange asks of a rank, as far as the plan tells: for comparing strategies without trying them.

@@ -42,8 +42,12 @@ inline void pack(const HaloPlan& plan, std::span<const double> x, std::span<doub
 /// differ in.
 class NeighbourMessages : public HaloExchange {
  public:
-  NeighbourMessages(comm::Comm comm, const RowPartition&, const HaloPlan& plan)
-      : comm_(std::move(comm)), plan_(plan), ghosts_(plan.ghosts.size()), outgoing_(plan.send_index.size()) {
+  NeighbourMessages(comm::Comm comm, const RowPartition& partition, const HaloPlan& plan)
+      : comm_(std::move(comm)),
+        plan_(plan),
+        first_(partition.range(comm_.rank()).begin),
+        ghosts_(plan.ghosts.size()),
+        outgoing_(plan.send_index.size()) {
     requests_.reserve(plan.receive_from.size() + plan.send_to.size());
   }
 
@@ -51,6 +55,19 @@ class NeighbourMessages : public HaloExchange {
     comm::wait_all(requests_);
     requests_.clear();
     return ghosts_;
+  }
+
+  std::optional<std::vector<HaloMessage>> messages() const final {
+    std::vector<HaloMessage> list;
+    for (const auto& to : plan_.send_to) {
+      auto& message = list.emplace_back(HaloMessage{0, true, to.rank, {}});
+      for (const auto local : part(plan_.send_index, to)) message.elements.push_back(first_ + local);
+    }
+    for (const auto& from : plan_.receive_from) {
+      const auto ghosts = part(plan_.ghosts, from);
+      list.push_back({0, false, from.rank, {ghosts.begin(), ghosts.end()}});
+    }
+    return list;
   }
 
  protected:
@@ -67,6 +84,7 @@ class NeighbourMessages : public HaloExchange {
  private:
   comm::Comm comm_;
   const HaloPlan& plan_;
+  std::int64_t first_;  ///< element of x that this rank owns
   Array<double> ghosts_;
   Array<double> outgoing_;
   std::vector<comm::Request> requests_;

@@ -15,5 +15,6 @@ extern const HaloType persistent_halo;
 extern const HaloType neighbor_halo;
 extern const HaloType rma_put_halo;
 extern const HaloType node_aware_halo;
+extern const HaloType node_aware_2step_halo;
 
 }  // namespace ayatori::sparse
