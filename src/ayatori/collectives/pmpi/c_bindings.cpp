@@ -1,5 +1,6 @@
 #include "ayatori/collectives/pmpi/handed_in.hpp"
 #include "ayatori/collectives/pmpi/neighbours.hpp"
+#include "ayatori/collectives/pmpi/schedules.hpp"
 #include "ayatori/collectives/pmpi/session.hpp"
 #include "ayatori/collectives/pmpi/trace.hpp"
 
@@ -14,6 +15,9 @@ using namespace ayatori::pmpi;
 #define AYATORI_PARAMETER_NONBLOCKING , MPI_Request* request
 #define AYATORI_ARGUMENT_BLOCKING
 #define AYATORI_ARGUMENT_NONBLOCKING , request
+#define AYATORI_TRY_BLOCKING(call_by_schedule) \
+  if (const auto done = by_schedule::call_by_schedule) return *done;
+#define AYATORI_TRY_NONBLOCKING(call_by_schedule)
 
 #if MPI_VERSION >= 4
 #define AYATORI_ALSO_LARGE(MACRO, Name, ...) \
@@ -113,47 +117,54 @@ using namespace ayatori::pmpi;
     static CallCount call("MPI_" #Name);                                                  \
     if (is_tracing() && comm != MPI_COMM_NULL)                                            \
       record_collective(call, handed_in::broadcast(count, type, root, comm), comm, root); \
-    return PMPI_##Function(data, count, type, root, comm AYATORI_ARGUMENT_##TAIL);        \
+    AYATORI_TRY_##TAIL(broadcast(data, count, type, root, comm)) return PMPI_##Function(  \
+        data, count, type, root, comm AYATORI_ARGUMENT_##TAIL);                           \
   }
 
-#define AYATORI_GATHER(Function, Name, N, D, TAIL)                                                     \
-  int MPI_##Function(const void* send, N send_count, MPI_Datatype send_type, void* receive, N count,   \
-                     MPI_Datatype type, int root, MPI_Comm comm AYATORI_PARAMETER_##TAIL) {            \
-    static CallCount call("MPI_" #Name);                                                               \
-    if (is_tracing() && comm != MPI_COMM_NULL)                                                         \
-      record_collective(call, handed_in::block(send, send_count, send_type, count, type), comm, root); \
-    return PMPI_##Function(send, send_count, send_type, receive, count, type, root,                    \
-                           comm AYATORI_ARGUMENT_##TAIL);                                              \
+#define AYATORI_GATHER(Function, Name, N, D, TAIL)                                                       \
+  int MPI_##Function(const void* send, N send_count, MPI_Datatype send_type, void* receive, N count,     \
+                     MPI_Datatype type, int root, MPI_Comm comm AYATORI_PARAMETER_##TAIL) {              \
+    static CallCount call("MPI_" #Name);                                                                 \
+    if (is_tracing() && comm != MPI_COMM_NULL)                                                           \
+      record_collective(call, handed_in::block(send, send_count, send_type, count, type), comm, root);   \
+    AYATORI_TRY_##TAIL(gather(send, send_count, send_type, receive, count, type, root,                   \
+                              comm)) return PMPI_##Function(send, send_count, send_type, receive, count, \
+                                                            type, root, comm AYATORI_ARGUMENT_##TAIL);   \
   }
 
-#define AYATORI_SCATTER(Function, Name, N, D, TAIL)                                                  \
-  int MPI_##Function(const void* send, N send_count, MPI_Datatype send_type, void* receive, N count, \
-                     MPI_Datatype type, int root, MPI_Comm comm AYATORI_PARAMETER_##TAIL) {          \
-    static CallCount call("MPI_" #Name);                                                             \
-    if (is_tracing() && comm != MPI_COMM_NULL)                                                       \
-      record_collective(call, handed_in::scatter(send_count, send_type, root, comm), comm, root);    \
-    return PMPI_##Function(send, send_count, send_type, receive, count, type, root,                  \
-                           comm AYATORI_ARGUMENT_##TAIL);                                            \
+#define AYATORI_SCATTER(Function, Name, N, D, TAIL)                                                       \
+  int MPI_##Function(const void* send, N send_count, MPI_Datatype send_type, void* receive, N count,      \
+                     MPI_Datatype type, int root, MPI_Comm comm AYATORI_PARAMETER_##TAIL) {               \
+    static CallCount call("MPI_" #Name);                                                                  \
+    if (is_tracing() && comm != MPI_COMM_NULL)                                                            \
+      record_collective(call, handed_in::scatter(send_count, send_type, root, comm), comm, root);         \
+    AYATORI_TRY_##TAIL(scatter(send, send_count, send_type, receive, count, type, root,                   \
+                               comm)) return PMPI_##Function(send, send_count, send_type, receive, count, \
+                                                             type, root, comm AYATORI_ARGUMENT_##TAIL);   \
   }
 
-#define AYATORI_ALLGATHER(Function, Name, N, D, TAIL)                                                        \
-  int MPI_##Function(const void* send, N send_count, MPI_Datatype send_type, void* receive, N count,         \
-                     MPI_Datatype type, MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                            \
-    static CallCount call("MPI_" #Name);                                                                     \
-    if (is_tracing() && comm != MPI_COMM_NULL)                                                               \
-      record_collective(call, handed_in::block(send, send_count, send_type, count, type), comm);             \
-    return PMPI_##Function(send, send_count, send_type, receive, count, type, comm AYATORI_ARGUMENT_##TAIL); \
+#define AYATORI_ALLGATHER(Function, Name, N, D, TAIL)                                                       \
+  int MPI_##Function(const void* send, N send_count, MPI_Datatype send_type, void* receive, N count,        \
+                     MPI_Datatype type, MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                           \
+    static CallCount call("MPI_" #Name);                                                                    \
+    if (is_tracing() && comm != MPI_COMM_NULL)                                                              \
+      record_collective(call, handed_in::block(send, send_count, send_type, count, type), comm);            \
+    AYATORI_TRY_##TAIL(allgather(send, send_count, send_type, receive, count, type,                         \
+                                 comm)) return PMPI_##Function(send, send_count, send_type, receive, count, \
+                                                               type, comm AYATORI_ARGUMENT_##TAIL);         \
   }
 
-#define AYATORI_ALLTOALL(Function, Name, N, D, TAIL)                                                         \
-  int MPI_##Function(const void* send, N send_count, MPI_Datatype send_type, void* receive, N count,         \
-                     MPI_Datatype type, MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                            \
-    static CallCount call("MPI_" #Name);                                                                     \
-    if (is_tracing() && comm != MPI_COMM_NULL)                                                               \
-      record_collective(                                                                                     \
-          call, handed_in::size_of(comm) * handed_in::block(send, send_count, send_type, count, type),       \
-          comm);                                                                                             \
-    return PMPI_##Function(send, send_count, send_type, receive, count, type, comm AYATORI_ARGUMENT_##TAIL); \
+#define AYATORI_ALLTOALL(Function, Name, N, D, TAIL)                                                       \
+  int MPI_##Function(const void* send, N send_count, MPI_Datatype send_type, void* receive, N count,       \
+                     MPI_Datatype type, MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                          \
+    static CallCount call("MPI_" #Name);                                                                   \
+    if (is_tracing() && comm != MPI_COMM_NULL)                                                             \
+      record_collective(                                                                                   \
+          call, handed_in::size_of(comm) * handed_in::block(send, send_count, send_type, count, type),     \
+          comm);                                                                                           \
+    AYATORI_TRY_##TAIL(alltoall(send, send_count, send_type, receive, count, type,                         \
+                                comm)) return PMPI_##Function(send, send_count, send_type, receive, count, \
+                                                              type, comm AYATORI_ARGUMENT_##TAIL);         \
   }
 
 #define AYATORI_GATHERV(Function, Name, N, D, TAIL)                                                        \
@@ -219,7 +230,8 @@ using namespace ayatori::pmpi;
                      MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                                             \
     static CallCount call("MPI_" #Name);                                                                   \
     if (is_tracing() && comm != MPI_COMM_NULL) record_collective(call, bytes_of(count, type), comm, root); \
-    return PMPI_##Function(send, receive, count, type, op, root, comm AYATORI_ARGUMENT_##TAIL);            \
+    AYATORI_TRY_##TAIL(reduce(send, receive, count, type, op, root, comm)) return PMPI_##Function(         \
+        send, receive, count, type, op, root, comm AYATORI_ARGUMENT_##TAIL);                               \
   }
 
 #define AYATORI_ALLREDUCE(Function, Name, N, D, TAIL)                                                \
@@ -227,7 +239,8 @@ using namespace ayatori::pmpi;
                      MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                                       \
     static CallCount call("MPI_" #Name);                                                             \
     if (is_tracing() && comm != MPI_COMM_NULL) record_collective(call, bytes_of(count, type), comm); \
-    return PMPI_##Function(send, receive, count, type, op, comm AYATORI_ARGUMENT_##TAIL);            \
+    AYATORI_TRY_##TAIL(allreduce(send, receive, count, type, op, comm)) return PMPI_##Function(      \
+        send, receive, count, type, op, comm AYATORI_ARGUMENT_##TAIL);                               \
   }
 
 #define AYATORI_SCAN(Function, Name, N, D, TAIL)                                                     \
@@ -238,13 +251,14 @@ using namespace ayatori::pmpi;
     return PMPI_##Function(send, receive, count, type, op, comm AYATORI_ARGUMENT_##TAIL);            \
   }
 
-#define AYATORI_REDUCE_SCATTER_BLOCK(Function, Name, N, D, TAIL)                             \
-  int MPI_##Function(const void* send, void* receive, N count, MPI_Datatype type, MPI_Op op, \
-                     MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                               \
-    static CallCount call("MPI_" #Name);                                                     \
-    if (is_tracing() && comm != MPI_COMM_NULL)                                               \
-      record_collective(call, handed_in::size_of(comm) * bytes_of(count, type), comm);       \
-    return PMPI_##Function(send, receive, count, type, op, comm AYATORI_ARGUMENT_##TAIL);    \
+#define AYATORI_REDUCE_SCATTER_BLOCK(Function, Name, N, D, TAIL)                                           \
+  int MPI_##Function(const void* send, void* receive, N count, MPI_Datatype type, MPI_Op op,               \
+                     MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                                             \
+    static CallCount call("MPI_" #Name);                                                                   \
+    if (is_tracing() && comm != MPI_COMM_NULL)                                                             \
+      record_collective(call, handed_in::size_of(comm) * bytes_of(count, type), comm);                     \
+    AYATORI_TRY_##TAIL(reduce_scatter_block(send, receive, count, type, op, comm)) return PMPI_##Function( \
+        send, receive, count, type, op, comm AYATORI_ARGUMENT_##TAIL);                                     \
   }
 
 #define AYATORI_REDUCE_SCATTER(Function, Name, N, D, TAIL)                                            \

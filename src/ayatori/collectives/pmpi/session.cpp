@@ -7,6 +7,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "ayatori/collectives/pmpi/schedules.hpp"
 #include "ayatori/collectives/pmpi/trace.hpp"
 
 namespace ayatori::pmpi {
@@ -37,13 +38,8 @@ int delete_facts(MPI_Comm /*comm*/, int /*keyval*/, void* facts, void* /*extra*/
 
 /// The value of a variable on rank 0 of MPI_COMM_WORLD; empty if it has none. Collective.
 std::string variable(const char* name) {
-  const char* const value = session().rank == 0 ? std::getenv(name) : nullptr;
-  std::string text = value != nullptr ? value : "";
-  auto length = static_cast<int>(text.size());
-  PMPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  text.resize(length);
-  PMPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
-  return text;
+  const char* const value = std::getenv(name);
+  return from_first_rank(value != nullptr ? value : "");
 }
 
 std::unique_ptr<CommFacts> new_facts_of(MPI_Comm comm) {
@@ -95,6 +91,14 @@ int world_rank() {
   return session().rank;
 }
 
+std::string from_first_rank(std::string text) {
+  auto length = static_cast<int>(text.size());
+  PMPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  text.resize(length);
+  PMPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
+  return text;
+}
+
 CommFacts& facts_of(MPI_Comm comm) {
   Session& s = session();
   if (comm == MPI_COMM_WORLD) {
@@ -123,12 +127,14 @@ void begin() {
   PMPI_Comm_get_parent(&parent);
   s.is_tracing = !s.settings.trace.empty() && parent == MPI_COMM_NULL;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_facts, &s.keyval, nullptr);
+  begin_schedules(variable("AYATORI_COLLECTIVES"));
   s.is_active = true;
 }
 
 void end() {
   Session& s = session();
   if (!s.is_active) return;
+  end_schedules();
   if (s.is_tracing) write_trace(s.settings.trace);
   s.is_active = false;
   s.world = nullptr;

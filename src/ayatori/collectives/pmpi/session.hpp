@@ -14,6 +14,7 @@
 
 namespace ayatori::pmpi {
 
+class CommSchedules;
 struct MemberCalls;
 
 /// What this library keeps with a communicator, as an attribute of it; freed with it.
@@ -22,6 +23,8 @@ struct CommFacts {
   bool is_intra = false;         ///< not between two groups
   bool is_in_world = false;      ///< all of its members are
   int rank = 0;
+  std::shared_ptr<CommSchedules> schedules;  ///< of communicators that have some
+  bool has_asked_for_schedules = false;
   MemberCalls* calls = nullptr;  ///< collective calls of these members; of the tracer
 };
 
@@ -38,6 +41,9 @@ const Settings& settings();
 /// Of MPI_COMM_WORLD.
 int world_size();
 int world_rank();
+
+/// Collective over MPI_COMM_WORLD: what its rank 0 has.
+std::string from_first_rank(std::string text);
 
 /// The facts of a communicator that is not MPI_COMM_NULL.
 CommFacts& facts_of(MPI_Comm comm);
