@@ -11,6 +11,7 @@ AYATORI = os.environ["AYATORI"]
 MPIRUN = os.environ["AYATORI_MPIRUN"]
 RANKS = int(os.environ["AYATORI_RANKS"])
 PRELOADED = os.environ["AYATORI_PMPI"]  # empty: the programs are linked to it
+FORTRAN = os.environ["AYATORI_FORTRAN"] == "1"
 PROGRAMS = pathlib.Path(os.environ["AYATORI_PROGRAMS"])
 
 
