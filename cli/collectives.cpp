@@ -12,6 +12,7 @@
 #include "ayatori/collectives/draw.hpp"
 #include "ayatori/collectives/plan_json.hpp"
 #include "ayatori/collectives/search.hpp"
+#include "ayatori/collectives/table.hpp"
 #include "ayatori/collectives/validate.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/environment.hpp"
@@ -24,7 +25,7 @@ namespace {
 
 using collectives::DigitOrder;
 
-constexpr const char* schedules_schema = "ayatori.collective-schedules/1";
+using collectives::schedules_schema;
 
 struct Arguments {
   std::string operation;

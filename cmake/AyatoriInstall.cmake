@@ -5,6 +5,9 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/ayatori)
 
 install(TARGETS ${AYATORI_TARGETS} EXPORT ayatori ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ayatori_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET ayatori_pmpi)
+  install(TARGETS ayatori_pmpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY src/ayatori DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
 install(EXPORT ayatori NAMESPACE ayatori:: FILE ayatoriTargets.cmake DESTINATION ${package_folder})
 

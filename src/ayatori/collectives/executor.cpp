@@ -12,6 +12,41 @@ namespace {
 constexpr int first_tag = 28000;
 constexpr int tags = 4096;
 
+class CommTransport final : public Transport {
+ public:
+  CommTransport(const comm::Comm& comm, comm::DataType type, comm::ReduceOp op,
+                std::vector<comm::Request>& requests)
+      : comm_(comm), type_(type), op_(op), requests_(requests) {
+    requests_.clear();
+  }
+
+  void begin_receive(std::byte* data, std::int64_t length, int peer, int tag) override {
+    requests_.push_back(comm_.irecv(std::span(data, length), peer, tag));
+  }
+  void begin_send(const std::byte* data, std::int64_t length, int peer, int tag) override {
+    requests_.push_back(comm_.isend(std::span(data, length), peer, tag));
+  }
+  void wait_all() override {
+    comm::wait_all(requests_);
+    requests_.clear();
+  }
+  std::size_t wait_any() override {
+    const std::size_t done = *comm::wait_any(requests_);
+    std::swap(requests_[done], requests_.back());
+    requests_.pop_back();
+    return done;
+  }
+  void combine(const std::byte* in, std::byte* inout, std::int64_t count) override {
+    comm::reduce_local(in, inout, count, type_, op_);
+  }
+
+ private:
+  const comm::Comm& comm_;
+  comm::DataType type_;
+  comm::ReduceOp op_;
+  std::vector<comm::Request>& requests_;
+};
+
 }  // namespace
 
 Executor::Executor(const WordPlan& plan, int rank)
@@ -32,14 +67,15 @@ Executor::Executor(const WordPlan& plan, int rank)
 /// One call.
 struct Executor::Run {
   Executor& e;
-  const comm::Comm& comm;
+  Transport& transport;
   std::byte* data;
   std::int64_t count;
   std::int64_t size;
-  comm::DataType type;
-  comm::ReduceOp op;
+  bool commutes;
 
   void all() {
+    e.ready_.clear();
+    e.waiting_.clear();
     for (int p = 0; p < std::ssize(e.places_); ++p) {
       Segment& segment = e.places_[p];
       segment.number = p;
@@ -47,19 +83,16 @@ struct Executor::Run {
       e.ready_.push_back(p);
     }
     go_on();
-    while (!e.requests_.empty()) {
+    while (!e.waiting_.empty()) {
       if (e.places_.size() == 1) {
-        comm::wait_all(e.requests_);
-        e.requests_.clear();
+        transport.wait_all();
         e.waiting_.clear();
         e.places_.front().messages = 0;
         end_stage(e.places_.front());
       } else {
-        const std::size_t done = *comm::wait_any(e.requests_);
+        const std::size_t done = transport.wait_any();
         Segment& segment = *e.waiting_[done];
-        std::swap(e.requests_[done], e.requests_.back());
-        std::swap(e.waiting_[done], e.waiting_.back());
-        e.requests_.pop_back();
+        e.waiting_[done] = e.waiting_.back();
         e.waiting_.pop_back();
         if (--segment.messages == 0) end_stage(segment);
       }
@@ -112,9 +145,8 @@ struct Executor::Run {
     return std::span(e.steps_).subspan(begin, end - begin);
   }
 
-  void add(Segment& segment, comm::Request request) {
+  void await_message(Segment& segment) {
     ++segment.messages;
-    e.requests_.push_back(std::move(request));
     e.waiting_.push_back(&segment);
   }
 
@@ -135,8 +167,10 @@ struct Executor::Run {
       if (step.kind == Step::Kind::send) continue;
       const std::int64_t length = length_of(segment, step);
       std::byte* const target = is_direct(step) ? data + begin_of(segment, step.chunks.front().begin) : place;
-      if (length > 0) add(segment, comm.irecv(std::span(target, length), step.peer, tag));
       if (!is_direct(step)) place += length;
+      if (length == 0) continue;
+      transport.begin_receive(target, length, step.peer, tag);
+      await_message(segment);
     }
     place = segment.packed.data();
     for (const Step& step : steps) {
@@ -150,7 +184,8 @@ struct Executor::Run {
           place += length_of(segment, range);
         }
       }
-      add(segment, comm.isend(std::span(from, length), step.peer, tag));
+      transport.begin_send(from, length, step.peer, tag);
+      await_message(segment);
     }
   }
 
@@ -158,7 +193,7 @@ struct Executor::Run {
   void end_stage(Segment& segment) {
     std::byte* place = segment.arrived.data();
     const Step* left = nullptr;  // operands from the left are combined with one another first
-    const std::byte* lefts = nullptr;
+    std::byte* lefts = nullptr;
     const auto flush = [&] {
       if (left != nullptr) combine(segment, *left, lefts);
       left = nullptr;
@@ -168,7 +203,7 @@ struct Executor::Run {
       const std::int64_t length = length_of(segment, step);
       if (step.kind == Step::Kind::reduce_left) {
         if (left != nullptr && left->chunks == step.chunks)
-          comm::reduce_local(lefts, place, length / size, type, op);
+          transport.combine(lefts, place, length / size);
         else
           flush();
         left = &step;
@@ -193,10 +228,17 @@ struct Executor::Run {
     e.ready_.push_back(next);
   }
 
-  void combine(const Segment& segment, const Step& step, const std::byte* from) const {
+  /// What arrived is overwritten where it is the right operand and operands may not be exchanged.
+  void combine(const Segment& segment, const Step& step, std::byte* from) const {
     for (const ChunkRange& range : step.chunks) {
       const std::int64_t length = length_of(segment, range);
-      comm::reduce_local(from, data + begin_of(segment, range.begin), length / size, type, op);
+      std::byte* const place = data + begin_of(segment, range.begin);
+      if (commutes || step.kind == Step::Kind::reduce_left) {
+        transport.combine(from, place, length / size);
+      } else {
+        transport.combine(place, from, length / size);
+        std::copy_n(from, length, place);
+      }
       from += length;
     }
   }
@@ -211,10 +253,18 @@ struct Executor::Run {
 
 void Executor::run(const comm::Comm& comm, void* data, std::int64_t count, comm::DataType type,
                    comm::ReduceOp op) {
+  CommTransport transport(comm, type, op, requests_);
+  run(transport, data, {count, static_cast<std::int64_t>(comm::size_of(type))});
+}
+
+void Executor::run(Transport& transport, void* data, const Elements& elements) {
   if (stages_.empty()) return;
-  Run{*this, comm, static_cast<std::byte*>(data), count, static_cast<std::int64_t>(comm::size_of(type)),
-      type,  op}
+  Run{*this, transport, static_cast<std::byte*>(data), elements.count, elements.size, elements.commutes}
       .all();
+}
+
+bool Executor::only_sends() const {
+  return std::ranges::all_of(steps_, [](const Step& step) { return step.kind == Step::Kind::send; });
 }
 
 }  // namespace ayatori::collectives

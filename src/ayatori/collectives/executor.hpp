@@ -9,6 +9,29 @@
 
 namespace ayatori::collectives {
 
+/// What carries an executor's messages, and combines what they bring. Ranks are those of the schedule,
+/// lengths are in bytes.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual void begin_receive(std::byte* data, std::int64_t length, int peer, int tag) = 0;
+  virtual void begin_send(const std::byte* data, std::int64_t length, int peer, int tag) = 0;
+  virtual void wait_all() = 0;
+  /// The number of a message that has gone or come, by the order in which they were begun; the last one takes
+  /// its place.
+  virtual std::size_t wait_any() = 0;
+  /// inout = in op inout, element by element.
+  virtual void combine(const std::byte* in, std::byte* inout, std::int64_t count) = 0;
+};
+
+/// What a buffer consists of.
+struct Elements {
+  std::int64_t count;    ///< per rank, where the operation is by rank
+  std::int64_t size;     ///< bytes of one
+  bool commutes = true;  ///< a op b is b op a
+};
+
 /// Carries one rank's steps of a schedule out by non-blocking messages. The buffer holds `count` elements
 /// (per rank, where the operation is by rank: then it holds all blocks, on every rank) and is worked on in
 /// place:
@@ -24,6 +47,12 @@ class Executor {
 
   /// Collective. Throws EnvironmentError when the transport fails.
   void run(const comm::Comm& comm, void* data, std::int64_t count, comm::DataType type, comm::ReduceOp op);
+  /// Likewise, by another transport. Throws what that throws; the next call begins anew. If the elements do
+  /// not commute the plan has to keep their order (see reduction_order).
+  void run(Transport& transport, void* data, const Elements& elements);
+
+  /// This rank's part changes nothing in the buffer.
+  bool only_sends() const;
 
  private:
   struct Stage {
@@ -51,7 +80,7 @@ class Executor {
   Segmentation segmentation_;
   std::vector<Segment> places_;  ///< of segments under way: number modulo size
   std::vector<comm::Request> requests_;
-  std::vector<Segment*> waiting_;  ///< by request: whose it is
+  std::vector<Segment*> waiting_;  ///< by message under way: whose it is
   std::vector<int> ready_;         ///< segments that may be able to go on
 };
 

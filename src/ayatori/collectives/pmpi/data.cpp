@@ -1,0 +1,95 @@
+#include "ayatori/collectives/pmpi/data.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ayatori::pmpi {
+
+namespace {
+
+template <class T, std::size_t n>
+bool is_among(T one, const std::array<T, n>& all) {
+  return std::ranges::find(all, one) != all.end();
+}
+
+/// Tables of handles are made at the first call: in one MPI they are addresses of the library.
+bool is_integer(MPI_Datatype type) {
+  static const std::array all{MPI_INT,         MPI_LONG,          MPI_SHORT,     MPI_UNSIGNED_SHORT,
+                              MPI_UNSIGNED,    MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG,
+                              MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_INT8_T,    MPI_INT16_T,
+                              MPI_INT32_T,     MPI_INT64_T,       MPI_UINT8_T,   MPI_UINT16_T,
+                              MPI_UINT32_T,    MPI_UINT64_T,      MPI_AINT,      MPI_OFFSET,
+                              MPI_COUNT,       MPI_INTEGER};
+  return is_among(type, all);
+}
+
+bool is_real(MPI_Datatype type) {
+  static const std::array all{MPI_DOUBLE, MPI_FLOAT, MPI_LONG_DOUBLE, MPI_DOUBLE_PRECISION, MPI_REAL};
+  return is_among(type, all);
+}
+
+bool is_complex(MPI_Datatype type) {
+  static const std::array all{MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX,
+                              MPI_COMPLEX, MPI_DOUBLE_COMPLEX};
+  return is_among(type, all);
+}
+
+bool is_logical(MPI_Datatype type) {
+  static const std::array all{MPI_C_BOOL, MPI_LOGICAL};
+  return is_among(type, all);
+}
+
+bool is_pair(MPI_Datatype type) {
+  static const std::array all{MPI_DOUBLE_INT, MPI_2INT,      MPI_FLOAT_INT,
+                              MPI_LONG_INT,   MPI_SHORT_INT, MPI_LONG_DOUBLE_INT};
+  return is_among(type, all);
+}
+
+/// Data without holes in the order of memory, whatever the extent says.
+bool is_dense(MPI_Datatype type, bool& is_named) {
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = MPI_COMBINER_NAMED;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  is_named = combiner == MPI_COMBINER_NAMED;
+  if (is_named || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_INTEGER ||
+      combiner == MPI_COMBINER_F90_COMPLEX)
+    return true;
+  if (combiner != MPI_COMBINER_DUP && combiner != MPI_COMBINER_CONTIGUOUS) return false;
+  int count = 0;
+  MPI_Aint address = 0;
+  MPI_Datatype of = MPI_DATATYPE_NULL;
+  PMPI_Type_get_contents(type, integers, addresses, types, &count, &address, &of);
+  const Layout layout = layout_of(of);
+  if (!layout.is_named) PMPI_Type_free(&of);
+  return layout.is_plain;
+}
+
+}  // namespace
+
+Layout layout_of(MPI_Datatype type) {
+  Layout layout;
+  MPI_Aint begin = 0;
+  PMPI_Type_size_x(type, &layout.size);
+  PMPI_Type_get_extent(type, &begin, &layout.extent);
+  layout.is_plain = is_dense(type, layout.is_named) && begin == 0 && layout.extent == layout.size;
+  return layout;
+}
+
+bool is_named(MPI_Op op) {
+  static const std::array all{MPI_SUM, MPI_MAX, MPI_MIN,  MPI_PROD, MPI_LAND,   MPI_BAND,
+                              MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
+  return is_among(op, all);
+}
+
+bool is_defined(MPI_Op op, MPI_Datatype type) {
+  if (op == MPI_SUM || op == MPI_PROD) return is_real(type) || is_integer(type) || is_complex(type);
+  if (op == MPI_MAX || op == MPI_MIN) return is_real(type) || is_integer(type);
+  if (op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR) return is_integer(type) || type == MPI_BYTE;
+  if (op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR) return is_integer(type) || is_logical(type);
+  if (op == MPI_MAXLOC || op == MPI_MINLOC) return is_pair(type);
+  return false;
+}
+
+}  // namespace ayatori::pmpi

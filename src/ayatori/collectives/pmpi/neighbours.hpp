@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "ayatori/collectives/pmpi/trace.hpp"
+
+namespace ayatori::pmpi {
+
+/// The ranks to which a neighbourhood collective sends, in the order of its blocks; MPI_PROC_NULL may be
+/// among them. Empty for communicators without a topology.
+std::vector<int> destinations(MPI_Comm comm);
+
+/// A neighbourhood collective that sends bytes_to(i) to the i-th destination.
+template <class F>
+void record_neighbours(CallCount& call, MPI_Comm comm, F&& bytes_to) {
+  if (!is_tracing() || comm == MPI_COMM_NULL) return;
+  std::int64_t bytes = 0;
+  const std::vector<int> neighbours = destinations(comm);
+  for (int i = 0; i < std::ssize(neighbours); ++i) {
+    record_message(bytes_to(i), neighbours[i], comm);
+    bytes += bytes_to(i);
+  }
+  call.add(bytes);
+}
+
+}  // namespace ayatori::pmpi

@@ -1,0 +1,367 @@
+#include "ayatori/collectives/pmpi/schedules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/collectives/pmpi/comm_schedules.hpp"
+#include "ayatori/collectives/pmpi/data.hpp"
+#include "ayatori/collectives/table.hpp"
+
+namespace ayatori::pmpi {
+
+namespace {
+
+using collectives::Elements;
+using collectives::Executor;
+using collectives::Operation;
+
+constexpr int operation_count = 8;
+
+/// Of this process; never destroyed, like the session.
+struct Schedules {
+  collectives::ScheduleTable table;
+  std::array<std::atomic<std::int64_t>, operation_count> calls{};  ///< by operation
+  std::array<std::atomic<std::int64_t>, operation_count> done{};   ///< of these, by schedules
+};
+
+Schedules& schedules() {
+  static auto* const the_schedules = new Schedules;
+  return *the_schedules;
+}
+
+/// The schedules of a communicator, made by its first call; null where it has none. `comm` may be anything.
+CommSchedules* schedules_of(MPI_Comm comm) {
+  CommFacts& facts = facts_of(comm);
+  if (!facts.has_asked_for_schedules) {
+    // Ranks of other worlds may have read other tables.
+    const auto size = static_cast<int>(facts.world_ranks.size());
+    if (facts.is_intra && facts.is_in_world && size > 1 && schedules().table.has(size))
+      facts.schedules = std::make_shared<CommSchedules>(comm, schedules().table);
+    facts.has_asked_for_schedules = true;
+  }
+  return facts.schedules.get();
+}
+
+/// One call: does(schedules of the communicator) gives whether it has done it.
+template <class F>
+by_schedule::Result attempt(Operation operation, MPI_Comm comm, F&& does) {
+  if (!is_active() || schedules().table.is_empty() || comm == MPI_COMM_NULL) return std::nullopt;
+  const auto place = static_cast<std::size_t>(operation);
+  schedules().calls[place].fetch_add(1, std::memory_order_relaxed);
+  int code = MPI_SUCCESS;
+  try {
+    CommSchedules* const of_comm = schedules_of(comm);
+    if (of_comm == nullptr || !does(*of_comm)) return std::nullopt;
+    schedules().done[place].fetch_add(1, std::memory_order_relaxed);
+    return MPI_SUCCESS;
+  } catch (const MpiError& error) {
+    code = error.code;
+  } catch (const std::bad_alloc&) {
+    code = MPI_ERR_NO_MEM;
+  } catch (const std::exception&) {
+    code = MPI_ERR_INTERN;
+  }
+  PMPI_Comm_call_errhandler(comm, code);
+  return code;
+}
+
+/// Bytes of all blocks, or -1 if that is more than MPI counts, nothing, or not to be counted. Ranks may
+/// describe the same data by different types, but its bytes are the same on all.
+std::int64_t total(MPI_Count count, MPI_Datatype type, const Layout& layout, int blocks) {
+  constexpr MPI_Count most = std::numeric_limits<int>::max();
+  if (type == MPI_DATATYPE_NULL || count <= 0 || layout.size <= 0 || layout.size > most / count / blocks)
+    return -1;
+  return count * layout.size * blocks;
+}
+
+bool is_root_in(int root, const CommSchedules& s) {
+  return root >= 0 && root < s.size();
+}
+
+/// Data that only moves is cut at multiples of this, whatever type a rank gives it.
+Elements units(std::int64_t bytes) {
+  constexpr std::int64_t longest = 64;
+  const std::int64_t size = std::min(bytes & -bytes, longest);
+  return {bytes / size, size};
+}
+
+void move(CommSchedules& s, Executor& executor, std::byte* data, std::int64_t bytes) {
+  s.transport().begin(MPI_DATATYPE_NULL, MPI_OP_NULL);
+  executor.run(s.transport(), data, units(bytes));
+}
+
+/// Data of a program, and its layout.
+struct Buffer {
+  void* data;
+  MPI_Count count;
+  MPI_Datatype type;
+  Layout layout;
+
+  Buffer(const void* place, MPI_Count elements, MPI_Datatype of)
+      : data(const_cast<void*>(place)), count(elements), type(of) {
+    if (type != MPI_DATATYPE_NULL) layout = layout_of(type);
+  }
+  std::byte* at(int block) const { return static_cast<std::byte*>(data) + block * count * layout.extent; }
+  /// Where a program has data it has an address, but types with addresses of their own (MPI_BOTTOM).
+  bool is_there() const { return data != nullptr || !layout.is_plain; }
+};
+
+bool is_same_length(const Buffer& a, const Buffer& b) {
+  return a.count * a.layout.size == b.count * b.layout.size;
+}
+
+/// A message to oneself, since MPI_Pack refuses MPI_BOTTOM in MPICH 4.0.
+void copy_by_mpi(const CommSchedules& s, const void* from, std::int64_t count, MPI_Datatype type, void* to,
+                 std::int64_t to_count, MPI_Datatype to_type) {
+  constexpr int tag = 0;
+  check(PMPI_Sendrecv(from, static_cast<int>(count), type, s.rank(), tag, to, static_cast<int>(to_count),
+                      to_type, s.rank(), tag, s.comm(), MPI_STATUS_IGNORE));
+}
+
+/// Blocks of the buffer's count, one after the other.
+void pack(const CommSchedules& s, const Buffer& from, int first, int blocks, std::byte* to) {
+  const std::int64_t bytes = from.count * from.layout.size * blocks;
+  if (from.layout.is_plain)
+    std::memmove(to, from.at(first), bytes);
+  else
+    copy_by_mpi(s, from.at(first), from.count * blocks, from.type, to, bytes, MPI_PACKED);
+}
+
+void unpack(const CommSchedules& s, const std::byte* from, const Buffer& to, int first, int blocks) {
+  const std::int64_t bytes = to.count * to.layout.size * blocks;
+  if (to.layout.is_plain)
+    std::memmove(to.at(first), from, bytes);
+  else
+    copy_by_mpi(s, from, bytes, MPI_PACKED, to.at(first), to.count * blocks, to.type);
+}
+
+/// What MPI defines, and a schedule can do: elements that lie in memory as they are, with holes only where
+/// MPI's own types have them.
+bool can_reduce(const Layout& layout, MPI_Datatype type, MPI_Op op) {
+  if (op == MPI_OP_NULL) return false;
+  return is_named(op) ? is_defined(op, type) : layout.is_plain || layout.is_named;
+}
+
+bool commutes(MPI_Op op) {
+  if (is_named(op)) return true;
+  int result = 0;
+  check(PMPI_Op_commutative(op, &result));
+  return result != 0;
+}
+
+/// A reduction of `blocks` times `count` elements: prepare(bytes in memory, executor) gives the buffer on
+/// which it works in place, and holds what this rank contributes.
+template <class F>
+std::byte* reduce_in(CommSchedules& s, Operation operation, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                     int blocks, int root, F&& prepare) {
+  if (type == MPI_DATATYPE_NULL) return nullptr;
+  const Layout layout = layout_of(type);
+  if (total(count, type, layout, blocks) < 0 || !can_reduce(layout, type, op)) return nullptr;
+  const std::int64_t bytes = count * layout.extent * blocks;
+  if (bytes > std::numeric_limits<int>::max()) return nullptr;
+  const bool is_free = commutes(op);
+  Executor* const executor = s.executor(operation, bytes, root, !is_free);
+  if (executor == nullptr) return nullptr;
+  std::byte* const data = prepare(bytes);
+  if (data == nullptr) return nullptr;
+  s.transport().begin(type, op);
+  executor->run(s.transport(), data, {count, layout.extent, is_free});
+  return data;
+}
+
+constexpr std::byte* null = nullptr;
+
+/// Brings what this rank contributes to where a reduction works; null for what is no place.
+std::byte* contribute(const void* send, std::byte* place, std::int64_t bytes) {
+  if (send == nullptr || place == nullptr) return nullptr;
+  if (send != MPI_IN_PLACE && send != place) std::copy_n(static_cast<const std::byte*>(send), bytes, place);
+  return place;
+}
+
+}  // namespace
+
+void begin_schedules(const std::string& paths) {
+  if (paths.empty()) return;
+  std::string text;
+  if (world_rank() == 0) {
+    try {
+      text = collectives::read_schedules(paths).dump();
+    } catch (const std::exception& error) {
+      say(fmt::format("AYATORI_COLLECTIVES is ignored: {}", error.what()));
+    }
+  }
+  text = from_first_rank(std::move(text));
+  if (!text.empty()) schedules().table = collectives::ScheduleTable(nlohmann::json::parse(text));
+}
+
+void end_schedules() {
+  if (!settings().reports) return;
+  std::array<std::int64_t, std::size_t{2} * operation_count> counts{};
+  for (int i = 0; i < operation_count; ++i) {
+    counts[i] = schedules().calls[i];
+    counts[operation_count + i] = schedules().done[i];
+  }
+  auto sums = counts;
+  PMPI_Reduce(counts.data(), sums.data(), static_cast<int>(counts.size()), MPI_INT64_T, MPI_SUM, 0,
+              MPI_COMM_WORLD);
+  if (world_rank() != 0) return;
+  std::string text;
+  for (const auto& type : collectives::operations()) {
+    const auto i = static_cast<std::size_t>(type.operation);
+    if (sums[i] > 0)
+      text += fmt::format("{} {} {} of {}", text.empty() ? "" : ",", type.name, sums[operation_count + i],
+                          sums[i]);
+  }
+  say("calls done by schedules:" + (text.empty() ? " none" : text));
+}
+
+namespace by_schedule {
+
+Result broadcast(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
+  return attempt(Operation::broadcast, comm, [&](CommSchedules& s) {
+    const Buffer buffer(data, count, type);
+    const std::int64_t bytes = total(count, type, buffer.layout, 1);
+    if (bytes < 0 || !is_root_in(root, s) || !buffer.is_there()) return false;
+    Executor* const executor = s.executor(Operation::broadcast, bytes, root, false);
+    if (executor == nullptr) return false;
+    if (buffer.layout.is_plain) {
+      move(s, *executor, buffer.at(0), bytes);
+      return true;
+    }
+    std::byte* const scratch = s.scratch(bytes);
+    if (s.rank() == root) pack(s, buffer, 0, 1, scratch);
+    move(s, *executor, scratch, bytes);
+    if (s.rank() != root) unpack(s, scratch, buffer, 0, 1);
+    return true;
+  });
+}
+
+Result reduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+              MPI_Comm comm) {
+  return attempt(Operation::reduce, comm, [&](CommSchedules& s) {
+    if (!is_root_in(root, s)) return false;
+    return reduce_in(s, Operation::reduce, count, type, op, 1, root, [&](std::int64_t bytes) {
+             auto* const place = s.rank() == root ? static_cast<std::byte*>(receive) : s.scratch(bytes);
+             if (send == MPI_IN_PLACE && s.rank() != root) return null;
+             return contribute(send, place, bytes);
+           }) != nullptr;
+  });
+}
+
+Result allreduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                 MPI_Comm comm) {
+  return attempt(Operation::allreduce, comm, [&](CommSchedules& s) {
+    return reduce_in(s, Operation::allreduce, count, type, op, 1, 0, [&](std::int64_t bytes) {
+             return contribute(send, static_cast<std::byte*>(receive), bytes);
+           }) != nullptr;
+  });
+}
+
+Result reduce_scatter_block(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                            MPI_Comm comm) {
+  return attempt(Operation::reduce_scatter, comm, [&](CommSchedules& s) {
+    std::int64_t block = 0;
+    const std::byte* const result =
+        reduce_in(s, Operation::reduce_scatter, count, type, op, s.size(), 0, [&](std::int64_t bytes) {
+          block = bytes / s.size();
+          if (receive == nullptr) return null;
+          return contribute(send == MPI_IN_PLACE ? receive : send, s.scratch(bytes), bytes);
+        });
+    if (result == nullptr) return false;
+    std::copy_n(result + s.rank() * block, block, static_cast<std::byte*>(receive));
+    return true;
+  });
+}
+
+Result gather(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive, MPI_Count count,
+              MPI_Datatype type, int root, MPI_Comm comm) {
+  return attempt(Operation::gather, comm, [&](CommSchedules& s) {
+    const bool is_root = s.rank() == root;
+    const bool is_in_place = send == MPI_IN_PLACE;
+    if (!is_root_in(root, s) || (is_in_place && !is_root)) return false;
+    const Buffer to(receive, is_root ? count : 0, is_root ? type : MPI_DATATYPE_NULL);
+    const Buffer from = is_in_place ? to : Buffer(send, send_count, send_type);
+    const std::int64_t bytes = total(from.count, from.type, from.layout, s.size());
+    if (bytes < 0 || !from.is_there()) return false;
+    Executor* const executor = s.executor(Operation::gather, bytes, root, false);
+    if (executor == nullptr) return false;
+    const bool is_direct = is_root && to.layout.is_plain;
+    std::byte* const data = is_direct ? to.at(0) : s.scratch(bytes);
+    const std::int64_t block = bytes / s.size();
+    if (!is_in_place || !is_direct) pack(s, from, is_in_place ? root : 0, 1, data + s.rank() * block);
+    move(s, *executor, data, block);
+    if (is_root && !is_direct) unpack(s, data, to, 0, s.size());
+    return true;
+  });
+}
+
+Result scatter(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive, MPI_Count count,
+               MPI_Datatype type, int root, MPI_Comm comm) {
+  return attempt(Operation::scatter, comm, [&](CommSchedules& s) {
+    const bool is_root = s.rank() == root;
+    const bool is_in_place = receive == MPI_IN_PLACE;
+    if (!is_root_in(root, s) || (is_in_place && !is_root)) return false;
+    const Buffer from(send, is_root ? send_count : 0, is_root ? send_type : MPI_DATATYPE_NULL);
+    const Buffer to = is_in_place ? from : Buffer(receive, count, type);
+    const std::int64_t bytes = total(to.count, to.type, to.layout, s.size());
+    if (bytes < 0 || !to.is_there()) return false;
+    Executor* const executor = s.executor(Operation::scatter, bytes, root, false);
+    if (executor == nullptr) return false;
+    const bool is_direct = is_root && from.layout.is_plain && executor->only_sends();
+    std::byte* const data = is_direct ? from.at(0) : s.scratch(bytes);
+    const std::int64_t block = bytes / s.size();
+    if (is_root && !is_direct) pack(s, from, 0, s.size(), data);
+    move(s, *executor, data, block);
+    if (!is_in_place) unpack(s, data + s.rank() * block, to, 0, 1);
+    return true;
+  });
+}
+
+Result allgather(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
+                 MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
+  return attempt(Operation::allgather, comm, [&](CommSchedules& s) {
+    const bool is_in_place = send == MPI_IN_PLACE;
+    const Buffer to(receive, count, type);
+    const Buffer from = is_in_place ? to : Buffer(send, send_count, send_type);
+    const std::int64_t bytes = total(count, type, to.layout, s.size());
+    if (bytes < 0 || !to.is_there() || !from.is_there() || !is_same_length(from, to)) return false;
+    Executor* const executor = s.executor(Operation::allgather, bytes, 0, false);
+    if (executor == nullptr) return false;
+    const bool is_direct = to.layout.is_plain;
+    std::byte* const data = is_direct ? to.at(0) : s.scratch(bytes);
+    const std::int64_t block = bytes / s.size();
+    if (!is_in_place || !is_direct) pack(s, from, is_in_place ? s.rank() : 0, 1, data + s.rank() * block);
+    move(s, *executor, data, block);
+    if (!is_direct) unpack(s, data, to, 0, s.size());
+    return true;
+  });
+}
+
+Result alltoall(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
+                MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
+  return attempt(Operation::alltoall, comm, [&](CommSchedules& s) {
+    const bool is_in_place = send == MPI_IN_PLACE;
+    const Buffer to(receive, count, type);
+    const Buffer from = is_in_place ? to : Buffer(send, send_count, send_type);
+    const std::int64_t bytes = total(count, type, to.layout, s.size());
+    if (bytes < 0 || !to.is_there() || !from.is_there() || !is_same_length(from, to)) return false;
+    Executor* const executor = s.executor(Operation::alltoall, bytes, 0, false);
+    if (executor == nullptr) return false;
+    const bool is_direct = to.layout.is_plain;
+    std::byte* const data = is_direct ? to.at(0) : s.scratch(bytes);
+    if (!is_in_place || !is_direct) pack(s, from, 0, s.size(), data);
+    move(s, *executor, data, bytes / s.size());
+    if (!is_direct) unpack(s, data, to, 0, s.size());
+    return true;
+  });
+}
+
+}  // namespace by_schedule
+}  // namespace ayatori::pmpi

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+
+#include "ayatori/collectives/pmpi/session.hpp"
+
+// Collective calls of a program, carried out by schedules of a table. Every function takes the arguments of
+// the call and gives its result, or nothing where the MPI's own has to do it: no schedule for this number of
+// ranks and size, one rank, an intercommunicator, nothing to move, too much to count, an operation that the
+// schedules cannot keep the order of, arguments that are wrong. What decides is the same on all ranks.
+
+namespace ayatori::pmpi {
+
+/// Collective over MPI_COMM_WORLD: rank 0 reads the tables (see collectives::read_schedules), all get them. A
+/// table that does not fit is ignored, with one line from rank 0.
+void begin_schedules(const std::string& paths);
+/// Collective over MPI_COMM_WORLD: with Settings::reports, rank 0 says how many calls were done.
+void end_schedules();
+
+namespace by_schedule {
+
+using Result = std::optional<int>;
+
+Result broadcast(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
+Result reduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+              MPI_Comm comm);
+Result allreduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                 MPI_Comm comm);
+Result reduce_scatter_block(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                            MPI_Comm comm);
+Result gather(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive, MPI_Count count,
+              MPI_Datatype type, int root, MPI_Comm comm);
+Result scatter(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive, MPI_Count count,
+               MPI_Datatype type, int root, MPI_Comm comm);
+Result allgather(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
+                 MPI_Count count, MPI_Datatype type, MPI_Comm comm);
+Result alltoall(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
+                MPI_Count count, MPI_Datatype type, MPI_Comm comm);
+
+}  // namespace by_schedule
+}  // namespace ayatori::pmpi

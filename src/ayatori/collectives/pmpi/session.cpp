@@ -1,0 +1,154 @@
+#include "ayatori/collectives/pmpi/session.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <numeric>
+
+#include "ayatori/collectives/pmpi/schedules.hpp"
+#include "ayatori/collectives/pmpi/trace.hpp"
+
+namespace ayatori::pmpi {
+
+namespace {
+
+/// Of this process. MPI calls back into it until it ends, so it is never destroyed.
+struct Session {
+  std::atomic<bool> is_active = false;
+  bool is_tracing = false;
+  Settings settings;
+  int rank = 0;
+  int size = 1;
+  int keyval = MPI_KEYVAL_INVALID;
+  std::mutex new_facts;
+  std::atomic<CommFacts*> world = nullptr;  ///< of MPI_COMM_WORLD: most calls ask for these
+};
+
+Session& session() {
+  static auto* const the_session = new Session;
+  return *the_session;
+}
+
+int delete_facts(MPI_Comm /*comm*/, int /*keyval*/, void* facts, void* /*extra*/) {
+  delete static_cast<CommFacts*>(facts);
+  return MPI_SUCCESS;
+}
+
+/// The value of a variable on rank 0 of MPI_COMM_WORLD; empty if it has none. Collective.
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return from_first_rank(value != nullptr ? value : "");
+}
+
+std::unique_ptr<CommFacts> new_facts_of(MPI_Comm comm) {
+  auto facts = std::make_unique<CommFacts>();
+  int is_inter = 0;
+  PMPI_Comm_test_inter(comm, &is_inter);
+  facts->is_intra = is_inter == 0;
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Group world = MPI_GROUP_NULL;
+  if (facts->is_intra)
+    PMPI_Comm_group(comm, &group);
+  else
+    PMPI_Comm_remote_group(comm, &group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  int size = 0;
+  PMPI_Group_size(group, &size);
+  std::vector<int> ranks(size);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  facts->world_ranks.resize(size);
+  PMPI_Group_translate_ranks(group, size, ranks.data(), world, facts->world_ranks.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  facts->is_in_world = facts->is_intra;
+  for (const int rank : facts->world_ranks) facts->is_in_world = facts->is_in_world && rank != MPI_UNDEFINED;
+  PMPI_Comm_rank(comm, &facts->rank);
+  if (session().is_tracing && facts->is_in_world) facts->calls = calls_of_members(facts->world_ranks);
+  return facts;
+}
+
+}  // namespace
+
+bool is_active() {
+  return session().is_active.load(std::memory_order_relaxed);
+}
+
+bool is_tracing() {
+  return is_active() && session().is_tracing;
+}
+
+const Settings& settings() {
+  return session().settings;
+}
+
+int world_size() {
+  return session().size;
+}
+
+int world_rank() {
+  return session().rank;
+}
+
+std::string from_first_rank(std::string text) {
+  auto length = static_cast<int>(text.size());
+  PMPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  text.resize(length);
+  PMPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
+  return text;
+}
+
+CommFacts& facts_of(MPI_Comm comm) {
+  Session& s = session();
+  if (comm == MPI_COMM_WORLD) {
+    if (CommFacts* const facts = s.world.load(std::memory_order_acquire)) return *facts;
+  }
+  void* value = nullptr;
+  int is_there = 0;
+  PMPI_Comm_get_attr(comm, s.keyval, &value, &is_there);
+  if (is_there != 0) return *static_cast<CommFacts*>(value);
+  const std::lock_guard lock(s.new_facts);
+  PMPI_Comm_get_attr(comm, s.keyval, &value, &is_there);
+  if (is_there != 0) return *static_cast<CommFacts*>(value);
+  CommFacts* const facts = new_facts_of(comm).release();
+  PMPI_Comm_set_attr(comm, s.keyval, facts);
+  if (comm == MPI_COMM_WORLD) s.world.store(facts, std::memory_order_release);
+  return *facts;
+}
+
+void begin() {
+  Session& s = session();
+  PMPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &s.size);
+  s.settings.trace = variable("AYATORI_TRACE");
+  s.settings.reports = variable("AYATORI_COLLECTIVES_REPORT") == "1";
+  MPI_Comm parent = MPI_COMM_NULL;  // what a job spawns would overwrite the trace of the job
+  PMPI_Comm_get_parent(&parent);
+  s.is_tracing = !s.settings.trace.empty() && parent == MPI_COMM_NULL;
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_facts, &s.keyval, nullptr);
+  begin_schedules(variable("AYATORI_COLLECTIVES"));
+  s.is_active = true;
+}
+
+void end() {
+  Session& s = session();
+  if (!s.is_active) return;
+  end_schedules();
+  if (s.is_tracing) write_trace(s.settings.trace);
+  s.is_active = false;
+  s.world = nullptr;
+  for (const MPI_Comm comm : {MPI_COMM_SELF, MPI_COMM_WORLD}) {
+    void* value = nullptr;
+    int is_there = 0;
+    PMPI_Comm_get_attr(comm, s.keyval, &value, &is_there);
+    if (is_there != 0) PMPI_Comm_delete_attr(comm, s.keyval);
+  }
+}
+
+void say(const std::string& text) {
+  const std::string line = "ayatori: " + text + "\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace ayatori::pmpi

@@ -1,0 +1,59 @@
+#pragma once
+
+// The C++ bindings that MPI-3 removed stay out, with the library that they would need.
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+// libayatori_pmpi.so stands between a program and its MPI. This folder calls MPI by its PMPI names alone:
+// what it does itself is neither recorded nor replaced.
+
+namespace ayatori::pmpi {
+
+class CommSchedules;
+struct MemberCalls;
+
+/// What this library keeps with a communicator, as an attribute of it; freed with it.
+struct CommFacts {
+  std::vector<int> world_ranks;  ///< of those whom point-to-point calls name; MPI_UNDEFINED: not in our world
+  bool is_intra = false;         ///< not between two groups
+  bool is_in_world = false;      ///< all of its members are
+  int rank = 0;
+  std::shared_ptr<CommSchedules> schedules;  ///< of communicators that have some
+  bool has_asked_for_schedules = false;
+  MemberCalls* calls = nullptr;  ///< collective calls of these members; of the tracer
+};
+
+/// What the environment asks for, the same on all ranks: what rank 0 of MPI_COMM_WORLD has found.
+struct Settings {
+  std::string trace;     ///< AYATORI_TRACE: the file to write; empty: nothing is recorded
+  bool reports = false;  ///< AYATORI_COLLECTIVES_REPORT: says at the end how many calls schedules have done
+};
+
+/// Whether MPI runs and this library with it: between begin() and end().
+bool is_active();
+bool is_tracing();
+const Settings& settings();
+/// Of MPI_COMM_WORLD.
+int world_size();
+int world_rank();
+
+/// Collective over MPI_COMM_WORLD: what its rank 0 has.
+std::string from_first_rank(std::string text);
+
+/// The facts of a communicator that is not MPI_COMM_NULL.
+CommFacts& facts_of(MPI_Comm comm);
+
+/// Collective over MPI_COMM_WORLD, once MPI has begun: reads the environment, and the table of schedules.
+void begin();
+/// Collective over MPI_COMM_WORLD, before MPI ends: writes what was recorded.
+void end();
+
+/// One line on stderr, "ayatori: ...".
+void say(const std::string& text);
+
+}  // namespace ayatori::pmpi

@@ -1,0 +1,40 @@
+#include "ayatori/collectives/pmpi/transport.hpp"
+
+namespace ayatori::pmpi {
+
+void check(int code) {
+  if (code != MPI_SUCCESS) throw MpiError(code);
+}
+
+void PmpiTransport::begin(MPI_Datatype type, MPI_Op op) {
+  type_ = type;
+  op_ = op;
+  requests_.clear();
+}
+
+void PmpiTransport::begin_receive(std::byte* data, std::int64_t length, int peer, int tag) {
+  check(PMPI_Irecv(data, static_cast<int>(length), MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()));
+}
+
+void PmpiTransport::begin_send(const std::byte* data, std::int64_t length, int peer, int tag) {
+  check(PMPI_Isend(data, static_cast<int>(length), MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()));
+}
+
+void PmpiTransport::wait_all() {
+  check(PMPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
+  requests_.clear();
+}
+
+std::size_t PmpiTransport::wait_any() {
+  int done = MPI_UNDEFINED;
+  check(PMPI_Waitany(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUS_IGNORE));
+  requests_[done] = requests_.back();
+  requests_.pop_back();
+  return done;
+}
+
+void PmpiTransport::combine(const std::byte* in, std::byte* inout, std::int64_t count) {
+  check(PMPI_Reduce_local(in, inout, static_cast<int>(count), type_, op_));
+}
+
+}  // namespace ayatori::pmpi

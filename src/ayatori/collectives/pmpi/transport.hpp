@@ -1,0 +1,41 @@
+#pragma once
+
+#include <stdexcept>
+#include <vector>
+
+#include "ayatori/collectives/executor.hpp"
+#include "ayatori/collectives/pmpi/session.hpp"
+
+namespace ayatori::pmpi {
+
+/// A call of MPI that failed.
+struct MpiError : std::runtime_error {
+  explicit MpiError(int error_code) : std::runtime_error("MPI"), code(error_code) {}
+  int code;
+};
+
+/// Throws MpiError unless `code` is MPI_SUCCESS.
+void check(int code);
+
+/// Messages of an executor on a communicator that returns errors; operands are combined by MPI's own loops.
+class PmpiTransport final : public collectives::Transport {
+ public:
+  explicit PmpiTransport(MPI_Comm comm) : comm_(comm) {}
+
+  /// Before every run: of calls that reduce, the type and the operation; forgets what a failed run has left.
+  void begin(MPI_Datatype type, MPI_Op op);
+
+  void begin_receive(std::byte* data, std::int64_t length, int peer, int tag) override;
+  void begin_send(const std::byte* data, std::int64_t length, int peer, int tag) override;
+  void wait_all() override;
+  std::size_t wait_any() override;
+  void combine(const std::byte* in, std::byte* inout, std::int64_t count) override;
+
+ private:
+  MPI_Comm comm_;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  MPI_Op op_ = MPI_OP_NULL;
+  std::vector<MPI_Request> requests_;
+};
+
+}  // namespace ayatori::pmpi

@@ -1,0 +1,109 @@
+#include "ayatori/collectives/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/collectives/plan_json.hpp"
+
+namespace ayatori::collectives {
+
+namespace {
+
+using nlohmann::json;
+
+/// What a table needs of what a search has written.
+json without_finalists(const json& search) {
+  json kept{{"schema", search.at("schema")},
+            {"operation", search.at("operation")},
+            {"ranks", search.at("ranks")},
+            {"best", json::array()}};
+  for (const auto& best : search.at("best"))
+    kept["best"].push_back({{"bytes", best.at("bytes")}, {"plan", best.at("plan")}});
+  return kept;
+}
+
+json read_file(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw InputError("cannot be read");
+  const auto content = json::parse(file);
+  json schedules = json::array();
+  for (const auto& search : content.is_array() ? content : json::array({content}))
+    schedules.push_back(without_finalists(search));
+  [[maybe_unused]] const ScheduleTable valid(schedules);  // or it throws
+  return schedules;
+}
+
+}  // namespace
+
+ScheduleTable::ScheduleTable(const json& schedules) {
+  try {
+    for (const auto& search : schedules) {
+      if (search.at("schema") != schedules_schema)
+        throw InputError("not what `collectives search --json` writes");
+      const auto what = operation(search.at("operation").get<std::string>());
+      const int ranks = search.at("ranks");
+      auto& list = entries_[{ranks, what}];
+      for (const auto& best : search.at("best")) {
+        list.push_back({best.at("bytes"), plan_of(best.at("plan"))});
+        const TableEntry& entry = list.back();
+        if (entry.plan.operation != what || entry.plan.ranks != ranks)
+          throw InputError(fmt::format("a plan for {} on {} ranks among those for {} on {}",
+                                       type_of(entry.plan.operation).name, entry.plan.ranks,
+                                       type_of(what).name, ranks));
+        if (entry.bytes < 1) throw InputError(fmt::format("a plan for {} bytes", entry.bytes));
+      }
+      std::ranges::stable_sort(list, {}, &TableEntry::bytes);
+    }
+  } catch (const json::exception& error) {
+    throw InputError(error.what());
+  }
+}
+
+bool ScheduleTable::has(int ranks) const {
+  const auto first = entries_.lower_bound({ranks, Operation{}});
+  return first != entries_.end() && first->first.first == ranks;
+}
+
+std::span<const TableEntry> ScheduleTable::entries(Operation operation, int ranks) const {
+  const auto found = entries_.find({ranks, operation});
+  if (found == entries_.end()) return {};
+  return found->second;
+}
+
+json read_schedules(const std::string& paths) {
+  json schedules = json::array();
+  std::size_t begin = 0;
+  while (begin <= paths.size()) {
+    const std::size_t end = std::min(paths.find(':', begin), paths.size());
+    const std::string path = paths.substr(begin, end - begin);
+    begin = end + 1;
+    if (path.empty()) continue;
+    try {
+      for (auto& search : read_file(path)) schedules.push_back(std::move(search));
+    } catch (const json::exception& error) {
+      throw InputError(fmt::format("{}: {}", path, error.what()));
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: {}", path, error.what()));
+    }
+  }
+  return schedules;
+}
+
+const TableEntry* nearest(std::span<const TableEntry> entries, std::int64_t bytes) {
+  if (entries.empty() || bytes / table_reach > entries.back().bytes) return nullptr;
+  const auto above = std::ranges::lower_bound(entries, bytes, {}, &TableEntry::bytes);
+  if (above == entries.begin()) return &*above;
+  const std::int64_t below = (above - 1)->bytes;
+  // bytes / below <= above / bytes, without overflow
+  const bool is_below =
+      above == entries.end() || static_cast<double>(bytes) / static_cast<double>(below) <=
+                                    static_cast<double>(above->bytes) / static_cast<double>(bytes);
+  if (!is_below) return &*above;
+  return &*std::ranges::lower_bound(entries, below, {}, &TableEntry::bytes);
+}
+
+}  // namespace ayatori::collectives

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ayatori/collectives/word_schedule.hpp"
+
+namespace ayatori::collectives {
+
+/// Of what `ayatori collectives search --json` writes.
+inline constexpr const char* schedules_schema = "ayatori.collective-schedules/1";
+
+/// Which schedule is best for one size.
+struct TableEntry {
+  std::int64_t bytes;  ///< of the buffer: all blocks, where the operation is by rank
+  WordPlan plan;
+};
+
+/// The best schedules that searches have found, by operation, number of ranks and size.
+class ScheduleTable {
+ public:
+  ScheduleTable() = default;
+  /// `schedules`: an array of what searches have written. Throws InputError for anything else.
+  explicit ScheduleTable(const nlohmann::json& schedules);
+
+  bool is_empty() const { return entries_.empty(); }
+  bool has(int ranks) const;
+  /// By ascending size; of one size, in the order of the searches. Empty if there are none.
+  std::span<const TableEntry> entries(Operation operation, int ranks) const;
+
+ private:
+  std::map<std::pair<int, Operation>, std::vector<TableEntry>> entries_;  ///< by ranks, operation
+};
+
+/// Reads files whose names are separated by colons; each holds what one search has written, or an array of
+/// such. Of the plans those of the best are kept. Throws InputError that names the file.
+nlohmann::json read_schedules(const std::string& paths);
+
+/// A call this many times as long as the longest that was searched for has no schedule. Short ones have.
+inline constexpr std::int64_t table_reach = 2;
+
+/// The entry whose size is nearest, as a ratio: the first of the smallest such size. Null if there is none.
+const TableEntry* nearest(std::span<const TableEntry> entries, std::int64_t bytes);
+
+}  // namespace ayatori::collectives

@@ -1,0 +1,74 @@
+#include "ayatori/collectives/table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/base/temporary_file.hpp"
+#include "ayatori/collectives/plan_json.hpp"
+
+namespace ayatori::collectives {
+namespace {
+
+nlohmann::json search_result(Operation operation, int ranks, const std::vector<std::int64_t>& sizes) {
+  nlohmann::json best = nlohmann::json::array();
+  const auto plan = make_plan(operation, ranks, parse_word("C"), DigitOrder::near_first, std::vector{ranks});
+  for (const std::int64_t bytes : sizes)
+    best.push_back({{"bytes", bytes}, {"plan", json_of(plan)}, {"finalists", nlohmann::json::array()}});
+  return {
+      {"schema", schedules_schema}, {"operation", type_of(operation).name}, {"ranks", ranks}, {"best", best}};
+}
+
+TEST(ScheduleTable, FindsByOperationAndRanks) {
+  const ScheduleTable table(nlohmann::json::array({search_result(Operation::broadcast, 4, {64, 8}),
+                                                   search_result(Operation::reduce, 3, {8}),
+                                                   search_result(Operation::broadcast, 4, {16})}));
+  EXPECT_FALSE(table.is_empty());
+  EXPECT_TRUE(table.has(3));
+  EXPECT_TRUE(table.has(4));
+  EXPECT_FALSE(table.has(2));
+  EXPECT_FALSE(table.has(5));
+  EXPECT_TRUE(table.entries(Operation::broadcast, 3).empty());
+  const auto entries = table.entries(Operation::broadcast, 4);
+  ASSERT_EQ(entries.size(), 3);
+  EXPECT_EQ(entries[0].bytes, 8);
+  EXPECT_EQ(entries[1].bytes, 16);
+  EXPECT_EQ(entries[2].bytes, 64);
+  EXPECT_TRUE(ScheduleTable().is_empty());
+}
+
+TEST(ScheduleTable, NearestSizeAsARatio) {
+  const ScheduleTable table(
+      nlohmann::json::array({search_result(Operation::broadcast, 4, {8, 64, 64, 1024})}));
+  const auto entries = table.entries(Operation::broadcast, 4);
+  const auto place = [&](std::int64_t bytes) { return nearest(entries, bytes) - entries.data(); };
+  EXPECT_EQ(place(1), 0);
+  EXPECT_EQ(place(22), 0);
+  EXPECT_EQ(place(23), 1);  // beyond sqrt(8 * 64); of equal sizes the first
+  EXPECT_EQ(place(64), 1);
+  EXPECT_EQ(place(200), 1);
+  EXPECT_EQ(place(300), 3);
+  EXPECT_EQ(place(2049), 3);
+  EXPECT_EQ(nearest(entries, 2050), nullptr);
+  EXPECT_EQ(nearest({}, 8), nullptr);
+}
+
+TEST(ScheduleTable, ReadsSeveralFiles) {
+  const std::string folder = testing::TempDir();
+  const auto one = search_result(Operation::broadcast, 4, {8});
+  write_file(folder + "/one.json", one.dump());
+  write_file(folder + "/two.json",
+             nlohmann::json::array({one, search_result(Operation::reduce, 4, {8})}).dump());
+  const auto all = read_schedules(folder + "/one.json:" + folder + "/two.json");
+  EXPECT_EQ(all.size(), 3);
+  EXPECT_FALSE(all[0]["best"][0].contains("finalists"));
+  EXPECT_EQ(ScheduleTable(all).entries(Operation::broadcast, 4).size(), 2);
+  write_file(folder + "/bad.json", "[7]");
+  EXPECT_THROW(read_schedules(folder + "/one.json:" + folder + "/bad.json"), InputError);
+  EXPECT_THROW(read_schedules(folder + "/none.json"), InputError);
+  EXPECT_TRUE(read_schedules("").empty());
+}
+
+}  // namespace
+}  // namespace ayatori::collectives

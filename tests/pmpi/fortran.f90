@@ -1,0 +1,108 @@
+! Collective calls and messages of a Fortran program, by the module `mpi` or (with -DF08) by `mpi_f08`.
+program fortran
+#ifdef F08
+  use mpi_f08
+#else
+  use mpi
+#endif
+  implicit none
+  integer :: rank, ranks, error, root, i, next, previous
+  integer, parameter :: n = 50
+  double precision :: mine(n), theirs(n)
+  double precision, allocatable :: all(:), blocks(:)
+
+  call MPI_Init(error)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)
+  allocate (all(n * ranks), blocks(n * ranks))
+  next = mod(rank + 1, ranks)
+  previous = mod(rank + ranks - 1, ranks)
+
+  mine = rank
+  call MPI_Sendrecv(mine, n, MPI_DOUBLE_PRECISION, next, 1, theirs, n, MPI_DOUBLE_PRECISION, previous, 1, &
+                    MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
+  call expect(all_are(theirs, dble(previous)), 'sendrecv')
+
+  do root = 0, ranks - 1
+    mine = rank
+    call MPI_Bcast(mine, n, MPI_DOUBLE_PRECISION, root, MPI_COMM_WORLD, error)
+    call expect(all_are(mine, dble(root)), 'bcast')
+
+    mine = rank + 1
+    call MPI_Reduce(mine, theirs, n, MPI_DOUBLE_PRECISION, MPI_SUM, root, MPI_COMM_WORLD, error)
+    if (rank == root) call expect(all_are(theirs, sum_of_ranks()), 'reduce')
+    if (rank == root) then
+      call MPI_Reduce(MPI_IN_PLACE, mine, n, MPI_DOUBLE_PRECISION, MPI_SUM, root, MPI_COMM_WORLD, error)
+      call expect(all_are(mine, sum_of_ranks()), 'reduce in place')
+    else
+      call MPI_Reduce(mine, theirs, n, MPI_DOUBLE_PRECISION, MPI_SUM, root, MPI_COMM_WORLD, error)
+    end if
+
+    mine = rank
+    all = -1
+    call MPI_Gather(mine, n, MPI_DOUBLE_PRECISION, all, n, MPI_DOUBLE_PRECISION, root, MPI_COMM_WORLD, error)
+    do i = 0, ranks - 1
+      if (rank == root) call expect(all_are(all(i * n + 1:(i + 1) * n), dble(i)), 'gather')
+    end do
+    do i = 0, ranks - 1
+      all(i * n + 1:(i + 1) * n) = i
+    end do
+    if (rank == root) then
+      call MPI_Scatter(all, n, MPI_DOUBLE_PRECISION, MPI_IN_PLACE, n, MPI_DOUBLE_PRECISION, root, &
+                       MPI_COMM_WORLD, error)
+    else
+      call MPI_Scatter(all, n, MPI_DOUBLE_PRECISION, theirs, n, MPI_DOUBLE_PRECISION, root, &
+                       MPI_COMM_WORLD, error)
+      call expect(all_are(theirs, dble(rank)), 'scatter')
+    end if
+  end do
+
+  mine = rank + 1
+  call MPI_Allreduce(mine, theirs, n, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
+  call expect(all_are(theirs, sum_of_ranks()), 'allreduce')
+  call MPI_Allreduce(MPI_IN_PLACE, mine, n, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
+  call expect(all_are(mine, sum_of_ranks()), 'allreduce in place')
+
+  all = -1
+  all(rank * n + 1:(rank + 1) * n) = rank
+  call MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, n, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, error)
+  do i = 0, ranks - 1
+    call expect(all_are(all(i * n + 1:(i + 1) * n), dble(i)), 'allgather in place')
+  end do
+
+  all = rank
+  call MPI_Alltoall(all, n, MPI_DOUBLE_PRECISION, blocks, n, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, error)
+  do i = 0, ranks - 1
+    call expect(all_are(blocks(i * n + 1:(i + 1) * n), dble(i)), 'alltoall')
+  end do
+
+  all = rank + 1
+  call MPI_Reduce_scatter_block(all, mine, n, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
+  call expect(all_are(mine, sum_of_ranks()), 'reduce_scatter_block')
+  call MPI_Finalize(error)
+
+contains
+
+  logical function all_are(values, value)
+    double precision, intent(in) :: values(:), value
+    all_are = all_of(values == value)
+  end function
+
+  logical function all_of(flags)
+    logical, intent(in) :: flags(:)
+    all_of = count(flags) == size(flags)
+  end function
+
+  double precision function sum_of_ranks()
+    sum_of_ranks = ranks * (ranks + 1) / 2
+  end function
+
+  subroutine expect(is_right, what)
+    logical, intent(in) :: is_right
+    character(len=*), intent(in) :: what
+    integer :: ignored
+    if (is_right) return
+    write (0, *) 'rank', rank, 'wrong: ', what
+    call MPI_Abort(MPI_COMM_WORLD, 1, ignored)
+  end subroutine
+end program

@@ -1,0 +1,41 @@
+"""A Fortran program, of which both MPIs' Fortran functions make calls in ways of their own."""
+
+import json
+import re
+import unittest
+
+from harness import FORTRAN, MPIRUN, RANKS, ProgramTest
+from plans import Plans
+
+
+@unittest.skipUnless(FORTRAN, "there is no Fortran compiler, or it has no sanitizers")
+class Fortran(ProgramTest):
+    def check(self, program):
+        (self.folder / "table.json").write_text(json.dumps(list(Plans(5).searches(max(RANKS, 2)))))
+        done = self.run_program(program, AYATORI_COLLECTIVES="table.json", AYATORI_COLLECTIVES_REPORT=1,
+                                AYATORI_TRACE="trace.json")
+        counts = re.findall(r"([a-z-]+) (\d+) of (\d+)", done.stderr)
+        self.assertEqual(len(counts), 8, done.stderr)
+        for operation, ours, all_calls in counts:
+            self.assertEqual(ours, all_calls if RANKS > 1 else "0", operation)
+        trace = json.loads((self.folder / "trace.json").read_text())
+        messages = [[rank, (rank + 1) % RANKS, 1, 400] for rank in range(RANKS)]
+        self.assertEqual(trace["messages"], messages)
+        calls = {call["call"]: call["calls"] for call in trace["calls"]}
+        self.assertEqual(calls, {"MPI_Sendrecv": RANKS, "MPI_Bcast": RANKS**2, "MPI_Reduce": 2 * RANKS**2,
+                                 "MPI_Gather": RANKS**2, "MPI_Scatter": RANKS**2, "MPI_Allreduce": 2 * RANKS,
+                                 "MPI_Allgather": RANKS, "MPI_Alltoall": RANKS, "MPI_Reduce_scatter_block": RANKS})
+
+    def test_module_mpi(self):
+        self.check("fortran")
+
+    @unittest.skipIf("mpich" in MPIRUN, "its module mpi_f08 calls PMPI names, which cannot be put before")
+    def test_module_mpi_f08(self):
+        self.check("fortran_f08")
+
+    def test_programs_that_are_not_seen_run_as_ever(self):
+        self.assertEqual(self.run_program("fortran_f08").stderr, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
