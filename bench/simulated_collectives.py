@@ -11,8 +11,9 @@ size of every algorithm is a simulation of its own, so that any figure can be ha
 
 What the rivals take does not depend on the schedules. It is kept in bench/golden/PLATFORM.rivals.json, and only what
 is not there is simulated, what vendors choose first: the file is removed to begin again. Our own times, with the plans,
-go to bench/golden/PLATFORM.ours.json, at every run. An algorithm that fails, gives a wrong result, wants too much
-memory or takes longer than the time limit has no seconds; after a time limit it is not asked for longer messages.
+go to bench/golden/PLATFORM.ours.json, anew at every run for the sizes of the run. An algorithm that fails, gives a wrong
+result, wants too much memory or takes longer than the time limit has no seconds; after a time limit it is not asked for
+longer messages.
 
 A platform of more ranks than --probe-ranks is probed by the first so many, and the groups that are found are continued.
 """
@@ -71,7 +72,7 @@ class Simulator:
         ranks = ranks or self.platform.ranks
         limit = math.ceil(time_limit or self.options.time_limit)
         memory = int(self.options.memory * (1 << 30)) + ranks * RANK_BYTES
-        command = ["nice", "-n", "19", "timeout", str(WALL_LIMIT * limit), "prlimit", f"--cpu={limit}",
+        command = ["nice", "-n", "10", "timeout", "--foreground", str(WALL_LIMIT * limit), "prlimit", f"--cpu={limit}",
                    f"--as={memory}", self.options.smpirun, "-np", ranks,
                    "-platform", self.folder / f"{self.platform.name}.xml",
                    "-hostfile", self.folder / self.platform.name, *MODEL, *settings, self.program, *words]
@@ -149,11 +150,13 @@ def extended(profile, ranks):
             "source": f"{profile['source']} with {profile['ranks']} ranks, continued"}
 
 
-def doubling(operation, ranks, size):
-    """The value of a schedules file with one that is short for any number of ranks: beside it rivals run."""
+def beside_rivals(operation, ranks, size):
+    """The value of a schedules file with one that is right, and cheap to simulate, for any number of ranks: what the
+    rivals' results are held against."""
     has_words = operation in ("bcast", "reduce", "allreduce")
+    exchange = "direct" if operation == "alltoall" else "doubling"
     plan = {"operation": operation, "ranks": ranks, "root": 0, "word": "C" if has_words else "",
-            "digits": [{"stride": 1, "radix": ranks, "exchange": "doubling"}], "segments": 1, "under_way": 1}
+            "digits": [{"stride": 1, "radix": ranks, "exchange": exchange}], "segments": 1, "under_way": 1}
     return {"schema": "ayatori.collective-schedules/1", "best": [{"bytes": size, "plan": plan}]}
 
 
@@ -212,8 +215,12 @@ def time_rival(simulator, operation, name, size, known):
     if "time limit" in [seconds for other, seconds in known.items() if int(other) < size]:
         return "time limit"
     ranks = simulator.platform.ranks
-    timings = simulator.bench(doubling(operation, ranks, size), "mpi", settings_of(operation, name, ranks))
+    timings = simulator.bench(beside_rivals(operation, ranks, size), "mpi", settings_of(operation, name, ranks))
     return timings if isinstance(timings, str) else rounded(timings[0]["mpi_seconds"]["median"])
+
+
+def by_bytes(entries):
+    return dict(sorted(entries.items(), key=lambda item: int(item[0])))
 
 
 def load(path):
@@ -261,7 +268,7 @@ def measure_rivals(options, simulator, operations, sizes, pool):
         _, size, operation, name = point
         times = golden[operation]["rivals"][name]
         times[str(size)] = seconds
-        golden[operation]["rivals"][name] = dict(sorted(times.items(), key=lambda item: int(item[0])))
+        golden[operation]["rivals"][name] = by_bytes(times)
         write_golden(path, golden)
         runs.say(f"{simulator.platform.name} {operation} {name}, {size}: {seconds}")
 
@@ -293,12 +300,9 @@ def measure_ours(options, simulator, operations, sizes, pool):
         return {key: value for key, value in schedules.items() if key != "best"}, time_ours(simulator, schedules)
     points = [(operation, size) for operation in operations for size in sizes
               if fits(options, operation, simulator.platform.ranks, size)]
-    begun = set()
     for (operation, size), (head, entry) in zip(points, pool.map(find, points)):
-        if operation not in begun:
-            golden[operation] = {"schedules": head, "sizes": {}}
-            begun.add(operation)
-        golden[operation]["sizes"][str(size)] = entry
+        found = {**golden.get(operation, {"sizes": {}})["sizes"], str(size): entry}
+        golden[operation] = {"schedules": head, "sizes": by_bytes(found)}
         write_golden(path, golden)
         runs.say(f"{simulator.platform.name} {operation}, {size}: {entry.get('seconds', entry.get('failed'))}")
 
