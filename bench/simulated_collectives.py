@@ -318,6 +318,7 @@ class Point(typing.NamedTuple):
     model: float
     best: float
     which: str
+    rivals: int
     vendors: dict
 
     @property
@@ -337,7 +338,7 @@ def points_of(platform, rivals, ours):
             which = min(seconds, key=seconds.get)
             vendors = {name: seconds[f"selector {name}"] for name in VENDORS if f"selector {name}" in seconds}
             points.append(Point(platform, operation, int(size), entry["seconds"], entry["plan"]["text"],
-                                entry["plan"]["seconds"], seconds[which], which, vendors))
+                                entry["plan"]["seconds"], seconds[which], which, len(seconds), vendors))
     return points
 
 
@@ -416,10 +417,10 @@ def summary(points):
 def point_row(point, head):
     vendors = [f"{point.vendors[name] / point.ours:.2f}" if name in point.vendors else "failed" for name in VENDORS]
     return [*head, point.bytes, point.plan, f"{point.ours * 1e6:.2f}", f"{point.model / point.ours:.2f}",
-            f"{point.best * 1e6:.2f}", point.which, f"{point.ratio:.2f}", *vendors]
+            f"{point.best * 1e6:.2f}", point.which, point.rivals, f"{point.ratio:.2f}", *vendors]
 
 
-POINT = ["bytes", "ours", "ours, us", "model", "best other, us", "which", "best other / ours",
+POINT = ["bytes", "ours", "ours, us", "model", "best other, us", "which", "of", "best other / ours",
          *(f"{name} / ours" for name in VENDORS)]
 
 
@@ -486,7 +487,7 @@ def main():
     options.folder.mkdir(parents=True, exist_ok=True)
     sizes = sizes_of(options.sizes)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for name in options.platforms:
+        for name in options.platforms if options.only != "report" else []:
             try:
                 simulator = Simulator(options, simulated_platforms.platform(name), options.folder)
                 if options.only in (None, "rivals"):
