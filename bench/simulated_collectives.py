@@ -94,10 +94,10 @@ class Simulator:
             return "time limit"
         if any(line.startswith("ayatori: ") and line.endswith(" by the MPI") for line in said.splitlines()):
             return "wrong result"
+        if "out of memory" in said:
+            return "memory"  # also where the other ranks then wait for ever
         if "Deadlock detected" in said:
             return "deadlock"
-        if any(words in said for words in ("bad_alloc", "not enough memory", "Cannot allocate memory")):
-            return "memory"
         return f"exit status {status}" if status != 0 else "no result"
 
     def profile(self):
