@@ -2,7 +2,7 @@
 """The schedules that are found against every algorithm of the simulated MPI, on simulated machines: deterministic.
 
 usage: bench/simulated_collectives.py [--platforms gigabit-8x2 altix-32 ...] [--operations bcast allreduce allgather]
-                                      [--sizes 8:16M] [--only rivals|ours|report] [--markdown FILE]
+                                      [--sizes 8:16M|8,512,32K] [--only rivals|ours|report] [--markdown FILE]
 
 On every platform (a name as bench/simulated_platforms.py knows it) `ayatori probe` measures the machine, `ayatori
 collectives search` finds a schedule for every size, and `ayatori collectives bench` times it; and so it does each
@@ -10,9 +10,12 @@ algorithm that SMPI can be told to use, and its four copies of vendors' choices.
 size of every algorithm is a simulation of its own, so that any figure can be had again alone.
 
 What the rivals take does not depend on the schedules. It is kept in bench/golden/PLATFORM.rivals.json, and only what
-is not there is simulated: the file is removed to begin again. Our own times, with the plans, go to
-bench/golden/PLATFORM.ours.json, at every run. An algorithm that fails, gives a wrong result or takes longer than the
-time limit has no seconds; after a time limit it is not asked for longer messages.
+is not there is simulated, what vendors choose first: the file is removed to begin again. Our own times, with the plans,
+go to bench/golden/PLATFORM.ours.json, anew at every run for the sizes of the run. An algorithm that fails, gives a wrong
+result, wants too much memory or takes longer than the time limit has no seconds; after a time limit it is not asked for
+longer messages.
+
+A platform of more ranks than --probe-ranks is probed by the first so many, and the groups that are found are continued.
 """
 
 import collections
@@ -36,10 +39,13 @@ GOLDEN = runs.ROOT / "bench" / "golden"
 MODEL = ["--cfg=smpi/simulate-computation:no", "--cfg=network/model:CM02", "--cfg=network/weight-S:0",
          "--cfg=network/crosstraffic:no", "--log=root.thresh:warning"]
 VENDORS = ("ompi", "mpich", "mvapich2", "impi")
+DEFAULT = "default"
 LEFT_OUT = {"arrival_pattern_aware", "arrival_pattern_aware_wait", "arrival_scatter",  # for ranks that come late
             "automatic"}  # tries all others in every call
 QUICK = ["--cfg=smpi/coll-selector:mpich"]  # where the MPI's choice does not matter: its default is slow to simulate
-TIME_LIMIT = (128 + signal.SIGXCPU, 128 + signal.SIGKILL)  # as smpirun passes the end of its simulator on
+MANY_RANKS = 128  # from here on it is too slow even around the one operation that is timed
+TIME_LIMIT = (124, 128 + signal.SIGXCPU, 128 + signal.SIGKILL)  # of timeout, and of the simulator through smpirun
+WALL_LIMIT = 20  # times the limit of the processor: others may use it too
 BENCH_OPTIONS = "--calls 1"
 STEP = 8  # from size to size
 PREDICTIONS = {"seconds": "model", "replayed_seconds": "replay"}  # of a finalist
@@ -47,6 +53,7 @@ LOSS = 0.95  # below this a point is reported as lost
 LONG = 1 << 20  # bytes of a broadcast from which splitting and pipelining have to show
 BUFFERS = {"bcast": 4, "allgather": 5}  # that a rank has at once at most, the executor's and SMPI's copies among them
 MOST_BUFFERS = 8
+RANK_BYTES = 16 << 20  # addresses of a rank without buffers: its stack, its copy of the program
 
 
 class Simulator:
@@ -54,17 +61,21 @@ class Simulator:
 
     def __init__(self, options, platform, folder):
         self.options, self.platform, self.folder = options, platform, folder
-        self.files = platform.write(folder)
+        platform.write(folder)
         # SMPI copies the program for every rank.
         self.program = folder / f"ayatori.{platform.name}"
         subprocess.run(["strip", "-o", self.program, options.ayatori], check=True)
 
-    def run(self, words, settings=(), time_limit=None):
-        """The exit status (TIME_LIMIT: over the limit) and what was said on standard error."""
-        xml, hosts = self.files
+    def run(self, words, settings=(), time_limit=None, ranks=None):
+        """The exit status (TIME_LIMIT: over the limit) and what was said on standard error. By the first ranks, or
+        all."""
+        ranks = ranks or self.platform.ranks
         limit = math.ceil(time_limit or self.options.time_limit)
-        command = ["nice", "-n", "10", "prlimit", f"--cpu={limit}", self.options.smpirun, "-platform", xml,
-                   "-hostfile", hosts, *MODEL, *settings, self.program, *words]
+        memory = int(self.options.memory * (1 << 30)) + ranks * RANK_BYTES
+        command = ["nice", "-n", "10", "timeout", "--foreground", str(WALL_LIMIT * limit), "prlimit", f"--cpu={limit}",
+                   f"--as={memory}", self.options.smpirun, "-np", ranks,
+                   "-platform", self.folder / f"{self.platform.name}.xml",
+                   "-hostfile", self.folder / self.platform.name, *MODEL, *settings, self.program, *words]
         done = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               text=True, check=False,
                               env={**os.environ, "AYATORI_PROFILE": "none", "OMP_NUM_THREADS": "1"})
@@ -83,6 +94,8 @@ class Simulator:
             return "time limit"
         if any(line.startswith("ayatori: ") and line.endswith(" by the MPI") for line in said.splitlines()):
             return "wrong result"
+        if "out of memory" in said:
+            return "memory"  # also where the other ranks then wait for ever
         if "Deadlock detected" in said:
             return "deadlock"
         return f"exit status {status}" if status != 0 else "no result"
@@ -91,9 +104,12 @@ class Simulator:
         """Of the machine, from the probe; what an earlier run has left in the folder serves."""
         path = self.folder / f"{self.platform.name}.profile.json"
         if not path.exists():
-            status, said = self.run(["probe", "--quick", "-o", path], QUICK, self.options.probe_limit)
+            probed = min(self.platform.ranks, self.options.probe_ranks)
+            status, said = self.run(["probe", "--quick", "-o", path], QUICK, self.options.probe_limit, probed)
             if status != 0:
                 raise runs.Rejected(f"{self.platform.name}: the probe ends with {status}: {said[-500:]}")
+            if probed < self.platform.ranks:
+                runs.write_json(path, extended(load(path), self.platform.ranks))
         return path
 
     def algorithms(self, operation):
@@ -104,20 +120,44 @@ class Simulator:
             raise runs.Rejected(f"{operation}: SMPI does not list its algorithms: {said[-500:]}")
         return [name for name in names.group(1).split(", ") if name not in LEFT_OUT]
 
-    def search(self, operation, profile, sizes, extra=()):
-        """The value of the schedules file, for these sizes."""
+    def search(self, operation, profile, size, extra=()):
+        """The value of the schedules file, for this size."""
         with tempfile.TemporaryDirectory(dir=self.folder) as name:
             path = pathlib.Path(name) / "schedules.json"
             done = subprocess.run(["nice", "-n", "10", self.options.ayatori_native, "collectives", "search", operation,
                                    "--profile", str(profile), "--ranks", str(self.platform.ranks),
-                                   "--sizes", f"{sizes[0]}:{sizes[-1]}", "--json", str(path), *extra],
+                                   "--sizes", str(size), "--json", str(path), *extra],
                                   text=True, capture_output=True, check=False)
             if done.returncode != 0:
                 raise runs.Rejected(f"{self.platform.name}, {operation}: {done.stderr.strip()}")
             schedules = json.loads(path.read_text(encoding="utf-8"))
-        schedules["best"] = [best for best in schedules["best"] if best["bytes"] in sizes]
         schedules["profile"] = self.platform.name  # rather than a path of this machine
         return schedules
+
+
+def extended(profile, ranks):
+    """The profile of the same machine with more ranks: blocks of ranks go on as they are, the curves stay. Raises
+    Rejected where groups are no blocks."""
+    def continued(groups, what):
+        block = len(groups) if max(groups) == 0 else groups.count(0)
+        if groups != [rank // block for rank in range(len(groups))]:
+            raise runs.Rejected(f"{what}: not blocks of {block} ranks, so it is not known how they go on")
+        return [0 if block == len(groups) else rank // block for rank in range(ranks)]
+    for level in profile["levels"]:
+        level["group_of_rank"] = continued(level["group_of_rank"], level["name"])
+        level["groups"] = level["group_of_rank"][-1] + 1
+    return {**profile, "ranks": ranks, "node_of_rank": continued(profile["node_of_rank"], "nodes"),
+            "source": f"{profile['source']} with {profile['ranks']} ranks, continued"}
+
+
+def beside_rivals(operation, ranks, size):
+    """The value of a schedules file with one that is right, and cheap to simulate, for any number of ranks: what the
+    rivals' results are held against."""
+    has_words = operation in ("bcast", "reduce", "allreduce")
+    exchange = "direct" if operation == "alltoall" else "doubling"
+    plan = {"operation": operation, "ranks": ranks, "root": 0, "word": "C" if has_words else "",
+            "digits": [{"stride": 1, "radix": ranks, "exchange": exchange}], "segments": 1, "under_way": 1}
+    return {"schema": "ayatori.collective-schedules/1", "best": [{"bytes": size, "plan": plan}]}
 
 
 def parse_bytes(text):
@@ -126,8 +166,10 @@ def parse_bytes(text):
 
 
 def sizes_of(text):
-    first, _, last = text.partition(":")
-    first, last = parse_bytes(first), parse_bytes(last or first)
+    """Those that are listed, or from one to another."""
+    if ":" not in text:
+        return [parse_bytes(size) for size in text.split(",")]
+    first, last = map(parse_bytes, text.split(":"))
     sizes = [first]
     while sizes[-1] * STEP <= last:
         sizes.append(sizes[-1] * STEP)
@@ -144,10 +186,6 @@ def fits(options, operation, ranks, size):
     return has_memory(options, operation, ranks, size) and not (has_blocks and size < 8 * ranks)
 
 
-def only(schedules, size):
-    return {**schedules, "best": [best for best in schedules["best"] if best["bytes"] == size]}
-
-
 def ours_of(timing):
     return timing["schedule_seconds"]["median"]
 
@@ -161,24 +199,28 @@ def rounded(value):
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
-def settings_of(operation, name):
+def settings_of(operation, name, ranks):
     """How SMPI is told to use a rival."""
     selector = name.removeprefix("selector ")
-    return [f"--cfg=smpi/coll-selector:{selector}" if selector != name else f"--cfg=smpi/{operation}:{name}"]
+    if selector != name:
+        return [f"--cfg=smpi/coll-selector:{selector}"]
+    around = QUICK if ranks >= MANY_RANKS else []
+    if around and name == DEFAULT:  # made of these
+        around = [*around, *(f"--cfg=smpi/{part}:{DEFAULT}" for part in ("bcast", "reduce", "scatter"))]
+    return [*around, f"--cfg=smpi/{operation}:{name}"]
 
 
-def time_rival(simulator, operation, schedules, name, known, again):
-    """By size: seconds, or why there are none. What is known stays, except for failures if they shall run again."""
-    found = {size: seconds for size, seconds in known.items() if not again or isinstance(seconds, float)}
-    for size in sorted(best["bytes"] for best in schedules["best"]):
-        if str(size) in found:
-            continue
-        if "time limit" in found.values():
-            found[str(size)] = "time limit"
-            continue
-        timings = simulator.bench(only(schedules, size), "mpi", settings_of(operation, name))
-        found[str(size)] = timings if isinstance(timings, str) else rounded(timings[0]["mpi_seconds"]["median"])
-    return found
+def time_rival(simulator, operation, name, size, known):
+    """Seconds, or why there are none. `known` are those of other sizes."""
+    if "time limit" in [seconds for other, seconds in known.items() if int(other) < size]:
+        return "time limit"
+    ranks = simulator.platform.ranks
+    timings = simulator.bench(beside_rivals(operation, ranks, size), "mpi", settings_of(operation, name, ranks))
+    return timings if isinstance(timings, str) else rounded(timings[0]["mpi_seconds"]["median"])
+
+
+def by_bytes(entries):
+    return dict(sorted(entries.items(), key=lambda item: int(item[0])))
 
 
 def load(path):
@@ -200,31 +242,43 @@ def write_golden(path, value):
 
 
 def measure_rivals(options, simulator, operations, sizes, pool):
-    """PLATFORM.rivals.json: {operation: {"rivals": {name: {bytes: seconds or why not}}}}, completed."""
+    """PLATFORM.rivals.json: {operation: {"rivals": {name: {bytes: seconds or why not}}}}, completed. First what vendors
+    choose, of all operations; short messages before long ones."""
     path = options.golden / f"{simulator.platform.name}.rivals.json"
     golden = load(path)
+    vendors = [f"selector {name}" for name in VENDORS] + [DEFAULT]
+    points = []
     for operation in operations:
-        fitting = [size for size in sizes if fits(options, operation, simulator.platform.ranks, size)]
         known = golden.setdefault(operation, {"rivals": {}})["rivals"]
-        # Any right schedules do: only the MPI's side of the race is kept.
-        schedules = simulator.search(operation, options.rivals_profile, fitting)
-        names = [f"selector {name}" for name in VENDORS] + simulator.algorithms(operation)
-        jobs = {pool.submit(time_rival, simulator, operation, schedules, name, known.get(name, {}),
-                            options.again): name for name in names}
-        for job in concurrent.futures.as_completed(jobs):
-            if job.result() == known.get(jobs[job]):
-                continue
-            known[jobs[job]] = job.result()
-            write_golden(path, golden)
-            runs.say(f"{simulator.platform.name} {operation} {jobs[job]}: {list(known[jobs[job]].values())}")
+        others = [] if options.vendors else [name for name in simulator.algorithms(operation) if name != DEFAULT]
+        for is_later, names in enumerate((vendors, others)):
+            points += [(is_later, size, operation, name) for size in sizes for name in names
+                       if fits(options, operation, simulator.platform.ranks, size)]
+        for name in vendors + others:
+            known.setdefault(name, {})
+    def time(point):
+        _, size, operation, name = point
+        return time_rival(simulator, operation, name, size, golden[operation]["rivals"][name])
+    def is_missing(point):
+        _, size, operation, name = point
+        seconds = golden[operation]["rivals"][name].get(str(size))
+        return seconds is None or options.again and isinstance(seconds, str)
+    points = sorted(filter(is_missing, points), key=lambda point: point[:2])
+    for point, seconds in zip(points, pool.map(time, points)):
+        _, size, operation, name = point
+        times = golden[operation]["rivals"][name]
+        times[str(size)] = seconds
+        golden[operation]["rivals"][name] = by_bytes(times)
+        write_golden(path, golden)
+        runs.say(f"{simulator.platform.name} {operation} {name}, {size}: {seconds}")
 
 
-def time_ours(simulator, schedules, size):
+def time_ours(simulator, schedules):
     """The best plan, its simulated seconds, and what is predicted and simulated of the finalists if the bench is told
     to time them (--bench-options)."""
-    best = only(schedules, size)["best"][0]
+    best = schedules["best"][0]
     plan = rounded({key: value for key, value in best.items() if key != "finalists"})
-    timings = simulator.bench(only(schedules, size), "ours", QUICK)
+    timings = simulator.bench(schedules, "ours", QUICK)
     if isinstance(timings, str):
         return {"plan": plan, "failed": timings}
     simulated = [rounded(ours_of(timing)) for timing in sorted(timings, key=lambda timing: timing["finalist"])]
@@ -239,14 +293,18 @@ def measure_ours(options, simulator, operations, sizes, pool):
     """PLATFORM.ours.json: {operation: {"schedules": head of their file, "sizes": {bytes: what time_ours() gives}}}"""
     path = options.golden / f"{simulator.platform.name}.ours.json"
     golden = load(path)
-    for operation in operations:
-        fitting = [size for size in sizes if fits(options, operation, simulator.platform.ranks, size)]
-        schedules = simulator.search(operation, simulator.profile(), fitting, options.search_options.split())
-        found = list(pool.map(lambda size: time_ours(simulator, schedules, size), fitting))
-        golden[operation] = {"schedules": {key: value for key, value in schedules.items() if key != "best"},
-                             "sizes": {str(size): entry for size, entry in zip(fitting, found)}}
+    profile = simulator.profile()
+    def find(point):
+        operation, size = point
+        schedules = simulator.search(operation, profile, size, options.search_options.split())
+        return {key: value for key, value in schedules.items() if key != "best"}, time_ours(simulator, schedules)
+    points = [(operation, size) for operation in operations for size in sizes
+              if fits(options, operation, simulator.platform.ranks, size)]
+    for (operation, size), (head, entry) in zip(points, pool.map(find, points)):
+        found = {**golden.get(operation, {"sizes": {}})["sizes"], str(size): entry}
+        golden[operation] = {"schedules": head, "sizes": by_bytes(found)}
         write_golden(path, golden)
-        runs.say(f"{simulator.platform.name} {operation}: {[entry.get('seconds') for entry in found]}")
+        runs.say(f"{simulator.platform.name} {operation}, {size}: {entry.get('seconds', entry.get('failed'))}")
 
 
 class Point(typing.NamedTuple):
@@ -260,6 +318,7 @@ class Point(typing.NamedTuple):
     model: float
     best: float
     which: str
+    rivals: int
     vendors: dict
 
     @property
@@ -279,7 +338,7 @@ def points_of(platform, rivals, ours):
             which = min(seconds, key=seconds.get)
             vendors = {name: seconds[f"selector {name}"] for name in VENDORS if f"selector {name}" in seconds}
             points.append(Point(platform, operation, int(size), entry["seconds"], entry["plan"]["text"],
-                                entry["plan"]["seconds"], seconds[which], which, vendors))
+                                entry["plan"]["seconds"], seconds[which], which, len(seconds), vendors))
     return points
 
 
@@ -358,10 +417,10 @@ def summary(points):
 def point_row(point, head):
     vendors = [f"{point.vendors[name] / point.ours:.2f}" if name in point.vendors else "failed" for name in VENDORS]
     return [*head, point.bytes, point.plan, f"{point.ours * 1e6:.2f}", f"{point.model / point.ours:.2f}",
-            f"{point.best * 1e6:.2f}", point.which, f"{point.ratio:.2f}", *vendors]
+            f"{point.best * 1e6:.2f}", point.which, point.rivals, f"{point.ratio:.2f}", *vendors]
 
 
-POINT = ["bytes", "ours", "ours, us", "model", "best other, us", "which", "best other / ours",
+POINT = ["bytes", "ours", "ours, us", "model", "best other, us", "which", "of", "best other / ours",
          *(f"{name} / ours" for name in VENDORS)]
 
 
@@ -371,7 +430,7 @@ def left_out_words(options, point, rivals, sizes):
     too_long = [str(size) for size in sizes if not has_memory(options, point.operation, ranks, size)]
     failures = [f"{name} ({why}: {count} of {len(times)} sizes)" for name, times in rivals.items()
                 for why, count in collections.Counter(filter(lambda x: isinstance(x, str), times.values())).items()]
-    return (runs.count_words(len(rivals), "rival") + ("; without a figure: " + ", ".join(failures) if failures else "")
+    return (runs.count_words(sum(map(bool, rivals.values())), "rival") + ("; without a figure: " + ", ".join(failures) if failures else "")
             + "." + (f" For want of memory not simulated: {', '.join(too_long)} bytes." if too_long else "") + "\n")
 
 
@@ -406,7 +465,7 @@ def main():
     parser = runs.parser_of(__doc__)
     parser.add_argument("--platforms", nargs="+", default=["gigabit-8x2", "fat_tree-16", "altix-32"])
     parser.add_argument("--operations", nargs="+", default=["bcast", "allreduce", "allgather"])
-    parser.add_argument("--sizes", default="8:16M", help=f"from:to, by factors of {STEP}")
+    parser.add_argument("--sizes", default="8:16M", help=f"from:to, by factors of {STEP}, or a list")
     parser.add_argument("--only", choices=["rivals", "ours", "report"], help="default: all three")
     parser.add_argument("--golden", type=pathlib.Path, default=GOLDEN, help="folder of the figures")
     parser.add_argument("--folder", type=pathlib.Path, default=runs.ROOT / "build" / "simulated",
@@ -416,18 +475,19 @@ def main():
     parser.add_argument("--smpirun", default="smpirun")
     parser.add_argument("--search-options", default="", help="of ours, such as --finalists=8")
     parser.add_argument("--bench-options", default=BENCH_OPTIONS, help="add --finalists to time them all")
-    parser.add_argument("--rivals-profile", default="altix3700bx2", help="for the schedules beside which rivals run")
+    parser.add_argument("--vendors", action="store_true", help="no rivals but the vendors' choices and the default")
     parser.add_argument("--jobs", type=int, default=2, help="simulations at once (default: 2)")
     parser.add_argument("--memory", type=float, default=6, help="GiB of one simulation; longer messages are left out")
     parser.add_argument("--time-limit", type=float, default=90, help="seconds of a processor for one simulation")
     parser.add_argument("--again", action="store_true", help="also what has failed before, or was over the time limit")
     parser.add_argument("--probe-limit", type=float, default=1800, help="seconds of a probe")
+    parser.add_argument("--probe-ranks", type=int, default=256, help="that measure a larger machine (default: 256)")
     parser.add_argument("--markdown", type=pathlib.Path, help="write the tables here")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     sizes = sizes_of(options.sizes)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for name in options.platforms:
+        for name in options.platforms if options.only != "report" else []:
             try:
                 simulator = Simulator(options, simulated_platforms.platform(name), options.folder)
                 if options.only in (None, "rivals"):

@@ -15,7 +15,8 @@ from xml.etree import ElementTree
 BENCH = pathlib.Path(__file__).resolve().parent.parent.parent / "bench"
 sys.path.insert(0, str(BENCH))
 
-import simulated_collectives  # noqa: E402 - of the folder above
+import runs  # noqa: E402 - of the folder above
+import simulated_collectives  # noqa: E402
 import simulated_platforms  # noqa: E402
 
 EASY = "elliptic2d-5:n=20"
@@ -192,11 +193,45 @@ class Scripts(unittest.TestCase):
                                     ["all", "all", "2", *both]])
         self.assertEqual(rows[3][:4], ["torus-16", "bcast from 1 MiB", "1", "2.00 (2.00-2.00)"])
         self.assertIn("Losses, 1 of 2 points below 0.95:", report)
-        loss = ["8", "CC of 4, 4", "4.00", "1.00", "3.60", "selector ompi", "0.90", "0.90", *3 * ["failed"]]
+        loss = ["8", "CC of 4, 4", "4.00", "1.00", "3.60", "selector ompi", "3", "0.90", "0.90", *3 * ["failed"]]
         self.assertEqual(rows[5:7], [["torus-16", "bcast", *loss], loss])
-        self.assertEqual(rows[7][:7], ["2097152", "CC of 4, 4", "1000.00", "0.90", "2000.00", "NTSL", "2.00"])
+        self.assertEqual(rows[7][:7], ["2097152", "CC of 4, 4", "1000.00", "0.90", "2000.00", "NTSL", "2"])
         self.assertIn("3 rivals; without a figure: mpich (time limit: 1 of 2 sizes).", report)
         self.assertNotIn("want of memory", report)  # 4 * 16 * 2 MiB = 128 MiB
+
+    def test_simulated_collectives_sizes(self):
+        self.assertEqual(simulated_collectives.sizes_of("8:1K"), [8, 64, 512])
+        self.assertEqual(simulated_collectives.sizes_of("8,4K,1M"), [8, 4096, 1048576])
+        self.assertEqual(simulated_collectives.sizes_of("16"), [16])
+
+    def test_simulated_collectives_extend_a_profile(self):
+        def profile(*groups):
+            levels = [{"name": "a level", "group_of_rank": list(group), "curves": []} for group in groups]
+            return {"source": "measured", "ranks": 8, "node_of_rank": [0, 0, 1, 1, 2, 2, 3, 3], "levels": levels}
+        found = simulated_collectives.extended(profile([0, 0, 1, 1, 2, 2, 3, 3], [0, 0, 0, 0, 0, 0, 1, 1], 8 * [0]), 13)
+        nodes = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6]
+        self.assertEqual([found["ranks"], found["node_of_rank"]], [13, nodes])
+        self.assertEqual([level["group_of_rank"] for level in found["levels"]],
+                         [nodes, [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2], 13 * [0]])
+        self.assertEqual([level["groups"] for level in found["levels"]], [7, 3, 1])
+        with self.assertRaises(runs.Rejected):
+            simulated_collectives.extended(profile([0, 1, 0, 1, 0, 1, 0, 1], 8 * [0]), 16)
+
+    def test_simulated_collectives_time_rivals(self):
+        run = []
+        def bench(schedules, side, settings):
+            run.append(settings)
+            return [{"mpi_seconds": {"median": 1.23456}}]
+        simulator = types.SimpleNamespace(bench=bench, platform=types.SimpleNamespace(ranks=128))
+        self.assertEqual(simulated_collectives.time_rival(simulator, "bcast", "NTSL", 512, {"8": "deadlock"}), 1.235)
+        self.assertEqual(simulated_collectives.time_rival(simulator, "bcast", "selector ompi", 8, {}), 1.235)
+        self.assertEqual(run, [["--cfg=smpi/coll-selector:mpich", "--cfg=smpi/bcast:NTSL"],
+                               ["--cfg=smpi/coll-selector:ompi"]])
+        # Longer messages than those that took too long are not simulated, shorter ones are.
+        known = {"512": "time limit"}
+        self.assertEqual(simulated_collectives.time_rival(simulator, "bcast", "NTSL", 4096, known), "time limit")
+        self.assertEqual(simulated_collectives.time_rival(simulator, "bcast", "NTSL", 8, known), 1.235)
+        self.assertEqual(len(run), 3)
 
     def test_simulated_collectives_time_finalists(self):
         timings = [{"finalist": 1, "schedule_seconds": {"median": 2.0}},
@@ -204,12 +239,12 @@ class Scripts(unittest.TestCase):
         simulator = types.SimpleNamespace(bench=lambda schedules, side, settings: timings)
         finalists = [{"plan": {}, "seconds": 1.23456, "replayed_seconds": 2.5}, {"seconds": 2, "replayed_seconds": 3}]
         schedules = {"best": [{"bytes": 8, "seconds": 1.23456, "finalists": finalists}]}
-        entry = simulated_collectives.time_ours(simulator, schedules, 8)
+        entry = simulated_collectives.time_ours(simulator, schedules)
         self.assertEqual(entry, {"seconds": 3.0, "plan": {"bytes": 8, "seconds": 1.235}, "finalists": [
             {"simulated": 3.0, "seconds": 1.235, "replayed_seconds": 2.5},
             {"simulated": 2.0, "seconds": 2, "replayed_seconds": 3}]})
         timings.pop(0)
-        self.assertEqual(simulated_collectives.time_ours(simulator, schedules, 8),
+        self.assertEqual(simulated_collectives.time_ours(simulator, schedules),
                          {"seconds": 3.0, "plan": {"bytes": 8, "seconds": 1.235}})
 
     def test_simulated_collectives_judge_the_model(self):

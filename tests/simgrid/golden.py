@@ -28,11 +28,10 @@ def check_operation(simulator, operation, rivals, ours):
     for size in filter(ours["sizes"].get, SIZES):
         entry = ours["sizes"][size]
         schedules = {**ours["schedules"], "best": [entry["plan"]]}
-        check(f"ours, {operation} of {size} bytes", collectives.time_ours(simulator, schedules, int(size))["seconds"],
-              entry["seconds"])
-        known = {name: times[size] for name, times in rivals.items() if isinstance(times[size], float)}
+        check(f"ours, {operation} of {size} bytes", collectives.time_ours(simulator, schedules)["seconds"], entry["seconds"])
+        known = {name: times[size] for name, times in rivals.items() if isinstance(times.get(size), float)}
         for name in (min(known, key=known.get), f"selector {collectives.VENDORS[0]}"):
-            found = collectives.time_rival(simulator, operation, schedules, name, {}, again=False)[size]
+            found = collectives.time_rival(simulator, operation, name, int(size), {})
             check(f"{name}, {operation} of {size} bytes", found, known[name])
 
 
@@ -40,7 +39,7 @@ def main():
     name, smpirun, ayatori = sys.argv[1:]
     rivals, ours = (collectives.load(collectives.GOLDEN / f"{name}.{side}.json") for side in ("rivals", "ours"))
     with tempfile.TemporaryDirectory() as folder:
-        options = argparse.Namespace(smpirun=smpirun, ayatori=ayatori, time_limit=60,
+        options = argparse.Namespace(smpirun=smpirun, ayatori=ayatori, time_limit=60, memory=6,
                                      bench_options=collectives.BENCH_OPTIONS)
         simulator = collectives.Simulator(options, simulated_platforms.platform(name), pathlib.Path(folder))
         for operation, mine in ours.items():

@@ -10,8 +10,9 @@ namespace ayatori::machine {
 
 namespace {
 
-/// Of what all ranks together receive, on each rank.
+/// Bytes that a rank receives from all together: each has two buffers of so many.
 constexpr std::int64_t most_received = 64 << 20;
+constexpr std::int64_t quick_most_received = 4 << 20;
 /// Calls in a sample, each of which begins at an appointed time.
 constexpr int most_calls = 20;
 
@@ -71,7 +72,7 @@ std::vector<CollectiveFigure> probe_collectives(const ProbeContext& context,
     for (const auto& operation : collective_operations()) {
       for (std::int64_t bytes = 8; bytes <= longest; bytes *= context.quick ? 32 : 8) {
         const std::int64_t in_all = bytes * (operation.per_rank ? team.size : 1);
-        if (in_all > most_received) break;
+        if (in_all > (context.quick ? quick_most_received : most_received)) break;
         most = std::max(most, in_all / 8);
         cases.push_back({&operation, &team, operation.has_length ? bytes : 0, series});
         if (!operation.has_length) break;
