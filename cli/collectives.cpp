@@ -16,8 +16,11 @@
 #include "ayatori/collectives/validate.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/environment.hpp"
+#include "ayatori/machine/measure.hpp"
 #include "bench/collectives.hpp"
+#include "bench/tuned_table.hpp"
 #include "cli/command.hpp"
+#include "cli/machine_profile.hpp"
 
 namespace ayatori::cli {
 
@@ -44,6 +47,11 @@ struct Arguments {
   std::string schedules;
   bench::CollectiveOptions timing;
   std::string side = "both";
+  std::vector<std::string> operations;
+  std::string table;
+  std::string tuned_sizes = "8:4M";
+  std::string tuned_profile = "auto";
+  double tuning_seconds = 60;
   int digits = 2;
   int ranks = 16;
   int root = 0;
@@ -213,16 +221,21 @@ struct Cases {
   std::vector<int> finalist;  ///< which of its size a case is
 };
 
-/// What search() has written: the best for every size, or all finalists.
+/// What search() or tune() has written: the best for every size, or all finalists.
 Cases load_cases(const std::string& path, bool all_finalists) {
   std::ifstream file(path);
   if (!file) throw InputError(fmt::format("{}: cannot be read", path));
   try {
     const auto json = nlohmann::json::parse(file);
-    if (json.at("schema") != schedules_schema)
-      throw InputError("not what `collectives search --json` writes");
+    auto all = nlohmann::json::array();
+    for (const auto& search : json.is_array() ? json : nlohmann::json::array({json})) {
+      if (search.at("schema") != schedules_schema)
+        throw InputError("not what `collectives search --json` or `tune` writes");
+      for (const auto& best : search.at("best")) all.push_back(best);
+    }
     Cases cases;
-    for (const auto& best : json.at("best")) {
+    for (const auto& best : all) {
+      if (best.at("plan").is_null()) continue;
       const auto add = [&](const nlohmann::json& candidate, int number) {
         cases.cases.push_back({best.at("bytes"), collectives::plan_of(candidate.at("plan"))});
         cases.finalist.push_back(number);
@@ -288,6 +301,69 @@ int run_bench(const comm::Comm& world, const Arguments& arguments) {
   return 0;
 }
 
+/// The operations of these names, or all. Throws InputError.
+std::vector<collectives::Operation> operations_of(const std::vector<std::string>& names) {
+  std::vector<collectives::Operation> operations;
+  for (const auto& name : names) operations.push_back(collectives::operation(name));
+  if (names.empty()) {
+    for (const auto& type : collectives::operations()) operations.push_back(type.operation);
+  }
+  return operations;
+}
+
+/// Collective. The profile to tune by: one that knows all ranks of this job.
+std::shared_ptr<const machine::Profile> profile_to_tune_by(const comm::Comm& world, const std::string& word) {
+  auto [profile, description] = find_profile(world, word);
+  if (word == "none") throw InputError("--profile none: tuning goes by the machine's profile");
+  if (profile == nullptr || (word == "auto" && profile->ranks < world.size())) {
+    profile = std::make_shared<const machine::Profile>(
+        machine::measure(world, {.quick = true, .seconds = quick_seconds}));
+    description = "measured just now";
+  }
+  if (world.rank() == 0) fmt::print(stderr, "machine: {}\n", description);
+  return profile;
+}
+
+nlohmann::ordered_json json_of(const machine::Estimate& seconds) {
+  return {{"median", seconds.median}, {"low", seconds.low}, {"high", seconds.high}};
+}
+
+int tune(const comm::Comm& world, const Arguments& arguments) {
+  const auto operations = comm::agree(world, [&] { return operations_of(arguments.operations); });
+  const auto sizes = comm::agree(world, [&] { return parse_sizes(arguments.tuned_sizes); });
+  bench::TuneOptions options;
+  options.seconds = arguments.tuning_seconds;
+  const auto profile = profile_to_tune_by(world, arguments.tuned_profile);
+  const auto tuned = bench::tune_collectives(world, *profile, operations, sizes, options);
+  comm::agree(world, [&] {
+    if (world.rank() != 0) return;
+    auto table = nlohmann::ordered_json::array();
+    fmt::print(stderr, "{:<14}{:>11}  {:<40}{:>14}{:>14}{:>8}\n", "collective", "bytes", "best", "MPI, us",
+               "ours, us", "ratio");
+    for (const auto& [operation, of_sizes] : tuned) {
+      const auto name = collectives::type_of(operation).name;
+      auto best = nlohmann::ordered_json::array();
+      for (const auto& size : of_sizes) {
+        const std::string text = size.plan ? describe(*size.plan) : "the MPI's own";
+        fmt::print(stderr, "{:<14}{:>11}  {:<40}{:>14.2f}{:>14.2f}{:>8.2f}\n", name, size.bytes,
+                   shortened(text, 39), 1e6 * size.mpi.median, 1e6 * size.ours.median,
+                   size.mpi.median / size.ours.median);
+        best.push_back({{"bytes", size.bytes},
+                        {"plan", size.plan ? json_of(*size.plan) : nlohmann::ordered_json()},
+                        {"mpi_seconds", json_of(size.mpi)},
+                        {"schedule_seconds", json_of(size.ours)}});
+      }
+      table.push_back({{"schema", schedules_schema},
+                       {"operation", name},
+                       {"ranks", world.size()},
+                       {"mpi", comm::mpi_version()},
+                       {"best", best}});
+    }
+    write_file(arguments.table, table.dump(1) + "\n");
+  });
+  return 0;
+}
+
 }  // namespace
 
 void add_collectives(CLI::App& app, Run& run) {
@@ -334,7 +410,8 @@ void add_collectives(CLI::App& app, Run& run) {
 
   auto* racing =
       command->add_subcommand("bench", "Time schedules against the MPI's own operation, in this job");
-  racing->add_option("--schedules", arguments->schedules, "What search --json has written")->required();
+  racing->add_option("--schedules,--table", arguments->schedules, "What search --json or tune has written")
+      ->required();
   racing->add_flag("--finalists", arguments->all_finalists,
                    "All that the search has replayed, not the best only");
   racing->add_option("--seconds", arguments->timing.seconds, "For all together, about")
@@ -348,6 +425,21 @@ void add_collectives(CLI::App& app, Run& run) {
       ->capture_default_str();
   racing->add_option("--json", arguments->json, "Write the result here (schema ayatori.bench-collectives/2)");
   does(racing, run_bench);
+
+  auto* tuning =
+      command->add_subcommand("tune", "Race schedules against the MPI's own operations, and keep what wins");
+  tuning->add_option("--output,-o", arguments->table, "The table (schema ayatori.collective-schedules/1)")
+      ->required();
+  tuning->add_option("--operations", arguments->operations, "Default: all")->delimiter(',');
+  tuning->add_option("--sizes", arguments->tuned_sizes, "Bytes of the buffer, from:to, doubling")
+      ->capture_default_str();
+  tuning
+      ->add_option("--profile", arguments->tuned_profile, "auto, a file, or the name of a published machine")
+      ->capture_default_str();
+  tuning->add_option("--seconds", arguments->tuning_seconds, "Of races, about")
+      ->check(CLI::Range(0.1, 36000.0))
+      ->capture_default_str();
+  does(tuning, tune);
 
   auto* finding = command->add_subcommand("search", "Find the best word for every size on a machine");
   finding->add_option("operation", arguments->operation, "broadcast, reduce, allreduce, gather, ...")

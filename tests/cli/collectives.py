@@ -94,6 +94,27 @@ class Collectives(CommandTest):
         done = self.collectives("bench", "--schedules", "best.json", status=2)
         self.assertIn(f"{2 * RANKS} ranks", done.stderr)
 
+    def test_tune(self):
+        arguments = ("tune", "--output", "table.json", "--profile", "altix3700bx2", "--operations", "bcast,allreduce,gather",
+                     "--sizes", "8:256", "--seconds", "0.5")
+        if RANKS == 1:
+            self.assertIn("one rank", self.collectives(*arguments, status=2).stderr)
+            return
+        self.collectives(*arguments)
+        table = json.loads((self.folder / "table.json").read_text())
+        self.assertEqual([search["operation"] for search in table], ["broadcast", "allreduce", "gather"])
+        for search in table:
+            self.assertEqual(search["schema"], "ayatori.collective-schedules/1")
+            self.assertEqual([best["bytes"] for best in search["best"]], [8, 16, 32, 64, 128, 256])
+            for best in search["best"]:
+                if best["plan"] is None:
+                    continue
+                self.assertEqual(best["plan"]["ranks"], RANKS)
+                self.assertLessEqual(best["schedule_seconds"]["median"], 0.97 * best["mpi_seconds"]["median"])
+        self.collectives("bench", "--table", "table.json", "--seconds", "0.2", "--json", "times.json")
+        timed = json.loads((self.folder / "times.json").read_text())["timings"]
+        self.assertEqual(len(timed), sum(best["plan"] is not None for search in table for best in search["best"]))
+
     @unittest.skipIf(RANKS > 1, ONE_RANK)
     def test_bad_input(self):
         self.write("torn.json", '{"schema": "ayatori.collective-schedules/1", ')
@@ -127,6 +148,9 @@ class Collectives(CommandTest):
                                  (("bench", "--schedules", "none.json"), "none.json"),
                                  (("bench", "--schedules", "torn.json"), "torn.json"),
                                  (("bench", "--schedules", "other.json"), "other.json"),
+                                 (("tune", "--output", "t.json", "--operations", "allsend"), "allsend"),
+                                 (("tune", "--output", "t.json", "--sizes", "8X"), "8X"),
+                                 (("tune",), "--output"),
                                  ((), "subcommand")):
             done = self.collectives(*arguments, status=2)
             self.assertIn(words, done.stderr, arguments)

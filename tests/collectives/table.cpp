@@ -54,6 +54,16 @@ TEST(ScheduleTable, NearestSizeAsARatio) {
   EXPECT_EQ(nearest({}, 8), nullptr);
 }
 
+/// Where tuning has found nothing better.
+TEST(ScheduleTable, TheMpisOwnMayBeBest) {
+  auto tuned = search_result(Operation::broadcast, 4, {8, 64});
+  tuned["best"][1]["plan"] = nullptr;
+  const ScheduleTable table(nlohmann::json::array({tuned}));
+  const auto entries = table.entries(Operation::broadcast, 4);
+  EXPECT_TRUE(nearest(entries, 8)->plan);
+  EXPECT_FALSE(nearest(entries, 100)->plan);
+}
+
 TEST(ScheduleTable, ReadsSeveralFiles) {
   const std::string folder = testing::TempDir();
   const auto one = search_result(Operation::broadcast, 4, {8});

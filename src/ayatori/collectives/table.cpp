@@ -48,11 +48,11 @@ ScheduleTable::ScheduleTable(const json& schedules) {
       const int ranks = search.at("ranks");
       auto& list = entries_[{ranks, what}];
       for (const auto& best : search.at("best")) {
-        list.push_back({best.at("bytes"), plan_of(best.at("plan"))});
-        const TableEntry& entry = list.back();
-        if (entry.plan.operation != what || entry.plan.ranks != ranks)
+        TableEntry& entry = list.emplace_back(TableEntry{best.at("bytes"), std::nullopt});
+        if (!best.at("plan").is_null()) entry.plan = plan_of(best.at("plan"));
+        if (entry.plan && (entry.plan->operation != what || entry.plan->ranks != ranks))
           throw InputError(fmt::format("a plan for {} on {} ranks among those for {} on {}",
-                                       type_of(entry.plan.operation).name, entry.plan.ranks,
+                                       type_of(entry.plan->operation).name, entry.plan->ranks,
                                        type_of(what).name, ranks));
         if (entry.bytes < 1) throw InputError(fmt::format("a plan for {} bytes", entry.bytes));
       }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,13 +13,13 @@
 
 namespace ayatori::collectives {
 
-/// Of what `ayatori collectives search --json` writes.
+/// Of what `ayatori collectives search --json` and `tune` write.
 inline constexpr const char* schedules_schema = "ayatori.collective-schedules/1";
 
 /// Which schedule is best for one size.
 struct TableEntry {
-  std::int64_t bytes;  ///< of the buffer: all blocks, where the operation is by rank
-  WordPlan plan;
+  std::int64_t bytes;            ///< of the buffer: all blocks, where the operation is by rank
+  std::optional<WordPlan> plan;  ///< none: the MPI's own operation is
 };
 
 /// The best schedules that searches have found, by operation, number of ranks and size.

@@ -28,7 +28,7 @@ MPI_Comm same_ranks(MPI_Comm comm) {
 }
 
 collectives::WordPlan rooted(const TableEntry& entry, int root) {
-  collectives::WordPlan plan = entry.plan;
+  collectives::WordPlan plan = *entry.plan;
   plan.root = root;
   return plan;
 }
@@ -50,8 +50,8 @@ Executor* CommSchedules::executor(collectives::Operation operation, std::int64_t
                                   bool keeps_order) {
   const auto entries = table_.entries(operation, size_);
   const TableEntry* entry = nearest(entries, bytes);
-  if (entry != nullptr && keeps_order) entry = entry_that_keeps_order(entries, bytes, root);
-  if (entry == nullptr) return nullptr;
+  if (entry != nullptr && entry->plan && keeps_order) entry = entry_that_keeps_order(entries, bytes, root);
+  if (entry == nullptr || !entry->plan) return nullptr;
   for (Part& part : parts_) {
     if (part.entry == entry && part.root == root) return &part.executor;
   }
@@ -68,6 +68,7 @@ const TableEntry* CommSchedules::entry_that_keeps_order(std::span<const TableEnt
   const TableEntry* best = nullptr;
   double best_ratio = 0;
   for (const TableEntry& entry : entries) {
+    if (!entry.plan) continue;
     const auto [found, is_new] = keeps_order_.try_emplace({&entry, root});
     if (is_new) found->second = reduction_order(expand(rooted(entry, root))).keeps_ranks;
     const double ratio = std::abs(std::log(static_cast<double>(bytes) / static_cast<double>(entry.bytes)));
