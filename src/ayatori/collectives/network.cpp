@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "ayatori/base/error.hpp"
@@ -42,6 +43,10 @@ double overhead_of(const machine::Level& level, const machine::LinkSharing& shar
 }
 
 constexpr double short_message = 8;  ///< the one that pairs are timed by
+
+/// Distances are told apart by this part of a latency: less is noise, and replays of ranks that all differ a
+/// little take many times as long.
+constexpr double steps_of_distance = 8;
 
 }  // namespace
 
@@ -84,7 +89,10 @@ Network::Network(const machine::Profile& profile, int ranks)
   for (const auto& pair : profile.pairs) {
     if (std::max(pair.first, pair.second) >= ranks) continue;
     const int level = level_of(pair.first, pair.second);
-    const double farther = pair.seconds - model(level, false, 1, 1).seconds(short_message);
+    const auto& alone = model(level, false, 1, 1);
+    const double step = alone.latency() / steps_of_distance;
+    double farther = pair.seconds - alone.seconds(short_message);
+    if (step > 0) farther = step * std::round(farther / step);
     const auto [known, is_new] =
         levels_[level].farther_of.try_emplace(key(level, pair.first, pair.second), farther);
     if (!is_new) known->second = std::min(known->second, farther);
