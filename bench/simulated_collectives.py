@@ -266,9 +266,7 @@ def measure_rivals(options, simulator, operations, sizes, pool):
     points = sorted(filter(is_missing, points), key=lambda point: point[:2])
     for point, seconds in zip(points, pool.map(time, points)):
         _, size, operation, name = point
-        times = golden[operation]["rivals"][name]
-        times[str(size)] = seconds
-        golden[operation]["rivals"][name] = by_bytes(times)
+        golden[operation]["rivals"][name] = by_bytes({**golden[operation]["rivals"][name], str(size): seconds})
         write_golden(path, golden)
         runs.say(f"{simulator.platform.name} {operation} {name}, {size}: {seconds}")
 
@@ -430,8 +428,8 @@ def left_out_words(options, point, rivals, sizes):
     too_long = [str(size) for size in sizes if not has_memory(options, point.operation, ranks, size)]
     failures = [f"{name} ({why}: {count} of {len(times)} sizes)" for name, times in rivals.items()
                 for why, count in collections.Counter(filter(lambda x: isinstance(x, str), times.values())).items()]
-    return (runs.count_words(sum(map(bool, rivals.values())), "rival") + ("; without a figure: " + ", ".join(failures) if failures else "")
-            + "." + (f" For want of memory not simulated: {', '.join(too_long)} bytes." if too_long else "") + "\n")
+    return (runs.count_words(sum(map(bool, rivals.values())), "rival")
+            + ("; without a figure: " + ", ".join(failures) if failures else "") + "." + (f" For want of memory not simulated: {', '.join(too_long)} bytes." if too_long else "") + "\n")
 
 
 def report(options):

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "ayatori/base/error.hpp"
@@ -64,12 +65,18 @@ bool wins(const TunedSize& size, double at_most) {
 
 std::vector<TunedOperation> tune_collectives(const comm::Comm& comm, const machine::Profile& profile,
                                              std::span<const Operation> operations,
-                                             std::span<const std::int64_t> sizes,
+                                             std::span<const std::int64_t> all_sizes,
                                              const TuneOptions& options) {
   if (comm.size() < 2) throw InputError("one rank has nobody to talk to: start more");
   const double share = options.seconds / static_cast<double>(2 * std::ssize(operations));
   std::vector<TunedOperation> tuned;
   for (const Operation operation : operations) {
+    // A block is a double at least.
+    std::vector<std::int64_t> sizes;
+    std::ranges::copy_if(all_sizes, std::back_inserter(sizes), [&](std::int64_t bytes) {
+      return !collectives::type_of(operation).is_by_rank || bytes >= 8 * std::int64_t{comm.size()};
+    });
+    if (sizes.empty()) continue;
     const auto cases = find_candidates(comm, profile, operation, sizes, options);
     auto best = best_of(sizes, cases, time_collectives(comm, cases, {.seconds = share}));
     for (std::size_t i = best.size(); i-- > 1;) {

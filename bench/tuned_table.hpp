@@ -34,8 +34,9 @@ struct TunedOperation {
 /// Collective. Searches schedules by the profile, races the best few of every size against the MPI's own
 /// operation, and those that win once more: a schedule that is kept has won twice, so that the luck of one
 /// race keeps none. Where the schedule of a longer buffer takes less than that of a shorter one, it serves
-/// the shorter one, too: times grow with sizes. The same on all ranks. Throws InputError where there is one
-/// rank only or the profile does not know all, and what time_collectives() throws, agreed.
+/// the shorter one, too: times grow with sizes. Sizes of less than
+/// a double a rank are left out where every rank has a block. The same on all ranks. Throws InputError where
+/// there is one rank only or the profile does not know all, and what time_collectives() throws, agreed.
 std::vector<TunedOperation> tune_collectives(const comm::Comm& comm, const machine::Profile& profile,
                                              std::span<const collectives::Operation> operations,
                                              std::span<const std::int64_t> sizes, const TuneOptions& options);

@@ -50,5 +50,20 @@ TEST(PairRounds, ManyMeetThoseAtSomeDistances) {
   for (int rank = 0; rank + 12 < ranks; ++rank) EXPECT_TRUE(met.contains({rank, rank + 12}));
 }
 
+/// In a hierarchy of powers of two all pairs of a round meet at the same level.
+TEST(PairRounds, AlignedPairsOfARoundLieAlike) {
+  const std::vector<int> distances{24};
+  const PairRounds rounds(128, distances, true);
+  EXPECT_EQ(rounds.count(), 8);
+  for (int round = 0; round < rounds.count(); ++round) {
+    for (int rank = 0; rank < 128; ++rank) {
+      const int other = rounds.partner(round, rank);
+      EXPECT_EQ(rounds.partner(round, other), rank);
+      for (int group = 2; group < 128; group *= 2)
+        EXPECT_EQ(rank / group == other / group, 0 == rounds.partner(round, 0) / group);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ayatori::machine

@@ -11,7 +11,7 @@ def divisors(number):
 
 
 class Plans:
-    """Plans that no search would choose: any radices, exchanges, groups, orders, roots and segments."""
+    """Plans that no search would choose: any radices, exchanges, groups, orders, roots, stripes and segments."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -21,7 +21,9 @@ class Plans:
         stride = 1
         while stride < leaders:
             radix = self.random.choice(divisors(leaders // stride))
-            exchanges = ["direct", "ring"] if operation == "alltoall" else ["direct", "ring", "doubling"]
+            exchanges = ["direct", "ring"]
+            if operation != "alltoall":
+                exchanges += ["doubling"] + ["swing"] * (radix & (radix - 1) == 0)
             digits.append({"stride": stride, "radix": radix, "exchange": self.random.choice(exchanges)})
             stride *= radix
         self.random.shuffle(digits)
@@ -54,9 +56,10 @@ class Plans:
         if operation in WITH_WORDS:
             plan["word"] = self.word(len(plan["digits"]))
             plan["segments"] = self.random.choice([1, 1, 2, 7])
+            plan["stripes"] = self.random.randint(1, max(2 * len(plan["digits"]), 1))
         if operation == "allreduce" and "C" in plan["word"]:
             for digit in plan["digits"]:
-                if digit["exchange"] == "ring":
+                if digit["exchange"] in ("ring", "swing"):
                     digit["exchange"] = "direct"
         return plan
 

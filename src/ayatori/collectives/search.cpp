@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "ayatori/base/error.hpp"
@@ -555,6 +556,15 @@ void replay(std::vector<Candidate>& finalists, const Network& network, double by
   });
 }
 
+bool is_possible(const WordPlan& plan) {
+  try {
+    check_plan(plan);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 /// Replays find other numbers of stripes for the best candidates, and of segments and stages under way for
 /// those that are pipelines, step by step.
 void refine(std::vector<Candidate>& finalists, const Network& network, double bytes, int most_segments) {
@@ -571,7 +581,7 @@ void refine(std::vector<Candidate>& finalists, const Network& network, double by
         WordPlan plan = from;
         plan.segmentation = {segments, under_way};
         plan.stripes = stripes;
-        if (plan == from) return;
+        if (plan == from || !is_possible(plan)) return;
         const auto schedule = expand(plan);
         const double replayed = Replay(schedule, network).seconds(bytes);
         if (replayed >= best.replayed_seconds * worth_more_messages) return;
@@ -581,7 +591,7 @@ void refine(std::vector<Candidate>& finalists, const Network& network, double by
         improves = true;
       };
       const auto [segments, under_way] = from.segmentation;
-      for (const int stripes : {1, 2, digits, 2 * digits}) attempt(segments, under_way, stripes);
+      for (const int stripes : std::set{1, 2, digits, 2 * digits}) attempt(segments, under_way, stripes);
       if (segments == 1) continue;
       attempt(2 * segments, under_way, from.stripes);
       if (segments > 2) attempt(segments / 2, under_way, from.stripes);

@@ -545,12 +545,6 @@ void check_plan(const WordPlan& plan) {
     throw InputError(fmt::format("the word '{}' has {} digits (its C and S), but {} ranks have {} here",
                                  to_string(plan.word), digits_of(plan.word), leaders, digits.size()));
   if (!type.has_words && !plan.word.empty()) throw InputError(fmt::format("{} has no words", type.name));
-  const auto places = digits_by_letter(plan);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (plan.word[i] == Letter::copy && !can_copy(plan.operation, plan.digits[places[i]].exchange))
-      throw InputError(fmt::format("a {} splits and merges, it does not combine copies",
-                                   name_of(plan.digits[places[i]].exchange)));
-  }
   if (plan.operation == Operation::alltoall) {
     // Swapped blocks take each other's places, which only the ranks' own numbers keep in one order.
     if (!plan.groups.empty() || !plan.order.empty())
@@ -580,6 +574,16 @@ void check_plan(const WordPlan& plan) {
   if (plan.stripes < 1 || plan.stripes > most_stripes)
     throw InputError(
         fmt::format("{} stripes: 1 to {}, two for every digit of a word", plan.stripes, most_stripes));
+  for (int stripe = 0; stripe < plan.stripes; ++stripe) {
+    const WordPlan one = stripe_of(plan, stripe);
+    const auto places = digits_by_letter(one);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const Exchange exchange = one.digits[places[i]].exchange;
+      if (one.word[i] == Letter::copy && !can_copy(one.operation, exchange))
+        throw InputError(
+            fmt::format("a {} splits and merges, it does not combine copies", name_of(exchange)));
+    }
+  }
   if (plan.fold == Exchange::swing) throw InputError("groups fold directly, along a ring or by doubling");
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     const bool is_right =

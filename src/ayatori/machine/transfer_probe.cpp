@@ -54,11 +54,11 @@ std::vector<PairTime> probe_pairs(const ProbeContext& context, const TransferLin
                                   double seconds) {
   const auto& comm = context.comm;
   const int nodes = *std::ranges::max_element(node_of_rank) + 1;
-  // The usual ways to number ranks: by turns, or a node's ranks in a row, when all nodes shall meet.
+  // The usual ways to number ranks: by turns, or a node's ranks in a row, when all of a few nodes shall meet.
   std::vector distances{nodes, 2 * nodes};
-  for (int k = 1; k < std::min(nodes, PairRounds::complete_up_to + 1); ++k)
-    distances.push_back(k * (comm.size() / nodes));
-  const PairRounds rounds(comm.size(), distances);
+  const int multiples = nodes <= PairRounds::complete_up_to ? nodes : 2;
+  for (int k = 1; k < multiples; ++k) distances.push_back(k * (comm.size() / nodes));
+  const PairRounds rounds(comm.size(), distances, comm.size() % nodes == 0);
   const auto& pattern = transfer_patterns().front();
   const double start = context.clock();
   std::vector<PairTime> mine;

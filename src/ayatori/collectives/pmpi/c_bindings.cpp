@@ -1,7 +1,7 @@
 #include "ayatori/collectives/pmpi/handed_in.hpp"
+#include "ayatori/collectives/pmpi/library.hpp"
 #include "ayatori/collectives/pmpi/neighbours.hpp"
 #include "ayatori/collectives/pmpi/schedules.hpp"
-#include "ayatori/collectives/pmpi/session.hpp"
 #include "ayatori/collectives/pmpi/trace.hpp"
 
 // The functions of MPI that a program finds here instead of in its MPI. Names of C cannot be templates, so
@@ -121,15 +121,17 @@ using namespace ayatori::pmpi;
         data, count, type, root, comm AYATORI_ARGUMENT_##TAIL);                           \
   }
 
-#define AYATORI_GATHER(Function, Name, N, D, TAIL)                                                       \
-  int MPI_##Function(const void* send, N send_count, MPI_Datatype send_type, void* receive, N count,     \
-                     MPI_Datatype type, int root, MPI_Comm comm AYATORI_PARAMETER_##TAIL) {              \
-    static CallCount call("MPI_" #Name);                                                                 \
-    if (is_tracing() && comm != MPI_COMM_NULL)                                                           \
-      record_collective(call, handed_in::block(send, send_count, send_type, count, type), comm, root);   \
-    AYATORI_TRY_##TAIL(gather(send, send_count, send_type, receive, count, type, root,                   \
-                              comm)) return PMPI_##Function(send, send_count, send_type, receive, count, \
-                                                            type, root, comm AYATORI_ARGUMENT_##TAIL);   \
+#define AYATORI_GATHER(Function, Name, N, D, TAIL)                                                          \
+  int MPI_##Function(const void* send, N send_count, MPI_Datatype send_type, void* receive, N count,        \
+                     MPI_Datatype type, int root, MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                 \
+    static CallCount call("MPI_" #Name);                                                                    \
+    if (is_tracing() && comm != MPI_COMM_NULL)                                                              \
+      record_collective(                                                                                    \
+          call, handed_in::hands_in(root) ? handed_in::block(send, send_count, send_type, count, type) : 0, \
+          comm, root);                                                                                      \
+    AYATORI_TRY_##TAIL(gather(send, send_count, send_type, receive, count, type, root,                      \
+                              comm)) return PMPI_##Function(send, send_count, send_type, receive, count,    \
+                                                            type, root, comm AYATORI_ARGUMENT_##TAIL);      \
   }
 
 #define AYATORI_SCATTER(Function, Name, N, D, TAIL)                                                       \
@@ -167,16 +169,19 @@ using namespace ayatori::pmpi;
                                                               type, comm AYATORI_ARGUMENT_##TAIL);         \
   }
 
-#define AYATORI_GATHERV(Function, Name, N, D, TAIL)                                                        \
-  int MPI_##Function(const void* send, N send_count, MPI_Datatype send_type, void* receive,                \
-                     const N counts[], const D places[], MPI_Datatype type, int root,                      \
-                     MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                                             \
-    static CallCount call("MPI_" #Name);                                                                   \
-    if (is_tracing() && comm != MPI_COMM_NULL)                                                             \
-      record_collective(call, handed_in::own_block(send, send_count, send_type, counts, type, comm), comm, \
-                        root);                                                                             \
-    return PMPI_##Function(send, send_count, send_type, receive, counts, places, type, root,               \
-                           comm AYATORI_ARGUMENT_##TAIL);                                                  \
+#define AYATORI_GATHERV(Function, Name, N, D, TAIL)                                                 \
+  int MPI_##Function(const void* send, N send_count, MPI_Datatype send_type, void* receive,         \
+                     const N counts[], const D places[], MPI_Datatype type, int root,               \
+                     MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                                      \
+    static CallCount call("MPI_" #Name);                                                            \
+    if (is_tracing() && comm != MPI_COMM_NULL)                                                      \
+      record_collective(call,                                                                       \
+                        handed_in::hands_in(root)                                                   \
+                            ? handed_in::own_block(send, send_count, send_type, counts, type, comm) \
+                            : 0,                                                                    \
+                        comm, root);                                                                \
+    return PMPI_##Function(send, send_count, send_type, receive, counts, places, type, root,        \
+                           comm AYATORI_ARGUMENT_##TAIL);                                           \
   }
 
 #define AYATORI_ALLGATHERV(Function, Name, N, D, TAIL)                                                      \
@@ -225,13 +230,14 @@ using namespace ayatori::pmpi;
                            comm AYATORI_ARGUMENT_##TAIL);                                                  \
   }
 
-#define AYATORI_REDUCE(Function, Name, N, D, TAIL)                                                         \
-  int MPI_##Function(const void* send, void* receive, N count, MPI_Datatype type, MPI_Op op, int root,     \
-                     MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                                             \
-    static CallCount call("MPI_" #Name);                                                                   \
-    if (is_tracing() && comm != MPI_COMM_NULL) record_collective(call, bytes_of(count, type), comm, root); \
-    AYATORI_TRY_##TAIL(reduce(send, receive, count, type, op, root, comm)) return PMPI_##Function(         \
-        send, receive, count, type, op, root, comm AYATORI_ARGUMENT_##TAIL);                               \
+#define AYATORI_REDUCE(Function, Name, N, D, TAIL)                                                     \
+  int MPI_##Function(const void* send, void* receive, N count, MPI_Datatype type, MPI_Op op, int root, \
+                     MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                                         \
+    static CallCount call("MPI_" #Name);                                                               \
+    if (is_tracing() && comm != MPI_COMM_NULL)                                                         \
+      record_collective(call, handed_in::hands_in(root) ? bytes_of(count, type) : 0, comm, root);      \
+    AYATORI_TRY_##TAIL(reduce(send, receive, count, type, op, root, comm)) return PMPI_##Function(     \
+        send, receive, count, type, op, root, comm AYATORI_ARGUMENT_##TAIL);                           \
   }
 
 #define AYATORI_ALLREDUCE(Function, Name, N, D, TAIL)                                                \
@@ -256,7 +262,7 @@ using namespace ayatori::pmpi;
                      MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                                             \
     static CallCount call("MPI_" #Name);                                                                   \
     if (is_tracing() && comm != MPI_COMM_NULL)                                                             \
-      record_collective(call, handed_in::size_of(comm) * bytes_of(count, type), comm);                     \
+      record_collective(call, handed_in::own_size_of(comm) * bytes_of(count, type), comm);                 \
     AYATORI_TRY_##TAIL(reduce_scatter_block(send, receive, count, type, op, comm)) return PMPI_##Function( \
         send, receive, count, type, op, comm AYATORI_ARGUMENT_##TAIL);                                     \
   }
@@ -266,7 +272,7 @@ using namespace ayatori::pmpi;
                      MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                                        \
     static CallCount call("MPI_" #Name);                                                              \
     if (is_tracing() && comm != MPI_COMM_NULL)                                                        \
-      record_collective(call, handed_in::sum(counts, type, comm), comm);                              \
+      record_collective(call, handed_in::own_blocks(counts, type, comm), comm);                       \
     return PMPI_##Function(send, receive, counts, type, op, comm AYATORI_ARGUMENT_##TAIL);            \
   }
 

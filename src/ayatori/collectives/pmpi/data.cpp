@@ -51,6 +51,12 @@ bool is_dense(MPI_Datatype type, bool& is_named) {
   int addresses = 0;
   int types = 0;
   int combiner = MPI_COMBINER_NAMED;
+#if MPI_VERSION >= 4
+  // Types made with large counts have no envelope of small ones.
+  std::array<MPI_Count, 4> large{};
+  PMPI_Type_get_envelope_c(type, &large[0], &large[1], &large[2], &large[3], &combiner);
+  if (large[2] > 0) return is_named = false;
+#endif
   PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
   is_named = combiner == MPI_COMBINER_NAMED;
   if (is_named || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_INTEGER ||

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ayatori/collectives/pmpi/session.hpp"
+#include "ayatori/collectives/pmpi/library.hpp"
 
 namespace ayatori::pmpi {
 

@@ -2,9 +2,9 @@
 // of Fortran programs; these are put before them instead. MPICH's call the names of C.
 
 #include "ayatori/collectives/pmpi/handed_in.hpp"
+#include "ayatori/collectives/pmpi/library.hpp"
 #include "ayatori/collectives/pmpi/neighbours.hpp"
 #include "ayatori/collectives/pmpi/schedules.hpp"
-#include "ayatori/collectives/pmpi/session.hpp"
 #include "ayatori/collectives/pmpi/trace.hpp"
 
 #ifdef OPEN_MPI
@@ -12,9 +12,9 @@
 using namespace ayatori::pmpi;
 
 extern "C" {
-// Addresses that stand for MPI_BOTTOM and MPI_IN_PLACE.
-extern int mpi_fortran_bottom_;
-extern int mpi_fortran_in_place_;
+// Addresses that stand for MPI_BOTTOM and MPI_IN_PLACE; an MPI without Fortran has none.
+extern int mpi_fortran_bottom_ __attribute__((weak));
+extern int mpi_fortran_in_place_ __attribute__((weak));
 }
 
 namespace {
@@ -170,22 +170,24 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
         pmpi_##name##_(data, count, type, root, comm, AYATORI_ARGUMENT_##TAIL error);                    \
   }
 
-#define AYATORI_GATHER(name, NAME, Name, TAIL)                                                          \
-  AYATORI_FORTRAN(                                                                                      \
-      name, NAME,                                                                                       \
-      (void* send, MPI_Fint* send_count, MPI_Fint* send_type, void* receive, MPI_Fint* count,           \
-       MPI_Fint* type, MPI_Fint* root, MPI_Fint* comm, AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {     \
-    static CallCount call("MPI_" #Name);                                                                \
-    const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                       \
-    if (is_tracing() && c_comm != MPI_COMM_NULL)                                                        \
-      record_collective(call,                                                                           \
-                        handed_in::block(address(send), *send_count, PMPI_Type_f2c(*send_type), *count, \
-                                         PMPI_Type_f2c(*type)),                                         \
-                        c_comm, *root);                                                                 \
-    AYATORI_TRY_##TAIL(gather(address(send), *send_count, PMPI_Type_f2c(*send_type), address(receive),  \
-                              *count, PMPI_Type_f2c(*type), *root, c_comm))                             \
-        pmpi_##name##_(send, send_count, send_type, receive, count, type, root, comm,                   \
-                       AYATORI_ARGUMENT_##TAIL error);                                                  \
+#define AYATORI_GATHER(name, NAME, Name, TAIL)                                                         \
+  AYATORI_FORTRAN(                                                                                     \
+      name, NAME,                                                                                      \
+      (void* send, MPI_Fint* send_count, MPI_Fint* send_type, void* receive, MPI_Fint* count,          \
+       MPI_Fint* type, MPI_Fint* root, MPI_Fint* comm, AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {    \
+    static CallCount call("MPI_" #Name);                                                               \
+    const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                      \
+    if (is_tracing() && c_comm != MPI_COMM_NULL)                                                       \
+      record_collective(call,                                                                          \
+                        handed_in::hands_in(*root)                                                     \
+                            ? handed_in::block(address(send), *send_count, PMPI_Type_f2c(*send_type),  \
+                                               *count, PMPI_Type_f2c(*type))                           \
+                            : 0,                                                                       \
+                        c_comm, *root);                                                                \
+    AYATORI_TRY_##TAIL(gather(address(send), *send_count, PMPI_Type_f2c(*send_type), address(receive), \
+                              *count, PMPI_Type_f2c(*type), *root, c_comm))                            \
+        pmpi_##name##_(send, send_count, send_type, receive, count, type, root, comm,                  \
+                       AYATORI_ARGUMENT_##TAIL error);                                                 \
   }
 
 #define AYATORI_SCATTER(name, NAME, Name, TAIL)                                                          \
@@ -239,20 +241,22 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
                        AYATORI_ARGUMENT_##TAIL error);                                                    \
   }
 
-#define AYATORI_GATHERV(name, NAME, Name, TAIL)                                                             \
-  AYATORI_FORTRAN(name, NAME,                                                                               \
-                  (void* send, MPI_Fint* send_count, MPI_Fint* send_type, void* receive, MPI_Fint* counts,  \
-                   MPI_Fint* places, MPI_Fint* type, MPI_Fint* root, MPI_Fint* comm,                        \
-                   AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                                             \
-    static CallCount call("MPI_" #Name);                                                                    \
-    const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                           \
-    if (is_tracing() && c_comm != MPI_COMM_NULL)                                                            \
-      record_collective(call,                                                                               \
-                        handed_in::own_block(address(send), *send_count, PMPI_Type_f2c(*send_type), counts, \
-                                             PMPI_Type_f2c(*type), c_comm),                                 \
-                        c_comm, *root);                                                                     \
-    pmpi_##name##_(send, send_count, send_type, receive, counts, places, type, root, comm,                  \
-                   AYATORI_ARGUMENT_##TAIL error);                                                          \
+#define AYATORI_GATHERV(name, NAME, Name, TAIL)                                                            \
+  AYATORI_FORTRAN(name, NAME,                                                                              \
+                  (void* send, MPI_Fint* send_count, MPI_Fint* send_type, void* receive, MPI_Fint* counts, \
+                   MPI_Fint* places, MPI_Fint* type, MPI_Fint* root, MPI_Fint* comm,                       \
+                   AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                                            \
+    static CallCount call("MPI_" #Name);                                                                   \
+    const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                          \
+    if (is_tracing() && c_comm != MPI_COMM_NULL)                                                           \
+      record_collective(call,                                                                              \
+                        handed_in::hands_in(*root)                                                         \
+                            ? handed_in::own_block(address(send), *send_count, PMPI_Type_f2c(*send_type),  \
+                                                   counts, PMPI_Type_f2c(*type), c_comm)                   \
+                            : 0,                                                                           \
+                        c_comm, *root);                                                                    \
+    pmpi_##name##_(send, send_count, send_type, receive, counts, places, type, root, comm,                 \
+                   AYATORI_ARGUMENT_##TAIL error);                                                         \
   }
 
 #define AYATORI_ALLGATHERV(name, NAME, Name, TAIL)                                                          \
@@ -327,7 +331,8 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
     static CallCount call("MPI_" #Name);                                                                     \
     const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                            \
     if (is_tracing() && c_comm != MPI_COMM_NULL)                                                             \
-      record_collective(call, bytes_of(*count, PMPI_Type_f2c(*type)), c_comm, *root);                        \
+      record_collective(call, handed_in::hands_in(*root) ? bytes_of(*count, PMPI_Type_f2c(*type)) : 0,       \
+                        c_comm, *root);                                                                      \
     AYATORI_TRY_##TAIL(reduce(address(send), address(receive), *count, PMPI_Type_f2c(*type),                 \
                               PMPI_Op_f2c(*op), *root, c_comm))                                              \
         pmpi_##name##_(send, receive, count, type, op, root, comm, AYATORI_ARGUMENT_##TAIL error);           \
@@ -364,21 +369,22 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
     static CallCount call("MPI_" #Name);                                                                     \
     const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                            \
     if (is_tracing() && c_comm != MPI_COMM_NULL)                                                             \
-      record_collective(call, handed_in::size_of(c_comm) * bytes_of(*count, PMPI_Type_f2c(*type)), c_comm);  \
+      record_collective(call, handed_in::own_size_of(c_comm) * bytes_of(*count, PMPI_Type_f2c(*type)),       \
+                        c_comm);                                                                             \
     AYATORI_TRY_##TAIL(reduce_scatter_block(address(send), address(receive), *count, PMPI_Type_f2c(*type),   \
                                             PMPI_Op_f2c(*op), c_comm))                                       \
         pmpi_##name##_(send, receive, count, type, op, comm, AYATORI_ARGUMENT_##TAIL error);                 \
   }
 
-#define AYATORI_REDUCE_SCATTER(name, NAME, Name, TAIL)                                        \
-  AYATORI_FORTRAN(name, NAME,                                                                 \
-                  (void* send, void* receive, MPI_Fint* counts, MPI_Fint* type, MPI_Fint* op, \
-                   MPI_Fint* comm, AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {               \
-    static CallCount call("MPI_" #Name);                                                      \
-    const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                             \
-    if (is_tracing() && c_comm != MPI_COMM_NULL)                                              \
-      record_collective(call, handed_in::sum(counts, PMPI_Type_f2c(*type), c_comm), c_comm);  \
-    pmpi_##name##_(send, receive, counts, type, op, comm, AYATORI_ARGUMENT_##TAIL error);     \
+#define AYATORI_REDUCE_SCATTER(name, NAME, Name, TAIL)                                              \
+  AYATORI_FORTRAN(name, NAME,                                                                       \
+                  (void* send, void* receive, MPI_Fint* counts, MPI_Fint* type, MPI_Fint* op,       \
+                   MPI_Fint* comm, AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                     \
+    static CallCount call("MPI_" #Name);                                                            \
+    const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                   \
+    if (is_tracing() && c_comm != MPI_COMM_NULL)                                                    \
+      record_collective(call, handed_in::own_blocks(counts, PMPI_Type_f2c(*type), c_comm), c_comm); \
+    pmpi_##name##_(send, receive, counts, type, op, comm, AYATORI_ARGUMENT_##TAIL error);           \
   }
 
 #define AYATORI_NEIGHBOR(name, NAME, Name, TAIL)                                                            \

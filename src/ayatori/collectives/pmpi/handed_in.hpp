@@ -19,10 +19,27 @@ inline int size_of(MPI_Comm comm) {
 }
 
 template <class N>
-std::int64_t sum(const N counts[], MPI_Datatype type, MPI_Comm comm) {
+std::int64_t sum(const N counts[], MPI_Datatype type, int ranks) {
   MPI_Count elements = 0;
-  for (int rank = 0; rank < size_of(comm); ++rank) elements += counts[rank];
+  for (int rank = 0; rank < ranks; ++rank) elements += counts[rank];
   return bytes_of(elements, type);
+}
+
+/// Of reduce-scatters, whose blocks are those of this rank's own group.
+inline int own_size_of(MPI_Comm comm) {
+  int size = 0;
+  PMPI_Comm_size(comm, &size);
+  return size;
+}
+
+template <class N>
+std::int64_t own_blocks(const N counts[], MPI_Datatype type, MPI_Comm comm) {
+  return sum(counts, type, own_size_of(comm));
+}
+
+/// The ranks of a root's own group hand in nothing to what goes between groups, the root gets.
+inline bool hands_in(int root) {
+  return root != MPI_ROOT && root != MPI_PROC_NULL;
 }
 
 inline std::int64_t broadcast(MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
@@ -35,7 +52,7 @@ inline std::int64_t scatter(MPI_Count count, MPI_Datatype type, int root, MPI_Co
 
 template <class N>
 std::int64_t scatterv(const N counts[], MPI_Datatype type, int root, MPI_Comm comm) {
-  return is_root(root, comm) ? sum(counts, type, comm) : 0;
+  return is_root(root, comm) ? sum(counts, type, size_of(comm)) : 0;
 }
 
 /// Of gather, allgather and alltoall: of one block.
@@ -54,7 +71,7 @@ std::int64_t own_block(const void* send, MPI_Count send_count, MPI_Datatype send
 template <class N>
 std::int64_t all_blocks(const void* send, const N send_counts[], MPI_Datatype send_type, const N counts[],
                         MPI_Datatype type, MPI_Comm comm) {
-  return send == MPI_IN_PLACE ? sum(counts, type, comm) : sum(send_counts, send_type, comm);
+  return send == MPI_IN_PLACE ? sum(counts, type, size_of(comm)) : sum(send_counts, send_type, size_of(comm));
 }
 
 /// Of alltoallw.

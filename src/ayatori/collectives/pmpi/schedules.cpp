@@ -24,7 +24,7 @@ using collectives::Operation;
 
 constexpr int operation_count = 8;
 
-/// Of this process; never destroyed, like the session.
+/// Of this process; never destroyed, like the library.
 struct Schedules {
   collectives::ScheduleTable table;
   std::array<std::atomic<std::int64_t>, operation_count> calls{};  ///< by operation
@@ -156,7 +156,7 @@ bool commutes(MPI_Op op) {
   return result != 0;
 }
 
-/// A reduction of `blocks` times `count` elements: prepare(bytes in memory, executor) gives the buffer on
+/// A reduction of `blocks` times `count` elements: prepare(bytes in memory) gives the buffer on
 /// which it works in place, and holds what this rank contributes.
 template <class F>
 std::byte* reduce_in(CommSchedules& s, Operation operation, MPI_Count count, MPI_Datatype type, MPI_Op op,
@@ -176,7 +176,7 @@ std::byte* reduce_in(CommSchedules& s, Operation operation, MPI_Count count, MPI
   return data;
 }
 
-constexpr std::byte* null = nullptr;
+constexpr std::byte* no_place = nullptr;
 
 /// Brings what this rank contributes to where a reduction works; null for what is no place.
 std::byte* contribute(const void* send, std::byte* place, std::int64_t bytes) {
@@ -249,7 +249,7 @@ Result reduce(const void* send, void* receive, MPI_Count count, MPI_Datatype typ
     if (!is_root_in(root, s)) return false;
     return reduce_in(s, Operation::reduce, count, type, op, 1, root, [&](std::int64_t bytes) {
              auto* const place = s.rank() == root ? static_cast<std::byte*>(receive) : s.scratch(bytes);
-             if (send == MPI_IN_PLACE && s.rank() != root) return null;
+             if (send == MPI_IN_PLACE && s.rank() != root) return no_place;
              return contribute(send, place, bytes);
            }) != nullptr;
   });
@@ -271,7 +271,7 @@ Result reduce_scatter_block(const void* send, void* receive, MPI_Count count, MP
     const std::byte* const result =
         reduce_in(s, Operation::reduce_scatter, count, type, op, s.size(), 0, [&](std::int64_t bytes) {
           block = bytes / s.size();
-          if (receive == nullptr) return null;
+          if (receive == nullptr) return no_place;
           return contribute(send == MPI_IN_PLACE ? receive : send, s.scratch(bytes), bytes);
         });
     if (result == nullptr) return false;

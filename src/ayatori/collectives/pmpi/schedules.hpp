@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "ayatori/collectives/pmpi/session.hpp"
+#include "ayatori/collectives/pmpi/library.hpp"
 
 // Collective calls of a program, carried out by schedules of a table. Every function takes the arguments of
 // the call and gives its result, or nothing where the MPI's own has to do it: no schedule for this number of

@@ -23,7 +23,7 @@ struct PersistentSend {
   int to;  ///< world rank
 };
 
-/// All that was recorded; never destroyed, like the session.
+/// All that was recorded; never destroyed, like the library.
 struct Records {
   std::mutex mutex;
   std::vector<const CallCount*> calls;

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "ayatori/collectives/pmpi/session.hpp"
+#include "ayatori/collectives/pmpi/library.hpp"
 
 // Records who talks to whom. Everything may be called by several threads at once, and does nothing unless the
-// session traces.
+// library traces.
 
 namespace ayatori::pmpi {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ayatori/collectives/executor.hpp"
-#include "ayatori/collectives/pmpi/session.hpp"
+#include "ayatori/collectives/pmpi/library.hpp"
 
 namespace ayatori::pmpi {
 

@@ -1,4 +1,4 @@
-#include "ayatori/collectives/pmpi/session.hpp"
+#include "ayatori/collectives/pmpi/library.hpp"
 
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ namespace ayatori::pmpi {
 namespace {
 
 /// Of this process. MPI calls back into it until it ends, so it is never destroyed.
-struct Session {
+struct Library {
   std::atomic<bool> is_active = false;
   bool is_tracing = false;
   Settings settings;
@@ -26,9 +26,9 @@ struct Session {
   std::atomic<CommFacts*> world = nullptr;  ///< of MPI_COMM_WORLD: most calls ask for these
 };
 
-Session& session() {
-  static auto* const the_session = new Session;
-  return *the_session;
+Library& library() {
+  static auto* const the_library = new Library;
+  return *the_library;
 }
 
 int delete_facts(MPI_Comm /*comm*/, int /*keyval*/, void* facts, void* /*extra*/) {
@@ -65,30 +65,30 @@ std::unique_ptr<CommFacts> new_facts_of(MPI_Comm comm) {
   facts->is_in_world = facts->is_intra;
   for (const int rank : facts->world_ranks) facts->is_in_world = facts->is_in_world && rank != MPI_UNDEFINED;
   PMPI_Comm_rank(comm, &facts->rank);
-  if (session().is_tracing && facts->is_in_world) facts->calls = calls_of_members(facts->world_ranks);
+  if (library().is_tracing && facts->is_in_world) facts->calls = calls_of_members(facts->world_ranks);
   return facts;
 }
 
 }  // namespace
 
 bool is_active() {
-  return session().is_active.load(std::memory_order_relaxed);
+  return library().is_active.load(std::memory_order_relaxed);
 }
 
 bool is_tracing() {
-  return is_active() && session().is_tracing;
+  return is_active() && library().is_tracing;
 }
 
 const Settings& settings() {
-  return session().settings;
+  return library().settings;
 }
 
 int world_size() {
-  return session().size;
+  return library().size;
 }
 
 int world_rank() {
-  return session().rank;
+  return library().rank;
 }
 
 std::string from_first_rank(std::string text) {
@@ -100,7 +100,7 @@ std::string from_first_rank(std::string text) {
 }
 
 CommFacts& facts_of(MPI_Comm comm) {
-  Session& s = session();
+  Library& s = library();
   if (comm == MPI_COMM_WORLD) {
     if (CommFacts* const facts = s.world.load(std::memory_order_acquire)) return *facts;
   }
@@ -118,7 +118,7 @@ CommFacts& facts_of(MPI_Comm comm) {
 }
 
 void begin() {
-  Session& s = session();
+  Library& s = library();
   PMPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &s.size);
   s.settings.trace = variable("AYATORI_TRACE");
@@ -132,7 +132,7 @@ void begin() {
 }
 
 void end() {
-  Session& s = session();
+  Library& s = library();
   if (!s.is_active) return;
   end_schedules();
   if (s.is_tracing) write_trace(s.settings.trace);
