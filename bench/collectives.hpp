@@ -1,37 +1,57 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "ayatori/collectives/word_schedule.hpp"
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/machine/estimate.hpp"
+#include "bench/forced_comms.hpp"
 
 namespace ayatori::bench {
 
-/// A schedule against the MPI's own operation, on a buffer of doubles; root is rank 0.
-struct CollectiveCase {
+/// Which of the MPI's algorithms take part in a race; an empty one: none.
+using AlgorithmFilter = std::function<bool(const comm::MpiAlgorithm&)>;
+inline AlgorithmFilter all_algorithms() {
+  return [](const comm::MpiAlgorithm&) { return true; };
+}
+
+/// Ways to do one operation on one size, on a buffer of doubles; root is rank 0. The MPI's own choice always
+/// takes part.
+struct CollectiveRace {
+  collectives::Operation operation;
   std::int64_t bytes;  ///< of the buffer, of all blocks where the operation is by rank
-  collectives::WordPlan plan;
+  std::vector<collectives::WordPlan> plans = {};
+  AlgorithmFilter algorithms = {};
 };
 
-struct CollectiveTiming {
-  machine::Estimate mpi;  ///< seconds to the slowest rank; zeros for a side that was not timed
-  machine::Estimate ours;
+/// The MPI, made to use one of its algorithms.
+struct ForcedTiming {
+  comm::MpiAlgorithm algorithm;
+  machine::Estimate seconds;
+};
+
+struct RaceTimes {
+  machine::Estimate mpi;                 ///< seconds to the slowest rank; zeros for what was not timed
+  std::vector<machine::Estimate> plans;  ///< likewise
+  std::optional<ForcedTiming> forced;    ///< none where nothing can be forced
 };
 
 struct CollectiveOptions {
-  double seconds = 10;  ///< for all cases together, about
+  double seconds = 10;  ///< for all races together, about; what finds the best algorithms comes on top
   int calls = 0;        ///< if positive so many of each, once: what a deterministic simulation needs
   bool mpi = true;      ///< sides to time; both are run, and compared
   bool ours = true;
 };
 
-/// Collective. Both in turns; every call begins at an appointed time. Throws InputError
-/// if a plan is not for the ranks of `comm`, and EnvironmentError if a schedule gives another result than the
+/// Collective. All in turns; every call begins at an appointed time. Of the MPI's algorithms those take part
+/// that give the MPI's result and are fastest in a few calls. Throws InputError if a plan is not for the
+/// ranks of `comm` or another operation, and EnvironmentError if a schedule gives another result than the
 /// MPI, agreed.
-std::vector<CollectiveTiming> time_collectives(const comm::Comm& comm, std::span<const CollectiveCase> cases,
-                                               const CollectiveOptions& options);
+std::vector<RaceTimes> time_collectives(const comm::Comm& comm, std::span<const CollectiveRace> races,
+                                        const CollectiveOptions& options, ForcedComms* forced = nullptr);
 
 }  // namespace ayatori::bench

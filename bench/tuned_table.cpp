@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/collectives/plan_json.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "bench/collectives.hpp"
+#include "bench/guidelines.hpp"
 
 namespace ayatori::bench {
 
@@ -18,90 +19,207 @@ namespace {
 using collectives::Operation;
 using collectives::WordPlan;
 
+/// Shares of the time for races.
+constexpr double first_share = 0.5;
+constexpr double guidelines_share = 0.15;
+constexpr double last_share = 0.35;
+
 /// Collective. The best few plans of every size by model and replay: rank 0 searches.
-std::vector<CollectiveCase> find_candidates(const comm::Comm& comm, const machine::Profile& profile,
-                                            Operation operation, std::span<const std::int64_t> sizes,
-                                            const TuneOptions& options) {
+std::map<std::int64_t, std::vector<WordPlan>> find_candidates(const comm::Comm& comm,
+                                                              const machine::Profile& profile,
+                                                              Operation operation,
+                                                              std::span<const std::int64_t> sizes,
+                                                              const TuneOptions& options) {
+  auto limits = options.search;
+  // Through memory a message travels in pieces as it is, and segments do not go that way.
+  if (comm.split_by_node().size() == comm.size()) limits.most_segments = 1;
   const auto text = comm::agree(comm, [&] {
     nlohmann::json found = nlohmann::json::array();
     if (comm.rank() != 0) return std::string();
-    for (const auto& choice : search(operation, comm.size(), profile, sizes, options.search)) {
+    for (const auto& choice :
+         search(operation, comm.size(), machine::through_memory(profile), sizes, limits)) {
       const auto count = std::min<std::size_t>(choice.finalists.size(), options.raced);
       for (std::size_t i = 0; i < count; ++i)
         found.push_back({{"bytes", choice.bytes}, {"plan", json_of(choice.finalists[i].plan)}});
     }
     return found.dump();
   });
-  std::vector<CollectiveCase> cases;
+  std::map<std::int64_t, std::vector<WordPlan>> plans;
   for (const auto& one : nlohmann::json::parse(comm.broadcast(text, 0)))
-    cases.push_back({one.at("bytes"), collectives::plan_of(one.at("plan"))});
-  return cases;
+    plans[one.at("bytes")].push_back(collectives::plan_of(one.at("plan")));
+  return plans;
 }
 
-/// Of every size the least of the MPI's times, which was timed beside each schedule, and of ours.
-std::vector<TunedSize> best_of(std::span<const std::int64_t> sizes, std::span<const CollectiveCase> cases,
-                               std::span<const CollectiveTiming> timings) {
-  std::vector<TunedSize> best;
-  for (const auto bytes : sizes) {
-    TunedSize& of_size = best.emplace_back();
-    of_size.bytes = bytes;
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-      if (cases[i].bytes != bytes) continue;
-      const auto& [mpi, ours] = timings[i];
-      if (!of_size.plan || mpi.median < of_size.mpi.median) of_size.mpi = mpi;
-      if (of_size.plan && ours.median >= of_size.ours.median) continue;
-      of_size.plan = cases[i].plan;
-      of_size.ours = ours;
+/// What a race has shown: the best plan, unless the one that is known is better.
+void note_best(TunedSize& size, const CollectiveRace& race, const RaceTimes& times) {
+  for (std::size_t i = 0; i < race.plans.size(); ++i) {
+    if (size.plan && times.plans[i].median >= size.ours.median) continue;
+    size.plan = race.plans[i];
+    size.ours = times.plans[i];
+  }
+}
+
+/// Collective. A first race of every size.
+TunedOperation race_first(const comm::Comm& comm, const machine::Profile& profile, Operation operation,
+                          std::span<const std::int64_t> all_sizes, const TuneOptions& options,
+                          ForcedComms* forced, double seconds) {
+  TunedOperation tuned{operation, {}};
+  // A block is a double at least.
+  std::vector<std::int64_t> sizes;
+  std::ranges::copy_if(all_sizes, std::back_inserter(sizes), [&](std::int64_t bytes) {
+    return !collectives::type_of(operation).is_by_rank || bytes >= 8 * std::int64_t{comm.size()};
+  });
+  if (sizes.empty()) return tuned;
+  auto plans = find_candidates(comm, profile, operation, sizes, options);
+  std::vector<CollectiveRace> races;
+  for (const auto bytes : sizes)
+    races.push_back({operation, bytes, std::move(plans[bytes]), all_algorithms()});
+  const auto times = time_collectives(comm, races, {.seconds = seconds}, forced);
+  for (std::size_t i = 0; i < races.size(); ++i) {
+    TunedSize& size = tuned.sizes.emplace_back();
+    size.bytes = races[i].bytes;
+    size.mpi = times[i].mpi;
+    size.forced = times[i].forced;
+    note_best(size, races[i], times[i]);
+  }
+  return tuned;
+}
+
+/// Of what is known now.
+const TunedSize* find_size(std::span<const TunedOperation> tuned, Operation operation, std::int64_t bytes) {
+  const auto of_operation = std::ranges::find(tuned, operation, &TunedOperation::operation);
+  if (of_operation == tuned.end()) return nullptr;
+  const auto size = std::ranges::find(of_operation->sizes, bytes, &TunedSize::bytes);
+  return size == of_operation->sizes.end() ? nullptr : &*size;
+}
+
+/// What is the least known, whoever does it.
+double best_seconds(const TunedSize& size) {
+  return size.plan ? std::min(size.ours.median, size.mpi_seconds()) : size.mpi_seconds();
+}
+
+/// Seconds that a guideline allows for so many bytes; none where a part was not tuned.
+std::optional<double> allowed_seconds(std::span<const TunedOperation> tuned, const Guideline& guideline,
+                                      std::int64_t bytes) {
+  double seconds = 0;
+  for (const Operation part : guideline.parts) {
+    const TunedSize* size = find_size(tuned, part, bytes);
+    if (size == nullptr) return std::nullopt;
+    seconds += best_seconds(*size);
+  }
+  return seconds;
+}
+
+/// Collective. Where a guideline is violated, schedules that do what its other side does.
+void race_composed(const comm::Comm& comm, std::vector<TunedOperation>& tuned, const TuneOptions& options) {
+  std::vector<CollectiveRace> races;
+  std::vector<TunedSize*> of_races;
+  for (TunedOperation& operation : tuned) {
+    for (TunedSize& size : operation.sizes) {
+      std::vector<WordPlan> plans;
+      for (const Guideline& guideline : guidelines()) {
+        if (guideline.operation != operation.operation) continue;
+        const auto allowed = allowed_seconds(tuned, guideline, size.bytes);
+        if (!allowed || *allowed > options.at_most * best_seconds(size)) continue;
+        const TunedSize* merge = find_size(tuned, guideline.parts.back(), size.bytes);
+        std::ranges::move(composed_plans(guideline, comm.size(), merge->plan ? &*merge->plan : nullptr),
+                          std::back_inserter(plans));
+      }
+      if (plans.empty()) continue;
+      races.push_back({operation.operation, size.bytes, std::move(plans)});
+      of_races.push_back(&size);
     }
   }
-  return best;
+  const auto times = time_collectives(comm, races, {.seconds = guidelines_share * options.seconds});
+  for (std::size_t i = 0; i < races.size(); ++i) note_best(*of_races[i], races[i], times[i]);
 }
 
-bool wins(const TunedSize& size, double at_most) {
-  return size.ours.median <= at_most * size.mpi.median;
+/// Times grow with sizes.
+void serve_shorter(TunedOperation& tuned) {
+  auto& best = tuned.sizes;
+  for (std::size_t i = best.size(); i-- > 1;) {
+    if (!best[i].plan || best[i].ours.median >= best[i - 1].ours.median) continue;
+    best[i - 1].plan = best[i].plan;
+    best[i - 1].ours = best[i].ours;  // at most, until it is confirmed
+  }
+}
+
+/// What does not win against what it would replace is not kept.
+void drop_losers(TunedSize& size, double at_most) {
+  if (size.forced && size.forced->seconds.median > at_most * size.mpi.median) size.forced.reset();
+  if (size.plan && size.ours.median > at_most * size.mpi_seconds()) size.plan.reset();
+}
+
+/// Collective. Those that have won once more.
+void confirm(const comm::Comm& comm, TunedOperation& tuned, const TuneOptions& options, ForcedComms* forced,
+             double seconds) {
+  std::vector<CollectiveRace> races;
+  std::vector<TunedSize*> winners;
+  for (TunedSize& size : tuned.sizes) {
+    drop_losers(size, options.at_most);
+    if (!size.plan && !size.forced) continue;
+    CollectiveRace& race = races.emplace_back(CollectiveRace{tuned.operation, size.bytes});
+    if (size.plan) race.plans = {*size.plan};
+    if (size.forced)
+      race.algorithms = [algorithm = size.forced->algorithm](const comm::MpiAlgorithm& one) {
+        return one == algorithm;
+      };
+    winners.push_back(&size);
+  }
+  const auto times = time_collectives(comm, races, {.seconds = seconds}, forced);
+  for (std::size_t i = 0; i < races.size(); ++i) {
+    TunedSize& size = *winners[i];
+    size.mpi = times[i].mpi;
+    if (size.plan) size.ours = times[i].plans.front();
+    size.forced = times[i].forced;
+    drop_losers(size, options.at_most);
+  }
+}
+
+/// Says where what is kept takes longer than guidelines allow.
+void note_violations(std::vector<TunedOperation>& tuned, double at_most) {
+  for (TunedOperation& operation : tuned) {
+    auto& sizes = operation.sizes;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const auto note = [&](const std::string& guideline, double allowed) {
+        if (allowed <= at_most * sizes[i].seconds())
+          sizes[i].violations.push_back({guideline, sizes[i].seconds() / allowed});
+      };
+      for (const Guideline& guideline : guidelines()) {
+        if (guideline.operation != operation.operation) continue;
+        if (const auto allowed = allowed_seconds(tuned, guideline, sizes[i].bytes))
+          note(guideline.text(), *allowed);
+      }
+      if (i + 1 < sizes.size())
+        note(fmt::format("{0} <= {0} of {1} bytes", collectives::type_of(operation.operation).name,
+                         sizes[i + 1].bytes),
+             sizes[i + 1].seconds());
+    }
+  }
 }
 
 }  // namespace
 
 std::vector<TunedOperation> tune_collectives(const comm::Comm& comm, const machine::Profile& profile,
                                              std::span<const Operation> operations,
-                                             std::span<const std::int64_t> all_sizes,
+                                             std::span<const std::int64_t> sizes,
                                              const TuneOptions& options) {
   if (comm.size() < 2) throw InputError("one rank has nobody to talk to: start more");
-  const double share = options.seconds / static_cast<double>(2 * std::ssize(operations));
+  const double share = options.seconds / static_cast<double>(std::ssize(operations));
+  std::optional<ForcedComms> forced;
+  if (options.rules) forced.emplace(comm);
+  ForcedComms* const rivals = forced ? &*forced : nullptr;
   std::vector<TunedOperation> tuned;
   for (const Operation operation : operations) {
-    // A block is a double at least.
-    std::vector<std::int64_t> sizes;
-    std::ranges::copy_if(all_sizes, std::back_inserter(sizes), [&](std::int64_t bytes) {
-      return !collectives::type_of(operation).is_by_rank || bytes >= 8 * std::int64_t{comm.size()};
-    });
-    if (sizes.empty()) continue;
-    const auto cases = find_candidates(comm, profile, operation, sizes, options);
-    auto best = best_of(sizes, cases, time_collectives(comm, cases, {.seconds = share}));
-    for (std::size_t i = best.size(); i-- > 1;) {
-      if (best[i].ours.median >= best[i - 1].ours.median) continue;
-      best[i - 1].plan = best[i].plan;
-      best[i - 1].ours = best[i].ours;  // at most, until it is confirmed
-    }
-    std::vector<CollectiveCase> winners;
-    std::vector<TunedSize*> of_winners;
-    for (TunedSize& size : best) {
-      if (wins(size, options.at_most)) {
-        winners.push_back({size.bytes, *size.plan});
-        of_winners.push_back(&size);
-      } else {
-        size.plan.reset();
-      }
-    }
-    const auto confirmed = time_collectives(comm, winners, {.seconds = share});
-    for (std::size_t i = 0; i < winners.size(); ++i) {
-      of_winners[i]->mpi = confirmed[i].mpi;
-      of_winners[i]->ours = confirmed[i].ours;
-      if (!wins(*of_winners[i], options.at_most)) of_winners[i]->plan.reset();
-    }
-    tuned.push_back({operation, std::move(best)});
+    auto of_operation = race_first(comm, profile, operation, sizes, options, rivals, first_share * share);
+    if (!of_operation.sizes.empty()) tuned.push_back(std::move(of_operation));
   }
+  race_composed(comm, tuned, options);
+  for (TunedOperation& operation : tuned) {
+    serve_shorter(operation);
+    confirm(comm, operation, options, rivals, last_share * share);
+  }
+  note_violations(tuned, options.at_most);
   return tuned;
 }
 

@@ -3,27 +3,45 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ayatori/collectives/search.hpp"
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/machine/estimate.hpp"
+#include "bench/collectives.hpp"
 
 namespace ayatori::bench {
 
 struct TuneOptions {
   collectives::SearchOptions search;
   int raced = 3;          ///< finalists of every size that are timed
-  double seconds = 60;    ///< for all operations and sizes together, about
-  double at_most = 0.97;  ///< a schedule is kept if it takes at most this part of the MPI's time, twice
+  double seconds = 60;    ///< for all operations and sizes together, about; see CollectiveOptions
+  double at_most = 0.97;  ///< what is kept takes at most this part of what it replaces, twice
+  /// The MPI's algorithms are raced, too, and will be used (by rules, see mpi_rules.hpp): schedules have to
+  /// beat them as well.
+  bool rules = false;
+};
+
+/// A guideline (see guidelines.hpp, or that no longer buffer takes less) that what is best known does not
+/// keep.
+struct Violation {
+  std::string guideline;
+  double factor;  ///< by which it takes longer than the guideline allows
 };
 
 /// What is best for one size in this job.
 struct TunedSize {
   std::int64_t bytes = 0;                     ///< of the buffer, of all blocks where the operation is by rank
   std::optional<collectives::WordPlan> plan;  ///< none: the MPI's own
-  machine::Estimate mpi;                      ///< seconds to the slowest rank
-  machine::Estimate ours;  ///< of the schedule that was confirmed, or else of the best raced
+  machine::Estimate mpi;                      ///< seconds to the slowest rank, of what the MPI does by itself
+  machine::Estimate ours;              ///< of the schedule that was confirmed, or else of the best raced
+  std::optional<ForcedTiming> forced;  ///< the MPI's algorithm that is better than its own choice
+  std::vector<Violation> violations;
+
+  /// Of the MPI's in a job that goes by its rules.
+  double mpi_seconds() const { return forced ? forced->seconds.median : mpi.median; }
+  double seconds() const { return plan ? ours.median : mpi_seconds(); }
 };
 
 struct TunedOperation {
@@ -32,11 +50,12 @@ struct TunedOperation {
 };
 
 /// Collective. Searches schedules by the profile, races the best few of every size against the MPI's own
-/// operation, and those that win once more: a schedule that is kept has won twice, so that the luck of one
-/// race keeps none. Where the schedule of a longer buffer takes less than that of a shorter one, it serves
-/// the shorter one, too: times grow with sizes. Sizes of less than
-/// a double a rank are left out where every rank has a block. The same on all ranks. Throws InputError where
-/// there is one rank only or the profile does not know all, and what time_collectives() throws, agreed.
+/// operation; then, where a guideline is violated, schedules that do what its other side does; and those that
+/// win once more: what is kept has won twice, so that the luck of one race keeps none. Where the schedule of
+/// a longer buffer takes less than that of a shorter one, it serves the shorter one, too: times grow with
+/// sizes. Sizes of less than a double a rank are left out where every rank has a block. The same on all
+/// ranks. Throws InputError where there is one rank only or the profile does not know all, and what
+/// time_collectives() throws, agreed.
 std::vector<TunedOperation> tune_collectives(const comm::Comm& comm, const machine::Profile& profile,
                                              std::span<const collectives::Operation> operations,
                                              std::span<const std::int64_t> sizes, const TuneOptions& options);

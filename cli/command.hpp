@@ -19,5 +19,6 @@ void add_generate(CLI::App& app, Run& run);
 void add_bench(CLI::App& app, Run& run);
 void add_probe(CLI::App& app, Run& run);
 void add_collectives(CLI::App& app, Run& run);
+void add_map(CLI::App& app, Run& run);
 
 }  // namespace ayatori::cli

@@ -8,14 +8,15 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
+#include "ayatori/comm/mpi_algorithms.hpp"
 #include "cli/command.hpp"
 
 namespace {
 
 using namespace ayatori;
 
-constexpr std::array<cli::AddCommand, 5> commands{cli::add_solve, cli::add_probe, cli::add_collectives,
-                                                  cli::add_generate, cli::add_bench};
+constexpr std::array<cli::AddCommand, 6> commands{cli::add_solve, cli::add_probe,    cli::add_collectives,
+                                                  cli::add_map,   cli::add_generate, cli::add_bench};
 
 /// An exit status that the command line promises: a broken invariant of ours counts as a failed environment.
 int status_of(ErrorKind kind) {
@@ -53,6 +54,7 @@ int parse_and_run(const comm::Comm& world, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    comm::let_algorithms_be_forced();  // `collectives bench` and `tune` do
     const comm::Environment environment(argc, argv);
     const auto world = comm::Comm::world();
     try {

@@ -15,6 +15,7 @@
 #include "cli/machine_profile.hpp"
 #include "cli/problem.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/schedule_tables.hpp"
 #include "cli/solve_report.hpp"
 #include "cli/stop_signal.hpp"
 
@@ -36,6 +37,7 @@ struct Arguments {
   std::string halo = "auto";
   std::string partition = "contiguous";
   std::string profile = "auto";
+  std::string collectives = "auto";
   std::vector<std::string> excluded;
   double tuning_share = tuning::SolveOptions().tuning_share;
   double rtol = 1e-8;
@@ -124,19 +126,19 @@ tuning::SolveHooks hooks(const StopSignal& stop, ProgressLine& line, bool speaks
 }
 
 /// Collective. Writes x and the report; the report also where x cannot be written.
-void write_results(const comm::Comm& world, const Arguments& arguments, const Problem& problem,
+void write_results(const comm::Comm& comm, const Arguments& arguments, const Problem& problem,
                    Array<double> x, SolveRun& run, const Stopwatch& total) {
-  const HoldSignals hold(world);
+  const HoldSignals hold(comm);
   const auto write_report = [&] {
     run.total_seconds = total.seconds();
-    comm::agree(world, [&] {
-      if (world.rank() == 0 && !arguments.json.empty())
+    comm::agree(comm, [&] {
+      if (comm.rank() == 0 && !arguments.json.empty())
         write_file(arguments.json, to_json(run).dump(2) + "\n");
     });
   };
   try {
     if (!arguments.output.empty()) {
-      io::save_vector(world, arguments.output, problem.to_file(world, std::move(x)), problem.file_rows);
+      io::save_vector(comm, arguments.output, problem.to_file(comm, std::move(x)), problem.file_rows);
     }
   } catch (const Error& error) {
     run.output.clear();
@@ -161,34 +163,42 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   const int threads = comm::set_threads(world, arguments.threads);
   const bool speaks = world.rank() == 0 && !arguments.quiet;
 
+  const auto tables = find_collectives(world, arguments.collectives);
+  const auto comm = tables.scheduled ? world.with_collectives(tables.scheduled) : world;
+  if (speaks && tables.scheduled && !tables.scheduled->table().has(world.size()))
+    fmt::print(stderr, "{}: no schedules for {} rank{}; the MPI's own collectives are used\n", tables.files,
+               world.size(), world.size() == 1 ? "" : "s");
+
   const auto machine = find_profile(world, arguments.profile);
   if (speaks && machine.description.starts_with("measured"))
     fmt::print(stderr, "the machine was {}\n", machine.description);
   options.profile = machine.profile;
 
   const double before_reading = total.seconds();
-  const auto problem = load_problem(world, arguments.matrix, kind);
-  const auto rhs = make_right_hand_side(world, problem, arguments.rhs);
+  const auto problem = load_problem(comm, arguments.matrix, kind);
+  const auto rhs = make_right_hand_side(comm, problem, arguments.rhs);
   const double read_seconds = total.seconds() - before_reading;
 
   const StopSignal stop;  // from here on there is an x worth keeping
   ProgressLine line(speaks);
   Array<double> x(rhs.b.size(), 0.0);
-  SolveRun run{.report = tuning::solve(world, problem.parts, rhs.b, x, options, hooks(stop, line, speaks)),
+  SolveRun run{.report = tuning::solve(comm, problem.parts, rhs.b, x, options, hooks(stop, line, speaks)),
                .source = problem.source,
                .rtol = arguments.rtol,
                .ranks = world.size(),
                .threads = threads,
                .partition = arguments.partition,
                .profile = machine.description,
+               .collectives = {},
                .rhs = arguments.rhs,
                .read_seconds = read_seconds,
                .total_seconds = 0,
                .true_error = {},
                .output = arguments.output};
   line.clear();
-  if (rhs.solution) run.true_error = relative_error(world, x, *rhs.solution);
-  write_results(world, arguments, problem, std::move(x), run, total);
+  if (rhs.solution) run.true_error = relative_error(comm, x, *rhs.solution);
+  if (tables.scheduled) run.collectives = {tables.files, tables.scheduled->calls(), tables.scheduled->uses()};
+  write_results(comm, arguments, problem, std::move(x), run, total);
   if (speaks) fmt::print(stderr, "{}{}", summary(run), arguments.explain ? explanation(run) : "");
   return exit_status(run.report);
 }
@@ -236,6 +246,11 @@ void add_solve(CLI::App& app, Run& run) {
   solve
       ->add_option("--profile", arguments->profile,
                    "Machine profile (see probe): auto, none, a file, or the name of a published one")
+      ->capture_default_str();
+  solve
+      ->add_option("--collectives", arguments->collectives,
+                   "Tables of schedules (see collectives tune), separated by colons; none; auto: what "
+                   "AYATORI_COLLECTIVES names")
       ->capture_default_str();
   solve->add_option("--threads", arguments->threads, "Threads per rank; 0: all cores")
       ->check(CLI::NonNegativeNumber)

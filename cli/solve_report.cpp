@@ -51,6 +51,38 @@ std::string time_words(const tuning::PhaseSeconds& s) {
       s.reduction);
 }
 
+std::string count_words(const CollectiveCalls& collectives) {
+  std::int64_t scheduled = 0;
+  std::int64_t all = 0;
+  for (const auto& use : collectives.schedules) scheduled += use.calls;
+  for (const auto& [operation, calls] : collectives.calls) all += calls;
+  return fmt::format("{} of {} collective calls", scheduled, all);
+}
+
+std::string schedule_words(const CollectiveCalls& collectives) {
+  std::string text;
+  for (const auto& [entry, calls] : collectives.schedules)
+    text += fmt::format("{} call{} of {} on {} ranks with about {} bytes went by the schedule {}.\n", calls,
+                        calls == 1 ? "" : "s", type_of(entry->plan->operation).name, entry->plan->ranks,
+                        entry->bytes, describe(*entry->plan));
+  return text;
+}
+
+nlohmann::ordered_json collectives_json(const CollectiveCalls& collectives) {
+  nlohmann::ordered_json json{{"tables", collectives.tables},
+                              {"calls", nlohmann::ordered_json::object()},
+                              {"schedules", nlohmann::ordered_json::array()}};
+  for (const auto& [operation, calls] : collectives.calls)
+    json["calls"][std::string(type_of(operation).name)] = calls;
+  for (const auto& [entry, calls] : collectives.schedules)
+    json["schedules"].push_back({{"operation", type_of(entry->plan->operation).name},
+                                 {"ranks", entry->plan->ranks},
+                                 {"bytes", entry->bytes},
+                                 {"text", describe(*entry->plan)},
+                                 {"calls", calls}});
+  return json;
+}
+
 }  // namespace
 
 std::string summary(const SolveRun& run) {
@@ -64,6 +96,8 @@ std::string summary(const SolveRun& run) {
   text += fmt::format("machine    {} rank{} x {} thread{}\n", run.ranks, run.ranks == 1 ? "" : "s",
                       run.threads, run.threads == 1 ? "" : "s");
   if (!run.profile.empty()) text += fmt::format("profile    {}\n", run.profile);
+  if (run.collectives)
+    text += fmt::format("schedules  {}: {}\n", run.collectives->tables, count_words(*run.collectives));
   text += fmt::format("choice     {}; {}\n", describe(report.choice),
                       implementation_words(report.choice, run.ranks));
   text += fmt::format("because    {}\n", report.why);
@@ -117,6 +151,7 @@ std::string explanation(const SolveRun& run) {
     text += fmt::format("A product moves {} bytes between ranks in {} messages.\n", run.report.halo_bytes,
                         run.report.halo_messages);
   }
+  if (run.collectives) text += schedule_words(*run.collectives);
   return text;
 }
 
@@ -133,6 +168,8 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
   json["partition"] = run.partition;
   json["profile"] =
       run.profile.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.profile);
+  json["collectives"] =
+      run.collectives ? collectives_json(*run.collectives) : nlohmann::ordered_json(nullptr);
   json["true_error"] =
       run.true_error ? nlohmann::ordered_json(*run.true_error) : nlohmann::ordered_json(nullptr);
   json["output"] = run.output.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.output);

@@ -1,13 +1,24 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "ayatori/collectives/scheduled_collectives.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/tuning/solve.hpp"
 
 namespace ayatori::cli {
+
+/// How the collective calls of rank 0 were done.
+struct CollectiveCalls {
+  std::string tables;
+  std::map<collectives::Operation, std::int64_t> calls;  ///< of operations that may have schedules
+  std::vector<collectives::ScheduleUse> schedules;       ///< those among the calls that went by one
+};
 
 /// A finished solve with what only the command line knows about it.
 struct SolveRun {
@@ -17,7 +28,8 @@ struct SolveRun {
   int ranks = 1;
   int threads = 1;
   std::string partition;
-  std::string profile;  ///< where the machine's profile comes from; empty without one
+  std::string profile;                         ///< where the machine's profile comes from; empty without one
+  std::optional<CollectiveCalls> collectives;  ///< none without tables of schedules
   std::string rhs;
   double read_seconds = 0;
   double total_seconds = 0;

@@ -2,7 +2,8 @@
 """Checks who includes whom. The allowed includes are those of the ayatori_module() lines in CMakeLists.txt.
 
 Beyond the layers: <mpi.h>, and the header that includes it, stay in comm/ (and its tests); every header says
-`#pragma once`; the library prints nothing and ends no process.
+`#pragma once`, and its source includes it first, which shows that it needs nothing before it; the library prints nothing
+and ends no process.
 """
 
 import pathlib
@@ -37,6 +38,10 @@ def problems_of(path, allowed):
     text = path.read_text()
     if path.suffix == ".hpp" and not re.search(r"^#pragma once$", text, re.MULTILINE):
         yield 1, "no #pragma once"
+    own = name.removeprefix("src/").replace(".cpp", ".hpp")
+    first = re.search(r'^#include ["<](.*)[">]', text, re.MULTILINE)
+    if path.suffix == ".cpp" and path.with_suffix(".hpp").exists() and (first is None or first.group(1) != own):
+        yield 1, f"{own} is not included first"
     if module is not None and module not in allowed:
         yield 1, f"module {module} is not declared in CMakeLists.txt"
         return

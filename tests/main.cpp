@@ -2,6 +2,7 @@
 
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/comm/environment.hpp"
+#include "ayatori/comm/mpi_algorithms.hpp"
 
 // Leaks are looked for while MPI is up, when what it merely forgets to free at its end is still reachable;
 // what it loses when it starts is not our concern.
@@ -30,6 +31,7 @@ void check_leaks() {}
 // reports when something failed on it, and a failure anywhere makes the job fail.
 int main(int argc, char** argv) {
   ignore_leaks();
+  ayatori::comm::let_algorithms_be_forced();
   const ayatori::comm::Environment environment(argc, argv);
   notice_leaks();
   testing::InitGoogleTest(&argc, argv);

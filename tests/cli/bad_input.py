@@ -1,9 +1,13 @@
 """Every bad input: one clear line that names what and where, exit status 2, on any number of ranks."""
 
 import gzip
+import os
 import unittest
 
-from harness import CommandTest, matrix_market, tridiagonal
+from harness import RANKS, CommandTest, matrix_market, tridiagonal
+
+# Open MPI's launcher gives the other ranks a second to end when one has failed, without looking whether they have.
+os.environ["OMPI_MCA_odls_base_sigkill_timeout"] = "0"
 
 BANNER = "%%MatrixMarket matrix coordinate real general\n"
 
@@ -57,6 +61,7 @@ BAD_ARGUMENTS = {
     "impossible share": (["solve", "poisson2d-5:n=3", "--tuning-share", "2"], ["2", "between 0 and 1"]),
     "kernel that does not fit": (["solve", "elliptic2d-5:n=5", "--kernel", "symmetric"], ["symmetric", "choose another"]),
     "unknown halo": (["solve", "poisson2d-5:n=3", "--halo", "magic"], ["magic", "allgather"]),
+    "missing table": (["solve", "poisson2d-5:n=3", "--collectives", "t.json"], ["t.json", "cannot be read"]),
     "unknown orthogonalization": (["solve", "poisson2d-5:n=3", "--orthogonalization", "magic"], ["magic", "cgs"]),
     "unknown partition": (["solve", "poisson2d-5:n=3", "--partition", "magic"], ["magic"]),
     "restart of cg": (["solve", "poisson2d-5:n=3", "--method", "cg", "--restart", "5"], ["cg", "restart"]),
@@ -67,6 +72,20 @@ BAD_ARGUMENTS = {
     "more threads than any machine has": (["solve", "poisson2d-5:n=3", "--threads", "1000000"], ["1000000 threads"]),
     "time not a number": (["solve", "poisson2d-5:n=3", "--time-limit", "nan"], ["time-limit"]),
 }
+
+# One case for every place at which an error is found, and every way in which all ranks come to know of it. The others
+# differ in what one rank makes of the text alone; tests/io has those of readers on several ranks, without a launcher's
+# time for each.
+ON_ALL_NUMBERS_OF_RANKS = {
+    "empty", "no banner", "truncated", "too many", "word for a value", "not square", "broken gzip",
+    "unknown subcommand", "missing file", "unknown generator", "tolerance zero", "unknown method", "everything excluded",
+    "kernel that does not fit", "missing rhs", "more threads than any machine has",
+    "wrong length", "NaN in the right-hand side",
+}
+
+
+def cases_of(table):
+    return {name: case for name, case in table.items() if RANKS == 1 or name in ON_ALL_NUMBERS_OF_RANKS}.items()
 
 
 class BadInput(CommandTest):
@@ -79,36 +98,50 @@ class BadInput(CommandTest):
             self.assertIn(word, ours[0])
 
     def test_matrices(self):
-        for name, (content, words) in BAD_MATRICES.items():
+        for name, (content, words) in cases_of(BAD_MATRICES):
             with self.subTest(name):
                 self.write("A.mtx", content)
                 self.expect_rejected(["solve", "A.mtx"], words)
 
     def test_arguments(self):
-        for name, (arguments, words) in BAD_ARGUMENTS.items():
+        for name, (arguments, words) in cases_of(BAD_ARGUMENTS):
             with self.subTest(name):
                 self.expect_rejected(arguments, words)
 
     def test_right_hand_sides(self):
         self.write("A.mtx", tridiagonal(10))
         head = "%%MatrixMarket matrix array real general\n"
-        for name, (content, words) in {
+        for name, (content, words) in cases_of({
             "wrong length": (head + "9 1\n" + "1\n" * 9, ["b.mtx", "9", "10"]),
             "several columns": (head + "10 2\n" + "1\n" * 20, ["b.mtx"]),
-            "NaN": (head + "10 1\n" + "1\n" * 9 + "nan\n", ["b.mtx, line 12"]),
+            "NaN in the right-hand side": (head + "10 1\n" + "1\n" * 9 + "nan\n", ["b.mtx, line 12"]),
             "truncated": (head + "10 1\n" + "1\n" * 8, ["b.mtx"]),
-        }.items():
+        }):
             with self.subTest(name):
                 self.write("b.mtx", content)
                 self.expect_rejected(["solve", "A.mtx", "--rhs", "b.mtx"], words)
 
+    def test_tables_of_schedules(self):
+        search = '{"schema": "ayatori.collective-schedules/1", "operation": "%s", "ranks": 4, "best": [%s]}'
+        for name, (content, words) in {
+            "torn": (search[:40], ["t.json", "parse error"]),
+            "bytes": (bytes(range(200, 256)), ["t.json", "parse error"]),
+            "something else": ('{"schema": "ayatori.solve/1"}', ["t.json"]),
+            "unknown operation": (search % ("allsend", ""), ["t.json", "allsend"]),
+            "a plan that is none": (search % ("bcast", '{"bytes": 8, "plan": {}}'), ["t.json"]),
+        }.items():
+            with self.subTest(name):
+                self.write("t.json", content)
+                self.expect_rejected(["solve", "poisson2d-5:n=3", "--collectives", "t.json"], words)
+
     def test_results_that_cannot_be_written(self):
         self.expect_rejected(["solve", "poisson2d-5:n=3", "--output", "no/such/folder/x.mtx"], ["no/such/folder/x.mtx"], 3)
         self.expect_rejected(["solve", "poisson2d-5:n=3", "--json", "no/such/folder/r.json"], ["no/such/folder/r.json"], 3)
+        self.expect_rejected(["collectives", "tune", "--output", "no/such/folder/t.json"], ["no/such/folder/t.json"], 3)
         self.assert_no_leftovers()
 
     def test_help_and_version(self):
-        for arguments in (["--help"], ["solve", "--help"], ["--version"]):
+        for arguments in (["--help"], ["solve", "--help"], ["--version"])[:3 if RANKS == 1 else 1]:
             done = self.run_ayatori(*arguments)
             self.assertEqual(done.returncode, 0)
             self.assertNotEqual(done.stdout, "")

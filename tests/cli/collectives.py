@@ -1,6 +1,7 @@
 """ayatori collectives: words, pictures of schedules, and the best word for a machine."""
 
 import json
+import os
 import unittest
 import xml.etree.ElementTree
 
@@ -12,7 +13,8 @@ ONE_RANK = "rank 0 does it all"
 class Collectives(CommandTest):
     def collectives(self, *arguments, status=0):
         done = self.run_ayatori("collectives", *arguments)
-        self.assertEqual(done.returncode, status, done.stderr)
+        if status is not None:
+            self.assertEqual(done.returncode, status, done.stderr)
         return done
 
     @unittest.skipIf(RANKS > 1, ONE_RANK)
@@ -81,7 +83,8 @@ class Collectives(CommandTest):
     def test_bench(self):
         for operation in ("bcast", "allreduce", "allgather", "reduce-scatter", "alltoall"):
             self.search(operation, "--profile", "altix3700bx2", "--ranks", RANKS, "--sizes", "8:4K", "--finalists", 4)
-            said = self.collectives("bench", "--schedules", "best.json", "--seconds", "0.2", "--json", "times.json").stderr
+            said = self.collectives("bench", "--schedules", "best.json", "--seconds", "0.2", "--no-algorithms", "--json",
+                                    "times.json").stderr
             self.assertIn("all results are the MPI's", said)
             result = json.loads((self.folder / "times.json").read_text())
             self.assertEqual([timing["bytes"] for timing in result["timings"]], [8 << k for k in range(10)])
@@ -114,7 +117,52 @@ class Collectives(CommandTest):
                 self.assertLessEqual(best["schedule_seconds"]["median"], 0.97 * best["mpi_seconds"]["median"])
         self.collectives("bench", "--table", "table.json", "--seconds", "0.2", "--json", "times.json")
         timed = json.loads((self.folder / "times.json").read_text())["timings"]
-        self.assertEqual(len(timed), sum(best["plan"] is not None for search in table for best in search["best"]))
+        self.assertEqual([(timing["operation"], timing["bytes"], "schedule_seconds" in timing) for timing in timed],
+                         [(search["operation"], best["bytes"], best["plan"] is not None)
+                          for search in table for best in search["best"]])
+        for timing in timed:  # the MPI can be made to use others than its own choice, and the best of them is shown
+            self.assertGreater(timing["mpi_algorithm_seconds"]["median"], 0)
+            self.assertTrue(timing["mpi_algorithm"])
+        self.collectives("bench", "--table", "table.json", "--seconds", "0.2", "--no-algorithms", "--json", "times.json")
+        timed = json.loads((self.folder / "times.json").read_text())["timings"]
+        self.assertNotIn("mpi_algorithm", timed[0])
+
+    @unittest.skipIf(RANKS == 1, "one rank has nobody to talk to")
+    def test_rules_for_open_mpi(self):
+        tuned = self.collectives("tune", "--output", "table.json", "--profile", "altix3700bx2", "--operations", "bcast,scatter",
+                                 "--sizes", "64:128", "--seconds", "0.5", "--openmpi-rules", "rules.txt", status=None)
+        if "this is MPICH" in tuned.stderr:
+            self.assertEqual(tuned.returncode, 2)
+            return
+        self.assertEqual(tuned.returncode, 0, tuned.stderr)
+        best = json.loads((self.folder / "table.json").read_text())[0]["best"]
+        rules = [line.split("#")[0].split() for line in (self.folder / "rules.txt").read_text().splitlines()]
+        numbers = [int(word) for line in rules for word in line]
+        self.assertEqual(numbers[:9], [2, 7, 3, 1, 1, 0, 0, 0, 0])  # two operations, the first of which is number 7
+        self.assertEqual(numbers[9], RANKS)
+        sizes = [tuple(numbers[11 + 4 * i:15 + 4 * i]) for i in range(numbers[10])]
+        self.assertEqual(sizes[0][0], 0)
+        self.assertEqual([size[0] for size in sizes], sorted({size[0] for size in sizes}))
+        forced = ["mpi_algorithm" in one for one in best]
+        self.assertEqual([next(size for size in reversed(sizes) if size[0] <= one["bytes"])[1] > 0 for one in best], forced)
+        self.assertEqual(sizes[-1][1], 0)  # what was not tuned is left to Open MPI
+        os.environ["OMPI_MCA_coll_tuned_dynamic_rules_filename"] = str(self.folder / "rules.txt")
+        try:
+            said = self.collectives("bench", "--table", "table.json", "--seconds", "0.1", "--no-algorithms").stderr
+        finally:
+            del os.environ["OMPI_MCA_coll_tuned_dynamic_rules_filename"]
+        self.assertNotIn("rule", said.lower())  # Open MPI complains of rules that it cannot read
+
+    @unittest.skipIf(RANKS > 1, ONE_RANK)
+    def test_adapt(self):
+        self.search("bcast", "--profile", "altix3700bx2", "--ranks", 8, "--sizes", "8:1K", "--finalists", 2)
+        said = self.collectives("adapt", "best.json", "--ranks", "6,8", "--profile", "altix3700bx2", "-o", "more.json").stderr
+        self.assertIn("broadcast      on 6 ranks, from 8: 8 sizes by schedules, 0 by the MPI", said)
+        six, eight = json.loads((self.folder / "more.json").read_text())
+        self.assertEqual([six["ranks"], eight["ranks"]], [6, 8])
+        self.assertEqual({best["plan"]["ranks"] for best in six["best"]}, {6})
+        searched = json.loads((self.folder / "best.json").read_text())["best"]
+        self.assertEqual([best["plan"] for best in eight["best"]], [best["plan"] for best in searched])
 
     @unittest.skipIf(RANKS > 1, ONE_RANK)
     def test_bad_input(self):
@@ -152,6 +200,8 @@ class Collectives(CommandTest):
                                  (("tune", "--output", "t.json", "--operations", "allsend"), "allsend"),
                                  (("tune", "--output", "t.json", "--sizes", "8X"), "8X"),
                                  (("tune",), "--output"),
+                                 (("adapt", "torn.json", "--ranks", "4", "-o", "t.json"), "torn.json"),
+                                 (("adapt", "none.json", "--ranks", "0", "-o", "t.json"), "--ranks"),
                                  ((), "subcommand")):
             done = self.collectives(*arguments, status=2)
             self.assertIn(words, done.stderr, arguments)

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import unittest
+import unittest.mock
 
 import jsonschema
 
@@ -155,6 +156,53 @@ class Solve(CommandTest):
                 self.assertNotIn("converged", done.stderr)
         self.assertEqual((self.folder / "A.mtx").read_bytes(), before)
         self.assert_no_leftovers("A.mtx")
+
+    def table(self, ranks):
+        """A table of schedules for that many ranks, by the model alone."""
+        searches = []
+        for operation in ("bcast", "allreduce", "allgather", "alltoall"):
+            done = self.run_ayatori("collectives", "search", operation, "--profile", "altix3700bx2", "--ranks", ranks,
+                                    "--sizes", "8:64K", "--finalists", 0, "--json", "search.json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            searches.append(json.loads((self.folder / "search.json").read_text()))
+        self.write("table.json", json.dumps(searches))
+
+    def test_schedules(self):
+        self.table(RANKS)
+        arguments = ("elliptic2d-5:n=20", "--rhs", "solution-random:3", "--rtol", "1e-11", "--method", "gmres")
+        result, done = self.solve(*arguments, "--collectives", "table.json", "--explain")
+        self.check(result)
+        self.assertLess(result["true_error"], 1e-6)
+        used = result["collectives"]
+        self.assertEqual(used["tables"], "table.json")
+        if RANKS == 1:
+            self.assertEqual((used["calls"], used["schedules"]), ({}, []))
+            return
+        for schedule in used["schedules"]:
+            self.assertEqual(schedule["ranks"], RANKS)
+            calls = f"{schedule['calls']} call{'s' if schedule['calls'] > 1 else ''}"
+            self.assertIn(f"{calls} of {schedule['operation']} on {RANKS} ranks with about "
+                          f"{schedule['bytes']} bytes went by the schedule {schedule['text']}.", done.stderr)
+        reductions = sum(s["calls"] for s in used["schedules"] if s["operation"] == "allreduce")
+        self.assertGreaterEqual(reductions, result["communication"]["reductions"])
+        self.assertEqual(reductions, used["calls"]["allreduce"])
+        scheduled = sum(schedule["calls"] for schedule in used["schedules"])
+        self.assertIn(f"table.json: {scheduled} of {sum(used['calls'].values())} collective calls", done.stderr)
+
+    def test_schedules_by_the_environment(self):
+        self.table(RANKS)
+        with unittest.mock.patch.dict(os.environ, {"AYATORI_COLLECTIVES": "table.json"}):
+            self.assertEqual(self.solve("poisson2d-5:n=9")[0]["collectives"]["tables"], "table.json")
+            self.assertIsNone(self.solve("poisson2d-5:n=9", "--collectives", "none")[0]["collectives"])
+        self.assertIsNone(self.solve("poisson2d-5:n=9")[0]["collectives"])
+
+    def test_schedules_for_other_ranks(self):
+        self.table(RANKS + 1)
+        result, done = self.solve("poisson2d-5:n=9", "--collectives", "table.json")
+        self.check(result)
+        self.assertTrue(result["converged"])
+        self.assertIn(f"table.json: no schedules for {RANKS} rank", done.stderr)
+        self.assertEqual(result["collectives"]["schedules"], [])
 
     def test_quiet(self):
         _, done = self.solve("poisson2d-5:n=5", "-q")

@@ -6,6 +6,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/temporary_file.hpp"
+#include "ayatori/collectives/adapt.hpp"
 #include "ayatori/collectives/plan_json.hpp"
 
 namespace ayatori::collectives {
@@ -36,6 +37,36 @@ TEST(ScheduleTable, FindsByOperationAndRanks) {
   EXPECT_EQ(entries[1].bytes, 16);
   EXPECT_EQ(entries[2].bytes, 64);
   EXPECT_TRUE(ScheduleTable().is_empty());
+}
+
+TEST(ScheduleTable, NearestRanksAsARatio) {
+  const ScheduleTable table(nlohmann::json::array({search_result(Operation::broadcast, 4, {8}),
+                                                   search_result(Operation::reduce, 12, {8}),
+                                                   search_result(Operation::broadcast, 16, {8})}));
+  EXPECT_EQ(table.nearest_ranks(Operation::broadcast, 2), 4);
+  EXPECT_EQ(table.nearest_ranks(Operation::broadcast, 8), 4);
+  EXPECT_EQ(table.nearest_ranks(Operation::broadcast, 9), 16);
+  EXPECT_EQ(table.nearest_ranks(Operation::broadcast, 16), 16);
+  EXPECT_EQ(table.nearest_ranks(Operation::gather, 4), std::nullopt);
+}
+
+TEST(Adapt, KeepsWhatTheMpiIsBestFor) {
+  auto tuned = search_result(Operation::broadcast, 4, {8, 64, 1024});
+  tuned["best"][1]["plan"] = nullptr;
+  const ScheduleTable table(nlohmann::json::array({tuned}));
+  const auto profile = machine::load_profile("pc-cluster-gbe");
+  const auto entries = adapt(table, Operation::broadcast, 6, profile);
+  ASSERT_EQ(entries.size(), 3);
+  EXPECT_EQ(entries[2].bytes, 1024);
+  EXPECT_FALSE(entries[1].plan);
+  ASSERT_TRUE(entries[2].plan);
+  EXPECT_EQ(entries[2].plan->ranks, 6);
+  const auto found = search(Operation::broadcast, 6, profile, std::vector<std::int64_t>{8, 1024});
+  EXPECT_EQ(entries[0].plan, found[0].best().plan);
+  EXPECT_EQ(entries[2].plan, found[1].best().plan);
+  EXPECT_EQ(adapt(table, Operation::broadcast, 4, profile)[0].plan,
+            table.entries(Operation::broadcast, 4)[0].plan);
+  EXPECT_TRUE(adapt(table, Operation::reduce, 6, profile).empty());
 }
 
 TEST(ScheduleTable, NearestSizeAsARatio) {

@@ -1,10 +1,16 @@
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/timing.hpp"
 #include "ayatori/comm/comm.hpp"
+#include "ayatori/comm/shared_memory.hpp"
 
 namespace ayatori::comm {
 namespace {
@@ -116,6 +122,32 @@ TEST_F(PointToPoint, NothingToWaitForIsDone) {
 TEST_F(PointToPoint, RankThatDoesNotExistIsAnError) {
   const double value = 1;
   EXPECT_THROW(comm.send(std::span(&value, 1), comm.size(), 8), EnvironmentError);
+}
+#endif
+
+#ifndef AYATORI_SMPI  // simulated time stands still while a rank looks at memory
+/// Also when a message waits that nobody has asked for yet.
+TEST_F(PointToPoint, APokeLetsLongMessagesProceed) {
+  if (comm.size() == 1) GTEST_SKIP();
+  const auto pair = comm.split(comm.rank() < 2 ? 0 : 1, comm.rank());
+  if (comm.rank() >= 2) return;
+  const SharedMemory memory(pair.split_by_node(), 1);
+  std::vector<double> data(1000000, pair.rank());
+  auto& has_come = *reinterpret_cast<std::atomic<char>*>(memory.part(0));
+  if (pair.rank() == 1) {
+    pair.send(std::span<const int>(std::array{1}), 0, 7);
+    pair.recv(std::span(data), 0, 8);
+    has_come = 1;
+    return;
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // until the short one is there
+  Request request = pair.isend(std::span<const double>(data), 1, 8);
+  const Stopwatch watch;
+  while (has_come == 0 && watch.seconds() < 30) pair.poke();
+  EXPECT_EQ(has_come, 1);
+  int unexpected = 0;
+  pair.recv(std::span(&unexpected, 1), 1, 7);
+  request.wait();
 }
 #endif
 

@@ -135,5 +135,23 @@ TEST(Profile, TheEnvironmentSaysWhereItIsKept) {
   EXPECT_EQ(default_profile_path().find("/home/someone/.cache/ayatori/profile-"), 0U);
 }
 
+TEST(Profile, ThroughMemoryOnlyInsideNodes) {
+  Profile profile = sample_profile();
+  EXPECT_EQ(to_json(through_memory(profile)), to_json(profile)) << "no such curves";
+  Level& inside = profile.levels.front();
+  inside.curves.push_back({std::string(one_way_through_memory), 1, {}, {{{0, 0.1e-6, 1e-11}}, 0.02}});
+  inside.curves.push_back({std::string(both_ways_through_memory), 1, {}, {{{0, 0.2e-6, 2e-11}}, 0.02}});
+  const Profile quicker = through_memory(profile);
+  ASSERT_EQ(quicker.levels.front().curves.size(), 2U);
+  EXPECT_EQ(quicker.levels.front().curve("one-way", 1)->model.latency(), 0.1e-6);
+  EXPECT_EQ(quicker.levels.front().curve("both-ways", 1)->model.latency(), 0.2e-6);
+  const double nearer = 0.4e-6 + 8 * (1e-10 - 1e-11);
+  EXPECT_NEAR(quicker.pairs.front().seconds, profile.pairs.front().seconds - nearer, 1e-12);
+  EXPECT_NEAR(quicker.levels.front().structure.typical_seconds, inside.structure.typical_seconds - nearer,
+              1e-12);
+  EXPECT_EQ(quicker.pairs.back().seconds, profile.pairs.back().seconds);
+  EXPECT_EQ(quicker.levels.back().curves.size(), profile.levels.back().curves.size());
+}
+
 }  // namespace
 }  // namespace ayatori::machine

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -33,7 +34,8 @@ void expect(bool is_right, const std::string& what) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/// MPICH 4.0.2 reads from MPI_IN_PLACE in MPI_Reduce of more than some 2000 bytes to another root than 0.
+/// MPICH 4.0.2 reads from MPI_IN_PLACE in MPI_Reduce of more than some 2000 bytes to another root than 0. In
+/// MPI_Allgatherv of Open MPI 4.1.4, ranks with different types may choose different algorithms, and hang.
 bool is_alone = false;
 constexpr std::size_t bytes_in_place = 1000;
 
@@ -99,6 +101,27 @@ void reduce_everywhere(MPI_Comm comm, const Reduction<T>& r, const std::vector<i
     result = mine;
     MPI_Reduce_scatter_block(MPI_IN_PLACE, result.data(), count, r.type, r.op, comm);
     expect(is_right(result, me * count), "reduce_scatter_block in place: " + name);
+
+    // Blocks of different lengths, among them none, of the same vector.
+    std::vector<int> lengths(size, count);
+    for (int rank = 0; rank + 1 < size; rank += 2) {
+      const int more = (rank / 2 + 2) % 3 * count / 2;
+      lengths[rank] += more;
+      lengths[rank + 1] -= more;
+    }
+    const int before = std::accumulate(lengths.begin(), lengths.begin() + me, 0);
+    const auto is_own = [&] {
+      for (int i = 0; i < lengths[me]; ++i) {
+        if (!is_same(result[i], expected[before + i])) return false;
+      }
+      return true;
+    };
+    std::fill(result.begin(), result.end(), T());
+    MPI_Reduce_scatter(mine.data(), result.data(), lengths.data(), r.type, r.op, comm);
+    expect(is_own() && mine == kept, "reduce_scatter: " + name);
+    result = mine;
+    MPI_Reduce_scatter(MPI_IN_PLACE, result.data(), lengths.data(), r.type, r.op, comm);
+    expect(is_own(), "reduce_scatter in place: " + name);
   }
 }
 
@@ -432,10 +455,56 @@ void moves(MPI_Comm comm, const std::vector<Shape>& shapes, int count, int turn)
     expect(all.is(r * count, count, from_to(r, me)), "alltoall in place: " + name);
 }
 
+/// Blocks of different lengths, among them none, one after the other or not.
+void vector_moves(MPI_Comm comm, const std::vector<Shape>& shapes, int count, int turn) {
+  const int size = size_of(comm);
+  const int me = rank_in(comm);
+  const auto pick = [&](int by) -> const Shape& {
+    return shapes[((is_alone ? 0 : by) + turn) % std::ssize(shapes)];
+  };
+  const Shape& in = pick(me);
+  const Shape& out = pick(2 * me + 1);
+  enum { in_order, with_gap, reversed };
+  for (const auto arrangement : {in_order, with_gap, reversed}) {
+    const auto length = [&](int rank) { return (rank + turn) % 3 * count; };
+    std::vector<int> counts(size);
+    std::vector<int> places(size);
+    std::vector<int> firsts(size);                          // in threes
+    int end = arrangement == with_gap && size > 1 ? 1 : 0;  // MPICH 4.0.2 forgets the place of one rank
+    for (int i = 0; i < size; ++i) {
+      const int rank = arrangement == reversed ? size - 1 - i : i;
+      firsts[rank] = end;
+      end += length(rank) + (arrangement == with_gap && rank % 2 == 0 ? 1 : 0);
+      counts[rank] = length(rank) * out.elements;
+      places[rank] = firsts[rank] * out.elements;
+      if (counts[rank] == 0) places[rank] = 1000000;  // of nothing, it means nothing
+    }
+    const std::string name = in.name + " to " + out.name + ", blocks of " + std::to_string(count) +
+                             ", arrangement " + std::to_string(arrangement);
+    const auto from = [](int rank) { return [rank](int i) { return value_of(rank, 0, i); }; };
+    Threes mine(in, length(me));
+    mine.set(0, length(me), from(me));
+    Threes all(out, end);
+    MPI_Allgatherv(mine.data(), length(me) * in.elements, in.type, all.data(), counts.data(), places.data(),
+                   out.type, comm);
+    for (int r = 0; r < size; ++r) expect(all.is(firsts[r], length(r), from(r)), "allgatherv: " + name);
+    expect(all.is_clean() && mine.is(0, length(me), from(me)), "allgatherv beside: " + name);
+    all.set(firsts[me], length(me), from(me));
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all.data(), counts.data(), places.data(), out.type,
+                   comm);
+    for (int r = 0; r < size; ++r)
+      expect(all.is(firsts[r], length(r), from(r)), "allgatherv in place: " + name);
+    expect(all.is_clean(), "allgatherv in place beside: " + name);
+  }
+}
+
 void all_moves(MPI_Comm comm) {
   auto shapes = make_shapes();
   for (const int count : {0, 1, 2, 17, 400}) {
-    for (int turn = 0; turn < std::ssize(shapes); ++turn) moves(comm, shapes, count, turn);
+    for (int turn = 0; turn < std::ssize(shapes); ++turn) {
+      moves(comm, shapes, count, turn);
+      vector_moves(comm, shapes, count, turn);
+    }
   }
   free_shapes(shapes);
 }
@@ -523,11 +592,14 @@ void communicators() {
   all_moves(MPI_COMM_SELF);
 }
 
-/// Every thread has a duplicate of its own, and calls what the others do not call then.
+/// Every thread has a communicator of its own, and calls what the others do not call then. They overlap: all
+/// ranks; all but the first, backwards; halves.
 void threads() {
   constexpr int count = 3;
+  const int me = rank_in(MPI_COMM_WORLD);
+  const int colors[count] = {0, me == 0 ? 1 : 0, 2 * me / size_of(MPI_COMM_WORLD)};
   std::vector<MPI_Comm> comms(count, MPI_COMM_NULL);
-  for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  for (int t = 0; t < count; ++t) MPI_Comm_split(MPI_COMM_WORLD, colors[t], t == 1 ? -me : me, &comms[t]);
   std::vector<std::thread> workers;
   for (int t = 0; t < count; ++t) {
     workers.emplace_back([t, comm = comms[t]] {

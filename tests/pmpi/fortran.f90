@@ -10,11 +10,18 @@ program fortran
   integer, parameter :: n = 50
   double precision :: mine(n), theirs(n)
   double precision, allocatable :: all(:), blocks(:)
+  integer, allocatable :: counts(:), places(:)
+  integer :: own
+#ifdef F08
+  type(MPI_Request) :: requests(2)
+#else
+  integer :: requests(2)
+#endif
 
   call MPI_Init(error)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)
-  allocate (all(n * ranks), blocks(n * ranks))
+  allocate (all(n * ranks), blocks(n * ranks), counts(ranks), places(ranks))
   next = mod(rank + 1, ranks)
   previous = mod(rank + ranks - 1, ranks)
 
@@ -79,6 +86,42 @@ program fortran
   all = rank + 1
   call MPI_Reduce_scatter_block(all, mine, n, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
   call expect(all_are(mine, sum_of_ranks()), 'reduce_scatter_block')
+
+  do i = 1, ranks
+    counts(i) = mod(i, 3) * 10
+    places(i) = sum(counts(:i - 1))
+  end do
+  own = counts(rank + 1)
+  mine = rank
+  call MPI_Allgatherv(mine, own, MPI_DOUBLE_PRECISION, all, counts, places, MPI_DOUBLE_PRECISION, &
+                      MPI_COMM_WORLD, error)
+  do i = 1, ranks
+    call expect(all_are(all(places(i) + 1:places(i) + counts(i)), dble(i - 1)), 'allgatherv')
+  end do
+  all = rank + 1
+  call MPI_Reduce_scatter(all, mine, counts, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
+  call expect(all_are(mine(:own), sum_of_ranks()), 'reduce_scatter')
+
+  ! The error is optional in mpi_f08 alone.
+  call MPI_Send_init(mine, n, MPI_DOUBLE_PRECISION, next, 2, MPI_COMM_WORLD, requests(1), error)
+  call MPI_Recv_init(theirs, n, MPI_DOUBLE_PRECISION, previous, 2, MPI_COMM_WORLD, requests(2), error)
+  call MPI_Startall(2, requests, error)
+  call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, error)
+#ifdef F08
+  call MPI_Start(requests(2))
+  call MPI_Start(requests(1))
+  call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+  call MPI_Barrier(MPI_COMM_WORLD)
+#else
+  call MPI_Start(requests(2), error)
+  call MPI_Start(requests(1), error)
+  call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, error)
+  call MPI_Barrier(MPI_COMM_WORLD, error)
+#endif
+  call MPI_Request_free(requests(1), error)
+  call MPI_Request_free(requests(2), error)
+  call MPI_Ibarrier(MPI_COMM_WORLD, requests(1), error)
+  call MPI_Wait(requests(1), MPI_STATUS_IGNORE, error)
   call MPI_Finalize(error)
 
 contains

@@ -56,6 +56,19 @@ void send_to_next(MPI_Comm comm) {
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[1]);
   }
+#if MPI_VERSION >= 4
+  double parts_in[2] = {0, 0};
+  const double parts_out[2] = {1, 2};
+  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  MPI_Precv_init(parts_in, 2, 1, MPI_DOUBLE, previous, 1, comm, MPI_INFO_NULL, &requests[0]);
+  MPI_Psend_init(parts_out, 2, 1, MPI_DOUBLE, next, 1, comm, MPI_INFO_NULL, &requests[1]);
+  MPI_Startall(2, requests);
+  MPI_Pready(0, requests[1]);
+  MPI_Pready(1, requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  MPI_Request_free(&requests[0]);
+  MPI_Request_free(&requests[1]);
+#endif
   int size = 0;
   void* detached = nullptr;
   MPI_Buffer_detach(&detached, &size);

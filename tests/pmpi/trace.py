@@ -8,9 +8,10 @@ import unittest
 
 import jsonschema
 
-from harness import RANKS, ProgramTest
+from harness import MPIRUN, RANKS, ProgramTest
 
 SCHEMA = json.loads(pathlib.Path(os.environ["AYATORI_SCHEMA"]).read_text())
+IS_MPI_4 = "mpich" in MPIRUN  # partitioned messages
 VECTOR = 5 * 2 * 3 * 4
 # calls of every rank of MPI_COMM_WORLD in pattern.cpp, and the bytes that it hands in
 SENDS = {"MPI_Send": (2, 16), "MPI_Sendrecv": (3, 8 + VECTOR + 1), "MPI_Sendrecv_replace": (1, 8),
@@ -19,6 +20,8 @@ SENDS = {"MPI_Send": (2, 16), "MPI_Sendrecv": (3, 8 + VECTOR + 1), "MPI_Sendrecv
          "MPI_Start": (8, 4 * 8), "MPI_Startall": (3, 3 * 8),
          "MPI_Put": (1, 16), "MPI_Accumulate": (1, 8), "MPI_Get": (1, 8), "MPI_Get_accumulate": (1, 8),
          "MPI_Fetch_and_op": (1, 8), "MPI_Neighbor_alltoall": (1, 8), "MPI_Barrier": (12, 0)}
+if IS_MPI_4:
+    SENDS.update({"MPI_Psend_init": (1, 0), "MPI_Startall": (4, 3 * 8 + 16)})
 # collective calls: how often, bytes of a rank (by the number of ranks), whether there is a root, which alone hands in
 COLLECTIVES = {"MPI_Bcast": (1, lambda p: 12, "root"), "MPI_Gather": (1, lambda p: 12, "rooted"),
                "MPI_Gatherv": (1, lambda p: 12, "rooted"), "MPI_Scatter": (1, lambda p: 12 * p, "root"),
@@ -54,6 +57,8 @@ class Trace(ProgramTest):
             add(rank, rank + 1, 8 + 7 + 3, (8 + 7 + 2) * 8 + VECTOR)
             add(rank, rank + 1, 4, 16 + 8 + 8 + 8)  # put, accumulate, and half of two that go both ways
             add(rank + 1, rank, 3, 8 + 8 + 8)       # fetched
+            if IS_MPI_4:
+                add(rank, rank + 1, 1, 16)
             add(rank, rank - 1, 1, 1)               # on the reversed communicator
             add(rank, rank - 1, 1, 4)               # on the ring
             add(rank, rank + 1, 1, 4)

@@ -22,6 +22,28 @@ Dense suitable(const Method& method, std::int64_t n) {
   return method.needs_symmetric ? indefinite(n) : tests::random_dominant(n, 0.3, 0.9, 7, false);
 }
 
+/// H D H with Householder's H: symmetric positive definite, with eigenvalues from 1 down to 1 / condition in
+/// even ratios.
+Dense with_condition(std::int64_t n, double condition) {
+  std::vector<double> v = random_vector(n, 8);
+  const double norm = Trial::norm_of(v);
+  for (double& value : v) value /= norm;
+  Dense h(n);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) h.at(i, j) = (i == j ? 1 : 0) - 2 * v[i] * v[j];
+  Dense a(n);
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = 0; j <= i; ++j) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < n; ++k)
+        sum += h.at(i, k) * h.at(j, k) *
+               std::pow(condition, -static_cast<double>(k) / static_cast<double>(n - 1));
+      a.at(i, j) = a.at(j, i) = sum;
+    }
+  }
+  return a;
+}
+
 /// The absolute inverse diagonal: positive definite for every matrix here.
 Dense positive_diagonal(const Dense& a) {
   Dense m = tests::diagonal_inverse(a);
@@ -177,6 +199,31 @@ TEST(Methods, IterationLimitAndProgress) {
   }
 }
 
+/// Reductions of two iterations are fused where that costs no product: the residual after the last iteration
+/// is asked for before the next products where it is expected to do.
+TEST(Cg, MakesNoProductInVain) {
+  for (const std::int64_t n : {50, 200}) {
+    Trial trial{.a = tests::laplacian_1d(n), .m = tests::identity(n)};
+    for (std::int64_t i = 0; i < n; ++i) trial.a.at(i, i) = 3;
+    trial.run("cg", 1e-10);
+    EXPECT_EQ(trial.result.stop, Stop::converged);
+    EXPECT_EQ(trial.products, trial.result.iterations + 1) << "one more for the first residual";
+  }
+}
+
+/// As accurate as double precision allows, though A p and p^T A p follow from recurrences.
+TEST(Cg, ReachesTheLimitOfDoublePrecision) {
+  for (const double condition : {1e4, 1e8, 1e12}) {
+    Trial trial{.a = with_condition(40, condition), .b = random_vector(40, 3)};
+    trial.options.max_iterations = 4000;
+    trial.run("cg", 1e-16);
+    double square = 0;  // of the norm of A
+    for (const double value : trial.a.value) square += value * value;
+    EXPECT_LE(trial.true_residual(), 1e-15 * std::sqrt(square) * Trial::norm_of(trial.x))
+        << condition << ": " << trial.describe();
+  }
+}
+
 TEST(Methods, YieldWhenAsked) {
   for (const Method& method : methods()) {
     Trial trial{.a = tests::laplacian_1d(50)};
@@ -208,20 +255,26 @@ TEST(Methods, XIsTheBestOfAnErraticMethod) {
   }
 }
 
-TEST(Methods, Reductions) {
-  const auto per_iteration = [](const Trial& trial) {
-    return static_cast<double>(trial.reductions - 3) / trial.result.iterations;
+/// Reductions of an iteration: how many more it takes for ten more.
+TEST(Methods, ReductionsPerIteration) {
+  const auto per_iteration = [](const char* name, const char* orthogonalization, const Dense& a) {
+    const auto reductions = [&](int iterations) {
+      Trial trial{.a = a, .b = random_vector(a.n, 5), .orthogonalization = orthogonalization};
+      trial.options.max_iterations = iterations;
+      trial.run(name, 1e-12);
+      EXPECT_EQ(trial.result.iterations, iterations) << name << " " << trial.describe();
+      return static_cast<double>(trial.reductions);
+    };
+    return (reductions(14) - reductions(4)) / 10;
   };
-  Trial cg{.a = tests::laplacian_2d(8)};
-  EXPECT_LE(per_iteration(cg.run("cg", 1e-10)), 2);
-  Trial minres{.a = tests::laplacian_2d(8)};
-  EXPECT_LE(per_iteration(minres.run("minres", 1e-10)), 2);
-  Trial bicgstab{.a = tests::laplacian_2d(8)};
-  EXPECT_LE(per_iteration(bicgstab.run("bicgstab", 1e-10)), 1.5) << "three in a step of two products";
-  for (const char* name : {"cgs", "ircgs"}) {
-    Trial gmres{.a = tests::laplacian_2d(8), .orthogonalization = name};
-    EXPECT_LE(per_iteration(gmres.run("gmres", 1e-10)), 2) << name;
-  }
+  const Dense definite = tests::laplacian_2d(16);
+  const Dense shift = tests::cyclic_shift(64);  // nothing cancels
+  EXPECT_EQ(per_iteration("cg", "ircgs", definite), 1);
+  EXPECT_EQ(per_iteration("minres", "ircgs", definite), 1);
+  EXPECT_EQ(per_iteration("bicgstab", "ircgs", definite), 1) << "two in a step of two products";
+  EXPECT_EQ(per_iteration("gmres", "cgs", shift), 1);
+  EXPECT_EQ(per_iteration("gmres", "ircgs", shift), 1);
+  EXPECT_EQ(per_iteration("gmres", "mgs", shift), 10.5) << "one more than vectors";
 }
 
 TEST(Methods, NamesAreListedWhenUnknown) {

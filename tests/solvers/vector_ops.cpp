@@ -72,6 +72,9 @@ TEST_P(VectorOps, ElementwiseOfThree) {
   axpbypz(2, x, 3, z, y);
   expect_each(y, [&](std::size_t i) { return y0[i] + 2 * x[i] + 3 * z[i]; });
   y = y0;
+  axpbypcz(2, x, 3, z, 0.5, y);
+  expect_each(y, [&](std::size_t i) { return 0.5 * y0[i] + 2 * x[i] + 3 * z[i]; });
+  y = y0;
   aypx_minus(2, x, 3, z, y);
   expect_each(y, [&](std::size_t i) { return x[i] + 2 * (y0[i] - 3 * z[i]); });
   y = y0;
@@ -100,6 +103,30 @@ TEST_P(VectorOps, Sums) {
   y = y0;
   expect_sum(axpby_square(2, x, 3, y), y, y);
   expect_each(y, [&](std::size_t i) { return 2 * x[i] + 3 * y0[i]; });
+  y = y0;
+  Values u = x;
+  expect_sum(aypx_axpy_square(2, z, u, 0.5, y), y, y);
+  expect_each(u, [&](std::size_t i) { return z[i] + 2 * x[i]; });
+  expect_each(y, [&](std::size_t i) { return y0[i] + 0.5 * u[i]; });
+}
+
+TEST_P(VectorOps, ProductsOfPairs) {
+  Values products(5);
+  local_products({{x, y}, {y, y}, {z, x}, {y, z}, {z, z}}, products);
+  expect_sum(products[0], x, y);
+  expect_sum(products[1], y, y);
+  expect_sum(products[2], z, x);
+  expect_sum(products[3], y, z);
+  expect_sum(products[4], z, z);
+  local_products({{z, z}, {x, y}, {x, x}, {y, z}}, products);
+  expect_sum(products[0], z, z);
+  expect_sum(products[1], x, y);
+  expect_sum(products[2], x, x);
+  expect_sum(products[3], y, z);
+  local_products({{x, y}, {z, x}, {y, y}}, products);
+  expect_sum(products[0], x, y);
+  expect_sum(products[1], z, x);
+  expect_sum(products[2], y, y);
 }
 
 TEST_P(VectorOps, LargestElement) {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
+
+#include "ayatori/base/error.hpp"
 
 namespace ayatori::collectives {
 
@@ -14,11 +17,13 @@ constexpr int tags = 4096;
 
 class CommTransport final : public Transport {
  public:
-  CommTransport(const comm::Comm& comm, comm::DataType type, comm::ReduceOp op,
+  CommTransport(const comm::Comm& comm, comm::DataType type, comm::ReduceOp op, comm::NodeChannel* channel,
                 std::vector<comm::Request>& requests)
-      : comm_(comm), type_(type), op_(op), requests_(requests) {
+      : comm_(comm), type_(type), op_(op), channel_(channel), requests_(requests) {
     requests_.clear();
   }
+
+  comm::NodeChannel* node_channel() override { return channel_; }
 
   void begin_receive(std::byte* data, std::int64_t length, int peer, int tag) override {
     requests_.push_back(comm_.irecv(std::span(data, length), peer, tag));
@@ -36,6 +41,7 @@ class CommTransport final : public Transport {
     requests_.pop_back();
     return done;
   }
+  void poke() override { comm_.poke(); }
   void combine(const std::byte* in, std::byte* inout, std::int64_t count) override {
     comm::reduce_local(in, inout, count, type_, op_);
   }
@@ -44,8 +50,16 @@ class CommTransport final : public Transport {
   const comm::Comm& comm_;
   comm::DataType type_;
   comm::ReduceOp op_;
+  comm::NodeChannel* channel_;
   std::vector<comm::Request>& requests_;
 };
+
+bool overlap(const Chunks& some, const Chunks& others) {
+  return std::ranges::any_of(some, [&](const ChunkRange& a) {
+    return std::ranges::any_of(others,
+                               [&](const ChunkRange& b) { return a.begin < b.end && b.begin < a.end; });
+  });
+}
 
 }  // namespace
 
@@ -62,6 +76,70 @@ Executor::Executor(const WordPlan& plan, int rank)
   const int span = steps_.empty() ? 1 : steps_.back().stage - steps_.front().stage + 1;
   const int most = std::min(segmentation_.under_way * span, tags);
   places_.resize(std::min(segmentation_.segments, most));
+  plan_receptions(nullptr, true);
+}
+
+/// Segments overtake each other, which messages of a channel do not.
+bool Executor::uses_channel(const Elements& elements) const {
+  return segmentation_.segments == 1 && elements.size <= comm::NodeChannel::longest_element;
+}
+
+void Executor::plan_receptions(comm::NodeChannel* channel, bool commutes) {
+  channel_ = channel;
+  commutes_ = commutes;
+  receptions_.assign(steps_.size(), {Arrival::aside, {}});
+  for (const Stage& stage : stages_) plan_receptions(stage, commutes);
+}
+
+/// What replaces lands in its place, if that is one. By the channel operands do as well, piece by piece and
+/// in their order, if nobody needs what was there.
+void Executor::plan_receptions(const Stage& stage, bool commutes) {
+  std::vector<const Step*> sends;
+  std::vector<int> receives;
+  for (int i = stage.begin; i < stage.end; ++i) {
+    if (steps_[i].kind == Step::Kind::send)
+      sends.push_back(&steps_[i]);
+    else
+      receives.push_back(i);
+  }
+  const bool has_few_sends = std::ssize(sends) <= comm::NodeChannel::most_sends_to_land_after;
+  const auto is_left_of = [&](std::size_t r, const Chunks& chunks) {
+    return r < receives.size() && steps_[receives[r]].kind == Step::Kind::reduce_left &&
+           steps_[receives[r]].chunks == chunks;
+  };
+  int previous = -1;  // that came by the channel
+  for (std::size_t r = 0; r < receives.size(); ++r) {
+    const Step& step = steps_[receives[r]];
+    Reception& reception = receptions_[receives[r]];
+    const bool replaces = step.kind == Step::Kind::receive;
+    if (replaces && step.chunks.size() == 1) reception.arrival = Arrival::in_place;
+    if (!is_near(step)) continue;
+    const int before = std::exchange(previous, receives[r]);
+    if (replaces || step.chunks.size() > 1 || !commutes) continue;
+    const bool is_left = step.kind == Step::Kind::reduce_left;
+    if (is_left && r > 0 && is_left_of(r - 1, step.chunks)) {
+      if (before == receives[r - 1])
+        reception = {Arrival::beside_first, {.combines = true, .after_previous = true}};
+      continue;
+    }
+    if (is_left && is_left_of(r + 1, step.chunks)) continue;
+    comm::Landing landing{.combines = step.reduces()};
+    bool can_land = true;
+    for (const Step* send : sends) {
+      if (!overlap(send->chunks, step.chunks)) continue;
+      landing.after_sends = true;
+      can_land = can_land && has_few_sends && is_near(*send) && send->chunks == step.chunks;
+    }
+    int last = before;
+    for (std::size_t e = 0; e < r; ++e) {
+      if (!overlap(steps_[receives[e]].chunks, step.chunks)) continue;
+      landing.after_previous = true;
+      last = receives[e];
+      can_land = can_land && is_near(steps_[last]) && steps_[last].chunks == step.chunks &&
+                 receptions_[last].arrival == Arrival::in_place;
+    }
+    if (can_land && last == before) reception = {Arrival::in_place, landing};
+  }
 }
 
 /// One call.
@@ -69,9 +147,7 @@ struct Executor::Run {
   Executor& e;
   Transport& transport;
   std::byte* data;
-  std::int64_t count;
-  std::int64_t size;
-  bool commutes;
+  const Elements& elements;
 
   void all() {
     e.ready_.clear();
@@ -126,6 +202,9 @@ struct Executor::Run {
 
   /// Segments and chunks begin at whole elements; some are empty where there are more of them than elements.
   std::int64_t begin_of(const Segment& segment, int chunk) const {
+    const std::int64_t count = elements.count;
+    const std::int64_t size = elements.size;
+    if (elements.begins) return (*elements.begins)[chunk] * size;
     if (e.is_by_rank_) return chunk * count * size;
     const std::int64_t begin = segment_begin(e.segmentation_, count, segment.number);
     const std::int64_t end = segment_begin(e.segmentation_, count, segment.number + 1);
@@ -151,29 +230,49 @@ struct Executor::Run {
   }
 
   void begin_stage(Segment& segment) {
-    const int tag = first_tag + segment.number % tags;
-    const auto steps = steps_in(segment);
+    const auto [begin, end] = e.stages_[segment.stage];
     std::int64_t elsewhere = 0;
     std::int64_t together = 0;
-    for (const Step& step : steps) {
+    for (int i = begin; i < end; ++i) {
+      const Step& step = e.steps_[i];
       const bool is_send = step.kind == Step::Kind::send;
       if (is_send && step.chunks.size() > 1) together += length_of(segment, step);
-      if (!is_send && !is_direct(step)) elsewhere += length_of(segment, step);
+      if (!is_send && e.receptions_[i].arrival == Arrival::aside) elsewhere += length_of(segment, step);
     }
     if (std::ssize(segment.arrived) < elsewhere) segment.arrived.resize(elsewhere);
     if (std::ssize(segment.packed) < together) segment.packed.resize(together);
+    begin_receives(segment);
+    begin_sends(segment);
+    if (e.channel_ != nullptr && !e.channel_->is_idle()) e.channel_->finish(transport);
+  }
+
+  static int tag_of(const Segment& segment) { return first_tag + segment.number % tags; }
+
+  void begin_receives(Segment& segment) {
+    const auto [begin, end] = e.stages_[segment.stage];
     std::byte* place = segment.arrived.data();
-    for (const Step& step : steps) {
+    std::byte* previous = place;  // of what is aside
+    for (int i = begin; i < end; ++i) {
+      const Step& step = e.steps_[i];
       if (step.kind == Step::Kind::send) continue;
+      const auto& [arrival, landing] = e.receptions_[i];
       const std::int64_t length = length_of(segment, step);
-      std::byte* const target = is_direct(step) ? data + begin_of(segment, step.chunks.front().begin) : place;
-      if (!is_direct(step)) place += length;
+      if (arrival == Arrival::aside) previous = std::exchange(place, place + length);
       if (length == 0) continue;
-      transport.begin_receive(target, length, step.peer, tag);
-      await_message(segment);
+      std::byte* const target =
+          arrival == Arrival::in_place ? data + begin_of(segment, step.chunks.front().begin) : previous;
+      if (e.is_near(step)) {
+        e.channel_->begin_receive({target, static_cast<std::size_t>(length)}, step.peer, landing);
+      } else {
+        transport.begin_receive(target, length, step.peer, tag_of(segment));
+        await_message(segment);
+      }
     }
-    place = segment.packed.data();
-    for (const Step& step : steps) {
+  }
+
+  void begin_sends(Segment& segment) {
+    std::byte* place = segment.packed.data();
+    for (const Step& step : steps_in(segment)) {
       const std::int64_t length = step.kind == Step::Kind::send ? length_of(segment, step) : 0;
       if (length == 0) continue;
       const std::byte* from = data + begin_of(segment, step.chunks.front().begin);
@@ -184,13 +283,18 @@ struct Executor::Run {
           place += length_of(segment, range);
         }
       }
-      transport.begin_send(from, length, step.peer, tag);
-      await_message(segment);
+      if (e.is_near(step)) {
+        e.channel_->begin_send({from, static_cast<std::size_t>(length)}, step.peer);
+      } else {
+        transport.begin_send(from, length, step.peer, tag_of(segment));
+        await_message(segment);
+      }
     }
   }
 
   /// All messages have gone and come: combines and stores what came elsewhere.
   void end_stage(Segment& segment) {
+    const auto [begin, end] = e.stages_[segment.stage];
     std::byte* place = segment.arrived.data();
     const Step* left = nullptr;  // operands from the left are combined with one another first
     std::byte* lefts = nullptr;
@@ -198,12 +302,13 @@ struct Executor::Run {
       if (left != nullptr) combine(segment, *left, lefts);
       left = nullptr;
     };
-    for (const Step& step : steps_in(segment)) {
-      if (step.kind == Step::Kind::send || is_direct(step)) continue;
+    for (int i = begin; i < end; ++i) {
+      const Step& step = e.steps_[i];
+      if (step.kind == Step::Kind::send || e.receptions_[i].arrival != Arrival::aside) continue;
       const std::int64_t length = length_of(segment, step);
       if (step.kind == Step::Kind::reduce_left) {
         if (left != nullptr && left->chunks == step.chunks)
-          transport.combine(lefts, place, length / size);
+          transport.combine(lefts, place, length / elements.size);
         else
           flush();
         left = &step;
@@ -233,10 +338,10 @@ struct Executor::Run {
     for (const ChunkRange& range : step.chunks) {
       const std::int64_t length = length_of(segment, range);
       std::byte* const place = data + begin_of(segment, range.begin);
-      if (commutes || step.kind == Step::Kind::reduce_left) {
-        transport.combine(from, place, length / size);
+      if (elements.commutes || step.kind == Step::Kind::reduce_left) {
+        transport.combine(from, place, length / elements.size);
       } else {
-        transport.combine(place, from, length / size);
+        transport.combine(place, from, length / elements.size);
         std::copy_n(from, length, place);
       }
       from += length;
@@ -252,15 +357,23 @@ struct Executor::Run {
 };
 
 void Executor::run(const comm::Comm& comm, void* data, std::int64_t count, comm::DataType type,
-                   comm::ReduceOp op) {
-  CommTransport transport(comm, type, op, requests_);
-  run(transport, data, {count, static_cast<std::int64_t>(comm::size_of(type))});
+                   comm::ReduceOp op, comm::NodeChannel* channel, BlockBegins begins) {
+  CommTransport transport(comm, type, op, channel, requests_);
+  run(transport, data, {count, static_cast<std::int64_t>(comm::size_of(type)), true, begins});
 }
 
 void Executor::run(Transport& transport, void* data, const Elements& elements) {
   if (stages_.empty()) return;
-  Run{*this, transport, static_cast<std::byte*>(data), elements.count, elements.size, elements.commutes}
-      .all();
+  comm::NodeChannel* const channel = uses_channel(elements) ? transport.node_channel() : nullptr;
+  if (channel != channel_ || (channel != nullptr && elements.commutes != commutes_))
+    plan_receptions(channel, elements.commutes);
+  if (channel != nullptr) {
+    if (!channel->is_idle())
+      throw EnvironmentError(
+          "an earlier collective call has failed, and messages inside the node are out of step");
+    channel->set_element(elements.size);
+  }
+  Run{*this, transport, static_cast<std::byte*>(data), elements}.all();
 }
 
 bool Executor::only_sends() const {

@@ -2,34 +2,27 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "ayatori/collectives/transport.hpp"
 #include "ayatori/collectives/word_schedule.hpp"
 #include "ayatori/comm/comm.hpp"
 
 namespace ayatori::collectives {
 
-/// What carries an executor's messages, and combines what they bring. Ranks are those of the schedule,
-/// lengths are in bytes.
-class Transport {
- public:
-  virtual ~Transport() = default;
-
-  virtual void begin_receive(std::byte* data, std::int64_t length, int peer, int tag) = 0;
-  virtual void begin_send(const std::byte* data, std::int64_t length, int peer, int tag) = 0;
-  virtual void wait_all() = 0;
-  /// The number of a message that has gone or come, by the order in which they were begun; the last one takes
-  /// its place.
-  virtual std::size_t wait_any() = 0;
-  /// inout = in op inout, element by element.
-  virtual void combine(const std::byte* in, std::byte* inout, std::int64_t count) = 0;
-};
+/// Of an operation by rank whose blocks are of different lengths: at which element each rank's block begins,
+/// and where the last one ends; the same on all ranks. Not of alltoall, whose blocks take one another's
+/// places on their way.
+using BlockBegins = std::optional<std::span<const std::int64_t>>;
 
 /// What a buffer consists of.
 struct Elements {
-  std::int64_t count;    ///< per rank, where the operation is by rank
-  std::int64_t size;     ///< bytes of one
-  bool commutes = true;  ///< a op b is b op a
+  std::int64_t count;                 ///< per rank, where the operation is by rank
+  std::int64_t size;                  ///< bytes of one
+  bool commutes = true;               ///< a op b is b op a
+  BlockBegins begins = std::nullopt;  ///< else all blocks are of `count`
 };
 
 /// Carries one rank's steps of a schedule out by non-blocking messages. The buffer holds `count` elements
@@ -45,10 +38,13 @@ class Executor {
  public:
   Executor(const WordPlan& plan, int rank);
 
-  /// Collective. Throws EnvironmentError when the transport fails.
-  void run(const comm::Comm& comm, void* data, std::int64_t count, comm::DataType type, comm::ReduceOp op);
-  /// Likewise, by another transport. Throws what that throws; the next call begins anew. If the elements do
-  /// not commute the plan has to keep their order (see reduction_order).
+  /// Collective. Throws EnvironmentError when the transport fails. Messages inside a node go by `channel`, if
+  /// there is one (on all ranks where make_node_channel gives one, or on none), which outlives this object.
+  /// After a failure no later call by that channel succeeds.
+  void run(const comm::Comm& comm, void* data, std::int64_t count, comm::DataType type, comm::ReduceOp op,
+           comm::NodeChannel* channel = nullptr, BlockBegins begins = std::nullopt);
+  /// Likewise, by another transport. Throws what that throws; the next call begins anew, but for its channel.
+  /// If the elements do not commute the plan has to keep their order (see reduction_order).
   void run(Transport& transport, void* data, const Elements& elements);
 
   /// This rank's part changes nothing in the buffer.
@@ -67,18 +63,33 @@ class Executor {
     std::vector<std::byte> arrived;  ///< what is to be combined or taken apart
     std::vector<std::byte> packed;   ///< what was put together from several places
   };
+  /// Where a message arrives.
+  enum class Arrival {
+    in_place,      ///< and nothing is left to be done
+    aside,         ///< until the stage ends
+    beside_first,  ///< combined with the message before, which is aside
+  };
+  /// How a step receives, by the channel where that reaches the peer.
+  struct Reception {
+    Arrival arrival;
+    comm::Landing landing;
+  };
   struct Run;
 
-  static bool is_direct(const Step& step) {
-    return step.kind == Step::Kind::receive && step.chunks.size() == 1;
-  }
+  bool is_near(const Step& step) const { return channel_ != nullptr && channel_->reaches(step.peer); }
+  bool uses_channel(const Elements& elements) const;
+  void plan_receptions(comm::NodeChannel* channel, bool commutes);
+  void plan_receptions(const Stage& stage, bool commutes);
 
   std::vector<Step> steps_;
   std::vector<Stage> stages_;
   int chunks_;
   bool is_by_rank_;
   Segmentation segmentation_;
-  std::vector<Segment> places_;  ///< of segments under way: number modulo size
+  std::vector<Segment> places_;           ///< of segments under way: number modulo size
+  comm::NodeChannel* channel_ = nullptr;  ///< of the last call, for which
+  bool commutes_ = true;                  ///< and for whose elements
+  std::vector<Reception> receptions_;     ///< stand, by step
   std::vector<comm::Request> requests_;
   std::vector<Segment*> waiting_;  ///< by message under way: whose it is
   std::vector<int> ready_;         ///< segments that may be able to go on

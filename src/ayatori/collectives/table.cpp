@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -66,6 +67,16 @@ ScheduleTable::ScheduleTable(const json& schedules) {
 bool ScheduleTable::has(int ranks) const {
   const auto first = entries_.lower_bound({ranks, Operation{}});
   return first != entries_.end() && first->first.first == ranks;
+}
+
+std::optional<int> ScheduleTable::nearest_ranks(Operation operation, int ranks) const {
+  std::optional<int> nearest;
+  const auto distance = [&](int other) { return std::abs(std::log(static_cast<double>(other) / ranks)); };
+  for (const auto& [key, entries] : entries_) {
+    if (key.second == operation && (!nearest || distance(key.first) < distance(*nearest)))
+      nearest = key.first;
+  }
+  return nearest;
 }
 
 std::span<const TableEntry> ScheduleTable::entries(Operation operation, int ranks) const {

@@ -31,6 +31,8 @@ class ScheduleTable {
 
   bool is_empty() const { return entries_.empty(); }
   bool has(int ranks) const;
+  /// For which, as a ratio, the table has this operation; the smaller of two. None if it has it for none.
+  std::optional<int> nearest_ranks(Operation operation, int ranks) const;
   /// By ascending size; of one size, in the order of the searches. Empty if there are none.
   std::span<const TableEntry> entries(Operation operation, int ranks) const;
 

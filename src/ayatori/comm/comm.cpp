@@ -70,6 +70,14 @@ CommHandle::~CommHandle() {
   if (owned && finalized == 0) MPI_Comm_free(&comm);
 }
 
+OwnedWindow::~OwnedWindow() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0 || window == MPI_WIN_NULL || std::uncaught_exceptions() > exceptions) return;
+  MPI_Win_unlock_all(window);
+  MPI_Win_free(&window);
+}
+
 Comm CommHandle::wrap(MPI_Comm comm, bool owned, std::shared_ptr<const Collectives> collectives) {
   check_mpi(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   return Comm(std::make_shared<CommHandle>(comm, owned), std::move(collectives));
@@ -178,6 +186,13 @@ std::string Comm::broadcast(const std::string& text, int root) const {
   std::string result = rank_ == root ? text : std::string(length, '\0');
   broadcast(std::span<char>(result), root);
   return result;
+}
+
+void Comm::poke() const {
+  // For what is never there: a probe that finds something lets nothing proceed.
+  constexpr int no_tag = 32004;
+  int found = 0;
+  check_mpi(MPI_Iprobe(rank_, no_tag, handle_->comm, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
 template <class Start>

@@ -89,6 +89,9 @@ class Comm {
   const Collectives& collectives() const { return *collectives_; }
   const CommHandle& handle() const { return *handle_; }
 
+  /// Gives the MPI a chance to progress whatever is under way.
+  void poke() const;
+
   // Point-to-point. Buffers of the non-blocking calls stay untouched and alive until the request is done.
   template <class T>
   Request isend(std::span<const T> data, int destination, int tag) const {

@@ -49,10 +49,14 @@ class MpiCollectives final : public Collectives {
   void reduce(const Comm& comm, void* data, std::int64_t count, DataType type, ReduceOp op,
               int root) const override {
     in_pieces(count, type, [&](std::int64_t offset, int n) {
-      void* piece = static_cast<std::byte*>(data) + offset;
+      std::byte* const piece = static_cast<std::byte*>(data) + offset;
       const bool is_root = comm.rank() == root;
-      check_mpi(MPI_Reduce(is_root ? MPI_IN_PLACE : piece, is_root ? piece : nullptr, n, native(type),
-                           native(op), root, native(comm)),
+      // A copy, since MPICH 4.0.2 reads from MPI_IN_PLACE where the root is not 0 and the data is long.
+      std::vector<std::byte> copy;
+      const bool is_copied = is_root && root != 0;
+      if (is_copied) copy.assign(piece, piece + n * size_of(type));
+      const void* const own = is_copied ? copy.data() : is_root ? MPI_IN_PLACE : piece;
+      check_mpi(MPI_Reduce(own, is_root ? piece : nullptr, n, native(type), native(op), root, native(comm)),
                 "MPI_Reduce");
     });
   }

@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "ayatori/comm/comm.hpp"
 
@@ -24,6 +25,18 @@ struct CommHandle {
   CommHandle& operator=(const CommHandle&) = delete;
 
   static Comm wrap(MPI_Comm comm, bool owned, std::shared_ptr<const Collectives> collectives);
+};
+
+/// A window in a passive epoch, which ends with this: collective. But while an exception unwinds this rank,
+/// the others may never come here: then the window is left to MPI.
+struct OwnedWindow {
+  int exceptions = std::uncaught_exceptions();  ///< under way when this was made
+  MPI_Win window = MPI_WIN_NULL;
+
+  OwnedWindow() = default;
+  ~OwnedWindow();
+  OwnedWindow(const OwnedWindow&) = delete;
+  OwnedWindow& operator=(const OwnedWindow&) = delete;
 };
 
 inline MPI_Comm native(const Comm& comm) {

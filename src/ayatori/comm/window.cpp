@@ -1,7 +1,6 @@
 #include "ayatori/comm/window.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <vector>
 
 #include "ayatori/comm/agree.hpp"
@@ -17,13 +16,11 @@ constexpr int done_tag = 32003;
 
 }  // namespace
 
-struct Window::State {
+struct Window::State : OwnedWindow {
   Comm comm;
   std::vector<int> origins;
   std::vector<int> targets;
   std::int64_t longest;
-  int exceptions = std::uncaught_exceptions();  ///< under way when this was made
-  MPI_Win window = MPI_WIN_NULL;
   std::byte* memory = nullptr;
   std::vector<Request> sending;
   std::vector<Request> receiving;
@@ -32,15 +29,6 @@ struct Window::State {
       : comm(c), origins(o.begin(), o.end()), targets(t.begin(), t.end()), longest(l) {
     sending.reserve(origins.size() + targets.size());
     receiving.reserve(std::max(origins.size(), targets.size()));
-  }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  ~State() {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (finalized != 0 || window == MPI_WIN_NULL || std::uncaught_exceptions() > exceptions) return;
-    MPI_Win_unlock_all(window);
-    MPI_Win_free(&window);
   }
 
   void tell(const std::vector<int>& ranks, int tag) {

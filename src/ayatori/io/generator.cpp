@@ -156,10 +156,14 @@ bool is_generator(std::string_view spec) {
   return std::ranges::any_of(generators(), [&](const Generator& g) { return g.name == name_of(spec); });
 }
 
+GeneratedMatrix generated_matrix(std::string_view spec) {
+  const Generator& generator = find_named(generators(), name_of(spec), "generator");
+  return generator.make(parse_parameters(spec, generator));
+}
+
 sparse::RowBlock generate(const comm::Comm& comm, std::string_view spec) {
   return comm::agree(comm, [&] {
-    const Generator& generator = find_named(generators(), name_of(spec), "generator");
-    const GeneratedMatrix matrix = generator.make(parse_parameters(spec, generator));
+    const GeneratedMatrix matrix = generated_matrix(spec);
     return make_rows(matrix, split_evenly(matrix.rows, comm.size(), comm.rank()));
   });
 }

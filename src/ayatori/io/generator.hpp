@@ -73,6 +73,9 @@ std::span<const Generator> generators();
 /// Collective. The matrix of a spec, rows evenly spread, each rank making its own. Throws InputError.
 sparse::RowBlock generate(const comm::Comm& comm, std::string_view spec);
 
+/// The matrix of a spec, to be asked for its rows one by one. Throws InputError.
+GeneratedMatrix generated_matrix(std::string_view spec);
+
 /// Whether the spec names a generator (its parameters may still be wrong).
 bool is_generator(std::string_view spec);
 

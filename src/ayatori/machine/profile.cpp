@@ -66,4 +66,34 @@ MessageBound message_bound(const Profile& profile) {
   return bound;
 }
 
+Profile through_memory(Profile profile) {
+  constexpr double short_message = 8;  // the one that pairs are timed by
+  std::vector<double> nearer;
+  for (Level& level : profile.levels) {
+    const TransferCurve* const by_messages = level.curve("one-way", 1);
+    const TransferCurve* const by_memory = level.curve(one_way_through_memory, 1);
+    nearer.push_back(0);
+    if (by_messages == nullptr || by_memory == nullptr || by_memory->model.pieces.empty()) continue;
+    nearer.back() = by_messages->model.seconds(short_message) - by_memory->model.seconds(short_message);
+    std::erase_if(level.curves, [](const TransferCurve& curve) {
+      return curve.pattern == "one-way" || curve.pattern == "both-ways" || curve.pattern == "burst";
+    });
+    for (TransferCurve& curve : level.curves) {
+      if (curve.pattern == one_way_through_memory) curve.pattern = "one-way";
+      if (curve.pattern == both_ways_through_memory) curve.pattern = "both-ways";
+    }
+    level.structure.typical_seconds = std::max(level.structure.typical_seconds - nearer.back(), 0.0);
+    level.fan = {};
+  }
+  for (PairTime& pair : profile.pairs) {
+    for (std::size_t l = 0; l < profile.levels.size(); ++l) {
+      const auto& groups = profile.levels[l].structure.group_of;
+      if (groups[pair.first] != groups[pair.second]) continue;
+      pair.seconds = std::max(pair.seconds - nearer[l], 0.0);
+      break;
+    }
+  }
+  return profile;
+}
+
 }  // namespace ayatori::machine

@@ -107,6 +107,10 @@ struct Level {
   const TransferCurve* curve(std::string_view pattern, int pairs) const;
 };
 
+/// Names of curves of transfers through the memory of a node (comm::NodeChannel).
+inline constexpr std::string_view one_way_through_memory = "one-way through memory";
+inline constexpr std::string_view both_ways_through_memory = "both-ways through memory";
+
 /// What flows get that cross the same link at once.
 struct LinkSharing {
   double one_flow = 0;  ///< bytes per second of a single one
@@ -197,5 +201,9 @@ Profile load_profile(const std::string& path);
 /// Where this user's profile of this machine is kept: AYATORI_PROFILE, or in the cache folder of the user
 /// (XDG_CACHE_HOME, or HOME/.cache) a file named by the host. Empty if there is no such folder.
 std::string default_profile_path();
+
+/// The machine as it is for those whose messages inside nodes go through memory: where a level has such
+/// curves they stand for "one-way" and "both-ways", and pairs that meet there are as much nearer.
+Profile through_memory(Profile profile);
 
 }  // namespace ayatori::machine

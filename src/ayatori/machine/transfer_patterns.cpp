@@ -6,6 +6,7 @@
 
 #include "ayatori/comm/persistent_requests.hpp"
 #include "ayatori/comm/window.hpp"
+#include "ayatori/machine/profile.hpp"
 
 namespace ayatori::machine {
 
@@ -21,7 +22,7 @@ class OneWay final : public Transfer {
   explicit OneWay(const TransferLink& link) : link_(link) {}
   int messages(std::int64_t) const override { return 2; }
   void run(std::int64_t bytes, int repetitions) override {
-    const auto& [comm, role, out, in] = link_;
+    const auto& [comm, role, out, in, channel] = link_;
     for (int k = 0; k < repetitions; ++k) {
       if (role.is_first) comm.send(out.first(bytes), role.partner, tag);
       comm.recv(in.first(bytes), role.partner, tag);
@@ -39,7 +40,7 @@ class BothWays final : public Transfer {
   explicit BothWays(const TransferLink& link) : link_(link) {}
   int messages(std::int64_t) const override { return 1; }
   void run(std::int64_t bytes, int repetitions) override {
-    const auto& [comm, role, out, in] = link_;
+    const auto& [comm, role, out, in, channel] = link_;
     for (int k = 0; k < repetitions; ++k) {
       std::array requests{comm.irecv(in.first(bytes), role.partner, tag),
                           comm.isend(out.first(bytes), role.partner, tag)};
@@ -57,7 +58,7 @@ class NonBlocking final : public Transfer {
   explicit NonBlocking(const TransferLink& link) : link_(link) {}
   int messages(std::int64_t) const override { return 2; }
   void run(std::int64_t bytes, int repetitions) override {
-    const auto& [comm, role, out, in] = link_;
+    const auto& [comm, role, out, in, channel] = link_;
     for (int k = 0; k < repetitions; ++k) {
       auto receive = comm.irecv(in.first(bytes), role.partner, tag);
       if (!role.is_first) receive.wait();
@@ -78,7 +79,7 @@ class Burst final : public Transfer {
     return static_cast<int>(std::clamp<std::int64_t>(std::ssize(link_.in) / bytes, 1, 64));
   }
   void run(std::int64_t bytes, int repetitions) override {
-    const auto& [comm, role, out, in] = link_;
+    const auto& [comm, role, out, in, channel] = link_;
     const int count = messages(bytes);
     for (int k = 0; k < repetitions; ++k) {
       requests_.clear();
@@ -156,6 +157,69 @@ class Put final : public Transfer {
   comm::Window window_;
 };
 
+#ifndef AYATORI_SMPI  // simulated ranks share no memory
+/// Through the memory of a node.
+class ThroughMemory : public Transfer, private comm::ChannelUser {
+ public:
+  explicit ThroughMemory(const TransferLink& link) : link_(link) {
+    if (link_.channel != nullptr) link_.channel->set_element(1);
+  }
+
+ protected:
+  void send(std::int64_t bytes) const {
+    link_.channel->begin_send(link_.out.first(bytes), link_.role.partner);
+  }
+  void receive(std::int64_t bytes) const {
+    link_.channel->begin_receive(link_.in.first(bytes), link_.role.partner);
+  }
+  void finish() { link_.channel->finish(*this); }
+  bool is_first() const { return link_.role.is_first; }
+
+ private:
+  void combine(const std::byte*, std::byte*, std::int64_t) override {}  // nothing that comes is combined
+  void poke() override { link_.comm.poke(); }
+
+  TransferLink link_;
+};
+
+class OneWayThroughMemory final : public ThroughMemory {
+ public:
+  using ThroughMemory::ThroughMemory;
+  int messages(std::int64_t) const override { return 2; }
+  void run(std::int64_t bytes, int repetitions) override {
+    for (int k = 0; k < 2 * repetitions; ++k) {
+      if (is_first() == (k % 2 == 0))
+        send(bytes);
+      else
+        receive(bytes);
+      finish();
+    }
+  }
+};
+
+class BothWaysThroughMemory final : public ThroughMemory {
+ public:
+  using ThroughMemory::ThroughMemory;
+  int messages(std::int64_t) const override { return 1; }
+  void run(std::int64_t bytes, int repetitions) override {
+    for (int k = 0; k < repetitions; ++k) {
+      receive(bytes);
+      send(bytes);
+      finish();
+    }
+  }
+};
+
+/// Where all pairs are inside nodes.
+template <class T>
+std::unique_ptr<Transfer> make_through_memory(const TransferLink& link) {
+  const bool reaches =
+      !link.role.takes_part() || (link.channel != nullptr && link.channel->reaches(link.role.partner));
+  if (link.comm.any(!reaches)) return nullptr;
+  return std::make_unique<T>(link);
+}
+#endif
+
 template <class T>
 std::unique_ptr<Transfer> make(const TransferLink& link) {
   return std::make_unique<T>(link);
@@ -171,6 +235,10 @@ std::span<const TransferPattern> transfer_patterns() {
       TransferPattern{"non-blocking", "half a ping-pong of non-blocking calls, receives first", moderate,
                       false, false, make<NonBlocking>},
 #ifndef AYATORI_SMPI
+      TransferPattern{one_way_through_memory, "half a ping-pong through the memory of a node", any_length,
+                      true, true, make_through_memory<OneWayThroughMemory>},
+      TransferPattern{both_ways_through_memory, "two messages that cross in the memory of a node", any_length,
+                      true, true, make_through_memory<BothWaysThroughMemory>},
       TransferPattern{"persistent", "half a ping-pong of persistent requests", moderate, false, false,
                       make<Persistent>},
 #endif

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "ayatori/comm/comm.hpp"
+#include "ayatori/comm/node_channel.hpp"
 #include "ayatori/machine/level_pairs.hpp"
 
 namespace ayatori::machine {
@@ -18,6 +19,7 @@ struct TransferLink {
   Role role;
   std::span<const std::byte> out;
   std::span<std::byte> in;
+  comm::NodeChannel* channel = nullptr;  ///< of this rank's node, if it is not alone there
 };
 
 /// A way to transfer messages between the two ranks of a pair, which both call it with the same arguments.
@@ -37,7 +39,7 @@ struct TransferPattern {
   std::int64_t longest;    ///< bytes
   bool for_several_pairs;  ///< measured for several pairs at once, too
   bool in_quick_probes;
-  /// Collective, also for ranks that take no part.
+  /// Collective, also for ranks that take no part; null on all of them where there is no such way.
   std::unique_ptr<Transfer> (*make)(const TransferLink& link);
 };
 

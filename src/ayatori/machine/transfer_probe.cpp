@@ -177,7 +177,8 @@ void probe_transfers(const ProbeContext& context, Profile& profile) {
     out.assign(longest, std::byte{1});
     in.assign(longest, std::byte{0});
   });
-  const TransferLink nobody{comm, {}, out, in};
+  const auto channel = comm::make_node_channel(comm, comm.split_by_node());
+  const TransferLink nobody{comm, {}, out, in, channel.get()};
   profile.pairs = probe_pairs(context, nobody, profile.node_of_rank, short_messages, context.seconds / 4);
   auto of_long = probe_pairs(context, nobody, profile.node_of_rank,
                              context.quick ? quick_long_messages : long_messages, context.seconds / 4);

@@ -1,5 +1,6 @@
 #include "ayatori/solvers/vector_ops.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -72,6 +73,37 @@ double sum_over_elements(std::size_t n, Body body) {
   return two_sums_over_elements(n, [=](std::int64_t i) { return Terms{body(i), 0}; })[0];
 }
 
+/// local_products of K pairs: all products of an element before those of the next, so that every vector
+/// is read from memory once.
+template <std::size_t K>
+void products_over_elements(const Pair* pairs, std::span<double> products) {
+  constexpr std::int64_t lanes = 8;
+  std::array<const double*, K> x{};
+  std::array<const double*, K> y{};
+  for (std::size_t k = 0; k < K; ++k) {
+    AYATORI_ASSERT(pairs[k].x.size() == pairs[0].x.size() && pairs[k].y.size() == pairs[0].x.size());
+    x[k] = pairs[k].x.data();
+    y[k] = pairs[k].y.data();
+  }
+  const auto sums = parallel_sums<K>(static_cast<std::int64_t>(pairs[0].x.size()), [=](Range range) {
+    double parts[K][lanes] = {};
+    std::int64_t i = range.begin;
+    for (; i + lanes <= range.end; i += lanes) {
+      for (std::size_t k = 0; k < K; ++k) {
+#pragma omp simd
+        for (std::int64_t lane = 0; lane < lanes; ++lane) parts[k][lane] += x[k][i + lane] * y[k][i + lane];
+      }
+    }
+    std::array<double, K> total{};
+    for (std::size_t k = 0; k < K; ++k) {
+      for (const double part : parts[k]) total[k] += part;
+      for (std::int64_t j = i; j < range.end; ++j) total[k] += x[k][j] * y[k][j];
+    }
+    return total;
+  });
+  std::ranges::copy(sums, products.begin());
+}
+
 /// ||x||_2 by way of the largest element, for vectors whose squares leave the range of double.
 double scaled_norm(const GlobalSum& sum, ConstVector x) {
   // The sum over ranks of their largest elements bounds the largest of all, and costs no other kind of
@@ -115,6 +147,11 @@ void aypx(double a, ConstVector x, Vector y) {
 void subtract(ConstVector x, ConstVector y, Vector z) {
   AYATORI_ASSERT(x.size() == y.size() && y.size() == z.size());
   for_each_element(x.size(), [=](std::int64_t i) { z[i] = x[i] - y[i]; });
+}
+
+void axpbypcz(double b, ConstVector x, double c, ConstVector y, double a, Vector z) {
+  AYATORI_ASSERT(x.size() == y.size() && y.size() == z.size());
+  for_each_element(x.size(), [=](std::int64_t i) { z[i] = a * z[i] + b * x[i] + c * y[i]; });
 }
 
 void axpbypz(double a, ConstVector x, double b, ConstVector y, Vector z) {
@@ -162,6 +199,20 @@ std::array<double, 2> local_dot_and_square(ConstVector x, ConstVector y) {
   return two_sums_over_elements(x.size(), [=](std::int64_t i) { return Terms{x[i] * y[i], y[i] * y[i]}; });
 }
 
+void local_products(std::initializer_list<Pair> pairs, std::span<double> products) {
+  AYATORI_ASSERT(products.size() >= pairs.size());
+  const Pair* const of = pairs.begin();
+  switch (pairs.size()) {
+    case 3:
+      return products_over_elements<3>(of, products);
+    case 4:
+      return products_over_elements<4>(of, products);
+    default:
+      AYATORI_ASSERT(pairs.size() == 5);
+      return products_over_elements<5>(of, products);
+  }
+}
+
 double axpy_square(double a, ConstVector x, Vector y) {
   AYATORI_ASSERT(x.size() == y.size());
   return sum_over_elements(x.size(), [=](std::int64_t i) {
@@ -194,6 +245,17 @@ double axpby_square(double a, ConstVector x, double b, Vector y) {
   return sum_over_elements(x.size(), [=](std::int64_t i) {
     const double value = a * x[i] + b * y[i];
     y[i] = value;
+    return value * value;
+  });
+}
+
+double aypx_axpy_square(double a, ConstVector x, Vector y, double b, Vector z) {
+  AYATORI_ASSERT(x.size() == y.size() && y.size() == z.size());
+  return sum_over_elements(x.size(), [=](std::int64_t i) {
+    const double direction = x[i] + a * y[i];
+    const double value = z[i] + b * direction;
+    y[i] = direction;
+    z[i] = value;
     return value * value;
   });
 }

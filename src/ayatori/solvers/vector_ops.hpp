@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 
 #include "ayatori/solvers/global_sum.hpp"
@@ -35,6 +36,12 @@ double local_max_abs(ConstVector x);             ///< this rank's max |x_i|; NaN
 
 /// This rank's parts of (x, y) and (y, y); traffic 2
 std::array<double, 2> local_dot_and_square(ConstVector x, ConstVector y);
+/// This rank's parts of (x, y) for 3 to 5 pairs {x, y}; traffic 1 for every vector, however often it occurs
+struct Pair {
+  ConstVector x;
+  ConstVector y;
+};
+void local_products(std::initializer_list<Pair> pairs, std::span<double> products);
 /// y = y + a x; this rank's part of the new (y, y); traffic 3
 double axpy_square(double a, ConstVector x, Vector y);
 /// y = y + a x; this rank's part of the new (z, y); traffic 4
@@ -44,6 +51,11 @@ std::array<double, 2> axpy_dot_and_square(double a, ConstVector x, Vector y, Con
 
 /// y = a x + b y; this rank's part of the new (y, y); traffic 3
 double axpby_square(double a, ConstVector x, double b, Vector y);
+
+/// y = x + a y, then z = z + b y; this rank's part of the new (z, z); traffic 5
+double aypx_axpy_square(double a, ConstVector x, Vector y, double b, Vector z);
+/// z = a z + b x + c y; traffic 4
+void axpbypcz(double b, ConstVector x, double c, ConstVector y, double a, Vector z);
 
 /// w_old = (z - a w_old - b w) c, then x = x + d w_old: the update of MINRES; traffic 6
 void advance_minres(ConstVector z, double a, Vector w_old, double b, ConstVector w, double c, double d,

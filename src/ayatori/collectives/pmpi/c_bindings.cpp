@@ -191,8 +191,10 @@ using namespace ayatori::pmpi;
     static CallCount call("MPI_" #Name);                                                                    \
     if (is_tracing() && comm != MPI_COMM_NULL)                                                              \
       record_collective(call, handed_in::own_block(send, send_count, send_type, counts, type, comm), comm); \
-    return PMPI_##Function(send, send_count, send_type, receive, counts, places, type,                      \
-                           comm AYATORI_ARGUMENT_##TAIL);                                                   \
+    AYATORI_TRY_##TAIL(allgatherv(send, send_count, send_type, receive, counts, places, type,               \
+                                  comm)) return PMPI_##Function(send, send_count, send_type, receive,       \
+                                                                counts, places, type,                       \
+                                                                comm AYATORI_ARGUMENT_##TAIL);              \
   }
 
 #define AYATORI_SCATTERV(Function, Name, N, D, TAIL)                                                         \
@@ -273,7 +275,8 @@ using namespace ayatori::pmpi;
     static CallCount call("MPI_" #Name);                                                              \
     if (is_tracing() && comm != MPI_COMM_NULL)                                                        \
       record_collective(call, handed_in::own_blocks(counts, type, comm), comm);                       \
-    return PMPI_##Function(send, receive, counts, type, op, comm AYATORI_ARGUMENT_##TAIL);            \
+    AYATORI_TRY_##TAIL(reduce_scatter(send, receive, counts, type, op, comm)) return PMPI_##Function( \
+        send, receive, counts, type, op, comm AYATORI_ARGUMENT_##TAIL);                               \
   }
 
 // Collective calls among neighbours, which are messages to them.
@@ -378,6 +381,17 @@ int MPI_Startall(int count, MPI_Request requests[]) {
   record_starts(call, count, requests);
   return PMPI_Startall(count, requests);
 }
+
+#if MPI_VERSION >= 4
+/// One message, whatever partitions become ready when.
+int MPI_Psend_init(const void* data, int partitions, MPI_Count count, MPI_Datatype type, int to, int tag,
+                   MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  static CallCount call("MPI_Psend_init");
+  const int code = PMPI_Psend_init(data, partitions, count, type, to, tag, comm, info, request);
+  if (code == MPI_SUCCESS) record_persistent(call, partitions * count, type, to, comm, *request);
+  return code;
+}
+#endif
 
 int MPI_Request_free(MPI_Request* request) {
   forget_persistent(*request);

@@ -1,13 +1,7 @@
 #pragma once
 
-#include <map>
-#include <optional>
-#include <span>
-#include <vector>
-
-#include "ayatori/collectives/executor.hpp"
 #include "ayatori/collectives/pmpi/transport.hpp"
-#include "ayatori/collectives/table.hpp"
+#include "ayatori/collectives/schedule_cache.hpp"
 
 namespace ayatori::pmpi {
 
@@ -27,33 +21,21 @@ class CommSchedules {
   MPI_Comm comm() const { return comm_; }
   PmpiTransport& transport() { return transport_; }
 
-  /// This rank's part of the schedule for a call of `bytes` (of the buffer); null where there is none. Kept
-  /// for the next call. keeps_order: right for operations that do not commute.
+  /// Collective. This rank's part of the schedule for a call, as ScheduleCache finds it; null where there is
+  /// none.
   collectives::Executor* executor(collectives::Operation operation, std::int64_t bytes, int root,
                                   bool keeps_order);
 
   /// Memory that is kept from call to call.
-  std::byte* scratch(std::int64_t bytes);
+  std::byte* scratch(std::int64_t bytes) { return cache_.scratch(bytes); }
 
  private:
-  struct Part {
-    const collectives::TableEntry* entry;
-    int root;
-    collectives::Executor executor;
-  };
-
-  const collectives::TableEntry* entry_that_keeps_order(std::span<const collectives::TableEntry> entries,
-                                                        std::int64_t bytes, int root);
-
-  const collectives::ScheduleTable& table_;
-  int rank_ = 0;
-  int size_ = 1;
   MPI_Comm comm_;
+  int rank_;
+  int size_;
   PmpiTransport transport_;
-  std::vector<Part> parts_;
-  std::size_t oldest_ = 0;  ///< of the parts, which goes when there are too many
-  std::map<std::pair<const collectives::TableEntry*, int>, bool> keeps_order_;  ///< by root
-  std::vector<std::byte> scratch_;
+  std::int64_t calls_ = 0;
+  collectives::ScheduleCache cache_;
 };
 
 }  // namespace ayatori::pmpi

@@ -1,5 +1,6 @@
-// Fortran, with Open MPI. Its Fortran functions call PMPI_ names, so that what the C bindings see is nothing
-// of Fortran programs; these are put before them instead. MPICH's call the names of C.
+// Fortran. Open MPI's functions call PMPI_ names, so that what the C bindings see is nothing of Fortran
+// programs; these are put before them instead. MPICH's call the names of C, but those of its module mpi_f08
+// that have no buffer.
 
 #include "ayatori/collectives/pmpi/handed_in.hpp"
 #include "ayatori/collectives/pmpi/library.hpp"
@@ -271,8 +272,10 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
                         handed_in::own_block(address(send), *send_count, PMPI_Type_f2c(*send_type), counts, \
                                              PMPI_Type_f2c(*type), c_comm),                                 \
                         c_comm);                                                                            \
-    pmpi_##name##_(send, send_count, send_type, receive, counts, places, type, comm,                        \
-                   AYATORI_ARGUMENT_##TAIL error);                                                          \
+    AYATORI_TRY_##TAIL(allgatherv(address(send), *send_count, PMPI_Type_f2c(*send_type), address(receive),  \
+                                  counts, places, PMPI_Type_f2c(*type), c_comm))                            \
+        pmpi_##name##_(send, send_count, send_type, receive, counts, places, type, comm,                    \
+                       AYATORI_ARGUMENT_##TAIL error);                                                      \
   }
 
 #define AYATORI_SCATTERV(name, NAME, Name, TAIL)                                                        \
@@ -376,15 +379,17 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
         pmpi_##name##_(send, receive, count, type, op, comm, AYATORI_ARGUMENT_##TAIL error);                 \
   }
 
-#define AYATORI_REDUCE_SCATTER(name, NAME, Name, TAIL)                                              \
-  AYATORI_FORTRAN(name, NAME,                                                                       \
-                  (void* send, void* receive, MPI_Fint* counts, MPI_Fint* type, MPI_Fint* op,       \
-                   MPI_Fint* comm, AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                     \
-    static CallCount call("MPI_" #Name);                                                            \
-    const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                   \
-    if (is_tracing() && c_comm != MPI_COMM_NULL)                                                    \
-      record_collective(call, handed_in::own_blocks(counts, PMPI_Type_f2c(*type), c_comm), c_comm); \
-    pmpi_##name##_(send, receive, counts, type, op, comm, AYATORI_ARGUMENT_##TAIL error);           \
+#define AYATORI_REDUCE_SCATTER(name, NAME, Name, TAIL)                                               \
+  AYATORI_FORTRAN(name, NAME,                                                                        \
+                  (void* send, void* receive, MPI_Fint* counts, MPI_Fint* type, MPI_Fint* op,        \
+                   MPI_Fint* comm, AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                      \
+    static CallCount call("MPI_" #Name);                                                             \
+    const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                    \
+    if (is_tracing() && c_comm != MPI_COMM_NULL)                                                     \
+      record_collective(call, handed_in::own_blocks(counts, PMPI_Type_f2c(*type), c_comm), c_comm);  \
+    AYATORI_TRY_##TAIL(reduce_scatter(address(send), address(receive), counts, PMPI_Type_f2c(*type), \
+                                      PMPI_Op_f2c(*op), c_comm))                                     \
+        pmpi_##name##_(send, receive, counts, type, op, comm, AYATORI_ARGUMENT_##TAIL error);        \
   }
 
 #define AYATORI_NEIGHBOR(name, NAME, Name, TAIL)                                                            \
@@ -536,5 +541,27 @@ AYATORI_FORTRAN(finalize, FINALIZE, (MPI_Fint * error)) {
   end();
   pmpi_finalize_(error);
 }
+
+#else
+
+// The compiler hands in addresses, that of the error only if the program asks for it; handles are those of C.
+#define AYATORI_FORTRAN(name, parameters, call)  \
+  extern "C" void mpi_##name##_f08_ parameters;  \
+  extern "C" void mpi_##name##_f08_ parameters { \
+    const int code = call;                       \
+    if (error != nullptr) *error = code;         \
+  }
+
+AYATORI_FORTRAN(init, (int* error), MPI_Init(nullptr, nullptr))
+AYATORI_FORTRAN(init_thread, (const int* required, int* provided, int* error),
+                MPI_Init_thread(nullptr, nullptr, *required, provided))
+AYATORI_FORTRAN(finalize, (int* error), MPI_Finalize())
+AYATORI_FORTRAN(barrier, (const MPI_Comm* comm, int* error), MPI_Barrier(*comm))
+AYATORI_FORTRAN(ibarrier, (const MPI_Comm* comm, MPI_Request* request, int* error),
+                MPI_Ibarrier(*comm, request))
+AYATORI_FORTRAN(start, (MPI_Request * request, int* error), MPI_Start(request))
+AYATORI_FORTRAN(startall, (const int* count, MPI_Request* requests, int* error),
+                MPI_Startall(*count, requests))
+AYATORI_FORTRAN(request_free, (MPI_Request * request, int* error), MPI_Request_free(request))
 
 #endif

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/collectives/pmpi/comm_schedules.hpp"
@@ -92,9 +93,13 @@ Elements units(std::int64_t bytes) {
   return {bytes / size, size};
 }
 
-void move(CommSchedules& s, Executor& executor, std::byte* data, std::int64_t bytes) {
+void move(CommSchedules& s, Executor& executor, std::byte* data, const Elements& elements) {
   s.transport().begin(MPI_DATATYPE_NULL, MPI_OP_NULL);
-  executor.run(s.transport(), data, units(bytes));
+  executor.run(s.transport(), data, elements);
+}
+
+void move(CommSchedules& s, Executor& executor, std::byte* data, std::int64_t bytes) {
+  move(s, executor, data, units(bytes));
 }
 
 /// Data of a program, and its layout.
@@ -128,6 +133,7 @@ void copy_by_mpi(const CommSchedules& s, const void* from, std::int64_t count, M
 /// Blocks of the buffer's count, one after the other.
 void pack(const CommSchedules& s, const Buffer& from, int first, int blocks, std::byte* to) {
   const std::int64_t bytes = from.count * from.layout.size * blocks;
+  if (bytes == 0) return;  // in vector calls: where nothing is, there may be no address
   if (from.layout.is_plain)
     std::memmove(to, from.at(first), bytes);
   else
@@ -136,6 +142,7 @@ void pack(const CommSchedules& s, const Buffer& from, int first, int blocks, std
 
 void unpack(const CommSchedules& s, const std::byte* from, const Buffer& to, int first, int blocks) {
   const std::int64_t bytes = to.count * to.layout.size * blocks;
+  if (bytes == 0) return;
   if (to.layout.is_plain)
     std::memmove(to.at(first), from, bytes);
   else
@@ -156,13 +163,31 @@ bool commutes(MPI_Op op) {
   return result != 0;
 }
 
-/// A reduction of `blocks` times `count` elements: prepare(bytes in memory) gives the buffer on
-/// which it works in place, and holds what this rank contributes.
+/// Where the blocks of a vector call begin when they lie one after the other, in units of which an element
+/// has `unit`; nothing where total() has nothing. Kept until the next call.
+collectives::BlockBegins begins_of(Numbers counts, MPI_Count unit, int ranks) {
+  constexpr MPI_Count most = std::numeric_limits<int>::max();
+  thread_local std::vector<std::int64_t> begins;
+  begins.assign(1, 0);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const MPI_Count count = counts[rank];
+    if (unit <= 0 || count < 0 || count > (most - begins.back()) / unit) return std::nullopt;
+    begins.push_back(begins.back() + count * unit);
+  }
+  if (begins.back() == 0) return std::nullopt;
+  return begins;
+}
+
+/// A reduction of `count` elements, of every rank's block where it is by rank, or of all where `begins` says
+/// how long those are:
+/// prepare(bytes in memory) gives the buffer on which it works in place, and holds what this rank
+/// contributes.
 template <class F>
 std::byte* reduce_in(CommSchedules& s, Operation operation, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                     int blocks, int root, F&& prepare) {
+                     int root, F&& prepare, collectives::BlockBegins begins = std::nullopt) {
   if (type == MPI_DATATYPE_NULL) return nullptr;
   const Layout layout = layout_of(type);
+  const int blocks = collectives::type_of(operation).is_by_rank && !begins ? s.size() : 1;
   if (total(count, type, layout, blocks) < 0 || !can_reduce(layout, type, op)) return nullptr;
   const std::int64_t bytes = count * layout.extent * blocks;
   if (bytes > std::numeric_limits<int>::max()) return nullptr;
@@ -172,7 +197,7 @@ std::byte* reduce_in(CommSchedules& s, Operation operation, MPI_Count count, MPI
   std::byte* const data = prepare(bytes);
   if (data == nullptr) return nullptr;
   s.transport().begin(type, op);
-  executor->run(s.transport(), data, {count, layout.extent, is_free});
+  executor->run(s.transport(), data, {count, layout.extent, is_free, begins});
   return data;
 }
 
@@ -247,7 +272,7 @@ Result reduce(const void* send, void* receive, MPI_Count count, MPI_Datatype typ
               MPI_Comm comm) {
   return attempt(Operation::reduce, comm, [&](CommSchedules& s) {
     if (!is_root_in(root, s)) return false;
-    return reduce_in(s, Operation::reduce, count, type, op, 1, root, [&](std::int64_t bytes) {
+    return reduce_in(s, Operation::reduce, count, type, op, root, [&](std::int64_t bytes) {
              auto* const place = s.rank() == root ? static_cast<std::byte*>(receive) : s.scratch(bytes);
              if (send == MPI_IN_PLACE && s.rank() != root) return no_place;
              return contribute(send, place, bytes);
@@ -258,7 +283,7 @@ Result reduce(const void* send, void* receive, MPI_Count count, MPI_Datatype typ
 Result allreduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
                  MPI_Comm comm) {
   return attempt(Operation::allreduce, comm, [&](CommSchedules& s) {
-    return reduce_in(s, Operation::allreduce, count, type, op, 1, 0, [&](std::int64_t bytes) {
+    return reduce_in(s, Operation::allreduce, count, type, op, 0, [&](std::int64_t bytes) {
              return contribute(send, static_cast<std::byte*>(receive), bytes);
            }) != nullptr;
   });
@@ -269,13 +294,35 @@ Result reduce_scatter_block(const void* send, void* receive, MPI_Count count, MP
   return attempt(Operation::reduce_scatter, comm, [&](CommSchedules& s) {
     std::int64_t block = 0;
     const std::byte* const result =
-        reduce_in(s, Operation::reduce_scatter, count, type, op, s.size(), 0, [&](std::int64_t bytes) {
+        reduce_in(s, Operation::reduce_scatter, count, type, op, 0, [&](std::int64_t bytes) {
           block = bytes / s.size();
           if (receive == nullptr) return no_place;
           return contribute(send == MPI_IN_PLACE ? receive : send, s.scratch(bytes), bytes);
         });
     if (result == nullptr) return false;
     std::copy_n(result + s.rank() * block, block, static_cast<std::byte*>(receive));
+    return true;
+  });
+}
+
+Result reduce_scatter(const void* send, void* receive, Numbers counts, MPI_Datatype type, MPI_Op op,
+                      MPI_Comm comm) {
+  return attempt(Operation::reduce_scatter, comm, [&](CommSchedules& s) {
+    const auto blocks = begins_of(counts, 1, s.size());
+    if (!blocks) return false;
+    const auto& begins = *blocks;
+    const std::int64_t own = begins[s.rank() + 1] - begins[s.rank()];
+    std::int64_t element = 0;
+    const std::byte* const result = reduce_in(
+        s, Operation::reduce_scatter, begins.back(), type, op, 0,
+        [&](std::int64_t bytes) {
+          element = bytes / begins.back();
+          if (receive == nullptr && own > 0) return no_place;
+          return contribute(send == MPI_IN_PLACE ? receive : send, s.scratch(bytes), bytes);
+        },
+        begins);
+    if (result == nullptr) return false;
+    std::copy_n(result + begins[s.rank()] * element, own * element, static_cast<std::byte*>(receive));
     return true;
   });
 }
@@ -340,6 +387,42 @@ Result allgather(const void* send, MPI_Count send_count, MPI_Datatype send_type,
     if (!is_in_place || !is_direct) pack(s, from, is_in_place ? s.rank() : 0, 1, data + s.rank() * block);
     move(s, *executor, data, block);
     if (!is_direct) unpack(s, data, to, 0, s.size());
+    return true;
+  });
+}
+
+Result allgatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
+                  Numbers counts, Numbers places, MPI_Datatype type, MPI_Comm comm) {
+  return attempt(Operation::allgather, comm, [&](CommSchedules& s) {
+    const Buffer to(receive, 1, type);
+    const auto blocks = begins_of(counts, to.layout.size, s.size());
+    if (!blocks || !to.is_there()) return false;
+    const auto& begins = *blocks;
+    const auto block = [&](int rank) {
+      Buffer part = to;
+      part.data = to.at(0) + places[rank] * to.layout.extent;
+      part.count = counts[rank];
+      return part;
+    };
+    const bool is_in_place = send == MPI_IN_PLACE;
+    const Buffer from = is_in_place ? block(s.rank()) : Buffer(send, send_count, send_type);
+    if (!is_same_length(from, block(s.rank())) || (from.count > 0 && !from.is_there())) return false;
+    Executor* const executor = s.executor(Operation::allgather, begins.back(), 0, false);
+    if (executor == nullptr) return false;
+    // In the program's own buffer where its blocks lie one after the other as well.
+    std::byte* data = nullptr;
+    bool is_direct = to.layout.is_plain;
+    for (int rank = 0; rank < s.size() && is_direct; ++rank) {
+      if (counts[rank] == 0) continue;
+      std::byte* const place = block(rank).at(0);
+      if (data == nullptr) data = place;
+      is_direct = place == data + begins[rank];
+    }
+    if (!is_direct) data = s.scratch(begins.back());
+    if (!is_in_place || !is_direct) pack(s, from, 0, 1, data + begins[s.rank()]);
+    move(s, *executor, data, Elements{0, 1, true, begins});
+    for (int rank = 0; rank < s.size() && !is_direct; ++rank)
+      unpack(s, data + begins[rank], block(rank), 0, 1);
     return true;
   });
 }

@@ -17,6 +17,21 @@ void begin_schedules(const std::string& paths);
 /// Collective over MPI_COMM_WORLD: with Settings::reports, rank 0 says how many calls were done.
 void end_schedules();
 
+/// Counts or displacements of a call: of int, or those of functions whose names end in _c.
+class Numbers {
+ public:
+  template <class N>
+  Numbers(const N* data)
+      : data_(data),
+        at_([](const void* numbers, int i) { return MPI_Count{static_cast<const N*>(numbers)[i]}; }) {}
+
+  MPI_Count operator[](int i) const { return at_(data_, i); }
+
+ private:
+  const void* data_;
+  MPI_Count (*at_)(const void* numbers, int i);
+};
+
 namespace by_schedule {
 
 using Result = std::optional<int>;
@@ -28,12 +43,16 @@ Result allreduce(const void* send, void* receive, MPI_Count count, MPI_Datatype 
                  MPI_Comm comm);
 Result reduce_scatter_block(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
                             MPI_Comm comm);
+Result reduce_scatter(const void* send, void* receive, Numbers counts, MPI_Datatype type, MPI_Op op,
+                      MPI_Comm comm);
 Result gather(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive, MPI_Count count,
               MPI_Datatype type, int root, MPI_Comm comm);
 Result scatter(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive, MPI_Count count,
                MPI_Datatype type, int root, MPI_Comm comm);
 Result allgather(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
                  MPI_Count count, MPI_Datatype type, MPI_Comm comm);
+Result allgatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
+                  Numbers counts, Numbers places, MPI_Datatype type, MPI_Comm comm);
 Result alltoall(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
                 MPI_Count count, MPI_Datatype type, MPI_Comm comm);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
@@ -17,25 +18,32 @@ struct MpiError : std::runtime_error {
 /// Throws MpiError unless `code` is MPI_SUCCESS.
 void check(int code);
 
-/// Messages of an executor on a communicator that returns errors; operands are combined by MPI's own loops.
+/// Messages of an executor on a communicator that returns errors, or through the memory of a node; operands
+/// are combined by MPI's own loops.
 class PmpiTransport final : public collectives::Transport {
  public:
-  explicit PmpiTransport(MPI_Comm comm) : comm_(comm) {}
+  explicit PmpiTransport(MPI_Comm comm) : comm_(comm) { PMPI_Comm_rank(comm, &rank_); }
 
   /// Before every run: of calls that reduce, the type and the operation; forgets what a failed run has left.
   void begin(MPI_Datatype type, MPI_Op op);
 
+  void use(std::unique_ptr<comm::NodeChannel> channel) { channel_ = std::move(channel); }
+
+  comm::NodeChannel* node_channel() override { return channel_.get(); }
   void begin_receive(std::byte* data, std::int64_t length, int peer, int tag) override;
   void begin_send(const std::byte* data, std::int64_t length, int peer, int tag) override;
   void wait_all() override;
   std::size_t wait_any() override;
+  void poke() override;
   void combine(const std::byte* in, std::byte* inout, std::int64_t count) override;
 
  private:
   MPI_Comm comm_;
+  int rank_ = 0;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   MPI_Op op_ = MPI_OP_NULL;
   std::vector<MPI_Request> requests_;
+  std::unique_ptr<comm::NodeChannel> channel_;
 };
 
 }  // namespace ayatori::pmpi

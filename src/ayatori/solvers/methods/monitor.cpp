@@ -34,6 +34,7 @@ Monitor::Monitor(const System& system, const MethodOptions& options, const Progr
 
 void Monitor::step(double scaled_norm, int products) {
   result_.iterations += products;
+  last_factor_ = scaled_norm * unit_ / result_.residual_norm;
   result_.residual_norm = scaled_norm * unit_;
   const bool goes_on = !progress_ || progress_(result_.iterations, result_.residual_norm);
   judge(result_.residual_norm);

@@ -32,6 +32,8 @@ class Monitor {
 
   bool stopped() const { return stopped_; }
   bool meets_target(double scaled_norm) const { return scaled_norm * unit_ <= options_.target; }
+  /// Whether an iteration as good as the last one would meet the target.
+  bool expects_target() const { return result_.residual_norm * last_factor_ <= options_.target; }
   double unit() const { return unit_; }
   int iterations() const { return result_.iterations; }
   const MethodResult& result() const { return result_; }
@@ -45,6 +47,7 @@ class Monitor {
   const Progress& progress_;
   const GlobalSum& sum_;
   double unit_;
+  double last_factor_ = 1;  ///< of the residual norm, by the last iteration
   bool stopped_ = false;
   double mark_norm_;        ///< the norm when it last had shrunk by the stagnation factor ...
   int mark_iteration_ = 0;  ///< ... and the iteration then

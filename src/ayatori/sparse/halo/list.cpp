@@ -7,10 +7,11 @@ namespace ayatori::sparse {
 
 std::span<const HaloType> halo_strategies() {
   static const std::array list{
-      p2p_irecv_first_halo, allgather_halo, bcast_halo,      p2p_blocking_halo,
-      p2p_isend_first_halo, rma_put_halo,   node_aware_halo, node_aware_2step_halo,
-#ifndef AYATORI_SMPI  // 3.32 has no neighbourhood collectives, and its persistent requests deadlock
-      persistent_halo,      neighbor_halo,
+      p2p_irecv_first_halo, allgather_halo, bcast_halo,         p2p_blocking_halo,
+      p2p_isend_first_halo, rma_put_halo,   node_aware_halo,    node_aware_2step_halo,
+#ifndef AYATORI_SMPI  // 3.32 has no neighbourhood collectives, its persistent requests deadlock, its ranks
+                      // share no memory
+      persistent_halo,      neighbor_halo,  shared_memory_halo,
 #endif
   };
   return list;

@@ -16,5 +16,6 @@ extern const HaloType neighbor_halo;
 extern const HaloType rma_put_halo;
 extern const HaloType node_aware_halo;
 extern const HaloType node_aware_2step_halo;
+extern const HaloType shared_memory_halo;
 
 }  // namespace ayatori::sparse

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""What the ranks of `ayatori solve` wait for on simulated machines, without and with a table of schedules: deterministic.
+
+usage: bench/simulated_solve.py [--platforms gigabit-8x2 torus-64 ...] [--methods cg bicgstab ...]
+                                [--ayatori build/simgrid/cli/ayatori] [--before PATH]
+
+Computing takes no time here, so an iteration takes what its messages take. The MPI's choice of algorithms is the best
+of three (SMPI's own, and its copies of Open MPI's and MPICH's); the schedules are those of bench/golden. --before names
+a build to compare with, of another version.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import runs
+import simulated_platforms
+from simulated_collectives import GOLDEN, MODEL
+
+CONVECTION = "convection3d:n=12,peclet=20"
+METHODS = {"cg": ["poisson3d-7:n=12"], "minres": ["poisson3d-7:n=12"], "bicgstab": [CONVECTION],
+           "gmres": [CONVECTION, "--orthogonalization", "ircgs"]}
+SOLVE = ["--preconditioner", "jacobi", "--kernel", "csr", "--halo", "p2p-irecv-first", "--max-iterations", "30",
+         "--threads", "1", "--quiet"]
+SELECTORS = ("default", "ompi", "mpich")
+
+
+def table_of(platform):
+    """The schedules of bench/golden as a table that `ayatori` reads."""
+    golden = json.loads((GOLDEN / f"{platform}.ours.json").read_text(encoding="utf-8"))
+    return [{**found["schedules"], "best": [{"bytes": int(size), "plan": best["plan"]["plan"]}
+                                            for size, best in found["sizes"].items() if best.get("plan")]}
+            for found in golden.values()]
+
+
+def microseconds(options, platform, folder, program, words, selectors):
+    """Of an iteration, by the best of the MPI's choices."""
+    times = []
+    for selector in selectors:
+        result = folder / "result.json"
+        result.unlink(missing_ok=True)
+        command = ["nice", "-n", "10", options.smpirun, "-np", platform.ranks, "-platform",
+                   folder / f"{platform.name}.xml", "-hostfile", folder / platform.name, *MODEL,
+                   f"--cfg=smpi/coll-selector:{selector}", program, "solve", *words, *SOLVE, "--json", result]
+        done = subprocess.run([str(word) for word in command], text=True, capture_output=True, check=False,
+                              env={**os.environ, "AYATORI_PROFILE": "none", "OMP_NUM_THREADS": "1"})
+        if not result.exists():  # smpirun exits with 0 even when it cannot find the program
+            raise runs.Rejected(f"{platform.name}, {words}: {done.stderr[-500:]}")
+        solved = json.loads(result.read_text(encoding="utf-8"))
+        times.append(1e6 * solved["seconds"]["solve"] / solved["iterations"])
+    return min(times)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--platforms", nargs="+", default=["gigabit-8x2", "fat_tree-16", "torus-64", "dragonfly-64"])
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--ayatori", type=pathlib.Path, default=runs.ROOT / "build" / "simgrid" / "cli" / "ayatori")
+    parser.add_argument("--before", type=pathlib.Path)
+    parser.add_argument("--smpirun", default="smpirun")
+    options = parser.parse_args()
+    builds = ([options.before] if options.before else []) + [options.ayatori]
+    print(f"| us in an iteration | {'before | ' if options.before else ''}the MPI's | schedules |")
+    print("|---|" + "---|" * (len(builds) + 1))
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            programs = [folder / f"ayatori.{number}" for number in range(len(builds))]
+            for build, program in zip(builds, programs, strict=True):  # SMPI copies the program for every rank
+                subprocess.run(["strip", "-o", program, build], check=True)
+            for platform in map(simulated_platforms.platform, options.platforms):
+                platform.write(folder)
+                table = folder / f"{platform.name}.table.json"
+                table.write_text(json.dumps(table_of(platform.name)), encoding="utf-8")
+                for method in options.methods:
+                    words = [*METHODS[method], "--method", method]
+                    times = [microseconds(options, platform, folder, program, words, SELECTORS)
+                             for program in programs]
+                    times.append(microseconds(options, platform, folder, programs[-1],
+                                              [*words, "--collectives", table], SELECTORS[:1]))
+                    print(f"| {platform.name}, `{method}` | " + " | ".join(f"{time:.1f}" for time in times) + " |",
+                          flush=True)
+    except runs.Rejected as reason:
+        print(f"simulated_solve.py: {reason}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,351 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/base/find_named.hpp"
+#include "ayatori/base/temporary_file.hpp"
+#include "ayatori/base/timing.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/machine/profile.hpp"
+#include "ayatori/mapping/draw.hpp"
+#include "ayatori/mapping/launcher.hpp"
+#include "ayatori/mapping/placement.hpp"
+#include "cli/command.hpp"
+#include "cli/map_traffic.hpp"
+
+namespace ayatori::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Arguments {
+  std::string matrix;
+  std::string trace;
+  std::string graph;
+  std::string partition = "rows";
+  std::string network = "flat";
+  std::string profile;
+  std::string objective = "time";
+  std::string launcher;
+  std::string hosts;
+  std::string output;
+  std::string json;
+  std::string svg;
+  std::string graph_output;
+  int ranks = 0;
+  int ranks_per_node = 0;
+};
+
+/// What is to be placed, and where.
+struct Task {
+  mapping::CommGraph graph;
+  std::unique_ptr<mapping::Network> network;
+  mapping::CostModel model;
+  std::vector<std::string> hosts;  ///< by node; empty where they are not known
+  std::int64_t collective_bytes;
+  int ranks_per_node;
+  int nodes;  ///< that are used
+};
+
+/// Different hosts, in the order in which they appear.
+std::vector<std::string> distinct(const std::vector<std::string>& hosts) {
+  std::unordered_set<std::string_view> known;
+  std::vector<std::string> names;
+  for (const auto& host : hosts) {
+    if (known.insert(host).second) names.push_back(host);
+  }
+  return names;
+}
+
+/// A name on every line.
+std::vector<std::string> read_hosts(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw InputError(fmt::format("{}: cannot be read", path));
+  std::vector<std::string> names;
+  for (std::string line; std::getline(file, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (line.empty()) continue;
+    if (line.find_first_of(" \t,:=") != std::string::npos)
+      throw InputError(fmt::format("{}: '{}' is no name of a host; one on every line", path, line));
+    names.push_back(line);
+  }
+  if (distinct(names).size() != names.size())
+    throw InputError(fmt::format("{}: a host is named twice", path));
+  return names;
+}
+
+mapping::Traffic read_traffic(const Arguments& arguments) {
+  const int sources = (arguments.matrix.empty() ? 0 : 1) + (arguments.trace.empty() ? 0 : 1) +
+                      (arguments.graph.empty() ? 0 : 1);
+  if (sources != 1) throw InputError("map: give one of MATRIX, --trace FILE and --graph FILE");
+  if (!arguments.matrix.empty()) {
+    if (arguments.ranks == 0) throw InputError("map: a matrix wants --ranks");
+    return matrix_traffic(arguments.matrix, arguments.partition, arguments.ranks);
+  }
+  auto traffic =
+      arguments.trace.empty() ? graph_traffic(arguments.graph) : mapping::read_trace(arguments.trace);
+  if (arguments.ranks != 0 && arguments.ranks != traffic.ranks)
+    throw InputError(fmt::format("--ranks {}: there are {} in the file", arguments.ranks, traffic.ranks));
+  return traffic;
+}
+
+/// As --ranks-per-node says, or as the traced program had it.
+int ranks_per_node(const Arguments& arguments, const mapping::Traffic& traffic) {
+  if (arguments.ranks_per_node > 0) return arguments.ranks_per_node;
+  if (traffic.hosts.empty()) throw InputError("map: --ranks-per-node is missing");
+  std::unordered_map<std::string_view, int> ranks;
+  int most = 0;
+  for (const auto& host : traffic.hosts) most = std::max(most, ++ranks[host]);
+  return most;
+}
+
+mapping::CostModel read_model(const Arguments& arguments) {
+  constexpr std::string_view measured = "measured:";
+  std::string profile = arguments.profile;
+  if (profile.empty() && arguments.network.starts_with(measured))
+    profile = arguments.network.substr(measured.size());
+  return profile.empty() ? mapping::CostModel()
+                         : mapping::cost_model(machine::load_profile(profile), profile);
+}
+
+Task read_task(const Arguments& arguments) {
+  const mapping::Launcher* launcher = arguments.launcher.empty()
+                                          ? nullptr
+                                          : &find_named(mapping::launchers(), arguments.launcher, "launcher");
+  if (launcher == nullptr && !arguments.output.empty())
+    throw InputError("map: --output wants --launcher, too");
+  const auto model = read_model(arguments);
+  const auto traffic = read_traffic(arguments);
+  const int per_node = ranks_per_node(arguments, traffic);
+  const int nodes = (traffic.ranks - 1) / per_node + 1;
+  auto hosts = arguments.hosts.empty() ? distinct(traffic.hosts) : read_hosts(arguments.hosts);
+  const bool has_enough = static_cast<int>(hosts.size()) >= nodes;
+  if (!arguments.hosts.empty() && !has_enough)
+    throw InputError(fmt::format("{}: {} hosts, but {} are needed", arguments.hosts, hosts.size(), nodes));
+  if (!has_enough) hosts.clear();
+  if (launcher != nullptr && launcher->needs_hosts && hosts.empty())
+    throw InputError(
+        fmt::format("--launcher {}: give the names of {} hosts by --hosts FILE", launcher->name, nodes));
+  return {mapping::CommGraph(traffic.ranks, traffic.messages),
+          mapping::make_network(arguments.network, nodes),
+          model,
+          std::move(hosts),
+          traffic.collective_bytes,
+          per_node,
+          nodes};
+}
+
+double percent(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 100 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void print_row(const char* name, const mapping::Metrics& metrics) {
+  fmt::print(stderr, "  {:<22}{:>8.1f} %{:>8.1f} %{:>12.4g}{:>7.2f}{:>7}{:>11.2f}{:>11.2f}{:>11.2f}\n", name,
+             percent(metrics.inside.messages, metrics.total.messages),
+             percent(metrics.inside.bytes, metrics.total.bytes), static_cast<double>(metrics.hop_bytes),
+             metrics.mean_hops, metrics.most_hops, 1e6 * metrics.rank_seconds, 1e6 * metrics.link_seconds,
+             1e6 * metrics.seconds);
+}
+
+struct Outcome {
+  mapping::Placement placement;
+  mapping::Evaluation order;
+  mapping::Evaluation round;
+  mapping::Evaluation placed;
+  double seconds;  ///< that placing took
+};
+
+Outcome place_ranks(const Task& task, const mapping::Objective& objective) {
+  const Stopwatch watch;
+  auto placement = mapping::place(task.graph, *task.network, task.model, task.ranks_per_node, objective);
+  const double seconds = watch.seconds();
+  const auto evaluate = [&](const std::vector<int>& node_of) {
+    return mapping::Evaluation(task.graph, *task.network, task.model, node_of);
+  };
+  auto placed = evaluate(placement.node_of);
+  return {std::move(placement), evaluate(mapping::in_order(task.graph.ranks(), task.ranks_per_node)),
+          evaluate(mapping::dealt_round(task.graph.ranks(), task.ranks_per_node)), std::move(placed),
+          seconds};
+}
+
+void explain(const Arguments& arguments, const Task& task, const Outcome& outcome,
+             const mapping::Objective& objective) {
+  const auto total = task.graph.total();
+  fmt::print(stderr, "{} ranks, {} on each of {} nodes of {}; {} messages, {} bytes; costs {}\n",
+             task.graph.ranks(), task.ranks_per_node, task.nodes, arguments.network, total.messages,
+             total.bytes, task.model.source);
+  if (task.collective_bytes > 0)
+    fmt::print(stderr, "collective calls, of {} bytes, are in no message: they are not placed\n",
+               task.collective_bytes);
+  fmt::print(stderr, "  {:<22}{:>10}{:>10}{:>12}{:>14}{:>11}{:>11}{:>11}\n", "", "messages", "bytes", "",
+             "hops", "busiest", "busiest", "exchange");
+  fmt::print(stderr, "  {:<22}{:>10}{:>10}{:>12}{:>7}{:>7}{:>11}{:>11}{:>11}\n", "", "inside", "inside",
+             "hop-bytes", "mean", "most", "rank, us", "link, us", "us");
+  print_row("order of ranks", outcome.order.metrics());
+  print_row("dealt round", outcome.round.metrics());
+  print_row("placed", outcome.placed.metrics());
+  fmt::print(stderr, "{}, tried:\n", objective.description);
+  for (const auto& attempt : outcome.placement.attempts)
+    fmt::print(stderr, "  {:>12.6g}  {}{}\n", attempt.value, attempt.how,
+               attempt.how == outcome.placement.how ? "  <- taken" : "");
+  if (outcome.placement.is_order) fmt::print(stderr, "nothing is better than the order of ranks: keep it\n");
+  fmt::print(stderr, "placed in {:.2f} s\n", outcome.seconds);
+}
+
+ordered_json json_of(const mapping::Metrics& metrics) {
+  return {{"messages", metrics.total.messages},
+          {"messages_inside", metrics.inside.messages},
+          {"bytes", metrics.total.bytes},
+          {"bytes_inside", metrics.inside.bytes},
+          {"hop_bytes", metrics.hop_bytes},
+          {"mean_hops", metrics.mean_hops},
+          {"most_hops", metrics.most_hops},
+          {"busiest_rank_seconds", metrics.rank_seconds},
+          {"busiest_link_seconds", metrics.link_seconds},
+          {"seconds", metrics.seconds}};
+}
+
+ordered_json json_of(const Arguments& arguments, const Task& task, const Outcome& outcome) {
+  ordered_json attempts = ordered_json::array();
+  for (const auto& attempt : outcome.placement.attempts)
+    attempts.push_back({{"how", attempt.how}, {"value", attempt.value}});
+  const auto& model = task.model;
+  return {{"schema", "ayatori.placement/1"},
+          {"ranks", task.graph.ranks()},
+          {"ranks_per_node", task.ranks_per_node},
+          {"nodes", task.nodes},
+          {"network", arguments.network},
+          {"objective", arguments.objective},
+          {"model",
+           {{"source", model.source},
+            {"inside_latency", model.inside_latency},
+            {"inside_bandwidth", model.inside_bandwidth},
+            {"between_latency", model.between_latency},
+            {"hop_latency", model.hop_latency},
+            {"link_bandwidth", model.link_bandwidth},
+            {"port_bandwidth", model.port_bandwidth}}},
+          {"order_of_ranks", json_of(outcome.order.metrics())},
+          {"dealt_round", json_of(outcome.round.metrics())},
+          {"placed", json_of(outcome.placed.metrics())},
+          {"how", outcome.placement.how},
+          {"attempts", attempts},
+          {"seconds", outcome.seconds},
+          {"node_of_rank", outcome.placement.node_of}};
+}
+
+/// Where FILE, N and K (ranks of a node) stand in a launcher's usage.
+std::string usage_of(const mapping::Launcher& launcher, const std::string& file, int ranks, int per_node) {
+  std::string text(launcher.usage);
+  text.replace(text.rfind("FILE"), 4, file);  // not that of SLURM_HOSTFILE
+  const auto fill_in = [&](std::string_view option, int value) {
+    const auto place = text.find(option);
+    if (place != std::string::npos) text.replace(place + option.size() - 1, 1, std::to_string(value));
+  };
+  fill_in("-n N", ranks);
+  fill_in("--ntasks-per-node=K", per_node);
+  return text;
+}
+
+/// The graph as --graph reads it.
+std::string matrix_market(const mapping::CommGraph& graph) {
+  std::string entries;
+  std::int64_t count = 0;
+  for (int rank = 0; rank < graph.ranks(); ++rank) {
+    for (const auto& talk : graph.talks(rank)) {
+      if (talk.out.messages == 0) continue;
+      entries += fmt::format("{} {} {}\n", rank + 1, talk.peer + 1, talk.out.bytes);
+      ++count;
+    }
+  }
+  return fmt::format(
+      "%%MatrixMarket matrix coordinate real general\n% bytes from rank to rank, counted from 1\n"
+      "{0} {0} {1}\n{2}",
+      graph.ranks(), count, entries);
+}
+
+void write_launch_file(const Arguments& arguments, const Task& task, const std::string& content) {
+  const auto& launcher = find_named(mapping::launchers(), arguments.launcher, "launcher");
+  if (arguments.output.empty()) {
+    fmt::print("{}", content);
+    return;
+  }
+  write_file(arguments.output, content);
+  fmt::print(stderr, "{}\n", usage_of(launcher, arguments.output, task.graph.ranks(), task.ranks_per_node));
+}
+
+int run_map(const comm::Comm& world, const Arguments& arguments) {
+  comm::agree(world, [&] {
+    if (world.rank() != 0) return;
+    const auto& objective = find_named(mapping::objectives(), arguments.objective, "objective");
+    const auto task = read_task(arguments);
+    const auto outcome = place_ranks(task, objective);
+    std::string launch_file;
+    if (!arguments.launcher.empty())
+      launch_file = find_named(mapping::launchers(), arguments.launcher, "launcher")
+                        .write({outcome.placement.node_of, task.hosts, *task.network});
+    explain(arguments, task, outcome, objective);
+    if (!arguments.json.empty()) write_file(arguments.json, json_of(arguments, task, outcome).dump(1) + "\n");
+    if (!arguments.graph_output.empty()) write_file(arguments.graph_output, matrix_market(task.graph));
+    if (!arguments.svg.empty()) {
+      const auto title = fmt::format("{} ranks, {} on a node, {}", task.graph.ranks(), task.ranks_per_node,
+                                     arguments.network);
+      write_file(arguments.svg, draw_svg(outcome.order, outcome.placed, title));
+    }
+    if (!arguments.launcher.empty()) write_launch_file(arguments, task, launch_file);
+  });
+  return 0;
+}
+
+std::string syntaxes() {
+  std::string text;
+  for (const auto& type : mapping::network_types())
+    text += fmt::format("\n{} ({})", type.syntax, type.description);
+  return text;
+}
+
+}  // namespace
+
+void add_map(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<Arguments>();
+  auto* command = app.add_subcommand("map", "Place ranks on nodes so that they talk least over the network");
+  command->add_option("MATRIX", arguments->matrix,
+                      "A file or generator spec: ranks talk as in the halo exchange of its product");
+  command->add_option("--trace", arguments->trace, "What libayatori_pmpi.so has recorded of any program");
+  command->add_option("--graph", arguments->graph,
+                      "Bytes from rank to rank: METIS's format (.graph, .metis), or a square matrix file");
+  command->add_option("--ranks", arguments->ranks, "Ranks that the matrix is spread over")
+      ->check(CLI::Range(1, 1 << 24));
+  command
+      ->add_option("--ranks-per-node", arguments->ranks_per_node,
+                   "On every node but perhaps the last; of a trace, as it was")
+      ->check(CLI::Range(1, 1 << 24));
+  command->add_option("--partition", arguments->partition,
+                      "Of the matrix: 'rows', blocks of as many rows each, or 'graph', by METIS");
+  command->add_option("--network", arguments->network, "One of:" + syntaxes());
+  command->add_option("--profile", arguments->profile,
+                      "What messages cost: a file of `ayatori probe`, or a published machine");
+  command->add_option("--objective", arguments->objective,
+                      "To make small: " + names_of(mapping::objectives()));
+  command->add_option("--launcher", arguments->launcher,
+                      "Whose file to write: " + names_of(mapping::launchers()));
+  command->add_option("--hosts", arguments->hosts, "Names of the nodes in their order, one on every line");
+  command->add_option("-o,--output", arguments->output, "The launcher's file; without it, standard output");
+  command->add_option("--graph-output", arguments->graph_output,
+                      "Write bytes from rank to rank here, as --graph reads them (.mtx)");
+  command->add_option("--json", arguments->json, "Write the placement and its costs here");
+  command->add_option("--svg", arguments->svg,
+                      "Draw who talks to whom, and the load of links, before and after");
+  command->callback([arguments, &run] {
+    run = [arguments](const comm::Comm& world) { return run_map(world, *arguments); };
+  });
+}
+
+}  // namespace ayatori::cli

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <memory>
+
+#include "ayatori/collectives/pmpi/library.hpp"
+#include "ayatori/comm/node_channel.hpp"
+
+namespace ayatori::pmpi {
+
+/// Collective. A channel for the ranks of `comm` on this node; null where there is nobody else, or no memory
+/// to share. `comm` returns errors. Throws MpiError.
+std::unique_ptr<comm::NodeChannel> make_node_channel(MPI_Comm comm);
+
+}  // namespace ayatori::pmpi

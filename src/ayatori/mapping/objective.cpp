@@ -1,0 +1,55 @@
+#include "ayatori/mapping/objective.hpp"
+
+#include <array>
+
+namespace ayatori::mapping {
+
+namespace {
+
+PairCost messages_between(const CostModel&) {
+  return {"messages", 1, 0, 1, 0};
+}
+
+PairCost bytes_between(const CostModel&) {
+  return {"bytes", 0, 1, 1, 0};
+}
+
+PairCost hop_bytes(const CostModel&) {
+  return {"hop-bytes", 0, 1, 0, 1};
+}
+
+/// A node's port is as good as another link.
+PairCost link_bytes(const CostModel&) {
+  return {"bytes on links and ports", 0, 1, 1, 1};
+}
+
+PairCost link_seconds(const CostModel& model) {
+  return {"seconds of messages and bytes", model.between_latency, 1 / model.link_bandwidth, 1, 1};
+}
+
+template <PairCost (*... costs)(const CostModel&)>
+std::vector<PairCost> all(const CostModel& model) {
+  return {costs(model)...};
+}
+
+}  // namespace
+
+std::span<const Objective> objectives() {
+  static constexpr std::array list{
+      Objective{"messages", "messages between nodes",
+                [](const Metrics& m) { return static_cast<double>(m.total.messages - m.inside.messages); },
+                all<messages_between>, true},
+      Objective{"bytes", "bytes between nodes",
+                [](const Metrics& m) { return static_cast<double>(m.total.bytes - m.inside.bytes); },
+                all<bytes_between>, true},
+      Objective{"hop-bytes", "bytes, times the links that they pass",
+                [](const Metrics& m) { return static_cast<double>(m.hop_bytes); },
+                all<hop_bytes, link_bytes, bytes_between>, true},
+      Objective{"link-load", "seconds that the busiest link takes for its bytes",
+                [](const Metrics& m) { return m.link_seconds; }, all<link_bytes, bytes_between>, false},
+      Objective{"time", "seconds that the exchange takes", [](const Metrics& m) { return m.seconds; },
+                all<link_bytes, link_seconds, bytes_between, messages_between>, false}};
+  return list;
+}
+
+}  // namespace ayatori::mapping

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "ayatori/mapping/evaluation.hpp"
+
+namespace ayatori::mapping {
+
+/// What an edge of the graph costs: its weight, times how far apart its ends are.
+struct PairCost {
+  std::string_view name;
+  double per_message = 0;
+  double per_byte = 0;
+  double base = 1;     ///< distance of different nodes
+  double per_hop = 0;  ///< added to it for every link between them
+
+  double weight(const Volume& volume) const {
+    return per_message * static_cast<double>(volume.messages) + per_byte * static_cast<double>(volume.bytes);
+  }
+  double distance(const Network& network, int a, int b) const {
+    return a == b ? 0 : base + (per_hop > 0 ? per_hop * network.hops(a, b) : 0);
+  }
+};
+
+/// An entry in the list of what a placement may be good at.
+struct Objective {
+  std::string_view name;
+  std::string_view description;
+  double (*value)(const Metrics& metrics);  ///< the smaller the better
+  /// Sums over pairs, whose changes are cheap to know, and one of which may be small where the value is; the
+  /// likeliest first.
+  std::vector<PairCost> (*pair_costs)(const CostModel& model);
+  bool is_sum;  ///< the value is the first of these sums
+};
+
+std::span<const Objective> objectives();
+
+}  // namespace ayatori::mapping

@@ -1,0 +1,175 @@
+#include "ayatori/mapping/placement.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/mapping/assign.hpp"
+#include "ayatori/mapping/partition.hpp"
+#include "ayatori/mapping/refine.hpp"
+#include "ayatori/mapping/weighted_graph.hpp"
+
+namespace ayatori::mapping {
+
+namespace {
+
+std::vector<int> capacities_of(int ranks, int ranks_per_node) {
+  std::vector<int> capacities(ranks / ranks_per_node, ranks_per_node);
+  if (ranks % ranks_per_node > 0) capacities.push_back(ranks % ranks_per_node);
+  return capacities;
+}
+
+using Start = std::vector<int> (*)(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+                                   std::span<const int> capacities);
+
+std::vector<int> place_in_order(const WeightedGraph&, const Network&, const PairCost&,
+                                std::span<const int> capacities) {
+  std::vector<int> node_of;
+  for (std::size_t node = 0; node < capacities.size(); ++node)
+    node_of.insert(node_of.end(), capacities[node], static_cast<int>(node));
+  return node_of;
+}
+
+/// Groups of minimum cut, improved as if all nodes were equally far, then put onto the network as a whole
+/// each.
+std::vector<int> place_groups(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+                              std::span<const int> capacities) {
+  const auto nodes = static_cast<int>(capacities.size());
+  auto group_of = group_exactly(graph, capacities);
+  PairCost cut = cost;
+  cut.base = 1;
+  cut.per_hop = 0;
+  refine_sum(graph, network, cut, {}, group_of);
+  const auto groups = contract(graph, group_of, nodes);
+  const std::vector<int> one_each(nodes, 1);
+  auto node_of = assign_by_bisection(groups, network, cost, one_each);
+  // The last group may be a smaller one, which only the last node is for.
+  std::swap(node_of.back(), *std::ranges::find(node_of, nodes - 1));
+  refine_sum(groups, network, cost, capacities, node_of);
+  for (int& group : group_of) group = node_of[group];
+  return group_of;
+}
+
+struct NamedStart {
+  const char* name;
+  Start start;
+};
+
+constexpr std::array starts{NamedStart{"order of ranks, refined", place_in_order},
+                            NamedStart{"groups of minimum cut", place_groups},
+                            NamedStart{"recursive bisection", assign_by_bisection}};
+
+/// A placement that may become the one.
+struct Candidate {
+  Attempt attempt;
+  std::vector<int> node_of;
+};
+
+/// How many of several sums are tried: all for graphs that take seconds, one for those of a million edges and
+/// more, so that 100,000 ranks take less than a minute.
+std::size_t sums_to_try(std::size_t sums, const CommGraph& graph) {
+  constexpr std::int64_t most_edges = 3'000'000;
+  std::int64_t edges = 1;
+  for (int rank = 0; rank < graph.ranks(); ++rank)
+    edges += static_cast<std::int64_t>(graph.talks(rank).size());
+  return std::clamp<std::size_t>(most_edges / edges, 1, sums);
+}
+
+/// Every start by every sum, refined on that sum, and on the first where that is the objective.
+std::vector<Candidate> find_candidates(const CommGraph& graph, const Network& network, const CostModel& model,
+                                       std::span<const int> capacities, const Objective& objective) {
+  std::vector<Candidate> candidates;
+  const auto costs = objective.pair_costs(model);
+  const auto own = weigh(graph, costs.front());
+  for (const PairCost& cost : std::span(costs).first(sums_to_try(costs.size(), graph))) {
+    const auto weighted = weigh(graph, cost);
+    for (const auto& [name, start] : starts) {
+      auto node_of = start(weighted, network, cost, capacities);
+      refine_sum(weighted, network, cost, {}, node_of);
+      if (objective.is_sum) refine_sum(own, network, costs.front(), {}, node_of);
+      const double value = objective.value(Evaluation(graph, network, model, node_of).metrics());
+      candidates.push_back({{fmt::format("{}, by {}", name, cost.name), value}, std::move(node_of)});
+    }
+  }
+  return candidates;
+}
+
+/// What takes longer, for the best: the objective itself, or a search from many places nearby. False if it
+/// came to nothing.
+bool finish(Candidate& candidate, const CommGraph& graph, const Network& network, const CostModel& model,
+            const Objective& objective) {
+  auto& [attempt, node_of] = candidate;
+  if (objective.is_sum) {
+    // What a kick costs grows about as the third power of the edges of a vertex: this many take a second or
+    // two.
+    constexpr double most_kicks = 1e6;
+    const PairCost cost = objective.pair_costs(model).front();
+    const auto weighted = weigh(graph, cost);
+    const double edges_each = static_cast<double>(weighted.neighbour.size()) / graph.ranks();
+    const auto kicks = static_cast<std::int64_t>(
+        std::min(10.0 * graph.ranks(), most_kicks / (1 + edges_each * edges_each * edges_each)));
+    auto shaken = node_of;
+    shake_sum(weighted, network, cost, kicks, shaken);
+    const double value = objective.value(Evaluation(graph, network, model, shaken).metrics());
+    if (!(value < attempt.value)) return false;
+    node_of = std::move(shaken);
+    attempt = {attempt.how + ", shaken", value};
+    return true;
+  }
+  Evaluation evaluation(graph, network, model, node_of);
+  if (refine_peak(evaluation, objective) == 0) return false;
+  node_of = evaluation.placement();
+  attempt = {attempt.how + ", busiest places relieved", objective.value(evaluation.metrics())};
+  return true;
+}
+
+}  // namespace
+
+std::vector<int> in_order(int ranks, int ranks_per_node) {
+  std::vector<int> node_of;
+  for (int rank = 0; rank < ranks; ++rank) node_of.push_back(rank / ranks_per_node);
+  return node_of;
+}
+
+std::vector<int> dealt_round(int ranks, int ranks_per_node) {
+  const auto capacities = capacities_of(ranks, ranks_per_node);
+  std::vector<int> node_of;
+  for (int round = 0; round < ranks_per_node; ++round) {
+    for (int node = 0; node < static_cast<int>(capacities.size()); ++node) {
+      if (round < capacities[node]) node_of.push_back(node);
+    }
+  }
+  return node_of;
+}
+
+Placement place(const CommGraph& graph, const Network& network, const CostModel& model, int ranks_per_node,
+                const Objective& objective) {
+  const auto capacities = capacities_of(graph.ranks(), ranks_per_node);
+  if (static_cast<int>(capacities.size()) > network.nodes())
+    throw InputError(fmt::format("{} ranks, {} per node: the network has only {} nodes", graph.ranks(),
+                                 ranks_per_node, network.nodes()));
+  const auto order = in_order(graph.ranks(), ranks_per_node);
+  const Attempt of_order{"order of ranks",
+                         objective.value(Evaluation(graph, network, model, order).metrics())};
+  Placement placement{order, {of_order}, of_order.how, true};
+  if (capacities.size() < 2) return placement;
+
+  auto candidates = find_candidates(graph, network, model, capacities, objective);
+  for (const auto& candidate : candidates) placement.attempts.push_back(candidate.attempt);
+  candidates.insert(candidates.begin(), {of_order, order});
+  std::ranges::stable_sort(candidates, {}, [](const Candidate& c) { return c.attempt.value; });
+  constexpr std::size_t finalists = 3;
+  candidates.resize(std::min(candidates.size(), finalists));
+  for (auto& candidate : candidates) {
+    if (!finish(candidate, graph, network, model, objective)) continue;
+    placement.attempts.push_back(candidate.attempt);
+  }
+  const auto& best = std::ranges::min(candidates, {}, [](const Candidate& c) { return c.attempt.value; });
+  if (best.attempt.value >= of_order.value) return placement;
+  placement.node_of = best.node_of;
+  placement.how = best.attempt.how;
+  placement.is_order = false;
+  return placement;
+}
+
+}  // namespace ayatori::mapping

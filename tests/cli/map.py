@@ -1,0 +1,165 @@
+"""ayatori map: the placement, the launcher's file, the picture, and every bad input, on any number of ranks."""
+
+import json
+import random
+import unittest
+import xml.etree.ElementTree
+
+from harness import CommandTest, matrix_market
+
+GRID = ["map", "poisson2d-5:n=24", "--ranks", "24", "--ranks-per-node", "4"]
+
+
+def trace(messages, ranks, hosts):
+    return json.dumps({"schema": "ayatori.trace/1", "mpi": "", "ranks": ranks, "hosts": hosts, "messages": messages,
+                       "calls": [], "communicators": []})
+
+
+class Map(CommandTest):
+    def place(self, *arguments, status=0):
+        done = self.run_ayatori(*arguments, "--json", "map.json")
+        self.assertEqual(done.returncode, status, done.stderr)
+        return json.loads((self.folder / "map.json").read_text()), done
+
+    def assert_full(self, placement):
+        nodes = placement["node_of_rank"]
+        self.assertEqual(len(nodes), placement["ranks"])
+        left = placement["ranks"]
+        for node in range(placement["nodes"]):
+            expected = min(left, placement["ranks_per_node"])
+            self.assertEqual(nodes.count(node), expected)
+            left -= expected
+
+    def test_a_matrix_on_a_torus(self):
+        for partition in ("rows", "graph"):
+            placement, done = self.place(*GRID, "--network", "torus:3x2", "--partition", partition, "--svg", "map.svg",
+                                         "--launcher", "openmpi5", "-o", "rankfile")
+            self.assert_full(placement)
+            self.assertLessEqual(placement["placed"]["seconds"], placement["order_of_ranks"]["seconds"])
+            for words in ("24 ranks, 4 on each of 6 nodes of torus:3x2", "order of ranks",
+                          "mpirun -n 24 --map-by rankfile:file=rankfile PROGRAM"):
+                self.assertIn(words, done.stderr)
+            lines = (self.folder / "rankfile").read_text().splitlines()
+            for rank, (line, node) in enumerate(zip(lines, placement["node_of_rank"], strict=True)):
+                self.assertRegex(line, rf"^rank {rank}=\+n{node} slot=[0-3]$")
+            picture = xml.etree.ElementTree.parse(self.folder / "map.svg").getroot()
+            self.assertTrue(picture.tag.endswith("svg"))
+            self.assert_no_leftovers("map.json", "map.svg", "rankfile")
+
+    def test_the_command_of_every_launcher(self):
+        self.write("hosts", "".join(f"h{node}\n" for node in range(6)))
+        for launcher, command in {
+            "openmpi4": "mpirun -n 24 --rankfile out PROGRAM",
+            "openmpi5": "mpirun -n 24 --map-by rankfile:file=out PROGRAM",
+            "mpich": "mpiexec -n 24 -f out PROGRAM",
+            "slurm": "SLURM_HOSTFILE=out srun -n 24 --distribution=arbitrary PROGRAM",
+            "cray": "cp out MPICH_RANK_ORDER; MPICH_RANK_REORDER_METHOD=3 srun -n 24 --ntasks-per-node=4 PROGRAM",
+            "fujitsu": 'pjsub --mpi "rank-map-hostfile=out" JOB',
+        }.items():
+            done = self.run_ayatori(*GRID, "--launcher", launcher, "--hosts", "hosts", "-o", "out")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"{command}\n", done.stderr)
+
+    def test_block_rows_of_a_grid_talk_to_two_neighbours(self):
+        placement, _ = self.place(*GRID, "--objective", "messages")
+        self.assertEqual(placement["order_of_ranks"]["messages"], 2 * 23)
+        self.assertEqual(placement["order_of_ranks"]["messages_inside"], 2 * 3 * 6)
+        self.assertEqual(placement["order_of_ranks"]["bytes"], 2 * 23 * 24 * 8)
+        self.assertEqual(placement["how"], "order of ranks")
+
+    def test_a_file_is_as_good_as_its_generator(self):
+        self.assertEqual(self.run_ayatori("generate", "poisson2d-5:n=24", "-o", "A.mtx").returncode, 0)
+        for partition in ("rows", "graph"):
+            of_file, _ = self.place("map", "A.mtx", *GRID[2:], "--partition", partition)
+            of_generator, _ = self.place(*GRID, "--partition", partition)
+            for results in (of_file, of_generator):
+                del results["seconds"]
+            self.assertEqual(of_file, of_generator)
+
+    def test_a_trace_with_its_own_hosts(self):
+        # A ring whose ranks are far apart: 12 ranks on 3 hosts, rank i talks to i + 5.
+        messages = sorted([i, (i + 5) % 12, 3, 300] for i in range(12))
+        self.write("trace.json", trace(messages, 12, [f"host{i // 4}" for i in range(12)]))
+        placement, done = self.place("map", "--trace", "trace.json", "--network", "fat-tree:2:2",
+                                     "--launcher", "slurm", "--objective", "bytes")
+        self.assert_full(placement)
+        self.assertEqual(placement["order_of_ranks"]["bytes_inside"], 0)
+        self.assertEqual(placement["placed"]["bytes_inside"], 9 * 300)
+        self.assertEqual(done.stdout.split(), [f"host{node}" for node in placement["node_of_rank"]])
+
+    def test_graphs_of_both_formats(self):
+        order = list(range(1, 13))
+        random.Random(1).shuffle(order)
+        pairs = [(order[i], order[i + 1]) for i in range(11)]
+        both = sorted([(a, b, 100.0) for a, b in pairs] + [(b, a, 100.0) for a, b in pairs])
+        self.write("path.mtx", matrix_market(both, 12))
+        peers = [[b for a, b, _ in both if a == rank] for rank in range(1, 13)]
+        self.write("path.graph", "12 11 1\n" + "".join(" ".join(f"{p} 100" for p in row) + "\n" for row in peers))
+        results = []
+        for name in ("path.mtx", "path.graph"):
+            placement, _ = self.place("map", "--graph", name, "--ranks-per-node", "5", "--objective", "bytes")
+            self.assert_full(placement)
+            self.assertEqual(placement["placed"]["bytes_inside"], 2 * 9 * 100)
+            results.append(placement["node_of_rank"])
+        self.assertEqual(results[0], results[1])
+
+    def test_the_graph_that_is_written_can_be_read(self):
+        of_matrix, _ = self.place(*GRID, "--graph-output", "graph.mtx", "--objective", "bytes")
+        of_graph, _ = self.place("map", "--graph", "graph.mtx", "--ranks-per-node", "4", "--objective", "bytes")
+        for results in (of_matrix, of_graph):
+            del results["seconds"]
+        self.assertEqual(of_matrix, of_graph)
+
+    def test_costs_of_a_machine(self):
+        placement, _ = self.place(*GRID[:2], "--ranks", "8", "--ranks-per-node", "2", "--network",
+                                  "measured:pc-cluster-gbe")
+        self.assertEqual(placement["model"]["source"], "pc-cluster-gbe")
+        self.assertAlmostEqual(placement["model"]["between_latency"], 111e-6)
+
+    def test_bad_input(self):
+        self.write("trace.json", "{}")
+        self.write("bad.graph", "2 1\n2\n7\n")
+        self.write("wide.mtx", matrix_market([(1, 2, 1.0)], 2, 3))
+        self.write("negative.mtx", matrix_market([(1, 2, -1.0)], 2))
+        self.write("hosts", "a\nb\n")
+        self.write("twice", "a\na\n")
+        cases = [
+            (["map"], ["MATRIX", "--trace"]),
+            ([*GRID, "--trace", "trace.json"], ["one of"]),
+            (["map", "poisson2d-5:n=24"], ["--ranks"]),
+            (["map", "poisson2d-5:n=24", "--ranks", "4"], ["--ranks-per-node"]),
+            (["map", "poisson2d-5:n=24", "--ranks", "0", "--ranks-per-node", "4"], ["ranks"]),
+            (["map", "poissson:n=3", *GRID[2:]], ["poissson"]),
+            (["map", "--trace", "trace.json"], ["trace.json"]),
+            (["map", "--trace", "missing.json"], ["missing.json"]),
+            (["map", "--graph", "bad.graph", "--ranks-per-node", "1"], ["bad.graph, line 3", "7"]),
+            (["map", "--graph", "wide.mtx", "--ranks-per-node", "1"], ["2 x 3"]),
+            (["map", "--graph", "negative.mtx", "--ranks-per-node", "1"], ["(1, 2)"]),
+            (["map", "--graph", "hosts", "--ranks-per-node", "1"], ["hosts"]),
+            ([*GRID, "--partition", "magic"], ["magic", "graph"]),
+            (["map", "poisson2d-5:n=4", "--ranks", "12", "--ranks-per-node", "4", "--partition", "graph"], ["16 rows"]),
+            ([*GRID, "--network", "ring"], ["ring", "torus"]),
+            ([*GRID, "--network", "torus:2x2"], ["4 nodes", "6"]),
+            ([*GRID, "--network", "torus:2xtwo"], ["torus:2xtwo"]),
+            ([*GRID, "--profile", "altix3700bx2"], ["altix3700bx2", "network"]),
+            ([*GRID, "--profile", "missing.json"], ["missing.json"]),
+            ([*GRID, "--objective", "magic"], ["magic", "hop-bytes"]),
+            ([*GRID, "--launcher", "magic"], ["magic", "slurm"]),
+            ([*GRID, "--launcher", "slurm"], ["--hosts"]),
+            ([*GRID, "--launcher", "slurm", "--hosts", "hosts"], ["hosts", "2 hosts", "6"]),
+            ([*GRID, "--launcher", "slurm", "--hosts", "twice"], ["twice"]),
+            ([*GRID, "--launcher", "fujitsu", "--network", "torus:2x2x2x2"], ["fujitsu", "4"]),
+            ([*GRID, "-o", "rankfile"], ["--launcher"]),
+        ]
+        for arguments, words in cases:
+            with self.subTest(arguments=arguments):
+                done = self.run_ayatori(*arguments)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                for word in words:
+                    self.assertIn(word, done.stderr)
+                self.assertEqual(done.stderr.count("ayatori: "), 1, done.stderr)
+        self.assertFalse((self.folder / "rankfile").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,106 @@
+#include "ayatori/mapping/placement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/base/find_named.hpp"
+#include "graphs.hpp"
+
+namespace ayatori::mapping {
+namespace {
+
+Placement place_on(const CommGraph& graph, const char* spec, int per_node, const Objective& objective) {
+  const int nodes = (graph.ranks() - 1) / per_node + 1;
+  return place(graph, *make_network(spec, nodes), CostModel(), per_node, objective);
+}
+
+const Objective& by(const char* name) {
+  return find_named(objectives(), name, "objective");
+}
+
+TEST(Place, EveryNodeGetsItsRanksAndNothingGetsWorse) {
+  for (const char* spec : {"flat", "torus:4x4x4", "fat-tree:3:2", "dragonfly:8x4x2"}) {
+    for (const auto& [ranks, per_node] : {std::pair(1, 4), {4, 4}, {5, 4}, {33, 1}, {70, 7}}) {
+      const CommGraph graph(ranks, random_messages(ranks, 5 * ranks, ranks));
+      const int nodes = (ranks - 1) / per_node + 1;
+      const auto network = make_network(spec, nodes);
+      for (const Objective& objective : objectives()) {
+        const auto placement = place(graph, *network, CostModel(), per_node, objective);
+        for (int node = 0; node < nodes; ++node)
+          EXPECT_EQ(std::ranges::count(placement.node_of, node), std::min(per_node, ranks - node * per_node))
+              << spec << ", " << ranks << " by " << per_node;
+        const double order = placement.attempts.front().value;
+        const double value =
+            objective.value(Evaluation(graph, *network, CostModel(), placement.node_of).metrics());
+        EXPECT_LE(value, order) << spec << ", " << ranks << " by " << per_node << ": " << objective.name;
+        for (const auto& attempt : placement.attempts) {
+          EXPECT_GE(attempt.value, value);
+          EXPECT_TRUE(attempt.how != placement.how || attempt.value == value);
+        }
+        EXPECT_EQ(placement.is_order, placement.node_of == in_order(ranks, per_node));
+      }
+    }
+  }
+}
+
+TEST(Place, TheSameTwice) {
+  const CommGraph graph(200, random_messages(200, 1000, 9));
+  EXPECT_EQ(place_on(graph, "torus:5x5", 8, by("time")).node_of,
+            place_on(graph, "torus:5x5", 8, by("time")).node_of);
+}
+
+TEST(Place, AShuffledGridIsCutIntoSquares) {
+  constexpr int side = 16;
+  const CommGraph graph(side * side, grid_messages(side, side, false, shuffled(side * side, 4)));
+  const auto network = make_network("flat", side);
+  const auto placement = place(graph, *network, CostModel(), side, by("messages"));
+  const auto metrics = Evaluation(graph, *network, CostModel(), placement.node_of).metrics();
+  // 4 x 4 tiles: 24 edges in each of 16 of the 480; a fifth of that by chance.
+  EXPECT_GE(metrics.inside.messages, 2 * 360);
+  EXPECT_LE(metrics.inside.messages, 2 * 384);
+}
+
+TEST(Place, AShuffledTorusIsLaidOntoATorus) {
+  const CommGraph graph(36, grid_messages(6, 6, true, shuffled(36, 8)));
+  const auto network = make_network("torus:6x6", 36);
+  const auto placement = place(graph, *network, CostModel(), 1, by("hop-bytes"));
+  const auto metrics = Evaluation(graph, *network, CostModel(), placement.node_of).metrics();
+  EXPECT_LE(metrics.mean_hops, 1.35) << "1 is the best, 3.1 what chance gives";
+}
+
+TEST(Place, WhereNothingHelpsTheOrderStays) {
+  std::vector<Message> messages;
+  for (int a = 0; a < 24; ++a) {
+    for (int b = 0; b < 24; ++b) messages.push_back({a, b, 1, 100});
+  }
+  const CommGraph graph(24, messages);
+  for (const Objective& objective : objectives()) {
+    const auto placement = place_on(graph, "flat", 4, objective);
+    EXPECT_TRUE(placement.is_order) << objective.name;
+    EXPECT_EQ(placement.how, "order of ranks");
+  }
+}
+
+TEST(Place, ANetworkThatIsTooSmallIsRefused) {
+  const CommGraph graph(24, std::vector<Message>());
+  const auto network = make_network("torus:5", 5);
+  EXPECT_THROW(place(graph, *network, CostModel(), 4, by("time")), InputError);
+}
+
+TEST(DealtRound, AsManyOnEachNodeAsInOrder) {
+  EXPECT_EQ(dealt_round(7, 3), (std::vector<int>{0, 1, 2, 0, 1, 0, 1}));
+  EXPECT_EQ(in_order(7, 3), (std::vector<int>{0, 0, 0, 1, 1, 1, 2}));
+}
+
+TEST(CostModel, FromAPublishedMachine) {
+  const auto model = cost_model(machine::load_profile("pc-cluster-gbe"), "pc-cluster-gbe");
+  EXPECT_NEAR(model.inside_latency, 25.4e-6, 1e-9);
+  EXPECT_NEAR(model.between_latency, 111e-6, 1e-9);
+  EXPECT_NEAR(model.link_bandwidth, 8 / 103e-9, 1e3);
+  EXPECT_THROW(cost_model(machine::load_profile("altix3700bx2"), "altix"), InputError) << "one node";
+}
+
+}  // namespace
+}  // namespace ayatori::mapping

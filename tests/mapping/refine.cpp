@@ -1,0 +1,91 @@
+#include "ayatori/mapping/refine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "ayatori/base/find_named.hpp"
+#include "ayatori/mapping/placement.hpp"
+#include "graphs.hpp"
+
+namespace ayatori::mapping {
+namespace {
+
+double sum_of(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+              const std::vector<int>& node_of) {
+  double sum = 0;
+  for (int v = 0; v < graph.vertices(); ++v) {
+    for (std::int64_t k = graph.start[v]; k < graph.start[v + 1]; ++k)
+      sum += graph.weight[k] * cost.distance(network, node_of[v], node_of[graph.neighbour[k]]) / 2;
+  }
+  return sum;
+}
+
+TEST(RefineSum, TheSumFallsAndNoPairCouldStillGain) {
+  constexpr int ranks = 24;
+  const auto network = make_network("torus:2x3", 6);
+  const PairCost cost{"", 1, 1, 1, 1};
+  // All on all: every node is a candidate.
+  std::vector<Message> messages;
+  for (int a = 0; a < ranks; ++a) {
+    for (int b = 0; b < ranks; ++b) messages.push_back({a, b, 1, static_cast<int>(random_bits(a, b) % 50)});
+  }
+  const auto graph = weigh(CommGraph(ranks, messages), cost);
+  auto node_of = in_order(ranks, 4);
+  const double before = sum_of(graph, *network, cost, node_of);
+  EXPECT_GT(refine_sum(graph, *network, cost, {}, node_of), 0);
+  const double after = sum_of(graph, *network, cost, node_of);
+  EXPECT_LT(after, before);
+  for (int node = 0; node < 6; ++node) EXPECT_EQ(std::ranges::count(node_of, node), 4);
+  for (int a = 0; a < ranks; ++a) {
+    for (int b = 0; b < a; ++b) {
+      std::swap(node_of[a], node_of[b]);
+      EXPECT_GE(sum_of(graph, *network, cost, node_of), after - 1e-6) << a << " and " << b;
+      std::swap(node_of[a], node_of[b]);
+    }
+  }
+}
+
+TEST(ShakeSum, LeavesWhereTheLocalSearchIsStuckAndNeverGetsWorse) {
+  constexpr int side = 12;
+  const auto network = make_network("torus:3x3", 9);
+  const PairCost cost{"", 0, 1, 0, 1};
+  const auto graph =
+      weigh(CommGraph(side * side, grid_messages(side, side, false, shuffled(side * side, 2))), cost);
+  auto node_of = in_order(side * side, side * side / 9);
+  refine_sum(graph, *network, cost, {}, node_of);
+  const double refined = sum_of(graph, *network, cost, node_of);
+  auto again = node_of;
+  shake_sum(graph, *network, cost, 0, again);
+  EXPECT_EQ(again, node_of);
+  shake_sum(graph, *network, cost, 1, again);
+  EXPECT_LE(sum_of(graph, *network, cost, again), refined);
+  shake_sum(graph, *network, cost, 2000, again);
+  EXPECT_LT(sum_of(graph, *network, cost, again), 0.8 * refined);
+  for (int node = 0; node < 9; ++node) EXPECT_EQ(std::ranges::count(again, node), side * side / 9);
+}
+
+TEST(RefineSum, OnlyEqualsChangePlaces) {
+  const auto network = make_network("mesh:4", 4);
+  const PairCost cost{"", 0, 1, 0, 1};
+  const auto graph = weigh(CommGraph(4, grid_messages(4, 1, false, {0, 2, 1, 3})), cost);
+  std::vector<int> node_of{0, 1, 2, 3};
+  const std::vector<int> sizes{5, 4, 3, 2};
+  EXPECT_EQ(refine_sum(graph, *network, cost, sizes, node_of), 0);
+  EXPECT_EQ(refine_sum(graph, *network, cost, {}, node_of), 1);
+  EXPECT_EQ(node_of, (std::vector<int>{0, 2, 1, 3}));
+}
+
+TEST(RefinePeak, TheBusiestLinkIsRelieved) {
+  // Two heavy pairs share the middle of a row of nodes, and need not.
+  const CommGraph graph(4, std::vector<Message>{{0, 2, 1, 1000}, {1, 3, 1, 1000}});
+  const auto network = make_network("mesh:4", 4);
+  Evaluation evaluation(graph, *network, CostModel(), in_order(4, 1));
+  const auto& objective = find_named(objectives(), "link-load", "objective");
+  const double before = evaluation.metrics().link_seconds;
+  EXPECT_GT(refine_peak(evaluation, objective), 0);
+  EXPECT_DOUBLE_EQ(evaluation.metrics().link_seconds, before / 2);
+}
+
+}  // namespace
+}  // namespace ayatori::mapping
