@@ -7,6 +7,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "ayatori/collectives/pmpi/node_memory.hpp"
 #include "ayatori/collectives/pmpi/schedules.hpp"
 #include "ayatori/collectives/pmpi/trace.hpp"
 
@@ -144,6 +145,7 @@ void end() {
     PMPI_Comm_get_attr(comm, s.keyval, &value, &is_there);
     if (is_there != 0) PMPI_Comm_delete_attr(comm, s.keyval);
   }
+  free_node_memory();
 }
 
 void say(const std::string& text) {

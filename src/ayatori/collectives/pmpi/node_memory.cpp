@@ -1,9 +1,14 @@
 #include "ayatori/collectives/pmpi/node_memory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
+
+#include <unistd.h>
 
 #include "ayatori/collectives/pmpi/transport.hpp"
 
@@ -16,8 +21,19 @@ namespace {
 constexpr std::int64_t most_bytes = std::int64_t{32} << 20;
 std::atomic<std::int64_t> shared_bytes{0};
 
-/// Of the ranks of a node. It is left to MPI_Finalize: to free it all of them would have to meet, and
-/// programs free communicators in any order.
+/// Programs free communicators in any order, and to free a window its ranks have to meet: windows stay until
+/// MPI_Finalize. There an MPI would free them in its own order, which is not that of the other ranks where
+/// communicators overlap, and hang.
+struct Windows {
+  /// The same on all ranks of a window: rank in MPI_COMM_WORLD, process, and number there, of its first one.
+  using Name = std::array<std::int64_t, 3>;
+  std::mutex mutex;
+  std::atomic<std::int64_t> named = 0;
+  std::vector<std::pair<Name, MPI_Win>> all;
+};
+Windows windows;
+
+/// Of the ranks of a node.
 struct NodeMemory {
   MPI_Win window = MPI_WIN_NULL;
   std::vector<std::byte*> parts;
@@ -27,6 +43,14 @@ struct NodeMemory {
 bool all_agree(MPI_Comm node, bool mine) {
   int all = mine ? 1 : 0;
   return PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS && all != 0;
+}
+
+/// Collective.
+void keep(MPI_Comm node, MPI_Win window) {
+  Windows::Name name = {world_rank(), getpid(), windows.named++};
+  PMPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_INT64_T, 0, node);
+  const std::lock_guard lock(windows.mutex);  // not while others are waited for
+  windows.all.emplace_back(name, window);
 }
 
 /// Collective over the node. Whether all of it is there.
@@ -39,6 +63,7 @@ bool allocate(MPI_Comm node, NodeMemory& memory, int ranks) {
       PMPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, node, static_cast<void*>(&own), &memory.window);
   if (!all_agree(node, code == MPI_SUCCESS)) return false;
   shared_bytes += bytes;
+  keep(node, memory.window);
   PMPI_Win_set_errhandler(memory.window, MPI_ERRORS_RETURN);
   bool is_there = PMPI_Win_lock_all(MPI_MODE_NOCHECK, memory.window) == MPI_SUCCESS;
   if (is_there) std::fill_n(static_cast<std::byte*>(own), bytes, std::byte());
@@ -77,6 +102,15 @@ std::unique_ptr<comm::NodeChannel> make_node_channel(MPI_Comm comm) {
   }
   PMPI_Comm_free(&node);
   return channel;
+}
+
+void free_node_memory() {
+  std::sort(windows.all.begin(), windows.all.end(), [](auto& a, auto& b) { return a.first < b.first; });
+  for (auto& [name, window] : windows.all) {
+    PMPI_Win_unlock_all(window);
+    PMPI_Win_free(&window);
+  }
+  windows.all.clear();
 }
 
 }  // namespace ayatori::pmpi

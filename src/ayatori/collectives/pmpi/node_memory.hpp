@@ -11,4 +11,8 @@ namespace ayatori::pmpi {
 /// to share. `comm` returns errors. Throws MpiError.
 std::unique_ptr<comm::NodeChannel> make_node_channel(MPI_Comm comm);
 
+/// Collective over all processes, before MPI ends: frees the memory of all channels, which may not be used
+/// any more.
+void free_node_memory();
+
 }  // namespace ayatori::pmpi
