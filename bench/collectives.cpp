@@ -52,7 +52,7 @@ struct Task {
   /// Where this rank is promised something, in elements of all blocks.
   Range promised(int rank) const {
     const bool root_only = operation == Operation::reduce || operation == Operation::gather;
-    if (root_only && rank != 0) return {0, 0};
+    if ((root_only && rank != 0) || operation == Operation::barrier) return {0, 0};
     if (has_one_block()) return {rank * count, (rank + 1) * count};
     return {0, length()};
   }
@@ -264,7 +264,7 @@ std::vector<RaceTimes> time_collectives(const Comm& comm, std::span<const Collec
       for (const auto& plan : race.plans) {
         if (plan.ranks != comm.size())
           throw InputError(fmt::format("a schedule for {} ranks cannot run on {}", plan.ranks, comm.size()));
-        if (plan.operation != race.operation || plan.root != 0)
+        if (plan.operation != collectives::type_of(race.operation).schedule || plan.root != 0)
           throw InputError("a schedule of another operation or root");
       }
       longest = std::max(longest, tasks.emplace_back(race, comm).length());

@@ -49,7 +49,8 @@ std::span<const Guideline> guidelines() {
                                Guideline{allgather, {gather, broadcast}},
                                Guideline{allgather, {alltoall}},
                                Guideline{reduce_scatter, {reduce, scatter}},
-                               Guideline{reduce_scatter, {allreduce}}};
+                               Guideline{reduce_scatter, {allreduce}},
+                               Guideline{barrier, {allreduce}}};
   return list;
 }
 

@@ -20,6 +20,8 @@ int number_of(Operation operation) {
       return 2;
     case Operation::alltoall:
       return 3;
+    case Operation::barrier:
+      return 6;
     case Operation::broadcast:
       return 7;
     case Operation::gather:

@@ -64,11 +64,7 @@ TunedOperation race_first(const comm::Comm& comm, const machine::Profile& profil
                           std::span<const std::int64_t> all_sizes, const TuneOptions& options,
                           ForcedComms* forced, double seconds) {
   TunedOperation tuned{operation, {}};
-  // A block is a double at least.
-  std::vector<std::int64_t> sizes;
-  std::ranges::copy_if(all_sizes, std::back_inserter(sizes), [&](std::int64_t bytes) {
-    return !collectives::type_of(operation).is_by_rank || bytes >= 8 * std::int64_t{comm.size()};
-  });
+  const auto sizes = sizes_of(operation, all_sizes, comm.size(), sizeof(double));
   if (sizes.empty()) return tuned;
   auto plans = find_candidates(comm, profile, operation, sizes, options);
   std::vector<CollectiveRace> races;

@@ -41,27 +41,25 @@ Cases load_cases(const Arguments& arguments) {
   try {
     const auto json = nlohmann::json::parse(file);
     Cases cases;
-    const auto add = [&](const nlohmann::json& bytes, const nlohmann::json& plan, int finalist) {
+    const auto add = [&](collectives::Operation operation, const nlohmann::json& bytes,
+                         const nlohmann::json& plan, int finalist) {
       auto known = collectives::plan_of(plan);
-      const auto operation = known.operation;
       cases.races.push_back({operation, bytes, {std::move(known)}, bench::all_algorithms()});
       cases.finalist.push_back(finalist);
     };
     for (const auto& search : json.is_array() ? json : nlohmann::json::array({json})) {
       if (search.at("schema") != collectives::schedules_schema)
         throw InputError("not what `collectives search --json` or `tune` writes");
+      const auto operation = collectives::operation(search.at("operation").get<std::string>());
       for (const auto& best : search.at("best")) {
         int finalist = 0;
         if (arguments.all_finalists) {
           for (const auto& candidate : best.at("finalists"))
-            add(best.at("bytes"), candidate.at("plan"), finalist++);
+            add(operation, best.at("bytes"), candidate.at("plan"), finalist++);
         } else if (!best.at("plan").is_null()) {
-          add(best.at("bytes"), best.at("plan"), finalist);
+          add(operation, best.at("bytes"), best.at("plan"), finalist);
         } else {
-          cases.races.push_back({collectives::operation(search.at("operation").get<std::string>()),
-                                 best.at("bytes"),
-                                 {},
-                                 bench::all_algorithms()});
+          cases.races.push_back({operation, best.at("bytes"), {}, bench::all_algorithms()});
           cases.finalist.push_back(finalist);
         }
       }

@@ -34,7 +34,7 @@ int search(const comm::Comm& world, const Arguments& arguments) {
   comm::agree(world, [&] {
     if (world.rank() != 0) return;
     const auto operation = collectives::operation(arguments.operation);
-    const auto sizes = parse_sizes(arguments.sizes);
+    const auto sizes = sizes_of(operation, parse_sizes(arguments.sizes), arguments.ranks, 1);
     const auto profile = machine::load_profile(arguments.profile);
     const auto choices = search(operation, arguments.ranks, profile, sizes, arguments.limits);
     constexpr int width = 56;

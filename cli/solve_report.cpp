@@ -61,10 +61,10 @@ std::string count_words(const CollectiveCalls& collectives) {
 
 std::string schedule_words(const CollectiveCalls& collectives) {
   std::string text;
-  for (const auto& [entry, calls] : collectives.schedules)
+  for (const auto& [operation, entry, calls] : collectives.schedules)
     text += fmt::format("{} call{} of {} on {} ranks with about {} bytes went by the schedule {}.\n", calls,
-                        calls == 1 ? "" : "s", type_of(entry->plan->operation).name, entry->plan->ranks,
-                        entry->bytes, describe(*entry->plan));
+                        calls == 1 ? "" : "s", type_of(operation).name, entry->plan->ranks, entry->bytes,
+                        describe(*entry->plan));
   return text;
 }
 
@@ -74,8 +74,8 @@ nlohmann::ordered_json collectives_json(const CollectiveCalls& collectives) {
                               {"schedules", nlohmann::ordered_json::array()}};
   for (const auto& [operation, calls] : collectives.calls)
     json["calls"][std::string(type_of(operation).name)] = calls;
-  for (const auto& [entry, calls] : collectives.schedules)
-    json["schedules"].push_back({{"operation", type_of(entry->plan->operation).name},
+  for (const auto& [operation, entry, calls] : collectives.schedules)
+    json["schedules"].push_back({{"operation", type_of(operation).name},
                                  {"ranks", entry->plan->ranks},
                                  {"bytes", entry->bytes},
                                  {"text", describe(*entry->plan)},

@@ -98,18 +98,20 @@ class Collectives(CommandTest):
         self.assertIn(f"{2 * RANKS} ranks", done.stderr)
 
     def test_tune(self):
-        arguments = ("tune", "--output", "table.json", "--profile", "altix3700bx2", "--operations", "bcast,allreduce,gather",
+        arguments = ("tune", "--output", "table.json", "--profile", "altix3700bx2", "--operations", "bcast,barrier,gather",
                      "--sizes", "8:256", "--seconds", "0.5")
         if RANKS == 1:
             self.assertIn("one rank", self.collectives(*arguments, status=2).stderr)
             return
         self.collectives(*arguments)
         table = json.loads((self.folder / "table.json").read_text())
-        self.assertEqual([search["operation"] for search in table], ["broadcast", "allreduce", "gather"])
+        self.assertEqual([search["operation"] for search in table], ["broadcast", "barrier", "gather"])
         for search in table:
             self.assertEqual(search["schema"], "ayatori.collective-schedules/1")
             least = 8 * RANKS if search["operation"] == "gather" else 8  # a block is a double at least
-            self.assertEqual([best["bytes"] for best in search["best"]], [8 << k for k in range(6) if 8 << k >= least])
+            most = 8 if search["operation"] == "barrier" else 256
+            self.assertEqual([best["bytes"] for best in search["best"]],
+                             [8 << k for k in range(6) if least <= 8 << k <= most])
             for best in search["best"]:
                 if best["plan"] is None:
                     continue
@@ -170,7 +172,7 @@ class Collectives(CommandTest):
         plan = {"operation": "bcast", "ranks": 4, "root": 0, "word": "C", "segments": 1, "under_way": 1,
                 "digits": [{"stride": 1, "radix": 3, "exchange": "direct"}]}
         for name, value in (("bad", plan), ("huge", {**plan, "ranks": 1 << 40})):
-            self.write(f"{name}.json", json.dumps({"schema": "ayatori.collective-schedules/1",
+            self.write(f"{name}.json", json.dumps({"schema": "ayatori.collective-schedules/1", "operation": "bcast",
                                                    "best": [{"bytes": 8, "plan": value}]}))
         self.write("other.json", '{"schema": "ayatori.solve/1"}')
         for arguments, words in ((("words", "--digits", "99"), "digits"), (("show", "allsend"), "allsend"),

@@ -97,7 +97,7 @@ class AnyPlan {
     const auto words = hybrid2_words(static_cast<int>(radices.size()));
     std::vector<WordPlan> found;
     for (const auto& type : operations()) {
-      plan.operation = type.operation;
+      plan.operation = type.schedule;
       plan.root = type.has_root ? pick(0, ranks_ - 1) : 0;
       plan.word = type.has_words ? words[pick(0, static_cast<int>(words.size()) - 1)] : Word();
       plan.segmentation.segments = type.has_words ? pick(1, 20) : 1;

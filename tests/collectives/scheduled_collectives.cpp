@@ -99,6 +99,9 @@ Values after(const Comm& comm, const comm::Collectives& by, Operation operation,
     case Operation::alltoall:
       by.alltoall(comm, mine.data(), count, got.data(), type);
       break;
+    case Operation::barrier:
+      by.barrier(comm);
+      break;
   }
   got.insert(got.end(), mine.begin(), mine.end());
   return got;
@@ -117,7 +120,9 @@ TEST(ScheduledCollectives, DoWhatTheMpiDoes) {
           EXPECT_EQ(after(comm, ours, type.operation, count, root),
                     after(comm, *mpi, type.operation, count, root))
               << type.name << " of " << count << " from " << root;
-          const std::int64_t bytes = 8 * count * (type.is_by_rank ? comm.size() : 1);
+          const bool is_barrier = type.operation == Operation::barrier;
+          const std::int64_t bytes =
+              is_barrier ? barrier_bytes : 8 * count * (type.is_by_rank ? comm.size() : 1);
           if (comm.size() > 1 && bytes > 0 && bytes / table_reach <= longest) ++expected;
         }
       }

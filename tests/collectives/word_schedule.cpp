@@ -168,7 +168,7 @@ TEST(WordSchedule, LeadersOrderSegmentsAndStripes) {
     std::ranges::shuffle(plan.order, random);
     const auto words = hybrid2_words(static_cast<int>(radices.size()));
     for (const auto& type : operations()) {
-      plan.operation = type.operation;
+      plan.operation = type.schedule;
       plan.root = type.has_root ? pick(0, plan.ranks - 1) : 0;
       plan.word = type.has_words ? words[pick(0, static_cast<int>(words.size()) - 1)] : Word();
       plan.segmentation.segments = type.has_words ? pick(1, 5) : 1;

@@ -4,6 +4,8 @@
 // those out.
 #include <mpi.h>
 
+#include <atomic>
+#include <chrono>
 #include <complex>
 #include <cstdint>
 #include <cstdio>
@@ -525,6 +527,35 @@ void bottom(MPI_Comm comm) {
   expect(one == 11 && two == 22, "MPI_BOTTOM");
 }
 
+/// Nobody leaves one before the last has come: everybody counts, in memory that all see. Some come late.
+void barriers(MPI_Comm comm) {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank_in(comm), MPI_INFO_NULL, &node);
+  const int size = size_of(node);
+  const int me = rank_in(node);
+  int* own = nullptr;
+  MPI_Win window = MPI_WIN_NULL;
+  MPI_Win_allocate_shared(sizeof(int), 1, MPI_INFO_NULL, node, &own, &window);
+  std::vector<int*> counters(size);
+  for (int rank = 0; rank < size; ++rank) {
+    MPI_Aint bytes = 0;
+    int unit = 0;
+    MPI_Win_shared_query(window, rank, &bytes, &unit, &counters[rank]);
+  }
+  *own = 0;
+  MPI_Barrier(node);
+  constexpr int calls = 60;
+  for (int call = 1; call <= calls; ++call) {
+    if (call % size == me) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    std::atomic_ref(*own).store(call);
+    MPI_Barrier(comm);
+    for (const int* counter : counters)
+      expect(std::atomic_ref(*const_cast<int*>(counter)).load() >= call, "a barrier that lets through");
+  }
+  MPI_Win_free(&window);
+  MPI_Comm_free(&node);
+}
+
 /// A receive that takes anything waits while collective calls go on.
 void messages_between(MPI_Comm comm) {
   const int size = size_of(comm);
@@ -573,6 +604,7 @@ void everything(MPI_Comm comm) {
   reductions(comm);
   all_moves(comm);
   bottom(comm);
+  barriers(comm);
   messages_between(comm);
 }
 

@@ -2,7 +2,8 @@
 
 import random
 
-OPERATIONS = ("broadcast", "reduce", "allreduce", "gather", "scatter", "allgather", "reduce-scatter", "alltoall")
+OPERATIONS = ("broadcast", "reduce", "allreduce", "gather", "scatter", "allgather", "reduce-scatter", "alltoall",
+              "barrier")
 WITH_WORDS = OPERATIONS[:3]
 
 
@@ -66,9 +67,10 @@ class Plans:
     def searches(self, ranks):
         """As `collectives search` writes them; one plan of each operation keeps the order of ranks."""
         for operation in OPERATIONS:
-            best = [{"bytes": 2**i, "plan": self.plan(operation, ranks)} for i in range(18)]
-            in_order = {"operation": operation, "ranks": ranks, "root": 0, "segments": 1, "under_way": 1,
-                        "word": "C" if operation in WITH_WORDS else "",
+            schedule = "allreduce" if operation == "barrier" else operation
+            best = [{"bytes": 2**i, "plan": self.plan(schedule, ranks)} for i in range(18)]
+            in_order = {"operation": schedule, "ranks": ranks, "root": 0, "segments": 1, "under_way": 1,
+                        "word": "C" if schedule in WITH_WORDS else "",
                         "digits": [{"stride": 1, "radix": ranks, "exchange": "direct"}]}
             best.append({"bytes": 100, "plan": in_order})
             yield {"schema": "ayatori.collective-schedules/1", "operation": operation, "ranks": ranks, "best": best}

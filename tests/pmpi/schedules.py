@@ -68,7 +68,7 @@ class Schedules(ProgramTest):
             self.table("text", "string.json"): "string.json",
             self.table({**search, "schema": "ayatori.solve/1"}, "schema.json"): "not what `collectives search --json`",
             self.table({**search, "operation": "reduce"}, "other.json"): "a plan for broadcast",
-            self.table({**search, "operation": "barrier"}, "unknown.json"): "there is no collective 'barrier'",
+            self.table({**search, "operation": "scan"}, "unknown.json"): "there is no collective 'scan'",
             self.table({**search, "ranks": 4}, "ranks.json"): "a plan for broadcast on 3 ranks among",
             self.table({**search, "best": [{"bytes": 8, "plan": {**plan, "root": 3}}]}, "root.json"): "root 3",
             self.table({**search, "best": [{"bytes": -8, "plan": plan}]}, "size.json"): "-8 bytes",

@@ -45,9 +45,9 @@ ScheduledCollectives::ScheduledCollectives(ScheduleTable table,
 
 std::vector<ScheduleUse> ScheduledCollectives::uses() const {
   std::vector<ScheduleUse> list;
-  for (const auto& [entry, count] : uses_) list.push_back({entry, count});
+  for (const auto& [use, count] : uses_) list.push_back({use.first, use.second, count});
   std::ranges::sort(list, {}, [](const ScheduleUse& use) {
-    return std::tuple(use.entry->plan->operation, use.entry->plan->ranks, use.entry->bytes, use.entry);
+    return std::tuple(use.operation, use.entry->plan->ranks, use.entry->bytes, use.entry);
   });
   return list;
 }
@@ -74,13 +74,17 @@ bool ScheduledCollectives::by_schedule(const Comm& comm, Operation operation, st
                     .first->second;
   ScheduleCache::Part* const part = cache.find(operation, bytes, root);
   if (part == nullptr) return false;
-  ++uses_[part->entry];
+  ++uses_[{operation, part->entry}];
   carry_out(Part{part->executor, cache, channel});
   return true;
 }
 
 void ScheduledCollectives::barrier(const Comm& comm) const {
-  otherwise_->barrier(comm);
+  const bool is_done = by_schedule(comm, Operation::barrier, barrier_bytes, 0, [&](const Part& part) {
+    double nothing = 0;
+    part.executor.run(comm, &nothing, 1, DataType::float64, ReduceOp::max, part.channel);
+  });
+  if (!is_done) otherwise_->barrier(comm);
 }
 
 void ScheduledCollectives::broadcast(const Comm& comm, void* data, std::int64_t count, DataType type,

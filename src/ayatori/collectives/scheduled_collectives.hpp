@@ -14,6 +14,7 @@ namespace ayatori::collectives {
 
 /// How often the schedule of a table's entry was used.
 struct ScheduleUse {
+  Operation operation;
   const TableEntry* entry;
   std::int64_t calls;
 };
@@ -101,7 +102,7 @@ class ScheduledCollectives final : public comm::Collectives {
   /// after the other.
   mutable std::map<std::tuple<int, int, const comm::NodeChannel*>, ScheduleCache> caches_;
   mutable std::map<Operation, std::int64_t> calls_;
-  mutable std::map<const TableEntry*, std::int64_t> uses_;
+  mutable std::map<std::pair<Operation, const TableEntry*>, std::int64_t> uses_;
 };
 
 }  // namespace ayatori::collectives

@@ -631,6 +631,7 @@ void fix_digits(std::vector<Program>& programs, std::span<const std::int64_t> si
 std::vector<Choice> search(Operation operation, int ranks, const machine::Profile& profile,
                            std::span<const std::int64_t> sizes, const SearchOptions& options) {
   const auto& type = type_of(operation);
+  operation = type.schedule;
   if (ranks < 1) throw InputError(fmt::format("{} ranks: at least one is needed", ranks));
   const Network network(profile, ranks);
   const auto layouts = layouts_of(operation, ranks, profile, options);

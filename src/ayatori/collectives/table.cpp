@@ -51,7 +51,7 @@ ScheduleTable::ScheduleTable(const json& schedules) {
       for (const auto& best : search.at("best")) {
         TableEntry& entry = list.emplace_back(TableEntry{best.at("bytes"), std::nullopt});
         if (!best.at("plan").is_null()) entry.plan = plan_of(best.at("plan"));
-        if (entry.plan && (entry.plan->operation != what || entry.plan->ranks != ranks))
+        if (entry.plan && (entry.plan->operation != type_of(what).schedule || entry.plan->ranks != ranks))
           throw InputError(fmt::format("a plan for {} on {} ranks among those for {} on {}",
                                        type_of(entry.plan->operation).name, entry.plan->ranks,
                                        type_of(what).name, ranks));

@@ -113,6 +113,7 @@ class OperationPromise {
       case Operation::reduce:
       case Operation::allreduce:
       case Operation::reduce_scatter:
+      case Operation::barrier:
         break;
     }
     return Content::one(rank, s_.ranks);
@@ -138,8 +139,8 @@ class OperationPromise {
   }
 
   RankSet promised(int rank, int chunk, const RankSet& nothing) const {
-    const bool has_all =
-        s_.operation == Operation::allreduce || rank == (s_.operation == Operation::reduce ? s_.root : chunk);
+    const bool has_all = s_.operation == Operation::allreduce || s_.operation == Operation::barrier ||
+                         rank == (s_.operation == Operation::reduce ? s_.root : chunk);
     return has_all ? RankSet::all(s_.ranks) : nothing;
   }
 

@@ -252,6 +252,7 @@ class Generator {
       case Operation::reduce_scatter:
         return reversed(allgather_steps(number), number);
       case Operation::alltoall:
+      case Operation::barrier:  // done by schedules of another operation
         break;
     }
     return alltoall_steps(number);
@@ -525,6 +526,8 @@ bool can_copy(Operation operation, Exchange exchange) {
 
 void check_plan(const WordPlan& plan) {
   const auto& type = type_of(plan.operation);
+  if (type.schedule != type.operation)
+    throw InputError(fmt::format("{} is done by schedules for {}", type.name, type_of(type.schedule).name));
   if (plan.ranks < 1) throw InputError(fmt::format("{} ranks: at least one is needed", plan.ranks));
   if (plan.root < 0 || plan.root >= plan.ranks)
     throw InputError(fmt::format("root {} is none of {} ranks", plan.root, plan.ranks));
@@ -595,7 +598,12 @@ void check_plan(const WordPlan& plan) {
 
 WordPlan make_plan(Operation operation, int ranks, const Word& word, DigitOrder order,
                    std::span<const Radix> radices, int root, std::vector<int> groups) {
-  WordPlan plan{operation,        ranks, root, type_of(operation).has_words ? word : Word(), {}, {},
+  WordPlan plan{type_of(operation).schedule,
+                ranks,
+                root,
+                type_of(operation).has_words ? word : Word(),
+                {},
+                {},
                 std::move(groups)};
   std::int64_t stride = 1;
   for (const Radix& radix : radices) {

@@ -92,6 +92,7 @@ struct Known {
 };
 
 constexpr std::array known{
+    Known{"barrier", "barrier", "", "BARRIER", "nb smp dissemination"},
     Known{"broadcast", "bcast", " chain pipeline split_binary_tree binary_tree binomial knomial ", "BCAST",
           "binomial nb smp scatter_recursive_doubling_allgather scatter_ring_allgather"},
     Known{"reduce", "reduce", " chain pipeline binary binomial in-order_binary ", "REDUCE",
@@ -113,7 +114,8 @@ std::vector<MpiAlgorithm> algorithms_of_open_mpi(const Known& operation) {
   const char* rules = std::getenv("OMPI_MCA_coll_tuned_use_dynamic_rules");
   if (rules == nullptr || *rules != '1') return {};
   const auto found = find_variable(variable);
-  if (!found || !find_variable(segment_variable)) return {};
+  const bool has_segments = find_variable(segment_variable).has_value();  // a barrier has none
+  if (!found) return {};
   const auto info = info_of(*found);
   if (!info.can_be_written || info.values == MPI_T_ENUM_NULL) return {};
   int count = 0;
@@ -130,8 +132,9 @@ std::vector<MpiAlgorithm> algorithms_of_open_mpi(const Known& operation) {
         operation.segmented.find(fmt::format(" {} ", name.data())) != std::string_view::npos;
     for (const int segment_bytes : {0, 16 * 1024, 128 * 1024}) {
       if (segment_bytes > 0 && !is_segmented) continue;
-      algorithms.push_back(
-          {name.data(), number, segment_bytes, {{variable, number}, {segment_variable, segment_bytes}}});
+      MpiAlgorithm& algorithm =
+          algorithms.emplace_back(MpiAlgorithm{name.data(), number, segment_bytes, {{variable, number}}});
+      if (has_segments) algorithm.variables.emplace_back(segment_variable, segment_bytes);
     }
   }
   return algorithms;

@@ -104,11 +104,11 @@ using namespace ayatori::pmpi;
 
 // Collective calls.
 
-#define AYATORI_BARRIER(Function, Name, N, D, TAIL)                              \
-  int MPI_##Function(MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                   \
-    static CallCount call("MPI_" #Name);                                         \
-    if (is_tracing() && comm != MPI_COMM_NULL) record_collective(call, 0, comm); \
-    return PMPI_##Function(comm AYATORI_ARGUMENT_##TAIL);                        \
+#define AYATORI_BARRIER(Function, Name, N, D, TAIL)                                         \
+  int MPI_##Function(MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                              \
+    static CallCount call("MPI_" #Name);                                                    \
+    if (is_tracing() && comm != MPI_COMM_NULL) record_collective(call, 0, comm);            \
+    AYATORI_TRY_##TAIL(barrier(comm)) return PMPI_##Function(comm AYATORI_ARGUMENT_##TAIL); \
   }
 
 #define AYATORI_BCAST(Function, Name, N, D, TAIL)                                         \

@@ -23,7 +23,7 @@ using collectives::Elements;
 using collectives::Executor;
 using collectives::Operation;
 
-constexpr int operation_count = 8;
+constexpr int operation_count = static_cast<int>(Operation::barrier) + 1;
 
 /// Of this process; never destroyed, like the library.
 struct Schedules {
@@ -248,6 +248,16 @@ void end_schedules() {
 }
 
 namespace by_schedule {
+
+Result barrier(MPI_Comm comm) {
+  return attempt(Operation::barrier, comm, [&](CommSchedules& s) {
+    double nothing = 0;
+    constexpr auto place = [](double& element) { return reinterpret_cast<std::byte*>(&element); };
+    static_assert(sizeof nothing == collectives::barrier_bytes);
+    return reduce_in(s, Operation::barrier, 1, MPI_DOUBLE, MPI_MAX, 0,
+                     [&](std::int64_t) { return place(nothing); }) != nullptr;
+  });
+}
 
 Result broadcast(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
   return attempt(Operation::broadcast, comm, [&](CommSchedules& s) {

@@ -36,6 +36,7 @@ namespace by_schedule {
 
 using Result = std::optional<int>;
 
+Result barrier(MPI_Comm comm);
 Result broadcast(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
 Result reduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
               MPI_Comm comm);
