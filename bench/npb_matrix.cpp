@@ -114,14 +114,14 @@ void for_each_product(const NpbClass& size, const Vectors& vectors, const Column
   for (std::int64_t column = 0; column < size.rows; ++column) {
     for (auto k = index.start[column]; k < index.start[column + 1]; ++k) {
       const auto [v, value] = index.use[k];
-      const double scaled = vectors.weight[v] * value;
+      const double weight = vectors.weight[v];
       const auto vector = vectors[v];
       const auto* e = vector.data();
       const auto* const end = e + vector.size();
       while (e != end && e->place < rows.begin) ++e;
       for (; e != end && e->place < rows.end; ++e) {
         const bool on_diagonal = e->place == column && column == vectors.set[v];
-        visit(e->place, column, e->value * scaled + (on_diagonal ? rcond - size.shift : 0));
+        visit(e->place, column, weight * (e->value * value) + (on_diagonal ? rcond - size.shift : 0));
       }
     }
   }
