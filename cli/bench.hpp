@@ -1,12 +1,14 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "ayatori/base/statistics.hpp"
+#include "bench/grid.hpp"
 #include "cli/command.hpp"
 
 // What the subcommands of `ayatori bench` share; each is in the file of its name.
@@ -18,6 +20,18 @@ void add_bench_stream(CLI::App& bench, Run& run);
 void add_bench_spmv(CLI::App& bench, Run& run);
 void add_bench_halo(CLI::App& bench, Run& run);
 void add_bench_read(CLI::App& bench, Run& run);
+void add_bench_npb_cg(CLI::App& bench, Run& run);
+void add_bench_grid(CLI::App& bench, Run& run);
+
+/// A kernel for `bench grid`, with what its options say.
+struct GridSetup {
+  std::function<std::string()> check;  ///< throws InputError; else gives the title
+  bench::GridKernel run;
+  std::string unit;  ///< of its rate
+};
+
+/// Adds the kernel's options to `command`.
+GridSetup grid_npb_cg(CLI::App& command);
 
 /// Options that every subcommand has.
 struct BenchOptions {

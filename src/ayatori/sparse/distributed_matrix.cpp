@@ -6,6 +6,7 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/sparse/kernels/row_product.hpp"
 
 namespace ayatori::sparse {
 
@@ -15,10 +16,8 @@ namespace {
 void add_halo(const SplitMatrix& parts, std::span<const double> ghosts, std::span<double> y) {
   const Csr& halo = parts.halo;
   parallel_for(halo.rows, [&](std::int64_t r) {
-    double sum = 0;
-    for (std::int64_t k = halo.row_start[r]; k < halo.row_start[r + 1]; ++k)
-      sum += halo.value[k] * ghosts[halo.column[k]];
-    y[parts.halo_rows[r]] += sum;
+    y[parts.halo_rows[r]] += row_product<8>(halo.value.data(), halo.column.data(), halo.row_start[r],
+                                            halo.row_start[r + 1], ghosts.data());
   });
 }
 

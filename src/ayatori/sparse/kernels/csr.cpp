@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "ayatori/sparse/kernels/kernels.hpp"
+#include "ayatori/sparse/kernels/row_product.hpp"
 #include "ayatori/sparse/kernels/thread_groups.hpp"
 
 namespace ayatori::sparse {
@@ -41,20 +42,8 @@ class CsrThreaded final : public Kernel {
   void multiply_rows(Range rows, const double* x, double* y) const {
     const std::int32_t* column = column_.data();
     const double* value = value_.data();
-    std::int64_t k = row_start_[rows.begin];
-    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-      const std::int64_t end = row_start_[i + 1];
-      double sum = 0;
-      if constexpr (Unroll > 1) {
-        double sums[Unroll] = {};
-        for (; k + Unroll <= end; k += Unroll) {
-          for (int u = 0; u < Unroll; ++u) sums[u] += value[k + u] * x[column[k + u]];
-        }
-        for (int u = 0; u < Unroll; ++u) sum += sums[u];
-      }
-      for (; k < end; ++k) sum += value[k] * x[column[k]];
-      y[i] = sum;
-    }
+    for (std::int64_t i = rows.begin; i < rows.end; ++i)
+      y[i] = row_product<Unroll>(value, column, row_start_[i], row_start_[i + 1], x);
   }
 
   ThreadGroups groups_;

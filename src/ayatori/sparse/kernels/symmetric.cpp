@@ -94,24 +94,39 @@ class Symmetric final : public Kernel {
     std::fill(buffer, buffer + before.size(), 0.0);
     double* far = buffer - before.begin;
     const std::int32_t* column = column_.data();
-    const double* value = value_.data();
-    std::int64_t k = row_start_[rows.begin];
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+      std::int64_t k = row_start_[i];
       const std::int64_t end = row_start_[i + 1];
-      double sum = 0;
-      const auto add = [&](double* to) {
-        const std::int32_t j = column[k];
-        sum += value[k] * x[j];
-        to[j] += value[k] * x[i];
-      };
-      for (; k < end && column[k] < rows.begin; ++k) add(far);
-      for (; k < end && column[k] < i; ++k) add(y);
-      if (k < end) {  // the diagonal
-        sum += value[k] * x[i];
-        ++k;
-      }
+      const bool has_diagonal = k < end && column[end - 1] == i;
+      const std::int64_t lower = end - (has_diagonal ? 1 : 0);
+      double sum = has_diagonal ? value_[lower] * x[i] : 0;
+      sum += add_entries(k, lower, static_cast<std::int32_t>(rows.begin), x, x[i], far);
+      sum += add_entries(k, lower, static_cast<std::int32_t>(i), x, x[i], y);
       y[i] = sum;  // rows before i have been assigned, so they may be added to
     }
+  }
+
+  /// Entries from k on whose columns are below `bound`, and k beyond them: gives their sum for the row, and
+  /// adds to[j] += a_ij x_i. Several independent sums: with one, the latency of the addition bounds long
+  /// rows.
+  [[gnu::always_inline]] double add_entries(std::int64_t& k, std::int64_t end, std::int32_t bound,
+                                            const double* x, double x_i, double* to) const {
+    constexpr int unroll = 4;
+    const std::int32_t* column = column_.data();
+    const double* value = value_.data();
+    double sums[unroll] = {};
+    for (; k + unroll <= end && column[k + unroll - 1] < bound; k += unroll) {
+      for (int u = 0; u < unroll; ++u) {
+        const std::int32_t j = column[k + u];
+        sums[u] += value[k + u] * x[j];
+        to[j] += value[k + u] * x_i;
+      }
+    }
+    for (; k < end && column[k] < bound; ++k) {
+      sums[0] += value[k] * x[column[k]];
+      to[column[k]] += value[k] * x_i;
+    }
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
 
   ThreadGroups groups_;

@@ -1,0 +1,78 @@
+"""ayatori bench npb-cg and bench grid: verified runs, what they keep, and what they refuse."""
+
+import json
+import unittest
+import xml.etree.ElementTree
+
+from harness import RANKS, CommandTest
+
+
+class BenchNpb(CommandTest):
+    def npb_cg(self, *options):
+        done = self.run_ayatori("bench", "npb-cg", "--elements", 10000, "--json", "cg.json", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("verified", done.stderr)
+        return json.loads((self.folder / "cg.json").read_text()), done.stderr
+
+    def test_forced(self):
+        result, said = self.npb_cg("--class", "S", "--repetitions", 2, "--kernel", "symmetric", "--halo",
+                                   "shared-memory+overlap", "--reductions", 1)
+        self.assertEqual(result["schema"], "ayatori.bench-npb-cg/1")
+        self.assertEqual((result["class"], result["ranks"], result["rows"]), ("S", RANKS, 1400))
+        self.assertEqual((result["kernel"], result["reductions"]), ("symmetric", 1))
+        self.assertEqual(result["race"], [])
+        self.assertEqual(len(result["runs"]), 2)
+        for run in result["runs"]:
+            self.assertAlmostEqual(run["zeta"], 8.5971775078648, delta=1e-9)
+            self.assertGreater(run["mops"], 0)
+            self.assertLess(abs(sum(run["breakdown"].values()) - run["seconds"]), 0.2 * run["seconds"] + 1e-3)
+
+    def test_what_is_open_is_raced(self):
+        result, said = self.npb_cg("--class", "S", "--repetitions", 1)
+        raced = {entry["item"] for entry in result["race"]}
+        self.assertEqual(raced, {"kernel", "reductions"} | ({"halo"} if RANKS > 1 else set()))
+        self.assertIn(result["kernel"], {entry["name"] for entry in result["race"]})
+
+    def test_bad_names(self):
+        for command in ("npb-cg --class", "npb-cg --kernel", "npb-cg --halo", "npb-cg --reductions", "grid npb-cg --class"):
+            done = self.run_ayatori("bench", *command.split(), "no-such")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("no-such", done.stderr)
+            self.assertEqual(done.stderr.count("ayatori: "), 1, done.stderr)
+
+    def test_a_kernel_that_cannot_hold_the_matrix(self):
+        done = self.run_ayatori("bench", "npb-cg", "--class", "S", "--kernel", "bcsr-4x4", "--elements", 1000)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("bcsr-4x4 cannot hold", done.stderr)
+
+    def test_grid(self):
+        done = self.run_ayatori("bench", "grid", "npb-cg", "--class", "S", "--threads", "1,2", "--elements", 10000,
+                                "--kernel", "csr-unroll8", "--halo", "p2p-irecv-first", "--json", "grid.json", "--svg",
+                                "grid.svg")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        grid = json.loads((self.folder / "grid.json").read_text())
+        self.assertEqual(grid["schema"], "ayatori.bench-grid/1")
+        ranks = [r for r in (1, 2, 4) if r < RANKS] + [RANKS]
+        self.assertEqual([(point["ranks"], point["threads"]) for point in grid["points"]],
+                         [(r, t) for r in ranks for t in (1, 2)])
+        for point in grid["points"]:
+            self.assertGreater(point["seconds"], 0)
+            self.assertEqual(list(point["phases"]), ["product", "vectors", "exchange", "reductions"])
+            self.assertTrue(0 <= point["communication_share"] <= 1)
+        self.assertEqual(grid["points"][0]["speed_up"], 1)
+        expected = {"threads", "cache"} | ({"hybrid", "share"} if RANKS > 1 else set())
+        self.assertEqual({finding["name"] for finding in grid["findings"]}, expected)
+        for finding in grid["findings"]:
+            self.assertIn(finding["sentence"], done.stderr)
+        xml.etree.ElementTree.parse(self.folder / "grid.svg")
+        self.assert_no_leftovers("grid.json", "grid.svg")
+
+    def test_grid_rejects(self):
+        for options in (("--ranks", RANKS + 1), ("--threads", 0), ("--ranks", "two"), ("--no-such",)):
+            done = self.run_ayatori("bench", "grid", "npb-cg", "--class", "S", *options)
+            self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(self.run_ayatori("bench", "grid").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
