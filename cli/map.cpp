@@ -260,7 +260,7 @@ std::string usage_of(const mapping::Launcher& launcher, const std::string& file,
     if (place != std::string::npos) text.replace(place + option.size() - 1, 1, std::to_string(value));
   };
   fill_in("-n N", ranks);
-  fill_in("--ntasks-per-node=K", per_node);
+  fill_in("--distribution=plane=K", per_node);
   return text;
 }
 
