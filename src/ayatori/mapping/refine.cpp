@@ -34,9 +34,10 @@ class SumSearch {
         active_(graph.vertices(), false) {
     const double sum = std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
     least_ = 1e-12 * sum;
-    // A few seconds. Where everyone talks to everyone, looking once at all exchanges would take hours.
-    constexpr std::int64_t most_looks = 2'000'000'000;
-    constexpr std::int64_t looks_each = 200'000;
+    // A second, and ten times what halo exchanges of 26 neighbours take. Where everyone talks to everyone,
+    // looking once at all exchanges would take hours.
+    constexpr std::int64_t most_looks = 100'000'000;
+    constexpr std::int64_t looks_each = 20'000;
     looks_left_ = std::max(most_looks, looks_each * graph.vertices());
   }
 
