@@ -160,8 +160,10 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   auto options = comm::agree(world, [&] { return solve_options(arguments); });
   const auto kind = comm::agree(world, [&] {
     check(options.forced);
-    if (world.rank() == 0) check_outputs(arguments);
-    check_placement(arguments.placement, arguments.network);
+    if (world.rank() == 0) {
+      check_outputs(arguments);
+      check_placement(arguments.placement, arguments.network);
+    }
     return partition_kind(arguments.partition);
   });
   const int threads = comm::set_threads(world, arguments.threads);

@@ -51,6 +51,7 @@ void check_placement(const std::string& placement, const std::string& network) {
     throw InputError(fmt::format("--placement {}: choose 'auto' or 'none'", placement));
   if (placement == "none" && network != "auto")
     throw InputError(fmt::format("--network {}: it is for --placement auto", network));
+  if (network != "auto") mapping::make_network(network, 1);
 }
 
 FoundPlacement find_placement(const comm::Comm& comm, const sparse::HaloPlan& plan,

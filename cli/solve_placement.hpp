@@ -17,7 +17,8 @@ struct FoundPlacement {
   std::string costs;    ///< where those of messages come from
 };
 
-/// Throws InputError for a --placement that there is not, and a --network without one.
+/// Throws InputError for a --placement or --network that there is not, and a network without a placement.
+/// Called on rank 0.
 void check_placement(const std::string& placement, const std::string& network);
 
 /// Collective. Which rank should take which part of the matrix that `plan` belongs to, so that its halo
