@@ -51,8 +51,9 @@ struct Task {
   mapping::CostModel model;
   std::vector<std::string> hosts;  ///< by node; empty where they are not known
   std::int64_t collective_bytes;
-  int ranks_per_node;
-  int nodes;  ///< that are used
+  std::vector<int> order;  ///< node of every rank without a placement
+  int ranks_per_node;      ///< at most
+  int nodes;               ///< that are used
 };
 
 /// Different hosts, in the order in which they appear.
@@ -97,13 +98,21 @@ mapping::Traffic read_traffic(const Arguments& arguments) {
   return traffic;
 }
 
-/// As --ranks-per-node says, or as the traced program had it.
-int ranks_per_node(const Arguments& arguments, const mapping::Traffic& traffic) {
-  if (arguments.ranks_per_node > 0) return arguments.ranks_per_node;
+/// The node of every rank, as --ranks-per-node says, or as the traced program had it.
+std::vector<int> order_of(const Arguments& arguments, const mapping::Traffic& traffic) {
+  if (arguments.ranks_per_node > 0) return mapping::in_order(traffic.ranks, arguments.ranks_per_node);
   if (traffic.hosts.empty()) throw InputError("map: --ranks-per-node is missing");
-  std::unordered_map<std::string_view, int> ranks;
+  std::unordered_map<std::string_view, int> node_of_host;
+  std::vector<int> order;
+  for (const auto& host : traffic.hosts)
+    order.push_back(node_of_host.try_emplace(host, static_cast<int>(node_of_host.size())).first->second);
+  return order;
+}
+
+int most_on_a_node(const std::vector<int>& order) {
+  std::unordered_map<int, int> ranks;
   int most = 0;
-  for (const auto& host : traffic.hosts) most = std::max(most, ++ranks[host]);
+  for (const int node : order) most = std::max(most, ++ranks[node]);
   return most;
 }
 
@@ -124,8 +133,9 @@ Task read_task(const Arguments& arguments) {
     throw InputError("map: --output wants --launcher, too");
   const auto model = read_model(arguments);
   const auto traffic = read_traffic(arguments);
-  const int per_node = ranks_per_node(arguments, traffic);
-  const int nodes = (traffic.ranks - 1) / per_node + 1;
+  auto order = order_of(arguments, traffic);
+  const int per_node = most_on_a_node(order);
+  const int nodes = std::ranges::max(order) + 1;
   auto hosts = arguments.hosts.empty() ? distinct(traffic.hosts) : read_hosts(arguments.hosts);
   const bool has_enough = static_cast<int>(hosts.size()) >= nodes;
   if (!arguments.hosts.empty() && !has_enough)
@@ -139,6 +149,7 @@ Task read_task(const Arguments& arguments) {
           model,
           std::move(hosts),
           traffic.collective_bytes,
+          std::move(order),
           per_node,
           nodes};
 }
@@ -165,15 +176,14 @@ struct Outcome {
 
 Outcome place_ranks(const Task& task, const mapping::Objective& objective) {
   const Stopwatch watch;
-  auto placement = mapping::place(task.graph, *task.network, task.model, task.ranks_per_node, objective);
+  auto placement = mapping::place(task.graph, *task.network, task.model, task.order, objective);
   const double seconds = watch.seconds();
   const auto evaluate = [&](const std::vector<int>& node_of) {
     return mapping::Evaluation(task.graph, *task.network, task.model, node_of);
   };
   auto placed = evaluate(placement.node_of);
-  return {std::move(placement), evaluate(mapping::in_order(task.graph.ranks(), task.ranks_per_node)),
-          evaluate(mapping::dealt_round(task.graph.ranks(), task.ranks_per_node)), std::move(placed),
-          seconds};
+  return {std::move(placement), evaluate(task.order), evaluate(mapping::dealt_round(task.order)),
+          std::move(placed), seconds};
 }
 
 void explain(const Arguments& arguments, const Task& task, const Outcome& outcome,
@@ -250,7 +260,7 @@ std::string usage_of(const mapping::Launcher& launcher, const std::string& file,
     if (place != std::string::npos) text.replace(place + option.size() - 1, 1, std::to_string(value));
   };
   fill_in("-n N", ranks);
-  fill_in("--ntasks-per-node=K", per_node);
+  fill_in("--distribution=plane=K", per_node);
   return text;
 }
 
@@ -325,7 +335,7 @@ void add_map(CLI::App& app, Run& run) {
       ->check(CLI::Range(1, 1 << 24));
   command
       ->add_option("--ranks-per-node", arguments->ranks_per_node,
-                   "On every node but perhaps the last; of a trace, as it was")
+                   "On every node but perhaps the last; without it, the nodes of a trace are as they were")
       ->check(CLI::Range(1, 1 << 24));
   command->add_option("--partition", arguments->partition,
                       "Of the matrix: 'rows', blocks of as many rows each, or 'graph', by METIS");

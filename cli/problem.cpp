@@ -5,6 +5,7 @@
 
 #include "ayatori/base/random.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/sparse/move_parts.hpp"
 
 namespace ayatori::cli {
 
@@ -47,7 +48,8 @@ PartitionKind partition_kind(const std::string& word) {
   throw InputError(fmt::format("--partition {}: choose 'contiguous' or 'graph'", word));
 }
 
-Problem load_problem(const comm::Comm& comm, const std::string& source, PartitionKind kind) {
+Problem load_problem(const comm::Comm& comm, const std::string& source, PartitionKind kind,
+                     const OrderParts& order_parts) {
   auto loaded = io::load_matrix(comm, source);
   auto file_rows = sparse::balance_nonzeros(comm, loaded.block);
   if (comm.size() > 1) loaded.block = sparse::redistribute(comm, loaded.block, file_rows);
@@ -57,6 +59,17 @@ Problem load_problem(const comm::Comm& comm, const std::string& source, Partitio
     loaded.block = sparse::permute(comm, loaded.block, *permutation);
   }
   auto parts = std::make_shared<const sparse::SplitMatrix>(sparse::split(comm, loaded.block));
+  const auto rank_of_part = order_parts ? order_parts(*parts) : std::nullopt;
+  if (rank_of_part) {
+    const auto move = comm::agree(comm, [&] {
+      if (!permutation) permutation = sparse::unchanged(file_rows, comm.rank());
+      permutation = sparse::move_parts(*std::move(permutation), *rank_of_part);
+      return sparse::move_parts(sparse::unchanged(parts->partition, comm.rank()), *rank_of_part);
+    });
+    parts.reset();
+    loaded.block = sparse::permute(comm, loaded.block, move);
+    parts = std::make_shared<const sparse::SplitMatrix>(sparse::split(comm, loaded.block));
+  }
   return {std::move(loaded.facts), std::move(parts), std::move(file_rows), std::move(permutation)};
 }
 

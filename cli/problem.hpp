@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/comm/comm.hpp"
@@ -32,8 +34,14 @@ struct Problem {
   Array<double> to_file(const comm::Comm& comm, Array<double> of_solver) const;
 };
 
-/// Collective. Reads or generates `source` and spreads it. Throws InputError, agreed.
-Problem load_problem(const comm::Comm& comm, const std::string& source, PartitionKind kind);
+/// Collective. Says which rank should take which part, by the parts in the order of ranks; nothing where they
+/// are to stay.
+using OrderParts = std::function<std::optional<std::vector<int>>(const sparse::SplitMatrix& parts)>;
+
+/// Collective. Reads or generates `source`, spreads it, and brings the parts to their ranks, if `order_parts`
+/// is there and wants it. Throws InputError, agreed.
+Problem load_problem(const comm::Comm& comm, const std::string& source, PartitionKind kind,
+                     const OrderParts& order_parts = nullptr);
 
 /// b, and the x that it was made from where one is known; both in the solver's numbering.
 struct RightHandSide {

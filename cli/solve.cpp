@@ -16,6 +16,7 @@
 #include "cli/problem.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/schedule_tables.hpp"
+#include "cli/solve_placement.hpp"
 #include "cli/solve_report.hpp"
 #include "cli/stop_signal.hpp"
 
@@ -36,6 +37,8 @@ struct Arguments {
   std::string kernel = "auto";
   std::string halo = "auto";
   std::string partition = "contiguous";
+  std::string placement = "none";
+  std::string network = "auto";
   std::string profile = "auto";
   std::string collectives = "auto";
   std::vector<std::string> excluded;
@@ -157,7 +160,10 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   auto options = comm::agree(world, [&] { return solve_options(arguments); });
   const auto kind = comm::agree(world, [&] {
     check(options.forced);
-    if (world.rank() == 0) check_outputs(arguments);
+    if (world.rank() == 0) {
+      check_outputs(arguments);
+      check_placement(arguments.placement, arguments.network);
+    }
     return partition_kind(arguments.partition);
   });
   const int threads = comm::set_threads(world, arguments.threads);
@@ -175,7 +181,14 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   options.profile = machine.profile;
 
   const double before_reading = total.seconds();
-  const auto problem = load_problem(comm, arguments.matrix, kind);
+  std::optional<FoundPlacement> placement;
+  OrderParts order_parts;
+  if (arguments.placement == "auto")
+    order_parts = [&](const sparse::SplitMatrix& parts) {
+      placement = find_placement(comm, parts.plan, machine, arguments.network);
+      return placement->order.is_kept ? std::nullopt : std::optional(placement->order.rank_of_part);
+    };
+  const auto problem = load_problem(comm, arguments.matrix, kind, order_parts);
   const auto rhs = make_right_hand_side(comm, problem, arguments.rhs);
   const double read_seconds = total.seconds() - before_reading;
 
@@ -188,6 +201,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
                .ranks = world.size(),
                .threads = threads,
                .partition = arguments.partition,
+               .placement = placement,
                .profile = machine.description,
                .collectives = {},
                .rhs = arguments.rhs,
@@ -242,6 +256,14 @@ void add_solve(CLI::App& app, Run& run) {
                    "Of the time, what trials may cost that are not chosen in the end")
       ->capture_default_str();
   solve->add_option("--partition", arguments->partition, "contiguous or graph (METIS)")
+      ->capture_default_str();
+  solve
+      ->add_option("--placement", arguments->placement,
+                   "auto: parts of the matrix that talk much come to one node, or to near ones; or none")
+      ->capture_default_str();
+  solve
+      ->add_option("--network", arguments->network,
+                   "Between the nodes, for --placement: auto, or as for `ayatori map`")
       ->capture_default_str();
   solve
       ->add_option("--profile", arguments->profile,

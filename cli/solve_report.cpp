@@ -98,6 +98,7 @@ std::string summary(const SolveRun& run) {
   if (!run.profile.empty()) text += fmt::format("profile    {}\n", run.profile);
   if (run.collectives)
     text += fmt::format("schedules  {}: {}\n", run.collectives->tables, count_words(*run.collectives));
+  if (run.placement) text += fmt::format("placement  {}\n", summary(*run.placement));
   text += fmt::format("choice     {}; {}\n", describe(report.choice),
                       implementation_words(report.choice, run.ranks));
   text += fmt::format("because    {}\n", report.why);
@@ -151,6 +152,7 @@ std::string explanation(const SolveRun& run) {
     text += fmt::format("A product moves {} bytes between ranks in {} messages.\n", run.report.halo_bytes,
                         run.report.halo_messages);
   }
+  if (run.placement) text += explanation(*run.placement);
   if (run.collectives) text += schedule_words(*run.collectives);
   return text;
 }
@@ -166,6 +168,7 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
   json["ranks"] = run.ranks;
   json["threads"] = run.threads;
   json["partition"] = run.partition;
+  json["placement"] = run.placement ? to_json(*run.placement) : nlohmann::ordered_json(nullptr);
   json["profile"] =
       run.profile.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.profile);
   json["collectives"] =

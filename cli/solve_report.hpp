@@ -10,6 +10,7 @@
 #include "ayatori/collectives/scheduled_collectives.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/tuning/solve.hpp"
+#include "cli/solve_placement.hpp"
 
 namespace ayatori::cli {
 
@@ -28,6 +29,7 @@ struct SolveRun {
   int ranks = 1;
   int threads = 1;
   std::string partition;
+  std::optional<FoundPlacement> placement;     ///< none if it was not asked for
   std::string profile;                         ///< where the machine's profile comes from; empty without one
   std::optional<CollectiveCalls> collectives;  ///< none without tables of schedules
   std::string rhs;

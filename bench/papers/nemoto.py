@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Redoes the counts of Nemoto et al.'s experiment 2: how many messages of a product stay inside nodes.
+"""Redoes Nemoto et al.'s experiments by the model: 2, how many messages of a product stay inside nodes; 1, what distance costs.
 
 usage: bench/papers/nemoto.py [--ayatori build/release/cli/ayatori] [--ranks 1536,3072,6144] [--partitions rows,graph]
-                              [--n 200] [--folder build/nemoto] [--scotch scotch_gmap]
+                              [--n 200] [--folder build/nemoto] [--scotch scotch_gmap] [--experiment 2]
 
 The 27-point Poisson problem of n^3 unknowns, 16 ranks per node, on a torus of as many nodes as are needed. Graphs are
 made once, kept in FOLDER, and read again from there. With --scotch, Scotch's mapper is given the same graphs with
 bytes as weights, the torus, and no imbalance; its placements are counted here. One row of Markdown for every case.
+
+Experiment 1: 96 ranks, one on each node of a torus of 4 x 6 x 4; every rank exchanges 80 MB with those so many ranks before
+and behind it, round all of them, all at once.
 """
 
 import argparse
@@ -19,10 +22,10 @@ PER_NODE = 16
 TORI = {1536: (4, 6, 4), 3072: (8, 6, 4), 6144: (8, 6, 8)}
 
 
-def run_map(options, *arguments):
+def run_map(options, *arguments, per_node=PER_NODE):
     """The JSON of a run of `ayatori map`."""
     result = options.folder / "result.json"
-    subprocess.run([options.ayatori, "map", *map(str, arguments), "--ranks-per-node", str(PER_NODE), "--json", result],
+    subprocess.run([options.ayatori, "map", *map(str, arguments), "--ranks-per-node", str(per_node), "--json", result],
                    check=True, stderr=subprocess.DEVNULL)
     return json.loads(result.read_text())
 
@@ -81,6 +84,24 @@ def scotch(options, path, ranks):
     return 100 * len(inside) / len(edges), 100 * sum(inside) / total, hop_bytes, min(counts), max(counts), seconds
 
 
+def distances(options):
+    """Experiment 1: what exchanges at a distance between rank numbers cost in order, and placed."""
+    ranks, size = 96, 80_000_000
+    print("| software hops | hardware hops: order, mean | most | placed, mean | most | exchange, ms: order | placed | ratio |")
+    print("|" + "---|" * 8)
+    for apart in range(5, 50, 5):
+        path = options.folder / f"distance-{apart}.mtx"
+        entries = "".join(f"{a + 1} {b + 1} {size}\n" for a in range(ranks)
+                          for b in sorted({(a - apart) % ranks, (a + apart) % ranks}))
+        path.write_text("%%MatrixMarket matrix coordinate real general\n"
+                        f"{ranks} {ranks} {entries.count(chr(10))}\n{entries}")
+        result = run_map(options, "--graph", path, "--network", "torus:4x6x4", per_node=1)
+        order, placed = result["order_of_ranks"], result["placed"]
+        print(f"| {apart} | {order['mean_hops']:.2f} | {order['most_hops']} | {placed['mean_hops']:.2f} | {placed['most_hops']} "
+              f"| {1e3 * order['seconds']:.1f} | {1e3 * placed['seconds']:.1f} | {placed['seconds'] / order['seconds']:.2f} |",
+              flush=True)
+
+
 def share(metrics, what):
     return f"{100 * metrics[what + '_inside'] / metrics[what]:.0f} %"
 
@@ -93,8 +114,12 @@ def main():
     parser.add_argument("--n", type=int, default=200)
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("build/nemoto"))
     parser.add_argument("--scotch")
+    parser.add_argument("--experiment", type=int, choices=(1, 2), default=2)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
+    if options.experiment == 1:
+        distances(options)
+        return
     print("| parts | ranks | messages | made small | order: messages inside | dealt round | placed | bytes inside: order "
           "| placed | hop-bytes: order | placed | exchange, us: order | dealt round | placed | s |")
     print("|" + "---|" * 15)

@@ -53,7 +53,7 @@ class Map(CommandTest):
             "openmpi5": "mpirun -n 24 --map-by rankfile:file=out PROGRAM",
             "mpich": "mpiexec -n 24 -f out PROGRAM",
             "slurm": "SLURM_HOSTFILE=out srun -n 24 --distribution=arbitrary PROGRAM",
-            "cray": "cp out MPICH_RANK_ORDER; MPICH_RANK_REORDER_METHOD=3 srun -n 24 --ntasks-per-node=4 PROGRAM",
+            "cray": "cp out MPICH_RANK_ORDER; MPICH_RANK_REORDER_METHOD=3 srun -n 24 --distribution=plane=4 PROGRAM",
             "fujitsu": 'pjsub --mpi "rank-map-hostfile=out" JOB',
         }.items():
             done = self.run_ayatori(*GRID, "--launcher", launcher, "--hosts", "hosts", "-o", "out")
@@ -86,6 +86,21 @@ class Map(CommandTest):
         self.assertEqual(placement["order_of_ranks"]["bytes_inside"], 0)
         self.assertEqual(placement["placed"]["bytes_inside"], 9 * 300)
         self.assertEqual(done.stdout.split(), [f"host{node}" for node in placement["node_of_rank"]])
+
+    def test_uneven_nodes_of_a_trace_stay_uneven(self):
+        hosts = [f"host{name}" for name in "abaabcaab"]
+        messages = [[a, (a + 1) % 9, 1, 100] for a in range(9)]
+        self.write("trace.json", trace(messages, 9, hosts))
+        placement, done = self.place("map", "--trace", "trace.json", "--objective", "messages", "--launcher", "slurm")
+        self.assertEqual([placement["node_of_rank"].count(node) for node in range(3)], [5, 3, 1])
+        self.assertEqual(placement["ranks_per_node"], 5)
+        self.assertEqual(placement["order_of_ranks"]["messages_inside"],
+                         sum(hosts[a] == hosts[(a + 1) % 9] for a in range(9)))
+        self.assertEqual(placement["placed"]["messages_inside"], 6)
+        self.assertEqual(done.stdout.split(), [f"host{'abc'[node]}" for node in placement["node_of_rank"]])
+        done = self.run_ayatori("map", "--trace", "trace.json", "--launcher", "cray")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--launcher slurm", done.stderr)
 
     def test_graphs_of_both_formats(self):
         order = list(range(1, 13))

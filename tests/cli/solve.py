@@ -204,6 +204,30 @@ class Solve(CommandTest):
         self.assertIn(f"table.json: no schedules for {RANKS} rank", done.stderr)
         self.assertEqual(result["collectives"]["schedules"], [])
 
+    def test_placement_on_one_node(self):
+        for partition in ("contiguous", "graph"):
+            result, done = self.solve("elliptic2d-5:n=20", "--rhs", "solution-random:3", "--rtol", "1e-11", "--placement",
+                                      "auto", "--network", "torus:2x2", "--partition", partition, "--explain")
+            self.check(result)
+            self.assertLess(result["true_error"], 1e-6)
+            placement = result["placement"]
+            self.assertEqual((placement["nodes"], placement["network"], placement["kept"]), (1, "torus:2x2", True))
+            self.assertEqual(placement["messages"], result["communication"]["halo_messages_per_product"])
+            self.assertEqual(placement["before"]["messages_inside"], placement["messages"])
+            self.assertEqual(placement["rank_of_part"], list(range(RANKS)))
+            self.assertIn("all ranks are on one node: nothing to place", done.stderr)
+        self.assertIsNone(self.solve("poisson2d-5:n=9")[0]["placement"])
+
+    def test_bad_placement(self):
+        for arguments, word in ((["--placement", "best"], "'none'"), (["--network", "flat"], "--placement auto"),
+                                (["--placement", "auto", "--network", "ring"], "torus"),
+                                (["--placement", "auto", "--network", "torus:0"], "torus:0")):
+            with self.subTest(arguments):
+                done = self.run_ayatori("solve", "poisson2d-5:n=9", *arguments)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(word, done.stderr)
+                self.assertEqual(done.stderr.count("ayatori: "), 1, done.stderr)
+
     def test_quiet(self):
         _, done = self.solve("poisson2d-5:n=5", "-q")
         self.assertEqual(done.stderr, "")

@@ -30,5 +30,17 @@ TEST(Launchers, FilesThatTheyRead) {
   EXPECT_THROW(file_of("fujitsu", {}, "torus:2x2x2x2"), InputError);
 }
 
+TEST(Launchers, AReorderFileKnowsOnlyTheLastNodeToBeSmaller) {
+  const auto& cray = find_named(launchers(), "cray", "launcher");
+  const std::vector<std::string> no_names;
+  const auto network = make_network("flat", 4);
+  const auto write = [&](const std::vector<int>& node_of_rank) {
+    return cray.write({node_of_rank, no_names, *network});
+  };
+  EXPECT_EQ(write({2, 0, 1, 0, 1}), "1,3\n2,4\n0\n");
+  EXPECT_THROW(write({0, 1, 1}), InputError);
+  EXPECT_THROW(write({0, 0, 1, 2, 2}), InputError);
+}
+
 }  // namespace
 }  // namespace ayatori::mapping

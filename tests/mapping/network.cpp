@@ -136,6 +136,7 @@ TEST(Networks, NonsenseIsRefused) {
                            "mesh:2000",
                            "tree",
                            "tree:a",
+                           "tree:1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1",
                            "fat-tree",
                            "fat-tree:4:",
                            "fat-tree:4:0",

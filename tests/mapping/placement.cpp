@@ -13,7 +13,7 @@ namespace {
 
 Placement place_on(const CommGraph& graph, const char* spec, int per_node, const Objective& objective) {
   const int nodes = (graph.ranks() - 1) / per_node + 1;
-  return place(graph, *make_network(spec, nodes), CostModel(), per_node, objective);
+  return place(graph, *make_network(spec, nodes), CostModel(), in_order(graph.ranks(), per_node), objective);
 }
 
 const Objective& by(const char* name) {
@@ -27,7 +27,7 @@ TEST(Place, EveryNodeGetsItsRanksAndNothingGetsWorse) {
       const int nodes = (ranks - 1) / per_node + 1;
       const auto network = make_network(spec, nodes);
       for (const Objective& objective : objectives()) {
-        const auto placement = place(graph, *network, CostModel(), per_node, objective);
+        const auto placement = place(graph, *network, CostModel(), in_order(ranks, per_node), objective);
         for (int node = 0; node < nodes; ++node)
           EXPECT_EQ(std::ranges::count(placement.node_of, node), std::min(per_node, ranks - node * per_node))
               << spec << ", " << ranks << " by " << per_node;
@@ -45,6 +45,28 @@ TEST(Place, EveryNodeGetsItsRanksAndNothingGetsWorse) {
   }
 }
 
+TEST(Place, UnevenNodesKeepAsManyRanksAsTheyHave) {
+  const std::vector<int> sizes{3, 1, 4, 2, 2, 4};
+  std::vector<int> order;
+  for (int node = 0; node < 6; ++node) order.insert(order.end(), sizes[node], node);
+  const auto mixing = shuffled(16, 3);
+  for (int rank = 0; rank < 16; ++rank) std::swap(order[rank], order[mixing[rank]]);
+  const CommGraph graph(16, random_messages(16, 60, 7));
+  for (const char* spec : {"flat", "torus:3x2", "tree:2"}) {
+    const auto network = make_network(spec, 6);
+    for (const Objective& objective : objectives()) {
+      const auto placement = place(graph, *network, CostModel(), order, objective);
+      for (int node = 0; node < 6; ++node)
+        EXPECT_EQ(std::ranges::count(placement.node_of, node), sizes[node]) << spec << ", " << objective.name;
+      const auto value = [&](const std::vector<int>& node_of) {
+        return objective.value(Evaluation(graph, *network, CostModel(), node_of).metrics());
+      };
+      EXPECT_EQ(placement.attempts.front().value, value(order));
+      EXPECT_LT(value(placement.node_of), value(order)) << spec << ", " << objective.name;
+    }
+  }
+}
+
 TEST(Place, TheSameTwice) {
   const CommGraph graph(200, random_messages(200, 1000, 9));
   EXPECT_EQ(place_on(graph, "torus:5x5", 8, by("time")).node_of,
@@ -55,7 +77,7 @@ TEST(Place, AShuffledGridIsCutIntoSquares) {
   constexpr int side = 16;
   const CommGraph graph(side * side, grid_messages(side, side, false, shuffled(side * side, 4)));
   const auto network = make_network("flat", side);
-  const auto placement = place(graph, *network, CostModel(), side, by("messages"));
+  const auto placement = place(graph, *network, CostModel(), in_order(side * side, side), by("messages"));
   const auto metrics = Evaluation(graph, *network, CostModel(), placement.node_of).metrics();
   // 4 x 4 tiles: 24 edges in each of 16 of the 480; a fifth of that by chance.
   EXPECT_GE(metrics.inside.messages, 2 * 360);
@@ -65,7 +87,7 @@ TEST(Place, AShuffledGridIsCutIntoSquares) {
 TEST(Place, AShuffledTorusIsLaidOntoATorus) {
   const CommGraph graph(36, grid_messages(6, 6, true, shuffled(36, 8)));
   const auto network = make_network("torus:6x6", 36);
-  const auto placement = place(graph, *network, CostModel(), 1, by("hop-bytes"));
+  const auto placement = place(graph, *network, CostModel(), in_order(36, 1), by("hop-bytes"));
   const auto metrics = Evaluation(graph, *network, CostModel(), placement.node_of).metrics();
   EXPECT_LE(metrics.mean_hops, 1.35) << "1 is the best, 3.1 what chance gives";
 }
@@ -86,11 +108,12 @@ TEST(Place, WhereNothingHelpsTheOrderStays) {
 TEST(Place, ANetworkThatIsTooSmallIsRefused) {
   const CommGraph graph(24, std::vector<Message>());
   const auto network = make_network("torus:5", 5);
-  EXPECT_THROW(place(graph, *network, CostModel(), 4, by("time")), InputError);
+  EXPECT_THROW(place(graph, *network, CostModel(), in_order(24, 4), by("time")), InputError);
 }
 
 TEST(DealtRound, AsManyOnEachNodeAsInOrder) {
-  EXPECT_EQ(dealt_round(7, 3), (std::vector<int>{0, 1, 2, 0, 1, 0, 1}));
+  EXPECT_EQ(dealt_round(in_order(7, 3)), (std::vector<int>{0, 1, 2, 0, 1, 0, 1}));
+  EXPECT_EQ(dealt_round(std::vector<int>{1, 1, 0, 2, 1}), (std::vector<int>{0, 1, 2, 1, 1}));
   EXPECT_EQ(in_order(7, 3), (std::vector<int>{0, 0, 0, 1, 1, 1, 2}));
 }
 

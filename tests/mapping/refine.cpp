@@ -46,6 +46,22 @@ TEST(RefineSum, TheSumFallsAndNoPairCouldStillGain) {
   }
 }
 
+TEST(RefineSum, WhereAllTalkToAllItEndsEarly) {
+  // Until nobody could gain it would take minutes, which the test's time limit would not grant.
+  constexpr int ranks = 512;
+  const auto network = make_network("torus:4x4x4", 64);
+  const PairCost cost{"", 0, 1, 0, 1};
+  std::vector<Message> messages;
+  for (int a = 0; a < ranks; ++a) {
+    for (int b = 0; b < a; ++b) messages.push_back({a, b, 1, static_cast<int>(random_bits(a, b) % 1000)});
+  }
+  const auto graph = weigh(CommGraph(ranks, messages), cost);
+  auto node_of = in_order(ranks, 8);
+  const double before = sum_of(graph, *network, cost, node_of);
+  EXPECT_GT(refine_sum(graph, *network, cost, {}, node_of), 0);
+  EXPECT_LT(sum_of(graph, *network, cost, node_of), before);
+}
+
 TEST(ShakeSum, LeavesWhereTheLocalSearchIsStuckAndNeverGetsWorse) {
   constexpr int side = 12;
   const auto network = make_network("torus:3x3", 9);

@@ -65,6 +65,14 @@ TEST(Trace, NonsenseIsRefused) {
   EXPECT_NE(error_of(read_trace, trace("[]", "0", "[]")), "");
   EXPECT_NE(error_of(read_trace, trace("[]", "3", R"(["a"])")), "");
   EXPECT_THROW(read_trace("/no/such/trace"), InputError);
+  for (const char* message :
+       {"[0, 4294967297, 1, 1]", "[0, 3, 1, 1]", "[0, -1, 1, 1]", "[0, 1, 1.5, 1]",
+        "[0, 1, 1, 9007199254740993]", "[0, 1, 1, 18446744073709551615]", "[0, 1, 1, 1, 1]"})
+    EXPECT_NE(error_of(read_trace, trace(fmt::format("[{}]", message))), "") << message;
+  EXPECT_NE(error_of(read_trace, trace("[]", "4294967299")), "");
+  for (const char* hosts :
+       {R"(["a", "a", ""])", R"(["a", "a", "b c"])", R"(["a", "a", "b\n"])", R"(["a", "a", 1])"})
+    EXPECT_NE(error_of(read_trace, trace("[]", "3", hosts)), "") << hosts;
 }
 
 TEST(MetisGraph, EdgesWithAndWithoutWeights) {

@@ -49,16 +49,22 @@ std::string hydra_hosts(const LaunchPlan& plan) {
   return text;
 }
 
-/// Ranks in the order of the places that they take, one line for every node.
+/// Ranks in the order of the places that they take, one line for every node. The launcher deals out places in
+/// blocks of as many each, and what is left to the last node.
 std::string reorder_file(const LaunchPlan& plan) {
-  std::vector<std::string> lines(plan.network.nodes());
-  for (std::size_t rank = 0; rank < plan.node_of.size(); ++rank) {
-    std::string& line = lines[plan.node_of[rank]];
-    line += fmt::format("{}{}", line.empty() ? "" : ",", rank);
-  }
+  std::vector<std::vector<std::size_t>> ranks_of(plan.network.nodes());
+  for (std::size_t rank = 0; rank < plan.node_of.size(); ++rank) ranks_of[plan.node_of[rank]].push_back(rank);
+  std::erase_if(ranks_of, [](const auto& ranks) { return ranks.empty(); });
   std::string text;
-  for (const auto& line : lines) {
-    if (!line.empty()) text += line + "\n";
+  for (const auto& ranks : ranks_of) {
+    const bool is_last = &ranks == &ranks_of.back();
+    const std::size_t block = ranks_of.front().size();
+    if (is_last ? ranks.size() > block : ranks.size() != block)
+      throw InputError(
+          fmt::format("--launcher cray: a reorder file wants as many ranks on every node, but {} and {} are "
+                      "there: --launcher slurm can do without",
+                      block, ranks.size()));
+    text += fmt::format("{}\n", fmt::join(ranks, ","));
   }
   return text;
 }
@@ -87,9 +93,10 @@ std::span<const Launcher> launchers() {
       Launcher{"mpich", "mpiexec -n N -f FILE PROGRAM", true, hydra_hosts},
       Launcher{"slurm", "SLURM_HOSTFILE=FILE srun -n N --distribution=arbitrary PROGRAM", true,
                hosts_by_rank},
-      Launcher{"cray",
-               "cp FILE MPICH_RANK_ORDER; MPICH_RANK_REORDER_METHOD=3 srun -n N --ntasks-per-node=K PROGRAM",
-               false, reorder_file},
+      Launcher{
+          "cray",
+          "cp FILE MPICH_RANK_ORDER; MPICH_RANK_REORDER_METHOD=3 srun -n N --distribution=plane=K PROGRAM",
+          false, reorder_file},
       Launcher{"fujitsu", "pjsub --mpi \"rank-map-hostfile=FILE\" JOB", false, rank_map}};
   return list;
 }

@@ -19,9 +19,11 @@ struct LaunchPlan {
 /// An entry in the list of launchers and their files.
 struct Launcher {
   std::string_view name;
-  std::string_view usage;  ///< how the file is used; FILE stands for it, N for the number of ranks
+  std::string_view usage;  ///< how the file is used; FILE stands for it, N for the number of ranks, K
+                           ///< for those of a node
   bool needs_hosts;        ///< whether it cannot do without the names of hosts
-  /// The file's content. Throws InputError where the launcher has no words for this network.
+  /// The file's content. Throws InputError where the launcher has no words for this network, or
+  /// for nodes that take unlike numbers of ranks.
   std::string (*write)(const LaunchPlan& plan);
 };
 

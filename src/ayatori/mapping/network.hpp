@@ -6,6 +6,10 @@
 #include <string_view>
 #include <vector>
 
+namespace ayatori::machine {
+struct Profile;
+}
+
 namespace ayatori::mapping {
 
 /// A link in one direction, between two vertices of the network: nodes come first, then switches.
@@ -81,5 +85,9 @@ std::span<const NetworkType> network_types();
 
 /// The network of a spec such as "torus:4x6x4", with so many nodes at least. Throws InputError.
 std::unique_ptr<Network> make_network(const std::string& spec, int nodes);
+
+/// The nodes of a profile below the levels that infer_levels() has found above them. `name` is what to call
+/// the profile in errors. Throws InputError if it knows of one node only, or no costs of both levels.
+std::unique_ptr<Network> measured_network(const machine::Profile& profile, const std::string& name);
 
 }  // namespace ayatori::mapping

@@ -287,7 +287,13 @@ std::vector<std::int32_t> partition_rows(Pattern& pattern, int parts) {
   if (rows < 2 * static_cast<std::int64_t>(parts))
     throw InputError(fmt::format("{} rows are too few for {} parts", rows, parts));
   std::vector<idx_t> weights(rows);
-  for (idx_t row = 0; row < rows; ++row) weights[row] = pattern.start[row + 1] - pattern.start[row] + 2;
+  // METIS adds weights up in its index type: a large pattern's are divided until their sum fits.
+  const std::int64_t sum = static_cast<std::int64_t>(pattern.neighbour.size()) + 2 * std::int64_t{rows};
+  const std::int64_t unit = 1 + sum / (std::numeric_limits<idx_t>::max() / 2);
+  for (idx_t row = 0; row < rows; ++row) {
+    const std::int64_t weight = std::int64_t{pattern.start[row + 1]} - pattern.start[row] + 2;
+    weights[row] = static_cast<idx_t>((weight + unit - 1) / unit);
+  }
   idx_t constraints = 1;
   idx_t part_count = parts;
   idx_t cut = 0;

@@ -13,27 +13,50 @@ namespace ayatori::mapping {
 
 namespace {
 
-std::vector<int> capacities_of(int ranks, int ranks_per_node) {
-  std::vector<int> capacities(ranks / ranks_per_node, ranks_per_node);
-  if (ranks % ranks_per_node > 0) capacities.push_back(ranks % ranks_per_node);
+/// How many ranks are on each node.
+std::vector<int> capacities_of(std::span<const int> order) {
+  std::vector<int> capacities(order.empty() ? 0 : std::ranges::max(order) + 1, 0);
+  for (const int node : order) ++capacities[node];
   return capacities;
 }
 
-using Start = std::vector<int> (*)(const WeightedGraph& graph, const Network& network, const PairCost& cost,
-                                   std::span<const int> capacities);
+/// Where the ranks are, and how many each node takes.
+struct Places {
+  std::span<const int> order;
+  std::vector<int> capacities;
+};
 
-std::vector<int> place_in_order(const WeightedGraph&, const Network&, const PairCost&,
-                                std::span<const int> capacities) {
-  std::vector<int> node_of;
-  for (std::size_t node = 0; node < capacities.size(); ++node)
-    node_of.insert(node_of.end(), capacities[node], static_cast<int>(node));
-  return node_of;
+using Start = std::vector<int> (*)(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+                                   const Places& places);
+
+std::vector<int> place_in_order(const WeightedGraph&, const Network&, const PairCost&, const Places& places) {
+  return {places.order.begin(), places.order.end()};
+}
+
+std::vector<int> bisect(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+                        const Places& places) {
+  return assign_by_bisection(graph, network, cost, places.capacities);
+}
+
+/// Groups that came to nodes of another size change places until each is on one of its own.
+void match_sizes(std::span<const int> capacities, std::vector<int>& node_of) {
+  const auto groups = static_cast<int>(node_of.size());
+  const auto is_wrong = [&](int group) { return capacities[group] != capacities[node_of[group]]; };
+  for (int group = 0; group < groups; ++group) {
+    if (!is_wrong(group)) continue;
+    for (int other = 0; other < groups; ++other) {
+      if (!is_wrong(other) || capacities[node_of[other]] != capacities[group]) continue;
+      std::swap(node_of[group], node_of[other]);
+      break;
+    }
+  }
 }
 
 /// Groups of minimum cut, improved as if all nodes were equally far, then put onto the network as a whole
 /// each.
 std::vector<int> place_groups(const WeightedGraph& graph, const Network& network, const PairCost& cost,
-                              std::span<const int> capacities) {
+                              const Places& places) {
+  const auto& capacities = places.capacities;
   const auto nodes = static_cast<int>(capacities.size());
   auto group_of = group_exactly(graph, capacities);
   PairCost cut = cost;
@@ -43,8 +66,7 @@ std::vector<int> place_groups(const WeightedGraph& graph, const Network& network
   const auto groups = contract(graph, group_of, nodes);
   const std::vector<int> one_each(nodes, 1);
   auto node_of = assign_by_bisection(groups, network, cost, one_each);
-  // The last group may be a smaller one, which only the last node is for.
-  std::swap(node_of.back(), *std::ranges::find(node_of, nodes - 1));
+  match_sizes(capacities, node_of);
   refine_sum(groups, network, cost, capacities, node_of);
   for (int& group : group_of) group = node_of[group];
   return group_of;
@@ -57,7 +79,7 @@ struct NamedStart {
 
 constexpr std::array starts{NamedStart{"order of ranks, refined", place_in_order},
                             NamedStart{"groups of minimum cut", place_groups},
-                            NamedStart{"recursive bisection", assign_by_bisection}};
+                            NamedStart{"recursive bisection", bisect}};
 
 /// A placement that may become the one.
 struct Candidate {
@@ -77,14 +99,14 @@ std::size_t sums_to_try(std::size_t sums, const CommGraph& graph) {
 
 /// Every start by every sum, refined on that sum, and on the first where that is the objective.
 std::vector<Candidate> find_candidates(const CommGraph& graph, const Network& network, const CostModel& model,
-                                       std::span<const int> capacities, const Objective& objective) {
+                                       const Places& places, const Objective& objective) {
   std::vector<Candidate> candidates;
   const auto costs = objective.pair_costs(model);
   const auto own = weigh(graph, costs.front());
   for (const PairCost& cost : std::span(costs).first(sums_to_try(costs.size(), graph))) {
     const auto weighted = weigh(graph, cost);
     for (const auto& [name, start] : starts) {
-      auto node_of = start(weighted, network, cost, capacities);
+      auto node_of = start(weighted, network, cost, places);
       refine_sum(weighted, network, cost, {}, node_of);
       if (objective.is_sum) refine_sum(own, network, costs.front(), {}, node_of);
       const double value = objective.value(Evaluation(graph, network, model, node_of).metrics());
@@ -131,32 +153,34 @@ std::vector<int> in_order(int ranks, int ranks_per_node) {
   return node_of;
 }
 
-std::vector<int> dealt_round(int ranks, int ranks_per_node) {
-  const auto capacities = capacities_of(ranks, ranks_per_node);
+std::vector<int> dealt_round(std::span<const int> order) {
+  const auto capacities = capacities_of(order);
   std::vector<int> node_of;
-  for (int round = 0; round < ranks_per_node; ++round) {
-    for (int node = 0; node < static_cast<int>(capacities.size()); ++node) {
-      if (round < capacities[node]) node_of.push_back(node);
+  for (int round = 0; node_of.size() < order.size(); ++round) {
+    for (std::size_t node = 0; node < capacities.size(); ++node) {
+      if (round < capacities[node]) node_of.push_back(static_cast<int>(node));
     }
   }
   return node_of;
 }
 
-Placement place(const CommGraph& graph, const Network& network, const CostModel& model, int ranks_per_node,
-                const Objective& objective) {
-  const auto capacities = capacities_of(graph.ranks(), ranks_per_node);
-  if (static_cast<int>(capacities.size()) > network.nodes())
-    throw InputError(fmt::format("{} ranks, {} per node: the network has only {} nodes", graph.ranks(),
-                                 ranks_per_node, network.nodes()));
-  const auto order = in_order(graph.ranks(), ranks_per_node);
+Placement place(const CommGraph& graph, const Network& network, const CostModel& model,
+                std::span<const int> order, const Objective& objective) {
+  AYATORI_ASSERT(static_cast<int>(order.size()) == graph.ranks());
+  const Places places{order, capacities_of(order)};
+  const auto nodes = static_cast<int>(places.capacities.size());
+  AYATORI_ASSERT(std::ranges::count(places.capacities, 0) == 0);
+  if (nodes > network.nodes())
+    throw InputError(
+        fmt::format("{} ranks on {} nodes: the network has only {}", graph.ranks(), nodes, network.nodes()));
   const Attempt of_order{"order of ranks",
                          objective.value(Evaluation(graph, network, model, order).metrics())};
-  Placement placement{order, {of_order}, of_order.how, true};
-  if (capacities.size() < 2) return placement;
+  Placement placement{{order.begin(), order.end()}, {of_order}, of_order.how, true};
+  if (nodes < 2) return placement;
 
-  auto candidates = find_candidates(graph, network, model, capacities, objective);
+  auto candidates = find_candidates(graph, network, model, places, objective);
   for (const auto& candidate : candidates) placement.attempts.push_back(candidate.attempt);
-  candidates.insert(candidates.begin(), {of_order, order});
+  candidates.insert(candidates.begin(), {of_order, placement.node_of});
   std::ranges::stable_sort(candidates, {}, [](const Candidate& c) { return c.attempt.value; });
   constexpr std::size_t finalists = 3;
   candidates.resize(std::min(candidates.size(), finalists));

@@ -12,8 +12,8 @@ namespace ayatori::mapping {
 /// Ranks in their order, so many on each node, the last node perhaps with fewer.
 std::vector<int> in_order(int ranks, int ranks_per_node);
 
-/// Ranks dealt round the nodes, for comparison; as many on each node as in_order().
-std::vector<int> dealt_round(int ranks, int ranks_per_node);
+/// Ranks dealt round the nodes, for comparison; as many on each node as `order` puts there.
+std::vector<int> dealt_round(std::span<const int> order);
 
 /// A way to place the ranks, and what it came to.
 struct Attempt {
@@ -28,12 +28,12 @@ struct Placement {
   bool is_order;                  ///< nothing was better than the order of ranks
 };
 
-/// Places ranks on the first nodes of a network, exactly ranks_per_node on each, the last node taking what is
-/// left. Of several starts (the order of ranks; groups of minimum cut, put onto the network by bisection;
-/// ranks put there by bisection) each is refined by exchanges, the best one by the true value of the
-/// objective. Never worse than the order of ranks. The same for the same input. Throws InputError if the
-/// network is too small.
-Placement place(const CommGraph& graph, const Network& network, const CostModel& model, int ranks_per_node,
-                const Objective& objective);
+/// Places ranks on the first nodes of a network, on each exactly as many as `order` has there: the node of
+/// every rank as it is, or would be, and every node of them has a rank. Of several starts (that order; groups
+/// of minimum cut, put onto the network by bisection; ranks put there by bisection) each is refined by
+/// exchanges, the best one by the true value of the objective. Never worse than the order. The same for the
+/// same input. Throws InputError if the network is too small.
+Placement place(const CommGraph& graph, const Network& network, const CostModel& model,
+                std::span<const int> order, const Objective& objective);
 
 }  // namespace ayatori::mapping

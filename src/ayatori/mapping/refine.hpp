@@ -11,7 +11,8 @@ namespace ayatori::mapping {
 
 /// Exchanges pairs of vertices between nodes while that makes the sum of weight times distance smaller: each
 /// vertex with those on the nodes of its neighbours, and of their neighbours. Only vertices of the same size
-/// change places (`sizes` empty: all are alike). Gives the number of exchanges.
+/// change places (`sizes` empty: all are alike). Ends early where edges are so many that it would take
+/// minutes. Gives the number of exchanges.
 std::int64_t refine_sum(const WeightedGraph& graph, const Network& network, const PairCost& cost,
                         std::span<const int> sizes, std::vector<int>& node_of);
 

@@ -15,7 +15,7 @@ struct Size {
   std::string suffix;
 };
 
-/// "4x6x4m": from 1 to 1048576 each. Throws InputError that gives the syntax of the type.
+/// "4x6x4m": up to 32 of them, from 1 to 1048576 each. Throws InputError that gives the syntax of the type.
 std::vector<Size> parse_sizes(const NetworkType& type, std::string_view text);
 
 /// Throws InputError that gives the syntax of the type.

@@ -134,11 +134,15 @@ std::unique_ptr<Network> make_fat_tree(const std::string& arguments, int nodes) 
   return make_regular(fat_tree, arguments, nodes, arguments.substr(0, colon), narrowing);
 }
 
-/// The levels of a profile above its nodes, as infer_levels() has found them.
 std::unique_ptr<Network> make_measured(const std::string& path, int) {
   if (path.empty()) refuse(measured, path);
-  const machine::Profile profile = machine::load_profile(path);
-  const double link = cost_model(profile, path).link_bandwidth;
+  return measured_network(machine::load_profile(path), path);
+}
+
+}  // namespace
+
+std::unique_ptr<Network> measured_network(const machine::Profile& profile, const std::string& name) {
+  const double link = cost_model(profile, name).link_bandwidth;
   const int nodes = profile.nodes();
   std::vector<SwitchLevel> levels;
   for (const machine::Level& level : profile.levels) {
@@ -155,11 +159,9 @@ std::unique_ptr<Network> make_measured(const std::string& path, int) {
     levels.push_back(std::move(switches));
   }
   if (levels.empty() || levels.back().groups > 1)
-    throw InputError(fmt::format("{}: the profile has no level that joins all nodes", path));
+    throw InputError(fmt::format("{}: the profile has no level that joins all nodes", name));
   return std::make_unique<Tree>(nodes, std::move(levels));
 }
-
-}  // namespace
 
 const NetworkType flat{"flat", "flat", "all nodes on one switch", make_flat};
 

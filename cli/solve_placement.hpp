@@ -1,0 +1,39 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "ayatori/comm/comm.hpp"
+#include "ayatori/mapping/part_order.hpp"
+#include "ayatori/sparse/halo.hpp"
+#include "cli/machine_profile.hpp"
+
+namespace ayatori::cli {
+
+/// What `solve --placement auto` has found.
+struct FoundPlacement {
+  mapping::PartOrder order;
+  std::string network;  ///< as --network says it, "measured", or "flat"
+  std::string costs;    ///< where those of messages come from
+};
+
+/// Throws InputError for a --placement or --network that there is not, and a network without a placement.
+/// Called on rank 0.
+void check_placement(const std::string& placement, const std::string& network);
+
+/// Collective. Which rank should take which part of the matrix that `plan` belongs to, so that its halo
+/// exchange is predicted to take least. `network`: "auto" (the levels of the profile, if it is one of a job
+/// that is spread over nodes just as this one; otherwise one switch) or a spec, whose nodes are those of the
+/// job in the order of their lowest ranks. Throws InputError, agreed.
+FoundPlacement find_placement(const comm::Comm& comm, const sparse::HaloPlan& plan,
+                              const FoundProfile& machine, const std::string& network);
+
+/// In one line: what was found, and what it promises.
+std::string summary(const FoundPlacement& placement);
+
+/// What it goes by, and what finding it took.
+std::string explanation(const FoundPlacement& placement);
+
+nlohmann::ordered_json to_json(const FoundPlacement& placement);
+
+}  // namespace ayatori::cli
