@@ -1,7 +1,5 @@
 #include "bench/local_radix_sort.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -9,20 +7,12 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
+#include "bench/cache_sizes.hpp"
 #include "bench/spread_keys.hpp"
 
 namespace ayatori::bench {
 
 namespace {
-
-/// Bytes that a core can keep near itself; what is usual where the system does not tell.
-std::int64_t cache_bytes() {
-  std::int64_t bytes = 0;
-#ifdef _SC_LEVEL2_CACHE_SIZE
-  bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-#endif
-  return bytes > 0 ? bytes : std::int64_t{256} << 10;
-}
 
 /// Keys to be sorted by their lowest `bits`. They are in `data`; `other` is as long. The result is wanted
 /// there or here.
@@ -125,7 +115,7 @@ class RadixSort {
 
   int digit_bits_;
   int threads_;
-  std::int64_t cache_ = cache_bytes();
+  std::int64_t cache_ = cache_sizes().second;
 };
 
 }  // namespace
