@@ -107,7 +107,7 @@ TEST(Matmul, IsTimedAndVerified) {
   for (const char* form : {"broadcast", "overlap"}) {
     MatmulOptions options;
     options.n = 65;
-    options.repetitions = 3;
+    options.repetitions = 2;
     options.form = form;
     const auto result = time_matmul(comm::Comm::world(), options);
     ASSERT_EQ(result.timings.size(), 2U);
