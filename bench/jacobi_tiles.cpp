@@ -35,7 +35,7 @@ template <int Width>
 /// cache.
 class RowRing {
  public:
-  RowRing(std::int64_t columns, int sweeps)
+  RowRing(std::int64_t columns, std::int64_t sweeps)
       : stride_((columns + 7) / 8 * 8 + 8), values_(stride_ * (3 * sweeps + 1), 0.0) {}
 
   double* zeros() { return values_.data(); }
@@ -92,10 +92,10 @@ struct TileSize {
 
 /// As wide as half of a core's second cache allows, so that little is computed twice at the sides; as many
 /// more pieces of rows as it takes to give every thread a share of several.
-TileSize choose_tile(const Rect& part, int sweeps, int threads) {
+TileSize choose_tile(const Rect& part, std::int64_t sweeps, std::int64_t threads) {
   constexpr std::int64_t tiles_of_thread = 2;
   const auto cut = [](std::int64_t n, std::int64_t parts) { return (n + parts - 1) / parts; };
-  const std::int64_t bytes_of_column = 3 * static_cast<std::int64_t>(sizeof(double)) * sweeps;
+  const std::int64_t bytes_of_column = 3 * std::int64_t{sizeof(double)} * sweeps;
   const std::int64_t widest =
       std::max<std::int64_t>(cache_sizes().second / 2 / bytes_of_column - 2 * sweeps, 2 * sweeps);
   const std::int64_t across = cut(part.columns.size(), widest);
@@ -136,7 +136,7 @@ void sweep(const GridBlock& from, GridBlock& to, const Rect& part, int sweeps,
   FirstException exception;
 #pragma omp parallel num_threads(threads)
   exception.guard([&] {
-    RowRing ring(size.columns + 2 * sweeps + 2, sweeps);
+    RowRing ring(size.columns + 2 * (std::int64_t{sweeps} + 1), sweeps);
     for (auto t = static_cast<std::size_t>(omp_get_thread_num()); t < tiles.size();
          t += omp_get_num_threads()) {
       // Levels are zero beside the grid: where a tile before this one kept values, there may be others now.

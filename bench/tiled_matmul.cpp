@@ -100,7 +100,7 @@ template <int Width>
   for (std::int64_t l = 0; l < k; ++l) {
     sparse::Vector<Width> row[Shape::vectors];
 #pragma GCC unroll 4
-    for (int v = 0; v < Shape::vectors; ++v) row[v] = sparse::load<Width>(b + v * Width);
+    for (int v = 0; v < Shape::vectors; ++v) row[v] = sparse::load<Width>(b + std::int64_t{v} * Width);
 #pragma GCC unroll 8
     for (int i = 0; i < Shape::rows; ++i) {
 #pragma GCC unroll 4
@@ -113,7 +113,7 @@ template <int Width>
   for (int i = 0; i < Shape::rows; ++i) {
 #pragma GCC unroll 4
     for (int v = 0; v < Shape::vectors; ++v) {
-      double* to = c + i * c_row + v * Width;
+      double* to = c + i * c_row + std::int64_t{v} * Width;
       sparse::store<Width>(to, sparse::load<Width>(to) + sums[i][v]);
     }
   }
