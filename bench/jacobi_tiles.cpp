@@ -39,7 +39,9 @@ class RowRing {
       : stride_((columns + 7) / 8 * 8 + 8), values_(stride_ * (3 * sweeps + 1), 0.0) {}
 
   double* zeros() { return values_.data(); }
-  double* row(int level, std::int64_t row) { return values_.data() + stride_ * (3 * level + row % 3 + 1); }
+  double* row(int level, std::int64_t row) {
+    return values_.data() + stride_ * (std::int64_t{3} * level + row % 3 + 1);
+  }
   void clear() { std::fill(values_.begin(), values_.end(), 0.0); }
 
  private:

@@ -97,6 +97,9 @@ template <int Width>
                                                  std::int64_t c_row) {
   using Shape = TileShape<Width>;
   sparse::Vector<Width> sums[Shape::rows][Shape::vectors] = {};
+  for (int i = 0; i < Shape::rows; ++i) {  // wanted when the sums are done
+    for (int j = 0; j < Shape::columns; j += 8) __builtin_prefetch(c + i * c_row + j, 1);
+  }
   for (std::int64_t l = 0; l < k; ++l) {
     sparse::Vector<Width> row[Shape::vectors];
 #pragma GCC unroll 4
