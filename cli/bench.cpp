@@ -10,8 +10,9 @@ namespace ayatori::cli {
 namespace {
 
 /// `ayatori bench NAME`: a new one is a file and a line here.
-constexpr std::array<AddCommand, 6> benches{add_bench_stream, add_bench_spmv,   add_bench_halo,
-                                            add_bench_read,   add_bench_npb_cg, add_bench_grid};
+constexpr std::array<AddCommand, 9> benches{add_bench_stream,     add_bench_spmv,    add_bench_halo,
+                                            add_bench_read,       add_bench_laplace, add_bench_matmul,
+                                            add_bench_radix_sort, add_bench_npb_cg,  add_bench_grid};
 
 }  // namespace
 

@@ -20,6 +20,9 @@ void add_bench_stream(CLI::App& bench, Run& run);
 void add_bench_spmv(CLI::App& bench, Run& run);
 void add_bench_halo(CLI::App& bench, Run& run);
 void add_bench_read(CLI::App& bench, Run& run);
+void add_bench_laplace(CLI::App& bench, Run& run);
+void add_bench_matmul(CLI::App& bench, Run& run);
+void add_bench_radix_sort(CLI::App& bench, Run& run);
 void add_bench_npb_cg(CLI::App& bench, Run& run);
 void add_bench_grid(CLI::App& bench, Run& run);
 

@@ -90,6 +90,47 @@ class Bench(CommandTest):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn("no-such", done.stderr)
 
+    def kernel(self, name, *options):
+        done = self.run_ayatori("bench", name, "--repetitions", 2, "--json", "kernel.json", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads((self.folder / "kernel.json").read_text())
+        self.assertEqual(result["schema"], f"ayatori.bench-{name}/1")
+        self.assertEqual(result["ranks"], RANKS)
+        return result
+
+    def test_laplace(self):
+        for form in ("two-sided", "one-sided-overlap"):
+            result = self.kernel("laplace", "--n", 40, "--sweeps", 9, "--depth", 4, "--elements", 1000, "--form", form)
+            self.assertEqual((result["form"], result["depth"]), (form, 4))
+            self.assertLess(result["largest_error"], 1e-13)
+            self.assertEqual(list(result["seconds"]), ["total", "compute", "exchange"])
+            self.assertGreater(result["stream_updates_per_second"], 0)
+
+    def test_matmul(self):
+        result = self.kernel("matmul", "--n", 50, "--form", "broadcast")
+        self.assertEqual([product["local"] for product in result["products"]], ["own", "blas"])
+        for product in result["products"]:
+            self.assertLess(product["error_over_bound"], 1)
+            self.assertGreater(product["flops_per_second"], 0)
+
+    def test_radix_sort(self):
+        result = self.kernel("radix-sort", "--keys", "4k", "--key-bits", 64, "--distribution", "skewed")
+        self.assertEqual(result["keys"], 4096)
+        self.assertLess(result["imbalance"], 0.03)
+        self.assertEqual(list(result["own_keys_seconds"]), ["radix sort", "std::sort", "parallel std::sort"])
+
+    def test_kernels_reject_what_cannot_be(self):
+        cases = [("laplace", "--n", "0"), ("laplace", "--depth", "1000"), ("laplace", "--form", "no-such"),
+                 ("matmul", "--n", "0"), ("matmul", "--local", "no-such"), ("radix-sort", "--keys", "-4"),
+                 ("radix-sort", "--keys", "many"), ("radix-sort", "--key-bits", "16")]
+        if RANKS > 1:
+            cases = [cases[0], ("laplace", "--n", "1"), cases[4], cases[7]]
+        for case in cases:
+            with self.subTest(case):
+                done = self.run_ayatori("bench", *case)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertEqual(len([line for line in done.stderr.splitlines() if line.startswith("ayatori:")]), 1)
+
 
 if __name__ == "__main__":
     unittest.main()

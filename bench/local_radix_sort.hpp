@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace ayatori::bench {
+
+/// Sorts with all threads. The first digit spreads the keys over 2^digit_bits buckets (most significant
+/// first), and again where a bucket is too large for the cache of a core or for one thread; then every
+/// thread sorts buckets in its cache, least significant digit first. `scratch` is as long as `keys`.
+/// Memory is passed through twice where McCalpin would count 4 n keys, whatever the number of digits. Keys
+/// are std::uint32_t or std::uint64_t.
+template <class Key>
+void local_radix_sort(std::span<Key> keys, std::span<Key> scratch, int digit_bits);
+
+}  // namespace ayatori::bench

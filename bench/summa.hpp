@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "ayatori/base/array.hpp"
+#include "ayatori/base/range.hpp"
+#include "ayatori/comm/comm.hpp"
+#include "bench/local_matmul.hpp"
+#include "bench/rank_grid.hpp"
+
+namespace ayatori::bench {
+
+/// This rank's rows and columns of an n x n matrix, by rows.
+struct MatrixBlock {
+  Range rows;
+  Range columns;
+  Array<double> values;
+
+  const double* row(std::int64_t i) const { return values.data() + (i - rows.begin) * columns.size(); }
+};
+
+/// The block of the matrix whose elements are random in [-1, 1).
+MatrixBlock random_block(std::int64_t n, const RankGrid& grid, int rank, std::uint64_t seed);
+
+struct SummaSeconds {
+  double total = 0;
+  double product = 0;
+  double exchange = 0;
+};
+
+/// C = A B over a grid of ranks; keeps communicators and buffers from one product to the next.
+class Summa {
+ public:
+  /// Collective. See MatmulOptions.
+  Summa(const comm::Comm& comm, const RankGrid& grid, std::int64_t n, std::int64_t panel, bool overlap);
+
+  /// Collective. `c` is overwritten.
+  SummaSeconds multiply(const MatrixBlock& a, const MatrixBlock& b, MatrixBlock& c,
+                        const LocalProductType& local);
+
+ private:
+  /// Columns of A and rows of B that one column and one row of the grid hold.
+  struct Panel {
+    Range k;
+    int column;
+    int row;
+  };
+  /// A panel's parts as this rank has them: its own, or a copy.
+  struct Parts {
+    const double* a = nullptr;
+    std::int64_t a_row = 0;
+    const double* b = nullptr;
+    std::int64_t b_row = 0;
+  };
+  struct Buffers {
+    Array<double> a;
+    Array<double> b;
+    Parts parts;
+    std::vector<comm::Request> requests;
+  };
+
+  void start(const Panel& panel, const MatrixBlock& a, const MatrixBlock& b, Buffers& buffers) const;
+  void send(const comm::Comm& comm, std::span<double> values, int root, Buffers& buffers) const;
+  void progress();
+
+  comm::Comm along_row_;
+  comm::Comm along_column_;
+  bool overlap_;
+  std::vector<Panel> panels_;
+  std::array<Buffers, 2> buffers_;
+};
+
+}  // namespace ayatori::bench

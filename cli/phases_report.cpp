@@ -1,0 +1,22 @@
+#include "cli/phases_report.hpp"
+
+#include <fmt/core.h>
+
+#include "cli/bench.hpp"
+
+namespace ayatori::cli {
+
+void print_phases(const char* title, const std::vector<bench::Phase>& phases) {
+  fmt::print(stderr, "{:<24} {:>10} {:>10} {:>10}  ms\n", title, "median", "min", "max");
+  for (const auto& [name, seconds] : phases)
+    fmt::print(stderr, "{:<24} {:>10.3f} {:>10.3f} {:>10.3f}\n", name, 1e3 * seconds.median,
+               1e3 * seconds.min, 1e3 * seconds.max);
+}
+
+nlohmann::ordered_json phases_json(const std::vector<bench::Phase>& phases) {
+  auto json = nlohmann::ordered_json::object();
+  for (const auto& [name, seconds] : phases) json[name] = spread_json(seconds);
+  return json;
+}
+
+}  // namespace ayatori::cli

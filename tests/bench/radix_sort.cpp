@@ -1,0 +1,120 @@
+#include "bench/radix_sort.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/base/parallel.hpp"
+#include "ayatori/base/random.hpp"
+#include "bench/local_radix_sort.hpp"
+#include "bench/splitters.hpp"
+
+namespace ayatori::bench {
+namespace {
+
+/// Sorts `all` over the ranks, given out in blocks of uneven size, and compares with std::sort.
+template <class Key>
+void expect_sorted(const std::vector<Key>& all, int digit_bits) {
+  const auto comm = comm::Comm::world();
+  const auto n = static_cast<std::int64_t>(all.size());
+  const auto begin = [&](int rank) { return n * rank * rank / (comm.size() * comm.size()); };
+  const std::span<const Key> mine(all.data() + begin(comm.rank()), all.data() + begin(comm.rank() + 1));
+  std::array<double, 5> seconds{};
+  const auto sorted = radix_sort<Key>(comm, mine, digit_bits, seconds);
+  auto expected = all;
+  std::sort(expected.begin(), expected.end());
+  const auto gathered = comm.allgatherv(std::span<const Key>(sorted));
+  EXPECT_EQ(gathered.values, expected);
+  const double share = static_cast<double>(n) / comm.size();
+  EXPECT_LE(static_cast<double>(sorted.size()), share + 2 * (share / 100) + 1);
+}
+
+template <class Key>
+std::vector<Key> keys_of(const KeyDistribution& distribution, std::int64_t n) {
+  std::vector<Key> keys(n);
+  for (std::int64_t i = 0; i < n; ++i)
+    keys[i] = static_cast<Key>(distribution.key(i, n, std::numeric_limits<Key>::digits));
+  return keys;
+}
+
+TEST(RadixSort, EveryDistributionAndSize) {
+  for (const auto& distribution : key_distributions()) {
+    for (const std::int64_t n : {0, 1, 2, 3, 7, 33, 1000, 30011}) {
+      SCOPED_TRACE(testing::Message() << distribution.name << " " << n);
+      expect_sorted(keys_of<std::uint32_t>(distribution, n), 8);
+      expect_sorted(keys_of<std::uint64_t>(distribution, n), 11);
+    }
+  }
+}
+
+TEST(RadixSort, LargestAndSmallestKeys) {
+  std::vector<std::uint64_t> keys;
+  for (int i = 0; i < 999; ++i) {
+    keys.push_back(~std::uint64_t{0} - (i % 3 == 0 ? 1 : 0));
+    keys.push_back(i % 2);
+    keys.push_back(std::uint64_t{1} << (i % 64));
+  }
+  expect_sorted(keys, 8);
+}
+
+TEST(RadixSort, OfOneRankOnOneAndTwoThreads) {
+  const int most = max_threads();
+  for (const int threads : {1, 2}) {
+    omp_set_num_threads(threads);
+    for (const int digit_bits : {8, 11}) {
+      for (const int spread : {0, 12, 31}) {  // most keys in one bucket: it is spread by all threads
+        std::vector<std::uint32_t> keys(300007);
+        for (std::size_t i = 0; i < keys.size(); ++i)
+          keys[i] = static_cast<std::uint32_t>(random_bits(1, i)) >> (i % 10 == 0 ? 0 : spread);
+        auto expected = keys;
+        std::sort(expected.begin(), expected.end());
+        std::vector<std::uint32_t> scratch(keys.size());
+        local_radix_sort<std::uint32_t>(keys, scratch, digit_bits);
+        EXPECT_EQ(keys, expected);
+      }
+    }
+  }
+  omp_set_num_threads(most);
+}
+
+TEST(RadixSort, SplittersShareEqualKeysOut) {
+  const auto comm = comm::Comm::world();
+  const std::vector<std::uint32_t> mine(comm.rank() == 0 ? 1000 : 10, 7);
+  const std::int64_t keys = 1000 + 10 * (comm.size() - 1);
+  const auto splitters = find_splitters<std::uint32_t>(comm, mine, 8);
+  ASSERT_EQ(static_cast<int>(splitters.size()), comm.size() - 1);
+  for (int r = 1; r < comm.size(); ++r) {
+    EXPECT_EQ(splitters[r - 1].key, 7U);
+    EXPECT_EQ(comm.allreduce(splitters[r - 1].equal, comm::ReduceOp::sum),
+              split_evenly(keys, comm.size(), r).begin);
+  }
+}
+
+TEST(RadixSort, IsTimedAndVerified) {
+  RadixSortOptions options;
+  options.keys = 5003;
+  options.repetitions = 3;
+  const auto result = time_radix_sort(comm::Comm::world(), options);
+  ASSERT_EQ(result.phases.size(), 5U);
+  EXPECT_GT(result.keys_per_second, 0);
+  EXPECT_LT(result.imbalance, 0.03);
+  EXPECT_EQ(result.peers.size(), 3U);
+}
+
+TEST(RadixSort, RejectsWhatCannotBe) {
+  const auto rejected = [](auto change) {
+    RadixSortOptions options;
+    change(options);
+    EXPECT_THROW(time_radix_sort(comm::Comm::world(), options), InputError);
+  };
+  rejected([](RadixSortOptions& options) { options.keys = -1; });
+  rejected([](RadixSortOptions& options) { options.key_bits = 16; });
+  rejected([](RadixSortOptions& options) { options.digit_bits = 9; });
+  rejected([](RadixSortOptions& options) { options.repetitions = 0; });
+  rejected([](RadixSortOptions& options) { options.distribution = "no-such"; });
+}
+
+}  // namespace
+}  // namespace ayatori::bench
