@@ -117,6 +117,15 @@ eigen::DistributedDense load(const eigen::ProcessGrid& grid, const std::string& 
   return eigen::make_test_matrix(grid, matrix);
 }
 
+/// How many collective calls of rank 0 went by schedules of the tables.
+std::int64_t scheduled_calls(const FoundCollectives& tables) {
+  std::int64_t calls = 0;
+  if (tables.scheduled) {
+    for (const auto& use : tables.scheduled->uses()) calls += use.calls;
+  }
+  return calls;
+}
+
 ordered_json to_json(const EigenRun& run) {
   const auto& times = run.result.times;
   const auto& check = run.result.check;
@@ -128,6 +137,7 @@ ordered_json to_json(const EigenRun& run) {
       {"grid", {run.grid.rows, run.grid.columns}},
       {"block", run.arguments.options.block},
       {"collectives", run.tables.files},
+      {"scheduled_calls", scheduled_calls(run.tables)},
       {"vectors", run.arguments.options.vectors},
       {"pairs", run.result.values.size()},
       {"verified", check.passed()},

@@ -74,12 +74,17 @@ class Eigen(CommandTest):
     def test_tables_of_schedules(self):
         if RANKS == 1:
             return
-        done = self.run_ayatori("collectives", "search", "allreduce", "--profile", "altix3700bx2", "--ranks", RANKS,
-                                "--sizes", "8:1M", "--output", "table.json")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        result, _ = self.eigen("random:n=60,spectrum=graded", "--collectives", "table.json")
+        searches = []
+        for operation in ("bcast", "allreduce"):
+            done = self.run_ayatori("collectives", "search", operation, "--profile", "altix3700bx2", "--ranks", RANKS,
+                                    "--sizes", "8:64K", "--finalists", 0, "--json", "search.json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            searches.append(json.loads((self.folder / "search.json").read_text()))
+        self.write("table.json", json.dumps(searches))
+        result, _ = self.eigen("random:n=60,spectrum=graded", "--grid", f"1x{RANKS}", "--collectives", "table.json")
         self.assertTrue(result["verified"])
         self.assertEqual(result["collectives"], "table.json")
+        self.assertGreaterEqual(result["scheduled_calls"], 2 * 58)  # a broadcast and a sum for each reflector
 
     def test_bad_input(self):
         self.write("wide.mtx", matrix_market([(1, 2, 1.0)], 2, 3))

@@ -50,7 +50,8 @@ TEST(EigenDistributedDense, AddsEntriesOfAnyRank) {
     add_entries(a, entries);
     add_entries(a, grid.all.rank() == 0 ? std::vector<DenseEntry>{{3, 4, 0.5}} : std::vector<DenseEntry>());
     auto expected = make_dense(grid, n);
-    fill(expected, [](std::int64_t i, std::int64_t j) { return element(i, j) + (i == 3 && j == 4 ? 0.5 : 0); });
+    fill(expected,
+         [](std::int64_t i, std::int64_t j) { return element(i, j) + (i == 3 && j == 4 ? 0.5 : 0); });
     EXPECT_EQ(a.values, expected.values);
   });
 }
@@ -84,7 +85,8 @@ TEST(EigenDistributedDense, SaysWhereSymmetryIsBroken) {
     EXPECT_EQ(error_of(60, 2, 1.0 / 63 + 1e-15), "");  // less than 70 eps
     EXPECT_NE(error_of(60, 2, 0.25).find("(61, 3) is 0.25"), std::string::npos) << error_of(60, 2, 0.25);
     EXPECT_NE(error_of(2, 65, 1.0 / 68 + 1e-12).find("not symmetric"), std::string::npos);
-    EXPECT_NE(error_of(5, 5, std::numeric_limits<double>::quiet_NaN()).find("(6, 6) is nan"), std::string::npos);
+    EXPECT_NE(error_of(5, 5, std::numeric_limits<double>::quiet_NaN()).find("(6, 6) is nan"),
+              std::string::npos);
   });
 }
 

@@ -57,7 +57,8 @@ TEST(EigenDivideAndConquer, MatricesOfAllKinds) {
     expect_good(n, constant(2), constant(-1));
     expect_good(n, constant(2), constant(0));
     expect_good(n, constant(0), constant(1));
-    expect_good(n, [](std::int64_t i) { return noise(i) * 1e-12; }, constant(1e-16));
+    expect_good(
+        n, [](std::int64_t i) { return noise(i) * 1e-12; }, constant(1e-16));
     // Wilkinson's W+ of order 21, glued: clusters of as many eigenvalues as there are copies.
     expect_good(
         n, [](std::int64_t i) { return std::abs(static_cast<double>(i % 21) - 10) / 10; },

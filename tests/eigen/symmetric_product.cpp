@@ -41,7 +41,8 @@ TEST(EigenSymmetricProduct, SumOfAllParts) {
           for (std::int64_t j = first; j < n; ++j) expected += element(i, j) * x[j];
           // Elements before `first` are left alone.
           const auto copies = static_cast<double>(shape.rows + shape.columns);
-          EXPECT_NEAR(y[i], i < first ? 5 * copies : expected, 1e-12) << i << " of " << n << " from " << first;
+          EXPECT_NEAR(y[i], i < first ? 5 * copies : expected, 1e-12)
+              << i << " of " << n << " from " << first;
         }
       }
     }

@@ -40,8 +40,9 @@ TEST(EigenTestMatrix, Specs) {
   EXPECT_EQ(spec.spectrum, "graded");
   EXPECT_EQ(spec.scale, 1e-3);
   EXPECT_EQ(spec.seed, 9U);
-  for (const char* wrong : {"random:", "random:n=0", "random:n", "random:n=3,n=3", "random:n=3.5", "random:m=3",
-                            "random:spectrum=pink", "random:scale=nan", "random:scale=-1", "random:n=3,"})
+  for (const char* wrong :
+       {"random:", "random:n=0", "random:n", "random:n=3,n=3", "random:n=3.5", "random:m=3",
+        "random:spectrum=pink", "random:scale=nan", "random:scale=-1", "random:n=3,"})
     EXPECT_THROW(parse_test_matrix(wrong), InputError) << wrong;
   const TestMatrix too_large{10, "wilkinson", 1e308, 1};
   EXPECT_THROW(eigenvalues_of(too_large), InputError);

@@ -55,11 +55,13 @@ std::vector<double> wilkinson(std::int64_t n, std::uint64_t /*seed*/) {
 }
 
 std::vector<double> zero(std::int64_t n, std::uint64_t /*seed*/) {
-  return std::vector<double>(n, 0.0);
+  std::vector<double> values(n, 0.0);
+  return values;
 }
 
 std::vector<double> identity(std::int64_t n, std::uint64_t /*seed*/) {
-  return std::vector<double>(n, 1.0);
+  std::vector<double> values(n, 1.0);
+  return values;
 }
 
 constexpr std::array list{
