@@ -282,10 +282,12 @@ void Solver::multiply_vectors(Range problem, const Deflated& deflated, std::span
     parallel_for(width, [&](std::int64_t c) {
       const SecularRoot& root = roots[first + c];
       double* const vector = of_update.data() + c * kept;
+      const double pole = update.d[root.pole];
+      const double shift = root.shift;
       double square = 0;
 #pragma omp simd reduction(+ : square)
       for (std::int64_t k = 0; k < kept; ++k) {
-        vector[k] = z_ordered[k] / root.distance(update, d_ordered[k]);
+        vector[k] = z_ordered[k] / ((d_ordered[k] - pole) - shift);
         square += vector[k] * vector[k];
       }
       const double scale = 1 / std::sqrt(square);

@@ -68,13 +68,25 @@ std::vector<double> exact_z(const comm::Comm& comm, const RankOneUpdate& update,
   const std::int64_t k = update.size();
   const Range mine = split_evenly(k, comm.size(), comm.rank());
   std::vector<double> found(mine.size());
+  std::vector<double> poles(k);
+  std::vector<double> shifts(k);
+  for (std::int64_t j = 0; j < k; ++j) {
+    poles[j] = update.d[roots[j].pole];
+    shifts[j] = roots[j].shift;
+  }
   parallel_for(mine.size(), [&](std::int64_t local) {
     const std::int64_t i = mine.begin + local;
-    // Factors before i are below 1 and those behind above, by interlacing: no partial product overflows.
-    double product = roots[i].distance(update, update.d[i]);
-    for (std::int64_t j = 0; j < k; ++j) {
-      if (j != i) product *= roots[j].distance(update, update.d[i]) / (update.d[i] - update.d[j]);
-    }
+    const double d = update.d[i];
+    // By interlacing, factors before i are below 1, those behind above, and no product of some of them
+    // overflows.
+    const auto product_over = [&](Range range) {
+      double product = 1;
+#pragma omp simd reduction(* : product)
+      for (std::int64_t j = range.begin; j < range.end; ++j)
+        product *= ((d - poles[j]) - shifts[j]) / (d - update.d[j]);
+      return product;
+    };
+    const double product = roots[i].distance(update, d) * product_over({0, i}) * product_over({i + 1, k});
     found[local] = std::copysign(std::sqrt(std::abs(product)), update.z[i]);
   });
   return comm.allgatherv(std::span<const double>(found)).values;

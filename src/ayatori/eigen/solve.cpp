@@ -42,7 +42,9 @@ int normalize(DistributedDense& a) {
   const double largest = max_abs(a);
   if (largest == 0) return 0;
   const int exponent = std::ilogb(largest);
-  for (double& value : a.values) value = std::ldexp(value, -exponent);
+  const double half = std::ldexp(1.0, -exponent / 2);  // the whole may be beyond the range of doubles
+  const double rest = std::ldexp(1.0, -exponent + exponent / 2);
+  for (double& value : a.values) value = value * half * rest;
   return exponent;
 }
 
