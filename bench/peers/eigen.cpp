@@ -57,7 +57,7 @@ std::vector<double> by_dsyevd(std::vector<double> a, int n) {
 std::vector<double> by_dsyevr(std::vector<double> a, int n) {
   std::vector<double> w(n);
   std::vector<double> z(a.size());
-  std::vector<int> support(2 * n);
+  std::vector<int> support(2 * w.size());
   const double none = 0;
   const int zero = 0;
   int found = 0;
