@@ -56,4 +56,9 @@ void write_matrix_market_vector(const comm::Comm& comm, const std::string& path,
                                 std::span<const double> local, const sparse::RowPartition& partition,
                                 Compression compression);
 
+/// Collective. Writes `array real general`: rows x columns numbers, column by column, of which each rank has
+/// a piece, in rank order; in the same way.
+void write_matrix_market_array(const comm::Comm& comm, const std::string& path, std::span<const double> local,
+                               std::int64_t rows, std::int64_t columns, Compression compression);
+
 }  // namespace ayatori::io

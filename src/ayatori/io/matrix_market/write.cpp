@@ -116,8 +116,12 @@ void write_matrix_market(const comm::Comm& comm, const std::string& path, const 
 void write_matrix_market_vector(const comm::Comm& comm, const std::string& path,
                                 std::span<const double> local, const sparse::RowPartition& partition,
                                 Compression compression) {
-  const std::string header =
-      fmt::format("%%MatrixMarket matrix array real general\n{} 1\n", partition.rows());
+  write_matrix_market_array(comm, path, local, partition.rows(), 1, compression);
+}
+
+void write_matrix_market_array(const comm::Comm& comm, const std::string& path, std::span<const double> local,
+                               std::int64_t rows, std::int64_t columns, Compression compression) {
+  const std::string header = fmt::format("%%MatrixMarket matrix array real general\n{} {}\n", rows, columns);
   const auto texts = comm::agree(comm, [&] {
     const auto count = static_cast<std::int64_t>(local.size());
     return format_all(comm, header, count, compression, [&](std::int64_t first, std::int64_t last) {

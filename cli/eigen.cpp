@@ -1,0 +1,286 @@
+#include "ayatori/eigen/solve.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "ayatori/base/temporary_file.hpp"
+#include "ayatori/base/timing.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/comm/threads.hpp"
+#include "ayatori/eigen/test_matrix.hpp"
+#include "ayatori/io/matrix_market.hpp"
+#include "ayatori/io/matrix_source.hpp"
+#include "cli/command.hpp"
+#include "cli/hold_signals.hpp"
+#include "cli/schedule_tables.hpp"
+
+namespace ayatori::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Arguments {
+  std::string matrix;
+  std::string output;
+  std::string json;
+  std::string grid = "auto";
+  std::string collectives = "auto";
+  std::int64_t smallest = 0;
+  std::int64_t largest = 0;
+  std::pair<double, double> range;
+  eigen::EigenOptions options;
+  bool values_only = false;
+  int threads = 0;
+  bool quiet = false;
+};
+
+/// What was solved, on what.
+struct EigenRun {
+  const Arguments& arguments;
+  std::int64_t n;
+  int ranks;
+  int threads;
+  eigen::GridShape grid;
+  FoundCollectives tables;
+  double read_seconds;
+  double total_seconds;
+  const eigen::EigenResult& result;
+};
+
+std::string values_path(const Arguments& arguments) {
+  return arguments.output + ".values.mtx";
+}
+
+std::string vectors_path(const Arguments& arguments) {
+  return arguments.output + ".vectors.mtx";
+}
+
+/// A result that cannot be written is found out now. Called on rank 0.
+void check_outputs(const Arguments& arguments) {
+  if (!arguments.json.empty()) const TemporaryFile can_be_created(arguments.json);
+  if (arguments.output.empty()) return;
+  for (const std::string& path : {values_path(arguments), vectors_path(arguments)}) {
+    if (path == arguments.json || path == arguments.matrix)
+      throw InputError(fmt::format("{}: would be written over", path));
+    const TemporaryFile can_be_created(path);
+  }
+}
+
+/// Collective. A matrix of the file's, or of a generator of sparse matrices, made dense.
+eigen::DistributedDense load_dense(const eigen::ProcessGrid& grid, const std::string& source,
+                                   const eigen::EigenOptions& options) {
+  const comm::Comm& comm = grid.all;
+  const auto loaded = io::load_matrix(comm, source);
+  const sparse::RowBlock& block = loaded.block;
+  comm::agree(comm, [&] {
+    if (block.global_rows == block.global_columns) return;
+    throw InputError(fmt::format("{}: {} x {}, but eigenvalues want a square matrix", source,
+                                 block.global_rows, block.global_columns));
+  });
+  comm::agree(comm, [&] { check(options, block.global_rows); });
+  eigen::check_memory(comm, block.global_rows, options);
+  auto a = eigen::make_dense(grid, block.global_rows);
+
+  constexpr std::int64_t batch = std::int64_t{1} << 20;  // entries that travel at a time
+  const std::int64_t most = comm.allreduce(block.nonzeros(), comm::ReduceOp::max);
+  std::vector<eigen::DenseEntry> entries;
+  std::int64_t row = 0;
+  std::int64_t next = 0;
+  for (std::int64_t sent = 0; sent < most; sent += batch) {
+    entries.clear();
+    for (; next < std::min(block.nonzeros(), sent + batch); ++next) {
+      while (next >= block.row_start[row + 1]) ++row;
+      entries.push_back({block.first_row + row, block.column[next], block.value[next]});
+    }
+    add_entries(a, entries);
+  }
+  check_symmetric(a);
+  return a;
+}
+
+/// Collective.
+eigen::DistributedDense load(const eigen::ProcessGrid& grid, const std::string& source,
+                             const eigen::EigenOptions& options) {
+  if (!eigen::is_test_matrix(source)) return load_dense(grid, source, options);
+  const auto matrix = comm::agree(grid.all, [&] {
+    auto parsed = eigen::parse_test_matrix(source);
+    check(options, parsed.n);
+    return parsed;
+  });
+  eigen::check_memory(grid.all, matrix.n, options);
+  return eigen::make_test_matrix(grid, matrix);
+}
+
+/// How many collective calls of rank 0 went by schedules of the tables.
+std::int64_t scheduled_calls(const FoundCollectives& tables) {
+  std::int64_t calls = 0;
+  if (tables.scheduled) {
+    for (const auto& use : tables.scheduled->uses()) calls += use.calls;
+  }
+  return calls;
+}
+
+ordered_json to_json(const EigenRun& run) {
+  const auto& times = run.result.times;
+  const auto& check = run.result.check;
+  ordered_json json{
+      {"schema", "ayatori.eigen/1"},
+      {"matrix", {{"source", run.arguments.matrix}, {"rows", run.n}}},
+      {"ranks", run.ranks},
+      {"threads", run.threads},
+      {"grid", {run.grid.rows, run.grid.columns}},
+      {"block", run.arguments.options.block},
+      {"collectives", run.tables.files},
+      {"scheduled_calls", scheduled_calls(run.tables)},
+      {"vectors", run.arguments.options.vectors},
+      {"pairs", run.result.values.size()},
+      {"verified", check.passed()},
+      {"largest_good_ratio", eigen::largest_good_ratio},
+      {"ratios", {{"moments", check.moments}}},
+      {"seconds",
+       {{"all", run.total_seconds},
+        {"reading", run.read_seconds},
+        {"total", times.total},
+        {"tridiagonalization", times.tridiagonalization},
+        {"tridiagonal_solve", times.tridiagonal_solve},
+        {"redistribution", times.redistribution},
+        {"back_transformation", times.back_transformation},
+        {"verification", times.verification}}},
+      {"collective_operations", ordered_json::object()},
+      {"values", run.result.values},
+  };
+  if (run.arguments.options.vectors) {
+    json["ratios"]["residual"] = check.residual;
+    json["ratios"]["orthogonality"] = check.orthogonality;
+  }
+  for (const auto& [operation, cost] : times.collectives) {
+    json["collective_operations"][operation] = {
+        {"calls", cost.calls}, {"bytes", cost.bytes}, {"seconds", cost.seconds}};
+  }
+  return json;
+}
+
+std::string summary(const EigenRun& run) {
+  const auto& times = run.result.times;
+  const auto& check = run.result.check;
+  const auto& values = run.result.values;
+  std::string text = fmt::format("matrix     {}: {} rows, dense symmetric\n", run.arguments.matrix, run.n);
+  text +=
+      fmt::format("machine    {} rank{} x {} thread{}, grid {}x{}\n", run.ranks, run.ranks == 1 ? "" : "s",
+                  run.threads, run.threads == 1 ? "" : "s", run.grid.rows, run.grid.columns);
+  text += values.empty() ? std::string("result     no eigenvalue in the range\n")
+                         : fmt::format("result     {} eigen{}, {:.6g} to {:.6g}\n", values.size(),
+                                       run.arguments.options.vectors ? "pairs" : "values", values.front(),
+                                       values.back());
+  text += fmt::format("verified   {}: ", check.passed() ? "good" : "NOT GOOD");
+  if (run.arguments.options.vectors) {
+    text += fmt::format("||A v - lambda v|| / (n eps ||A||) {:.2g}, ||V'V - I|| / (n eps) {:.2g}, ",
+                        check.residual, check.orthogonality);
+  }
+  text += fmt::format("moments {:.2g}; up to {} is good\n", check.moments, eigen::largest_good_ratio);
+  text += fmt::format(
+      "time       {:.3f} s: tridiagonalization {:.3f}, tridiagonal solve {:.3f}, redistribution {:.3f}, "
+      "back-transformation {:.3f}; verification {:.3f} more\n",
+      times.total, times.tridiagonalization, times.tridiagonal_solve, times.redistribution,
+      times.back_transformation, times.verification);
+  for (const auto& [operation, cost] : times.collectives) {
+    text += fmt::format("           {} {:.3f} s, {} calls, {:.3g} MB\n", operation, cost.seconds, cost.calls,
+                        static_cast<double>(cost.bytes) * 1e-6);
+  }
+  return text;
+}
+
+/// Collective.
+void write_results(const comm::Comm& comm, const EigenRun& run) {
+  const HoldSignals hold(comm);
+  const Arguments& arguments = run.arguments;
+  const auto& result = run.result;
+  const auto count = static_cast<std::int64_t>(result.values.size());
+  if (!arguments.output.empty()) {
+    const auto values = std::span(result.values).first(comm.rank() == 0 ? count : 0);
+    io::write_matrix_market_array(comm, values_path(arguments), values, count, 1, io::Compression::none);
+    if (arguments.options.vectors) {
+      io::write_matrix_market_array(comm, vectors_path(arguments), result.vectors.values, run.n, count,
+                                    io::Compression::none);
+    }
+  }
+  comm::agree(comm, [&] {
+    if (comm.rank() == 0 && !arguments.json.empty()) write_file(arguments.json, to_json(run).dump(2) + "\n");
+  });
+}
+
+int run_eigen(const comm::Comm& world, const Arguments& arguments) {
+  const Stopwatch all;
+  const auto shape = comm::agree(world, [&] {
+    if (world.rank() == 0) check_outputs(arguments);
+    return eigen::parse_grid_shape(arguments.grid);
+  });
+  const int threads = comm::set_threads(world, arguments.threads);
+  const auto tables = find_collectives(world, arguments.collectives);
+  const auto comm = tables.scheduled ? world.with_collectives(tables.scheduled) : world;
+  const auto grid = make_grid(comm, shape);
+
+  const double before_reading = all.seconds();
+  auto a = load(grid, arguments.matrix, arguments.options);
+  const double read_seconds = all.seconds() - before_reading;
+  const std::int64_t n = a.order();
+  const auto result = eigen::solve_symmetric(std::move(a), arguments.options);
+
+  const EigenRun run{arguments,     n,     world.size(), threads, grid.shape, tables, read_seconds,
+                     all.seconds(), result};
+  write_results(comm, run);
+  if (world.rank() == 0 && !arguments.quiet) fmt::print(stderr, "{}", summary(run));
+  return result.check.passed() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_eigen(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<Arguments>();
+  auto* command =
+      app.add_subcommand("eigen", "Eigenvalues and eigenvectors of a dense symmetric matrix, verified");
+  command
+      ->add_option("matrix", arguments->matrix,
+                   "Matrix file, generator spec, or random:n=1000,spectrum=uniform,scale=1,seed=1")
+      ->required();
+  auto* smallest = command->add_option("--smallest", arguments->smallest, "Only so many, the smallest");
+  auto* largest = command->add_option("--largest", arguments->largest, "Only so many, the largest");
+  auto* range = command->add_option("--range", arguments->range, "Only those from A to B")->type_name("A B");
+  smallest->excludes(largest, range);
+  largest->excludes(range);
+  command->add_flag("--values-only", arguments->values_only, "No eigenvectors");
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "Write PREFIX.values.mtx and PREFIX.vectors.mtx (a column each)")
+      ->type_name("PREFIX");
+  command->add_option("--json", arguments->json, "Write the result here (schema ayatori.eigen/1)");
+  command->add_option("--block", arguments->options.block, "Columns that are reduced and applied together")
+      ->capture_default_str();
+  command->add_option("--grid", arguments->grid, "auto, or ROWSxCOLUMNS of ranks")->capture_default_str();
+  command
+      ->add_option("--collectives", arguments->collectives,
+                   "Tables of schedules (see collectives tune), separated by colons; none; auto: what "
+                   "AYATORI_COLLECTIVES names")
+      ->capture_default_str();
+  command->add_option("--threads", arguments->threads, "Threads per rank; 0: all cores")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_flag("-q,--quiet", arguments->quiet, "Say nothing but errors");
+  command->callback([=, &run] {
+    using Kind = eigen::Selection::Kind;
+    eigen::Selection& selection = arguments->options.selection;
+    if (*smallest) selection = {Kind::smallest, arguments->smallest, 0, 0};
+    if (*largest) selection = {Kind::largest, arguments->largest, 0, 0};
+    if (*range) selection = {Kind::range, 0, arguments->range.first, arguments->range.second};
+    arguments->options.vectors = !arguments->values_only;
+    run = [arguments](const comm::Comm& world) { return run_eigen(world, *arguments); };
+  });
+}
+
+}  // namespace ayatori::cli

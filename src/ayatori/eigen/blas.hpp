@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+
+// The BLAS and LAPACK that the eigensolver stands on, with column-major blocks for arguments. Sizes fit an
+// int: they are local.
+
+namespace ayatori::eigen {
+
+/// A column-major block of a larger array: element (i, j) is data[i + j * leading].
+struct ConstBlock {
+  const double* data;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t leading;
+};
+
+struct Block {
+  double* data;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t leading;
+
+  operator ConstBlock() const { return {data, rows, columns, leading}; }
+};
+
+enum class Op : char { none = 'N', transpose = 'T' };
+
+/// c = alpha op(a) op(b) + beta c. Empty blocks are allowed.
+void multiply(double alpha, Op op_a, ConstBlock a, Op op_b, ConstBlock b, double beta, Block c);
+
+/// y = alpha op(a) x + beta y, with unit strides. Empty blocks are allowed.
+void multiply(double alpha, Op op_a, ConstBlock a, const double* x, double beta, double* y);
+
+/// The lower triangle of c = a^T a.
+void gram(ConstBlock a, Block c);
+
+/// b = t b, t upper triangular, square.
+void multiply_upper_triangular(ConstBlock t, Block b);
+
+/// t such that I - v t v^T = H_0 H_1 ..., H_k = I - tau[k] v_k v_k^T, where v_k is column k of v, unit lower
+/// trapezoidal.
+void block_reflector(ConstBlock v, const double* tau, Block t);
+
+/// Eigenvalues of a symmetric tridiagonal matrix of order n, ascending, into `diagonal`; `off_diagonal` is
+/// destroyed. False if the iteration failed. (dsterf: no vectors, O(n^2).)
+bool tridiagonal_values(std::int64_t n, double* diagonal, double* off_diagonal);
+
+/// The same with eigenvectors in the columns of `vectors` (dsteqr, for small matrices).
+bool tridiagonal_vectors(std::int64_t n, double* diagonal, double* off_diagonal, Block vectors);
+
+/// Root j of 1 + rho sum_i z_i^2 / (d_i - x), n > 2, d ascending, ||z|| = 1, rho > 0; delta[i] = d_i - root,
+/// to high relative accuracy. False if the iteration failed. (dlaed4)
+bool secular_root(std::int64_t n, std::int64_t j, const double* d, const double* z, double rho,
+                  double* delta);
+
+/// While it lives, OpenBLAS uses as many threads as parallel regions do. Another BLAS has its own ways.
+class BlasThreads {
+ public:
+  BlasThreads();
+  ~BlasThreads();
+  BlasThreads(const BlasThreads&) = delete;
+  BlasThreads& operator=(const BlasThreads&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+}  // namespace ayatori::eigen

@@ -1,0 +1,165 @@
+#include "ayatori/eigen/distributed_dense.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/comm/agree.hpp"
+
+namespace ayatori::eigen {
+
+namespace {
+
+/// Columns that travel together where a whole matrix passes by.
+constexpr std::int64_t panel_columns = 64;
+
+/// The local columns of grid column `part` that are in `wanted`.
+Range local_columns(const DistributedDense& a, Range wanted, int part) {
+  return {a.columns.local_from(wanted.begin, part), a.columns.local_from(wanted.end, part)};
+}
+
+void check_finite(const DistributedDense& a) {
+  const std::int64_t rows = a.rows.count();
+  for (std::size_t k = 0; k < a.values.size(); ++k) {
+    if (std::isfinite(a.values[k])) continue;
+    const auto place = static_cast<std::int64_t>(k);
+    throw InputError(fmt::format("element ({}, {}) is {}: eigenvalues want finite numbers",
+                                 a.rows.global(place % rows) + 1, a.columns.global(place / rows) + 1,
+                                 a.values[k]));
+  }
+}
+
+/// The element that differs most from its mirror image.
+struct Asymmetry {
+  double difference = 0;
+  std::int64_t row = 0;
+  std::int64_t column = 0;
+  double value = 0;
+  double mirrored = 0;
+};
+
+/// Compares local rows that are in `wanted` with those columns, which `panel` holds in full.
+void compare(const DistributedDense& a, Range wanted, const Array<double>& panel, Asymmetry& worst) {
+  const std::int64_t last_row = a.rows.local_from(wanted.end);
+  for (std::int64_t l = 0; l < a.columns.count(); ++l) {
+    const std::int64_t j = a.columns.global(l);
+    for (std::int64_t k = a.rows.local_from(wanted.begin); k < last_row; ++k) {
+      const std::int64_t i = a.rows.global(k);
+      const double value = a.column(l)[k];
+      const double mirrored = panel[(i - wanted.begin) * a.order() + j];
+      const double difference = std::abs(value - mirrored);
+      if (difference > worst.difference) worst = {difference, i, j, value, mirrored};
+    }
+  }
+}
+
+}  // namespace
+
+DistributedDense make_dense(const ProcessGrid& grid, std::int64_t n) {
+  return comm::agree(grid.all, [&] {
+    if (n < 0 || n > std::numeric_limits<std::int32_t>::max()) {
+      throw InputError(fmt::format("a dense matrix of order {}: below 2^31 is possible", n));
+    }
+    DistributedDense a{grid, {n, grid.shape.rows, grid.row}, {n, grid.shape.columns, grid.column}, {}};
+    a.values.resize(a.rows.count() * a.columns.count());
+    fill(a, [](std::int64_t, std::int64_t) { return 0.0; });
+    return a;
+  });
+}
+
+void add_entries(DistributedDense& a, std::span<const DenseEntry> entries) {
+  const int ranks = a.grid.all.size();
+  const auto owner = [&](const DenseEntry& entry) {
+    return a.rows.owner(entry.row) * a.grid.shape.columns + a.columns.owner(entry.column);
+  };
+  std::vector<std::int64_t> offsets(ranks + 1, 0);
+  for (const DenseEntry& entry : entries) ++offsets[owner(entry) + 1];
+  for (int r = 0; r < ranks; ++r) offsets[r + 1] += offsets[r];
+  std::vector<std::int64_t> next(offsets.begin(), offsets.end() - 1);
+  std::vector<DenseEntry> sorted(entries.size());
+  for (const DenseEntry& entry : entries) sorted[next[owner(entry)]++] = entry;
+  const auto mine = a.grid.all.alltoallv(std::span<const DenseEntry>(sorted), offsets);
+  for (const DenseEntry& entry : mine.values)
+    a.column(a.columns.local(entry.column))[a.rows.local(entry.row)] += entry.value;
+}
+
+Array<double> gather_columns(const DistributedDense& a, Range wanted, std::int64_t first_row) {
+  const GridShape shape = a.grid.shape;
+  const int ranks = a.grid.all.size();
+  std::vector<std::int64_t> counts(ranks);
+  std::vector<std::int64_t> displacements(ranks, 0);
+  const auto rows_of = [&](int rank) {
+    const int row = rank / shape.columns;
+    return a.rows.count(row) - a.rows.local_from(first_row, row);
+  };
+  for (int r = 0; r < ranks; ++r) {
+    counts[r] = rows_of(r) * local_columns(a, wanted, r % shape.columns).size();
+    if (r > 0) displacements[r] = displacements[r - 1] + counts[r - 1];
+  }
+
+  const Range mine = local_columns(a, wanted, a.grid.column);
+  const std::int64_t top = a.rows.local_from(first_row);
+  Array<double> packed(counts[a.grid.all.rank()]);
+  double* next = packed.data();
+  for (std::int64_t l = mine.begin; l < mine.end; ++l)
+    next = std::copy(a.column(l) + top, a.column(l) + a.rows.count(), next);
+  Array<double> pieces(displacements.back() + counts.back());
+  a.grid.all.collectives().allgatherv(a.grid.all, packed.data(), counts[a.grid.all.rank()], pieces.data(),
+                                      counts, displacements, comm::DataType::float64);
+
+  const std::int64_t height = a.order() - first_row;
+  Array<double> panel(height * wanted.size());
+  for (int r = 0; r < ranks; ++r) {
+    const Range columns = local_columns(a, wanted, r % shape.columns);
+    const int row = r / shape.columns;
+    const double* piece = pieces.data() + displacements[r];
+    for (std::int64_t l = columns.begin; l < columns.end; ++l) {
+      double* const column =
+          panel.data() + (l * shape.columns + r % shape.columns - wanted.begin) * height - first_row;
+      for (std::int64_t k = a.rows.local_from(first_row, row); k < a.rows.count(row); ++k)
+        column[k * shape.rows + row] = *piece++;
+    }
+  }
+  return panel;
+}
+
+void check_symmetric(const DistributedDense& a) {
+  comm::agree(a.grid.all, [&] { check_finite(a); });
+  Asymmetry worst;
+  for (std::int64_t begin = 0; begin < a.order(); begin += panel_columns) {
+    const Range wanted{begin, std::min(begin + panel_columns, a.order())};
+    compare(a, wanted, gather_columns(a, wanted, 0), worst);
+  }
+  const double tolerance =
+      static_cast<double>(a.order()) * std::numeric_limits<double>::epsilon() * max_abs(a);
+  // The ranks speak of the same element, where it differs most.
+  const double largest = a.grid.all.allreduce(worst.difference, comm::ReduceOp::max);
+  comm::agree(a.grid.all, [&] {
+    if (largest <= tolerance || worst.difference < largest) return;
+    throw InputError(fmt::format(
+        "not symmetric: element ({}, {}) is {}, and element ({}, {}) is {}; no other pair differs more",
+        worst.row + 1, worst.column + 1, worst.value, worst.column + 1, worst.row + 1, worst.mirrored));
+  });
+}
+
+double max_abs(const DistributedDense& a) {
+  double largest = 0;
+  for (const double value : a.values) largest = std::max(largest, std::abs(value));
+  return a.grid.all.allreduce(largest, comm::ReduceOp::max);
+}
+
+double one_norm(const DistributedDense& a) {
+  std::vector<double> sums(a.columns.count(), 0.0);
+  for (std::int64_t l = 0; l < a.columns.count(); ++l) {
+    for (std::int64_t k = 0; k < a.rows.count(); ++k) sums[l] += std::abs(a.column(l)[k]);
+  }
+  a.grid.along_column.allreduce(std::span<double>(sums), comm::ReduceOp::sum);
+  double largest = 0;
+  for (const double sum : sums) largest = std::max(largest, sum);
+  return a.grid.all.allreduce(largest, comm::ReduceOp::max);
+}
+
+}  // namespace ayatori::eigen

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "ayatori/base/array.hpp"
+#include "ayatori/base/range.hpp"
+#include "ayatori/eigen/blas.hpp"
+#include "ayatori/eigen/process_grid.hpp"
+
+namespace ayatori::eigen {
+
+/// A square dense matrix, cyclic over a process grid in both directions: element (i, j) is on grid row i mod
+/// rows and grid column j mod columns.
+struct DistributedDense {
+  ProcessGrid grid;
+  Cyclic rows;
+  Cyclic columns;
+  Array<double> values;  ///< rows.count() x columns.count(), column-major
+
+  std::int64_t order() const { return rows.n; }
+  std::int64_t leading() const { return rows.count(); }
+  double* column(std::int64_t local_column) { return values.data() + local_column * leading(); }
+  const double* column(std::int64_t local_column) const { return values.data() + local_column * leading(); }
+};
+
+/// Collective. A zero matrix of order n. Throws (agreed) InputError for n < 0 or n >= 2^31, EnvironmentError
+/// where memory is short.
+DistributedDense make_dense(const ProcessGrid& grid, std::int64_t n);
+
+/// Sets every local element to f(i, j), global indices.
+template <class F>
+void fill(DistributedDense& a, F&& f) {
+  const std::int64_t rows = a.rows.count();
+  const std::int64_t columns = a.columns.count();
+#pragma omp parallel for
+  for (std::int64_t l = 0; l < columns; ++l) {
+    const std::int64_t j = a.columns.global(l);
+    double* const column = a.column(l);
+    for (std::int64_t k = 0; k < rows; ++k) column[k] = f(a.rows.global(k), j);
+  }
+}
+
+struct DenseEntry {
+  std::int64_t row;
+  std::int64_t column;
+  double value;
+};
+
+/// Collective. Adds entries, each known to any one rank. Precondition: row and column are in [0, order).
+void add_entries(DistributedDense& a, std::span<const DenseEntry> entries);
+
+/// Collective. Columns `wanted` from row `first_row` on, on every rank: (n - first_row) x wanted.size(),
+/// column-major.
+Array<double> gather_columns(const DistributedDense& a, Range wanted, std::int64_t first_row);
+
+/// Collective. Throws InputError (agreed) that says where, unless every element is finite and |a_ij - a_ji|
+/// <= n eps max|a|: what rounding leaves of symmetry is far less than what any eigensolver perturbs.
+void check_symmetric(const DistributedDense& a);
+
+/// Collective. The largest |a_ij|.
+double max_abs(const DistributedDense& a);
+
+/// Collective. max_j sum_i |a_ij|.
+double one_norm(const DistributedDense& a);
+
+}  // namespace ayatori::eigen

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ayatori/eigen/distributed_dense.hpp"
+#include "ayatori/eigen/timed_collectives.hpp"
+#include "ayatori/eigen/verify.hpp"
+
+namespace ayatori::eigen {
+
+/// Which eigenpairs are wanted.
+struct Selection {
+  enum class Kind { all, smallest, largest, range };
+  Kind kind = Kind::all;
+  std::int64_t count = 0;  ///< of the smallest or largest
+  double lower = 0;        ///< of the range, lower <= eigenvalue <= upper
+  double upper = 0;
+};
+
+struct EigenOptions {
+  Selection selection;
+  bool vectors = true;
+  std::int64_t block = 32;  ///< columns of a panel
+};
+
+/// Ratios above this make a result false. Those of backward stable algorithms stay below a few, whatever the
+/// matrix; one vector that is wrong in its fifth digit has a ratio of 1e-5 / (n eps), 4e6 for n = 10,000.
+inline constexpr double largest_good_ratio = 30;
+
+/// How good the pairs are: see verify.hpp. A ratio that was not computed is 0.
+struct EigenCheck {
+  double residual = 0;       ///< with vectors
+  double orthogonality = 0;  ///< with vectors
+  double moments = 0;        ///< of all eigenvalues, always
+  bool passed() const {
+    return residual <= largest_good_ratio && orthogonality <= largest_good_ratio &&
+           moments <= largest_good_ratio;
+  }
+};
+
+/// Seconds, and where they went; of the slowest rank each.
+struct EigenTimes {
+  double total = 0;  ///< without verification
+  double tridiagonalization = 0;
+  double tridiagonal_solve = 0;
+  double redistribution = 0;
+  double back_transformation = 0;
+  double verification = 0;
+  std::map<std::string, OperationCost> collectives;  ///< without verification
+};
+
+struct EigenResult {
+  std::vector<double> values;  ///< those selected, ascending; on every rank
+  ColumnSpread vectors;        ///< empty without vectors
+  EigenCheck check;
+  EigenTimes times;
+};
+
+/// Bytes that a rank needs to solve a problem of order n on so many ranks, all in all, the matrix included.
+double memory_needed(std::int64_t n, int ranks, const EigenOptions& options);
+
+/// Collective. Throws EnvironmentError (agreed) if a node of this communicator has less memory than its ranks
+/// would need.
+void check_memory(const comm::Comm& comm, std::int64_t n, const EigenOptions& options);
+
+/// Throws InputError for options that make no sense for a matrix of order n.
+void check(const EigenOptions& options, std::int64_t n);
+
+/// Collective. Eigenvalues, and eigenvectors, of the symmetric matrix `a`, and how good they are.
+/// Householder's reduction to tridiagonal form, divide and conquer (or, without vectors, QR iteration),
+/// back-transformation. The matrix may have any scale; of elements that differ from their mirror image the
+/// lower one counts. Throws InputError (agreed) for options that make no sense, for elements that are not
+/// finite, and for eigenvalues beyond the range of doubles.
+EigenResult solve_symmetric(DistributedDense a, const EigenOptions& options);
+
+}  // namespace ayatori::eigen

@@ -1,0 +1,125 @@
+"""ayatori eigen: eigenpairs, what is written, and every bad input, on any number of ranks."""
+
+import json
+import math
+import unittest
+
+from harness import RANKS, CommandTest, matrix_market, tridiagonal
+
+
+def read_array(path):
+    """The columns of a Matrix Market array."""
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("%")]
+    rows, columns = map(int, lines[0].split())
+    assert len(lines) == rows * columns + 1
+    numbers = list(map(float, lines[1:]))
+    return [numbers[rows * j:rows * (j + 1)] for j in range(columns)]
+
+
+class Eigen(CommandTest):
+    def eigen(self, *arguments, status=0):
+        done = self.run_ayatori("eigen", *arguments, "--json", "result.json")
+        self.assertEqual(done.returncode, status, done.stderr)
+        return json.loads((self.folder / "result.json").read_text()), done
+
+    def test_pairs_of_a_file_are_written(self):
+        n = 30
+        self.write("A.mtx", tridiagonal(n))
+        expected = [2 - 2 * math.cos(math.pi * k / (n + 1)) for k in range(1, n + 1)]
+        result, done = self.eigen("A.mtx", "--output", "pairs", "--grid", f"{RANKS}x1", "--block", "5")
+        self.assertTrue(result["verified"])
+        self.assertEqual(result["grid"], [RANKS, 1])
+        self.assertEqual(result["pairs"], n)
+        self.assertIn("eigenpairs", done.stderr)
+        for phase in ("total", "tridiagonalization", "tridiagonal_solve", "redistribution", "back_transformation"):
+            self.assertGreaterEqual(result["seconds"][phase], 0)
+        self.assertEqual("allreduce" in result["collective_operations"], RANKS > 1)
+        [values] = read_array(self.folder / "pairs.values.mtx")
+        vectors = read_array(self.folder / "pairs.vectors.mtx")
+        self.assertEqual(values, result["values"])
+        for value, reference, v in zip(values, expected, vectors, strict=True):
+            self.assertAlmostEqual(value, reference, delta=1e-13)
+            for i in range(n):
+                product = 2 * v[i] - (v[i - 1] if i else 0) - (v[i + 1] if i + 1 < n else 0)
+                self.assertAlmostEqual(product, value * v[i], delta=1e-13)
+        self.assert_no_leftovers("A.mtx", "result.json", "pairs.values.mtx", "pairs.vectors.mtx")
+
+    def test_selections(self):
+        matrix = "random:n=40,spectrum=wilkinson,scale=2"
+        everything, _ = self.eigen(matrix)
+        values = everything["values"]
+        for arguments, expected in [
+            (["--smallest", "3"], values[:3]),
+            (["--largest", "2"], values[-2:]),
+            (["--range", "-5", "10.5"], [v for v in values if -5 <= v <= 10.5]),
+            (["--range", "1000", "2000"], []),
+            (["--values-only"], values),
+            (["--values-only", "--largest", "4"], values[-4:]),
+        ]:
+            with self.subTest(arguments=arguments):
+                result, _ = self.eigen(matrix, *arguments)
+                self.assertEqual(len(result["values"]), len(expected))
+                for value, reference in zip(result["values"], expected):
+                    self.assertAlmostEqual(value, reference, delta=1e-12)
+
+    def test_values_only_writes_no_vectors(self):
+        done = self.run_ayatori("eigen", "random:n=9", "--values-only", "-o", "only", "--quiet")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assert_no_leftovers("only.values.mtx")
+
+    def test_fewer_rows_than_ranks(self):
+        result, _ = self.eigen("random:n=1,spectrum=identity,scale=7")
+        self.assertEqual(result["values"], [7])
+
+    def test_tables_of_schedules(self):
+        if RANKS == 1:
+            return
+        searches = []
+        for operation in ("bcast", "allreduce"):
+            done = self.run_ayatori("collectives", "search", operation, "--profile", "altix3700bx2", "--ranks", RANKS,
+                                    "--sizes", "8:64K", "--finalists", 0, "--json", "search.json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            searches.append(json.loads((self.folder / "search.json").read_text()))
+        self.write("table.json", json.dumps(searches))
+        result, _ = self.eigen("random:n=60,spectrum=graded", "--grid", f"1x{RANKS}", "--collectives", "table.json")
+        self.assertTrue(result["verified"])
+        self.assertEqual(result["collectives"], "table.json")
+        self.assertGreaterEqual(result["scheduled_calls"], 2 * 58)  # a broadcast and a sum for each reflector
+
+    def test_bad_input(self):
+        self.write("wide.mtx", matrix_market([(1, 2, 1.0)], 2, 3))
+        self.write("unsymmetric.mtx", matrix_market([(1, 2, 1.0), (2, 1, 1.5), (3, 3, 1.0)], 3))
+        self.write("nan.mtx", matrix_market([(1, 1, math.nan)], 2))
+        for arguments, words in [
+            (["wide.mtx"], ["wide.mtx", "2 x 3"]),
+            (["unsymmetric.mtx"], ["not symmetric", "(1, 2) is 1", "(2, 1) is 1.5"]),
+            (["nan.mtx"], ["nan.mtx, line 3"]),
+            (["missing.mtx"], ["missing.mtx"]),
+            (["random:n=10", "--smallest", "11"], ["11", "1 to 10"]),
+            (["random:n=10", "--largest", "0"], ["0", "1 to 10"]),
+            (["random:n=10", "--range", "3", "2"], ["from 3 to 2"]),
+            (["random:n=10", "--range", "3"], ["--range"]),
+            (["random:n=10", "--smallest", "2", "--largest", "2"], ["--largest"]),
+            (["random:n=10", "--block", "0"], ["block"]),
+            (["random:n=10", "--grid", "2by2"], ["2by2"]),
+            (["random:n=10", "--grid", "7x9"], ["7 x 9"]),
+            (["random:n=10,spectrum=pink"], ["pink", "clustered"]),
+            (["random:n=10,scale=1e400"], ["scale"]),
+            (["random:m=10"], ["'m'"]),
+            (["random:n=10", "--collectives", "missing.json"], ["missing.json"]),
+        ]:
+            with self.subTest(arguments=arguments):
+                done = self.run_ayatori("eigen", *arguments)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                for word in words:
+                    self.assertIn(word, done.stderr)
+                self.assertEqual(done.stderr.count("ayatori: "), 1, done.stderr)
+
+    def test_too_large_for_memory(self):
+        done = self.run_ayatori("eigen", "random:n=2000000")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("needs about", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
