@@ -63,10 +63,12 @@ std::string vectors_path(const Arguments& arguments) {
 
 /// A result that cannot be written is found out now. Called on rank 0.
 void check_outputs(const Arguments& arguments) {
-  if (!arguments.json.empty()) const TemporaryFile can_be_created(arguments.json);
-  if (arguments.output.empty()) return;
-  for (const std::string& path : {values_path(arguments), vectors_path(arguments)}) {
-    if (path == arguments.json || path == arguments.matrix)
+  std::vector<std::string> paths;
+  if (!arguments.json.empty()) paths.push_back(arguments.json);
+  if (!arguments.output.empty()) paths.push_back(values_path(arguments));
+  if (!arguments.output.empty() && arguments.options.vectors) paths.push_back(vectors_path(arguments));
+  for (const std::string& path : paths) {
+    if (path == arguments.matrix || std::ranges::count(paths, path) > 1)
       throw InputError(fmt::format("{}: would be written over", path));
     const TemporaryFile can_be_created(path);
   }

@@ -127,6 +127,15 @@ TEST(EigenSolve, SelectsTheSameAsFromAll) {
   }
 }
 
+TEST(EigenSolve, EqualElementsAreJudgedFairly) {
+  constexpr std::int64_t n = 1000;
+  auto a = make_dense(make_grid(world(), {}), n);
+  fill(a, [](std::int64_t, std::int64_t) { return 0.3; });
+  std::vector<double> values(n, 0.0);
+  values.back() = 0.3 * n;
+  EXPECT_LE(moment_ratio(a, values), 1);
+}
+
 TEST(EigenSolve, AWrongPairIsFound) {
   const auto grid = make_grid(world(), {});
   const auto a = make_test_matrix(grid, {50, "uniform", 1, 7});

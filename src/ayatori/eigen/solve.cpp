@@ -98,7 +98,8 @@ void take_slowest(const comm::Comm& comm, EigenTimes& times) {
 
 double memory_needed(std::int64_t n, int ranks, const EigenOptions& options) {
   const double share = std::ceil(static_cast<double>(n) / ranks) * static_cast<double>(n);
-  const double panels = 4.0 * static_cast<double>(std::max<std::int64_t>(options.block, 64) * n);
+  const double width = static_cast<double>(std::max<std::int64_t>(std::min(options.block, n), 64));
+  const double panels = 4 * width * static_cast<double>(n);
   // The matrix, what it becomes, and at most: vectors twice, on their way three times.
   return 8 * (share * (options.vectors ? 5 : 2) + panels);
 }

@@ -72,8 +72,8 @@ void check(const EigenOptions& options, std::int64_t n);
 
 /// Collective. Eigenvalues, and eigenvectors, of the symmetric matrix `a`, and how good they are.
 /// Householder's reduction to tridiagonal form, divide and conquer (or, without vectors, QR iteration),
-/// back-transformation. The matrix may have any scale; of elements that differ from their mirror image the
-/// lower one counts. Throws InputError (agreed) for options that make no sense, for elements that are not
+/// back-transformation. The matrix may have any scale, and is symmetric to rounding (check_symmetric). Throws
+/// InputError (agreed) for options that make no sense, for elements that are not
 /// finite, and for eigenvalues beyond the range of doubles.
 EigenResult solve_symmetric(DistributedDense a, const EigenOptions& options);
 

@@ -85,8 +85,13 @@ T parse_number(std::string_view spec, std::string_view key, std::string_view tex
   return value;
 }
 
+/// Of the matrix before it is scaled.
+std::vector<double> unscaled_eigenvalues(const TestMatrix& matrix) {
+  return find_named(spectra(), matrix.spectrum, "spectrum").make(matrix.n, matrix.seed);
+}
+
 std::vector<double> unsorted_eigenvalues(const TestMatrix& matrix) {
-  auto values = find_named(spectra(), matrix.spectrum, "spectrum").make(matrix.n, matrix.seed);
+  auto values = unscaled_eigenvalues(matrix);
   for (double& value : values) {
     value *= matrix.scale;
     if (!std::isfinite(value)) {
@@ -166,10 +171,13 @@ std::vector<double> eigenvalues_of(const TestMatrix& matrix) {
 DistributedDense make_test_matrix(const ProcessGrid& grid, const TestMatrix& matrix) {
   const comm::Comm& comm = grid.all;
   auto a = make_dense(grid, matrix.n);
-  const auto lambda = comm::agree(comm, [&] { return unsorted_eigenvalues(matrix); });
+  const auto lambda = comm::agree(comm, [&] {
+    [[maybe_unused]] const auto in_range = unsorted_eigenvalues(matrix);  // or it throws
+    return unscaled_eigenvalues(matrix);  // sums of scaled ones might not be in range
+  });
   const std::int64_t n = matrix.n;
   if (std::ranges::adjacent_find(lambda, std::not_equal_to()) == lambda.end()) {
-    fill(a, [&](std::int64_t i, std::int64_t j) { return i == j ? lambda[0] : 0.0; });
+    fill(a, [&](std::int64_t i, std::int64_t j) { return i == j ? matrix.scale * lambda[0] : 0.0; });
     return a;
   }
 
@@ -200,7 +208,8 @@ DistributedDense make_test_matrix(const ProcessGrid& grid, const TestMatrix& mat
   const double u_q = std::inner_product(u.begin(), u.end(), q.begin(), 0.0);
   for (std::int64_t i = 0; i < n; ++i) q[i] = 2 * (q[i] - u_q * u[i]);
   fill(a, [&](std::int64_t i, std::int64_t j) {
-    return element(i, j) - (u[std::min(i, j)] * q[std::max(i, j)] + q[std::min(i, j)] * u[std::max(i, j)]);
+    return matrix.scale *
+           (element(i, j) - (u[std::min(i, j)] * q[std::max(i, j)] + q[std::min(i, j)] * u[std::max(i, j)]));
   });
   return a;
 }

@@ -98,7 +98,9 @@ double moment_ratio(const DistributedDense& a, std::span<const double> values) {
   double sums[2] = {0, 0};  // trace, square of the norm
   for (std::int64_t l = 0; l < a.columns.count(); ++l) {
     const double* const column = a.column(l);
-    for (std::int64_t k = 0; k < a.rows.count(); ++k) sums[1] += column[k] * column[k];
+    double square = 0;  // of a column: rounding of equal elements goes one way, and grows with what is summed
+    for (std::int64_t k = 0; k < a.rows.count(); ++k) square += column[k] * column[k];
+    sums[1] += square;
     const std::int64_t j = a.columns.global(l);
     if (a.rows.owns(j)) sums[0] += column[a.rows.local(j)];
   }
