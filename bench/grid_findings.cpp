@@ -112,7 +112,7 @@ std::optional<Finding> hybrid_finding(Points points) {
   if (hybrid == nullptr) return std::nullopt;
   const double ratio = all_mpi->sample.seconds / hybrid->sample.seconds;
   return Finding{
-      "hybrid", ratio > 1,
+      "hybrid", ratio > tolerance,
       fmt::format("on {} cores the best hybrid, {}, takes {:.3g} s and all-MPI, {}, {:.3g} s: hybrid is "
                   "{:.2f} times as fast; communication is {:.1f} % and {:.1f} % of the time",
                   hybrid->cores(), name_of(*hybrid), hybrid->sample.seconds, name_of(*all_mpi),
@@ -129,7 +129,7 @@ std::optional<Finding> share_finding(Points points) {
     if (!pair) continue;
     const double few = pair->few->sample.communication_share();
     const double many = pair->many->sample.communication_share();
-    return Finding{"share", many > few,
+    return Finding{"share", many > tolerance * few,
                    fmt::format("communication takes {:.1f} % of the time of {} and {:.1f} % of that of {}",
                                100 * few, name_of(*pair->few), 100 * many, name_of(*pair->many))};
   }

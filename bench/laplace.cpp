@@ -10,6 +10,7 @@
 #include "ayatori/base/find_named.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/random.hpp"
+#include "ayatori/base/statistics.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "bench/stream.hpp"
@@ -119,7 +120,7 @@ class Eigenmode {
     double error = 0;
     for (std::int64_t i = own.rows.begin; i < own.rows.end; ++i) {
       for (std::int64_t j = own.columns.begin; j < own.columns.end; ++j)
-        error = std::max(error, std::abs(*block.at(i, j) - factor * (*this)(i, j)));
+        error = worse(error, std::abs(*block.at(i, j) - factor * (*this)(i, j)));
     }
     error = comm.allreduce(error, comm::ReduceOp::max);
     const double bound = 4 * std::numeric_limits<double>::epsilon() * static_cast<double>(sweeps + 1);

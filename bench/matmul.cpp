@@ -7,6 +7,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/find_named.hpp"
 #include "ayatori/base/random.hpp"
+#include "ayatori/base/statistics.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "bench/summa.hpp"
 
@@ -80,7 +81,7 @@ double checked_error(const comm::Comm& comm, const MatrixBlock& c, const Expecte
   const auto cv = multiply(comm, c, expected.v, false);
   double error = 0;
   for (std::size_t i = 0; i < cv.size(); ++i)
-    error = std::max(error, std::abs(cv[i] - expected.cv[i]) / expected.scale[i]);
+    error = worse(error, std::abs(cv[i] - expected.cv[i]) / expected.scale[i]);
   comm::agree(comm, [&] {
     // Each of the three products errs by less than n epsilon times the absolute values.
     if (!(error <= 3))

@@ -94,9 +94,9 @@ void NpbCg::try_product(const char* item, const sparse::ProductOptions& options,
                         sparse::ProductOptions& chosen) {
   try {
     matrix_->use(options);
-  } catch (const InputError& error) {
+  } catch (const Error& error) {
     if (!error.agreed()) throw;
-    return;  // the facts were found on a sample, and promised what the kernel cannot hold
+    return;  // a kernel that cannot hold what a sample promised, a strategy that this machine cannot do
   }
   const double seconds = time_product();
   race_.push_back({item, item == std::string("halo") ? options.halo : options.kernel, seconds});

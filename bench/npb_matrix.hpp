@@ -29,7 +29,8 @@ const NpbClass& npb_class(std::string_view name);
 ///   A = sum_i w_i v_i v_i^T + (0.1 - shift) I,   w_i = 0.1^(i / n),   i = 0 ... n - 1
 /// (Bailey et al. 1991, section 2.7; `makea` of their program): v_i has `vector_nonzeros` random elements at
 /// random places, and 0.5 at place i. Every rank draws all the vectors, of which it keeps those that reach
-/// into its rows; memory: about 12 bytes per nonzero of its own, and 12 per row of the whole. The same
+/// into its rows; memory: about 12 bytes per nonzero of its own, and 32 per element of the
+/// vectors kept, of which each has `vector_nonzeros` + 1. The same
 /// entries, bitwise, on any number of ranks and threads.
 sparse::SplitMatrix npb_matrix(const comm::Comm& comm, const NpbClass& size);
 

@@ -6,6 +6,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/random.hpp"
+#include "ayatori/base/statistics.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 
@@ -30,7 +31,7 @@ Array<double> row_scales(const sparse::SplitMatrix& parts) {
 double largest_error(const Array<double>& y, const Array<double>& reference, const Array<double>& scale) {
   double largest = 0;
   for (std::size_t i = 0; i < y.size(); ++i) {
-    if (scale[i] > 0) largest = std::max(largest, std::abs(y[i] - reference[i]) / scale[i]);
+    if (scale[i] > 0) largest = worse(largest, std::abs(y[i] - reference[i]) / scale[i]);
   }
   return largest;
 }

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
 #include "bench/halo.hpp"
 #include "cli/bench.hpp"
@@ -37,11 +38,13 @@ void print_halos(const std::vector<bench::HaloTiming>& timings) {
 
 int run_halo(const comm::Comm& world, const Arguments& arguments) {
   std::vector<std::string> strategies = arguments.halos;
-  for (const auto& name : strategies) sparse::halo_strategy(name);
   if (strategies.empty()) {
     for (const auto& type : sparse::halo_strategies()) strategies.emplace_back(type.name);
   }
-  const auto partition = partition_kind(arguments.partition);
+  const auto partition = comm::agree(world, [&] {
+    for (const auto& name : strategies) sparse::halo_strategy(name);
+    return partition_kind(arguments.partition);
+  });
   comm::set_threads(world, arguments.bench.threads);
   const auto found = find_profile(world, arguments.profile);
   const auto problem = load_problem(world, arguments.matrix, partition);

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
 #include "bench/spmv.hpp"
 #include "cli/bench.hpp"
@@ -66,7 +67,7 @@ void print_spmv(const bench::SpmvReport& report) {
 }
 
 int run_spmv(const comm::Comm& world, const Arguments& arguments) {
-  const auto products = combinations(world.size(), arguments);
+  const auto products = comm::agree(world, [&] { return combinations(world.size(), arguments); });
   const int threads = comm::set_threads(world, arguments.bench.threads);
   const auto problem = load_problem(world, arguments.matrix, PartitionKind::contiguous);
   const auto report =

@@ -68,7 +68,7 @@ TEST(Laplace, SeveralTilesOnOneAndTwoThreads) {
 /// Tiles beside each other: wide enough for several strips whatever the cache.
 TEST(Laplace, TilesOfAWideGrid) {
   const std::int64_t n = 500;
-  const int sweeps = 64;
+  const int sweeps = 128;
   GridBlock from({{0, n}, {0, n}}, n, sweeps);
   GridBlock to = from;
   auto expected = random_grid(n);

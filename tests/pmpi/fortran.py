@@ -15,7 +15,7 @@ class Fortran(ProgramTest):
         done = self.run_program(program, AYATORI_COLLECTIVES="table.json", AYATORI_COLLECTIVES_REPORT=1,
                                 AYATORI_TRACE="trace.json")
         counts = re.findall(r"([a-z-]+) (\d+) of (\d+)", done.stderr)
-        self.assertEqual(len(counts), 8, done.stderr)
+        self.assertEqual(len(counts), 9, done.stderr)
         for operation, ours, all_calls in counts:
             self.assertEqual(ours, all_calls if RANKS > 1 else "0", operation)
         trace = json.loads((self.folder / "trace.json").read_text())

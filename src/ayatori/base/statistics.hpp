@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <span>
 
 namespace ayatori {
@@ -13,5 +15,11 @@ struct Spread {
 
 /// The spread of a non-empty sample; the median of an even count is the mean of the middle two.
 Spread spread(std::span<const double> sample);
+
+/// The larger of two errors, of which `a` is a number: infinity if `b` is none. std::max would forget that.
+inline double worse(double a, double b) {
+  if (std::isnan(b)) return std::numeric_limits<double>::infinity();
+  return b <= a ? a : b;
+}
 
 }  // namespace ayatori

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ayatori/base/statistics.hpp"
+
 namespace ayatori::eigen {
 
 namespace {
@@ -12,18 +14,6 @@ constexpr std::int64_t panel_columns = 64;
 
 double n_eps(std::int64_t n) {
   return static_cast<double>(std::max<std::int64_t>(n, 1)) * std::numeric_limits<double>::epsilon();
-}
-
-/// The larger; a NaN is larger than all numbers.
-double worse(double a, double b) {
-  return std::isnan(a) || b <= a ? a : b;
-}
-
-/// Collective. The worst of all ranks.
-double worst_of_all(const comm::Comm& comm, double mine) {
-  const bool is_nan = comm.any(std::isnan(mine));
-  const double worst = comm.allreduce(is_nan ? 0.0 : mine, comm::ReduceOp::max);
-  return is_nan ? std::numeric_limits<double>::quiet_NaN() : worst;
 }
 
 /// The largest |z_i . z_j - [i = j]| of vectors `panel` (of rank `source`, its first being number `first`)
@@ -68,7 +58,7 @@ double residual_ratio(const DistributedDense& a, std::span<const double> values,
     for (std::int64_t i = 0; i < z.n; ++i) square += residual[q * z.n + i] * residual[q * z.n + i];
     worst = worse(worst, std::sqrt(square));
   }
-  worst = worst_of_all(comm, worst);
+  worst = comm.allreduce(worst, comm::ReduceOp::max);
   return worst == 0 ? 0 : worst / (n_eps(z.n) * norm);
 }
 
@@ -91,7 +81,7 @@ double orthogonality_ratio(const comm::Comm& comm, const ColumnSpread& z) {
       worst = worse(worst, worst_product(z, mine, {panel.data(), z.n, width, z.n}, first, is_own, products));
     }
   }
-  return worst_of_all(comm, worst) / n_eps(z.n);
+  return comm.allreduce(worst, comm::ReduceOp::max) / n_eps(z.n);
 }
 
 double moment_ratio(const DistributedDense& a, std::span<const double> values) {

@@ -45,7 +45,8 @@ struct LocalGraph {
 };
 
 LocalGraph local_graph(const RowBlock& symmetrized, const RowBlock& block, std::int64_t edges) {
-  if (edges > std::numeric_limits<idx_t>::max()) {
+  // METIS adds weights up, too: of a row its entries, the diagonal among them, and one.
+  if (edges + 2 * block.global_rows > std::numeric_limits<idx_t>::max()) {
     throw EnvironmentError(
         fmt::format("a graph of {} edges exceeds METIS's index type: use the contiguous partition", edges));
   }

@@ -155,7 +155,7 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
     static CallCount call("MPI_" #Name);                                                      \
     const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                             \
     if (is_tracing() && c_comm != MPI_COMM_NULL) record_collective(call, 0, c_comm);          \
-    pmpi_##name##_(comm, AYATORI_ARGUMENT_##TAIL error);                                      \
+    AYATORI_TRY_##TAIL(barrier(c_comm)) pmpi_##name##_(comm, AYATORI_ARGUMENT_##TAIL error);  \
   }
 
 #define AYATORI_BCAST(name, NAME, Name, TAIL)                                                            \
