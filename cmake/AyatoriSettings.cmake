@@ -23,7 +23,7 @@ target_compile_options(ayatori_compile_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
   -Wcast-qual -Wformat=2 -Wundef -Wno-missing-field-initializers
   # GCC 12 sees uninitialized reads where an empty std::optional is moved, at -O3.
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-Wno-maybe-uninitialized>
   $<$<BOOL:${AYATORI_STRICT}>:-Werror>
   $<$<BOOL:${AYATORI_NATIVE}>:-march=native>)
 target_compile_definitions(ayatori_compile_options INTERFACE

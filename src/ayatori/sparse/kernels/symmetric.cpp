@@ -92,7 +92,7 @@ class Symmetric final : public Kernel {
   /// y of these rows, but for what later groups add; `buffer`: what these rows add to those before.
   void multiply_rows(Range rows, Range before, double* buffer, const double* x, double* y) const {
     std::fill(buffer, buffer + before.size(), 0.0);
-    double* far = before.size() == 0 ? nullptr : buffer - before.begin;
+    double* far = before.empty() ? nullptr : buffer - before.begin;
     const std::int32_t* column = column_.data();
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
       std::int64_t k = row_start_[i];
