@@ -157,7 +157,7 @@ def beside_rivals(operation, ranks, size):
     exchange = "direct" if operation == "alltoall" else "doubling"
     plan = {"operation": operation, "ranks": ranks, "root": 0, "word": "C" if has_words else "",
             "digits": [{"stride": 1, "radix": ranks, "exchange": exchange}], "segments": 1, "under_way": 1}
-    return {"schema": "ayatori.collective-schedules/1", "best": [{"bytes": size, "plan": plan}]}
+    return {"schema": "ayatori.collective-schedules/1", "operation": operation, "best": [{"bytes": size, "plan": plan}]}
 
 
 def parse_bytes(text):
