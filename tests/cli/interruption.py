@@ -2,15 +2,21 @@
 
 import json
 import os
+import pathlib
+import resource
 import signal
 import time
 import unittest
 
 from harness import RANKS, CommandTest, read_vector
 
-# Jacobi-preconditioned CG to a tolerance that it cannot meet soon: runs until it is stopped.
+# CG to a tolerance that it cannot meet soon: runs until it is stopped.
 LONG = ("solve", "poisson2d-5:n=700", "--method", "cg", "--preconditioner", "none", "--rtol", "1e-15", "--json", "result.json",
         "--output", "x.mtx")
+
+
+def stat_of(pid):
+    return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
 
 
 def processes_named_ayatori(parent):
@@ -18,14 +24,14 @@ def processes_named_ayatori(parent):
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            fields = open(f"/proc/{pid}/stat", encoding="utf-8").read()
+            fields = stat_of(pid)
         except OSError:
             continue
         name = fields[fields.index("(") + 1:fields.rindex(")")]
         ancestor = int(pid)
         while ancestor not in (0, 1, parent):
             try:
-                stat = open(f"/proc/{ancestor}/stat", encoding="utf-8").read()
+                stat = stat_of(ancestor)
             except OSError:
                 break
             ancestor = int(stat[stat.rindex(")") + 2:].split()[1])
@@ -35,21 +41,29 @@ def processes_named_ayatori(parent):
 
 
 class Interruption(CommandTest):
-    def wait_until_iterating(self, process):
-        """Returns the ranks once they have used a second of processor time each: reading takes far less."""
+    def ticks_before_iterating(self):
+        """Processor time of a rank for all that comes before the second iteration: sanitizers make it long."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.run_ayatori(*LONG, "--max-iterations", "1")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+        return seconds / RANKS * os.sysconf("SC_CLK_TCK")
+
+    def wait_until_iterating(self, process, enough):
+        """Returns the ranks once each of them has used `enough` ticks of processor time."""
         deadline = time.monotonic() + 90
         while time.monotonic() < deadline:
             self.assertIsNone(process.poll(), "ended before it could be stopped")
             ranks = processes_named_ayatori(process.pid)
             ticks = [self.ticks(pid) for pid in ranks]
-            if len(ranks) == RANKS and min(ticks) > 100:
+            if len(ranks) == RANKS and min(ticks) > enough:
                 return ranks
             time.sleep(0.05)
         self.fail("never started to iterate")
 
     @staticmethod
     def ticks(pid):
-        stat = open(f"/proc/{pid}/stat", encoding="utf-8").read()
+        stat = stat_of(pid)
         fields = stat[stat.rindex(")") + 2:].split()
         return int(fields[11]) + int(fields[12])
 
@@ -62,8 +76,9 @@ class Interruption(CommandTest):
         self.assert_no_leftovers("result.json", "x.mtx")
 
     def stop_by(self, number):
+        enough = 1.3 * self.ticks_before_iterating() + 20
         process = self.start(*LONG)
-        ranks = self.wait_until_iterating(process)
+        ranks = self.wait_until_iterating(process, enough)
         os.kill(ranks[-1], number)  # one rank is told; all stop together
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, err)
