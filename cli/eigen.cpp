@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "ayatori/io/matrix_market.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "cli/command.hpp"
+#include "cli/eigen_sparse.hpp"
 #include "cli/hold_signals.hpp"
 #include "cli/schedule_tables.hpp"
 
@@ -35,6 +37,7 @@ struct Arguments {
   std::int64_t largest = 0;
   std::pair<double, double> range;
   eigen::EigenOptions options;
+  SparseEigenOptions sparse;
   bool values_only = false;
   int threads = 0;
   bool quiet = false;
@@ -138,6 +141,7 @@ ordered_json to_json(const EigenRun& run) {
       {"threads", run.threads},
       {"grid", {run.grid.rows, run.grid.columns}},
       {"block", run.arguments.options.block},
+      {"method", "dense"},
       {"collectives", run.tables.files},
       {"scheduled_calls", scheduled_calls(run.tables)},
       {"vectors", run.arguments.options.vectors},
@@ -198,22 +202,69 @@ std::string summary(const EigenRun& run) {
   return text;
 }
 
-/// Collective.
-void write_results(const comm::Comm& comm, const EigenRun& run) {
+ordered_json to_json(const Arguments& arguments, const SparseEigenResult& result, int ranks, int threads,
+                     double all_seconds) {
+  const auto& pairs = result.pairs;
+  return {
+      {"schema", "ayatori.eigen/1"},
+      {"matrix", {{"source", arguments.matrix}, {"rows", result.n}}},
+      {"ranks", ranks},
+      {"threads", threads},
+      {"method", "davidson"},
+      {"because", result.why},
+      {"preconditioner", result.preconditioner},
+      {"vectors", arguments.options.vectors},
+      {"pairs", pairs.values.size()},
+      {"products", pairs.products},
+      {"restarts", pairs.restarts},
+      {"tolerance", result.tolerance},
+      {"verified", result.passed()},
+      {"residual", result.check.residual},
+      {"ratios", {{"orthogonality", result.check.orthogonality}}},
+      {"seconds",
+       {{"all", all_seconds},
+        {"reading", result.read_seconds},
+        {"setup", result.setup_seconds},
+        {"total", result.setup_seconds + result.seconds},
+        {"verification", result.verification_seconds}}},
+      {"values", pairs.values},
+      {"residuals", pairs.residuals},
+  };
+}
+
+std::string summary(const Arguments& arguments, const SparseEigenResult& result, int ranks, int threads) {
+  const auto& values = result.pairs.values;
+  const bool good = result.passed();
+  return fmt::format(
+      "matrix     {}: {} rows, sparse symmetric\n"
+      "machine    {} rank{} x {} thread{}\n"
+      "method     davidson with preconditioner {}: {}\n"
+      "result     {} eigenpairs, {:.6g} to {:.6g}, {} products, {} restarts\n"
+      "verified   {}: ||A v - lambda v|| / ||A|| {:.2g} of {:.2g} asked, ||V'V - I|| / (n eps) {:.2g}\n"
+      "time       {:.3f} s: set-up {:.3f}, iteration {:.3f}; reading {:.3f}, verification {:.3f} more\n",
+      arguments.matrix, result.n, ranks, ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
+      result.preconditioner, result.why, values.size(), values.front(), values.back(), result.pairs.products,
+      result.pairs.restarts, good ? "good" : "NOT GOOD", result.check.residual, result.tolerance,
+      result.check.orthogonality, result.setup_seconds + result.seconds, result.setup_seconds, result.seconds,
+      result.read_seconds, result.verification_seconds);
+}
+
+/// Collective. The pairs, and `report`, made on rank 0.
+void write_results(const comm::Comm& comm, const Arguments& arguments, std::span<const double> all_values,
+                   const eigen::ColumnSpread& vectors, std::int64_t n,
+                   const std::function<ordered_json()>& report) {
   const HoldSignals hold(comm);
-  const Arguments& arguments = run.arguments;
-  const auto& result = run.result;
-  const auto count = static_cast<std::int64_t>(result.values.size());
+  const auto count = static_cast<std::int64_t>(all_values.size());
   if (!arguments.output.empty()) {
-    const auto values = std::span(result.values).first(comm.rank() == 0 ? count : 0);
+    const auto values = all_values.first(comm.rank() == 0 ? count : 0);
     io::write_matrix_market_array(comm, values_path(arguments), values, count, 1, io::Compression::none);
     if (arguments.options.vectors) {
-      io::write_matrix_market_array(comm, vectors_path(arguments), result.vectors.values, run.n, count,
+      io::write_matrix_market_array(comm, vectors_path(arguments), vectors.values, n, count,
                                     io::Compression::none);
     }
   }
   comm::agree(comm, [&] {
-    if (comm.rank() == 0 && !arguments.json.empty()) write_file(arguments.json, to_json(run).dump(2) + "\n");
+    if (comm.rank() == 0 && !arguments.json.empty()) write_file(arguments.json, report().dump(2) + "\n");
   });
 }
 
@@ -221,13 +272,25 @@ int run_eigen(const comm::Comm& world, const Arguments& arguments) {
   const Stopwatch all;
   const auto shape = comm::agree(world, [&] {
     if (world.rank() == 0) check_outputs(arguments);
+    check(arguments.sparse, arguments.options.selection);
     return eigen::parse_grid_shape(arguments.grid);
   });
   const int threads = comm::set_threads(world, arguments.threads);
   const auto tables = find_collectives(world, arguments.collectives);
   const auto comm = tables.scheduled ? world.with_collectives(tables.scheduled) : world;
-  const auto grid = make_grid(comm, shape);
+  const bool speaks = world.rank() == 0 && !arguments.quiet;
 
+  if (!eigen::is_test_matrix(arguments.matrix)) {
+    const auto sparse = solve_sparse(comm, arguments.matrix, arguments.options, arguments.sparse);
+    if (sparse) {
+      write_results(comm, arguments, sparse->pairs.values, sparse->vectors, sparse->n,
+                    [&] { return to_json(arguments, *sparse, world.size(), threads, all.seconds()); });
+      if (speaks) fmt::print(stderr, "{}", summary(arguments, *sparse, world.size(), threads));
+      return sparse->passed() ? 0 : 1;
+    }
+  }
+
+  const auto grid = make_grid(comm, shape);
   const double before_reading = all.seconds();
   auto a = load(grid, arguments.matrix, arguments.options);
   const double read_seconds = all.seconds() - before_reading;
@@ -236,8 +299,8 @@ int run_eigen(const comm::Comm& world, const Arguments& arguments) {
 
   const EigenRun run{arguments,     n,     world.size(), threads, grid.shape, tables, read_seconds,
                      all.seconds(), result};
-  write_results(comm, run);
-  if (world.rank() == 0 && !arguments.quiet) fmt::print(stderr, "{}", summary(run));
+  write_results(comm, arguments, result.values, result.vectors, n, [&] { return to_json(run); });
+  if (speaks) fmt::print(stderr, "{}", summary(run));
   return result.check.passed() ? 0 : 1;
 }
 
@@ -245,8 +308,7 @@ int run_eigen(const comm::Comm& world, const Arguments& arguments) {
 
 void add_eigen(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<Arguments>();
-  auto* command =
-      app.add_subcommand("eigen", "Eigenvalues and eigenvectors of a dense symmetric matrix, verified");
+  auto* command = app.add_subcommand("eigen", "Eigenvalues and eigenvectors of a symmetric matrix, verified");
   command
       ->add_option("matrix", arguments->matrix,
                    "Matrix file, generator spec, or random:n=1000,spectrum=uniform,scale=1,seed=1")
@@ -263,6 +325,18 @@ void add_eigen(CLI::App& app, Run& run) {
       ->type_name("PREFIX");
   command->add_option("--json", arguments->json, "Write the result here (schema ayatori.eigen/1)");
   command->add_option("--block", arguments->options.block, "Columns that are reduced and applied together")
+      ->capture_default_str();
+  command
+      ->add_option("--method", arguments->sparse.method,
+                   "auto, dense, or, for a few pairs of a sparse matrix, davidson")
+      ->capture_default_str();
+  command
+      ->add_option("--preconditioner", arguments->sparse.preconditioner,
+                   "Of davidson: auto, or one of those of solve")
+      ->capture_default_str();
+  command
+      ->add_option("--tolerance", arguments->sparse.tolerance,
+                   "Of davidson: ||A v - lambda v|| / ||A||; 0: n eps, as of the dense solver")
       ->capture_default_str();
   command->add_option("--grid", arguments->grid, "auto, or ROWSxCOLUMNS of ranks")->capture_default_str();
   command

@@ -86,6 +86,32 @@ class Eigen(CommandTest):
         self.assertEqual(result["collectives"], "table.json")
         self.assertGreaterEqual(result["scheduled_calls"], 2 * 58)  # a broadcast and a sum for each reflector
 
+    def test_few_pairs_of_a_large_sparse_matrix(self):
+        n = 60  # 3600 rows: two of the five eigenvalues are double
+        exact = sorted(4 - 2 * math.cos(math.pi * i / (n + 1)) - 2 * math.cos(math.pi * j / (n + 1))
+                       for i in range(1, n + 1) for j in range(1, n + 1))
+        result, done = self.eigen(f"poisson2d-5:n={n}", "--smallest", "5", "--output", "low")
+        self.assertEqual((result["method"], result["verified"], result["pairs"]), ("davidson", True, 5))
+        self.assertIn("fewer bytes than the dense solver", done.stderr)
+        for value, reference in zip(result["values"], exact[:5], strict=True):
+            self.assertAlmostEqual(value, reference, delta=1e-11)
+        vectors = read_array(self.folder / "low.vectors.mtx")
+        self.assertEqual((len(vectors), len(vectors[0])), (5, n * n))
+        for value, v in zip(result["values"], vectors, strict=True):
+            self.assertAlmostEqual(math.fsum(x * x for x in v), 1, delta=1e-11)
+            for i in range(0, n * n, 37):
+                x, y = i % n, i // n
+                neighbours = [v[i - 1] if x else 0, v[i + 1] if x + 1 < n else 0, v[i - n] if y else 0,
+                              v[i + n] if y + 1 < n else 0]
+                self.assertAlmostEqual(4 * v[i] - math.fsum(neighbours), value * v[i], delta=1e-10)
+
+    def test_dense_and_davidson_agree(self):
+        dense, _ = self.eigen("poisson2d-5:n=20", "--largest", "3", "--method", "dense")
+        iterated, _ = self.eigen("poisson2d-5:n=20", "--largest", "3", "--method", "davidson", "--preconditioner", "jacobi")
+        self.assertEqual((dense["method"], iterated["method"]), ("dense", "davidson"))
+        for a, b in zip(dense["values"], iterated["values"], strict=True):
+            self.assertAlmostEqual(a, b, delta=1e-11)
+
     def test_bad_input(self):
         self.write("wide.mtx", matrix_market([(1, 2, 1.0)], 2, 3))
         self.write("unsymmetric.mtx", matrix_market([(1, 2, 1.0), (2, 1, 1.5), (3, 3, 1.0)], 3))
@@ -95,6 +121,12 @@ class Eigen(CommandTest):
             (["unsymmetric.mtx"], ["not symmetric", "(1, 2) is 1", "(2, 1) is 1.5"]),
             (["nan.mtx"], ["nan.mtx, line 3"]),
             (["missing.mtx"], ["missing.mtx"]),
+            (["unsymmetric.mtx", "--smallest", "1", "--method", "davidson"], ["unsymmetric.mtx", "not symmetric"]),
+            (["poisson2d-5:n=9", "--method", "davidson"], ["--smallest or --largest"]),
+            (["poisson2d-5:n=9", "--method", "lanczos"], ["lanczos", "davidson"]),
+            (["poisson2d-5:n=9", "--smallest", "2", "--preconditioner", "magic"], ["magic", "jacobi"]),
+            (["poisson2d-5:n=9", "--smallest", "2", "--tolerance", "nan"], ["--tolerance nan"]),
+            (["poisson2d-5:n=9", "--smallest", "82"], ["82", "1 to 81"]),
             (["random:n=10", "--smallest", "11"], ["11", "1 to 10"]),
             (["random:n=10", "--largest", "0"], ["0", "1 to 10"]),
             (["random:n=10", "--range", "3", "2"], ["from 3 to 2"]),

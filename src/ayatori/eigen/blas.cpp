@@ -20,6 +20,8 @@ void dlarft_(const char* direction, const char* storage, const int* n, const int
 void dsterf_(const int* n, double* d, double* e, int* info);
 void dsteqr_(const char* job, const int* n, double* d, double* e, double* z, const int* ldz, double* work,
              int* info);
+void dsyev_(const char* job, const char* uplo, const int* n, double* a, const int* lda, double* w,
+            double* work, const int* lwork, int* info);
 void dlaed4_(const int* n, const int* i, const double* d, const double* z, double* delta, const double* rho,
              double* root, int* info);
 
@@ -111,6 +113,17 @@ bool tridiagonal_vectors(std::int64_t n, double* diagonal, double* off_diagonal,
   std::vector<double> work(static_cast<std::size_t>(std::max<std::int64_t>(1, 2 * n)));
   int info = 0;
   dsteqr_("I", &order, diagonal, off_diagonal, vectors.data, &ld, work.data(), &info);
+  return info == 0;
+}
+
+bool symmetric_pairs(Block a, double* values) {
+  const int n = narrow(a.rows);
+  const int lda = leading(a);
+  constexpr int columns = 34;  // of work for each row: a panel of 32, as LAPACK wants it, and 2
+  const int length = std::max(1, columns * n);
+  std::vector<double> work(length);
+  int info = 0;
+  dsyev_("V", "L", &n, a.data, &lda, values, work.data(), &length, &info);
   return info == 0;
 }
 

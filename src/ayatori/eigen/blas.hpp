@@ -49,6 +49,10 @@ bool tridiagonal_values(std::int64_t n, double* diagonal, double* off_diagonal);
 /// The same with eigenvectors in the columns of `vectors` (dsteqr, for small matrices).
 bool tridiagonal_vectors(std::int64_t n, double* diagonal, double* off_diagonal, Block vectors);
 
+/// Eigenvalues of a symmetric matrix, ascending, into `values`; its eigenvectors take its place. False if the
+/// iteration failed. (dsyev, for small matrices.)
+bool symmetric_pairs(Block a, double* values);
+
 /// Root j of 1 + rho sum_i z_i^2 / (d_i - x), n > 2, d ascending, ||z|| = 1, rho > 0; delta[i] = d_i - root,
 /// to high relative accuracy. False if the iteration failed. (dlaed4)
 bool secular_root(std::int64_t n, std::int64_t j, const double* d, const double* z, double rho,

@@ -1,0 +1,163 @@
+#include "ayatori/eigen/davidson.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numbers>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/eigen/distributed_dense.hpp"
+#include "dense.hpp"
+
+namespace ayatori::eigen {
+namespace {
+
+const comm::Comm& world() {
+  static const auto comm = comm::Comm::world();
+  return comm;
+}
+
+/// An operator of a matrix that every rank has, row by row.
+SymmetricOperator dense_operator(const std::vector<double>& a, std::int64_t n) {
+  double norm = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    double sum = 0;
+    for (std::int64_t j = 0; j < n; ++j) sum += std::abs(a[i * n + j]);
+    norm = std::max(norm, sum);
+  }
+  const Range rows = split_evenly(n, world().size(), world().rank());
+  const auto apply = [a, n, rows](std::span<const double> x, std::span<double> y) {
+    const auto all = world().allgatherv(x).values;
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+      double sum = 0;
+      for (std::int64_t j = 0; j < n; ++j) sum += a[i * n + j] * all[j];
+      y[i - rows.begin] = sum;
+    }
+  };
+  return {n, rows, norm, apply, {}};
+}
+
+/// The five-point Laplacian of m x m points times `scale`: most of its eigenvalues are double.
+std::vector<double> laplacian(std::int64_t m, double scale = 1, double shift = 0) {
+  const std::int64_t n = m * m;
+  std::vector<double> a(n * n, 0.0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    a[i * n + i] = scale * (4 - shift);
+    if (i % m != 0) a[i * n + i - 1] = a[(i - 1) * n + i] = -scale;
+    if (i >= m) a[i * n + i - m] = a[(i - m) * n + i] = -scale;
+  }
+  return a;
+}
+
+void expect_good(const std::vector<double>& dense, std::int64_t n, const SymmetricOperator& a,
+                 const ExtremeOptions& options) {
+  const auto pairs = extreme_pairs(world(), a, options);
+  EXPECT_TRUE(pairs.converged);
+  const auto expected = reference_values(dense, n);
+  ASSERT_EQ(std::ssize(pairs.values), options.count);
+  const double size = a.norm > 0 ? a.norm : 1;
+  const std::int64_t first = options.largest ? n - options.count : 0;
+  for (std::int64_t q = 0; q < options.count; ++q)
+    EXPECT_NEAR(pairs.values[q] / size, expected[first + q] / size, options.tolerance) << q;
+  const auto check = check_pairs(world(), a, a.apply, pairs);
+  EXPECT_LE(check.residual, 1.5 * options.tolerance);
+  EXPECT_LE(check.orthogonality, 10);
+}
+
+TEST(Davidson, FindsBothEndsWithTheirMultiplicities) {
+  for (const bool largest : {false, true}) {
+    for (const std::int64_t count : {1, 2, 5, 12}) {
+      SCOPED_TRACE(fmt::format("{} {}", count, largest ? "largest" : "smallest"));
+      const auto dense = laplacian(13);
+      expect_good(dense, 169, dense_operator(dense, 169), {.count = count, .largest = largest});
+    }
+  }
+}
+
+TEST(Davidson, PreconditionersSaveProducts) {
+  constexpr std::int64_t m = 16;
+  constexpr std::int64_t n = m * m;
+  auto dense = laplacian(m);
+  for (std::int64_t i = 0; i < n; ++i) dense[i * n + i] += 100.0 * static_cast<double>(i);
+  auto a = dense_operator(dense, n);
+  const ExtremeOptions options{.count = 3, .tolerance = 1e-9};
+  const auto plain = extreme_pairs(world(), a, options);
+  a.precondition = [&](std::span<const double> x, std::span<double> y) {
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] / dense[(a.rows.begin + i) * (n + 1)];
+  };
+  expect_good(dense, n, a, options);
+  const auto preconditioned = extreme_pairs(world(), a, options);
+  EXPECT_TRUE(plain.converged && preconditioned.converged);
+  EXPECT_LT(preconditioned.products, plain.products / 2);
+}
+
+TEST(Davidson, AnIndefiniteMatrixIsNoMatterForItsPreconditioner) {
+  const auto dense = laplacian(12, 1, 3.3);
+  auto a = dense_operator(dense, 144);
+  a.precondition = [](std::span<const double> x, std::span<double> y) {
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] / 0.7;
+  };
+  expect_good(dense, 144, a, {.count = 4});
+}
+
+TEST(Davidson, AnyScale) {
+  for (const double scale : {1e-160, 1e200}) {
+    SCOPED_TRACE(scale);
+    const auto dense = laplacian(9, scale);
+    expect_good(dense, 81, dense_operator(dense, 81), {.count = 3});
+  }
+}
+
+TEST(Davidson, ZeroIdentityAndAllPairs) {
+  for (const std::int64_t n : {1, 2, 3, 10, 30}) {
+    SCOPED_TRACE(n);
+    std::vector<double> zero(n * n, 0.0);
+    auto identity = zero;
+    for (std::int64_t i = 0; i < n; ++i) identity[i * (n + 1)] = 1;
+    for (const std::int64_t count : {std::int64_t{1}, (n + 1) / 2, n}) {
+      expect_good(zero, n,
+                  {n,
+                   split_evenly(n, world().size(), world().rank()),
+                   0,
+                   [](std::span<const double>, std::span<double> y) { std::ranges::fill(y, 0.0); },
+                   {}},
+                  {.count = count});
+      expect_good(identity, n, dense_operator(identity, n), {.count = count, .largest = true});
+    }
+  }
+}
+
+TEST(Davidson, TheSameOnAnyNumberOfRanksToTheTolerance) {
+  // The path 1 - 2 - ... - n: lambda_k = 2 - 2 cos(k pi / (n + 1)), and n = 200 needs restarts.
+  constexpr std::int64_t n = 200;
+  std::vector<double> dense(n * n, 0.0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    dense[i * (n + 1)] = 2;
+    if (i > 0) dense[i * n + i - 1] = dense[(i - 1) * n + i] = -1;
+  }
+  const auto pairs = extreme_pairs(world(), dense_operator(dense, n), {.count = 3, .largest = true});
+  EXPECT_TRUE(pairs.converged);
+  EXPECT_GT(pairs.restarts, 0);
+  for (int q = 0; q < 3; ++q)
+    EXPECT_NEAR(pairs.values[q], 2 + 2 * std::cos((3 - q) * std::numbers::pi / (n + 1)), 1e-9);
+}
+
+TEST(Davidson, GivesUpWhenToldAndSaysSo) {
+  const auto dense = laplacian(14);
+  const auto pairs = extreme_pairs(world(), dense_operator(dense, 196), {.count = 3, .max_products = 10});
+  EXPECT_FALSE(pairs.converged);
+  EXPECT_LT(pairs.products, 20);
+  EXPECT_EQ(pairs.values.size(), 3);
+  EXPECT_GT(pairs.residuals[0], 1e-10);
+}
+
+TEST(Davidson, RefusesWhatMakesNoSense) {
+  const auto dense = laplacian(3);
+  const auto a = dense_operator(dense, 9);
+  EXPECT_THROW(extreme_pairs(world(), a, {.count = 0}), InputError);
+  EXPECT_THROW(extreme_pairs(world(), a, {.count = 10}), InputError);
+  EXPECT_THROW(extreme_pairs(world(), a, {.tolerance = 0}), InputError);
+  EXPECT_THROW(extreme_pairs(world(), a, {.tolerance = std::nan("")}), InputError);
+}
+
+}  // namespace
+}  // namespace ayatori::eigen
