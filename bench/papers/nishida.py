@@ -67,8 +67,8 @@ NETWORKS = {
 
 
 def forecasts(options, network, profile, size):
-    """By number of processes: points of `ayatori predict`; and the conclusion of the last."""
-    points, result = {}, {}
+    """By number of processes: points of `ayatori predict`; and what it says holds back those of one process a node."""
+    points, scaling = {}, ""
     shapes = [network.shape(processes) for processes in PROCESSES]
     for per_node in sorted({count for _, count in shapes}):
         nodes = [n for n, count in shapes if count == per_node]
@@ -79,7 +79,8 @@ def forecasts(options, network, profile, size):
                        check=True, stderr=subprocess.DEVNULL)
         result = json.loads(path.read_text(encoding="utf-8"))
         points |= {point["ranks"]: point for point in result["points"]}
-    return points, result
+        scaling = scaling or result["scaling"]
+    return points, scaling
 
 
 def simulated(simulator, processes, size):
@@ -117,7 +118,7 @@ def redo(options, name):
     errors = []
     said = []
     for size in options.classes:
-        points, result = forecasts(options, network, profile, size)
+        points, scaling = forecasts(options, network, profile, size)
         for processes in PROCESSES:
             point = points[processes]
             computing = sum(point["phases"][phase] for phase in COMPUTING)
@@ -130,11 +131,9 @@ def redo(options, name):
                             f"{1e6 * found:.1f}")
                 errors.append((abs(point["seconds"] / (computing + found) - 1), abs(messages / found - 1)))
             print("| " + " | ".join(map(str, row)) + " |", flush=True)
-        last = points[PROCESSES[-1]]
-        losses = {"bandwidth": last["phases"]["halo bandwidth"],
-                  "latency": last["phases"]["halo latency"] + last["phases"]["reductions"]}
-        said.append(f"- class {size}, 16 processes: {1e6 * losses['bandwidth']:.1f} us for bandwidth, "
-                    f"{1e6 * losses['latency']:.1f} us for latency; {result['conclusion']}")
+        gains = points[PROCESSES[-1]]["gains"]
+        said.append(f"- class {size}: {scaling}; on 16 processes twice the bandwidth makes it {gains['bandwidth']:.2f} times as "
+                    f"fast, half the latency {gains['latency']:.2f} times")
     print("\n" + "\n".join(said))
     return errors
 

@@ -12,7 +12,10 @@ inline machine::Profile two_rank_nodes() {
   profile.ranks = 4;
   profile.threads = 1;
   profile.node_of_rank = {0, 0, 1, 1};
-  profile.memory = {{"triad", 1, 1 << 28, false, exactly(1e9)}, {"triad", 2, 1 << 28, false, exactly(1.6e9)}};
+  for (const std::int64_t bytes : {1 << 16, 1 << 28}) {
+    profile.memory.push_back({"triad", 1, bytes, false, exactly(1e9)});
+    profile.memory.push_back({"triad", 2, bytes, false, exactly(1.6e9)});
+  }
   machine::Level inside{"inside a node", {{0, 0, 1, 1}, 2, 1e-6, 1e-6, 1e-6}, 1, {}, {}};
   inside.curves = {{"one-way", 1, {}, {{{0, 1e-6, 1e-9}}, 0}}};
   machine::Level between{"between nodes", {{0, 0, 0, 0}, 1, 10e-6, 10e-6, 10e-6}, 2, {}, {}};

@@ -84,7 +84,7 @@ TEST(Predict, AFasterMachineIsNeverSlower) {
       EXPECT_LT(after.total(), before.total());
       // What gain() says by halving phases is what the machine gives; of a rank's uneven part not all is
       // counted as memory's, of a reduction's bytes none as bandwidth's.
-      EXPECT_NEAR(before.total() / after.total(), before.gain(resource), 0.03);
+      EXPECT_NEAR(before.total() / after.total(), before.gain(resource), 0.06);
     }
   }
 }
@@ -127,7 +127,7 @@ TEST(Conclude, HalfTheBandwidthAtTheSameLatencyBoundsByBandwidth) {
   }
   auto profile = two_rank_nodes();
   for (auto& curve : profile.levels.back().curves) curve.model.pieces[0].beta *= 10;
-  profile.memory.front().bytes_per_second.median *= 10;
+  for (auto& figure : profile.memory) figure.bytes_per_second.median *= 10;
   const std::vector<Forecast> forecasts{forecast_of(full, profile, {8, 1, 1})};
   EXPECT_EQ(forecasts.front().bound(), Phase::halo_bandwidth);
   EXPECT_GT(forecasts.front().gain(Resource::bandwidth), forecasts.front().gain(Resource::latency));

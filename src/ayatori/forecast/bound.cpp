@@ -37,6 +37,21 @@ constexpr std::array advice{
            "fewer threads for so small parts, or cores of their own"},
     Advice{"preconditioner", "", "another one, or more nodes", "", ""}};
 
+/// By the fastest level and the least of both ways of one pair, by messages and through memory.
+machine::MessageBound fastest_messages(const machine::Profile& profile) {
+  machine::MessageBound bound;
+  for (const auto& level : profile.levels) {
+    for (const std::string_view pattern : {std::string_view("one-way"), machine::one_way_through_memory}) {
+      const auto* curve = level.curve(pattern, 1);
+      if (curve == nullptr || curve->model.pieces.empty()) continue;
+      const double latency = curve->model.latency();
+      if (bound.latency == 0 || latency < bound.latency) bound.latency = latency;
+      bound.bytes_per_second = std::max(bound.bytes_per_second, curve->model.bandwidth());
+    }
+  }
+  return bound;
+}
+
 }  // namespace
 
 std::vector<PhaseLimit> find_limits(const MeasuredRun& run, const machine::Profile* profile) {
@@ -48,7 +63,7 @@ std::vector<PhaseLimit> find_limits(const MeasuredRun& run, const machine::Profi
       {"vector operations", run.vectors, if_known(rate > 0 ? iterations * run.vector_bytes / rate : 0)});
   if (run.preconditioner > 0) phases.push_back({"preconditioner", run.preconditioner, std::nullopt});
   if (run.ranks == 1) return phases;
-  const auto bound = profile == nullptr ? machine::MessageBound() : machine::message_bound(*profile);
+  const auto bound = profile == nullptr ? machine::MessageBound() : fastest_messages(*profile);
   const double sent = static_cast<double>(run.halo_bytes) / run.ranks;
   const int rounds = std::bit_width(static_cast<unsigned>(run.ranks - 1));
   phases.push_back({"halo exchanges", run.halo, if_known(iterations * bound.seconds(1, sent))});
