@@ -98,7 +98,7 @@ std::string bound_words(const SolveRun& run) {
   for (const auto& phase : phases) {
     text += text.empty() ? "Iterating: " : ", ";
     text += fmt::format("{} {:.3g} s", phase.name, phase.seconds);
-    if (phase.limit) text += fmt::format(" ({:.2g} times the limit)", phase.distance());
+    if (phase.limit) text += fmt::format(" ({:.1f} times the limit)", phase.distance());
   }
   return fmt::format("{}.\n{}\n", text, forecast::bound_sentence(phases));
 }

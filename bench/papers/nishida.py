@@ -66,17 +66,26 @@ NETWORKS = {
 }
 
 
-def forecasts(options, network, profile, size):
+def predict(options, simulator, words):
+    """Runs `ayatori predict`: the native build, or the simulated one where that is none."""
+    if options.ayatori:
+        subprocess.run([str(word) for word in [options.ayatori, "predict", *words]], check=True, stderr=subprocess.DEVNULL)
+        return
+    status, said = simulator.run(["predict", *words], ranks=1)
+    if status != 0:
+        raise runs.Rejected(f"ayatori predict {words}: {said[-500:]}")
+
+
+def forecasts(options, network, simulator, profile, size):
     """By number of processes: points of `ayatori predict`; and what it says holds back those of one process a node."""
     points, scaling = {}, ""
     shapes = [network.shape(processes) for processes in PROCESSES]
     for per_node in sorted({count for _, count in shapes}):
         nodes = [n for n, count in shapes if count == per_node]
         path = options.folder / "forecast.json"
-        subprocess.run([options.ayatori, "predict", f"npb-cg:{size}", "--method", "npb-cg", "--partition", "rows",
-                        "--nodes", ",".join(map(str, nodes)), "--ranks-per-node", str(per_node), "--profile", profile,
-                        "--memory-bandwidth", str(network.memory * per_node), "--json", path],
-                       check=True, stderr=subprocess.DEVNULL)
+        predict(options, simulator, [f"npb-cg:{size}", "--method", "npb-cg", "--partition", "rows", "--nodes",
+                                     ",".join(map(str, nodes)), "--ranks-per-node", per_node, "--profile", profile,
+                                     "--memory-bandwidth", network.memory * per_node, "--json", path])
         result = json.loads(path.read_text(encoding="utf-8"))
         points |= {point["ranks"]: point for point in result["points"]}
         scaling = scaling or result["scaling"]
@@ -118,7 +127,7 @@ def redo(options, name):
     errors = []
     said = []
     for size in options.classes:
-        points, scaling = forecasts(options, network, profile, size)
+        points, scaling = forecasts(options, network, full, profile, size)
         for processes in PROCESSES:
             point = points[processes]
             computing = sum(point["phases"][phase] for phase in COMPUTING)
