@@ -122,7 +122,7 @@ Forecast predict(const SpreadMatrix& matrix, const IterationWork& work,
   double longest = 0;
   const double doubles = work.traffic + work.preconditionings * preconditioner.traffic;
   for (const RankShare& rank : matrix.ranks) {
-    const double working_set =
+    const auto working_set =
         static_cast<double>(rank.matrix_bytes() + 8 * (work.vectors * rank.rows + rank.ghosts + rank.sent));
     const double rate = machine.memory_rate(working_set);
     const double product = work.products * static_cast<double>(rank.product_bytes()) / rate;
