@@ -64,6 +64,24 @@ class Predict(CommandTest):
                 self.assertTrue(math.isfinite(point["seconds"]) and point["seconds"] > 0)
                 self.assertEqual(point["halo_bytes"], 0)
 
+    def test_the_benchmark_exchanges_what_is_forecast(self):
+        done = self.run_ayatori("bench", "npb-cg", "--class", "S", "--kernel", "csr", "--halo", "p2p-irecv-first", "--reductions",
+                                2, "--repetitions", 1, "--elements", 1000, "--threads", 1, "--json", "cg.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        run = json.loads((self.folder / "cg.json").read_text())
+        result, _ = self.predict("predict", "npb-cg:S", "--method", "npb-cg", "--partition", "rows", "--nodes", RANKS,
+                                 "--profile", "infiniband-2005")
+        self.assertEqual((result["rows"], result["nonzeros"]), (run["rows"], run["nonzeros"]))
+        self.assertEqual(result["points"][0]["halo_bytes"], run["exchanged_bytes"])
+        self.assertEqual(run["products"], 15 * 26)
+
+    def test_solve_says_what_bounds_it(self):
+        done = self.run_ayatori("solve", "poisson2d-5:n=30", "--explain", "--profile", "infiniband-2005", "--threads", 1)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("What bounds it: "), 1, done.stderr)
+        self.assertRegex(done.stderr, r"Iterating: products [0-9.e-]+ s \([0-9.]+ times the limit\)")
+        self.assertEqual(RANKS > 1, "reductions" in done.stderr.split("Iterating: ")[1])
+
     def test_bad_input(self):
         self.write("wide.mtx", matrix_market([(1, 1, 2.0)], 2, 3))
         bad = (
