@@ -20,6 +20,7 @@ void add_bench(CLI::App& app, Run& run);
 void add_probe(CLI::App& app, Run& run);
 void add_collectives(CLI::App& app, Run& run);
 void add_map(CLI::App& app, Run& run);
+void add_predict(CLI::App& app, Run& run);
 void add_eigen(CLI::App& app, Run& run);
 
 }  // namespace ayatori::cli

@@ -202,6 +202,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
                .threads = threads,
                .partition = arguments.partition,
                .placement = placement,
+               .machine = machine.profile,
                .profile = machine.description,
                .collectives = {},
                .rhs = arguments.rhs,

@@ -6,6 +6,8 @@
 
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
+#include "ayatori/forecast/bound.hpp"
+#include "ayatori/solvers/method.hpp"
 #include "ayatori/tuning/report_json.hpp"
 
 namespace ayatori::cli {
@@ -66,6 +68,39 @@ std::string schedule_words(const CollectiveCalls& collectives) {
                         calls == 1 ? "" : "s", type_of(operation).name, entry->plan->ranks, entry->bytes,
                         describe(*entry->plan));
   return text;
+}
+
+/// What the iterations of all trials took, phase by phase.
+forecast::MeasuredRun measured_run(const SolveRun& run) {
+  const auto& report = run.report;
+  const auto& s = report.seconds;
+  const double vectors = s.solve - s.spmv - s.halo - s.preconditioner - s.reduction;
+  const auto doubles = solvers::method(report.choice.method).traffic * static_cast<double>(report.facts.rows);
+  return {.ranks = run.ranks,
+          .iterations = report.iterations,
+          .products = s.spmv,
+          .halo = s.halo,
+          .reductions = s.reduction,
+          .vectors = vectors > 0 ? vectors : 0,
+          .preconditioner = s.preconditioner,
+          .product_limit = report.product.memory_seconds,
+          .product_bytes = report.product.bytes,
+          .vector_bytes = 8 * doubles,
+          .sums = report.reductions,
+          .halo_bytes = report.halo_bytes};
+}
+
+/// How far every phase is from its limit, and what bounds the iterations.
+std::string bound_words(const SolveRun& run) {
+  if (run.report.iterations == 0) return "";
+  const auto phases = forecast::find_limits(measured_run(run), run.machine.get());
+  std::string text;
+  for (const auto& phase : phases) {
+    text += text.empty() ? "Iterating: " : ", ";
+    text += fmt::format("{} {:.3g} s", phase.name, phase.seconds);
+    if (phase.limit) text += fmt::format(" ({:.1f} times the limit)", phase.distance());
+  }
+  return fmt::format("{}.\n{}\n", text, forecast::bound_sentence(phases));
 }
 
 nlohmann::ordered_json collectives_json(const CollectiveCalls& collectives) {
@@ -152,6 +187,7 @@ std::string explanation(const SolveRun& run) {
     text += fmt::format("A product moves {} bytes between ranks in {} messages.\n", run.report.halo_bytes,
                         run.report.halo_messages);
   }
+  text += bound_words(run);
   if (run.placement) text += explanation(*run.placement);
   if (run.collectives) text += schedule_words(*run.collectives);
   return text;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "ayatori/collectives/scheduled_collectives.hpp"
 #include "ayatori/io/matrix_source.hpp"
+#include "ayatori/machine/profile.hpp"
 #include "ayatori/tuning/solve.hpp"
 #include "cli/solve_placement.hpp"
 
@@ -29,7 +31,8 @@ struct SolveRun {
   int ranks = 1;
   int threads = 1;
   std::string partition;
-  std::optional<FoundPlacement> placement;     ///< none if it was not asked for
+  std::optional<FoundPlacement> placement;          ///< none if it was not asked for
+  std::shared_ptr<const machine::Profile> machine;  ///< nullptr without a profile
   std::string profile;                         ///< where the machine's profile comes from; empty without one
   std::optional<CollectiveCalls> collectives;  ///< none without tables of schedules
   std::string rhs;

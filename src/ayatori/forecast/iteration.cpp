@@ -1,0 +1,50 @@
+#include "ayatori/forecast/iteration.hpp"
+
+#include <array>
+
+namespace ayatori::forecast {
+
+namespace {
+
+constexpr double vote_and_clock = 2;
+constexpr double basis = 30;
+/// Inner iterations of bench::NpbCg between two products with the new z.
+constexpr double inner = 25;
+
+constexpr IterationWork cg{"cg", "a step", 1, 1, 4 + vote_and_clock, 14, 6, 1};
+constexpr IterationWork minres{"minres", "a step", 1, 1, 6 + vote_and_clock, 18, 9, 1};
+/// Sums of 2 and of 5.
+constexpr IterationWork bicgstab{"bicgstab", "a step of two products", 2, 2, 3.5 + vote_and_clock, 23, 8, 2};
+/// Beside the steps a cycle computes a residual and its norm, and looks whether the correction is finite.
+constexpr IterationWork gmres{"gmres",
+                              "a step, averaged over cycles of 30",
+                              1 + 1 / basis,
+                              1 + 2 / basis,
+                              (basis + 1) / 2 + 1 + vote_and_clock,
+                              40,
+                              33,
+                              1 + 1 / basis};
+/// 25 iterations of 10 doubles and two reductions, and round them: z = 0, r = x, p = x, (r, r); x - A z;
+/// three products; x = z / norm.
+constexpr IterationWork npb_cg{"npb-cg",
+                               "an inner iteration, with 1/25 of an outer one",
+                               1 + 1 / inner,
+                               2 + 2 / inner,
+                               1 + vote_and_clock,
+                               10 + (1 + 2 + 2 + 1 + 3 + 3 + 2) / inner,
+                               4,
+                               0};
+
+}  // namespace
+
+std::span<const IterationWork> iteration_works() {
+  static constexpr std::array list{cg, minres, bicgstab, gmres, npb_cg};
+  return list;
+}
+
+std::span<const VectorPreconditioner> vector_preconditioners() {
+  static constexpr std::array list{VectorPreconditioner{"none", 2}, VectorPreconditioner{"jacobi", 3}};
+  return list;
+}
+
+}  // namespace ayatori::forecast

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ayatori/collectives/network.hpp"
+#include "ayatori/machine/profile.hpp"
+#include "ayatori/mapping/comm_graph.hpp"
+#include "ayatori/mapping/network.hpp"
+
+namespace ayatori::forecast {
+
+/// How many of what a job has. Consecutive ranks share a node.
+struct JobShape {
+  int nodes = 1;
+  int ranks_per_node = 1;
+  int threads = 1;  ///< of a rank
+
+  int ranks() const { return nodes * ranks_per_node; }
+};
+
+/// Seconds of messages that are under way at once.
+struct MessageSeconds {
+  double latency = 0;
+  double bandwidth = 0;  ///< what is added by bytes
+};
+
+/// What a profile says of a job that it need not have been measured with.
+///
+/// Messages inside a node are those of the profile's nearest level, messages between nodes those of its
+/// farthest; where a profile does not tell, something is assumed, and said to be.
+class JobMachine {
+ public:
+  /// `name`: what to call the profile in errors. `memory_bandwidth`: bytes per second of a node with all its
+  /// ranks at work, instead of the profile's. Throws InputError if the profile knows no memory and none is
+  /// given.
+  JobMachine(const machine::Profile& profile, const std::string& name, const JobShape& shape,
+             std::optional<double> memory_bandwidth = std::nullopt);
+
+  const JobShape& shape() const { return shape_; }
+  /// What the profile did not tell, a sentence each.
+  const std::vector<std::string>& assumptions() const { return assumptions_; }
+
+  /// Bytes per second of one rank while all ranks of its node are at work, each on so many bytes over and
+  /// over: the triad's (or the next best kernel's), at the nearest measured numbers of threads, and between
+  /// measured working sets along straight lines of logarithms.
+  double memory_rate(double working_set) const;
+
+  /// Of one exchange: latencies and what comes between the starts of messages; then the bytes through the
+  /// busiest lane, port and, if a network is given, link (collectives::predict_seconds(),
+  /// mapping::Evaluation). Ranks are placed in order.
+  MessageSeconds exchange(std::span<const mapping::Message> messages,
+                          const mapping::Network* network = nullptr) const;
+
+  /// Of an allreduce of so many bytes by recursive doubling; beyond the greatest power of two, ranks hand
+  /// theirs to others before, and get the result after (Thakur, Rabenseifner & Gropp 2005, section 4.5).
+  double allreduce_seconds(double bytes) const;
+
+ private:
+  struct MemoryPoint {
+    double node_bytes;
+    double rate;  ///< of the node
+  };
+  void find_memory(const machine::Profile& profile, const std::string& name);
+  machine::Profile job_profile(const machine::Profile& profile);
+  machine::Level inside_level(const machine::Profile& profile);
+  machine::Level between_level(const machine::Profile& profile);
+
+  JobShape shape_;
+  std::vector<std::string> assumptions_;
+  std::vector<MemoryPoint> memory_;  ///< by ascending bytes
+  collectives::Network network_;
+};
+
+}  // namespace ayatori::forecast
