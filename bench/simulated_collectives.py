@@ -318,6 +318,7 @@ class Point(typing.NamedTuple):
     which: str
     rivals: int
     vendors: dict
+    finalists: list  # their simulated seconds, if all of them were simulated
 
     @property
     def ratio(self):
@@ -336,7 +337,8 @@ def points_of(platform, rivals, ours):
             which = min(seconds, key=seconds.get)
             vendors = {name: seconds[f"selector {name}"] for name in VENDORS if f"selector {name}" in seconds}
             points.append(Point(platform, operation, int(size), entry["seconds"], entry["plan"]["text"],
-                                entry["plan"]["seconds"], seconds[which], which, len(seconds), vendors))
+                                entry["plan"]["seconds"], seconds[which], which, len(seconds), vendors,
+                                [finalist["simulated"] for finalist in entry.get("finalists", [])]))
     return points
 
 
@@ -412,6 +414,17 @@ def summary(points):
                        *(f"{name} / ours" for name in VENDORS)], rows)
 
 
+def raced_words(points):
+    """What a race of the finalists on the machine itself, as `collectives tune` runs it, would give."""
+    known = [point for point in points if point.finalists]
+    if not known:
+        return ""
+    ratios = [point.best / min(point.finalists) for point in known]
+    return (f"Where all finalists were simulated ({runs.count_words(len(known), 'point')}), best of all over the chosen one: "
+            f"{spread([point.ratio for point in known])}; over the best finalist, which a race of them would find: "
+            f"{spread(ratios)}, {sum(ratio < LOSS for ratio in ratios)} below {LOSS}.\n")
+
+
 def point_row(point, head):
     vendors = [f"{point.vendors[name] / point.ours:.2f}" if name in point.vendors else "failed" for name in VENDORS]
     return [*head, point.bytes, point.plan, f"{point.ours * 1e6:.2f}", f"{point.model / point.ours:.2f}",
@@ -447,6 +460,7 @@ def report(options):
                  + runs.table(["platform", "operation", *POINT],
                               [point_row(point, [point.platform, point.operation]) for point in losses])
                  if losses else f"None of {runs.count_words(len(points), 'point')} is below {LOSS}.\n")
+    parts.append(raced_words(points))
     rows = model_rows({name: ours for name, (_, ours) in golden.items()})
     if rows:
         parts.append(runs.table(["platform", "operation", "predicted by", "plans", "correlation of ranks",
@@ -456,7 +470,7 @@ def report(options):
         parts.append(f"### {operation} on {platform}\n"
                      + runs.table(POINT, [point_row(point, []) for point in of_case])
                      + "\n" + left_out_words(options, of_case[0], golden[platform][0][operation]["rivals"], sizes))
-    return "\n".join(parts)
+    return "\n".join(filter(None, parts))
 
 
 def main():

@@ -93,6 +93,8 @@ StageLoad load_of(const std::vector<Message>& messages, const Network& network) 
   std::vector<OfRank> ranks(network.ranks());
   std::vector<std::vector<Traffic>> lanes(network.levels());
   std::vector<std::vector<Port>> ports(network.levels());
+  const int rails = network.rails();
+  std::vector<Traffic> by_rail;
   for (const Message& message : messages) {
     const int level = network.level_of(message.from, message.to);
     LevelLoad& at = load.levels[level];
@@ -111,6 +113,13 @@ StageLoad load_of(const std::vector<Message>& messages, const Network& network) 
       from.traffic += sent;
       ++from.flows;
       ports[l][network.owner(l, message.to)].traffic += received;
+    }
+    const int leaving = network.rail_level();
+    if (message.rail != any_rail && rails > 1 && level >= leaving) {
+      by_rail.resize(static_cast<std::size_t>(network.owners(leaving)) * rails);
+      const int rail = message.rail % rails;
+      by_rail[network.owner(leaving, message.from) * rails + rail] += sent;
+      by_rail[network.owner(leaving, message.to) * rails + rail] += received;
     }
     OfRank& sender = ranks[message.from];
     const double gap = network.gap(level);
@@ -146,6 +155,11 @@ StageLoad load_of(const std::vector<Message>& messages, const Network& network) 
     }
     level.flows_per_port = std::max(level.flows_per_port, level.flows > 0 ? 1 : 0);
   }
+  for (Traffic traffic : by_rail) {
+    const int leaving = network.rail_level();
+    LevelLoad& level = load.levels[leaving];
+    (leaving == 0 ? level.lane : level.port).raise_to(traffic *= rails);
+  }
   return load;
 }
 
@@ -157,7 +171,7 @@ Load load_of(const Schedule& schedule, const Network& network) {
     for (const Step& step : schedule.steps[rank]) {
       if (step.kind == Step::Kind::send) continue;
       const double share = static_cast<double>(chunk_count(step.chunks)) / schedule.chunks;
-      by_stage[step.stage].push_back({step.peer, rank, share, step.reduces()});
+      by_stage[step.stage].push_back({step.peer, rank, share, step.reduces(), step.rail});
     }
   }
   Load load;

@@ -13,6 +13,7 @@ struct Message {
   int to;
   double share;
   bool is_reduced;  ///< on arrival
+  int rail = any_rail;
 };
 
 /// What passes one end of lanes or ports, in shares of the buffer.
@@ -35,6 +36,8 @@ struct LevelLoad {
   bool both_ways = false;  ///< some rank sends and receives
   double longest = 0;      ///< share of the longest message
   double farthest = 0;     ///< seconds: Network::farther() of the farthest
+  /// Of a rank at this level. A lane or port between nodes is as busy as the rails of which it consists would
+  /// be, if all of them were as busy as the one for which most is meant.
   Traffic lane;
   Traffic port;  ///< also of flows that meet at a farther level
 };

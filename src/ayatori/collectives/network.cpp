@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 
 #include "ayatori/base/error.hpp"
 
@@ -43,6 +45,18 @@ double overhead_of(const machine::Level& level, const machine::LinkSharing& shar
 }
 
 constexpr double short_message = 8;  ///< the one that pairs are timed by
+
+/// Ports that carried the same count fully, those that carried next to nothing hardly.
+int busy_ports(const std::vector<machine::PortFigure>& ports) {
+  double sum = 0;
+  double squares = 0;
+  for (const auto& port : ports) {
+    const auto moved = static_cast<double>(port.moved_bytes);
+    sum += moved;
+    squares += moved * moved;
+  }
+  return squares > 0 ? static_cast<int>(std::lround(sum * sum / squares)) : 1;
+}
 
 /// Distances are told apart by this part of a latency: less is noise, and replays of ranks that all differ a
 /// little take many times as long.
@@ -98,6 +112,23 @@ Network::Network(const machine::Profile& profile, int ranks)
     if (!is_new) known->second = std::min(known->second, farther);
     knows_pairs_ = true;
   }
+  rail_level_ = level_of_nodes(profile.node_of_rank);
+  if (rail_level_ >= 0) rails_ = busy_ports(profile.ports);
+}
+
+int Network::level_of_nodes(const std::vector<int>& node_of_rank) const {
+  if (std::ssize(node_of_rank) < ranks_) return -1;
+  for (int level = 0; level < levels(); ++level) {
+    std::map<int, int> owner_of;
+    std::set<int> owners;
+    bool is_same = true;
+    for (int rank = 0; rank < ranks_ && is_same; ++rank) {
+      const auto [entry, is_new] = owner_of.try_emplace(node_of_rank[rank], owner(level, rank));
+      is_same = entry->second == owner(level, rank) && (!is_new || owners.insert(entry->second).second);
+    }
+    if (is_same) return level;
+  }
+  return -1;
 }
 
 int Network::level_of(int a, int b) const {
