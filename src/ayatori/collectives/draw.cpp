@@ -97,8 +97,8 @@ std::string draw_svg(const Schedule& schedule, const std::string& title) {
           "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"{}\" stroke-width=\"{:.2f}\"{} "
           "marker-end=\"url(#head)\"><title>{} to {}: chunks {}, {:.3g} of the buffer{}</title></line>\n",
           x + 12, y_of(rank), x + column - 12, y_of(step.peer),
-          is_reduced(schedule, rank, step) ? "#b5482a" : "#2a6fb5", 0.6 + 3 * std::sqrt(share), dashes,
-          rank, step.peer, chunk_words(step.chunks), share, by_rail);
+          is_reduced(schedule, rank, step) ? "#b5482a" : "#2a6fb5", 0.6 + 3 * std::sqrt(share), dashes, rank,
+          step.peer, chunk_words(step.chunks), share, by_rail);
     });
   }
   return svg + "</svg>\n";

@@ -41,10 +41,10 @@ class Network {
   }
   /// Whether the profile tells pairs of one level apart.
   bool knows_pairs() const { return knows_pairs_; }
-  /// From one short message of a rank to its next, while none is waited for.
+  /// From one short message of a rank to its next, while none is waited for, beside what its overhead takes.
   double gap(int level) const { return levels_[level].gap; }
   /// Bytes that a message takes up on its way beside its own: what makes short messages late that share a
-  /// port.
+  /// lane or port.
   double overhead(int level) const { return levels_[level].overhead; }
   /// Bytes per second in one direction: of a rank at a level, and of a port (infinite where nothing limits
   /// it).

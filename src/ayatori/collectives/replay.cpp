@@ -174,9 +174,10 @@ void Replay::add_links() {
   const int rails = network_.rails();
   if (rails == 1) return;
   const int level = network_.rail_level();
-  rail_ports_ = level == 0 ? add_owners(network_.ranks() * rails, network_.lane(0) / rails, network_.lane_duplex(0))
-                           : add_owners(network_.owners(level) * rails, network_.port(level) / rails,
-                                        network_.port_duplex(level));
+  rail_ports_ = level == 0
+                    ? add_owners(network_.ranks() * rails, network_.lane(0) / rails, network_.lane_duplex(0))
+                    : add_owners(network_.owners(level) * rails, network_.port(level) / rails,
+                                 network_.port_duplex(level));
 }
 
 /// Of the three links of an owner only those that can hold a message up.
@@ -258,7 +259,7 @@ void Replay::add_messages(const Schedule& schedule) {
     kind.many = busyness.sends(step.stage, kind.level) > (kind.both_ways ? 2 : 1);
   });
   std::vector<std::size_t> expected(schedule.ranks);  // by sender: where in `arriving`
-  std::map<std::pair<int, int>, int> routes;  // to one rank, by sender and rail
+  std::map<std::pair<int, int>, int> routes;          // to one rank, by sender and rail
   std::map<Kind, int> numbers;
   int of_rank = -1;
   for_steps([&](int rank, const Step& step, int post, int place) {

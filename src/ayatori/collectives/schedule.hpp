@@ -42,8 +42,8 @@ struct Step {
   Kind kind;
   int peer;
   Chunks chunks;
-  /// By which rail of both nodes it is meant to go, modulo their number. MPI has no word for it: whoever moves
-  /// the message may heed it.
+  /// By which rail of both nodes it is meant to go, modulo their number. MPI has no word for it: whoever
+  /// moves the message may heed it.
   int rail = any_rail;
 
   bool reduces() const { return kind == Kind::reduce || kind == Kind::reduce_left; }

@@ -565,7 +565,8 @@ bool is_possible(const WordPlan& plan) {
   }
 }
 
-/// Stripes are meant for rails of their own where that costs nothing: then no two of them have to meet in one.
+/// Stripes are meant for rails of their own where that costs nothing: then no two of them have to meet in
+/// one.
 void give_rails(Candidate& candidate, const Network& network, double bytes) {
   WordPlan plan = candidate.plan;
   plan.rails = std::min(network.rails(), plan.stripes);
@@ -601,7 +602,8 @@ void refine(std::vector<Candidate>& finalists, const Network& network, double by
         improves = true;
       };
       const auto [segments, under_way] = from.segmentation;
-      for (const int stripes : std::set{1, 2, digits, 2 * digits, network.rails()}) attempt(segments, under_way, stripes);
+      for (const int stripes : std::set{1, 2, digits, 2 * digits, network.rails()})
+        attempt(segments, under_way, stripes);
       if (segments == 1) continue;
       attempt(2 * segments, under_way, from.stripes);
       if (segments > 2) attempt(segments / 2, under_way, from.stripes);
