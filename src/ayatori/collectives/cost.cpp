@@ -219,7 +219,8 @@ double predict_seconds(const StageLoad& load, const Network& network, double byt
     if (level.flows == 0) continue;
     // what grows with their number counts as bytes, where it is known
     const int sharing = network.overhead(l) > 0 ? 1 : level.flows_per_port;
-    latency = std::max(latency, level.farthest + network.latency(l, level.both_ways, sharing, level.flows));
+    const double empty = network.latency(l, level.both_ways, sharing, level.flows);
+    latency = std::max(latency, level.farthest + empty - network.overhead(l) / network.lane(l));
     alone = std::max(alone, level.farthest + network.seconds(l, level.longest * bytes, level.both_ways,
                                                              level.flows_per_port, level.flows));
   }
