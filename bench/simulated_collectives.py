@@ -11,7 +11,8 @@ size of every algorithm is a simulation of its own, so that any figure can be ha
 
 What the rivals take does not depend on the schedules. It is kept in bench/golden/PLATFORM.rivals.json, and only what
 is not there is simulated, what vendors choose first: the file is removed to begin again. Our own times, with the plans,
-go to bench/golden/PLATFORM.ours.json, anew at every run for the sizes of the run. An algorithm that fails, gives a wrong
+go to bench/golden/PLATFORM.ours.json: the sizes of the run are searched anew, and plans that are not there are simulated
+(all of them with --again). An algorithm that fails, gives a wrong
 result, wants too much memory or takes longer than the time limit has no seconds; after a time limit it is not asked for
 longer messages.
 
@@ -271,11 +272,13 @@ def measure_rivals(options, simulator, operations, sizes, pool):
         runs.say(f"{simulator.platform.name} {operation} {name}, {size}: {seconds}")
 
 
-def time_ours(simulator, schedules):
+def time_ours(simulator, schedules, known=None):
     """The best plan, its simulated seconds, and what is predicted and simulated of the finalists if the bench is told
-    to time them (--bench-options)."""
+    to time them (--bench-options). `known`: an entry of before, whose seconds stand if its plan is the same."""
     best = schedules["best"][0]
     plan = rounded({key: value for key, value in best.items() if key != "finalists"})
+    if known and "seconds" in known and known["plan"]["plan"] == plan["plan"]:
+        return {"seconds": known["seconds"], "plan": plan}  # what was predicted of finalists was so by another search
     timings = simulator.bench(schedules, "ours", QUICK)
     if isinstance(timings, str):
         return {"plan": plan, "failed": timings}
@@ -295,7 +298,9 @@ def measure_ours(options, simulator, operations, sizes, pool):
     def find(point):
         operation, size = point
         schedules = simulator.search(operation, profile, size, options.search_options.split())
-        return {key: value for key, value in schedules.items() if key != "best"}, time_ours(simulator, schedules)
+        may_stand = not options.again and "--finalists" not in options.bench_options
+        known = golden.get(operation, {"sizes": {}})["sizes"].get(str(size)) if may_stand else None
+        return {key: value for key, value in schedules.items() if key != "best"}, time_ours(simulator, schedules, known)
     points = [(operation, size) for operation in operations for size in sizes
               if fits(options, operation, simulator.platform.ranks, size)]
     for (operation, size), (head, entry) in zip(points, pool.map(find, points)):
@@ -318,6 +323,7 @@ class Point(typing.NamedTuple):
     which: str
     rivals: int
     vendors: dict
+    finalists: list  # their simulated seconds, if all of them were simulated
 
     @property
     def ratio(self):
@@ -336,7 +342,8 @@ def points_of(platform, rivals, ours):
             which = min(seconds, key=seconds.get)
             vendors = {name: seconds[f"selector {name}"] for name in VENDORS if f"selector {name}" in seconds}
             points.append(Point(platform, operation, int(size), entry["seconds"], entry["plan"]["text"],
-                                entry["plan"]["seconds"], seconds[which], which, len(seconds), vendors))
+                                entry["plan"]["seconds"], seconds[which], which, len(seconds), vendors,
+                                [finalist["simulated"] for finalist in entry.get("finalists", [])]))
     return points
 
 
@@ -412,6 +419,17 @@ def summary(points):
                        *(f"{name} / ours" for name in VENDORS)], rows)
 
 
+def raced_words(points):
+    """What a race of the finalists on the machine itself, as `collectives tune` runs it, would give."""
+    known = [point for point in points if point.finalists]
+    if not known:
+        return ""
+    ratios = [point.best / min(point.finalists) for point in known]
+    return (f"Where all finalists were simulated ({runs.count_words(len(known), 'point')}), best of all over the chosen one: "
+            f"{spread([point.ratio for point in known])}; over the best finalist, which a race of them would find: "
+            f"{spread(ratios)}, {sum(ratio < LOSS for ratio in ratios)} below {LOSS}.\n")
+
+
 def point_row(point, head):
     vendors = [f"{point.vendors[name] / point.ours:.2f}" if name in point.vendors else "failed" for name in VENDORS]
     return [*head, point.bytes, point.plan, f"{point.ours * 1e6:.2f}", f"{point.model / point.ours:.2f}",
@@ -447,6 +465,7 @@ def report(options):
                  + runs.table(["platform", "operation", *POINT],
                               [point_row(point, [point.platform, point.operation]) for point in losses])
                  if losses else f"None of {runs.count_words(len(points), 'point')} is below {LOSS}.\n")
+    parts.append(raced_words(points))
     rows = model_rows({name: ours for name, (_, ours) in golden.items()})
     if rows:
         parts.append(runs.table(["platform", "operation", "predicted by", "plans", "correlation of ranks",
@@ -456,7 +475,7 @@ def report(options):
         parts.append(f"### {operation} on {platform}\n"
                      + runs.table(POINT, [point_row(point, []) for point in of_case])
                      + "\n" + left_out_words(options, of_case[0], golden[platform][0][operation]["rivals"], sizes))
-    return "\n".join(parts)
+    return "\n".join(filter(None, parts))
 
 
 def main():

@@ -26,6 +26,7 @@ struct Arguments {
   std::vector<std::string> radices;
   int segments = 1;
   int stripes = 1;
+  int rails = 1;
   int group = 1;
   int digits = 2;
   int ranks = 16;
@@ -77,6 +78,7 @@ collectives::WordPlan plan_to_show(const Arguments& arguments, collectives::Oper
   auto plan = make_plan(operation, arguments.ranks, word, order, radices, arguments.root, groups);
   plan.segmentation.segments = arguments.segments;
   plan.stripes = arguments.stripes;
+  plan.rails = arguments.rails;
   check_plan(plan);
   return plan;
 }
@@ -136,6 +138,8 @@ void add_collectives_show(CLI::App& collectives, Run& run) {
   drawing
       ->add_option("--stripes", arguments->stripes,
                    "Parts of the buffer that go through the digits in different orders")
+      ->capture_default_str();
+  drawing->add_option("--rails", arguments->rails, "Ports of a node for which the stripes are meant in turns")
       ->capture_default_str();
   drawing
       ->add_option("--segments", arguments->segments,

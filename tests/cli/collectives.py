@@ -47,6 +47,10 @@ class Collectives(CommandTest):
         self.assertIn("4 leaders", shown)
         self.assertIn("validated: correct", shown)
         self.assertIn("validated: correct", self.collectives("show", "alltoall", "--ranks", "7", "--radices", "7r").stdout)
+        shown = self.collectives("show", "bcast", "--word", "CC", "--ranks", "4", "--stripes", "2", "--rails", "2").stdout
+        self.assertIn("2 stripes on 2 rails", shown)
+        self.assertIn("0->1[0]/0", shown)
+        self.assertIn("0->2[1]/1", shown)
 
     def search(self, *arguments):
         said = self.collectives("search", *arguments, "--json", "best.json").stdout
@@ -191,6 +195,7 @@ class Collectives(CommandTest):
                                  (("show", "allreduce", "--word", "C", "--ranks", "4", "--radices", "4r"), "ring"),
                                  (("show", "gather", "--ranks", "4", "--segments", "2"), "segments"),
                                  (("show", "gather", "--ranks", "4", "--group", "9"), "--group"),
+                                 (("show", "bcast", "--word", "CC", "--ranks", "4", "--rails", "2"), "rails"),
                                  (("bench", "--schedules", "bad.json"), "multiply"),
                                  (("bench", "--schedules", "huge.json"), "huge.json"),
                                  (("show", "bcast", "--word", "CC", "--ranks", "6", "--radices", "2,2"), "multiply"),

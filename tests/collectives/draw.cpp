@@ -27,5 +27,16 @@ TEST(Draw, ThePictureHasAnArrowForEveryMessage) {
   EXPECT_EQ(svg.substr(svg.size() - 7), "</svg>\n");
 }
 
+TEST(Draw, RailsAreNamed) {
+  auto plan = make_plan(Operation::broadcast, 2, parse_word("C"), DigitOrder::near_first);
+  plan.stripes = 2;
+  EXPECT_NE(draw_text(expand(plan)).find("  0->1[0]  0->1[1]\n"), std::string::npos);
+  plan.rails = 2;
+  EXPECT_EQ(describe(plan), "C of 2; 2 stripes on 2 rails");
+  EXPECT_NE(draw_text(expand(plan)).find("  0->1[0]/0  0->1[1]/1\n"), std::string::npos);
+  const auto svg = draw_svg(expand(plan), "title");
+  EXPECT_NE(svg.find("of the buffer, rail 1<"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ayatori::collectives

@@ -103,6 +103,7 @@ class AnyPlan {
       plan.segmentation.segments = type.has_words ? pick(1, 20) : 1;
       plan.segmentation.under_way = pick(1, 9);
       plan.stripes = type.has_words ? pick(1, 4) : 1;
+      plan.rails = pick(1, plan.stripes);
       try {
         check_plan(plan);
       } catch (const InputError&) {

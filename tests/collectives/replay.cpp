@@ -103,6 +103,44 @@ TEST(Replay, APortIsShared) {
   EXPECT_DOUBLE_EQ(replay(within, profile, 100), alpha + 200 * beta);
 }
 
+/// Both ports of a node carried what the probe sent, so each is half of what connects it.
+TEST(Replay, RailsAreHalvesOfAPort) {
+  auto profile = nodes_of_two(2, beta);
+  profile.node_of_rank = {0, 0, 1, 1};
+  profile.ports = {{"first", 0, 1000}, {"second", 0, 1000}, {"management", 0, 1}};
+  const Network network(profile, 4);
+  ASSERT_EQ(network.rails(), 2);
+  ASSERT_EQ(network.rail_level(), 1);
+  const auto seconds = [&](int first_rail, int second_rail) {
+    auto schedule = schedule_of(4, 1, {{0, 0, 2, {0, 1}}, {0, 1, 3, {0, 1}}});
+    for (const auto& [rank, rail] : {std::pair{0, first_rail}, {1, second_rail}})
+      schedule.steps[rank][0].rail = schedule.steps[rank + 2][0].rail = rail;
+    const double replayed = Replay(schedule, network).seconds(100);
+    EXPECT_DOUBLE_EQ(predict_seconds(load_of(schedule, network), network, 100), replayed);
+    return replayed;
+  };
+  EXPECT_DOUBLE_EQ(seconds(any_rail, any_rail), alpha + 200 * beta);
+  EXPECT_DOUBLE_EQ(seconds(0, 1), alpha + 200 * beta);
+  EXPECT_DOUBLE_EQ(seconds(1, 1), alpha + 400 * beta);
+  EXPECT_DOUBLE_EQ(seconds(1, 3), alpha + 400 * beta) << "modulo their number";
+  profile.ports.resize(1);
+  EXPECT_EQ(Network(profile, 4).rails(), 1);
+}
+
+/// Where a node has one rank its lane is what the rails are parts of.
+TEST(Replay, RailsOfARankOnItsOwnNode) {
+  auto profile = flat(2);
+  profile.node_of_rank = {0, 1};
+  profile.ports = {{"first", 0, 1000}, {"second", 0, 900}};
+  const Network network(profile, 2);
+  auto schedule = schedule_of(2, 1, {{0, 0, 1, {0, 1}}});
+  EXPECT_DOUBLE_EQ(Replay(schedule, network).seconds(100), alpha + 100 * beta);
+  schedule.steps[0][0].rail = schedule.steps[1][0].rail = 0;
+  EXPECT_DOUBLE_EQ(Replay(schedule, network).seconds(100), alpha + 200 * beta);
+  profile.node_of_rank = {0, 0};
+  EXPECT_EQ(Network(profile, 2).rails(), 1) << "nothing leaves the node";
+}
+
 /// An empty message takes up a port, too, where the curves show that many of them do.
 TEST(Replay, ShortMessagesShareAPort) {
   auto profile = nodes_of_two(2, beta);

@@ -237,5 +237,29 @@ TEST(Search, ReproducibleResultsForAllSizes) {
   EXPECT_GT(words.size(), 1U) << "short and long ones are not done alike";
 }
 
+/// Where both ports of a node carried the same, stripes are meant for them in turns.
+TEST(Search, StripesAreGivenRails) {
+  auto profile = machine::load_profile("altix3700bx2");
+  profile.node_of_rank.clear();
+  for (int rank = 0; rank < profile.ranks; ++rank) profile.node_of_rank.push_back(rank / 2);
+  const std::vector<std::int64_t> sizes{1 << 21};
+  SearchOptions options;
+  options.finalists = 4;
+  const auto striped = [&] {
+    std::vector<int> rails;
+    const auto choices = search(Operation::broadcast, 8, profile, sizes, options);
+    for (const auto& candidate : choices.front().finalists) {
+      if (candidate.plan.stripes > 1) rails.push_back(candidate.plan.rails);
+      EXPECT_EQ(find_violation(expand(candidate.plan)), std::nullopt);
+    }
+    return rails;
+  };
+  const auto alone = striped();
+  ASSERT_FALSE(alone.empty());
+  EXPECT_EQ(std::ranges::count(alone, 1), std::ssize(alone));
+  profile.ports = {{"first", 0, 1 << 20}, {"second", 0, 1 << 20}};
+  EXPECT_GT(std::ranges::count(striped(), 2), 0);
+}
+
 }  // namespace
 }  // namespace ayatori::collectives

@@ -46,6 +46,8 @@ TEST(Validate, MessagesWithoutAnEnd) {
   expect_violation(two_ranks(Operation::broadcast, {}, {{0, receive, 0, whole}}), "nothing is ever sent");
   expect_violation(two_ranks(Operation::broadcast, {{0, send, 1, {{0, 1}}}}, {{0, receive, 0, {{0, 2}}}}, 2),
                    "other chunks");
+  expect_violation(two_ranks(Operation::broadcast, {{0, send, 1, whole, 1}}, {{0, receive, 0, whole, 0}}),
+                   "another rail");
 }
 
 /// Each waits for the other's second stage.
@@ -75,6 +77,7 @@ TEST(Validate, NonsenseIsNoCrash) {
   expect_violation(two_ranks(Operation::broadcast, {{0, send, 0, whole}}, {}), "no such peer");
   expect_violation(two_ranks(Operation::broadcast, {{0, send, 1, {{0, 5}}}}, {}), "ranges of the buffer");
   expect_violation(two_ranks(Operation::broadcast, {{0, send, 1, {}}}, {}), "moves nothing");
+  expect_violation(two_ranks(Operation::broadcast, {{0, send, 1, whole, -2}}, {}), "no such rail");
   expect_violation(two_ranks(Operation::broadcast, {{1, send, 1, whole}, {0, send, 1, whole}}, {}),
                    "out of order");
 }
@@ -94,7 +97,8 @@ TEST(Validate, EveryMutationIsCaught) {
         auto& steps = mutated.steps[below(8)];
         if (steps.empty()) continue;
         Step& step = steps[below(steps.size())];
-        switch (attempt % 5) {
+        constexpr int kinds = 6;
+        switch (attempt % kinds) {
           case 0:
             step.peer = (step.peer + 1 + below(6)) % 8;
             break;
@@ -105,6 +109,9 @@ TEST(Validate, EveryMutationIsCaught) {
             step.chunks.back().end += step.chunks.back().count() > 1 ? -1 : 1;
             break;
           case 3:
+            step.rail = 1 + below(2);
+            break;
+          case 4:
             steps.erase(steps.begin() + below(steps.size()));
             break;
           default:
@@ -114,7 +121,7 @@ TEST(Validate, EveryMutationIsCaught) {
               step.chunks.front().begin += step.chunks.front().count() > 1 ? 1 : -1;
         }
         ++mutations;
-        EXPECT_TRUE(find_violation(mutated)) << type.name << " " << text << ", mutation " << attempt % 5;
+        EXPECT_TRUE(find_violation(mutated)) << type.name << " " << text << ", mutation " << attempt % kinds;
       }
     }
   }

@@ -173,6 +173,7 @@ TEST(WordSchedule, LeadersOrderSegmentsAndStripes) {
       plan.word = type.has_words ? words[pick(0, static_cast<int>(words.size()) - 1)] : Word();
       plan.segmentation.segments = type.has_words ? pick(1, 5) : 1;
       plan.stripes = type.has_words && trial % 2 == 0 ? pick(1, 4) : 1;
+      plan.rails = pick(1, plan.stripes);
       if (!fits(plan)) continue;
       expect_correct(plan);
       EXPECT_EQ(expand(plan).stages, stages_of(plan));

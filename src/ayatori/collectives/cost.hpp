@@ -13,6 +13,7 @@ struct Message {
   int to;
   double share;
   bool is_reduced;  ///< on arrival
+  int rail = any_rail;
 };
 
 /// What passes one end of lanes or ports, in shares of the buffer.
@@ -35,17 +36,22 @@ struct LevelLoad {
   bool both_ways = false;  ///< some rank sends and receives
   double longest = 0;      ///< share of the longest message
   double farthest = 0;     ///< seconds: Network::farther() of the farthest
+  /// Of a rank at this level. A lane or port between nodes is as busy as the rails of which it consists would
+  /// be, if all of them were as busy as the one for which most is meant.
   Traffic lane;
-  Traffic port;  ///< also of flows that meet at a farther level
+  Traffic port;           ///< also of flows that meet at a farther level
+  Traffic lane_messages;  ///< numbers of them instead of shares
+  Traffic port_messages;
 };
 
 struct StageLoad {
   std::vector<LevelLoad> levels;  ///< by level of the network
   Traffic rank;                   ///< at all levels together
-  double gaps = 0;                ///< seconds between the first and the last message that a rank starts
-  double starting = 0;            ///< seconds that a rank needs to start all of them
-  double reduced = 0;             ///< share that a rank combines
-  int messages = 0;               ///< that a rank combines
+  Traffic rank_messages;
+  double gaps = 0;      ///< seconds between the first and the last message that a rank starts
+  double starting = 0;  ///< seconds that a rank needs to start all of them
+  double reduced = 0;   ///< share that a rank combines
+  int messages = 0;     ///< that a rank combines
 
   /// Of the same messages in a part of the buffer.
   StageLoad& operator*=(double share);

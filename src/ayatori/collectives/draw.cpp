@@ -48,6 +48,7 @@ std::string draw_text(const Schedule& schedule) {
       const char* arrow = is_reduced(schedule, rank, step) ? "+>" : "->";
       line += fmt::format("  {}{}{}", rank, arrow, step.peer);
       if (schedule.chunks > 1) line += fmt::format("[{}]", chunk_words(step.chunks));
+      if (step.rail != any_rail) line += fmt::format("/{}", step.rail);
       most = std::max(most, chunk_count(step.chunks));
       ++messages;
     });
@@ -89,12 +90,15 @@ std::string draw_svg(const Schedule& schedule, const std::string& title) {
     for_messages(schedule, stage, [&](int rank, const Step& step) {
       const double share = static_cast<double>(chunk_count(step.chunks)) / schedule.chunks;
       const int x = left + stage * column;
+      const auto dashes =
+          step.rail > 0 ? fmt::format(" stroke-dasharray=\"{} 3\"", 12 / step.rail + 1) : std::string();
+      const auto by_rail = step.rail != any_rail ? fmt::format(", rail {}", step.rail) : std::string();
       svg += fmt::format(
-          "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"{}\" stroke-width=\"{:.2f}\" "
-          "marker-end=\"url(#head)\"><title>{} to {}: chunks {}, {:.3g} of the buffer</title></line>\n",
+          "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"{}\" stroke-width=\"{:.2f}\"{} "
+          "marker-end=\"url(#head)\"><title>{} to {}: chunks {}, {:.3g} of the buffer{}</title></line>\n",
           x + 12, y_of(rank), x + column - 12, y_of(step.peer),
-          is_reduced(schedule, rank, step) ? "#b5482a" : "#2a6fb5", 0.6 + 3 * std::sqrt(share), rank,
-          step.peer, chunk_words(step.chunks), share);
+          is_reduced(schedule, rank, step) ? "#b5482a" : "#2a6fb5", 0.6 + 3 * std::sqrt(share), dashes, rank,
+          step.peer, chunk_words(step.chunks), share, by_rail);
     });
   }
   return svg + "</svg>\n";

@@ -41,10 +41,10 @@ class Network {
   }
   /// Whether the profile tells pairs of one level apart.
   bool knows_pairs() const { return knows_pairs_; }
-  /// From one short message of a rank to its next, while none is waited for.
+  /// From one short message of a rank to its next, while none is waited for, beside what its overhead takes.
   double gap(int level) const { return levels_[level].gap; }
   /// Bytes that a message takes up on its way beside its own: what makes short messages late that share a
-  /// port.
+  /// lane or port.
   double overhead(int level) const { return levels_[level].overhead; }
   /// Bytes per second in one direction: of a rank at a level, and of a port (infinite where nothing limits
   /// it).
@@ -57,6 +57,12 @@ class Network {
   double eager_bytes(int level) const { return levels_[level].eager_bytes; }
   /// Of combining so many bytes with as many others; 0 where it was not measured.
   double reducing(double bytes) const;
+  /// How many ports of a node carried what the probe sent, as if all carried the same: (sum m)^2 / sum m^2 of
+  /// their bytes, rounded. 1 where it is not known, or no level is the one between nodes.
+  int rails() const { return rails_; }
+  /// The nearest level whose messages leave nodes: its ports (or lanes, where a node has one rank) are those
+  /// that rails share in equal parts.
+  int rail_level() const { return rail_level_; }
   /// The level with the widest lane: a rank's messages of all levels together are no faster.
   int fastest() const { return fastest_; }
 
@@ -82,9 +88,13 @@ class Network {
     return static_cast<std::int64_t>(std::min(of_a, of_b)) << 32 | std::max(of_a, of_b);
   }
   const machine::TransferModel& model(int level, bool both_ways, int flows_per_port, int flows) const;
+  /// Which level's messages are the first to leave nodes; -1 if groups are not nodes.
+  int level_of_nodes(const std::vector<int>& node_of_rank) const;
 
   int ranks_;
   int fastest_ = 0;
+  int rails_ = 1;
+  int rail_level_ = -1;
   std::vector<Level> levels_;
   bool knows_pairs_ = false;
   machine::TransferModel reduction_;

@@ -171,6 +171,13 @@ void Replay::add_links() {
         level == 0 ? -1
                    : add_owners(network_.owners(level), network_.port(level), network_.port_duplex(level)));
   }
+  const int rails = network_.rails();
+  if (rails == 1) return;
+  const int level = network_.rail_level();
+  rail_ports_ = level == 0
+                    ? add_owners(network_.ranks() * rails, network_.lane(0) / rails, network_.lane_duplex(0))
+                    : add_owners(network_.owners(level) * rails, network_.port(level) / rails,
+                                 network_.port_duplex(level));
 }
 
 /// Of the three links of an owner only those that can hold a message up.
@@ -187,7 +194,7 @@ void Replay::pass(int first, int out, int in) {
   }
 }
 
-int Replay::add_route(int from, int to) {
+int Replay::add_route(int from, int to, int rail) {
   const int meets_at = network_.level_of(from, to);
   Route route{from, to, meets_at, network_.farther(meets_at, from, to), static_cast<int>(passed_.size()), 0};
   pass(rank_links_, from, to);
@@ -196,6 +203,12 @@ int Replay::add_route(int from, int to) {
     pass(lane, from, to);
   for (int level = 1; level <= route.level; ++level)
     pass(ports_[level], network_.owner(level, from), network_.owner(level, to));
+  const int leaving = network_.rail_level();
+  if (rail_ports_ >= 0 && rail != any_rail && route.level >= leaving) {
+    const int rails = network_.rails();
+    pass(rail_ports_, network_.owner(leaving, from) * rails + rail % rails,
+         network_.owner(leaving, to) * rails + rail % rails);
+  }
   route.end = static_cast<int>(passed_.size());
   routes_.push_back(route);
   return static_cast<int>(routes_.size()) - 1;
@@ -246,20 +259,19 @@ void Replay::add_messages(const Schedule& schedule) {
     kind.many = busyness.sends(step.stage, kind.level) > (kind.both_ways ? 2 : 1);
   });
   std::vector<std::size_t> expected(schedule.ranks);  // by sender: where in `arriving`
-  std::vector<int> routes(schedule.ranks);
+  std::map<std::pair<int, int>, int> routes;          // to one rank, by sender and rail
   std::map<Kind, int> numbers;
   int of_rank = -1;
   for_steps([&](int rank, const Step& step, int post, int place) {
     if (step.kind == Step::Kind::send) return;
     const auto& messages = arriving[rank];
     if (of_rank != rank) {
-      for (std::size_t i = messages.size(); i-- > 0;) {
-        expected[senders[messages[i]]] = i;
-        routes[senders[messages[i]]] = -1;
-      }
+      for (std::size_t i = messages.size(); i-- > 0;) expected[senders[messages[i]]] = i;
+      routes.clear();
       of_rank = rank;
     }
-    if (routes[step.peer] < 0) routes[step.peer] = add_route(step.peer, rank);
+    const auto [route, is_other] = routes.try_emplace({step.peer, step.rail}, -1);
+    if (is_other) route->second = add_route(step.peer, rank, step.rail);
     const int number = messages.at(expected[step.peer]++);
     posted_[place] = arrival_step(number);
     Kind kind = kinds[number];
@@ -268,7 +280,7 @@ void Replay::add_messages(const Schedule& schedule) {
     const auto [entry, is_new] = numbers.try_emplace(kind, static_cast<int>(kinds_.size()));
     if (is_new) kinds_.push_back(kind);
     Message& message = messages_[number];
-    message.route = routes[step.peer];
+    message.route = route->second;
     message.kind = entry->second;
     message.arrives_in = post;
   });

@@ -67,7 +67,7 @@ class Replay {
   int add_owners(int owners, double capacity, double duplex);
   void add_links();
   void pass(int first, int out, int in);
-  int add_route(int from, int to);
+  int add_route(int from, int to, int rail);
   void add_posts(const Schedule& schedule);
   void add_messages(const Schedule& schedule);
 
@@ -77,6 +77,7 @@ class Replay {
   int rank_links_ = 0;            ///< the first of what a rank's messages of all levels pass
   std::vector<int> lanes_;        ///< by level: the first
   std::vector<int> ports_;
+  int rail_ports_ = -1;  ///< the first of those of single rails; -1 where there is one
   std::vector<int> passed_;
   std::vector<Route> routes_;
   // Of one segment: the others differ in length only.

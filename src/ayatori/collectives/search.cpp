@@ -565,6 +565,17 @@ bool is_possible(const WordPlan& plan) {
   }
 }
 
+/// Stripes are meant for rails of their own where that costs nothing: then no two of them have to meet in
+/// one.
+void give_rails(Candidate& candidate, const Network& network, double bytes) {
+  WordPlan plan = candidate.plan;
+  plan.rails = std::min(network.rails(), plan.stripes);
+  if (plan.rails == 1) return;
+  constexpr double rounding = 1 + 1e-6;
+  const double replayed = Replay(expand(plan), network).seconds(bytes);
+  if (replayed <= candidate.replayed_seconds * rounding) candidate.plan = std::move(plan);
+}
+
 /// Replays find other numbers of stripes for the best candidates, and of segments and stages under way for
 /// those that are pipelines, step by step.
 void refine(std::vector<Candidate>& finalists, const Network& network, double bytes, int most_segments) {
@@ -591,13 +602,15 @@ void refine(std::vector<Candidate>& finalists, const Network& network, double by
         improves = true;
       };
       const auto [segments, under_way] = from.segmentation;
-      for (const int stripes : std::set{1, 2, digits, 2 * digits}) attempt(segments, under_way, stripes);
+      for (const int stripes : std::set{1, 2, digits, 2 * digits, network.rails()})
+        attempt(segments, under_way, stripes);
       if (segments == 1) continue;
       attempt(2 * segments, under_way, from.stripes);
       if (segments > 2) attempt(segments / 2, under_way, from.stripes);
       attempt(segments, 2 * under_way, from.stripes);
       attempt(segments, under_way / 2, from.stripes);
     }
+    give_rails(best, network, bytes);
   }
   std::ranges::stable_sort(finalists, {}, &Candidate::replayed_seconds);
 }

@@ -193,6 +193,7 @@ std::optional<std::string> find_malformed(const Schedule& s) {
         end = range.end;
       }
       if (step.chunks.empty()) return where(rank, step) + ": it moves nothing";
+      if (step.rail < any_rail) return where(rank, step) + ": no such rail";
     }
   }
   return std::nullopt;
@@ -263,6 +264,7 @@ std::optional<std::string> match(const Schedule& s, Matching& matching) {
                             ? chunk_count(send.chunks) == chunk_count(receive.chunks)
                             : send.chunks == receive.chunks;
       if (!fits) return where(from, send) + ": the receiver expects other chunks";
+      if (send.rail != receive.rail) return where(from, send) + ": the receiver expects it by another rail";
       matching[from][senders[k]] = receivers[k];
       matching[to][receivers[k]] = senders[k];
     }

@@ -43,6 +43,7 @@ using Mask = std::vector<bool>;
 WordPlan stripe_of(const WordPlan& plan, int stripe) {
   WordPlan one = plan;
   one.stripes = 1;
+  one.rails = 1;
   if (!one.digits.empty())
     std::ranges::rotate(one.digits, one.digits.begin() + stripe % std::ssize(one.digits));
   return one;
@@ -577,6 +578,9 @@ void check_plan(const WordPlan& plan) {
   if (plan.stripes < 1 || plan.stripes > most_stripes)
     throw InputError(
         fmt::format("{} stripes: 1 to {}, two for every digit of a word", plan.stripes, most_stripes));
+  if (plan.rails < 1 || plan.rails > plan.stripes)
+    throw InputError(
+        fmt::format("{} rails: 1 to {}, no more than there are stripes", plan.rails, plan.stripes));
   for (int stripe = 0; stripe < plan.stripes; ++stripe) {
     const WordPlan one = stripe_of(plan, stripe);
     const auto places = digits_by_letter(one);
@@ -645,6 +649,7 @@ std::string describe(const WordPlan& plan) {
   if (!digits.empty()) text += fmt::format("{}of {}", text.empty() ? "" : " ", digits);
   if (!plan.groups.empty()) text += fmt::format("; {} leaders ({})", plan.groups.size(), name_of(plan.fold));
   if (plan.stripes > 1) text += fmt::format("; {} stripes", plan.stripes);
+  if (plan.rails > 1) text += fmt::format(" on {} rails", plan.rails);
   if (plan.segmentation.segments > 1)
     text +=
         fmt::format("; {} segments, {} under way", plan.segmentation.segments, plan.segmentation.under_way);
@@ -694,16 +699,17 @@ class StripedGenerator {
     for (int stripe = 0; stripe < plan.stripes; ++stripe) {
       auto one = stripe_of(plan, stripe);
       const int own_chunks = chunks_of(one);
-      stripes_.push_back(
-          {Generator(std::move(one), is_mirrored(plan, stripe)), stripe * chunks, chunks / own_chunks});
+      stripes_.push_back({Generator(std::move(one), is_mirrored(plan, stripe)), stripe * chunks,
+                          chunks / own_chunks, plan.rails > 1 ? stripe % plan.rails : any_rail});
     }
   }
 
   std::vector<Step> steps(int rank) const {
     if (stripes_.size() == 1) return stripes_.front().generator.steps(rank);
     std::vector<Step> all;
-    for (const auto& [generator, first, length] : stripes_) {
+    for (const auto& [generator, first, length, rail] : stripes_) {
       for (Step& step : generator.steps(rank)) {
+        step.rail = rail;
         for (ChunkRange& range : step.chunks)
           range = {first + range.begin * length, first + range.end * length};
         all.push_back(std::move(step));
@@ -718,6 +724,7 @@ class StripedGenerator {
     Generator generator;
     int first;   ///< of its chunks
     int length;  ///< of what is one chunk to its generator
+    int rail;
   };
   std::vector<Stripe> stripes_;
 };

@@ -54,6 +54,7 @@ struct WordPlan {
   /// the digit first that is second for this one, so that parts use different levels, directions or ports at
   /// one time; and when all digits have been first, the other way round every group.
   int stripes = 1;
+  int rails = 1;  ///< stripe s is meant for rail s modulo so many; 1: for any
 
   bool operator==(const WordPlan&) const = default;
 };
