@@ -12,8 +12,8 @@ import subprocess
 BYTE = 6  # SMPI's number of the type in a trace
 SPEED = 1e9  # operations per second of a host
 FIXED = ["-no-privatize", "--cfg=network/model:CM02", "--cfg=network/weight-S:0", "--cfg=network/crosstraffic:no",
-         "--cfg=surf/precision:1e-12", "--cfg=maxmin/precision:1e-9", "--cfg=smpi/host-speed:1Gf",
-         "--cfg=smpi/display-timing:yes", "--cfg=contexts/stack-size:64", "--log=xbt_cfg.thresh:warning"]
+         "--cfg=surf/precision:1e-12", "--cfg=smpi/host-speed:1Gf",
+         "--cfg=smpi/display-timing:yes", "--log=xbt_cfg.thresh:warning"]
 
 
 def trace_of(edges, node_of, model):
