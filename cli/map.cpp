@@ -234,7 +234,8 @@ void explain(const Arguments& arguments, const Task& task, const Outcome& outcom
     print_row(arguments.compare[i], outcome.compared[i]);
   fmt::print(stderr, "{}, tried:\n", objective.description);
   for (const auto& attempt : outcome.placement.attempts)
-    fmt::print(stderr, "  {:>12.6g}  {}{}\n", attempt.value, attempt.how,
+    fmt::print(stderr, "  {:>12.6g}  {}{}{}\n", attempt.value, attempt.how,
+               attempt.closer ? fmt::format("; played through {:.6g}", *attempt.closer) : "",
                attempt.how == outcome.placement.how ? "  <- taken" : "");
   if (outcome.placement.is_order) fmt::print(stderr, "nothing is better than the order of ranks: keep it\n");
   fmt::print(stderr, "placed in {:.2f} s\n", outcome.seconds);
@@ -256,7 +257,9 @@ ordered_json json_of(const mapping::Metrics& metrics) {
 ordered_json json_of(const Arguments& arguments, const Task& task, const Outcome& outcome) {
   ordered_json attempts = ordered_json::array();
   for (const auto& attempt : outcome.placement.attempts)
-    attempts.push_back({{"how", attempt.how}, {"value", attempt.value}});
+    attempts.push_back({{"how", attempt.how},
+                        {"value", attempt.value},
+                        {"played_through", attempt.closer ? ordered_json(*attempt.closer) : ordered_json()}});
   ordered_json compared = ordered_json::array();
   for (std::size_t i = 0; i < arguments.compare.size(); ++i) {
     auto costs = json_of(outcome.compared[i]);

@@ -145,6 +145,30 @@ bool finish(Candidate& candidate, const CommGraph& graph, const Network& network
   return true;
 }
 
+/// The best of the candidates, by the closer look where there is one; the order of ranks where none is better
+/// by both. Notes what the look says of the attempts.
+template <class LookCloser>
+Candidate choose(Candidate best, std::vector<Candidate> candidates, std::vector<Attempt>& attempts,
+                 const LookCloser& look_closer) {
+  const double of_order = best.attempt.value;
+  std::erase_if(candidates, [&](const Candidate& c) { return c.attempt.value >= of_order; });
+  std::ranges::stable_sort(candidates, {}, [](const Candidate& c) { return c.attempt.value; });
+  const auto look = [&](Candidate& candidate) {
+    candidate.attempt.closer = look_closer(candidate.node_of);
+    const auto& how = candidate.attempt.how;
+    std::ranges::find(attempts, how, &Attempt::how)->closer = candidate.attempt.closer;
+    return candidate.attempt.closer;
+  };
+  if (candidates.empty()) return best;
+  const bool has_look = look(best).has_value();
+  for (auto& candidate : candidates) {
+    const bool is_better = has_look && look(candidate) ? candidate.attempt.closer < best.attempt.closer
+                                                       : candidate.attempt.value < best.attempt.value;
+    if (is_better) best = std::move(candidate);
+  }
+  return best;
+}
+
 }  // namespace
 
 std::vector<int> in_order(int ranks, int ranks_per_node) {
@@ -188,8 +212,13 @@ Placement place(const CommGraph& graph, const Network& network, const CostModel&
     if (!finish(candidate, graph, network, model, objective)) continue;
     placement.attempts.push_back(candidate.attempt);
   }
-  const auto& best = std::ranges::min(candidates, {}, [](const Candidate& c) { return c.attempt.value; });
-  if (best.attempt.value >= of_order.value) return placement;
+  const Candidate order_itself{of_order, placement.node_of};
+  const auto best = choose(order_itself, std::move(candidates), placement.attempts, [&](const auto& node_of) {
+    return objective.look_closer == nullptr
+               ? std::nullopt
+               : objective.look_closer(Evaluation(graph, network, model, node_of));
+  });
+  if (best.attempt.how == of_order.how) return placement;
   placement.node_of = best.node_of;
   placement.how = best.attempt.how;
   placement.is_order = false;
