@@ -40,8 +40,8 @@ TEST(Place, EveryNodeGetsItsRanksAndNothingGetsWorse) {
         const bool is_looked_at = taken.closer.has_value();
         EXPECT_TRUE(!is_looked_at || objective.look_closer != nullptr);
         for (const auto& attempt : placement.attempts) {
-          if (is_looked_at) EXPECT_GE(attempt.closer.value_or(*taken.closer), *taken.closer);
-          if (!is_looked_at) EXPECT_GE(attempt.value, value);
+          const double found = is_looked_at ? attempt.closer.value_or(*taken.closer) : attempt.value;
+          EXPECT_GE(found, is_looked_at ? *taken.closer : value);
         }
         EXPECT_EQ(placement.is_order, placement.node_of == in_order(ranks, per_node));
       }
