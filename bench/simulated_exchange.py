@@ -36,7 +36,7 @@ def seconds(smpirun, folder, platform, edges, node_of, model, time_limit=3600):
     trace.write_text(trace_of(edges, node_of, model))
     traces.write_text(f"{trace}\n")
     hosts.write_text("".join(f"node-{node}\n" for node in node_of))
-    command = ["nice", "-n", "19", smpirun, "-np", str(len(node_of)), "-platform", str(platform), "-hostfile", str(hosts),
+    command = ["nice", "-n", "10", smpirun, "-np", str(len(node_of)), "-platform", str(platform), "-hostfile", str(hosts),
                "-replay", str(traces), *FIXED]
     done = subprocess.run(command, text=True, capture_output=True, timeout=time_limit, check=False)
     found = re.search(r"Simulated time: (\S+) seconds", done.stdout + done.stderr)

@@ -36,6 +36,7 @@ struct Objective {
   bool is_sum;  ///< the value is the first of these sums
   /// A closer look at a few placements of small value, by which the best of them is chosen; nullptr: none.
   std::optional<double> (*look_closer)(const Evaluation& evaluation) = nullptr;
+  double resolution = 0;  ///< of that, as a share: a smaller gain over the order of ranks is none
 };
 
 std::span<const Objective> objectives();

@@ -178,9 +178,9 @@ bool finish(Candidate& candidate, const CommGraph& graph, const Network& network
 /// The best of the candidates, by the closer look where there is one; the order of ranks where none is better
 /// by both. Notes what the look says of the attempts.
 template <class LookCloser>
-Candidate choose(Candidate best, std::vector<Candidate> candidates, std::vector<Attempt>& attempts,
-                 const LookCloser& look_closer) {
-  const double of_order = best.attempt.value;
+Candidate choose(Candidate order_itself, std::vector<Candidate> candidates, std::vector<Attempt>& attempts,
+                 double resolution, const LookCloser& look_closer) {
+  const double of_order = order_itself.attempt.value;
   std::erase_if(candidates, [&](const Candidate& c) { return c.attempt.value >= of_order; });
   std::ranges::stable_sort(candidates, {}, [](const Candidate& c) { return c.attempt.value; });
   const auto look = [&](Candidate& candidate) {
@@ -189,14 +189,17 @@ Candidate choose(Candidate best, std::vector<Candidate> candidates, std::vector<
     std::ranges::find(attempts, how, &Attempt::how)->closer = candidate.attempt.closer;
     return candidate.attempt.closer;
   };
-  if (candidates.empty()) return best;
-  const bool has_look = look(best).has_value();
+  if (candidates.empty()) return order_itself;
+  const bool has_look = look(order_itself).has_value();
+  Candidate best = order_itself;
   for (auto& candidate : candidates) {
     const bool is_better = has_look && look(candidate) ? candidate.attempt.closer < best.attempt.closer
                                                        : candidate.attempt.value < best.attempt.value;
     if (is_better) best = std::move(candidate);
   }
-  return best;
+  const bool tells_them_apart =
+      !best.attempt.closer || *best.attempt.closer < (1 - resolution) * order_itself.attempt.closer.value();
+  return tells_them_apart ? best : order_itself;
 }
 
 }  // namespace
@@ -243,11 +246,12 @@ Placement place(const CommGraph& graph, const Network& network, const CostModel&
     placement.attempts.push_back(candidate.attempt);
   }
   const Candidate order_itself{of_order, placement.node_of};
-  const auto best = choose(order_itself, std::move(candidates), placement.attempts, [&](const auto& node_of) {
-    return objective.look_closer == nullptr
-               ? std::nullopt
-               : objective.look_closer(Evaluation(graph, network, model, node_of));
-  });
+  const auto best = choose(order_itself, std::move(candidates), placement.attempts, objective.resolution,
+                           [&](const auto& node_of) {
+                             return objective.look_closer == nullptr
+                                        ? std::nullopt
+                                        : objective.look_closer(Evaluation(graph, network, model, node_of));
+                           });
   if (best.attempt.how == of_order.how) return placement;
   placement.node_of = best.node_of;
   placement.how = best.attempt.how;

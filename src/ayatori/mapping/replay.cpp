@@ -31,8 +31,7 @@ class Replay {
   double passages() const { return static_cast<double>(way_.size()); }
 
   double run() {
-    constexpr double steps = 128;
-    const double least_step = evaluation_.metrics().seconds / steps;
+    const double least_step = replay_resolution * evaluation_.metrics().seconds;
     std::vector<int> waiting(flows_.size());
     for (std::size_t f = 0; f < flows_.size(); ++f) waiting[f] = static_cast<int>(f);
     std::ranges::sort(waiting, std::greater<>(), [&](int f) { return flows_[f].start; });
@@ -109,7 +108,7 @@ class Replay {
     for (int link = 0; link < static_cast<int>(free_.size()); ++link) {
       if (users_[link] == 0) continue;
       free_[link] = 1 / evaluation_.seconds_per_byte(link);
-      queue.push({free_[link] / users_[link], link});
+      queue.emplace(free_[link] / users_[link], link);
     }
     while (!queue.empty()) {
       const auto [known, link] = queue.top();
@@ -117,7 +116,7 @@ class Replay {
       if (users_[link] == 0) continue;
       const double share = free_[link] / users_[link];
       if (share > known) {  // others have taken less than it was for them since
-        queue.push({share, link});
+        queue.emplace(share, link);
         continue;
       }
       for (std::size_t i = start_[link]; i < start_[link + 1]; ++i) {

@@ -38,7 +38,8 @@ std::string simgrid_platform(const Network& network, const CostModel& model, int
     for (int to = 0; to < nodes; ++to) {
       fmt::format_to(out, "<route src=\"node-{}\" dst=\"node-{}\" symmetrical=\"NO\">", from, to);
       if (from == to) {
-        text += "<link_ctn id=\"inside\"/></route>\n";
+        text += R"(<link_ctn id="inside"/></route>)"
+                "\n";
         continue;
       }
       way.clear();
