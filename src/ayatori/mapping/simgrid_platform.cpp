@@ -36,7 +36,7 @@ std::string simgrid_platform(const Network& network, const CostModel& model, int
   std::vector<int> way;
   for (int from = 0; from < nodes; ++from) {
     for (int to = 0; to < nodes; ++to) {
-      fmt::format_to(out, "<route src=\"node-{}\" dst=\"node-{}\" symmetrical=\"NO\">", from, to);
+      fmt::format_to(out, R"(<route src="node-{}" dst="node-{}" symmetrical="NO">)", from, to);
       if (from == to) {
         text += R"(<link_ctn id="inside"/></route>)"
                 "\n";
@@ -44,8 +44,8 @@ std::string simgrid_platform(const Network& network, const CostModel& model, int
       }
       way.clear();
       network.route(from, to, way);
-      fmt::format_to(out, "<link_ctn id=\"out{}\"/>", from);
-      for (const int link : way) fmt::format_to(out, "<link_ctn id=\"{}\"/>", link);
+      fmt::format_to(out, R"(<link_ctn id="out{}"/>)", from);
+      for (const int link : way) fmt::format_to(out, R"(<link_ctn id="{}"/>)", link);
       fmt::format_to(out, "<link_ctn id=\"in{}\"/></route>\n", to);
     }
   }
