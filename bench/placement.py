@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `ayatori solve --placement auto` is worth on a virtual cluster: with and without it in turns, without first every other time.
+"""What `ayatori solve --placement always` is worth on a virtual cluster: with and without it in turns, without first every other time.
 
 usage: bench/placement.py [--ayatori build/release/cli/ayatori] [--nodes 4] [--ranks-per-node 3] [--rate 100mbit]
                           [--rounds 6] [--iterations 40] [--matrix poisson3d-27:n=40] [--json FILE]
@@ -65,10 +65,10 @@ def percent(part, whole):
 def measure(bench, name):
     launcher, partition = CASES[name]
     profile = bench.profile(launcher)
-    times = {"none": [], "auto": []}
+    times = {"none": [], "always": []}
     found = None
     for turn in range(bench.options.rounds):
-        for placement in ("none", "auto") if turn % 2 == 0 else ("auto", "none"):
+        for placement in ("none", "always") if turn % 2 == 0 else ("always", "none"):
             result = bench.solve(launcher, partition, profile, placement)
             times[placement].append(iteration_ms(result))
             found = result["placement"] or found
@@ -76,9 +76,9 @@ def measure(bench, name):
     print(f"| {name} | {found['network']} | {percent(before['messages_inside'], found['messages'])} -> "
           f"{percent(after['messages_inside'], found['messages'])} % | {percent(before['bytes_inside'], found['bytes'])} -> "
           f"{percent(after['bytes_inside'], found['bytes'])} % | {1e3 * before['exchange_seconds']:.2f} -> "
-          f"{1e3 * after['exchange_seconds']:.2f} | {spread(times['none'])} | {spread(times['auto'])} | "
-          f"{statistics.median(times['auto']) / statistics.median(times['none']):.2f}, "
-          f"{min(times['auto']) / min(times['none']):.2f} |", flush=True)
+          f"{1e3 * after['exchange_seconds']:.2f} | {spread(times['none'])} | {spread(times['always'])} | "
+          f"{statistics.median(times['always']) / statistics.median(times['none']):.2f}, "
+          f"{min(times['always']) / min(times['none']):.2f} |", flush=True)
     return {"case": name, "milliseconds": times, "placement": found}
 
 

@@ -17,6 +17,7 @@
 #include "ayatori/mapping/draw.hpp"
 #include "ayatori/mapping/launcher.hpp"
 #include "ayatori/mapping/placement.hpp"
+#include "ayatori/mapping/simgrid_platform.hpp"
 #include "cli/command.hpp"
 #include "cli/map_traffic.hpp"
 
@@ -40,6 +41,8 @@ struct Arguments {
   std::string json;
   std::string svg;
   std::string graph_output;
+  std::string platform;
+  std::vector<std::string> compare;
   int ranks = 0;
   int ranks_per_node = 0;
 };
@@ -51,9 +54,10 @@ struct Task {
   mapping::CostModel model;
   std::vector<std::string> hosts;  ///< by node; empty where they are not known
   std::int64_t collective_bytes;
-  std::vector<int> order;  ///< node of every rank without a placement
-  int ranks_per_node;      ///< at most
-  int nodes;               ///< that are used
+  std::vector<int> order;                  ///< node of every rank without a placement
+  int ranks_per_node;                      ///< at most
+  int nodes;                               ///< that are used
+  std::vector<std::vector<int>> compared;  ///< node of every rank by placements from elsewhere
 };
 
 /// Different hosts, in the order in which they appear.
@@ -81,6 +85,22 @@ std::vector<std::string> read_hosts(const std::string& path) {
   if (distinct(names).size() != names.size())
     throw InputError(fmt::format("{}: a host is named twice", path));
   return names;
+}
+
+/// The node of every rank, a number on every line.
+std::vector<int> read_placement(const std::string& path, int ranks, int nodes) {
+  std::ifstream file(path);
+  if (!file) throw InputError(fmt::format("{}: cannot be read", path));
+  std::vector<int> node_of;
+  for (int node = 0; file >> node;) {
+    if (node < 0 || node >= nodes)
+      throw InputError(fmt::format("{}: node {} is not one of 0 to {}", path, node, nodes - 1));
+    node_of.push_back(node);
+  }
+  if (!file.eof() || static_cast<int>(node_of.size()) != ranks)
+    throw InputError(
+        fmt::format("{}: {} nodes; a number for each of {} ranks is wanted", path, node_of.size(), ranks));
+  return node_of;
 }
 
 mapping::Traffic read_traffic(const Arguments& arguments) {
@@ -144,21 +164,26 @@ Task read_task(const Arguments& arguments) {
   if (launcher != nullptr && launcher->needs_hosts && hosts.empty())
     throw InputError(
         fmt::format("--launcher {}: give the names of {} hosts by --hosts FILE", launcher->name, nodes));
+  auto network = mapping::make_network(arguments.network, nodes);
+  std::vector<std::vector<int>> compared;
+  for (const auto& path : arguments.compare)
+    compared.push_back(read_placement(path, traffic.ranks, network->nodes()));
   return {mapping::CommGraph(traffic.ranks, traffic.messages),
-          mapping::make_network(arguments.network, nodes),
+          std::move(network),
           model,
           std::move(hosts),
           traffic.collective_bytes,
           std::move(order),
           per_node,
-          nodes};
+          nodes,
+          std::move(compared)};
 }
 
 double percent(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 100 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-void print_row(const char* name, const mapping::Metrics& metrics) {
+void print_row(const std::string& name, const mapping::Metrics& metrics) {
   fmt::print(stderr, "  {:<22}{:>8.1f} %{:>8.1f} %{:>12.4g}{:>7.2f}{:>7}{:>11.2f}{:>11.2f}{:>11.2f}\n", name,
              percent(metrics.inside.messages, metrics.total.messages),
              percent(metrics.inside.bytes, metrics.total.bytes), static_cast<double>(metrics.hop_bytes),
@@ -171,6 +196,7 @@ struct Outcome {
   mapping::Evaluation order;
   mapping::Evaluation round;
   mapping::Evaluation placed;
+  std::vector<mapping::Metrics> compared;
   double seconds;  ///< that placing took
 };
 
@@ -182,8 +208,10 @@ Outcome place_ranks(const Task& task, const mapping::Objective& objective) {
     return mapping::Evaluation(task.graph, *task.network, task.model, node_of);
   };
   auto placed = evaluate(placement.node_of);
+  std::vector<mapping::Metrics> compared;
+  for (const auto& node_of : task.compared) compared.push_back(evaluate(node_of).metrics());
   return {std::move(placement), evaluate(task.order), evaluate(mapping::dealt_round(task.order)),
-          std::move(placed), seconds};
+          std::move(placed),    std::move(compared),  seconds};
 }
 
 void explain(const Arguments& arguments, const Task& task, const Outcome& outcome,
@@ -202,9 +230,12 @@ void explain(const Arguments& arguments, const Task& task, const Outcome& outcom
   print_row("order of ranks", outcome.order.metrics());
   print_row("dealt round", outcome.round.metrics());
   print_row("placed", outcome.placed.metrics());
+  for (std::size_t i = 0; i < arguments.compare.size(); ++i)
+    print_row(arguments.compare[i], outcome.compared[i]);
   fmt::print(stderr, "{}, tried:\n", objective.description);
   for (const auto& attempt : outcome.placement.attempts)
-    fmt::print(stderr, "  {:>12.6g}  {}{}\n", attempt.value, attempt.how,
+    fmt::print(stderr, "  {:>12.6g}  {}{}{}\n", attempt.value, attempt.how,
+               attempt.closer ? fmt::format("; played through {:.6g}", *attempt.closer) : "",
                attempt.how == outcome.placement.how ? "  <- taken" : "");
   if (outcome.placement.is_order) fmt::print(stderr, "nothing is better than the order of ranks: keep it\n");
   fmt::print(stderr, "placed in {:.2f} s\n", outcome.seconds);
@@ -226,7 +257,15 @@ ordered_json json_of(const mapping::Metrics& metrics) {
 ordered_json json_of(const Arguments& arguments, const Task& task, const Outcome& outcome) {
   ordered_json attempts = ordered_json::array();
   for (const auto& attempt : outcome.placement.attempts)
-    attempts.push_back({{"how", attempt.how}, {"value", attempt.value}});
+    attempts.push_back({{"how", attempt.how},
+                        {"value", attempt.value},
+                        {"played_through", attempt.closer ? ordered_json(*attempt.closer) : ordered_json()}});
+  ordered_json compared = ordered_json::array();
+  for (std::size_t i = 0; i < arguments.compare.size(); ++i) {
+    auto costs = json_of(outcome.compared[i]);
+    costs["file"] = arguments.compare[i];
+    compared.push_back(std::move(costs));
+  }
   const auto& model = task.model;
   return {{"schema", "ayatori.placement/1"},
           {"ranks", task.graph.ranks()},
@@ -245,6 +284,7 @@ ordered_json json_of(const Arguments& arguments, const Task& task, const Outcome
           {"order_of_ranks", json_of(outcome.order.metrics())},
           {"dealt_round", json_of(outcome.round.metrics())},
           {"placed", json_of(outcome.placed.metrics())},
+          {"compared", compared},
           {"how", outcome.placement.how},
           {"attempts", attempts},
           {"seconds", outcome.seconds},
@@ -304,6 +344,9 @@ int run_map(const comm::Comm& world, const Arguments& arguments) {
     explain(arguments, task, outcome, objective);
     if (!arguments.json.empty()) write_file(arguments.json, json_of(arguments, task, outcome).dump(1) + "\n");
     if (!arguments.graph_output.empty()) write_file(arguments.graph_output, matrix_market(task.graph));
+    if (!arguments.platform.empty())
+      write_file(arguments.platform,
+                 mapping::simgrid_platform(*task.network, task.model, task.nodes, task.ranks_per_node));
     if (!arguments.svg.empty()) {
       const auto title = fmt::format("{} ranks, {} on a node, {}", task.graph.ranks(), task.ranks_per_node,
                                      arguments.network);
@@ -350,6 +393,11 @@ void add_map(CLI::App& app, Run& run) {
   command->add_option("-o,--output", arguments->output, "The launcher's file; without it, standard output");
   command->add_option("--graph-output", arguments->graph_output,
                       "Write bytes from rank to rank here, as --graph reads them (.mtx)");
+  command->add_option(
+      "--compare", arguments->compare,
+      "Report the costs of this placement, too: a file with the node of every rank, in order");
+  command->add_option("--platform", arguments->platform,
+                      "Write the network here as SimGrid reads it, to simulate placements on");
   command->add_option("--json", arguments->json, "Write the placement and its costs here");
   command->add_option("--svg", arguments->svg,
                       "Draw who talks to whom, and the load of links, before and after");

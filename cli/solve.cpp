@@ -183,10 +183,11 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   const double before_reading = total.seconds();
   std::optional<FoundPlacement> placement;
   OrderParts order_parts;
-  if (arguments.placement == "auto")
+  if (arguments.placement != "none")
     order_parts = [&](const sparse::SplitMatrix& parts) {
-      placement = find_placement(comm, parts.plan, machine, arguments.network);
-      return placement->order.is_kept ? std::nullopt : std::optional(placement->order.rank_of_part);
+      placement = find_placement(comm, parts, machine, arguments.placement, arguments.network,
+                                 arguments.max_iterations);
+      return placement->moves ? std::optional(placement->order.rank_of_part) : std::nullopt;
     };
   const auto problem = load_problem(comm, arguments.matrix, kind, order_parts);
   const auto rhs = make_right_hand_side(comm, problem, arguments.rhs);
@@ -259,8 +260,10 @@ void add_solve(CLI::App& app, Run& run) {
   solve->add_option("--partition", arguments->partition, "contiguous or graph (METIS)")
       ->capture_default_str();
   solve
-      ->add_option("--placement", arguments->placement,
-                   "auto: parts of the matrix that talk much come to one node, or to near ones; or none")
+      ->add_option(
+          "--placement", arguments->placement,
+          "auto: parts of the matrix that talk much come to one node, or to near ones, where that is "
+          "worth moving them; always: wherever it helps; none")
       ->capture_default_str();
   solve
       ->add_option("--network", arguments->network,

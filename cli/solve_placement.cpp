@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "ayatori/base/error.hpp"
@@ -47,15 +49,16 @@ int moved_parts(const mapping::PartOrder& order) {
 }  // namespace
 
 void check_placement(const std::string& placement, const std::string& network) {
-  if (placement != "auto" && placement != "none")
-    throw InputError(fmt::format("--placement {}: choose 'auto' or 'none'", placement));
+  if (placement != "auto" && placement != "always" && placement != "none")
+    throw InputError(fmt::format("--placement {}: choose 'auto', 'always' or 'none'", placement));
   if (placement == "none" && network != "auto")
     throw InputError(fmt::format("--network {}: it is for --placement auto", network));
   if (network != "auto") mapping::make_network(network, 1);
 }
 
-FoundPlacement find_placement(const comm::Comm& comm, const sparse::HaloPlan& plan,
-                              const FoundProfile& machine, const std::string& network) {
+FoundPlacement find_placement(const comm::Comm& comm, const sparse::SplitMatrix& parts,
+                              const FoundProfile& machine, const std::string& placement,
+                              const std::string& network, std::int64_t max_iterations) {
   const auto node_of_rank = mapping::node_of_ranks(comm);
   const auto model = costs_of(machine);
   const bool is_measured = network == "auto" && knows_nodes(machine, node_of_rank);
@@ -65,16 +68,24 @@ FoundPlacement find_placement(const comm::Comm& comm, const sparse::HaloPlan& pl
                        : mapping::make_network(spec, nodes);
   };
   std::vector<mapping::Message> sent;
-  for (const auto& neighbour : plan.send_to)
+  for (const auto& neighbour : parts.plan.send_to)
     sent.push_back({comm.rank(), neighbour.rank, 1, 8 * (neighbour.end - neighbour.begin)});
   const auto& objective = find_named(mapping::objectives(), "time", "objective");
-  return {mapping::order_parts(comm, sent, node_of_rank, make_network, model, objective), spec, model.source};
+  auto order = mapping::order_parts(comm, sent, node_of_rank, make_network, model, objective);
+  // What sparse::permute() sends: the length of every row, column and value of every nonzero.
+  const std::int64_t part_bytes =
+      8 * std::int64_t{parts.plan.local_size} + 16 * (parts.interior.nonzeros() + parts.halo.nonzeros());
+  const double expected = mapping::expected_exchanges(parts.partition.rows(), max_iterations);
+  auto moving = mapping::judge_moving(comm, order, part_bytes, expected, node_of_rank, make_network, model);
+  const bool moves = !order.is_kept && (moving.is_worth_it || placement == "always");
+  return {std::move(order), std::move(moving), moves, spec, model.source};
 }
 
 std::string summary(const FoundPlacement& placement) {
-  const auto& [order, network, costs] = placement;
+  const auto& order = placement.order;
+  const auto& network = placement.network;
   if (order.nodes == 1) return "all ranks are on one node: nothing to place";
-  const auto& [before, after] = std::pair(order.before, order.after);
+  const auto& [before, after] = std::pair(order.before, placement.moves ? order.after : order.before);
   const double messages = percent(after.inside.messages, after.total.messages);
   const double bytes = percent(after.inside.bytes, after.total.bytes);
   if (order.is_kept)
@@ -82,6 +93,12 @@ std::string summary(const FoundPlacement& placement) {
         "{} nodes, {}: nothing is better than the order of ranks, which stays; inside nodes {:.0f} % of the "
         "messages, {:.0f} % of the bytes",
         order.nodes, network, messages, bytes);
+  if (!placement.moves)
+    return fmt::format(
+        "{} nodes, {}: the order of ranks stays; an exchange could take {:.1f} instead of {:.1f} us, but {}; "
+        "inside nodes {:.0f} % of the messages, {:.0f} % of the bytes",
+        order.nodes, network, 1e6 * order.after.seconds, 1e6 * before.seconds, placement.moving.why, messages,
+        bytes);
   return fmt::format(
       "{} nodes, {}: {} of {} parts come to other ranks; inside nodes {:.0f} -> {:.0f} % of the messages, "
       "{:.0f} -> {:.0f} % of the bytes; exchange predicted {:.1f} -> {:.1f} us",
@@ -92,8 +109,9 @@ std::string summary(const FoundPlacement& placement) {
 
 std::string explanation(const FoundPlacement& placement) {
   const auto& order = placement.order;
-  return fmt::format("The placement is '{}'; costs of messages: {}; finding it took {:.3f} s.\n", order.how,
-                     placement.costs, order.seconds);
+  return fmt::format("The placement is '{}'; costs of messages: {}; finding it took {:.3f} s.{}\n", order.how,
+                     placement.costs, order.seconds,
+                     placement.moving.why.empty() ? "" : fmt::format(" Moving: {}.", placement.moving.why));
 }
 
 nlohmann::ordered_json to_json(const FoundPlacement& placement) {
@@ -104,10 +122,17 @@ nlohmann::ordered_json to_json(const FoundPlacement& placement) {
             {"hop_bytes", metrics.hop_bytes},
             {"exchange_seconds", metrics.seconds}};
   };
+  const auto& moving = placement.moving;
   return {{"nodes", order.nodes},
           {"network", placement.network},
           {"costs", placement.costs},
-          {"kept", order.is_kept},
+          {"kept", !placement.moves},
+          {"moving",
+           {{"seconds", moving.seconds},
+            {"pays_after", std::isfinite(moving.pays_after) ? nlohmann::ordered_json(moving.pays_after)
+                                                            : nlohmann::ordered_json(nullptr)},
+            {"expected", moving.expected},
+            {"why", moving.why}}},
           {"how", order.how},
           {"messages", order.before.total.messages},
           {"bytes", order.before.total.bytes},

@@ -4,8 +4,9 @@
 #include <string>
 
 #include "ayatori/comm/comm.hpp"
+#include "ayatori/mapping/moving.hpp"
 #include "ayatori/mapping/part_order.hpp"
-#include "ayatori/sparse/halo.hpp"
+#include "ayatori/sparse/distributed_matrix.hpp"
 #include "cli/machine_profile.hpp"
 
 namespace ayatori::cli {
@@ -13,6 +14,8 @@ namespace ayatori::cli {
 /// What `solve --placement auto` has found.
 struct FoundPlacement {
   mapping::PartOrder order;
+  mapping::Moving moving;
+  bool moves;           ///< the parts, to where `order` has them
   std::string network;  ///< as --network says it, "measured", or "flat"
   std::string costs;    ///< where those of messages come from
 };
@@ -21,12 +24,14 @@ struct FoundPlacement {
 /// Called on rank 0.
 void check_placement(const std::string& placement, const std::string& network);
 
-/// Collective. Which rank should take which part of the matrix that `plan` belongs to, so that its halo
-/// exchange is predicted to take least. `network`: "auto" (the levels of the profile, if it is one of a job
-/// that is spread over nodes just as this one; otherwise one switch) or a spec, whose nodes are those of the
-/// job in the order of their lowest ranks. Throws InputError, agreed.
-FoundPlacement find_placement(const comm::Comm& comm, const sparse::HaloPlan& plan,
-                              const FoundProfile& machine, const std::string& network);
+/// Collective. Which rank should take which part of a matrix, so that its halo exchange is predicted to take
+/// least. `placement`: "auto" moves the parts where that is worth it, "always" wherever it saves anything.
+/// `network`: "auto" (the levels of the profile, if it is one of a job that is spread over nodes just as this
+/// one; otherwise one switch) or a spec, whose nodes are those of the job in the order of their lowest ranks.
+/// `max_iterations`: that the solve may take; 0 is no limit. Throws InputError, agreed.
+FoundPlacement find_placement(const comm::Comm& comm, const sparse::SplitMatrix& parts,
+                              const FoundProfile& machine, const std::string& placement,
+                              const std::string& network, std::int64_t max_iterations);
 
 /// In one line: what was found, and what it promises.
 std::string summary(const FoundPlacement& placement);

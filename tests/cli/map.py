@@ -125,6 +125,29 @@ class Map(CommandTest):
             del results["seconds"]
         self.assertEqual(of_matrix, of_graph)
 
+    def test_placements_from_elsewhere_are_compared(self):
+        self.write("order", "".join(f"{rank // 4}\n" for rank in range(24)))
+        self.write("reverse", " ".join(str(5 - rank // 4) for rank in range(24)))
+        self.write("one", "2\n" * 24)
+        placement, done = self.place(*GRID, "--network", "mesh:7", "--compare", "order", "--compare", "reverse", "--compare", "one")
+        order, reverse, one = placement["compared"]
+        self.assertEqual({**placement["order_of_ranks"], "file": "order"}, order)
+        self.assertEqual((reverse["hop_bytes"], reverse["file"]), (order["hop_bytes"], "reverse"))
+        self.assertEqual((one["messages_inside"], one["hop_bytes"]), (one["messages"], 0))
+        self.assertIn("reverse ", done.stderr)
+        for content, word in (("0\n" * 23, "23 nodes; a number for each of 24 ranks"), ("7\n" * 24, "node 7 is not one of 0 to 6"),
+                              ("0\n" * 23 + "x", "a number for each"), ("0\n" * 25, "25 nodes")):
+            self.write("wrong", content)
+            done = self.run_ayatori(*GRID, "--network", "mesh:7", "--compare", "wrong")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(word, done.stderr)
+
+    def test_the_platform_is_for_simgrid(self):
+        self.place(*GRID, "--network", "torus:3x2", "--platform", "torus.xml")
+        zone = xml.etree.ElementTree.parse(self.folder / "torus.xml").getroot()[0]
+        self.assertEqual([zone.get("id"), len(zone.findall("host")), len(zone.findall("route"))], ["network", 6, 36])
+        self.assert_no_leftovers("map.json", "torus.xml")
+
     def test_costs_of_a_machine(self):
         placement, _ = self.place(*GRID[:2], "--ranks", "8", "--ranks-per-node", "2", "--network",
                                   "measured:pc-cluster-gbe")

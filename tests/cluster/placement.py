@@ -25,7 +25,7 @@ class Placement(unittest.TestCase):
 
     def test_blocks_of_rows_dealt_round_come_together(self):
         for partition in ("contiguous", "graph"):
-            result, said = self.solve(["--map-by", "node"], "--placement", "auto", "--partition", partition)
+            result, said = self.solve(["--map-by", "node"], "--placement", "always", "--partition", partition)
             self.assertLess(result["true_error"], 1e-6)
             placement = result["placement"]
             self.assertEqual((placement["nodes"], placement["network"]), (2, "flat"))

@@ -35,9 +35,13 @@ TEST(Place, EveryNodeGetsItsRanksAndNothingGetsWorse) {
         const double value =
             objective.value(Evaluation(graph, *network, CostModel(), placement.node_of).metrics());
         EXPECT_LE(value, order) << spec << ", " << ranks << " by " << per_node << ": " << objective.name;
+        const auto& taken = *std::ranges::find(placement.attempts, placement.how, &Attempt::how);
+        EXPECT_EQ(taken.value, value);
+        const bool is_looked_at = taken.closer.has_value();
+        EXPECT_TRUE(!is_looked_at || objective.look_closer != nullptr);
         for (const auto& attempt : placement.attempts) {
-          EXPECT_GE(attempt.value, value);
-          EXPECT_TRUE(attempt.how != placement.how || attempt.value == value);
+          const double found = is_looked_at ? attempt.closer.value_or(*taken.closer) : attempt.value;
+          EXPECT_GE(found, is_looked_at ? (1 - objective.resolution) * *taken.closer : value);
         }
         EXPECT_EQ(placement.is_order, placement.node_of == in_order(ranks, per_node));
       }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ayatori/base/find_named.hpp"
+#include "ayatori/mapping/anneal.hpp"
 #include "ayatori/mapping/placement.hpp"
 #include "graphs.hpp"
 
@@ -72,11 +73,11 @@ TEST(ShakeSum, LeavesWhereTheLocalSearchIsStuckAndNeverGetsWorse) {
   refine_sum(graph, *network, cost, {}, node_of);
   const double refined = sum_of(graph, *network, cost, node_of);
   auto again = node_of;
-  shake_sum(graph, *network, cost, 0, again);
+  shake_sum(graph, *network, cost, {}, 0, again);
   EXPECT_EQ(again, node_of);
-  shake_sum(graph, *network, cost, 1, again);
+  shake_sum(graph, *network, cost, {}, 1, again);
   EXPECT_LE(sum_of(graph, *network, cost, again), refined);
-  shake_sum(graph, *network, cost, 2000, again);
+  shake_sum(graph, *network, cost, {}, 2000, again);
   EXPECT_LT(sum_of(graph, *network, cost, again), 0.8 * refined);
   for (int node = 0; node < 9; ++node) EXPECT_EQ(std::ranges::count(again, node), side * side / 9);
 }
@@ -101,6 +102,24 @@ TEST(RefinePeak, TheBusiestLinkIsRelieved) {
   const double before = evaluation.metrics().link_seconds;
   EXPECT_GT(refine_peak(evaluation, objective), 0);
   EXPECT_DOUBLE_EQ(evaluation.metrics().link_seconds, before / 2);
+}
+
+TEST(Anneal, LeavesWhereExchangesAloneEnd) {
+  constexpr int side = 12;
+  const CommGraph traffic(side * side, grid_messages(side, side, false, shuffled(side * side, 4)));
+  const auto network = make_network("mesh:4x4", 16);
+  const PairCost cost{"hop-bytes", 0, 1, 0, 1};
+  const auto graph = weigh(traffic, cost);
+  auto node_of = in_order(side * side, 9);
+  refine_sum(graph, *network, cost, {}, node_of);
+  const double refined = sum_of(graph, *network, cost, node_of);
+  anneal_sum(graph, *network, cost, 0, node_of);
+  EXPECT_EQ(sum_of(graph, *network, cost, node_of), refined);
+  auto again = node_of;
+  for (auto* placement : {&node_of, &again}) anneal_sum(graph, *network, cost, 200'000, *placement);
+  EXPECT_EQ(again, node_of) << "the same for the same input";
+  EXPECT_LT(sum_of(graph, *network, cost, node_of), 0.9 * refined);
+  for (int node = 0; node < 16; ++node) EXPECT_EQ(std::ranges::count(node_of, node), 9);
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ CostModel cost_model(const machine::Profile& profile, const std::string& name) {
   model.link_bandwidth = between->model.bandwidth();
   model.port_bandwidth = machine::link_sharing(*nearest_between).capacity;
   model.source = name;
+  model.error = std::max(inside->model.error, between->model.error);
   return model;
 }
 

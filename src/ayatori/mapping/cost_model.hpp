@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "ayatori/machine/profile.hpp"
@@ -17,6 +18,7 @@ struct CostModel {
   double link_bandwidth = 12.5e9;   ///< of a link of width 1, in each direction
   double port_bandwidth = 12.5e9;   ///< of a node, in each direction
   std::string source = "assumed";
+  std::optional<double> error = std::nullopt;  ///< typical, of measured times, as a share; of guesses unknown
 };
 
 /// By the nearest and the farthest level of a profile; hop latency as above. Throws InputError if the profile

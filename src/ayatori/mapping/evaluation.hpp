@@ -42,6 +42,7 @@ class Evaluation {
   const std::vector<int>& placement() const { return node_of_; }
   const CommGraph& graph() const { return graph_; }
   const Network& network() const { return network_; }
+  const CostModel& model() const { return model_; }
 
   /// In time linear in ranks and links.
   Metrics metrics() const;
@@ -50,6 +51,7 @@ class Evaluation {
   double link_seconds(int link) const {
     return static_cast<double>(link_bytes_[link]) * seconds_per_byte_[link];
   }
+  double seconds_per_byte(int link) const { return seconds_per_byte_[link]; }
   /// The link, or port, that takes longest; the first of several.
   int busiest_link() const;
   int busiest_rank() const;

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "ayatori/mapping/replay.hpp"
+
 namespace ayatori::mapping {
 
 namespace {
@@ -48,7 +50,8 @@ std::span<const Objective> objectives() {
       Objective{"link-load", "seconds that the busiest link takes for its bytes",
                 [](const Metrics& m) { return m.link_seconds; }, all<link_bytes, bytes_between>, false},
       Objective{"time", "seconds that the exchange takes", [](const Metrics& m) { return m.seconds; },
-                all<link_bytes, link_seconds, bytes_between, messages_between>, false}};
+                all<link_bytes, link_seconds, bytes_between, messages_between>, false, replay_seconds,
+                replay_resolution}};
   return list;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,9 @@ struct Objective {
   /// likeliest first.
   std::vector<PairCost> (*pair_costs)(const CostModel& model);
   bool is_sum;  ///< the value is the first of these sums
+  /// A closer look at a few placements of small value, by which the best of them is chosen; nullptr: none.
+  std::optional<double> (*look_closer)(const Evaluation& evaluation) = nullptr;
+  double resolution = 0;  ///< of that, as a share: a smaller gain over the order of ranks is none
 };
 
 std::span<const Objective> objectives();

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <utility>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/mapping/anneal.hpp"
 #include "ayatori/mapping/assign.hpp"
 #include "ayatori/mapping/partition.hpp"
 #include "ayatori/mapping/refine.hpp"
@@ -116,22 +119,49 @@ std::vector<Candidate> find_candidates(const CommGraph& graph, const Network& ne
   return candidates;
 }
 
+/// How many kicks take a second or two: what one costs grows about as the third power of the edges of a
+/// vertex.
+std::int64_t kicks_for(const WeightedGraph& graph) {
+  constexpr double most_kicks = 1e6;
+  const double edges_each = static_cast<double>(graph.neighbour.size()) / graph.vertices();
+  return static_cast<std::int64_t>(
+      std::min(10.0 * graph.vertices(), most_kicks / (1 + edges_each * edges_each * edges_each)));
+}
+
+/// How many exchanges to look at: so many times all that there are, but not for longer than a second.
+std::int64_t proposals_for(const WeightedGraph& graph) {
+  constexpr double most_looks = 1e8;  // at edges
+  constexpr double rounds = 40;       // more gain little
+  const double edges_each = static_cast<double>(graph.neighbour.size()) / graph.vertices();
+  return static_cast<std::int64_t>(
+      std::min(rounds * graph.vertices() * graph.vertices(), most_looks / (1 + 2 * edges_each)));
+}
+
+/// Nodes change places with all that is on them, where they have as many ranks.
+void shake_nodes(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+                 std::span<const int> capacities, std::vector<int>& node_of) {
+  const auto nodes = static_cast<int>(capacities.size());
+  const auto groups = contract(graph, node_of, nodes);
+  std::vector<int> place_of(nodes);
+  std::iota(place_of.begin(), place_of.end(), 0);
+  refine_sum(groups, network, cost, capacities, place_of);
+  shake_sum(groups, network, cost, capacities, kicks_for(groups), place_of);
+  for (int& node : node_of) node = place_of[node];
+}
+
 /// What takes longer, for the best: the objective itself, or a search from many places nearby. False if it
 /// came to nothing.
 bool finish(Candidate& candidate, const CommGraph& graph, const Network& network, const CostModel& model,
-            const Objective& objective) {
+            const Places& places, const Objective& objective) {
   auto& [attempt, node_of] = candidate;
   if (objective.is_sum) {
-    // What a kick costs grows about as the third power of the edges of a vertex: this many take a second or
-    // two.
-    constexpr double most_kicks = 1e6;
     const PairCost cost = objective.pair_costs(model).front();
     const auto weighted = weigh(graph, cost);
-    const double edges_each = static_cast<double>(weighted.neighbour.size()) / graph.ranks();
-    const auto kicks = static_cast<std::int64_t>(
-        std::min(10.0 * graph.ranks(), most_kicks / (1 + edges_each * edges_each * edges_each)));
     auto shaken = node_of;
-    shake_sum(weighted, network, cost, kicks, shaken);
+    if (cost.per_hop > 0) shake_nodes(weighted, network, cost, places.capacities, shaken);
+    anneal_sum(weighted, network, cost, proposals_for(weighted), shaken);
+    refine_sum(weighted, network, cost, {}, shaken);
+    shake_sum(weighted, network, cost, {}, kicks_for(weighted), shaken);
     const double value = objective.value(Evaluation(graph, network, model, shaken).metrics());
     if (!(value < attempt.value)) return false;
     node_of = std::move(shaken);
@@ -143,6 +173,33 @@ bool finish(Candidate& candidate, const CommGraph& graph, const Network& network
   node_of = evaluation.placement();
   attempt = {attempt.how + ", busiest places relieved", objective.value(evaluation.metrics())};
   return true;
+}
+
+/// The best of the candidates, by the closer look where there is one; the order of ranks where none is better
+/// by both. Notes what the look says of the attempts.
+template <class LookCloser>
+Candidate choose(Candidate order_itself, std::vector<Candidate> candidates, std::vector<Attempt>& attempts,
+                 double resolution, const LookCloser& look_closer) {
+  const double of_order = order_itself.attempt.value;
+  std::erase_if(candidates, [&](const Candidate& c) { return c.attempt.value >= of_order; });
+  std::ranges::stable_sort(candidates, {}, [](const Candidate& c) { return c.attempt.value; });
+  const auto look = [&](Candidate& candidate) {
+    candidate.attempt.closer = look_closer(candidate.node_of);
+    const auto& how = candidate.attempt.how;
+    std::ranges::find(attempts, how, &Attempt::how)->closer = candidate.attempt.closer;
+    return candidate.attempt.closer;
+  };
+  if (candidates.empty()) return order_itself;
+  const bool has_look = look(order_itself).has_value();
+  Candidate best = order_itself;
+  for (auto& candidate : candidates) {
+    const bool is_better = has_look && look(candidate) ? candidate.attempt.closer < best.attempt.closer
+                                                       : candidate.attempt.value < best.attempt.value;
+    if (is_better) best = std::move(candidate);
+  }
+  const bool tells_them_apart =
+      !best.attempt.closer || *best.attempt.closer < (1 - resolution) * order_itself.attempt.closer.value();
+  return tells_them_apart ? best : order_itself;
 }
 
 }  // namespace
@@ -185,11 +242,17 @@ Placement place(const CommGraph& graph, const Network& network, const CostModel&
   constexpr std::size_t finalists = 3;
   candidates.resize(std::min(candidates.size(), finalists));
   for (auto& candidate : candidates) {
-    if (!finish(candidate, graph, network, model, objective)) continue;
+    if (!finish(candidate, graph, network, model, places, objective)) continue;
     placement.attempts.push_back(candidate.attempt);
   }
-  const auto& best = std::ranges::min(candidates, {}, [](const Candidate& c) { return c.attempt.value; });
-  if (best.attempt.value >= of_order.value) return placement;
+  const Candidate order_itself{of_order, placement.node_of};
+  const auto best = choose(order_itself, std::move(candidates), placement.attempts, objective.resolution,
+                           [&](const auto& node_of) {
+                             return objective.look_closer == nullptr
+                                        ? std::nullopt
+                                        : objective.look_closer(Evaluation(graph, network, model, node_of));
+                           });
+  if (best.attempt.how == of_order.how) return placement;
   placement.node_of = best.node_of;
   placement.how = best.attempt.how;
   placement.is_order = false;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,7 +19,8 @@ std::vector<int> dealt_round(std::span<const int> order);
 /// A way to place the ranks, and what it came to.
 struct Attempt {
   std::string how;
-  double value;  ///< of the objective
+  double value;                                 ///< of the objective
+  std::optional<double> closer = std::nullopt;  ///< what a closer look says, where there was one
 };
 
 struct Placement {
@@ -31,8 +33,9 @@ struct Placement {
 /// Places ranks on the first nodes of a network, on each exactly as many as `order` has there: the node of
 /// every rank as it is, or would be, and every node of them has a rank. Of several starts (that order; groups
 /// of minimum cut, put onto the network by bisection; ranks put there by bisection) each is refined by
-/// exchanges, the best one by the true value of the objective. Never worse than the order. The same for the
-/// same input. Throws InputError if the network is too small.
+/// exchanges, the best ones by the true value of the objective; where that has a closer look, it chooses
+/// among these. Never worse than the order, by either. The same for the same input. Throws InputError if the
+/// network is too small.
 Placement place(const CommGraph& graph, const Network& network, const CostModel& model,
                 std::span<const int> order, const Objective& objective);
 

@@ -103,6 +103,8 @@ class SumSearch {
     }
   }
 
+  bool are_alike(int u, int v) const { return sizes_.empty() || sizes_[u] == sizes_[v]; }
+
   void activate(int v) {
     if (active_[v]) return;
     active_[v] = true;
@@ -131,7 +133,8 @@ class SumSearch {
     for (int k = 0; k < guests && degree > 0; ++k) {
       const int guest = graph_.neighbour[graph_.start[u] + draw(2 * k + 1, degree)];
       const int leaves = members_[p][draw(2 * k + 2, std::ssize(members_[p]))];
-      if (node_of_[guest] == p || leaves == u) continue;
+      if (node_of_[guest] == p || (leaves == u && members_[p].size() > 1) || !are_alike(guest, leaves))
+        continue;
       const double saved = saved_by(guest, leaves);
       exchange(guest, leaves, saved);
     }
@@ -153,7 +156,7 @@ class SumSearch {
       const double gain_u = gain(u, p, q);
       if (gain_u <= 0) continue;  // then the partner would gain, and is asked itself
       for (const int v : members_[q]) {
-        if (!sizes_.empty() && sizes_[u] != sizes_[v]) continue;
+        if (!are_alike(u, v)) continue;
         const double both = gain_u + gain(v, q, p);
         if (both <= best) continue;
         const double saved = both - 2 * weight_between(u, v) * cost_.distance(network_, p, q);
@@ -311,9 +314,9 @@ std::int64_t refine_sum(const WeightedGraph& graph, const Network& network, cons
   return SumSearch(graph, network, cost, sizes, node_of).run();
 }
 
-void shake_sum(const WeightedGraph& graph, const Network& network, const PairCost& cost, std::int64_t kicks,
-               std::vector<int>& node_of) {
-  SumSearch(graph, network, cost, {}, node_of).shake(kicks);
+void shake_sum(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+               std::span<const int> sizes, std::int64_t kicks, std::vector<int>& node_of) {
+  SumSearch(graph, network, cost, sizes, node_of).shake(kicks);
 }
 
 std::int64_t refine_peak(Evaluation& evaluation, const Objective& objective) {

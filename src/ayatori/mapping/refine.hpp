@@ -18,9 +18,9 @@ std::int64_t refine_sum(const WeightedGraph& graph, const Network& network, cons
 
 /// Goes on from where refine_sum() has ended: so many times a few vertices are brought to the node of a
 /// neighbour, and what was touched is refined anew; what does not make the sum smaller is undone (iterated
-/// local search).
-void shake_sum(const WeightedGraph& graph, const Network& network, const PairCost& cost, std::int64_t kicks,
-               std::vector<int>& node_of);
+/// local search). `sizes` as above.
+void shake_sum(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+               std::span<const int> sizes, std::int64_t kicks, std::vector<int>& node_of);
 
 /// Exchanges ranks while that makes the objective's true value smaller: those whose messages fill the busiest
 /// link, and the busiest rank with its peers. Gives the number of exchanges. Takes a bounded number of

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ayatori/mapping/network.hpp"
+#include "ayatori/mapping/objective.hpp"
+#include "ayatori/mapping/weighted_graph.hpp"
+
+namespace ayatori::mapping {
+
+/// Goes on from where refine_sum() has ended, by simulated annealing (Kirkpatrick, Gelatt and Vecchi, Science
+/// 1983): so many times a vertex is to change places with one on a node of its neighbours, or next to one,
+/// which happens even at a loss, the less likely the larger and the later. Gives the best that was met; the
+/// same for the same input.
+void anneal_sum(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+                std::int64_t proposals, std::vector<int>& node_of);
+
+}  // namespace ayatori::mapping
