@@ -37,7 +37,8 @@ int size_of(MPI_Comm comm) {
 }  // namespace
 
 CommSchedules::CommSchedules(MPI_Comm comm, const collectives::ScheduleTable& table)
-    : comm_(same_ranks(comm)),
+    : table_(table),
+      comm_(same_ranks(comm)),
       rank_(rank_in(comm_)),
       size_(size_of(comm_)),
       transport_(comm_),
@@ -52,8 +53,21 @@ collectives::Executor* CommSchedules::executor(collectives::Operation operation,
                                                bool keeps_order) {
   collectives::ScheduleCache::Part* const part = cache_.find(operation, bytes, root, keeps_order);
   if (part == nullptr) return nullptr;
-  if (++calls_ == calls_before_memory) transport_.use(make_node_channel(comm_));
+  count_call();
   return &part->executor;
+}
+
+comm::NodeChannel* CommSchedules::memory_of_all() {
+  count_call();
+  return has_memory_of_all_ ? transport_.node_channel() : nullptr;
+}
+
+void CommSchedules::count_call() {
+  if (++calls_ != calls_before_memory) return;
+  transport_.use(make_node_channel(comm_));
+  const comm::NodeChannel* const channel = transport_.node_channel();
+  has_memory_of_all_ = channel != nullptr;
+  for (int rank = 0; rank < size_ && has_memory_of_all_; ++rank) has_memory_of_all_ = channel->reaches(rank);
 }
 
 }  // namespace ayatori::pmpi

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "ayatori/collectives/pmpi/transport.hpp"
 #include "ayatori/collectives/schedule_cache.hpp"
 
@@ -26,15 +28,27 @@ class CommSchedules {
   collectives::Executor* executor(collectives::Operation operation, std::int64_t bytes, int root,
                                   bool keeps_order);
 
+  /// What the table has of an operation for so many ranks.
+  std::span<const collectives::TableEntry> entries(collectives::Operation operation) const {
+    return table_.entries(operation, size_);
+  }
+  /// Collective. Memory through which messages reach every rank; null unless all are on one node, and there
+  /// is some. The same on all ranks.
+  comm::NodeChannel* memory_of_all();
+
   /// Memory that is kept from call to call.
   std::byte* scratch(std::int64_t bytes) { return cache_.scratch(bytes); }
 
  private:
+  void count_call();
+
+  const collectives::ScheduleTable& table_;
   MPI_Comm comm_;
   int rank_;
   int size_;
   PmpiTransport transport_;
   std::int64_t calls_ = 0;
+  bool has_memory_of_all_ = false;
   collectives::ScheduleCache cache_;
 };
 
