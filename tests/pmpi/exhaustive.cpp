@@ -1,7 +1,7 @@
 // Every collective operation that schedules can do: what exhaustive.hpp lists, addresses of their own,
 // barriers, messages between, attributes and errors, communicators that come and go, several threads. Says
 // nothing, or what was wrong first.
-#include "exhaustive.hpp"
+#include "tests/pmpi/exhaustive.hpp"
 
 #include <atomic>
 #include <chrono>

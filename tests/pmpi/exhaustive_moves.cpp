@@ -1,7 +1,7 @@
 // Data that moves: elements of three ints, wherever they lie.
 #include <functional>
 
-#include "exhaustive.hpp"
+#include "tests/pmpi/exhaustive.hpp"
 
 namespace exhaustive {
 

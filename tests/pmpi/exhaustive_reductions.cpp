@@ -5,7 +5,7 @@
 #include <functional>
 #include <numeric>
 
-#include "exhaustive.hpp"
+#include "tests/pmpi/exhaustive.hpp"
 
 namespace exhaustive {
 

@@ -1,5 +1,7 @@
 #include "ayatori/collectives/pmpi/comm_schedules.hpp"
 
+#include <algorithm>
+
 #include "ayatori/collectives/pmpi/node_memory.hpp"
 
 namespace ayatori::pmpi {
@@ -37,12 +39,18 @@ int size_of(MPI_Comm comm) {
 }  // namespace
 
 CommSchedules::CommSchedules(MPI_Comm comm, const collectives::ScheduleTable& table)
-    : table_(table),
-      comm_(same_ranks(comm)),
+    : comm_(same_ranks(comm)),
       rank_(rank_in(comm_)),
       size_(size_of(comm_)),
       transport_(comm_),
-      cache_(table, rank_, size_) {}
+      cache_(table, rank_, size_) {
+  for (const auto& type : collectives::operations()) {
+    const auto place = static_cast<std::size_t>(type.operation);
+    entries_[place] = table.entries(type.operation, size_);
+    has_schedules_[place] =
+        std::ranges::any_of(entries_[place], [](const auto& e) { return e.plan.has_value(); });
+  }
+}
 
 CommSchedules::~CommSchedules() {
   transport_.use(nullptr);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <span>
 
 #include "ayatori/collectives/pmpi/transport.hpp"
@@ -30,7 +31,11 @@ class CommSchedules {
 
   /// What the table has of an operation for so many ranks.
   std::span<const collectives::TableEntry> entries(collectives::Operation operation) const {
-    return table_.entries(operation, size_);
+    return entries_[static_cast<std::size_t>(operation)];
+  }
+  /// Whether there is a schedule among that.
+  bool has_schedules(collectives::Operation operation) const {
+    return has_schedules_[static_cast<std::size_t>(operation)];
   }
   /// Collective. Memory through which messages reach every rank; null unless all are on one node, and there
   /// is some. The same on all ranks.
@@ -42,7 +47,8 @@ class CommSchedules {
  private:
   void count_call();
 
-  const collectives::ScheduleTable& table_;
+  static constexpr auto operation_count = static_cast<std::size_t>(collectives::Operation::barrier) + 1;
+
   MPI_Comm comm_;
   int rank_;
   int size_;
@@ -50,6 +56,8 @@ class CommSchedules {
   std::int64_t calls_ = 0;
   bool has_memory_of_all_ = false;
   collectives::ScheduleCache cache_;
+  std::array<std::span<const collectives::TableEntry>, operation_count> entries_;
+  std::array<bool, operation_count> has_schedules_{};
 };
 
 }  // namespace ayatori::pmpi

@@ -45,11 +45,6 @@ struct PairExchange::Blocks {
 PairExchange::PairExchange(CommSchedules& s, collectives::Operation operation)
     : s_(s), entries_(s.entries(operation)), memory_(s.memory_of_all()), blocks_(Blocks::of_this_thread()) {}
 
-bool PairExchange::is_worth_it() const {
-  return memory_ != nullptr &&
-         std::ranges::any_of(entries_, [](const auto& entry) { return entry.plan.has_value(); });
-}
-
 bool PairExchange::is_allowed(const Buffer& block) const {
   if (block.type == MPI_DATATYPE_NULL || block.count < 0) return false;
   return block.bytes() == 0 || block.is_there();

@@ -20,7 +20,7 @@ class PairExchange {
 
   /// Whether this may be better than what an MPI does, which sends every block straight, too: memory reaches
   /// all ranks, and the table has a schedule for blocks of some length. The same on all ranks.
-  bool is_worth_it() const;
+  bool is_worth_it() const { return memory_ != nullptr; }
 
   /// The block for a rank, or from one. Before run(); false if it is none that MPI allows.
   [[nodiscard]] bool send(int peer, const Buffer& block);
