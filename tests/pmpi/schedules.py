@@ -23,10 +23,10 @@ class Schedules(ProgramTest):
                 for name, ours, all_calls in re.findall(r"([a-z-]+) (\d+) of (\d+)", done.stderr)}
 
     def expect_done(self, counts):
-        """All but calls of nothing and those of one rank, which are more than half of some on two."""
+        """All but calls of nothing, those of one rank, and alltoallv in place, which are two thirds of some on two."""
         for operation in OPERATIONS:
             ours, all_calls = counts[operation]
-            self.assertGreater(ours, 0.4 * all_calls, (operation, counts))
+            self.assertGreater(ours, 0.3 * all_calls, (operation, counts))
 
     def test_the_program_alone(self):
         self.assertEqual(self.run_program("exhaustive", "--alone").stderr, "")

@@ -43,7 +43,10 @@ struct PairExchange::Blocks {
 };
 
 PairExchange::PairExchange(CommSchedules& s, collectives::Operation operation)
-    : s_(s), entries_(s.entries(operation)), memory_(s.memory_of_all()), blocks_(Blocks::of_this_thread()) {}
+    : s_(s),
+      entries_(s.entries(operation)),
+      memory_(s.has_schedules(operation) ? s.memory_of_all() : nullptr),
+      blocks_(Blocks::of_this_thread()) {}
 
 bool PairExchange::is_allowed(const Buffer& block) const {
   if (block.type == MPI_DATATYPE_NULL || block.count < 0) return false;
