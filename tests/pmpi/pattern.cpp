@@ -227,9 +227,12 @@ void persistent_collectives(MPI_Comm comm) {
   start_twice([&](R r) {
     PERSISTENT(Gatherv)(in, 3, MPI_INT, out, counts, places, MPI_INT, a.root, comm, info, r);
   });
-  start_twice([&](R r) { PERSISTENT(Scatter)
-                         (in, 3, MPI_INT, out, 3, MPI_INT, a.root, comm, info, r); },
-              is_mpich ? 0 : 1);
+  start_twice(
+      [&](R r) {
+        PERSISTENT(Scatter)
+        (in, 3, MPI_INT, out, 3, MPI_INT, a.root, comm, info, r);
+      },
+      is_mpich ? 0 : 1);
   start_twice([&](R r) {
     PERSISTENT(Scatterv)(in, counts, places, MPI_INT, out, 3, MPI_INT, a.root, comm, info, r);
   });
