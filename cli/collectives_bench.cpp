@@ -27,7 +27,7 @@ struct Arguments {
   std::string sizes;
   bool all_finalists = false;
   bool with_algorithms = true;
-  bench::CollectiveOptions timing;
+  bench::CollectiveOptions timing = {.seconds = 60};
   std::string side = "both";
   std::string json;
 };
