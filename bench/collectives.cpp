@@ -26,6 +26,10 @@ using comm::Comm;
 
 /// Algorithms that are timed with care, of those that the MPI has for an operation.
 constexpr std::size_t forced_finalists = 3;
+/// Of the time, for finding them.
+constexpr double finding_share = 0.5;
+/// Calls of what is raced, at least: two that warm up, and a sample.
+constexpr double least_calls = 3;
 
 /// What is done: an operation of so many elements, of a block where it is by rank.
 struct Task {
@@ -136,13 +140,22 @@ class Bench {
     return seconds;
   }
 
+  /// Collective. Seconds since this was made.
+  double elapsed() const { return comm_.broadcast(wall_time(), 0) - start_; }
+
   /// Collective. The algorithms that do what the MPI by itself does; of more than a few the fastest in a few
-  /// calls.
-  std::vector<Contestant> find_forced(const Task& task, const AlgorithmFilter& filter) {
+  /// calls. Begins none after `end`, nor where a call that takes `usual` seconds would end after that: those
+  /// are counted as left out.
+  std::vector<Contestant> find_forced(const Task& task, const AlgorithmFilter& filter, double end,
+                                      double usual, int& left_out) {
     std::vector<Contestant> able;
     if (!filter || forced_ == nullptr) return able;
     for (const auto& [algorithm, comm] : forced_->of(task.operation)) {
       if (algorithm.segment_bytes >= task.bytes || !filter(algorithm)) continue;  // or nothing to cut
+      if (elapsed() + usual > end) {
+        ++left_out;
+        continue;
+      }
       Contestant contestant{&task, &algorithm, &comm};
       if (const auto seconds = try_forced(contestant)) {
         contestant.roughly = *seconds;
@@ -243,6 +256,7 @@ class Bench {
   }
 
   Comm comm_;
+  double start_ = comm_.broadcast(wall_time(), 0);
   const CollectiveOptions& options_;
   int node_;
   ForcedComms* forced_;
@@ -250,6 +264,23 @@ class Bench {
   Buffers buffers_;
   std::vector<double> expected_;  ///< what this rank is promised of the task at hand
 };
+
+/// Algorithms of the MPI, until a race of the others may end in time; the slowest first.
+void leave_out(std::vector<Contestant>& contestants, double seconds) {
+  double needed = 0;
+  std::vector<Contestant*> forced;
+  for (Contestant& contestant : contestants) {
+    if (!contestant.is_timed) continue;
+    needed += least_calls * contestant.roughly;
+    if (contestant.algorithm != nullptr) forced.push_back(&contestant);
+  }
+  std::ranges::sort(forced, std::ranges::greater(), [](const Contestant* one) { return one->roughly; });
+  for (Contestant* const slowest : forced) {
+    if (needed <= seconds) break;
+    slowest->is_timed = false;
+    needed -= least_calls * slowest->roughly;
+  }
+}
 
 }  // namespace
 
@@ -271,8 +302,10 @@ std::vector<RaceTimes> time_collectives(const Comm& comm, std::span<const Collec
     }
   });
   Bench bench(comm, options, forced, longest);
+  std::vector<RaceTimes> times(races.size());
   auto task = tasks.cbegin();
-  for (const CollectiveRace& race : races) {
+  for (std::size_t r = 0; r < races.size(); ++r, ++task) {
+    const CollectiveRace& race = races[r];
     first_of_race.push_back(contestants.size());
     const double reference = bench.run_reference(*task);
     contestants.push_back({.task = &*task, .is_timed = options.mpi, .roughly = reference});
@@ -282,9 +315,12 @@ std::vector<RaceTimes> time_collectives(const Comm& comm, std::span<const Collec
       contestant.roughly = bench.run_schedule(*task, *contestant.schedule, plan);
       contestants.push_back(std::move(contestant));
     }
-    if (options.mpi)
-      std::ranges::move(bench.find_forced(*task, race.algorithms), std::back_inserter(contestants));
-    ++task;
+    if (!options.mpi || forced == nullptr) continue;
+    // What a race does not use is for those that follow.
+    const double now = bench.elapsed();
+    const double end = now + (finding_share * options.seconds - now) / static_cast<double>(races.size() - r);
+    std::ranges::move(bench.find_forced(*task, race.algorithms, end, reference, times[r].left_out),
+                      std::back_inserter(contestants));
   }
   first_of_race.push_back(contestants.size());
 
@@ -299,19 +335,21 @@ std::vector<RaceTimes> time_collectives(const Comm& comm, std::span<const Collec
     }
   } else {
     machine::TurnLimits limits;
-    limits.seconds = options.seconds;
+    limits.seconds = std::max(0.0, options.seconds - bench.elapsed());
+    leave_out(contestants, limits.seconds);
     limits.most_repetitions = 20;
     const auto measure = [&](int i, int repetitions) { return bench.measure(contestants[i], repetitions); };
     estimates = machine::measure_in_turns(static_cast<int>(contestants.size()), limits, measure,
                                           [&] { return comm.broadcast(wall_time(), 0); });
   }
-  std::vector<RaceTimes> times;
   for (std::size_t r = 0; r < races.size(); ++r) {
-    RaceTimes& of_race = times.emplace_back();
+    RaceTimes& of_race = times[r];
     of_race.mpi = estimates[first_of_race[r]];
     for (auto i = first_of_race[r] + 1; i < first_of_race[r + 1]; ++i) {
       if (contestants[i].schedule) {
         of_race.plans.push_back(estimates[i]);
+      } else if (!contestants[i].is_timed) {
+        ++of_race.left_out;
       } else if (!of_race.forced || estimates[i].median < of_race.forced->seconds.median) {
         of_race.forced = {*contestants[i].algorithm, estimates[i]};
       }

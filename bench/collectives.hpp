@@ -37,18 +37,20 @@ struct ForcedTiming {
 struct RaceTimes {
   machine::Estimate mpi;                 ///< seconds to the slowest rank; zeros for what was not timed
   std::vector<machine::Estimate> plans;  ///< likewise
-  std::optional<ForcedTiming> forced;    ///< none where nothing can be forced
+  std::optional<ForcedTiming> forced;    ///< none where nothing can be forced, or there was no time
+  int left_out = 0;  ///< of the MPI's algorithms: there was no time to try or to race them
 };
 
 struct CollectiveOptions {
-  double seconds = 10;  ///< for all races together, about; what finds the best algorithms comes on top
+  double seconds = 10;  ///< for all together, but no less than a few calls of each schedule and the MPI's own
   int calls = 0;        ///< if positive so many of each, once: what a deterministic simulation needs
   bool mpi = true;      ///< sides to time; both are run, and compared
   bool ours = true;
 };
 
 /// Collective. All in turns; every call begins at an appointed time. Of the MPI's algorithms those take part
-/// that give the MPI's result and are fastest in a few calls. Throws InputError if a plan is not for the
+/// that give the MPI's result and are fastest in a few calls; finding them takes half of the time at most.
+/// Throws InputError if a plan is not for the
 /// ranks of `comm` or another operation, and EnvironmentError if a schedule gives another result than the
 /// MPI, agreed.
 std::vector<RaceTimes> time_collectives(const comm::Comm& comm, std::span<const CollectiveRace> races,

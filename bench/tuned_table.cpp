@@ -76,6 +76,7 @@ TunedOperation race_first(const comm::Comm& comm, const machine::Profile& profil
     size.bytes = races[i].bytes;
     size.mpi = times[i].mpi;
     size.forced = times[i].forced;
+    size.left_out = times[i].left_out;
     note_best(size, races[i], times[i]);
   }
   return tuned;

@@ -16,7 +16,7 @@ namespace ayatori::bench {
 struct TuneOptions {
   collectives::SearchOptions search;
   int raced = 3;          ///< finalists of every size that are timed
-  double seconds = 60;    ///< for all operations and sizes together, about; see CollectiveOptions
+  double seconds = 60;    ///< for all operations and sizes together; see CollectiveOptions
   double at_most = 0.97;  ///< what is kept takes at most this part of what it replaces, twice
   /// The MPI's algorithms are raced, too, and will be used (by rules, see mpi_rules.hpp): schedules have to
   /// beat them as well.
@@ -37,6 +37,7 @@ struct TunedSize {
   machine::Estimate mpi;                      ///< seconds to the slowest rank, of what the MPI does by itself
   machine::Estimate ours;              ///< of the schedule that was confirmed, or else of the best raced
   std::optional<ForcedTiming> forced;  ///< the MPI's algorithm that is better than its own choice
+  int left_out = 0;                    ///< of the MPI's algorithms: there was no time to try or to race them
   std::vector<Violation> violations;
 
   /// Of the MPI's in a job that goes by its rules.

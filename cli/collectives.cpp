@@ -27,14 +27,28 @@ std::int64_t parse_bytes(const std::string& text) {
 
 }  // namespace
 
-std::vector<std::int64_t> parse_sizes(const std::string& text) {
+SizeRange parse_size_range(const std::string& text) {
   const auto colon = text.find(':');
   const std::int64_t first = parse_bytes(text.substr(0, colon));
   const std::int64_t last = colon == std::string::npos ? first : parse_bytes(text.substr(colon + 1));
   if (last < first) throw InputError(fmt::format("--sizes {}: the second is less than the first", text));
+  return {first, last};
+}
+
+std::vector<std::int64_t> parse_sizes(const std::string& text) {
+  const auto [first, last] = parse_size_range(text);
   std::vector<std::int64_t> sizes;
   for (std::int64_t bytes = first; bytes <= last; bytes *= 2) sizes.push_back(bytes);
   return sizes;
+}
+
+std::vector<collectives::Operation> operations_of(const std::vector<std::string>& names) {
+  std::vector<collectives::Operation> operations;
+  for (const auto& name : names) operations.push_back(collectives::operation(name));
+  if (names.empty()) {
+    for (const auto& type : collectives::operations()) operations.push_back(type.operation);
+  }
+  return operations;
 }
 
 std::string shortened(const std::string& text, std::size_t most) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ayatori/collectives/operation.hpp"
 #include "cli/command.hpp"
 
 // What the subcommands of `ayatori collectives` share; each is in the file of its name.
@@ -19,8 +20,19 @@ void add_collectives_bench(CLI::App& collectives, Run& run);
 void add_collectives_tune(CLI::App& collectives, Run& run);
 void add_collectives_adapt(CLI::App& collectives, Run& run);
 
+/// Bytes, from the first to the second.
+struct SizeRange {
+  std::int64_t first;
+  std::int64_t last;
+};
+/// "8:64M", or "8" alone. Throws InputError.
+SizeRange parse_size_range(const std::string& text);
+
 /// "8:64M": from the first to the second, doubling, in bytes. Throws InputError.
 std::vector<std::int64_t> parse_sizes(const std::string& text);
+
+/// The operations of these names, or all where there are none. Throws InputError.
+std::vector<collectives::Operation> operations_of(const std::vector<std::string>& names);
 
 /// As long as the terminal shows it.
 std::string shortened(const std::string& text, std::size_t most);

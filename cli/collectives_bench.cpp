@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -21,9 +23,11 @@ namespace {
 
 struct Arguments {
   std::string schedules;
+  std::vector<std::string> operations;
+  std::string sizes;
   bool all_finalists = false;
   bool with_algorithms = true;
-  bench::CollectiveOptions timing;
+  bench::CollectiveOptions timing = {.seconds = 60};
   std::string side = "both";
   std::string json;
 };
@@ -33,8 +37,35 @@ struct Cases {
   std::vector<int> finalist;                 ///< which of its size a schedule is
 };
 
+/// What --operations and --sizes ask for.
+class Wanted {
+ public:
+  explicit Wanted(const Arguments& arguments) : operations_(operations_of(arguments.operations)) {
+    if (!arguments.sizes.empty()) sizes_ = parse_size_range(arguments.sizes);
+  }
+  bool has(collectives::Operation operation, std::int64_t bytes) const {
+    return std::ranges::count(operations_, operation) > 0 && sizes_.first <= bytes && bytes <= sizes_.last;
+  }
+
+ private:
+  std::vector<collectives::Operation> operations_;
+  SizeRange sizes_{0, std::numeric_limits<std::int64_t>::max()};
+};
+
+/// An operation that was named but is not there is an error, and so is nothing at all.
+void check_found(const Arguments& arguments, const Cases& cases) {
+  const std::string sizes = arguments.sizes.empty() ? "" : fmt::format(" of --sizes {}", arguments.sizes);
+  for (const auto& name : arguments.operations) {
+    const auto operation = collectives::operation(name);
+    if (std::ranges::count(cases.races, operation, &bench::CollectiveRace::operation) == 0)
+      throw InputError(fmt::format("there is no {}{}", name, sizes));
+  }
+  if (cases.races.empty() && !sizes.empty()) throw InputError(fmt::format("there is nothing{}", sizes));
+}
+
 /// What `search` or `tune` has written: the best for every size, or all finalists.
 Cases load_cases(const Arguments& arguments) {
+  const Wanted wanted(arguments);
   const std::string& path = arguments.schedules;
   std::ifstream file(path);
   if (!file) throw InputError(fmt::format("{}: cannot be read", path));
@@ -52,6 +83,7 @@ Cases load_cases(const Arguments& arguments) {
         throw InputError("not what `collectives search --json` or `tune` writes");
       const auto operation = collectives::operation(search.at("operation").get<std::string>());
       for (const auto& best : search.at("best")) {
+        if (!wanted.has(operation, best.at("bytes"))) continue;
         int finalist = 0;
         if (arguments.all_finalists) {
           for (const auto& candidate : best.at("finalists"))
@@ -64,6 +96,7 @@ Cases load_cases(const Arguments& arguments) {
         }
       }
     }
+    check_found(arguments, cases);
     return cases;
   } catch (const nlohmann::json::exception& error) {
     throw InputError(fmt::format("{}: {}", path, error.what()));
@@ -110,9 +143,11 @@ nlohmann::ordered_json report(const Cases& cases, std::span<const bench::RaceTim
              "schedule", "ours, us", "MPI's best algorithm", "it, us", "MPI, us", "it/ours", "ratio");
   GeometricMean to_default;
   GeometricMean to_forced;
+  int left_out = 0;
   for (std::size_t i = 0; i < times.size(); ++i) {
     const auto& race = cases.races[i];
-    const auto& [mpi, plans, forced] = times[i];
+    const auto& [mpi, plans, forced, of_race_left_out] = times[i];
+    left_out += of_race_left_out;
     const std::string text = race.plans.empty() ? "the MPI's own" : describe(race.plans.front());
     const auto* const ours_seconds = options.ours && !plans.empty() ? &plans.front() : nullptr;
     const auto* const mpi_seconds = options.mpi ? &mpi : nullptr;
@@ -131,11 +166,15 @@ nlohmann::ordered_json report(const Cases& cases, std::span<const bench::RaceTim
       timing["mpi_algorithm"] = forced->algorithm.text();
       timing["mpi_algorithm_seconds"] = json_of(forced->seconds);
     }
+    if (of_race_left_out > 0) timing["mpi_algorithms_left_out"] = of_race_left_out;
     timings.push_back(std::move(timing));
   }
   fmt::print(stderr,
              "geometric means of MPI/ours: {}, of its best algorithm/ours: {}; all results are the MPI's\n",
              to_default.text(), to_forced.text());
+  if (left_out > 0)
+    fmt::print(stderr, "left out, since --seconds {:g} is too short: {} of the MPI's algorithms\n",
+               options.seconds, left_out);
   return timings;
 }
 
@@ -170,12 +209,16 @@ void add_collectives_bench(CLI::App& collectives, Run& run) {
       collectives.add_subcommand("bench", "Time schedules against the MPI's own operation, in this job");
   racing->add_option("--schedules,--table", arguments->schedules, "What search --json or tune has written")
       ->required();
+  racing->add_option("--operations", arguments->operations, "Of the table only these")->delimiter(',');
+  racing->add_option("--sizes", arguments->sizes, "Of the table only these bytes of the buffer, from:to");
   racing->add_flag("--finalists", arguments->all_finalists,
                    "All that the search has replayed, not the best only");
   racing->add_flag(
       "--algorithms,!--no-algorithms", arguments->with_algorithms,
       "Also the best of the algorithms that the MPI can be made to use (default: yes, without --calls)");
-  racing->add_option("--seconds", arguments->timing.seconds, "For all together, about")
+  racing
+      ->add_option("--seconds", arguments->timing.seconds,
+                   "For all together: what there is no time for is left out, and said")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
   racing

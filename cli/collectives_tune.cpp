@@ -29,16 +29,6 @@ struct Arguments {
   double seconds = 60;
 };
 
-/// The operations of these names, or all. Throws InputError.
-std::vector<collectives::Operation> operations_of(const std::vector<std::string>& names) {
-  std::vector<collectives::Operation> operations;
-  for (const auto& name : names) operations.push_back(collectives::operation(name));
-  if (names.empty()) {
-    for (const auto& type : collectives::operations()) operations.push_back(type.operation);
-  }
-  return operations;
-}
-
 /// Collective. The profile to tune by: one that knows all ranks of this job.
 std::shared_ptr<const machine::Profile> profile_to_tune_by(const comm::Comm& world, const std::string& word) {
   auto [profile, description] = find_profile(world, word);
@@ -117,6 +107,13 @@ int tune(const comm::Comm& world, const Arguments& arguments) {
       print(operation);
       table.push_back(json_of(operation, world.size()));
     }
+    int left_out = 0;
+    for (const auto& operation : tuned) {
+      for (const auto& size : operation.sizes) left_out += size.left_out;
+    }
+    if (left_out > 0)
+      fmt::print(stderr, "left out, since --seconds {:g} is too short: {} of the MPI's algorithms\n",
+                 arguments.seconds, left_out);
     write_file(arguments.table, table.dump(1) + "\n");
     if (options.rules) write_file(arguments.open_mpi_rules, open_mpi_rules(tuned, world.size()));
   });
@@ -139,7 +136,7 @@ void add_collectives_tune(CLI::App& collectives, Run& run) {
       ->capture_default_str();
   tuning->add_option("--profile", arguments->profile, "auto, a file, or the name of a published machine")
       ->capture_default_str();
-  tuning->add_option("--seconds", arguments->seconds, "Of races, about")
+  tuning->add_option("--seconds", arguments->seconds, "Of races")
       ->check(CLI::Range(0.1, 36000.0))
       ->capture_default_str();
   tuning->callback(

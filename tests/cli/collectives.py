@@ -126,9 +126,19 @@ class Collectives(CommandTest):
         self.assertEqual([(timing["operation"], timing["bytes"], "schedule_seconds" in timing) for timing in timed],
                          [(search["operation"], best["bytes"], best["plan"] is not None)
                           for search in table for best in search["best"]])
-        for timing in timed:  # the MPI can be made to use others than its own choice, and the best of them is shown
+        for timing in timed:  # the MPI can be made to use others than its own choice; what there was no time for is said
+            self.assertTrue("mpi_algorithm" in timing or timing["mpi_algorithms_left_out"] > 0, timing)
+        said = self.collectives("bench", "--table", "table.json", "--operations", "bcast", "--sizes", "8:20", "--seconds", "10",
+                                "--json", "times.json").stderr
+        timed = json.loads((self.folder / "times.json").read_text())["timings"]
+        self.assertEqual([(timing["operation"], timing["bytes"]) for timing in timed], [("broadcast", 8), ("broadcast", 16)])
+        for timing in timed:
             self.assertGreater(timing["mpi_algorithm_seconds"]["median"], 0)
             self.assertTrue(timing["mpi_algorithm"])
+        self.assertEqual("left out" in said, any("mpi_algorithms_left_out" in timing for timing in timed))
+        for arguments, words in ((("--operations", "bcast,scatter"), "no scatter"), (("--sizes", "1M:2M"), "--sizes 1M:2M"),
+                                 (("--operations", "allsend"), "allsend"), (("--sizes", "8X"), "8X"), (("--sizes", "64:8"), "less")):
+            self.assertIn(words, self.collectives("bench", "--table", "table.json", *arguments, status=2).stderr)
         self.collectives("bench", "--table", "table.json", "--seconds", "0.2", "--no-algorithms", "--json", "times.json")
         timed = json.loads((self.folder / "times.json").read_text())["timings"]
         self.assertNotIn("mpi_algorithm", timed[0])

@@ -10,6 +10,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/comm.hpp"
+#include "ayatori/comm/request_list.hpp"
 #include "ayatori/comm/shared_memory.hpp"
 
 namespace ayatori::comm {
@@ -91,22 +92,31 @@ TEST_F(PointToPoint, TestCompletesInTheEnd) {
 
 TEST_F(PointToPoint, WaitsForOneAfterTheOther) {
   std::vector<int> received(5, -1);
-  std::vector<Request> requests;
-  for (int i = 0; i < 5; ++i)
-    requests.push_back(comm.irecv(std::span(received).subspan(i, 1), previous, 10 + i));
+  RequestList requests;
+  std::vector<int> waiting;  // as the list has them
+  for (int i = 0; i < 5; ++i) {
+    requests.add(comm.irecv(std::span(received).subspan(i, 1), previous, 10 + i));
+    waiting.push_back(i);
+  }
   std::vector<int> send(5);
   std::iota(send.begin(), send.end(), 10 * rank);
-  std::vector<Request> sends;
-  for (int i = 5; i-- > 0;)
-    sends.push_back(comm.isend(std::span<const int>(send).subspan(i, 1), next, 10 + i));
+  RequestList sends;
+  for (int i = 5; i-- > 0;) sends.add(comm.isend(std::span<const int>(send).subspan(i, 1), next, 10 + i));
   std::vector<bool> seen(5, false);
-  while (const auto done = wait_any(requests)) {
-    EXPECT_FALSE(seen[*done]);
-    seen[*done] = true;
-    EXPECT_EQ(received[*done], 10 * previous + static_cast<int>(*done));
+  while (requests.size() > 0) {
+    const std::size_t done = requests.wait_any();
+    ASSERT_LT(done, waiting.size());
+    const int i = waiting[done];
+    waiting[done] = waiting.back();
+    waiting.pop_back();
+    EXPECT_FALSE(seen[i]);
+    seen[i] = true;
+    EXPECT_EQ(received[i], 10 * previous + i);
+    EXPECT_EQ(requests.size(), waiting.size());
   }
   EXPECT_EQ(seen, std::vector<bool>(5, true));
-  wait_all(sends);
+  sends.wait_all();
+  EXPECT_EQ(sends.size(), 0U);
 }
 
 TEST_F(PointToPoint, NothingToWaitForIsDone) {
@@ -115,7 +125,14 @@ TEST_F(PointToPoint, NothingToWaitForIsDone) {
   EXPECT_TRUE(request.test());
   std::vector<Request> none;
   wait_all(none);
-  EXPECT_FALSE(wait_any(none));
+  RequestList list;
+  list.wait_all();
+  list.add({});
+  list.add({});
+  EXPECT_EQ(list.wait_any(), 0U);
+  EXPECT_EQ(list.size(), 1U);
+  list.wait_all();
+  EXPECT_EQ(list.size(), 0U);
 }
 
 #ifndef AYATORI_SMPI  // the simulator ends the whole simulation instead

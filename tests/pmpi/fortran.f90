@@ -10,7 +10,7 @@ program fortran
   integer, parameter :: n = 50
   double precision :: mine(n), theirs(n)
   double precision, allocatable :: all(:), blocks(:)
-  integer, allocatable :: counts(:), places(:)
+  integer, allocatable :: counts(:), places(:), own_counts(:), own_places(:)
   integer :: own
 #ifdef F08
   type(MPI_Request) :: requests(2)
@@ -21,7 +21,7 @@ program fortran
   call MPI_Init(error)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)
-  allocate (all(n * ranks), blocks(n * ranks), counts(ranks), places(ranks))
+  allocate (all(n * ranks), blocks(n * ranks), counts(ranks), places(ranks), own_counts(ranks), own_places(ranks))
   next = mod(rank + 1, ranks)
   previous = mod(rank + ranks - 1, ranks)
 
@@ -101,6 +101,33 @@ program fortran
   all = rank + 1
   call MPI_Reduce_scatter(all, mine, counts, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
   call expect(all_are(mine(:own), sum_of_ranks()), 'reduce_scatter')
+
+  mine = rank
+  all = -1
+  call MPI_Gatherv(mine, own, MPI_DOUBLE_PRECISION, all, counts, places, MPI_DOUBLE_PRECISION, 0, &
+                   MPI_COMM_WORLD, error)
+  do i = 1, ranks
+    if (rank == 0) call expect(all_are(all(places(i) + 1:places(i) + counts(i)), dble(i - 1)), 'gatherv')
+  end do
+  if (rank == 0) then
+    call MPI_Scatterv(all, counts, places, MPI_DOUBLE_PRECISION, MPI_IN_PLACE, own, MPI_DOUBLE_PRECISION, 0, &
+                      MPI_COMM_WORLD, error)
+  else
+    theirs = -1
+    call MPI_Scatterv(all, counts, places, MPI_DOUBLE_PRECISION, theirs, own, MPI_DOUBLE_PRECISION, 0, &
+                      MPI_COMM_WORLD, error)
+    call expect(all_are(theirs(:own), dble(rank)), 'scatterv')
+  end if
+  all = rank
+  do i = 1, ranks
+    own_counts(i) = own
+    own_places(i) = own * (i - 1)
+  end do
+  call MPI_Alltoallv(all, counts, places, MPI_DOUBLE_PRECISION, blocks, own_counts, own_places, &
+                     MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, error)
+  do i = 1, ranks
+    call expect(all_are(blocks(own * (i - 1) + 1:own * i), dble(i - 1)), 'alltoallv')
+  end do
 
   ! The error is optional in mpi_f08 alone.
   call MPI_Send_init(mine, n, MPI_DOUBLE_PRECISION, next, 2, MPI_COMM_WORLD, requests(1), error)

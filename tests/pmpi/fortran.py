@@ -25,7 +25,8 @@ class Fortran(ProgramTest):
         self.assertEqual(calls, {"MPI_Sendrecv": RANKS, "MPI_Bcast": RANKS**2, "MPI_Reduce": 2 * RANKS**2,
                                  "MPI_Gather": RANKS**2, "MPI_Scatter": RANKS**2, "MPI_Allreduce": 2 * RANKS,
                                  "MPI_Allgather": RANKS, "MPI_Alltoall": RANKS, "MPI_Reduce_scatter_block": RANKS,
-                                 "MPI_Allgatherv": RANKS, "MPI_Reduce_scatter": RANKS, "MPI_Send_init": RANKS,
+                                 "MPI_Allgatherv": RANKS, "MPI_Reduce_scatter": RANKS, "MPI_Gatherv": RANKS,
+                                 "MPI_Scatterv": RANKS, "MPI_Alltoallv": RANKS, "MPI_Send_init": RANKS,
                                  "MPI_Startall": RANKS, "MPI_Start": 2 * RANKS, "MPI_Barrier": RANKS,
                                  "MPI_Ibarrier": RANKS})
 

@@ -1,7 +1,18 @@
 // Messages and collective calls whose numbers trace.py knows: every function that is recorded, at least once.
 #include <mpi.h>
 
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
+
 #include <vector>
+
+// Of a persistent collective call; Open MPI 4 has them under names of its own.
+#if MPI_VERSION >= 4
+#define PERSISTENT(Name) MPI_##Name##_init
+#else
+#define PERSISTENT(Name) MPIX_##Name##_init
+#endif
 
 namespace {
 
@@ -104,44 +115,149 @@ void one_sided(MPI_Comm comm) {
   MPI_Win_free(&win);
 }
 
-/// Every operation once, of 3 ints by rank, with the last rank as root.
+/// What every collective call is given: 3 ints by rank, the last rank as root.
+struct Arguments {
+  MPI_Comm comm;
+  int size = size_of(comm);
+  int root = size - 1;
+  std::vector<int> in = std::vector<int>(3UL * size, 1);
+  std::vector<int> out = std::vector<int>(3UL * size);
+  std::vector<int> counts = std::vector<int>(size, 3);
+  std::vector<int> places = std::vector<int>(size);  // in ints
+  std::vector<int> places_in_bytes = std::vector<int>(size);
+  std::vector<MPI_Datatype> types = std::vector<MPI_Datatype>(size, MPI_INT);
+
+  explicit Arguments(MPI_Comm of) : comm(of) {
+    for (int rank = 0; rank < size; ++rank) {
+      places[rank] = 3 * rank;
+      places_in_bytes[rank] = 12 * rank;
+    }
+  }
+};
+
+/// Every operation once, and in place where that is recorded otherwise.
 void collectives(MPI_Comm comm) {
-  const int size = size_of(comm);
-  const int root = size - 1;
-  const int rank = rank_in(comm);
-  std::vector<int> mine(std::size_t{3} * size, 1);
-  std::vector<int> theirs(mine.size());
-  const std::vector<int> counts(size, 3);
-  std::vector<int> places;
-  for (int r = 0; r < size; ++r) places.push_back(3 * r);
-  MPI_Bcast(mine.data(), 3, MPI_INT, root, comm);
-  MPI_Gather(mine.data(), 3, MPI_INT, theirs.data(), 3, MPI_INT, root, comm);
-  MPI_Gatherv(mine.data(), 3, MPI_INT, theirs.data(), counts.data(), places.data(), MPI_INT, root, comm);
-  MPI_Scatter(mine.data(), 3, MPI_INT, theirs.data(), 3, MPI_INT, root, comm);
-  MPI_Scatterv(mine.data(), counts.data(), places.data(), MPI_INT, theirs.data(), 3, MPI_INT, root, comm);
-  MPI_Allgather(mine.data(), 3, MPI_INT, theirs.data(), 3, MPI_INT, comm);
-  MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, theirs.data(), 3, MPI_INT, comm);
-  MPI_Allgatherv(mine.data(), 3, MPI_INT, theirs.data(), counts.data(), places.data(), MPI_INT, comm);
-  MPI_Alltoall(mine.data(), 3, MPI_INT, theirs.data(), 3, MPI_INT, comm);
-  MPI_Alltoallv(mine.data(), counts.data(), places.data(), MPI_INT, theirs.data(), counts.data(),
-                places.data(), MPI_INT, comm);
-  const std::vector<MPI_Datatype> types(size, MPI_INT);
-  for (int& place : places) place *= 4;
-  MPI_Alltoallw(mine.data(), counts.data(), places.data(), types.data(), theirs.data(), counts.data(),
-                places.data(), types.data(), comm);
-  MPI_Reduce(mine.data(), theirs.data(), 3, MPI_INT, MPI_SUM, root, comm);
-  MPI_Reduce(rank == root ? MPI_IN_PLACE : mine.data(), theirs.data(), 3, MPI_INT, MPI_SUM, root, comm);
-  MPI_Allreduce(mine.data(), theirs.data(), 3, MPI_INT, MPI_SUM, comm);
-  MPI_Reduce_scatter(mine.data(), theirs.data(), counts.data(), MPI_INT, MPI_SUM, comm);
-  MPI_Reduce_scatter_block(mine.data(), theirs.data(), 3, MPI_INT, MPI_SUM, comm);
-  MPI_Scan(mine.data(), theirs.data(), 3, MPI_INT, MPI_SUM, comm);
-  MPI_Exscan(mine.data(), theirs.data(), 3, MPI_INT, MPI_SUM, comm);
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Iallreduce(mine.data(), theirs.data(), 3, MPI_INT, MPI_SUM, comm, &request);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  Arguments a(comm);
+  int* const in = a.in.data();
+  int* const out = a.out.data();
+  const int* const counts = a.counts.data();
+  const int* const places = a.places.data();
+  MPI_Bcast(in, 3, MPI_INT, a.root, comm);
+  MPI_Gather(in, 3, MPI_INT, out, 3, MPI_INT, a.root, comm);
+  MPI_Gatherv(in, 3, MPI_INT, out, counts, places, MPI_INT, a.root, comm);
+  MPI_Scatter(in, 3, MPI_INT, out, 3, MPI_INT, a.root, comm);
+  MPI_Scatterv(in, counts, places, MPI_INT, out, 3, MPI_INT, a.root, comm);
+  MPI_Allgather(in, 3, MPI_INT, out, 3, MPI_INT, comm);
+  MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out, 3, MPI_INT, comm);
+  MPI_Allgatherv(in, 3, MPI_INT, out, counts, places, MPI_INT, comm);
+  MPI_Alltoall(in, 3, MPI_INT, out, 3, MPI_INT, comm);
+  MPI_Alltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, comm);
+  MPI_Alltoallw(in, counts, a.places_in_bytes.data(), a.types.data(), out, counts, a.places_in_bytes.data(),
+                a.types.data(), comm);
+  MPI_Reduce(in, out, 3, MPI_INT, MPI_SUM, a.root, comm);
+  MPI_Reduce(rank_in(comm) == a.root ? MPI_IN_PLACE : in, out, 3, MPI_INT, MPI_SUM, a.root, comm);
+  MPI_Allreduce(in, out, 3, MPI_INT, MPI_SUM, comm);
+  MPI_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, comm);
+  MPI_Reduce_scatter_block(in, out, 3, MPI_INT, MPI_SUM, comm);
+  MPI_Scan(in, out, 3, MPI_INT, MPI_SUM, comm);
+  MPI_Exscan(in, out, 3, MPI_INT, MPI_SUM, comm);
 }
 
-/// 4 bytes to both neighbours on a ring of all.
+void nonblocking_collectives(MPI_Comm comm) {
+  Arguments a(comm);
+  int* const in = a.in.data();
+  int* const out = a.out.data();
+  const int* const counts = a.counts.data();
+  const int* const places = a.places.data();
+  const auto finish = [](auto&& begin) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    begin(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  };
+  using R = MPI_Request*;
+  finish([&](R r) { MPI_Ibarrier(comm, r); });
+  finish([&](R r) { MPI_Ibcast(in, 3, MPI_INT, a.root, comm, r); });
+  finish([&](R r) { MPI_Igather(in, 3, MPI_INT, out, 3, MPI_INT, a.root, comm, r); });
+  finish([&](R r) { MPI_Igatherv(in, 3, MPI_INT, out, counts, places, MPI_INT, a.root, comm, r); });
+  finish([&](R r) { MPI_Iscatter(in, 3, MPI_INT, out, 3, MPI_INT, a.root, comm, r); });
+  finish([&](R r) { MPI_Iscatterv(in, counts, places, MPI_INT, out, 3, MPI_INT, a.root, comm, r); });
+  finish([&](R r) { MPI_Iallgather(in, 3, MPI_INT, out, 3, MPI_INT, comm, r); });
+  finish([&](R r) { MPI_Iallgatherv(in, 3, MPI_INT, out, counts, places, MPI_INT, comm, r); });
+  finish([&](R r) { MPI_Ialltoall(in, 3, MPI_INT, out, 3, MPI_INT, comm, r); });
+  finish([&](R r) { MPI_Ialltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, comm, r); });
+  finish([&](R r) {
+    MPI_Ialltoallw(in, counts, a.places_in_bytes.data(), a.types.data(), out, counts,
+                   a.places_in_bytes.data(), a.types.data(), comm, r);
+  });
+  finish([&](R r) { MPI_Ireduce(in, out, 3, MPI_INT, MPI_SUM, a.root, comm, r); });
+  finish([&](R r) { MPI_Iallreduce(in, out, 3, MPI_INT, MPI_SUM, comm, r); });
+  finish([&](R r) { MPI_Ireduce_scatter(in, out, counts, MPI_INT, MPI_SUM, comm, r); });
+  finish([&](R r) { MPI_Ireduce_scatter_block(in, out, 3, MPI_INT, MPI_SUM, comm, r); });
+  finish([&](R r) { MPI_Iscan(in, out, 3, MPI_INT, MPI_SUM, comm, r); });
+  finish([&](R r) { MPI_Iexscan(in, out, 3, MPI_INT, MPI_SUM, comm, r); });
+}
+
+#ifdef MPICH_VERSION
+constexpr bool is_mpich = true;  // 4.0.2 aborts at the second start of a scatter on more than two ranks
+#else
+constexpr bool is_mpich = false;
+#endif
+
+/// Each is started twice, in both ways.
+void persistent_collectives(MPI_Comm comm) {
+  Arguments a(comm);
+  int* const in = a.in.data();
+  int* const out = a.out.data();
+  const int* const counts = a.counts.data();
+  const int* const places = a.places.data();
+  const MPI_Info info = MPI_INFO_NULL;
+  const auto start_twice = [](auto&& make, int second = 1) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    make(&request);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Startall(second, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+  };
+  using R = MPI_Request*;
+  start_twice([&](R r) { PERSISTENT(Barrier)(comm, info, r); });
+  start_twice([&](R r) { PERSISTENT(Bcast)(in, 3, MPI_INT, a.root, comm, info, r); });
+  start_twice([&](R r) { PERSISTENT(Gather)(in, 3, MPI_INT, out, 3, MPI_INT, a.root, comm, info, r); });
+  start_twice([&](R r) {
+    PERSISTENT(Gatherv)(in, 3, MPI_INT, out, counts, places, MPI_INT, a.root, comm, info, r);
+  });
+  start_twice(
+      [&](R r) {
+        PERSISTENT(Scatter)
+        (in, 3, MPI_INT, out, 3, MPI_INT, a.root, comm, info, r);
+      },
+      is_mpich ? 0 : 1);
+  start_twice([&](R r) {
+    PERSISTENT(Scatterv)(in, counts, places, MPI_INT, out, 3, MPI_INT, a.root, comm, info, r);
+  });
+  start_twice([&](R r) { PERSISTENT(Allgather)(in, 3, MPI_INT, out, 3, MPI_INT, comm, info, r); });
+  start_twice([&](R r) {
+    PERSISTENT(Allgatherv)(in, 3, MPI_INT, out, counts, places, MPI_INT, comm, info, r);
+  });
+  start_twice([&](R r) { PERSISTENT(Alltoall)(in, 3, MPI_INT, out, 3, MPI_INT, comm, info, r); });
+  start_twice([&](R r) {
+    PERSISTENT(Alltoallv)(in, counts, places, MPI_INT, out, counts, places, MPI_INT, comm, info, r);
+  });
+  start_twice([&](R r) {
+    PERSISTENT(Alltoallw)
+    (in, counts, a.places_in_bytes.data(), a.types.data(), out, counts, a.places_in_bytes.data(),
+     a.types.data(), comm, info, r);
+  });
+  start_twice([&](R r) { PERSISTENT(Reduce)(in, out, 3, MPI_INT, MPI_SUM, a.root, comm, info, r); });
+  start_twice([&](R r) { PERSISTENT(Allreduce)(in, out, 3, MPI_INT, MPI_SUM, comm, info, r); });
+  start_twice([&](R r) { PERSISTENT(Reduce_scatter)(in, out, counts, MPI_INT, MPI_SUM, comm, info, r); });
+  start_twice([&](R r) { PERSISTENT(Reduce_scatter_block)(in, out, 3, MPI_INT, MPI_SUM, comm, info, r); });
+  start_twice([&](R r) { PERSISTENT(Scan)(in, out, 3, MPI_INT, MPI_SUM, comm, info, r); });
+  start_twice([&](R r) { PERSISTENT(Exscan)(in, out, 3, MPI_INT, MPI_SUM, comm, info, r); });
+}
+
+/// 4 bytes to both neighbours on a ring of all, twice: the second time persistent.
 void neighbours(MPI_Comm comm) {
   const int size = size_of(comm);
   const int is_periodic = 1;
@@ -150,6 +266,11 @@ void neighbours(MPI_Comm comm) {
   int mine[2] = {1, 2};
   int theirs[2] = {0, 0};
   MPI_Neighbor_alltoall(mine, 1, MPI_INT, theirs, 1, MPI_INT, ring);
+  MPI_Request request = MPI_REQUEST_NULL;
+  PERSISTENT(Neighbor_alltoall)(mine, 1, MPI_INT, theirs, 1, MPI_INT, ring, MPI_INFO_NULL, &request);
+  MPI_Start(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Request_free(&request);
   MPI_Comm_free(&ring);
 }
 
@@ -160,6 +281,8 @@ int main(int argc, char** argv) {
   send_to_next(MPI_COMM_WORLD);
   one_sided(MPI_COMM_WORLD);
   collectives(MPI_COMM_WORLD);
+  nonblocking_collectives(MPI_COMM_WORLD);
+  persistent_collectives(MPI_COMM_WORLD);
   neighbours(MPI_COMM_WORLD);
   // The other way round, and freed before the end.
   MPI_Comm reversed = MPI_COMM_NULL;

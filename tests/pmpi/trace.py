@@ -13,25 +13,48 @@ from harness import MPIRUN, RANKS, ProgramTest
 SCHEMA = json.loads(pathlib.Path(os.environ["AYATORI_SCHEMA"]).read_text())
 IS_MPI_4 = "mpich" in MPIRUN  # partitioned messages
 VECTOR = 5 * 2 * 3 * 4
-# calls of every rank of MPI_COMM_WORLD in pattern.cpp, and the bytes that it hands in
+# collective operations: bytes that a rank hands in (by the number of ranks), whether there is a root, which alone hands in
+OPERATIONS = {"Bcast": (lambda p: 12, "root"), "Gather": (lambda p: 12, "rooted"), "Gatherv": (lambda p: 12, "rooted"),
+              "Scatter": (lambda p: 12 * p, "root"), "Scatterv": (lambda p: 12 * p, "root"), "Allgather": (lambda p: 12, ""),
+              "Allgatherv": (lambda p: 12, ""), "Alltoall": (lambda p: 12 * p, ""), "Alltoallv": (lambda p: 12 * p, ""),
+              "Alltoallw": (lambda p: 12 * p, ""), "Reduce": (lambda p: 12, "rooted"), "Allreduce": (lambda p: 12, ""),
+              "Reduce_scatter": (lambda p: 12 * p, ""), "Reduce_scatter_block": (lambda p: 12 * p, ""),
+              "Scan": (lambda p: 12, ""), "Exscan": (lambda p: 12, ""), "Barrier": (lambda p: 0, "")}
+
+
+def bytes_of_all(name):
+    """What all ranks hand in together to one call."""
+    length, kind = OPERATIONS[name]
+    return length(RANKS) * (1 if kind == "root" else RANKS)
+
+
+# calls of every rank of MPI_COMM_WORLD in pattern.cpp
+BLOCKING = {**dict.fromkeys(OPERATIONS, 1), "Allgather": 2, "Reduce": 2, "Barrier": 12}
+STARTS = len(OPERATIONS)  # of persistent ones, by each way to start
+STARTED = sum(map(bytes_of_all, OPERATIONS))
+# function: calls and bytes of all ranks
 SENDS = {"MPI_Send": (2, 16), "MPI_Sendrecv": (3, 8 + VECTOR + 1), "MPI_Sendrecv_replace": (1, 8),
          **{f"MPI_{kind}": (1, 8) for kind in ("Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend")},
          **{f"MPI_{kind}_init": (1, 0) for kind in ("Send", "Bsend", "Ssend", "Rsend")},
-         "MPI_Start": (8, 4 * 8), "MPI_Startall": (3, 3 * 8),
          "MPI_Put": (1, 16), "MPI_Accumulate": (1, 8), "MPI_Get": (1, 8), "MPI_Get_accumulate": (1, 8),
-         "MPI_Fetch_and_op": (1, 8), "MPI_Neighbor_alltoall": (1, 8), "MPI_Barrier": (12, 0)}
+         "MPI_Fetch_and_op": (1, 8), "MPI_Neighbor_alltoall": (1, 8), "MPI_Neighbor_alltoall_init": (1, 0)}
 if IS_MPI_4:
-    SENDS.update({"MPI_Psend_init": (1, 0), "MPI_Startall": (4, 3 * 8 + 16)})
-# collective calls: how often, bytes of a rank (by the number of ranks), whether there is a root, which alone hands in
-COLLECTIVES = {"MPI_Bcast": (1, lambda p: 12, "root"), "MPI_Gather": (1, lambda p: 12, "rooted"),
-               "MPI_Gatherv": (1, lambda p: 12, "rooted"), "MPI_Scatter": (1, lambda p: 12 * p, "root"),
-               "MPI_Scatterv": (1, lambda p: 12 * p, "root"), "MPI_Allgather": (2, lambda p: 24, ""),
-               "MPI_Allgatherv": (1, lambda p: 12, ""), "MPI_Alltoall": (1, lambda p: 12 * p, ""),
-               "MPI_Alltoallv": (1, lambda p: 12 * p, ""), "MPI_Alltoallw": (1, lambda p: 12 * p, ""),
-               "MPI_Reduce": (2, lambda p: 24, "rooted"), "MPI_Allreduce": (1, lambda p: 12, ""),
-               "MPI_Reduce_scatter": (1, lambda p: 12 * p, ""), "MPI_Reduce_scatter_block": (1, lambda p: 12 * p, ""),
-               "MPI_Scan": (1, lambda p: 12, ""), "MPI_Exscan": (1, lambda p: 12, ""),
-               "MPI_Iallreduce": (1, lambda p: 12, "")}
+    SENDS["MPI_Psend_init"] = (1, 0)
+CALLS = {name: (RANKS * calls, RANKS * length) for name, (calls, length) in SENDS.items()}
+CALLS["MPI_Start"] = (RANKS * (8 + STARTS + 1), RANKS * (4 * 8 + 8) + STARTED)
+CALLS["MPI_Startall"] = (RANKS * (3 + STARTS + IS_MPI_4), RANKS * (3 * 8 + 16 * IS_MPI_4) + STARTED)
+for name, calls in BLOCKING.items():
+    CALLS[f"MPI_{name}"] = (RANKS * calls, calls * bytes_of_all(name))
+    CALLS[f"MPI_I{name.lower()}"] = (RANKS, bytes_of_all(name))
+    CALLS[f"MPI_{name}_init"] = (RANKS, 0)
+CALLS["MPI_Bcast"] = (2 * RANKS, 13)  # one of them on the reversed communicator
+# collective calls of MPI_COMM_WORLD: how often
+COLLECTIVES = {(f"MPI_{name}", name): calls for name, calls in BLOCKING.items()}
+COLLECTIVES.update({(f"MPI_I{name.lower()}", name): 1 for name in OPERATIONS})
+COLLECTIVES.update({(f"MPI_{name}_init", name): 2 for name in OPERATIONS})
+if IS_MPI_4:  # MPICH 4.0.2 cannot start a scatter again
+    COLLECTIVES["MPI_Scatter_init", "Scatter"] = 1
+    CALLS["MPI_Startall"] = (CALLS["MPI_Startall"][0], CALLS["MPI_Startall"][1] - bytes_of_all("Scatter"))
 
 
 class Trace(ProgramTest):
@@ -60,25 +83,20 @@ class Trace(ProgramTest):
             if IS_MPI_4:
                 add(rank, rank + 1, 1, 16)
             add(rank, rank - 1, 1, 1)               # on the reversed communicator
-            add(rank, rank - 1, 1, 4)               # on the ring
-            add(rank, rank + 1, 1, 4)
+            add(rank, rank - 1, 2, 2 * 4)           # on the ring
+            add(rank, rank + 1, 2, 2 * 4)
         expected = [[*pair, messages[pair], volume[pair]] for pair in sorted(messages)]
         self.assertEqual(self.trace("pattern")["messages"], expected)
 
     def test_calls(self):
-        expected = {name: (RANKS * calls, RANKS * length) for name, (calls, length) in SENDS.items()}
-        for name, (calls, length, kind) in COLLECTIVES.items():
-            expected[name] = (RANKS * calls, length(RANKS) * (1 if kind == "root" else RANKS))
-        expected["MPI_Bcast"] = (2 * RANKS, 13)
         calls = {call["call"]: (call["calls"], call["bytes"]) for call in self.trace("pattern")["calls"]}
-        self.assertEqual(calls, expected)
+        self.assertEqual(calls, CALLS)
 
     def test_communicators(self):
         world = []
-        for name, (calls, length, kind) in COLLECTIVES.items():
-            entry = {"call": name, "calls": calls, "bytes": length(RANKS) * (1 if kind == "root" else RANKS)}
-            world.append({**entry, "root": RANKS - 1} if kind else entry)
-        world.append({"call": "MPI_Barrier", "calls": 12, "bytes": 0})
+        for (call, name), calls in COLLECTIVES.items():
+            entry = {"call": call, "calls": calls, "bytes": calls * bytes_of_all(name)}
+            world.append({**entry, "root": RANKS - 1} if OPERATIONS[name][1] else entry)
         reversed_world = [{"call": "MPI_Bcast", "root": 0, "calls": 1, "bytes": 1}]
         if RANKS == 1:  # the same members, and the same root
             next(entry for entry in world if entry["call"] == "MPI_Bcast").update(calls=2, bytes=13)

@@ -18,7 +18,7 @@ constexpr int tags = 4096;
 class CommTransport final : public Transport {
  public:
   CommTransport(const comm::Comm& comm, comm::DataType type, comm::ReduceOp op, comm::NodeChannel* channel,
-                std::vector<comm::Request>& requests)
+                comm::RequestList& requests)
       : comm_(comm), type_(type), op_(op), channel_(channel), requests_(requests) {
     requests_.clear();
   }
@@ -26,21 +26,13 @@ class CommTransport final : public Transport {
   comm::NodeChannel* node_channel() override { return channel_; }
 
   void begin_receive(std::byte* data, std::int64_t length, int peer, int tag) override {
-    requests_.push_back(comm_.irecv(std::span(data, length), peer, tag));
+    requests_.add(comm_.irecv(std::span(data, length), peer, tag));
   }
   void begin_send(const std::byte* data, std::int64_t length, int peer, int tag) override {
-    requests_.push_back(comm_.isend(std::span(data, length), peer, tag));
+    requests_.add(comm_.isend(std::span(data, length), peer, tag));
   }
-  void wait_all() override {
-    comm::wait_all(requests_);
-    requests_.clear();
-  }
-  std::size_t wait_any() override {
-    const std::size_t done = *comm::wait_any(requests_);
-    std::swap(requests_[done], requests_.back());
-    requests_.pop_back();
-    return done;
-  }
+  void wait_all() override { requests_.wait_all(); }
+  std::size_t wait_any() override { return requests_.wait_any(); }
   void poke() override { comm_.poke(); }
   void combine(const std::byte* in, std::byte* inout, std::int64_t count) override {
     comm::reduce_local(in, inout, count, type_, op_);
@@ -51,7 +43,7 @@ class CommTransport final : public Transport {
   comm::DataType type_;
   comm::ReduceOp op_;
   comm::NodeChannel* channel_;
-  std::vector<comm::Request>& requests_;
+  comm::RequestList& requests_;
 };
 
 bool overlap(const Chunks& some, const Chunks& others) {

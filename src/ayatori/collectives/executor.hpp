@@ -9,6 +9,7 @@
 #include "ayatori/collectives/transport.hpp"
 #include "ayatori/collectives/word_schedule.hpp"
 #include "ayatori/comm/comm.hpp"
+#include "ayatori/comm/request_list.hpp"
 
 namespace ayatori::collectives {
 
@@ -90,7 +91,7 @@ class Executor {
   comm::NodeChannel* channel_ = nullptr;  ///< of the last call, for which
   bool commutes_ = true;                  ///< and for whose elements
   std::vector<Reception> receptions_;     ///< stand, by step
-  std::vector<comm::Request> requests_;
+  comm::RequestList requests_;
   std::vector<Segment*> waiting_;  ///< by message under way: whose it is
   std::vector<int> ready_;         ///< segments that may be able to go on
 };

@@ -111,26 +111,6 @@ void wait_all(std::span<Request> requests) {
   for (Request& request : requests) request.wait();
 }
 
-std::optional<std::size_t> wait_any(std::span<Request> requests) {
-  std::vector<MPI_Request> active;
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (!requests[i].active_) continue;
-    active.push_back(*native_request(requests[i].first_));
-    places.push_back(i);
-  }
-  if (active.empty()) return std::nullopt;
-  int done = MPI_UNDEFINED;
-  check_mpi(MPI_Waitany(static_cast<int>(active.size()), active.data(), &done, MPI_STATUS_IGNORE),
-            "MPI_Waitany");
-  // A test may have found the first parts of all of them complete.
-  if (done == MPI_UNDEFINED) done = 0;
-  Request& request = requests[places[done]];
-  *native_request(request.first_) = active[done];
-  request.wait();  // for its other parts, if it was cut
-  return places[done];
-}
-
 Comm::Comm(std::shared_ptr<const CommHandle> handle, std::shared_ptr<const Collectives> collectives)
     : handle_(std::move(handle)), collectives_(std::move(collectives)) {
   check_mpi(MPI_Comm_rank(handle_->comm, &rank_), "MPI_Comm_rank");

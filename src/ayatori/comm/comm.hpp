@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -42,16 +41,13 @@ class Request {
  private:
   friend class Comm;
   friend class NeighbourExchange;
-  friend std::optional<std::size_t> wait_any(std::span<Request> requests);
+  friend class RequestList;
   Part first_{};
   std::vector<Part> more_;  ///< of a transfer that had to be cut
   bool active_ = false;
 };
 
 void wait_all(std::span<Request> requests);
-
-/// Waits until one of them is complete that was not before, and says which; none if all were.
-std::optional<std::size_t> wait_any(std::span<Request> requests);
 
 /// What allgatherv-like calls give back: the elements of rank r are at [offsets[r], offsets[r + 1]).
 template <class T>

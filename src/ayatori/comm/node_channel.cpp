@@ -108,9 +108,13 @@ NodeChannel::NodeChannel(std::vector<std::byte*> parts, std::vector<int> numbers
       keeper_(std::move(keeper)),
       geometry_(std::ssize(parts_)),
       links_(parts_.size()),
-      senders_(geometry_.cells, earlier_stage) {}
+      senders_(geometry_.cells, earlier_stage) {
+  shortest_piece_ = shortest_piece;
+  longest_piece_ = geometry_.cell_bytes;
+}
 
 void NodeChannel::set_element(std::int64_t bytes) {
+  if (bytes == element_) return;
   element_ = bytes;
   shortest_piece_ = std::max<std::int64_t>(shortest_piece / bytes, 1) * bytes;
   longest_piece_ = geometry_.cell_bytes / bytes * bytes;
@@ -216,10 +220,11 @@ bool NodeChannel::advance(Send& send) {
   while (send.moved < send.length && may_announce(send)) {
     const std::int64_t rest = send.length - send.moved;
     const bool is_inside = rest <= Slot::room;
-    const std::int64_t part = send.length / pieces / element_ * element_;
-    const std::int64_t length = std::min(rest, std::clamp(part, shortest_piece_, longest_piece_));
+    std::int64_t length = rest;
     std::int64_t cell = no_cell;
     if (!is_inside) {
+      const std::int64_t part = send.length / pieces / element_ * element_;
+      length = std::min(rest, std::clamp(part, shortest_piece_, longest_piece_));
       cell = find_free_cell(send);
       if (cell == no_cell) return has_moved;
       std::memcpy(geometry_.content(parts_[own_], cell), send.data + send.moved, length);

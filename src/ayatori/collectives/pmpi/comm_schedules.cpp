@@ -1,5 +1,7 @@
 #include "ayatori/collectives/pmpi/comm_schedules.hpp"
 
+#include <algorithm>
+
 #include "ayatori/collectives/pmpi/node_memory.hpp"
 
 namespace ayatori::pmpi {
@@ -41,7 +43,14 @@ CommSchedules::CommSchedules(MPI_Comm comm, const collectives::ScheduleTable& ta
       rank_(rank_in(comm_)),
       size_(size_of(comm_)),
       transport_(comm_),
-      cache_(table, rank_, size_) {}
+      cache_(table, rank_, size_) {
+  for (const auto& type : collectives::operations()) {
+    const auto place = static_cast<std::size_t>(type.operation);
+    entries_[place] = table.entries(type.operation, size_);
+    has_schedules_[place] =
+        std::ranges::any_of(entries_[place], [](const auto& e) { return e.plan.has_value(); });
+  }
+}
 
 CommSchedules::~CommSchedules() {
   transport_.use(nullptr);
@@ -52,8 +61,21 @@ collectives::Executor* CommSchedules::executor(collectives::Operation operation,
                                                bool keeps_order) {
   collectives::ScheduleCache::Part* const part = cache_.find(operation, bytes, root, keeps_order);
   if (part == nullptr) return nullptr;
-  if (++calls_ == calls_before_memory) transport_.use(make_node_channel(comm_));
+  count_call();
   return &part->executor;
+}
+
+comm::NodeChannel* CommSchedules::memory_of_all() {
+  count_call();
+  return has_memory_of_all_ ? transport_.node_channel() : nullptr;
+}
+
+void CommSchedules::count_call() {
+  if (++calls_ != calls_before_memory) return;
+  transport_.use(make_node_channel(comm_));
+  const comm::NodeChannel* const channel = transport_.node_channel();
+  has_memory_of_all_ = channel != nullptr;
+  for (int rank = 0; rank < size_ && has_memory_of_all_; ++rank) has_memory_of_all_ = channel->reaches(rank);
 }
 
 }  // namespace ayatori::pmpi

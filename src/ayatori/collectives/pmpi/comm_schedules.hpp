@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <span>
+
 #include "ayatori/collectives/pmpi/transport.hpp"
 #include "ayatori/collectives/schedule_cache.hpp"
 
@@ -26,16 +29,35 @@ class CommSchedules {
   collectives::Executor* executor(collectives::Operation operation, std::int64_t bytes, int root,
                                   bool keeps_order);
 
+  /// What the table has of an operation for so many ranks.
+  std::span<const collectives::TableEntry> entries(collectives::Operation operation) const {
+    return entries_[static_cast<std::size_t>(operation)];
+  }
+  /// Whether there is a schedule among that.
+  bool has_schedules(collectives::Operation operation) const {
+    return has_schedules_[static_cast<std::size_t>(operation)];
+  }
+  /// Collective. Memory through which messages reach every rank; null unless all are on one node, and there
+  /// is some. The same on all ranks.
+  comm::NodeChannel* memory_of_all();
+
   /// Memory that is kept from call to call.
   std::byte* scratch(std::int64_t bytes) { return cache_.scratch(bytes); }
 
  private:
+  void count_call();
+
+  static constexpr auto operation_count = static_cast<std::size_t>(collectives::Operation::barrier) + 1;
+
   MPI_Comm comm_;
   int rank_;
   int size_;
   PmpiTransport transport_;
   std::int64_t calls_ = 0;
+  bool has_memory_of_all_ = false;
   collectives::ScheduleCache cache_;
+  std::array<std::span<const collectives::TableEntry>, operation_count> entries_;
+  std::array<bool, operation_count> has_schedules_{};
 };
 
 }  // namespace ayatori::pmpi

@@ -76,7 +76,7 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
     static CallCount call("MPI_" #Name);                                                                     \
     pmpi_##name##_(data, count, type, to, tag, comm, AYATORI_ARGUMENT_##TAIL error);                         \
     if (*error == MPI_SUCCESS)                                                                               \
-      record_persistent(call, *count, PMPI_Type_f2c(*type), *to, PMPI_Comm_f2c(*comm),                       \
+      record_persistent(call, persistent_send(*count, PMPI_Type_f2c(*type), *to, PMPI_Comm_f2c(*comm)),      \
                         PMPI_Request_f2c(*request));                                                         \
   }
 
@@ -256,8 +256,10 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
                                                    counts, PMPI_Type_f2c(*type), c_comm)                   \
                             : 0,                                                                           \
                         c_comm, *root);                                                                    \
-    pmpi_##name##_(send, send_count, send_type, receive, counts, places, type, root, comm,                 \
-                   AYATORI_ARGUMENT_##TAIL error);                                                         \
+    AYATORI_TRY_##TAIL(gatherv(address(send), *send_count, PMPI_Type_f2c(*send_type), address(receive),    \
+                               counts, places, PMPI_Type_f2c(*type), *root, c_comm))                       \
+        pmpi_##name##_(send, send_count, send_type, receive, counts, places, type, root, comm,             \
+                       AYATORI_ARGUMENT_##TAIL error);                                                     \
   }
 
 #define AYATORI_ALLGATHERV(name, NAME, Name, TAIL)                                                          \
@@ -288,8 +290,10 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
     if (is_tracing() && c_comm != MPI_COMM_NULL)                                                        \
       record_collective(call, handed_in::scatterv(counts, PMPI_Type_f2c(*type), *root, c_comm), c_comm, \
                         *root);                                                                         \
-    pmpi_##name##_(send, counts, places, type, receive, receive_count, receive_type, root, comm,        \
-                   AYATORI_ARGUMENT_##TAIL error);                                                      \
+    AYATORI_TRY_##TAIL(scatterv(address(send), counts, places, PMPI_Type_f2c(*type), address(receive),  \
+                                *receive_count, PMPI_Type_f2c(*receive_type), *root, c_comm))           \
+        pmpi_##name##_(send, counts, places, type, receive, receive_count, receive_type, root, comm,    \
+                       AYATORI_ARGUMENT_##TAIL error);                                                  \
   }
 
 #define AYATORI_ALLTOALLV(name, NAME, Name, TAIL)                                                            \
@@ -304,8 +308,10 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
                         handed_in::all_blocks(address(send), send_counts, PMPI_Type_f2c(*send_type), counts, \
                                               PMPI_Type_f2c(*type), c_comm),                                 \
                         c_comm);                                                                             \
-    pmpi_##name##_(send, send_counts, send_places, send_type, receive, counts, places, type, comm,           \
-                   AYATORI_ARGUMENT_##TAIL error);                                                           \
+    AYATORI_TRY_##TAIL(alltoallv(address(send), send_counts, send_places, PMPI_Type_f2c(*send_type),         \
+                                 address(receive), counts, places, PMPI_Type_f2c(*type), c_comm))            \
+        pmpi_##name##_(send, send_counts, send_places, send_type, receive, counts, places, type, comm,       \
+                       AYATORI_ARGUMENT_##TAIL error);                                                       \
   }
 
 #define AYATORI_ALLTOALLW(name, NAME, Name, TAIL)                                                          \

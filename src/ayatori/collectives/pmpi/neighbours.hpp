@@ -23,4 +23,17 @@ void record_neighbours(CallCount& call, MPI_Comm comm, F&& bytes_to) {
   call.add(bytes);
 }
 
+/// Likewise a persistent one.
+template <class F>
+PersistentCall persistent_neighbours(MPI_Comm comm, F&& bytes_to) {
+  PersistentCall started;
+  if (!is_tracing() || comm == MPI_COMM_NULL) return started;
+  const std::vector<int> neighbours = destinations(comm);
+  for (int i = 0; i < std::ssize(neighbours); ++i) {
+    started.messages.push_back({world_rank_of(neighbours[i], comm), bytes_to(i)});
+    started.bytes += bytes_to(i);
+  }
+  return started;
+}
+
 }  // namespace ayatori::pmpi

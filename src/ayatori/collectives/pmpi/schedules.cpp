@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/collectives/pmpi/comm_schedules.hpp"
-#include "ayatori/collectives/pmpi/data.hpp"
+#include "ayatori/collectives/pmpi/buffer.hpp"
+#include "ayatori/collectives/pmpi/pair_exchange.hpp"
 #include "ayatori/collectives/table.hpp"
 
 namespace ayatori::pmpi {
@@ -100,53 +99,6 @@ void move(CommSchedules& s, Executor& executor, std::byte* data, const Elements&
 
 void move(CommSchedules& s, Executor& executor, std::byte* data, std::int64_t bytes) {
   move(s, executor, data, units(bytes));
-}
-
-/// Data of a program, and its layout.
-struct Buffer {
-  void* data;
-  MPI_Count count;
-  MPI_Datatype type;
-  Layout layout;
-
-  Buffer(const void* place, MPI_Count elements, MPI_Datatype of)
-      : data(const_cast<void*>(place)), count(elements), type(of) {
-    if (type != MPI_DATATYPE_NULL) layout = layout_of(type);
-  }
-  std::byte* at(int block) const { return static_cast<std::byte*>(data) + block * count * layout.extent; }
-  /// Where a program has data it has an address, but types with addresses of their own (MPI_BOTTOM).
-  bool is_there() const { return data != nullptr || !layout.is_plain; }
-};
-
-bool is_same_length(const Buffer& a, const Buffer& b) {
-  return a.count * a.layout.size == b.count * b.layout.size;
-}
-
-/// A message to oneself, since MPI_Pack refuses MPI_BOTTOM in MPICH 4.0.
-void copy_by_mpi(const CommSchedules& s, const void* from, std::int64_t count, MPI_Datatype type, void* to,
-                 std::int64_t to_count, MPI_Datatype to_type) {
-  constexpr int tag = 0;
-  check(PMPI_Sendrecv(from, static_cast<int>(count), type, s.rank(), tag, to, static_cast<int>(to_count),
-                      to_type, s.rank(), tag, s.comm(), MPI_STATUS_IGNORE));
-}
-
-/// Blocks of the buffer's count, one after the other.
-void pack(const CommSchedules& s, const Buffer& from, int first, int blocks, std::byte* to) {
-  const std::int64_t bytes = from.count * from.layout.size * blocks;
-  if (bytes == 0) return;  // in vector calls: where nothing is, there may be no address
-  if (from.layout.is_plain)
-    std::memmove(to, from.at(first), bytes);
-  else
-    copy_by_mpi(s, from.at(first), from.count * blocks, from.type, to, bytes, MPI_PACKED);
-}
-
-void unpack(const CommSchedules& s, const std::byte* from, const Buffer& to, int first, int blocks) {
-  const std::int64_t bytes = to.count * to.layout.size * blocks;
-  if (bytes == 0) return;
-  if (to.layout.is_plain)
-    std::memmove(to.at(first), from, bytes);
-  else
-    copy_by_mpi(s, from, bytes, MPI_PACKED, to.at(first), to.count * blocks, to.type);
 }
 
 /// What MPI defines, and a schedule can do: elements that lie in memory as they are, with holes only where
@@ -408,12 +360,7 @@ Result allgatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type
     const auto blocks = begins_of(counts, to.layout.size, s.size());
     if (!blocks || !to.is_there()) return false;
     const auto& begins = *blocks;
-    const auto block = [&](int rank) {
-      Buffer part = to;
-      part.data = to.at(0) + places[rank] * to.layout.extent;
-      part.count = counts[rank];
-      return part;
-    };
+    const auto block = [&](int rank) { return to.part(counts[rank], places[rank]); };
     const bool is_in_place = send == MPI_IN_PLACE;
     const Buffer from = is_in_place ? block(s.rank()) : Buffer(send, send_count, send_type);
     if (!is_same_length(from, block(s.rank())) || (from.count > 0 && !from.is_there())) return false;
@@ -452,6 +399,65 @@ Result alltoall(const void* send, MPI_Count send_count, MPI_Datatype send_type, 
     if (!is_in_place || !is_direct) pack(s, from, 0, s.size(), data);
     move(s, *executor, data, bytes / s.size());
     if (!is_direct) unpack(s, data, to, 0, s.size());
+    return true;
+  });
+}
+
+Result gatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive, Numbers counts,
+               Numbers places, MPI_Datatype type, int root, MPI_Comm comm) {
+  return attempt(Operation::gather, comm, [&](CommSchedules& s) {
+    const bool is_root = s.rank() == root;
+    const bool is_in_place = send == MPI_IN_PLACE;
+    if (!is_root_in(root, s) || (is_in_place && !is_root)) return false;
+    PairExchange pairs(s, Operation::gather);
+    if (!pairs.is_worth_it()) return false;
+    if (!is_in_place && !pairs.send(root, Buffer(send, send_count, send_type))) return false;
+    if (is_root) {
+      const Buffer to(receive, 0, type);
+      for (int rank = 0; rank < s.size(); ++rank) {
+        if (!pairs.receive(rank, to.part(counts[rank], places[rank]))) return false;
+      }
+    }
+    pairs.run();
+    return true;
+  });
+}
+
+Result scatterv(const void* send, Numbers counts, Numbers places, MPI_Datatype type, void* receive,
+                MPI_Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm) {
+  return attempt(Operation::scatter, comm, [&](CommSchedules& s) {
+    const bool is_root = s.rank() == root;
+    const bool is_in_place = receive == MPI_IN_PLACE;
+    if (!is_root_in(root, s) || (is_in_place && !is_root)) return false;
+    PairExchange pairs(s, Operation::scatter);
+    if (!pairs.is_worth_it()) return false;
+    if (!is_in_place && !pairs.receive(root, Buffer(receive, receive_count, receive_type))) return false;
+    if (is_root) {
+      const Buffer from(send, 0, type);
+      for (int rank = 0; rank < s.size(); ++rank) {
+        if (!pairs.send(rank, from.part(counts[rank], places[rank]))) return false;
+      }
+    }
+    pairs.run();
+    return true;
+  });
+}
+
+Result alltoallv(const void* send, Numbers send_counts, Numbers send_places, MPI_Datatype send_type,
+                 void* receive, Numbers counts, Numbers places, MPI_Datatype type, MPI_Comm comm) {
+  return attempt(Operation::alltoall, comm, [&](CommSchedules& s) {
+    if (send == MPI_IN_PLACE) return false;  // on all ranks
+    PairExchange pairs(s, Operation::alltoall);
+    if (!pairs.is_worth_it()) return false;
+    const Buffer from(send, 0, send_type);
+    const Buffer to(receive, 0, type);
+    for (int k = 0; k < s.size(); ++k) {  // each begins with another
+      const int target = (s.rank() + k) % s.size();
+      const int source = (s.rank() - k + s.size()) % s.size();
+      if (!pairs.send(target, from.part(send_counts[target], send_places[target]))) return false;
+      if (!pairs.receive(source, to.part(counts[source], places[source]))) return false;
+    }
+    pairs.run();
     return true;
   });
 }

@@ -56,6 +56,13 @@ Result allgatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type
                   Numbers counts, Numbers places, MPI_Datatype type, MPI_Comm comm);
 Result alltoall(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
                 MPI_Count count, MPI_Datatype type, MPI_Comm comm);
+// By pairs of ranks, see pair_exchange.hpp.
+Result gatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive, Numbers counts,
+               Numbers places, MPI_Datatype type, int root, MPI_Comm comm);
+Result scatterv(const void* send, Numbers counts, Numbers places, MPI_Datatype type, void* receive,
+                MPI_Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm);
+Result alltoallv(const void* send, Numbers send_counts, Numbers send_places, MPI_Datatype send_type,
+                 void* receive, Numbers counts, Numbers places, MPI_Datatype type, MPI_Comm comm);
 
 }  // namespace by_schedule
 }  // namespace ayatori::pmpi

@@ -18,9 +18,9 @@ namespace {
 
 using nlohmann::json;
 
-struct PersistentSend {
-  std::int64_t bytes;
-  int to;  ///< world rank
+struct PersistentRequest {
+  CallCount* made_by;
+  PersistentCall started;
 };
 
 /// All that was recorded; never destroyed, like the library.
@@ -31,7 +31,7 @@ struct Records {
   std::once_flag has_ranks;
   std::deque<Count> sent;     ///< by world rank that it went to
   std::deque<Count> fetched;  ///< by world rank that it came from, one-sided
-  std::unordered_map<std::uintptr_t, PersistentSend> persistent;  ///< by request
+  std::unordered_map<std::uintptr_t, PersistentRequest> persistent;  ///< by request
 };
 
 Records& records() {
@@ -51,12 +51,6 @@ std::deque<Count>& by_rank(std::deque<Count> Records::*table) {
 /// MPI_Request is a pointer in one MPI and an integer in the other.
 std::uintptr_t key_of(MPI_Request request) {
   return (std::uintptr_t)request;
-}
-
-/// MPI_UNDEFINED for MPI_PROC_NULL, and for processes that are not in MPI_COMM_WORLD.
-int world_rank_of(int rank, MPI_Comm comm) {
-  const std::vector<int>& ranks = facts_of(comm).world_ranks;
-  return rank >= 0 && rank < std::ssize(ranks) ? ranks[rank] : MPI_UNDEFINED;
 }
 
 void record_pair(std::deque<Count> Records::*table, int rank, std::int64_t bytes) {
@@ -191,6 +185,11 @@ MemberCalls* calls_of_members(const std::vector<int>& world_ranks) {
   return &r.collectives[world_ranks];
 }
 
+int world_rank_of(int rank, MPI_Comm comm) {
+  const std::vector<int>& ranks = facts_of(comm).world_ranks;
+  return rank >= 0 && rank < std::ssize(ranks) ? ranks[rank] : MPI_UNDEFINED;
+}
+
 std::int64_t bytes_of(MPI_Count count, MPI_Datatype type) {
   MPI_Count size = 0;
   if (type == MPI_DATATYPE_NULL || count <= 0) return 0;
@@ -205,13 +204,21 @@ void record_send(CallCount& call, MPI_Count count, MPI_Datatype type, int to, MP
   record_pair(&Records::sent, world_rank_of(to, comm), bytes);
 }
 
-void record_persistent(CallCount& call, MPI_Count count, MPI_Datatype type, int to, MPI_Comm comm,
-                       MPI_Request request) {
-  if (!is_tracing() || comm == MPI_COMM_NULL) return;
+PersistentCall persistent_send(MPI_Count count, MPI_Datatype type, int to, MPI_Comm comm) {
+  if (!is_tracing() || comm == MPI_COMM_NULL) return {};
+  const std::int64_t bytes = bytes_of(count, type);
+  return {.messages = {{world_rank_of(to, comm), bytes}}, .bytes = bytes};
+}
+
+PersistentCall persistent_collective(std::int64_t bytes, MPI_Comm comm, int root) {
+  return {.bytes = bytes, .members = facts_of(comm).calls, .root = root};
+}
+
+void record_persistent(CallCount& call, PersistentCall started, MPI_Request request) {
+  if (!is_tracing()) return;
   call.add(0);
-  const PersistentSend send{bytes_of(count, type), world_rank_of(to, comm)};
   const std::lock_guard lock(records().mutex);
-  records().persistent.insert_or_assign(key_of(request), send);
+  records().persistent.insert_or_assign(key_of(request), PersistentRequest{&call, std::move(started)});
 }
 
 void record_starts(CallCount& call, int count, const MPI_Request requests[]) {
@@ -221,9 +228,13 @@ void record_starts(CallCount& call, int count, const MPI_Request requests[]) {
   std::int64_t bytes = 0;
   for (int i = 0; i < count; ++i) {
     const auto found = r.persistent.find(key_of(requests[i]));
-    if (found == r.persistent.end()) continue;  // receives, collectives
-    bytes += found->second.bytes;
-    record_pair(&Records::sent, found->second.to, found->second.bytes);
+    if (found == r.persistent.end()) continue;  // receives
+    const auto& [made_by, started] = found->second;
+    bytes += started.bytes;
+    for (const auto& [to, length] : started.messages) record_pair(&Records::sent, to, length);
+    if (started.members == nullptr) continue;
+    const std::lock_guard lock_members(started.members->mutex);
+    started.members->calls[{made_by, started.root}].add(started.bytes);
   }
   call.add(bytes);
 }

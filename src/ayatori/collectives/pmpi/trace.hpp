@@ -39,7 +39,7 @@ class CallCount : public Count {
 /// Collective calls by a set of ranks, whatever communicators they have made of it.
 struct MemberCalls {
   std::mutex mutex;
-  std::map<std::pair<const CallCount*, int>, Count> calls;  ///< by function and root (-1: it has none)
+  std::map<std::pair<const CallCount*, int>, Count> calls;  ///< by function and root (or no_root)
 };
 
 MemberCalls* calls_of_members(const std::vector<int>& world_ranks);
@@ -49,9 +49,25 @@ std::int64_t bytes_of(MPI_Count count, MPI_Datatype type);
 
 /// A message to rank `to` of `comm`, which may be MPI_PROC_NULL.
 void record_send(CallCount& call, MPI_Count count, MPI_Datatype type, int to, MPI_Comm comm);
-/// A persistent one, which is sent by every start.
-void record_persistent(CallCount& call, MPI_Count count, MPI_Datatype type, int to, MPI_Comm comm,
-                       MPI_Request request);
+
+/// Of functions that have no root.
+constexpr int no_root = -1;
+
+/// What every start of a persistent request does.
+struct PersistentCall {
+  struct Message {
+    int to;  ///< world rank, or MPI_UNDEFINED
+    std::int64_t bytes;
+  };
+  std::vector<Message> messages;   ///< point-to-point, and among neighbours
+  std::int64_t bytes = 0;          ///< handed in
+  MemberCalls* members = nullptr;  ///< of a collective call, but among neighbours
+  int root = no_root;
+};
+PersistentCall persistent_send(MPI_Count count, MPI_Datatype type, int to, MPI_Comm comm);
+PersistentCall persistent_collective(std::int64_t bytes, MPI_Comm comm, int root);
+/// `call` is what has made the request.
+void record_persistent(CallCount& call, PersistentCall started, MPI_Request request);
 void record_starts(CallCount& call, int count, const MPI_Request requests[]);
 void forget_persistent(MPI_Request request);
 
@@ -61,10 +77,13 @@ void record_one_sided(CallCount& call, Flow flow, MPI_Count count, MPI_Datatype 
                       MPI_Win win);
 
 /// `bytes`: those that this rank hands in. root: negative for functions that have none.
-void record_collective(CallCount& call, std::int64_t bytes, MPI_Comm comm, int root = -1);
+void record_collective(CallCount& call, std::int64_t bytes, MPI_Comm comm, int root = no_root);
 
 /// `bytes` to a neighbour; for each message of a neighbourhood collective.
 void record_message(std::int64_t bytes, int to, MPI_Comm comm);
+
+/// MPI_UNDEFINED for MPI_PROC_NULL, and for processes that are not in MPI_COMM_WORLD.
+int world_rank_of(int rank, MPI_Comm comm);
 
 /// Collective over MPI_COMM_WORLD. Rank 0 writes everything as JSON (docs/trace.schema.json).
 void write_trace(const std::string& path);

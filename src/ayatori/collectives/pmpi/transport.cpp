@@ -20,6 +20,22 @@ void PmpiTransport::begin_send(const std::byte* data, std::int64_t length, int p
   check(PMPI_Isend(data, static_cast<int>(length), MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()));
 }
 
+void PmpiTransport::begin_receive(void* data, MPI_Count count, MPI_Datatype type, int peer, int tag) {
+#if MPI_VERSION >= 4
+  check(PMPI_Irecv_c(data, count, type, peer, tag, comm_, &requests_.emplace_back()));
+#else
+  check(PMPI_Irecv(data, static_cast<int>(count), type, peer, tag, comm_, &requests_.emplace_back()));
+#endif
+}
+
+void PmpiTransport::begin_send(const void* data, MPI_Count count, MPI_Datatype type, int peer, int tag) {
+#if MPI_VERSION >= 4
+  check(PMPI_Isend_c(data, count, type, peer, tag, comm_, &requests_.emplace_back()));
+#else
+  check(PMPI_Isend(data, static_cast<int>(count), type, peer, tag, comm_, &requests_.emplace_back()));
+#endif
+}
+
 void PmpiTransport::wait_all() {
   check(PMPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
   requests_.clear();

@@ -32,6 +32,9 @@ class PmpiTransport final : public collectives::Transport {
   comm::NodeChannel* node_channel() override { return channel_.get(); }
   void begin_receive(std::byte* data, std::int64_t length, int peer, int tag) override;
   void begin_send(const std::byte* data, std::int64_t length, int peer, int tag) override;
+  /// Likewise of data of a program, which two ranks may describe by different types.
+  void begin_receive(void* data, MPI_Count count, MPI_Datatype type, int peer, int tag);
+  void begin_send(const void* data, MPI_Count count, MPI_Datatype type, int peer, int tag);
   void wait_all() override;
   std::size_t wait_any() override;
   void poke() override;

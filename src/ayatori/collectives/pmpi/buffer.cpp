@@ -1,0 +1,53 @@
+#include "ayatori/collectives/pmpi/buffer.hpp"
+
+#include <cstring>
+
+namespace ayatori::pmpi {
+
+namespace {
+
+/// A message to oneself, since MPI_Pack refuses MPI_BOTTOM in MPICH 4.0.
+void copy_by_mpi(const CommSchedules& s, const void* from, std::int64_t count, MPI_Datatype type, void* to,
+                 std::int64_t to_count, MPI_Datatype to_type) {
+  constexpr int tag = 0;
+  check(PMPI_Sendrecv(from, static_cast<int>(count), type, s.rank(), tag, to, static_cast<int>(to_count),
+                      to_type, s.rank(), tag, s.comm(), MPI_STATUS_IGNORE));
+}
+
+}  // namespace
+
+Buffer::Buffer(const void* place, MPI_Count elements, MPI_Datatype of)
+    : data(const_cast<void*>(place)), count(elements), type(of) {
+  if (type != MPI_DATATYPE_NULL) layout = layout_of(type);
+}
+
+Buffer Buffer::part(MPI_Count elements, MPI_Count offset) const {
+  Buffer part = *this;
+  part.data = static_cast<std::byte*>(data) + offset * layout.extent;
+  part.count = elements;
+  return part;
+}
+
+bool is_same_length(const Buffer& a, const Buffer& b) {
+  return a.bytes() == b.bytes();
+}
+
+void pack(const CommSchedules& s, const Buffer& from, int first, int blocks, std::byte* to) {
+  const std::int64_t bytes = from.bytes() * blocks;
+  if (bytes == 0) return;  // in vector calls: where nothing is, there may be no address
+  if (from.layout.is_plain)
+    std::memmove(to, from.at(first), bytes);
+  else
+    copy_by_mpi(s, from.at(first), from.count * blocks, from.type, to, bytes, MPI_PACKED);
+}
+
+void unpack(const CommSchedules& s, const std::byte* from, const Buffer& to, int first, int blocks) {
+  const std::int64_t bytes = to.bytes() * blocks;
+  if (bytes == 0) return;
+  if (to.layout.is_plain)
+    std::memmove(to.at(first), from, bytes);
+  else
+    copy_by_mpi(s, from, bytes, MPI_PACKED, to.at(first), to.count * blocks, to.type);
+}
+
+}  // namespace ayatori::pmpi

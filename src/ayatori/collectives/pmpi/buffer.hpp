@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ayatori/collectives/pmpi/comm_schedules.hpp"
+#include "ayatori/collectives/pmpi/data.hpp"
+
+namespace ayatori::pmpi {
+
+/// Data of a program, and its layout.
+struct Buffer {
+  void* data;
+  MPI_Count count;
+  MPI_Datatype type;
+  Layout layout;
+
+  Buffer(const void* place, MPI_Count elements, MPI_Datatype of);
+  std::byte* at(int block) const { return static_cast<std::byte*>(data) + block * count * layout.extent; }
+  /// Of a vector call: `elements` of them, `offset` elements behind the begin.
+  Buffer part(MPI_Count elements, MPI_Count offset) const;
+  MPI_Count bytes() const { return count * layout.size; }
+  /// Where a program has data it has an address, but types with addresses of their own (MPI_BOTTOM).
+  bool is_there() const { return data != nullptr || !layout.is_plain; }
+};
+
+bool is_same_length(const Buffer& a, const Buffer& b);
+
+/// Blocks of the buffer's count, one after the other.
+void pack(const CommSchedules& s, const Buffer& from, int first, int blocks, std::byte* to);
+void unpack(const CommSchedules& s, const std::byte* from, const Buffer& to, int first, int blocks);
+
+}  // namespace ayatori::pmpi

@@ -1,0 +1,136 @@
+#include "ayatori/collectives/pmpi/pair_exchange.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "ayatori/base/error.hpp"
+
+namespace ayatori::pmpi {
+
+namespace {
+
+/// Other messages of the private communicator have other tags.
+constexpr int tag = 2;
+
+/// Pieces of what goes through memory begin at multiples of this.
+constexpr std::int64_t unit = 64;
+
+}  // namespace
+
+struct PairExchange::Block {
+  int peer;
+  Buffer buffer;
+  bool is_near;       ///< goes through memory
+  std::byte* packed;  ///< there, of what has holes or another order; null for all else
+
+  bool is_packed() const { return is_near && !buffer.layout.is_plain; }
+  std::byte* begin() const { return is_packed() ? packed : buffer.at(0); }
+  std::span<std::byte> bytes() const { return {begin(), static_cast<std::size_t>(buffer.bytes())}; }
+};
+
+/// Kept from call to call.
+struct PairExchange::Blocks {
+  std::vector<Block> sent;
+  std::vector<Block> received;
+
+  static Blocks& of_this_thread() {
+    thread_local Blocks blocks;
+    blocks.sent.clear();
+    blocks.received.clear();
+    return blocks;
+  }
+};
+
+PairExchange::PairExchange(CommSchedules& s, collectives::Operation operation)
+    : s_(s),
+      entries_(s.entries(operation)),
+      memory_(s.has_schedules(operation) ? s.memory_of_all() : nullptr),
+      blocks_(Blocks::of_this_thread()) {}
+
+bool PairExchange::is_allowed(const Buffer& block) const {
+  if (block.type == MPI_DATATYPE_NULL || block.count < 0) return false;
+  return block.bytes() == 0 || block.is_there();
+}
+
+bool PairExchange::goes_through_memory(const Buffer& block) const {
+  const collectives::TableEntry* const entry = nearest(entries_, block.bytes() * s_.size());
+  return entry != nullptr && entry->plan;
+}
+
+bool PairExchange::send(int peer, const Buffer& block) {
+  if (!is_allowed(block)) return false;
+  if (peer == s_.rank())
+    own_sent_ = block;
+  else if (block.bytes() > 0)
+    blocks_.sent.push_back({peer, block, goes_through_memory(block), nullptr});
+  return true;
+}
+
+bool PairExchange::receive(int peer, const Buffer& block) {
+  if (!is_allowed(block)) return false;
+  if (peer == s_.rank())
+    own_received_ = block;
+  else if (block.bytes() > 0)
+    blocks_.received.push_back({peer, block, goes_through_memory(block), nullptr});
+  return true;
+}
+
+void PairExchange::find_room_to_pack() {
+  std::int64_t bytes = 0;
+  for (const auto* blocks : {&blocks_.sent, &blocks_.received}) {
+    for (const Block& block : *blocks) bytes += block.is_packed() ? block.buffer.bytes() : 0;
+  }
+  if (bytes == 0) return;
+  std::byte* room = s_.scratch(bytes);
+  for (auto* blocks : {&blocks_.sent, &blocks_.received}) {
+    for (Block& block : *blocks) {
+      block.packed = room;
+      room += block.is_packed() ? block.buffer.bytes() : 0;
+    }
+  }
+}
+
+/// A rank's own block: copied, or else a message to itself.
+void PairExchange::begin_own() {
+  if (!own_sent_ || !own_received_ || own_sent_->bytes() == 0) return;
+  if (own_sent_->layout.is_plain && own_received_->layout.is_plain) {
+    std::memcpy(own_received_->data, own_sent_->data, std::min(own_sent_->bytes(), own_received_->bytes()));
+    return;
+  }
+  s_.transport().begin_receive(own_received_->data, own_received_->count, own_received_->type, s_.rank(),
+                               tag);
+  s_.transport().begin_send(own_sent_->data, own_sent_->count, own_sent_->type, s_.rank(), tag);
+}
+
+void PairExchange::run() {
+  PmpiTransport& messages = s_.transport();
+  messages.begin(MPI_DATATYPE_NULL, MPI_OP_NULL);
+  if (!memory_->is_idle()) throw EnvironmentError("an earlier collective call has failed");
+  memory_->set_element(unit);
+  find_room_to_pack();
+  for (const Block& block : blocks_.sent) {
+    if (block.is_packed()) pack(s_, block.buffer, 0, 1, block.packed);
+  }
+  for (const auto& block : blocks_.received) {
+    if (block.is_near)
+      memory_->begin_receive(block.bytes(), block.peer);
+    else
+      messages.begin_receive(block.buffer.data, block.buffer.count, block.buffer.type, block.peer, tag);
+  }
+  for (const auto& block : blocks_.sent) {
+    if (block.is_near)
+      memory_->begin_send(block.bytes(), block.peer);
+    else
+      messages.begin_send(block.buffer.data, block.buffer.count, block.buffer.type, block.peer, tag);
+  }
+  memory_->start();
+  begin_own();
+  if (!memory_->is_idle()) memory_->finish(messages);
+  messages.wait_all();
+  for (const Block& block : blocks_.received) {
+    if (block.is_packed()) unpack(s_, block.packed, block.buffer, 0, 1);
+  }
+}
+
+}  // namespace ayatori::pmpi

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "ayatori/collectives/operation.hpp"
+#include "ayatori/collectives/pmpi/buffer.hpp"
+#include "ayatori/collectives/table.hpp"
+
+namespace ayatori::pmpi {
+
+/// Blocks of different lengths, each straight from its owner to its reader. How long all of them are no rank
+/// knows, or the root alone; but how long one is both of its ends do, so that they decide alike, block by
+/// block, whether it goes through the memory of the node or by a message of the MPI: through memory where the
+/// table has a schedule for the operation with all blocks as long as this one.
+class PairExchange {
+ public:
+  /// Collective. operation: by rank.
+  PairExchange(CommSchedules& s, collectives::Operation operation);
+
+  /// Whether this may be better than what an MPI does, which sends every block straight, too: memory reaches
+  /// all ranks, and the table has a schedule for blocks of some length. The same on all ranks.
+  bool is_worth_it() const { return memory_ != nullptr; }
+
+  /// The block for a rank, or from one. Before run(); false if it is none that MPI allows.
+  [[nodiscard]] bool send(int peer, const Buffer& block);
+  [[nodiscard]] bool receive(int peer, const Buffer& block);
+
+  void run();
+
+ private:
+  struct Block;
+  struct Blocks;
+
+  bool is_allowed(const Buffer& block) const;
+  bool goes_through_memory(const Buffer& block) const;
+  void find_room_to_pack();
+  void begin_own();
+
+  CommSchedules& s_;
+  std::span<const collectives::TableEntry> entries_;
+  comm::NodeChannel* memory_;
+  Blocks& blocks_;
+  std::optional<Buffer> own_sent_;
+  std::optional<Buffer> own_received_;
+};
+
+}  // namespace ayatori::pmpi
