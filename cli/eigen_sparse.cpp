@@ -33,7 +33,7 @@ double dense_bytes(double n) {
 double bytes_of_product(const tuning::MatrixFacts& facts, std::int64_t count) {
   constexpr double passes = 8;
   const auto n = static_cast<double>(facts.rows);
-  const auto block = static_cast<double>(std::clamp<std::int64_t>(count, 2, 8));
+  const auto block = static_cast<double>(eigen::block_size(facts.rows, count));
   return 12 * static_cast<double>(facts.nonzeros) +
          passes * 8 * n * static_cast<double>(eigen::basis_size(facts.rows, count)) / block;
 }

@@ -1,24 +1,17 @@
 #pragma once
 
-#include <string_view>
+#include <string>
 
+#include "ayatori/comm/comm.hpp"
 #include "ayatori/forecast/pattern.hpp"
-#include "ayatori/io/generator.hpp"
+#include "ayatori/io/matrix_source.hpp"
 
 namespace ayatori::forecast {
 
 /// The pattern of a generated matrix.
-inline Pattern pattern_of(std::string_view spec) {
-  const auto matrix = io::generated_matrix(spec);
-  Pattern pattern;
-  io::RowBuilder row;
-  for (std::int64_t i = 0; i < matrix.rows; ++i) {
-    row.clear();
-    matrix.row(i, row);
-    for (const auto& entry : row.sorted()) pattern.column.push_back(static_cast<std::int32_t>(entry.column));
-    pattern.row_start.push_back(static_cast<std::int64_t>(pattern.column.size()));
-  }
-  return pattern;
+inline Pattern pattern_of(const std::string& spec) {
+  const auto block = io::load_matrix(comm::Comm::self(), spec).block;
+  return {{block.row_start.begin(), block.row_start.end()}, {block.column.begin(), block.column.end()}};
 }
 
 }  // namespace ayatori::forecast

@@ -24,11 +24,6 @@ std::int64_t kept_pairs(std::int64_t n, std::int64_t count) {
   return std::min(n, count + std::max<std::int64_t>(2, count / 4));
 }
 
-/// Vectors that join the basis at a time: at least two, since the wanted eigenvalue may be double.
-std::int64_t block_size(std::int64_t n, std::int64_t count) {
-  return std::min(n, std::clamp<std::int64_t>(count, 2, 8));
-}
-
 /// A small dense matrix, columns one after another.
 struct Small {
   Small(std::int64_t row_count, std::int64_t column_count)
@@ -240,12 +235,15 @@ class Davidson {
     }
   }
 
-  /// Collective. Ritz pairs of the basis.
-  void find_pairs() {
+  /// V^T A V
+  Small projection() const {
     Small h(size_, size_);
     for (std::int64_t j = 0; j < size_; ++j) std::copy_n(h_.column(j), size_, h.column(j));
-    ritz_ = pairs_of(comm_, std::move(h));
+    return h;
   }
+
+  /// Collective. Ritz pairs of the basis.
+  void find_pairs() { ritz_ = pairs_of(comm_, projection()); }
 
   /// Collective. Puts the residuals of the first wanted pairs that are not good yet, a block at most, into
   /// residual_; their numbers. Good pairs are looked at again before the end: what is added may move them.
@@ -321,9 +319,7 @@ class Davidson {
     change.columns = columns;
     replace(v_, 0, size_, change);
     replace(w_, 0, size_, change);
-    Small h(size_, size_);
-    for (std::int64_t j = 0; j < size_; ++j) std::copy_n(h_.column(j), size_, h.column(j));
-    const Small projected = product(Op::transpose, change, product(Op::none, h, change));
+    const Small projected = product(Op::transpose, change, product(Op::none, projection(), change));
     for (std::int64_t j = 0; j < columns; ++j) std::copy_n(projected.column(j), columns, h_.column(j));
     size_ = columns;
     last_ = Small(0, 0);
@@ -405,6 +401,10 @@ class Davidson {
 };
 
 }  // namespace
+
+std::int64_t block_size(std::int64_t n, std::int64_t count) {
+  return std::min(n, std::clamp<std::int64_t>(count, 2, 8));
+}
 
 std::int64_t basis_size(std::int64_t n, std::int64_t count) {
   constexpr std::int64_t steps = 8;  // between restarts

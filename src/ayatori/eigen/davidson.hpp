@@ -41,6 +41,9 @@ struct ExtremePairs {
   std::int64_t restarts = 0;
 };
 
+/// Vectors that join the basis at a time: at least two, since the wanted eigenvalue may be double.
+std::int64_t block_size(std::int64_t n, std::int64_t count);
+
 /// Vectors that a rank holds two of each at a time (v and A v): what memory and orthogonalization cost.
 std::int64_t basis_size(std::int64_t n, std::int64_t count);
 
