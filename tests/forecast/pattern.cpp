@@ -17,7 +17,7 @@ namespace {
 TEST(Spread, IsWhatTheDistributedMatrixHas) {
   const auto world = comm::Comm::world();
   for (const char* spec : {"poisson3d-27:n=7", "convection2d:n=9", "random:n=200"}) {
-    const auto generated = io::generate(world, spec);
+    const auto generated = io::load_matrix(world, spec).block;
     const auto target = sparse::balance_nonzeros(world, generated);
     const sparse::DistributedMatrix matrix(world, sparse::redistribute(world, generated, target));
 
