@@ -3,14 +3,24 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <nlohmann/json.hpp>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/collectives/plan_json.hpp"
+#include "ayatori/collectives/table.hpp"
 
 namespace ayatori::cli {
 
 namespace {
 
-/// "64K": a number of bytes.
+nlohmann::ordered_json json_of(const collectives::Candidate& candidate) {
+  return {{"plan", json_of(candidate.plan)},
+          {"seconds", candidate.seconds},
+          {"replayed_seconds", candidate.replayed_seconds}};
+}
+
+}  // namespace
+
 std::int64_t parse_bytes(const std::string& text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -24,8 +34,6 @@ std::int64_t parse_bytes(const std::string& text) {
     throw InputError(fmt::format("'{}' is no size: a number of bytes up to 1024G, with K, M or G", text));
   return value << shift;
 }
-
-}  // namespace
 
 SizeRange parse_size_range(const std::string& text) {
   const auto colon = text.find(':');
@@ -49,6 +57,26 @@ std::vector<collectives::Operation> operations_of(const std::vector<std::string>
     for (const auto& type : collectives::operations()) operations.push_back(type.operation);
   }
   return operations;
+}
+
+nlohmann::ordered_json schedules_json(collectives::Operation operation, int ranks, const std::string& machine,
+                                      std::span<const collectives::Choice> choices) {
+  nlohmann::ordered_json json{{"schema", collectives::schedules_schema},
+                              {"operation", collectives::type_of(operation).name},
+                              {"ranks", ranks},
+                              {"profile", machine},
+                              {"best", nlohmann::ordered_json::array()}};
+  for (const auto& choice : choices) {
+    auto best = json_of(choice.best());
+    best["bytes"] = choice.bytes;
+    best["text"] = describe(choice.best().plan);
+    best["binomial_seconds"] = choice.binomial_seconds;
+    best["rabenseifner_seconds"] = choice.rabenseifner_seconds;
+    best["finalists"] = nlohmann::ordered_json::array();
+    for (const auto& candidate : choice.finalists) best["finalists"].push_back(json_of(candidate));
+    json["best"].push_back(std::move(best));
+  }
+  return json;
 }
 
 std::string shortened(const std::string& text, std::size_t most) {

@@ -4,9 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ayatori/base/temporary_file.hpp"
-#include "ayatori/collectives/plan_json.hpp"
 #include "ayatori/collectives/search.hpp"
-#include "ayatori/collectives/table.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/machine/profile.hpp"
 #include "cli/collectives.hpp"
@@ -23,12 +21,6 @@ struct Arguments {
   collectives::SearchOptions limits;
   int ranks = 16;
 };
-
-nlohmann::ordered_json json_of(const collectives::Candidate& candidate) {
-  return {{"plan", json_of(candidate.plan)},
-          {"seconds", candidate.seconds},
-          {"replayed_seconds", candidate.replayed_seconds}};
-}
 
 int search(const comm::Comm& world, const Arguments& arguments) {
   comm::agree(world, [&] {
@@ -55,21 +47,7 @@ int search(const comm::Comm& world, const Arguments& arguments) {
       fmt::print("\n");
     }
     if (arguments.json.empty()) return;
-    nlohmann::ordered_json json{{"schema", collectives::schedules_schema},
-                                {"operation", collectives::type_of(operation).name},
-                                {"ranks", arguments.ranks},
-                                {"profile", arguments.profile},
-                                {"best", nlohmann::ordered_json::array()}};
-    for (const auto& choice : choices) {
-      auto best = json_of(choice.best());
-      best["bytes"] = choice.bytes;
-      best["text"] = describe(choice.best().plan);
-      best["binomial_seconds"] = choice.binomial_seconds;
-      best["rabenseifner_seconds"] = choice.rabenseifner_seconds;
-      best["finalists"] = nlohmann::ordered_json::array();
-      for (const auto& candidate : choice.finalists) best["finalists"].push_back(json_of(candidate));
-      json["best"].push_back(std::move(best));
-    }
+    const auto json = schedules_json(operation, arguments.ranks, arguments.profile, choices);
     write_file(arguments.json, json.dump(1) + "\n");
   });
   return 0;

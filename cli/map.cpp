@@ -19,6 +19,7 @@
 #include "ayatori/mapping/placement.hpp"
 #include "ayatori/mapping/simgrid_platform.hpp"
 #include "cli/command.hpp"
+#include "cli/map_collectives.hpp"
 #include "cli/map_traffic.hpp"
 
 namespace ayatori::cli {
@@ -43,6 +44,9 @@ struct Arguments {
   std::string graph_output;
   std::string platform;
   std::vector<std::string> compare;
+  std::vector<std::string> collectives;
+  std::string schedules;
+  int finalists = 4;
   int ranks = 0;
   int ranks_per_node = 0;
 };
@@ -58,6 +62,7 @@ struct Task {
   int ranks_per_node;                      ///< at most
   int nodes;                               ///< that are used
   std::vector<std::vector<int>> compared;  ///< node of every rank by placements from elsewhere
+  std::vector<forecast::CollectiveCalls> collectives;
 };
 
 /// Different hosts, in the order in which they appear.
@@ -151,6 +156,9 @@ Task read_task(const Arguments& arguments) {
                                           : &find_named(mapping::launchers(), arguments.launcher, "launcher");
   if (launcher == nullptr && !arguments.output.empty())
     throw InputError("map: --output wants --launcher, too");
+  if (!arguments.schedules.empty() && arguments.collectives.empty())
+    throw InputError("map: --schedules wants --collective, too");
+  auto calls = parse_collective_calls(arguments.collectives);
   const auto model = read_model(arguments);
   const auto traffic = read_traffic(arguments);
   auto order = order_of(arguments, traffic);
@@ -176,7 +184,8 @@ Task read_task(const Arguments& arguments) {
           std::move(order),
           per_node,
           nodes,
-          std::move(compared)};
+          std::move(compared),
+          std::move(calls)};
 }
 
 double percent(std::int64_t part, std::int64_t whole) {
@@ -197,12 +206,27 @@ struct Outcome {
   mapping::Evaluation round;
   mapping::Evaluation placed;
   std::vector<mapping::Metrics> compared;
-  double seconds;  ///< that placing took
+  std::vector<forecast::JointPlacement> joint;  ///< the best first; empty where no collectives are called
+  double seconds;                               ///< that placing took
 };
 
-Outcome place_ranks(const Task& task, const mapping::Objective& objective) {
+/// What is best with the collectives stands for what is best without.
+mapping::Placement taken(const forecast::JointPlacement& best, const std::vector<int>& order) {
+  return {best.node_of, {{best.how, best.seconds()}}, best.how, best.node_of == order};
+}
+
+Outcome place_ranks(const Task& task, const mapping::Objective& objective, int finalists) {
   const Stopwatch watch;
-  auto placement = mapping::place(task.graph, *task.network, task.model, task.order, objective);
+  std::vector<forecast::JointPlacement> joint;
+  if (!task.collectives.empty()) {
+    collectives::SearchOptions options;
+    options.finalists = finalists;
+    joint =
+        forecast::place_jointly(task.graph, *task.network, task.model, task.order, task.collectives, options);
+  }
+  auto placement = joint.empty()
+                       ? mapping::place(task.graph, *task.network, task.model, task.order, objective)
+                       : taken(joint.front(), task.order);
   const double seconds = watch.seconds();
   const auto evaluate = [&](const std::vector<int>& node_of) {
     return mapping::Evaluation(task.graph, *task.network, task.model, node_of);
@@ -210,8 +234,13 @@ Outcome place_ranks(const Task& task, const mapping::Objective& objective) {
   auto placed = evaluate(placement.node_of);
   std::vector<mapping::Metrics> compared;
   for (const auto& node_of : task.compared) compared.push_back(evaluate(node_of).metrics());
-  return {std::move(placement), evaluate(task.order), evaluate(mapping::dealt_round(task.order)),
-          std::move(placed),    std::move(compared),  seconds};
+  return {std::move(placement),
+          evaluate(task.order),
+          evaluate(mapping::dealt_round(task.order)),
+          std::move(placed),
+          std::move(compared),
+          std::move(joint),
+          seconds};
 }
 
 void explain(const Arguments& arguments, const Task& task, const Outcome& outcome,
@@ -232,11 +261,15 @@ void explain(const Arguments& arguments, const Task& task, const Outcome& outcom
   print_row("placed", outcome.placed.metrics());
   for (std::size_t i = 0; i < arguments.compare.size(); ++i)
     print_row(arguments.compare[i], outcome.compared[i]);
-  fmt::print(stderr, "{}, tried:\n", objective.description);
-  for (const auto& attempt : outcome.placement.attempts)
-    fmt::print(stderr, "  {:>12.6g}  {}{}{}\n", attempt.value, attempt.how,
-               attempt.closer ? fmt::format("; played through {:.6g}", *attempt.closer) : "",
-               attempt.how == outcome.placement.how ? "  <- taken" : "");
+  if (!outcome.joint.empty()) {
+    cli::explain(task.collectives, outcome.joint);
+  } else {
+    fmt::print(stderr, "{}, tried:\n", objective.description);
+    for (const auto& attempt : outcome.placement.attempts)
+      fmt::print(stderr, "  {:>12.6g}  {}{}{}\n", attempt.value, attempt.how,
+                 attempt.closer ? fmt::format("; played through {:.6g}", *attempt.closer) : "",
+                 attempt.how == outcome.placement.how ? "  <- taken" : "");
+  }
   if (outcome.placement.is_order) fmt::print(stderr, "nothing is better than the order of ranks: keep it\n");
   fmt::print(stderr, "placed in {:.2f} s\n", outcome.seconds);
 }
@@ -287,6 +320,7 @@ ordered_json json_of(const Arguments& arguments, const Task& task, const Outcome
           {"compared", compared},
           {"how", outcome.placement.how},
           {"attempts", attempts},
+          {"joint", outcome.joint.empty() ? ordered_json() : cli::json_of(task.collectives, outcome.joint)},
           {"seconds", outcome.seconds},
           {"node_of_rank", outcome.placement.node_of}};
 }
@@ -336,7 +370,7 @@ int run_map(const comm::Comm& world, const Arguments& arguments) {
     if (world.rank() != 0) return;
     const auto& objective = find_named(mapping::objectives(), arguments.objective, "objective");
     const auto task = read_task(arguments);
-    const auto outcome = place_ranks(task, objective);
+    const auto outcome = place_ranks(task, objective, arguments.finalists);
     std::string launch_file;
     if (!arguments.launcher.empty())
       launch_file = find_named(mapping::launchers(), arguments.launcher, "launcher")
@@ -344,6 +378,9 @@ int run_map(const comm::Comm& world, const Arguments& arguments) {
     explain(arguments, task, outcome, objective);
     if (!arguments.json.empty()) write_file(arguments.json, json_of(arguments, task, outcome).dump(1) + "\n");
     if (!arguments.graph_output.empty()) write_file(arguments.graph_output, matrix_market(task.graph));
+    if (!arguments.schedules.empty())
+      write_file(arguments.schedules,
+                 schedules_json(task.collectives, outcome.joint.front(), arguments.network).dump(1) + "\n");
     if (!arguments.platform.empty())
       write_file(arguments.platform,
                  mapping::simgrid_platform(*task.network, task.model, task.nodes, task.ranks_per_node));
@@ -387,6 +424,16 @@ void add_map(CLI::App& app, Run& run) {
                       "What messages cost: a file of `ayatori probe`, or a published machine");
   command->add_option("--objective", arguments->objective,
                       "To make small: " + names_of(mapping::objectives()));
+  command->add_option("--collective", arguments->collectives,
+                      "The program calls this, too: OPERATION:BYTES[:CALLS for each exchange]. Exchange and "
+                      "collectives together decide");
+  command->add_option("--schedules", arguments->schedules,
+                      "Write the best schedules of these collectives here, for the ranks as they are placed");
+  command
+      ->add_option("--finalists", arguments->finalists,
+                   "Schedules that are replayed for each collective; 0: the model decides")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
   command->add_option("--launcher", arguments->launcher,
                       "Whose file to write: " + names_of(mapping::launchers()));
   command->add_option("--hosts", arguments->hosts, "Names of the nodes in their order, one on every line");

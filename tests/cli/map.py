@@ -5,7 +5,7 @@ import random
 import unittest
 import xml.etree.ElementTree
 
-from harness import CommandTest, matrix_market
+from harness import RANKS, CommandTest, matrix_market
 
 GRID = ["map", "poisson2d-5:n=24", "--ranks", "24", "--ranks-per-node", "4"]
 
@@ -45,6 +45,35 @@ class Map(CommandTest):
             picture = xml.etree.ElementTree.parse(self.folder / "map.svg").getroot()
             self.assertTrue(picture.tag.endswith("svg"))
             self.assert_no_leftovers("map.json", "map.svg", "rankfile")
+
+    def test_collectives_are_placed_with_the_exchange(self):
+        placement, done = self.place("map", "poisson2d-5:n=12", "--ranks", "4", "--ranks-per-node", "2", "--collective",
+                                     "allreduce:8:2", "--collective", "bcast:4K", "--schedules", "schedules.json")
+        self.assertIn("with the best collectives of each placement", done.stderr)
+        joint = placement["joint"]
+        self.assertEqual(joint["calls"], [{"operation": "allreduce", "bytes": 8, "calls": 2.0},
+                                          {"operation": "broadcast", "bytes": 4096, "calls": 1.0}])
+        taken = joint["placements"][0]
+        self.assertEqual(taken["how"], placement["how"])
+        together = [place["exchange_seconds"] + place["collective_seconds"] for place in joint["placements"]]
+        self.assertTrue(taken["how"] == "order of ranks" or together[0] == min(together))
+        self.assert_no_leftovers("map.json", "schedules.json")
+        if RANKS == 4:
+            done = self.run_ayatori("collectives", "bench", "--schedules", "schedules.json", "--calls", "2")
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_bad_collectives(self):
+        for arguments, words in (
+            (["--collective", "allreduce"], "OPERATION:BYTES"),
+            (["--collective", "dance:8"], "dance"),
+            (["--collective", "allreduce:8x"], "'8x' is no size"),
+            (["--collective", "allreduce:8:-1"], "'-1' is no number of calls"),
+            (["--collective", "alltoall:3"], "a block of its own"),
+            (["--schedules", "s.json"], "--schedules wants --collective"),
+        ):
+            done = self.run_ayatori(*GRID, *arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(words, done.stderr)
 
     def test_the_command_of_every_launcher(self):
         self.write("hosts", "".join(f"h{node}\n" for node in range(6)))

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ayatori/collectives/search.hpp"
+#include "ayatori/mapping/placement.hpp"
+
+namespace ayatori::forecast {
+
+/// A collective operation that a program calls beside its exchange of messages.
+struct CollectiveCalls {
+  collectives::Operation operation;
+  std::int64_t bytes;  ///< of the buffer
+  double calls = 1;    ///< for each exchange
+};
+
+/// A placement, with what it makes of the program's messages and of its collectives.
+struct JointPlacement {
+  std::string how;  ///< "order of ranks", or the objective by which it was found, and how
+  std::vector<int> node_of;
+  double exchange_seconds = 0;
+  std::vector<collectives::Choice> collectives;  ///< the best schedules there, in the order of the calls
+  double collective_seconds = 0;                 ///< of all calls of one exchange
+
+  double seconds() const { return exchange_seconds + collective_seconds; }
+};
+
+/// Places ranks so that exchange and collectives together are predicted to take the least time: the order of
+/// ranks, and what mapping::place() finds for each of its objectives; for each of them the schedules are
+/// searched on the machine that ranks see there (placed_machine()). Exchanges are played through where that
+/// is possible for all. The best is first; the order of ranks is if nothing is better by more than the
+/// resolution of the replay. Throws InputError if the network is too small, or an operation cannot be of such
+/// a length.
+std::vector<JointPlacement> place_jointly(const mapping::CommGraph& graph, const mapping::Network& network,
+                                          const mapping::CostModel& model, std::span<const int> order,
+                                          std::span<const CollectiveCalls> calls,
+                                          const collectives::SearchOptions& options);
+
+}  // namespace ayatori::forecast
