@@ -14,7 +14,7 @@ constexpr std::string_view name = "sell-tiles";
 /// The elements of `block` at 8 columns, as vectors.
 template <int Width, std::size_t... I>
 [[gnu::always_inline]] inline Vector<Width> pick(const double* block, const FourColumns (&column)[2],
-                                                 int first, std::index_sequence<I...>) {
+                                                 std::size_t first, std::index_sequence<I...>) {
   return Vector<Width>{block[column[(first + I) / 4][(first + I) % 4]]...};
 }
 
@@ -64,7 +64,7 @@ class SellTiles final : public Kernel {
         for (int step = *steps++; step > 0; --step, column += lanes, value += lanes) {
           prefetch_entries<lanes>(value, column);
           const FourColumns columns[2] = {FourColumns(column), FourColumns(column + 4)};
-          for (int p = 0; p < parts; ++p)
+          for (std::size_t p = 0; p < parts; ++p)
             sum[p] += load<Width>(value + p * Width) * pick<Width>(block, columns, p * Width, elements);
         }
         for (int lane = 0; lane < lanes; ++lane) to[row[lane]] += sum[lane / Width][lane % Width];
@@ -89,7 +89,8 @@ const KernelType sell_tiles_kernel{
       return if_not_absurd(bytes_of(facts.whole_tiles, whole_form.lanes), facts);
     },
     [](const PatternFacts& facts) {
-      return static_cast<double>(facts.whole_tiles.places + 2 * whole_form.lanes * facts.whole_tiles.slices);
+      return static_cast<double>(facts.whole_tiles.places +
+                                 2LL * whole_form.lanes * facts.whole_tiles.slices);
     },
     [](const Csr& matrix) { return make_sell_tiles(matrix, best_simd()); }};
 

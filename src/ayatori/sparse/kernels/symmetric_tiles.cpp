@@ -37,7 +37,7 @@ struct Pairs {
   std::int32_t first_block = 0;
   Array<double> data;
 
-  double* block(std::int32_t b) { return data.data() + 2 * (b - first_block) * (tile_columns + 1L); }
+  double* block(std::int32_t b) { return data.data() + 2LL * (b - first_block) * (tile_columns + 1); }
   double* row(std::int64_t i) {
     const std::int64_t b = i / tile_columns;
     return block(static_cast<std::int32_t>(b)) + 2 * (i - b * tile_columns);
@@ -107,7 +107,7 @@ class SymmetricTiles final : public Kernel {
       for (std::int64_t j = begin; j < own; ++j, pair += 2) pair[0] = x[j], pair[1] = 0;
       for (std::int64_t i = own; i < end; ++i, pair += 2)
         pair[0] = x[i], pair[1] = product_unless_zero(diagonal_[i], x[i]);
-      double* const padding = pairs.row(begin) + 2 * tile_columns;
+      double* const padding = pairs.row(begin) + 2L * tile_columns;
       padding[0] = padding[1] = 0;
       begin = end;
     }
@@ -163,7 +163,7 @@ const KernelType symmetric_tiles_kernel{
       return if_not_absurd(bytes_of(facts.lower_tiles, lanes) + 8LL * facts.rows, facts);
     },
     [](const PatternFacts& facts) {
-      return static_cast<double>(2 * facts.lower_tiles.places + 3 * lanes * facts.lower_tiles.slices +
+      return static_cast<double>(2 * facts.lower_tiles.places + 3LL * lanes * facts.lower_tiles.slices +
                                  4LL * facts.rows);
     },
     [](const Csr& matrix) { return make_symmetric_tiles(matrix, best_simd()); }};
