@@ -73,7 +73,7 @@ struct Report {
 forecast::MeasuredRun measured_run(const Report& report, const bench::NpbClass& size, int ranks) {
   const auto& parts = report.median().breakdown;
   const auto products = report.cg.products();
-  const double bytes = static_cast<double>(report.matrix_bytes + 16 * size.rows);
+  const auto bytes = static_cast<double>(report.matrix_bytes + 16 * size.rows);
   return {.ranks = ranks,
           .iterations = products,
           .products = parts.product,
