@@ -13,7 +13,7 @@ namespace ayatori::bench {
 /// A part of a kernel's time.
 struct GridPhase {
   std::string name;
-  double seconds;  ///< mean of the ranks
+  double seconds;  ///< mean of the ranks, or of the slowest
   bool is_communication;
 };
 

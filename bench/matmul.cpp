@@ -19,7 +19,7 @@ namespace {
 struct Plan {
   RankGrid grid;
   std::int64_t panel;
-  bool overlap;
+  const MatmulForm* form;
   std::vector<const LocalProductType*> locals;
 };
 
@@ -28,10 +28,8 @@ Plan make_plan(int ranks, const MatmulOptions& options) {
     throw InputError(fmt::format("matrix product of size {}: choose 1 to 2^31 - 1", options.n));
   if (options.panel < 0 || options.panel > options.n)
     throw InputError(fmt::format("panels of {} columns: choose 1 to {}", options.panel, options.n));
-  if (options.form != "broadcast" && options.form != "overlap")
-    throw InputError(fmt::format("unknown form '{}': choose one of broadcast, overlap", options.form));
   if (options.repetitions < 1) throw InputError("matrix product: at least one repetition");
-  Plan plan{*most_square_grid(ranks), options.panel, options.form == "overlap", {}};
+  Plan plan{*most_square_grid(ranks), options.panel, &find_named(matmul_forms(), options.form, "form"), {}};
   constexpr std::int64_t panels_of_rank = 4;  // enough of them to have most of their travel behind products
   if (plan.panel == 0) {
     plan.panel = options.n;
@@ -101,7 +99,7 @@ MatmulResult time_matmul(const comm::Comm& comm, const MatmulOptions& options) {
   const auto a = block(1);
   const auto b = block(2);
   auto c = block(3);
-  Summa summa(comm, plan.grid, options.n, plan.panel, plan.overlap);
+  Summa summa(comm, plan.grid, options.n, plan.panel, *plan.form);
   const auto expected = expected_of(comm, a, b, options.n);
   std::vector<PhaseTimes> times(plan.locals.size(), PhaseTimes({"total", "product", "exchange"}));
   MatmulResult result{plan.grid, plan.panel, {}};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ayatori/comm/comm.hpp"
+#include "bench/panel_channel.hpp"
 #include "bench/phases.hpp"
 #include "bench/rank_grid.hpp"
 
@@ -13,9 +14,7 @@ namespace ayatori::bench {
 struct MatmulOptions {
   std::int64_t n = 1800;                           ///< matrices are n x n (Tanaka: 1800)
   std::vector<std::string> locals{"own", "blas"};  ///< of local_products(), timed in turns
-  /// broadcast: panels by the communicator's broadcast. overlap: by messages that travel while the product
-  /// with the panel before is computed.
-  std::string form = "overlap";
+  std::string form = "overlap";                    ///< of matmul_forms()
   std::int64_t panel = 0;  ///< columns of A and rows of B that are sent at once; 0: a quarter of a rank's
   int repetitions = 20;
 };

@@ -243,6 +243,18 @@ std::int64_t NpbCg::products() const {
   return std::int64_t{inner_iterations + 1} * size_.iterations;
 }
 
+std::int64_t NpbCg::sums() const {
+  const std::int64_t before = reductions_ == 1 ? 0 : 1;  // (r, r) of the first residual
+  return (before + std::int64_t{inner_iterations} * reductions_ + 1) * size_.iterations;
+}
+
+std::int64_t NpbCg::vector_bytes() const {
+  // As vector_ops.hpp counts them: of an inner iteration, and of what is around them.
+  const std::int64_t inner = reductions_ == 1 ? 12 : 10;
+  const std::int64_t outer = reductions_ == 1 ? 17 : 14;
+  return 8 * size_.rows * (inner_iterations * inner + outer) * size_.iterations;
+}
+
 std::int64_t NpbCg::matrix_bytes() const {
   return comm_.allreduce(matrix_->matrix_bytes(), comm::ReduceOp::sum);
 }

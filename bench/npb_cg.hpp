@@ -71,6 +71,8 @@ class NpbCg {
   double racing_seconds() const { return racing_seconds_; }
   std::int64_t nonzeros() const { return nonzeros_; }  ///< of the whole matrix
   std::int64_t products() const;                       ///< in a run
+  std::int64_t sums() const;                           ///< over ranks, in a run
+  std::int64_t vector_bytes() const;                   ///< that vector operations move in a run, all ranks
   std::int64_t matrix_bytes() const;                   ///< Collective. As stored, all ranks.
   std::int64_t exchanged_bytes() const;                ///< Collective. Sent by all ranks for a product.
 

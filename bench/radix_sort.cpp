@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <parallel/algorithm>
+#include <utility>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/find_named.hpp"
@@ -53,6 +54,10 @@ constexpr std::array distributions{
     KeyDistribution{"sorted", "0, 1, 2, ...", sorted_key},
     KeyDistribution{"reversed", "..., 2, 1, 0", reversed_key},
 };
+
+constexpr std::array forms{
+    RadixSortForm{"two-sided", "one alltoallv", false},
+    RadixSortForm{"one-sided", "every rank puts its keys where they belong in the others' memory", true}};
 
 /// Keys grouped by the rank that they are for.
 template <class Key>
@@ -145,7 +150,7 @@ void time_peers(const comm::Comm& comm, std::span<const Key> mine, Array<Key>& k
 
 template <class Key>
 RadixSortResult time_sort_of(const comm::Comm& comm, const RadixSortOptions& options,
-                             const KeyDistribution& distribution) {
+                             const KeyDistribution& distribution, const RadixSortForm& form) {
   const Range range = split_evenly(options.keys, comm.size(), comm.rank());
   auto mine = comm::agree(comm, [&] { return Array<Key>(range.size()); });
   parallel_for(range.size(), [&](std::int64_t i) {
@@ -155,11 +160,12 @@ RadixSortResult time_sort_of(const comm::Comm& comm, const RadixSortOptions& opt
   PhaseTimes peer_times({"radix sort", "std::sort", "parallel std::sort"});
   auto keys = comm::agree(comm, [&] { return Array<Key>(options.compare ? range.size() : 0); });
   auto scratch = comm::agree(comm, [&] { return Array<Key>(keys.size()); });
+  KeyExchange<Key> exchange(comm, form);
   RadixSortResult result;
   for (int repetition = -1; repetition < options.repetitions; ++repetition) {  // the first warms up
     std::array<double, 5> seconds{};
     comm.barrier();
-    const auto sorted = radix_sort<Key>(comm, mine, options.digit_bits, seconds);
+    const auto sorted = radix_sort<Key>(exchange, mine, options.digit_bits, seconds);
     if (repetition >= 0) times.add(comm, {seconds.begin(), seconds.end()});
     check_sorted<Key>(comm, mine, sorted);
     result.imbalance = imbalance_of<Key>(comm, sorted, options.keys);
@@ -174,46 +180,51 @@ RadixSortResult time_sort_of(const comm::Comm& comm, const RadixSortOptions& opt
 
 }  // namespace
 
+std::span<const RadixSortForm> radix_sort_forms() {
+  return forms;
+}
+
 std::span<const KeyDistribution> key_distributions() {
   return distributions;
 }
 
 template <class Key>
-std::vector<Key> radix_sort(const comm::Comm& comm, std::span<const Key> mine, int digit_bits,
+std::vector<Key> radix_sort(KeyExchange<Key>& exchange, std::span<const Key> mine, int digit_bits,
                             std::span<double> seconds) {
+  const comm::Comm& comm = exchange.comm();
   const ScopedTimer total(seconds[0]);
   Stopwatch watch;
   const auto lap = [&](int phase) {
     seconds[phase] += watch.seconds();
     watch.restart();
   };
-  comm::Gathered<Key> arrived;
+  std::vector<Key> arrived;
   if (comm.size() == 1) {
-    arrived.values.assign(mine.begin(), mine.end());
+    arrived.assign(mine.begin(), mine.end());
     lap(3);
   } else {
     const auto splitters = find_splitters(comm, mine, digit_bits);
     lap(1);
     const auto partition = comm::agree(comm, [&] { return partition_keys(mine, splitters); });
     lap(2);
-    arrived = comm.alltoallv(std::span<const Key>(partition.keys), partition.offsets);
+    arrived = exchange(partition.keys, partition.offsets);
     lap(3);
   }
   comm::agree(comm, [&] {
-    Array<Key> scratch(arrived.values.size());
-    local_radix_sort<Key>(arrived.values, scratch, digit_bits);
+    Array<Key> scratch(arrived.size());
+    local_radix_sort<Key>(arrived, scratch, digit_bits);
   });
   lap(4);
-  return std::move(arrived.values);
+  return arrived;
 }
 
-template std::vector<std::uint32_t> radix_sort(const comm::Comm&, std::span<const std::uint32_t>, int,
-                                               std::span<double>);
-template std::vector<std::uint64_t> radix_sort(const comm::Comm&, std::span<const std::uint64_t>, int,
-                                               std::span<double>);
+template std::vector<std::uint32_t> radix_sort(KeyExchange<std::uint32_t>&, std::span<const std::uint32_t>,
+                                               int, std::span<double>);
+template std::vector<std::uint64_t> radix_sort(KeyExchange<std::uint64_t>&, std::span<const std::uint64_t>,
+                                               int, std::span<double>);
 
 RadixSortResult time_radix_sort(const comm::Comm& comm, const RadixSortOptions& options) {
-  const auto* distribution = comm::agree(comm, [&] {
+  const auto [distribution, form] = comm::agree(comm, [&] {
     if (options.keys < 0)
       throw InputError(fmt::format("{} keys: there cannot be fewer than none", options.keys));
     if (options.key_bits != 32 && options.key_bits != 64)
@@ -221,10 +232,11 @@ RadixSortResult time_radix_sort(const comm::Comm& comm, const RadixSortOptions& 
     if (options.digit_bits != 8 && options.digit_bits != 11)
       throw InputError(fmt::format("digits of {} bits: choose 8 or 11", options.digit_bits));
     if (options.repetitions < 1) throw InputError("radix sort: at least one repetition");
-    return &find_named(key_distributions(), options.distribution, "distribution of keys");
+    return std::pair(&find_named(key_distributions(), options.distribution, "distribution of keys"),
+                     &find_named(radix_sort_forms(), options.form, "form"));
   });
-  return options.key_bits == 32 ? time_sort_of<std::uint32_t>(comm, options, *distribution)
-                                : time_sort_of<std::uint64_t>(comm, options, *distribution);
+  return options.key_bits == 32 ? time_sort_of<std::uint32_t>(comm, options, *distribution, *form)
+                                : time_sort_of<std::uint64_t>(comm, options, *distribution, *form);
 }
 
 }  // namespace ayatori::bench

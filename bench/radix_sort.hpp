@@ -8,6 +8,7 @@
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/comm/comm.hpp"
+#include "bench/key_exchange.hpp"
 #include "bench/phases.hpp"
 
 namespace ayatori::bench {
@@ -26,12 +27,13 @@ struct RadixSortOptions {
   int key_bits = 32;                          ///< 32 or 64
   int digit_bits = 8;                         ///< 8 or 11: buckets of a pass through memory
   std::string distribution = "uniform";       ///< one of key_distributions()
+  std::string form = "two-sided";             ///< one of radix_sort_forms()
   int repetitions = 20;
   bool compare = true;  ///< also time std::sort and its parallel sibling on every rank's keys
 };
 
 struct RadixSortResult {
-  /// total, splitters (counting where ranks begin), partition (by rank), exchange (alltoallv), local sort.
+  /// total, splitters (counting where ranks begin), partition (by rank), exchange, local sort.
   std::vector<Phase> phases;
   double keys_per_second = 0;  ///< of all ranks, by the median
   double imbalance = 0;        ///< keys of the fullest rank over the mean, less 1
@@ -39,11 +41,12 @@ struct RadixSortResult {
   std::vector<Phase> peers;
 };
 
-/// Collective. Sorts `mine` over all ranks: what rank r is given back is sorted and not above what r + 1 is
-/// given. Ranks end with keys / ranks each, to a hundredth of that, however the keys are distributed; equal
-/// keys may be on several ranks. `seconds`, of five phases as in RadixSortResult, is added to.
+/// Collective. Sorts `mine` over all ranks of the exchange: what rank r is given back is sorted and not above
+/// what r + 1 is given. Ranks end with keys / ranks each, to a hundredth of that, however the keys are
+/// distributed; equal keys may be on several ranks. `seconds`, of five phases as in RadixSortResult, is added
+/// to.
 template <class Key>
-std::vector<Key> radix_sort(const comm::Comm& comm, std::span<const Key> mine, int digit_bits,
+std::vector<Key> radix_sort(KeyExchange<Key>& exchange, std::span<const Key> mine, int digit_bits,
                             std::span<double> seconds);
 
 /// Collective. Radix sort over all ranks (Tanaka et al.), timed and verified: order within and across ranks,

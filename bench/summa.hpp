@@ -1,12 +1,12 @@
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/base/range.hpp"
 #include "ayatori/comm/comm.hpp"
 #include "bench/local_matmul.hpp"
+#include "bench/panel_channel.hpp"
 #include "bench/rank_grid.hpp"
 
 namespace ayatori::bench {
@@ -33,7 +33,8 @@ struct SummaSeconds {
 class Summa {
  public:
   /// Collective. See MatmulOptions.
-  Summa(const comm::Comm& comm, const RankGrid& grid, std::int64_t n, std::int64_t panel, bool overlap);
+  Summa(const comm::Comm& comm, const RankGrid& grid, std::int64_t n, std::int64_t panel,
+        const MatmulForm& form);
 
   /// Collective. `c` is overwritten.
   SummaSeconds multiply(const MatrixBlock& a, const MatrixBlock& b, MatrixBlock& c,
@@ -46,29 +47,14 @@ class Summa {
     int column;
     int row;
   };
-  /// A panel's parts as this rank has them: its own, or a copy.
-  struct Parts {
-    const double* a = nullptr;
-    std::int64_t a_row = 0;
-    const double* b = nullptr;
-    std::int64_t b_row = 0;
-  };
-  struct Buffers {
-    Array<double> a;
-    Array<double> b;
-    Parts parts;
-    std::vector<comm::Request> requests;
-  };
 
-  void start(const Panel& panel, const MatrixBlock& a, const MatrixBlock& b, Buffers& buffers) const;
-  void send(const comm::Comm& comm, std::span<double> values, int root, Buffers& buffers) const;
-  void progress();
+  void start(std::int64_t turn, const MatrixBlock& a, const MatrixBlock& b);
+  LocalProduct product_of(std::int64_t turn, const MatrixBlock& a, const MatrixBlock& b, MatrixBlock& c);
 
-  comm::Comm along_row_;
-  comm::Comm along_column_;
   bool overlap_;
+  PanelChannel along_row_;     ///< of parts of A
+  PanelChannel along_column_;  ///< of parts of B
   std::vector<Panel> panels_;
-  std::array<Buffers, 2> buffers_;
 };
 
 }  // namespace ayatori::bench

@@ -33,8 +33,16 @@ struct GridSetup {
   std::string unit;  ///< of its rate
 };
 
-/// Adds the kernel's options to `command`.
+/// Each adds its kernel's options to `command`.
 GridSetup grid_npb_cg(CLI::App& command);
+GridSetup grid_laplace(CLI::App& command);
+GridSetup grid_matmul(CLI::App& command);
+GridSetup grid_radix_sort(CLI::App& command);
+GridSetup grid_stream(CLI::App& command);
+
+/// Runs that a point of a grid is the median of.
+inline constexpr int grid_repetitions = 5;
+void add_grid_repetitions(CLI::App& command, int& repetitions);
 
 /// Options that every subcommand has.
 struct BenchOptions {

@@ -21,7 +21,12 @@ struct GridEntry {
   GridSetup (*add)(CLI::App& command);
 };
 
-constexpr std::array<GridEntry, 1> kernels{{{"npb-cg", "CG of the NAS parallel benchmarks", grid_npb_cg}}};
+constexpr std::array kernels{
+    GridEntry{"npb-cg", "CG of the NAS parallel benchmarks", grid_npb_cg},
+    GridEntry{"laplace", "Jacobi sweeps of the 5-point Laplace operator", grid_laplace},
+    GridEntry{"matmul", "Dense matrix product (SUMMA)", grid_matmul},
+    GridEntry{"radix-sort", "Sort of integers", grid_radix_sort},
+    GridEntry{"stream", "Memory bandwidth", grid_stream}};
 
 struct Arguments {
   GridSetup kernel;
@@ -104,6 +109,13 @@ int run_grid(const comm::Comm& world, const Arguments& arguments) {
 }
 
 }  // namespace
+
+void add_grid_repetitions(CLI::App& command, int& repetitions) {
+  repetitions = grid_repetitions;
+  command.add_option("--repetitions", repetitions, "Runs that a point is the median of")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
 
 void add_bench_grid(CLI::App& bench, Run& run) {
   CLI::App* grid = bench.add_subcommand("grid", "A kernel with every number of ranks and threads that fits");

@@ -56,6 +56,18 @@ int run_laplace(const comm::Comm& world, const Arguments& arguments) {
   return 0;
 }
 
+void add_options(CLI::App& command, bench::LaplaceOptions& options) {
+  command.add_option("--n", options.n, "Rows and columns of points")->capture_default_str();
+  command.add_option("--sweeps", options.sweeps, "Sweeps in a repetition")->capture_default_str();
+  command
+      .add_option(
+          "--depth", options.depth,
+          "Sweeps from exchange to exchange, in one pass through memory; 0: the fastest of 1, 2, 4, ...")
+      ->capture_default_str();
+  command.add_option("--form", options.form, "Exchange: " + names_of(bench::laplace_forms()))
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void add_bench_laplace(CLI::App& bench, Run& run) {
@@ -63,21 +75,32 @@ void add_bench_laplace(CLI::App& bench, Run& run) {
   auto& options = arguments->options;
   options.stream_elements = 4'000'000;
   CLI::App* command = bench.add_subcommand("laplace", "Jacobi sweeps of the 5-point Laplace operator");
-  command->add_option("--n", options.n, "Rows and columns of points")->capture_default_str();
-  command->add_option("--sweeps", options.sweeps, "Sweeps in a repetition")->capture_default_str();
-  command
-      ->add_option(
-          "--depth", options.depth,
-          "Sweeps from exchange to exchange, in one pass through memory; 0: the fastest of 1, 2, 4, ...")
-      ->capture_default_str();
-  command->add_option("--form", options.form, "Exchange: " + names_of(bench::laplace_forms()))
-      ->capture_default_str();
+  add_options(*command, options);
   command
       ->add_option("--elements", options.stream_elements,
                    "Doubles per vector and rank of a STREAM run in turns; 0: none")
       ->capture_default_str();
   add_bench_options(*command, arguments->bench);
   set_run(*command, run, arguments, run_laplace);
+}
+
+GridSetup grid_laplace(CLI::App& command) {
+  auto options = std::make_shared<bench::LaplaceOptions>();
+  add_options(command, *options);
+  add_grid_repetitions(command, options->repetitions);
+  return {[options] {
+            find_named(bench::laplace_forms(), options->form, "form");
+            return fmt::format("laplace, n = {}, {}", options->n, options->form);
+          },
+          [options](const comm::Comm& comm) {
+            const auto result = bench::time_laplace(comm, *options);
+            const double points = static_cast<double>(options->n) * static_cast<double>(options->n);
+            return bench::GridSample{result.phases[0].seconds.median, 1e-6 * result.updates_per_second,
+                                     2 * sizeof(double) * points, grid_phases(result.phases, {"exchange"}),
+                                     fmt::format("{} x {} ranks, {} sweeps a pass", result.grid.rows,
+                                                 result.grid.columns, result.depth)};
+          },
+          "M upd./s"};
 }
 
 }  // namespace ayatori::cli

@@ -57,23 +57,50 @@ int run_matmul(const comm::Comm& world, const Arguments& arguments) {
   return 0;
 }
 
+void add_options(CLI::App& command, bench::MatmulOptions& options) {
+  command.add_option("--n", options.n, "Rows and columns")->capture_default_str();
+  command.add_option("--form", options.form, "How panels travel: " + names_of(bench::matmul_forms()))
+      ->capture_default_str();
+  command.add_option("--panel", options.panel, "Columns of A sent at once; 0: a quarter of a rank's")
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void add_bench_matmul(CLI::App& bench, Run& run) {
   auto arguments = std::make_shared<Arguments>();
-  auto& options = arguments->options;
   CLI::App* command = bench.add_subcommand("matmul", "Dense matrix product over all ranks (SUMMA)");
-  command->add_option("--n", options.n, "Rows and columns")->capture_default_str();
+  add_options(*command, arguments->options);
   command->add_option("--local", arguments->locals,
                       "Local product: " + names_of(bench::local_products()) +
                           "; may be repeated: then in turns (own and blas if none is named)");
-  command
-      ->add_option("--form", options.form, "broadcast, or overlap: panels travel while products are computed")
-      ->capture_default_str();
-  command->add_option("--panel", options.panel, "Columns of A sent at once; 0: a quarter of a rank's")
-      ->capture_default_str();
   add_bench_options(*command, arguments->bench);
   set_run(*command, run, arguments, run_matmul);
+}
+
+GridSetup grid_matmul(CLI::App& command) {
+  auto options = std::make_shared<bench::MatmulOptions>();
+  auto local = std::make_shared<std::string>("own");
+  add_options(command, *options);
+  command.add_option("--local", *local, "Local product: " + names_of(bench::local_products()))
+      ->capture_default_str();
+  add_grid_repetitions(command, options->repetitions);
+  return {[options, local] {
+            find_named(bench::matmul_forms(), options->form, "form");
+            find_named(bench::local_products(), *local, "local product");
+            options->locals = {*local};
+            return fmt::format("matmul, n = {}, {}", options->n, options->form);
+          },
+          [options](const comm::Comm& comm) {
+            const auto result = bench::time_matmul(comm, *options);
+            const auto& timing = result.timings.front();
+            const double elements = static_cast<double>(options->n) * static_cast<double>(options->n);
+            return bench::GridSample{timing.phases[0].seconds.median, 1e-9 * timing.flops_per_second,
+                                     3 * sizeof(double) * elements, grid_phases(timing.phases, {"exchange"}),
+                                     fmt::format("{} x {} ranks, panels of {}, {}", result.grid.rows,
+                                                 result.grid.columns, result.panel, timing.local)};
+          },
+          "Gflop/s"};
 }
 
 }  // namespace ayatori::cli

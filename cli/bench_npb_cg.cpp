@@ -6,6 +6,8 @@
 #include "ayatori/comm/threads.hpp"
 #include "bench/npb_cg.hpp"
 #include "cli/bench.hpp"
+#include "cli/bound_report.hpp"
+#include "cli/machine_profile.hpp"
 #include "cli/stream_report.hpp"
 
 namespace ayatori::cli {
@@ -22,6 +24,7 @@ struct CgArguments {
 struct Arguments {
   CgArguments cg;
   std::int64_t elements = 4'000'000;
+  std::string profile = "auto";
   BenchOptions bench;
 };
 
@@ -56,6 +59,7 @@ struct Report {
   bench::StreamResult stream;
   std::int64_t matrix_bytes;
   std::int64_t exchanged_bytes;
+  std::vector<forecast::PhaseLimit> limits;  ///< of the run that is the median
 
   const bench::NpbCgRun& median() const { return runs[runs.size() / 2]; }
   /// Bytes of the matrix per second of the products.
@@ -64,6 +68,24 @@ struct Report {
            median().breakdown.product;
   }
 };
+
+/// What a run took, for the limits of its phases: the matrix as stored, x and y once at STREAM's triad.
+forecast::MeasuredRun measured_run(const Report& report, const bench::NpbClass& size, int ranks) {
+  const auto& parts = report.median().breakdown;
+  const auto products = report.cg.products();
+  const auto bytes = static_cast<double>(report.matrix_bytes + 16 * size.rows);
+  return {.ranks = ranks,
+          .iterations = products,
+          .products = parts.product,
+          .halo = parts.exchange,
+          .reductions = parts.reductions,
+          .vectors = std::max(0.0, parts.vectors),
+          .product_limit = bytes / report.stream.triad.median,
+          .product_bytes = bytes,
+          .vector_bytes = static_cast<double>(report.cg.vector_bytes()) / static_cast<double>(products),
+          .sums = report.cg.sums(),
+          .halo_bytes = report.exchanged_bytes};
+}
 
 void print_race(const bench::NpbCg& cg) {
   for (const auto& entry : cg.race()) {
@@ -92,6 +114,7 @@ void print_report(const Report& report, const bench::NpbClass& size, int ranks, 
              "the matrix ({:.1f} MB) streams at {:.1f} GB/s, {:.0f} % of STREAM's triad, {:.1f} GB/s\n",
              1e-6 * static_cast<double>(report.matrix_bytes), 1e-9 * report.product_rate(),
              100 * report.product_rate() / report.stream.triad.median, 1e-9 * report.stream.triad.median);
+  fmt::print(stderr, "{}", limit_words(report.limits));
 }
 
 Json report_json(const Report& report, const bench::NpbClass& size, int ranks, int threads) {
@@ -111,6 +134,7 @@ Json report_json(const Report& report, const bench::NpbClass& size, int ranks, i
             {"exchanged_bytes", report.exchanged_bytes},
             {"products", cg.products()},
             {"stream_gigabytes_per_second", stream_json(report.stream)},
+            {"limits", limit_json(report.limits)},
             {"race", Json::array()},
             {"runs", Json::array()}};
   for (const auto& entry : cg.race())
@@ -131,11 +155,13 @@ int run_npb_cg(const comm::Comm& world, const Arguments& arguments) {
     return bench::npb_class(arguments.cg.size);
   });
   const int threads = comm::set_threads(world, arguments.bench.threads);
+  const auto profile = find_profile(world, arguments.profile).profile;
   const auto stream = bench::stream(world, arguments.elements, 5);
   bench::NpbCg cg(world, size, arguments.cg.cg);
-  Report report{cg, {}, stream, cg.matrix_bytes(), cg.exchanged_bytes()};
+  Report report{cg, {}, stream, cg.matrix_bytes(), cg.exchanged_bytes(), {}};
   for (int k = 0; k < arguments.bench.repetitions; ++k) report.runs.push_back(cg.run());
   std::ranges::sort(report.runs, {}, &bench::NpbCgRun::seconds);
+  report.limits = forecast::find_limits(measured_run(report, size, world.size()), profile.get());
   if (world.rank() == 0) print_report(report, size, world.size(), threads);
   write_json(world, arguments.bench.json, report_json(report, size, world.size(), threads));
   return 0;
@@ -151,6 +177,10 @@ void add_bench_npb_cg(CLI::App& bench, Run& run) {
   add_options(*command, arguments->cg);
   command->add_option("--elements", arguments->elements, "Doubles per STREAM vector and rank")
       ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--profile", arguments->profile,
+                   "Machine profile, for the limits of messages: auto, none, a file, or a published one")
       ->capture_default_str();
   add_bench_options(*command, arguments->bench);
   set_run(*command, run, arguments, run_npb_cg);

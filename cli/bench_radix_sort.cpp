@@ -46,6 +46,7 @@ int run_sort(const comm::Comm& world, const Arguments& arguments) {
             {"key_bits", options.key_bits},
             {"digit_bits", options.digit_bits},
             {"distribution", options.distribution},
+            {"form", options.form},
             {"seconds", phases_json(result.phases)},
             {"keys_per_second", result.keys_per_second},
             {"imbalance", result.imbalance},
@@ -54,25 +55,52 @@ int run_sort(const comm::Comm& world, const Arguments& arguments) {
   return 0;
 }
 
+void add_options(CLI::App& command, bench::RadixSortOptions& options) {
+  command.add_option("--keys", options.keys, "Keys of all ranks together; 4M is 4 * 2^20")
+      ->transform(CLI::AsSizeValue(false))
+      ->capture_default_str();
+  command.add_option("--key-bits", options.key_bits, "32 or 64")->capture_default_str();
+  command.add_option("--digit-bits", options.digit_bits, "Digits of a pass through memory: 8 or 11")
+      ->capture_default_str();
+  command
+      .add_option("--distribution", options.distribution,
+                  "Distribution of the keys: " + names_of(bench::key_distributions()))
+      ->capture_default_str();
+  command.add_option("--form", options.form, "How keys travel: " + names_of(bench::radix_sort_forms()))
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void add_bench_radix_sort(CLI::App& bench, Run& run) {
   auto arguments = std::make_shared<Arguments>();
-  auto& options = arguments->options;
   CLI::App* command = bench.add_subcommand("radix-sort", "Sort integers over all ranks");
-  command->add_option("--keys", options.keys, "Keys of all ranks together; 4M is 4 * 2^20")
-      ->transform(CLI::AsSizeValue(false))
-      ->capture_default_str();
-  command->add_option("--key-bits", options.key_bits, "32 or 64")->capture_default_str();
-  command->add_option("--digit-bits", options.digit_bits, "Digits of a pass through memory: 8 or 11")
-      ->capture_default_str();
-  command
-      ->add_option("--distribution", options.distribution,
-                   "Distribution of the keys: " + names_of(bench::key_distributions()))
-      ->capture_default_str();
+  add_options(*command, arguments->options);
   command->add_flag("--no-compare", arguments->no_compare, "Leave out std::sort and its parallel sibling");
   add_bench_options(*command, arguments->bench);
   set_run(*command, run, arguments, run_sort);
+}
+
+GridSetup grid_radix_sort(CLI::App& command) {
+  auto options = std::make_shared<bench::RadixSortOptions>();
+  options->compare = false;
+  add_options(command, *options);
+  add_grid_repetitions(command, options->repetitions);
+  return {[options] {
+            find_named(bench::key_distributions(), options->distribution, "distribution of keys");
+            find_named(bench::radix_sort_forms(), options->form, "form");
+            return fmt::format("radix sort of {} keys, {}, {}", options->keys, options->distribution,
+                               options->form);
+          },
+          [options](const comm::Comm& comm) {
+            const auto result = bench::time_radix_sort(comm, *options);
+            const double bytes = static_cast<double>(options->keys) * options->key_bits / 8;
+            return bench::GridSample{
+                result.phases[0].seconds.median, 1e-6 * result.keys_per_second, 2 * bytes,
+                grid_phases(result.phases, {"splitters", "exchange"}),
+                fmt::format("fullest rank {:.2f} % above the mean", 100 * result.imbalance)};
+          },
+          "M keys/s"};
 }
 
 }  // namespace ayatori::cli

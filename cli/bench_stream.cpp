@@ -41,4 +41,33 @@ void add_bench_stream(CLI::App& bench, Run& run) {
   set_run(*command, run, arguments, run_stream);
 }
 
+GridSetup grid_stream(CLI::App& command) {
+  struct StreamArguments {
+    std::int64_t total = 20'000'000;
+    int repetitions = 0;
+  };
+  auto arguments = std::make_shared<StreamArguments>();
+  command.add_option("--total", arguments->total, "Doubles per vector, all ranks together")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_grid_repetitions(command, arguments->repetitions);
+  return {[arguments] { return fmt::format("STREAM, vectors of {} doubles", arguments->total); },
+          [arguments](const comm::Comm& comm) {
+            const std::int64_t elements = (arguments->total - 1) / comm.size() + 1;  // of a rank
+            const auto rates = bench::stream(comm, elements, arguments->repetitions);
+            const double doubles = static_cast<double>(elements) * comm.size();
+            bench::GridSample sample{0, 1e-9 * rates.triad.median, 3 * sizeof(double) * doubles, {}, ""};
+            const auto add = [&](const char* name, double bytes, const Spread& rate) {
+              sample.phases.push_back({name, bytes * doubles / rate.median, false});
+              sample.seconds += sample.phases.back().seconds;
+            };
+            add("copy", 16, rates.copy);
+            add("scale", 16, rates.scale);
+            add("add", 24, rates.add);
+            add("triad", 24, rates.triad);
+            return sample;
+          },
+          "GB/s"};
+}
+
 }  // namespace ayatori::cli

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "cli/bench.hpp"
 
 namespace ayatori::cli {
@@ -17,6 +19,16 @@ nlohmann::ordered_json phases_json(const std::vector<bench::Phase>& phases) {
   auto json = nlohmann::ordered_json::object();
   for (const auto& [name, seconds] : phases) json[name] = spread_json(seconds);
   return json;
+}
+
+std::vector<bench::GridPhase> grid_phases(const std::vector<bench::Phase>& phases,
+                                          std::initializer_list<std::string_view> communication) {
+  std::vector<bench::GridPhase> parts;
+  for (auto phase = phases.begin() + 1; phase != phases.end(); ++phase) {
+    const bool communicates = std::ranges::find(communication, phase->name) != communication.end();
+    parts.push_back({phase->name, phase->seconds.median, communicates});
+  }
+  return parts;
 }
 
 }  // namespace ayatori::cli

@@ -9,6 +9,7 @@
 #include "ayatori/forecast/bound.hpp"
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/tuning/report_json.hpp"
+#include "cli/bound_report.hpp"
 
 namespace ayatori::cli {
 
@@ -93,14 +94,7 @@ forecast::MeasuredRun measured_run(const SolveRun& run) {
 /// How far every phase is from its limit, and what bounds the iterations.
 std::string bound_words(const SolveRun& run) {
   if (run.report.iterations == 0) return "";
-  const auto phases = forecast::find_limits(measured_run(run), run.machine.get());
-  std::string text;
-  for (const auto& phase : phases) {
-    text += text.empty() ? "Iterating: " : ", ";
-    text += fmt::format("{} {:.3g} s", phase.name, phase.seconds);
-    if (phase.limit) text += fmt::format(" ({:.1f} times the limit)", phase.distance());
-  }
-  return fmt::format("{}.\n{}\n", text, forecast::bound_sentence(phases));
+  return limit_words(forecast::find_limits(measured_run(run), run.machine.get()));
 }
 
 nlohmann::ordered_json collectives_json(const CollectiveCalls& collectives) {

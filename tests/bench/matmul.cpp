@@ -89,14 +89,15 @@ TEST(Matmul, SummaIsTheSerialProduct) {
     find_named(local_products(), "reference", "local product")
         .run({n, n, n, a.values.data(), n, b.values.data(), n, expected.data(), n});
     for (const std::int64_t panel : {std::int64_t{1}, std::int64_t{4}, n}) {
-      for (const bool overlap : {false, true}) {
+      for (const MatmulForm& form : matmul_forms()) {
         auto c = random_block(n, grid, comm.rank(), 3);
-        Summa summa(comm, grid, n, panel, overlap);
+        Summa summa(comm, grid, n, panel, form);
         summa.multiply(random_block(n, grid, comm.rank(), 1), random_block(n, grid, comm.rank(), 2), c,
                        local_products().front());
         for (std::int64_t i = c.rows.begin; i < c.rows.end; ++i) {
           for (std::int64_t j = c.columns.begin; j < c.columns.end; ++j)
-            ASSERT_NEAR(c.row(i)[j - c.columns.begin], expected[i * n + j], 1e-14) << n << " " << panel;
+            ASSERT_NEAR(c.row(i)[j - c.columns.begin], expected[i * n + j], 1e-14)
+                << n << " " << panel << " " << form.name;
         }
       }
     }
@@ -104,11 +105,11 @@ TEST(Matmul, SummaIsTheSerialProduct) {
 }
 
 TEST(Matmul, IsTimedAndVerified) {
-  for (const char* form : {"broadcast", "overlap"}) {
+  for (const MatmulForm& form : matmul_forms()) {
     MatmulOptions options;
     options.n = 65;
     options.repetitions = 2;
-    options.form = form;
+    options.form = form.name;
     const auto result = time_matmul(comm::Comm::world(), options);
     ASSERT_EQ(result.timings.size(), 2U);
     for (const auto& timing : result.timings) {

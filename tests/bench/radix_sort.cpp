@@ -16,13 +16,13 @@ namespace {
 
 /// Sorts `all` over the ranks, given out in blocks of uneven size, and compares with std::sort.
 template <class Key>
-void expect_sorted(const std::vector<Key>& all, int digit_bits) {
-  const auto comm = comm::Comm::world();
+void expect_sorted(const std::vector<Key>& all, int digit_bits, KeyExchange<Key>& exchange) {
+  const comm::Comm& comm = exchange.comm();
   const auto n = static_cast<std::int64_t>(all.size());
   const auto begin = [&](int rank) { return n * rank * rank / (comm.size() * comm.size()); };
   const std::span<const Key> mine(all.data() + begin(comm.rank()), all.data() + begin(comm.rank() + 1));
   std::array<double, 5> seconds{};
-  const auto sorted = radix_sort<Key>(comm, mine, digit_bits, seconds);
+  const auto sorted = radix_sort<Key>(exchange, mine, digit_bits, seconds);
   auto expected = all;
   std::sort(expected.begin(), expected.end());
   const auto gathered = comm.allgatherv(std::span<const Key>(sorted));
@@ -40,11 +40,15 @@ std::vector<Key> keys_of(const KeyDistribution& distribution, std::int64_t n) {
 }
 
 TEST(RadixSort, EveryDistributionAndSize) {
-  for (const auto& distribution : key_distributions()) {
-    for (const std::int64_t n : {0, 1, 2, 3, 7, 33, 1000, 30011}) {
-      SCOPED_TRACE(testing::Message() << distribution.name << " " << n);
-      expect_sorted(keys_of<std::uint32_t>(distribution, n), 8);
-      expect_sorted(keys_of<std::uint64_t>(distribution, n), 11);
+  for (const auto& form : radix_sort_forms()) {
+    KeyExchange<std::uint32_t> narrow(comm::Comm::world(), form);
+    KeyExchange<std::uint64_t> wide(comm::Comm::world(), form);
+    for (const auto& distribution : key_distributions()) {
+      for (const std::int64_t n : {0, 1, 2, 3, 7, 33, 1000, 30011}) {
+        SCOPED_TRACE(testing::Message() << form.name << " " << distribution.name << " " << n);
+        expect_sorted(keys_of<std::uint32_t>(distribution, n), 8, narrow);
+        expect_sorted(keys_of<std::uint64_t>(distribution, n), 11, wide);
+      }
     }
   }
 }
@@ -56,7 +60,8 @@ TEST(RadixSort, LargestAndSmallestKeys) {
     keys.push_back(i % 2);
     keys.push_back(std::uint64_t{1} << (i % 64));
   }
-  expect_sorted(keys, 8);
+  KeyExchange<std::uint64_t> exchange(comm::Comm::world(), radix_sort_forms().front());
+  expect_sorted(keys, 8, exchange);
 }
 
 TEST(RadixSort, OfOneRankOnOneAndTwoThreads) {
@@ -114,6 +119,7 @@ TEST(RadixSort, RejectsWhatCannotBe) {
   rejected([](RadixSortOptions& options) { options.digit_bits = 9; });
   rejected([](RadixSortOptions& options) { options.repetitions = 0; });
   rejected([](RadixSortOptions& options) { options.distribution = "no-such"; });
+  rejected([](RadixSortOptions& options) { options.form = "no-such"; });
 }
 
 }  // namespace

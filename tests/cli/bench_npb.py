@@ -22,6 +22,11 @@ class BenchNpb(CommandTest):
         self.assertEqual((result["kernel"], result["reductions"]), ("symmetric", 1))
         self.assertEqual(result["race"], [])
         self.assertEqual(len(result["runs"]), 2)
+        phases = result["limits"]["phases"]
+        self.assertEqual(set(phases), {"products", "vector operations"} | ({"halo exchanges", "reductions"} if RANKS > 1 else set()))
+        self.assertGreater(phases["products"]["limit"], 0)
+        self.assertIn(result["limits"]["sentence"], said)
+        self.assertIn("What bounds it: ", result["limits"]["sentence"])
         for run in result["runs"]:
             self.assertAlmostEqual(run["zeta"], 8.5971775078648, delta=1e-9)
             self.assertGreater(run["mops"], 0)
@@ -67,6 +72,24 @@ class BenchNpb(CommandTest):
             self.assertIn(finding["sentence"], done.stderr)
         xml.etree.ElementTree.parse(self.folder / "grid.svg")
         self.assert_no_leftovers("grid.json", "grid.svg")
+
+    def test_grid_of_other_kernels(self):
+        cases = {"laplace": (["--n", 40, "--sweeps", 4, "--depth", 2, "--form", "one-sided-overlap"], ["compute", "exchange"]),
+                 "matmul": (["--n", 50, "--form", "one-sided", "--local", "blas"], ["product", "exchange"]),
+                 "radix-sort": (["--keys", "2k", "--form", "one-sided"],
+                                ["splitters", "partition", "exchange", "local sort"]),
+                 "stream": (["--total", 5000], ["copy", "scale", "add", "triad"])}
+        for kernel, (options, phases) in cases.items():
+            done = self.run_ayatori("bench", "grid", kernel, *options, "--threads", 1, "--ranks", RANKS, "--elements", 2000,
+                                    "--repetitions", 1, "--json", "grid.json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            point, = json.loads((self.folder / "grid.json").read_text())["points"]
+            self.assertEqual((point["ranks"], list(point["phases"])), (RANKS, phases))
+            self.assertGreater(min(point["seconds"], point["rate"], point["data_bytes"]), 0)
+        for bad in (("matmul", "--form"), ("matmul", "--local"), ("laplace", "--form"), ("radix-sort", "--form")):
+            done = self.run_ayatori("bench", "grid", *bad, "no-such")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("no-such", done.stderr)
 
     def test_grid_rejects(self):
         for options in (("--ranks", RANKS + 1), ("--threads", 0), ("--ranks", "two"), ("--no-such",)):

@@ -55,6 +55,27 @@ inline Csr random_csr(std::int32_t rows, std::int32_t columns, double density, s
   return csr(rows, columns, std::move(entries));
 }
 
+/// Symmetric, with entries at so many random places below the diagonal and their images, and a diagonal of
+/// which every fifth entry is missing.
+inline Csr random_symmetric_csr(std::int32_t n, std::int64_t below, std::uint64_t seed) {
+  std::vector<Entry> entries;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (i % 5 != 0) entries.push_back({i, i, test_value(seed, i)});
+  }
+  for (std::int64_t k = 0; k < below; ++k) {
+    const auto draw = [&](std::int64_t which) {
+      return static_cast<std::int64_t>(random_bits(seed, static_cast<std::uint64_t>(2 * k + which)) %
+                                       static_cast<std::uint64_t>(n));
+    };
+    const auto [j, i] = std::minmax({draw(0), draw(1)});
+    if (i == j) continue;
+    const double value = test_value(seed, i * n + j);
+    entries.push_back({i, j, value});
+    entries.push_back({j, i, value});
+  }
+  return csr(n, n, std::move(entries));
+}
+
 /// Dense Size x Size blocks on three block diagonals, cut off at `rows` and `columns`.
 inline Csr block_csr(std::int32_t rows, std::int32_t columns, std::int64_t size) {
   std::vector<Entry> entries;
@@ -98,6 +119,7 @@ inline std::vector<NamedCsr> awkward_csr() {
     if (i != 1000) arrow.push_back({i, 1000, test_value(4, i)});
   }
   add("dense row and column, symmetric", csr(3000, 3000, arrow));
+  add("random, symmetric, of several tiles", random_symmetric_csr(2300, 9000, 7));
   std::vector<Entry> gaps;
   for (std::int64_t i = 0; i < 5000; i += 7) gaps.push_back({i, i * 3, 1.5});
   add("empty rows", csr(5000, 15000, gaps));

@@ -12,12 +12,13 @@
 #include "ayatori/base/random.hpp"
 #include "ayatori/sparse/kernels/merge_rows.hpp"
 #include "ayatori/sparse/kernels/mirror.hpp"
+#include "ayatori/sparse/kernels/tiles.hpp"
 
 namespace ayatori::sparse {
 
 namespace {
 
-constexpr std::int64_t window_rows = 384;           // whole slices and whole blocks of every size
+constexpr std::int64_t window_rows = 384;           // whole slices, blocks of every size and tiles
 constexpr std::int64_t whole_nonzeros = 1LL << 15;  // a matrix with so few is looked at whole
 constexpr std::int64_t most_step = 32;              // at least one window of so many is looked at
 
@@ -28,6 +29,8 @@ struct Counts {
   std::array<std::int64_t, 3> blocks{};
   std::int64_t runs = 0;
   std::int64_t outside_runs = 0;
+  TileCounts whole_tiles;
+  TileCounts lower_tiles;
   std::int64_t longest_gap = 0;
 
   void add(const Counts& other) {
@@ -36,6 +39,8 @@ struct Counts {
     for (std::size_t b = 0; b < blocks.size(); ++b) blocks[b] += other.blocks[b];
     runs += other.runs;
     outside_runs += other.outside_runs;
+    whole_tiles.add(other.whole_tiles);
+    lower_tiles.add(other.lower_tiles);
     longest_gap = std::max(longest_gap, other.longest_gap);
   }
 };
@@ -57,7 +62,9 @@ class Examination {
     for (std::int64_t i = rows.begin; i < rows.end; ++i) look_at_row(i, counts);
     counts.blocks = {count_blocks<2>(rows), count_blocks<3>(rows), count_blocks<4>(rows)};
     count_runs(rows, counts);
+    counts.whole_tiles = tiles_of(rows, whole_form);
     if (symmetric_.load(std::memory_order_relaxed) && !has_mirror_images(matrix_, rows)) symmetric_ = false;
+    if (symmetric_.load(std::memory_order_relaxed)) counts.lower_tiles = tiles_of(rows, lower_form);
     return counts;
   }
 
@@ -92,6 +99,10 @@ class Examination {
     for (std::int64_t i = rows.begin; i < rows.end; i += Size)
       for_each_block<Size>(matrix_, i, [&](auto&&...) { ++blocks; });
     return blocks;
+  }
+
+  TileCounts tiles_of(Range rows, const TileForm& form) const {
+    return count_tiles(find_segments(matrix_, rows, form.lower), form.lanes);
   }
 
   void count_runs(Range rows, Counts& counts) const {
@@ -147,6 +158,7 @@ PatternFacts pattern_facts(const Csr& matrix) {
   const std::int64_t windows = (matrix.rows + window_rows - 1) / window_rows;
   Examination examination(matrix);
   Counts counts;
+  FirstException exception;
 #pragma omp parallel num_threads(threads_for(facts.nonzeros / step))
   {
     Counts own;
@@ -155,11 +167,14 @@ PatternFacts pattern_facts(const Csr& matrix) {
       const auto place = static_cast<std::int64_t>(random_bits(0, static_cast<std::uint64_t>(w)) %
                                                    static_cast<std::uint64_t>(std::min(step, windows - w)));
       const std::int64_t first = (w + place) * window_rows;
-      own.add(examination.look_at({first, std::min<std::int64_t>(first + window_rows, matrix.rows)}));
+      exception.guard([&] {
+        own.add(examination.look_at({first, std::min<std::int64_t>(first + window_rows, matrix.rows)}));
+      });
     }
 #pragma omp critical(ayatori_pattern_facts)
     counts.add(own);
   }
+  exception.rethrow();
 
   const double scale =
       counts.nonzeros == 0 ? 0 : static_cast<double>(facts.nonzeros) / static_cast<double>(counts.nonzeros);
@@ -172,6 +187,11 @@ PatternFacts pattern_facts(const Csr& matrix) {
   for (std::size_t b = 0; b < counts.blocks.size(); ++b) facts.blocks[b] = scaled(counts.blocks[b]);
   facts.runs = scaled(counts.runs);
   facts.outside_runs = scaled(counts.outside_runs);
+  const auto scaled_tiles = [&](const TileCounts& tiles) {
+    return TileCounts{scaled(tiles.tiles), scaled(tiles.slices), scaled(tiles.places)};
+  };
+  facts.whole_tiles = scaled_tiles(counts.whole_tiles);
+  if (examination.symmetric()) facts.lower_tiles = scaled_tiles(counts.lower_tiles);
   facts.gaps_fit_16_bits = counts.longest_gap < (1 << 16);
   facts.symmetric = examination.symmetric();
   return facts;

@@ -13,6 +13,24 @@ inline constexpr std::int64_t sell_window = 512;
 /// Lanes of a slice that a diagonal must fill to be a run of the kernel run-sell.
 inline constexpr int least_run = 4;
 
+/// Rows and columns of a tile of the kernels sell-tiles and symmetric-tiles. Elements of x (and y) of so many
+/// columns leave room in a first cache of 32 KB or nearly so; rows are counted by 8 bits.
+inline constexpr std::int64_t tile_rows = 192;
+inline constexpr std::int32_t tile_columns = 2048;
+
+/// What a format by tiles stores.
+struct TileCounts {
+  std::int64_t tiles = 0;   ///< that hold an entry
+  std::int64_t slices = 0;  ///< of rows side by side in a tile
+  std::int64_t places = 0;  ///< entries and padding
+
+  void add(const TileCounts& other) {
+    tiles += other.tiles;
+    slices += other.slices;
+    places += other.places;
+  }
+};
+
 /// What decides how many bytes a storage format needs for a matrix. Plain data.
 struct PatternFacts {
   std::int32_t rows = 0;
@@ -31,6 +49,8 @@ struct PatternFacts {
   std::array<std::int64_t, 3> blocks{};    ///< aligned 2 x 2, 3 x 3 and 4 x 4 blocks that hold an entry
   std::int64_t runs = 0;                   ///< of run-sell: 8 rows i, columns c + i
   std::int64_t outside_runs = 0;           ///< entries that are in no run
+  TileCounts whole_tiles;                  ///< of sell-tiles
+  TileCounts lower_tiles;                  ///< of symmetric-tiles, if the matrix is symmetric
   bool gaps_fit_16_bits = false;           ///< neighbouring entries of a row are less than 2^16 columns apart
   bool symmetric = false;                  ///< square, every entry equal to its mirror image
 };

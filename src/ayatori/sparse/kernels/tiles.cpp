@@ -1,0 +1,117 @@
+#include "ayatori/sparse/kernels/tiles.hpp"
+
+namespace ayatori::sparse {
+
+namespace {
+
+std::int64_t windows_of(std::int64_t rows) {
+  return (rows + tile_rows - 1) / tile_rows;
+}
+
+/// Where the entries of row i that a form holds end.
+std::int64_t end_of_row(const Csr& matrix, std::int64_t i, bool lower) {
+  const std::int64_t end = matrix.row_start[i + 1];
+  if (!lower) return end;
+  const auto column = matrix.column.begin();
+  return std::lower_bound(column + matrix.row_start[i], column + end, static_cast<std::int32_t>(i)) - column;
+}
+
+/// Entries in front of each window, and all.
+std::vector<std::int64_t> starts_of_windows(const Csr& matrix, bool lower) {
+  std::vector<std::int64_t> counts(windows_of(matrix.rows));
+  parallel_for(static_cast<std::int64_t>(counts.size()), [&](std::int64_t w) {
+    const std::int64_t end = std::min<std::int64_t>((w + 1) * tile_rows, matrix.rows);
+    for (std::int64_t i = w * tile_rows; i < end; ++i)
+      counts[w] += end_of_row(matrix, i, lower) - matrix.row_start[i];
+  });
+  return starts_of(counts);
+}
+
+}  // namespace
+
+std::vector<TileSegment> find_segments(const Csr& matrix, Range rows, bool lower) {
+  std::vector<TileSegment> segments;
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    const std::int64_t end = end_of_row(matrix, i, lower);
+    for (std::int64_t k = matrix.row_start[i]; k < end;) {
+      const std::int64_t first = k;
+      const std::int32_t block = matrix.column[k] / tile_columns;
+      while (k < end && matrix.column[k] / tile_columns == block) ++k;
+      segments.push_back({first, block, static_cast<std::int32_t>(i / tile_rows),
+                          static_cast<std::int32_t>(k - first), static_cast<std::int32_t>(i)});
+    }
+  }
+  std::ranges::sort(segments, [](const TileSegment& a, const TileSegment& b) {
+    return std::tuple(a.block, a.window, b.length, a.row) < std::tuple(b.block, b.window, a.length, b.row);
+  });
+  return segments;
+}
+
+TileCounts count_tiles(std::span<const TileSegment> segments, int width) {
+  TileCounts counts;
+  const TileSegment* before = nullptr;
+  for_each_slice(segments, width, [&](std::span<const TileSegment> slice) {
+    if (before == nullptr || !slice.front().same_tile(*before)) ++counts.tiles;
+    ++counts.slices;
+    counts.places += std::int64_t{width} * slice.front().length;
+    before = slice.data();
+  });
+  return counts;
+}
+
+std::int64_t bytes_of(const TileCounts& counts, int width) {
+  constexpr std::int64_t tile_bytes = sizeof(Tiles::Tile);
+  return tile_bytes * counts.tiles + (2 + width) * counts.slices + 10 * counts.places;
+}
+
+Tiles::Tiles(const Csr& matrix, std::span<const TileSegment> segments, int width) {
+  const TileCounts counts = count_tiles(segments, width);
+  steps.resize(counts.slices);
+  row.resize(counts.slices * width);
+  column.resize(counts.places);
+  value.resize(counts.places);
+  std::int64_t slices = 0;
+  std::int64_t place = 0;
+  for_each_slice(segments, width, [&](std::span<const TileSegment> slice) {
+    const TileSegment& longest = slice.front();
+    if (tile.empty() || tile.back().block != longest.block || tile.back().window != longest.window)
+      tile.push_back({longest.block, longest.window, 0});
+    ++tile.back().slices;
+    for (int lane = 0; lane < width; ++lane) {
+      const bool exists = lane < static_cast<int>(slice.size());
+      const TileSegment& segment = exists ? slice[lane] : longest;
+      const int length = exists ? segment.length : 0;
+      row[slices * width + lane] = static_cast<std::uint8_t>(segment.row % tile_rows);
+      for (int step = 0; step < longest.length; ++step) {
+        const std::int64_t to = place + std::int64_t{step} * width + lane;
+        column[to] = static_cast<std::uint16_t>(
+            step < length ? matrix.column[segment.first + step] % tile_columns : tile_columns);
+        value[to] = step < length ? matrix.value[segment.first + step] : 0;
+      }
+    }
+    steps[slices++] = static_cast<std::uint16_t>(longest.length);
+    place += std::int64_t{width} * longest.length;
+  });
+}
+
+TiledMatrix::TiledMatrix(const Csr& matrix, const TileForm& form, std::string_view name)
+    : rows_(matrix.rows), groups_(starts_of_windows(matrix, form.lower)), tiles_(groups_.size()) {
+  std::vector<std::vector<TileSegment>> segments(groups_.size());
+  std::vector<TileCounts> counts(groups_.size());
+  FirstException exception;
+  for_each([&](int group, Range rows) {
+    exception.guard([&] {
+      segments[group] = find_segments(matrix, rows, form.lower);
+      counts[group] = count_tiles(segments[group], form.lanes);
+    });
+  });
+  exception.rethrow();
+  for (const TileCounts& part : counts) bytes_ += bytes_of(part, form.lanes);
+  require_bytes(name, bytes_, matrix);
+  for_each([&](int group, Range) {
+    exception.guard([&] { tiles_[group] = Tiles(matrix, segments[group], form.lanes); });
+  });
+  exception.rethrow();
+}
+
+}  // namespace ayatori::sparse

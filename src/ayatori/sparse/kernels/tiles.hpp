@@ -1,0 +1,136 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "ayatori/base/array.hpp"
+#include "ayatori/base/parallel.hpp"
+#include "ayatori/base/range.hpp"
+#include "ayatori/sparse/csr.hpp"
+#include "ayatori/sparse/kernels/kernels.hpp"
+#include "ayatori/sparse/kernels/thread_groups.hpp"
+#include "ayatori/sparse/pattern.hpp"
+
+// Tiles: a window of rows by a block of columns. A thread goes through all its windows of one block before
+// the next block, so that the block's elements of x stay in the first cache however far apart the columns
+// of a row are. Columns within a block take 16 bits, rows within a window 8.
+
+namespace ayatori::sparse {
+
+/// Which entries a format by tiles holds, and how many rows are multiplied side by side.
+struct TileForm {
+  int lanes;
+  bool lower;  ///< only those left of the diagonal
+};
+inline constexpr TileForm whole_form{8, false};
+inline constexpr TileForm lower_form{4, true};
+
+/// The entries of a row in one tile.
+struct TileSegment {
+  std::int64_t first;   ///< position in Csr::column and Csr::value
+  std::int32_t block;   ///< of columns
+  std::int32_t window;  ///< of rows
+  std::int32_t length;
+  std::int32_t row;
+
+  bool same_tile(const TileSegment& other) const { return block == other.block && window == other.window; }
+};
+
+/// The segments of these rows, which begin with a window: by block, then window, then the longest first.
+std::vector<TileSegment> find_segments(const Csr& matrix, Range rows, bool lower);
+
+/// Calls slice(segments) for every `width` segments of a tile that follow each other, the last of a tile
+/// being fewer.
+template <class Slice>
+void for_each_slice(std::span<const TileSegment> segments, int width, Slice&& slice) {
+  for (std::size_t begin = 0; begin < segments.size();) {
+    std::size_t end = begin + 1;
+    while (end < segments.size() && end < begin + width && segments[end].same_tile(segments[begin])) ++end;
+    slice(segments.subspan(begin, end - begin));
+    begin = end;
+  }
+}
+
+/// Tiles, slices and places for entries of these segments.
+TileCounts count_tiles(std::span<const TileSegment> segments, int width);
+
+/// Bytes that a product reads.
+std::int64_t bytes_of(const TileCounts& counts, int width);
+
+/// A thread's part of a matrix. A slice of `width` segments is stored step by step: the first entry of each
+/// segment, then the second. Where a segment has ended, the value is 0 and the column tile_columns, which is
+/// none of the matrix: what a product finds there must be finite, and no other element of x is touched.
+struct Tiles {
+  struct Tile {
+    std::int32_t block;
+    std::int32_t window;
+    std::int32_t slices;
+  };
+  std::vector<Tile> tile;
+  Array<std::uint16_t> steps;   ///< of each slice
+  Array<std::uint8_t> row;      ///< of each lane of a slice, from the window's first
+  Array<std::uint16_t> column;  ///< of each lane of a step, from the block's first
+  Array<double> value;
+
+  Tiles() = default;
+  Tiles(const Csr& matrix, std::span<const TileSegment> segments, int width);
+};
+
+/// A matrix by tiles, for threads: whole windows of nearly equal numbers of entries.
+class TiledMatrix {
+ public:
+  /// Throws InputError if it takes absurdly many bytes.
+  TiledMatrix(const Csr& matrix, const TileForm& form, std::string_view name);
+
+  int size() const { return groups_.size(); }
+  const Tiles& operator[](int group) const { return tiles_[group]; }
+  /// Calls f(group, its rows) on the thread of every group. It must not throw.
+  template <class F>
+  void for_each(F&& f) const {
+    groups_.for_each([&](int group, Range) { f(group, rows(group)); });
+  }
+  Range rows(int group) const {
+    return {std::min(groups_[group].begin * tile_rows, rows_),
+            std::min(groups_[group].end * tile_rows, rows_)};
+  }
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  std::int64_t rows_;
+  ThreadGroups groups_;  // of windows
+  std::vector<Tiles> tiles_;
+  std::int64_t bytes_ = 0;
+};
+
+/// Four columns by one load.
+class FourColumns {
+ public:
+  [[gnu::always_inline]] explicit FourColumns(const std::uint16_t* from) {
+    std::memcpy(&bits_, from, sizeof bits_);
+  }
+  [[gnu::always_inline]] std::uint64_t operator[](int i) const {
+    const int place = std::endian::native == std::endian::little ? i : 3 - i;
+    return bits_ >> (16 * place) & 0xffffU;
+  }
+
+ private:
+  std::uint64_t bits_;
+};
+
+/// Asks for the entries a few steps ahead: the hardware's own looking ahead stops at the end of every page.
+template <int Lanes>
+[[gnu::always_inline]] inline void prefetch_entries(const double* value, const std::uint16_t* column) {
+  constexpr std::ptrdiff_t ahead = 256;  // entries; beyond the end is allowed, nothing is loaded there
+  constexpr std::ptrdiff_t per_line = 8;
+  for (std::ptrdiff_t k = 0; k < Lanes; k += per_line) __builtin_prefetch(value + ahead + k);
+  __builtin_prefetch(column + ahead);
+}
+
+}  // namespace ayatori::sparse
