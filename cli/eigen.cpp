@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "ayatori/base/temporary_file.hpp"
@@ -29,6 +30,7 @@ using nlohmann::ordered_json;
 
 struct Arguments {
   std::string matrix;
+  std::string generalized;  ///< B, or empty
   std::string output;
   std::string json;
   std::string grid = "auto";
@@ -56,6 +58,10 @@ struct EigenRun {
   const eigen::EigenResult& result;
 };
 
+eigen::ProblemKind kind_of(const Arguments& arguments) {
+  return arguments.generalized.empty() ? eigen::ProblemKind::standard : eigen::ProblemKind::generalized;
+}
+
 std::string values_path(const Arguments& arguments) {
   return arguments.output + ".values.mtx";
 }
@@ -71,7 +77,7 @@ void check_outputs(const Arguments& arguments) {
   if (!arguments.output.empty()) paths.push_back(values_path(arguments));
   if (!arguments.output.empty() && arguments.options.vectors) paths.push_back(vectors_path(arguments));
   for (const std::string& path : paths) {
-    if (path == arguments.matrix || std::ranges::count(paths, path) > 1)
+    if (path == arguments.matrix || path == arguments.generalized || std::ranges::count(paths, path) > 1)
       throw InputError(fmt::format("{}: would be written over", path));
     const TemporaryFile can_be_created(path);
   }
@@ -79,7 +85,7 @@ void check_outputs(const Arguments& arguments) {
 
 /// Collective. A matrix of the file's, or of a generator of sparse matrices, made dense.
 eigen::DistributedDense load_dense(const eigen::ProcessGrid& grid, const std::string& source,
-                                   const eigen::EigenOptions& options) {
+                                   const eigen::EigenOptions& options, eigen::ProblemKind kind) {
   const comm::Comm& comm = grid.all;
   const auto loaded = io::load_matrix(comm, source);
   const sparse::RowBlock& block = loaded.block;
@@ -89,7 +95,7 @@ eigen::DistributedDense load_dense(const eigen::ProcessGrid& grid, const std::st
                                  block.global_rows, block.global_columns));
   });
   comm::agree(comm, [&] { check(options, block.global_rows); });
-  eigen::check_memory(comm, block.global_rows, options);
+  eigen::check_memory(comm, block.global_rows, options, kind);
   auto a = eigen::make_dense(grid, block.global_rows);
 
   constexpr std::int64_t batch = std::int64_t{1} << 20;  // entries that travel at a time
@@ -105,20 +111,20 @@ eigen::DistributedDense load_dense(const eigen::ProcessGrid& grid, const std::st
     }
     add_entries(a, entries);
   }
-  check_symmetric(a);
+  check_symmetric(a, source);
   return a;
 }
 
 /// Collective.
 eigen::DistributedDense load(const eigen::ProcessGrid& grid, const std::string& source,
-                             const eigen::EigenOptions& options) {
-  if (!eigen::is_test_matrix(source)) return load_dense(grid, source, options);
+                             const eigen::EigenOptions& options, eigen::ProblemKind kind) {
+  if (!eigen::is_test_matrix(source)) return load_dense(grid, source, options, kind);
   const auto matrix = comm::agree(grid.all, [&] {
     auto parsed = eigen::parse_test_matrix(source);
     check(options, parsed.n);
     return parsed;
   });
-  eigen::check_memory(grid.all, matrix.n, options);
+  eigen::check_memory(grid.all, matrix.n, options, kind);
   return eigen::make_test_matrix(grid, matrix);
 }
 
@@ -161,6 +167,12 @@ ordered_json to_json(const EigenRun& run) {
       {"collective_operations", ordered_json::object()},
       {"values", run.result.values},
   };
+  if (kind_of(run.arguments) == eigen::ProblemKind::generalized) {
+    json["generalized"] = run.arguments.generalized;
+    json["ratios"]["reduction"] = check.reduction;
+    json["seconds"]["reduction"] = times.reduction;
+    json["seconds"]["back_substitution"] = times.back_substitution;
+  }
   if (run.arguments.options.vectors) {
     json["ratios"]["residual"] = check.residual;
     json["ratios"]["orthogonality"] = check.orthogonality;
@@ -176,7 +188,9 @@ std::string summary(const EigenRun& run) {
   const auto& times = run.result.times;
   const auto& check = run.result.check;
   const auto& values = run.result.values;
+  const bool generalized = kind_of(run.arguments) == eigen::ProblemKind::generalized;
   std::string text = fmt::format("matrix     {}: {} rows, dense symmetric\n", run.arguments.matrix, run.n);
+  if (generalized) text += fmt::format("times      {}: positive definite\n", run.arguments.generalized);
   text +=
       fmt::format("machine    {} rank{} x {} thread{}, grid {}x{}\n", run.ranks, run.ranks == 1 ? "" : "s",
                   run.threads, run.threads == 1 ? "" : "s", run.grid.rows, run.grid.columns);
@@ -186,15 +200,22 @@ std::string summary(const EigenRun& run) {
                                        values.back());
   text += fmt::format("verified   {}: ", check.passed() ? "good" : "NOT GOOD");
   if (run.arguments.options.vectors) {
-    text += fmt::format("||A v - lambda v|| / (n eps ||A||) {:.2g}, ||V'V - I|| / (n eps) {:.2g}, ",
-                        check.residual, check.orthogonality);
+    text += fmt::format(
+        fmt::runtime(generalized
+                         ? "||A v - lambda B v|| / (n eps (||A|| + |lambda| ||B||) ||v||) {:.2g}, "
+                           "|V'BV - I| / (n eps |V| ||B|| |V|) {:.2g}, "
+                         : "||A v - lambda v|| / (n eps ||A||) {:.2g}, ||V'V - I|| / (n eps) {:.2g}, "),
+        check.residual, check.orthogonality);
   }
+  if (generalized) text += fmt::format("reduction {:.2g}, ", check.reduction);
   text += fmt::format("moments {:.2g}; up to {} is good\n", check.moments, eigen::largest_good_ratio);
   text += fmt::format(
-      "time       {:.3f} s: tridiagonalization {:.3f}, tridiagonal solve {:.3f}, redistribution {:.3f}, "
-      "back-transformation {:.3f}; verification {:.3f} more\n",
-      times.total, times.tridiagonalization, times.tridiagonal_solve, times.redistribution,
-      times.back_transformation, times.verification);
+      "time       {:.3f} s: {}tridiagonalization {:.3f}, tridiagonal solve {:.3f}, redistribution {:.3f}, "
+      "back-transformation {:.3f}{}; verification {:.3f} more\n",
+      times.total, generalized ? fmt::format("reduction {:.3f}, ", times.reduction) : "",
+      times.tridiagonalization, times.tridiagonal_solve, times.redistribution, times.back_transformation,
+      generalized ? fmt::format(", back-substitution {:.3f}", times.back_substitution) : "",
+      times.verification);
   for (const auto& [operation, cost] : times.collectives) {
     text += fmt::format("           {} {:.3f} s, {} calls, {:.3g} MB\n", operation, cost.seconds, cost.calls,
                         static_cast<double>(cost.bytes) * 1e-6);
@@ -273,6 +294,8 @@ int run_eigen(const comm::Comm& world, const Arguments& arguments) {
   const auto shape = comm::agree(world, [&] {
     if (world.rank() == 0) check_outputs(arguments);
     check(arguments.sparse, arguments.options.selection);
+    if (arguments.sparse.method == "davidson" && !arguments.generalized.empty())
+      throw InputError("--method davidson solves A x = lambda x: leave it away, or --generalized");
     return eigen::parse_grid_shape(arguments.grid);
   });
   const int threads = comm::set_threads(world, arguments.threads);
@@ -280,7 +303,8 @@ int run_eigen(const comm::Comm& world, const Arguments& arguments) {
   const auto comm = tables.scheduled ? world.with_collectives(tables.scheduled) : world;
   const bool speaks = world.rank() == 0 && !arguments.quiet;
 
-  if (!eigen::is_test_matrix(arguments.matrix)) {
+  const auto kind = kind_of(arguments);
+  if (!eigen::is_test_matrix(arguments.matrix) && kind == eigen::ProblemKind::standard) {
     const auto sparse = solve_sparse(comm, arguments.matrix, arguments.options, arguments.sparse);
     if (sparse) {
       write_results(comm, arguments, sparse->pairs.values, sparse->vectors, sparse->n,
@@ -292,10 +316,20 @@ int run_eigen(const comm::Comm& world, const Arguments& arguments) {
 
   const auto grid = make_grid(comm, shape);
   const double before_reading = all.seconds();
-  auto a = load(grid, arguments.matrix, arguments.options);
-  const double read_seconds = all.seconds() - before_reading;
+  auto a = load(grid, arguments.matrix, arguments.options, kind);
   const std::int64_t n = a.order();
-  const auto result = eigen::solve_symmetric(std::move(a), arguments.options);
+  std::optional<eigen::DistributedDense> b;
+  if (kind == eigen::ProblemKind::generalized) {
+    b = load(grid, arguments.generalized, arguments.options, kind);
+    comm::agree(comm, [&] {
+      if (b->order() == n) return;
+      throw InputError(fmt::format("{} has {} rows, {} has {}: A and B are of the same order",
+                                   arguments.matrix, n, arguments.generalized, b->order()));
+    });
+  }
+  const double read_seconds = all.seconds() - before_reading;
+  const auto result = b ? eigen::solve_generalized(std::move(a), *std::move(b), arguments.options)
+                        : eigen::solve_symmetric(std::move(a), arguments.options);
 
   const EigenRun run{arguments,     n,     world.size(), threads, grid.shape, tables, read_seconds,
                      all.seconds(), result};
@@ -313,6 +347,10 @@ void add_eigen(CLI::App& app, Run& run) {
       ->add_option("matrix", arguments->matrix,
                    "Matrix file, generator spec, or random:n=1000,spectrum=uniform,scale=1,seed=1")
       ->required();
+  command
+      ->add_option("--generalized", arguments->generalized,
+                   "B of A x = lambda B x, symmetric positive definite: what MATRIX may be")
+      ->type_name("B");
   auto* smallest = command->add_option("--smallest", arguments->smallest, "Only so many, the smallest");
   auto* largest = command->add_option("--largest", arguments->largest, "Only so many, the largest");
   auto* range = command->add_option("--range", arguments->range, "Only those from A to B")->type_name("A B");
