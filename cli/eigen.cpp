@@ -18,6 +18,7 @@
 #include "ayatori/io/matrix_market.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "cli/command.hpp"
+#include "cli/eigen_forecast.hpp"
 #include "cli/eigen_sparse.hpp"
 #include "cli/hold_signals.hpp"
 #include "cli/schedule_tables.hpp"
@@ -40,6 +41,8 @@ struct Arguments {
   std::pair<double, double> range;
   eigen::EigenOptions options;
   SparseEigenOptions sparse;
+  EigenMachine machine;
+  bool keep_block = false;
   bool values_only = false;
   int threads = 0;
   bool quiet = false;
@@ -289,15 +292,36 @@ void write_results(const comm::Comm& comm, const Arguments& arguments, std::span
   });
 }
 
-int run_eigen(const comm::Comm& world, const Arguments& arguments) {
+/// Collective. Rows of the matrix, without making it dense.
+std::int64_t order_of(const comm::Comm& comm, const std::string& source) {
+  if (eigen::is_test_matrix(source))
+    return comm::agree(comm, [&] { return eigen::parse_test_matrix(source).n; });
+  return io::load_matrix(comm, source).block.global_rows;
+}
+
+/// Collective.
+int run_prediction(const comm::Comm& world, const Arguments& arguments, eigen::GridShape shape) {
+  const std::int64_t n = order_of(world, arguments.matrix);
+  comm::agree(world, [&] { check(arguments.options, n); });
+  predict_eigen(world,
+                {arguments.matrix, n, shape, arguments.options, arguments.keep_block, kind_of(arguments),
+                 std::max(1, arguments.threads)},
+                arguments.machine, arguments.json);
+  return 0;
+}
+
+int run_eigen(const comm::Comm& world, const Arguments& given) {
+  Arguments arguments = given;
   const Stopwatch all;
-  const auto shape = comm::agree(world, [&] {
+  auto shape = comm::agree(world, [&] {
+    check(arguments.machine);
     if (world.rank() == 0) check_outputs(arguments);
     check(arguments.sparse, arguments.options.selection);
     if (arguments.sparse.method == "davidson" && !arguments.generalized.empty())
       throw InputError("--method davidson solves A x = lambda x: leave it away, or --generalized");
     return eigen::parse_grid_shape(arguments.grid);
   });
+  if (!arguments.machine.ranks.empty()) return run_prediction(world, arguments, shape);
   const int threads = comm::set_threads(world, arguments.threads);
   const auto tables = find_collectives(world, arguments.collectives);
   const auto comm = tables.scheduled ? world.with_collectives(tables.scheduled) : world;
@@ -314,6 +338,17 @@ int run_eigen(const comm::Comm& world, const Arguments& arguments) {
     }
   }
 
+  if (shape.rows == 0 && arguments.machine.profile != "none") {
+    const std::int64_t n = order_of(comm, arguments.matrix);
+    comm::agree(comm, [&] { check(arguments.options, n); });
+    const auto chosen = choose_grid(
+        world, {arguments.matrix, n, shape, arguments.options, arguments.keep_block, kind, threads},
+        arguments.machine);
+    if (chosen) {
+      shape = chosen->grid;
+      arguments.options.block = chosen->block;
+    }
+  }
   const auto grid = make_grid(comm, shape);
   const double before_reading = all.seconds();
   auto a = load(grid, arguments.matrix, arguments.options, kind);
@@ -362,8 +397,25 @@ void add_eigen(CLI::App& app, Run& run) {
                    "Write PREFIX.values.mtx and PREFIX.vectors.mtx (a column each)")
       ->type_name("PREFIX");
   command->add_option("--json", arguments->json, "Write the result here (schema ayatori.eigen/1)");
-  command->add_option("--block", arguments->options.block, "Columns that are reduced and applied together")
+  auto* block =
+      command
+          ->add_option("--block", arguments->options.block, "Columns that are reduced and applied together")
+          ->capture_default_str();
+  command->add_option("--predict", arguments->machine.ranks,
+                      "Numbers of ranks, such as 1,4,32: forecast the dense solver there, and do not solve");
+  command
+      ->add_option("--profile", arguments->machine.profile,
+                   "Machine profile (see probe): none, auto, a file, or a published one. Forecasts go by it, "
+                   "and choose grid and block")
       ->capture_default_str();
+  command->add_option("--gflops", arguments->machine.gflops,
+                      "Of a thread's matrix products, for forecasts; 0: measured here");
+  command->add_option("--memory-bandwidth", arguments->machine.memory_bandwidth,
+                      "GB/s of a node with all its ranks at work, for forecasts, instead of the profile's");
+  command
+      ->add_option("--ranks-per-node", arguments->machine.ranks_per_node,
+                   "Of --predict; 0: all ranks on one node")
+      ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--method", arguments->sparse.method,
                    "auto, dense, or, for a few pairs of a sparse matrix, davidson")
@@ -393,6 +445,7 @@ void add_eigen(CLI::App& app, Run& run) {
     if (*largest) selection = {Kind::largest, arguments->largest, 0, 0};
     if (*range) selection = {Kind::range, 0, arguments->range.first, arguments->range.second};
     arguments->options.vectors = !arguments->values_only;
+    arguments->keep_block = block->count() > 0;
     run = [arguments](const comm::Comm& world) { return run_eigen(world, *arguments); };
   });
 }

@@ -94,6 +94,38 @@ class Eigen(CommandTest):
                 for value, reference in zip(result["values"], expected, strict=True):
                     self.assertAlmostEqual(value / reference, 1, delta=1e-11)
 
+    def forecast(self, *arguments):
+        result, _ = self.eigen(*arguments, "--profile", "altix3700bx2", "--gflops", "5", "--memory-bandwidth", "100")
+        return result
+
+    def test_forecasts(self):
+        result = self.forecast("random:n=500", "--predict", "1,4,32", "--block", "32")
+        self.assertEqual(result["schema"], "ayatori.eigen-forecast/1")
+        one, four, many = result["points"]
+        self.assertEqual([(p["ranks"], math.prod(p["grid"]), p["block"]) for p in (one, four, many)],
+                         [(1, 1, 32), (4, 4, 32), (32, 32, 32)])
+        for point in (one, four, many):
+            self.assertAlmostEqual(sum(phase["seconds"] for phase in point["phases"].values()), point["seconds"])
+            self.assertEqual(list(point["phases"]), ["tridiagonalization", "tridiagonal_solve", "redistribution",
+                                                     "back_transformation"])
+        self.assertFalse(any(phase["messages"] for phase in one["phases"].values()))
+        self.assertIn("allreduce", four["phases"]["tridiagonalization"]["messages"])
+        for phase in ("tridiagonal_solve", "back_transformation"):  # memory is shared by a node, products are not
+            self.assertLess(many["phases"][phase]["computing"], one["phases"][phase]["computing"])
+        self.assertLess(four["seconds"], one["seconds"])
+        worse = [self.forecast("random:n=500", "--predict", "4", "--grid", shape)["points"][0]["seconds"]
+                 for shape in ("1x4", "2x2", "4x1")]
+        self.assertAlmostEqual(self.forecast("random:n=500", "--predict", "4", "--block", "32")["points"][0]["seconds"],
+                               min(worse))
+        generalized = self.forecast("random:n=500", "--generalized", "random:n=500", "--predict", "4")
+        self.assertIn("reduction", generalized["points"][0]["phases"])
+
+    def test_a_profile_chooses_the_grid(self):
+        result = self.forecast("random:n=60")
+        expected = self.forecast("random:n=60", "--predict", str(RANKS))["points"][0]
+        self.assertTrue(result["verified"])
+        self.assertEqual((result["grid"], result["block"]), (expected["grid"], expected["block"]))
+
     def test_values_only_writes_no_vectors(self):
         done = self.run_ayatori("eigen", "random:n=9", "--values-only", "-o", "only", "--quiet")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -178,6 +210,12 @@ class Eigen(CommandTest):
             (["random:n=3", "--generalized", "unsymmetric.mtx"], ["unsymmetric.mtx: not symmetric", "(2, 1) is 1.5"]),
             (["random:n=2", "--generalized", "nan.mtx"], ["nan.mtx, line 3"]),
             (["random:n=9", "--generalized", "K.mtx", "--smallest", "2", "--method", "davidson"], ["--method davidson"]),
+            (["random:n=10", "--predict", "2,x"], ["--predict 2,x", "1,4,32"]),
+            (["random:n=10", "--predict", "0"], ["--predict 0"]),
+            (["random:n=10", "--predict", "4", "--grid", "3x1", "--profile", "altix3700bx2"], ["3 x 1", "4 ranks"]),
+            (["random:n=10", "--predict", "4", "--profile", "missing.json"], ["missing.json"]),
+            (["random:n=10", "--gflops", "3"], ["--gflops"]),
+            (["random:n=10", "--predict", "2", "--memory-bandwidth", "-1"], ["--memory-bandwidth"]),
             (["random:n=10", "--collectives", "missing.json"], ["missing.json"]),
         ]:
             with self.subTest(arguments=arguments):
