@@ -87,10 +87,10 @@ void check_outputs(const Arguments& arguments) {
 }
 
 /// Collective. A matrix of the file's, or of a generator of sparse matrices, made dense.
-eigen::DistributedDense load_dense(const eigen::ProcessGrid& grid, const std::string& source,
-                                   const eigen::EigenOptions& options, eigen::ProblemKind kind) {
+eigen::DistributedDense make_dense(const eigen::ProcessGrid& grid, const std::string& source,
+                                   const io::LoadedMatrix& loaded, const eigen::EigenOptions& options,
+                                   eigen::ProblemKind kind) {
   const comm::Comm& comm = grid.all;
-  const auto loaded = io::load_matrix(comm, source);
   const sparse::RowBlock& block = loaded.block;
   comm::agree(comm, [&] {
     if (block.global_rows == block.global_columns) return;
@@ -118,15 +118,27 @@ eigen::DistributedDense load_dense(const eigen::ProcessGrid& grid, const std::st
   return a;
 }
 
+/// What the command line calls a matrix: a test matrix, which is made where it is needed, or entries.
+struct Source {
+  std::string name;
+  std::optional<io::LoadedMatrix> loaded;  ///< unless it is a test matrix
+
+  std::int64_t order() const { return loaded ? loaded->block.global_rows : eigen::parse_test_matrix(name).n; }
+};
+
 /// Collective.
-eigen::DistributedDense load(const eigen::ProcessGrid& grid, const std::string& source,
-                             const eigen::EigenOptions& options, eigen::ProblemKind kind) {
-  if (!eigen::is_test_matrix(source)) return load_dense(grid, source, options, kind);
-  const auto matrix = comm::agree(grid.all, [&] {
-    auto parsed = eigen::parse_test_matrix(source);
-    check(options, parsed.n);
-    return parsed;
-  });
+Source read_source(const comm::Comm& comm, const std::string& name) {
+  if (!eigen::is_test_matrix(name)) return {name, io::load_matrix(comm, name)};
+  comm::agree(comm, [&] { eigen::parse_test_matrix(name); });
+  return {name, std::nullopt};
+}
+
+/// Collective. The source's entries are given up.
+eigen::DistributedDense make_dense(const eigen::ProcessGrid& grid, Source source,
+                                   const eigen::EigenOptions& options, eigen::ProblemKind kind) {
+  if (source.loaded) return make_dense(grid, source.name, *source.loaded, options, kind);
+  const auto matrix = eigen::parse_test_matrix(source.name);
+  comm::agree(grid.all, [&] { check(options, matrix.n); });
   eigen::check_memory(grid.all, matrix.n, options, kind);
   return eigen::make_test_matrix(grid, matrix);
 }
@@ -292,16 +304,9 @@ void write_results(const comm::Comm& comm, const Arguments& arguments, std::span
   });
 }
 
-/// Collective. Rows of the matrix, without making it dense.
-std::int64_t order_of(const comm::Comm& comm, const std::string& source) {
-  if (eigen::is_test_matrix(source))
-    return comm::agree(comm, [&] { return eigen::parse_test_matrix(source).n; });
-  return io::load_matrix(comm, source).block.global_rows;
-}
-
 /// Collective.
 int run_prediction(const comm::Comm& world, const Arguments& arguments, eigen::GridShape shape) {
-  const std::int64_t n = order_of(world, arguments.matrix);
+  const std::int64_t n = read_source(world, arguments.matrix).order();
   comm::agree(world, [&] { check(arguments.options, n); });
   predict_eigen(world,
                 {arguments.matrix, n, shape, arguments.options, arguments.keep_block, kind_of(arguments),
@@ -328,9 +333,13 @@ int run_eigen(const comm::Comm& world, const Arguments& given) {
   const bool speaks = world.rank() == 0 && !arguments.quiet;
 
   const auto kind = kind_of(arguments);
-  if (!eigen::is_test_matrix(arguments.matrix) && kind == eigen::ProblemKind::standard) {
-    const auto sparse = solve_sparse(comm, arguments.matrix, arguments.options, arguments.sparse);
+  const double before_reading = all.seconds();
+  auto source = read_source(comm, arguments.matrix);
+  double read_seconds = all.seconds() - before_reading;
+  if (source.loaded && kind == eigen::ProblemKind::standard) {
+    auto sparse = solve_sparse(comm, source.name, *source.loaded, arguments.options, arguments.sparse);
     if (sparse) {
+      sparse->read_seconds += read_seconds;
       write_results(comm, arguments, sparse->pairs.values, sparse->vectors, sparse->n,
                     [&] { return to_json(arguments, *sparse, world.size(), threads, all.seconds()); });
       if (speaks) fmt::print(stderr, "{}", summary(arguments, *sparse, world.size(), threads));
@@ -338,31 +347,29 @@ int run_eigen(const comm::Comm& world, const Arguments& given) {
     }
   }
 
+  const std::int64_t n = source.order();
+  comm::agree(comm, [&] { check(arguments.options, n); });
   if (shape.rows == 0 && arguments.machine.profile != "none") {
-    const std::int64_t n = order_of(comm, arguments.matrix);
-    comm::agree(comm, [&] { check(arguments.options, n); });
-    const auto chosen = choose_grid(
-        world, {arguments.matrix, n, shape, arguments.options, arguments.keep_block, kind, threads},
-        arguments.machine);
-    if (chosen) {
+    const EigenQuestion question{arguments.matrix,     n,    shape,  arguments.options,
+                                 arguments.keep_block, kind, threads};
+    if (const auto chosen = choose_grid(world, question, arguments.machine)) {
       shape = chosen->grid;
       arguments.options.block = chosen->block;
     }
   }
   const auto grid = make_grid(comm, shape);
-  const double before_reading = all.seconds();
-  auto a = load(grid, arguments.matrix, arguments.options, kind);
-  const std::int64_t n = a.order();
+  const double before_spreading = all.seconds();
+  auto a = make_dense(grid, std::move(source), arguments.options, kind);
   std::optional<eigen::DistributedDense> b;
   if (kind == eigen::ProblemKind::generalized) {
-    b = load(grid, arguments.generalized, arguments.options, kind);
+    b = make_dense(grid, read_source(comm, arguments.generalized), arguments.options, kind);
     comm::agree(comm, [&] {
       if (b->order() == n) return;
       throw InputError(fmt::format("{} has {} rows, {} has {}: A and B are of the same order",
                                    arguments.matrix, n, arguments.generalized, b->order()));
     });
   }
-  const double read_seconds = all.seconds() - before_reading;
+  read_seconds += all.seconds() - before_spreading;
   const auto result = b ? eigen::solve_generalized(std::move(a), *std::move(b), arguments.options)
                         : eigen::solve_symmetric(std::move(a), arguments.options);
 

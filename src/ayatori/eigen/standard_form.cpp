@@ -75,7 +75,7 @@ class TwoSidedSolve {
   void step(Range range);
 
  private:
-  void factor(Panel& l);
+  void factor(Panel& l) const;
   void solve_rows(Panel& l, const Array<double>& l_rows);
   void solve_columns(Panel& l, const Array<double>& l_rows, const Array<double>& l_columns);
 
@@ -96,7 +96,7 @@ void TwoSidedSolve::step(Range range) {
 }
 
 /// A panel of B becomes one of L. Every rank does the same.
-void TwoSidedSolve::factor(Panel& l) {
+void TwoSidedSolve::factor(Panel& l) const {
   comm::agree(b_.grid.all, [&] {
     const std::int64_t minor = factor_cholesky(l.diagonal());
     if (minor == 0) return;
