@@ -46,7 +46,9 @@ Counts measured(const ProcessGrid& grid, Run&& run) {
 TEST(EigenWork, CountsWhatIsSent) {
   for (const GridShape shape : shapes_of(world().size())) {
     const auto grid = make_grid(world(), shape);
-    for (const auto& [n, block] : {std::pair<std::int64_t, std::int64_t>{3, 2}, {20, 7}, {61, 16}}) {
+    for (const auto& size : {std::pair<std::int64_t, std::int64_t>{3, 2}, {20, 7}, {61, 16}}) {
+      const std::int64_t n = size.first;
+      const std::int64_t block = size.second;
       SCOPED_TRACE(fmt::format("n={} block={} on {}x{}", n, block, shape.rows, shape.columns));
       EigenOptions options{.selection = {}, .vectors = true, .block = block};
       const auto expected = work_of(n, shape, world().rank(), options, ProblemKind::generalized);
