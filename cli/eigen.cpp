@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "ayatori/base/temporary_file.hpp"
@@ -17,6 +18,7 @@
 #include "ayatori/io/matrix_market.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "cli/command.hpp"
+#include "cli/eigen_forecast.hpp"
 #include "cli/eigen_sparse.hpp"
 #include "cli/hold_signals.hpp"
 #include "cli/schedule_tables.hpp"
@@ -29,6 +31,7 @@ using nlohmann::ordered_json;
 
 struct Arguments {
   std::string matrix;
+  std::string generalized;  ///< B, or empty
   std::string output;
   std::string json;
   std::string grid = "auto";
@@ -38,6 +41,8 @@ struct Arguments {
   std::pair<double, double> range;
   eigen::EigenOptions options;
   SparseEigenOptions sparse;
+  EigenMachine machine;
+  bool keep_block = false;
   bool values_only = false;
   int threads = 0;
   bool quiet = false;
@@ -56,6 +61,10 @@ struct EigenRun {
   const eigen::EigenResult& result;
 };
 
+eigen::ProblemKind kind_of(const Arguments& arguments) {
+  return arguments.generalized.empty() ? eigen::ProblemKind::standard : eigen::ProblemKind::generalized;
+}
+
 std::string values_path(const Arguments& arguments) {
   return arguments.output + ".values.mtx";
 }
@@ -71,17 +80,17 @@ void check_outputs(const Arguments& arguments) {
   if (!arguments.output.empty()) paths.push_back(values_path(arguments));
   if (!arguments.output.empty() && arguments.options.vectors) paths.push_back(vectors_path(arguments));
   for (const std::string& path : paths) {
-    if (path == arguments.matrix || std::ranges::count(paths, path) > 1)
+    if (path == arguments.matrix || path == arguments.generalized || std::ranges::count(paths, path) > 1)
       throw InputError(fmt::format("{}: would be written over", path));
     const TemporaryFile can_be_created(path);
   }
 }
 
 /// Collective. A matrix of the file's, or of a generator of sparse matrices, made dense.
-eigen::DistributedDense load_dense(const eigen::ProcessGrid& grid, const std::string& source,
-                                   const eigen::EigenOptions& options) {
+eigen::DistributedDense make_dense(const eigen::ProcessGrid& grid, const std::string& source,
+                                   const io::LoadedMatrix& loaded, const eigen::EigenOptions& options,
+                                   eigen::ProblemKind kind) {
   const comm::Comm& comm = grid.all;
-  const auto loaded = io::load_matrix(comm, source);
   const sparse::RowBlock& block = loaded.block;
   comm::agree(comm, [&] {
     if (block.global_rows == block.global_columns) return;
@@ -89,7 +98,7 @@ eigen::DistributedDense load_dense(const eigen::ProcessGrid& grid, const std::st
                                  block.global_rows, block.global_columns));
   });
   comm::agree(comm, [&] { check(options, block.global_rows); });
-  eigen::check_memory(comm, block.global_rows, options);
+  eigen::check_memory(comm, block.global_rows, options, kind);
   auto a = eigen::make_dense(grid, block.global_rows);
 
   constexpr std::int64_t batch = std::int64_t{1} << 20;  // entries that travel at a time
@@ -105,20 +114,32 @@ eigen::DistributedDense load_dense(const eigen::ProcessGrid& grid, const std::st
     }
     add_entries(a, entries);
   }
-  check_symmetric(a);
+  check_symmetric(a, source);
   return a;
 }
 
+/// What the command line calls a matrix: a test matrix, which is made where it is needed, or entries.
+struct Source {
+  std::string name;
+  std::optional<io::LoadedMatrix> loaded;  ///< unless it is a test matrix
+
+  std::int64_t order() const { return loaded ? loaded->block.global_rows : eigen::parse_test_matrix(name).n; }
+};
+
 /// Collective.
-eigen::DistributedDense load(const eigen::ProcessGrid& grid, const std::string& source,
-                             const eigen::EigenOptions& options) {
-  if (!eigen::is_test_matrix(source)) return load_dense(grid, source, options);
-  const auto matrix = comm::agree(grid.all, [&] {
-    auto parsed = eigen::parse_test_matrix(source);
-    check(options, parsed.n);
-    return parsed;
-  });
-  eigen::check_memory(grid.all, matrix.n, options);
+Source read_source(const comm::Comm& comm, const std::string& name) {
+  if (!eigen::is_test_matrix(name)) return {name, io::load_matrix(comm, name)};
+  comm::agree(comm, [&] { eigen::parse_test_matrix(name); });
+  return {name, std::nullopt};
+}
+
+/// Collective. The source's entries are given up.
+eigen::DistributedDense make_dense(const eigen::ProcessGrid& grid, Source source,
+                                   const eigen::EigenOptions& options, eigen::ProblemKind kind) {
+  if (source.loaded) return make_dense(grid, source.name, *source.loaded, options, kind);
+  const auto matrix = eigen::parse_test_matrix(source.name);
+  comm::agree(grid.all, [&] { check(options, matrix.n); });
+  eigen::check_memory(grid.all, matrix.n, options, kind);
   return eigen::make_test_matrix(grid, matrix);
 }
 
@@ -161,6 +182,12 @@ ordered_json to_json(const EigenRun& run) {
       {"collective_operations", ordered_json::object()},
       {"values", run.result.values},
   };
+  if (kind_of(run.arguments) == eigen::ProblemKind::generalized) {
+    json["generalized"] = run.arguments.generalized;
+    json["ratios"]["reduction"] = check.reduction;
+    json["seconds"]["reduction"] = times.reduction;
+    json["seconds"]["back_substitution"] = times.back_substitution;
+  }
   if (run.arguments.options.vectors) {
     json["ratios"]["residual"] = check.residual;
     json["ratios"]["orthogonality"] = check.orthogonality;
@@ -176,7 +203,9 @@ std::string summary(const EigenRun& run) {
   const auto& times = run.result.times;
   const auto& check = run.result.check;
   const auto& values = run.result.values;
+  const bool generalized = kind_of(run.arguments) == eigen::ProblemKind::generalized;
   std::string text = fmt::format("matrix     {}: {} rows, dense symmetric\n", run.arguments.matrix, run.n);
+  if (generalized) text += fmt::format("times      {}: positive definite\n", run.arguments.generalized);
   text +=
       fmt::format("machine    {} rank{} x {} thread{}, grid {}x{}\n", run.ranks, run.ranks == 1 ? "" : "s",
                   run.threads, run.threads == 1 ? "" : "s", run.grid.rows, run.grid.columns);
@@ -186,15 +215,22 @@ std::string summary(const EigenRun& run) {
                                        values.back());
   text += fmt::format("verified   {}: ", check.passed() ? "good" : "NOT GOOD");
   if (run.arguments.options.vectors) {
-    text += fmt::format("||A v - lambda v|| / (n eps ||A||) {:.2g}, ||V'V - I|| / (n eps) {:.2g}, ",
-                        check.residual, check.orthogonality);
+    text += fmt::format(
+        fmt::runtime(generalized
+                         ? "||A v - lambda B v|| / (n eps (||A|| + |lambda| ||B||) ||v||) {:.2g}, "
+                           "|V'BV - I| / (n eps |V| ||B|| |V|) {:.2g}, "
+                         : "||A v - lambda v|| / (n eps ||A||) {:.2g}, ||V'V - I|| / (n eps) {:.2g}, "),
+        check.residual, check.orthogonality);
   }
+  if (generalized) text += fmt::format("reduction {:.2g}, ", check.reduction);
   text += fmt::format("moments {:.2g}; up to {} is good\n", check.moments, eigen::largest_good_ratio);
   text += fmt::format(
-      "time       {:.3f} s: tridiagonalization {:.3f}, tridiagonal solve {:.3f}, redistribution {:.3f}, "
-      "back-transformation {:.3f}; verification {:.3f} more\n",
-      times.total, times.tridiagonalization, times.tridiagonal_solve, times.redistribution,
-      times.back_transformation, times.verification);
+      "time       {:.3f} s: {}tridiagonalization {:.3f}, tridiagonal solve {:.3f}, redistribution {:.3f}, "
+      "back-transformation {:.3f}{}; verification {:.3f} more\n",
+      times.total, generalized ? fmt::format("reduction {:.3f}, ", times.reduction) : "",
+      times.tridiagonalization, times.tridiagonal_solve, times.redistribution, times.back_transformation,
+      generalized ? fmt::format(", back-substitution {:.3f}", times.back_substitution) : "",
+      times.verification);
   for (const auto& [operation, cost] : times.collectives) {
     text += fmt::format("           {} {:.3f} s, {} calls, {:.3g} MB\n", operation, cost.seconds, cost.calls,
                         static_cast<double>(cost.bytes) * 1e-6);
@@ -268,21 +304,42 @@ void write_results(const comm::Comm& comm, const Arguments& arguments, std::span
   });
 }
 
-int run_eigen(const comm::Comm& world, const Arguments& arguments) {
+/// Collective.
+int run_prediction(const comm::Comm& world, const Arguments& arguments, eigen::GridShape shape) {
+  const std::int64_t n = read_source(world, arguments.matrix).order();
+  comm::agree(world, [&] { check(arguments.options, n); });
+  predict_eigen(world,
+                {arguments.matrix, n, shape, arguments.options, arguments.keep_block, kind_of(arguments),
+                 std::max(1, arguments.threads)},
+                arguments.machine, arguments.json);
+  return 0;
+}
+
+int run_eigen(const comm::Comm& world, const Arguments& given) {
+  Arguments arguments = given;
   const Stopwatch all;
-  const auto shape = comm::agree(world, [&] {
+  auto shape = comm::agree(world, [&] {
+    check(arguments.machine);
     if (world.rank() == 0) check_outputs(arguments);
     check(arguments.sparse, arguments.options.selection);
+    if (arguments.sparse.method == "davidson" && !arguments.generalized.empty())
+      throw InputError("--method davidson solves A x = lambda x: leave it away, or --generalized");
     return eigen::parse_grid_shape(arguments.grid);
   });
+  if (!arguments.machine.ranks.empty()) return run_prediction(world, arguments, shape);
   const int threads = comm::set_threads(world, arguments.threads);
   const auto tables = find_collectives(world, arguments.collectives);
   const auto comm = tables.scheduled ? world.with_collectives(tables.scheduled) : world;
   const bool speaks = world.rank() == 0 && !arguments.quiet;
 
-  if (!eigen::is_test_matrix(arguments.matrix)) {
-    const auto sparse = solve_sparse(comm, arguments.matrix, arguments.options, arguments.sparse);
+  const auto kind = kind_of(arguments);
+  const double before_reading = all.seconds();
+  auto source = read_source(comm, arguments.matrix);
+  double read_seconds = all.seconds() - before_reading;
+  if (source.loaded && kind == eigen::ProblemKind::standard) {
+    auto sparse = solve_sparse(comm, source.name, *source.loaded, arguments.options, arguments.sparse);
     if (sparse) {
+      sparse->read_seconds += read_seconds;
       write_results(comm, arguments, sparse->pairs.values, sparse->vectors, sparse->n,
                     [&] { return to_json(arguments, *sparse, world.size(), threads, all.seconds()); });
       if (speaks) fmt::print(stderr, "{}", summary(arguments, *sparse, world.size(), threads));
@@ -290,12 +347,31 @@ int run_eigen(const comm::Comm& world, const Arguments& arguments) {
     }
   }
 
+  const std::int64_t n = source.order();
+  comm::agree(comm, [&] { check(arguments.options, n); });
+  if (shape.rows == 0 && arguments.machine.profile != "none") {
+    const EigenQuestion question{arguments.matrix,     n,    shape,  arguments.options,
+                                 arguments.keep_block, kind, threads};
+    if (const auto chosen = choose_grid(world, question, arguments.machine)) {
+      shape = chosen->grid;
+      arguments.options.block = chosen->block;
+    }
+  }
   const auto grid = make_grid(comm, shape);
-  const double before_reading = all.seconds();
-  auto a = load(grid, arguments.matrix, arguments.options);
-  const double read_seconds = all.seconds() - before_reading;
-  const std::int64_t n = a.order();
-  const auto result = eigen::solve_symmetric(std::move(a), arguments.options);
+  const double before_spreading = all.seconds();
+  auto a = make_dense(grid, std::move(source), arguments.options, kind);
+  std::optional<eigen::DistributedDense> b;
+  if (kind == eigen::ProblemKind::generalized) {
+    b = make_dense(grid, read_source(comm, arguments.generalized), arguments.options, kind);
+    comm::agree(comm, [&] {
+      if (b->order() == n) return;
+      throw InputError(fmt::format("{} has {} rows, {} has {}: A and B are of the same order",
+                                   arguments.matrix, n, arguments.generalized, b->order()));
+    });
+  }
+  read_seconds += all.seconds() - before_spreading;
+  const auto result = b ? eigen::solve_generalized(std::move(a), *std::move(b), arguments.options)
+                        : eigen::solve_symmetric(std::move(a), arguments.options);
 
   const EigenRun run{arguments,     n,     world.size(), threads, grid.shape, tables, read_seconds,
                      all.seconds(), result};
@@ -313,6 +389,10 @@ void add_eigen(CLI::App& app, Run& run) {
       ->add_option("matrix", arguments->matrix,
                    "Matrix file, generator spec, or random:n=1000,spectrum=uniform,scale=1,seed=1")
       ->required();
+  command
+      ->add_option("--generalized", arguments->generalized,
+                   "B of A x = lambda B x, symmetric positive definite: what MATRIX may be")
+      ->type_name("B");
   auto* smallest = command->add_option("--smallest", arguments->smallest, "Only so many, the smallest");
   auto* largest = command->add_option("--largest", arguments->largest, "Only so many, the largest");
   auto* range = command->add_option("--range", arguments->range, "Only those from A to B")->type_name("A B");
@@ -324,8 +404,25 @@ void add_eigen(CLI::App& app, Run& run) {
                    "Write PREFIX.values.mtx and PREFIX.vectors.mtx (a column each)")
       ->type_name("PREFIX");
   command->add_option("--json", arguments->json, "Write the result here (schema ayatori.eigen/1)");
-  command->add_option("--block", arguments->options.block, "Columns that are reduced and applied together")
+  auto* block =
+      command
+          ->add_option("--block", arguments->options.block, "Columns that are reduced and applied together")
+          ->capture_default_str();
+  command->add_option("--predict", arguments->machine.ranks,
+                      "Numbers of ranks, such as 1,4,32: forecast the dense solver there, and do not solve");
+  command
+      ->add_option("--profile", arguments->machine.profile,
+                   "Machine profile (see probe): none, auto, a file, or a published one. Forecasts go by it, "
+                   "and choose grid and block")
       ->capture_default_str();
+  command->add_option("--gflops", arguments->machine.gflops,
+                      "Of a thread's matrix products, for forecasts; 0: measured here");
+  command->add_option("--memory-bandwidth", arguments->machine.memory_bandwidth,
+                      "GB/s of a node with all its ranks at work, for forecasts, instead of the profile's");
+  command
+      ->add_option("--ranks-per-node", arguments->machine.ranks_per_node,
+                   "Of --predict; 0: all ranks on one node")
+      ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--method", arguments->sparse.method,
                    "auto, dense, or, for a few pairs of a sparse matrix, davidson")
@@ -355,6 +452,7 @@ void add_eigen(CLI::App& app, Run& run) {
     if (*largest) selection = {Kind::largest, arguments->largest, 0, 0};
     if (*range) selection = {Kind::range, 0, arguments->range.first, arguments->range.second};
     arguments->options.vectors = !arguments->values_only;
+    arguments->keep_block = block->count() > 0;
     run = [arguments](const comm::Comm& world) { return run_eigen(world, *arguments); };
   });
 }

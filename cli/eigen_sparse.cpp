@@ -134,12 +134,13 @@ void check(const SparseEigenOptions& options, const eigen::Selection& selection)
 }
 
 std::optional<SparseEigenResult> solve_sparse(const comm::Comm& comm, const std::string& source,
+                                              const io::LoadedMatrix& loaded,
                                               const eigen::EigenOptions& wanted,
                                               const SparseEigenOptions& options) {
   if (options.method == "dense" || !is_end(wanted.selection)) return {};
   SparseEigenResult result;
   Stopwatch watch;
-  const auto problem = load_problem(comm, source, PartitionKind::contiguous);
+  const auto problem = spread_problem(comm, loaded, PartitionKind::contiguous);
   const auto facts = tuning::examine(comm, *problem.parts);
   result.n = facts.rows;
   comm::agree(comm, [&] { eigen::check(wanted, facts.rows); });

@@ -38,11 +38,12 @@ struct SparseEigenResult {
 /// Throws InputError for names and numbers that make no sense with this selection.
 void check(const SparseEigenOptions& options, const eigen::Selection& selection);
 
-/// Collective. Pairs at an end of the spectrum by products with the sparse matrix; nothing where making it
-/// dense is the better way: all eigenvalues of a matrix that fits into memory cost at most what was spent
-/// here, so that by `auto` no solve takes more than twice as long as by the better way. Throws InputError
-/// (agreed), also for a matrix that is not symmetric.
+/// Collective. Pairs at an end of the spectrum by products with the sparse matrix `loaded` from `source`;
+/// nothing where making it dense is the better way: all eigenvalues of a matrix that fits into memory cost at
+/// most what was spent here, so that by `auto` no solve takes more than twice as long as by the better way.
+/// Throws InputError (agreed), also for a matrix that is not symmetric.
 std::optional<SparseEigenResult> solve_sparse(const comm::Comm& comm, const std::string& source,
+                                              const io::LoadedMatrix& loaded,
                                               const eigen::EigenOptions& wanted,
                                               const SparseEigenOptions& options);
 

@@ -50,7 +50,11 @@ PartitionKind partition_kind(const std::string& word) {
 
 Problem load_problem(const comm::Comm& comm, const std::string& source, PartitionKind kind,
                      const OrderParts& order_parts) {
-  auto loaded = io::load_matrix(comm, source);
+  return spread_problem(comm, io::load_matrix(comm, source), kind, order_parts);
+}
+
+Problem spread_problem(const comm::Comm& comm, io::LoadedMatrix loaded, PartitionKind kind,
+                       const OrderParts& order_parts) {
   auto file_rows = sparse::balance_nonzeros(comm, loaded.block);
   if (comm.size() > 1) loaded.block = sparse::redistribute(comm, loaded.block, file_rows);
   std::optional<sparse::Permutation> permutation;

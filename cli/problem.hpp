@@ -43,6 +43,10 @@ using OrderParts = std::function<std::optional<std::vector<int>>(const sparse::S
 Problem load_problem(const comm::Comm& comm, const std::string& source, PartitionKind kind,
                      const OrderParts& order_parts = nullptr);
 
+/// Collective. The same of what has been loaded.
+Problem spread_problem(const comm::Comm& comm, io::LoadedMatrix loaded, PartitionKind kind,
+                       const OrderParts& order_parts = nullptr);
+
 /// b, and the x that it was made from where one is known; both in the solver's numbering.
 struct RightHandSide {
   Array<double> b;

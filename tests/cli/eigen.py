@@ -62,6 +62,72 @@ class Eigen(CommandTest):
                 for value, reference in zip(result["values"], expected):
                     self.assertAlmostEqual(value, reference, delta=1e-12)
 
+    def test_generalized_problem(self):
+        n = 21  # linear finite elements of -u'' = lambda u: stiffness and mass
+        h = 1 / (n + 1)
+        entries = lambda diagonal, beside: [(i, i, diagonal) for i in range(1, n + 1)] + [
+            pair for i in range(1, n) for pair in ((i, i + 1, beside), (i + 1, i, beside))]
+        self.write("K.mtx", matrix_market(entries(2 / h, -1 / h), n))
+        self.write("M.mtx", matrix_market(entries(4 * h / 6, h / 6), n))
+        cosines = [math.cos(math.pi * k * h) for k in range(1, n + 1)]
+        exact = [6 / h**2 * (1 - c) / (2 + c) for c in cosines]
+        result, done = self.eigen("K.mtx", "--generalized", "M.mtx", "--block", "5", "--output", "modes")
+        self.assertEqual((result["generalized"], result["method"], result["verified"]), ("M.mtx", "dense", True))
+        self.assertIn("V'BV", done.stderr)
+        for phase in ("reduction", "back_substitution"):
+            self.assertGreaterEqual(result["seconds"][phase], 0)
+        vectors = read_array(self.folder / "modes.vectors.mtx")
+        around = lambda v, i: (v[i - 1] if i else 0) + (v[i + 1] if i + 1 < n else 0)
+        for value, reference, v in zip(result["values"], exact, vectors, strict=True):
+            self.assertAlmostEqual(value / exact[-1], reference / exact[-1], delta=1e-14)
+            mass = [4 * h / 6 * v[i] + h / 6 * around(v, i) for i in range(n)]
+            self.assertAlmostEqual(math.fsum(x * y for x, y in zip(v, mass)), 1, delta=1e-12)
+            for i in range(n):
+                self.assertAlmostEqual(2 / h * v[i] - around(v, i) / h, value * mass[i], delta=1e-10)
+        for arguments, expected in [
+            (["--smallest", "3"], exact[:3]),
+            (["--largest", "2", "--values-only"], exact[-2:]),
+            (["--range", str(exact[4] * 0.99), str(exact[7] * 1.01)], exact[4:8]),
+        ]:
+            with self.subTest(arguments=arguments):
+                result, _ = self.eigen("K.mtx", "--generalized", "M.mtx", *arguments)
+                for value, reference in zip(result["values"], expected, strict=True):
+                    self.assertAlmostEqual(value / reference, 1, delta=1e-11)
+
+    def forecast(self, *arguments):
+        result, _ = self.eigen(*arguments, "--profile", "altix3700bx2", "--gflops", "5", "--memory-bandwidth", "100")
+        return result
+
+    def test_forecasts(self):
+        if RANKS > 2:  # rank 0 makes them
+            return
+        result = self.forecast("random:n=500", "--predict", "1,4,32", "--block", "32")
+        self.assertEqual(result["schema"], "ayatori.eigen-forecast/1")
+        one, four, many = result["points"]
+        self.assertEqual([(p["ranks"], math.prod(p["grid"]), p["block"]) for p in (one, four, many)],
+                         [(1, 1, 32), (4, 4, 32), (32, 32, 32)])
+        for point in (one, four, many):
+            self.assertAlmostEqual(sum(phase["seconds"] for phase in point["phases"].values()), point["seconds"])
+            self.assertEqual(list(point["phases"]), ["tridiagonalization", "tridiagonal_solve", "redistribution",
+                                                     "back_transformation"])
+        self.assertFalse(any(phase["messages"] for phase in one["phases"].values()))
+        self.assertIn("allreduce", four["phases"]["tridiagonalization"]["messages"])
+        for phase in ("tridiagonal_solve", "back_transformation"):  # memory is shared by a node, products are not
+            self.assertLess(many["phases"][phase]["computing"], one["phases"][phase]["computing"])
+        self.assertLess(four["seconds"], one["seconds"])
+        worse = [self.forecast("random:n=500", "--predict", "4", "--grid", shape)["points"][0]["seconds"]
+                 for shape in ("1x4", "2x2", "4x1")]
+        self.assertAlmostEqual(self.forecast("random:n=500", "--predict", "4", "--block", "32")["points"][0]["seconds"],
+                               min(worse))
+        generalized = self.forecast("random:n=500", "--generalized", "random:n=500", "--predict", "4")
+        self.assertIn("reduction", generalized["points"][0]["phases"])
+
+    def test_a_profile_chooses_the_grid(self):
+        result = self.forecast("random:n=60")
+        expected = self.forecast("random:n=60", "--predict", str(RANKS))["points"][0]
+        self.assertTrue(result["verified"])
+        self.assertEqual((result["grid"], result["block"]), (expected["grid"], expected["block"]))
+
     def test_values_only_writes_no_vectors(self):
         done = self.run_ayatori("eigen", "random:n=9", "--values-only", "-o", "only", "--quiet")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -115,6 +181,7 @@ class Eigen(CommandTest):
     def test_bad_input(self):
         self.write("wide.mtx", matrix_market([(1, 2, 1.0)], 2, 3))
         self.write("unsymmetric.mtx", matrix_market([(1, 2, 1.0), (2, 1, 1.5), (3, 3, 1.0)], 3))
+        self.write("semidefinite.mtx", matrix_market([(i, j, 1.0) for i in (1, 2, 3) for j in (1, 2, 3)], 3))
         self.write("nan.mtx", matrix_market([(1, 1, math.nan)], 2))
         for arguments, words in [
             (["wide.mtx"], ["wide.mtx", "2 x 3"]),
@@ -138,6 +205,19 @@ class Eigen(CommandTest):
             (["random:n=10,spectrum=pink"], ["pink", "clustered"]),
             (["random:n=10,scale=1e400"], ["scale"]),
             (["random:m=10"], ["'m'"]),
+            (["random:n=10", "--generalized", "missing.mtx"], ["missing.mtx"]),
+            (["random:n=9", "--generalized", "poisson2d-5:n=4"], ["9 rows", "poisson2d-5:n=4 has 16"]),
+            (["random:n=10", "--generalized", "random:n=10,spectrum=zero"], ["leading minor of order 1 is not positive"]),
+            (["random:n=3", "--generalized", "semidefinite.mtx"], ["leading minor of order 2 is not positive"]),
+            (["random:n=3", "--generalized", "unsymmetric.mtx"], ["unsymmetric.mtx: not symmetric", "(2, 1) is 1.5"]),
+            (["random:n=2", "--generalized", "nan.mtx"], ["nan.mtx, line 3"]),
+            (["random:n=9", "--generalized", "K.mtx", "--smallest", "2", "--method", "davidson"], ["--method davidson"]),
+            (["random:n=10", "--predict", "2,x"], ["--predict 2,x", "1,4,32"]),
+            (["random:n=10", "--predict", "0"], ["--predict 0"]),
+            (["random:n=10", "--predict", "4", "--grid", "3x1", "--profile", "altix3700bx2"], ["3 x 1", "4 ranks"]),
+            (["random:n=10", "--predict", "4", "--profile", "missing.json"], ["missing.json"]),
+            (["random:n=10", "--gflops", "3"], ["--gflops"]),
+            (["random:n=10", "--predict", "2", "--memory-bandwidth", "-1"], ["--memory-bandwidth"]),
             (["random:n=10", "--collectives", "missing.json"], ["missing.json"]),
         ]:
             with self.subTest(arguments=arguments):

@@ -74,7 +74,7 @@ TEST(EigenDistributedDense, SaysWhereSymmetryIsBroken) {
         return i == row && j == column ? value : 1.0 / static_cast<double>(i + j + 1);
       });
       try {
-        check_symmetric(a);
+        check_symmetric(a, "A");
       } catch (const InputError& error) {
         EXPECT_TRUE(error.agreed());
         return error.what();

@@ -15,6 +15,9 @@ void dsyrk_(const char* uplo, const char* op, const int* n, const int* k, const 
             const double* a, const int* lda, const double* beta, double* c, const int* ldc);
 void dtrmm_(const char* side, const char* uplo, const char* op, const char* diagonal, const int* m,
             const int* n, const double* alpha, const double* a, const int* lda, double* b, const int* ldb);
+void dtrsm_(const char* side, const char* uplo, const char* op, const char* diagonal, const int* m,
+            const int* n, const double* alpha, const double* a, const int* lda, double* b, const int* ldb);
+void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 void dlarft_(const char* direction, const char* storage, const int* n, const int* k, const double* v,
              const int* ldv, const double* tau, double* t, const int* ldt);
 void dsterf_(const int* n, double* d, double* e, int* info);
@@ -98,6 +101,26 @@ void block_reflector(ConstBlock v, const double* tau, Block t) {
   const int ldv = leading(v);
   const int ldt = leading(t);
   dlarft_("F", "C", &n, &k, v.data, &ldv, tau, t.data, &ldt);
+}
+
+std::int64_t factor_cholesky(Block a) {
+  const int n = narrow(a.rows);
+  const int lda = leading(a);
+  int info = 0;
+  dpotrf_("L", &n, a.data, &lda, &info);
+  return info;
+}
+
+void solve_lower(Side side, Op op, ConstBlock l, Block b) {
+  if (b.rows == 0 || b.columns == 0) return;
+  const char from = static_cast<char>(side);
+  const char transposed = static_cast<char>(op);
+  const int m = narrow(b.rows);
+  const int n = narrow(b.columns);
+  const int ldl = leading(l);
+  const int ldb = leading(b);
+  const double alpha = 1;
+  dtrsm_(&from, "L", &transposed, "N", &m, &n, &alpha, l.data, &ldl, b.data, &ldb);
 }
 
 bool tridiagonal_values(std::int64_t n, double* diagonal, double* off_diagonal) {

@@ -42,6 +42,15 @@ void multiply_upper_triangular(ConstBlock t, Block b);
 /// trapezoidal.
 void block_reflector(ConstBlock v, const double* tau, Block t);
 
+/// l lower triangular with l l^T = the symmetric matrix whose lower triangle `a` holds, in its place; what is
+/// above the diagonal stays. 0, or the order of the first leading minor that is not positive. (dpotrf)
+std::int64_t factor_cholesky(Block a);
+
+enum class Side : char { left = 'L', right = 'R' };
+
+/// b = op(l)^-1 b, or b = b op(l)^-1, l lower triangular, square.
+void solve_lower(Side side, Op op, ConstBlock l, Block b);
+
 /// Eigenvalues of a symmetric tridiagonal matrix of order n, ascending, into `diagonal`; `off_diagonal` is
 /// destroyed. False if the iteration failed. (dsterf: no vectors, O(n^2).)
 bool tridiagonal_values(std::int64_t n, double* diagonal, double* off_diagonal);

@@ -21,12 +21,12 @@ Range local_columns(const DistributedDense& a, Range wanted, int part) {
   return {a.columns.local_from(wanted.begin, part), a.columns.local_from(wanted.end, part)};
 }
 
-void check_finite(const DistributedDense& a) {
+void check_finite(const DistributedDense& a, std::string_view name) {
   const std::int64_t rows = a.rows.count();
   for (std::size_t k = 0; k < a.values.size(); ++k) {
     if (std::isfinite(a.values[k])) continue;
     const auto place = static_cast<std::int64_t>(k);
-    throw InputError(fmt::format("element ({}, {}) is {}: eigenvalues want finite numbers",
+    throw InputError(fmt::format("{}: element ({}, {}) is {}: eigenvalues want finite numbers", name,
                                  a.rows.global(place % rows) + 1, a.columns.global(place / rows) + 1,
                                  a.values[k]));
   }
@@ -126,8 +126,36 @@ Array<double> gather_columns(const DistributedDense& a, Range wanted, std::int64
   return panel;
 }
 
-void check_symmetric(const DistributedDense& a) {
-  comm::agree(a.grid.all, [&] { check_finite(a); });
+void put_columns(DistributedDense& a, Range wanted, std::int64_t first_row, std::span<const double> panel) {
+  const std::int64_t height = a.order() - first_row;
+  const Range mine = local_columns(a, wanted, a.grid.column);
+  for (std::int64_t l = mine.begin; l < mine.end; ++l) {
+    const double* const source = panel.data() + (a.columns.global(l) - wanted.begin) * height - first_row;
+    double* const target = a.column(l);
+    for (std::int64_t k = a.rows.local_from(first_row); k < a.rows.count(); ++k)
+      target[k] = source[a.rows.global(k)];
+  }
+}
+
+std::vector<double> apply(const DistributedDense& a, Shape shape, Op op, bool absolute,
+                          std::span<const double> x) {
+  std::vector<double> y(x.size(), 0.0);
+  for (std::int64_t l = 0; l < a.columns.count(); ++l) {
+    const std::int64_t j = a.columns.global(l);
+    const double* const column = a.column(l);
+    for (std::int64_t k = shape == Shape::full ? 0 : a.rows.local_from(j); k < a.rows.count(); ++k) {
+      const std::int64_t i = a.rows.global(k);
+      const double value = absolute ? std::abs(column[k]) : column[k];
+      if (op == Op::none) y[i] += value * x[j];
+      if (op == Op::transpose || (shape == Shape::symmetric && i != j)) y[j] += value * x[i];
+    }
+  }
+  a.grid.all.allreduce(std::span<double>(y), comm::ReduceOp::sum);
+  return y;
+}
+
+void check_symmetric(const DistributedDense& a, std::string_view name) {
+  comm::agree(a.grid.all, [&] { check_finite(a, name); });
   Asymmetry worst;
   for (std::int64_t begin = 0; begin < a.order(); begin += panel_columns) {
     const Range wanted{begin, std::min(begin + panel_columns, a.order())};
@@ -140,8 +168,8 @@ void check_symmetric(const DistributedDense& a) {
   comm::agree(a.grid.all, [&] {
     if (largest <= tolerance || worst.difference < largest) return;
     throw InputError(fmt::format(
-        "not symmetric: element ({}, {}) is {}, and element ({}, {}) is {}; no other pair differs more",
-        worst.row + 1, worst.column + 1, worst.value, worst.column + 1, worst.row + 1, worst.mirrored));
+        "{}: not symmetric: element ({}, {}) is {}, and element ({}, {}) is {}; no other pair differs more",
+        name, worst.row + 1, worst.column + 1, worst.value, worst.column + 1, worst.row + 1, worst.mirrored));
   });
 }
 

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/base/range.hpp"
@@ -54,9 +56,21 @@ void add_entries(DistributedDense& a, std::span<const DenseEntry> entries);
 /// column-major.
 Array<double> gather_columns(const DistributedDense& a, Range wanted, std::int64_t first_row);
 
-/// Collective. Throws InputError (agreed) that says where, unless every element is finite and |a_ij - a_ji|
-/// <= n eps max|a|: what rounding leaves of symmetry is far less than what any eigensolver perturbs.
-void check_symmetric(const DistributedDense& a);
+/// The inverse of gather_columns(): sets the local elements of columns `wanted` from row `first_row` on.
+void put_columns(DistributedDense& a, Range wanted, std::int64_t first_row, std::span<const double> panel);
+
+/// Which elements of a matrix count: all, those on and below the diagonal, these as a symmetric matrix.
+enum class Shape { full, lower, symmetric };
+
+/// Collective. y = op(A) x, of A's elements or of their absolute values; x and y (n) are on every rank. A
+/// rank reads its elements once.
+std::vector<double> apply(const DistributedDense& a, Shape shape, Op op, bool absolute,
+                          std::span<const double> x);
+
+/// Collective. Throws InputError (agreed) that says where in the matrix called `name`, unless every element
+/// is finite and |a_ij - a_ji| <= n eps max|a|: what rounding leaves of symmetry is far less than what any
+/// eigensolver perturbs.
+void check_symmetric(const DistributedDense& a, std::string_view name);
 
 /// Collective. The largest |a_ij|.
 double max_abs(const DistributedDense& a);

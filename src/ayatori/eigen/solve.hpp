@@ -36,19 +36,22 @@ struct EigenCheck {
   double residual = 0;       ///< with vectors
   double orthogonality = 0;  ///< with vectors
   double moments = 0;        ///< of all eigenvalues, always
+  double reduction = 0;      ///< of a generalized problem, always
   bool passed() const {
     return residual <= largest_good_ratio && orthogonality <= largest_good_ratio &&
-           moments <= largest_good_ratio;
+           moments <= largest_good_ratio && reduction <= largest_good_ratio;
   }
 };
 
 /// Seconds, and where they went; of the slowest rank each.
 struct EigenTimes {
-  double total = 0;  ///< without verification
+  double total = 0;      ///< without verification
+  double reduction = 0;  ///< of a generalized problem to a standard one
   double tridiagonalization = 0;
   double tridiagonal_solve = 0;
   double redistribution = 0;
   double back_transformation = 0;
+  double back_substitution = 0;  ///< of a generalized problem
   double verification = 0;
   std::map<std::string, OperationCost> collectives;  ///< without verification
 };
@@ -60,12 +63,17 @@ struct EigenResult {
   EigenTimes times;
 };
 
+/// A x = lambda x, or A x = lambda B x.
+enum class ProblemKind { standard, generalized };
+
 /// Bytes that a rank needs to solve a problem of order n on so many ranks, all in all, the matrix included.
-double memory_needed(std::int64_t n, int ranks, const EigenOptions& options);
+double memory_needed(std::int64_t n, int ranks, const EigenOptions& options,
+                     ProblemKind kind = ProblemKind::standard);
 
 /// Collective. Throws EnvironmentError (agreed) if a node of this communicator has less memory than its ranks
 /// would need.
-void check_memory(const comm::Comm& comm, std::int64_t n, const EigenOptions& options);
+void check_memory(const comm::Comm& comm, std::int64_t n, const EigenOptions& options,
+                  ProblemKind kind = ProblemKind::standard);
 
 /// Throws InputError for options that make no sense for a matrix of order n.
 void check(const EigenOptions& options, std::int64_t n);
@@ -76,5 +84,11 @@ void check(const EigenOptions& options, std::int64_t n);
 /// InputError (agreed) for options that make no sense, for elements that are not
 /// finite, and for eigenvalues beyond the range of doubles.
 EigenResult solve_symmetric(DistributedDense a, const EigenOptions& options);
+
+/// Collective. The same for A x = lambda B x, B positive definite, on the same grid: reduction to standard
+/// form by Cholesky's factorization of B, whose vectors are then substituted back; X^T B X = I. Both matrices
+/// may have any scale. Throws InputError (agreed) also for orders that differ, and for a B that is not
+/// positive definite, naming the leading minor.
+EigenResult solve_generalized(DistributedDense a, DistributedDense b, const EigenOptions& options);
 
 }  // namespace ayatori::eigen

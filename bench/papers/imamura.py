@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Redoes Imamura's tables 1 and 4: the eigensolver on 32 CPUs of an Altix, by the MPI's collectives and by tuned schedules.
+
+usage: bench/papers/imamura.py [--simulated build/simgrid/cli/ayatori] [--ayatori build/dev/cli/ayatori]
+                               [--orders 1000] [--grids 1x32 4x8] [--folder FOLDER]
+
+The machine is altix-32 of bench/simulated_platforms.py, made from the paper's table 3. Computing takes no time there, so
+that what is simulated is what the ranks wait for; for "in all" the paper's own seconds of computing are added. The MPI's
+choice of algorithms is that of SMPI, of Open MPI and of MPICH, the best of which is compared with. The schedules are
+those of bench/golden, and for the rows and columns of a grid what `ayatori collectives adapt` makes of them by the
+published profile. Every result is verified. Deterministic.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import types
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+import runs  # noqa: E402 - of the folder above
+import simulated_platforms  # noqa: E402
+from simulated_collectives import Simulator  # noqa: E402
+from simulated_solve import SELECTORS, table_of  # noqa: E402
+
+RANKS = 32
+PLATFORM = f"altix-{RANKS}"
+# By order: seconds in all, in Bcast, in Allreduce, in redistribution; with the vendor's collectives and with the paper's.
+PAPER = {1000: ((0.187, 0.030, 0.081, 0.021), (0.180, 0.029, 0.074, 0.021)),
+         4000: ((1.745, 0.140, 0.561, 0.218), (1.519, 0.183, 0.426, 0.205)),
+         6000: ((4.303, 0.247, 1.158, 0.442), (3.709, 0.333, 0.836, 0.410))}
+
+
+def computing(order):
+    """The paper's seconds in all without messages, the mean of both of its runs."""
+    return sum(every - sum(messages) for every, *messages in PAPER[order]) / 2
+
+
+def tables(options, grid):
+    """Files of schedules for all ranks, and for the rows and columns of the grid."""
+    whole = options.folder / "schedules.json"
+    whole.write_text(json.dumps(table_of(PLATFORM)), encoding="utf-8")
+    parts = sorted({int(side) for side in grid.split("x")} - {1, RANKS})
+    if not parts:
+        return [whole]
+    adapted = options.folder / f"schedules.{grid}.json"
+    done = subprocess.run([str(options.ayatori), "collectives", "adapt", str(whole), "--ranks", *map(str, parts),
+                           "--profile", "altix3700bx2", "--output", str(adapted)],
+                          text=True, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise runs.Rejected(f"collectives adapt: {done.stderr[-500:]}")
+    return [whole, adapted]
+
+
+def solve(options, simulator, order, grid, selector, schedules=()):
+    """(broadcast, allreduce, redistribution, all others): seconds of messages."""
+    result = options.folder / "eigen.json"
+    result.unlink(missing_ok=True)
+    collectives = ":".join(map(str, schedules)) or "none"
+    status, said = simulator.run(["eigen", f"random:n={order}", "--grid", grid, "--threads", "1", "--quiet",
+                                  "--collectives", collectives, "--json", result],
+                                 [f"--cfg=smpi/coll-selector:{selector}"])
+    if status != 0 or not result.exists():
+        raise runs.Rejected(f"n = {order}, {grid}, {selector}: {said[-500:]}")
+    solved = json.loads(result.read_text(encoding="utf-8"))
+    if not solved["verified"]:
+        raise runs.Rejected(f"n = {order}, {grid}, {selector}: not verified")
+    operations = {name: cost["seconds"] for name, cost in solved["collective_operations"].items()}
+    found = [operations.get("broadcast", 0), operations.get("allreduce", 0), solved["seconds"]["redistribution"]]
+    return [*found, max(0, solved["seconds"]["total"] - sum(found))]
+
+
+def row(name, messages, base, calculating):
+    all_messages = sum(messages)
+    cells = [f"{calculating + all_messages:.4f}", *(f"{part:.4f}" for part in messages), f"{all_messages:.4f}"]
+    gain = f"{100 * (1 - (calculating + all_messages) / (calculating + sum(base))):.1f} %" if base else ""
+    print(f"| {name} | " + " | ".join(cells) + f" | {gain} |", flush=True)
+
+
+def redo(options, simulator, order):
+    calculating = computing(order)
+    print(f"\n### n = {order}, {RANKS} CPUs\n")
+    print("| seconds | in all | Bcast | Allreduce | redistribution | other messages | messages | less in all |")
+    print("|" + "---|" * 8)
+    for name, (every, *messages) in zip(("paper, vendor's MPI", "paper, tuned"), PAPER[order], strict=True):
+        less = f"{100 * (1 - every / PAPER[order][0][0]):.1f} %" if name.endswith("tuned") else ""
+        print(f"| {name} | {every:.3f} | " + " | ".join(f"{part:.3f}" for part in messages)
+              + f" | | {sum(messages):.3f} | {less} |")
+    for grid in options.grids:
+        by_mpi = {selector: solve(options, simulator, order, grid, selector) for selector in SELECTORS}
+        best = min(by_mpi.values(), key=sum)
+        for selector, messages in by_mpi.items():
+            row(f"{grid}, the MPI's: {selector}", messages, None, calculating)
+        row(f"{grid}, schedules", solve(options, simulator, order, grid, SELECTORS[0], tables(options, grid)), best,
+            calculating)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--ayatori", type=pathlib.Path, default=runs.ROOT / "build" / "dev" / "cli" / "ayatori")
+    parser.add_argument("--simulated", type=pathlib.Path, default=runs.ROOT / "build" / "simgrid" / "cli" / "ayatori")
+    parser.add_argument("--smpirun", default="smpirun")
+    parser.add_argument("--orders", nargs="+", type=int, choices=PAPER, default=[1000])
+    parser.add_argument("--grids", nargs="+", default=["1x32", "4x8"])
+    parser.add_argument("--folder", type=pathlib.Path)
+    parser.add_argument("--time-limit", type=float, default=3600, help="seconds of processor time of a simulation")
+    options = parser.parse_args()
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            options.folder = options.folder or pathlib.Path(name)
+            options.folder.mkdir(parents=True, exist_ok=True)
+            common = types.SimpleNamespace(smpirun=options.smpirun, ayatori=options.simulated,
+                                           time_limit=options.time_limit, memory=16)
+            simulator = Simulator(common, simulated_platforms.platform(PLATFORM), options.folder)
+            for order in options.orders:
+                redo(options, simulator, order)
+    except runs.Rejected as reason:
+        print(f"imamura.py: {reason}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ayatori/comm/comm.hpp"
+#include "ayatori/eigen/work.hpp"
+#include "ayatori/forecast/job_machine.hpp"
+
+namespace ayatori::cli {
+
+/// Seconds of rank 0, which has most, in one phase.
+struct PhaseForecast {
+  std::string_view phase;
+  double computing = 0;
+  std::map<std::string, double, std::less<>> messages;  ///< by operation
+
+  double total() const;
+};
+
+/// A dense eigenproblem on a job.
+struct EigenForecast {
+  forecast::JobShape shape;
+  eigen::GridShape grid;
+  std::int64_t block = 0;
+  std::vector<PhaseForecast> phases;
+
+  double total() const;
+};
+
+/// Operations in a second of one thread's products of matrices, by how many columns the first factor has.
+using ProductRate = std::function<double(std::int64_t inner)>;
+
+/// A constant, or, for 0, what is measured here when it is first asked for: it takes a tenth of a second.
+ProductRate product_rate(double gflops);
+
+/// Every phase by its operations, bytes and messages. Of a collective operation of every size the better of
+/// two standard algorithms is taken (Thakur, Rabenseifner, Gropp 2005).
+EigenForecast forecast_eigen(std::int64_t n, eigen::GridShape grid, const eigen::EigenOptions& options,
+                             eigen::ProblemKind kind, const forecast::JobMachine& machine,
+                             const ProductRate& flops);
+
+/// The shape of the grid and the block that this forecast is best for: of all shapes, and of blocks of 16,
+/// 32, 64 columns unless `block` is one to keep.
+EigenForecast best_forecast(std::int64_t n, const eigen::EigenOptions& options, bool keep_block,
+                            eigen::ProblemKind kind, const forecast::JobMachine& machine,
+                            const ProductRate& flops);
+
+/// What forecasts are made from.
+struct EigenMachine {
+  std::string ranks;             ///< "1,4,32": to forecast for instead of solving
+  std::string profile = "none";  ///< as of `predict`; where a solve has one, it chooses grid and block
+  double gflops = 0;             ///< of matrix products of one thread; 0: measured here
+  double memory_bandwidth = 0;   ///< GB/s of a node with all its ranks at work; 0: the profile's
+  int ranks_per_node = 0;        ///< 0: all on one node
+};
+
+/// Throws InputError for numbers that make no sense.
+void check(const EigenMachine& machine);
+
+/// A problem to forecast.
+struct EigenQuestion {
+  std::string matrix;
+  std::int64_t n = 0;
+  eigen::GridShape grid;  ///< 0 x 0: the best
+  eigen::EigenOptions options;
+  bool keep_block = false;
+  eigen::ProblemKind kind = eigen::ProblemKind::standard;
+  int threads = 1;
+};
+
+/// Collective. Forecasts for `machine.ranks`, to stderr, and to `json` unless that is empty (schema
+/// ayatori.eigen-forecast/1). Throws InputError (agreed).
+void predict_eigen(const comm::Comm& world, const EigenQuestion& question, const EigenMachine& machine,
+                   const std::string& json);
+
+struct GridChoice {
+  eigen::GridShape grid;
+  std::int64_t block = 0;
+};
+
+/// Collective. The best for these ranks, by the machine's profile; nothing without one. Throws InputError
+/// (agreed).
+std::optional<GridChoice> choose_grid(const comm::Comm& world, const EigenQuestion& question,
+                                      const EigenMachine& machine);
+
+}  // namespace ayatori::cli

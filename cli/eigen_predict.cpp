@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/base/temporary_file.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "cli/eigen_forecast.hpp"
+#include "cli/machine_profile.hpp"
+
+namespace ayatori::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int most_ranks = 1 << 16;
+
+std::vector<int> rank_counts(const std::string& text) {
+  std::vector<int> counts;
+  const char* next = text.data();
+  const char* const end = next + text.size();
+  while (true) {
+    int count = 0;
+    const auto [stop, error] = std::from_chars(next, end, count);
+    if (error != std::errc() || count < 1 || count > most_ranks || (stop != end && *stop != ','))
+      throw InputError(
+          fmt::format("--predict {}: give numbers of ranks, up to {}, such as 1,4,32", text, most_ranks));
+    counts.push_back(count);
+    if (stop == end) return counts;
+    next = stop + 1;
+  }
+}
+
+forecast::JobMachine job_machine(const machine::Profile& profile, const EigenMachine& machine, int ranks,
+                                 int ranks_per_node, int threads) {
+  const auto memory =
+      machine.memory_bandwidth > 0 ? std::optional(1e9 * machine.memory_bandwidth) : std::nullopt;
+  return {profile, machine.profile, forecast::JobShape{ranks / ranks_per_node, ranks_per_node, threads},
+          memory};
+}
+
+EigenForecast forecast_for(const EigenQuestion& question, const forecast::JobMachine& job,
+                           const ProductRate& flops) {
+  if (question.grid.rows == 0)
+    return best_forecast(question.n, question.options, question.keep_block, question.kind, job, flops);
+  return forecast_eigen(question.n, question.grid, question.options, question.kind, job, flops);
+}
+
+void print(const EigenForecast& forecast) {
+  fmt::print(stderr, "{:>6} ranks, grid {}x{}, block {}: {:.4g} s", forecast.shape.ranks(),
+             forecast.grid.rows, forecast.grid.columns, forecast.block, forecast.total());
+  for (const PhaseForecast& phase : forecast.phases) {
+    fmt::print(stderr, "; {} {:.4g} s", phase.phase, phase.total());
+    for (const auto& [operation, seconds] : phase.messages)
+      fmt::print(stderr, ", {} {:.3g}", operation, seconds);
+  }
+  fmt::print(stderr, "\n");
+}
+
+ordered_json to_json(const EigenForecast& forecast) {
+  ordered_json phases = ordered_json::object();
+  for (const PhaseForecast& phase : forecast.phases) {
+    phases[std::string(phase.phase)] = {
+        {"seconds", phase.total()}, {"computing", phase.computing}, {"messages", phase.messages}};
+  }
+  return {{"ranks", forecast.shape.ranks()},
+          {"grid", {forecast.grid.rows, forecast.grid.columns}},
+          {"block", forecast.block},
+          {"seconds", forecast.total()},
+          {"phases", std::move(phases)}};
+}
+
+}  // namespace
+
+void check(const EigenMachine& machine) {
+  for (const double value : {machine.gflops, machine.memory_bandwidth}) {
+    if (!std::isfinite(value) || value < 0)
+      throw InputError(fmt::format("--gflops, --memory-bandwidth {}: not a speed", value));
+  }
+  if (!machine.ranks.empty()) {
+    rank_counts(machine.ranks);
+  } else if (machine.profile == "none" && (machine.gflops > 0 || machine.memory_bandwidth > 0)) {
+    throw InputError("--gflops and --memory-bandwidth go with --predict, or --profile");
+  }
+}
+
+void predict_eigen(const comm::Comm& world, const EigenQuestion& question, const EigenMachine& machine,
+                   const std::string& json) {
+  const auto found = find_profile(world, machine.profile == "none" ? "auto" : machine.profile);
+  comm::agree(world, [&] {
+    if (world.rank() != 0) return;
+    if (!found.profile)
+      throw InputError("there is no profile of this machine: give --profile (see ayatori probe)");
+    const auto flops = product_rate(machine.gflops);
+    ordered_json points = ordered_json::array();
+    std::vector<std::string> assumptions;
+    for (const int ranks : rank_counts(machine.ranks)) {
+      const int per_node = machine.ranks_per_node == 0 ? ranks : std::min(machine.ranks_per_node, ranks);
+      if (ranks % per_node != 0)
+        throw InputError(fmt::format("{} ranks are no nodes of {}", ranks, per_node));
+      if (question.grid.rows != 0 && question.grid.rows * question.grid.columns != ranks)
+        throw InputError(fmt::format("a grid of {} x {} is not for {} ranks", question.grid.rows,
+                                     question.grid.columns, ranks));
+      const auto job = job_machine(*found.profile, machine, ranks, per_node, question.threads);
+      const auto forecast = forecast_for(question, job, flops);
+      print(forecast);
+      points.push_back(to_json(forecast));
+      for (const auto& assumption : job.assumptions()) {
+        if (std::ranges::find(assumptions, assumption) == assumptions.end())
+          assumptions.push_back(assumption);
+      }
+    }
+    for (const auto& assumption : assumptions) fmt::print(stderr, "assumed: {}\n", assumption);
+    if (json.empty()) return;
+    const ordered_json whole{{"schema", "ayatori.eigen-forecast/1"},
+                             {"matrix", {{"source", question.matrix}, {"rows", question.n}}},
+                             {"gflops", 1e-9 * flops(question.options.block)},
+                             {"assumptions", assumptions},
+                             {"points", std::move(points)}};
+    write_file(json, whole.dump(2) + "\n");
+  });
+}
+
+std::optional<GridChoice> choose_grid(const comm::Comm& world, const EigenQuestion& question,
+                                      const EigenMachine& machine) {
+  const auto found = find_profile(world, machine.profile);
+  if (!found.profile) return {};
+  const int on_node = world.allreduce(world.split_by_node().size(), comm::ReduceOp::max);
+  const int per_node = world.size() % on_node == 0 ? on_node : 1;
+  const auto choice = comm::agree(world, [&]() -> GridChoice {
+    if (world.rank() != 0) return {};
+    const auto best =
+        forecast_for(question, job_machine(*found.profile, machine, world.size(), per_node, question.threads),
+                     product_rate(machine.gflops));
+    return {best.grid, best.block};
+  });
+  return world.broadcast(choice, 0);
+}
+
+}  // namespace ayatori::cli

@@ -1,0 +1,187 @@
+#include "ayatori/eigen/work.hpp"
+
+#include <algorithm>
+
+#include "ayatori/base/range.hpp"
+#include "ayatori/eigen/secular.hpp"
+
+namespace ayatori::eigen {
+
+namespace {
+
+constexpr std::int64_t number = sizeof(double);
+constexpr std::int64_t leaf_size = 32;  // of divide and conquer
+
+/// One rank of a grid, and what it is asked.
+class Counter {
+ public:
+  Counter(std::int64_t n, GridShape shape, int rank, std::int64_t block)
+      : n_(n),
+        shape_(shape),
+        ranks_(shape.rows * shape.columns),
+        block_(std::min(block, n)),
+        rows_{n, shape.rows, rank / shape.columns},
+        columns_{n, shape.columns, rank % shape.columns} {}
+
+  PhaseWork reduction();
+  PhaseWork tridiagonalization();
+  PhaseWork tridiagonal_solve(std::int64_t selected, bool vectors);
+  PhaseWork redistribution(std::int64_t selected, int rank);
+  PhaseWork back_transformation(std::int64_t selected);
+  PhaseWork back_substitution(std::int64_t selected);
+
+ private:
+  void call(PhaseWork& work, std::string_view operation, Scope scope, std::int64_t bytes) const;
+  void gather(PhaseWork& work, Range wanted, std::int64_t first_row) const;
+  void merges(PhaseWork& work, std::int64_t size) const;
+  double share(double flops) const { return flops / ranks_; }
+  double order() const { return static_cast<double>(n_); }
+
+  std::int64_t n_;
+  GridShape shape_;
+  int ranks_;
+  std::int64_t block_;
+  Cyclic rows_;
+  Cyclic columns_;
+};
+
+void Counter::call(PhaseWork& work, std::string_view operation, Scope scope, std::int64_t bytes) const {
+  const int group = scope == Scope::all ? ranks_ : scope == Scope::along_row ? shape_.columns : shape_.rows;
+  if (group == 1) return;
+  for (Traffic& traffic : work.traffic) {
+    if (traffic.operation != operation || traffic.scope != scope) continue;
+    ++traffic.calls;
+    traffic.bytes += bytes;
+    return;
+  }
+  work.traffic.push_back({operation, scope, 1, bytes});
+}
+
+/// gather_columns()
+void Counter::gather(PhaseWork& work, Range wanted, std::int64_t first_row) const {
+  const std::int64_t width = columns_.local_from(wanted.end) - columns_.local_from(wanted.begin);
+  const std::int64_t height = rows_.count() - rows_.local_from(first_row);
+  call(work, "allgatherv", Scope::all, number * width * height);
+}
+
+PhaseWork Counter::reduction() {
+  PhaseWork work{"reduction"};
+  // Shared evenly, and what every rank does with whole panels.
+  work.product_flops =
+      share(4.0 / 3 * order() * order() * order()) + 3.5 * order() * order() * static_cast<double>(block_);
+  for (std::int64_t begin = 0; begin < n_; begin += block_) {
+    const Range panel{begin, std::min(begin + block_, n_)};
+    gather(work, panel, begin);
+    gather(work, panel, begin);
+    call(work, "allreduce", Scope::all, number);  // of comm::agree
+    const std::int64_t rows = rows_.local_from(panel.end) - rows_.local_from(panel.begin);
+    call(work, "allgatherv", Scope::along_column, number * rows * columns_.local_from(begin));
+  }
+  call(work, "allreduce", Scope::all, number);
+  return work;
+}
+
+PhaseWork Counter::tridiagonalization() {
+  PhaseWork work{"tridiagonalization"};
+  for (std::int64_t begin = 0; begin < n_ - 2; begin += block_) {
+    const std::int64_t end = std::min(begin + block_, n_ - 2);
+    for (std::int64_t j = begin; j < end; ++j) {
+      const std::int64_t k = j - begin;
+      const std::int64_t height = rows_.count() - rows_.local_from(j + 1);
+      const std::int64_t width = columns_.count() - columns_.local_from(j + 1);
+      if (columns_.owns(j)) {
+        if (k > 0) call(work, "broadcast", Scope::along_column, number * k);
+        call(work, "allreduce", Scope::along_column, number * 2);
+      }
+      call(work, "broadcast", Scope::along_row, number * (height + 1));
+      call(work, "allreduce", Scope::along_column, number * width);
+      call(work, "allreduce", Scope::along_column, number * (width + 2 * k + 1));
+      call(work, "allreduce", Scope::along_row, number * (height + 1));
+      const auto rest = static_cast<double>(n_ - j - 1);
+      // A's triangle once; V and W for two products with their transposes, and for two with them.
+      work.streamed_bytes += number * (share(rest * rest / 2) + 4.0 * static_cast<double>(k * height));
+    }
+    const std::int64_t width = columns_.count() - columns_.local_from(end);
+    call(work, "allreduce", Scope::along_column, number * width * (end - begin));
+    const auto rest = static_cast<double>(n_ - end);
+    work.product_flops += share(2.0 * static_cast<double>(end - begin) * rest * rest);
+  }
+  for (const std::int64_t length : {n_, std::max<std::int64_t>(n_ - 1, 0), std::max<std::int64_t>(n_ - 2, 0)})
+    call(work, "allreduce", Scope::all, number * length);
+  return work;
+}
+
+void Counter::merges(PhaseWork& work, std::int64_t size) const {
+  if (size <= leaf_size) return;
+  const std::int64_t upper = size / 2;
+  merges(work, upper);
+  merges(work, size - upper);
+  const std::int64_t mine = (size + ranks_ - 1) / ranks_;
+  call(work, "broadcast", Scope::all, number * upper);
+  call(work, "broadcast", Scope::all, number * (size - upper));
+  for (const std::int64_t length : {static_cast<std::int64_t>(sizeof(SecularRoot)), number}) {
+    call(work, "allgather", Scope::all, number);
+    call(work, "allgatherv", Scope::all, length * mine);
+  }
+}
+
+PhaseWork Counter::tridiagonal_solve(std::int64_t selected, bool vectors) {
+  PhaseWork work{"tridiagonal_solve"};
+  if (!vectors) {
+    call(work, "allreduce", Scope::all, number);
+    call(work, "broadcast", Scope::all, number * n_);
+    return work;
+  }
+  // n^3 in the last merge, of which only what is selected is made, and a quarter of it on each level before.
+  work.product_flops =
+      share(order() * order() * static_cast<double>(selected) + order() * order() * order() / 3);
+  merges(work, n_);
+  return work;
+}
+
+PhaseWork Counter::redistribution(std::int64_t selected, int rank) {
+  PhaseWork work{"redistribution"};
+  const std::int64_t rows = Cyclic{n_, ranks_, rank}.count();
+  work.streamed_bytes = 4.0 * static_cast<double>(number * rows * selected);  // packed and unpacked
+  call(work, "alltoall", Scope::all, number * ranks_);
+  call(work, "alltoallv", Scope::all, number * rows * selected);
+  return work;
+}
+
+PhaseWork Counter::back_transformation(std::int64_t selected) {
+  PhaseWork work{"back_transformation"};
+  work.product_flops = share(2 * order() * order() * static_cast<double>(selected));
+  for (std::int64_t begin = 0; begin < n_ - 2; begin += block_)
+    gather(work, {begin, std::min(begin + block_, n_ - 2)}, begin + 1);
+  return work;
+}
+
+PhaseWork Counter::back_substitution(std::int64_t selected) {
+  PhaseWork work{"back_substitution"};
+  work.product_flops = share(order() * order() * static_cast<double>(selected));
+  for (std::int64_t begin = 0; begin < n_; begin += block_)
+    gather(work, {begin, std::min(begin + block_, n_)}, begin);
+  return work;
+}
+
+}  // namespace
+
+std::vector<PhaseWork> work_of(std::int64_t n, GridShape shape, int rank, const EigenOptions& options,
+                               ProblemKind kind) {
+  using Kind = Selection::Kind;
+  const Selection& selection = options.selection;
+  const bool counts = selection.kind == Kind::smallest || selection.kind == Kind::largest;
+  const std::int64_t selected = counts ? selection.count : n;  // of a range nobody knows
+  Counter counter(n, shape, rank, options.block);
+  std::vector<PhaseWork> phases;
+  if (kind == ProblemKind::generalized) phases.push_back(counter.reduction());
+  phases.push_back(counter.tridiagonalization());
+  phases.push_back(counter.tridiagonal_solve(selected, options.vectors));
+  if (!options.vectors) return phases;
+  phases.push_back(counter.redistribution(selected, rank));
+  phases.push_back(counter.back_transformation(selected));
+  if (kind == ProblemKind::generalized) phases.push_back(counter.back_substitution(selected));
+  return phases;
+}
+
+}  // namespace ayatori::eigen
