@@ -23,6 +23,8 @@ constexpr double largest_growth = 1e15;
 constexpr double first_shift = 1e-3;
 constexpr double shift_factor = 2;
 constexpr double last_shift = 1.1e3;
+/// A diagonal entry this small against what it should be is as good as zero.
+constexpr double zero_diagonal = 1e-12;
 /// What scaled factors must stay within to be stored in single precision.
 constexpr double smallest_float = 1e-30;
 constexpr double largest_float = 1e30;
@@ -66,12 +68,37 @@ Array<std::int32_t> natural_order(std::int32_t n) {
   return order;
 }
 
-/// Rows and columns by the powers of 2 nearest to 1 / sqrt |d|.
+/// The diagonal, and where it is rounding noise the row's largest entry, or 1. In a definite matrix a_ij^2 <=
+/// a_ii a_jj: an entry that is far from that beside others is noise, however small its row is.
+Array<double> magnitudes(const sparse::Csr& a) {
+  Array<double> diagonal(a.rows, 0.0);
+  const auto for_each_entry = [&](auto&& f) {
+    for (std::int32_t i = 0; i < a.rows; ++i)
+      for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
+        f(i, a.column[k], std::abs(a.value[k]));
+  };
+  for_each_entry([&](std::int32_t i, std::int32_t j, double size) {
+    if (i == j) diagonal[i] = size;
+  });
+  Array<double> row_max(a.rows, 0.0);
+  Array<double> wanted(a.rows, 0.0);
+  for_each_entry([&](std::int32_t i, std::int32_t j, double size) {
+    row_max[i] = std::max(row_max[i], size);
+    if (diagonal[j] > 0) wanted[i] = std::max(wanted[i], size * (size / diagonal[j]));
+  });
+  for (std::int32_t i = 0; i < a.rows; ++i) {
+    const bool vanishes = diagonal[i] == 0 || diagonal[i] <= zero_diagonal * wanted[i];
+    if (vanishes) diagonal[i] = row_max[i] > 0 ? row_max[i] : 1;
+  }
+  return diagonal;
+}
+
+/// Rows and columns by the powers of 2 nearest to 1 / sqrt of their magnitude.
 Form equilibrated(const sparse::Csr& block) {
-  const Pivots pivots(block);
+  const auto magnitude = magnitudes(block);
   Form form{natural_order(block.rows), natural_order(block.rows), Array<double>(block.rows), {}};
   for (std::int32_t i = 0; i < block.rows; ++i)
-    form.row_scale[i] = std::exp2(-std::round(std::log2(std::abs(pivots.reference(i))) / 2));
+    form.row_scale[i] = std::exp2(-std::round(std::log2(magnitude[i]) / 2));
   form.column_scale = form.row_scale;
   return form;
 }
