@@ -63,7 +63,7 @@ void expect_definite(const Dense& m, const std::string& what) {
 
 TEST(Preconditioners, AreFoundByName) {
   for (const char* name :
-       {"none", "jacobi", "block-jacobi", "block-ilu0", "ic", "ilu", "ilut", "neumann", "chebyshev"})
+       {"none", "jacobi", "block-jacobi", "block-ilu0", "ic", "ilu", "ilut", "fsai", "neumann", "chebyshev"})
     EXPECT_EQ(preconditioner(name).name, name);
   EXPECT_THROW(preconditioner("multigrid"), InputError);
 }
@@ -400,7 +400,7 @@ TEST(Preconditioners, SpeedUpRichardson) {
   const int none = steps("none");
   const int jacobi = steps("jacobi");
   EXPECT_LT(jacobi, none);
-  for (const char* name : {"block-jacobi", "block-ilu0", "ic", "ilu", "ilut", "neumann", "chebyshev"})
+  for (const char* name : {"block-jacobi", "block-ilu0", "ic", "ilu", "ilut", "fsai", "neumann", "chebyshev"})
     EXPECT_LT(steps(name), jacobi) << name;
 }
 

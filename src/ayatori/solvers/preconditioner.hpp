@@ -23,6 +23,8 @@ struct PreconditionerOptions {
                        ///< triangle beyond as many as the matrix has (10 by default)
   double drop_tolerance = 1e-3;   ///< what ilut drops, relative to the row
   std::string ordering = "auto";  ///< of the rows of a block, for ic, ilu, ilut: auto, natural or rcm
+  bool matrix_is_symmetric =
+      false;  ///< known to be, up to rounding: direct then needs half of memory and work
   /// Asked now and then during set-ups that may take long, by several threads at once: true on one rank
   /// abandons the set-up on all, with an EnvironmentError.
   std::function<bool()> gives_up = {};
@@ -55,8 +57,8 @@ struct Preconditioner {
   Obeys obeys = {};
 };
 
-/// none, jacobi, block-jacobi, block-ilu0, ic, ilu, ilut, neumann, chebyshev. Adding one is a file in
-/// preconditioners/ and a line in its list.cpp.
+/// none, jacobi, block-jacobi, block-ilu0, ic, ilu, ilut, fsai, neumann, direct (where MUMPS is), chebyshev.
+/// Adding one is a file in preconditioners/ and a line in its list.cpp.
 std::span<const Preconditioner> preconditioners();
 
 /// The one of this name. Throws InputError that lists the names.

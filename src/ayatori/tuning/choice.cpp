@@ -56,6 +56,8 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
   list.push_back(
       {"gmres", "neumann", 30, "cgs", "a polynomial of the matrix reaches across the blocks of the others"});
   list.push_back({"gmres", "none", 30, "cgs", "nothing that could do harm"});
+  if (std::ranges::any_of(solvers::preconditioners(), [](const auto& p) { return p.name == "direct"; }))
+    list.push_back({"gmres", "direct", 30, "cgs", "complete factors end where iterations do not"});
   list.push_back({"gmres", "block-ilu0", longest_restart, "ircgs",
                   "the longest basis that matrix and memory allow, kept orthogonal", true});
   list.push_back({"gmres", "jacobi", longest_restart, "ircgs",
