@@ -126,16 +126,20 @@ class Idr {
     }
     const double beta = f_[k] / h[k];
     take(axpy_square(-beta, g(k), r_), beta, u(k));
-    for (int i = k + 1; i < s_; ++i) f_[i] -= beta * m(i, k);
+    for (int i = k; i < s_; ++i) f_[i] -= beta * m(i, k);
   }
 
-  /// r = r - omega t with t = A M r.
+  /// r = r - omega t with t = A M r. The residual is orthogonal to the shadows here, so that P^T t tells what
+  /// the next one is to them.
   void enter_next_space() {
     system_.m.apply(r_, v_);
     system_.a.apply(v_, t_);
-    auto products = local_dot_and_square(r_, t_);
-    system_.sum(products);
-    const auto [rt, tt] = products;
+    std::vector<double> sums(s_ + 2);
+    sums[s_] = local_dots(shadows(), t_, std::span(sums).first(s_));
+    sums[s_ + 1] = local_dot(r_, t_);
+    system_.sum(sums);
+    const double tt = sums[s_];
+    const double rt = sums[s_ + 1];
     if (!check_finite(rt + tt, "A M r")) return;
     const double cosine = tt > 0 ? rt / (std::sqrt(tt) * last_norm_) : 0;
     if (!(std::abs(cosine) > epsilon)) {
@@ -145,7 +149,7 @@ class Idr {
     omega_ = rt / tt;
     if (std::abs(cosine) < smallest_cosine) omega_ *= smallest_cosine / std::abs(cosine);
     take(axpy_square(-omega_, t_, r_), omega_, v_);
-    if (!monitor_.stopped()) f_ = against_shadows(r_);
+    for (int i = 0; i < s_; ++i) f_[i] -= omega_ * sums[i];
   }
 
   /// x = x + step direction, after the residual.

@@ -19,6 +19,7 @@ namespace {
 
 /// MUMPS' parameters by their numbers in its manual, which count from 1.
 enum Control { error_stream = 1, warning_stream = 2, global_stream = 3, verbosity = 4, more_memory = 14 };
+constexpr int column_permutation = 6;
 constexpr int null_pivots = 24;
 enum Job { initialize = -1, terminate = -2, analyse = 1, factor = 2, solve = 3 };
 constexpr double listed_setup = 2000;    ///< products with the matrix
@@ -134,6 +135,15 @@ class Direct final : public sparse::LinearOperator {
   std::int32_t size_;
 };
 
+/// Collective. Where rows have no entry of their own in any permutation, none is asked for.
+int analyse_even_if_singular(Mumps& mumps) {
+  constexpr int structurally_singular = -6;
+  const int code = mumps.run(Job::analyse);
+  if (code != structurally_singular) return code;
+  mumps.control(column_permutation) = 0;
+  return mumps.run(Job::analyse);
+}
+
 /// Collective. Throws where the factors would not fit; MUMPS tells a rank's megabytes after its analysis.
 void check_memory(Mumps& mumps) {
   const auto node = mumps.comm().split_by_node();
@@ -189,7 +199,7 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   mumps->data().irn = entries.row.data();
   mumps->data().jcn = entries.column.data();
   mumps->data().a = entries.value.data();
-  if (mumps->run(Job::analyse) < 0) fail(*mumps, "the analysis");
+  if (analyse_even_if_singular(*mumps) < 0) fail(*mumps, "the analysis");
   check_memory(*mumps);
   const auto nonzeros = comm.allreduce(matrix.parts().interior.nonzeros() + matrix.parts().halo.nonzeros(),
                                        comm::ReduceOp::sum);
