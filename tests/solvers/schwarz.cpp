@@ -4,6 +4,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
+#include "ayatori/solvers/preconditioners/dense_inverse.hpp"
 #include "ayatori/solvers/preconditioners/extended_rows.hpp"
 #include "linear_system.hpp"
 
@@ -51,14 +52,13 @@ Dense expected_schwarz(const Dense& a, const RowPartition& partition, int blocks
     for (std::int64_t i = 0; i < a.n; ++i)
       for (std::int64_t j = 0; j < a.n; ++j)
         if (in[i] && in[j]) block.at(i, j) = a.at(i, j);
-    for (std::int64_t j = 0; j < a.n; ++j) {
-      if (!in[j]) continue;
-      std::vector<double> unit(a.n, 0.0);
-      unit[j] = 1;
-      const auto column = tests::direct_solution(block, unit);
-      for (std::int64_t i = 0; i < a.n; ++i) {
-        if (!in[i] || (restricted && !rows.contains(i))) continue;
-        result.at(i, j) += restricted ? column[i] : column[i] / std::sqrt(multiplicity[i] * multiplicity[j]);
+    Dense inverse(a.n);
+    EXPECT_TRUE(invert_dense(static_cast<int>(a.n), block.value, inverse.value));
+    for (std::int64_t i = 0; i < a.n; ++i) {
+      for (std::int64_t j = 0; j < a.n; ++j) {
+        if (!in[i] || !in[j] || (restricted && !rows.contains(i))) continue;
+        const double weight = restricted ? 1 : 1 / std::sqrt(multiplicity[i] * multiplicity[j]);
+        result.at(i, j) += weight * inverse.at(i, j);
       }
     }
   }

@@ -66,7 +66,8 @@ class Idr {
   void start() {
     starts_anew_ = false;
     for (int i = 0; i < s_; ++i) {
-      const auto seed = static_cast<std::uint64_t>(1 + restarts_ * most_shadows + i);
+      const auto seed = static_cast<std::uint64_t>(1) + static_cast<std::uint64_t>(restarts_ * most_shadows) +
+                        static_cast<std::uint64_t>(i);
       parallel_for(static_cast<std::int64_t>(x_.size()), [&](std::int64_t e) {
         shadow(i)[e] = 2 * random_uniform(seed, static_cast<std::uint64_t>(first_element_ + e)) - 1;
       });
