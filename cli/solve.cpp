@@ -32,6 +32,7 @@ struct Arguments {
   std::string json;
   std::string method = "auto";
   std::string preconditioner = "auto";
+  solvers::PreconditionerOptions of_preconditioner;
   std::string restart = "auto";
   std::string orthogonalization = "auto";
   std::string kernel = "auto";
@@ -65,10 +66,28 @@ std::optional<int> restart_length(const std::string& word) {
   return value;
 }
 
+/// Options of preconditioners are errors where no preconditioner that obeys them has been asked for.
+void check_preconditioner_options(const Arguments& arguments) {
+  const solvers::PreconditionerOptions& given = arguments.of_preconditioner;
+  const solvers::PreconditionerOptions untouched;
+  solvers::Obeys obeys;
+  if (arguments.preconditioner != "auto") obeys = solvers::preconditioner(arguments.preconditioner).obeys;
+  const auto check_one = [&](bool is_given, bool is_obeyed, const char* name) {
+    if (is_given && !is_obeyed)
+      throw InputError(
+          fmt::format("{} has no meaning with --preconditioner {}", name, arguments.preconditioner));
+  };
+  check_one(given.overlap != untouched.overlap, obeys.overlap_and_ordering, "--overlap");
+  check_one(given.ordering != untouched.ordering, obeys.overlap_and_ordering, "--ordering");
+  check_one(given.fill != untouched.fill, obeys.fill, "--fill");
+  check_one(given.drop_tolerance != untouched.drop_tolerance, obeys.drop_tolerance, "--drop");
+}
+
 tuning::SolveOptions solve_options(const Arguments& arguments) {
   if (!(arguments.time_limit >= 0)) {  // a NaN passes every comparison of the parser
     throw InputError(fmt::format("--time-limit {}: not a number of seconds", arguments.time_limit));
   }
+  check_preconditioner_options(arguments);
   return {.rtol = arguments.rtol,
           .max_iterations = arguments.max_iterations,
           .time_limit = arguments.time_limit,
@@ -79,7 +98,8 @@ tuning::SolveOptions solve_options(const Arguments& arguments) {
                      .orthogonalization = unless_auto(arguments.orthogonalization),
                      .kernel = unless_auto(arguments.kernel),
                      .halo = unless_auto(arguments.halo),
-                     .excluded = arguments.excluded}};
+                     .excluded = arguments.excluded},
+          .preconditioner = arguments.of_preconditioner};
 }
 
 /// Whether two paths name the same file, also where it does not exist yet.
@@ -239,6 +259,25 @@ void add_solve(CLI::App& app, Run& run) {
       ->capture_default_str();
   solve->add_option("--method", arguments->method, "auto or a method")->capture_default_str();
   solve->add_option("--preconditioner", arguments->preconditioner, "auto or a preconditioner")
+      ->capture_default_str();
+  solve
+      ->add_option("--overlap", arguments->of_preconditioner.overlap,
+                   "Layers of rows by which the blocks of ic, ilu and ilut overlap")
+      ->capture_default_str();
+  solve
+      ->add_option(
+          "--fill", arguments->of_preconditioner.fill,
+          "Levels of fill of ic and ilu (default 0); entries per row beyond those of the matrix that "
+          "ilut keeps (default 10)")
+      ->check(CLI::NonNegativeNumber)
+      ->default_str("");
+  solve
+      ->add_option("--drop", arguments->of_preconditioner.drop_tolerance,
+                   "What ilut drops, relative to the row")
+      ->capture_default_str();
+  solve
+      ->add_option("--ordering", arguments->of_preconditioner.ordering,
+                   "Of the rows before ic, ilu and ilut factor them: auto, natural or rcm")
       ->capture_default_str();
   solve->add_option("--restart", arguments->restart, "auto or the basis vectors of GMRES")
       ->capture_default_str();

@@ -93,8 +93,12 @@ class Solve(CommandTest):
         self.assertIn("Trial 1", done.stderr)
 
     def test_every_method_and_preconditioner(self):
-        for method in ("cg", "bicgstab", "gmres", "fgmres", "minres"):
-            for preconditioner in ("none", "jacobi", "block-jacobi", "block-ilu0", "neumann", "chebyshev"):
+        general = ("none", "jacobi", "block-jacobi", "block-ilu0", "neumann", "chebyshev")
+        of_method = {method: general for method in ("cg", "bicgstab", "gmres", "fgmres", "minres")}
+        of_method["cg"] += ("ic", "fsai")
+        of_method["idr"] = ("ilu", "ilut")
+        for method, preconditioners in of_method.items():
+            for preconditioner in preconditioners:
                 with self.subTest(method=method, preconditioner=preconditioner):
                     result, _ = self.solve("poisson2d-5:n=12", "--method", method, "--preconditioner", preconditioner, "-q")
                     self.check(result)

@@ -272,6 +272,7 @@ TEST(Methods, ReductionsPerIteration) {
   EXPECT_EQ(per_iteration("cg", "ircgs", definite), 1);
   EXPECT_EQ(per_iteration("minres", "ircgs", definite), 1);
   EXPECT_EQ(per_iteration("bicgstab", "ircgs", definite), 1) << "two in a step of two products";
+  EXPECT_EQ(per_iteration("idr", "ircgs", definite), 2);
   EXPECT_EQ(per_iteration("gmres", "cgs", shift), 1);
   EXPECT_EQ(per_iteration("gmres", "ircgs", shift), 1);
   EXPECT_EQ(per_iteration("gmres", "mgs", shift), 10.5) << "one more than vectors";
@@ -282,7 +283,7 @@ TEST(Methods, NamesAreListedWhenUnknown) {
     method("gauss");
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("cg, minres, bicgstab, gmres, fgmres"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("cg, minres, bicgstab, idr, gmres, fgmres"), std::string::npos);
   }
   EXPECT_THROW(orthogonalization("householder"), InputError);
 }

@@ -62,7 +62,8 @@ void expect_definite(const Dense& m, const std::string& what) {
 }
 
 TEST(Preconditioners, AreFoundByName) {
-  for (const char* name : {"none", "jacobi", "block-jacobi", "block-ilu0", "neumann", "chebyshev"})
+  for (const char* name :
+       {"none", "jacobi", "block-jacobi", "block-ilu0", "ic", "ilu", "ilut", "fsai", "neumann", "chebyshev"})
     EXPECT_EQ(preconditioner(name).name, name);
   EXPECT_THROW(preconditioner("multigrid"), InputError);
 }
@@ -135,7 +136,9 @@ TEST(Preconditioners, RejectEntriesThatAreNotFinite) {
   const Problem problem(a, partition);
   const bool is_ghost = partition.owner(5) != partition.owner(6);
   for (const Preconditioner& type : preconditioners()) {
-    if (type.name == "none" || (type.name == "block-ilu0" && is_ghost)) continue;
+    const bool is_of_blocks =
+        type.name == "block-ilu0" || type.name == "ic" || type.name == "ilu" || type.name == "ilut";
+    if (type.name == "none" || (is_of_blocks && is_ghost)) continue;
     try {
       problem.build(type.name);
       ADD_FAILURE() << type.name;
@@ -152,6 +155,13 @@ TEST(Preconditioners, RejectOptionsOutOfRange) {
   EXPECT_THROW(problem.build("block-jacobi", {.block_size = -1}), InputError);
   EXPECT_THROW(problem.build("block-jacobi", {.block_size = 1000}), InputError);
   EXPECT_THROW(problem.build("block-ilu0", {.blocks = -1}), InputError);
+  for (const char* name : {"ic", "ilu", "ilut"}) {
+    EXPECT_THROW(problem.build(name, {.blocks = -1}), InputError);
+    EXPECT_THROW(problem.build(name, {.overlap = -1}), InputError);
+    EXPECT_THROW(problem.build(name, {.overlap = 11}), InputError);
+    EXPECT_THROW(problem.build(name, {.drop_tolerance = std::nan("")}), InputError);
+    EXPECT_THROW(problem.build(name, {.ordering = "random"}), InputError);
+  }
   EXPECT_THROW(problem.build("neumann", {.degree = -1}), InputError);
   EXPECT_THROW(problem.build("chebyshev", {.degree = 1000}), InputError);
 }
@@ -390,7 +400,7 @@ TEST(Preconditioners, SpeedUpRichardson) {
   const int none = steps("none");
   const int jacobi = steps("jacobi");
   EXPECT_LT(jacobi, none);
-  for (const char* name : {"block-jacobi", "block-ilu0", "neumann", "chebyshev"})
+  for (const char* name : {"block-jacobi", "block-ilu0", "ic", "ilu", "ilut", "fsai", "neumann", "chebyshev"})
     EXPECT_LT(steps(name), jacobi) << name;
 }
 

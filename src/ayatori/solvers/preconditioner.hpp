@@ -15,9 +15,16 @@ namespace ayatori::solvers {
 
 /// What the preconditioners can be told. Values out of range are InputErrors.
 struct PreconditionerOptions {
-  int blocks = 0;      ///< of block-ilu0 per rank; 0: one per thread
+  int blocks = 0;      ///< of block-ilu0, ic, ilu, ilut per rank; 0: one per thread
   int block_size = 0;  ///< rows of a block of block-jacobi, up to 64; 0: the nodes of the mesh, or 8 rows
   int degree = 4;      ///< of the polynomials, up to 100; odd ones have to be more careful about the spectrum
+  int overlap = 0;     ///< layers of rows by which the blocks of ic, ilu and ilut overlap, up to 10
+  int fill = -1;       ///< levels of fill of ic and ilu (0 by default); entries that ilut keeps in a row of a
+                       ///< triangle beyond as many as the matrix has (10 by default)
+  double drop_tolerance = 1e-3;   ///< what ilut drops, relative to the row
+  std::string ordering = "auto";  ///< of the rows of a block, for ic, ilu, ilut: auto, natural or rcm
+  bool matrix_is_symmetric =
+      false;  ///< known to be, up to rounding: direct then needs half of memory and work
   /// Asked now and then during set-ups that may take long, by several threads at once: true on one rank
   /// abandons the set-up on all, with an EnvironmentError.
   std::function<bool()> gives_up = {};
@@ -27,6 +34,13 @@ struct PreconditionerOptions {
 struct BuiltPreconditioner {
   std::unique_ptr<sparse::LinearOperator> op;
   std::vector<std::string> notes;
+};
+
+/// Which of the PreconditionerOptions that a user can set a preconditioner obeys.
+struct Obeys {
+  bool overlap_and_ordering = false;
+  bool fill = false;
+  bool drop_tolerance = false;
 };
 
 /// An entry in the list of preconditioners. `make` is collective; it keeps a reference to the matrix. It
@@ -40,10 +54,11 @@ struct Preconditioner {
   double apply_products;
   BuiltPreconditioner (*make)(const sparse::DistributedMatrix& matrix, const GlobalSum& sum,
                               const PreconditionerOptions& options);
+  Obeys obeys = {};
 };
 
-/// none, jacobi, block-jacobi, block-ilu0, neumann, chebyshev. Adding one is a file in preconditioners/ and a
-/// line in its list.cpp.
+/// none, jacobi, block-jacobi, block-ilu0, ic, ilu, ilut, fsai, neumann, direct (where MUMPS is), chebyshev.
+/// Adding one is a file in preconditioners/ and a line in its list.cpp.
 std::span<const Preconditioner> preconditioners();
 
 /// The one of this name. Throws InputError that lists the names.

@@ -57,7 +57,8 @@ Attempt::Attempt(SolveState& state, std::size_t arm, Challenge challenge)
 void Attempt::set_up() {
   const Stopwatch watch;
   start_ = state_.agree_on_time();
-  solvers::PreconditionerOptions options;
+  solvers::PreconditionerOptions options = state_.options.preconditioner;
+  options.matrix_is_symmetric = state_.report.facts.symmetric;
   const double limit = state_.clock() + std::min(challenge_.finish, challenge_.allowance);
   if (challenge_.depth > 0) options.gives_up = [this, limit] { return state_.clock() > limit; };
   preconditioner_ =

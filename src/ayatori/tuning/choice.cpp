@@ -28,6 +28,18 @@ struct Suggestion {
 /// one.
 constexpr double nearly_all = 0.9;
 
+/// Complete factors come where there is nothing between the plainest method and them, and otherwise when the
+/// others have had their turn, before the last resorts.
+void add_direct(const MatrixFacts& facts, std::vector<Suggestion>& list) {
+  if (std::ranges::none_of(solvers::preconditioners(), [](const auto& p) { return p.name == "direct"; }))
+    return;
+  const bool is_indefinite =
+      facts.symmetric && !facts.looks_positive_definite() && !facts.looks_negative_definite();
+  const auto place =
+      is_indefinite ? list.begin() + 1 : std::ranges::find(list, true, &Suggestion::last_resort);
+  list.insert(place, {"gmres", "direct", 30, "cgs", "complete factors end where iterations do not"});
+}
+
 std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
   std::vector<Suggestion> list;
   if (facts.looks_positive_definite() || facts.looks_negative_definite()) {
@@ -62,6 +74,7 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
                   "the longest basis, with the plainest preconditioner", true});
   list.push_back({"gmres", "none", longest_restart, "ircgs",
                   "the longest basis, with nothing that could do harm", true});
+  add_direct(facts, list);
   return list;
 }
 

@@ -8,6 +8,7 @@
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/machine/profile.hpp"
 #include "ayatori/solvers/method.hpp"
+#include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/tuning/choice.hpp"
 #include "ayatori/tuning/consideration.hpp"
@@ -21,6 +22,7 @@ struct SolveOptions {
   double time_limit = 0;            ///< seconds for set-ups and iterations; 0: no limit
   double tuning_share = 0.1;        ///< of the time, that trials of what is not chosen in the end may cost
   Forced forced;
+  solvers::PreconditionerOptions preconditioner = {};  ///< for those that obey them; `gives_up` is set anew
   std::shared_ptr<const machine::Profile> profile =
       nullptr;  ///< of this machine, if known; the same on all ranks
 };

@@ -6,7 +6,8 @@
 namespace ayatori::solvers {
 
 std::span<const Method> methods() {
-  static const std::array list{cg_method, minres_method, bicgstab_method, gmres_method, fgmres_method};
+  static const std::array list{cg_method,  minres_method, bicgstab_method,
+                               idr_method, gmres_method,  fgmres_method};
   return list;
 }
 

@@ -10,6 +10,7 @@ extern const Method bicgstab_method;
 extern const Method cg_method;
 extern const Method fgmres_method;
 extern const Method gmres_method;
+extern const Method idr_method;
 extern const Method minres_method;
 
 }  // namespace ayatori::solvers

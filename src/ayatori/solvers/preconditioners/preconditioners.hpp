@@ -10,6 +10,11 @@ extern const Preconditioner none_preconditioner;
 extern const Preconditioner jacobi_preconditioner;
 extern const Preconditioner block_jacobi_preconditioner;
 extern const Preconditioner block_ilu0_preconditioner;
+extern const Preconditioner direct_preconditioner;  ///< where the build has MUMPS
+extern const Preconditioner fsai_preconditioner;
+extern const Preconditioner ic_preconditioner;
+extern const Preconditioner ilu_preconditioner;
+extern const Preconditioner ilut_preconditioner;
 extern const Preconditioner neumann_preconditioner;
 extern const Preconditioner chebyshev_preconditioner;
 

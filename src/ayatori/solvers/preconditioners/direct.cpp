@@ -1,0 +1,228 @@
+#ifdef AYATORI_HAS_MUMPS
+
+#include <dmumps_c.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "ayatori/base/memory.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/comm/fortran_handle.hpp"
+#include "ayatori/solvers/preconditioners/preconditioners.hpp"
+
+namespace ayatori::solvers {
+
+namespace {
+
+/// MUMPS' parameters by their numbers in its manual, which count from 1.
+enum Control { error_stream = 1, warning_stream = 2, global_stream = 3, verbosity = 4, more_memory = 14 };
+constexpr int column_permutation = 6;
+constexpr int null_pivots = 24;
+enum Job { initialize = -1, terminate = -2, analyse = 1, factor = 2, solve = 3 };
+constexpr double listed_setup = 2000;    ///< products with the matrix
+constexpr int most_extra_memory = 2000;  ///< percent of the estimate, before the factorization is given up
+
+/// A X = b by the complete factors of MUMPS (Amestoy, Duff, L'Excellent & Koster 2001). Collective: made,
+/// applied and destroyed by all ranks together.
+class Mumps {
+ public:
+  Mumps(const comm::Comm& comm, bool symmetric) : comm_(comm.duplicate()) {
+    constexpr int general = 0;
+    constexpr int symmetric_indefinite = 2;
+    data_.comm_fortran = comm::fortran_handle(comm_);
+    data_.par = 1;  // rank 0 computes, too
+    data_.sym = symmetric ? symmetric_indefinite : general;
+    run(Job::initialize);
+    for (const int stream : {error_stream, warning_stream, global_stream, verbosity}) control(stream) = 0;
+    control(null_pivots) = 1;
+  }
+  ~Mumps() { run(Job::terminate); }
+  Mumps(const Mumps&) = delete;
+  Mumps& operator=(const Mumps&) = delete;
+
+  /// The result's code, the same on all ranks; negative: an error.
+  int run(Job job) {
+    data_.job = job;
+    dmumps_c(&data_);
+    return info(1);
+  }
+  int& control(int number) { return data_.icntl[number - 1]; }
+  int info(int number) const { return data_.infog[number - 1]; }
+  DMUMPS_STRUC_C& data() { return data_; }
+  const DMUMPS_STRUC_C& data() const { return data_; }
+  const comm::Comm& comm() const { return comm_; }
+
+ private:
+  comm::Comm comm_;
+  DMUMPS_STRUC_C data_{};
+};
+
+/// A rank's entries by global numbers from 1, as MUMPS wants them; of a symmetric matrix the upper triangle.
+struct Entries {
+  std::vector<MUMPS_INT> row;
+  std::vector<MUMPS_INT> column;
+  std::vector<double> value;
+};
+
+Entries entries_of(const sparse::DistributedMatrix& matrix, bool symmetric) {
+  const std::int64_t first_row = matrix.partition().range(matrix.comm().rank()).begin;
+  const sparse::SplitMatrix& parts = matrix.parts();
+  if (matrix.global_rows() >= std::numeric_limits<MUMPS_INT>::max())
+    throw EnvironmentError("direct: MUMPS cannot count so many rows");
+  Entries entries;
+  const auto add = [&](const sparse::Csr& part, auto&& local_row, auto&& global_column) {
+    for (std::int32_t r = 0; r < part.rows; ++r) {
+      const std::int64_t row = first_row + local_row(r);
+      for (std::int64_t k = part.row_start[r]; k < part.row_start[r + 1]; ++k) {
+        if (!std::isfinite(part.value[k]))
+          throw InputError(fmt::format("direct: row {}: an entry is not finite", row));
+        const std::int64_t column = global_column(part.column[k]);
+        if (symmetric && column < row) continue;
+        entries.row.push_back(static_cast<MUMPS_INT>(row + 1));
+        entries.column.push_back(static_cast<MUMPS_INT>(column + 1));
+        entries.value.push_back(part.value[k]);
+      }
+    }
+  };
+  add(
+      parts.interior, [](std::int32_t r) { return r; },
+      [&](std::int32_t c) -> std::int64_t { return first_row + c; });
+  add(
+      parts.halo, [&](std::int32_t r) { return parts.halo_rows[r]; },
+      [&](std::int32_t c) { return parts.plan.ghosts[c]; });
+  return entries;
+}
+
+/// Collective. All entries on rank 0: MUMPS permutes large entries to the diagonal only where it gets the
+/// matrix in one piece, and without that zero diagonals fill the factors. They are fewer than those of the
+/// factors.
+Entries gathered(const comm::Comm& comm, const Entries& mine) {
+  auto rows = comm.gatherv(std::span<const MUMPS_INT>(mine.row), 0);
+  auto columns = comm.gatherv(std::span<const MUMPS_INT>(mine.column), 0);
+  auto values = comm.gatherv(std::span<const double>(mine.value), 0);
+  return {std::move(rows.values), std::move(columns.values), std::move(values.values)};
+}
+
+/// y = A^-1 x up to rounding; right-hand side and solution pass through rank 0.
+class Direct final : public sparse::LinearOperator {
+ public:
+  Direct(std::unique_ptr<Mumps> mumps, const sparse::RowPartition& partition)
+      : mumps_(std::move(mumps)), starts_(partition.starts()) {
+    const Range mine = partition.range(mumps_->comm().rank());
+    size_ = static_cast<std::int32_t>(mine.size());
+  }
+
+  void apply(std::span<const double> x, std::span<double> y) const override {
+    const comm::Comm& comm = mumps_->comm();
+    auto all = comm.gatherv(x, 0);
+    mumps_->data().rhs = all.values.data();
+    mumps_->data().nrhs = 1;
+    mumps_->data().lrhs = mumps_->data().n;
+    mumps_->run(Job::solve);
+    const std::vector<std::int64_t> nothing(starts_.size(), 0);
+    const auto mine =
+        comm.alltoallv(std::span<const double>(all.values), comm.rank() == 0 ? starts_ : nothing);
+    std::ranges::copy(mine.values, y.begin());
+  }
+  std::int32_t local_size() const override { return size_; }
+
+ private:
+  std::unique_ptr<Mumps> mumps_;
+  std::vector<std::int64_t> starts_;
+  std::int32_t size_;
+};
+
+/// Collective. Where rows have no entry of their own in any permutation, none is asked for.
+int analyse_even_if_singular(Mumps& mumps) {
+  constexpr int structurally_singular = -6;
+  const int code = mumps.run(Job::analyse);
+  if (code != structurally_singular) return code;
+  mumps.control(column_permutation) = 0;
+  return mumps.run(Job::analyse);
+}
+
+/// Collective. Throws where the factors would not fit; MUMPS tells a rank's megabytes after its analysis.
+void check_memory(Mumps& mumps) {
+  const auto node = mumps.comm().split_by_node();
+  const auto mega = std::int64_t{1} << 20;
+  const std::int64_t needed = node.allreduce(mega * mumps.data().info[14], comm::ReduceOp::sum);
+  const std::int64_t available = available_memory();
+  comm::agree(mumps.comm(), [&] {
+    if (needed > available)
+      throw EnvironmentError(
+          fmt::format("direct: the factors would take about {} MB on a node that has {} MB left",
+                      needed / mega, available / mega));
+  });
+}
+
+/// A factorization that may be given up is one on trial: it is so when it is expected to take more than twice
+/// what it is listed for. Products with the matrix are bound by memory; the dense blocks of a factorization
+/// do many operations with what they load.
+bool is_too_dear(const Mumps& mumps, std::int64_t nonzeros) {
+  constexpr double operations_while_a_product_does_one = 8;
+  constexpr double patience = 2;
+  const double product = 2 * static_cast<double>(nonzeros) * operations_while_a_product_does_one;
+  return mumps.data().rinfog[0] > patience * listed_setup * product;
+}
+
+/// Collective. MUMPS underestimates what pivoting will take; then it is given more.
+int factor_with_enough_memory(Mumps& mumps) {
+  constexpr int workspace_too_small = -9;
+  constexpr int integers_too_few = -8;
+  constexpr int buffer_too_small = -20;
+  for (;;) {
+    const int code = mumps.run(Job::factor);
+    const bool wants_more =
+        code == workspace_too_small || code == integers_too_few || code == buffer_too_small;
+    if (!wants_more || mumps.control(more_memory) > most_extra_memory) return code;
+    mumps.control(more_memory) = std::max(50, 2 * mumps.control(more_memory));
+  }
+}
+
+[[noreturn]] void fail(const Mumps& mumps, const char* phase) {
+  throw_error(ErrorKind::environment,
+              fmt::format("direct: {} failed: MUMPS' error {} ({})", phase, mumps.info(1), mumps.info(2)),
+              true);
+}
+
+BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum&,
+                         const PreconditionerOptions& options) {
+  const comm::Comm& comm = matrix.comm();
+  const bool symmetric = options.matrix_is_symmetric;
+  Entries entries = gathered(comm, comm::agree(comm, [&] { return entries_of(matrix, symmetric); }));
+  auto mumps = std::make_unique<Mumps>(comm, symmetric);
+  mumps->data().n = static_cast<MUMPS_INT>(matrix.global_rows());
+  mumps->data().nnz = static_cast<MUMPS_INT8>(entries.value.size());
+  mumps->data().irn = entries.row.data();
+  mumps->data().jcn = entries.column.data();
+  mumps->data().a = entries.value.data();
+  if (analyse_even_if_singular(*mumps) < 0) fail(*mumps, "the analysis");
+  check_memory(*mumps);
+  const auto nonzeros = comm.allreduce(matrix.parts().interior.nonzeros() + matrix.parts().halo.nonzeros(),
+                                       comm::ReduceOp::sum);
+  comm::agree(comm, [&] {
+    if (options.gives_up && (options.gives_up() || is_too_dear(*mumps, nonzeros)))
+      throw EnvironmentError("direct: the set-up took longer than it was worth, and was given up");
+  });
+  if (factor_with_enough_memory(*mumps) < 0) fail(*mumps, "the factorization");
+
+  std::vector<std::string> notes{fmt::format("complete {} factors by MUMPS: {:.3g} operations, {} MB",
+                                             symmetric ? "symmetric" : "unsymmetric", mumps->data().rinfog[0],
+                                             mumps->info(19))};
+  if (mumps->info(28) > 0)
+    notes.push_back(
+        fmt::format("{} pivots are zero: the matrix is singular to working precision", mumps->info(28)));
+  return {std::make_unique<Direct>(std::move(mumps), matrix.partition()), std::move(notes)};
+}
+
+}  // namespace
+
+const Preconditioner direct_preconditioner{
+    "direct", "complete factors by MUMPS: a direct solve", false, listed_setup, 60, make};
+
+}  // namespace ayatori::solvers
+
+#endif

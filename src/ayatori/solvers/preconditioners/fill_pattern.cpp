@@ -1,0 +1,96 @@
+#include "ayatori/solvers/preconditioners/fill_pattern.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "ayatori/base/error.hpp"
+
+namespace ayatori::solvers {
+
+namespace {
+
+constexpr std::int32_t rows_between_questions = 256;
+constexpr std::int32_t absent = -1;
+
+/// One row while it fills: its columns as a linked list in ascending order, each with its level.
+class GrowingRow {
+ public:
+  explicit GrowingRow(std::int32_t n) : end_(n), next_(n + 1, n), level_(n, absent) {}
+
+  std::int32_t end() const { return end_; }
+  std::int32_t first() const { return first_; }
+  std::int32_t next(std::int32_t column) const { return next_[column]; }
+  std::int32_t level(std::int32_t column) const { return level_[column]; }
+
+  /// Adds a column, or lowers its level. `after` is a smaller column of the row, or absent.
+  void add(std::int32_t column, std::int32_t level, std::int32_t after) {
+    if (level_[column] != absent) {
+      level_[column] = std::min(level_[column], level);
+      return;
+    }
+    level_[column] = level;
+    std::int32_t following = after == absent ? first_ : next_[after];
+    while (following < column) {
+      after = following;
+      following = next_[following];
+    }
+    next_[column] = following;
+    (after == absent ? first_ : next_[after]) = column;
+  }
+
+  void clear() {
+    for (std::int32_t j = first_; j != end_; j = next_[j]) level_[j] = absent;
+    first_ = end_;
+  }
+
+ private:
+  std::int32_t end_;
+  std::int32_t first_ = end_;
+  Array<std::int32_t> next_;
+  Array<std::int32_t> level_;
+};
+
+std::int32_t checked_size(const Array<std::int32_t>& columns) {
+  if (columns.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+    throw EnvironmentError("a block of factors has more than 2^31 - 1 entries: use more ranks or less fill");
+  return static_cast<std::int32_t>(columns.size());
+}
+
+}  // namespace
+
+FillPattern level_pattern(const sparse::Csr& matrix, int levels, const std::function<void()>& give_up_if) {
+  FillPattern pattern{{0}, {}, {0}, {}};
+  Array<std::int32_t> upper_level;
+  GrowingRow row(matrix.rows);
+  for (std::int32_t i = 0; i < matrix.rows; ++i) {
+    if (i % rows_between_questions == 0) give_up_if();
+    std::int32_t last = absent;
+    for (std::int64_t k = matrix.row_start[i]; k < matrix.row_start[i + 1]; ++k) {
+      row.add(matrix.column[k], 0, last);
+      last = matrix.column[k];
+    }
+    for (std::int32_t k = row.first(); k < i; k = row.next(k)) {
+      pattern.lower_column.push_back(k);
+      if (row.level(k) >= levels) continue;  // all that it fills is beyond
+      std::int32_t after = k;
+      for (std::int32_t q = pattern.upper_start[k]; q < pattern.upper_start[k + 1]; ++q) {
+        const std::int32_t level = row.level(k) + upper_level[q] + 1;
+        if (level > levels) continue;
+        row.add(pattern.upper_column[q], level, after);
+        after = pattern.upper_column[q];
+      }
+    }
+    for (std::int32_t j = row.first(); j != row.end(); j = row.next(j)) {
+      if (j <= i) continue;
+      pattern.upper_column.push_back(j);
+      upper_level.push_back(row.level(j));
+    }
+    row.clear();
+    pattern.lower_start.push_back(checked_size(pattern.lower_column));
+    pattern.upper_start.push_back(checked_size(pattern.upper_column));
+  }
+  return pattern;
+}
+
+}  // namespace ayatori::solvers

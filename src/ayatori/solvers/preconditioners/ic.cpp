@@ -1,0 +1,24 @@
+#include "ayatori/solvers/preconditioners/preconditioners.hpp"
+#include "ayatori/solvers/preconditioners/schwarz.hpp"
+
+namespace ayatori::solvers {
+
+namespace {
+
+BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum&,
+                         const PreconditionerOptions& options) {
+  return make_schwarz("ic", FactorOptions::Kind::ic, 0, matrix, options);
+}
+
+}  // namespace
+
+const Preconditioner ic_preconditioner{
+    "ic",
+    "incomplete Cholesky with --fill levels, in single precision, of blocks that may overlap",
+    true,
+    40,
+    1.6,
+    make,
+    {true, true, false}};
+
+}  // namespace ayatori::solvers

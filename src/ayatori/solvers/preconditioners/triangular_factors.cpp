@@ -1,0 +1,65 @@
+#include "ayatori/solvers/preconditioners/triangular_factors.hpp"
+
+#include <algorithm>
+
+#include "ayatori/base/error.hpp"
+
+namespace ayatori::solvers {
+
+namespace {
+
+/// start - the sum over entries first, first + step, ... of value x[column], `count` of them. Long rows have
+/// two partial sums, to hide the latency of an addition; the last entries, which depend on the newest of x,
+/// are added last.
+template <int step, class Value>
+double subtract_row(double start, const std::int32_t* column, const Value* value, std::int32_t first,
+                    std::int32_t count, const double* x) {
+  double other = 0;
+  std::int32_t k = first;
+  for (; count > 4; count -= 2, k += 2 * step) {
+    start -= static_cast<double>(value[k]) * x[column[k]];
+    other -= static_cast<double>(value[k + step]) * x[column[k + step]];
+  }
+  start += other;
+  for (; count > 0; --count, k += step) start -= static_cast<double>(value[k]) * x[column[k]];
+  return start;
+}
+
+}  // namespace
+
+template <class Value>
+void TriangularFactors<Value>::solve(std::span<const double> x, std::span<double> y) const {
+  AYATORI_ASSERT(static_cast<std::int32_t>(x.size()) == rows && x.size() == y.size());
+  double* const out = y.data();
+  if (symmetric) {
+    if (out != x.data()) std::copy(x.begin(), x.end(), y.begin());
+    for (std::int32_t i = 0; i < rows; ++i) {  // column i of L is row i of U
+      const double element = out[i];
+      for (std::int32_t k = upper_start[i]; k < upper_start[i + 1]; ++k)
+        out[upper_column[k]] -= static_cast<double>(upper_value[k]) * element;
+    }
+  } else {
+    for (std::int32_t i = 0; i < rows; ++i)
+      out[i] = subtract_row<1>(x[i], lower_column.data(), lower_value.data(), lower_start[i],
+                               lower_start[i + 1] - lower_start[i], out);
+  }
+  for (std::int32_t i = rows; i-- > 0;)
+    out[i] = subtract_row<-1>(out[i] * inverse_pivot[i], upper_column.data(), upper_value.data(),
+                              upper_start[i + 1] - 1, upper_start[i + 1] - upper_start[i], out);
+}
+
+template struct TriangularFactors<float>;
+template struct TriangularFactors<double>;
+
+TriangularFactors<float> rounded(const TriangularFactors<double>& factors) {
+  const auto round = [](const Array<double>& values) {
+    Array<float> result(values.size());
+    std::ranges::transform(values, result.begin(), [](double value) { return static_cast<float>(value); });
+    return result;
+  };
+  return {factors.rows,         factors.symmetric,          factors.lower_start,
+          factors.lower_column, round(factors.lower_value), factors.upper_start,
+          factors.upper_column, round(factors.upper_value), factors.inverse_pivot};
+}
+
+}  // namespace ayatori::solvers

@@ -1,0 +1,218 @@
+#include "ayatori/solvers/preconditioners/factored_block.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/solvers/preconditioners/elimination.hpp"
+#include "dense.hpp"
+
+namespace ayatori::solvers {
+namespace {
+
+using Kind = FactorOptions::Kind;
+using Ordering = FactorOptions::Ordering;
+using tests::Dense;
+
+constexpr double single = 2e-6;  ///< what rounding of factors to single precision may do to small matrices
+
+FactoredBlock factor(const Dense& a, const FactorOptions& options) {
+  return factor_block(tests::csr_of(a), options, [](std::int32_t i) { return fmt::format("row {}: ", i); });
+}
+
+/// M: the matrix of solve().
+Dense inverse_of(const FactoredBlock& block) {
+  const std::int32_t n = block.factors.rows;
+  Dense result(n);
+  std::vector<double> x(n), y(n), work(n);
+  for (std::int32_t j = 0; j < n; ++j) {
+    std::fill(x.begin(), x.end(), 0.0);
+    x[j] = 1;
+    block.solve(x, y, work);
+    for (std::int32_t i = 0; i < n; ++i) result.at(i, j) = y[i];
+  }
+  return result;
+}
+
+double distance_from_inverse(const FactoredBlock& block, const Dense& a) {
+  return tests::max_abs(tests::add(tests::multiply(inverse_of(block), a), -1, tests::identity(a.n)));
+}
+
+/// Positive diagonals of all sizes around a symmetric or unsymmetric matrix.
+Dense badly_scaled(Dense a, double decades) {
+  for (std::int64_t i = 0; i < a.n; ++i)
+    for (std::int64_t j = 0; j < a.n; ++j)
+      a.at(i, j) *= std::pow(10.0, decades * (static_cast<double>((i * 7) % 11 + (j * 7) % 11) / 10 - 1));
+  return a;
+}
+
+const std::vector<FactorOptions> complete{{.kind = Kind::ic, .fill = 100},
+                                          {.kind = Kind::ilu, .fill = 100},
+                                          {.kind = Kind::ilut, .fill = 100},
+                                          {.kind = Kind::ilu, .fill = 100, .ordering = Ordering::natural},
+                                          {.kind = Kind::ic, .fill = 100, .ordering = Ordering::rcm}};
+
+TEST(FactoredBlock, IsExactWithAllFill) {
+  for (const FactorOptions& options : complete) {
+    for (const Dense& a : {tests::laplacian_2d(6), tests::random_dominant(30, 0.2, 1.1, 3, true),
+                           badly_scaled(tests::laplacian_2d(6), 6), Dense(0), tests::identity(1)}) {
+      const FactoredBlock block = factor(a, options);
+      EXPECT_EQ(block.report.shift, 0);
+      EXPECT_LT(tests::max_abs(tests::add(tests::multiply(a, inverse_of(block)), -1, tests::identity(a.n))),
+                a.n == 36 && tests::max_abs(a) > 100 ? 10 : 100 * single)
+          << a.n;
+    }
+  }
+  const Dense unsymmetric = tests::random_dominant(30, 0.2, 1.1, 3, false);
+  for (const FactorOptions& options : complete)
+    if (options.kind != Kind::ic) {
+      EXPECT_LT(distance_from_inverse(factor(unsymmetric, options), unsymmetric), single);
+    }
+}
+
+TEST(FactoredBlock, LevelsAddEntriesAndExactness) {
+  const Dense a = tests::laplacian_2d(8);
+  for (const Kind kind : {Kind::ic, Kind::ilu}) {
+    double before = 1e9;
+    std::int64_t entries = 0;
+    for (const int levels : {0, 1, 2, 4, 20}) {
+      const FactoredBlock block = factor(a, {.kind = kind, .fill = levels});
+      const double distance = distance_from_inverse(block, a);
+      EXPECT_LT(distance, before) << levels;
+      EXPECT_GT(block.factors.entries(), entries) << levels;
+      if (levels == 0) {
+        EXPECT_EQ(block.factors.entries(), kind == Kind::ic ? 112 : 224);
+      }
+      before = distance;
+      entries = block.factors.entries();
+    }
+    EXPECT_LT(before, single);
+  }
+}
+
+TEST(FactoredBlock, LevelsOfATriangleOfGridPoints) {
+  // Point 0 is beside 1 and 2: eliminating it joins them at level 1, and then 1 joins 2 and 3 at level 2.
+  Dense a = tests::identity(4);
+  for (auto [i, j] : {std::pair{0, 1}, {0, 2}, {1, 3}}) a.at(i, j) = a.at(j, i) = 0.1;
+  const auto entries = [&](int levels) {
+    return level_pattern(tests::csr_of(a), levels, [] {}).upper_column.size();
+  };
+  EXPECT_EQ(entries(0), 3U);
+  EXPECT_EQ(entries(1), 4U);
+  EXPECT_EQ(entries(2), 5U);
+  EXPECT_EQ(entries(9), 5U);
+}
+
+TEST(FactoredBlock, SymmetricAndGeneralEliminationAgree) {
+  for (const int levels : {0, 1, 3}) {
+    const Dense a = tests::random_dominant(40, 0.1, 1.2, 9, true);
+    const Dense ic = inverse_of(factor(a, {.kind = Kind::ic, .fill = levels}));
+    const Dense ilu = inverse_of(factor(a, {.kind = Kind::ilu, .fill = levels}));
+    EXPECT_LT(tests::max_abs(tests::add(ic, -1, ilu)), single * tests::max_abs(ilu));
+    EXPECT_LT(tests::asymmetry(ic), 1e-14 * tests::max_abs(ic));
+  }
+}
+
+TEST(FactoredBlock, IlutDropsByToleranceAndCount) {
+  const Dense a = tests::laplacian_2d(8);
+  const auto entries = [&](double tolerance, int extra) {
+    return factor(a, {.kind = Kind::ilut, .fill = extra, .drop_tolerance = tolerance}).factors.entries();
+  };
+  EXPECT_LT(entries(0.1, 100), entries(0.01, 100));
+  EXPECT_LT(entries(0.01, 100), entries(0, 100));
+  EXPECT_LT(entries(0, 1), entries(0, 3));
+  EXPECT_LE(entries(0, 0), 224);
+  EXPECT_LE(entries(0, 2), 224 + 2 * 2 * 64);
+}
+
+TEST(FactoredBlock, ShiftsUntilDefinite) {
+  int shifted = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Dense a = tests::random_definite(40, 0.08, seed);
+    const FactoredBlock block = factor(a, {.kind = Kind::ic});
+    shifted += block.report.shift > 0 ? 1 : 0;
+    EXPECT_EQ(block.report.rejected_row >= 0, block.report.shift > 0);
+    for (double inverse : block.factors.inverse_pivot) EXPECT_GT(inverse, 0);
+    Dense m = inverse_of(block);
+    EXPECT_LT(tests::asymmetry(m), 1e-11 * tests::max_abs(m));
+    for (double eigenvalue : tests::eigenvalues(m)) EXPECT_GT(eigenvalue, 0);
+  }
+  EXPECT_GT(shifted, 0) << "the ladder was not tried";
+}
+
+TEST(FactoredBlock, MatchingRepairsAPermutation) {
+  // A cyclic shift of a dominant matrix: no diagonal at all.
+  const Dense good = tests::random_dominant(30, 0.1, 1.2, 4, false);
+  Dense a(30);
+  for (std::int64_t i = 0; i < 30; ++i)
+    for (std::int64_t j = 0; j < 30; ++j) a.at(i, (j + 1) % 30) = good.at(i, j) * (i % 2 == 0 ? 1e4 : 1e-4);
+  for (const Kind kind : {Kind::ilu, Kind::ilut}) {
+    const FactoredBlock block = factor(a, {.kind = kind, .fill = 100});
+    EXPECT_TRUE(block.report.matched);
+    EXPECT_EQ(block.report.unmatched, 0);
+    EXPECT_EQ(block.report.shift, 0);
+    EXPECT_LT(distance_from_inverse(block, a), single);
+  }
+  EXPECT_FALSE(factor(good, {.kind = Kind::ilu}).report.matched);
+}
+
+TEST(FactoredBlock, SurvivesSingularMatrices) {
+  Dense zero_column = tests::laplacian_1d(12);
+  for (std::int64_t i = 0; i < 12; ++i) zero_column.at(i, 5) = 0;
+  Dense zero_row = tests::laplacian_1d(12);
+  for (std::int64_t j = 0; j < 12; ++j) zero_row.at(5, j) = 0;
+  Dense neumann = tests::laplacian_1d(12);
+  neumann.at(0, 0) = neumann.at(11, 11) = 1;
+  for (const Dense& a : {zero_column, zero_row, neumann, Dense(3)}) {
+    for (const Kind kind : {Kind::ic, Kind::ilu, Kind::ilut}) {
+      const FactoredBlock block = factor(a, {.kind = kind, .fill = 3});
+      EXPECT_LT(tests::max_abs(inverse_of(block)), 1e9);
+      EXPECT_EQ(block.report.zero_rows,
+                a.n == 3 ? 3 : tests::max_abs(a) > 0 && a.at(5, 5) == 0 && a.at(5, 4) == 0);
+    }
+  }
+  EXPECT_GT(factor(neumann, {.kind = Kind::ic}).report.shift, 0);
+}
+
+TEST(FactoredBlock, KeepsScalingsThatSinglePrecisionCannotHold) {
+  Dense a = tests::laplacian_1d(20);
+  for (std::int64_t i = 0; i < 20; ++i)
+    for (std::int64_t j = 0; j < 20; ++j)
+      a.at(i, j) *= std::pow(10.0, 30.0 * static_cast<double>(i % 2)) *
+                    std::pow(10.0, 30.0 * static_cast<double>(j % 2));
+  const FactoredBlock block = factor(a, {.kind = Kind::ic});
+  EXPECT_FALSE(block.row_scale.empty());
+  std::vector<double> x(20), work(20), b(20);
+  for (std::int64_t i = 0; i < 20; ++i) {
+    b[i] = 0;
+    for (std::int64_t j = 0; j < 20; ++j) b[i] += a.at(i, j) * (j % 2 == 0 ? 1 : 1e-30);
+  }
+  block.solve(b, x, work);
+  for (std::int64_t i = 0; i < 20; ++i) EXPECT_NEAR(x[i] * (i % 2 == 0 ? 1 : 1e30), 1, 1e-4);
+}
+
+TEST(FactoredBlock, RejectsWhatIsNotFinite) {
+  for (const double bad : {std::nan(""), HUGE_VAL, 1e-315}) {
+    Dense a(3);
+    a.at(0, 0) = a.at(2, 2) = a.at(1, 1) = bad;
+    try {
+      factor(a, {.kind = Kind::ic});
+      FAIL() << "factored " << bad;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("row 0: "), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(FactoredBlock, GivesUp) {
+  for (const Kind kind : {Kind::ic, Kind::ilu, Kind::ilut})
+    EXPECT_THROW(factor(tests::laplacian_1d(5), {.kind = kind, .gives_up = [] { return true; }}),
+                 EnvironmentError);
+  EXPECT_THROW(factor_ordering("random"), InputError);
+}
+
+}  // namespace
+}  // namespace ayatori::solvers
