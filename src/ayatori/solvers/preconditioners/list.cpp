@@ -7,7 +7,8 @@ namespace ayatori::solvers {
 
 std::span<const Preconditioner> preconditioners() {
   static const std::array list{none_preconditioner,       jacobi_preconditioner,  block_jacobi_preconditioner,
-                               block_ilu0_preconditioner, neumann_preconditioner, chebyshev_preconditioner};
+                               block_ilu0_preconditioner, neumann_preconditioner, chebyshev_preconditioner,
+                               amg_preconditioner};
   return list;
 }
 

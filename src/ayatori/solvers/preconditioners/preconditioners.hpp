@@ -12,5 +12,6 @@ extern const Preconditioner block_jacobi_preconditioner;
 extern const Preconditioner block_ilu0_preconditioner;
 extern const Preconditioner neumann_preconditioner;
 extern const Preconditioner chebyshev_preconditioner;
+extern const Preconditioner amg_preconditioner;
 
 }  // namespace ayatori::solvers
