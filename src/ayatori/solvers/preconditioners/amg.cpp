@@ -102,6 +102,7 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   hierarchy.gives_up = options.gives_up;
   hierarchy.symmetric = !matrix.comm().any(!looks_symmetric(matrix.interior()));
   if (const char* v = std::getenv("AMG_T")) hierarchy.threshold = std::atof(v);
+  if (const char* v = std::getenv("AMG_K")) hierarchy.decay = std::atof(v);
   if (const char* v = std::getenv("AMG_D")) hierarchy.degree = std::atoi(v);
   if (const char* v = std::getenv("AMG_I")) hierarchy.interval = std::atof(v);
   switch (unknowns_per_node(matrix)) {

@@ -12,8 +12,8 @@
 
 namespace ayatori::solvers::amg {
 
-/// Compressed sparse rows of B x B blocks: B unknowns per node. A block is stored by rows.
-template <int B>
+/// Compressed sparse rows of B x B blocks of type V: B unknowns per node. A block is stored by rows.
+template <int B, class V = double>
 struct BlockCsr {
   static constexpr int block_entries = B * B;
 
@@ -21,54 +21,47 @@ struct BlockCsr {
   std::int32_t columns = 0;  ///< of blocks
   Array<std::int64_t> row_start;
   Array<std::int32_t> column;
-  Array<double> value;  ///< B B for each entry of `column`
+  Array<V> value;  ///< B B for each entry of `column`
 
   std::int64_t blocks() const { return static_cast<std::int64_t>(column.size()); }
-  const double* block(std::int64_t k) const { return value.data() + k * block_entries; }
-  double* block(std::int64_t k) { return value.data() + k * block_entries; }
+  const V* block(std::int64_t k) const { return value.data() + k * block_entries; }
+  V* block(std::int64_t k) { return value.data() + k * block_entries; }
 };
 
-/// c = a b, or c += a b
-template <int B, bool Add>
-[[gnu::always_inline]] inline void multiply_blocks(const double* a, const double* b, double* c) {
-  if constexpr (B == 1) {
-    *c = Add ? *c + *a * *b : *a * *b;
-  } else {
-    for (int i = 0; i < B; ++i) {
-      double row[B] = {};
-      for (int k = 0; k < B; ++k) {
-        for (int j = 0; j < B; ++j) row[j] += a[i * B + k] * b[k * B + j];
-      }
-      for (int j = 0; j < B; ++j) c[i * B + j] = Add ? c[i * B + j] + row[j] : row[j];
-    }
-  }
+/// c += a b
+template <int B, class U, class V>
+[[gnu::always_inline]] inline void add_product(const U* a, const V* b, double* c) {
+  for (int i = 0; i < B; ++i)
+    for (int k = 0; k < B; ++k)
+      for (int j = 0; j < B; ++j)
+        c[i * B + j] += static_cast<double>(a[i * B + k]) * static_cast<double>(b[k * B + j]);
 }
 
 /// Rows made by one thread, to be put behind each other.
-template <int B>
+template <class V>
 struct RowPiece {
   Range rows;
   Array<std::int32_t> column;
-  Array<double> value;
+  Array<V> value;
 };
 
 /// A matrix whose rows threads make one after the other: make(row, append), where append(column) gives the
 /// block of a column, zeroed at its first use in the row. `longest(row)` bounds the number of calls.
 /// Columns stand in the order of their first use.
-template <int B, class Longest, class Make>
-BlockCsr<B> build_rows(std::int32_t rows, std::int32_t columns, Longest&& longest, Make&& make) {
+template <int B, class V = double, class Longest, class Make>
+BlockCsr<B, V> build_rows(std::int32_t rows, std::int32_t columns, Longest&& longest, Make&& make) {
   constexpr int bb = B * B;
-  BlockCsr<B> c{rows, columns, Array<std::int64_t>(std::size_t(rows) + 1), {}, {}};
+  BlockCsr<B, V> c{rows, columns, Array<std::int64_t>(std::size_t(rows) + 1), {}, {}};
   c.row_start[0] = 0;
-  std::vector<RowPiece<B>> pieces(threads_for(rows));
+  std::vector<RowPiece<V>> pieces(threads_for(rows));
   FirstException exception;
-  const auto fill = [&](Range range, RowPiece<B>& piece) {
+  const auto fill = [&](Range range, RowPiece<V>& piece) {
     std::int64_t most = 0;
     for (std::int64_t i = range.begin; i < range.end; ++i) most += longest(i);
     piece.rows = range;
     piece.column.resize(most);
     piece.value.resize(most * bb);
-    Array<std::int64_t> place(columns, -1);
+    std::vector<std::int64_t> place(columns, -1);
     std::int64_t end = 0;
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const std::int64_t begin = end;
@@ -76,7 +69,7 @@ BlockCsr<B> build_rows(std::int32_t rows, std::int32_t columns, Longest&& longes
         if (place[j] < begin) {
           place[j] = end;
           piece.column[end] = j;
-          std::fill_n(&piece.value[end * bb], bb, 0.0);
+          std::fill_n(&piece.value[end * bb], bb, V{});
           ++end;
         }
         return &piece.value[place[j] * bb];
@@ -109,8 +102,8 @@ BlockCsr<B> build_rows(std::int32_t rows, std::int32_t columns, Longest&& longes
 }
 
 /// a b (Gustavson 1978). Columns of a row come unsorted. Precondition: a.columns == b.rows.
-template <int B>
-BlockCsr<B> multiply(const BlockCsr<B>& a, const BlockCsr<B>& b) {
+template <int B, class U, class V>
+BlockCsr<B> multiply(const BlockCsr<B, U>& a, const BlockCsr<B, V>& b) {
   const auto longest = [&](std::int64_t i) {
     std::int64_t sum = 0;
     for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
@@ -120,19 +113,19 @@ BlockCsr<B> multiply(const BlockCsr<B>& a, const BlockCsr<B>& b) {
   return build_rows<B>(a.rows, b.columns, longest, [&](std::int64_t i, auto&& append) {
     for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
       const std::int32_t j = a.column[k];
-      const double* factor = a.block(k);
+      const U* factor = a.block(k);
       for (std::int64_t l = b.row_start[j]; l < b.row_start[j + 1]; ++l)
-        multiply_blocks<B, true>(factor, b.block(l), append(b.column[l]));
+        add_product<B>(factor, b.block(l), append(b.column[l]));
     }
   });
 }
 
 /// The transposed matrix, blocks transposed as well; columns of its rows ascend.
-template <int B>
-BlockCsr<B> transpose(const BlockCsr<B>& a) {
+template <int B, class V>
+BlockCsr<B, V> transpose(const BlockCsr<B, V>& a) {
   constexpr int bb = B * B;
-  BlockCsr<B> t{a.columns, a.rows, Array<std::int64_t>(std::size_t(a.columns) + 1, 0),
-                Array<std::int32_t>(a.column.size()), Array<double>(a.value.size())};
+  BlockCsr<B, V> t{a.columns, a.rows, Array<std::int64_t>(std::size_t(a.columns) + 1, 0),
+                Array<std::int32_t>(a.column.size()), Array<V>(a.value.size())};
   const int parts = threads_for(a.rows);
   // How many entries of a column each thread's rows have, then where they go.
   std::vector<Array<std::int64_t>> next(parts);
@@ -158,7 +151,7 @@ BlockCsr<B> transpose(const BlockCsr<B>& a) {
       for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
         const std::int64_t to = next[p][a.column[k]]++;
         t.column[to] = static_cast<std::int32_t>(i);
-        const double* from = a.block(k);
+        const V* from = a.block(k);
         for (int r = 0; r < B; ++r)
           for (int c = 0; c < B; ++c) t.value[to * bb + c * B + r] = from[r * B + c];
       }

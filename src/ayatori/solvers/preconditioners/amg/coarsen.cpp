@@ -22,16 +22,39 @@ double squared_norm(const double* block) {
   return sum;
 }
 
-/// ||A_ij|| / sqrt(||A_ii|| ||A_jj||) of every entry, 0 where it is below the threshold. Diagonals being 1, the
-/// norm of a diagonal block is about sqrt(B).
+/// The largest |coupling| of each node of a layout, squared. Collective.
 template <int B>
-Array<float> strengths(const BlockCsr<B>& a, double threshold) {
-  Array<float> strength(a.blocks());
+Array<double> largest_couplings(const Grid<B>& grid) {
+  const BlockCsr<B>& a = grid.matrix;
+  const std::int32_t all = grid.layout.all();
+  auto largest = comm::agree(grid.layout.comm, [&] {
+    Array<double> values(all);
+    parallel_for(a.rows, [&](std::int64_t i) {
+      double most = 0;
+      for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
+        if (a.column[k] != i) most = std::max(most, squared_norm<B>(a.block(k)));
+      values[i] = most;
+    });
+    return values;
+  });
+  GhostExchange<double>(grid.layout, 1, all, grid.layout.own()).fetch(largest.data());
+  return largest;
+}
+
+/// The norm of every coupling as a share of its row's largest, in 255ths; 0 where its square is below
+/// threshold^2 times the geometric mean of `largest` of its nodes: against other couplings, not against the
+/// diagonal, so that stencils with many points have strong couplings too.
+template <int B>
+Array<std::uint8_t> strengths(const BlockCsr<B>& a, const Array<double>& largest, double threshold) {
+  const double fourth = threshold * threshold * threshold * threshold;
+  Array<std::uint8_t> strength(a.blocks());
   parallel_for(a.rows, [&](std::int64_t i) {
+    const double scale = largest[i] > 0 ? 1 / largest[i] : 0;
     for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
-      const double squared = squared_norm<B>(a.block(k)) / B;
-      const bool strong = a.column[k] != i && squared > threshold * threshold;
-      strength[k] = strong ? static_cast<float>(B == 1 ? std::abs(*a.block(k)) : std::sqrt(squared)) : 0.0F;
+      const double squared = squared_norm<B>(a.block(k));
+      const bool strong =
+          a.column[k] != i && squared * squared > fourth * largest[i] * largest[a.column[k]];
+      strength[k] = strong ? static_cast<std::uint8_t>(1 + 254 * std::sqrt(squared * scale)) : 0;
     }
   });
   return strength;
@@ -95,8 +118,8 @@ void sort_unique(std::vector<std::int64_t>& list) {
 }
 
 /// P = (I - omega D^-1 A_F) P_0, with A_F the matrix without weak couplings, which are lumped to the diagonal.
-template <int B>
-BlockCsr<B> smooth(const Grid<B>& grid, std::span<const float> strength, const Tentative<B>& t,
+template <int B, class T>
+BlockCsr<B, T> smooth(const Grid<B>& grid, std::span<const std::uint8_t> strength, const Tentative<B>& t,
                    const CoarseColumns& columns, double omega) {
   const BlockCsr<B>& a = grid.matrix;
   const std::int64_t all = grid.layout.all();
@@ -105,7 +128,7 @@ BlockCsr<B> smooth(const Grid<B>& grid, std::span<const float> strength, const T
     local[j] = t.aggregate[j] < 0 ? Aggregates::none : columns.local(t.aggregate[j]);
   });
   const auto longest = [&](std::int64_t i) { return a.row_start[i + 1] - a.row_start[i] + 1; };
-  return build_rows<B>(a.rows, columns.size(), longest, [&](std::int64_t i, auto&& append) {
+  return build_rows<B, T>(a.rows, columns.size(), longest, [&](std::int64_t i, auto&& append) {
     if (local[i] < 0) return;
     double lumped[B] = {};
     double diagonal[B];
@@ -115,7 +138,7 @@ BlockCsr<B> smooth(const Grid<B>& grid, std::span<const float> strength, const T
       const double* block = a.block(k);
       if (a.column[k] == i) {
         for (int c = 0; c < B; ++c) diagonal[c] = block[c * B + c];
-      } else if (!(strength[k] > 0)) {
+      } else if (strength[k] == 0) {
         for (int c = 0; c < B; ++c) lumped[c] += block[c * B + c];
       }
     }
@@ -124,22 +147,24 @@ BlockCsr<B> smooth(const Grid<B>& grid, std::span<const float> strength, const T
       const double d = diagonal[c] + lumped[c];
       step[c] = d > 0 ? omega / d : 0;
     }
-    double* own = append(local[i]);
-    for (int c = 0; c < B; ++c) own[c * B + c] += t.value[c * all + i] * (1 - step[c] * lumped[c]);
+    T* own = append(local[i]);
+    for (int c = 0; c < B; ++c)
+      own[c * B + c] += static_cast<T>(t.value[c * all + i] * (1 - step[c] * lumped[c]));
     for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
       const std::int32_t j = a.column[k];
-      if ((j != i && !(strength[k] > 0)) || local[j] < 0) continue;
+      if ((j != i && strength[k] == 0) || local[j] < 0) continue;
       const double* block = a.block(k);
-      double* target = append(local[j]);
+      T* target = append(local[j]);
       for (int r = 0; r < B; ++r)
-        for (int c = 0; c < B; ++c) target[r * B + c] -= step[r] * block[r * B + c] * t.value[c * all + j];
+        for (int c = 0; c < B; ++c)
+          target[r * B + c] -= static_cast<T>(step[r] * block[r * B + c] * t.value[c * all + j]);
     }
   });
 }
 
 /// Rows of a matrix with their columns in global numbers.
-template <int B>
-TravellingRows pack_rows(const BlockCsr<B>& a, std::span<const std::int32_t> rows,
+template <int B, class V>
+TravellingRows pack_rows(const BlockCsr<B, V>& a, std::span<const std::int32_t> rows,
                          const CoarseColumns& columns) {
   constexpr int bb = B * B;
   TravellingRows out;
@@ -154,32 +179,40 @@ TravellingRows pack_rows(const BlockCsr<B>& a, std::span<const std::int32_t> row
   return out;
 }
 
-/// The prolongator's own rows, then those of the ghosts, with more columns.
-template <int B>
-BlockCsr<B> with_ghost_rows(const BlockCsr<B>& p, const TravellingRows& ghosts, const CoarseColumns& before,
-                            const CoarseColumns& after) {
-  const std::int64_t more = static_cast<std::int64_t>(ghosts.start.size()) - 1;
-  BlockCsr<B> all{static_cast<std::int32_t>(p.rows + more), after.size(), {}, {}, {}};
-  all.row_start.resize(all.rows + 1);
-  std::ranges::copy(p.row_start, all.row_start.begin());
-  for (std::int64_t g = 0; g < more; ++g) all.row_start[p.rows + g + 1] = p.blocks() + ghosts.start[g + 1];
-  all.column.resize(all.row_start.back());
-  all.value.resize(all.row_start.back() * B * B);
-  parallel_for(p.blocks(), [&](std::int64_t k) {
-    all.column[k] = p.column[k] < before.own ? p.column[k] : after.local(before.global(p.column[k]));
-  });
-  std::ranges::transform(ghosts.column, all.column.begin() + p.blocks(),
+/// Puts the rows of the ghosts behind a prolongator's own, with more columns. Of what it got room for,
+/// nothing moves.
+template <int B, class T>
+void append_ghost_rows(BlockCsr<B, T>& p, const TravellingRows& ghosts, const CoarseColumns& before,
+                       const CoarseColumns& after) {
+  if (after.others.size() > before.others.size()) {
+    parallel_for(p.blocks(), [&](std::int64_t k) {
+      if (p.column[k] >= before.own) p.column[k] = after.local(before.global(p.column[k]));
+    });
+  }
+  const std::int64_t own_blocks = p.blocks();
+  p.columns = after.size();
+  p.rows += static_cast<std::int32_t>(ghosts.start.size() - 1);
+  for (std::size_t g = 1; g < ghosts.start.size(); ++g) p.row_start.push_back(own_blocks + ghosts.start[g]);
+  p.column.resize(p.row_start.back());
+  p.value.resize(p.row_start.back() * B * B);
+  std::ranges::transform(ghosts.column, p.column.begin() + own_blocks,
                          [&](std::int64_t c) { return after.local(c); });
-  std::ranges::copy(p.value, all.value.begin());
-  std::ranges::copy(ghosts.value, all.value.begin() + p.blocks() * B * B);
-  return all;
+  std::ranges::transform(ghosts.value, p.value.begin() + own_blocks * B * B,
+                         [](double v) { return static_cast<T>(v); });
 }
 
-/// Collective. P^T A P: this rank's rows, unscaled, and the layout of the coarse grid.
-template <int B>
-std::pair<Layout, BlockCsr<B>> galerkin(const Grid<B>& grid, const BlockCsr<B>& p,
-                                        const CoarseColumns& columns,
-                                        const sparse::RowPartition& partition) {
+template <int B, class T>
+void remove_ghost_rows(BlockCsr<B, T>& p, std::int32_t own) {
+  p.rows = own;
+  p.row_start.resize(own + 1);
+  p.column.resize(p.row_start.back());
+  p.value.resize(p.row_start.back() * B * B);
+}
+
+/// Collective. P^T A P, unscaled, and the layout of the coarse grid. `near_null` is the coarse grid's.
+template <int B, class T>
+Coarsening<B, T> galerkin(const Grid<B>& grid, BlockCsr<B, T> p, const CoarseColumns& columns,
+                          const sparse::RowPartition& partition, Array<double> near_null) {
   constexpr int bb = B * B;
   const comm::Comm& comm = grid.layout.comm;
   const auto& plan = grid.layout.plan;
@@ -188,12 +221,16 @@ std::pair<Layout, BlockCsr<B>> galerkin(const Grid<B>& grid, const BlockCsr<B>& 
       exchange_rows(comm, plan.send_to, outgoing, plan.receive_from, grid.layout.ghosts(), bb);
 
   CoarseColumns wider = columns;
+  BlockCsr<B, T> r;
   const BlockCsr<B> partial = comm::agree(comm, [&] {
     for (const std::int64_t c : ghost_rows.column)
       if (c < columns.first || c >= columns.first + columns.own) wider.others.push_back(c);
     sort_unique(wider.others);
-    const BlockCsr<B> r = transpose(p);
-    return multiply(r, multiply(grid.matrix, with_ghost_rows(p, ghost_rows, columns, wider)));
+    r = transpose(p);
+    append_ghost_rows(p, ghost_rows, columns, wider);
+    BlockCsr<B> product = multiply(r, multiply(grid.matrix, p));
+    remove_ghost_rows(p, grid.layout.own());
+    return product;
   });
 
   // What this rank has found of others' rows goes to their owners.
@@ -241,14 +278,21 @@ std::pair<Layout, BlockCsr<B>> galerkin(const Grid<B>& grid, const BlockCsr<B>& 
           add(append(all.local(parts.column[k])), &parts.value[k * bb]);
     });
     sort_rows(a);
-    return std::pair(std::move(layout), std::move(a));
+    p.columns = all.size();
+    parallel_for(p.blocks(), [&](std::int64_t k) { p.column[k] = renumbered[p.column[k]]; });
+    Array<std::int32_t> nodes(r.rows);
+    for (std::int32_t c = 0; c < r.rows; ++c) nodes[c] = all.local(columns.global(c));
+    return Coarsening<B, T>{std::move(p),
+                            std::move(r),
+                            std::move(nodes),
+                            {std::move(layout), std::move(a), std::move(near_null)}};
   });
 }
 
-/// Collective. Scales the coarse matrix to a unit diagonal, and with it the prolongator's columns and the
-/// near null space.
-template <int B>
-void scale(Coarsening<B>& level) {
+/// Collective. Scales the coarse matrix to a unit diagonal, and with it the ways to it and its near null
+/// space.
+template <int B, class T>
+void scale(Coarsening<B, T>& level) {
   Grid<B>& coarse = level.coarse;
   const std::int64_t own = coarse.layout.own();
   const std::int64_t all = coarse.layout.all();
@@ -269,28 +313,34 @@ void scale(Coarsening<B>& level) {
     return values;
   });
   GhostExchange<double>(coarse.layout, B, all, own).fetch(factor.data());
-  const auto scale_columns = [&](BlockCsr<B>& a, bool rows_too) {
+  const auto scale_entries = [&](auto& a, auto&& factor_of) {
     parallel_for(a.rows, [&](std::int64_t i) {
       for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
         for (int r = 0; r < B; ++r)
-          for (int c = 0; c < B; ++c)
-            a.block(k)[r * B + c] *=
-                factor[c * all + a.column[k]] * (rows_too ? factor[r * all + i] : 1);
+          for (int c = 0; c < B; ++c) a.block(k)[r * B + c] *= factor_of(i, r, a.column[k], c);
     });
   };
-  scale_columns(coarse.matrix, true);
-  scale_columns(level.prolongator, false);
+  scale_entries(coarse.matrix, [&](std::int64_t i, int r, std::int64_t j, int c) {
+    return factor[r * all + i] * factor[c * all + j];
+  });
+  scale_entries(level.prolongator, [&](std::int64_t, int, std::int64_t j, int c) {
+    return static_cast<T>(factor[c * all + j]);
+  });
+  scale_entries(level.restrictor, [&](std::int64_t i, int r, std::int64_t, int) {
+    return static_cast<T>(factor[r * all + level.restrictor_node[i]]);
+  });
 }
 
 }  // namespace
 
-template <int B>
-std::optional<Coarsening<B>> coarsen(const Grid<B>& grid, const CoarsenOptions& options) {
+template <int B, class T>
+std::optional<Coarsening<B, T>> coarsen(const Grid<B>& grid, const CoarsenOptions& options) {
   const comm::Comm& comm = grid.layout.comm;
   const std::int32_t all = grid.layout.all();
-  Array<float> strength;
+  const auto largest = largest_couplings(grid);
+  Array<std::uint8_t> strength;
   const Aggregates aggregates = comm::agree(comm, [&] {
-    strength = strengths(grid.matrix, options.threshold);
+    strength = strengths(grid.matrix, largest, options.threshold);
     return aggregate({grid.matrix.rows, grid.matrix.row_start, grid.matrix.column, strength});
   });
   const auto partition = partition_by_sizes(comm, aggregates.count);
@@ -304,23 +354,13 @@ std::optional<Coarsening<B>> coarsen(const Grid<B>& grid, const CoarsenOptions& 
   GhostExchange<std::int64_t>(grid.layout, 1, all, grid.layout.own()).fetch(t.aggregate.data());
   GhostExchange<double>(grid.layout, B, all, grid.layout.own()).fetch(t.value.data());
   CoarseColumns columns{t.first, t.count, {}};
-  BlockCsr<B> prolongator = comm::agree(comm, [&] {
+  auto prolongator = comm::agree(comm, [&] {
     for (std::int32_t g = grid.layout.own(); g < all; ++g)
       if (t.aggregate[g] >= 0) columns.others.push_back(t.aggregate[g]);
     sort_unique(columns.others);
-    return smooth(grid, strength, t, columns, 4.0 / 3 / options.largest);
+    return smooth<B, T>(grid, strength, t, columns, 4.0 / 3 / options.largest);
   });
-  auto [layout, matrix] = galerkin(grid, prolongator, columns, partition);
-  Coarsening<B> result{std::move(prolongator),
-                       {std::move(layout), std::move(matrix), std::move(t.coarse_near_null)}};
-  comm::agree(comm, [&] {
-    const CoarseColumns final{columns.first, columns.own, result.coarse.layout.plan.ghosts};
-    BlockCsr<B>& p = result.prolongator;
-    p.columns = final.size();
-    parallel_for(p.blocks(), [&](std::int64_t k) {
-      if (p.column[k] >= columns.own) p.column[k] = final.local(columns.global(p.column[k]));
-    });
-  });
+  auto result = galerkin(grid, std::move(prolongator), columns, partition, std::move(t.coarse_near_null));
   scale(result);
   return result;
 }
@@ -328,7 +368,6 @@ std::optional<Coarsening<B>> coarsen(const Grid<B>& grid, const CoarsenOptions& 
 template <int B>
 Grid<B> gather(const Grid<B>& grid) {
   const comm::Comm& comm = grid.layout.comm;
-  constexpr int bb = B * B;
   const BlockCsr<B>& a = grid.matrix;
   Array<std::int64_t> lengths;
   Array<std::int64_t> columns;
@@ -349,18 +388,19 @@ Grid<B> gather(const Grid<B>& grid) {
     whole.rows = whole.columns = static_cast<std::int32_t>(nodes);
     whole.row_start.assign(nodes + 1, 0);
     std::partial_sum(all_lengths.values.begin(), all_lengths.values.end(), whole.row_start.begin() + 1);
-    whole.column.assign(all_columns.values.begin(), all_columns.values.end());
+    whole.column.resize(all_columns.values.size());
+    std::ranges::transform(all_columns.values, whole.column.begin(),
+                           [](std::int64_t column) { return static_cast<std::int32_t>(column); });
     whole.value.assign(all_values.values.begin(), all_values.values.end());
-    static_assert(bb == B * B);
     sort_rows(whole);
     result.near_null.assign(near_null.values.begin(), near_null.values.end());
     return std::move(result);
   });
 }
 
-template std::optional<Coarsening<1>> coarsen(const Grid<1>&, const CoarsenOptions&);
-template std::optional<Coarsening<2>> coarsen(const Grid<2>&, const CoarsenOptions&);
-template std::optional<Coarsening<3>> coarsen(const Grid<3>&, const CoarsenOptions&);
+template std::optional<Coarsening<1, float>> coarsen(const Grid<1>&, const CoarsenOptions&);
+template std::optional<Coarsening<2, float>> coarsen(const Grid<2>&, const CoarsenOptions&);
+template std::optional<Coarsening<3, float>> coarsen(const Grid<3>&, const CoarsenOptions&);
 template Grid<1> gather(const Grid<1>&);
 template Grid<2> gather(const Grid<2>&);
 template Grid<3> gather(const Grid<3>&);

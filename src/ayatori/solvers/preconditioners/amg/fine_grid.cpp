@@ -134,7 +134,7 @@ FineGrid<B> make_fine_grid(const sparse::DistributedMatrix& matrix, const Array<
   std::vector<std::int32_t> node_of_ghost;
   auto nodes = comm::agree(comm, [&] {
     auto all = ghost_nodes(parts.plan, numbering);
-    node_of_ghost.assign(all.begin(), all.end());
+    node_of_ghost.resize(all.size());
     auto unique = all;
     unique.erase(std::ranges::unique(unique).begin(), unique.end());
     const std::int64_t own = numbering.partition().range(comm.rank()).size();

@@ -35,10 +35,13 @@ struct FineGrid {
 template <int B>
 FineGrid<B> make_fine_grid(const sparse::DistributedMatrix& matrix, const Array<double>& inverse_diagonal);
 
-/// A grid and the way up from it: column c of `prolongator` is node c of the coarse layout.
-template <int B>
+/// A grid and the ways from and to it. Those are stored as T from the start: what the cycle uses is what the
+/// Galerkin product is made of.
+template <int B, class T>
 struct Coarsening {
-  BlockCsr<B> prolongator;  ///< rows: own nodes of the finer grid
+  BlockCsr<B, T> prolongator;  ///< rows: own nodes of the finer grid; columns: nodes of the coarse layout
+  BlockCsr<B, T> restrictor;   ///< its transpose, rows as in `restrictor_node`; the others would be empty
+  Array<std::int32_t> restrictor_node;  ///< of the coarse layout, for each row of `restrictor`
   Grid<B> coarse;
 };
 
@@ -51,8 +54,8 @@ struct CoarsenOptions {
 
 /// Collective. The next grid, by aggregation, a prolongator smoothed by one step of Jacobi, and the Galerkin
 /// product; nothing if there is none worth having.
-template <int B>
-std::optional<Coarsening<B>> coarsen(const Grid<B>& grid, const CoarsenOptions& options);
+template <int B, class T>
+std::optional<Coarsening<B, T>> coarsen(const Grid<B>& grid, const CoarsenOptions& options);
 
 /// Collective. The whole grid on every rank, spread over that rank alone.
 template <int B>

@@ -43,12 +43,12 @@ class Level {
   void fetch(Array<T>& v) { exchange_.fetch(v.data()); }
   void add_back(Array<T>& v) { exchange_.add_back(v.data()); }
 
-  /// The smoother is the Chebyshev polynomial of this degree for eigenvalues of [a, b] (Saad, Iterative
-  /// Methods, algorithm 12.1); for a = b, damped Jacobi.
-  void set_smoother(int degree, double a, double b) {
+  /// The smoother is the Chebyshev polynomial of this degree for these eigenvalues (Saad, Iterative
+  /// Methods, algorithm 12.1); where both are the same, damped Jacobi.
+  void set_smoother(int degree, double smallest, double largest) {
     degree_ = degree;
-    centre_ = (a + b) / 2;
-    radius_ = (b - a) / 2;
+    centre_ = (smallest + largest) / 2;
+    radius_ = (largest - smallest) / 2;
   }
 
   /// Collective. x = p(A) b
@@ -281,13 +281,13 @@ class Hierarchy final : public Cycle {
         make_coarsest(grid);
         break;
       }
-      std::optional<Coarsening<B>> next;
+      std::optional<Coarsening<B, T>> next;
       auto layout = std::make_unique<const Layout>(grid.layout);
       auto level = comm::agree(
           grid.layout.comm, [&] { return std::make_unique<Level<B, T>>(std::move(layout), grid.matrix); });
       const double largest = prepare_smoother(grid, *level);
-      if (number + 1 < options_.most_levels) next = coarsen(grid, {threshold, largest});
-      threshold /= 2;
+      if (number + 1 < options_.most_levels) next = coarsen<B, T>(grid, {threshold, largest});
+      threshold *= options_.decay;
       levels_.push_back({});
       levels_.back().level = std::move(level);
       if (!next) {
@@ -319,13 +319,14 @@ class Hierarchy final : public Cycle {
     return largest;
   }
 
-  void connect(Step& step, const Coarsening<B>& next) {
+  void connect(Step& step, Coarsening<B, T>& next) {
     const Layout& coarse = next.coarse.layout;
     step.spread = std::make_unique<Layout>(coarse);
     step.spread_shape = Shape(coarse.own(), coarse.ghosts());
     step.spread_exchange.emplace(*step.spread, B, step.spread_shape.stride, step.spread_shape.padded);
-    step.prolongator = Transfer<B, T>(next.prolongator, step.level->shape(), step.spread_shape);
-    step.restrictor = Transfer<B, T>(transpose(next.prolongator), step.spread_shape, step.level->shape());
+    step.prolongator = Transfer<B, T>(std::move(next.prolongator), step.level->shape(), step.spread_shape);
+    step.restrictor = Transfer<B, T>(std::move(next.restrictor), step.spread_shape, step.level->shape(),
+                                     std::move(next.restrictor_node));
     step.right_side.assign(step.spread_shape.stride * B, T{});
     step.correction.assign(step.spread_shape.stride * B, T{});
   }

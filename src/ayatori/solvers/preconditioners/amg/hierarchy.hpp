@@ -14,9 +14,8 @@ namespace ayatori::solvers::amg {
 
 struct HierarchyOptions {
   bool symmetric = true;  ///< smooth by Chebyshev polynomials, else by damped Jacobi
-  /// Couplings below this share of the diagonal are weak on the finest grid; halved from grid to grid (Vanek,
-  /// Mandel & Brezina 1996).
-  double threshold = 0.08;
+  double threshold = 0.25;  ///< couplings below this share of the largest are weak
+  double decay = 0.5;  ///< of the threshold, from grid to grid
   int degree = 2;  ///< of the smoother: products before, and after, the coarser grids
   double interval = 4;  ///< the smoother acts on eigenvalues from the largest down to it over this
   std::int64_t coarsest = 200;  ///< unknowns of a grid that is solved by its inverse

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/base/parallel.hpp"
@@ -210,48 +211,45 @@ template <int B, class T>
 class Transfer {
  public:
   Transfer() = default;
-  /// y has the shape `rows`, x the shape `columns`.
-  Transfer(const BlockCsr<B>& a, const Shape& rows, const Shape& columns)
-      : rows_(rows), columns_(columns), count_(a.rows), start_(a.row_start), column_(a.column.size()),
-        value_(a.value.size()) {
-    parallel_for(a.blocks(), [&](std::int64_t k) {
-      column_[k] = columns.place(a.column[k]);
-      for (int v = 0; v < bb; ++v) value_[k * bb + v] = static_cast<T>(a.block(k)[v]);
-    });
+  /// Row i of `a` gives node `nodes[i]` of a vector of the shape `to`, or node i where `nodes` is empty;
+  /// columns are nodes of vectors of the shape `from`.
+  Transfer(BlockCsr<B, T> a, const Shape& to, const Shape& from, Array<std::int32_t> nodes = {})
+      : to_stride_(to.stride), from_stride_(from.stride), matrix_(std::move(a)), place_(std::move(nodes)) {
+    parallel_for(matrix_.blocks(), [&](std::int64_t k) { matrix_.column[k] = from.place(matrix_.column[k]); });
+    for (std::int32_t& node : place_) node = to.place(node);
   }
 
   std::int64_t bytes() const {
-    return static_cast<std::int64_t>(8 * start_.size() + 4 * column_.size() + sizeof(T) * value_.size());
+    return static_cast<std::int64_t>(8 * matrix_.row_start.size() + 4 * matrix_.column.size() +
+                                     sizeof(T) * matrix_.value.size());
   }
 
   /// y = A x, or y += A x
   template <bool Add>
   void multiply(const T* x, T* y) const {
-    parallel_ranges(count_, [&](Range range) {
+    parallel_ranges(matrix_.rows, [&](Range range) {
       for (std::int64_t i = range.begin; i < range.end; ++i) {
         T sum[B] = {};
-        for (std::int64_t k = start_[i]; k < start_[i + 1]; ++k) {
-          const T* from = x + column_[k];
+        for (std::int64_t k = matrix_.row_start[i]; k < matrix_.row_start[i + 1]; ++k) {
+          const T* element = x + matrix_.column[k];
+          const T* block = matrix_.block(k);
           for (int r = 0; r < B; ++r)
-            for (int c = 0; c < B; ++c) sum[r] += value_[k * bb + r * B + c] * from[c * columns_.stride];
+            for (int c = 0; c < B; ++c) sum[r] += block[r * B + c] * element[c * from_stride_];
         }
-        const std::int64_t place = rows_.place(static_cast<std::int32_t>(i));
+        const std::int64_t place = place_.empty() ? i : place_[i];
         for (int r = 0; r < B; ++r) {
-          T& to = y[r * rows_.stride + place];
-          to = Add ? to + sum[r] : sum[r];
+          T& target = y[r * to_stride_ + place];
+          target = Add ? target + sum[r] : sum[r];
         }
       }
     });
   }
 
  private:
-  static constexpr int bb = B * B;
-  Shape rows_;
-  Shape columns_;
-  std::int64_t count_ = 0;
-  Array<std::int64_t> start_;
-  Array<std::int32_t> column_;
-  Array<T> value_;
+  std::int64_t to_stride_ = 0;
+  std::int64_t from_stride_ = 0;
+  BlockCsr<B, T> matrix_;
+  Array<std::int32_t> place_;
 };
 
 }  // namespace ayatori::solvers::amg
