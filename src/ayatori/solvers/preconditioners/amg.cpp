@@ -1,14 +1,14 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstdlib>
 #include <utility>
+#include <vector>
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/preconditioners/amg/hierarchy.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
-#include "ayatori/sparse/pattern.hpp"
 
 namespace ayatori::solvers {
 
@@ -58,15 +58,38 @@ bool looks_symmetric(const sparse::Csr& a) {
   return true;
 }
 
-/// Collective. Unknowns per node, as far as blocks of that size are full: 1, 2 or 3.
+/// Entries among a rank's own nodes of `size` rows, cut at multiples of `size` in global numbering, and places
+/// in the blocks that hold them; of a sample of the nodes.
+std::array<double, 2> fill_of_blocks(const sparse::Csr& a, std::int64_t first_row, int size) {
+  constexpr std::int64_t sample = 500;
+  const std::int64_t skipped = (size - first_row % size) % size;
+  const std::int64_t nodes = (a.rows - skipped) / size;
+  const std::int64_t step = std::max<std::int64_t>(nodes / sample, 1);
+  std::array<double, 2> fill{};
+  std::vector<std::int64_t> blocks;
+  for (std::int64_t node = 0; node < nodes; node += step) {
+    const std::int64_t row = skipped + node * size;
+    blocks.clear();
+    for (std::int64_t k = a.row_start[row]; k < a.row_start[row + size]; ++k) {
+      const std::int64_t column = a.column[k] - skipped;
+      if (column >= 0 && column < nodes * size) blocks.push_back(column / size);
+    }
+    fill[0] += static_cast<double>(blocks.size());
+    std::ranges::sort(blocks);
+    fill[1] += static_cast<double>((std::ranges::unique(blocks).begin() - blocks.begin()) * size * size);
+  }
+  return fill;
+}
+
+/// Collective. Unknowns per node: 3, 2 or 1, whichever first fills its blocks.
 int unknowns_per_node(const sparse::DistributedMatrix& matrix) {
   constexpr double full = 0.9;
-  const sparse::PatternFacts facts = sparse::pattern_facts(matrix.interior());
-  std::array<double, 3> counts{static_cast<double>(facts.nonzeros), 4 * static_cast<double>(facts.blocks[0]),
-                               9 * static_cast<double>(facts.blocks[1])};
-  matrix.comm().allreduce(std::span<double>(counts), comm::ReduceOp::sum);
-  for (const int size : {3, 2})
-    if (matrix.global_rows() % size == 0 && counts[0] >= full * counts[size - 1]) return size;
+  const std::int64_t first_row = matrix.partition().range(matrix.comm().rank()).begin;
+  for (const int size : {3, 2}) {
+    auto fill = comm::agree(matrix.comm(), [&] { return fill_of_blocks(matrix.interior(), first_row, size); });
+    matrix.comm().allreduce(std::span<double>(fill), comm::ReduceOp::sum);
+    if (matrix.global_rows() % size == 0 && fill[1] > 0 && fill[0] >= full * fill[1]) return size;
+  }
   return 1;
 }
 
@@ -101,10 +124,6 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   amg::HierarchyOptions hierarchy;
   hierarchy.gives_up = options.gives_up;
   hierarchy.symmetric = !matrix.comm().any(!looks_symmetric(matrix.interior()));
-  if (const char* v = std::getenv("AMG_T")) hierarchy.threshold = std::atof(v);
-  if (const char* v = std::getenv("AMG_K")) hierarchy.decay = std::atof(v);
-  if (const char* v = std::getenv("AMG_D")) hierarchy.degree = std::atoi(v);
-  if (const char* v = std::getenv("AMG_I")) hierarchy.interval = std::atof(v);
   switch (unknowns_per_node(matrix)) {
     case 3: return build<3>(matrix, std::move(diagonal), hierarchy);
     case 2: return build<2>(matrix, std::move(diagonal), hierarchy);
