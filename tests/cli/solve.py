@@ -94,7 +94,7 @@ class Solve(CommandTest):
 
     def test_every_method_and_preconditioner(self):
         for method in ("cg", "bicgstab", "gmres", "fgmres", "minres"):
-            for preconditioner in ("none", "jacobi", "block-jacobi", "block-ilu0", "neumann", "chebyshev"):
+            for preconditioner in ("none", "jacobi", "block-jacobi", "block-ilu0", "neumann", "chebyshev", "amg"):
                 with self.subTest(method=method, preconditioner=preconditioner):
                     result, _ = self.solve("poisson2d-5:n=12", "--method", method, "--preconditioner", preconditioner, "-q")
                     self.check(result)

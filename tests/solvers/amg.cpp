@@ -30,10 +30,10 @@ struct GridProblem {
   std::int64_t n;
   std::int64_t depth = 1;
   double along_x = 1;
-  double wind = 0;      ///< upwind, along x
-  double neumann = 0;   ///< 1: no Dirichlet boundary
-  double jump = 1;      ///< coefficient of every other quarter
-  int unknowns = 1;     ///< per cell: L x K with K = 1 on the diagonal and 0.3 beside it
+  double wind = 0;     ///< upwind, along x
+  double neumann = 0;  ///< 1: no Dirichlet boundary
+  double jump = 1;     ///< coefficient of every other quarter
+  int unknowns = 1;    ///< per cell: L x K with K = 1 on the diagonal and 0.3 beside it
 
   std::int64_t cells() const { return n * n * depth; }
   std::int64_t rows() const { return cells() * unknowns; }
@@ -54,8 +54,7 @@ struct GridProblem {
         const std::int64_t other = at[d] + side;
         const bool inside = 0 <= other && other < size[d];
         const double k = coefficient(at[0], at[1]);
-        const double k_other =
-            inside ? coefficient(d == 0 ? other : at[0], d == 1 ? other : at[1]) : k;
+        const double k_other = inside ? coefficient(d == 0 ? other : at[0], d == 1 ? other : at[1]) : k;
         double face = 2 * k * k_other / (k + k_other) * (d == 0 ? along_x : 1);
         if (d == 0 && side < 0) face += wind;
         if (inside || neumann == 0) diagonal += face;
@@ -101,8 +100,8 @@ Solved solve(const comm::Comm& comm, const GridProblem& grid, std::string_view n
   const double scale = norm(sum, b);
   options.target = 1e-8 * scale;
   options.max_iterations = 300;
-  Solved run{method(name).solve({matrix, *built.op, b, sum}, x, options, orthogonalization("cgs").apply, {}), 0,
-          built.notes};
+  Solved run{method(name).solve({matrix, *built.op, b, sum}, x, options, orthogonalization("cgs").apply, {}),
+             0, built.notes};
   matrix.apply(x, r);
   subtract(b, r, r);
   run.residual = norm(sum, r) / scale;
@@ -145,8 +144,8 @@ TEST(Amg, ConvergesInFewIterationsOnAnyNumberOfRanks) {
 
 TEST(Amg, IsSymmetricAndPositive) {
   const auto comm = comm::Comm::world();
-  for (const GridProblem& grid :
-       {GridProblem{.n = 32}, GridProblem{.n = 10, .depth = 10, .jump = 1e3}, GridProblem{.n = 20, .unknowns = 3}}) {
+  for (const GridProblem& grid : {GridProblem{.n = 32}, GridProblem{.n = 10, .depth = 10, .jump = 1e3},
+                                  GridProblem{.n = 20, .unknowns = 3}}) {
     const DistributedMatrix matrix = spread(comm, grid);
     const GlobalSum sum(comm);
     const auto built = preconditioner("amg").make(matrix, sum, {});

@@ -42,8 +42,8 @@ struct Preconditioner {
                               const PreconditionerOptions& options);
 };
 
-/// none, jacobi, block-jacobi, block-ilu0, neumann, chebyshev. Adding one is a file in preconditioners/ and a
-/// line in its list.cpp.
+/// none, jacobi, block-jacobi, block-ilu0, neumann, chebyshev, amg. Adding one is a file in preconditioners/
+/// and a line in its list.cpp.
 std::span<const Preconditioner> preconditioners();
 
 /// The one of this name. Throws InputError that lists the names.

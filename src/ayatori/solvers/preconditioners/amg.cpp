@@ -40,8 +40,8 @@ class Amg final : public sparse::LinearOperator {
   mutable Array<double> x_;
 };
 
-/// Whether an entry and its mirror image are the same, as far as a rank's own square block and a sample of its
-/// rows tell.
+/// Whether an entry and its mirror image are the same, as far as a rank's own square block and a sample of
+/// its rows tell.
 bool looks_symmetric(const sparse::Csr& a) {
   constexpr std::int64_t sample = 1000;
   const std::int64_t step = std::max<std::int64_t>(a.rows / sample, 1);
@@ -58,8 +58,8 @@ bool looks_symmetric(const sparse::Csr& a) {
   return true;
 }
 
-/// Entries among a rank's own nodes of `size` rows, cut at multiples of `size` in global numbering, and places
-/// in the blocks that hold them; of a sample of the nodes.
+/// Entries among a rank's own nodes of `size` rows, cut at multiples of `size` in global numbering, and
+/// places in the blocks that hold them; of a sample of the nodes.
 std::array<double, 2> fill_of_blocks(const sparse::Csr& a, std::int64_t first_row, int size) {
   constexpr std::int64_t sample = 500;
   const std::int64_t skipped = (size - first_row % size) % size;
@@ -86,7 +86,8 @@ int unknowns_per_node(const sparse::DistributedMatrix& matrix) {
   constexpr double full = 0.9;
   const std::int64_t first_row = matrix.partition().range(matrix.comm().rank()).begin;
   for (const int size : {3, 2}) {
-    auto fill = comm::agree(matrix.comm(), [&] { return fill_of_blocks(matrix.interior(), first_row, size); });
+    auto fill =
+        comm::agree(matrix.comm(), [&] { return fill_of_blocks(matrix.interior(), first_row, size); });
     matrix.comm().allreduce(std::span<double>(fill), comm::ReduceOp::sum);
     if (matrix.global_rows() % size == 0 && fill[1] > 0 && fill[0] >= full * fill[1]) return size;
   }
@@ -100,13 +101,12 @@ BuiltPreconditioner build(const sparse::DistributedMatrix& matrix, InverseDiagon
   const std::int32_t nodes = fine.grid.layout.own();
   auto cycle = amg::make_hierarchy<B, float>(std::move(fine.grid), options);
   const amg::HierarchyFacts facts = cycle->facts();
-  BuiltPreconditioner built{
-      comm::agree(matrix.comm(),
-                  [&] {
-                    return std::make_unique<Amg<B>>(std::move(fine.scale), fine.skipped, nodes,
-                                                    std::move(cycle));
-                  }),
-      diagonal.notes()};
+  BuiltPreconditioner built{comm::agree(matrix.comm(),
+                                        [&] {
+                                          return std::make_unique<Amg<B>>(std::move(fine.scale), fine.skipped,
+                                                                          nodes, std::move(cycle));
+                                        }),
+                            diagonal.notes()};
   std::string note = fmt::format("{} grids, operator complexity {:.2f}, {} unknowns on the coarsest",
                                  facts.levels, facts.operator_complexity, facts.coarsest);
   if (B > 1) note += fmt::format(", {} unknowns per node", B);
@@ -125,15 +125,18 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   hierarchy.gives_up = options.gives_up;
   hierarchy.symmetric = !matrix.comm().any(!looks_symmetric(matrix.interior()));
   switch (unknowns_per_node(matrix)) {
-    case 3: return build<3>(matrix, std::move(diagonal), hierarchy);
-    case 2: return build<2>(matrix, std::move(diagonal), hierarchy);
-    default: return build<1>(matrix, std::move(diagonal), hierarchy);
+    case 3:
+      return build<3>(matrix, std::move(diagonal), hierarchy);
+    case 2:
+      return build<2>(matrix, std::move(diagonal), hierarchy);
+    default:
+      return build<1>(matrix, std::move(diagonal), hierarchy);
   }
 }
 
 }  // namespace
 
 const Preconditioner amg_preconditioner{
-    "amg", "algebraic multigrid by smoothed aggregation, stored in float", true, 100, 6, make};
+    "amg", "algebraic multigrid by smoothed aggregation, stored in float", true, 100, 3, make};
 
 }  // namespace ayatori::solvers

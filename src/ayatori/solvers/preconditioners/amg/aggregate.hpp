@@ -8,7 +8,8 @@
 namespace ayatori::solvers::amg {
 
 /// The couplings of a rank's nodes. Entry k of row i couples node i with node column[k] by strength[k]; a
-/// weak coupling, or that of a node with itself, has strength 0, the strongest of a node 255. Nodes from `rows` on belong to other ranks.
+/// weak coupling, or that of a node with itself, has strength 0, the strongest of a node 255. Nodes from
+/// `rows` on belong to other ranks.
 struct CouplingGraph {
   std::int32_t rows;
   std::span<const std::int64_t> row_start;

@@ -65,15 +65,16 @@ BlockCsr<B, V> build_rows(std::int32_t rows, std::int32_t columns, Longest&& lon
     std::int64_t end = 0;
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const std::int64_t begin = end;
-      make(i, [&](std::int32_t j) __attribute__((always_inline)) {
-        if (place[j] < begin) {
-          place[j] = end;
-          piece.column[end] = j;
-          std::fill_n(&piece.value[end * bb], bb, V{});
-          ++end;
-        }
-        return &piece.value[place[j] * bb];
-      });
+      make(
+          i, [&](std::int32_t j) __attribute__((always_inline)) {
+            if (place[j] < begin) {
+              place[j] = end;
+              piece.column[end] = j;
+              std::fill_n(&piece.value[end * bb], bb, V{});
+              ++end;
+            }
+            return &piece.value[place[j] * bb];
+          });
       c.row_start[i + 1] = end - begin;
     }
     piece.column.resize(end);
@@ -81,8 +82,7 @@ BlockCsr<B, V> build_rows(std::int32_t rows, std::int32_t columns, Longest&& lon
   };
   const auto parts = static_cast<int>(pieces.size());
 #pragma omp parallel for schedule(static, 1) num_threads(parts) if (parts > 1)
-  for (int t = 0; t < parts; ++t)
-    exception.guard([&] { fill(split_evenly(rows, parts, t), pieces[t]); });
+  for (int t = 0; t < parts; ++t) exception.guard([&] { fill(split_evenly(rows, parts, t), pieces[t]); });
   exception.rethrow();
   std::partial_sum(c.row_start.begin(), c.row_start.end(), c.row_start.begin());
   if (parts == 1) {
@@ -125,7 +125,7 @@ template <int B, class V>
 BlockCsr<B, V> transpose(const BlockCsr<B, V>& a) {
   constexpr int bb = B * B;
   BlockCsr<B, V> t{a.columns, a.rows, Array<std::int64_t>(std::size_t(a.columns) + 1, 0),
-                Array<std::int32_t>(a.column.size()), Array<V>(a.value.size())};
+                   Array<std::int32_t>(a.column.size()), Array<V>(a.value.size())};
   const int parts = threads_for(a.rows);
   // How many entries of a column each thread's rows have, then where they go.
   std::vector<Array<std::int64_t>> next(parts);

@@ -52,8 +52,7 @@ Array<std::uint8_t> strengths(const BlockCsr<B>& a, const Array<double>& largest
     const double scale = largest[i] > 0 ? 1 / largest[i] : 0;
     for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
       const double squared = squared_norm<B>(a.block(k));
-      const bool strong =
-          a.column[k] != i && squared * squared > fourth * largest[i] * largest[a.column[k]];
+      const bool strong = a.column[k] != i && squared * squared > fourth * largest[i] * largest[a.column[k]];
       strength[k] = strong ? static_cast<std::uint8_t>(1 + 254 * std::sqrt(squared * scale)) : 0;
     }
   });
@@ -64,11 +63,11 @@ Array<std::uint8_t> strengths(const BlockCsr<B>& a, const Array<double>& largest
 /// are orthonormal pieces of the near null space.
 template <int B>
 struct Tentative {
-  std::int64_t first = 0;            ///< global number of this rank's first aggregate
-  std::int32_t count = 0;            ///< this rank's aggregates
-  Array<std::int64_t> aggregate;     ///< global, of all nodes of the layout; or none
-  Array<double> value;               ///< of all nodes: [c * all + i]
-  Array<double> coarse_near_null;    ///< [a * B + c], of own aggregates
+  std::int64_t first = 0;          ///< global number of this rank's first aggregate
+  std::int32_t count = 0;          ///< this rank's aggregates
+  Array<std::int64_t> aggregate;   ///< global, of all nodes of the layout; or none
+  Array<double> value;             ///< of all nodes: [c * all + i]
+  Array<double> coarse_near_null;  ///< [a * B + c], of own aggregates
 };
 
 template <int B>
@@ -117,10 +116,11 @@ void sort_unique(std::vector<std::int64_t>& list) {
   list.erase(std::ranges::unique(list).begin(), list.end());
 }
 
-/// P = (I - omega D^-1 A_F) P_0, with A_F the matrix without weak couplings, which are lumped to the diagonal.
+/// P = (I - omega D^-1 A_F) P_0, with A_F the matrix without weak couplings, which are lumped to the
+/// diagonal.
 template <int B, class T>
 BlockCsr<B, T> smooth(const Grid<B>& grid, std::span<const std::uint8_t> strength, const Tentative<B>& t,
-                   const CoarseColumns& columns, double omega) {
+                      const CoarseColumns& columns, double omega) {
   const BlockCsr<B>& a = grid.matrix;
   const std::int64_t all = grid.layout.all();
   Array<std::int32_t> local(all);
@@ -240,9 +240,8 @@ Coarsening<B, T> galerkin(const Grid<B>& grid, BlockCsr<B, T> p, const CoarseCol
     std::iota(rows.begin(), rows.end(), columns.own);
     return pack_rows(partial, rows, wider);
   });
-  const TravellingRows parts =
-      exchange_rows(comm, back.receive_from, others, back.send_to,
-                    static_cast<std::int64_t>(back.send_index.size()), bb);
+  const TravellingRows parts = exchange_rows(comm, back.receive_from, others, back.send_to,
+                                             static_cast<std::int64_t>(back.send_index.size()), bb);
 
   auto ghosts = comm::agree(comm, [&] {
     std::vector<std::int64_t> list = columns.others;
@@ -348,9 +347,8 @@ std::optional<Coarsening<B, T>> coarsen(const Grid<B>& grid, const CoarsenOption
   if (partition.rows() == 0 || static_cast<double>(partition.rows()) > options.most_nodes * nodes)
     return std::nullopt;
 
-  auto t = comm::agree(comm, [&] {
-    return make_tentative(grid, aggregates, partition.range(comm.rank()).begin);
-  });
+  auto t =
+      comm::agree(comm, [&] { return make_tentative(grid, aggregates, partition.range(comm.rank()).begin); });
   GhostExchange<std::int64_t>(grid.layout, 1, all, grid.layout.own()).fetch(t.aggregate.data());
   GhostExchange<double>(grid.layout, B, all, grid.layout.own()).fetch(t.value.data());
   CoarseColumns columns{t.first, t.count, {}};
@@ -382,7 +380,8 @@ Grid<B> gather(const Grid<B>& grid) {
   const auto all_values = comm.allgatherv(std::span<const double>(a.value));
   const auto near_null = comm.allgatherv(std::span<const double>(grid.near_null));
   const auto nodes = grid.layout.partition.rows();
-  Grid<B> result{make_layout(comm::Comm::self(), sparse::RowPartition(std::vector<std::int64_t>{0, nodes}), {}), {}, {}};
+  Grid<B> result{
+      make_layout(comm::Comm::self(), sparse::RowPartition(std::vector<std::int64_t>{0, nodes}), {}), {}, {}};
   return comm::agree(comm, [&] {
     BlockCsr<B>& whole = result.matrix;
     whole.rows = whole.columns = static_cast<std::int32_t>(nodes);

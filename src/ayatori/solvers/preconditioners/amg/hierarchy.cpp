@@ -86,9 +86,8 @@ class Level {
     double norm = std::sqrt(dot(w, w));
     for (int k = 0; k < lanczos_steps && norm > 0; ++k) {
       const T factor = static_cast<T>(1 / norm);
-      for_each([&](std::int64_t, int, std::int64_t at) {
-        previous[at] = std::exchange(v[at], factor * w[at]);
-      });
+      for_each(
+          [&](std::int64_t, int, std::int64_t at) { previous[at] = std::exchange(v[at], factor * w[at]); });
       fetch(v);
       matrix_.multiply(v.data(), [&](std::int64_t s, const Slice<T>* sums) {
         for (int c = 0; c < B; ++c) store_slice<T>(&w[c * shape_.stride + s * slice_rows], sums[c]);
@@ -121,7 +120,8 @@ class Level {
       sum += parallel_sum(shape_.own, [&](Range range) {
         double local = 0;
         for (std::int64_t i = range.begin; i < range.end; ++i)
-          local += static_cast<double>(u[c * shape_.stride + i]) * static_cast<double>(v[c * shape_.stride + i]);
+          local +=
+              static_cast<double>(u[c * shape_.stride + i]) * static_cast<double>(v[c * shape_.stride + i]);
         return local;
       });
     return layout_->comm.allreduce(sum, comm::ReduceOp::sum);
@@ -185,8 +185,7 @@ class Gathering {
     std::ranges::fill(all_, 0.0);
     for (std::int64_t i = 0; i < layout_.own(); ++i)
       for (int c = 0; c < B; ++c) all_[(layout_.first() + i) * B + c] = own(i, c);
-    if (layout_.comm.size() > 1)
-      layout_.comm.allreduce(std::span<double>(all_), comm::ReduceOp::sum);
+    if (layout_.comm.size() > 1) layout_.comm.allreduce(std::span<double>(all_), comm::ReduceOp::sum);
     return all_;
   }
 
@@ -283,8 +282,8 @@ class Hierarchy final : public Cycle {
       }
       std::optional<Coarsening<B, T>> next;
       auto layout = std::make_unique<const Layout>(grid.layout);
-      auto level = comm::agree(
-          grid.layout.comm, [&] { return std::make_unique<Level<B, T>>(std::move(layout), grid.matrix); });
+      auto level = comm::agree(grid.layout.comm,
+                               [&] { return std::make_unique<Level<B, T>>(std::move(layout), grid.matrix); });
       const double largest = prepare_smoother(grid, *level);
       if (number + 1 < options_.most_levels) next = coarsen<B, T>(grid, {threshold, largest});
       threshold *= options_.decay;
@@ -345,8 +344,8 @@ class Hierarchy final : public Cycle {
           for (int c = 0; c < B; ++c)
             dense[(i * B + r) * n + std::int64_t{whole.matrix.column[k]} * B + c] =
                 whole.matrix.block(k)[r * B + c];
-    coarsest_ = comm::agree(grid.layout.comm,
-                            [&] { return DenseInverse(n, std::move(dense), options_.symmetric); });
+    coarsest_ =
+        comm::agree(grid.layout.comm, [&] { return DenseInverse(n, std::move(dense), options_.symmetric); });
     coarsest_solution_.resize(n);
     facts_.coarsest_is_singular = coarsest_->is_singular();
   }

@@ -13,12 +13,12 @@
 namespace ayatori::solvers::amg {
 
 struct HierarchyOptions {
-  bool symmetric = true;  ///< smooth by Chebyshev polynomials, else by damped Jacobi
-  double threshold = 0.25;  ///< couplings below this share of the largest are weak
-  double decay = 0.5;  ///< of the threshold, from grid to grid
-  int degree = 2;  ///< of the smoother: products before, and after, the coarser grids
-  double interval = 4;  ///< the smoother acts on eigenvalues from the largest down to it over this
-  std::int64_t coarsest = 200;  ///< unknowns of a grid that is solved by its inverse
+  bool symmetric = true;         ///< smooth by Chebyshev polynomials, else by damped Jacobi
+  double threshold = 0.25;       ///< couplings below this share of the largest are weak
+  double decay = 0.5;            ///< of the threshold, from grid to grid
+  int degree = 2;                ///< of the smoother: products before, and after, the coarser grids
+  double interval = 4;           ///< the smoother acts on eigenvalues from the largest down to it over this
+  std::int64_t coarsest = 200;   ///< unknowns of a grid that is solved by its inverse
   std::int64_t gathered = 2000;  ///< unknowns of a grid that every rank holds whole
   int most_levels = 20;
   std::function<bool()> gives_up = {};  ///< as in PreconditionerOptions
@@ -44,8 +44,8 @@ class Cycle {
   virtual const HierarchyFacts& facts() const = 0;
 };
 
-/// Collective. Throws EnvironmentError (agreed) once gives_up() is true on a rank. Matrices and vectors of the
-/// cycle are stored as T; the set-up works in double, so that coarse matrices of ill-conditioned problems
+/// Collective. Throws EnvironmentError (agreed) once gives_up() is true on a rank. Matrices and vectors of
+/// the cycle are stored as T; the set-up works in double, so that coarse matrices of ill-conditioned problems
 /// stay definite.
 template <int B, class T>
 std::unique_ptr<Cycle> make_hierarchy(Grid<B> finest, const HierarchyOptions& options);

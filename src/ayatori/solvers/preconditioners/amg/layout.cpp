@@ -21,8 +21,7 @@ std::span<const T> piece(const Array<T>& buffer, std::int64_t begin, std::int64_
 
 }  // namespace
 
-Layout make_layout(const comm::Comm& comm, sparse::RowPartition partition,
-                   std::vector<std::int64_t> ghosts) {
+Layout make_layout(const comm::Comm& comm, sparse::RowPartition partition, std::vector<std::int64_t> ghosts) {
   auto plan = sparse::make_halo_plan(comm, partition, std::move(ghosts));
   return {comm, std::move(partition), std::move(plan)};
 }
@@ -47,8 +46,7 @@ TravellingRows exchange_rows(const comm::Comm& comm, std::span<const comm::Neigh
   for (const auto& n : from)
     requests.push_back(comm.irecv(piece(result.start, n.begin + 1, n.end + 1), n.rank, amg_tag));
   for (const auto& n : to)
-    requests.push_back(
-        comm.isend(piece(std::as_const(lengths), n.begin + 1, n.end + 1), n.rank, amg_tag));
+    requests.push_back(comm.isend(piece(std::as_const(lengths), n.begin + 1, n.end + 1), n.rank, amg_tag));
   comm::wait_all(requests);
   comm::agree(comm, [&] {
     std::partial_sum(result.start.begin(), result.start.end(), result.start.begin());
@@ -61,8 +59,8 @@ TravellingRows exchange_rows(const comm::Comm& comm, std::span<const comm::Neigh
       requests.push_back(comm.irecv(
           piece(incoming, units * result.start[n.begin], units * result.start[n.end]), n.rank, amg_tag));
     for (const auto& n : to)
-      requests.push_back(comm.isend(
-          piece(outgoing, units * rows.start[n.begin], units * rows.start[n.end]), n.rank, amg_tag));
+      requests.push_back(comm.isend(piece(outgoing, units * rows.start[n.begin], units * rows.start[n.end]),
+                                    n.rank, amg_tag));
     comm::wait_all(requests);
     requests.clear();
   };

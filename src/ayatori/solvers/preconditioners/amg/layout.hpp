@@ -55,10 +55,9 @@ class GhostExchange {
   void fetch(T* x) {
     const auto& plan = layout_->plan;
     if (plan.send_to.empty() && plan.receive_from.empty()) return;
-    for_each_value(plan.send_index.size(),
-                   [&](std::int64_t at, int c, std::int64_t k) {
-                     of_owner_[at] = x[c * stride_ + plan.send_index[k]];
-                   });
+    for_each_value(plan.send_index.size(), [&](std::int64_t at, int c, std::int64_t k) {
+      of_owner_[at] = x[c * stride_ + plan.send_index[k]];
+    });
     travel(plan.send_to, of_owner_, plan.receive_from, of_ghost_);
     for_each_value(plan.ghosts.size(), [&](std::int64_t at, int c, std::int64_t g) {
       x[c * stride_ + ghost_begin_ + g] = of_ghost_[at];
@@ -91,8 +90,7 @@ class GhostExchange {
               const std::vector<comm::Neighbour>& from, Array<T>& incoming) {
     for (const auto& n : from) requests_.push_back(layout_->comm.irecv(part(incoming, n), n.rank, amg_tag));
     for (const auto& n : to)
-      requests_.push_back(
-          layout_->comm.isend(std::span<const T>(part(outgoing, n)), n.rank, amg_tag));
+      requests_.push_back(layout_->comm.isend(std::span<const T>(part(outgoing, n)), n.rank, amg_tag));
     comm::wait_all(requests_);
     requests_.clear();
   }

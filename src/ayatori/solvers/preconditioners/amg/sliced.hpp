@@ -38,8 +38,8 @@ template <class T>
 }
 
 /// Where the values of a grid function with B unknowns per node are: unknown c of own node i in
-/// [c * stride + i], of ghost g in [c * stride + padded + g]. What is between own nodes and ghosts, and behind
-/// the ghosts, is 0.
+/// [c * stride + i], of ghost g in [c * stride + padded + g]. What is between own nodes and ghosts, and
+/// behind the ghosts, is 0.
 struct Shape {
   std::int32_t own = 0;
   std::int32_t padded = 0;
@@ -133,9 +133,7 @@ class Sliced {
     Places next;
     std::int64_t end[slice_rows];
     alignas(64) std::int32_t key[slice_rows];
-    const auto look = [&](int l) {
-      key[l] = next[l] < end[l] ? shape_.place(a.column[next[l]]) - l : done;
-    };
+    const auto look = [&](int l) { key[l] = next[l] < end[l] ? shape_.place(a.column[next[l]]) - l : done; };
     for (int l = 0; l < slice_rows; ++l) {
       const std::int64_t i = s * slice_rows + l;
       next[l] = i < rows_ ? a.row_start[i] : 0;
@@ -215,7 +213,8 @@ class Transfer {
   /// columns are nodes of vectors of the shape `from`.
   Transfer(BlockCsr<B, T> a, const Shape& to, const Shape& from, Array<std::int32_t> nodes = {})
       : to_stride_(to.stride), from_stride_(from.stride), matrix_(std::move(a)), place_(std::move(nodes)) {
-    parallel_for(matrix_.blocks(), [&](std::int64_t k) { matrix_.column[k] = from.place(matrix_.column[k]); });
+    parallel_for(matrix_.blocks(),
+                 [&](std::int64_t k) { matrix_.column[k] = from.place(matrix_.column[k]); });
     for (std::int32_t& node : place_) node = to.place(node);
   }
 
