@@ -123,7 +123,6 @@ BlockCsr<B> multiply(const BlockCsr<B, U>& a, const BlockCsr<B, V>& b) {
 /// The transposed matrix, blocks transposed as well; columns of its rows ascend.
 template <int B, class V>
 BlockCsr<B, V> transpose(const BlockCsr<B, V>& a) {
-  constexpr int bb = B * B;
   BlockCsr<B, V> t{a.columns, a.rows, Array<std::int64_t>(std::size_t(a.columns) + 1, 0),
                    Array<std::int32_t>(a.column.size()), Array<V>(a.value.size())};
   const int parts = threads_for(a.rows);
@@ -152,8 +151,9 @@ BlockCsr<B, V> transpose(const BlockCsr<B, V>& a) {
         const std::int64_t to = next[p][a.column[k]]++;
         t.column[to] = static_cast<std::int32_t>(i);
         const V* from = a.block(k);
+        V* into = t.block(to);
         for (int r = 0; r < B; ++r)
-          for (int c = 0; c < B; ++c) t.value[to * bb + c * B + r] = from[r * B + c];
+          for (int c = 0; c < B; ++c) into[c * B + r] = from[r * B + c];
       }
     }
   }

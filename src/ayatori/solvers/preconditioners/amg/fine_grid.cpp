@@ -76,7 +76,7 @@ class Filler {
     const Range mine = rows(node);
     bool has_diagonal = false;
     for (std::int64_t i = mine.begin; i < mine.end; ++i) {
-      const auto own = static_cast<int>(i + skipped_ - node * B);
+      const std::int64_t own = i + skipped_ - node * B;
       const sparse::Csr& interior = parts_.interior;
       for (std::int64_t k = interior.row_start[i]; k < interior.row_start[i + 1]; ++k) {
         const std::int64_t j = interior.column[k];
@@ -120,7 +120,7 @@ FineGrid<B> make_fine_grid(const sparse::DistributedMatrix& matrix, const Array<
   const sparse::SplitMatrix& parts = matrix.parts();
   const Numbering numbering(parts.partition, B);
   const std::int64_t rows = parts.interior.rows;
-  const std::int64_t ghosts = static_cast<std::int64_t>(parts.plan.ghosts.size());
+  const auto ghosts = static_cast<std::int64_t>(parts.plan.ghosts.size());
 
   // Scales of own rows and of ghosts.
   Layout unknowns{comm, parts.partition, parts.plan};

@@ -142,7 +142,7 @@ class Sliced {
     }
     for (;;) {
       std::int32_t smallest = done;
-      for (int l = 0; l < slice_rows; ++l) smallest = std::min(smallest, key[l]);
+      for (const std::int32_t k : key) smallest = std::min(smallest, k);
       if (smallest == done) return;
       std::uint32_t lanes = 0;
       for (int l = 0; l < slice_rows; ++l) lanes |= (key[l] == smallest ? 1U : 0U) << l;
