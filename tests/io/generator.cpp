@@ -179,7 +179,9 @@ TEST(Generators, TetrahedraAreExactForLinearFunctions) {
     }
     EXPECT_NEAR(constant, 0, 1e-13);
     EXPECT_GT(a(13, 13), 0);
-    if (spec.ends_with("=0")) EXPECT_NEAR(linear, 0, 1e-13);
+    if (spec.ends_with("=0")) {
+      EXPECT_NEAR(linear, 0, 1e-13);
+    }
   }
 }
 
