@@ -95,8 +95,8 @@ class Solve(CommandTest):
     def test_every_method_and_preconditioner(self):
         general = ("none", "jacobi", "block-jacobi", "block-ilu0", "neumann", "chebyshev")
         of_method = {method: general for method in ("cg", "bicgstab", "gmres", "fgmres", "minres")}
-        of_method["cg"] += ("ic", "fsai")
-        of_method["idr"] = ("ilu", "ilut")
+        of_method["cg"] += ("ic", "fsai", "amg")
+        of_method["idr"] = ("ilu", "ilut", "amg")
         for method, preconditioners in of_method.items():
             for preconditioner in preconditioners:
                 with self.subTest(method=method, preconditioner=preconditioner):

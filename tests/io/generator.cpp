@@ -32,6 +32,8 @@ const std::vector<std::string> small_specs{"poisson2d-5:n=1",
                                            "elasticity3d:n=1",
                                            "elasticity3d:n=3",
                                            "elasticity3d:n=2,nu=0.49",
+                                           "tetrahedra3d:n=1",
+                                           "tetrahedra3d:n=4",
                                            "random:n=1",
                                            "random:n=2,per_row=50",
                                            "random:n=60,per_row=5",
@@ -162,6 +164,24 @@ TEST(Generators, ElasticityHasRigidMotions) {
     }
     EXPECT_NEAR(translation, 0, 1e-14);
     EXPECT_NEAR(rotation, 0, 1e-14);
+  }
+}
+
+TEST(Generators, TetrahedraAreExactForLinearFunctions) {
+  for (const std::string spec : {"tetrahedra3d:n=3,jitter=0", "tetrahedra3d:n=3,seed=7"}) {
+    SCOPED_TRACE(spec);
+    const Dense a = dense(spec);
+    double constant = 0;
+    double linear = 0;
+    for (int j = 0; j < 27; ++j) {
+      constant += a(13, j);
+      linear += a(13, j) * (j % 3 - 1 + 2 * (j / 9 - 1));
+    }
+    EXPECT_NEAR(constant, 0, 1e-13);
+    EXPECT_GT(a(13, 13), 0);
+    if (spec.ends_with("=0")) {
+      EXPECT_NEAR(linear, 0, 1e-13);
+    }
   }
 }
 

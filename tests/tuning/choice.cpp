@@ -32,6 +32,21 @@ TEST(Ladder, StartsWithCgForWhatLooksDefinite) {
   EXPECT_EQ(make_ladder(negative, {}, 1000).front().choice.method, "cg");
 }
 
+TEST(Ladder, MultigridComesFirstWhereTheDiagonalDominates) {
+  const auto place = [](double dominant_rows) {
+    MatrixFacts facts = spd_facts();
+    facts.dominant_rows = dominant_rows;
+    const auto ladder = make_ladder(facts, {}, 1000);
+    const auto find = [&](std::string_view name) {
+      return std::ranges::find_if(ladder,
+                                  [&](const Rung& rung) { return rung.choice.preconditioner == name; });
+    };
+    return find("amg") - find("block-ilu0");
+  };
+  EXPECT_LT(place(1), 0);
+  EXPECT_GT(place(0.2), 0);
+}
+
 TEST(Ladder, StartsWithMinresForSymmetricIndefinite) {
   auto facts = spd_facts();
   facts.positive_diagonals = 600;

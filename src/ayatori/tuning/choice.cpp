@@ -47,8 +47,15 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
         {"cg", "jacobi", 0, "",
          "the matrix is symmetric with a diagonal of one sign, so it may be definite; the diagonal "
          "costs nothing to apply"});
+    const Suggestion multigrid{"cg", "amg", 0, "",
+                               "coarser grids carry across the whole domain what an iteration carries to "
+                               "neighbours only"};
+    // Diffusion gives rows that the diagonal dominates, and is what aggregation was made for.
+    const bool looks_like_diffusion = facts.dominant_rows >= nearly_all;
+    if (looks_like_diffusion) list.push_back(multigrid);
     list.push_back(
         {"cg", "block-ilu0", 0, "", "incomplete factors save iterations where the diagonal is not enough"});
+    if (!looks_like_diffusion) list.push_back(multigrid);
     list.push_back({"cg", "chebyshev", 0, "",
                     "a polynomial of the matrix reaches across the blocks that ILU(0) is cut into"});
     list.push_back({"minres", "jacobi", 0, "", "MINRES needs symmetry only, not definiteness"});
@@ -61,6 +68,10 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
   }
   list.push_back({"bicgstab", "block-ilu0", 0, "",
                   "BiCGSTAB needs nothing but a matrix and keeps no basis; block ILU(0) suits most"});
+  if (facts.dominant_rows >= nearly_all) {
+    list.push_back({"bicgstab", "amg", 0, "",
+                    "the diagonal dominates, as in convection with diffusion: coarser grids may pay"});
+  }
   list.push_back({"bicgstab", "jacobi", 0, "", "an iteration costs hardly more than a product"});
   list.push_back({"gmres", "block-ilu0", 30, "cgs",
                   "GMRES never lets the residual grow, where BiCGSTAB may break down or wander"});

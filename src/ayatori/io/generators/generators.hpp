@@ -18,6 +18,7 @@ extern const Generator anisotropic3d;
 extern const Generator jump2d;
 extern const Generator jump3d;
 extern const Generator elasticity3d;
+extern const Generator tetrahedra3d;
 extern const Generator random_unsymmetric;
 extern const Generator random_spd;
 

@@ -12,7 +12,7 @@ std::span<const Preconditioner> preconditioners() {
 #ifdef AYATORI_HAS_MUMPS
                                direct_preconditioner,
 #endif
-                               chebyshev_preconditioner};
+                               chebyshev_preconditioner,  amg_preconditioner};
   return list;
 }
 

@@ -17,5 +17,6 @@ extern const Preconditioner ilu_preconditioner;
 extern const Preconditioner ilut_preconditioner;
 extern const Preconditioner neumann_preconditioner;
 extern const Preconditioner chebyshev_preconditioner;
+extern const Preconditioner amg_preconditioner;
 
 }  // namespace ayatori::solvers

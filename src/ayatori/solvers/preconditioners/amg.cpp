@@ -1,0 +1,142 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "ayatori/base/parallel.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/solvers/preconditioners/amg/hierarchy.hpp"
+#include "ayatori/solvers/preconditioners/diagonal.hpp"
+#include "ayatori/solvers/preconditioners/preconditioners.hpp"
+
+namespace ayatori::solvers {
+
+namespace {
+
+/// y = S V S x with S = |D|^(-1/2) and V a V-cycle for S A S.
+template <int B>
+class Amg final : public sparse::LinearOperator {
+ public:
+  Amg(Array<double> scale, int skipped, std::int32_t nodes, std::unique_ptr<amg::Cycle> cycle)
+      : scale_(std::move(scale)),
+        skipped_(skipped),
+        cycle_(std::move(cycle)),
+        b_(std::size_t(nodes) * B, 0.0),
+        x_(b_.size()) {}
+
+  void apply(std::span<const double> x, std::span<double> y) const override {
+    parallel_for(local_size(), [&](std::int64_t i) { b_[skipped_ + i] = scale_[i] * x[i]; });
+    cycle_->apply(b_, x_);
+    parallel_for(local_size(), [&](std::int64_t i) { y[i] = scale_[i] * x_[skipped_ + i]; });
+  }
+  std::int32_t local_size() const override { return static_cast<std::int32_t>(scale_.size()); }
+
+ private:
+  Array<double> scale_;
+  int skipped_;
+  std::unique_ptr<amg::Cycle> cycle_;
+  mutable Array<double> b_;
+  mutable Array<double> x_;
+};
+
+/// Whether an entry and its mirror image are the same, as far as a rank's own square block and a sample of
+/// its rows tell.
+bool looks_symmetric(const sparse::Csr& a) {
+  constexpr std::int64_t sample = 1000;
+  const std::int64_t step = std::max<std::int64_t>(a.rows / sample, 1);
+  for (std::int64_t i = 0; i < a.rows; i += step) {
+    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
+      const std::int32_t j = a.column[k];
+      const auto* begin = a.column.data() + a.row_start[j];
+      const auto* end = a.column.data() + a.row_start[j + 1];
+      const auto* place = std::lower_bound(begin, end, i);
+      const double mirrored = place != end && *place == i ? a.value[place - a.column.data()] : 0;
+      if (std::abs(a.value[k] - mirrored) > 1e-10 * std::abs(a.value[k])) return false;
+    }
+  }
+  return true;
+}
+
+/// Entries among a rank's own nodes of `size` rows, cut at multiples of `size` in global numbering, and
+/// places in the blocks that hold them; of a sample of the nodes.
+std::array<double, 2> fill_of_blocks(const sparse::Csr& a, std::int64_t first_row, int size) {
+  constexpr std::int64_t sample = 500;
+  const std::int64_t skipped = (size - first_row % size) % size;
+  const std::int64_t nodes = (a.rows - skipped) / size;
+  const std::int64_t step = std::max<std::int64_t>(nodes / sample, 1);
+  std::array<double, 2> fill{};
+  std::vector<std::int64_t> blocks;
+  for (std::int64_t node = 0; node < nodes; node += step) {
+    const std::int64_t row = skipped + node * size;
+    blocks.clear();
+    for (std::int64_t k = a.row_start[row]; k < a.row_start[row + size]; ++k) {
+      const std::int64_t column = a.column[k] - skipped;
+      if (column >= 0 && column < nodes * size) blocks.push_back(column / size);
+    }
+    fill[0] += static_cast<double>(blocks.size());
+    std::ranges::sort(blocks);
+    fill[1] += static_cast<double>((std::ranges::unique(blocks).begin() - blocks.begin()) * size * size);
+  }
+  return fill;
+}
+
+/// Collective. Unknowns per node: 3, 2 or 1, whichever first fills its blocks.
+int unknowns_per_node(const sparse::DistributedMatrix& matrix) {
+  constexpr double full = 0.9;
+  const std::int64_t first_row = matrix.partition().range(matrix.comm().rank()).begin;
+  for (const int size : {3, 2}) {
+    auto fill =
+        comm::agree(matrix.comm(), [&] { return fill_of_blocks(matrix.interior(), first_row, size); });
+    matrix.comm().allreduce(std::span<double>(fill), comm::ReduceOp::sum);
+    if (matrix.global_rows() % size == 0 && fill[1] > 0 && fill[0] >= full * fill[1]) return size;
+  }
+  return 1;
+}
+
+template <int B>
+BuiltPreconditioner build(const sparse::DistributedMatrix& matrix, InverseDiagonal diagonal,
+                          amg::HierarchyOptions options) {
+  auto fine = amg::make_fine_grid<B>(matrix, diagonal.value);
+  const std::int32_t nodes = fine.grid.layout.own();
+  auto cycle = amg::make_hierarchy<B, float>(std::move(fine.grid), options);
+  const amg::HierarchyFacts facts = cycle->facts();
+  BuiltPreconditioner built{comm::agree(matrix.comm(),
+                                        [&] {
+                                          return std::make_unique<Amg<B>>(std::move(fine.scale), fine.skipped,
+                                                                          nodes, std::move(cycle));
+                                        }),
+                            diagonal.notes()};
+  std::string note = fmt::format("{} grids, operator complexity {:.2f}, {} unknowns on the coarsest",
+                                 facts.levels, facts.operator_complexity, facts.coarsest);
+  if (B > 1) note += fmt::format(", {} unknowns per node", B);
+  if (facts.gathered_level >= 0) note += fmt::format(", on every rank from grid {} on", facts.gathered_level);
+  built.notes.push_back(std::move(note));
+  if (facts.coarsest_is_singular) built.notes.emplace_back("the coarsest grid's matrix is singular");
+  if (facts.coarsest_is_smoothed)
+    built.notes.emplace_back("the coarsest grid is only smoothed: no coarser one was worth having");
+  return built;
+}
+
+BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum&,
+                         const PreconditionerOptions& options) {
+  InverseDiagonal diagonal = invert_diagonal(matrix, "amg");
+  amg::HierarchyOptions hierarchy;
+  hierarchy.gives_up = options.gives_up;
+  hierarchy.symmetric = !matrix.comm().any(!looks_symmetric(matrix.interior()));
+  switch (unknowns_per_node(matrix)) {
+    case 3:
+      return build<3>(matrix, std::move(diagonal), hierarchy);
+    case 2:
+      return build<2>(matrix, std::move(diagonal), hierarchy);
+    default:
+      return build<1>(matrix, std::move(diagonal), hierarchy);
+  }
+}
+
+}  // namespace
+
+const Preconditioner amg_preconditioner{
+    "amg", "algebraic multigrid by smoothed aggregation, stored in float", true, 200, 3, make};
+
+}  // namespace ayatori::solvers

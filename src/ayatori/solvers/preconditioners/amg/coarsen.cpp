@@ -1,0 +1,407 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/solvers/preconditioners/amg/aggregate.hpp"
+#include "ayatori/solvers/preconditioners/amg/grid.hpp"
+#include "ayatori/solvers/preconditioners/amg/sort_rows.hpp"
+
+namespace ayatori::solvers::amg {
+
+namespace {
+
+/// A filtered diagonal below this share of the unfiltered one would make the smoothing leap: weak couplings
+/// are then dropped, not lumped.
+constexpr double least_diagonal = 0.5;
+
+template <int B>
+double squared_norm(const double* block) {
+  double sum = 0;
+  for (int k = 0; k < B * B; ++k) sum += block[k] * block[k];
+  return sum;
+}
+
+/// The largest |coupling| of each node of a layout, squared. Collective.
+template <int B>
+Array<double> largest_couplings(const Grid<B>& grid) {
+  const BlockCsr<B>& a = grid.matrix;
+  const std::int32_t all = grid.layout.all();
+  auto largest = comm::agree(grid.layout.comm, [&] {
+    Array<double> values(all);
+    parallel_for(a.rows, [&](std::int64_t i) {
+      double most = 0;
+      for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
+        if (a.column[k] != i) most = std::max(most, squared_norm<B>(a.block(k)));
+      values[i] = most;
+    });
+    return values;
+  });
+  GhostExchange<double>(grid.layout, 1, all, grid.layout.own()).fetch(largest.data());
+  return largest;
+}
+
+/// The norm of every coupling as a share of its row's largest, in 255ths; 0 where its square is below
+/// threshold^2 times the geometric mean of `largest` of its nodes: against other couplings, not against the
+/// diagonal, so that stencils with many points have strong couplings too.
+template <int B>
+Array<std::uint8_t> strengths(const BlockCsr<B>& a, const Array<double>& largest, double threshold) {
+  const double fourth = threshold * threshold * threshold * threshold;
+  Array<std::uint8_t> strength(a.blocks());
+  parallel_for(a.rows, [&](std::int64_t i) {
+    const double scale = largest[i] > 0 ? 1 / largest[i] : 0;
+    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
+      const double squared = squared_norm<B>(a.block(k));
+      const bool strong = a.column[k] != i && squared * squared > fourth * largest[i] * largest[a.column[k]];
+      strength[k] = strong ? static_cast<std::uint8_t>(1 + 254 * std::sqrt(squared * scale)) : 0;
+    }
+  });
+  return strength;
+}
+
+/// The tentative prolongator: node i belongs to one aggregate, with one value per unknown, and its columns
+/// are orthonormal pieces of the near null space.
+template <int B>
+struct Tentative {
+  std::int64_t first = 0;          ///< global number of this rank's first aggregate
+  std::int32_t count = 0;          ///< this rank's aggregates
+  Array<std::int64_t> aggregate;   ///< global, of all nodes of the layout; or none
+  Array<double> value;             ///< of all nodes: [c * all + i]
+  Array<double> coarse_near_null;  ///< [a * B + c], of own aggregates
+};
+
+template <int B>
+Tentative<B> make_tentative(const Grid<B>& grid, const Aggregates& aggregates, std::int64_t first) {
+  const std::int32_t own = grid.layout.own();
+  const std::int32_t all = grid.layout.all();
+  Tentative<B> t{first, aggregates.count, Array<std::int64_t>(all), Array<double>(std::size_t(all) * B),
+                 Array<double>(std::size_t(aggregates.count) * B, 0.0)};
+  for (std::int32_t i = 0; i < own; ++i) {
+    const std::int32_t a = aggregates.of[i];
+    if (a < 0) continue;
+    for (int c = 0; c < B; ++c) {
+      const double v = grid.near_null[std::int64_t{i} * B + c];
+      t.coarse_near_null[std::int64_t{a} * B + c] += v * v;
+    }
+  }
+  for (double& v : t.coarse_near_null) v = std::sqrt(v);
+  parallel_for(own, [&](std::int64_t i) {
+    const std::int32_t a = aggregates.of[i];
+    t.aggregate[i] = a < 0 ? Aggregates::none : first + a;
+    for (int c = 0; c < B; ++c) {
+      const double norm = a < 0 ? 0 : t.coarse_near_null[std::int64_t{a} * B + c];
+      t.value[std::int64_t{c} * all + i] = norm > 0 ? grid.near_null[i * B + c] / norm : 0;
+    }
+  });
+  return t;
+}
+
+/// The columns that a rank's rows refer to: its own aggregates, then others' (global, ascending).
+struct CoarseColumns {
+  std::int64_t first = 0;
+  std::int32_t own = 0;
+  std::vector<std::int64_t> others;
+
+  std::int32_t size() const { return own + static_cast<std::int32_t>(others.size()); }
+  std::int64_t global(std::int32_t c) const { return c < own ? first + c : others[c - own]; }
+  std::int32_t local(std::int64_t global) const {
+    if (first <= global && global < first + own) return static_cast<std::int32_t>(global - first);
+    const auto place = std::ranges::lower_bound(others, global);
+    return own + static_cast<std::int32_t>(place - others.begin());
+  }
+};
+
+void sort_unique(std::vector<std::int64_t>& list) {
+  std::ranges::sort(list);
+  list.erase(std::ranges::unique(list).begin(), list.end());
+}
+
+/// P = (I - omega D^-1 A_F) P_0, with A_F the matrix without weak couplings, which are lumped to the
+/// diagonal.
+template <int B, class T>
+BlockCsr<B, T> smooth(const Grid<B>& grid, std::span<const std::uint8_t> strength, const Tentative<B>& t,
+                      const CoarseColumns& columns, double omega) {
+  const BlockCsr<B>& a = grid.matrix;
+  const std::int64_t all = grid.layout.all();
+  Array<std::int32_t> local(all);
+  parallel_for(all, [&](std::int64_t j) {
+    local[j] = t.aggregate[j] < 0 ? Aggregates::none : columns.local(t.aggregate[j]);
+  });
+  const auto longest = [&](std::int64_t i) { return a.row_start[i + 1] - a.row_start[i] + 1; };
+  return build_rows<B, T>(a.rows, columns.size(), longest, [&](std::int64_t i, auto&& append) {
+    if (local[i] < 0) return;
+    double lumped[B] = {};
+    double diagonal[B];
+    double step[B];
+    std::fill_n(diagonal, B, 1.0);
+    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
+      const double* block = a.block(k);
+      if (a.column[k] == i) {
+        for (int c = 0; c < B; ++c) diagonal[c] = block[c * B + c];
+      } else if (strength[k] == 0) {
+        for (int c = 0; c < B; ++c) lumped[c] += block[c * B + c];
+      }
+    }
+    for (int c = 0; c < B; ++c) {
+      if (!(diagonal[c] + lumped[c] >= least_diagonal * diagonal[c])) lumped[c] = 0;
+      const double d = diagonal[c] + lumped[c];
+      step[c] = d > 0 ? omega / d : 0;
+    }
+    T* own = append(local[i]);
+    for (int c = 0; c < B; ++c)
+      own[c * B + c] += static_cast<T>(t.value[c * all + i] * (1 - step[c] * lumped[c]));
+    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
+      const std::int32_t j = a.column[k];
+      if ((j != i && strength[k] == 0) || local[j] < 0) continue;
+      const double* block = a.block(k);
+      T* target = append(local[j]);
+      for (int r = 0; r < B; ++r)
+        for (int c = 0; c < B; ++c)
+          target[r * B + c] -= static_cast<T>(step[r] * block[r * B + c] * t.value[c * all + j]);
+    }
+  });
+}
+
+/// Rows of a matrix with their columns in global numbers.
+template <int B, class V>
+TravellingRows pack_rows(const BlockCsr<B, V>& a, std::span<const std::int32_t> rows,
+                         const CoarseColumns& columns) {
+  constexpr int bb = B * B;
+  TravellingRows out;
+  out.start.push_back(0);
+  for (const std::int32_t i : rows) {
+    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
+      out.column.push_back(columns.global(a.column[k]));
+      out.value.insert(out.value.end(), a.block(k), a.block(k) + bb);
+    }
+    out.start.push_back(static_cast<std::int64_t>(out.column.size()));
+  }
+  return out;
+}
+
+/// Puts the rows of the ghosts behind a prolongator's own, with more columns. Of what it got room for,
+/// nothing moves.
+template <int B, class T>
+void append_ghost_rows(BlockCsr<B, T>& p, const TravellingRows& ghosts, const CoarseColumns& before,
+                       const CoarseColumns& after) {
+  if (after.others.size() > before.others.size()) {
+    parallel_for(p.blocks(), [&](std::int64_t k) {
+      if (p.column[k] >= before.own) p.column[k] = after.local(before.global(p.column[k]));
+    });
+  }
+  const std::int64_t own_blocks = p.blocks();
+  p.columns = after.size();
+  p.rows += static_cast<std::int32_t>(ghosts.start.size() - 1);
+  for (std::size_t g = 1; g < ghosts.start.size(); ++g) p.row_start.push_back(own_blocks + ghosts.start[g]);
+  p.column.resize(p.row_start.back());
+  p.value.resize(p.row_start.back() * B * B);
+  std::ranges::transform(ghosts.column, p.column.begin() + own_blocks,
+                         [&](std::int64_t c) { return after.local(c); });
+  std::ranges::transform(ghosts.value, p.value.begin() + own_blocks * B * B,
+                         [](double v) { return static_cast<T>(v); });
+}
+
+template <int B, class T>
+void remove_ghost_rows(BlockCsr<B, T>& p, std::int32_t own) {
+  p.rows = own;
+  p.row_start.resize(own + 1);
+  p.column.resize(p.row_start.back());
+  p.value.resize(p.row_start.back() * B * B);
+}
+
+/// Collective. P^T A P, unscaled, and the layout of the coarse grid. `near_null` is the coarse grid's.
+template <int B, class T>
+Coarsening<B, T> galerkin(const Grid<B>& grid, BlockCsr<B, T> p, const CoarseColumns& columns,
+                          const sparse::RowPartition& partition, Array<double> near_null) {
+  constexpr int bb = B * B;
+  const comm::Comm& comm = grid.layout.comm;
+  const auto& plan = grid.layout.plan;
+  const auto outgoing = comm::agree(comm, [&] { return pack_rows(p, plan.send_index, columns); });
+  const TravellingRows ghost_rows =
+      exchange_rows(comm, plan.send_to, outgoing, plan.receive_from, grid.layout.ghosts(), bb);
+
+  CoarseColumns wider = columns;
+  BlockCsr<B, T> r;
+  const BlockCsr<B> partial = comm::agree(comm, [&] {
+    for (const std::int64_t c : ghost_rows.column)
+      if (c < columns.first || c >= columns.first + columns.own) wider.others.push_back(c);
+    sort_unique(wider.others);
+    r = transpose(p);
+    append_ghost_rows(p, ghost_rows, columns, wider);
+    BlockCsr<B> product = multiply(r, multiply(grid.matrix, p));
+    remove_ghost_rows(p, grid.layout.own());
+    return product;
+  });
+
+  // What this rank has found of others' rows goes to their owners.
+  const auto back = sparse::make_halo_plan(comm, partition, columns.others);
+  const auto others = comm::agree(comm, [&] {
+    std::vector<std::int32_t> rows(columns.others.size());
+    std::iota(rows.begin(), rows.end(), columns.own);
+    return pack_rows(partial, rows, wider);
+  });
+  const TravellingRows parts = exchange_rows(comm, back.receive_from, others, back.send_to,
+                                             static_cast<std::int64_t>(back.send_index.size()), bb);
+
+  auto ghosts = comm::agree(comm, [&] {
+    std::vector<std::int64_t> list = columns.others;
+    for (std::int64_t k = 0; k < partial.row_start[columns.own]; ++k)
+      if (partial.column[k] >= columns.own) list.push_back(wider.global(partial.column[k]));
+    for (const std::int64_t c : parts.column)
+      if (c < columns.first || c >= columns.first + columns.own) list.push_back(c);
+    sort_unique(list);
+    return list;
+  });
+  const CoarseColumns all{columns.first, columns.own, ghosts};
+  Layout layout = make_layout(comm, partition, std::move(ghosts));
+  return comm::agree(comm, [&] {
+    std::vector<std::vector<std::int32_t>> parts_of(columns.own);
+    for (std::size_t k = 0; k < back.send_index.size(); ++k)
+      parts_of[back.send_index[k]].push_back(static_cast<std::int32_t>(k));
+    Array<std::int32_t> renumbered(wider.size());
+    for (std::int32_t c = 0; c < wider.size(); ++c) renumbered[c] = all.local(wider.global(c));
+    const auto longest = [&](std::int64_t i) {
+      std::int64_t sum = partial.row_start[i + 1] - partial.row_start[i] + 1;
+      for (const std::int32_t k : parts_of[i]) sum += parts.start[k + 1] - parts.start[k];
+      return sum;
+    };
+    auto a = build_rows<B>(columns.own, all.size(), longest, [&](std::int64_t i, auto&& append) {
+      const auto add = [&](double* to, const double* from) {
+        for (int v = 0; v < bb; ++v) to[v] += from[v];
+      };
+      append(static_cast<std::int32_t>(i));
+      for (std::int64_t k = partial.row_start[i]; k < partial.row_start[i + 1]; ++k)
+        add(append(renumbered[partial.column[k]]), partial.block(k));
+      for (const std::int32_t part : parts_of[i])
+        for (std::int64_t k = parts.start[part]; k < parts.start[part + 1]; ++k)
+          add(append(all.local(parts.column[k])), &parts.value[k * bb]);
+    });
+    sort_rows(a);
+    p.columns = all.size();
+    parallel_for(p.blocks(), [&](std::int64_t k) { p.column[k] = renumbered[p.column[k]]; });
+    Array<std::int32_t> nodes(r.rows);
+    for (std::int32_t c = 0; c < r.rows; ++c) nodes[c] = all.local(columns.global(c));
+    return Coarsening<B, T>{std::move(p),
+                            std::move(r),
+                            std::move(nodes),
+                            {std::move(layout), std::move(a), std::move(near_null)}};
+  });
+}
+
+/// Collective. Scales the coarse matrix to a unit diagonal, and with it the ways to it and its near null
+/// space.
+template <int B, class T>
+void scale(Coarsening<B, T>& level) {
+  Grid<B>& coarse = level.coarse;
+  const std::int64_t own = coarse.layout.own();
+  const std::int64_t all = coarse.layout.all();
+  Array<double> factor = comm::agree(coarse.layout.comm, [&] {
+    Array<double> values(all * B);
+    parallel_for(own, [&](std::int64_t i) {
+      BlockCsr<B>& a = coarse.matrix;
+      const auto begin = a.column.begin() + a.row_start[i];
+      const auto place = std::lower_bound(begin, a.column.begin() + a.row_start[i + 1], i);
+      double* diagonal = a.block(place - a.column.begin());
+      for (int c = 0; c < B; ++c) {
+        double& d = diagonal[c * B + c];
+        if (d == 0 && coarse.near_null[i * B + c] == 0) d = 1;  // an unknown that does not exist
+        values[c * all + i] = d != 0 ? 1 / std::sqrt(std::abs(d)) : 1;
+        coarse.near_null[i * B + c] /= values[c * all + i];
+      }
+    });
+    return values;
+  });
+  GhostExchange<double>(coarse.layout, B, all, own).fetch(factor.data());
+  const auto scale_entries = [&](auto& a, auto&& factor_of) {
+    parallel_for(a.rows, [&](std::int64_t i) {
+      for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
+        for (int r = 0; r < B; ++r)
+          for (int c = 0; c < B; ++c) a.block(k)[r * B + c] *= factor_of(i, r, a.column[k], c);
+    });
+  };
+  scale_entries(coarse.matrix, [&](std::int64_t i, int r, std::int64_t j, int c) {
+    return factor[r * all + i] * factor[c * all + j];
+  });
+  scale_entries(level.prolongator, [&](std::int64_t, int, std::int64_t j, int c) {
+    return static_cast<T>(factor[c * all + j]);
+  });
+  scale_entries(level.restrictor, [&](std::int64_t i, int r, std::int64_t, int) {
+    return static_cast<T>(factor[r * all + level.restrictor_node[i]]);
+  });
+}
+
+}  // namespace
+
+template <int B, class T>
+std::optional<Coarsening<B, T>> coarsen(const Grid<B>& grid, const CoarsenOptions& options) {
+  const comm::Comm& comm = grid.layout.comm;
+  const std::int32_t all = grid.layout.all();
+  const auto largest = largest_couplings(grid);
+  Array<std::uint8_t> strength;
+  const Aggregates aggregates = comm::agree(comm, [&] {
+    strength = strengths(grid.matrix, largest, options.threshold);
+    return aggregate({grid.matrix.rows, grid.matrix.row_start, grid.matrix.column, strength});
+  });
+  const auto partition = partition_by_sizes(comm, aggregates.count);
+  const auto nodes = static_cast<double>(grid.layout.partition.rows());
+  if (partition.rows() == 0 || static_cast<double>(partition.rows()) > options.most_nodes * nodes)
+    return std::nullopt;
+
+  auto t =
+      comm::agree(comm, [&] { return make_tentative(grid, aggregates, partition.range(comm.rank()).begin); });
+  GhostExchange<std::int64_t>(grid.layout, 1, all, grid.layout.own()).fetch(t.aggregate.data());
+  GhostExchange<double>(grid.layout, B, all, grid.layout.own()).fetch(t.value.data());
+  CoarseColumns columns{t.first, t.count, {}};
+  auto prolongator = comm::agree(comm, [&] {
+    for (std::int32_t g = grid.layout.own(); g < all; ++g)
+      if (t.aggregate[g] >= 0) columns.others.push_back(t.aggregate[g]);
+    sort_unique(columns.others);
+    return smooth<B, T>(grid, strength, t, columns, 4.0 / 3 / options.largest);
+  });
+  auto result = galerkin(grid, std::move(prolongator), columns, partition, std::move(t.coarse_near_null));
+  scale(result);
+  return result;
+}
+
+template <int B>
+Grid<B> gather(const Grid<B>& grid) {
+  const comm::Comm& comm = grid.layout.comm;
+  const BlockCsr<B>& a = grid.matrix;
+  Array<std::int64_t> lengths;
+  Array<std::int64_t> columns;
+  comm::agree(comm, [&] {
+    lengths.resize(a.rows);
+    columns.resize(a.blocks());
+    for (std::int64_t i = 0; i < a.rows; ++i) lengths[i] = a.row_start[i + 1] - a.row_start[i];
+    for (std::int64_t k = 0; k < a.blocks(); ++k) columns[k] = grid.layout.global(a.column[k]);
+  });
+  const auto all_lengths = comm.allgatherv(std::span<const std::int64_t>(lengths));
+  const auto all_columns = comm.allgatherv(std::span<const std::int64_t>(columns));
+  const auto all_values = comm.allgatherv(std::span<const double>(a.value));
+  const auto near_null = comm.allgatherv(std::span<const double>(grid.near_null));
+  const auto nodes = grid.layout.partition.rows();
+  Grid<B> result{
+      make_layout(comm::Comm::self(), sparse::RowPartition(std::vector<std::int64_t>{0, nodes}), {}), {}, {}};
+  return comm::agree(comm, [&] {
+    BlockCsr<B>& whole = result.matrix;
+    whole.rows = whole.columns = static_cast<std::int32_t>(nodes);
+    whole.row_start.assign(nodes + 1, 0);
+    std::partial_sum(all_lengths.values.begin(), all_lengths.values.end(), whole.row_start.begin() + 1);
+    whole.column.resize(all_columns.values.size());
+    std::ranges::transform(all_columns.values, whole.column.begin(),
+                           [](std::int64_t column) { return static_cast<std::int32_t>(column); });
+    whole.value.assign(all_values.values.begin(), all_values.values.end());
+    sort_rows(whole);
+    result.near_null.assign(near_null.values.begin(), near_null.values.end());
+    return std::move(result);
+  });
+}
+
+template std::optional<Coarsening<1, float>> coarsen(const Grid<1>&, const CoarsenOptions&);
+template std::optional<Coarsening<2, float>> coarsen(const Grid<2>&, const CoarsenOptions&);
+template std::optional<Coarsening<3, float>> coarsen(const Grid<3>&, const CoarsenOptions&);
+template Grid<1> gather(const Grid<1>&);
+template Grid<2> gather(const Grid<2>&);
+template Grid<3> gather(const Grid<3>&);
+
+}  // namespace ayatori::solvers::amg

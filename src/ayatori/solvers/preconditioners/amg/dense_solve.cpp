@@ -1,0 +1,120 @@
+#include "ayatori/solvers/preconditioners/amg/dense_solve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ayatori/base/error.hpp"
+
+extern "C" {
+void dpotrf_(const char* triangle, const int* n, double* a, const int* lda, int* info);
+void dpotri_(const char* triangle, const int* n, double* a, const int* lda, int* info);
+void dgetrf_(const int* m, const int* n, double* a, const int* lda, int* pivot, int* info);
+void dgetri_(const int* n, double* a, const int* lda, const int* pivot, double* work, const int* size,
+             int* info);
+void dgesdd_(const char* job, const int* m, const int* n, double* a, const int* lda, double* s, double* u,
+             const int* ldu, double* vt, const int* ldvt, double* work, const int* size, int* iwork,
+             int* info);
+void dgemv_(const char* op, const int* m, const int* n, const double* alpha, const double* a, const int* lda,
+            const double* x, const int* incx, const double* beta, double* y, const int* incy);
+void dgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const double* alpha,
+            const double* a, const int* lda, const double* b, const int* ldb, const double* beta, double* c,
+            const int* ldc);
+void dsterf_(const int* n, double* d, double* e, int* info);
+}
+
+namespace ayatori::solvers::amg {
+
+namespace {
+
+/// An inverse larger than this, for a matrix of entries of about 1, is one of rounding errors.
+constexpr double largest_inverse = 1e13;
+/// Singular values below this share of the largest are those of the null space.
+constexpr double negligible = 1e-12;
+
+double max_abs(const std::vector<double>& values) {
+  double largest = 0;
+  for (const double v : values)
+    largest = std::isfinite(v) ? std::max(largest, std::abs(v)) : std::numeric_limits<double>::infinity();
+  return largest;
+}
+
+}  // namespace
+
+DenseInverse::DenseInverse(std::int64_t n, std::vector<double> matrix, bool symmetric)
+    : n_(static_cast<int>(n)), value_(std::move(matrix)) {
+  if (n_ == 0) return;
+  const std::vector<double> original = value_;
+  const double scale = max_abs(original);
+  const auto is_usable = [&] { return max_abs(value_) * scale < largest_inverse; };
+  if (symmetric && invert_definite() && is_usable()) return;
+  value_ = original;
+  if (invert_general() && is_usable()) return;
+  value_ = original;
+  pseudo_invert();
+  singular_ = true;
+}
+
+bool DenseInverse::invert_definite() {
+  int info = 0;
+  dpotrf_("L", &n_, value_.data(), &n_, &info);
+  if (info != 0) return false;
+  dpotri_("L", &n_, value_.data(), &n_, &info);
+  if (info != 0) return false;
+  for (int j = 0; j < n_; ++j)
+    for (int i = 0; i < j; ++i) value_[std::size_t(j) * n_ + i] = value_[std::size_t(i) * n_ + j];
+  return true;
+}
+
+bool DenseInverse::invert_general() {
+  std::vector<int> pivot(n_);
+  std::vector<double> work(std::size_t(n_) * 32);
+  const int size = static_cast<int>(work.size());
+  int info = 0;
+  dgetrf_(&n_, &n_, value_.data(), &n_, pivot.data(), &info);
+  if (info != 0) return false;
+  dgetri_(&n_, value_.data(), &n_, pivot.data(), work.data(), &size, &info);
+  return info == 0;
+}
+
+void DenseInverse::pseudo_invert() {
+  const std::size_t entries = std::size_t(n_) * n_;
+  std::vector<double> u(entries);
+  std::vector<double> vt(entries);
+  std::vector<double> s(n_);
+  std::vector<int> iwork(std::size_t(8) * n_);
+  std::vector<double> work(std::size_t(n_) * (4 * std::size_t(n_) + 40));
+  const int size = static_cast<int>(work.size());
+  int info = 0;
+  dgesdd_("A", &n_, &n_, value_.data(), &n_, s.data(), u.data(), &n_, vt.data(), &n_, work.data(), &size,
+          iwork.data(), &info);
+  if (info != 0) throw InputError("amg: the matrix of the coarsest grid has no singular value decomposition");
+  // V S^+ U^T
+  for (int k = 0; k < n_; ++k) {
+    const double inverse = s[k] > negligible * s[0] && s[k] > 0 ? 1 / s[k] : 0;
+    for (int j = 0; j < n_; ++j) vt[std::size_t(j) * n_ + k] *= inverse;
+  }
+  const double one = 1;
+  const double zero = 0;
+  dgemm_("T", "T", &n_, &n_, &n_, &one, vt.data(), &n_, u.data(), &n_, &zero, value_.data(), &n_);
+}
+
+void DenseInverse::apply(std::span<const double> x, std::span<double> y) const {
+  if (n_ == 0) return;
+  const double one = 1;
+  const double zero = 0;
+  const int step = 1;
+  // The matrix came by rows, and inverse and transposition commute.
+  dgemv_("T", &n_, &n_, &one, value_.data(), &n_, x.data(), &step, &zero, y.data(), &step);
+}
+
+double largest_eigenvalue(std::vector<double> diagonal, std::vector<double> beside) {
+  const int n = static_cast<int>(diagonal.size());
+  if (n == 0) return 0;
+  beside.resize(n);
+  int info = 0;
+  dsterf_(&n, diagonal.data(), beside.data(), &info);
+  return info == 0 ? diagonal.back() : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace ayatori::solvers::amg

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "ayatori/base/array.hpp"
+#include "ayatori/solvers/preconditioners/amg/block_csr.hpp"
+#include "ayatori/solvers/preconditioners/amg/layout.hpp"
+#include "ayatori/sparse/distributed_matrix.hpp"
+
+// The grids of the hierarchy while it is set up: smoothed aggregation (Vanek, Mandel & Brezina 1996).
+
+namespace ayatori::solvers::amg {
+
+/// A matrix with B unknowns per node, scaled from both sides by |diagonal|^(-1/2), so that its diagonal is 1
+/// (0 or -1 where that of the user's matrix was), and a vector that it nearly annihilates.
+template <int B>
+struct Grid {
+  Layout layout;
+  BlockCsr<B> matrix;       ///< rows: own nodes; columns: all nodes of the layout, ascending
+  Array<double> near_null;  ///< value c of own node i is [i * B + c]; 0: an unknown that does not exist
+};
+
+/// The user's matrix as a grid. Nodes are B rows, counted from global row 0; a node cut by the border of two
+/// ranks is two nodes, filled up with unknowns that do not exist.
+template <int B>
+struct FineGrid {
+  Grid<B> grid;
+  Array<double> scale;  ///< of each of this rank's rows
+  int skipped = 0;      ///< unknowns of the first node that do not exist
+};
+
+/// Collective. `inverse_diagonal` of invert_diagonal().
+template <int B>
+FineGrid<B> make_fine_grid(const sparse::DistributedMatrix& matrix, const Array<double>& inverse_diagonal);
+
+/// A grid and the ways from and to it. Those are stored as T from the start: what the cycle uses is what the
+/// Galerkin product is made of.
+template <int B, class T>
+struct Coarsening {
+  BlockCsr<B, T> prolongator;  ///< rows: own nodes of the finer grid; columns: nodes of the coarse layout
+  BlockCsr<B, T> restrictor;   ///< its transpose, rows as in `restrictor_node`; the others would be empty
+  Array<std::int32_t> restrictor_node;  ///< of the coarse layout, for each row of `restrictor`
+  Grid<B> coarse;
+};
+
+struct CoarsenOptions {
+  double threshold;  ///< couplings below it, against the diagonal, are weak
+  double largest;    ///< estimate of the largest eigenvalue of the scaled matrix
+  /// A grid with more than this share of the finer one's nodes is of no use.
+  double most_nodes = 0.8;
+};
+
+/// Collective. The next grid, by aggregation, a prolongator smoothed by one step of Jacobi, and the Galerkin
+/// product; nothing if there is none worth having.
+template <int B, class T>
+std::optional<Coarsening<B, T>> coarsen(const Grid<B>& grid, const CoarsenOptions& options);
+
+/// Collective. The whole grid on every rank, spread over that rank alone.
+template <int B>
+Grid<B> gather(const Grid<B>& grid);
+
+}  // namespace ayatori::solvers::amg
