@@ -51,6 +51,7 @@ PartitionKind partition_kind(const std::string& word) {
 Problem load_problem(const comm::Comm& comm, const std::string& source, PartitionKind kind,
                      const OrderParts& order_parts) {
   auto loaded = io::load_matrix(comm, source);
+  const auto fingerprint = sparse::fingerprint(comm, loaded.block);
   auto file_rows = sparse::balance_nonzeros(comm, loaded.block);
   if (comm.size() > 1) loaded.block = sparse::redistribute(comm, loaded.block, file_rows);
   std::optional<sparse::Permutation> permutation;
@@ -70,7 +71,8 @@ Problem load_problem(const comm::Comm& comm, const std::string& source, Partitio
     loaded.block = sparse::permute(comm, loaded.block, move);
     parts = std::make_shared<const sparse::SplitMatrix>(sparse::split(comm, loaded.block));
   }
-  return {std::move(loaded.facts), std::move(parts), std::move(file_rows), std::move(permutation)};
+  return {std::move(loaded.facts), fingerprint, std::move(parts), std::move(file_rows),
+          std::move(permutation)};
 }
 
 RightHandSide make_right_hand_side(const comm::Comm& comm, const Problem& problem, const std::string& spec) {

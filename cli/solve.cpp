@@ -16,6 +16,7 @@
 #include "cli/problem.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/schedule_tables.hpp"
+#include "cli/solve_checkpoint.hpp"
 #include "cli/solve_placement.hpp"
 #include "cli/solve_report.hpp"
 #include "cli/stop_signal.hpp"
@@ -41,6 +42,9 @@ struct Arguments {
   std::string network = "auto";
   std::string profile = "auto";
   std::string collectives = "auto";
+  std::string checkpoint;
+  std::string resume;
+  std::optional<double> every;
   std::vector<std::string> excluded;
   double tuning_share = tuning::SolveOptions().tuning_share;
   double rtol = 1e-8;
@@ -90,13 +94,21 @@ bool same_file(const std::string& a, const std::string& b) {
 
 /// A result that cannot be written is found out now, not after hours of solving. Called on rank 0.
 void check_outputs(const Arguments& arguments) {
-  for (const std::string& result : {arguments.output, arguments.json}) {
+  if (arguments.every && arguments.checkpoint.empty())
+    throw InputError("--every says how often a checkpoint is written: name its file with --checkpoint");
+  if (arguments.every && !(*arguments.every >= 0))  // a NaN passes every comparison of the parser
+    throw InputError(fmt::format("--every {}: not a number of seconds", *arguments.every));
+  for (const std::string& result : {arguments.output, arguments.json, arguments.checkpoint}) {
     if (result.empty()) continue;
     for (const std::string& input : {arguments.matrix, arguments.rhs}) {
       if (same_file(result, input))
         throw InputError(fmt::format("{}: is an input and cannot be written to", result));
     }
     const TemporaryFile can_be_created(result);
+  }
+  for (const std::string& result : {arguments.output, arguments.json}) {
+    if (!arguments.checkpoint.empty() && same_file(arguments.checkpoint, result))
+      throw InputError(fmt::format("{}: the checkpoint and a result name the same file", result));
   }
   if (arguments.output.empty()) return;
   io::check_output_format(arguments.output);
@@ -126,6 +138,21 @@ tuning::SolveHooks hooks(const StopSignal& stop, ProgressLine& line, bool speaks
                 if (speaks) fmt::print(stderr, "[{:8.3f} s] {}\n", event.seconds, event.text);
               },
           .wants_stop = [&stop] { return stop.received(); }};
+}
+
+/// Collective. What --resume names. The file that this solve writes itself may be missing: then nobody has
+/// written it yet.
+std::optional<Resumed> find_resumed(const comm::Comm& comm, const Arguments& arguments,
+                                    const Problem& problem, const SystemIdentity& system) {
+  if (arguments.resume.empty()) return std::nullopt;
+  const bool is_missing = comm::agree(comm, [&] {
+    std::error_code error;
+    return comm.rank() == 0 && !arguments.checkpoint.empty() &&
+           same_file(arguments.resume, arguments.checkpoint) &&
+           !std::filesystem::exists(arguments.resume, error);
+  });
+  if (comm.any(is_missing)) return std::nullopt;
+  return resume(comm, arguments.resume, problem, system);
 }
 
 /// Collective. Writes x and the report; the report also where x cannot be written.
@@ -193,10 +220,31 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   const auto rhs = make_right_hand_side(comm, problem, arguments.rhs);
   const double read_seconds = total.seconds() - before_reading;
 
+  const SystemIdentity system{
+      problem.fingerprint,
+      sparse::fingerprint(comm, problem.to_file(comm, rhs.b), problem.file_rows.range(comm.rank()).begin),
+      arguments.rtol};
+  const auto resumed = find_resumed(comm, arguments, problem, system);
+  if (resumed) begin_with(*resumed, options);
+  std::optional<CheckpointWriter> checkpoints;
+  if (!arguments.checkpoint.empty())
+    checkpoints.emplace(comm, problem, arguments.checkpoint, system, resumed ? &*resumed : nullptr);
+
   const StopSignal stop;  // from here on there is an x worth keeping
   ProgressLine line(speaks);
-  Array<double> x(rhs.b.size(), 0.0);
-  SolveRun run{.report = tuning::solve(comm, problem.parts, rhs.b, x, options, hooks(stop, line, speaks)),
+  auto solve_hooks = hooks(stop, line, speaks);
+  if (checkpoints) {
+    solve_hooks.snapshot = [&](const tuning::Snapshot& snapshot) {
+      checkpoints->write(snapshot);
+      if (speaks && !checkpoints->failure().empty()) {
+        line.clear();
+        fmt::print(stderr, "no checkpoint: {}\n", checkpoints->failure());
+      }
+    };
+    solve_hooks.seconds_between_snapshots = arguments.every.value_or(solve_hooks.seconds_between_snapshots);
+  }
+  Array<double> x = resumed ? resumed->x : Array<double>(rhs.b.size(), 0.0);
+  SolveRun run{.report = tuning::solve(comm, problem.parts, rhs.b, x, options, solve_hooks),
                .source = problem.source,
                .rtol = arguments.rtol,
                .ranks = world.size(),
@@ -206,6 +254,8 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
                .machine = machine.profile,
                .profile = machine.description,
                .collectives = {},
+               .resumed = resumed ? to_json(*resumed) : nullptr,
+               .checkpoint = checkpoints ? to_json(*checkpoints) : nullptr,
                .rhs = arguments.rhs,
                .read_seconds = read_seconds,
                .total_seconds = 0,
@@ -229,6 +279,11 @@ void add_solve(CLI::App& app, Run& run) {
       ->capture_default_str();
   solve->add_option("-o,--output", arguments->output, "Write x here (.mtx, .mtx.gz, .petsc)");
   solve->add_option("--json", arguments->json, "Write the result here (schema ayatori.solve/1)");
+  solve->add_option("--checkpoint", arguments->checkpoint, "Keep the best x here while solving");
+  solve->add_option("--every", arguments->every, "Seconds between two checkpoints [60]");
+  solve->add_option("--resume", arguments->resume,
+                    "Go on from this checkpoint, on any number of ranks; the file of --checkpoint may be "
+                    "missing at the first time");
   solve->add_option("--rtol", arguments->rtol, "Converged means ||b - Ax|| <= rtol ||b||")
       ->capture_default_str();
   solve->add_option("--time-limit", arguments->time_limit, "Seconds for set-ups and iterations; 0: none")

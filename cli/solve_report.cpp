@@ -134,6 +134,10 @@ std::string summary(const SolveRun& run) {
   if (run.collectives)
     text += fmt::format("schedules  {}: {}\n", run.collectives->tables, count_words(*run.collectives));
   if (run.placement) text += fmt::format("placement  {}\n", summary(*run.placement));
+  if (!run.resumed.is_null())
+    text += fmt::format("resumed    {}: {} iterations and {:.3f} s before, {:.2e} reached\n",
+                        run.resumed["file"].get<std::string>(), run.resumed["iterations"].get<std::int64_t>(),
+                        run.resumed["seconds"].get<double>(), run.resumed["relative_residual"].get<double>());
   text += fmt::format("choice     {}; {}\n", describe(report.choice),
                       implementation_words(report.choice, run.ranks));
   text += fmt::format("because    {}\n", report.why);
@@ -143,6 +147,9 @@ std::string summary(const SolveRun& run) {
                       report.trials.size() == 1 ? "" : "s");
   text += fmt::format("time       {:.3f} s: reading {:.3f}, {}\n", run.total_seconds, run.read_seconds,
                       time_words(report.seconds));
+  if (!run.checkpoint.is_null())
+    text += fmt::format("checkpoint {} ({} written)\n", run.checkpoint["file"].get<std::string>(),
+                        run.checkpoint["written"].get<int>());
   if (!run.output.empty()) {
     text += fmt::format("written    {} ({})\n", run.output,
                         report.converged() ? "the solution" : "the best x found");
@@ -209,6 +216,8 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
       run.profile.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.profile);
   json["collectives"] =
       run.collectives ? collectives_json(*run.collectives) : nlohmann::ordered_json(nullptr);
+  json["resumed"] = run.resumed;
+  json["checkpoint"] = run.checkpoint;
   json["true_error"] =
       run.true_error ? nlohmann::ordered_json(*run.true_error) : nlohmann::ordered_json(nullptr);
   json["output"] = run.output.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.output);

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +35,8 @@ struct SolveRun {
   std::shared_ptr<const machine::Profile> machine;  ///< nullptr without a profile
   std::string profile;                         ///< where the machine's profile comes from; empty without one
   std::optional<CollectiveCalls> collectives;  ///< none without tables of schedules
+  nlohmann::ordered_json resumed;              ///< null if from the beginning
+  nlohmann::ordered_json checkpoint;           ///< null without one
   std::string rhs;
   double read_seconds = 0;
   double total_seconds = 0;

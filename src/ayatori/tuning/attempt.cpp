@@ -167,6 +167,10 @@ solvers::MethodOptions Attempt::method_options() {
                        [this](const std::string& kind, const std::string& text) {
                          state_.add_event(kind, fmt::format("{}: {}", name(), text));
                        });
+  if (state_.hooks.snapshot)
+    options.inside_cycle = [this](const std::function<void(solvers::Vector)>& form) {
+      if (state_.snapshot_is_due()) take_snapshot(form);
+    };
   options.next_cycle = [this](solvers::Cycle& cycle) {
     const double now = own_seconds();
     cycle_tuner_->plan(cycle, now - cycle_from_);
@@ -219,6 +223,9 @@ bool Attempt::goes_on(int iteration, double norm) {
   if (state_.hooks.progress)
     state_.hooks.progress(trial().choice, state_.report.iterations + iteration, state_.relative(norm));
   pace_->add(own_seconds() - iterating_from_, norm);
+  iteration_ = iteration;
+  if (trial().choice.restart == 0 && state_.snapshot_is_due())
+    take_snapshot([this](solvers::Vector d) { solvers::copy(correction_, d); });
   if (norm <= state_.target() || state_.sum.stop_requested()) return true;  // the method will see it itself
   if (iteration >= state_.iterations_left())
     return false;  // fewer than the method was told: challengers took some
@@ -230,6 +237,20 @@ bool Attempt::goes_on(int iteration, double norm) {
     last_challenge_ = iteration;
   }
   return !overtaken_;
+}
+
+/// The method stands still meanwhile: what forming the correction takes is none of its products.
+void Attempt::take_snapshot(const std::function<void(solvers::Vector)>& form_correction) {
+  const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
+  const Meter start = meters.read();
+  const double agreed_start = state_.sum.agreed_seconds();
+  state_.matrix->set_observer(nullptr);
+  form_correction(sum_of_both_);
+  state_.matrix->set_observer(&*state_.product_tuner);
+  solvers::axpy(1, base_, sum_of_both_);
+  state_.take_snapshot(trial().choice, state_.report.iterations + iteration_, sum_of_both_);
+  away_ += state_.agree_on_time() - agreed_start;
+  challengers_ += meters.since(start);
 }
 
 /// Whether the one that this attempt challenges would finish first.

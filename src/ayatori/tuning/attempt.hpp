@@ -40,6 +40,7 @@ class Attempt {
   bool judge(const solvers::MethodResult& result, double before);
 
   bool goes_on(int iteration, double norm);
+  void take_snapshot(const std::function<void(solvers::Vector)>& form_correction);
   bool falls_behind(int iteration) const;
   /// An arm that may challenge this one, and the price in seconds of finding out.
   struct Challenger {
@@ -62,7 +63,7 @@ class Attempt {
   std::size_t arm_;
   std::size_t trial_;
   Challenge challenge_;
-  Meter challengers_;          ///< time that went into challengers
+  Meter challengers_;          ///< time that went into challengers and snapshots
   double start_ = 0;           ///< agreed time
   double away_ = 0;            ///< agreed seconds in which this attempt was suspended
   double iterating_from_ = 0;  ///< own seconds when the method started
@@ -80,6 +81,7 @@ class Attempt {
   Array<double> right_side_;  ///< b - A base
   Array<double> correction_;
   Array<double> sum_of_both_;
+  int iteration_ = 0;  ///< of the method at work
 };
 
 }  // namespace ayatori::tuning

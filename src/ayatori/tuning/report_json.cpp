@@ -2,21 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "ayatori/tuning/choice_json.hpp"
+
 namespace ayatori::tuning {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json choice_json(const Choice& choice) {
-  const auto or_null = [](bool has, const auto& value) { return has ? Json(value) : Json(nullptr); };
-  return {{"method", choice.method},
-          {"preconditioner", choice.preconditioner},
-          {"restart", or_null(choice.restart > 0, choice.restart)},
-          {"orthogonalization", or_null(!choice.orthogonalization.empty(), choice.orthogonalization)},
-          {"kernel", choice.kernel},
-          {"halo", choice.halo}};
-}
 
 Json matrix_json(const MatrixFacts& facts) {
   return {{"rows", facts.rows},
@@ -35,7 +27,7 @@ Json matrix_json(const MatrixFacts& facts) {
 }
 
 Json trial_json(const Trial& trial) {
-  return {{"choice", choice_json(trial.choice)},
+  return {{"choice", to_json(trial.choice)},
           {"why", trial.why},
           {"outcome", trial.outcome},
           {"reason", trial.reason},
@@ -49,6 +41,7 @@ Json seconds_json(const PhaseSeconds& s) {
           {"setup", s.setup},
           {"tuning", s.tuning},
           {"verification", s.verification},
+          {"snapshots", s.snapshots},
           {"solve", s.solve},
           {"spmv", s.spmv},
           {"halo", s.halo},
@@ -80,7 +73,7 @@ Json to_json(const SolveReport& report) {
             {"relative_residual", report.relative_residual},
             {"backward_error", report.backward_error},
             {"iterations", report.iterations},
-            {"choice", choice_json(report.choice)},
+            {"choice", to_json(report.choice)},
             {"why", report.why},
             {"seconds", seconds_json(report.seconds)},
             {"product",

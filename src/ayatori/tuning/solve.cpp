@@ -47,6 +47,7 @@ void build_product(SolveState& state) {
     const ScopedTimer timer(state.report.seconds.tuning);
     plan =
         plan_product(state.comm, *state.system->parts(), state.options.forced, state.options.profile.get());
+    apply(state.options.experience, plan);
   }
   const ScopedTimer timer(state.report.seconds.setup);
   while (!state.matrix) {
@@ -136,10 +137,11 @@ void verify_what_is_handed_back(SolveState& state) {
 }
 
 void average_over_ranks(const comm::Comm& comm, PhaseSeconds& s) {
-  const std::array<double*, 10> fields{
-      &s.total, &s.setup, &s.tuning,         &s.verification,      &s.solve,
-      &s.spmv,  &s.halo,  &s.preconditioner, &s.orthogonalization, &s.reduction};
-  std::array<double, 10> values{};
+  const std::array<double*, 11> fields{&s.total,        &s.setup,          &s.tuning,
+                                       &s.verification, &s.solve,          &s.spmv,
+                                       &s.halo,         &s.preconditioner, &s.orthogonalization,
+                                       &s.reduction,    &s.snapshots};
+  std::array<double, 11> values{};
   std::ranges::transform(fields, values.begin(), [](const double* field) { return *field; });
   comm.allreduce(std::span<double>(values), comm::ReduceOp::sum);
   for (std::size_t i = 0; i < fields.size(); ++i) *fields[i] = values[i] / comm.size();
@@ -223,6 +225,7 @@ SolveReport solve(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMat
   note_contradictions(state);
   start_from(state);
   build_product(state);
+  state.take_snapshot(state.report.choice, 0, state.x);
   run_arms(state);
   return finish(state, watch);
 }

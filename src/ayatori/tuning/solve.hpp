@@ -11,6 +11,7 @@
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/tuning/choice.hpp"
 #include "ayatori/tuning/consideration.hpp"
+#include "ayatori/tuning/experience.hpp"
 #include "ayatori/tuning/facts.hpp"
 
 namespace ayatori::tuning {
@@ -21,6 +22,7 @@ struct SolveOptions {
   double time_limit = 0;            ///< seconds for set-ups and iterations; 0: no limit
   double tuning_share = 0.1;        ///< of the time, that trials of what is not chosen in the end may cost
   Forced forced;
+  Experience experience;  ///< the same on all ranks
   std::shared_ptr<const machine::Profile> profile =
       nullptr;  ///< of this machine, if known; the same on all ranks
 };
@@ -61,6 +63,7 @@ struct PhaseSeconds {
   double setup = 0;         ///< building products and preconditioners
   double tuning = 0;        ///< facts of the matrix, building challengers, attempts that lost
   double verification = 0;  ///< true residuals
+  double snapshots = 0;     ///< SolveHooks::snapshot, and what it is told
   double solve = 0;         ///< iterating, of which:
   double spmv = 0;
   double halo = 0;
@@ -94,12 +97,25 @@ struct SolveReport {
   bool converged() const { return status == Status::converged; }
 };
 
+/// Where a solve is, for whoever wants to go on from there later.
+struct Snapshot {
+  solvers::ConstVector x;  ///< the best so far, in the scale of A x = b
+  Choice choice;           ///< at work, with the kernel and the halo strategy in use
+  std::int64_t iterations = 0;
+  double relative_residual = 1;  ///< true, of x
+  double seconds = 0;            ///< since the solve began, on which the ranks agree
+};
+
 /// What a caller may want to see or say while a solve runs. Called on every rank, outside parallel regions.
 struct SolveHooks {
   std::function<void(const Choice& choice, std::int64_t iteration, double relative_residual)> progress;
   std::function<void(const Event& event)> event;
   std::function<bool()> wants_stop;  ///< polled in every reduction; one rank's wish stops all
-  std::function<double()> clock;     ///< seconds since the solve began, for decisions; wall time by default
+  /// Collective. Told where the solve is: when it begins, and then whenever so many seconds have passed,
+  /// after the iteration at work. Must not throw.
+  std::function<void(const Snapshot& snapshot)> snapshot;
+  double seconds_between_snapshots = 60;
+  std::function<double()> clock;  ///< seconds since the solve began, for decisions; wall time by default
 };
 
 /// Collective. Solves A x = b and proves it. x holds a starting guess (zeros will do), and at the end the

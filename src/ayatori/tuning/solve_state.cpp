@@ -40,7 +40,8 @@ SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const spa
   report.facts = examine(comm, *parts);
   longest_restart = find_longest_restart(comm, *parts);
   comm::agree(comm, [&] {
-    for (Rung& rung : make_ladder(report.facts, options.forced, longest_restart))
+    auto ladder = make_ladder(report.facts, options.forced, longest_restart);
+    for (Rung& rung : apply(options.experience, std::move(ladder), options.forced, longest_restart))
       arms.push_back({std::move(rung)});
   });
   system.emplace(sum, std::move(parts), b, report.facts.looks_negative_definite());
@@ -89,6 +90,28 @@ double SolveState::offer(solvers::ConstVector v) {
     residual_norm = norm;
   }
   return norm;
+}
+
+bool SolveState::snapshot_is_due() const {
+  return hooks.snapshot && sum.agreed_seconds() - last_snapshot_ >= hooks.seconds_between_snapshots;
+}
+
+void SolveState::take_snapshot(const Choice& at_work, std::int64_t iterations,
+                               solvers::ConstVector candidate) {
+  if (!hooks.snapshot) return;
+  const ScopedTimer timer(report.seconds.snapshots);
+  Array<double> of_user;
+  comm::agree(comm, [&] { of_user.resize(candidate.size()); });
+  double norm = system->residual(candidate, of_user);
+  const bool better = norm < residual_norm;
+  solvers::copy(better ? candidate : x, of_user);
+  system->to_original(of_user);
+  Choice choice = at_work;
+  choice.kernel = product_tuner->incumbent().kernel;
+  choice.halo = product_tuner->incumbent().halo;
+  last_snapshot_ = sum.agreed_seconds();
+  hooks.snapshot(
+      {of_user, std::move(choice), iterations, relative(better ? norm : residual_norm), last_snapshot_});
 }
 
 }  // namespace ayatori::tuning

@@ -62,6 +62,12 @@ class SolveState {
   /// change.
   double offer(solvers::ConstVector v);
 
+  /// Whether SolveHooks::snapshot wants to be told; the same on every rank.
+  bool snapshot_is_due() const;
+  /// Collective. Tells it of `candidate`, or of the best x if that is better; changes nothing of the solve.
+  /// `iterations` of all trials.
+  void take_snapshot(const Choice& at_work, std::int64_t iterations, solvers::ConstVector candidate);
+
   const comm::Comm& comm;
   const SolveOptions& options;
   const SolveHooks& hooks;
@@ -87,6 +93,7 @@ class SolveState {
   Stopwatch watch_;
   bool stopped_ = false;
   Array<double> offered_residual_;
+  double last_snapshot_ = 0;  ///< agreed seconds
 };
 
 }  // namespace ayatori::tuning
