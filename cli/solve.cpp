@@ -17,6 +17,7 @@
 #include "cli/progress_line.hpp"
 #include "cli/schedule_tables.hpp"
 #include "cli/solve_checkpoint.hpp"
+#include "cli/solve_knowledge.hpp"
 #include "cli/solve_placement.hpp"
 #include "cli/solve_report.hpp"
 #include "cli/stop_signal.hpp"
@@ -42,6 +43,7 @@ struct Arguments {
   std::string network = "auto";
   std::string profile = "auto";
   std::string collectives = "auto";
+  std::string knowledge = "auto";
   std::string checkpoint;
   std::string resume;
   std::optional<double> every;
@@ -226,6 +228,11 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
       arguments.rtol};
   const auto resumed = find_resumed(comm, arguments, problem, system);
   if (resumed) begin_with(*resumed, options);
+  SolveKnowledge knowledge(
+      comm, arguments.knowledge, problem.fingerprint, problem.source.name,
+      {world.rank() == 0 ? tuning::machine_name() : "", world.size(), threads, arguments.rtol});
+  if (knowledge.in_use() && !resumed)
+    options.recall = [&](const tuning::MatrixFacts& facts) { return knowledge.recall(facts); };
   std::optional<CheckpointWriter> checkpoints;
   if (!arguments.checkpoint.empty())
     checkpoints.emplace(comm, problem, arguments.checkpoint, system, resumed ? &*resumed : nullptr);
@@ -254,6 +261,8 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
                .machine = machine.profile,
                .profile = machine.description,
                .collectives = {},
+               .knowledge = {},
+               .experience = {},
                .resumed = resumed ? to_json(*resumed) : nullptr,
                .checkpoint = checkpoints ? to_json(*checkpoints) : nullptr,
                .rhs = arguments.rhs,
@@ -262,6 +271,12 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
                .true_error = {},
                .output = arguments.output};
   line.clear();
+  if (knowledge.in_use() && !resumed && world.rank() == 0) knowledge.store(run.report, options.forced);
+  run.knowledge = knowledge.to_json();
+  run.experience = knowledge.summary();
+  if (speaks) {
+    for (const auto& note : knowledge.notes()) fmt::print(stderr, "{}\n", note);
+  }
   if (rhs.solution) run.true_error = relative_error(comm, x, *rhs.solution);
   if (tables.scheduled) run.collectives = {tables.files, tables.scheduled->calls(), tables.scheduled->uses()};
   write_results(comm, arguments, problem, std::move(x), run, total);
@@ -279,6 +294,10 @@ void add_solve(CLI::App& app, Run& run) {
       ->capture_default_str();
   solve->add_option("-o,--output", arguments->output, "Write x here (.mtx, .mtx.gz, .petsc)");
   solve->add_option("--json", arguments->json, "Write the result here (schema ayatori.solve/1)");
+  solve
+      ->add_option("--knowledge", arguments->knowledge,
+                   "Folder of what solves have taught; none; auto: AYATORI_KNOWLEDGE, or one in the home")
+      ->capture_default_str();
   solve->add_option("--checkpoint", arguments->checkpoint, "Keep the best x here while solving");
   solve->add_option("--every", arguments->every, "Seconds between two checkpoints [60]");
   solve->add_option("--resume", arguments->resume,

@@ -103,6 +103,20 @@ std::string bound_words(const SolveRun& run) {
   return fmt::format("{}.\n{}\n", text, forecast::bound_sentence(phases));
 }
 
+/// What the solve began with because of earlier ones, and what it left for last.
+std::string knowledge_words(const SolveRun& run) {
+  if (run.knowledge.is_null() || run.knowledge["found"].is_null()) return "";
+  const auto& experience = run.knowledge["experience"];
+  std::string text = fmt::format("The knowledge base knew the {}", run.knowledge["found"].get<std::string>());
+  if (!experience["best"].is_null()) text += ": " + experience["why"].get<std::string>();
+  text += ".\n";
+  for (const auto& failure : experience["failed"])
+    text += fmt::format(
+        "Left for last: {} + {}, which {} before.\n", failure["choice"]["method"].get<std::string>(),
+        failure["choice"]["preconditioner"].get<std::string>(), failure["why"].get<std::string>());
+  return text;
+}
+
 nlohmann::ordered_json collectives_json(const CollectiveCalls& collectives) {
   nlohmann::ordered_json json{{"tables", collectives.tables},
                               {"calls", nlohmann::ordered_json::object()},
@@ -134,6 +148,7 @@ std::string summary(const SolveRun& run) {
   if (run.collectives)
     text += fmt::format("schedules  {}: {}\n", run.collectives->tables, count_words(*run.collectives));
   if (run.placement) text += fmt::format("placement  {}\n", summary(*run.placement));
+  if (!run.experience.empty()) text += fmt::format("knowledge  {}\n", run.experience);
   if (!run.resumed.is_null())
     text += fmt::format("resumed    {}: {} iterations and {:.3f} s before, {:.2e} reached\n",
                         run.resumed["file"].get<std::string>(), run.resumed["iterations"].get<std::int64_t>(),
@@ -173,6 +188,7 @@ std::string explanation(const SolveRun& run) {
         ++number, describe(trial.choice), trial.why, trial.outcome, trial.iterations, trial.solve_seconds,
         trial.setup_seconds, trial.relative_residual, trial.reason.empty() ? "" : ": " + trial.reason);
   }
+  text += knowledge_words(run);
   for (const auto& event : run.report.events)
     text += fmt::format("At {:.3f} s: {}.\n", event.seconds, event.text);
   for (const auto& c : run.report.considered)
@@ -216,6 +232,7 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
       run.profile.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.profile);
   json["collectives"] =
       run.collectives ? collectives_json(*run.collectives) : nlohmann::ordered_json(nullptr);
+  json["knowledge"] = run.knowledge;
   json["resumed"] = run.resumed;
   json["checkpoint"] = run.checkpoint;
   json["true_error"] =

@@ -87,7 +87,7 @@ void Attempt::pursue() {
     const bool may_be_needed = challenge_.depth > 0 && trial().iterations == 0;
     arm().state = may_be_needed ? Arm::State::untried : Arm::State::finished;
     arm().was_given_up = may_be_needed;
-    trial().outcome = "failed";
+    trial().outcome = may_be_needed ? "given up" : "failed";
     trial().reason = error.what();
     state_.add_event("failure", fmt::format("{}: {}", name(), error.what()));
   }

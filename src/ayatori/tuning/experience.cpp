@@ -41,13 +41,10 @@ void begin_with(ProductPlan& plan, const std::string& item, const std::string& n
     return candidate.item == item && candidate.name == name;
   });
   if (place == plan.candidates.end()) return;
-  std::swap(first, place->name);
-  if (item == "kernel") {
-    std::swap(plan.first_traffic, place->traffic);
-  } else {
-    plan.excluded.push_back({item, place->name, "not tried", name + " was chosen in an earlier solve"});
-    plan.candidates.erase(place);
-  }
+  plan.excluded.push_back({item, first, "not tried", name + " was chosen in an earlier solve"});
+  first = name;
+  if (item == "kernel") plan.first_traffic = place->traffic;
+  plan.candidates.erase(place);
 }
 
 }  // namespace

@@ -26,11 +26,17 @@ struct Experience {
   /// Kernels and halo strategies that need no further trial.
   std::vector<std::string> lost;
 
+  bool familiar =
+      false;  ///< the same matrix was solved in the same situation: hardly anything is to be found out
+
   bool empty() const { return !best && failed.empty() && lost.empty(); }
 };
 
 /// Whether method and preconditioner are the same.
 bool same_numerics(const Choice& a, const Choice& b);
+
+/// The share of time for tuning where the matrix is familiar, at most.
+inline constexpr double familiar_share = 0.01;
 
 /// The ladder with the best first and the failed last; restart lengths stay below `longest_restart`.
 std::vector<Rung> apply(const Experience& experience, std::vector<Rung> ladder, const Forced& forced,

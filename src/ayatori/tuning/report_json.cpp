@@ -10,22 +10,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json matrix_json(const MatrixFacts& facts) {
-  return {{"rows", facts.rows},
-          {"nonzeros", facts.nonzeros},
-          {"symmetric", facts.symmetric},
-          {"pattern_symmetric", facts.pattern_symmetric},
-          {"asymmetry", facts.asymmetry},
-          {"min_row_nonzeros", facts.min_row_nonzeros},
-          {"max_row_nonzeros", facts.max_row_nonzeros},
-          {"positive_diagonals", facts.positive_diagonals},
-          {"negative_diagonals", facts.negative_diagonals},
-          {"zero_diagonals", facts.zero_diagonals},
-          {"dominant_rows", facts.dominant_rows},
-          {"max_abs", facts.max_abs},
-          {"norm_infinity", facts.norm_infinity}};
-}
-
 Json trial_json(const Trial& trial) {
   return {{"choice", to_json(trial.choice)},
           {"why", trial.why},
@@ -65,9 +49,25 @@ Json consideration_json(const Consideration& c) {
 
 }  // namespace
 
+Json to_json(const MatrixFacts& facts) {
+  return {{"rows", facts.rows},
+          {"nonzeros", facts.nonzeros},
+          {"symmetric", facts.symmetric},
+          {"pattern_symmetric", facts.pattern_symmetric},
+          {"asymmetry", facts.asymmetry},
+          {"min_row_nonzeros", facts.min_row_nonzeros},
+          {"max_row_nonzeros", facts.max_row_nonzeros},
+          {"positive_diagonals", facts.positive_diagonals},
+          {"negative_diagonals", facts.negative_diagonals},
+          {"zero_diagonals", facts.zero_diagonals},
+          {"dominant_rows", facts.dominant_rows},
+          {"max_abs", facts.max_abs},
+          {"norm_infinity", facts.norm_infinity}};
+}
+
 Json to_json(const SolveReport& report) {
   Json json{{"schema", "ayatori.solve/1"},
-            {"matrix", matrix_json(report.facts)},
+            {"matrix", to_json(report.facts)},
             {"converged", report.converged()},
             {"status", name_of(report.status)},
             {"relative_residual", report.relative_residual},

@@ -47,7 +47,7 @@ void build_product(SolveState& state) {
     const ScopedTimer timer(state.report.seconds.tuning);
     plan =
         plan_product(state.comm, *state.system->parts(), state.options.forced, state.options.profile.get());
-    apply(state.options.experience, plan);
+    apply(state.experience, plan);
   }
   const ScopedTimer timer(state.report.seconds.setup);
   while (!state.matrix) {

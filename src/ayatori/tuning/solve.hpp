@@ -23,6 +23,8 @@ struct SolveOptions {
   double tuning_share = 0.1;        ///< of the time, that trials of what is not chosen in the end may cost
   Forced forced;
   Experience experience;  ///< the same on all ranks
+  /// Collective. Gives the experience instead, once the facts are known; the same on all ranks.
+  std::function<Experience(const MatrixFacts& facts)> recall = nullptr;
   std::shared_ptr<const machine::Profile> profile =
       nullptr;  ///< of this machine, if known; the same on all ranks
 };

@@ -38,10 +38,12 @@ SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const spa
       x(best) {
   const ScopedTimer timer(report.seconds.tuning);
   report.facts = examine(comm, *parts);
+  experience = options.recall ? options.recall(report.facts) : options.experience;
+  if (experience.familiar) budget = Budget(std::min(options.tuning_share, familiar_share));
   longest_restart = find_longest_restart(comm, *parts);
   comm::agree(comm, [&] {
     auto ladder = make_ladder(report.facts, options.forced, longest_restart);
-    for (Rung& rung : apply(options.experience, std::move(ladder), options.forced, longest_restart))
+    for (Rung& rung : apply(experience, std::move(ladder), options.forced, longest_restart))
       arms.push_back({std::move(rung)});
   });
   system.emplace(sum, std::move(parts), b, report.facts.looks_negative_definite());

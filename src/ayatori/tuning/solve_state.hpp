@@ -72,6 +72,7 @@ class SolveState {
   const SolveOptions& options;
   const SolveHooks& hooks;
   solvers::GlobalSum sum;
+  Experience experience;
   Budget budget;
   SolveReport report;
   std::vector<Arm> arms;
