@@ -64,7 +64,8 @@ std::string KnowledgeBase::store(Lesson lesson) const {
   if (error) throw EnvironmentError(fmt::format("{}: cannot be made: {}", folder_, error.message()));
   const std::string path = path_of(lesson.key());
   try {
-    lesson = merge(read_lesson(path), std::move(lesson));
+    const Lesson older = read_lesson(path);
+    lesson = merge(older, std::move(lesson));
   } catch (const InputError&) {
     // none yet, or a torn one, which the new one replaces
   }
