@@ -26,8 +26,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 
 /// Numerics that are of no use; "outpaced" and "overtaken" ones only were slower here.
 bool failed(const Trial& trial) {
-  return trial.outcome == "breakdown" || trial.outcome == "stagnated" ||
-         trial.outcome == "failed";
+  return trial.outcome == "breakdown" || trial.outcome == "stagnated" || trial.outcome == "failed";
 }
 
 /// Kernels and halo strategies that have been measured and are not in use.
