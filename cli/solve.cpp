@@ -19,6 +19,7 @@
 #include "cli/solve_checkpoint.hpp"
 #include "cli/solve_knowledge.hpp"
 #include "cli/solve_placement.hpp"
+#include "cli/solve_replay.hpp"
 #include "cli/solve_report.hpp"
 #include "cli/stop_signal.hpp"
 
@@ -44,6 +45,7 @@ struct Arguments {
   std::string profile = "auto";
   std::string collectives = "auto";
   std::string knowledge = "auto";
+  std::string replay;
   std::string checkpoint;
   std::string resume;
   std::optional<double> every;
@@ -86,6 +88,21 @@ tuning::SolveOptions solve_options(const Arguments& arguments) {
                      .kernel = unless_auto(arguments.kernel),
                      .halo = unless_auto(arguments.halo),
                      .excluded = arguments.excluded}};
+}
+
+/// Throws InputError for options that contradict --replay.
+void check_replay(const Arguments& arguments) {
+  if (arguments.replay.empty()) return;
+  const Arguments usual;
+  const bool chooses = arguments.method != usual.method || arguments.preconditioner != usual.preconditioner ||
+                       arguments.restart != usual.restart || arguments.kernel != usual.kernel ||
+                       arguments.orthogonalization != usual.orthogonalization ||
+                       arguments.halo != usual.halo || arguments.max_iterations != usual.max_iterations ||
+                       arguments.rtol != usual.rtol || !arguments.excluded.empty() ||
+                       !arguments.resume.empty();
+  if (chooses)
+    throw InputError(
+        "--replay repeats a solve: what was chosen, the tolerance and the limits are those of then");
 }
 
 /// Whether two paths name the same file, also where it does not exist yet.
@@ -189,6 +206,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   auto options = comm::agree(world, [&] { return solve_options(arguments); });
   const auto kind = comm::agree(world, [&] {
     check(options.forced);
+    check_replay(arguments);
     if (world.rank() == 0) {
       check_outputs(arguments);
       check_placement(arguments.placement, arguments.network);
@@ -222,14 +240,20 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   const auto rhs = make_right_hand_side(comm, problem, arguments.rhs);
   const double read_seconds = total.seconds() - before_reading;
 
-  const SystemIdentity system{
+  SystemIdentity system{
       problem.fingerprint,
       sparse::fingerprint(comm, problem.to_file(comm, rhs.b), problem.file_rows.range(comm.rank()).begin),
       arguments.rtol};
   const auto resumed = find_resumed(comm, arguments, problem, system);
   if (resumed) begin_with(*resumed, options);
+  if (!arguments.replay.empty()) {
+    const auto replay =
+        load_replay(comm, arguments.replay, system, {world.size(), threads, arguments.partition});
+    options.replay = replay.script;
+    options.rtol = system.rtol = replay.rtol;
+  }
   SolveKnowledge knowledge(
-      comm, arguments.knowledge, problem.fingerprint, problem.source.name,
+      comm, options.replay ? "none" : arguments.knowledge, problem.fingerprint, problem.source.name,
       {world.rank() == 0 ? tuning::machine_name() : "", world.size(), threads, arguments.rtol});
   if (knowledge.in_use() && !resumed)
     options.recall = [&](const tuning::MatrixFacts& facts) { return knowledge.recall(facts); };
@@ -253,7 +277,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   Array<double> x = resumed ? resumed->x : Array<double>(rhs.b.size(), 0.0);
   SolveRun run{.report = tuning::solve(comm, problem.parts, rhs.b, x, options, solve_hooks),
                .source = problem.source,
-               .rtol = arguments.rtol,
+               .rtol = options.rtol,
                .ranks = world.size(),
                .threads = threads,
                .partition = arguments.partition,
@@ -261,6 +285,8 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
                .machine = machine.profile,
                .profile = machine.description,
                .collectives = {},
+               .replayed = arguments.replay,
+               .replay = {},
                .knowledge = {},
                .experience = {},
                .resumed = resumed ? to_json(*resumed) : nullptr,
@@ -273,6 +299,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   line.clear();
   if (knowledge.in_use() && !resumed && world.rank() == 0) knowledge.store(run.report, options.forced);
   run.knowledge = knowledge.to_json();
+  run.replay = replay_json(run.report.script, system);
   run.experience = knowledge.summary();
   if (speaks) {
     for (const auto& note : knowledge.notes()) fmt::print(stderr, "{}\n", note);
@@ -298,6 +325,8 @@ void add_solve(CLI::App& app, Run& run) {
       ->add_option("--knowledge", arguments->knowledge,
                    "Folder of what solves have taught; none; auto: AYATORI_KNOWLEDGE, or one in the home")
       ->capture_default_str();
+  solve->add_option("--replay", arguments->replay,
+                    "Repeat the decisions of this result, to the same bits on as many ranks and threads");
   solve->add_option("--checkpoint", arguments->checkpoint, "Keep the best x here while solving");
   solve->add_option("--every", arguments->every, "Seconds between two checkpoints [60]");
   solve->add_option("--resume", arguments->resume,

@@ -148,6 +148,7 @@ std::string summary(const SolveRun& run) {
   if (run.collectives)
     text += fmt::format("schedules  {}: {}\n", run.collectives->tables, count_words(*run.collectives));
   if (run.placement) text += fmt::format("placement  {}\n", summary(*run.placement));
+  if (!run.replayed.empty()) text += fmt::format("replayed   the decisions of {}\n", run.replayed);
   if (!run.experience.empty()) text += fmt::format("knowledge  {}\n", run.experience);
   if (!run.resumed.is_null())
     text += fmt::format("resumed    {}: {} iterations and {:.3f} s before, {:.2e} reached\n",
@@ -237,6 +238,9 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
   json["checkpoint"] = run.checkpoint;
   json["true_error"] =
       run.true_error ? nlohmann::ordered_json(*run.true_error) : nlohmann::ordered_json(nullptr);
+  json["replayed"] =
+      run.replayed.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.replayed);
+  json["replay"] = run.replay;
   json["output"] = run.output.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.output);
   json["seconds"]["read"] = run.read_seconds;
   json["seconds"]["total"] = run.total_seconds;

@@ -35,6 +35,8 @@ struct SolveRun {
   std::shared_ptr<const machine::Profile> machine;  ///< nullptr without a profile
   std::string profile;                         ///< where the machine's profile comes from; empty without one
   std::optional<CollectiveCalls> collectives;  ///< none without tables of schedules
+  std::string replayed;                        ///< the result whose decisions were repeated; empty if none
+  nlohmann::ordered_json replay;               ///< the decisions of this one
   nlohmann::ordered_json knowledge;            ///< null without a knowledge base
   std::string experience;                      ///< what it said, in a line; empty if nothing
   nlohmann::ordered_json resumed;              ///< null if from the beginning

@@ -57,9 +57,11 @@ Attempt::Attempt(SolveState& state, std::size_t arm, Challenge challenge)
 void Attempt::set_up() {
   const Stopwatch watch;
   start_ = state_.agree_on_time();
+  if (state_.decisions.replays()) pass_over_what_was_given_up();
   solvers::PreconditionerOptions options;
   const double limit = state_.clock() + std::min(challenge_.finish, challenge_.allowance);
-  if (challenge_.depth > 0) options.gives_up = [this, limit] { return state_.clock() > limit; };
+  if (challenge_.depth > 0 && !state_.decisions.replays())
+    options.gives_up = [this, limit] { return state_.clock() > limit; };
   preconditioner_ =
       solvers::preconditioner(trial().choice.preconditioner).make(*state_.matrix, state_.sum, options);
   comm::agree(state_.comm, [&] {
@@ -70,6 +72,15 @@ void Attempt::set_up() {
   trial().setup_seconds = watch.seconds();
   state_.report.seconds.setup += watch.seconds();
   for (const std::string& note : preconditioner_.notes) state_.add_event("note", note);
+}
+
+/// Of a solve that is replayed. Throws as the set-up did then.
+void Attempt::pass_over_what_was_given_up() {
+  std::optional<std::int64_t> product;
+  const auto products = state_.decisions.next_given_up(static_cast<int>(trial_), product);
+  if (!products) return;
+  state_.product_tuner->skip_to(*products, product);
+  throw_error(ErrorKind::environment, "the set-up was given up in the solve that is replayed", true);
 }
 
 void Attempt::pursue() {
@@ -87,6 +98,9 @@ void Attempt::pursue() {
     const bool may_be_needed = challenge_.depth > 0 && trial().iterations == 0;
     arm().state = may_be_needed ? Arm::State::untried : Arm::State::finished;
     arm().was_given_up = may_be_needed;
+    if (may_be_needed && !state_.decisions.replays())
+      state_.decisions.note(Decision::Kind::given_up, static_cast<int>(trial_), state_.product_tuner->count(),
+                            0);
     trial().outcome = may_be_needed ? "given up" : "failed";
     trial().reason = error.what();
     state_.add_event("failure", fmt::format("{}: {}", name(), error.what()));
@@ -160,7 +174,7 @@ solvers::MethodOptions Attempt::method_options() {
     options.stagnation_window = std::max(options.stagnation_window, options.restart + 1);
 
   const bool may_orthogonalize_twice =
-      !forced.orthogonalization && !forced.excludes("ircgs") && trial().choice.orthogonalization != "ircgs";
+      !state_.decisions.script().keeps_orthogonalization && trial().choice.orthogonalization != "ircgs";
   cycle_tuner_.emplace(options.target,
                        CycleTuner::Limits{forced.restart ? *forced.restart : state_.longest_restart,
                                           may_orthogonalize_twice ? &stronger_ : nullptr},
@@ -172,13 +186,26 @@ solvers::MethodOptions Attempt::method_options() {
       if (state_.snapshot_is_due()) take_snapshot(form);
     };
   options.next_cycle = [this](solvers::Cycle& cycle) {
-    const double now = own_seconds();
-    cycle_tuner_->plan(cycle, now - cycle_from_);
-    cycle_from_ = now;
+    plan_cycle(cycle);
     trial().choice.restart = cycle.restart;
     if (cycle.orthogonalize == &stronger_) trial().choice.orthogonalization = "ircgs";
   };
   return options;
+}
+
+void Attempt::plan_cycle(solvers::Cycle& cycle) {
+  const double now = own_seconds();
+  const int before = cycle.restart;
+  if (state_.decisions.replays()) {
+    cycle_tuner_->plan_orthogonalization(cycle);
+  } else {
+    cycle_tuner_->plan(cycle, now - cycle_from_);
+  }
+  const auto length = decide(Decision::Kind::restart, iteration_, [&] {
+    return cycle.restart == before ? std::nullopt : std::optional<std::int64_t>(cycle.restart);
+  });
+  if (length) cycle.restart = static_cast<int>(*length);
+  cycle_from_ = now;
 }
 
 /// Puts what happened into events; true if the same arm should go on.
@@ -229,11 +256,19 @@ bool Attempt::goes_on(int iteration, double norm) {
   if (norm <= state_.target() || state_.sum.stop_requested()) return true;  // the method will see it itself
   if (iteration >= state_.iterations_left())
     return false;  // fewer than the method was told: challengers took some
-  behind_ = falls_behind(iteration);
+  behind_ = decide(Decision::Kind::behind, iteration, [&] {
+              return falls_behind(iteration) ? std::optional<std::int64_t>(1) : std::nullopt;
+            }).has_value();
   if (behind_) return false;
   if (iteration < last_challenge_ + between_looks) return true;
-  if (const auto challenger = next_challenger(iteration)) {
-    overtaken_ = is_overtaken_by(*challenger, iteration);
+  double price = 0;
+  const auto challenger = decide(Decision::Kind::challenge, iteration, [&] {
+    const auto next = next_challenger(iteration);
+    if (next) price = next->price;
+    return next ? std::optional(static_cast<std::int64_t>(next->arm)) : std::nullopt;
+  });
+  if (challenger) {
+    overtaken_ = is_overtaken_by({static_cast<std::size_t>(*challenger), price}, iteration);
     last_challenge_ = iteration;
   }
   return !overtaken_;

@@ -3,6 +3,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
@@ -33,7 +34,16 @@ class Attempt {
   void pursue();
 
  private:
+  /// A decision of this trial, taken now or when the script was written; the iteration is that of the method
+  /// at work.
+  template <class Decide>
+  std::optional<std::int64_t> decide(Decision::Kind kind, int iteration, Decide&& now) {
+    return state_.decisions.ask(kind, static_cast<int>(trial_), trial().iterations + iteration,
+                                std::forward<Decide>(now));
+  }
   void set_up();
+  void pass_over_what_was_given_up();
+  void plan_cycle(solvers::Cycle& cycle);
   bool iterate();
   solvers::MethodResult run_method();
   solvers::MethodOptions method_options();

@@ -48,6 +48,7 @@ void build_product(SolveState& state) {
     plan =
         plan_product(state.comm, *state.system->parts(), state.options.forced, state.options.profile.get());
     apply(state.experience, plan);
+    if (state.decisions.replays()) plan = {.first = state.decisions.script().products.front()};
   }
   const ScopedTimer timer(state.report.seconds.setup);
   while (!state.matrix) {
@@ -60,7 +61,8 @@ void build_product(SolveState& state) {
     }
   }
   state.product_tuner.emplace(
-      *state.matrix, state.sum, state.budget, [&state] { return state.clock(); }, std::move(plan));
+      *state.matrix, state.sum, state.budget, [&state] { return state.clock(); }, std::move(plan),
+      &state.decisions);
 }
 
 /// The fastest of the arms that had to give way.
@@ -87,7 +89,7 @@ std::optional<std::size_t> first_unknown(const SolveState& state, bool last_reso
 /// The arm to go on with: one that had to give way if it is expected to end while the solve takes as long
 /// again as it has taken; else the first that little is known of; else what had to give way; last the last
 /// resorts.
-std::optional<std::size_t> next_arm(const SolveState& state) {
+std::optional<std::int64_t> next_arm(const SolveState& state) {
   const auto paused = fastest_paused(state);
   if (paused) {
     const double powers = std::log(state.residual_norm / state.target());
@@ -100,13 +102,13 @@ std::optional<std::size_t> next_arm(const SolveState& state) {
 void run_arms(SolveState& state) {
   bool first = true;
   while (!state.done()) {
-    const auto arm = next_arm(state);
+    const auto arm = state.decisions.ask(Decision::Kind::arm, -1, 0, [&] { return next_arm(state); });
     if (!arm) return;
     const Rung& rung = state.arms[*arm].rung;
     if (!first) state.add_event("escalation", fmt::format("now {}: {}", describe(rung.choice), rung.why));
     first = false;
     const double before = state.residual_norm;
-    Attempt(state, *arm).pursue();
+    Attempt(state, static_cast<std::size_t>(*arm)).pursue();
     const bool useless = !(state.residual_norm < before);
     if (useless && state.arms[*arm].state == Arm::State::paused)
       state.arms[*arm].state = Arm::State::finished;
@@ -180,6 +182,9 @@ SolveReport finish(SolveState& state, const Stopwatch& watch) {
     trial.choice.halo = report.choice.halo;
   }
   report.considered = state.product_tuner->considerations();
+  const auto last = state.decisions.number_of(state.product_tuner->incumbent());
+  report.script = state.decisions.script();
+  report.script.last_product = static_cast<int>(last);
   report.product = product_speed(state);
   const auto& plan = state.system->parts()->plan;
   report.halo_messages = state.comm.allreduce(plan.messages(), comm::ReduceOp::sum);

@@ -13,6 +13,7 @@
 #include "ayatori/tuning/consideration.hpp"
 #include "ayatori/tuning/experience.hpp"
 #include "ayatori/tuning/facts.hpp"
+#include "ayatori/tuning/script.hpp"
 
 namespace ayatori::tuning {
 
@@ -25,6 +26,10 @@ struct SolveOptions {
   Experience experience;  ///< the same on all ranks
   /// Collective. Gives the experience instead, once the facts are known; the same on all ranks.
   std::function<Experience(const MatrixFacts& facts)> recall = nullptr;
+  /// Decide as this script of a solve says, of the same system on as many ranks and threads: to the same
+  /// bits. The limit of iterations, what is forced and experience are those of that solve. The same on all
+  /// ranks.
+  std::shared_ptr<const Script> replay = nullptr;
   std::shared_ptr<const machine::Profile> profile =
       nullptr;  ///< of this machine, if known; the same on all ranks
 };
@@ -90,6 +95,7 @@ struct SolveReport {
   std::vector<Consideration> considered;  ///< kernels and halo strategies
   double tuning_seconds = 0;  ///< what finding out cost in all: `seconds.tuning` and products that lost duels
   std::vector<Event> events;
+  Script script;  ///< all that times have decided
   PhaseSeconds seconds;
   ProductSpeed product;
   std::int64_t reductions = 0;

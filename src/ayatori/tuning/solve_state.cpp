@@ -38,19 +38,32 @@ SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const spa
       x(best) {
   const ScopedTimer timer(report.seconds.tuning);
   report.facts = examine(comm, *parts);
-  experience = options.recall ? options.recall(report.facts) : options.experience;
-  if (experience.familiar) budget = Budget(std::min(options.tuning_share, familiar_share));
-  longest_restart = find_longest_restart(comm, *parts);
-  comm::agree(comm, [&] {
-    auto ladder = make_ladder(report.facts, options.forced, longest_restart);
-    for (Rung& rung : apply(experience, std::move(ladder), options.forced, longest_restart))
-      arms.push_back({std::move(rung)});
-  });
+  make_choices(*parts);
   system.emplace(sum, std::move(parts), b, report.facts.looks_negative_definite());
   comm::agree(comm, [&] {
     residual.resize(b.size());
     offered_residual_.resize(b.size());
   });
+}
+
+/// What there is to choose from: by facts and experience, or as it was in the solve that is replayed.
+void SolveState::make_choices(const sparse::SplitMatrix& parts) {
+  if (options.replay) {
+    decisions = Decisions(*options.replay);
+  } else {
+    experience = options.recall ? options.recall(report.facts) : options.experience;
+    if (experience.familiar) budget = Budget(std::min(options.tuning_share, familiar_share));
+    Script& script = decisions.script();
+    script.max_iterations = options.max_iterations;
+    script.keeps_orthogonalization = options.forced.orthogonalization || options.forced.excludes("ircgs");
+    script.longest_restart = find_longest_restart(comm, parts);
+    script.ladder = comm::agree(comm, [&] {
+      return apply(experience, make_ladder(report.facts, options.forced, script.longest_restart),
+                   options.forced, script.longest_restart);
+    });
+  }
+  longest_restart = decisions.script().longest_restart;
+  for (const Rung& rung : decisions.script().ladder) arms.push_back({rung});
 }
 
 double SolveState::agree_on_time() const {
@@ -69,8 +82,7 @@ bool SolveState::converged() const {
 
 int SolveState::iterations_left() const {
   constexpr std::int64_t no_limit = std::numeric_limits<int>::max();
-  const std::int64_t left =
-      options.max_iterations > 0 ? options.max_iterations - report.iterations : no_limit;
+  const std::int64_t left = most_iterations() > 0 ? most_iterations() - report.iterations : no_limit;
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, no_limit));
 }
 

@@ -73,6 +73,7 @@ class SolveState {
   const SolveHooks& hooks;
   solvers::GlobalSum sum;
   Experience experience;
+  Decisions decisions;
   Budget budget;
   SolveReport report;
   std::vector<Arm> arms;
@@ -86,10 +87,10 @@ class SolveState {
   double residual_norm = 0;
 
  private:
+  void make_choices(const sparse::SplitMatrix& parts);
+  std::int64_t most_iterations() const { return decisions.script().max_iterations; }
   bool wants_stop() const { return interrupted_by_time() || (hooks.wants_stop && hooks.wants_stop()); }
-  bool out_of_iterations() const {
-    return options.max_iterations > 0 && report.iterations >= options.max_iterations;
-  }
+  bool out_of_iterations() const { return most_iterations() > 0 && report.iterations >= most_iterations(); }
 
   Stopwatch watch_;
   bool stopped_ = false;
