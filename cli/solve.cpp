@@ -252,9 +252,8 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
     options.replay = replay.script;
     options.rtol = system.rtol = replay.rtol;
   }
-  SolveKnowledge knowledge(
-      comm, options.replay ? "none" : arguments.knowledge, problem.fingerprint, problem.source.name,
-      {world.rank() == 0 ? tuning::machine_name() : "", world.size(), threads, arguments.rtol});
+  SolveKnowledge knowledge(comm, options.replay ? "none" : arguments.knowledge, problem.fingerprint,
+                           problem.source.name, {"", world.size(), threads, arguments.rtol});
   if (knowledge.in_use() && !resumed)
     options.recall = [&](const tuning::MatrixFacts& facts) { return knowledge.recall(facts); };
   std::optional<CheckpointWriter> checkpoints;

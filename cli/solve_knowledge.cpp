@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/comm/environment.hpp"
 
 namespace ayatori::cli {
 
@@ -16,6 +17,7 @@ SolveKnowledge::SolveKnowledge(comm::Comm comm, const std::string& word, sparse:
   base_.emplace(folder);
   comm::agree(comm_, [&] {
     if (comm_.rank() != 0) return;
+    situation_.machine = fmt::format("{}, {}", tuning::machine_name(), comm::mpi_version());
     try {
       auto content = base_->read();
       lessons_ = std::move(content.lessons);

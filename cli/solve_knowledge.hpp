@@ -14,7 +14,8 @@ namespace ayatori::cli {
 class SolveKnowledge {
  public:
   /// Collective. `word`: a folder, "none", or "auto" (tuning::default_knowledge_folder()). Rank 0 reads. A
-  /// folder that cannot be read counts as an empty one, and that is noted.
+  /// folder that cannot be read counts as an empty one, and that is noted. The machine of the situation is
+  /// found here: processor and MPI.
   SolveKnowledge(comm::Comm comm, const std::string& word, sparse::Fingerprint matrix, std::string source,
                  tuning::Situation situation);
 

@@ -4,60 +4,12 @@
 
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "ayatori/base/error.hpp"
-#include "test_matrices.hpp"
+#include "solved.hpp"
 
 namespace ayatori::tuning {
 namespace {
-
-using sparse::TestMatrix;
-
-const comm::Comm& world() {
-  static const comm::Comm comm = comm::Comm::world();
-  return comm;
-}
-
-/// A system of a small matrix, spread; and what solve() made of it.
-struct Solved {
-  std::shared_ptr<const sparse::SplitMatrix> parts;
-  Array<double> b;
-  Array<double> x;
-  SolveReport report;
-
-  Solved(const TestMatrix& matrix, double b_scale = 1, const SolveOptions& options = {},
-         const SolveHooks& hooks = {})
-      : parts(
-            std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), matrix.distribute(world())))),
-        b(sparse::piece(sparse::test_vector(matrix.n, 77), parts->partition.range(world().rank()))),
-        x(b.size(), 0.0) {
-    for (double& value : b) value *= b_scale;
-    report = solve(world(), parts, b, x, options, hooks);
-  }
-
-  /// ||b - A x|| / ||b|| by code of the test's own.
-  double residual(const TestMatrix& matrix) const {
-    const auto all_x = world().allgatherv(std::span<const double>(x)).values;
-    const auto all_b = world().allgatherv(std::span<const double>(b)).values;
-    const auto ax = matrix.multiply(all_x);
-    double squares = 0;
-    double b_squares = 0;
-    double largest = 0;
-    for (const double value : all_b) largest = std::max(largest, std::abs(value));
-    for (std::int64_t i = 0; i < matrix.n; ++i) {
-      squares += std::pow((all_b[i] - ax[i]) / largest, 2);
-      b_squares += std::pow(all_b[i] / largest, 2);
-    }
-    return std::sqrt(squares / b_squares);
-  }
-};
-
-void expect_solved(const TestMatrix& matrix, const Solved& solved) {
-  EXPECT_TRUE(solved.report.converged());
-  EXPECT_LE(solved.report.relative_residual, 1e-8);
-  EXPECT_NEAR(solved.residual(matrix), solved.report.relative_residual, 1e-10);
-}
 
 TestMatrix indefinite_matrix(std::int64_t n) {
   auto matrix = sparse::tridiagonal_matrix(n);
@@ -175,23 +127,6 @@ TEST(Solve, EscalatesFromCgOnAMatrixThatOnlyLooksDefinite) {
   EXPECT_TRUE(
       std::any_of(events.begin(), events.end(), [](const Event& e) { return e.kind == "breakdown"; }));
 }
-
-/// Diffusion on a square of n x n points, a hundred times stronger in one direction: CG needs many
-/// iterations, with ILU(0) few.
-TestMatrix anisotropic_matrix(std::int64_t n) {
-  TestMatrix matrix{"anisotropic", n * n, {}};
-  for (std::int64_t i = 0; i < n * n; ++i) {
-    matrix.entries.push_back({i, i, 2.02});
-    if (i % n > 0) matrix.entries.push_back({i, i - 1, -0.01});
-    if (i % n < n - 1) matrix.entries.push_back({i, i + 1, -0.01});
-    if (i >= n) matrix.entries.push_back({i, i - n, -1});
-    if (i < n * n - n) matrix.entries.push_back({i, i + n, -1});
-  }
-  return matrix;
-}
-
-/// Seconds of an iteration, by preconditioner.
-using RecordedSeconds = std::map<std::string, double>;
 
 /// A solve by CG on recorded times.
 struct Recorded {
@@ -325,92 +260,6 @@ TEST(Solve, IterationLimitIsKept) {
   const Solved solved(sparse::tridiagonal_matrix(4000), 1, options);
   EXPECT_EQ(solved.report.status, Status::not_converged);
   EXPECT_LE(solved.report.iterations, 5);
-}
-
-/// A solve on a clock that advances by one with every iteration, which is told of snapshots.
-struct Watched {
-  double now = 0;
-  std::vector<double> times;
-  std::vector<double> residuals;  ///< true ones of the snapshots, by code of the test's own
-  std::vector<double> claimed;
-  Solved solved;
-
-  Watched(const TestMatrix& matrix, const SolveOptions& options, double interval)
-      : solved(matrix, 1, options, hooks(matrix, interval)) {}
-
-  SolveHooks hooks(const TestMatrix& matrix, double interval) {
-    SolveHooks hooks;
-    hooks.clock = [this] { return now; };
-    hooks.progress = [this](const Choice&, std::int64_t, double) { now += 1; };
-    if (interval == 0) return hooks;
-    hooks.seconds_between_snapshots = interval;
-    hooks.snapshot = [this, &matrix](const Snapshot& snapshot) {
-      times.push_back(snapshot.seconds);
-      claimed.push_back(snapshot.relative_residual);
-      solved.x.assign(snapshot.x.begin(), snapshot.x.end());
-      residuals.push_back(solved.residual(matrix));
-    };
-    return hooks;
-  }
-};
-
-TEST(Solve, SnapshotsLoseNoMoreThanTheInterval) {
-  const auto matrix = anisotropic_matrix(20);
-  for (const auto& method : solvers::methods()) {
-    for (const char* preconditioner : {"jacobi", "chebyshev"}) {
-      SCOPED_TRACE(std::string(method.name) + " + " + preconditioner);
-      SolveOptions options;
-      options.forced.method = method.name;
-      options.forced.preconditioner = preconditioner;
-      options.forced.kernel = "csr";
-      options.forced.halo = "p2p-irecv-first";
-      options.max_iterations = 1000;
-      if (method.restarts) options.forced.restart = 50;  // so that intervals end inside cycles
-      const Watched without(matrix, options, 0);
-      const Watched with(matrix, options, 7);
-      EXPECT_EQ(without.solved.report.iterations, with.solved.report.iterations)
-          << "snapshots change nothing";
-      EXPECT_EQ(without.solved.x, with.solved.x);
-      ASSERT_GT(with.times.size(), 2U);
-      EXPECT_EQ(with.times.front(), 0);
-      for (std::size_t k = 0; k < with.times.size(); ++k) {
-        EXPECT_NEAR(with.residuals[k], with.claimed[k], 1e-12);
-        if (k > 0) {
-          EXPECT_LE(with.times[k] - with.times[k - 1], 7 + 4);  // an iteration's few reductions later
-          EXPECT_LE(with.claimed[k], with.claimed[k - 1]) << "the best so far";
-        }
-      }
-      EXPECT_LE(with.now - with.times.back(), 7 + 4);
-      EXPECT_LT(with.claimed.back(), 0.5 * with.claimed.front());
-    }
-  }
-}
-
-TEST(Solve, ExperienceComesFirstAndFailuresLast) {
-  const auto matrix = anisotropic_matrix(20);
-  SolveOptions options;
-  options.experience.best = Choice{"gmres", "neumann", 17, "mgs", "csr-unroll4", "allgather"};
-  options.experience.why = "it won";
-  options.experience.failed = {{{"cg", "jacobi", 0, "", "", ""}, "it broke down"}};
-  options.tuning_share = 0;
-  const Solved solved(matrix, 1, options);
-  expect_solved(matrix, solved);
-  EXPECT_EQ(solved.report.why, "it won");
-  EXPECT_EQ(solved.report.choice.preconditioner, "neumann");
-  EXPECT_EQ(solved.report.choice.orthogonalization, "mgs");
-  EXPECT_EQ(solved.report.choice.kernel, "csr-unroll4");
-  if (world().size() > 1) {
-    EXPECT_EQ(solved.report.choice.halo, "allgather");
-  }
-
-  options.experience.best.reset();
-  const Solved warned(matrix, 1, options);
-  expect_solved(matrix, warned);
-  EXPECT_FALSE(same_numerics(warned.report.choice, options.experience.failed[0].choice));
-
-  options.forced.method = "minres";  // what is forced stands above experience
-  options.experience.best = Choice{"gmres", "none", 17, "mgs", "", ""};
-  EXPECT_EQ(Solved(matrix, 1, options).report.choice.method, "minres");
 }
 
 TEST(Solve, BadRightHandSidesAndTolerancesAreErrorsEverywhere) {
