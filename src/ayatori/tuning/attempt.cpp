@@ -62,8 +62,11 @@ void Attempt::set_up() {
   const double limit = state_.clock() + std::min(challenge_.finish, challenge_.allowance);
   if (challenge_.depth > 0 && !state_.decisions.replays())
     options.gives_up = [this, limit] { return state_.clock() > limit; };
-  preconditioner_ =
-      solvers::preconditioner(trial().choice.preconditioner).make(*state_.matrix, state_.sum, options);
+  if (!take_kept_preconditioner()) {
+    preconditioner_ =
+        solvers::preconditioner(trial().choice.preconditioner).make(*state_.matrix, state_.sum, options);
+    made_from_ = state_.matrix;
+  }
   comm::agree(state_.comm, [&] {
     for (auto* vector : {&base_, &right_side_, &correction_, &sum_of_both_})
       vector->resize(state_.residual.size());
@@ -72,6 +75,25 @@ void Attempt::set_up() {
   trial().setup_seconds = watch.seconds();
   state_.report.seconds.setup += watch.seconds();
   for (const std::string& note : preconditioner_.notes) state_.add_event("note", note);
+}
+
+/// One that an earlier solve has left, if it is what this arm wants.
+bool Attempt::take_kept_preconditioner() {
+  if (state_.kept == nullptr || !state_.kept->preconditioner.op || !state_.kept->choice) return false;
+  if (state_.kept->choice->preconditioner != trial().choice.preconditioner) return false;
+  preconditioner_ = std::exchange(state_.kept->preconditioner, {});
+  preconditioner_.notes.clear();
+  made_from_ = state_.kept->made_from;
+  trial().kept_set_up = true;
+  return true;
+}
+
+/// For the next solve, if this arm has finished this one.
+void Attempt::leave_preconditioner() {
+  if (state_.kept == nullptr || trial().outcome != name_of(solvers::Stop::converged)) return;
+  if (!state_.converged()) return;
+  state_.kept->preconditioner = std::move(preconditioner_);
+  state_.kept->made_from = made_from_;
 }
 
 /// Of a solve that is replayed. Throws as the set-up did then.
@@ -91,6 +113,10 @@ void Attempt::pursue() {
     } else {
       while (iterate()) {
       }
+      // What was made from earlier values may be all that is wrong with this arm: it may come again.
+      if (trial().kept_set_up && !state_.converged() && arm().state == Arm::State::finished)
+        arm().state = Arm::State::untried;
+      leave_preconditioner();
     }
   } catch (const Error& error) {
     if (!error.agreed()) throw;

@@ -42,6 +42,8 @@ class Attempt {
                                 std::forward<Decide>(now));
   }
   void set_up();
+  bool take_kept_preconditioner();
+  void leave_preconditioner();
   void pass_over_what_was_given_up();
   void plan_cycle(solvers::Cycle& cycle);
   bool iterate();
@@ -83,6 +85,7 @@ class Attempt {
   int last_challenge_ = 0;  ///< iteration
   bool overtaken_ = false;
   bool behind_ = false;
+  std::shared_ptr<sparse::DistributedMatrix> made_from_;  ///< the preconditioner
   solvers::BuiltPreconditioner preconditioner_;
   std::optional<CycleTuner> cycle_tuner_;
   solvers::Orthogonalize orthogonalize_;

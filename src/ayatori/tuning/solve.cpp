@@ -43,6 +43,14 @@ void start_from(SolveState& state) {
 /// Collective. The matrix with the kernel and halo strategy that the pattern suggests.
 void build_product(SolveState& state) {
   ProductPlan plan;
+  if (state.kept != nullptr && state.kept->matrix) {
+    state.matrix = state.kept->matrix;
+    plan.first = state.matrix->options();
+    state.product_tuner.emplace(
+        *state.matrix, state.sum, state.budget, [&state] { return state.clock(); }, std::move(plan),
+        &state.decisions);
+    return;
+  }
   {
     const ScopedTimer timer(state.report.seconds.tuning);
     plan =
@@ -54,7 +62,8 @@ void build_product(SolveState& state) {
   while (!state.matrix) {
     try {
       const double start = state.clock();
-      state.matrix.emplace(state.comm, state.system->parts(), plan.first);
+      state.matrix =
+          std::make_shared<sparse::DistributedMatrix>(state.comm, state.system->parts(), plan.first);
       plan.build_seconds = state.comm.allreduce(state.clock() - start, comm::ReduceOp::max);
     } catch (const Error& error) {
       if (!error.agreed() || !take_next_kernel(plan, error.what())) throw;
@@ -165,6 +174,15 @@ ProductSpeed product_speed(const SolveState& state) {
   return speed;
 }
 
+/// What the next solve of this matrix can use.
+void leave_set_ups(SolveState& state) {
+  state.matrix->use(state.product_tuner->incumbent());
+  state.matrix->forget_unused();
+  state.kept->facts = state.report.facts;
+  state.kept->matrix = state.matrix;
+  if (state.report.converged() && state.report.iterations > 0) state.kept->choice = state.report.choice;
+}
+
 SolveReport finish(SolveState& state, const Stopwatch& watch) {
   SolveReport& report = state.report;
   verify_what_is_handed_back(state);
@@ -191,6 +209,7 @@ SolveReport finish(SolveState& state, const Stopwatch& watch) {
   report.halo_bytes = state.comm.allreduce(plan.bytes_sent(), comm::ReduceOp::sum);
   report.seconds.total = watch.seconds();
   average_over_ranks(state.comm, report.seconds);
+  if (state.kept != nullptr) leave_set_ups(state);
   report.tuning_seconds = report.seconds.tuning + state.product_tuner->excess_seconds();
   return std::move(report);
 }
@@ -212,7 +231,7 @@ std::string_view name_of(Status status) {
 }
 
 SolveReport solve(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMatrix> parts, ConstVector b,
-                  Vector x, const SolveOptions& options, const SolveHooks& hooks) {
+                  Vector x, const SolveOptions& options, const SolveHooks& hooks, SetUps* kept) {
   comm::agree(comm, [&] {
     check(options.forced);
     if (!(options.rtol > 0 && options.rtol < 1)) {
@@ -226,7 +245,7 @@ SolveReport solve(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMat
       throw InputError("the right-hand side holds a NaN or an infinity");
   });
   const Stopwatch watch;
-  SolveState state(comm, std::move(parts), b, x, options, hooks);
+  SolveState state(comm, std::move(parts), b, x, options, hooks, kept);
   note_contradictions(state);
   start_from(state);
   build_product(state);

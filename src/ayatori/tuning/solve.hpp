@@ -14,6 +14,7 @@
 #include "ayatori/tuning/experience.hpp"
 #include "ayatori/tuning/facts.hpp"
 #include "ayatori/tuning/script.hpp"
+#include "ayatori/tuning/set_ups.hpp"
 
 namespace ayatori::tuning {
 
@@ -53,6 +54,7 @@ struct Trial {
   double relative_residual = 1;  ///< true, of the best x when the trial ended
   double setup_seconds = 0;
   double solve_seconds = 0;
+  bool kept_set_up = false;  ///< the preconditioner was made for an earlier solve
 };
 
 /// What a product with the matrix moves and takes, against what the machine's memory allows.
@@ -128,9 +130,10 @@ struct SolveHooks {
 
 /// Collective. Solves A x = b and proves it. x holds a starting guess (zeros will do), and at the end the
 /// best x found, whatever the status: a result is called converged only if its true residual meets the
-/// tolerance. Throws InputError (agreed) for contradictory options or a right-hand side that is not finite.
+/// tolerance. `kept`: what an earlier solve has left, used and brought up to date; see Solver. Throws
+/// InputError (agreed) for contradictory options or a right-hand side that is not finite.
 SolveReport solve(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMatrix> parts,
                   solvers::ConstVector b, solvers::Vector x, const SolveOptions& options,
-                  const SolveHooks& hooks = {});
+                  const SolveHooks& hooks = {}, SetUps* kept = nullptr);
 
 }  // namespace ayatori::tuning

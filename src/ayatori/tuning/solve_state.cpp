@@ -28,16 +28,17 @@ int find_longest_restart(const comm::Comm& comm, const sparse::SplitMatrix& part
 
 SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const sparse::SplitMatrix> parts,
                        solvers::ConstVector b, solvers::Vector best, const SolveOptions& solve_options,
-                       const SolveHooks& solve_hooks)
+                       const SolveHooks& solve_hooks, SetUps* set_ups)
     : comm(communicator),
       options(solve_options),
       hooks(solve_hooks),
+      kept(set_ups),
       sum(
           communicator, [this] { return wants_stop(); }, [this] { return clock(); }),
       budget(solve_options.tuning_share),
       x(best) {
   const ScopedTimer timer(report.seconds.tuning);
-  report.facts = examine(comm, *parts);
+  report.facts = kept != nullptr && kept->facts ? *kept->facts : examine(comm, *parts);
   make_choices(*parts);
   system.emplace(sum, std::move(parts), b, report.facts.looks_negative_definite());
   comm::agree(comm, [&] {

@@ -36,7 +36,7 @@ class SolveState {
   /// Collective.
   SolveState(const comm::Comm& communicator, std::shared_ptr<const sparse::SplitMatrix> parts,
              solvers::ConstVector b, solvers::Vector best, const SolveOptions& solve_options,
-             const SolveHooks& solve_hooks);
+             const SolveHooks& solve_hooks, SetUps* set_ups = nullptr);
 
   double clock() const { return hooks.clock ? hooks.clock() : watch_.seconds(); }
   /// Collective: the time on which the ranks agree, as of now.
@@ -71,6 +71,7 @@ class SolveState {
   const comm::Comm& comm;
   const SolveOptions& options;
   const SolveHooks& hooks;
+  SetUps* kept;  ///< of earlier solves, or nullptr
   solvers::GlobalSum sum;
   Experience experience;
   Decisions decisions;
@@ -78,7 +79,7 @@ class SolveState {
   SolveReport report;
   std::vector<Arm> arms;
   std::optional<ScaledSystem> system;
-  std::optional<sparse::DistributedMatrix> matrix;
+  std::shared_ptr<sparse::DistributedMatrix> matrix;
   std::optional<ProductTuner> product_tuner;
   int longest_restart = 0;
 
