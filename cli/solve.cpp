@@ -1,15 +1,17 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
-#include "ayatori/tuning/solve.hpp"
+#include "ayatori/tuning/solver.hpp"
 #include "cli/command.hpp"
 #include "cli/hold_signals.hpp"
 #include "cli/machine_profile.hpp"
@@ -30,7 +32,7 @@ namespace {
 /// The command line of `ayatori solve`, as typed.
 struct Arguments {
   std::string matrix;
-  std::string rhs = "ones";
+  std::vector<std::string> rhs{"ones"};
   std::string output;
   std::string json;
   std::string method = "auto";
@@ -111,6 +113,25 @@ bool same_file(const std::string& a, const std::string& b) {
   return std::filesystem::weakly_canonical(a, error) == std::filesystem::weakly_canonical(b, error);
 }
 
+/// Where the x of right-hand side `k`, from 0, of several goes: x.mtx becomes x.1.mtx, x.2.mtx, ...
+std::string output_of(const Arguments& arguments, std::size_t k) {
+  std::string path = arguments.output;
+  if (path.empty() || arguments.rhs.size() == 1) return path;
+  const auto slash = path.rfind('/');
+  const auto dot = path.find('.', slash == std::string::npos ? 0 : slash + 1);
+  return path.insert(dot == std::string::npos ? path.size() : dot, fmt::format(".{}", k + 1));
+}
+
+/// Throws InputError for what is meant for one right-hand side only.
+void check_sequence(const Arguments& arguments) {
+  if (arguments.rhs.size() == 1) return;
+  for (const auto& [option, value] :
+       {std::pair("--checkpoint", arguments.checkpoint), std::pair("--resume", arguments.resume),
+        std::pair("--replay", arguments.replay)}) {
+    if (!value.empty()) throw InputError(fmt::format("{} is for a solve with one right-hand side", option));
+  }
+}
+
 /// A result that cannot be written is found out now, not after hours of solving. Called on rank 0.
 void check_outputs(const Arguments& arguments) {
   if (arguments.every && arguments.checkpoint.empty())
@@ -119,7 +140,9 @@ void check_outputs(const Arguments& arguments) {
     throw InputError(fmt::format("--every {}: not a number of seconds", *arguments.every));
   for (const std::string& result : {arguments.output, arguments.json, arguments.checkpoint}) {
     if (result.empty()) continue;
-    for (const std::string& input : {arguments.matrix, arguments.rhs}) {
+    std::vector<std::string> inputs = arguments.rhs;
+    inputs.push_back(arguments.matrix);
+    for (const std::string& input : inputs) {
       if (same_file(result, input))
         throw InputError(fmt::format("{}: is an input and cannot be written to", result));
     }
@@ -187,7 +210,7 @@ void write_results(const comm::Comm& comm, const Arguments& arguments, const Pro
   };
   try {
     if (!arguments.output.empty()) {
-      io::save_vector(comm, arguments.output, problem.to_file(comm, std::move(x)), problem.file_rows);
+      io::save_vector(comm, run.output, problem.to_file(comm, std::move(x)), problem.file_rows);
     }
   } catch (const Error& error) {
     run.output.clear();
@@ -197,8 +220,35 @@ void write_results(const comm::Comm& comm, const Arguments& arguments, const Pro
   write_report();
 }
 
-int exit_status(const tuning::SolveReport& report) {
-  return report.converged() ? 0 : 1;
+/// Collective. Solves for all right-hand sides but the last; a line for each.
+std::vector<EarlierSolve> solve_earlier(const comm::Comm& comm, const Arguments& arguments,
+                                        const Problem& problem, tuning::Solver& solver,
+                                        const tuning::SolveHooks& solve_hooks,
+                                        const std::function<void(const tuning::SolveReport&)>& learn) {
+  std::vector<EarlierSolve> solves;
+  for (std::size_t k = 0; k + 1 < arguments.rhs.size(); ++k) {
+    const auto rhs = make_right_hand_side(comm, problem, arguments.rhs[k]);
+    Array<double> x(rhs.b.size(), 0.0);
+    const auto report = solver.solve(rhs.b, x, solve_hooks);
+    learn(report);
+    const std::string output = output_of(arguments, k);
+    if (!output.empty()) {
+      const HoldSignals hold(comm);
+      io::save_vector(comm, output, problem.to_file(comm, std::move(x)), problem.file_rows);
+    }
+    solves.push_back({arguments.rhs[k], std::string(name_of(report.status)), report.converged(),
+                      report.relative_residual, report.iterations, report.seconds.total, report.seconds.setup,
+                      output});
+    const bool stopped =
+        report.status == tuning::Status::interrupted || report.status == tuning::Status::time_limit;
+    if (stopped) break;
+  }
+  return solves;
+}
+
+int exit_status(const SolveRun& run) {
+  const bool all = std::ranges::all_of(run.earlier, &EarlierSolve::converged);
+  return all && run.report.converged() ? 0 : 1;
 }
 
 int run_solve(const comm::Comm& world, const Arguments& arguments) {
@@ -207,6 +257,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   const auto kind = comm::agree(world, [&] {
     check(options.forced);
     check_replay(arguments);
+    check_sequence(arguments);
     if (world.rank() == 0) {
       check_outputs(arguments);
       check_placement(arguments.placement, arguments.network);
@@ -237,7 +288,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
       return placement->moves ? std::optional(placement->order.rank_of_part) : std::nullopt;
     };
   const auto problem = load_problem(comm, arguments.matrix, kind, order_parts);
-  const auto rhs = make_right_hand_side(comm, problem, arguments.rhs);
+  const auto rhs = make_right_hand_side(comm, problem, arguments.rhs.back());
   const double read_seconds = total.seconds() - before_reading;
 
   SystemIdentity system{
@@ -273,8 +324,15 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
     };
     solve_hooks.seconds_between_snapshots = arguments.every.value_or(solve_hooks.seconds_between_snapshots);
   }
+  tuning::Solver solver(comm, problem.parts, options);
+  const auto learn = [&](const tuning::SolveReport& report) {
+    if (knowledge.in_use() && !resumed && world.rank() == 0) knowledge.store(report, options.forced);
+  };
+  auto earlier = solve_earlier(comm, arguments, problem, solver, solve_hooks, learn);
   Array<double> x = resumed ? resumed->x : Array<double>(rhs.b.size(), 0.0);
-  SolveRun run{.report = tuning::solve(comm, problem.parts, rhs.b, x, options, solve_hooks),
+  SolveRun run{.report = solver.solve(rhs.b, x, solve_hooks),
+               .earlier = std::move(earlier),
+               .reuse = solver.reuse(),
                .source = problem.source,
                .rtol = options.rtol,
                .ranks = world.size(),
@@ -290,13 +348,13 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
                .experience = {},
                .resumed = resumed ? to_json(*resumed) : nullptr,
                .checkpoint = checkpoints ? to_json(*checkpoints) : nullptr,
-               .rhs = arguments.rhs,
+               .rhs = arguments.rhs.back(),
                .read_seconds = read_seconds,
                .total_seconds = 0,
                .true_error = {},
-               .output = arguments.output};
+               .output = output_of(arguments, arguments.rhs.size() - 1)};
   line.clear();
-  if (knowledge.in_use() && !resumed && world.rank() == 0) knowledge.store(run.report, options.forced);
+  learn(run.report);
   run.knowledge = knowledge.to_json();
   run.replay = replay_json(run.report.script, system);
   run.experience = knowledge.summary();
@@ -307,7 +365,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   if (tables.scheduled) run.collectives = {tables.files, tables.scheduled->calls(), tables.scheduled->uses()};
   write_results(comm, arguments, problem, std::move(x), run, total);
   if (speaks) fmt::print(stderr, "{}{}", summary(run), arguments.explain ? explanation(run) : "");
-  return exit_status(run.report);
+  return exit_status(run);
 }
 
 }  // namespace
@@ -316,8 +374,12 @@ void add_solve(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* solve = app.add_subcommand("solve", "Solve a sparse system A x = b, verified");
   solve->add_option("matrix", arguments->matrix, "Matrix file or generator spec")->required();
-  solve->add_option("--rhs", arguments->rhs, "b: a file, ones, random:SEED, or solution-random:SEED")
-      ->capture_default_str();
+  solve
+      ->add_option(
+          "--rhs", arguments->rhs,
+          "b: a file, ones, random:SEED, or solution-random:SEED; several one after the other, which "
+          "share set-ups [ones]")
+      ->allow_extra_args(false);
   solve->add_option("-o,--output", arguments->output, "Write x here (.mtx, .mtx.gz, .petsc)");
   solve->add_option("--json", arguments->json, "Write the result here (schema ayatori.solve/1)");
   solve

@@ -132,6 +132,25 @@ nlohmann::ordered_json collectives_json(const CollectiveCalls& collectives) {
   return json;
 }
 
+nlohmann::ordered_json sequence_json(const SolveRun& run) {
+  if (run.earlier.empty()) return nullptr;
+  nlohmann::ordered_json json{{"solves", run.reuse.solves},
+                              {"set_ups", run.reuse.set_ups},
+                              {"set_up_seconds", run.reuse.set_up_seconds},
+                              {"extra_seconds", run.reuse.extra_seconds},
+                              {"break_even_solves", run.reuse.break_even},
+                              {"earlier", nlohmann::ordered_json::array()}};
+  for (const auto& solve : run.earlier)
+    json["earlier"].push_back({{"rhs", solve.rhs},
+                               {"status", solve.status},
+                               {"converged", solve.converged},
+                               {"relative_residual", solve.relative_residual},
+                               {"iterations", solve.iterations},
+                               {"seconds", {{"total", solve.seconds}, {"setup", solve.setup_seconds}}},
+                               {"output", solve.output}});
+  return json;
+}
+
 }  // namespace
 
 std::string summary(const SolveRun& run) {
@@ -154,6 +173,11 @@ std::string summary(const SolveRun& run) {
     text += fmt::format("resumed    {}: {} iterations and {:.3f} s before, {:.2e} reached\n",
                         run.resumed["file"].get<std::string>(), run.resumed["iterations"].get<std::int64_t>(),
                         run.resumed["seconds"].get<double>(), run.resumed["relative_residual"].get<double>());
+  for (const auto& solve : run.earlier)
+    text += fmt::format("before     {}: {} at {:.2e}, {} iterations, {:.3f} s (set-up {:.3f})\n", solve.rhs,
+                        solve.status, solve.relative_residual, solve.iterations, solve.seconds,
+                        solve.setup_seconds);
+  if (!run.earlier.empty()) text += fmt::format("sequence   {}\n", describe(run.reuse));
   text += fmt::format("choice     {}; {}\n", describe(report.choice),
                       implementation_words(report.choice, run.ranks));
   text += fmt::format("because    {}\n", report.why);
@@ -224,6 +248,7 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
   json["matrix"]["source"] = run.source.name;
   json["matrix"]["format"] = run.source.format;
   json["rhs"] = run.rhs;
+  json["sequence"] = sequence_json(run);
   json["rtol"] = run.rtol;
   json["ranks"] = run.ranks;
   json["threads"] = run.threads;

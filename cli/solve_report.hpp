@@ -11,7 +11,7 @@
 #include "ayatori/collectives/scheduled_collectives.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/machine/profile.hpp"
-#include "ayatori/tuning/solve.hpp"
+#include "ayatori/tuning/solver.hpp"
 #include "cli/solve_placement.hpp"
 
 namespace ayatori::cli {
@@ -23,9 +23,23 @@ struct CollectiveCalls {
   std::vector<collectives::ScheduleUse> schedules;       ///< those among the calls that went by one
 };
 
+/// A solve of a sequence before its last.
+struct EarlierSolve {
+  std::string rhs;
+  std::string status;
+  bool converged;
+  double relative_residual;  ///< true
+  std::int64_t iterations;
+  double seconds;
+  double setup_seconds;
+  std::string output;  ///< where x was written; empty if nowhere
+};
+
 /// A finished solve with what only the command line knows about it.
 struct SolveRun {
   tuning::SolveReport report;
+  std::vector<EarlierSolve> earlier;  ///< with the other right-hand sides
+  tuning::Reuse reuse;
   io::SourceFacts source;
   double rtol = 0;
   int ranks = 1;

@@ -74,7 +74,7 @@ TEST(Solve, NegativeDefiniteSuitsEveryMethod) {
 
 TEST(Solve, AForcedMethodThatDoesNotSuitIsNoted) {
   SolveOptions options;
-  options.forced.method = "cg";
+  options.forced = {.method = "cg"};
   options.max_iterations = 100;
   const Solved solved(sparse::random_matrix(100, 5, 6), 1, options);
   ASSERT_FALSE(solved.report.events.empty());
@@ -118,7 +118,7 @@ TEST(Solve, EscalatesFromCgOnAMatrixThatOnlyLooksDefinite) {
     if (i % 2 == 1) matrix.entries.push_back({i, i - 1, 3});
   }
   SolveOptions options;
-  options.forced.preconditioner = "none";
+  options.forced = {.preconditioner = "none"};
   const Solved solved(matrix, 1, options);
   expect_solved(matrix, solved);
   EXPECT_EQ(solved.report.trials.front().choice.method, "cg");
@@ -139,7 +139,7 @@ struct Recorded {
 
   static SolveOptions options() {
     SolveOptions options;
-    options.forced.method = "cg";
+    options.forced = {.method = "cg"};
     options.forced.excluded = {"none", "neumann", "block-jacobi"};
     options.tuning_share = 0.3;  // of the few hundred iterations that a small matrix takes
     return options;
@@ -194,7 +194,7 @@ TEST(Solve, SlowChallengersAreDroppedWithinTheBound) {
 
 TEST(Solve, ChallengersCountAgainstTheIterationLimit) {
   SolveOptions options;
-  options.forced.method = "cg";
+  options.forced = {.method = "cg"};
   options.forced.excluded = {"block-ilu0"};  // it is the whole inverse of this matrix
   options.max_iterations = 400;
   double now = 0;
@@ -211,7 +211,7 @@ TEST(Solve, ChallengersCountAgainstTheIterationLimit) {
 TEST(Solve, NothingIsTriedWithoutABudget) {
   const auto matrix = sparse::tridiagonal_matrix(400);
   SolveOptions options;
-  options.forced.preconditioner = "none";
+  options.forced = {.preconditioner = "none"};
   options.tuning_share = 0;
   const Solved solved(matrix, 1, options);
   expect_solved(matrix, solved);
@@ -237,7 +237,7 @@ TEST(Solve, OneRanksWishStopsAllWithTheBestSoFar) {
   hooks.wants_stop = [&] { return world().rank() == world().size() - 1 && ++polls > 12; };
   const auto matrix = sparse::tridiagonal_matrix(4000);
   SolveOptions options;
-  options.forced.preconditioner = "none";
+  options.forced = {.preconditioner = "none"};
   const Solved solved(matrix, 1, options, hooks);
   EXPECT_EQ(solved.report.status, Status::interrupted);
   EXPECT_GT(solved.report.iterations, 0);
@@ -256,7 +256,7 @@ TEST(Solve, TimeLimitStops) {
 TEST(Solve, IterationLimitIsKept) {
   SolveOptions options;
   options.max_iterations = 5;
-  options.forced.preconditioner = "none";
+  options.forced = {.preconditioner = "none"};
   const Solved solved(sparse::tridiagonal_matrix(4000), 1, options);
   EXPECT_EQ(solved.report.status, Status::not_converged);
   EXPECT_LE(solved.report.iterations, 5);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "ayatori/solvers/method.hpp"
@@ -38,7 +39,8 @@ struct Watched {
 };
 
 TEST(Solve, SnapshotsLoseNoMoreThanTheInterval) {
-  const auto matrix = anisotropic_matrix(12);
+  const auto matrix = anisotropic_matrix(16);
+  const double interval = 4;
   for (const auto& method : solvers::methods()) {
     for (const char* preconditioner : {"jacobi", "chebyshev"}) {
       if (preconditioner == std::string("chebyshev") && method.name != "gmres") continue;
@@ -51,7 +53,7 @@ TEST(Solve, SnapshotsLoseNoMoreThanTheInterval) {
       options.max_iterations = 1000;
       if (method.restarts) options.forced.restart = 50;  // so that intervals end inside cycles
       const Watched without(matrix, options, 0);
-      const Watched with(matrix, options, 7);
+      const Watched with(matrix, options, interval);
       EXPECT_EQ(without.solved.report.iterations, with.solved.report.iterations)
           << "snapshots change nothing";
       EXPECT_EQ(without.solved.x, with.solved.x);
@@ -60,11 +62,11 @@ TEST(Solve, SnapshotsLoseNoMoreThanTheInterval) {
       for (std::size_t k = 0; k < with.times.size(); ++k) {
         EXPECT_NEAR(with.residuals[k], with.claimed[k], 1e-12);
         if (k > 0) {
-          EXPECT_LE(with.times[k] - with.times[k - 1], 7 + 4);  // an iteration's few reductions later
+          EXPECT_LE(with.times[k] - with.times[k - 1], interval + 4);  // an iteration's few reductions later
           EXPECT_LE(with.claimed[k], with.claimed[k - 1]) << "the best so far";
         }
       }
-      EXPECT_LE(with.now - with.times.back(), 7 + 4);
+      EXPECT_LE(with.now - with.times.back(), interval + 4);
       EXPECT_LT(with.claimed.back(), with.claimed.front());
     }
   }
@@ -95,6 +97,52 @@ TEST(Solve, ExperienceComesFirstAndFailuresLast) {
   options.forced.method = "minres";  // what is forced stands above experience
   options.experience.best = Choice{"gmres", "none", 17, "mgs", "", ""};
   EXPECT_EQ(Solved(matrix, 1, options).report.choice.method, "minres");
+}
+
+/// Iterations, each a product, of the arms that lost, and of all others.
+struct Products {
+  double lost = 0;
+  double longest_lost = 0;
+  double won = 0;
+
+  explicit Products(const SolveReport& report) {
+    for (const Trial& trial : report.trials) {
+      const bool is_lost = trial.outcome == "outpaced" || trial.outcome == "given up";
+      (is_lost ? lost : won) += trial.iterations;
+      if (is_lost) longest_lost = std::max(longest_lost, static_cast<double>(trial.iterations));
+    }
+  }
+};
+
+TEST(Solve, LostTrialsCostNoMoreProductsThanTheBound) {
+  const auto matrix = anisotropic_matrix(60);
+  bool any = false;
+  for (const double share : {0.03, 0.1, 0.3}) {
+    SCOPED_TRACE(share);
+    SolveOptions options;
+    options.tuning_share = share;
+    options.forced.excluded = {"block-ilu0"};  // would win
+    const Watched watched(matrix, options, 0);
+    expect_solved(matrix, watched.solved);
+    const Products products(watched.solved.report);
+    // A trial begins only if its price fits in the share of the time so far and of twice as much to come; the
+    // last one may take longer than its price.
+    EXPECT_LE(products.lost - products.longest_lost, 3 * share * products.won);
+    any = any || products.lost > 0;
+  }
+  EXPECT_TRUE(any) << "nothing was tried: this test shows nothing";
+}
+
+TEST(Solve, AFamiliarMatrixIsNotExploredAgain) {
+  const auto matrix = anisotropic_matrix(60);
+  SolveOptions options;
+  options.tuning_share = 0.3;
+  options.forced.excluded = {"block-ilu0"};
+  options.experience.best = Choice{"cg", "jacobi", 0, "", "", ""};
+  options.experience.familiar = true;
+  const Watched watched(matrix, options, 0);
+  expect_solved(matrix, watched.solved);
+  EXPECT_EQ(watched.solved.report.trials.size(), 1U);
 }
 
 /// A solve on a clock of its own kind, and the replay of its script on another.
