@@ -20,7 +20,7 @@ import tempfile
 import virtual_cluster
 
 FIXED = ["--method", "cg", "--preconditioner", "jacobi", "--kernel", "csr", "--halo", "p2p-irecv-first", "--tuning-share",
-         "0", "--rtol", "1e-14", "-q"]
+         "0", "--rtol", "1e-14", "--knowledge", "none", "-q"]
 DEALT_ROUND = ["--map-by", "node"]
 CASES = {"rows, ranks dealt round": (DEALT_ROUND, "contiguous"), "METIS, ranks dealt round": (DEALT_ROUND, "graph"),
          "METIS, ranks in order": ([], "graph")}

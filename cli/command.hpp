@@ -22,5 +22,6 @@ void add_collectives(CLI::App& app, Run& run);
 void add_map(CLI::App& app, Run& run);
 void add_predict(CLI::App& app, Run& run);
 void add_eigen(CLI::App& app, Run& run);
+void add_knowledge(CLI::App& app, Run& run);
 
 }  // namespace ayatori::cli

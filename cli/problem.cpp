@@ -55,6 +55,7 @@ Problem load_problem(const comm::Comm& comm, const std::string& source, Partitio
 
 Problem spread_problem(const comm::Comm& comm, io::LoadedMatrix loaded, PartitionKind kind,
                        const OrderParts& order_parts) {
+  const auto fingerprint = sparse::fingerprint(comm, loaded.block);
   auto file_rows = sparse::balance_nonzeros(comm, loaded.block);
   if (comm.size() > 1) loaded.block = sparse::redistribute(comm, loaded.block, file_rows);
   std::optional<sparse::Permutation> permutation;
@@ -74,7 +75,8 @@ Problem spread_problem(const comm::Comm& comm, io::LoadedMatrix loaded, Partitio
     loaded.block = sparse::permute(comm, loaded.block, move);
     parts = std::make_shared<const sparse::SplitMatrix>(sparse::split(comm, loaded.block));
   }
-  return {std::move(loaded.facts), std::move(parts), std::move(file_rows), std::move(permutation)};
+  return {std::move(loaded.facts), fingerprint, std::move(parts), std::move(file_rows),
+          std::move(permutation)};
 }
 
 RightHandSide make_right_hand_side(const comm::Comm& comm, const Problem& problem, const std::string& spec) {

@@ -10,6 +10,7 @@
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
+#include "ayatori/sparse/fingerprint.hpp"
 #include "ayatori/sparse/graph_partition.hpp"
 
 namespace ayatori::cli {
@@ -26,6 +27,7 @@ PartitionKind partition_kind(const std::string& word);
 /// The matrix as it is solved, and the way between the numbering of the files and that of the solver.
 struct Problem {
   io::SourceFacts source;
+  sparse::Fingerprint fingerprint;  ///< in the numbering of the file
   std::shared_ptr<const sparse::SplitMatrix> parts;
   sparse::RowPartition file_rows;                  ///< how vectors of the file's numbering are spread
   std::optional<sparse::Permutation> permutation;  ///< from the file's numbering to the solver's

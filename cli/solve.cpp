@@ -1,22 +1,27 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
-#include "ayatori/tuning/solve.hpp"
+#include "ayatori/tuning/solver.hpp"
 #include "cli/command.hpp"
 #include "cli/hold_signals.hpp"
 #include "cli/machine_profile.hpp"
 #include "cli/problem.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/schedule_tables.hpp"
+#include "cli/solve_checkpoint.hpp"
+#include "cli/solve_knowledge.hpp"
 #include "cli/solve_placement.hpp"
+#include "cli/solve_replay.hpp"
 #include "cli/solve_report.hpp"
 #include "cli/stop_signal.hpp"
 
@@ -27,7 +32,7 @@ namespace {
 /// The command line of `ayatori solve`, as typed.
 struct Arguments {
   std::string matrix;
-  std::string rhs = "ones";
+  std::vector<std::string> rhs{"ones"};
   std::string output;
   std::string json;
   std::string method = "auto";
@@ -42,6 +47,11 @@ struct Arguments {
   std::string network = "auto";
   std::string profile = "auto";
   std::string collectives = "auto";
+  std::string knowledge = "auto";
+  std::string replay;
+  std::string checkpoint;
+  std::string resume;
+  std::optional<double> every;
   std::vector<std::string> excluded;
   double tuning_share = tuning::SolveOptions().tuning_share;
   double rtol = 1e-8;
@@ -102,21 +112,65 @@ tuning::SolveOptions solve_options(const Arguments& arguments) {
           .preconditioner = arguments.of_preconditioner};
 }
 
+/// Throws InputError for options that contradict --replay.
+void check_replay(const Arguments& arguments) {
+  if (arguments.replay.empty()) return;
+  const Arguments usual;
+  const bool chooses = arguments.method != usual.method || arguments.preconditioner != usual.preconditioner ||
+                       arguments.restart != usual.restart || arguments.kernel != usual.kernel ||
+                       arguments.orthogonalization != usual.orthogonalization ||
+                       arguments.halo != usual.halo || arguments.max_iterations != usual.max_iterations ||
+                       arguments.rtol != usual.rtol || !arguments.excluded.empty() ||
+                       !arguments.resume.empty();
+  if (chooses)
+    throw InputError(
+        "--replay repeats a solve: what was chosen, the tolerance and the limits are those of then");
+}
+
 /// Whether two paths name the same file, also where it does not exist yet.
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code error;
   return std::filesystem::weakly_canonical(a, error) == std::filesystem::weakly_canonical(b, error);
 }
 
+/// Where the x of right-hand side `k`, from 0, of several goes: x.mtx becomes x.1.mtx, x.2.mtx, ...
+std::string output_of(const Arguments& arguments, std::size_t k) {
+  std::string path = arguments.output;
+  if (path.empty() || arguments.rhs.size() == 1) return path;
+  const auto slash = path.rfind('/');
+  const auto dot = path.find('.', slash == std::string::npos ? 0 : slash + 1);
+  return path.insert(dot == std::string::npos ? path.size() : dot, fmt::format(".{}", k + 1));
+}
+
+/// Throws InputError for what is meant for one right-hand side only.
+void check_sequence(const Arguments& arguments) {
+  if (arguments.rhs.size() == 1) return;
+  for (const auto& [option, value] :
+       {std::pair("--checkpoint", arguments.checkpoint), std::pair("--resume", arguments.resume),
+        std::pair("--replay", arguments.replay)}) {
+    if (!value.empty()) throw InputError(fmt::format("{} is for a solve with one right-hand side", option));
+  }
+}
+
 /// A result that cannot be written is found out now, not after hours of solving. Called on rank 0.
 void check_outputs(const Arguments& arguments) {
-  for (const std::string& result : {arguments.output, arguments.json}) {
+  if (arguments.every && arguments.checkpoint.empty())
+    throw InputError("--every says how often a checkpoint is written: name its file with --checkpoint");
+  if (arguments.every && !(*arguments.every >= 0))  // a NaN passes every comparison of the parser
+    throw InputError(fmt::format("--every {}: not a number of seconds", *arguments.every));
+  for (const std::string& result : {arguments.output, arguments.json, arguments.checkpoint}) {
     if (result.empty()) continue;
-    for (const std::string& input : {arguments.matrix, arguments.rhs}) {
+    std::vector<std::string> inputs = arguments.rhs;
+    inputs.push_back(arguments.matrix);
+    for (const std::string& input : inputs) {
       if (same_file(result, input))
         throw InputError(fmt::format("{}: is an input and cannot be written to", result));
     }
     const TemporaryFile can_be_created(result);
+  }
+  for (const std::string& result : {arguments.output, arguments.json}) {
+    if (!arguments.checkpoint.empty() && same_file(arguments.checkpoint, result))
+      throw InputError(fmt::format("{}: the checkpoint and a result name the same file", result));
   }
   if (arguments.output.empty()) return;
   io::check_output_format(arguments.output);
@@ -148,6 +202,21 @@ tuning::SolveHooks hooks(const StopSignal& stop, ProgressLine& line, bool speaks
           .wants_stop = [&stop] { return stop.received(); }};
 }
 
+/// Collective. What --resume names. The file that this solve writes itself may be missing: then nobody has
+/// written it yet.
+std::optional<Resumed> find_resumed(const comm::Comm& comm, const Arguments& arguments,
+                                    const Problem& problem, const SystemIdentity& system) {
+  if (arguments.resume.empty()) return std::nullopt;
+  const bool is_missing = comm::agree(comm, [&] {
+    std::error_code error;
+    return comm.rank() == 0 && !arguments.checkpoint.empty() &&
+           same_file(arguments.resume, arguments.checkpoint) &&
+           !std::filesystem::exists(arguments.resume, error);
+  });
+  if (comm.any(is_missing)) return std::nullopt;
+  return resume(comm, arguments.resume, problem, system);
+}
+
 /// Collective. Writes x and the report; the report also where x cannot be written.
 void write_results(const comm::Comm& comm, const Arguments& arguments, const Problem& problem,
                    Array<double> x, SolveRun& run, const Stopwatch& total) {
@@ -161,7 +230,7 @@ void write_results(const comm::Comm& comm, const Arguments& arguments, const Pro
   };
   try {
     if (!arguments.output.empty()) {
-      io::save_vector(comm, arguments.output, problem.to_file(comm, std::move(x)), problem.file_rows);
+      io::save_vector(comm, run.output, problem.to_file(comm, std::move(x)), problem.file_rows);
     }
   } catch (const Error& error) {
     run.output.clear();
@@ -171,8 +240,35 @@ void write_results(const comm::Comm& comm, const Arguments& arguments, const Pro
   write_report();
 }
 
-int exit_status(const tuning::SolveReport& report) {
-  return report.converged() ? 0 : 1;
+/// Collective. Solves for all right-hand sides but the last; a line for each.
+std::vector<EarlierSolve> solve_earlier(const comm::Comm& comm, const Arguments& arguments,
+                                        const Problem& problem, tuning::Solver& solver,
+                                        const tuning::SolveHooks& solve_hooks,
+                                        const std::function<void(const tuning::SolveReport&)>& learn) {
+  std::vector<EarlierSolve> solves;
+  for (std::size_t k = 0; k + 1 < arguments.rhs.size(); ++k) {
+    const auto rhs = make_right_hand_side(comm, problem, arguments.rhs[k]);
+    Array<double> x(rhs.b.size(), 0.0);
+    const auto report = solver.solve(rhs.b, x, solve_hooks);
+    learn(report);
+    const std::string output = output_of(arguments, k);
+    if (!output.empty()) {
+      const HoldSignals hold(comm);
+      io::save_vector(comm, output, problem.to_file(comm, std::move(x)), problem.file_rows);
+    }
+    solves.push_back({arguments.rhs[k], std::string(name_of(report.status)), report.converged(),
+                      report.relative_residual, report.iterations, report.seconds.total, report.seconds.setup,
+                      output});
+    const bool stopped =
+        report.status == tuning::Status::interrupted || report.status == tuning::Status::time_limit;
+    if (stopped) break;
+  }
+  return solves;
+}
+
+int exit_status(const SolveRun& run) {
+  const bool all = std::ranges::all_of(run.earlier, &EarlierSolve::converged);
+  return all && run.report.converged() ? 0 : 1;
 }
 
 int run_solve(const comm::Comm& world, const Arguments& arguments) {
@@ -180,6 +276,8 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   auto options = comm::agree(world, [&] { return solve_options(arguments); });
   const auto kind = comm::agree(world, [&] {
     check(options.forced);
+    check_replay(arguments);
+    check_sequence(arguments);
     if (world.rank() == 0) {
       check_outputs(arguments);
       check_placement(arguments.placement, arguments.network);
@@ -210,15 +308,53 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
       return placement->moves ? std::optional(placement->order.rank_of_part) : std::nullopt;
     };
   const auto problem = load_problem(comm, arguments.matrix, kind, order_parts);
-  const auto rhs = make_right_hand_side(comm, problem, arguments.rhs);
+  const auto rhs = make_right_hand_side(comm, problem, arguments.rhs.back());
   const double read_seconds = total.seconds() - before_reading;
+
+  SystemIdentity system{
+      problem.fingerprint,
+      sparse::fingerprint(comm, problem.to_file(comm, rhs.b), problem.file_rows.range(comm.rank()).begin),
+      arguments.rtol};
+  const auto resumed = find_resumed(comm, arguments, problem, system);
+  if (resumed) begin_with(*resumed, options);
+  if (!arguments.replay.empty()) {
+    const auto replay =
+        load_replay(comm, arguments.replay, system, {world.size(), threads, arguments.partition});
+    options.replay = replay.script;
+    options.rtol = system.rtol = replay.rtol;
+  }
+  SolveKnowledge knowledge(comm, options.replay ? "none" : arguments.knowledge, problem.fingerprint,
+                           problem.source.name, {"", world.size(), threads, arguments.rtol});
+  if (knowledge.in_use() && !resumed)
+    options.recall = [&](const tuning::MatrixFacts& facts) { return knowledge.recall(facts); };
+  std::optional<CheckpointWriter> checkpoints;
+  if (!arguments.checkpoint.empty())
+    checkpoints.emplace(comm, problem, arguments.checkpoint, system, resumed ? &*resumed : nullptr);
 
   const StopSignal stop;  // from here on there is an x worth keeping
   ProgressLine line(speaks);
-  Array<double> x(rhs.b.size(), 0.0);
-  SolveRun run{.report = tuning::solve(comm, problem.parts, rhs.b, x, options, hooks(stop, line, speaks)),
+  auto solve_hooks = hooks(stop, line, speaks);
+  if (checkpoints) {
+    solve_hooks.snapshot = [&](const tuning::Snapshot& snapshot) {
+      checkpoints->write(snapshot);
+      if (speaks && !checkpoints->failure().empty()) {
+        line.clear();
+        fmt::print(stderr, "no checkpoint: {}\n", checkpoints->failure());
+      }
+    };
+    solve_hooks.seconds_between_snapshots = arguments.every.value_or(solve_hooks.seconds_between_snapshots);
+  }
+  tuning::Solver solver(comm, problem.parts, options);
+  const auto learn = [&](const tuning::SolveReport& report) {
+    if (knowledge.in_use() && !resumed && world.rank() == 0) knowledge.store(report, options.forced);
+  };
+  auto earlier = solve_earlier(comm, arguments, problem, solver, solve_hooks, learn);
+  Array<double> x = resumed ? resumed->x : Array<double>(rhs.b.size(), 0.0);
+  SolveRun run{.report = solver.solve(rhs.b, x, solve_hooks),
+               .earlier = std::move(earlier),
+               .reuse = solver.reuse(),
                .source = problem.source,
-               .rtol = arguments.rtol,
+               .rtol = options.rtol,
                .ranks = world.size(),
                .threads = threads,
                .partition = arguments.partition,
@@ -226,17 +362,30 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
                .machine = machine.profile,
                .profile = machine.description,
                .collectives = {},
-               .rhs = arguments.rhs,
+               .replayed = arguments.replay,
+               .replay = {},
+               .knowledge = {},
+               .experience = {},
+               .resumed = resumed ? to_json(*resumed) : nullptr,
+               .checkpoint = checkpoints ? to_json(*checkpoints) : nullptr,
+               .rhs = arguments.rhs.back(),
                .read_seconds = read_seconds,
                .total_seconds = 0,
                .true_error = {},
-               .output = arguments.output};
+               .output = output_of(arguments, arguments.rhs.size() - 1)};
   line.clear();
+  learn(run.report);
+  run.knowledge = knowledge.to_json();
+  run.replay = replay_json(run.report.script, system);
+  run.experience = knowledge.summary();
+  if (speaks) {
+    for (const auto& note : knowledge.notes()) fmt::print(stderr, "{}\n", note);
+  }
   if (rhs.solution) run.true_error = relative_error(comm, x, *rhs.solution);
   if (tables.scheduled) run.collectives = {tables.files, tables.scheduled->calls(), tables.scheduled->uses()};
   write_results(comm, arguments, problem, std::move(x), run, total);
   if (speaks) fmt::print(stderr, "{}{}", summary(run), arguments.explain ? explanation(run) : "");
-  return exit_status(run.report);
+  return exit_status(run);
 }
 
 }  // namespace
@@ -245,10 +394,25 @@ void add_solve(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* solve = app.add_subcommand("solve", "Solve a sparse system A x = b, verified");
   solve->add_option("matrix", arguments->matrix, "Matrix file or generator spec")->required();
-  solve->add_option("--rhs", arguments->rhs, "b: a file, ones, random:SEED, or solution-random:SEED")
-      ->capture_default_str();
+  solve
+      ->add_option(
+          "--rhs", arguments->rhs,
+          "b: a file, ones, random:SEED, or solution-random:SEED; several one after the other, which "
+          "share set-ups [ones]")
+      ->allow_extra_args(false);
   solve->add_option("-o,--output", arguments->output, "Write x here (.mtx, .mtx.gz, .petsc)");
   solve->add_option("--json", arguments->json, "Write the result here (schema ayatori.solve/1)");
+  solve
+      ->add_option("--knowledge", arguments->knowledge,
+                   "Folder of what solves have taught; none; auto: AYATORI_KNOWLEDGE, or one in the home")
+      ->capture_default_str();
+  solve->add_option("--replay", arguments->replay,
+                    "Repeat the decisions of this result, to the same bits on as many ranks and threads");
+  solve->add_option("--checkpoint", arguments->checkpoint, "Keep the best x here while solving");
+  solve->add_option("--every", arguments->every, "Seconds between two checkpoints [60]");
+  solve->add_option("--resume", arguments->resume,
+                    "Go on from this checkpoint, on any number of ranks; the file of --checkpoint may be "
+                    "missing at the first time");
   solve->add_option("--rtol", arguments->rtol, "Converged means ||b - Ax|| <= rtol ||b||")
       ->capture_default_str();
   solve->add_option("--time-limit", arguments->time_limit, "Seconds for set-ups and iterations; 0: none")

@@ -97,6 +97,20 @@ std::string bound_words(const SolveRun& run) {
   return limit_words(forecast::find_limits(measured_run(run), run.machine.get()));
 }
 
+/// What the solve began with because of earlier ones, and what it left for last.
+std::string knowledge_words(const SolveRun& run) {
+  if (run.knowledge.is_null() || run.knowledge["found"].is_null()) return "";
+  const auto& experience = run.knowledge["experience"];
+  std::string text = fmt::format("The knowledge base knew the {}", run.knowledge["found"].get<std::string>());
+  if (!experience["best"].is_null()) text += ": " + experience["why"].get<std::string>();
+  text += ".\n";
+  for (const auto& failure : experience["failed"])
+    text += fmt::format(
+        "Left for last: {} + {}, which {} before.\n", failure["choice"]["method"].get<std::string>(),
+        failure["choice"]["preconditioner"].get<std::string>(), failure["why"].get<std::string>());
+  return text;
+}
+
 nlohmann::ordered_json collectives_json(const CollectiveCalls& collectives) {
   nlohmann::ordered_json json{{"tables", collectives.tables},
                               {"calls", nlohmann::ordered_json::object()},
@@ -109,6 +123,25 @@ nlohmann::ordered_json collectives_json(const CollectiveCalls& collectives) {
                                  {"bytes", entry->bytes},
                                  {"text", describe(*entry->plan)},
                                  {"calls", calls}});
+  return json;
+}
+
+nlohmann::ordered_json sequence_json(const SolveRun& run) {
+  if (run.earlier.empty()) return nullptr;
+  nlohmann::ordered_json json{{"solves", run.reuse.solves},
+                              {"set_ups", run.reuse.set_ups},
+                              {"set_up_seconds", run.reuse.set_up_seconds},
+                              {"extra_seconds", run.reuse.extra_seconds},
+                              {"break_even_solves", run.reuse.break_even},
+                              {"earlier", nlohmann::ordered_json::array()}};
+  for (const auto& solve : run.earlier)
+    json["earlier"].push_back({{"rhs", solve.rhs},
+                               {"status", solve.status},
+                               {"converged", solve.converged},
+                               {"relative_residual", solve.relative_residual},
+                               {"iterations", solve.iterations},
+                               {"seconds", {{"total", solve.seconds}, {"setup", solve.setup_seconds}}},
+                               {"output", solve.output}});
   return json;
 }
 
@@ -128,6 +161,17 @@ std::string summary(const SolveRun& run) {
   if (run.collectives)
     text += fmt::format("schedules  {}: {}\n", run.collectives->tables, count_words(*run.collectives));
   if (run.placement) text += fmt::format("placement  {}\n", summary(*run.placement));
+  if (!run.replayed.empty()) text += fmt::format("replayed   the decisions of {}\n", run.replayed);
+  if (!run.experience.empty()) text += fmt::format("knowledge  {}\n", run.experience);
+  if (!run.resumed.is_null())
+    text += fmt::format("resumed    {}: {} iterations and {:.3f} s before, {:.2e} reached\n",
+                        run.resumed["file"].get<std::string>(), run.resumed["iterations"].get<std::int64_t>(),
+                        run.resumed["seconds"].get<double>(), run.resumed["relative_residual"].get<double>());
+  for (const auto& solve : run.earlier)
+    text += fmt::format("before     {}: {} at {:.2e}, {} iterations, {:.3f} s (set-up {:.3f})\n", solve.rhs,
+                        solve.status, solve.relative_residual, solve.iterations, solve.seconds,
+                        solve.setup_seconds);
+  if (!run.earlier.empty()) text += fmt::format("sequence   {}\n", describe(run.reuse));
   text += fmt::format("choice     {}; {}\n", describe(report.choice),
                       implementation_words(report.choice, run.ranks));
   text += fmt::format("because    {}\n", report.why);
@@ -137,6 +181,9 @@ std::string summary(const SolveRun& run) {
                       report.trials.size() == 1 ? "" : "s");
   text += fmt::format("time       {:.3f} s: reading {:.3f}, {}\n", run.total_seconds, run.read_seconds,
                       time_words(report.seconds));
+  if (!run.checkpoint.is_null())
+    text += fmt::format("checkpoint {} ({} written)\n", run.checkpoint["file"].get<std::string>(),
+                        run.checkpoint["written"].get<int>());
   if (!run.output.empty()) {
     text += fmt::format("written    {} ({})\n", run.output,
                         report.converged() ? "the solution" : "the best x found");
@@ -160,6 +207,7 @@ std::string explanation(const SolveRun& run) {
         ++number, describe(trial.choice), trial.why, trial.outcome, trial.iterations, trial.solve_seconds,
         trial.setup_seconds, trial.relative_residual, trial.reason.empty() ? "" : ": " + trial.reason);
   }
+  text += knowledge_words(run);
   for (const auto& event : run.report.events)
     text += fmt::format("At {:.3f} s: {}.\n", event.seconds, event.text);
   for (const auto& c : run.report.considered)
@@ -194,6 +242,7 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
   json["matrix"]["source"] = run.source.name;
   json["matrix"]["format"] = run.source.format;
   json["rhs"] = run.rhs;
+  json["sequence"] = sequence_json(run);
   json["rtol"] = run.rtol;
   json["ranks"] = run.ranks;
   json["threads"] = run.threads;
@@ -203,8 +252,14 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
       run.profile.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.profile);
   json["collectives"] =
       run.collectives ? collectives_json(*run.collectives) : nlohmann::ordered_json(nullptr);
+  json["knowledge"] = run.knowledge;
+  json["resumed"] = run.resumed;
+  json["checkpoint"] = run.checkpoint;
   json["true_error"] =
       run.true_error ? nlohmann::ordered_json(*run.true_error) : nlohmann::ordered_json(nullptr);
+  json["replayed"] =
+      run.replayed.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.replayed);
+  json["replay"] = run.replay;
   json["output"] = run.output.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.output);
   json["seconds"]["read"] = run.read_seconds;
   json["seconds"]["total"] = run.total_seconds;

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 #include "ayatori/collectives/scheduled_collectives.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/machine/profile.hpp"
-#include "ayatori/tuning/solve.hpp"
+#include "ayatori/tuning/solver.hpp"
 #include "cli/solve_placement.hpp"
 
 namespace ayatori::cli {
@@ -23,9 +23,23 @@ struct CollectiveCalls {
   std::vector<collectives::ScheduleUse> schedules;       ///< those among the calls that went by one
 };
 
+/// A solve of a sequence before its last.
+struct EarlierSolve {
+  std::string rhs;
+  std::string status;
+  bool converged;
+  double relative_residual;  ///< true
+  std::int64_t iterations;
+  double seconds;
+  double setup_seconds;
+  std::string output;  ///< where x was written; empty if nowhere
+};
+
 /// A finished solve with what only the command line knows about it.
 struct SolveRun {
   tuning::SolveReport report;
+  std::vector<EarlierSolve> earlier;  ///< with the other right-hand sides
+  tuning::Reuse reuse;
   io::SourceFacts source;
   double rtol = 0;
   int ranks = 1;
@@ -35,6 +49,12 @@ struct SolveRun {
   std::shared_ptr<const machine::Profile> machine;  ///< nullptr without a profile
   std::string profile;                         ///< where the machine's profile comes from; empty without one
   std::optional<CollectiveCalls> collectives;  ///< none without tables of schedules
+  std::string replayed;                        ///< the result whose decisions were repeated; empty if none
+  nlohmann::ordered_json replay;               ///< the decisions of this one
+  nlohmann::ordered_json knowledge;            ///< null without a knowledge base
+  std::string experience;                      ///< what it said, in a line; empty if nothing
+  nlohmann::ordered_json resumed;              ///< null if from the beginning
+  nlohmann::ordered_json checkpoint;           ///< null without one
   std::string rhs;
   double read_seconds = 0;
   double total_seconds = 0;

@@ -26,7 +26,7 @@ def check_commands(text, environment):
     if len(re.findall(r"^<!-- test\b.*-->$", text, re.MULTILINE)) != len(blocks):
         yield 0, "a test mark is not followed by a ```sh block"
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as cache:
-        environment = environment | {"XDG_CACHE_HOME": cache}
+        environment = environment | {"XDG_CACHE_HOME": cache, "XDG_DATA_HOME": cache}
         for block in blocks:
             expected = int(block.group(1) or 0)
             run = subprocess.run(["bash", "-ec", block.group(2)], cwd=folder, env=environment, text=True,

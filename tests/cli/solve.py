@@ -232,6 +232,27 @@ class Solve(CommandTest):
                 self.assertIn(word, done.stderr)
                 self.assertEqual(done.stderr.count("ayatori: "), 1, done.stderr)
 
+    def test_several_right_hand_sides(self):
+        rhs = ("--rhs", "random:1", "--rhs", "solution-random:2", "--rhs", "ones")
+        result, done = self.solve("elliptic2d-5:n=20", *rhs, "--output", "x.mtx", "--rtol", "1e-11")
+        self.check(result)
+        sequence = result["sequence"]
+        self.assertEqual((sequence["solves"], sequence["set_ups"]), (3, 1))
+        self.assertEqual([solve["rhs"] for solve in sequence["earlier"]], ["random:1", "solution-random:2"])
+        self.assertTrue(all(solve["converged"] for solve in sequence["earlier"]))
+        self.assertEqual(result["rhs"], "ones")
+        self.assertIn("1 set-up served 3 solves", done.stderr)
+        self.assert_no_leftovers("result.json", "x.1.mtx", "x.2.mtx", "x.3.mtx")
+        together = [read_vector(self.folder / f"x.{k}.mtx") for k in (1, 2, 3)]
+        for x, spec in zip(together, ("random:1", "solution-random:2", "ones"), strict=True):
+            alone, _ = self.solve("elliptic2d-5:n=20", "--rhs", spec, "--output", "y.mtx", "--rtol", "1e-11")
+            self.assertIsNone(alone["sequence"])
+            y = read_vector(self.folder / "y.mtx")
+            self.assertLess(max(abs(p - q) for p, q in zip(x, y, strict=True)), 1e-7 * max(map(abs, y)))
+        done = self.run_ayatori("solve", "poisson2d-5:n=9", *rhs, "--checkpoint", "c")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--checkpoint", done.stderr)
+
     def test_quiet(self):
         _, done = self.solve("poisson2d-5:n=5", "-q")
         self.assertEqual(done.stderr, "")

@@ -17,7 +17,7 @@ class Placement(unittest.TestCase):
     def solve(self, launcher, *arguments):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "result.json"
-            words = [*launcher, os.environ["AYATORI"], "solve", *MATRIX, "--profile", "none", *arguments, "--json", str(path)]
+            words = [*launcher, os.environ["AYATORI"], "solve", *MATRIX, "--profile", "none", "--knowledge", "none", *arguments, "--json", str(path)]
             with virtual_cluster.VirtualCluster(2) as cluster:
                 done = cluster.run(words, capture_output=True, text=True, timeout=300)
             self.assertEqual(done.returncode, 0, done.stderr)

@@ -4,60 +4,12 @@
 
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "ayatori/base/error.hpp"
-#include "test_matrices.hpp"
+#include "solved.hpp"
 
 namespace ayatori::tuning {
 namespace {
-
-using sparse::TestMatrix;
-
-const comm::Comm& world() {
-  static const comm::Comm comm = comm::Comm::world();
-  return comm;
-}
-
-/// A system of a small matrix, spread; and what solve() made of it.
-struct Solved {
-  std::shared_ptr<const sparse::SplitMatrix> parts;
-  Array<double> b;
-  Array<double> x;
-  SolveReport report;
-
-  Solved(const TestMatrix& matrix, double b_scale = 1, const SolveOptions& options = {},
-         const SolveHooks& hooks = {})
-      : parts(
-            std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), matrix.distribute(world())))),
-        b(sparse::piece(sparse::test_vector(matrix.n, 77), parts->partition.range(world().rank()))),
-        x(b.size(), 0.0) {
-    for (double& value : b) value *= b_scale;
-    report = solve(world(), parts, b, x, options, hooks);
-  }
-
-  /// ||b - A x|| / ||b|| by code of the test's own.
-  double residual(const TestMatrix& matrix) const {
-    const auto all_x = world().allgatherv(std::span<const double>(x)).values;
-    const auto all_b = world().allgatherv(std::span<const double>(b)).values;
-    const auto ax = matrix.multiply(all_x);
-    double squares = 0;
-    double b_squares = 0;
-    double largest = 0;
-    for (const double value : all_b) largest = std::max(largest, std::abs(value));
-    for (std::int64_t i = 0; i < matrix.n; ++i) {
-      squares += std::pow((all_b[i] - ax[i]) / largest, 2);
-      b_squares += std::pow(all_b[i] / largest, 2);
-    }
-    return std::sqrt(squares / b_squares);
-  }
-};
-
-void expect_solved(const TestMatrix& matrix, const Solved& solved) {
-  EXPECT_TRUE(solved.report.converged());
-  EXPECT_LE(solved.report.relative_residual, 1e-8);
-  EXPECT_NEAR(solved.residual(matrix), solved.report.relative_residual, 1e-10);
-}
 
 TestMatrix indefinite_matrix(std::int64_t n) {
   auto matrix = sparse::tridiagonal_matrix(n);
@@ -122,7 +74,7 @@ TEST(Solve, NegativeDefiniteSuitsEveryMethod) {
 
 TEST(Solve, AForcedMethodThatDoesNotSuitIsNoted) {
   SolveOptions options;
-  options.forced.method = "cg";
+  options.forced = {.method = "cg"};
   options.max_iterations = 100;
   const Solved solved(sparse::random_matrix(100, 5, 6), 1, options);
   ASSERT_FALSE(solved.report.events.empty());
@@ -166,7 +118,7 @@ TEST(Solve, EscalatesFromCgOnAMatrixThatOnlyLooksDefinite) {
     if (i % 2 == 1) matrix.entries.push_back({i, i - 1, 3});
   }
   SolveOptions options;
-  options.forced.preconditioner = "none";
+  options.forced = {.preconditioner = "none"};
   const Solved solved(matrix, 1, options);
   expect_solved(matrix, solved);
   EXPECT_EQ(solved.report.trials.front().choice.method, "cg");
@@ -175,23 +127,6 @@ TEST(Solve, EscalatesFromCgOnAMatrixThatOnlyLooksDefinite) {
   EXPECT_TRUE(
       std::any_of(events.begin(), events.end(), [](const Event& e) { return e.kind == "breakdown"; }));
 }
-
-/// Diffusion on a square of n x n points, a hundred times stronger in one direction: CG needs many
-/// iterations, with ILU(0) few.
-TestMatrix anisotropic_matrix(std::int64_t n) {
-  TestMatrix matrix{"anisotropic", n * n, {}};
-  for (std::int64_t i = 0; i < n * n; ++i) {
-    matrix.entries.push_back({i, i, 2.02});
-    if (i % n > 0) matrix.entries.push_back({i, i - 1, -0.01});
-    if (i % n < n - 1) matrix.entries.push_back({i, i + 1, -0.01});
-    if (i >= n) matrix.entries.push_back({i, i - n, -1});
-    if (i < n * n - n) matrix.entries.push_back({i, i + n, -1});
-  }
-  return matrix;
-}
-
-/// Seconds of an iteration, by preconditioner.
-using RecordedSeconds = std::map<std::string, double>;
 
 /// A solve by CG on recorded times.
 struct Recorded {
@@ -204,7 +139,7 @@ struct Recorded {
 
   static SolveOptions options() {
     SolveOptions options;
-    options.forced.method = "cg";
+    options.forced = {.method = "cg"};
     options.forced.excluded = {"none", "neumann", "block-jacobi", "amg"};
     options.tuning_share = 0.3;  // of the few hundred iterations that a small matrix takes
     return options;
@@ -259,7 +194,7 @@ TEST(Solve, SlowChallengersAreDroppedWithinTheBound) {
 
 TEST(Solve, ChallengersCountAgainstTheIterationLimit) {
   SolveOptions options;
-  options.forced.method = "cg";
+  options.forced = {.method = "cg"};
   options.forced.excluded = {"block-ilu0", "amg"};  // they are the inverse of this matrix, or nearly so
   options.max_iterations = 400;
   double now = 0;
@@ -276,7 +211,7 @@ TEST(Solve, ChallengersCountAgainstTheIterationLimit) {
 TEST(Solve, NothingIsTriedWithoutABudget) {
   const auto matrix = sparse::tridiagonal_matrix(400);
   SolveOptions options;
-  options.forced.preconditioner = "none";
+  options.forced = {.preconditioner = "none"};
   options.tuning_share = 0;
   const Solved solved(matrix, 1, options);
   expect_solved(matrix, solved);
@@ -302,7 +237,7 @@ TEST(Solve, OneRanksWishStopsAllWithTheBestSoFar) {
   hooks.wants_stop = [&] { return world().rank() == world().size() - 1 && ++polls > 12; };
   const auto matrix = sparse::tridiagonal_matrix(4000);
   SolveOptions options;
-  options.forced.preconditioner = "none";
+  options.forced = {.preconditioner = "none"};
   const Solved solved(matrix, 1, options, hooks);
   EXPECT_EQ(solved.report.status, Status::interrupted);
   EXPECT_GT(solved.report.iterations, 0);
@@ -321,7 +256,7 @@ TEST(Solve, TimeLimitStops) {
 TEST(Solve, IterationLimitIsKept) {
   SolveOptions options;
   options.max_iterations = 5;
-  options.forced.preconditioner = "none";
+  options.forced = {.preconditioner = "none"};
   const Solved solved(sparse::tridiagonal_matrix(4000), 1, options);
   EXPECT_EQ(solved.report.status, Status::not_converged);
   EXPECT_LE(solved.report.iterations, 5);

@@ -38,6 +38,9 @@ struct MethodOptions {
   /// Told of every cycle that did not end the method; may change `restart` and `orthogonalize` of the next. A
   /// cycle of no use ends the method unless the next is another one. All ranks must decide the same.
   std::function<void(Cycle& cycle)> next_cycle;
+  /// Told after every iteration, beside the progress, by methods whose x waits for the end of a cycle:
+  /// form(z) writes the iterate reached to z and changes nothing. Collective.
+  std::function<void(const std::function<void(Vector z)>& form)> inside_cycle;
   /// A method has stagnated when its residual has shrunk by less than this factor ...
   double stagnation_factor = 0.98;
   /// ... over this many iterations.

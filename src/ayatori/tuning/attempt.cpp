@@ -57,12 +57,17 @@ Attempt::Attempt(SolveState& state, std::size_t arm, Challenge challenge)
 void Attempt::set_up() {
   const Stopwatch watch;
   start_ = state_.agree_on_time();
+  if (state_.decisions.replays()) pass_over_what_was_given_up();
   solvers::PreconditionerOptions options = state_.options.preconditioner;
   options.matrix_is_symmetric = state_.report.facts.symmetric;
   const double limit = state_.clock() + std::min(challenge_.finish, challenge_.allowance);
-  if (challenge_.depth > 0) options.gives_up = [this, limit] { return state_.clock() > limit; };
-  preconditioner_ =
-      solvers::preconditioner(trial().choice.preconditioner).make(*state_.matrix, state_.sum, options);
+  if (challenge_.depth > 0 && !state_.decisions.replays())
+    options.gives_up = [this, limit] { return state_.clock() > limit; };
+  if (!take_kept_preconditioner()) {
+    preconditioner_ =
+        solvers::preconditioner(trial().choice.preconditioner).make(*state_.matrix, state_.sum, options);
+    made_from_ = state_.matrix;
+  }
   comm::agree(state_.comm, [&] {
     for (auto* vector : {&base_, &right_side_, &correction_, &sum_of_both_})
       vector->resize(state_.residual.size());
@@ -73,6 +78,34 @@ void Attempt::set_up() {
   for (const std::string& note : preconditioner_.notes) state_.add_event("note", note);
 }
 
+/// One that an earlier solve has left, if it is what this arm wants.
+bool Attempt::take_kept_preconditioner() {
+  if (state_.kept == nullptr || !state_.kept->preconditioner.op || !state_.kept->choice) return false;
+  if (state_.kept->choice->preconditioner != trial().choice.preconditioner) return false;
+  preconditioner_ = std::exchange(state_.kept->preconditioner, {});
+  preconditioner_.notes.clear();
+  made_from_ = state_.kept->made_from;
+  trial().kept_set_up = true;
+  return true;
+}
+
+/// For the next solve, if this arm has finished this one.
+void Attempt::leave_preconditioner() {
+  if (state_.kept == nullptr || trial().outcome != name_of(solvers::Stop::converged)) return;
+  if (!state_.converged()) return;
+  state_.kept->preconditioner = std::move(preconditioner_);
+  state_.kept->made_from = made_from_;
+}
+
+/// Of a solve that is replayed. Throws as the set-up did then.
+void Attempt::pass_over_what_was_given_up() {
+  std::optional<std::int64_t> product;
+  const auto products = state_.decisions.next_given_up(static_cast<int>(trial_), product);
+  if (!products) return;
+  state_.product_tuner->skip_to(*products, product);
+  throw_error(ErrorKind::environment, "the set-up was given up in the solve that is replayed", true);
+}
+
 void Attempt::pursue() {
   try {
     set_up();
@@ -81,6 +114,10 @@ void Attempt::pursue() {
     } else {
       while (iterate()) {
       }
+      // What was made from earlier values may be all that is wrong with this arm: it may come again.
+      if (trial().kept_set_up && !state_.converged() && arm().state == Arm::State::finished)
+        arm().state = Arm::State::untried;
+      leave_preconditioner();
     }
   } catch (const Error& error) {
     if (!error.agreed()) throw;
@@ -88,7 +125,10 @@ void Attempt::pursue() {
     const bool may_be_needed = challenge_.depth > 0 && trial().iterations == 0;
     arm().state = may_be_needed ? Arm::State::untried : Arm::State::finished;
     arm().was_given_up = may_be_needed;
-    trial().outcome = "failed";
+    if (may_be_needed && !state_.decisions.replays())
+      state_.decisions.note(Decision::Kind::given_up, static_cast<int>(trial_), state_.product_tuner->count(),
+                            0);
+    trial().outcome = may_be_needed ? "given up" : "failed";
     trial().reason = error.what();
     state_.add_event("failure", fmt::format("{}: {}", name(), error.what()));
   }
@@ -161,21 +201,38 @@ solvers::MethodOptions Attempt::method_options() {
     options.stagnation_window = std::max(options.stagnation_window, options.restart + 1);
 
   const bool may_orthogonalize_twice =
-      !forced.orthogonalization && !forced.excludes("ircgs") && trial().choice.orthogonalization != "ircgs";
+      !state_.decisions.script().keeps_orthogonalization && trial().choice.orthogonalization != "ircgs";
   cycle_tuner_.emplace(options.target,
                        CycleTuner::Limits{forced.restart ? *forced.restart : state_.longest_restart,
                                           may_orthogonalize_twice ? &stronger_ : nullptr},
                        [this](const std::string& kind, const std::string& text) {
                          state_.add_event(kind, fmt::format("{}: {}", name(), text));
                        });
+  if (state_.hooks.snapshot)
+    options.inside_cycle = [this](const std::function<void(solvers::Vector)>& form) {
+      if (state_.snapshot_is_due()) take_snapshot(form);
+    };
   options.next_cycle = [this](solvers::Cycle& cycle) {
-    const double now = own_seconds();
-    cycle_tuner_->plan(cycle, now - cycle_from_);
-    cycle_from_ = now;
+    plan_cycle(cycle);
     trial().choice.restart = cycle.restart;
     if (cycle.orthogonalize == &stronger_) trial().choice.orthogonalization = "ircgs";
   };
   return options;
+}
+
+void Attempt::plan_cycle(solvers::Cycle& cycle) {
+  const double now = own_seconds();
+  const int before = cycle.restart;
+  if (state_.decisions.replays()) {
+    cycle_tuner_->plan_orthogonalization(cycle);
+  } else {
+    cycle_tuner_->plan(cycle, now - cycle_from_);
+  }
+  const auto length = decide(Decision::Kind::restart, iteration_, [&] {
+    return cycle.restart == before ? std::nullopt : std::optional<std::int64_t>(cycle.restart);
+  });
+  if (length) cycle.restart = static_cast<int>(*length);
+  cycle_from_ = now;
 }
 
 /// Puts what happened into events; true if the same arm should go on.
@@ -220,17 +277,42 @@ bool Attempt::goes_on(int iteration, double norm) {
   if (state_.hooks.progress)
     state_.hooks.progress(trial().choice, state_.report.iterations + iteration, state_.relative(norm));
   pace_->add(own_seconds() - iterating_from_, norm);
+  iteration_ = iteration;
+  if (trial().choice.restart == 0 && state_.snapshot_is_due())
+    take_snapshot([this](solvers::Vector d) { solvers::copy(correction_, d); });
   if (norm <= state_.target() || state_.sum.stop_requested()) return true;  // the method will see it itself
   if (iteration >= state_.iterations_left())
     return false;  // fewer than the method was told: challengers took some
-  behind_ = falls_behind(iteration);
+  behind_ = decide(Decision::Kind::behind, iteration, [&] {
+              return falls_behind(iteration) ? std::optional<std::int64_t>(1) : std::nullopt;
+            }).has_value();
   if (behind_) return false;
   if (iteration < last_challenge_ + between_looks) return true;
-  if (const auto challenger = next_challenger(iteration)) {
-    overtaken_ = is_overtaken_by(*challenger, iteration);
+  double price = 0;
+  const auto challenger = decide(Decision::Kind::challenge, iteration, [&] {
+    const auto next = next_challenger(iteration);
+    if (next) price = next->price;
+    return next ? std::optional(static_cast<std::int64_t>(next->arm)) : std::nullopt;
+  });
+  if (challenger) {
+    overtaken_ = is_overtaken_by({static_cast<std::size_t>(*challenger), price}, iteration);
     last_challenge_ = iteration;
   }
   return !overtaken_;
+}
+
+/// The method stands still meanwhile: what forming the correction takes is none of its products.
+void Attempt::take_snapshot(const std::function<void(solvers::Vector)>& form_correction) {
+  const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
+  const Meter start = meters.read();
+  const double agreed_start = state_.sum.agreed_seconds();
+  state_.matrix->set_observer(nullptr);
+  form_correction(sum_of_both_);
+  state_.matrix->set_observer(&*state_.product_tuner);
+  solvers::axpy(1, base_, sum_of_both_);
+  state_.take_snapshot(trial().choice, state_.report.iterations + iteration_, sum_of_both_);
+  away_ += state_.agree_on_time() - agreed_start;
+  challengers_ += meters.since(start);
 }
 
 /// Whether the one that this attempt challenges would finish first.

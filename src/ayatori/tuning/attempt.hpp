@@ -3,6 +3,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
@@ -33,13 +34,25 @@ class Attempt {
   void pursue();
 
  private:
+  /// A decision of this trial, taken now or when the script was written; the iteration is that of the method
+  /// at work.
+  template <class Decide>
+  std::optional<std::int64_t> decide(Decision::Kind kind, int iteration, Decide&& now) {
+    return state_.decisions.ask(kind, static_cast<int>(trial_), trial().iterations + iteration,
+                                std::forward<Decide>(now));
+  }
   void set_up();
+  bool take_kept_preconditioner();
+  void leave_preconditioner();
+  void pass_over_what_was_given_up();
+  void plan_cycle(solvers::Cycle& cycle);
   bool iterate();
   solvers::MethodResult run_method();
   solvers::MethodOptions method_options();
   bool judge(const solvers::MethodResult& result, double before);
 
   bool goes_on(int iteration, double norm);
+  void take_snapshot(const std::function<void(solvers::Vector)>& form_correction);
   bool falls_behind(int iteration) const;
   /// An arm that may challenge this one, and the price in seconds of finding out.
   struct Challenger {
@@ -62,7 +75,7 @@ class Attempt {
   std::size_t arm_;
   std::size_t trial_;
   Challenge challenge_;
-  Meter challengers_;          ///< time that went into challengers
+  Meter challengers_;          ///< time that went into challengers and snapshots
   double start_ = 0;           ///< agreed time
   double away_ = 0;            ///< agreed seconds in which this attempt was suspended
   double iterating_from_ = 0;  ///< own seconds when the method started
@@ -72,6 +85,7 @@ class Attempt {
   int last_challenge_ = 0;  ///< iteration
   bool overtaken_ = false;
   bool behind_ = false;
+  std::shared_ptr<sparse::DistributedMatrix> made_from_;  ///< the preconditioner
   solvers::BuiltPreconditioner preconditioner_;
   std::optional<CycleTuner> cycle_tuner_;
   solvers::Orthogonalize orthogonalize_;
@@ -80,6 +94,7 @@ class Attempt {
   Array<double> right_side_;  ///< b - A base
   Array<double> correction_;
   Array<double> sum_of_both_;
+  int iteration_ = 0;  ///< of the method at work
 };
 
 }  // namespace ayatori::tuning

@@ -24,9 +24,10 @@ class CycleTuner {
 
   /// To be called by solvers::MethodOptions::next_cycle; `seconds` of the cycle, on which the ranks agree.
   void plan(solvers::Cycle& cycle, double seconds);
+  /// The half of it that does not depend on times.
+  void plan_orthogonalization(solvers::Cycle& cycle) const;
 
  private:
-  void plan_orthogonalization(solvers::Cycle& cycle) const;
   void plan_length(solvers::Cycle& cycle, double seconds);
   void change_to(solvers::Cycle& cycle, int restart, const std::string& why);
 

@@ -145,7 +145,7 @@ bool take_next_kernel(ProductPlan& plan, std::string reason) {
 }
 
 ProductTuner::ProductTuner(sparse::DistributedMatrix& matrix, const solvers::GlobalSum& sum, Budget& budget,
-                           std::function<double()> clock, ProductPlan plan)
+                           std::function<double()> clock, ProductPlan plan, Decisions* decisions)
     : matrix_(matrix),
       sum_(sum),
       budget_(budget),
@@ -154,7 +154,13 @@ ProductTuner::ProductTuner(sparse::DistributedMatrix& matrix, const solvers::Glo
       incumbent_(matrix.options()),
       matrix_bytes_(static_cast<double>(matrix.comm().allreduce(matrix.matrix_bytes(), comm::ReduceOp::sum)) /
                     matrix.comm().size()),
-      incumbent_traffic_(plan_.first_traffic) {
+      incumbent_traffic_(plan_.first_traffic),
+      decisions_(decisions) {
+  if (decisions_ != nullptr && decisions_->replays()) {
+    incumbent_ = decisions_->script().products[decisions_->script().last_product];
+  } else if (decisions_ != nullptr) {
+    decisions_->number_of(incumbent_);
+  }
   matrix_.set_observer(this);
 }
 
@@ -163,7 +169,29 @@ void ProductTuner::before_product() {
   started_ = clock_();
 }
 
+/// The product from now on, also in the script.
+void ProductTuner::use(const sparse::ProductOptions& options) {
+  const sparse::ProductOptions before = matrix_.options();
+  matrix_.use(options);
+  if (decisions_ != nullptr && options != before)
+    decisions_->note(Decision::Kind::product, -1, count_, decisions_->number_of(options));
+}
+
+void ProductTuner::replay() {
+  while (const auto product = decisions_->next(Decision::Kind::product, -1, count_)) {
+    matrix_.use(decisions_->script().products[*product]);
+    if (matrix_.options() == incumbent_) matrix_.forget_unused();
+  }
+}
+
+void ProductTuner::skip_to(std::int64_t count, std::optional<std::int64_t> product) {
+  count_ = count;
+  if (product) matrix_.use(decisions_->script().products[*product]);
+}
+
 void ProductTuner::after_product() {
+  ++count_;
+  if (decisions_ != nullptr && decisions_->replays()) return replay();
   const double seconds = clock_() - started_;
   const double total = matrix_.seconds().total - before_.total;
   const double halo = matrix_.seconds().halo - before_.halo;
@@ -195,7 +223,7 @@ void ProductTuner::receive() {
 void ProductTuner::decide() {
   if (duel_ && duel_->verdict() != Duel::Verdict::undecided) conclude();
   if (!duel_) start_next_duel();
-  if (duel_) matrix_.use(duel_->next() ? challenging_ : incumbent_);
+  if (duel_) use(duel_->next() ? challenging_ : incumbent_);
 }
 
 void ProductTuner::conclude() {
@@ -213,7 +241,7 @@ void ProductTuner::conclude() {
     if (challenger_.item == "kernel") incumbent_traffic_ = challenger_.traffic;
     recent_.assign(1, duel_->challenger_seconds());
   }
-  matrix_.use(incumbent_);
+  use(incumbent_);
   matrix_.forget_unused();
   duel_.reset();
 }
@@ -250,7 +278,7 @@ bool ProductTuner::challenge(const ProductCandidate& candidate) {
   const double start = clock_();
   bool built = true;
   try {
-    matrix_.use(challenging_);
+    use(challenging_);
   } catch (const Error& error) {
     if (!error.agreed()) throw;
     note(candidate, "failed", error.what());

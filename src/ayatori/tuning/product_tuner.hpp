@@ -13,6 +13,7 @@
 #include "ayatori/tuning/choice.hpp"
 #include "ayatori/tuning/consideration.hpp"
 #include "ayatori/tuning/duel.hpp"
+#include "ayatori/tuning/script.hpp"
 
 namespace ayatori::tuning {
 
@@ -53,15 +54,21 @@ bool take_next_kernel(ProductPlan& plan, std::string reason);
 class ProductTuner final : public sparse::ProductObserver {
  public:
   /// Collective. `matrix` has been built with plan.first, and outlives the tuner, which becomes its observer.
-  /// `clock` gives seconds.
+  /// `clock` gives seconds. `decisions`, if any, are recorded or replayed, and outlive the tuner too.
   ProductTuner(sparse::DistributedMatrix& matrix, const solvers::GlobalSum& sum, Budget& budget,
-               std::function<double()> clock, ProductPlan plan);
+               std::function<double()> clock, ProductPlan plan, Decisions* decisions = nullptr);
   ~ProductTuner() override { matrix_.set_observer(nullptr); }
   ProductTuner(const ProductTuner&) = delete;
   ProductTuner& operator=(const ProductTuner&) = delete;
 
   void before_product() override;
   void after_product() override;
+
+  /// Products so far, by which decisions are dated.
+  std::int64_t count() const { return count_; }
+  /// Replaying: as many products as if a set-up had been made that was given up after so many in all, with
+  /// this product in use then, if it changed.
+  void skip_to(std::int64_t count, std::optional<std::int64_t> product);
 
   /// The best so far.
   const sparse::ProductOptions& incumbent() const { return incumbent_; }
@@ -83,6 +90,8 @@ class ProductTuner final : public sparse::ProductObserver {
     int duel;  ///< number of the duel that it belongs to
   };
 
+  void use(const sparse::ProductOptions& options);
+  void replay();
   void receive();
   void decide();
   void conclude();
@@ -107,6 +116,8 @@ class ProductTuner final : public sparse::ProductObserver {
   ProductCandidate challenger_;
   sparse::ProductOptions challenging_;
   int duels_ = 0;
+  Decisions* decisions_;
+  std::int64_t count_ = 0;
   std::deque<Parcel> parcels_;
   std::deque<double> recent_;       ///< seconds of the incumbent's last products
   std::deque<double> recent_halo_;  ///< of these, seconds of the exchange

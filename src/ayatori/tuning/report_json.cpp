@@ -2,40 +2,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "ayatori/tuning/choice_json.hpp"
+
 namespace ayatori::tuning {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json choice_json(const Choice& choice) {
-  const auto or_null = [](bool has, const auto& value) { return has ? Json(value) : Json(nullptr); };
-  return {{"method", choice.method},
-          {"preconditioner", choice.preconditioner},
-          {"restart", or_null(choice.restart > 0, choice.restart)},
-          {"orthogonalization", or_null(!choice.orthogonalization.empty(), choice.orthogonalization)},
-          {"kernel", choice.kernel},
-          {"halo", choice.halo}};
-}
-
-Json matrix_json(const MatrixFacts& facts) {
-  return {{"rows", facts.rows},
-          {"nonzeros", facts.nonzeros},
-          {"symmetric", facts.symmetric},
-          {"pattern_symmetric", facts.pattern_symmetric},
-          {"asymmetry", facts.asymmetry},
-          {"min_row_nonzeros", facts.min_row_nonzeros},
-          {"max_row_nonzeros", facts.max_row_nonzeros},
-          {"positive_diagonals", facts.positive_diagonals},
-          {"negative_diagonals", facts.negative_diagonals},
-          {"zero_diagonals", facts.zero_diagonals},
-          {"dominant_rows", facts.dominant_rows},
-          {"max_abs", facts.max_abs},
-          {"norm_infinity", facts.norm_infinity}};
-}
-
 Json trial_json(const Trial& trial) {
-  return {{"choice", choice_json(trial.choice)},
+  return {{"choice", to_json(trial.choice)},
           {"why", trial.why},
           {"outcome", trial.outcome},
           {"reason", trial.reason},
@@ -49,6 +25,7 @@ Json seconds_json(const PhaseSeconds& s) {
           {"setup", s.setup},
           {"tuning", s.tuning},
           {"verification", s.verification},
+          {"snapshots", s.snapshots},
           {"solve", s.solve},
           {"spmv", s.spmv},
           {"halo", s.halo},
@@ -72,15 +49,31 @@ Json consideration_json(const Consideration& c) {
 
 }  // namespace
 
+Json to_json(const MatrixFacts& facts) {
+  return {{"rows", facts.rows},
+          {"nonzeros", facts.nonzeros},
+          {"symmetric", facts.symmetric},
+          {"pattern_symmetric", facts.pattern_symmetric},
+          {"asymmetry", facts.asymmetry},
+          {"min_row_nonzeros", facts.min_row_nonzeros},
+          {"max_row_nonzeros", facts.max_row_nonzeros},
+          {"positive_diagonals", facts.positive_diagonals},
+          {"negative_diagonals", facts.negative_diagonals},
+          {"zero_diagonals", facts.zero_diagonals},
+          {"dominant_rows", facts.dominant_rows},
+          {"max_abs", facts.max_abs},
+          {"norm_infinity", facts.norm_infinity}};
+}
+
 Json to_json(const SolveReport& report) {
   Json json{{"schema", "ayatori.solve/1"},
-            {"matrix", matrix_json(report.facts)},
+            {"matrix", to_json(report.facts)},
             {"converged", report.converged()},
             {"status", name_of(report.status)},
             {"relative_residual", report.relative_residual},
             {"backward_error", report.backward_error},
             {"iterations", report.iterations},
-            {"choice", choice_json(report.choice)},
+            {"choice", to_json(report.choice)},
             {"why", report.why},
             {"seconds", seconds_json(report.seconds)},
             {"product",

@@ -10,4 +10,7 @@ namespace ayatori::tuning {
 /// knows about input, ranks and reading time. Figures that are not finite become null.
 nlohmann::ordered_json to_json(const SolveReport& report);
 
+/// Part of it, and of other files.
+nlohmann::ordered_json to_json(const MatrixFacts& facts);
+
 }  // namespace ayatori::tuning

@@ -43,23 +43,35 @@ void start_from(SolveState& state) {
 /// Collective. The matrix with the kernel and halo strategy that the pattern suggests.
 void build_product(SolveState& state) {
   ProductPlan plan;
+  if (state.kept != nullptr && state.kept->matrix) {
+    state.matrix = state.kept->matrix;
+    plan.first = state.matrix->options();
+    state.product_tuner.emplace(
+        *state.matrix, state.sum, state.budget, [&state] { return state.clock(); }, std::move(plan),
+        &state.decisions);
+    return;
+  }
   {
     const ScopedTimer timer(state.report.seconds.tuning);
     plan =
         plan_product(state.comm, *state.system->parts(), state.options.forced, state.options.profile.get());
+    apply(state.experience, plan);
+    if (state.decisions.replays()) plan = {.first = state.decisions.script().products.front()};
   }
   const ScopedTimer timer(state.report.seconds.setup);
   while (!state.matrix) {
     try {
       const double start = state.clock();
-      state.matrix.emplace(state.comm, state.system->parts(), plan.first);
+      state.matrix =
+          std::make_shared<sparse::DistributedMatrix>(state.comm, state.system->parts(), plan.first);
       plan.build_seconds = state.comm.allreduce(state.clock() - start, comm::ReduceOp::max);
     } catch (const Error& error) {
       if (!error.agreed() || !take_next_kernel(plan, error.what())) throw;
     }
   }
   state.product_tuner.emplace(
-      *state.matrix, state.sum, state.budget, [&state] { return state.clock(); }, std::move(plan));
+      *state.matrix, state.sum, state.budget, [&state] { return state.clock(); }, std::move(plan),
+      &state.decisions);
 }
 
 /// The fastest of the arms that had to give way.
@@ -86,7 +98,7 @@ std::optional<std::size_t> first_unknown(const SolveState& state, bool last_reso
 /// The arm to go on with: one that had to give way if it is expected to end while the solve takes as long
 /// again as it has taken; else the first that little is known of; else what had to give way; last the last
 /// resorts.
-std::optional<std::size_t> next_arm(const SolveState& state) {
+std::optional<std::int64_t> next_arm(const SolveState& state) {
   const auto paused = fastest_paused(state);
   if (paused) {
     const double powers = std::log(state.residual_norm / state.target());
@@ -99,13 +111,13 @@ std::optional<std::size_t> next_arm(const SolveState& state) {
 void run_arms(SolveState& state) {
   bool first = true;
   while (!state.done()) {
-    const auto arm = next_arm(state);
+    const auto arm = state.decisions.ask(Decision::Kind::arm, -1, 0, [&] { return next_arm(state); });
     if (!arm) return;
     const Rung& rung = state.arms[*arm].rung;
     if (!first) state.add_event("escalation", fmt::format("now {}: {}", describe(rung.choice), rung.why));
     first = false;
     const double before = state.residual_norm;
-    Attempt(state, *arm).pursue();
+    Attempt(state, static_cast<std::size_t>(*arm)).pursue();
     const bool useless = !(state.residual_norm < before);
     if (useless && state.arms[*arm].state == Arm::State::paused)
       state.arms[*arm].state = Arm::State::finished;
@@ -136,10 +148,11 @@ void verify_what_is_handed_back(SolveState& state) {
 }
 
 void average_over_ranks(const comm::Comm& comm, PhaseSeconds& s) {
-  const std::array<double*, 10> fields{
-      &s.total, &s.setup, &s.tuning,         &s.verification,      &s.solve,
-      &s.spmv,  &s.halo,  &s.preconditioner, &s.orthogonalization, &s.reduction};
-  std::array<double, 10> values{};
+  const std::array<double*, 11> fields{&s.total,        &s.setup,          &s.tuning,
+                                       &s.verification, &s.solve,          &s.spmv,
+                                       &s.halo,         &s.preconditioner, &s.orthogonalization,
+                                       &s.reduction,    &s.snapshots};
+  std::array<double, 11> values{};
   std::ranges::transform(fields, values.begin(), [](const double* field) { return *field; });
   comm.allreduce(std::span<double>(values), comm::ReduceOp::sum);
   for (std::size_t i = 0; i < fields.size(); ++i) *fields[i] = values[i] / comm.size();
@@ -161,6 +174,15 @@ ProductSpeed product_speed(const SolveState& state) {
   return speed;
 }
 
+/// What the next solve of this matrix can use.
+void leave_set_ups(SolveState& state) {
+  state.matrix->use(state.product_tuner->incumbent());
+  state.matrix->forget_unused();
+  state.kept->facts = state.report.facts;
+  state.kept->matrix = state.matrix;
+  if (state.report.converged() && state.report.iterations > 0) state.kept->choice = state.report.choice;
+}
+
 SolveReport finish(SolveState& state, const Stopwatch& watch) {
   SolveReport& report = state.report;
   verify_what_is_handed_back(state);
@@ -178,12 +200,16 @@ SolveReport finish(SolveState& state, const Stopwatch& watch) {
     trial.choice.halo = report.choice.halo;
   }
   report.considered = state.product_tuner->considerations();
+  const auto last = state.decisions.number_of(state.product_tuner->incumbent());
+  report.script = state.decisions.script();
+  report.script.last_product = static_cast<int>(last);
   report.product = product_speed(state);
   const auto& plan = state.system->parts()->plan;
   report.halo_messages = state.comm.allreduce(plan.messages(), comm::ReduceOp::sum);
   report.halo_bytes = state.comm.allreduce(plan.bytes_sent(), comm::ReduceOp::sum);
   report.seconds.total = watch.seconds();
   average_over_ranks(state.comm, report.seconds);
+  if (state.kept != nullptr) leave_set_ups(state);
   report.tuning_seconds = report.seconds.tuning + state.product_tuner->excess_seconds();
   return std::move(report);
 }
@@ -205,7 +231,7 @@ std::string_view name_of(Status status) {
 }
 
 SolveReport solve(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMatrix> parts, ConstVector b,
-                  Vector x, const SolveOptions& options, const SolveHooks& hooks) {
+                  Vector x, const SolveOptions& options, const SolveHooks& hooks, SetUps* kept) {
   comm::agree(comm, [&] {
     check(options.forced);
     if (!(options.rtol > 0 && options.rtol < 1)) {
@@ -219,10 +245,11 @@ SolveReport solve(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMat
       throw InputError("the right-hand side holds a NaN or an infinity");
   });
   const Stopwatch watch;
-  SolveState state(comm, std::move(parts), b, x, options, hooks);
+  SolveState state(comm, std::move(parts), b, x, options, hooks, kept);
   note_contradictions(state);
   start_from(state);
   build_product(state);
+  state.take_snapshot(state.report.choice, 0, state.x);
   run_arms(state);
   return finish(state, watch);
 }

@@ -12,7 +12,10 @@
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/tuning/choice.hpp"
 #include "ayatori/tuning/consideration.hpp"
+#include "ayatori/tuning/experience.hpp"
 #include "ayatori/tuning/facts.hpp"
+#include "ayatori/tuning/script.hpp"
+#include "ayatori/tuning/set_ups.hpp"
 
 namespace ayatori::tuning {
 
@@ -23,6 +26,13 @@ struct SolveOptions {
   double tuning_share = 0.1;        ///< of the time, that trials of what is not chosen in the end may cost
   Forced forced;
   solvers::PreconditionerOptions preconditioner = {};  ///< for those that obey them; `gives_up` is set anew
+  Experience experience;  ///< the same on all ranks
+  /// Collective. Gives the experience instead, once the facts are known; the same on all ranks.
+  std::function<Experience(const MatrixFacts& facts)> recall = nullptr;
+  /// Decide as this script of a solve says, of the same system on as many ranks and threads: to the same
+  /// bits. The limit of iterations, what is forced and experience are those of that solve. The same on all
+  /// ranks.
+  std::shared_ptr<const Script> replay = nullptr;
   std::shared_ptr<const machine::Profile> profile =
       nullptr;  ///< of this machine, if known; the same on all ranks
 };
@@ -46,6 +56,7 @@ struct Trial {
   double relative_residual = 1;  ///< true, of the best x when the trial ended
   double setup_seconds = 0;
   double solve_seconds = 0;
+  bool kept_set_up = false;  ///< the preconditioner was made for an earlier solve
 };
 
 /// What a product with the matrix moves and takes, against what the machine's memory allows.
@@ -63,6 +74,7 @@ struct PhaseSeconds {
   double setup = 0;         ///< building products and preconditioners
   double tuning = 0;        ///< facts of the matrix, building challengers, attempts that lost
   double verification = 0;  ///< true residuals
+  double snapshots = 0;     ///< SolveHooks::snapshot, and what it is told
   double solve = 0;         ///< iterating, of which:
   double spmv = 0;
   double halo = 0;
@@ -87,6 +99,7 @@ struct SolveReport {
   std::vector<Consideration> considered;  ///< kernels and halo strategies
   double tuning_seconds = 0;  ///< what finding out cost in all: `seconds.tuning` and products that lost duels
   std::vector<Event> events;
+  Script script;  ///< all that times have decided
   PhaseSeconds seconds;
   ProductSpeed product;
   std::int64_t reductions = 0;
@@ -96,19 +109,33 @@ struct SolveReport {
   bool converged() const { return status == Status::converged; }
 };
 
+/// Where a solve is, for whoever wants to go on from there later.
+struct Snapshot {
+  solvers::ConstVector x;  ///< the best so far, in the scale of A x = b
+  Choice choice;           ///< at work, with the kernel and the halo strategy in use
+  std::int64_t iterations = 0;
+  double relative_residual = 1;  ///< true, of x
+  double seconds = 0;            ///< since the solve began, on which the ranks agree
+};
+
 /// What a caller may want to see or say while a solve runs. Called on every rank, outside parallel regions.
 struct SolveHooks {
   std::function<void(const Choice& choice, std::int64_t iteration, double relative_residual)> progress;
   std::function<void(const Event& event)> event;
   std::function<bool()> wants_stop;  ///< polled in every reduction; one rank's wish stops all
-  std::function<double()> clock;     ///< seconds since the solve began, for decisions; wall time by default
+  /// Collective. Told where the solve is: when it begins, and then whenever so many seconds have passed,
+  /// after the iteration at work. Must not throw.
+  std::function<void(const Snapshot& snapshot)> snapshot;
+  double seconds_between_snapshots = 60;
+  std::function<double()> clock;  ///< seconds since the solve began, for decisions; wall time by default
 };
 
 /// Collective. Solves A x = b and proves it. x holds a starting guess (zeros will do), and at the end the
 /// best x found, whatever the status: a result is called converged only if its true residual meets the
-/// tolerance. Throws InputError (agreed) for contradictory options or a right-hand side that is not finite.
+/// tolerance. `kept`: what an earlier solve has left, used and brought up to date; see Solver. Throws
+/// InputError (agreed) for contradictory options or a right-hand side that is not finite.
 SolveReport solve(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMatrix> parts,
                   solvers::ConstVector b, solvers::Vector x, const SolveOptions& options,
-                  const SolveHooks& hooks = {});
+                  const SolveHooks& hooks = {}, SetUps* kept = nullptr);
 
 }  // namespace ayatori::tuning

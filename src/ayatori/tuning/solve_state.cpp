@@ -28,26 +28,43 @@ int find_longest_restart(const comm::Comm& comm, const sparse::SplitMatrix& part
 
 SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const sparse::SplitMatrix> parts,
                        solvers::ConstVector b, solvers::Vector best, const SolveOptions& solve_options,
-                       const SolveHooks& solve_hooks)
+                       const SolveHooks& solve_hooks, SetUps* set_ups)
     : comm(communicator),
       options(solve_options),
       hooks(solve_hooks),
+      kept(set_ups),
       sum(
           communicator, [this] { return wants_stop(); }, [this] { return clock(); }),
       budget(solve_options.tuning_share),
       x(best) {
   const ScopedTimer timer(report.seconds.tuning);
-  report.facts = examine(comm, *parts);
-  longest_restart = find_longest_restart(comm, *parts);
-  comm::agree(comm, [&] {
-    for (Rung& rung : make_ladder(report.facts, options.forced, longest_restart))
-      arms.push_back({std::move(rung)});
-  });
+  report.facts = kept != nullptr && kept->facts ? *kept->facts : examine(comm, *parts);
+  make_choices(*parts);
   system.emplace(sum, std::move(parts), b, report.facts.looks_negative_definite());
   comm::agree(comm, [&] {
     residual.resize(b.size());
     offered_residual_.resize(b.size());
   });
+}
+
+/// What there is to choose from: by facts and experience, or as it was in the solve that is replayed.
+void SolveState::make_choices(const sparse::SplitMatrix& parts) {
+  if (options.replay) {
+    decisions = Decisions(*options.replay);
+  } else {
+    experience = options.recall ? options.recall(report.facts) : options.experience;
+    if (experience.familiar) budget = Budget(std::min(options.tuning_share, familiar_share));
+    Script& script = decisions.script();
+    script.max_iterations = options.max_iterations;
+    script.keeps_orthogonalization = options.forced.orthogonalization || options.forced.excludes("ircgs");
+    script.longest_restart = find_longest_restart(comm, parts);
+    script.ladder = comm::agree(comm, [&] {
+      return apply(experience, make_ladder(report.facts, options.forced, script.longest_restart),
+                   options.forced, script.longest_restart);
+    });
+  }
+  longest_restart = decisions.script().longest_restart;
+  for (const Rung& rung : decisions.script().ladder) arms.push_back({rung});
 }
 
 double SolveState::agree_on_time() const {
@@ -66,8 +83,7 @@ bool SolveState::converged() const {
 
 int SolveState::iterations_left() const {
   constexpr std::int64_t no_limit = std::numeric_limits<int>::max();
-  const std::int64_t left =
-      options.max_iterations > 0 ? options.max_iterations - report.iterations : no_limit;
+  const std::int64_t left = most_iterations() > 0 ? most_iterations() - report.iterations : no_limit;
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, no_limit));
 }
 
@@ -89,6 +105,28 @@ double SolveState::offer(solvers::ConstVector v) {
     residual_norm = norm;
   }
   return norm;
+}
+
+bool SolveState::snapshot_is_due() const {
+  return hooks.snapshot && sum.agreed_seconds() - last_snapshot_ >= hooks.seconds_between_snapshots;
+}
+
+void SolveState::take_snapshot(const Choice& at_work, std::int64_t iterations,
+                               solvers::ConstVector candidate) {
+  if (!hooks.snapshot) return;
+  const ScopedTimer timer(report.seconds.snapshots);
+  Array<double> of_user;
+  comm::agree(comm, [&] { of_user.resize(candidate.size()); });
+  double norm = system->residual(candidate, of_user);
+  const bool better = norm < residual_norm;
+  solvers::copy(better ? candidate : x, of_user);
+  system->to_original(of_user);
+  Choice choice = at_work;
+  choice.kernel = product_tuner->incumbent().kernel;
+  choice.halo = product_tuner->incumbent().halo;
+  last_snapshot_ = sum.agreed_seconds();
+  hooks.snapshot(
+      {of_user, std::move(choice), iterations, relative(better ? norm : residual_norm), last_snapshot_});
 }
 
 }  // namespace ayatori::tuning

@@ -36,7 +36,7 @@ class SolveState {
   /// Collective.
   SolveState(const comm::Comm& communicator, std::shared_ptr<const sparse::SplitMatrix> parts,
              solvers::ConstVector b, solvers::Vector best, const SolveOptions& solve_options,
-             const SolveHooks& solve_hooks);
+             const SolveHooks& solve_hooks, SetUps* set_ups = nullptr);
 
   double clock() const { return hooks.clock ? hooks.clock() : watch_.seconds(); }
   /// Collective: the time on which the ranks agree, as of now.
@@ -62,15 +62,24 @@ class SolveState {
   /// change.
   double offer(solvers::ConstVector v);
 
+  /// Whether SolveHooks::snapshot wants to be told; the same on every rank.
+  bool snapshot_is_due() const;
+  /// Collective. Tells it of `candidate`, or of the best x if that is better; changes nothing of the solve.
+  /// `iterations` of all trials.
+  void take_snapshot(const Choice& at_work, std::int64_t iterations, solvers::ConstVector candidate);
+
   const comm::Comm& comm;
   const SolveOptions& options;
   const SolveHooks& hooks;
+  SetUps* kept;  ///< of earlier solves, or nullptr
   solvers::GlobalSum sum;
+  Experience experience;
+  Decisions decisions;
   Budget budget;
   SolveReport report;
   std::vector<Arm> arms;
   std::optional<ScaledSystem> system;
-  std::optional<sparse::DistributedMatrix> matrix;
+  std::shared_ptr<sparse::DistributedMatrix> matrix;
   std::optional<ProductTuner> product_tuner;
   int longest_restart = 0;
 
@@ -79,14 +88,15 @@ class SolveState {
   double residual_norm = 0;
 
  private:
+  void make_choices(const sparse::SplitMatrix& parts);
+  std::int64_t most_iterations() const { return decisions.script().max_iterations; }
   bool wants_stop() const { return interrupted_by_time() || (hooks.wants_stop && hooks.wants_stop()); }
-  bool out_of_iterations() const {
-    return options.max_iterations > 0 && report.iterations >= options.max_iterations;
-  }
+  bool out_of_iterations() const { return most_iterations() > 0 && report.iterations >= most_iterations(); }
 
   Stopwatch watch_;
   bool stopped_ = false;
   Array<double> offered_residual_;
+  double last_snapshot_ = 0;  ///< agreed seconds
 };
 
 }  // namespace ayatori::tuning

@@ -81,6 +81,7 @@ class Gmres {
       if (!append(j, norm)) return false;
       monitor_.step(space_.least_squares.residual());
       if (is_end_of_space(j, norm)) return false;
+      if (options_.inside_cycle) options_.inside_cycle([this](Vector z) { form_iterate(z); });
       scale(1 / norm, w);
     }
     return true;
@@ -123,6 +124,18 @@ class Gmres {
     }
     axpy(monitor_.unit(), last_update(), x_);
     return true;
+  }
+  /// z = x + M V y, or x + Z y when flexible, in the midst of a cycle: that of k steps, and the basis stays.
+  void form_iterate(Vector iterate) {
+    const int k = space_.least_squares.columns();
+    const auto y = space_.least_squares.solve();
+    if (flexible_) {
+      combine(space_.work.basis(space_.capacity + 1, k), y, iterate);
+    } else {
+      combine(basis(k), y, z(0));
+      system_.m.apply(z(0), iterate);
+    }
+    aypx(monitor_.unit(), x_, iterate);
   }
   Vector last_update() { return flexible_ ? v(space_.least_squares.columns()) : z(0); }
 

@@ -1,0 +1,71 @@
+#include "cli/solve_knowledge.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/comm/environment.hpp"
+
+namespace ayatori::cli {
+
+SolveKnowledge::SolveKnowledge(comm::Comm comm, const std::string& word, sparse::Fingerprint matrix,
+                               std::string source, tuning::Situation situation)
+    : comm_(std::move(comm)), matrix_(matrix), source_(std::move(source)), situation_(std::move(situation)) {
+  const std::string folder = comm_.broadcast(word == "auto" ? tuning::default_knowledge_folder() : word, 0);
+  if (folder == "none") return;
+  base_.emplace(folder);
+  comm::agree(comm_, [&] {
+    if (comm_.rank() != 0) return;
+    situation_.machine = fmt::format("{}, {}", tuning::machine_name(), comm::mpi_version());
+    try {
+      auto content = base_->read();
+      lessons_ = std::move(content.lessons);
+      notes_ = std::move(content.ignored);
+    } catch (const EnvironmentError& error) {
+      notes_.emplace_back(error.what());
+    }
+  });
+}
+
+tuning::Experience SolveKnowledge::recall(const tuning::MatrixFacts& facts) {
+  std::string text;
+  if (comm_.rank() == 0) {
+    recalled_ = tuning::recall(lessons_, matrix_, facts, situation_);
+    text = tuning::to_json(recalled_.experience).dump();
+  }
+  const auto json = nlohmann::ordered_json::parse(comm_.broadcast(text, 0));
+  return tuning::experience_from_json(json);
+}
+
+void SolveKnowledge::store(const tuning::SolveReport& report, const tuning::Forced& forced) {
+  const auto lesson = tuning::learn(report, matrix_, source_, situation_, forced);
+  if (!lesson.best && lesson.failed.empty()) return;
+  try {
+    written_ = base_->store(lesson);
+  } catch (const EnvironmentError& error) {
+    notes_.emplace_back(error.what());
+  }
+}
+
+std::string SolveKnowledge::summary() const {
+  if (recalled_.likeness.empty()) return "";
+  const auto& experience = recalled_.experience;
+  std::string text = recalled_.likeness;
+  if (experience.best) text += ": begins with " + describe(*experience.best);
+  if (!experience.failed.empty())
+    text += fmt::format("; {} that failed {} left for last", experience.failed.size(),
+                        experience.failed.size() == 1 ? "is" : "are");
+  return text;
+}
+
+nlohmann::ordered_json SolveKnowledge::to_json() const {
+  using Json = nlohmann::ordered_json;
+  if (!base_) return nullptr;
+  const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+  return {{"folder", base_->folder()},     {"found", or_null(recalled_.likeness)},
+          {"key", or_null(recalled_.key)}, {"experience", tuning::to_json(recalled_.experience)},
+          {"written", or_null(written_)},  {"notes", notes_}};
+}
+
+}  // namespace ayatori::cli

@@ -1,0 +1,69 @@
+#include "cli/solve_replay.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "ayatori/comm/agree.hpp"
+
+namespace ayatori::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Throws InputError unless the result is one that can be replayed here.
+void check(const Json& result, const SystemIdentity& system, const ReplayedAs& now) {
+  if (result.at("schema") != "ayatori.solve/1") throw InputError("of another schema");
+  const ReplayedAs then{result.at("ranks"), result.at("threads"), result.at("partition")};
+  if (then.ranks != now.ranks || then.threads != now.threads)
+    throw InputError(fmt::format("of {} x {} ranks and threads, but there are {} x {} here", then.ranks,
+                                 then.threads, now.ranks, now.threads));
+  if (then.partition != now.partition) throw InputError(fmt::format("of --partition {}", then.partition));
+  if (result.at("replay").at("matrix") != fmt::format("{:016x}", system.matrix.values))
+    throw InputError("of another matrix");
+  if (result.at("replay").at("rhs") != fmt::format("{:016x}", system.rhs))
+    throw InputError("of another right-hand side");
+  if (!result.at("resumed").is_null())
+    throw InputError("of a solve that was resumed, whose first half is gone");
+  const std::string status = result.at("status");
+  if (status != "converged" && status != "not converged")
+    throw InputError(fmt::format("of a solve that did not come to its end: {}", status));
+}
+
+}  // namespace
+
+Replay load_replay(const comm::Comm& comm, const std::string& path, const SystemIdentity& system,
+                   const ReplayedAs& now) {
+  std::string text = comm::agree(comm, [&] {
+    if (comm.rank() != 0) return std::string();
+    std::ifstream stream(path, std::ios::binary);
+    std::string content{std::istreambuf_iterator<char>(stream), {}};
+    if (!stream || content.empty()) throw InputError(fmt::format("{}: cannot be read", path));
+    return content;
+  });
+  text = comm.broadcast(text, 0);
+  return comm::agree(comm, [&]() -> Replay {
+    try {
+      const auto result = Json::parse(text);
+      check(result, system, now);
+      return {std::make_shared<const tuning::Script>(tuning::script_from_json(result.at("replay"))),
+              result.at("rtol")};
+    } catch (const Json::exception& error) {
+      throw InputError(fmt::format("{}: no result of a solve: {}", path, error.what()));
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: the result cannot be replayed: {}", path, error.what()));
+    }
+  });
+}
+
+Json replay_json(const tuning::Script& script, const SystemIdentity& system) {
+  Json json = to_json(script);
+  json["matrix"] = fmt::format("{:016x}", system.matrix.values);
+  json["rhs"] = fmt::format("{:016x}", system.rhs);
+  return json;
+}
+
+}  // namespace ayatori::cli

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "ayatori/tuning/script.hpp"
+#include "cli/solve_checkpoint.hpp"
+
+namespace ayatori::cli {
+
+/// What a result must have in common with the solve that replays it.
+struct ReplayedAs {
+  int ranks = 1;
+  int threads = 1;
+  std::string partition;
+};
+
+/// The decisions of a result file, and the tolerance that they were taken for.
+struct Replay {
+  std::shared_ptr<const tuning::Script> script;
+  double rtol = 0;
+};
+
+/// Collective. Reads what `solve --json` has written. Throws InputError, agreed, if it is no such file, of
+/// another system, or of other ranks, threads or partition.
+Replay load_replay(const comm::Comm& comm, const std::string& path, const SystemIdentity& system,
+                   const ReplayedAs& now);
+
+/// What load_replay() wants to find as "replay" in a result.
+nlohmann::ordered_json replay_json(const tuning::Script& script, const SystemIdentity& system);
+
+}  // namespace ayatori::cli

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "ayatori/solvers/preconditioner.hpp"
+#include "ayatori/sparse/distributed_matrix.hpp"
+#include "ayatori/tuning/choice.hpp"
+#include "ayatori/tuning/facts.hpp"
+
+namespace ayatori::tuning {
+
+/// What a solve leaves for the next one of the same pattern.
+struct SetUps {
+  std::optional<MatrixFacts> facts;                   ///< of the matrix now
+  std::shared_ptr<sparse::DistributedMatrix> matrix;  ///< of the matrix now, with the kernel in use
+  std::optional<Choice> choice;                       ///< that won
+  /// What the preconditioner was made from, and may refer to: the matrix now, or the one of an earlier time.
+  std::shared_ptr<sparse::DistributedMatrix> made_from;
+  solvers::BuiltPreconditioner preconditioner;  ///< of `choice`; none if `op` is empty
+};
+
+}  // namespace ayatori::tuning

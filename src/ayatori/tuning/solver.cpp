@@ -1,0 +1,91 @@
+#include "ayatori/tuning/solver.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "ayatori/base/error.hpp"
+
+namespace ayatori::tuning {
+
+namespace {
+
+bool same_pattern(const sparse::Csr& a, const sparse::Csr& b) {
+  return a.row_start == b.row_start && a.column == b.column;
+}
+
+/// On this rank.
+bool same_pattern(const sparse::SplitMatrix& a, const sparse::SplitMatrix& b) {
+  return a.partition == b.partition && same_pattern(a.interior, b.interior) && same_pattern(a.halo, b.halo) &&
+         a.halo_rows == b.halo_rows;
+}
+
+/// The trial that finished the solve.
+const Trial* winner(const SolveReport& report) {
+  const auto place = std::ranges::find_if(report.trials, [&](const Trial& trial) {
+    return trial.outcome == "converged" && same_numerics(trial.choice, report.choice);
+  });
+  return report.converged() && place != report.trials.end() ? &*place : nullptr;
+}
+
+}  // namespace
+
+std::string describe(const Reuse& reuse) {
+  std::string text = fmt::format("{} set-up{} served {} solve{}", reuse.set_ups,
+                                 reuse.set_ups == 1 ? "" : "s", reuse.solves, reuse.solves == 1 ? "" : "s");
+  if (reuse.break_even > 0)
+    text += fmt::format("; as it is now, a new one of {:.3g} s pays after {:.1f} solves",
+                        reuse.set_up_seconds, reuse.break_even);
+  return text;
+}
+
+Solver::Solver(comm::Comm comm, std::shared_ptr<const sparse::SplitMatrix> parts, SolveOptions options)
+    : comm_(std::move(comm)), parts_(std::move(parts)), options_(std::move(options)) {}
+
+SolveReport Solver::solve(solvers::ConstVector b, solvers::Vector x, const SolveHooks& hooks) {
+  const bool outworn = reuse_.set_ups > 0 && reuse_.extra_seconds >= reuse_.set_up_seconds;
+  if (outworn) kept_.preconditioner = {};
+  auto report = tuning::solve(comm_, parts_, b, x, options_, hooks, &kept_);
+  learn(report);
+  if (kept_.choice) {
+    options_.recall = nullptr;
+    options_.experience = {};
+    options_.experience.best = kept_.choice;
+    options_.experience.why = "it won the solve before";
+    options_.experience.familiar = true;
+  }
+  return report;
+}
+
+void Solver::learn(const SolveReport& report) {
+  ++reuse_.solves;
+  const Trial* trial = winner(report);
+  if (trial == nullptr || report.iterations == 0) return;
+  std::array<double, 2> seconds{trial->setup_seconds, trial->solve_seconds / trial->iterations};
+  comm_.allreduce(std::span<double>(seconds), comm::ReduceOp::sum);
+  const double set_up = seconds[0] / comm_.size();
+  const double iteration = seconds[1] / comm_.size();
+  if (!trial->kept_set_up) {
+    ++reuse_.set_ups;
+    reuse_.set_up_seconds = set_up;
+    reuse_.fresh_iterations = trial->iterations;
+    reuse_.extra_seconds = reuse_.break_even = 0;
+    return;
+  }
+  const double extra = std::max(trial->iterations - reuse_.fresh_iterations, 0.0) * iteration;
+  reuse_.extra_seconds += extra;
+  reuse_.break_even = extra > 0 ? reuse_.set_up_seconds / extra : 0;
+}
+
+void Solver::update(std::shared_ptr<const sparse::SplitMatrix> parts) {
+  const bool changed = comm_.any(!same_pattern(*parts_, *parts));
+  parts_ = std::move(parts);
+  kept_.facts.reset();
+  kept_.matrix.reset();
+  if (!changed) return;
+  kept_ = {};
+  reuse_ = {.solves = reuse_.solves, .set_ups = reuse_.set_ups};
+  options_.experience = {};
+}
+
+}  // namespace ayatori::tuning

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ayatori/tuning/set_ups.hpp"
+#include "ayatori/tuning/solve.hpp"
+
+namespace ayatori::tuning {
+
+/// How set-ups were used again in a sequence of solves. Seconds are means of the ranks.
+struct Reuse {
+  int solves = 0;
+  int set_ups = 0;              ///< of preconditioners that were used to the end
+  double set_up_seconds = 0;    ///< of the last one
+  double fresh_iterations = 0;  ///< of the solve that it was made for
+  double extra_seconds = 0;     ///< that later solves took because it had grown old, so far
+
+  /// Solves after which the extra time of one like the last pays for a set-up; 0 while there is none.
+  double break_even = 0;
+};
+
+/// In one line.
+std::string describe(const Reuse& reuse);
+
+/// Solves for many right-hand sides, and for matrices whose values change slowly on one pattern: facts,
+/// kernel, halo strategy, choice and preconditioner of a solve serve the next one. A preconditioner that was
+/// made from earlier values stays until the iterations that it takes more than it did when it was new have
+/// cost as much as a new one: whatever comes, that is at most twice what the best moment would have cost.
+/// Where it fails altogether, a new one is made at once. Residuals are always those of the matrix now.
+class Solver {
+ public:
+  /// `options.experience` counts for the first solve only.
+  Solver(comm::Comm comm, std::shared_ptr<const sparse::SplitMatrix> parts, SolveOptions options = {});
+
+  /// Collective. As tuning::solve().
+  SolveReport solve(solvers::ConstVector b, solvers::Vector x, const SolveHooks& hooks = {});
+
+  /// Collective. Other values from now on, spread as before; another pattern begins anew.
+  void update(std::shared_ptr<const sparse::SplitMatrix> parts);
+
+  const Reuse& reuse() const { return reuse_; }
+
+ private:
+  void learn(const SolveReport& report);
+
+  comm::Comm comm_;
+  std::shared_ptr<const sparse::SplitMatrix> parts_;
+  SolveOptions options_;
+  SetUps kept_;
+  Reuse reuse_;
+};
+
+}  // namespace ayatori::tuning

@@ -1,0 +1,238 @@
+// Solves that others go on from, learn from, or repeat.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "ayatori/solvers/method.hpp"
+#include "solved.hpp"
+
+namespace ayatori::tuning {
+namespace {
+
+/// A solve on a clock that advances by one with every iteration, which is told of snapshots.
+struct Watched {
+  double now = 0;
+  std::vector<double> times;
+  std::vector<double> residuals;  ///< true ones of the snapshots, by code of the test's own
+  std::vector<double> claimed;
+  Solved solved;
+
+  Watched(const TestMatrix& matrix, const SolveOptions& options, double interval)
+      : solved(matrix, 1, options, hooks(matrix, interval)) {}
+
+  SolveHooks hooks(const TestMatrix& matrix, double interval) {
+    SolveHooks hooks;
+    hooks.clock = [this] { return now; };
+    hooks.progress = [this](const Choice&, std::int64_t, double) { now += 1; };
+    if (interval == 0) return hooks;
+    hooks.seconds_between_snapshots = interval;
+    hooks.snapshot = [this, &matrix](const Snapshot& snapshot) {
+      times.push_back(snapshot.seconds);
+      claimed.push_back(snapshot.relative_residual);
+      solved.x.assign(snapshot.x.begin(), snapshot.x.end());
+      residuals.push_back(solved.residual(matrix));
+    };
+    return hooks;
+  }
+};
+
+TEST(Solve, SnapshotsLoseNoMoreThanTheInterval) {
+  const auto matrix = anisotropic_matrix(16);
+  const double interval = 4;
+  for (const auto& method : solvers::methods()) {
+    for (const char* preconditioner : {"jacobi", "chebyshev"}) {
+      if (preconditioner == std::string("chebyshev") && method.name != "gmres") continue;
+      SCOPED_TRACE(std::string(method.name) + " + " + preconditioner);
+      SolveOptions options;
+      options.forced.method = method.name;
+      options.forced.preconditioner = preconditioner;
+      options.forced.kernel = "csr";
+      options.forced.halo = "p2p-irecv-first";
+      options.max_iterations = 1000;
+      if (method.restarts) options.forced.restart = 50;  // so that intervals end inside cycles
+      const Watched without(matrix, options, 0);
+      const Watched with(matrix, options, interval);
+      EXPECT_EQ(without.solved.report.iterations, with.solved.report.iterations)
+          << "snapshots change nothing";
+      EXPECT_EQ(without.solved.x, with.solved.x);
+      ASSERT_GT(with.times.size(), 2U);
+      EXPECT_EQ(with.times.front(), 0);
+      for (std::size_t k = 0; k < with.times.size(); ++k) {
+        EXPECT_NEAR(with.residuals[k], with.claimed[k], 1e-12);
+        if (k > 0) {
+          EXPECT_LE(with.times[k] - with.times[k - 1], interval + 4);  // an iteration's few reductions later
+          EXPECT_LE(with.claimed[k], with.claimed[k - 1]) << "the best so far";
+        }
+      }
+      EXPECT_LE(with.now - with.times.back(), interval + 4);
+      EXPECT_LT(with.claimed.back(), with.claimed.front());
+    }
+  }
+}
+
+TEST(Solve, ExperienceComesFirstAndFailuresLast) {
+  const auto matrix = anisotropic_matrix(20);
+  SolveOptions options;
+  options.experience.best = Choice{"gmres", "neumann", 17, "mgs", "csr-unroll4", "allgather"};
+  options.experience.why = "it won";
+  options.experience.failed = {{{"cg", "jacobi", 0, "", "", ""}, "it broke down"}};
+  options.tuning_share = 0;
+  const Solved solved(matrix, 1, options);
+  expect_solved(matrix, solved);
+  EXPECT_EQ(solved.report.why, "it won");
+  EXPECT_EQ(solved.report.choice.preconditioner, "neumann");
+  EXPECT_EQ(solved.report.choice.orthogonalization, "mgs");
+  EXPECT_EQ(solved.report.choice.kernel, "csr-unroll4");
+  if (world().size() > 1) {
+    EXPECT_EQ(solved.report.choice.halo, "allgather");
+  }
+
+  options.experience.best.reset();
+  const Solved warned(matrix, 1, options);
+  expect_solved(matrix, warned);
+  EXPECT_FALSE(same_numerics(warned.report.choice, options.experience.failed[0].choice));
+
+  options.forced.method = "minres";  // what is forced stands above experience
+  options.experience.best = Choice{"gmres", "none", 17, "mgs", "", ""};
+  EXPECT_EQ(Solved(matrix, 1, options).report.choice.method, "minres");
+}
+
+/// A solve whose clock counts products: one in an iteration with Jacobi, forty with any other preconditioner,
+/// so that these lose.
+struct Counted {
+  double now = 0;
+  double lost = 0;          ///< of trials that gave way
+  double longest_lost = 0;  ///< the longest of them
+  double won = 0;           ///< of all others
+  Solved solved;
+
+  Counted(const TestMatrix& matrix, const SolveOptions& options) : solved(matrix, 1, options, hooks()) {
+    for (const Trial& trial : solved.report.trials) {
+      const double products = trial.iterations * products_of(trial.choice);
+      const bool is_lost = trial.outcome == "outpaced" || trial.outcome == "given up";
+      (is_lost ? lost : won) += products;
+      if (is_lost) longest_lost = std::max(longest_lost, products);
+    }
+  }
+
+  static double products_of(const Choice& choice) { return choice.preconditioner == "jacobi" ? 1 : 40; }
+  SolveHooks hooks() {
+    SolveHooks hooks;
+    hooks.clock = [this] { return now; };
+    hooks.progress = [this](const Choice& choice, std::int64_t, double) { now += products_of(choice); };
+    return hooks;
+  }
+};
+
+TEST(Solve, LostTrialsCostNoMoreProductsThanTheBound) {
+  const auto matrix = anisotropic_matrix(60);
+  bool any = false;
+  for (const double share : {0.1, 0.3, 1.0}) {
+    SCOPED_TRACE(share);
+    SolveOptions options;
+    options.forced = {.method = "cg"};
+    options.tuning_share = share;
+    const Counted counted(matrix, options);
+    expect_solved(matrix, counted.solved);
+    EXPECT_EQ(counted.solved.report.choice.preconditioner, "jacobi");
+    // A trial begins only if its price fits in the share of the time so far and of twice as much to come; the
+    // last one may take longer than its price.
+    EXPECT_LE(counted.lost - counted.longest_lost, 3 * share * counted.won);
+    any = any || counted.lost > 0;
+  }
+  EXPECT_TRUE(any) << "nothing was tried: this test shows nothing";
+}
+
+TEST(Solve, AFamiliarMatrixIsNotExploredAgain) {
+  const auto matrix = anisotropic_matrix(60);
+  SolveOptions options;
+  options.forced = {.method = "cg"};
+  options.tuning_share = 1;
+  EXPECT_GT(Counted(matrix, options).solved.report.trials.size(), 1U);
+  options.experience.best = Choice{"cg", "jacobi", 0, "", "", ""};
+  options.experience.familiar = true;
+  EXPECT_EQ(Counted(matrix, options).solved.report.trials.size(), 1U);
+}
+
+/// A solve on a clock of its own kind, and the replay of its script on another.
+struct Replayed {
+  double now = 0;
+  Solved solved;
+
+  Replayed(const TestMatrix& matrix, SolveOptions options, const RecordedSeconds& seconds,
+           std::shared_ptr<const Script> script = nullptr)
+      : solved(matrix, 1, with(std::move(options), std::move(script)), hooks(seconds)) {}
+
+  static SolveOptions with(SolveOptions options, std::shared_ptr<const Script> script) {
+    options.replay = std::move(script);
+    return options;
+  }
+  SolveHooks hooks(const RecordedSeconds& seconds) {
+    SolveHooks hooks;
+    if (seconds.empty()) return hooks;
+    hooks.clock = [this] { return now += 1e-6; };
+    hooks.progress = [this, seconds](const Choice& choice, std::int64_t iteration, double) {
+      const auto of_arm = seconds.find(choice.preconditioner);
+      now += (of_arm == seconds.end() ? 1 : of_arm->second) * (1 + 0.1 * static_cast<double>(iteration % 7));
+    };
+    return hooks;
+  }
+};
+
+void expect_same_bits(const Solved& a, const Solved& b) {
+  EXPECT_EQ(a.report.iterations, b.report.iterations);
+  EXPECT_EQ(a.x, b.x);
+  EXPECT_EQ(a.report.status, b.report.status);
+  EXPECT_EQ(a.report.choice, b.report.choice);
+  ASSERT_EQ(a.report.trials.size(), b.report.trials.size());
+  for (std::size_t i = 0; i < a.report.trials.size(); ++i) {
+    EXPECT_EQ(a.report.trials[i].choice, b.report.trials[i].choice) << i;
+    EXPECT_EQ(a.report.trials[i].iterations, b.report.trials[i].iterations) << i;
+  }
+  EXPECT_EQ(a.report.script.decisions, b.report.script.decisions);
+}
+
+TEST(Solve, AReplayTakesTheSameDecisionsToTheSameBits) {
+  SolveOptions gmres;  // restart lengths change
+  gmres.forced.method = "gmres";
+  gmres.forced.preconditioner = "none";
+  gmres.forced.excluded = {"ircgs"};
+  SolveOptions free;
+  free.tuning_share = 1;
+  const auto matrix = anisotropic_matrix(40);
+  const auto unsymmetric = sparse::random_matrix(600, 6, 4);
+  struct Case {
+    const TestMatrix& matrix;
+    SolveOptions options;
+    RecordedSeconds seconds;
+  };
+  const std::vector<Case> cases{{matrix, free, {{"jacobi", 1}, {"block-ilu0", 1e-4}, {"chebyshev", 1}}},
+                                {matrix, free, {{"jacobi", 1}, {"block-ilu0", 40}, {"chebyshev", 40}}},
+                                {matrix, gmres, {{"none", 1}}},
+                                {unsymmetric, free, {}},
+                                {matrix, {.max_iterations = 30}, {{"jacobi", 1}}}};
+  bool challenged = false;
+  bool restarted = false;
+  bool changed_product = false;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    SCOPED_TRACE(i);
+    const Replayed original(cases[i].matrix, cases[i].options, cases[i].seconds);
+    const auto script = std::make_shared<const Script>(
+        script_from_json(to_json(original.solved.report.script)));  // as a file keeps it
+    const Replayed once(cases[i].matrix, {}, {{"jacobi", 1e-3}, {"block-ilu0", 7}}, script);
+    const Replayed again(cases[i].matrix, {}, {}, script);
+    expect_same_bits(once.solved, again.solved);
+    expect_same_bits(original.solved, again.solved);
+    for (const Decision& decision : script->decisions) {
+      challenged = challenged || decision.kind == Decision::Kind::challenge;
+      restarted = restarted || decision.kind == Decision::Kind::restart;
+      changed_product = changed_product || decision.kind == Decision::Kind::product;
+    }
+  }
+  EXPECT_TRUE(challenged && restarted && changed_product) << "or this test shows nothing";
+}
+
+}  // namespace
+}  // namespace ayatori::tuning

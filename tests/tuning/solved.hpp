@@ -1,0 +1,79 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "ayatori/tuning/solve.hpp"
+#include "test_matrices.hpp"
+
+namespace ayatori::tuning {
+
+using sparse::TestMatrix;
+
+inline const comm::Comm& world() {
+  static const comm::Comm comm = comm::Comm::world();
+  return comm;
+}
+
+/// A system of a small matrix, spread; and what solve() made of it.
+struct Solved {
+  std::shared_ptr<const sparse::SplitMatrix> parts;
+  Array<double> b;
+  Array<double> x;
+  SolveReport report;
+
+  Solved(const TestMatrix& matrix, double b_scale = 1, const SolveOptions& options = {},
+         const SolveHooks& hooks = {})
+      : parts(
+            std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), matrix.distribute(world())))),
+        b(sparse::piece(sparse::test_vector(matrix.n, 77), parts->partition.range(world().rank()))),
+        x(b.size(), 0.0) {
+    for (double& value : b) value *= b_scale;
+    report = solve(world(), parts, b, x, options, hooks);
+  }
+
+  /// ||b - A x|| / ||b|| by code of the test's own.
+  double residual(const TestMatrix& matrix) const {
+    const auto all_x = world().allgatherv(std::span<const double>(x)).values;
+    const auto all_b = world().allgatherv(std::span<const double>(b)).values;
+    const auto ax = matrix.multiply(all_x);
+    double squares = 0;
+    double b_squares = 0;
+    double largest = 0;
+    for (const double value : all_b) largest = std::max(largest, std::abs(value));
+    for (std::int64_t i = 0; i < matrix.n; ++i) {
+      squares += std::pow((all_b[i] - ax[i]) / largest, 2);
+      b_squares += std::pow(all_b[i] / largest, 2);
+    }
+    return std::sqrt(squares / b_squares);
+  }
+};
+
+inline void expect_solved(const TestMatrix& matrix, const Solved& solved) {
+  EXPECT_TRUE(solved.report.converged());
+  EXPECT_LE(solved.report.relative_residual, 1e-8);
+  EXPECT_NEAR(solved.residual(matrix), solved.report.relative_residual, 1e-10);
+}
+
+/// Diffusion on a square of n x n points, a hundred times stronger in one direction: CG needs many
+/// iterations, with ILU(0) few.
+inline TestMatrix anisotropic_matrix(std::int64_t n) {
+  TestMatrix matrix{"anisotropic", n * n, {}};
+  for (std::int64_t i = 0; i < n * n; ++i) {
+    matrix.entries.push_back({i, i, 2.02});
+    if (i % n > 0) matrix.entries.push_back({i, i - 1, -0.01});
+    if (i % n < n - 1) matrix.entries.push_back({i, i + 1, -0.01});
+    if (i >= n) matrix.entries.push_back({i, i - n, -1});
+    if (i < n * n - n) matrix.entries.push_back({i, i + n, -1});
+  }
+  return matrix;
+}
+
+/// Seconds of an iteration, by preconditioner.
+using RecordedSeconds = std::map<std::string, double>;
+
+}  // namespace ayatori::tuning

@@ -1,0 +1,124 @@
+#include "ayatori/tuning/solver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "test_matrices.hpp"
+
+namespace ayatori::tuning {
+namespace {
+
+using sparse::TestMatrix;
+
+const comm::Comm& world() {
+  static const comm::Comm comm = comm::Comm::world();
+  return comm;
+}
+
+/// Diffusion on n x n points; `change` raises every third diagonal entry.
+TestMatrix diffusion(std::int64_t n, double change = 0) {
+  TestMatrix matrix{"diffusion", n * n, {}};
+  for (std::int64_t i = 0; i < n * n; ++i) {
+    matrix.entries.push_back({i, i, 4.01 + (i % 3 == 0 ? change : 0)});
+    if (i % n > 0) matrix.entries.push_back({i, i - 1, -1});
+    if (i % n < n - 1) matrix.entries.push_back({i, i + 1, -1});
+    if (i >= n) matrix.entries.push_back({i, i - n, -1});
+    if (i < n * n - n) matrix.entries.push_back({i, i + n, -1});
+  }
+  return matrix;
+}
+
+std::shared_ptr<const sparse::SplitMatrix> spread(const TestMatrix& matrix) {
+  return std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), matrix.distribute(world())));
+}
+
+/// Solves by CG with one preconditioner, checked by code of the test's own.
+struct Sequence {
+  explicit Sequence(const TestMatrix& matrix, const char* preconditioner = "block-ilu0")
+      : parts(spread(matrix)), solver(world(), parts, options(preconditioner)) {}
+
+  static SolveOptions options(const char* preconditioner) {
+    SolveOptions options;
+    options.forced.method = "cg";
+    options.forced.preconditioner = preconditioner;
+    return options;
+  }
+
+  SolveReport solve(const TestMatrix& matrix, std::uint64_t seed) {
+    const auto b = sparse::piece(sparse::test_vector(matrix.n, seed), parts->partition.range(world().rank()));
+    Array<double> x(b.size(), 0.0);
+    auto report = solver.solve(b, x);
+    EXPECT_TRUE(report.converged());
+    Array<double> residual(b.size());
+    sparse::multiply_reference(world(), *spread(matrix), x, residual);
+    double sums[2] = {0, 0};
+    for (std::size_t i = 0; i < b.size(); ++i) {
+      sums[0] += (b[i] - residual[i]) * (b[i] - residual[i]);
+      sums[1] += b[i] * b[i];
+    }
+    world().allreduce(std::span<double>(sums), comm::ReduceOp::sum);
+    EXPECT_LE(std::sqrt(sums[0] / sums[1]), 1.01e-8) << "of the matrix as it is now";
+    return report;
+  }
+
+  std::shared_ptr<const sparse::SplitMatrix> parts;
+  Solver solver;
+};
+
+TEST(Solver, SetUpsServeEveryRightHandSide) {
+  const auto matrix = diffusion(20);
+  for (const char* preconditioner : {"block-ilu0", "chebyshev", "jacobi"}) {
+    SCOPED_TRACE(preconditioner);
+    Sequence sequence(matrix, preconditioner);
+    for (std::uint64_t k = 0; k < 4; ++k) {
+      const auto report = sequence.solve(matrix, k);
+      EXPECT_EQ(report.trials.front().kept_set_up, k > 0);
+      EXPECT_EQ(report.trials.size(), 1U);
+    }
+    EXPECT_EQ(sequence.solver.reuse().solves, 4);
+    EXPECT_EQ(sequence.solver.reuse().set_ups, 1);
+  }
+}
+
+TEST(Solver, TheSecondSolveIsTheSameAsAlone) {
+  const auto matrix = diffusion(20);
+  Sequence sequence(matrix);
+  sequence.solve(matrix, 1);
+  Sequence alone(matrix);
+  EXPECT_EQ(sequence.solve(matrix, 2).iterations, alone.solve(matrix, 2).iterations);
+}
+
+TEST(Solver, APreconditionerOfEarlierValuesIsKeptUntilItCostsMoreThanANewOne) {
+  Sequence sequence(diffusion(20));
+  sequence.solve(diffusion(20), 0);
+  double change = 1;
+  int kept = 0;
+  bool renewed = false;
+  for (std::uint64_t k = 1; k <= 40 && !renewed; ++k, change *= 1.5) {
+    const auto matrix = diffusion(20, change);
+    sequence.solver.update(spread(matrix));
+    const double extra = sequence.solver.reuse().extra_seconds;
+    const bool outworn = extra >= sequence.solver.reuse().set_up_seconds;
+    const auto report = sequence.solve(matrix, k);
+    EXPECT_EQ(report.trials.front().kept_set_up, !outworn);
+    kept += outworn ? 0 : 1;
+    renewed = outworn;
+  }
+  EXPECT_GT(kept, 0);
+  EXPECT_TRUE(renewed) << "a diagonal that has grown a thousandfold wants another preconditioner";
+  EXPECT_EQ(sequence.solver.reuse().extra_seconds, 0);
+  EXPECT_EQ(sequence.solver.reuse().set_ups, 2);
+}
+
+TEST(Solver, AnotherPatternBeginsAnew) {
+  const auto matrix = diffusion(20);
+  Sequence sequence(matrix);
+  sequence.solve(matrix, 0);
+  const auto other = sparse::tridiagonal_matrix(400);
+  sequence.solver.update(spread(other));
+  EXPECT_FALSE(sequence.solve(other, 1).trials.front().kept_set_up);
+}
+
+}  // namespace
+}  // namespace ayatori::tuning
