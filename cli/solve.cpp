@@ -117,9 +117,12 @@ double relative_error(const comm::Comm& comm, const Array<double>& x, const Arra
 }
 
 /// Rank 0's voice: progress, events, the summary.
-tuning::SolveHooks hooks(const StopSignal& stop, ProgressLine& line, bool speaks) {
-  return {.progress = [&line](const tuning::Choice& choice, std::int64_t iteration,
-                              double residual) { line.show(describe(choice), iteration, residual); },
+tuning::SolveHooks hooks(const StopSignal& stop, ProgressLine& line, tuning::History& history, bool speaks) {
+  return {.progress =
+              [&line, &history](const tuning::Choice& choice, std::int64_t iteration, double residual) {
+                history.add(choice, iteration, residual);
+                line.show(describe(choice), iteration, residual);
+              },
           .event =
               [&line, speaks](const tuning::Event& event) {
                 line.clear();
@@ -195,8 +198,10 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
 
   const StopSignal stop;  // from here on there is an x worth keeping
   ProgressLine line(speaks);
+  tuning::History history;
   Array<double> x(rhs.b.size(), 0.0);
-  SolveRun run{.report = tuning::solve(comm, problem.parts, rhs.b, x, options, hooks(stop, line, speaks)),
+  SolveRun run{.report = tuning::solve(comm, problem.parts, rhs.b, x, options,
+                                       hooks(stop, line, history, speaks)),
                .source = problem.source,
                .rtol = arguments.rtol,
                .ranks = world.size(),
@@ -207,6 +212,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
                .profile = machine.description,
                .collectives = {},
                .rhs = arguments.rhs,
+               .history = std::move(history),
                .read_seconds = read_seconds,
                .total_seconds = 0,
                .true_error = {},

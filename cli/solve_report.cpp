@@ -212,6 +212,7 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
   json["true_error"] =
       run.true_error ? nlohmann::ordered_json(*run.true_error) : nlohmann::ordered_json(nullptr);
   json["output"] = run.output.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.output);
+  json["history"] = run.history.to_json();
   json["seconds"]["read"] = run.read_seconds;
   json["seconds"]["total"] = run.total_seconds;
   return json;

@@ -11,6 +11,7 @@
 #include "ayatori/collectives/scheduled_collectives.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/machine/profile.hpp"
+#include "ayatori/tuning/history.hpp"
 #include "ayatori/tuning/solve.hpp"
 #include "cli/solve_placement.hpp"
 
@@ -36,6 +37,7 @@ struct SolveRun {
   std::string profile;                         ///< where the machine's profile comes from; empty without one
   std::optional<CollectiveCalls> collectives;  ///< none without tables of schedules
   std::string rhs;
+  tuning::History history;  ///< of the residuals
   double read_seconds = 0;
   double total_seconds = 0;
   std::optional<double> true_error;  ///< ||x - x*|| / ||x*||, where b was made from a known x*
