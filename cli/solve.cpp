@@ -200,23 +200,23 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   ProgressLine line(speaks);
   tuning::History history;
   Array<double> x(rhs.b.size(), 0.0);
-  SolveRun run{.report = tuning::solve(comm, problem.parts, rhs.b, x, options,
-                                       hooks(stop, line, history, speaks)),
-               .source = problem.source,
-               .rtol = arguments.rtol,
-               .ranks = world.size(),
-               .threads = threads,
-               .partition = arguments.partition,
-               .placement = placement,
-               .machine = machine.profile,
-               .profile = machine.description,
-               .collectives = {},
-               .rhs = arguments.rhs,
-               .history = std::move(history),
-               .read_seconds = read_seconds,
-               .total_seconds = 0,
-               .true_error = {},
-               .output = arguments.output};
+  SolveRun run{
+      .report = tuning::solve(comm, problem.parts, rhs.b, x, options, hooks(stop, line, history, speaks)),
+      .source = problem.source,
+      .rtol = arguments.rtol,
+      .ranks = world.size(),
+      .threads = threads,
+      .partition = arguments.partition,
+      .placement = placement,
+      .machine = machine.profile,
+      .profile = machine.description,
+      .collectives = {},
+      .rhs = arguments.rhs,
+      .history = std::move(history),
+      .read_seconds = read_seconds,
+      .total_seconds = 0,
+      .true_error = {},
+      .output = arguments.output};
   line.clear();
   if (rhs.solution) run.true_error = relative_error(comm, x, *rhs.solution);
   if (tables.scheduled) run.collectives = {tables.files, tables.scheduled->calls(), tables.scheduled->uses()};

@@ -163,6 +163,11 @@ class _System:
             raise ValueError(f"atol is {atol!r}, but must be a number, and not negative")
         if not rtol >= 0:
             raise ValueError(f"rtol is {rtol!r}, but must not be negative")
+        if not _is_operator(A) and not hasattr(A, "dtype"):
+            A = np.asarray(A)
+        dtype = getattr(A, "dtype", None)
+        if dtype is not None:
+            check_real(np.dtype(dtype), "the matrix")
         if not _is_operator(A):
             A = as_csr(A)
         if len(A.shape) != 2 or A.shape[0] != A.shape[1]:
@@ -172,9 +177,6 @@ class _System:
         if b.shape not in ((self.n,), (self.n, 1)):
             raise ValueError(f"the matrix has shape {A.shape}, and b has {b.shape}")
         check_real(b.dtype, "b")
-        dtype = getattr(A, "dtype", None)
-        if dtype is not None:
-            check_real(np.dtype(dtype), "the matrix")
         self.dtype = np.result_type(_float_type(dtype), _float_type(b.dtype))
         self.b = np.ascontiguousarray(np.asarray(b, dtype=np.float64).ravel())
         self.b_norm = float(np.linalg.norm(self.b))

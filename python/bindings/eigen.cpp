@@ -21,8 +21,8 @@ eigen::Selection selection(std::int64_t count, bool largest, double lower, doubl
   return {};
 }
 
-/// (values, vectors as an n x pairs array in column-major order, ratios, seconds). `count` of 0: all, or those
-/// in [lower, upper] where these are in order.
+/// (values, vectors as an n x pairs array in column-major order, ratios, seconds). `count` of 0: all, or
+/// those in [lower, upper] where these are in order.
 nb::tuple eigh(const DenseMatrix& matrix, bool vectors, std::int64_t count, bool largest, double lower,
                double upper, int threads) {
   const auto n = static_cast<std::int64_t>(matrix.shape(0));
@@ -61,8 +61,8 @@ nb::tuple eigh(const DenseMatrix& matrix, bool vectors, std::int64_t count, bool
   seconds["back_transformation"] = times.back_transformation;
   seconds["verification"] = times.verification;
   const bool passed = result.check.passed();
-  return nb::make_tuple(to_numpy(std::move(result.values)), to_numpy(std::move(result.vectors.values)), passed,
-                        ratios, seconds);
+  return nb::make_tuple(to_numpy(std::move(result.values)), to_numpy(std::move(result.vectors.values)),
+                        passed, ratios, seconds);
 }
 
 }  // namespace

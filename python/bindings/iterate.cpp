@@ -72,8 +72,8 @@ class BorrowedCsr final : public LinearOperator {
   InputVector value_;
 };
 
-/// y = f() by a Python function, which finds x in an array of its own. It is not asked what A 0 is: its products may
-/// be dear, and every solve without a guess begins with that one.
+/// y = f() by a Python function, which finds x in an array of its own. It is not asked what A 0 is: its
+/// products may be dear, and every solve without a guess begins with that one.
 class PythonOperator final : public LinearOperator {
  public:
   PythonOperator(nb::callable function, InOutVector argument)
@@ -85,8 +85,7 @@ class PythonOperator final : public LinearOperator {
     solvers::copy(x, span_of(argument_));
     const auto result = nb::cast<InputVector>(function_());
     if (result.size() != y.size())
-      throw InputError(
-          fmt::format("the operator gives {} elements for {}", result.size(), argument_.size()));
+      throw InputError(fmt::format("the operator gives {} elements for {}", result.size(), argument_.size()));
     solvers::copy(span_of(result), y);
   }
   std::int32_t local_size() const override { return static_cast<std::int32_t>(argument_.size()); }
@@ -117,7 +116,8 @@ double residual_norm(const solvers::System& system, solvers::ConstVector x) {
 }
 
 /// Runs a method from x until `target` is met by the true residual. A method that only believes to have met
-/// it starts anew from its x, as long as that gets nearer. Gives (how it ended, iterations, ||b - A x||, why).
+/// it starts anew from its x, as long as that gets nearer. Gives (how it ended, iterations, ||b - A x||,
+/// why).
 std::tuple<std::string, std::int64_t, double, std::string> iterate(
     const std::string& name, const LinearOperator& a, const LinearOperator* preconditioner,
     const InputVector& b, const InOutVector& x_array, double target, int max_iterations, int restart,
@@ -137,9 +137,7 @@ std::tuple<std::string, std::int64_t, double, std::string> iterate(
     const solvers::System system{a, preconditioner != nullptr ? *preconditioner : identity, span_of(b), sum};
     const auto& orthogonalization = solvers::orthogonalization("ircgs");
 
-    const auto show_x = [&] {
-      return !x_callback || interruption.guard([&] { (*x_callback)(); });
-    };
+    const auto show_x = [&] { return !x_callback || interruption.guard([&] { (*x_callback)(); }); };
     // A method tells of an iteration before it moves x: x is that of the iteration before.
     bool is_first = true;
     const auto progress = [&](int, double norm) {

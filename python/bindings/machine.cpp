@@ -28,13 +28,13 @@ std::string probe(std::uintptr_t comm_address, bool quick, double seconds, int t
     const CoreCall call;
     const auto comm = communicator(comm_address);
     const ThreadCount thread_count(comm, threads);
-    profile = machine::to_json(machine::measure(
-        comm, {.quick = quick, .seconds = seconds},
-        {.progress =
-             [&](const std::string& name, double share) {
-               if (progress) interruption.guard([&] { progress(name, share); });
-             },
-         .wants_stop = [&] { return interruption.wants_stop(); }}));
+    profile = machine::to_json(machine::measure(comm, {.quick = quick, .seconds = seconds},
+                                                {.progress =
+                                                     [&](const std::string& name, double share) {
+                                                       if (progress)
+                                                         interruption.guard([&] { progress(name, share); });
+                                                     },
+                                                 .wants_stop = [&] { return interruption.wants_stop(); }}));
   }
   interruption.rethrow();
   return profile;
@@ -81,8 +81,7 @@ nb::dict predict(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig
                  const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& column,
                  const std::vector<int>& nodes, int ranks_per_node, int threads, const std::string& network,
                  const std::string& profile_text, const std::string& profile_name, double memory_bandwidth,
-                 const std::string& partition, const std::string& method,
-                 const std::string& preconditioner) {
+                 const std::string& partition, const std::string& method, const std::string& preconditioner) {
   std::vector<forecast::Forecast> forecasts;
   std::vector<std::string> assumptions;
   forecast::Conclusion conclusion;

@@ -9,8 +9,8 @@ namespace {
 
 namespace nb = nanobind;
 
-/// The library's errors as Python's: wrong input is a ValueError, a machine that fails an OSError, a defect of
-/// ours a RuntimeError.
+/// The library's errors as Python's: wrong input is a ValueError, a machine that fails an OSError, a defect
+/// of ours a RuntimeError.
 void translate(const std::exception_ptr& exception, void*) {
   try {
     std::rethrow_exception(exception);

@@ -58,7 +58,7 @@ def test_predict_refuses(monkeypatch):
     monkeypatch.setenv("AYATORI_PROFILE", "none")
     with pytest.raises(ValueError, match="profile"):
         ayatori.predict("poisson3d-7:n=4", [1, 2])
-    published = "altix3700"
+    published = "altix3700bx2"
     with pytest.raises(ValueError, match="method"):
         ayatori.predict("poisson3d-7:n=4", [1, 2], profile=published, method="sor", memory_bandwidth=1e9)
     with pytest.raises(ValueError, match="positive"):

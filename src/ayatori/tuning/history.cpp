@@ -17,7 +17,8 @@ bool same_arm(const Choice& a, const Choice& b) {
 
 History::Arm& History::arm_of(const Choice& choice) {
   if (latest_ < arms_.size() && same_arm(arms_[latest_].choice, choice)) return arms_[latest_];
-  const auto found = std::ranges::find_if(arms_, [&](const Arm& arm) { return same_arm(arm.choice, choice); });
+  const auto found =
+      std::ranges::find_if(arms_, [&](const Arm& arm) { return same_arm(arm.choice, choice); });
   latest_ = static_cast<std::size_t>(found - arms_.begin());
   if (found != arms_.end()) return *found;
   arms_.push_back({.choice = choice, .points = {}, .last = {}});
