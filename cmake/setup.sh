@@ -15,9 +15,12 @@ make_venv() {
   requirements=$(dirname "$0")/../python/tests/requirements.txt
   cmp -s "$requirements" "$folder/requirements.txt" && return 0
   echo "setup: installing Python packages in .venv" >&2
-  /usr/bin/python3 -m venv "$folder"
-  "$folder/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements"
-  cp "$requirements" "$folder/requirements.txt"
+  if /usr/bin/python3 -m venv "$folder" &&
+      "$folder/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements"; then
+    cp "$requirements" "$folder/requirements.txt"
+  else
+    echo "setup: that failed; the Python package and its tests are left out" >&2
+  fi
 }
 
 if ! command -v dpkg-query > /dev/null; then

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 
 from . import _core
 from ._matrix import as_csr, comm_address, load
+from ._report import write_whole
 
 
 @dataclass(frozen=True)
@@ -37,16 +37,7 @@ class Profile:
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the whole file or none."""
-        path = os.path.abspath(os.fspath(path))
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), suffix=".tmp")
-        try:
-            with os.fdopen(handle, "w") as file:
-                json.dump(self.data, file, indent=1)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        write_whole(path, json.dumps(self.data, indent=1))
 
 
 def probe(*, comm: Any = None, quick: bool = True, seconds: float | None = None, threads: int | None = None, keep: bool = True,

@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -13,6 +14,7 @@
 #include "ayatori/base/find_named.hpp"
 #include "ayatori/forecast/predict.hpp"
 #include "ayatori/machine/measure.hpp"
+#include "cli/report_page.hpp"
 #include "python/bindings/runtime.hpp"
 
 namespace ayatori::python {
@@ -124,6 +126,11 @@ void bind_machine(nb::module_& module) {
              nb::arg("progress").none());
   module.def("default_profile_path", &machine::default_profile_path);
   module.def("load_profile", [](const std::string& name) { return to_json(machine::load_profile(name)); });
+  module.def("report_page", [](const std::vector<std::pair<std::string, std::string>>& results) {
+    std::vector<cli::NamedText> files;
+    for (const auto& [name, text] : results) files.push_back({name, text});
+    return cli::report_page(files);
+  });
   module.def("predict", &predict, nb::arg("indptr"), nb::arg("indices"), nb::arg("nodes"),
              nb::arg("ranks_per_node"), nb::arg("threads"), nb::arg("network"), nb::arg("profile"),
              nb::arg("profile_name"), nb::arg("memory_bandwidth"), nb::arg("partition"), nb::arg("method"),

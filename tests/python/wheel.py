@@ -21,7 +21,7 @@ sources = pathlib.Path(sys.argv[1]).resolve()
 with tempfile.TemporaryDirectory() as folder:
     folder = pathlib.Path(folder)
     subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", folder,
-                    f"-Cbuild-dir={folder / 'build'}", sources], check=True)
+                    f"--config-settings=build-dir={folder / 'build'}", sources], check=True)
     wheel, = folder.glob("ayatori-*.whl")
     venv.create(folder / "clean", with_pip=True)
     python = folder / "clean" / "bin" / "python"
