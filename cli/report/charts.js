@@ -17,7 +17,7 @@ function svg(tag, attributes = {}, ...children) {
 // Numbers with units, in three digits.
 const digits = (v) => (v === 0 ? "0" : Math.abs(v) >= 1e5 || Math.abs(v) < 1e-3 ? v.toExponential(1) : String(+v.toPrecision(3)));
 function scaled(v, steps, base) {
-  let i = steps.findIndex((step) => Math.abs(v) < base * step[0]);
+  let i = steps.findIndex((step) => Math.abs(v) < (1 - 1e-9) * base * step[0]);
   if (i < 0) i = steps.length - 1;
   return `${+(v / steps[i][0]).toPrecision(3)} ${steps[i][1]}`;
 }
@@ -35,7 +35,9 @@ function ticksOf(low, high, log, most) {
     const every = Math.max(1, Math.ceil((last - first + 1) / most));
     const ticks = [];
     for (let k = first; k <= last; k += every) ticks.push(base ** k);
-    return ticks.length > 1 ? ticks : [low, high];
+    if (base === 2 || ticks.length > 1) return ticks.length > 1 ? ticks : [low, high];
+    const finer = [-1, 0, 1].flatMap((k) => [1, 2, 3, 5, 7].map((m) => m * 10 ** (first - 1 + k))).filter((v) => v >= low && v <= high);
+    return finer.length > 1 ? finer : [low, high];
   }
   const rough = (high - low) / most;
   const unit = 10 ** Math.floor(Math.log10(rough));
@@ -68,7 +70,7 @@ function figure(title, caption, draw, legend = []) {
     drawn = width;
     place.replaceChildren(draw(width));
   };
-  new ResizeObserver(update).observe(place);
+  new ResizeObserver(() => requestAnimationFrame(update)).observe(place);
   return box;
 }
 const canvas = (width, height, title) => svg("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title});
@@ -94,7 +96,7 @@ function lines({title, caption, x, y, series, marks = []}) {
     y.log, y.zero ?? true);
   return figure(title, caption, (width) => {
     const height = Math.round(Math.min(330, Math.max(230, 0.56 * width)));
-    const left = 66, right = 14, top = 10, bottom = 40;
+    const left = 80, right = 24, top = 10, bottom = 40;
     const px = (v) => left + xs.at(v) * (width - left - right);
     const py = (v) => height - bottom - ys.at(v) * (height - top - bottom);
     const root = canvas(width, height, title);
@@ -129,7 +131,7 @@ function lines({title, caption, x, y, series, marks = []}) {
       }
     }
     return root;
-  }, series.map((s) => [s.name + (s.dashed ? " (dashed)" : ""), s.fill]));
+  }, series.filter((s) => s.name !== "fit").map((s) => [s.name + (s.dashed ? " (dashed)" : ""), s.fill]));
 }
 
 // rows: {label, parts: [[name, value]], mark: value or undefined, markText}; parts of the same name have the same colour.
@@ -177,7 +179,7 @@ function matrix({title, caption, values, rowName, columnName, format, labels}) {
   const low = Math.min(...flat), high = Math.max(...flat);
   const strength = (v) => (high === low ? 0.5 : 0.12 + 0.88 * (Math.log(v) - Math.log(low)) / (Math.log(high) - Math.log(low)));
   return figure(title, caption ?? `${format(low)} (faint) to ${format(high)}`, (width) => {
-    const left = 44, cell = Math.min(46, (width - left - 8) / values[0].length);
+    const left = 44, cell = Math.min(58, (width - left - 8) / values[0].length);
     const root = canvas(width, 22 + cell * values.length + 4, title);
     const every = Math.max(1, Math.ceil(22 / cell));
     values.forEach((row, i) => {
@@ -189,7 +191,7 @@ function matrix({title, caption, values, rowName, columnName, format, labels}) {
           opacity: v > 0 ? strength(v).toFixed(3) : 0.03});
         box.append(hint(`${rowName} ${labels?.rows?.[i] ?? i}, ${columnName} ${labels?.columns?.[j] ?? j}: ${format(v)}`));
         root.append(box);
-        if (cell >= 44 && v > 0) root.append(text(left + (j + 0.5) * cell, 22 + (i + 0.5) * cell + 4, digits(v), {"text-anchor": "middle"}));
+        if (cell >= 56 && v > 0) root.append(text(left + (j + 0.48) * cell, 22 + (i + 0.5) * cell + 4, format(v), {"text-anchor": "middle", "font-size": 10, style: `fill:var(--${strength(v) > 0.55 ? "card" : "ink"})`}));
       });
     });
     return root;

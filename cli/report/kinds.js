@@ -68,7 +68,7 @@ function groups(levels, ranks) {
     const left = Math.min(130, 0.32 * width), cell = (width - left - 4) / ranks;
     const root = canvas(width, 26 * usable.length + 22, "levels");
     usable.forEach((level, i) => {
-      root.append(text(left - 7, 26 * i + 17, level.name, {"text-anchor": "end"}));
+      root.append(text(left - 7, 26 * i + 17, `${i + 1} ${level.name}`, {"text-anchor": "end"}));
       for (let first = 0; first < ranks;) {
         let last = first;
         while (last + 1 < ranks && level.group_of_rank[last + 1] === level.group_of_rank[first]) ++last;
@@ -90,7 +90,8 @@ function fitted(pieces, points) {
   return points.map((p) => [p.bytes, of(p.bytes).alpha + of(p.bytes).beta * p.bytes]);
 }
 
-function messageCurves(level) {
+function messageCurves(level, number, levels) {
+  const where = level.name + (levels.length > 1 ? `, level ${number + 1}` : "");
   const curves = level.curves.filter((c) => c.points.length > 1);
   const widest = (pattern) => curves.filter((c) => c.pattern === pattern).sort((a, b) => a.pairs - b.pairs);
   const shown = curves.filter((c) => c === widest(c.pattern)[0] || c === widest(c.pattern).at(-1)).slice(0, 8);
@@ -99,11 +100,11 @@ function messageCurves(level) {
   if (level.eager_bytes > 0) cliffs.push({x: level.eager_bytes, text: "eager"});
   const x = {label: "bytes of a message", log: 2, format: bytes};
   return [
-    lines({title: `Messages ${level.name}: time, with the fit α + β x (dashed)`, x, y: {label: "time", log: 10, format: seconds}, marks: cliffs,
+    lines({title: `Messages ${where}: time, with the fit α + β x (dashed)`, x, y: {label: "time", log: 10, format: seconds}, marks: cliffs,
       caption: "Marks: where another piece of the fit begins, and up to where a send does not wait.",
       series: shown.flatMap((c, i) => [{name: name(c), colour: colour(i), points: c.points.map((p) => [p.bytes, median(p.seconds)])},
         {name: "fit", colour: colour(i), dashed: true, points: fitted(c.pieces, c.points)}])}),
-    lines({title: `Messages ${level.name}: bandwidth`, x, y: {label: "bandwidth", log: 10, format: rate}, marks: cliffs,
+    lines({title: `Messages ${where}: bandwidth`, x, y: {label: "bandwidth", log: 10, format: rate}, marks: cliffs,
       series: shown.map((c, i) => ({name: name(c), colour: colour(i), points: c.points.map((p) => [p.bytes, c.pairs * p.bytes / median(p.seconds)])}))})];
 }
 
