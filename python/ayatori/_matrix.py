@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,6 +89,20 @@ def comm_address(comm: Any) -> int:
         raise OSError(f"mpi4py uses {theirs.strip()}, and ayatori was built with {ours.strip()}: install mpi4py for that MPI "
                       "(MPI4PY_MPIABI, or pip install --no-binary mpi4py mpi4py)")
     return MPI._addressof(comm)
+
+
+@contextlib.contextmanager
+def agreement(ranks: int, agree: Callable[[str], None]) -> Iterator[None]:
+    """What is raised inside on one rank is raised on all: there as ValueError. `agree` is collective; one rank needs it not."""
+    try:
+        yield
+    except BaseException as error:
+        if ranks > 1:
+            with contextlib.suppress(ValueError):
+                agree(str(error) or type(error).__name__)
+        raise
+    if ranks > 1:
+        agree("")
 
 
 def load(source: str) -> scipy.sparse.csr_array:

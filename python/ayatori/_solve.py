@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 from ._machine import Profile, find_profile
-from ._matrix import as_canonical_csr, as_vector, comm_address
+from ._matrix import agreement, as_canonical_csr, as_vector, comm_address
 
 Progress = Callable[[str, int, float], Any]
 
@@ -128,30 +128,32 @@ class Solver:
                  kernel: str | None = None, halo: str | None = None, exclude: Sequence[str] = (),
                  max_iterations: int | None = None, time_limit: float | None = None, tuning_share: float = 0.1,
                  threads: int | None = None, profile: Profile | str | None = None) -> None:
-        csr = as_canonical_csr(A)
-        if comm is None and csr.shape[0] != csr.shape[1]:
-            raise ValueError(f"the matrix is {csr.shape[0]} x {csr.shape[1]}, but it has to be square")
-        for name, value in (("max_iterations", max_iterations), ("time_limit", time_limit), ("threads", threads)):
-            if value is not None and not value > 0:
-                raise ValueError(f"{name} is {value}, but must be positive")
-        options = _core.Options()
-        options.rtol = rtol
-        options.max_iterations = max_iterations or 0
-        options.time_limit = time_limit or 0
-        options.tuning_share = tuning_share
-        options.threads = threads or 0
-        options.method = _chosen(method)
-        options.preconditioner = _chosen(preconditioner)
-        options.restart = None if restart in (None, "auto") else restart
-        options.orthogonalization = _chosen(orthogonalization)
-        options.kernel = _chosen(kernel)
-        options.halo = _chosen(halo)
-        options.excluded = [exclude] if isinstance(exclude, str) else list(exclude)
-        options.profile, options.profile_name = find_profile(profile)
-        self._options = options
-        self._forced = [name for name in ("method", "preconditioner", "restart", "orthogonalization", "kernel", "halo")
-                        if getattr(options, name) is None]
-        self._matrix = _core.Matrix(csr.indptr, csr.indices, csr.data, csr.shape[1], comm_address(comm))
+        address = comm_address(comm)
+        with agreement(comm.size if comm is not None else 1, lambda complaint: _core.agree(address, complaint)):
+            csr = as_canonical_csr(A)
+            if comm is None and csr.shape[0] != csr.shape[1]:
+                raise ValueError(f"the matrix is {csr.shape[0]} x {csr.shape[1]}, but it has to be square")
+            for name, value in (("max_iterations", max_iterations), ("time_limit", time_limit), ("threads", threads)):
+                if value is not None and not value > 0:
+                    raise ValueError(f"{name} is {value}, but must be positive")
+            options = _core.Options()
+            options.rtol = rtol
+            options.max_iterations = max_iterations or 0
+            options.time_limit = time_limit or 0
+            options.tuning_share = tuning_share
+            options.threads = threads or 0
+            options.method = _chosen(method)
+            options.preconditioner = _chosen(preconditioner)
+            options.restart = None if restart in (None, "auto") else restart
+            options.orthogonalization = _chosen(orthogonalization)
+            options.kernel = _chosen(kernel)
+            options.halo = _chosen(halo)
+            options.excluded = [exclude] if isinstance(exclude, str) else list(exclude)
+            options.profile, options.profile_name = find_profile(profile)
+            self._options = options
+            self._forced = [name for name in ("method", "preconditioner", "restart", "orthogonalization", "kernel", "halo")
+                            if getattr(options, name) is None]
+        self._matrix = _core.Matrix(csr.indptr, csr.indices, csr.data, csr.shape[1], address)
         self._found: dict | None = None
 
     @property
@@ -184,8 +186,9 @@ class Solver:
             On Ctrl-C, within an iteration.
         """
         n = self._matrix.local_rows
-        b = as_vector(b, "b", n)
-        x = np.zeros(n) if x0 is None else as_vector(x0, "x0", n).copy()
+        with agreement(self._matrix.ranks, self._matrix.agree):
+            b = as_vector(b, "b", n)
+            x = np.zeros(n) if x0 is None else as_vector(x0, "x0", n).copy()
         if self._found is not None:
             result = self._run(b, x, self._found, progress)
             if result.converged:

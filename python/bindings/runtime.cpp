@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "ayatori/base/error.hpp"
+#include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/application.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/comm/threads.hpp"
@@ -47,6 +49,11 @@ CoreCall::CoreCall() : lock_(core_mutex()) {}
 
 ThreadCount::ThreadCount(const comm::Comm& comm, int threads)
     : before_(omp_get_max_threads()), threads_(threads > 0 ? threads : before_) {
+  comm::agree(comm, [&] {
+    const int most = std::max(1024, 4 * omp_get_num_procs());
+    if (threads < 0 || threads > most)
+      throw InputError(fmt::format("{} threads: give 1 to {}, or leave them open", threads, most));
+  });
   const bool is_told = threads > 0 || std::getenv("OMP_NUM_THREADS") != nullptr;
   if (comm.size() > 1) {
     const int fair = comm::threads_per_rank(comm);

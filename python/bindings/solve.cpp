@@ -59,8 +59,11 @@ sparse::RowBlock make_block(const comm::Comm& comm, const InputIndices& start, c
   sparse::RowBlock block;
   block.first_row = comm.exclusive_sum(rows);
   block.global_rows = comm.allreduce(rows, comm::ReduceOp::sum);
-  block.global_columns = columns;
+  block.global_columns = comm.allreduce(columns, comm::ReduceOp::max);
   comm::agree(comm, [&] {
+    if (columns != block.global_columns)
+      throw InputError(
+          fmt::format("one rank's rows have {} columns, another's {}", columns, block.global_columns));
     const auto nonzeros = static_cast<std::int64_t>(value.size());
     if (rows < 0 || column.size() != value.size() || start.dtype() != column.dtype())
       throw InputError("these are not the arrays of compressed sparse rows");
@@ -122,6 +125,14 @@ class Matrix {
     }
     interruption.rethrow();
     return result;
+  }
+
+  /// Collective. Throws on all ranks what one has to say.
+  void agree(const std::string& complaint) const {
+    const CoreCall call;
+    comm::agree(*comm_, [&] {
+      if (!complaint.empty()) throw InputError(complaint);
+    });
   }
 
   std::int64_t rows() const { return parts_->partition.rows(); }
@@ -235,9 +246,19 @@ void bind_solve(nb::module_& module) {
                     std::uintptr_t>(),
            nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("columns"), nb::arg("comm") = 0)
       .def("solve", &Matrix::solve, nb::arg("b"), nb::arg("x").noconvert(), nb::arg("options"))
+      .def("agree", &Matrix::agree, nb::arg("complaint"))
       .def_prop_ro("rows", &Matrix::rows)
       .def_prop_ro("local_rows", &Matrix::local_rows)
       .def_prop_ro("ranks", &Matrix::ranks);
+  module.def(
+      "agree",
+      [](std::uintptr_t comm, const std::string& complaint) {
+        const CoreCall call;
+        comm::agree(communicator(comm), [&] {
+          if (!complaint.empty()) throw InputError(complaint);
+        });
+      },
+      nb::arg("comm"), nb::arg("complaint"));
   module.def("load", &load, nb::arg("source"));
 }
 

@@ -26,6 +26,20 @@ else:
     raise AssertionError("a NaN was accepted")
 
 
+last = comm.rank == comm.size - 1
+for wrong in (lambda: solver.solve(b[mine][1:] if last else b[mine]),
+              lambda: ayatori.Solver(A[mine] * (1j if last else 1), comm=comm),
+              lambda: ayatori.Solver(A[mine][:, :-1] if last else A[mine], comm=comm),
+              lambda: ayatori.Solver(A[mine], comm=comm, method="sor" if last else "cg").solve(b[mine]),
+              lambda: ayatori.Solver(A[mine], comm=comm, threads=10**6 if last else 1).solve(b[mine])):
+    try:
+        wrong()
+    except (ValueError, TypeError) as error:
+        assert isinstance(error, ValueError) or last
+    else:
+        raise AssertionError("a mistake was accepted")
+
+
 def fail(*_):
     if comm.rank == 0:
         raise LookupError("enough")

@@ -79,7 +79,7 @@ def test_what_does_not_converge_is_said_not_to(poisson):
 @pytest.mark.parametrize("options, words", [
     ({"method": "sor"}, "sor"), ({"rtol": 2.0}, "tolerance"), ({"restart": 5, "method": "cg"}, "restart"),
     ({"max_iterations": -1}, "max_iterations"), ({"profile": "no-such-machine"}, "no-such-machine"),
-    ({"exclude": ["cg", "minres", "bicgstab", "gmres", "fgmres"]}, "exclude"), ({"tuning_share": 3.0}, "share")])
+    ({"threads": 10**6}, "threads"), ({"exclude": ["cg", "minres", "bicgstab", "gmres", "fgmres"]}, "exclude"), ({"tuning_share": 3.0}, "share")])
 def test_wrong_options_are_value_errors(poisson, options, words):
     with pytest.raises(ValueError, match=words):
         ayatori.solve(*poisson, **options)
@@ -153,6 +153,12 @@ def test_time_limit(poisson):
     A, b, options = hard()
     result = ayatori.solve(A, b, time_limit=0.2, **options)
     assert result.status == "time limit reached" and not result.converged
+
+
+def test_no_unknowns():
+    result = ayatori.solve(sparse.csr_array((0, 0)), [])
+    assert result.converged and result.x.shape == (0,)
+    assert ayatori.cg(sparse.csr_array((0, 0)), [])[1] == 0
 
 
 def test_load():
