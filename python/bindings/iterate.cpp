@@ -56,10 +56,12 @@ class BorrowedCsr final : public LinearOperator {
     const Index* const starts = row_start();
     const Index* const columns = static_cast<const Index*>(column_.data());
     const double* const values = value_.data();
-    parallel_for(local_size(), [&](std::int64_t i) {
+    const double* const from = x.data();
+    double* const to = y.data();
+    parallel_for(local_size(), [=](std::int64_t i) {
       double sum = 0;
-      for (Index k = starts[i]; k < starts[i + 1]; ++k) sum += values[k] * x[columns[k]];
-      y[i] = sum;
+      for (Index k = starts[i]; k < starts[i + 1]; ++k) sum += values[k] * from[columns[k]];
+      to[i] = sum;
     });
   }
   std::int32_t local_size() const override { return static_cast<std::int32_t>(start_.size() - 1); }
