@@ -21,6 +21,7 @@ void add_probe(CLI::App& app, Run& run);
 void add_collectives(CLI::App& app, Run& run);
 void add_map(CLI::App& app, Run& run);
 void add_predict(CLI::App& app, Run& run);
+void add_report(CLI::App& app, Run& run);
 void add_eigen(CLI::App& app, Run& run);
 void add_knowledge(CLI::App& app, Run& run);
 

@@ -15,9 +15,9 @@ namespace {
 
 using namespace ayatori;
 
-constexpr std::array<cli::AddCommand, 9> commands{cli::add_solve,       cli::add_eigen, cli::add_probe,
-                                                  cli::add_collectives, cli::add_map,   cli::add_predict,
-                                                  cli::add_generate,    cli::add_bench, cli::add_knowledge};
+constexpr std::array<cli::AddCommand, 10> commands{
+    cli::add_solve,   cli::add_eigen,    cli::add_probe, cli::add_collectives, cli::add_map,
+    cli::add_predict, cli::add_generate, cli::add_bench, cli::add_knowledge,   cli::add_report};
 
 /// An exit status that the command line promises: a broken invariant of ours counts as a failed environment.
 int status_of(ErrorKind kind) {

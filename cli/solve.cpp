@@ -191,9 +191,12 @@ double relative_error(const comm::Comm& comm, const Array<double>& x, const Arra
 }
 
 /// Rank 0's voice: progress, events, the summary.
-tuning::SolveHooks hooks(const StopSignal& stop, ProgressLine& line, bool speaks) {
-  return {.progress = [&line](const tuning::Choice& choice, std::int64_t iteration,
-                              double residual) { line.show(describe(choice), iteration, residual); },
+tuning::SolveHooks hooks(const StopSignal& stop, ProgressLine& line, tuning::History& history, bool speaks) {
+  return {.progress =
+              [&line, &history](const tuning::Choice& choice, std::int64_t iteration, double residual) {
+                history.add(choice, iteration, residual);
+                line.show(describe(choice), iteration, residual);
+              },
           .event =
               [&line, speaks](const tuning::Event& event) {
                 line.clear();
@@ -333,7 +336,8 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
 
   const StopSignal stop;  // from here on there is an x worth keeping
   ProgressLine line(speaks);
-  auto solve_hooks = hooks(stop, line, speaks);
+  tuning::History history;
+  auto solve_hooks = hooks(stop, line, history, speaks);
   if (checkpoints) {
     solve_hooks.snapshot = [&](const tuning::Snapshot& snapshot) {
       checkpoints->write(snapshot);
@@ -349,6 +353,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
     if (knowledge.in_use() && !resumed && world.rank() == 0) knowledge.store(report, options.forced);
   };
   auto earlier = solve_earlier(comm, arguments, problem, solver, solve_hooks, learn);
+  history = {};
   Array<double> x = resumed ? resumed->x : Array<double>(rhs.b.size(), 0.0);
   SolveRun run{.report = solver.solve(rhs.b, x, solve_hooks),
                .earlier = std::move(earlier),
@@ -369,6 +374,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
                .resumed = resumed ? to_json(*resumed) : nullptr,
                .checkpoint = checkpoints ? to_json(*checkpoints) : nullptr,
                .rhs = arguments.rhs.back(),
+               .history = std::move(history),
                .read_seconds = read_seconds,
                .total_seconds = 0,
                .true_error = {},

@@ -261,6 +261,7 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
       run.replayed.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.replayed);
   json["replay"] = run.replay;
   json["output"] = run.output.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.output);
+  json["history"] = run.history.to_json();
   json["seconds"]["read"] = run.read_seconds;
   json["seconds"]["total"] = run.total_seconds;
   return json;

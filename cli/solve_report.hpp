@@ -11,6 +11,7 @@
 #include "ayatori/collectives/scheduled_collectives.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/machine/profile.hpp"
+#include "ayatori/tuning/history.hpp"
 #include "ayatori/tuning/solver.hpp"
 #include "cli/solve_placement.hpp"
 
@@ -56,6 +57,7 @@ struct SolveRun {
   nlohmann::ordered_json resumed;              ///< null if from the beginning
   nlohmann::ordered_json checkpoint;           ///< null without one
   std::string rhs;
+  tuning::History history;  ///< of the residuals
   double read_seconds = 0;
   double total_seconds = 0;
   std::optional<double> true_error;  ///< ||x - x*|| / ||x*||, where b was made from a known x*

@@ -13,7 +13,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MPI_FOLDERS = ("src/ayatori/comm/", "src/ayatori/collectives/pmpi/", "tests/comm/", "tests/pmpi/")
 MPI_HEADERS = ("mpi.h", "ayatori/comm/native.hpp")
-TOP_FOLDERS = ("bench", "cli", "tests")  # may include every module; a module may include none of them
+TOP_FOLDERS = ("bench", "cli", "python", "tests")  # may include every module; a module may include none of them
 BAN = re.compile(r"\b(std::cout|std::cerr|std::clog|printf|puts|fmt::print|std::exit|std::_Exit|std::abort)\b")
 BAN_EXCEPTIONS = ("src/ayatori/comm/environment.cpp",)  # abort_job()
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# setup.sh [--tests]: installs what is missing of cmake/debian-packages.txt. Silent when nothing is.
+# setup.sh [--tests]: installs what is missing of cmake/debian-packages.txt, and with --tests, in .venv, what the tests of the
+# Python package want. Silent when nothing is.
 set -eu
 list=$(dirname "$0")/debian-packages.txt
 if [ "${1:-}" = --tests ]; then
@@ -7,6 +8,20 @@ if [ "${1:-}" = --tests ]; then
 else
   packages=$(sed '/^# tests/,$d' "$list" | grep -v '^#')
 fi
+
+# Python's packages come from its index: Debian's are older than what the tests are those of.
+make_venv() {
+  folder=$(dirname "$0")/../.venv
+  requirements=$(dirname "$0")/../python/tests/requirements.txt
+  cmp -s "$requirements" "$folder/requirements.txt" && return 0
+  echo "setup: installing Python packages in .venv" >&2
+  if /usr/bin/python3 -m venv "$folder" &&
+      "$folder/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements"; then
+    cp "$requirements" "$folder/requirements.txt"
+  else
+    echo "setup: that failed; the Python package and its tests are left out" >&2
+  fi
+}
 
 if ! command -v dpkg-query > /dev/null; then
   echo "setup: this is not Debian; the build needs what Debian calls:" $packages >&2
@@ -20,7 +35,10 @@ for package in $packages; do
     *) missing="$missing $package" ;;
   esac
 done
-[ -n "$missing" ] || exit 0
+if [ -z "$missing" ]; then
+  [ "${1:-}" != --tests ] || make_venv
+  exit 0
+fi
 
 if [ "$(id -u)" = 0 ]; then
   as_root=
@@ -33,3 +51,4 @@ fi
 echo "setup: installing$missing" >&2
 $as_root apt-get update -qq
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $missing > /dev/null
+[ "${1:-}" != --tests ] || make_venv

@@ -26,7 +26,7 @@ struct SolveOptions {
   double tuning_share = 0.1;        ///< of the time, that trials of what is not chosen in the end may cost
   Forced forced;
   solvers::PreconditionerOptions preconditioner = {};  ///< for those that obey them; `gives_up` is set anew
-  Experience experience;  ///< the same on all ranks
+  Experience experience;                               ///< the same on all ranks
   /// Collective. Gives the experience instead, once the facts are known; the same on all ranks.
   std::function<Experience(const MatrixFacts& facts)> recall = nullptr;
   /// Decide as this script of a solve says, of the same system on as many ranks and threads: to the same

@@ -1,0 +1,60 @@
+#include <fmt/core.h>
+
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/base/temporary_file.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "cli/command.hpp"
+#include "cli/report_page.hpp"
+
+namespace ayatori::cli {
+
+namespace {
+
+struct Arguments {
+  std::vector<std::string> results;
+  std::string output;
+};
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
+  if (!file || text.view().empty()) throw InputError(fmt::format("{}: cannot be read, or is empty", path));
+  return text.str();
+}
+
+int run_report(const comm::Comm& world, const Arguments& arguments) {
+  comm::agree(world, [&] {
+    if (world.rank() != 0) return;
+    std::vector<NamedText> results;
+    for (const auto& path : arguments.results) {
+      if (path == arguments.output)
+        throw InputError(fmt::format("{}: is an input and cannot be written to", path));
+      results.push_back({path, read_file(path)});
+    }
+    write_file(arguments.output, report_page(results));
+    fmt::print(stderr, "report     {}\n", arguments.output);
+  });
+  return 0;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* report = app.add_subcommand("report", "Results as one HTML page, to look at and to print");
+  report
+      ->add_option("results", arguments->results,
+                   "What commands have written: JSON (--json, profiles, tables), drawings (--svg)")
+      ->required();
+  report->add_option("-o,--output", arguments->output, "The page")->required();
+  report->callback([arguments, &run] {
+    run = [arguments](const comm::Comm& world) { return run_report(world, *arguments); };
+  });
+}
+
+}  // namespace ayatori::cli

@@ -1,0 +1,27 @@
+"""Ayatori: parallel linear algebra that measures the machine, chooses, verifies and explains.
+
+Linear systems
+    solve, Solver, SolveResult : the tuned way
+    cg, bicgstab, gmres, minres : drop-ins for those of `scipy.sparse.linalg`
+Eigenvalues
+    eigh : all or some eigenpairs of a dense symmetric matrix
+Machines
+    probe, Profile : what this machine can do
+    predict, Forecast : how an iteration would scale on a machine
+Matrices and results
+    load : a matrix from a file or a generator
+    write_report : results as one HTML page
+
+Wrong input raises ValueError or TypeError, a machine that fails (memory, MPI) OSError, a defect of ours RuntimeError.
+"""
+
+from ._core import version as __version__
+from ._eigen import eigh
+from ._krylov import bicgstab, cg, gmres, minres
+from ._machine import Forecast, Profile, predict, probe
+from ._matrix import load
+from ._report import write_report
+from ._solve import Solver, SolveResult, solve
+
+__all__ = ["Forecast", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "cg", "eigh", "gmres", "load", "minres",
+           "predict", "probe", "solve", "write_report"]

@@ -1,0 +1,263 @@
+"""Drop-ins for the iterative solvers of scipy.sparse.linalg, by the methods of the core.
+
+They differ from SciPy's in what is good to know: info is 0 only if the true residual meets the tolerance; iterations go on from
+where rounding has fooled the recurrence; GMRES is preconditioned from the right, so that the norm that its callback is told is
+that of ``b - A @ x``; MINRES stops on ``norm(b - A @ x)``, where SciPy's weighs it by ``norm(A) * norm(x)``; work is done in
+double precision whatever the type of the result.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._matrix import as_csr, check_real
+
+_TYPES = {"f": np.float32, "d": np.float64}
+
+
+def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
+       callback: Callable[[np.ndarray], Any] | None = None) -> tuple[np.ndarray, int]:
+    """Conjugate gradients for symmetric positive definite matrices: `scipy.sparse.linalg.cg`.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, ndarray or LinearOperator, shape (n, n)
+        Real. Compressed sparse rows of doubles are used where they are.
+    b : array_like, shape (n,) or (n, 1)
+        Right-hand side.
+    x0 : array_like or "Mb", optional
+        Starting guess; zeros by default, ``M @ b`` for "Mb".
+    rtol, atol : float
+        Converged means ``norm(b - A @ x) <= max(rtol * norm(b), atol)``.
+    maxiter : int, optional
+        Iterations at most; ``10 * n`` by default.
+    M : sparse array or matrix, ndarray or LinearOperator, shape (n, n), optional
+        Approximates the inverse of `A`; symmetric positive definite.
+    callback : callable, optional
+        Called as ``callback(xk)`` after every iteration.
+
+    Returns
+    -------
+    x : ndarray, shape (n,)
+        The best approximation found.
+    info : int
+        0: converged; > 0: not, after so many iterations; < 0: the method broke down.
+
+    Notes
+    -----
+    Chronopoulos and Gear (1989): one reduction in an iteration.
+    """
+    system = _System(A, b, x0, M, rtol, atol)
+    return system.run("cg", maxiter, callback=callback)
+
+
+def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, shift: float = 0.0, maxiter: int | None = None, M: Any = None,
+           callback: Callable[[np.ndarray], Any] | None = None, show: bool = False,
+           check: bool = False) -> tuple[np.ndarray, int]:
+    """Minimal residuals for symmetric matrices, definite or not: `scipy.sparse.linalg.minres`.
+
+    Parameters
+    ----------
+    A, b, x0, rtol, maxiter, M, callback
+        As for `cg`; iterations at most ``5 * n`` by default.
+    shift : float
+        Solves ``(A - shift * I) @ x = b``.
+    show : bool
+        Print a line about the result.
+    check : bool
+        Raise ValueError if `A` or `M` is not symmetric.
+
+    Returns
+    -------
+    x : ndarray, shape (n,)
+    info : int
+        As for `cg`.
+
+    Notes
+    -----
+    Paige and Saunders (1975).
+    """
+    system = _System(A, b, x0, M, rtol, 0.0, shift)
+    if check:
+        system.check_symmetric()
+    x, info = system.run("minres", 5 * system.n if maxiter is None else maxiter, callback=callback)
+    if show:
+        print(f"minres: info {info}, {system.iterations} iterations, norm(b - A x) = {system.residual_norm:.3e} "
+              f"<= {system.target:.3e}" if info == 0 else f"minres: info {info}: {system.reason}")
+    return x, info
+
+
+def bicgstab(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
+             callback: Callable[[np.ndarray], Any] | None = None) -> tuple[np.ndarray, int]:
+    """BiCGSTAB for any matrix: `scipy.sparse.linalg.bicgstab`.
+
+    Parameters
+    ----------
+    A, b, x0, rtol, atol, maxiter, M, callback
+        As for `cg`; an iteration makes two products with `A`.
+
+    Returns
+    -------
+    x : ndarray, shape (n,)
+    info : int
+        As for `cg`.
+
+    Notes
+    -----
+    van der Vorst (1992), preconditioned from the right.
+    """
+    system = _System(A, b, x0, M, rtol, atol)
+    return system.run("bicgstab", maxiter, callback=callback, products=2)
+
+
+def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, restart: int | None = None,
+          maxiter: int | None = None, M: Any = None, callback: Callable[[Any], Any] | None = None,
+          callback_type: str | None = None) -> tuple[np.ndarray, int]:
+    """Restarted GMRES for any matrix: `scipy.sparse.linalg.gmres`.
+
+    Parameters
+    ----------
+    A, b, x0, rtol, atol, M
+        As for `cg`; `M` may be any approximate inverse, applied from the right.
+    restart : int, optional
+        Basis vectors before a restart; ``min(20, n)`` by default.
+    maxiter : int, optional
+        Cycles at most (``10 * n`` by default); iterations for the callback type "legacy".
+    callback : callable, optional
+    callback_type : {"x", "pr_norm", "legacy"}, optional
+        What the callback is told: "x", the iterate, after every cycle; "pr_norm", ``norm(b - A @ x) / norm(b)`` after every
+        iteration; "legacy", the default, the same.
+
+    Returns
+    -------
+    x : ndarray, shape (n,)
+    info : int
+        0: converged; > 0: not, after so many cycles (iterations for "legacy"); < 0: the method broke down.
+
+    Notes
+    -----
+    Saad and Schultz (1986), orthogonalized twice where once loses digits.
+    """
+    if callback is not None and callback_type is None:
+        warnings.warn("gmres called without specifying `callback_type`: give 'x', 'pr_norm' or 'legacy', the default",
+                      DeprecationWarning, stacklevel=2)
+    if callback_type not in (None, "x", "pr_norm", "legacy"):
+        raise ValueError(f"callback_type is {callback_type!r}, but must be 'x', 'pr_norm' or 'legacy'")
+    system = _System(A, b, x0, M, rtol, atol)
+    restart = max(1, min(20 if restart is None else restart, system.n))
+    is_legacy = callback is not None and callback_type in (None, "legacy")
+    return system.run("gmres", maxiter, products=1 if is_legacy else restart, restart=restart,
+                      **{"callback" if callback_type == "x" else "norm_callback": callback})
+
+
+class _System:
+    """A x = b with its preconditioner and tolerance, as SciPy's functions understand them."""
+
+    def __init__(self, A: Any, b: Any, x0: Any, M: Any, rtol: float, atol: float, shift: float = 0.0) -> None:
+        if not isinstance(atol, (int, float, np.number)) or not atol >= 0:
+            raise ValueError(f"atol is {atol!r}, but must be a number, and not negative")
+        if not rtol >= 0:
+            raise ValueError(f"rtol is {rtol!r}, but must not be negative")
+        if not _is_operator(A) and not hasattr(A, "dtype"):
+            A = np.asarray(A)
+        dtype = getattr(A, "dtype", None)
+        if dtype is not None:
+            check_real(np.dtype(dtype), "the matrix")
+        if not _is_operator(A):
+            A = as_csr(A)
+        if len(A.shape) != 2 or A.shape[0] != A.shape[1]:
+            raise ValueError(f"the matrix has shape {A.shape}, but it has to be square")
+        self.A, self.n = A, A.shape[0]
+        b = np.asanyarray(b)
+        if b.shape not in ((self.n,), (self.n, 1)):
+            raise ValueError(f"the matrix has shape {A.shape}, and b has {b.shape}")
+        check_real(b.dtype, "b")
+        self.dtype = np.result_type(_float_type(dtype), _float_type(b.dtype))
+        self.b = np.ascontiguousarray(np.asarray(b, dtype=np.float64).ravel())
+        self.b_norm = float(np.linalg.norm(self.b))
+        self.target = max(float(atol), float(rtol) * self.b_norm)
+        self.M = getattr(A, "psolve", None) if M is None else M
+        if M is not None and not hasattr(M, "shape"):
+            M = self.M = np.asarray(M)
+        if M is not None and M.shape != A.shape:
+            raise ValueError(f"the matrix has shape {A.shape}, and the preconditioner {M.shape}")
+        self.shift = shift
+        self.a = self._operator(A, shift)
+        self.m = None if self.M is None else self._operator(self.M)
+        self.x = self._start(x0)
+        self.iterations, self.residual_norm, self.reason = 0, 0.0, ""
+
+    def _operator(self, matrix: Any, shift: float = 0.0) -> _core.LinearOperator:
+        if not _is_operator(matrix) and not callable(matrix):
+            csr = as_csr(matrix)
+            if shift:
+                import scipy.sparse
+                csr = as_csr(csr - shift * scipy.sparse.eye_array(self.n))
+            return _core.borrow_csr(csr.indptr, csr.indices, csr.data)
+        apply = matrix.matvec if _is_operator(matrix) else matrix
+        argument = np.empty(self.n)
+
+        def product() -> np.ndarray:
+            y = np.asarray(apply(argument))
+            check_real(y.dtype, "what the operator gives")
+            y = np.ascontiguousarray(y.ravel(), dtype=np.float64)
+            return y - shift * argument if shift else y
+
+        return _core.python_operator(product, argument)
+
+    def _apply(self, operator: Any, x: np.ndarray) -> np.ndarray:
+        return np.asarray(operator.matvec(x) if _is_operator(operator) else operator(x) if callable(operator) else operator @ x)
+
+    def _start(self, x0: Any) -> np.ndarray:
+        if x0 is None:
+            return np.zeros(self.n)
+        if isinstance(x0, str):
+            if x0 != "Mb":
+                raise ValueError(f"x0 is {x0!r}, but must be a vector or 'Mb'")
+            x0 = self.b if self.M is None else self._apply(self.M, self.b)
+        x = np.array(x0, dtype=np.float64)
+        if x.shape not in ((self.n,), (self.n, 1)):
+            raise ValueError(f"the matrix has shape {self.A.shape}, and x0 has {x.shape}")
+        return np.ascontiguousarray(x.ravel())
+
+    def check_symmetric(self) -> None:
+        """As SciPy does it: y' y = x' (A A x) for y = A x, to some digits."""
+        x = np.random.default_rng(0).standard_normal(self.n)
+        for operator, name in ((self.A, "the matrix"), (self.M, "the preconditioner")):
+            if operator is None:
+                continue
+            y = self._apply(operator, x)
+            z = self._apply(operator, y)
+            if abs(y @ y - x @ z) > (y @ y + np.finfo(float).eps) * np.finfo(float).eps ** (1 / 3):
+                raise ValueError(f"{name} is not symmetric")
+
+    def run(self, method: str, maxiter: int | None, *, callback: Callable | None = None, norm_callback: Callable | None = None,
+            products: int = 1, restart: int = 30) -> tuple[np.ndarray, int]:
+        """`products`: with A, in what `maxiter` counts."""
+        if self.b_norm == 0:  # the only right answer, whatever the guess
+            return np.zeros(self.n, self.dtype), 0
+        maxiter = 10 * self.n if maxiter is None else int(maxiter)
+        show_x = None if callback is None else lambda: callback(self.x.astype(self.dtype))
+        show_norm = None if norm_callback is None else lambda norm: norm_callback(np.float64(norm / self.b_norm))
+        stop, self.iterations, self.residual_norm, self.reason = _core.iterate(
+            method, self.a, self.m, self.b, self.x, self.target, min(maxiter * products, 2**31 - 1), restart, show_norm, show_x)
+        x = self.x.astype(self.dtype, copy=False)
+        if stop == "converged":
+            return x, 0
+        if stop == "breakdown":
+            return x, -1
+        return x, max(1, -(-self.iterations // products))
+
+
+def _is_operator(matrix: Any) -> bool:
+    return hasattr(matrix, "matvec")
+
+
+def _float_type(dtype: Any) -> type:
+    """Of the result: single precision stays that, everything else becomes double."""
+    return _TYPES.get(np.dtype(dtype).char, np.float64) if dtype is not None else np.float32

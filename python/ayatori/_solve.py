@@ -1,0 +1,250 @@
+"""Tuned solves of sparse linear systems."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._machine import Profile, find_profile
+from ._matrix import agreement, as_canonical_csr, as_vector, comm_address
+
+Progress = Callable[[str, int, float], Any]
+
+
+@dataclass(frozen=True)
+class SolveResult:
+    """What came out of a solve.
+
+    Attributes
+    ----------
+    x : ndarray, shape (n,)
+        The solution; where `converged` is false, the best approximation found. With a communicator, this rank's rows.
+    converged : bool
+        Whether the true residual, recomputed in double precision from `x`, meets the tolerance.
+    relative_residual : float
+        ``norm(b - A @ x) / norm(b)``, true in the same sense.
+    report : dict
+        All that is known about the solve: schema ``ayatori.solve/1``, as ``ayatori solve --json`` writes it.
+    """
+
+    x: np.ndarray
+    report: dict = field(repr=False)
+    summary: str = field(repr=False)
+    _explanation: str = field(repr=False)
+
+    @property
+    def converged(self) -> bool:
+        return self.report["converged"]
+
+    @property
+    def relative_residual(self) -> float:
+        return self.report["relative_residual"]
+
+    @property
+    def iterations(self) -> int:
+        """Of all trials."""
+        return self.report["iterations"]
+
+    @property
+    def status(self) -> str:
+        """``"converged"``, ``"not converged"`` or ``"time limit reached"``."""
+        return self.report["status"]
+
+    @property
+    def choice(self) -> dict:
+        """The method, preconditioner, restart length, orthogonalization, kernel and halo strategy that gave `x`."""
+        return self.report["choice"]
+
+    def explain(self) -> str:
+        """What was considered, tried and chosen, and why: text of some lines."""
+        return self.summary + self._explanation
+
+    def _repr_html_(self) -> str:
+        choice = self.choice
+        rows = [("result", f"{self.status}: true relative residual {self.relative_residual:.2e}"),
+                ("choice", f"{choice['method']} + {choice['preconditioner']}; kernel {choice['kernel']}"),
+                ("because", self.report["why"]),
+                ("work", f"{self.iterations} iterations in {len(self.report['trials'])} trials"),
+                ("time", f"{self.report['seconds']['total']:.3f} s")]
+        cells = "".join(f"<tr><th style='text-align:left'>{name}</th><td style='text-align:left'>{html.escape(text)}</td></tr>"
+                        for name, text in rows)
+        return (f"<table>{cells}</table><details><summary>explanation</summary><pre>{html.escape(self.explain())}</pre>"
+                "</details>")
+
+
+class Solver:
+    """Solves several systems with one matrix: what the first solve finds out, the next ones go by.
+
+    Parameters
+    ----------
+    A : sparse array or matrix of any format, or ndarray, shape (n, n)
+        Real. With `comm`, this rank's rows of it, shape (n_local, n): ranks hold contiguous blocks in their order. Where it
+        is compressed sparse rows it is copied once, into the core; other formats are converted first.
+    comm : mpi4py.MPI.Comm, optional
+        The ranks that hold the matrix. Every call is then collective. Without it this process solves alone.
+    rtol : float
+        Converged means ``norm(b - A @ x) <= rtol * norm(b)``.
+    method, preconditioner, orthogonalization, kernel, halo : str, optional
+        Insist on one, by the names of ``ayatori solve --help``; ``None`` leaves the choice to the tuner.
+    restart : int, optional
+        Basis vectors of GMRES before it restarts.
+    exclude : sequence of str
+        Names that must not be chosen.
+    max_iterations : int, optional
+        Of all trials together.
+    time_limit : float, optional
+        Seconds for set-ups and iterations.
+    tuning_share : float
+        Of the time, what trials may cost that are not chosen in the end.
+    threads : int, optional
+        Of this rank. By default as many as OpenMP would use, which ``threadpoolctl`` limits; on several ranks no more than
+        there are cores for.
+    profile : Profile, str, "none", optional
+        Of this machine: a measured one, a file or a published machine's name. By default the one that `probe` has kept, if
+        it has.
+
+    Raises
+    ------
+    ValueError
+        For shapes and options that are wrong or contradict each other.
+    TypeError
+        For complex values.
+    OSError
+        Where memory or MPI fails.
+
+    Notes
+    -----
+    The method runs without the GIL. Calls from several threads go one after the other.
+    """
+
+    def __init__(self, A: Any, *, comm: Any = None, rtol: float = 1e-8, method: str | None = None,
+                 preconditioner: str | None = None, restart: int | None = None, orthogonalization: str | None = None,
+                 kernel: str | None = None, halo: str | None = None, exclude: Sequence[str] = (),
+                 max_iterations: int | None = None, time_limit: float | None = None, tuning_share: float = 0.1,
+                 threads: int | None = None, profile: Profile | str | None = None) -> None:
+        address = comm_address(comm)
+        with agreement(comm.size if comm is not None else 1, lambda complaint: _core.agree(address, complaint)):
+            csr = as_canonical_csr(A)
+            if comm is None and csr.shape[0] != csr.shape[1]:
+                raise ValueError(f"the matrix is {csr.shape[0]} x {csr.shape[1]}, but it has to be square")
+            for name, value in (("max_iterations", max_iterations), ("time_limit", time_limit), ("threads", threads)):
+                if value is not None and not value > 0:
+                    raise ValueError(f"{name} is {value}, but must be positive")
+            options = _core.Options()
+            options.rtol = rtol
+            options.max_iterations = max_iterations or 0
+            options.time_limit = time_limit or 0
+            options.tuning_share = tuning_share
+            options.threads = threads or 0
+            options.method = _chosen(method)
+            options.preconditioner = _chosen(preconditioner)
+            options.restart = None if restart in (None, "auto") else restart
+            options.orthogonalization = _chosen(orthogonalization)
+            options.kernel = _chosen(kernel)
+            options.halo = _chosen(halo)
+            options.excluded = [exclude] if isinstance(exclude, str) else list(exclude)
+            options.profile, options.profile_name = find_profile(profile)
+            self._options = options
+            self._forced = [name for name in ("method", "preconditioner", "restart", "orthogonalization", "kernel", "halo")
+                            if getattr(options, name) is None]
+        self._matrix = _core.Matrix(csr.indptr, csr.indices, csr.data, csr.shape[1], address)
+        self._found: dict | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of the whole matrix."""
+        return self._matrix.rows, self._matrix.rows
+
+    def solve(self, b: Any, x0: Any = None, *, progress: Progress | None = None) -> SolveResult:
+        """Solves ``A @ x = b`` and proves it. Collective.
+
+        The first solve that converges is tuned; later ones begin with the choice it came to, and are tuned anew where that
+        choice fails them.
+
+        Parameters
+        ----------
+        b : array_like, shape (n,) or (n, 1)
+            Right-hand side; with a communicator, this rank's rows. Doubles are used where they are.
+        x0 : array_like, optional
+            Starting guess, which is left as it is; zeros by default.
+        progress : callable, optional
+            Called as ``progress(choice, iteration, relative_residual)`` after every iteration. An exception ends the solve.
+
+        Returns
+        -------
+        SolveResult
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C, within an iteration.
+        """
+        n = self._matrix.local_rows
+        with agreement(self._matrix.ranks, self._matrix.agree):
+            b = as_vector(b, "b", n)
+            x = np.zeros(n) if x0 is None else as_vector(x0, "x0", n).copy()
+        if self._found is not None:
+            result = self._run(b, x, self._found, progress)
+            if result.converged:
+                return result
+            x = result.x
+        result = self._run(b, x, {}, progress)
+        if result.converged:
+            self._found = {name: result.choice[name] for name in self._forced if result.choice[name] is not None}
+        return result
+
+    def _run(self, b: np.ndarray, x: np.ndarray, forced: dict, progress: Progress | None) -> SolveResult:
+        for name in self._forced:
+            setattr(self._options, name, forced.get(name))
+        self._options.progress = progress
+        try:
+            report, summary, explanation = self._matrix.solve(b, x, self._options)
+        finally:
+            self._options.progress = None
+        report = json.loads(report)
+        if report["status"] == "interrupted":  # by another rank: there the exception says it itself
+            raise KeyboardInterrupt
+        return SolveResult(x, report, summary, explanation)
+
+
+def solve(A: Any, b: Any, x0: Any = None, *, progress: Progress | None = None, **options: Any) -> SolveResult:
+    """Solves ``A @ x = b`` with the numerics and the implementation that suit matrix and machine, and proves it.
+
+    Parameters
+    ----------
+    A : sparse array or matrix of any format, or ndarray, shape (n, n)
+        Real. With ``comm=``, this rank's rows, shape (n_local, n).
+    b : array_like, shape (n,) or (n, 1)
+        Right-hand side; with ``comm=``, this rank's rows.
+    x0 : array_like, optional
+        Starting guess; zeros by default.
+    progress : callable, optional
+        Called as ``progress(choice, iteration, relative_residual)``.
+    **options
+        Those of `Solver`: comm, rtol, method, preconditioner, restart, orthogonalization, kernel, halo, exclude,
+        max_iterations, time_limit, tuning_share, threads, profile.
+
+    Returns
+    -------
+    SolveResult
+        ``x``, ``converged``, ``relative_residual``, ``choice``, ``explain()``, ``report``.
+
+    Examples
+    --------
+    >>> import numpy as np, ayatori
+    >>> A = ayatori.load("poisson2d-5:n=30")
+    >>> result = ayatori.solve(A, np.ones(900))
+    >>> result.converged
+    True
+    """
+    return Solver(A, **options).solve(b, x0, progress=progress)
+
+
+def _chosen(name: str | None) -> str | None:
+    return None if name == "auto" else name

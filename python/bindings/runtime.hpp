@@ -1,0 +1,107 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <optional>
+
+#include "ayatori/comm/comm.hpp"
+
+namespace ayatori::python {
+
+namespace nb = nanobind;
+
+/// Contiguous one-dimensional arrays of the caller's, used where they are.
+using InputVector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using InOutVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using InputIndices = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;  ///< int32 or int64
+
+template <class T>
+std::span<T> span_of(const nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>& array) {
+  return {array.data(), array.size()};
+}
+
+/// Hands a vector over to numpy without a copy.
+template <class Vector>
+auto to_numpy(Vector&& values) {
+  using Held = std::remove_cvref_t<Vector>;
+  using T = typename Held::value_type;
+  auto* held = new Held(std::forward<Vector>(values));
+  const nb::capsule owner(held, [](void* pointer) noexcept { delete static_cast<Held*>(pointer); });
+  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(held->data(), {held->size()}, owner);
+}
+
+/// The communicator whose MPI_Comm is at this address; 0 stands for this process alone. Starts MPI where
+/// nobody has. Collective.
+comm::Comm communicator(std::uintptr_t address);
+
+/// Starts MPI where nobody has.
+void start_mpi();
+
+/// Ends MPI if start_mpi() has started it; nothing communicates afterwards.
+void end_mpi();
+
+/// One call into the core at a time, whichever Python thread it comes from, without the GIL: others go on.
+/// A call from within a callback of the same thread is let in.
+class CoreCall {
+ public:
+  CoreCall();
+
+ private:
+  nb::gil_scoped_release release_;
+  std::unique_lock<std::recursive_mutex> lock_;
+};
+
+/// Threads for one call, put back afterwards: so many, or, for 0, those that OpenMP would use (which
+/// threadpoolctl may have limited), but on several ranks no more than there are cores for. Collective.
+class ThreadCount {
+ public:
+  ThreadCount(const comm::Comm& comm, int threads);
+  ~ThreadCount();
+  ThreadCount(const ThreadCount&) = delete;
+  ThreadCount& operator=(const ThreadCount&) = delete;
+  int threads() const { return threads_; }
+
+ private:
+  int before_;
+  int threads_;
+};
+
+/// What Python has to say while the core works: Ctrl-C, or an exception of a callback, which ends the work
+/// and is thrown by rethrow() when all ranks have left it.
+class Interruption {
+ public:
+  /// Asks Python for signals, now and then. To be called without the GIL.
+  bool wants_stop();
+  /// Runs `callback` with the GIL; false if it throws, or has thrown.
+  template <class Callback>
+  bool guard(Callback&& callback) {
+    if (exception_) return false;
+    const nb::gil_scoped_acquire acquire;
+    try {
+      callback();
+      return true;
+    } catch (...) {
+      exception_ = std::current_exception();
+      return false;
+    }
+  }
+  void rethrow() const {
+    if (exception_) std::rethrow_exception(exception_);
+  }
+
+ private:
+  std::exception_ptr exception_;
+  std::chrono::steady_clock::time_point next_question_{};
+};
+
+void bind_solve(nb::module_& module);
+void bind_iterate(nb::module_& module);
+void bind_eigen(nb::module_& module);
+void bind_machine(nb::module_& module);
+
+}  // namespace ayatori::python

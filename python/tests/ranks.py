@@ -1,0 +1,62 @@
+"""Run under mpirun: each rank gives its rows. Not collected by pytest."""
+
+import ayatori
+import numpy as np
+from mpi4py import MPI
+
+comm = MPI.COMM_WORLD
+A = ayatori.load("poisson2d-5:n=30")
+b = np.sin(np.arange(900.0))
+bounds = np.linspace(0, 900, comm.size + 1).astype(int) ** 2 // 900  # uneven
+mine = slice(bounds[comm.rank], bounds[comm.rank + 1])
+
+solver = ayatori.Solver(A[mine], comm=comm, rtol=1e-9, threads=1)
+for right in (b, b[::-1].copy()):
+    result = solver.solve(right[mine])
+    x = np.concatenate(comm.allgather(result.x))
+    assert result.converged and result.report["ranks"] == comm.size
+    assert np.linalg.norm(right - A @ x) <= 1e-9 * np.linalg.norm(right)
+
+# One rank's mistake is everyone's error, and nobody hangs.
+try:
+    solver.solve(b[mine] * (np.nan if comm.rank == comm.size - 1 else 1))
+except ValueError as error:
+    assert "NaN" in str(error)
+else:
+    raise AssertionError("a NaN was accepted")
+
+
+last = comm.rank == comm.size - 1
+for wrong in (lambda: solver.solve(b[mine][1:] if last else b[mine]),
+              lambda: ayatori.Solver(A[mine] * (1j if last else 1), comm=comm),
+              lambda: ayatori.Solver(A[mine][:, :-1] if last else A[mine], comm=comm),
+              lambda: ayatori.Solver(A[mine], comm=comm, method="sor" if last else "cg").solve(b[mine]),
+              lambda: ayatori.Solver(A[mine], comm=comm, threads=10**6 if last else 1).solve(b[mine])):
+    try:
+        wrong()
+    except (ValueError, TypeError) as error:
+        assert isinstance(error, ValueError) or last
+    else:
+        raise AssertionError("a mistake was accepted")
+
+
+def fail(*_):
+    if comm.rank == 0:
+        raise LookupError("enough")
+
+
+try:
+    solver.solve(b[mine], progress=fail)
+except (LookupError if comm.rank == 0 else KeyboardInterrupt):
+    pass
+else:
+    raise AssertionError("the exception was lost")
+
+profile = ayatori.probe(comm=comm, seconds=0.2, keep=False)
+assert profile.data["ranks"] == comm.size
+try:
+    ayatori.solve(A[mine], b[mine], comm="world")
+except TypeError:
+    pass
+else:
+    raise AssertionError("a string is no communicator")
