@@ -16,19 +16,19 @@ constexpr std::array<AddCommand, 9> benches{add_bench_stream,     add_bench_spmv
 
 }  // namespace
 
-void add_bench(CLI::App& app, Run& run) {
-  CLI::App* bench =
+void add_bench(Command& app, Run& run) {
+  Command* bench =
       app.add_subcommand("bench", "Measure kernels; results are checked before a figure is printed");
   bench->require_subcommand(1);
   for (const AddCommand add : benches) add(*bench, run);
 }
 
-void add_bench_options(CLI::App& command, BenchOptions& options) {
+void add_bench_options(Command& command, BenchOptions& options) {
   command.add_option("--repetitions", options.repetitions, "Timed repetitions")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   command.add_option("--threads", options.threads, "Threads per rank; 0: all cores")
-      ->check(CLI::NonNegativeNumber)
+      ->check(non_negative())
       ->capture_default_str();
   command.add_option("--json", options.json, "Write the result here");
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,21 +9,22 @@
 #include "ayatori/base/statistics.hpp"
 #include "bench/grid.hpp"
 #include "cli/command.hpp"
+#include "cli/command_line.hpp"
 
 // What the subcommands of `ayatori bench` share; each is in the file of its name.
 
 namespace ayatori::cli {
 
 /// Like AddCommand: adds a subcommand to `bench`.
-void add_bench_stream(CLI::App& bench, Run& run);
-void add_bench_spmv(CLI::App& bench, Run& run);
-void add_bench_halo(CLI::App& bench, Run& run);
-void add_bench_read(CLI::App& bench, Run& run);
-void add_bench_laplace(CLI::App& bench, Run& run);
-void add_bench_matmul(CLI::App& bench, Run& run);
-void add_bench_radix_sort(CLI::App& bench, Run& run);
-void add_bench_npb_cg(CLI::App& bench, Run& run);
-void add_bench_grid(CLI::App& bench, Run& run);
+void add_bench_stream(Command& bench, Run& run);
+void add_bench_spmv(Command& bench, Run& run);
+void add_bench_halo(Command& bench, Run& run);
+void add_bench_read(Command& bench, Run& run);
+void add_bench_laplace(Command& bench, Run& run);
+void add_bench_matmul(Command& bench, Run& run);
+void add_bench_radix_sort(Command& bench, Run& run);
+void add_bench_npb_cg(Command& bench, Run& run);
+void add_bench_grid(Command& bench, Run& run);
 
 /// A kernel for `bench grid`, with what its options say.
 struct GridSetup {
@@ -34,15 +34,15 @@ struct GridSetup {
 };
 
 /// Each adds its kernel's options to `command`.
-GridSetup grid_npb_cg(CLI::App& command);
-GridSetup grid_laplace(CLI::App& command);
-GridSetup grid_matmul(CLI::App& command);
-GridSetup grid_radix_sort(CLI::App& command);
-GridSetup grid_stream(CLI::App& command);
+GridSetup grid_npb_cg(Command& command);
+GridSetup grid_laplace(Command& command);
+GridSetup grid_matmul(Command& command);
+GridSetup grid_radix_sort(Command& command);
+GridSetup grid_stream(Command& command);
 
 /// Runs that a point of a grid is the median of.
 inline constexpr int grid_repetitions = 5;
-void add_grid_repetitions(CLI::App& command, int& repetitions);
+void add_grid_repetitions(Command& command, int& repetitions);
 
 /// Options that every subcommand has.
 struct BenchOptions {
@@ -51,11 +51,11 @@ struct BenchOptions {
   int threads = 0;
 };
 
-void add_bench_options(CLI::App& command, BenchOptions& options);
+void add_bench_options(Command& command, BenchOptions& options);
 
 /// What `command` does when chosen: run_bench(world, arguments).
 template <class Arguments>
-void set_run(CLI::App& command, Run& run, std::shared_ptr<Arguments> arguments,
+void set_run(Command& command, Run& run, std::shared_ptr<Arguments> arguments,
              int (*run_bench)(const comm::Comm&, const Arguments&)) {
   command.callback([&run, run_bench, arguments = std::move(arguments)] {
     run = [run_bench, arguments](const comm::Comm& world) { return run_bench(world, *arguments); };

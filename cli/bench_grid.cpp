@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 struct GridEntry {
   const char* name;
   const char* description;
-  GridSetup (*add)(CLI::App& command);
+  GridSetup (*add)(Command& command);
 };
 
 constexpr std::array kernels{
@@ -110,19 +110,19 @@ int run_grid(const comm::Comm& world, const Arguments& arguments) {
 
 }  // namespace
 
-void add_grid_repetitions(CLI::App& command, int& repetitions) {
+void add_grid_repetitions(Command& command, int& repetitions) {
   repetitions = grid_repetitions;
   command.add_option("--repetitions", repetitions, "Runs that a point is the median of")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
 }
 
-void add_bench_grid(CLI::App& bench, Run& run) {
-  CLI::App* grid = bench.add_subcommand("grid", "A kernel with every number of ranks and threads that fits");
+void add_bench_grid(Command& bench, Run& run) {
+  Command* grid = bench.add_subcommand("grid", "A kernel with every number of ranks and threads that fits");
   grid->require_subcommand(1);
   for (const GridEntry& entry : kernels) {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* command = grid->add_subcommand(entry.name, entry.description);
+    Command* command = grid->add_subcommand(entry.name, entry.description);
     arguments->kernel = entry.add(*command);
     command->add_option("--ranks", arguments->grid.ranks, "Numbers of ranks; else 1, 2, 4, ... and all")
         ->delimiter(',');
@@ -131,7 +131,7 @@ void add_bench_grid(CLI::App& bench, Run& run) {
                      "Per rank; else 1, 2, 4, ... and the share of cores")
         ->delimiter(',');
     command->add_option("--elements", arguments->grid.stream_elements, "Doubles per STREAM vector and rank")
-        ->check(CLI::PositiveNumber)
+        ->check(positive())
         ->capture_default_str();
     command->add_option("--json", arguments->json, "Write the result here");
     command->add_option("--svg", arguments->svg, "Draw speed-ups and phases here");

@@ -71,9 +71,9 @@ int run_halo(const comm::Comm& world, const Arguments& arguments) {
 
 }  // namespace
 
-void add_bench_halo(CLI::App& bench, Run& run) {
+void add_bench_halo(Command& bench, Run& run) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
+  Command* command =
       bench.add_subcommand("halo", "Halo exchanges alone, from appointed times, beside forecasts");
   command->add_option("matrix", arguments->matrix, "Matrix file or generator spec")->capture_default_str();
   command->add_option("--halo", arguments->halos, "Only this halo strategy; may be repeated");

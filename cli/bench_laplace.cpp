@@ -56,7 +56,7 @@ int run_laplace(const comm::Comm& world, const Arguments& arguments) {
   return 0;
 }
 
-void add_options(CLI::App& command, bench::LaplaceOptions& options) {
+void add_options(Command& command, bench::LaplaceOptions& options) {
   command.add_option("--n", options.n, "Rows and columns of points")->capture_default_str();
   command.add_option("--sweeps", options.sweeps, "Sweeps in a repetition")->capture_default_str();
   command
@@ -70,11 +70,11 @@ void add_options(CLI::App& command, bench::LaplaceOptions& options) {
 
 }  // namespace
 
-void add_bench_laplace(CLI::App& bench, Run& run) {
+void add_bench_laplace(Command& bench, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   auto& options = arguments->options;
   options.stream_elements = 4'000'000;
-  CLI::App* command = bench.add_subcommand("laplace", "Jacobi sweeps of the 5-point Laplace operator");
+  Command* command = bench.add_subcommand("laplace", "Jacobi sweeps of the 5-point Laplace operator");
   add_options(*command, options);
   command
       ->add_option("--elements", options.stream_elements,
@@ -84,7 +84,7 @@ void add_bench_laplace(CLI::App& bench, Run& run) {
   set_run(*command, run, arguments, run_laplace);
 }
 
-GridSetup grid_laplace(CLI::App& command) {
+GridSetup grid_laplace(Command& command) {
   auto options = std::make_shared<bench::LaplaceOptions>();
   add_options(command, *options);
   add_grid_repetitions(command, options->repetitions);

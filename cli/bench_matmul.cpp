@@ -57,7 +57,7 @@ int run_matmul(const comm::Comm& world, const Arguments& arguments) {
   return 0;
 }
 
-void add_options(CLI::App& command, bench::MatmulOptions& options) {
+void add_options(Command& command, bench::MatmulOptions& options) {
   command.add_option("--n", options.n, "Rows and columns")->capture_default_str();
   command.add_option("--form", options.form, "How panels travel: " + names_of(bench::matmul_forms()))
       ->capture_default_str();
@@ -67,9 +67,9 @@ void add_options(CLI::App& command, bench::MatmulOptions& options) {
 
 }  // namespace
 
-void add_bench_matmul(CLI::App& bench, Run& run) {
+void add_bench_matmul(Command& bench, Run& run) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = bench.add_subcommand("matmul", "Dense matrix product over all ranks (SUMMA)");
+  Command* command = bench.add_subcommand("matmul", "Dense matrix product over all ranks (SUMMA)");
   add_options(*command, arguments->options);
   command->add_option("--local", arguments->locals,
                       "Local product: " + names_of(bench::local_products()) +
@@ -78,7 +78,7 @@ void add_bench_matmul(CLI::App& bench, Run& run) {
   set_run(*command, run, arguments, run_matmul);
 }
 
-GridSetup grid_matmul(CLI::App& command) {
+GridSetup grid_matmul(Command& command) {
   auto options = std::make_shared<bench::MatmulOptions>();
   auto local = std::make_shared<std::string>("own");
   add_options(command, *options);

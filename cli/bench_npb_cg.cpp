@@ -28,7 +28,7 @@ struct Arguments {
   BenchOptions bench;
 };
 
-void add_options(CLI::App& command, CgArguments& arguments) {
+void add_options(Command& command, CgArguments& arguments) {
   command.add_option("--class", arguments.size, "Problem size: S, W, A, B, C or D")->capture_default_str();
   command.add_option("--kernel", arguments.cg.kernel, "Kernel of the product; auto: raced before")
       ->capture_default_str();
@@ -169,14 +169,14 @@ int run_npb_cg(const comm::Comm& world, const Arguments& arguments) {
 
 }  // namespace
 
-void add_bench_npb_cg(CLI::App& bench, Run& run) {
+void add_bench_npb_cg(Command& bench, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   arguments->bench.repetitions = 3;
-  CLI::App* command =
+  Command* command =
       bench.add_subcommand("npb-cg", "CG of the NAS parallel benchmarks, verified, with its breakdown");
   add_options(*command, arguments->cg);
   command->add_option("--elements", arguments->elements, "Doubles per STREAM vector and rank")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   command
       ->add_option("--profile", arguments->profile,
@@ -186,7 +186,7 @@ void add_bench_npb_cg(CLI::App& bench, Run& run) {
   set_run(*command, run, arguments, run_npb_cg);
 }
 
-GridSetup grid_npb_cg(CLI::App& command) {
+GridSetup grid_npb_cg(Command& command) {
   auto arguments = std::make_shared<CgArguments>();
   add_options(command, *arguments);
   return {[arguments] {

@@ -55,9 +55,9 @@ int run_sort(const comm::Comm& world, const Arguments& arguments) {
   return 0;
 }
 
-void add_options(CLI::App& command, bench::RadixSortOptions& options) {
+void add_options(Command& command, bench::RadixSortOptions& options) {
   command.add_option("--keys", options.keys, "Keys of all ranks together; 4M is 4 * 2^20")
-      ->transform(CLI::AsSizeValue(false))
+      ->as_size()
       ->capture_default_str();
   command.add_option("--key-bits", options.key_bits, "32 or 64")->capture_default_str();
   command.add_option("--digit-bits", options.digit_bits, "Digits of a pass through memory: 8 or 11")
@@ -72,16 +72,16 @@ void add_options(CLI::App& command, bench::RadixSortOptions& options) {
 
 }  // namespace
 
-void add_bench_radix_sort(CLI::App& bench, Run& run) {
+void add_bench_radix_sort(Command& bench, Run& run) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = bench.add_subcommand("radix-sort", "Sort integers over all ranks");
+  Command* command = bench.add_subcommand("radix-sort", "Sort integers over all ranks");
   add_options(*command, arguments->options);
   command->add_flag("--no-compare", arguments->no_compare, "Leave out std::sort and its parallel sibling");
   add_bench_options(*command, arguments->bench);
   set_run(*command, run, arguments, run_sort);
 }
 
-GridSetup grid_radix_sort(CLI::App& command) {
+GridSetup grid_radix_sort(Command& command) {
   auto options = std::make_shared<bench::RadixSortOptions>();
   options->compare = false;
   add_options(command, *options);

@@ -43,9 +43,9 @@ int run_read(const comm::Comm& world, const Arguments& arguments) {
 
 }  // namespace
 
-void add_bench_read(CLI::App& bench, Run& run) {
+void add_bench_read(Command& bench, Run& run) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = bench.add_subcommand("read", "Reading a matrix, from the file to compressed rows");
+  Command* command = bench.add_subcommand("read", "Reading a matrix, from the file to compressed rows");
   command->add_option("matrix", arguments->matrix, "Matrix file")->required();
   add_bench_options(*command, arguments->bench);
   set_run(*command, run, arguments, run_read);

@@ -99,15 +99,15 @@ int run_spmv(const comm::Comm& world, const Arguments& arguments) {
 
 }  // namespace
 
-void add_bench_spmv(CLI::App& bench, Run& run) {
+void add_bench_spmv(Command& bench, Run& run) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
+  Command* command =
       bench.add_subcommand("spmv", "Matrix-vector products beside STREAM: kernels, halo strategies");
   command->add_option("matrix", arguments->matrix, "Matrix file or generator spec")->capture_default_str();
   command->add_option("--kernel", arguments->kernels, "Only this kernel; may be repeated");
   command->add_option("--halo", arguments->halos, "Only this halo strategy; may be repeated");
   command->add_option("--elements", arguments->elements, "Doubles per STREAM vector and rank")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   add_bench_options(*command, arguments->bench);
   set_run(*command, run, arguments, run_spmv);

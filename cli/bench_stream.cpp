@@ -31,24 +31,24 @@ int run_stream(const comm::Comm& world, const Arguments& arguments) {
 
 }  // namespace
 
-void add_bench_stream(CLI::App& bench, Run& run) {
+void add_bench_stream(Command& bench, Run& run) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = bench.add_subcommand("stream", "Memory bandwidth: copy, scale, add, triad");
+  Command* command = bench.add_subcommand("stream", "Memory bandwidth: copy, scale, add, triad");
   command->add_option("--elements", arguments->elements, "Doubles per STREAM vector and rank")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   add_bench_options(*command, arguments->bench);
   set_run(*command, run, arguments, run_stream);
 }
 
-GridSetup grid_stream(CLI::App& command) {
+GridSetup grid_stream(Command& command) {
   struct StreamArguments {
     std::int64_t total = 20'000'000;
     int repetitions = 0;
   };
   auto arguments = std::make_shared<StreamArguments>();
   command.add_option("--total", arguments->total, "Doubles per vector, all ranks together")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   add_grid_repetitions(command, arguments->repetitions);
   return {[arguments] { return fmt::format("STREAM, vectors of {} doubles", arguments->total); },

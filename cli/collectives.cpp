@@ -83,7 +83,7 @@ std::string shortened(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }
 
-void add_collectives(CLI::App& app, Run& run) {
+void add_collectives(Command& app, Run& run) {
   auto* command =
       app.add_subcommand("collectives", "Collective operations as data: words, schedules, search");
   command->require_subcommand(1);

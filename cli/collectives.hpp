@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -10,18 +9,19 @@
 #include "ayatori/collectives/operation.hpp"
 #include "ayatori/collectives/search.hpp"
 #include "cli/command.hpp"
+#include "cli/command_line.hpp"
 
 // What the subcommands of `ayatori collectives` share; each is in the file of its name.
 
 namespace ayatori::cli {
 
 /// Like AddCommand: adds a subcommand to `collectives`.
-void add_collectives_words(CLI::App& collectives, Run& run);
-void add_collectives_show(CLI::App& collectives, Run& run);
-void add_collectives_search(CLI::App& collectives, Run& run);
-void add_collectives_bench(CLI::App& collectives, Run& run);
-void add_collectives_tune(CLI::App& collectives, Run& run);
-void add_collectives_adapt(CLI::App& collectives, Run& run);
+void add_collectives_words(Command& collectives, Run& run);
+void add_collectives_show(Command& collectives, Run& run);
+void add_collectives_search(Command& collectives, Run& run);
+void add_collectives_bench(Command& collectives, Run& run);
+void add_collectives_tune(Command& collectives, Run& run);
+void add_collectives_adapt(Command& collectives, Run& run);
 
 /// "64K": a number of bytes. Throws InputError.
 std::int64_t parse_bytes(const std::string& text);

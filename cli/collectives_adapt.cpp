@@ -58,7 +58,7 @@ int adapt(const comm::Comm& world, const Arguments& arguments) {
 
 }  // namespace
 
-void add_collectives_adapt(CLI::App& collectives, Run& run) {
+void add_collectives_adapt(Command& collectives, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   auto* adapting = collectives.add_subcommand(
       "adapt", "Make a table for other numbers of ranks, by the machine's profile, without a race");
@@ -66,7 +66,7 @@ void add_collectives_adapt(CLI::App& collectives, Run& run) {
   adapting->add_option("--ranks", arguments->ranks, "Such as 2,4,6")
       ->delimiter(',')
       ->required()
-      ->check(CLI::Range(1, 65536));
+      ->check(range(1, 65536));
   adapting->add_option("--output,-o", arguments->output, "The table (schema ayatori.collective-schedules/1)")
       ->required();
   adapting->add_option("--profile", arguments->profile, "auto, a file, or the name of a published machine")

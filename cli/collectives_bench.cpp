@@ -203,7 +203,7 @@ int run_bench(const comm::Comm& world, const Arguments& arguments) {
 
 }  // namespace
 
-void add_collectives_bench(CLI::App& collectives, Run& run) {
+void add_collectives_bench(Command& collectives, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   auto* racing =
       collectives.add_subcommand("bench", "Time schedules against the MPI's own operation, in this job");
@@ -219,13 +219,13 @@ void add_collectives_bench(CLI::App& collectives, Run& run) {
   racing
       ->add_option("--seconds", arguments->timing.seconds,
                    "For all together: what there is no time for is left out, and said")
-      ->check(CLI::Range(0.1, 3600.0))
+      ->check(range(0.1, 3600.0))
       ->capture_default_str();
   racing
       ->add_option("--calls", arguments->timing.calls, "So many of each instead, for simulators (default: 0)")
-      ->check(CLI::Range(0, 1000));
+      ->check(range(0, 1000));
   racing->add_option("--side", arguments->side, "both, mpi or ours: what is timed")
-      ->check(CLI::IsMember({"both", "mpi", "ours"}))
+      ->check(one_of({"both", "mpi", "ours"}))
       ->capture_default_str();
   racing->add_option("--json", arguments->json, "Write the result here (schema ayatori.bench-collectives/2)");
   racing->callback([&run, arguments] {

@@ -55,7 +55,7 @@ int search(const comm::Comm& world, const Arguments& arguments) {
 
 }  // namespace
 
-void add_collectives_search(CLI::App& collectives, Run& run) {
+void add_collectives_search(Command& collectives, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   auto* finding = collectives.add_subcommand("search", "Find the best word for every size on a machine");
   finding->add_option("operation", arguments->operation, "broadcast, reduce, allreduce, gather, ...")
@@ -65,17 +65,17 @@ void add_collectives_search(CLI::App& collectives, Run& run) {
       ->required();
   auto& limits = arguments->limits;
   finding->add_option("--ranks", arguments->ranks, "Of the job")
-      ->check(CLI::Range(1, 65536))
+      ->check(range(1, 65536))
       ->capture_default_str();
   finding->add_option("--most-radix", limits.most_radix, "One more than the partners at once")
-      ->check(CLI::Range(2, 1024))
+      ->check(range(2, 1024))
       ->capture_default_str();
   finding->add_option("--most-segments", limits.most_segments, "That a pipeline cuts the buffer into")
-      ->check(CLI::Range(1, 4096))
+      ->check(range(1, 4096))
       ->capture_default_str();
   finding
       ->add_option("--finalists", limits.finalists, "That are replayed for every size; 0: the model decides")
-      ->check(CLI::Range(0, 1000))
+      ->check(range(0, 1000))
       ->capture_default_str();
   finding->add_flag(
       "--words-only", limits.words_only,

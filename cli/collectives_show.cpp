@@ -113,7 +113,7 @@ int show(const comm::Comm& world, const Arguments& arguments) {
 
 }  // namespace
 
-void add_collectives_words(CLI::App& collectives, Run& run) {
+void add_collectives_words(Command& collectives, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   auto* words = collectives.add_subcommand("words", "List the Hybrid2 words over Copy, Split and Merge");
   words->add_option("--digits", arguments->digits, "For 2^digits ranks")->capture_default_str();
@@ -122,7 +122,7 @@ void add_collectives_words(CLI::App& collectives, Run& run) {
   });
 }
 
-void add_collectives_show(CLI::App& collectives, Run& run) {
+void add_collectives_show(Command& collectives, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   auto* drawing = collectives.add_subcommand("show", "Draw a schedule round by round, and validate it");
   drawing->add_option("operation", arguments->operation, "broadcast, reduce, allreduce, gather, ...")

@@ -122,7 +122,7 @@ int tune(const comm::Comm& world, const Arguments& arguments) {
 
 }  // namespace
 
-void add_collectives_tune(CLI::App& collectives, Run& run) {
+void add_collectives_tune(Command& collectives, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   auto* tuning = collectives.add_subcommand(
       "tune", "Race schedules against the MPI's own operations, and keep what wins");
@@ -137,7 +137,7 @@ void add_collectives_tune(CLI::App& collectives, Run& run) {
   tuning->add_option("--profile", arguments->profile, "auto, a file, or the name of a published machine")
       ->capture_default_str();
   tuning->add_option("--seconds", arguments->seconds, "Of races")
-      ->check(CLI::Range(0.1, 36000.0))
+      ->check(range(0.1, 36000.0))
       ->capture_default_str();
   tuning->callback(
       [&run, arguments] { run = [arguments](const comm::Comm& world) { return tune(world, *arguments); }; });

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 
 #include "ayatori/comm/comm.hpp"
+#include "cli/command_line.hpp"
 
 namespace ayatori::cli {
 
@@ -12,17 +12,17 @@ using Run = std::function<int(const comm::Comm& world)>;
 
 /// One function per subcommand, in the file of its name: declares its options in `app` and, when chosen, sets
 /// `run`.
-using AddCommand = void (*)(CLI::App& app, Run& run);
+using AddCommand = void (*)(Command& app, Run& run);
 
-void add_solve(CLI::App& app, Run& run);
-void add_generate(CLI::App& app, Run& run);
-void add_bench(CLI::App& app, Run& run);
-void add_probe(CLI::App& app, Run& run);
-void add_collectives(CLI::App& app, Run& run);
-void add_map(CLI::App& app, Run& run);
-void add_predict(CLI::App& app, Run& run);
-void add_report(CLI::App& app, Run& run);
-void add_eigen(CLI::App& app, Run& run);
-void add_knowledge(CLI::App& app, Run& run);
+void add_solve(Command& app, Run& run);
+void add_generate(Command& app, Run& run);
+void add_bench(Command& app, Run& run);
+void add_probe(Command& app, Run& run);
+void add_collectives(Command& app, Run& run);
+void add_map(Command& app, Run& run);
+void add_predict(Command& app, Run& run);
+void add_report(Command& app, Run& run);
+void add_eigen(Command& app, Run& run);
+void add_knowledge(Command& app, Run& run);
 
 }  // namespace ayatori::cli

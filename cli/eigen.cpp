@@ -382,7 +382,7 @@ int run_eigen(const comm::Comm& world, const Arguments& given) {
 
 }  // namespace
 
-void add_eigen(CLI::App& app, Run& run) {
+void add_eigen(Command& app, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   auto* command = app.add_subcommand("eigen", "Eigenvalues and eigenvectors of a symmetric matrix, verified");
   command
@@ -422,7 +422,7 @@ void add_eigen(CLI::App& app, Run& run) {
   command
       ->add_option("--ranks-per-node", arguments->machine.ranks_per_node,
                    "Of --predict; 0: all ranks on one node")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative());
   command
       ->add_option("--method", arguments->sparse.method,
                    "auto, dense, or, for a few pairs of a sparse matrix, davidson")
@@ -442,7 +442,7 @@ void add_eigen(CLI::App& app, Run& run) {
                    "AYATORI_COLLECTIVES names")
       ->capture_default_str();
   command->add_option("--threads", arguments->threads, "Threads per rank; 0: all cores")
-      ->check(CLI::NonNegativeNumber)
+      ->check(non_negative())
       ->capture_default_str();
   command->add_flag("-q,--quiet", arguments->quiet, "Say nothing but errors");
   command->callback([=, &run] {

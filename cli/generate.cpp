@@ -54,7 +54,7 @@ int run_generate(const comm::Comm& world, const Arguments& arguments) {
 
 }  // namespace
 
-void add_generate(CLI::App& app, Run& run) {
+void add_generate(Command& app, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   auto* command = app.add_subcommand("generate", "Write a test matrix to a file");
   auto* list =
@@ -65,13 +65,13 @@ void add_generate(CLI::App& app, Run& run) {
       command->add_option("-o,--output", arguments->output, "File to write: .mtx, .mtx.gz or .petsc");
   command
       ->add_option("--threads", arguments->threads, "Threads per rank; 0: the cores of the node, shared out")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative());
   spec->needs(output);
   output->needs(spec);
   list->excludes(spec, output);
   command->callback([arguments, &run] {
     if (!arguments->list && arguments->spec.empty()) {
-      throw CLI::RequiredError("generate: SPEC -o FILE, or --list,");
+      throw_missing("generate: SPEC -o FILE, or --list,");
     }
     run = [arguments](const comm::Comm& world) { return run_generate(world, *arguments); };
   });

@@ -101,8 +101,8 @@ void import_from(const Arguments& arguments) {
 using Action = void (*)(const Arguments& arguments);
 
 /// A subcommand that rank 0 carries out.
-CLI::App* add(CLI::App& knowledge, Run& run, const std::shared_ptr<Arguments>& arguments,
-              const std::string& name, const std::string& description, Action action) {
+Command* add(Command& knowledge, Run& run, const std::shared_ptr<Arguments>& arguments,
+             const std::string& name, const std::string& description, Action action) {
   auto* command = knowledge.add_subcommand(name, description);
   command
       ->add_option("--knowledge", arguments->knowledge, "Its folder; auto: AYATORI_KNOWLEDGE, or in the home")
@@ -120,7 +120,7 @@ CLI::App* add(CLI::App& knowledge, Run& run, const std::shared_ptr<Arguments>& a
 
 }  // namespace
 
-void add_knowledge(CLI::App& app, Run& run) {
+void add_knowledge(Command& app, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   auto* knowledge = app.add_subcommand("knowledge", "What earlier solves have taught");
   knowledge->require_subcommand(1);

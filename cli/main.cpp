@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
 #include <exception>
@@ -37,7 +38,8 @@ int parse_and_run(const comm::Comm& world, int argc, char** argv) {
   app.set_version_flag("--version", version);
   app.require_subcommand(1);
   cli::Run run;
-  for (const cli::AddCommand add : commands) add(app, run);
+  cli::Command root(app);
+  for (const cli::AddCommand add : commands) add(root, run);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked_for_help) {

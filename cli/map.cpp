@@ -403,7 +403,7 @@ std::string syntaxes() {
 
 }  // namespace
 
-void add_map(CLI::App& app, Run& run) {
+void add_map(Command& app, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   auto* command = app.add_subcommand("map", "Place ranks on nodes so that they talk least over the network");
   command->add_option("MATRIX", arguments->matrix,
@@ -412,11 +412,11 @@ void add_map(CLI::App& app, Run& run) {
   command->add_option("--graph", arguments->graph,
                       "Bytes from rank to rank: METIS's format (.graph, .metis), or a square matrix file");
   command->add_option("--ranks", arguments->ranks, "Ranks that the matrix is spread over")
-      ->check(CLI::Range(1, 1 << 24));
+      ->check(range(1, 1 << 24));
   command
       ->add_option("--ranks-per-node", arguments->ranks_per_node,
                    "On every node but perhaps the last; without it, the nodes of a trace are as they were")
-      ->check(CLI::Range(1, 1 << 24));
+      ->check(range(1, 1 << 24));
   command->add_option("--partition", arguments->partition,
                       "Of the matrix: 'rows', blocks of as many rows each, or 'graph', by METIS");
   command->add_option("--network", arguments->network, "One of:" + syntaxes());
@@ -432,7 +432,7 @@ void add_map(CLI::App& app, Run& run) {
   command
       ->add_option("--finalists", arguments->finalists,
                    "Schedules that are replayed for each collective; 0: the model decides")
-      ->check(CLI::Range(0, 1000))
+      ->check(range(0, 1000))
       ->capture_default_str();
   command->add_option("--launcher", arguments->launcher,
                       "Whose file to write: " + names_of(mapping::launchers()));

@@ -221,7 +221,7 @@ int run_predict(const comm::Comm& world, const Arguments& arguments) {
 
 }  // namespace
 
-void add_predict(CLI::App& app, Run& run) {
+void add_predict(Command& app, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   auto* command =
       app.add_subcommand("predict", "How an iteration would scale on a machine, and what bounds it");
@@ -232,10 +232,10 @@ void add_predict(CLI::App& app, Run& run) {
   command->add_option("--nodes", arguments->nodes, "1..1024: powers of two and both ends; or 1,2,8")
       ->capture_default_str();
   command->add_option("--ranks-per-node", arguments->ranks_per_node, "Ranks on each node")
-      ->check(CLI::Range(1, most_ranks))
+      ->check(range(1, most_ranks))
       ->capture_default_str();
   command->add_option("--threads", arguments->threads, "Of a rank")
-      ->check(CLI::Range(1, most_ranks))
+      ->check(range(1, most_ranks))
       ->capture_default_str();
   command->add_option("--network", arguments->network,
                       "Between nodes, as for `ayatori map`; without it messages share ports only");

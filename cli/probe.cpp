@@ -74,24 +74,24 @@ int run_probe(const comm::Comm& world, const Arguments& arguments) {
 
 }  // namespace
 
-void add_probe(CLI::App& app, Run& run) {
+void add_probe(Command& app, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   auto* command = app.add_subcommand("probe", "Measure the machine and say what is wrong with it");
   auto* quick =
       command->add_flag("--quick", arguments->quick, "Fewer sizes and kernels, in at most 2 seconds");
   command->add_option("--seconds", arguments->seconds, "Time for measuring, about")
-      ->check(CLI::Range(0.1, 3600.0))
+      ->check(range(0.1, 3600.0))
       ->capture_default_str()
       ->excludes(quick);
-  command->add_option("-o,--output", arguments->output,
-                      "Profile to write (JSON); default: where `solve` looks for it");
+  auto* output = command->add_option("-o,--output", arguments->output,
+                                     "Profile to write (JSON); default: where `solve` looks for it");
   command
       ->add_option("--threads", arguments->threads, "Threads per rank; 0: the cores of the node, shared out")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative());
   auto* show = command->add_option("--show", arguments->show, "Print this profile instead of measuring");
   command->add_option("--compare", arguments->compare, "A second profile, side by side with --show")
       ->needs(show);
-  show->excludes("--output")->excludes(quick);
+  show->excludes(output, quick);
   command->callback([arguments, &run] {
     run = [arguments](const comm::Comm& world) { return run_probe(world, *arguments); };
   });

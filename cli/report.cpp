@@ -44,9 +44,9 @@ int run_report(const comm::Comm& world, const Arguments& arguments) {
 
 }  // namespace
 
-void add_report(CLI::App& app, Run& run) {
+void add_report(Command& app, Run& run) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* report = app.add_subcommand("report", "Results as one HTML page, to look at and to print");
+  Command* report = app.add_subcommand("report", "Results as one HTML page, to look at and to print");
   report
       ->add_option("results", arguments->results,
                    "What commands have written: JSON (--json, profiles, tables), drawings (--svg)")

@@ -396,9 +396,9 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
 
 }  // namespace
 
-void add_solve(CLI::App& app, Run& run) {
+void add_solve(Command& app, Run& run) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* solve = app.add_subcommand("solve", "Solve a sparse system A x = b, verified");
+  Command* solve = app.add_subcommand("solve", "Solve a sparse system A x = b, verified");
   solve->add_option("matrix", arguments->matrix, "Matrix file or generator spec")->required();
   solve
       ->add_option(
@@ -422,10 +422,10 @@ void add_solve(CLI::App& app, Run& run) {
   solve->add_option("--rtol", arguments->rtol, "Converged means ||b - Ax|| <= rtol ||b||")
       ->capture_default_str();
   solve->add_option("--time-limit", arguments->time_limit, "Seconds for set-ups and iterations; 0: none")
-      ->check(CLI::NonNegativeNumber)
+      ->check(non_negative())
       ->capture_default_str();
   solve->add_option("--max-iterations", arguments->max_iterations, "Over all trials; 0: no limit")
-      ->check(CLI::NonNegativeNumber)
+      ->check(non_negative())
       ->capture_default_str();
   solve->add_option("--method", arguments->method, "auto or a method")->capture_default_str();
   solve->add_option("--preconditioner", arguments->preconditioner, "auto or a preconditioner")
@@ -439,7 +439,7 @@ void add_solve(CLI::App& app, Run& run) {
           "--fill", arguments->of_preconditioner.fill,
           "Levels of fill of ic and ilu (default 0); entries per row beyond those of the matrix that "
           "ilut keeps (default 10)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(non_negative())
       ->default_str("");
   solve
       ->add_option("--drop", arguments->of_preconditioner.drop_tolerance,
@@ -488,7 +488,7 @@ void add_solve(CLI::App& app, Run& run) {
                    "AYATORI_COLLECTIVES names")
       ->capture_default_str();
   solve->add_option("--threads", arguments->threads, "Threads per rank; 0: all cores")
-      ->check(CLI::NonNegativeNumber)
+      ->check(non_negative())
       ->capture_default_str();
   solve->add_flag("--explain", arguments->explain, "Say what was considered, tried and chosen, and why");
   solve->add_flag("-q,--quiet", arguments->quiet, "Say nothing but errors");
