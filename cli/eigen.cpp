@@ -420,9 +420,9 @@ void add_eigen(Command& app, Run& run) {
   command->add_option("--memory-bandwidth", arguments->machine.memory_bandwidth,
                       "GB/s of a node with all its ranks at work, for forecasts, instead of the profile's");
   command
-      ->add_option("--ranks-per-node", arguments->machine.ranks_per_node,
-                   "Of --predict; 0: all ranks on one node")
-      ->check(non_negative());
+      ->add_option("--ranks-per-node", arguments->machine.ranks_per_node, "Of --predict: ranks on each node")
+      ->check(positive())
+      ->capture_default_str();
   command
       ->add_option("--method", arguments->sparse.method,
                    "auto, dense, or, for a few pairs of a sparse matrix, davidson")

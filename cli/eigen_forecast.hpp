@@ -56,7 +56,7 @@ struct EigenMachine {
   std::string profile = "none";  ///< as of `predict`; where a solve has one, it chooses grid and block
   double gflops = 0;             ///< of matrix products of one thread; 0: measured here
   double memory_bandwidth = 0;   ///< GB/s of a node with all its ranks at work; 0: the profile's
-  int ranks_per_node = 0;        ///< 0: all on one node
+  int ranks_per_node = 1;        ///< of `ranks`
 };
 
 /// Throws InputError for numbers that make no sense.

@@ -100,7 +100,7 @@ void predict_eigen(const comm::Comm& world, const EigenQuestion& question, const
     ordered_json points = ordered_json::array();
     std::vector<std::string> assumptions;
     for (const int ranks : rank_counts(machine.ranks)) {
-      const int per_node = machine.ranks_per_node == 0 ? ranks : std::min(machine.ranks_per_node, ranks);
+      const int per_node = std::min(machine.ranks_per_node, ranks);
       if (ranks % per_node != 0)
         throw InputError(fmt::format("{} ranks are no nodes of {}", ranks, per_node));
       if (question.grid.rows != 0 && question.grid.rows * question.grid.columns != ranks)

@@ -124,7 +124,7 @@ class Eigen(CommandTest):
 
     def test_a_profile_chooses_the_grid(self):
         result = self.forecast("random:n=60")
-        expected = self.forecast("random:n=60", "--predict", str(RANKS))["points"][0]
+        expected = self.forecast("random:n=60", "--predict", RANKS, "--ranks-per-node", RANKS)["points"][0]
         self.assertTrue(result["verified"])
         self.assertEqual((result["grid"], result["block"]), (expected["grid"], expected["block"]))
 
