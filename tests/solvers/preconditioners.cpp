@@ -1,13 +1,17 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
+#include "ayatori/solvers/preconditioners/dense_inverse.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
 #include "ayatori/solvers/preconditioners/spectrum.hpp"
 #include "ayatori/solvers/vector_ops.hpp"
@@ -51,6 +55,14 @@ RowPartition lopsided(std::int64_t n) {
   return RowPartition(starts);
 }
 
+/// All but complete factors, whose library needs much longer than these small matrices are worth.
+std::vector<Preconditioner> iterative_preconditioners() {
+  std::vector<Preconditioner> list;
+  std::ranges::copy_if(preconditioners(), std::back_inserter(list),
+                       [](const auto& type) { return type.name != "direct"; });
+  return list;
+}
+
 void expect_definite(const Dense& m, const std::string& what) {
   EXPECT_LT(tests::asymmetry(m), 1e-11 * tests::max_abs(m)) << what;
   Dense symmetric = m;
@@ -79,7 +91,7 @@ TEST(Preconditioners, FlaggedSymmetricAreDefiniteForDefiniteMatrices) {
   matrices.push_back(cycle);
   for (std::size_t m = 0; m < matrices.size(); ++m) {
     const Problem problem(matrices[m]);
-    for (const Preconditioner& type : preconditioners()) {
+    for (const Preconditioner& type : iterative_preconditioners()) {
       if (!type.symmetric) continue;
       for (const int degree : {0, 1, 2, 3, 4, 7}) {
         const Dense inverse =
@@ -97,7 +109,7 @@ TEST(Preconditioners, ScaleWithTheMatrix) {
     Dense scaled = a;
     for (double& v : scaled.value) v *= scale;
     const Problem scaled_problem(scaled);
-    for (const Preconditioner& type : preconditioners()) {
+    for (const Preconditioner& type : iterative_preconditioners()) {
       Dense m = scaled_problem.dense(type.name);
       if (type.name != "none")
         for (double& v : m.value) v *= scale;
@@ -111,7 +123,7 @@ TEST(Preconditioners, TakeEmptyAndTinyRanks) {
     const Dense a = tests::laplacian_1d(n);
     for (const auto& partition : {RowPartition::even(n, comm::Comm::world().size()), lopsided(n)}) {
       const Problem problem(a, partition);
-      for (const Preconditioner& type : preconditioners())
+      for (const Preconditioner& type : iterative_preconditioners())
         expect_definite(problem.dense(type.name), std::string(type.name));
     }
   }
@@ -122,7 +134,7 @@ TEST(Preconditioners, SurviveZeroDiagonalsAndZeroRows) {
   a.at(3, 3) = 0;
   a.at(7, 6) = a.at(7, 7) = a.at(7, 8) = 0;
   const Problem problem(a);
-  for (const Preconditioner& type : preconditioners()) {
+  for (const Preconditioner& type : iterative_preconditioners()) {
     const auto built = problem.build(type.name);
     EXPECT_LT(tests::max_abs(tests::dense_of(problem.comm, *built.op)), 1e6) << type.name;
     EXPECT_EQ(built.notes.empty(), type.name == "none") << type.name;
@@ -135,7 +147,7 @@ TEST(Preconditioners, RejectEntriesThatAreNotFinite) {
   const RowPartition partition = RowPartition::even(8, comm::Comm::world().size());
   const Problem problem(a, partition);
   const bool is_ghost = partition.owner(5) != partition.owner(6);
-  for (const Preconditioner& type : preconditioners()) {
+  for (const Preconditioner& type : iterative_preconditioners()) {
     const bool is_of_blocks =
         type.name == "block-ilu0" || type.name == "ic" || type.name == "ilu" || type.name == "ilut";
     if (type.name == "none" || (is_of_blocks && is_ghost)) continue;
@@ -180,7 +192,7 @@ TEST(Preconditioners, DoNotDependOnTheThreadsWhereTheBlocksDoNot) {
   const GlobalSum sum(world);
   Array<double> x(matrix.local_size(), 1.0);
   std::vector<Array<double>> y(2, Array<double>(x.size()));
-  for (const Preconditioner& type : preconditioners()) {
+  for (const Preconditioner& type : iterative_preconditioners()) {
     if (type.name == "amg") continue;  // its aggregates end where a thread's rows do
     for (const int threads : {1, 2}) {
       omp_set_num_threads(threads);
@@ -298,6 +310,45 @@ TEST(BlockIlu0, ReportsItsShifts) {
       fmt::format("1 of {} blocks shifted by up to 0.001 of the diagonal", definite.comm.size());
   EXPECT_EQ(notes[0].substr(0, expected.size()), expected);
   EXPECT_NE(notes[0].find("row 11"), std::string::npos);
+}
+
+TEST(Direct, SolvesAndReportsZeroPivots) {
+  if (std::ranges::none_of(preconditioners(), [](const auto& type) { return type.name == "direct"; }))
+    GTEST_SKIP() << "built without MUMPS";
+  for (const bool symmetric : {false, true}) {
+    Dense a = tests::random_dominant(20, 0.2, 0.3, 3, symmetric);
+    a.at(4, 4) = 0;
+    const Problem problem(a, lopsided(20));
+    const auto built = problem.build("direct", {.matrix_is_symmetric = symmetric});
+    EXPECT_EQ(built.notes.size(), 1U);
+    Dense expected(20);
+    ASSERT_TRUE(invert_dense(20, a.value, expected.value));
+    EXPECT_LT(difference(tests::dense_of(problem.comm, *built.op), expected),
+              1e-11 * tests::max_abs(expected));
+  }
+  Dense singular = tests::identity(6);
+  singular.at(2, 2) = 0;
+  const auto notes = Problem(singular).build("direct").notes;
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_NE(notes[1].find("1 pivots are zero"), std::string::npos) << notes[1];
+}
+
+TEST(Fsai, BeatsTheDiagonalOnAnyRanks) {
+  const Dense a = tests::laplacian_2d(5);
+  const Dense m = Problem(a).dense("fsai");
+  Dense none(25);
+  for (std::int64_t i = 0; i < 25; ++i) none.at(i, i) = 1.0 / 4;
+  const auto condition = [&](const Dense& inverse) {
+    Dense both = tests::multiply(inverse, a);
+    return tests::max_abs(tests::add(both, -1, tests::identity(25)));
+  };
+  EXPECT_LT(condition(m), condition(none));
+  const Dense alone = [&] {
+    const auto self = comm::Comm::self();
+    const DistributedMatrix matrix(self, tests::spread(self, a, RowPartition::even(25, 1)));
+    return tests::dense_of(self, *preconditioner("fsai").make(matrix, GlobalSum(self), {}).op);
+  }();
+  EXPECT_LT(difference(m, alone), 1e-14) << "depends on the ranks";
 }
 
 TEST(Neumann, EqualsTheSeries) {
