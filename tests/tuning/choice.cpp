@@ -47,6 +47,19 @@ TEST(Ladder, MultigridComesFirstWhereTheDiagonalDominates) {
   EXPECT_GT(place(0.2), 0);
 }
 
+TEST(Ladder, BeginsWithMultigridWhereEvenTheEasiestDiffusionWouldPay) {
+  const auto first = [](std::int64_t rows, double dominant_rows) {
+    MatrixFacts facts = spd_facts();
+    facts.rows = facts.positive_diagonals = rows;
+    facts.nonzeros = 7 * rows;
+    facts.dominant_rows = dominant_rows;
+    return make_ladder(facts, {}, 1000).front().choice.preconditioner;
+  };
+  EXPECT_EQ(first(1000, 1), "jacobi");
+  EXPECT_EQ(first(10'000'000, 1), "amg");
+  EXPECT_EQ(first(10'000'000, 0.2), "jacobi");
+}
+
 TEST(Ladder, StartsWithMinresForSymmetricIndefinite) {
   auto facts = spd_facts();
   facts.positive_diagonals = 600;
