@@ -205,6 +205,25 @@ tuning::SolveHooks hooks(const StopSignal& stop, ProgressLine& line, tuning::His
           .wants_stop = [&stop] { return stop.received(); }};
 }
 
+/// Collective.
+SystemIdentity identity_of(const comm::Comm& comm, const Problem& problem, const RightHandSide& rhs,
+                           double rtol) {
+  const auto first = problem.file_rows.range(comm.rank()).begin;
+  return {problem.fingerprint, sparse::fingerprint(comm, problem.to_file(comm, rhs.b), first), rtol};
+}
+
+/// Has the solve write checkpoints; what goes wrong is said.
+void keep_checkpoints(tuning::SolveHooks& solve_hooks, CheckpointWriter& checkpoints,
+                      const Arguments& arguments, ProgressLine& line, bool speaks) {
+  solve_hooks.snapshot = [&checkpoints, &line, speaks](const tuning::Snapshot& snapshot) {
+    checkpoints.write(snapshot);
+    if (!speaks || checkpoints.failure().empty()) return;
+    line.clear();
+    fmt::print(stderr, "no checkpoint: {}\n", checkpoints.failure());
+  };
+  solve_hooks.seconds_between_snapshots = arguments.every.value_or(solve_hooks.seconds_between_snapshots);
+}
+
 /// Collective. What --resume names. The file that this solve writes itself may be missing: then nobody has
 /// written it yet.
 std::optional<Resumed> find_resumed(const comm::Comm& comm, const Arguments& arguments,
@@ -314,10 +333,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   const auto rhs = make_right_hand_side(comm, problem, arguments.rhs.back());
   const double read_seconds = total.seconds() - before_reading;
 
-  SystemIdentity system{
-      problem.fingerprint,
-      sparse::fingerprint(comm, problem.to_file(comm, rhs.b), problem.file_rows.range(comm.rank()).begin),
-      arguments.rtol};
+  auto system = identity_of(comm, problem, rhs, arguments.rtol);
   const auto resumed = find_resumed(comm, arguments, problem, system);
   if (resumed) begin_with(*resumed, options);
   if (!arguments.replay.empty()) {
@@ -338,16 +354,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   ProgressLine line(speaks);
   tuning::History history;
   auto solve_hooks = hooks(stop, line, history, speaks);
-  if (checkpoints) {
-    solve_hooks.snapshot = [&](const tuning::Snapshot& snapshot) {
-      checkpoints->write(snapshot);
-      if (speaks && !checkpoints->failure().empty()) {
-        line.clear();
-        fmt::print(stderr, "no checkpoint: {}\n", checkpoints->failure());
-      }
-    };
-    solve_hooks.seconds_between_snapshots = arguments.every.value_or(solve_hooks.seconds_between_snapshots);
-  }
+  if (checkpoints) keep_checkpoints(solve_hooks, *checkpoints, arguments, line, speaks);
   tuning::Solver solver(comm, problem.parts, options);
   const auto learn = [&](const tuning::SolveReport& report) {
     if (knowledge.in_use() && !resumed && world.rank() == 0) knowledge.store(report, options.forced);
@@ -366,18 +373,12 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
                .placement = placement,
                .machine = machine.profile,
                .profile = machine.description,
-               .collectives = {},
                .replayed = arguments.replay,
-               .replay = {},
-               .knowledge = {},
-               .experience = {},
                .resumed = resumed ? to_json(*resumed) : nullptr,
                .checkpoint = checkpoints ? to_json(*checkpoints) : nullptr,
                .rhs = arguments.rhs.back(),
                .history = std::move(history),
                .read_seconds = read_seconds,
-               .total_seconds = 0,
-               .true_error = {},
                .output = output_of(arguments, arguments.rhs.size() - 1)};
   line.clear();
   learn(run.report);

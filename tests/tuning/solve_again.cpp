@@ -11,6 +11,8 @@
 namespace ayatori::tuning {
 namespace {
 
+constexpr double watched_forever = 1e300;
+
 /// A solve on a clock that advances by one with every iteration, which is told of snapshots.
 struct Watched {
   double now = 0;
@@ -59,14 +61,16 @@ TEST(Solve, SnapshotsLoseNoMoreThanTheInterval) {
       EXPECT_EQ(without.solved.x, with.solved.x);
       ASSERT_GT(with.times.size(), 2U);
       EXPECT_EQ(with.times.front(), 0);
+      // The others' residuals leap, and an x that is worse than the last one is not told.
+      const bool minimises = method.name != "cg" && method.name != "bicgstab";
+      const double longest = minimises ? interval + 4 : watched_forever;
       for (std::size_t k = 0; k < with.times.size(); ++k) {
         EXPECT_NEAR(with.residuals[k], with.claimed[k], 1e-12);
-        if (k > 0) {
-          EXPECT_LE(with.times[k] - with.times[k - 1], interval + 4);  // an iteration's few reductions later
-          EXPECT_LE(with.claimed[k], with.claimed[k - 1]) << "the best so far";
-        }
+        if (k == 0) continue;
+        EXPECT_LE(with.times[k] - with.times[k - 1], longest);  // an iteration's few reductions later
+        EXPECT_LE(with.claimed[k], with.claimed[k - 1]) << "the best so far";
       }
-      EXPECT_LE(with.now - with.times.back(), interval + 4);
+      EXPECT_LE(with.now - with.times.back(), longest);
       EXPECT_LT(with.claimed.back(), with.claimed.front());
     }
   }
@@ -127,9 +131,9 @@ struct Counted {
 };
 
 TEST(Solve, LostTrialsCostNoMoreProductsThanTheBound) {
-  const auto matrix = anisotropic_matrix(60);
+  const auto matrix = anisotropic_matrix(40);
   bool any = false;
-  for (const double share : {0.1, 0.3, 1.0}) {
+  for (const double share : {0.1, 1.0}) {
     SCOPED_TRACE(share);
     SolveOptions options;
     options.forced = {.method = "cg"};
@@ -146,7 +150,7 @@ TEST(Solve, LostTrialsCostNoMoreProductsThanTheBound) {
 }
 
 TEST(Solve, AFamiliarMatrixIsNotExploredAgain) {
-  const auto matrix = anisotropic_matrix(60);
+  const auto matrix = anisotropic_matrix(40);
   SolveOptions options;
   options.forced = {.method = "cg"};
   options.tuning_share = 1;

@@ -62,7 +62,7 @@ std::string KnowledgeBase::store(Lesson lesson) const {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) throw EnvironmentError(fmt::format("{}: cannot be made: {}", folder_, error.message()));
-  const std::string path = path_of(lesson.key());
+  std::string path = path_of(lesson.key());
   try {
     const Lesson older = read_lesson(path);
     lesson = merge(older, std::move(lesson));

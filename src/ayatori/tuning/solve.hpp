@@ -124,7 +124,7 @@ struct SolveHooks {
   std::function<void(const Event& event)> event;
   std::function<bool()> wants_stop;  ///< polled in every reduction; one rank's wish stops all
   /// Collective. Told where the solve is: when it begins, and then whenever so many seconds have passed,
-  /// after the iteration at work. Must not throw.
+  /// after the iteration at work, unless x was better before. Must not throw.
   std::function<void(const Snapshot& snapshot)> snapshot;
   double seconds_between_snapshots = 60;
   std::function<double()> clock;  ///< seconds since the solve began, for decisions; wall time by default

@@ -119,14 +119,16 @@ void SolveState::take_snapshot(const Choice& at_work, std::int64_t iterations,
   comm::agree(comm, [&] { of_user.resize(candidate.size()); });
   double norm = system->residual(candidate, of_user);
   const bool better = norm < residual_norm;
+  if (!better) norm = residual_norm;
+  last_snapshot_ = sum.agreed_seconds();
+  if (norm > snapshot_norm_) return;
+  snapshot_norm_ = norm;
   solvers::copy(better ? candidate : x, of_user);
   system->to_original(of_user);
   Choice choice = at_work;
   choice.kernel = product_tuner->incumbent().kernel;
   choice.halo = product_tuner->incumbent().halo;
-  last_snapshot_ = sum.agreed_seconds();
-  hooks.snapshot(
-      {of_user, std::move(choice), iterations, relative(better ? norm : residual_norm), last_snapshot_});
+  hooks.snapshot({of_user, std::move(choice), iterations, relative(norm), last_snapshot_});
 }
 
 }  // namespace ayatori::tuning

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,7 +65,8 @@ class SolveState {
 
   /// Whether SolveHooks::snapshot wants to be told; the same on every rank.
   bool snapshot_is_due() const;
-  /// Collective. Tells it of `candidate`, or of the best x if that is better; changes nothing of the solve.
+  /// Collective. Tells it of `candidate`, or of the best x if that is better, unless it was told of a better
+  /// one before; changes nothing of the solve.
   /// `iterations` of all trials.
   void take_snapshot(const Choice& at_work, std::int64_t iterations, solvers::ConstVector candidate);
 
@@ -96,7 +98,8 @@ class SolveState {
   Stopwatch watch_;
   bool stopped_ = false;
   Array<double> offered_residual_;
-  double last_snapshot_ = 0;  ///< agreed seconds
+  double last_snapshot_ = 0;                                        ///< agreed seconds
+  double snapshot_norm_ = std::numeric_limits<double>::infinity();  ///< of the residual of what was told last
 };
 
 }  // namespace ayatori::tuning
