@@ -51,6 +51,10 @@ Option* Option::delimiter(char character) {
   option_->delimiter(character);
   return this;
 }
+Option* Option::one_at_a_time() {
+  option_->allow_extra_args(false);
+  return this;
+}
 Option* Option::as_size() {
   option_->transform(CLI::AsSizeValue(false));
   return this;

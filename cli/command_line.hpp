@@ -46,6 +46,8 @@ class Option {
   Option* type_name(const std::string& name);
   /// Between values in one word.
   Option* delimiter(char character);
+  /// One value each time that a list is given: what follows is another argument.
+  Option* one_at_a_time();
   /// "4M" is a number, by powers of 1024.
   Option* as_size();
   Option* needs(Option* other);

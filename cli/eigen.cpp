@@ -452,7 +452,7 @@ void add_eigen(Command& app, Run& run) {
     if (*largest) selection = {Kind::largest, arguments->largest, 0, 0};
     if (*range) selection = {Kind::range, 0, arguments->range.first, arguments->range.second};
     arguments->options.vectors = !arguments->values_only;
-    arguments->keep_block = block->count() > 0;
+    arguments->keep_block = static_cast<bool>(*block);
     run = [arguments](const comm::Comm& world) { return run_eigen(world, *arguments); };
   });
 }

@@ -406,7 +406,7 @@ void add_solve(Command& app, Run& run) {
           "--rhs", arguments->rhs,
           "b: a file, ones, random:SEED, or solution-random:SEED; several one after the other, which "
           "share set-ups [ones]")
-      ->allow_extra_args(false);
+      ->one_at_a_time();
   solve->add_option("-o,--output", arguments->output, "Write x here (.mtx, .mtx.gz, .petsc)");
   solve->add_option("--json", arguments->json, "Write the result here (schema ayatori.solve/1)");
   solve

@@ -43,7 +43,7 @@ nb::tuple eigh(const DenseMatrix& matrix, bool vectors, std::int64_t count, bool
     const std::int64_t down = matrix.stride(0);
     const std::int64_t across = matrix.stride(1);
     fill(a, [&](std::int64_t i, std::int64_t j) { return data[i * down + j * across]; });
-    check_symmetric(a);
+    check_symmetric(a, "a");
     result = eigen::solve_symmetric(std::move(a), options);
   }
   nb::dict ratios;
