@@ -87,6 +87,8 @@ void check_preconditioner_options(const Arguments& arguments) {
       throw InputError(
           fmt::format("{} has no meaning with --preconditioner {}", name, arguments.preconditioner));
   };
+  if (!(given.drop_tolerance >= 0 && given.drop_tolerance < 1))
+    throw InputError(fmt::format("--drop {}: want 0 to 1", given.drop_tolerance));
   check_one(given.overlap != untouched.overlap, obeys.overlap_and_ordering, "--overlap");
   check_one(given.ordering != untouched.ordering, obeys.overlap_and_ordering, "--ordering");
   check_one(given.fill != untouched.fill, obeys.fill, "--fill");
@@ -434,6 +436,7 @@ void add_solve(Command& app, Run& run) {
   solve
       ->add_option("--overlap", arguments->of_preconditioner.overlap,
                    "Layers of rows by which the blocks of ic, ilu and ilut overlap")
+      ->check(CLI::Range(0, 10))
       ->capture_default_str();
   solve
       ->add_option(
@@ -449,6 +452,7 @@ void add_solve(Command& app, Run& run) {
   solve
       ->add_option("--ordering", arguments->of_preconditioner.ordering,
                    "Of the rows before ic, ilu and ilut factor them: auto, natural or rcm")
+      ->check(CLI::IsMember({"auto", "natural", "rcm"}))
       ->capture_default_str();
   solve->add_option("--restart", arguments->restart, "auto or the basis vectors of GMRES")
       ->capture_default_str();
