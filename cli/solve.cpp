@@ -436,7 +436,7 @@ void add_solve(Command& app, Run& run) {
   solve
       ->add_option("--overlap", arguments->of_preconditioner.overlap,
                    "Layers of rows by which the blocks of ic, ilu and ilut overlap")
-      ->check(CLI::Range(0, 10))
+      ->check(range(0, 10))
       ->capture_default_str();
   solve
       ->add_option(
@@ -452,7 +452,7 @@ void add_solve(Command& app, Run& run) {
   solve
       ->add_option("--ordering", arguments->of_preconditioner.ordering,
                    "Of the rows before ic, ilu and ilut factor them: auto, natural or rcm")
-      ->check(CLI::IsMember({"auto", "natural", "rcm"}))
+      ->check(one_of({"auto", "natural", "rcm"}))
       ->capture_default_str();
   solve->add_option("--restart", arguments->restart, "auto or the basis vectors of GMRES")
       ->capture_default_str();

@@ -35,7 +35,7 @@ struct Layout {
 /// Collective. The layout of nodes spread by `partition` on a rank that refers to these ghosts (ascending).
 Layout make_layout(const comm::Comm& comm, sparse::RowPartition partition, std::vector<std::int64_t> ghosts);
 
-/// Collective. The layout of `own` nodes on this rank. Ghosts as above.
+/// Collective. The partition in which every rank owns as many nodes as it says.
 sparse::RowPartition partition_by_sizes(const comm::Comm& comm, std::int64_t own);
 
 /// Messages between the owners of nodes and those that have them as ghosts. Vectors have C values per node:
