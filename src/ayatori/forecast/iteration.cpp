@@ -15,6 +15,9 @@ constexpr IterationWork cg{"cg", "a step", 1, 1, 4 + vote_and_clock, 14, 6, 1};
 constexpr IterationWork minres{"minres", "a step", 1, 1, 6 + vote_and_clock, 18, 9, 1};
 /// Sums of 2 and of 5.
 constexpr IterationWork bicgstab{"bicgstab", "a step of two products", 2, 2, 3.5 + vote_and_clock, 23, 8, 2};
+/// In a cycle of five steps four sum the products with four shadows, and the fifth two more; each sums a
+/// norm.
+constexpr IterationWork idr{"idr", "a step", 1, 2, (4 * (4 + 1) + 6 + 1) / 10.0 + vote_and_clock, 22, 18, 1};
 /// Beside the steps a cycle computes a residual and its norm, and looks whether the correction is finite.
 constexpr IterationWork gmres{"gmres",
                               "a step, averaged over cycles of 30",
@@ -38,7 +41,7 @@ constexpr IterationWork npb_cg{"npb-cg",
 }  // namespace
 
 std::span<const IterationWork> iteration_works() {
-  static constexpr std::array list{cg, minres, bicgstab, gmres, npb_cg};
+  static constexpr std::array list{cg, minres, bicgstab, idr, gmres, npb_cg};
   return list;
 }
 

@@ -18,7 +18,7 @@ struct IterationWork {
   double preconditionings;
 };
 
-/// cg, minres, bicgstab, gmres and npb-cg (the benchmark with two reductions). Every method of
+/// cg, minres, bicgstab, idr, gmres and npb-cg (the benchmark with two reductions). Every method of
 /// solvers::methods() that has no restart; of those that have, with 30 basis vectors and cgs.
 std::span<const IterationWork> iteration_works();
 
