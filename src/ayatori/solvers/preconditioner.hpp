@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,6 +26,9 @@ struct PreconditionerOptions {
   std::string ordering = "auto";  ///< of the rows of a block, for ic, ilu, ilut: auto, natural or rcm
   bool matrix_is_symmetric =
       false;  ///< known to be, up to rounding: direct then needs half of memory and work
+  /// A set-up that cannot be stopped does not begin where it is sure to take longer, with an
+  /// EnvironmentError. The same on all ranks.
+  double seconds_left = std::numeric_limits<double>::infinity();
   /// Asked now and then during set-ups that may take long, by several threads at once: true on one rank
   /// abandons the set-up on all, with an EnvironmentError.
   std::function<bool()> gives_up = {};

@@ -61,6 +61,8 @@ void Attempt::set_up() {
   solvers::PreconditionerOptions options = state_.options.preconditioner;
   options.matrix_is_symmetric = state_.report.facts.symmetric;
   const double limit = state_.clock() + std::min(challenge_.finish, challenge_.allowance);
+  if (state_.options.time_limit > 0 && !state_.decisions.replays())
+    options.seconds_left = state_.options.time_limit - start_;
   if (challenge_.depth > 0 && !state_.decisions.replays())
     options.gives_up = [this, limit] { return state_.clock() > limit; };
   if (!take_kept_preconditioner()) {
@@ -125,7 +127,8 @@ void Attempt::pursue() {
     const bool may_be_needed = challenge_.depth > 0 && trial().iterations == 0;
     arm().state = may_be_needed ? Arm::State::untried : Arm::State::finished;
     arm().was_given_up = may_be_needed;
-    if (may_be_needed && !state_.decisions.replays())
+    const bool time_or_memory_decided = may_be_needed || error.kind() == ErrorKind::environment;
+    if (time_or_memory_decided && !state_.decisions.replays())
       state_.decisions.note(Decision::Kind::given_up, static_cast<int>(trial_), state_.product_tuner->count(),
                             0);
     trial().outcome = may_be_needed ? "given up" : "failed";

@@ -9,9 +9,16 @@
 #include <vector>
 
 #include "ayatori/base/memory.hpp"
+#include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/fortran_handle.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
+
+extern "C" {
+void dgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const double* alpha,
+            const double* a, const int* lda, const double* b, const int* ldb, const double* beta, double* c,
+            const int* ldc);
+}
 
 namespace ayatori::solvers {
 
@@ -168,16 +175,55 @@ bool is_too_dear(const Mumps& mumps, std::int64_t nonzeros) {
   return mumps.data().rinfog[0] > patience * listed_setup * product;
 }
 
-/// Collective. MUMPS underestimates what pivoting will take; then it is given more.
-int factor_with_enough_memory(Mumps& mumps) {
+/// Operations per second of a product of small dense matrices, which no factorization exceeds.
+double dense_operations_per_second() {
+  constexpr int n = 256;
+  constexpr int repetitions = 3;
+  const double one = 1;
+  const double zero = 0;
+  const std::vector<double> a(std::size_t{n} * n, 1.0);
+  std::vector<double> c(a.size());
+  double seconds = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < repetitions; ++k) {
+    const Stopwatch watch;
+    dgemm_("N", "N", &n, &n, &n, &one, a.data(), &n, a.data(), &n, &zero, c.data(), &n);
+    seconds = std::min(seconds, watch.seconds());
+  }
+  return 2.0 * n * n * n / seconds;
+}
+
+/// Collective. Throws where even the operations alone would take longer than there is time.
+void check_time(const Mumps& mumps, double seconds_left) {
+  if (!(seconds_left < std::numeric_limits<double>::infinity())) return;
+  const double rate = mumps.comm().allreduce(dense_operations_per_second(), comm::ReduceOp::sum);
+  const double seconds = mumps.data().rinfog[0] / rate;
+  comm::agree(mumps.comm(), [&] {
+    if (seconds > seconds_left)
+      throw EnvironmentError(
+          fmt::format("direct: {:.3g} operations take {:.3g} s at least; {:.3g} s are left",
+                      mumps.data().rinfog[0], seconds, std::max(seconds_left, 0.0)));
+  });
+}
+
+/// Collective. MUMPS underestimates what pivoting will take; then it is given more, as long as there is time
+/// for another attempt like the last.
+int factor_with_enough_memory(Mumps& mumps, const PreconditionerOptions& options) {
   constexpr int workspace_too_small = -9;
   constexpr int integers_too_few = -8;
   constexpr int buffer_too_small = -20;
+  const Stopwatch watch;
   for (;;) {
+    const double before = watch.seconds();
     const int code = mumps.run(Job::factor);
     const bool wants_more =
         code == workspace_too_small || code == integers_too_few || code == buffer_too_small;
     if (!wants_more || mumps.control(more_memory) > most_extra_memory) return code;
+    comm::agree(mumps.comm(), [&] {
+      const double now = watch.seconds();
+      if (now + (now - before) > options.seconds_left || (options.gives_up && options.gives_up()))
+        throw EnvironmentError(fmt::format(
+            "direct: pivoting fills the factors far beyond what was expected; given up after {:.3g} s", now));
+    });
     mumps.control(more_memory) = std::max(50, 2 * mumps.control(more_memory));
   }
 }
@@ -201,13 +247,14 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   mumps->data().a = entries.value.data();
   if (analyse_even_if_singular(*mumps) < 0) fail(*mumps, "the analysis");
   check_memory(*mumps);
+  check_time(*mumps, options.seconds_left);
   const auto nonzeros = comm.allreduce(matrix.parts().interior.nonzeros() + matrix.parts().halo.nonzeros(),
                                        comm::ReduceOp::sum);
   comm::agree(comm, [&] {
     if (options.gives_up && (options.gives_up() || is_too_dear(*mumps, nonzeros)))
       throw EnvironmentError("direct: the set-up took longer than it was worth, and was given up");
   });
-  if (factor_with_enough_memory(*mumps) < 0) fail(*mumps, "the factorization");
+  if (factor_with_enough_memory(*mumps, options) < 0) fail(*mumps, "the factorization");
 
   std::vector<std::string> notes{fmt::format("complete {} factors by MUMPS: {:.3g} operations, {} MB",
                                              symmetric ? "symmetric" : "unsymmetric", mumps->data().rinfog[0],
