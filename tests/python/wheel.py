@@ -25,7 +25,8 @@ with tempfile.TemporaryDirectory() as folder:
     wheel, = folder.glob("ayatori-*.whl")
     venv.create(folder / "clean", with_pip=True)
     python = folder / "clean" / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True)
-    where = subprocess.run([python, "-c", SMOKE], check=True, cwd=folder, text=True, stdout=subprocess.PIPE).stdout
+    # Isolated: the tests of the build tree name it in PYTHONPATH.
+    subprocess.run([python, "-I", "-m", "pip", "install", "--quiet", wheel], check=True)
+    where = subprocess.run([python, "-I", "-c", SMOKE], check=True, cwd=folder, text=True, stdout=subprocess.PIPE).stdout
     assert str(folder) in where, where
     print(wheel.name, where.strip())
