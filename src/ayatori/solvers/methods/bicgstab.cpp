@@ -66,7 +66,7 @@ class Bicgstab {
     std::array<double, 2> shadow_v = local_dot_and_square(shadow_, v_);
     system_.sum(shadow_v);
     const auto [sigma, v_square] = shadow_v;
-    if (!check_finite(sigma + v_square, "A M p")) return;
+    if (!monitor_.check_finite(sigma + v_square, "A M p")) return;
     if (vanishes(sigma, shadow_square_, v_square)) {
       monitor_.step(std::sqrt(r_square_), 1);
       return restart(fmt::format("(r*, A M p) = {:.3g} beside norms {:.3g} and {:.3g}", sigma,
@@ -87,7 +87,7 @@ class Bicgstab {
   /// The second half of a step.
   void stabilize(double alpha, const Products& products) {
     const auto [st, tt, shadow_s, shadow_t, ss] = products;
-    if (!check_finite(st + tt + ss, "A M s")) return;
+    if (!monitor_.check_finite(st + tt + ss, "A M s")) return;
     if (monitor_.meets_target(std::sqrt(ss))) return take_half_step(alpha, ss);
     if (vanishes(st, ss, tt)) {
       take_half_step(alpha, ss);
@@ -149,15 +149,6 @@ class Bicgstab {
     system_.sum(sums);
     rho_ = sums[0];
     shadow_square_ = sums[1];
-  }
-
-  bool check_finite(double value, const char* what) {
-    if (std::isfinite(value)) return true;
-    monitor_.breakdown(fmt::format(
-        "{} is not finite after {} products: NaN or infinity in the matrix or the preconditioner, "
-        "or overflow",
-        what, monitor_.iterations()));
-    return false;
   }
 
   const System& system_;

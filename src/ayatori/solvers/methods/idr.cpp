@@ -119,7 +119,7 @@ class Idr {
     subtract_combination(work_.basis(4 + most_shadows, k), alpha, g(k));
     subtract_combination(work_.basis(4 + 2 * most_shadows, k), alpha, u(k));
     for (int i = k; i < s_; ++i) m(i, k) = h[i];
-    if (!check_finite(h[k], "P^T A M v")) return;
+    if (!monitor_.check_finite(h[k], "P^T A M v")) return;
     const double largest = *std::ranges::max_element(h, {}, [](double value) { return std::abs(value); });
     if (!(std::abs(h[k]) > epsilon * std::abs(largest)) || h[k] == 0) {
       monitor_.step(last_norm_);
@@ -141,7 +141,7 @@ class Idr {
     system_.sum(sums);
     const double tt = sums[s_];
     const double rt = sums[s_ + 1];
-    if (!check_finite(rt + tt, "A M r")) return;
+    if (!monitor_.check_finite(rt + tt, "A M r")) return;
     const double cosine = tt > 0 ? rt / (std::sqrt(tt) * last_norm_) : 0;
     if (!(std::abs(cosine) > epsilon)) {
       monitor_.step(last_norm_);
@@ -168,15 +168,6 @@ class Idr {
     starts_anew_ = true;
     if (++restarts_ > most_restarts)
       monitor_.breakdown(fmt::format("{} (after {} new shadow spaces)", reason, most_restarts));
-  }
-
-  bool check_finite(double value, const char* what) {
-    if (std::isfinite(value)) return true;
-    monitor_.breakdown(fmt::format(
-        "{} is not finite after {} products: NaN or infinity in the matrix or the preconditioner, "
-        "or overflow",
-        what, monitor_.iterations()));
-    return false;
   }
 
   const System& system_;

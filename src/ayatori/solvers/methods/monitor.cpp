@@ -102,4 +102,13 @@ double BestIterate::restore() {
   return norm_;
 }
 
+bool Monitor::check_finite(double value, const char* what) {
+  if (std::isfinite(value)) return true;
+  breakdown(
+      fmt::format("{} is not finite after {} products: NaN or infinity in the matrix or the preconditioner, "
+                  "or overflow",
+                  what, iterations()));
+  return false;
+}
+
 }  // namespace ayatori::solvers

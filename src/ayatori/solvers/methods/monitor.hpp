@@ -28,6 +28,8 @@ class Monitor {
 
   /// Ends the method.
   void breakdown(std::string reason) { end(Stop::breakdown, std::move(reason)); }
+  /// Ends the method with a breakdown unless the value, named `what`, is finite. Whether it is.
+  bool check_finite(double value, const char* what);
   void stagnated(std::string reason) { end(Stop::stagnated, std::move(reason)); }
 
   bool stopped() const { return stopped_; }

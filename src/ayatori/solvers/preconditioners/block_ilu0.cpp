@@ -5,6 +5,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/solvers/preconditioners/block_rows.hpp"
 #include "ayatori/solvers/preconditioners/ilu0.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
 
@@ -41,14 +42,7 @@ class BlockIlu0 final : public sparse::LinearOperator {
  private:
   template <class F>
   void for_each_block(F&& f) const {
-    const auto blocks = static_cast<int>(factors_.size());
-    const int threads = std::min(blocks, threads_for(size_));
-    if (threads == 1) {
-      for (int b = 0; b < blocks; ++b) f(b);
-      return;
-    }
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int b = 0; b < blocks; ++b) f(b);
+    block_for(static_cast<int>(factors_.size()), size_, f);
   }
 
   std::int32_t size_;

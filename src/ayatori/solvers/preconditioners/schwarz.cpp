@@ -11,6 +11,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/solvers/preconditioners/block_rows.hpp"
 #include "ayatori/solvers/preconditioners/extended_rows.hpp"
 
 namespace ayatori::solvers {
@@ -103,14 +104,7 @@ class Schwarz final : public sparse::LinearOperator {
  private:
   template <class F>
   void for_each_block(F&& f) const {
-    const auto blocks = static_cast<int>(blocks_.size());
-    const int threads = std::min(blocks, threads_for(size_));
-    if (threads == 1) {
-      for (int b = 0; b < blocks; ++b) f(b);
-      return;
-    }
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int b = 0; b < blocks; ++b) f(b);
+    block_for(static_cast<int>(blocks_.size()), size_, f);
   }
 
   void set_up_work(Block& block, Array<std::int32_t> rows) const {
