@@ -168,11 +168,19 @@ bool finish(Candidate& candidate, const CommGraph& graph, const Network& network
     attempt = {attempt.how + ", shaken", value};
     return true;
   }
-  Evaluation evaluation(graph, network, model, node_of);
-  if (refine_peak(evaluation, objective) == 0) return false;
-  node_of = evaluation.placement();
-  attempt = {attempt.how + ", busiest places relieved", objective.value(evaluation.metrics())};
-  return true;
+  const std::string how = attempt.how + ", busiest places relieved";
+  const auto relieve = [&](Evaluation evaluation) {
+    refine_peak(evaluation, objective);
+    const double value = objective.value(evaluation.metrics());
+    if (!(value < attempt.value)) return false;
+    node_of = evaluation.placement();
+    attempt = {how, value};
+    return true;
+  };
+  const bool is_better = relieve(Evaluation(graph, network, model, node_of));
+  if (objective.smooth == nullptr) return is_better;
+  const Evaluation best(graph, network, model, node_of);
+  return relieve(Evaluation(graph, network, model, anneal_value(best, objective.smooth))) || is_better;
 }
 
 /// The best of the candidates, by the closer look where there is one; the order of ranks where none is better
