@@ -158,9 +158,9 @@ def measure_petsc(file, repetitions):
         matrix.setType("aij" if kind == "sell" else kind)
         matrix.setFromOptions()
         matrix.load(PETSc.Viewer().createBinary(file, "r"))
-        if kind == "sell":
-            matrix = matrix.convert("sell")
         x, y = matrix.createVecs()
+        if kind == "sell":  # which makes vectors that know no ranks
+            matrix = matrix.convert("sell")
         begin, end = x.getOwnershipRange()
         x.setArray(everywhere[begin:end])
         matrix.mult(x, y)
@@ -171,10 +171,10 @@ def measure_petsc(file, repetitions):
         for _ in range(repetitions):
             matrix.mult(x, y)
             communicator.barrier()
-            begin = time.perf_counter()
+            before = time.perf_counter()
             matrix.mult(x, y)
             communicator.barrier()
-            times.append(time.perf_counter() - begin)
+            times.append(time.perf_counter() - before)
         seconds[f"{kind}{f' {size}x{size}' if size > 1 else ''}"] = [statistics.median(times), min(times)]
         matrix.destroy()
     return seconds if communicator.rank == 0 else None
@@ -242,13 +242,14 @@ def measure(options, who, file, threads):
         return {OURS: measure_ayatori(options, file, threads)}
     if who == "libraries":
         return measure_libraries(options, file, threads)
-    before, environment = [options.python], dict(os.environ, OMP_NUM_THREADS=str(threads))
     if who == "petsc":
         before, environment = petsc_command(options, threads)
+    else:
+        before, environment = [options.python], dict(os.environ, OMP_NUM_THREADS=str(threads))
     done = subprocess.run([*before, __file__, "--peer", who, "--threads", str(threads), "--repetitions",
                            str(options.repetitions), file], check=True, stdout=subprocess.PIPE, text=True,
                           env=environment)
-    return {who: next(found for found in map(json.loads, done.stdout.splitlines()) if found)}
+    return {who: json.loads(done.stdout)}
 
 
 def best(rounds):
@@ -342,7 +343,9 @@ def main():
         petsc_from_matrix_market(*options.matrices)
         return
     if options.peer:
-        print(json.dumps(measure_peer(options.peer, options.matrices[0], options.threads[0], options.repetitions)))
+        found = measure_peer(options.peer, options.matrices[0], options.threads[0], options.repetitions)
+        if found:  # not on other ranks than the first
+            print(json.dumps(found))
         return
     options.programs = programs_of(options)
     heads = ["matrix", "threads", "ayatori, ms", *(f"{name}, ms" for name in PEERS.values()), "best of these / ayatori",

@@ -5,9 +5,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/random.hpp"
@@ -56,16 +58,16 @@ template <int B>
 std::optional<solvers::amg::BlockCsr<B>> blocks_of(const sparse::Csr& a) {
   if (a.rows % B != 0) return std::nullopt;
   solvers::amg::BlockCsr<B> blocks{a.rows / B, a.rows / B, {0}, {}, {}};
-  for (std::int32_t i = 0; i < blocks.rows; ++i) {
-    const auto length = a.row_start[B * i + 1] - a.row_start[B * i];
+  for (std::int64_t row = 0; row < a.rows; row += B) {
+    const auto length = a.row_start[row + 1] - a.row_start[row];
     if (length % B != 0) return std::nullopt;
     for (std::int64_t k = 0; k < length; k += B) {
-      const auto first = a.column[a.row_start[B * i] + k];
+      const auto first = a.column[a.row_start[row] + k];
       if (first % B != 0) return std::nullopt;
       blocks.column.push_back(first / B);
       for (int r = 0; r < B; ++r) {
-        const auto from = a.row_start[B * i + r] + k;
-        if (a.row_start[B * i + r + 1] - a.row_start[B * i + r] != length) return std::nullopt;
+        const auto from = a.row_start[row + r] + k;
+        if (a.row_start[row + r + 1] - a.row_start[row + r] != length) return std::nullopt;
         for (int c = 0; c < B; ++c) {
           if (a.column[from + c] != first + c) return std::nullopt;
           blocks.value.push_back(a.value[from + c]);

@@ -153,7 +153,8 @@ void shake_nodes(const WeightedGraph& graph, const Network& network, const PairC
 /// came to nothing.
 bool finish(Candidate& candidate, const CommGraph& graph, const Network& network, const CostModel& model,
             const Places& places, const Objective& objective) {
-  auto& [attempt, node_of] = candidate;
+  auto& attempt = candidate.attempt;
+  auto& node_of = candidate.node_of;
   if (objective.is_sum) {
     const PairCost cost = objective.pair_costs(model).front();
     const auto weighted = weigh(graph, cost);
