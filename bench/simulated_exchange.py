@@ -1,4 +1,4 @@
-"""An exchange of messages, simulated by SMPI's replay: every rank receives, sends and waits once. Deterministic.
+"""Rounds of messages, simulated by SMPI's replay: in each every rank receives, sends and waits once. Deterministic.
 
 Messages have sizes and no data, so thousands of ranks take little memory. The platform is what `ayatori map --platform`
 writes: the routes and widths that the placement was found by, shared by the messages that are under way at the same time
@@ -16,24 +16,24 @@ FIXED = ["-no-privatize", "--cfg=network/model:CM02", "--cfg=network/weight-S:0"
          "--cfg=smpi/display-timing:yes", "--log=xbt_cfg.thresh:warning"]
 
 
-def trace_of(edges, node_of, model):
-    """The actions of every rank. `edges`: (from, to, bytes), ranks from 0; `model` as in the JSON of `ayatori map`."""
-    ranks = len(node_of)
-    lines = [f"{rank} init" for rank in range(ranks)]
-    receives = [f"{b} irecv {a} 0 {size} {BYTE}" for a, b, size in edges]
-    sends = []
-    for a, b, size in edges:
-        seconds = (model["inside_latency"] + size / model["inside_bandwidth"] if node_of[a] == node_of[b]
-                   else model["between_latency"])
-        sends.append(f"{a} compute {SPEED * seconds:.6f}\n{a} isend {b} 0 {size} {BYTE}")
-    ends = [f"{rank} waitall\n{rank} finalize" for rank in range(ranks)]
-    return "\n".join(lines + receives + sends + ends) + "\n"
+def trace_of(rounds, node_of, model):
+    """The actions of every rank. `rounds`: lists of (from, to, bytes), ranks from 0; who has a message in a round waits for
+    all of its own there. `model` as in the JSON of `ayatori map`."""
+    lines = [f"{rank} init" for rank in range(len(node_of))]
+    for edges in rounds:
+        lines += [f"{b} irecv {a} 0 {size} {BYTE}" for a, b, size in edges]
+        for a, b, size in edges:
+            seconds = (model["inside_latency"] + size / model["inside_bandwidth"] if node_of[a] == node_of[b]
+                       else model["between_latency"])
+            lines.append(f"{a} compute {SPEED * seconds:.6f}\n{a} isend {b} 0 {size} {BYTE}")
+        lines += [f"{rank} waitall" for rank in sorted({end for a, b, _ in edges for end in (a, b)})]
+    return "\n".join(lines + [f"{rank} finalize" for rank in range(len(node_of))]) + "\n"
 
 
-def seconds(smpirun, folder, platform, edges, node_of, model, time_limit=3600):
-    """That the exchange takes, the ranks on these nodes of the platform."""
+def seconds(smpirun, folder, platform, rounds, node_of, model, time_limit=3600):
+    """That these rounds of messages take (an exchange is one), the ranks on these nodes of the platform."""
     trace, traces, hosts = folder / "exchange.trace", folder / "exchange.traces", folder / "exchange.hosts"
-    trace.write_text(trace_of(edges, node_of, model))
+    trace.write_text(trace_of(rounds, node_of, model))
     traces.write_text(f"{trace}\n")
     hosts.write_text("".join(f"node-{node}\n" for node in node_of))
     command = ["nice", "-n", "10", smpirun, "-np", str(len(node_of)), "-platform", str(platform), "-hostfile", str(hosts),

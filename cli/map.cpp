@@ -46,6 +46,7 @@ struct Arguments {
   std::vector<std::string> compare;
   std::vector<std::string> collectives;
   std::string schedules;
+  std::string messages;
   int finalists = 4;
   int ranks = 0;
   int ranks_per_node = 0;
@@ -158,6 +159,8 @@ Task read_task(const Arguments& arguments) {
     throw InputError("map: --output wants --launcher, too");
   if (!arguments.schedules.empty() && arguments.collectives.empty())
     throw InputError("map: --schedules wants --collective, too");
+  if (!arguments.messages.empty() && arguments.collectives.empty())
+    throw InputError("map: --messages wants --collective, too");
   auto calls = parse_collective_calls(arguments.collectives);
   const auto model = read_model(arguments);
   const auto traffic = read_traffic(arguments);
@@ -381,6 +384,8 @@ int run_map(const comm::Comm& world, const Arguments& arguments) {
     if (!arguments.schedules.empty())
       write_file(arguments.schedules,
                  schedules_json(task.collectives, outcome.joint.front(), arguments.network).dump(1) + "\n");
+    if (!arguments.messages.empty())
+      write_file(arguments.messages, messages_json(task.collectives, outcome.joint).dump() + "\n");
     if (!arguments.platform.empty())
       write_file(arguments.platform,
                  mapping::simgrid_platform(*task.network, task.model, task.nodes, task.ranks_per_node));
@@ -429,6 +434,10 @@ void add_map(Command& app, Run& run) {
                       "collectives together decide");
   command->add_option("--schedules", arguments->schedules,
                       "Write the best schedules of these collectives here, for the ranks as they are placed");
+  command->add_option(
+      "--messages", arguments->messages,
+      "Write the messages of these collectives here for every placement that was looked at, round "
+      "by round, to simulate them");
   command
       ->add_option("--finalists", arguments->finalists,
                    "Schedules that are replayed for each collective; 0: the model decides")

@@ -28,6 +28,28 @@ double parse_count(const std::string& text, const std::string& spec) {
   return count;
 }
 
+/// Of one call: (from, to, bytes) of all messages of every round.
+ordered_json rounds_of(const collectives::Schedule& schedule, std::int64_t bytes) {
+  const auto& segmentation = schedule.segmentation;
+  ordered_json rounds = ordered_json::array();
+  for (int round = 0; round < schedule.stages + segmentation.segments - 1; ++round)
+    rounds.push_back(ordered_json::array());
+  for (int segment = 0; segment < segmentation.segments; ++segment) {
+    const auto begin = segment_begin(segmentation, bytes, segment);
+    const auto length = segment_begin(segmentation, bytes, segment + 1) - begin;
+    const auto before = [&](int chunk) { return chunk * length / schedule.chunks; };
+    for (int rank = 0; rank < schedule.ranks; ++rank) {
+      for (const auto& step : schedule.steps[rank]) {
+        if (step.kind != collectives::Step::Kind::send) continue;
+        std::int64_t sent = 0;
+        for (const auto& range : step.chunks) sent += before(range.end) - before(range.begin);
+        rounds[step.stage + segment].push_back({rank, step.peer, sent});
+      }
+    }
+  }
+  return rounds;
+}
+
 }  // namespace
 
 std::vector<forecast::CollectiveCalls> parse_collective_calls(std::span<const std::string> specs) {
@@ -88,6 +110,24 @@ ordered_json schedules_json(std::span<const forecast::CollectiveCalls> calls,
   for (const auto& [operation, choices] : found)
     tables.push_back(schedules_json(operation, static_cast<int>(joint.node_of.size()), network, choices));
   return tables;
+}
+
+ordered_json messages_json(std::span<const forecast::CollectiveCalls> calls,
+                           std::span<const forecast::JointPlacement> joint) {
+  ordered_json placements = ordered_json::array();
+  for (const auto& placement : joint) {
+    ordered_json collectives = ordered_json::array();
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const auto schedule = expand(placement.collectives[i].best().plan);
+      collectives.push_back({{"calls", calls[i].calls}, {"rounds", rounds_of(schedule, calls[i].bytes)}});
+    }
+    placements.push_back({{"how", placement.how},
+                          {"node_of_rank", placement.node_of},
+                          {"exchange_seconds", placement.exchange_seconds},
+                          {"collective_seconds", placement.collective_seconds},
+                          {"collectives", collectives}});
+  }
+  return placements;
 }
 
 }  // namespace ayatori::cli

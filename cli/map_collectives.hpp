@@ -24,4 +24,9 @@ nlohmann::ordered_json json_of(std::span<const forecast::CollectiveCalls> calls,
 nlohmann::ordered_json schedules_json(std::span<const forecast::CollectiveCalls> calls,
                                       const forecast::JointPlacement& joint, const std::string& network);
 
+/// Who sends how many bytes to whom in the collectives of every placement, round by round, as a simulation
+/// plays it: in a pipeline every segment is one round behind the segment before it.
+nlohmann::ordered_json messages_json(std::span<const forecast::CollectiveCalls> calls,
+                                     std::span<const forecast::JointPlacement> joint);
+
 }  // namespace ayatori::cli

@@ -56,7 +56,7 @@ def simulate(options, path, network, per_node, placements, model):
     platform = options.folder / "network.xml"
     run_map(options, "--graph", path, "--network", network, "--objective", "bytes", "--platform", platform, per_node=per_node)
     edges = edges_of(path)
-    return {name: 1e6 * simulated_exchange.seconds(options.simulate, options.folder, platform, edges, node_of, model)
+    return {name: 1e6 * simulated_exchange.seconds(options.simulate, options.folder, platform, [edges], node_of, model)
             for name, node_of in placements.items()}
 
 

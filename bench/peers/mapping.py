@@ -135,7 +135,7 @@ class Bench:
         platform = self.folder / "network.xml"
         if not platform.exists():
             self.map("--graph", graph, "--network", network.spec, "--platform", platform, "--objective", "bytes")
-        return simulated_exchange.seconds(self.options.simulate, self.folder, platform, edges, node_of, model)
+        return simulated_exchange.seconds(self.options.simulate, self.folder, platform, [edges], node_of, model)
 
     def measure(self, name, network, graph, edges):
         """Of every tool: {figure: (value, is balanced)}, and processor seconds of a run."""

@@ -1,17 +1,25 @@
 #!/usr/bin/env python3
-"""Compares local matrix-vector products: `ayatori bench spmv`, Intel MKL's inspector-executor and scipy.
+"""Compares local matrix-vector products: `ayatori bench spmv`, Intel MKL, PETSc, Eigen, librsb and scipy.
 
-usage: bench/peers/spmv.py [SPEC_OR_FILE...] [--threads 1 2] [--rounds 5] [--repetitions 20]
-                           [--ayatori build/release/cli/ayatori] [--venv build/peers-spmv-venv] [--json FILE]
+usage: bench/peers/spmv.py [SPEC_OR_FILE...] [--threads 1 2] [--rounds 5] [--repetitions 20] [--only ayatori PEER...]
+                           [--ayatori build/release/cli/ayatori] [--libraries build/release/bench/spmv_libraries]
+                           [--venv build/peers-spmv-venv] [--petsc-python /usr/bin/python3] [--json FILE]
 
-MKL and scipy are installed from PyPI into --venv the first time (mkl, about 1 GB). Where a spec is given, the matrix is
-written by `ayatori generate` in PETSc's binary format. In every round ayatori, MKL and scipy take turns (A B C, then
-C B A), each in a new process with warm-up; a timed product follows an untimed one. Products are checked before they
-count: ayatori checks its own against its reference, MKL's is compared with scipy's. MKL is measured with CSR handles (32-bit
-indices), general and as the upper half of a symmetric matrix where the matrix is symmetric, each optimised for
-100000 products with and without permission to spend memory, and the best of these is its figure;
-ayatori's is its best kernel. The table gives the median of the rounds' medians, with the least and the largest of
-them; the last column is the ratio of the least single products, which other load on the machine disturbs least.
+MKL and scipy are installed from PyPI into --venv the first time (mkl, about 1 GB); PETSc is what the petsc4py of
+--petsc-python has; Eigen and librsb are in --libraries (CMake target spmv_libraries, made where the libraries are found;
+bench/peers/debian-packages.txt). What is not there is left out, and said to be. All multiply with the same matrix, in
+PETSc's binary format. In every round they take turns (A B C, then C B A), each in new processes with warm-up; a timed
+product follows an untimed one. Products are checked before they count: ayatori checks its own against its reference, and
+so do the libraries; MKL's is compared with scipy's, PETSc's with numpy's.
+
+Of each the best counts: of ayatori's kernels; of MKL's CSR handles (32-bit indices), general and as the upper half of a
+symmetric matrix where the matrix is symmetric, each optimised for 100000 products with and without permission to spend
+memory; of PETSc's formats AIJ, SELL, BAIJ (blocks of 3, where the matrix has such) and SBAIJ (where it is symmetric),
+whose threads are ranks; of Eigen's compressed rows, and its selfadjoint view; of librsb's blocks with and without tuning,
+all or the lower half. A cell gives the median of the rounds' medians, with the least and the largest of them. Ratios are
+those of the best of all others to ayatori: of the medians, and of the least single products, which other load on the
+machine disturbs least. The last two columns are ours as multigrid's cycles have it, inside preconditioners: values, vectors
+and sums in float, and how much longer our best in double takes.
 """
 
 import argparse
@@ -30,6 +38,10 @@ ROOT = HERE.parent.parent
 PACKAGES = ["mkl==2026.2.0", "numpy==2.4.6", "scipy==1.17.1"]
 MATRICES = ["elliptic2d-5:n=1000", "poisson3d-7:n=128", "poisson3d-27:n=100", "elasticity3d:n=36",
             "random:n=300000"]
+PETSC_PATH = "/usr/lib/petscdir/petsc3.18/x86_64-linux-gnu-real/lib/python3/dist-packages"
+OURS, FLOAT = "ayatori", "float"
+PEERS = {"mkl": "MKL", "petsc": "PETSc", "eigen": "Eigen", "librsb": "librsb", "scipy": "scipy"}
+LIBRARIES = ("eigen", "librsb", FLOAT)  # all in one program
 
 
 def python_of(venv):
@@ -91,32 +103,92 @@ def time_product(product, x, y, repetitions):
     return [statistics.median(seconds), min(seconds)]
 
 
-def read_matrix(file):
-    """A matrix in compressed sparse rows with 32-bit indices."""
+def read_petsc(file):
+    """Starts of rows, columns, values."""
+    import numpy as np
+
+    with open(file, "rb") as stream:
+        _, rows, _, nonzeros = np.fromfile(stream, ">i4", 4)
+        start = np.concatenate([[0], np.cumsum(np.fromfile(stream, ">i4", rows))]).astype(np.int32)
+        return start, np.fromfile(stream, ">i4", nonzeros).astype(np.int32), np.fromfile(stream, ">f8", nonzeros).astype(np.float64)
+
+
+def petsc_from_matrix_market(file, path):
+    """Writes the matrix of a file, which may be gzip'ed, in PETSc's binary format."""
     import numpy as np
     import scipy.io
-    import scipy.sparse
 
-    if file.endswith(".petsc"):
-        with open(file, "rb") as stream:
-            _, rows, columns, nonzeros = np.fromfile(stream, ">i4", 4)
-            start = np.concatenate([[0], np.cumsum(np.fromfile(stream, ">i4", rows))]).astype(np.int32)
-            index = np.fromfile(stream, ">i4", nonzeros).astype(np.int32)
-            value = np.fromfile(stream, ">f8", nonzeros).astype(np.float64)
-        matrix = scipy.sparse.csr_matrix((value, index, start), shape=(rows, columns))
-    else:
-        matrix = scipy.io.mmread(file).tocsr().astype(np.float64)
+    matrix = scipy.io.mmread(file).tocsr().astype(np.float64)
     matrix.sort_indices()
-    matrix.indices = matrix.indices.astype(np.int32)
-    matrix.indptr = matrix.indptr.astype(np.int32)
-    return matrix
+    with open(path, "wb") as stream:
+        np.array([1211216, *matrix.shape, matrix.nnz], ">i4").tofile(stream)
+        np.diff(matrix.indptr).astype(">i4").tofile(stream)
+        matrix.indices.astype(">i4").tofile(stream)
+        matrix.data.astype(">f8").tofile(stream)
+
+
+def measure_petsc(file, repetitions):
+    """On every rank of a job: what measure_peer() gives, of rank 0."""
+    import numpy as np
+    import petsc4py
+
+    petsc4py.init([])
+    from petsc4py import PETSc
+
+    start, index, value = read_petsc(file)
+    rows = len(start) - 1
+    row = np.repeat(np.arange(rows), np.diff(start))
+    everywhere = np.random.default_rng(1).uniform(-1, 1, rows)
+    expected = np.bincount(row, value * everywhere[index], rows)
+    scale = np.bincount(row, abs(value * everywhere[index]), rows).max()
+    order = np.lexsort((row, index))  # of the transpose; columns of a row ascend
+    symmetric = bool((row[order] == index).all() and (index[order] == row).all() and (value[order] == value).all())
+    has_blocks = rows % 3 == 0 and len(np.unique(row // 3 * (rows // 3) + index // 3)) * 9 == len(value)
+    del row, order
+    communicator = PETSc.COMM_WORLD
+    seconds = {}
+    kinds = [("aij", 1), ("sell", 1)] + ([("sbaij", 1)] if symmetric else [])
+    if has_blocks:
+        kinds += [("baij", 3)] + ([("sbaij", 3)] if symmetric else [])
+    for kind, size in kinds:
+        PETSc.Options()["matload_block_size"] = size
+        matrix = PETSc.Mat().create(communicator)
+        # Of a symmetric format only the upper half is stored: what lies below is not to be asked about.
+        PETSc.Options()["mat_ignore_lower_triangular"] = kind == "sbaij"
+        matrix.setType("aij" if kind == "sell" else kind)
+        matrix.setFromOptions()
+        matrix.load(PETSc.Viewer().createBinary(file, "r"))
+        x, y = matrix.createVecs()
+        if kind == "sell":  # which makes vectors that know no ranks
+            matrix = matrix.convert("sell")
+        begin, end = x.getOwnershipRange()
+        x.setArray(everywhere[begin:end])
+        matrix.mult(x, y)
+        begin, end = y.getOwnershipRange()
+        if abs(y.getArray() - expected[begin:end]).max() > 1e-12 * scale:
+            raise RuntimeError(f"PETSc's product of {file} by {kind} is wrong")
+        times = []
+        for _ in range(repetitions):
+            matrix.mult(x, y)
+            communicator.barrier()
+            before = time.perf_counter()
+            matrix.mult(x, y)
+            communicator.barrier()
+            times.append(time.perf_counter() - before)
+        seconds[f"{kind}{f' {size}x{size}' if size > 1 else ''}"] = [statistics.median(times), min(times)]
+        matrix.destroy()
+    return seconds if communicator.rank == 0 else None
 
 
 def measure_peer(peer, file, threads, repetitions):
     """In a process of its own: median and least seconds of one product, by variant."""
+    if peer == "petsc":
+        return measure_petsc(file, repetitions)
     import numpy as np
+    import scipy.sparse
 
-    matrix = read_matrix(file)
+    start, index, value = read_petsc(file)
+    matrix = scipy.sparse.csr_matrix((value, index, start), shape=(len(start) - 1,) * 2)
     x = np.random.default_rng(1).uniform(-1, 1, matrix.shape[1])
     y = np.zeros(matrix.shape[0])
     expected = matrix @ x
@@ -145,43 +217,112 @@ def measure_ayatori(options, file, threads):
     return {product["kernel"]: [product["seconds"][key] for key in ("median", "min")] for product in report["products"]}
 
 
+def measure_libraries(options, file, threads):
+    """By library: what measure_peer() gives."""
+    done = subprocess.run([options.libraries, file, str(options.repetitions)], check=True, stdout=subprocess.PIPE, text=True,
+                          env=dict(os.environ, OMP_NUM_THREADS=str(threads)))
+    found = json.loads(done.stdout)
+    names = {"eigen": "eigen", "librsb": "librsb", FLOAT: "sliced float"}
+    return {who: {name: times for name, times in found.items() if name.startswith(prefix)} for who, prefix in names.items()}
+
+
+def petsc_command(options, threads):
+    """The words before this script, and the environment."""
+    if threads > 1:
+        launch = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "core", "-n", str(threads)]
+    else:
+        launch = []
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return [*launch, options.petsc_python], dict(os.environ, PYTHONPATH=PETSC_PATH, OMP_NUM_THREADS="1", **root)
+
+
 def measure(options, who, file, threads):
-    if who == "ayatori":
-        return measure_ayatori(options, file, threads)
-    environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
-    done = subprocess.run([options.python, __file__, "--peer", who, "--threads", str(threads), "--repetitions",
+    """{peer: {variant: [median, least]}} of a process."""
+    if who == OURS:
+        return {OURS: measure_ayatori(options, file, threads)}
+    if who == "libraries":
+        return measure_libraries(options, file, threads)
+    if who == "petsc":
+        before, environment = petsc_command(options, threads)
+    else:
+        before, environment = [options.python], dict(os.environ, OMP_NUM_THREADS=str(threads))
+    done = subprocess.run([*before, __file__, "--peer", who, "--threads", str(threads), "--repetitions",
                            str(options.repetitions), file], check=True, stdout=subprocess.PIPE, text=True,
                           env=environment)
-    return json.loads(done.stdout)
+    return {who: json.loads(done.stdout)}
 
 
 def best(rounds):
     """(variant, median seconds in every round, least of all) of the smallest median of medians."""
     name = min(rounds[0], key=lambda variant: statistics.median(r[variant][0] for r in rounds))
-    return name, [r[name][0] for r in rounds], min(r[name][1] for r in rounds)
+    return {"variant": name, "seconds": [r[name][0] for r in rounds], "least": min(r[name][1] for r in rounds)}
 
 
 def compare(options, name, file, threads):
     """Prints a row; gives it as plain data."""
-    peers = ["ayatori", "mkl"] + (["scipy"] if threads == 1 else [])  # which has one thread
-    rounds = {who: [] for who in peers}
+    programs = [who for who in (OURS, "mkl", "petsc", "libraries", "scipy") if who in options.programs]
+    if threads > 1 and "scipy" in programs:  # which has one thread
+        programs.remove("scipy")
+    rounds = {}
     for turn in range(options.rounds):
-        for who in peers if turn % 2 == 0 else reversed(peers):
-            rounds[who].append(measure(options, who, file, threads))
-    row = {"matrix": name, "threads": threads, "rounds": rounds}
+        for who in programs if turn % 2 == 0 else reversed(programs):
+            for peer, found in measure(options, who, file, threads).items():
+                if found:
+                    rounds.setdefault(peer, []).append(found)
+    row = {"matrix": name, "threads": threads, "rounds": rounds, **{peer: best(found) for peer, found in rounds.items()}}
+    median = lambda peer: statistics.median(row[peer]["seconds"])  # noqa: E731
     cells = []
-    for who in peers:
-        variant, seconds, least = best(rounds[who])
-        row[who] = {"variant": variant, "seconds": seconds, "least": least}
-        cells.append(f"{variant} {1e3 * statistics.median(seconds):.3f} "
-                     f"({1e3 * min(seconds):.3f} - {1e3 * max(seconds):.3f})")
-    if threads > 1:
-        cells.append("")
-    row["median_ratio"] = statistics.median(row["mkl"]["seconds"]) / statistics.median(row["ayatori"]["seconds"])
-    row["least_ratio"] = row["mkl"]["least"] / row["ayatori"]["least"]
-    cells += [f"{row['median_ratio']:.2f}", f"{row['least_ratio']:.2f}"]
+    for who in (OURS, *PEERS, FLOAT):
+        seconds = [1e3 * s for s in row[who]["seconds"]] if who in row else []
+        cells.append(f"{row[who]['variant']} {statistics.median(seconds):.3f} ({min(seconds):.3f} - {max(seconds):.3f})"
+                     if seconds else "-")
+    others = [peer for peer in PEERS if peer in row]
+    ratios = ["-", "-"]
+    if others:
+        row["median_ratio"] = min(map(median, others)) / median(OURS)
+        row["least_ratio"] = min(row[peer]["least"] for peer in others) / row[OURS]["least"]
+        ratios = [f"{row['median_ratio']:.2f}", f"{row['least_ratio']:.2f}"]
+    if FLOAT in row:
+        row["float_ratio"] = median(OURS) / median(FLOAT)
+    cells[-1:-1] = ratios
+    cells.append(f"{row['float_ratio']:.2f}" if FLOAT in row else "-")
     print(f"| {name} | {threads} | {' | '.join(cells)} |", flush=True)
     return row
+
+
+def programs_of(options):
+    """Those to be run that are there; the others are named."""
+    programs = [OURS]
+    wanted = set(options.only)
+    if wanted & {"mkl", "scipy"}:
+        options.python = python_of(options.venv)
+        programs += [who for who in ("mkl", "scipy") if who in wanted]
+    if wanted & set(LIBRARIES):
+        if options.libraries.exists():
+            programs.append("libraries")
+        else:
+            print(f"{options.libraries} is not there: neither Eigen nor librsb, and nothing in float", file=sys.stderr)
+    if "petsc" in wanted:
+        _, environment = petsc_command(options, 1)
+        done = subprocess.run([options.petsc_python, "-c", "import numpy, petsc4py"], env=environment, check=False,
+                              stderr=subprocess.DEVNULL)
+        if done.returncode == 0:
+            programs.append("petsc")
+        else:
+            print(f"{options.petsc_python} has no petsc4py: PETSc is left out", file=sys.stderr)
+    return programs
+
+
+def in_petsc_format(options, matrix, folder):
+    """The file of a matrix, made in the folder where it is a spec or another format."""
+    if matrix.endswith(".petsc"):
+        return matrix
+    file = os.path.join(folder, "A.petsc")
+    if os.path.exists(matrix):
+        subprocess.run([python_of(options.venv), __file__, "--peer", "convert", matrix, file], check=True)
+    else:
+        subprocess.run([options.ayatori, "generate", matrix, "-o", file], check=True, stderr=subprocess.DEVNULL)
+    return file
 
 
 def main():
@@ -190,28 +331,33 @@ def main():
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--repetitions", type=int, default=20)
+    parser.add_argument("--only", nargs="+", choices=[*PEERS, FLOAT], default=[*PEERS, FLOAT], help="beside ayatori")
     parser.add_argument("--ayatori", default=str(ROOT / "build" / "release" / "cli" / "ayatori"))
+    parser.add_argument("--libraries", type=pathlib.Path, default=ROOT / "build" / "release" / "bench" / "spmv_libraries")
     parser.add_argument("--venv", type=pathlib.Path, default=ROOT / "build" / "peers-spmv-venv")
+    parser.add_argument("--petsc-python", default="/usr/bin/python3")
     parser.add_argument("--json")
     parser.add_argument("--peer", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.peer:
-        print(json.dumps(measure_peer(options.peer, options.matrices[0], options.threads[0], options.repetitions)))
+    if options.peer == "convert":
+        petsc_from_matrix_market(*options.matrices)
         return
-    options.python = python_of(options.venv)
-    print("| matrix | threads | ayatori, best kernel, ms | MKL, best setting, ms | scipy, ms | MKL / ayatori "
-          "| of the least |")
-    print("|---|---|---|---|---|---|---|")
+    if options.peer:
+        found = measure_peer(options.peer, options.matrices[0], options.threads[0], options.repetitions)
+        if found:  # not on other ranks than the first
+            print(json.dumps(found))
+        return
+    options.programs = programs_of(options)
+    heads = ["matrix", "threads", "ayatori, ms", *(f"{name}, ms" for name in PEERS.values()), "best of these / ayatori",
+             "of the least", "float, ms", "ayatori / float"]
+    print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for matrix in options.matrices:
-            file = matrix
-            if not os.path.exists(matrix):
-                file = os.path.join(folder, "A.petsc")
-                subprocess.run([options.ayatori, "generate", matrix, "-o", file], check=True, stderr=subprocess.DEVNULL)
+            file = in_petsc_format(options, matrix, folder)
             rows += [compare(options, os.path.basename(matrix), file, threads) for threads in options.threads]
     if options.json:
-        result = {"schema": "ayatori.peers-spmv/1", "rows": rows}
+        result = {"schema": "ayatori.peers-spmv/2", "rows": rows}
         pathlib.Path(options.json).write_text(json.dumps(result, indent=2) + "\n")
 
 

@@ -62,6 +62,22 @@ class Map(CommandTest):
             done = self.run_ayatori("collectives", "bench", "--schedules", "schedules.json", "--calls", "2")
             self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_messages_of_the_collectives_of_every_placement(self):
+        placement, _ = self.place("map", "poisson2d-5:n=12", "--ranks", "6", "--ranks-per-node", "2", "--collective",
+                                  "allgather:600:3", "--collective", "bcast:1000", "--messages", "m.json")
+        written = json.loads((self.folder / "m.json").read_text())
+        self.assertEqual([place["how"] for place in written], [place["how"] for place in placement["joint"]["placements"]])
+        self.assertEqual(written[0]["node_of_rank"], placement["node_of_rank"])
+        for place in written:
+            allgather, broadcast = place["collectives"]
+            self.assertEqual([allgather["calls"], broadcast["calls"]], [3, 1])
+            arrived = [0] * 6
+            for message in sum(allgather["rounds"], []):
+                arrived[message[1]] += message[2]
+            self.assertEqual(arrived, [500] * 6)
+            sent = sum(message[2] for message in sum(broadcast["rounds"], []))
+            self.assertGreaterEqual(sent, 5 * 1000)
+
     def test_bad_collectives(self):
         for arguments, words in (
             (["--collective", "allreduce"], "OPERATION:BYTES"),
@@ -70,6 +86,7 @@ class Map(CommandTest):
             (["--collective", "allreduce:8:-1"], "'-1' is no number of calls"),
             (["--collective", "alltoall:3"], "a block of its own"),
             (["--schedules", "s.json"], "--schedules wants --collective"),
+            (["--messages", "m.json"], "--messages wants --collective"),
         ):
             done = self.run_ayatori(*GRID, *arguments)
             self.assertEqual(done.returncode, 2, arguments)

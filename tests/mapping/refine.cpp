@@ -122,5 +122,32 @@ TEST(Anneal, LeavesWhereExchangesAloneEnd) {
   for (int node = 0; node < 16; ++node) EXPECT_EQ(std::ranges::count(node_of, node), 9);
 }
 
+TEST(Anneal, RelievesTheBusiestLinkWhereExchangesThatHelpAtOnceEnd) {
+  constexpr int side = 12;
+  const CommGraph graph(side * side, grid_messages(side, side, false, shuffled(side * side, 6), 1000));
+  const auto network = make_network("tree:4", 16);
+  const auto& objective = find_named(objectives(), "link-load", "objective");
+  Evaluation refined(graph, *network, CostModel(), in_order(side * side, 9));
+  refine_peak(refined, objective);
+  const auto annealed = anneal_value(refined, objective.smooth);
+  EXPECT_EQ(anneal_value(refined, objective.smooth), annealed) << "the same for the same input";
+  for (int node = 0; node < 16; ++node) EXPECT_EQ(std::ranges::count(annealed, node), 9);
+  const Evaluation evaluation(graph, *network, CostModel(), annealed);
+  EXPECT_LT(objective.smooth(evaluation), objective.smooth(refined));
+  EXPECT_LT(evaluation.metrics().link_seconds, 0.9 * refined.metrics().link_seconds);
+}
+
+TEST(Objectives, WhatIsSmoothIsNearTheMaximum) {
+  const CommGraph graph(60, random_messages(60, 300, 2));
+  const auto network = make_network("torus:4x3", 12);
+  const Evaluation evaluation(graph, *network, CostModel(), in_order(60, 5));
+  for (const auto& objective : objectives()) {
+    if (objective.smooth == nullptr) continue;
+    const double value = objective.value(evaluation.metrics());
+    EXPECT_GE(objective.smooth(evaluation), value) << objective.name;
+    EXPECT_LE(objective.smooth(evaluation), 1.5 * value) << objective.name << ": 72 links and ports";
+  }
+}
+
 }  // namespace
 }  // namespace ayatori::mapping

@@ -39,7 +39,7 @@ def platform_of(folder, network, nodes):
 
 def by_hand(folder):
     xml, model = platform_of(folder, "mesh:4", 4)
-    time = lambda edges, node_of: simulated_exchange.seconds(SMPIRUN, folder, xml, edges, node_of, model)  # noqa: E731
+    time = lambda edges, node_of: simulated_exchange.seconds(SMPIRUN, folder, xml, [edges], node_of, model)  # noqa: E731
     each = list(range(4))
     size = 10**9
     start, hop, wire = model["between_latency"], model["hop_latency"], size / model["link_bandwidth"]
@@ -64,7 +64,7 @@ def on_simgrids_torus(folder):
     random.seed(1)
     for trial in range(3):
         edges = [(a, b, random.randrange(1, 10**6)) for a in range(15) for b in random.sample(range(15), 4) if a != b]
-        times = [simulated_exchange.seconds(SMPIRUN, folder, path, edges, list(range(15)), model) for path in (xml, own)]
+        times = [simulated_exchange.seconds(SMPIRUN, folder, path, [edges], list(range(15)), model) for path in (xml, own)]
         check(f"random exchange {trial} on a torus of 3 x 5", *times)
 
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "ayatori/mapping/evaluation.hpp"
 #include "ayatori/mapping/network.hpp"
 #include "ayatori/mapping/objective.hpp"
 #include "ayatori/mapping/weighted_graph.hpp"
@@ -16,5 +17,8 @@ namespace ayatori::mapping {
 /// same for the same input.
 void anneal_sum(const WeightedGraph& graph, const Network& network, const PairCost& cost,
                 std::int64_t proposals, std::vector<int>& node_of);
+
+/// Likewise from the placement of an Evaluation, for a value that is no sum over pairs; takes about a second.
+std::vector<int> anneal_value(const Evaluation& evaluation, double (*value)(const Evaluation& evaluation));
 
 }  // namespace ayatori::mapping

@@ -37,6 +37,9 @@ struct Objective {
   /// A closer look at a few placements of small value, by which the best of them is chosen; nullptr: none.
   std::optional<double> (*look_closer)(const Evaluation& evaluation) = nullptr;
   double resolution = 0;  ///< of that, as a share: a smaller gain over the order of ranks is none
+  /// Of a maximum: a norm that is small where it is, and that all links have a part in, for annealing;
+  /// nullptr: none.
+  double (*smooth)(const Evaluation& evaluation) = nullptr;
 };
 
 std::span<const Objective> objectives();

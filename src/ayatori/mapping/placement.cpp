@@ -153,7 +153,8 @@ void shake_nodes(const WeightedGraph& graph, const Network& network, const PairC
 /// came to nothing.
 bool finish(Candidate& candidate, const CommGraph& graph, const Network& network, const CostModel& model,
             const Places& places, const Objective& objective) {
-  auto& [attempt, node_of] = candidate;
+  auto& attempt = candidate.attempt;
+  auto& node_of = candidate.node_of;
   if (objective.is_sum) {
     const PairCost cost = objective.pair_costs(model).front();
     const auto weighted = weigh(graph, cost);
@@ -168,11 +169,19 @@ bool finish(Candidate& candidate, const CommGraph& graph, const Network& network
     attempt = {attempt.how + ", shaken", value};
     return true;
   }
-  Evaluation evaluation(graph, network, model, node_of);
-  if (refine_peak(evaluation, objective) == 0) return false;
-  node_of = evaluation.placement();
-  attempt = {attempt.how + ", busiest places relieved", objective.value(evaluation.metrics())};
-  return true;
+  const std::string how = attempt.how + ", busiest places relieved";
+  const auto relieve = [&](Evaluation evaluation) {
+    refine_peak(evaluation, objective);
+    const double value = objective.value(evaluation.metrics());
+    if (!(value < attempt.value)) return false;
+    node_of = evaluation.placement();
+    attempt = {how, value};
+    return true;
+  };
+  const bool is_better = relieve(Evaluation(graph, network, model, node_of));
+  if (objective.smooth == nullptr) return is_better;
+  const Evaluation best(graph, network, model, node_of);
+  return relieve(Evaluation(graph, network, model, anneal_value(best, objective.smooth))) || is_better;
 }
 
 /// The best of the candidates, by the closer look where there is one; the order of ranks where none is better
