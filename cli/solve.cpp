@@ -13,6 +13,7 @@
 #include "ayatori/comm/threads.hpp"
 #include "ayatori/tuning/solver.hpp"
 #include "cli/command.hpp"
+#include "cli/coordinates.hpp"
 #include "cli/hold_signals.hpp"
 #include "cli/machine_profile.hpp"
 #include "cli/problem.hpp"
@@ -38,6 +39,7 @@ struct Arguments {
   std::string method = "auto";
   std::string preconditioner = "auto";
   solvers::PreconditionerOptions of_preconditioner;
+  std::string coordinates;
   std::string restart = "auto";
   std::string orthogonalization = "auto";
   std::string kernel = "auto";
@@ -93,6 +95,8 @@ void check_preconditioner_options(const Arguments& arguments) {
   check_one(given.ordering != untouched.ordering, obeys.overlap_and_ordering, "--ordering");
   check_one(given.fill != untouched.fill, obeys.fill, "--fill");
   check_one(given.drop_tolerance != untouched.drop_tolerance, obeys.drop_tolerance, "--drop");
+  const bool may_use_coordinates = arguments.preconditioner == "auto" || arguments.preconditioner == "amg";
+  check_one(!arguments.coordinates.empty(), may_use_coordinates, "--coordinates");
 }
 
 tuning::SolveOptions solve_options(const Arguments& arguments) {
@@ -333,6 +337,9 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
     };
   const auto problem = load_problem(comm, arguments.matrix, kind, order_parts);
   const auto rhs = make_right_hand_side(comm, problem, arguments.rhs.back());
+  Array<double> coordinates;
+  if (!arguments.coordinates.empty()) coordinates = load_coordinates(comm, arguments.coordinates, problem);
+  options.preconditioner.coordinates = coordinates;
   const double read_seconds = total.seconds() - before_reading;
 
   auto system = identity_of(comm, problem, rhs, arguments.rtol);
@@ -454,6 +461,10 @@ void add_solve(Command& app, Run& run) {
                    "Of the rows before ic, ilu and ilut factor them: auto, natural or rcm")
       ->check(one_of({"auto", "natural", "rcm"}))
       ->capture_default_str();
+  solve->add_option(
+      "--coordinates", arguments->coordinates,
+      "A matrix file with a row of x, y (and z) for each node of an elastic body: amg then knows "
+      "its rotations");
   solve->add_option("--restart", arguments->restart, "auto or the basis vectors of GMRES")
       ->capture_default_str();
   solve->add_option("--orthogonalization", arguments->orthogonalization, "auto, cgs, mgs or ircgs")

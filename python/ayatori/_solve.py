@@ -53,7 +53,7 @@ class SolveResult:
 
     @property
     def status(self) -> str:
-        """``"converged"``, ``"not converged"`` or ``"time limit reached"``."""
+        """``"converged"``, ``"least squares"``, ``"not converged"`` or ``"time limit reached"``."""
         return self.report["status"]
 
     @property

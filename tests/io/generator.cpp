@@ -100,6 +100,23 @@ TEST(Generators, EllipticCoefficientsAtAPoint) {
   EXPECT_NEAR(two(1, 0), -std::exp(-1.0 / 6) - (2.0 + 3.0) / 6, 1e-14);
 }
 
+TEST(Generators, NothingFixesTheLevelInNeumannsProblem) {
+  for (const std::string spec : {"neumann2d:n=2", "neumann2d:n=7", "neumann3d:n=2", "neumann3d:n=4"}) {
+    const Dense a = dense(spec);
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      double sum = 0;
+      for (std::int64_t j = 0; j < a.rows; ++j) {
+        sum += a.value[i + j * a.rows];
+        EXPECT_EQ(a.value[i + j * a.rows], a.value[j + i * a.rows]);
+      }
+      EXPECT_EQ(sum, 0) << spec << ", row " << i;
+    }
+    Dense shifted = a;
+    shifted.value[0] += 1;
+    EXPECT_TRUE(is_positive_definite(shifted)) << spec;
+  }
+}
+
 TEST(Generators, EllipticReactionMakesItIndefinite) {
   EXPECT_TRUE(is_positive_definite(dense("elliptic2d-5:n=20,convection=0")));
   EXPECT_TRUE(is_positive_definite(dense("elliptic2d-5:n=20,convection=0,reaction=-25")));

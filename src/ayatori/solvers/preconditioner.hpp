@@ -14,6 +14,8 @@
 
 namespace ayatori::solvers {
 
+class PiecewiseConstants;
+
 /// What the preconditioners can be told. Values out of range are InputErrors.
 struct PreconditionerOptions {
   int blocks = 0;      ///< of block-ilu0, ic, ilu, ilut per rank; 0: one per thread
@@ -32,6 +34,10 @@ struct PreconditionerOptions {
   /// Asked now and then during set-ups that may take long, by several threads at once: true on one rank
   /// abandons the set-up on all, with an EnvironmentError.
   std::function<bool()> gives_up = {};
+  /// x, y and z of the node of each of this rank's rows, [3 * row + axis], or nothing, on all ranks: of a
+  /// matrix whose unknowns are displacements of nodes along these axes (or the first two); for amg.
+  std::span<const double> coordinates = {};
+  const PiecewiseConstants* null_vectors = nullptr;  ///< of the matrix, if some are known; for amg
 };
 
 /// A preconditioner ready for use, with what its set-up has to report ("shifted 12 pivots by 1e-8", ...).

@@ -66,8 +66,11 @@ void Attempt::set_up() {
   if (challenge_.depth > 0 && !state_.decisions.replays())
     options.gives_up = [this, limit] { return state_.clock() > limit; };
   if (!take_kept_preconditioner()) {
-    preconditioner_ =
-        solvers::preconditioner(trial().choice.preconditioner).make(*state_.matrix, state_.sum, options);
+    const auto& null_vectors = state_.system->null_spaces().right;
+    options.null_vectors = null_vectors.get();
+    preconditioner_ = solvers::without_null_vectors(
+        solvers::preconditioner(trial().choice.preconditioner).make(*state_.matrix, state_.sum, options),
+        null_vectors);
     made_from_ = state_.matrix;
   }
   comm::agree(state_.comm, [&] {

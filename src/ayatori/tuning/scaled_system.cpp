@@ -1,6 +1,8 @@
 #include "ayatori/tuning/scaled_system.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "ayatori/base/parallel.hpp"
@@ -33,7 +35,7 @@ void scale_by_power_of_two(Vector x, int exponent) {
 }  // namespace
 
 ScaledSystem::ScaledSystem(const solvers::GlobalSum& sum, std::shared_ptr<const sparse::SplitMatrix> parts,
-                           ConstVector b, bool negate)
+                           ConstVector b, bool negate, bool symmetric)
     : sum_(sum) {
   comm::agree(sum.comm(), [&] {
     parts_ = negate ? negated(*parts) : std::move(parts);
@@ -44,7 +46,22 @@ ScaledSystem::ScaledSystem(const solvers::GlobalSum& sum, std::shared_ptr<const 
   const double largest = sum.comm().allreduce(solvers::local_max_abs(b), comm::ReduceOp::max);
   std::frexp(largest, &exponent_);
   scale_by_power_of_two(b_, -exponent_);
-  b_norm_ = solvers::norm(sum, b_);
+  b_norm_ = reachable_ = solvers::norm(sum, b_);
+  null_spaces_ = solvers::find_null_spaces(sum.comm(), *parts_, symmetric);
+  if (null_spaces_.left->empty()) return;
+  comm::agree(sum.comm(), [&] { set_aside_.assign(b_.begin(), b_.end()); });
+  null_spaces_.left->project_out(b_);
+  solvers::subtract(set_aside_, b_, set_aside_);
+  reachable_ = solvers::norm(sum, b_);
+  unreachable_ = solvers::norm(sum, set_aside_);
+}
+
+double ScaledSystem::target(double rtol) const {
+  const double wanted = rtol * b_norm_;
+  if (is_consistent(rtol)) return std::sqrt((wanted - unreachable_) * (wanted + unreachable_));
+  // Rounding leaves so much of b where all of it is unreachable.
+  const double noise = 64 * std::numeric_limits<double>::epsilon() * b_norm_;
+  return std::max(rtol * reachable_, noise);
 }
 
 void ScaledSystem::to_scaled(Vector x) const {
@@ -52,12 +69,20 @@ void ScaledSystem::to_scaled(Vector x) const {
 }
 
 void ScaledSystem::to_original(Vector x) const {
+  null_spaces_.right->project_out(x);
   scale_by_power_of_two(x, exponent_);
 }
 
 double ScaledSystem::residual(ConstVector x, Vector r) const {
   sparse::multiply_reference(sum_.comm(), *parts_, x, r);
   solvers::subtract(b_, r, r);
+  return solvers::norm(sum_, r);
+}
+
+double ScaledSystem::true_residual(ConstVector x, Vector r) const {
+  const double norm = residual(x, r);
+  if (set_aside_.empty()) return norm;
+  solvers::axpy(1, set_aside_, r);
   return solvers::norm(sum_, r);
 }
 

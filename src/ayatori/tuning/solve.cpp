@@ -29,11 +29,30 @@ void note_contradictions(SolveState& state) {
                     fmt::format("{} is for symmetric matrices, and this one is not", first.choice.method));
 }
 
+/// What makes the system singular, and what that means for its solution.
+void note_null_vectors(SolveState& state) {
+  const auto& [right, left] = state.system->null_spaces();
+  const auto describe = [&](const solvers::PiecewiseConstants& null_vectors, const char* sums) {
+    return fmt::format("the matrix is singular: {} sums vanish on {} of {} rows, {} connected component{}",
+                       sums, null_vectors.unknowns(), state.report.facts.rows, null_vectors.dimension(),
+                       null_vectors.dimension() == 1 ? "" : "s");
+  };
+  if (!right->empty()) state.add_event("note", describe(*right, "row") + "; the solution has mean 0 there");
+  if (left->empty()) return;
+  if (left != right) state.add_event("note", describe(*left, "column"));
+  if (state.system->is_consistent(state.options.rtol)) return;
+  state.add_event("note",
+                  fmt::format("the system is inconsistent: no x leaves a relative residual below {:.3g}; the "
+                              "x wanted is one of the least squares",
+                              state.relative(state.system->unreachable())));
+}
+
 /// Brings the starting guess into the scale of the system, and finds its residual.
 void start_from(SolveState& state) {
   state.system->to_scaled(state.x);
   if (state.system->b_norm() == 0)
     solvers::fill(state.x, 0);  // the only right answer; no relative residual can be defined
+  note_null_vectors(state);
   state.residual_norm = state.verified_residual(state.x, state.residual);
   if (std::isfinite(state.residual_norm)) return;
   solvers::fill(state.x, 0);
@@ -126,7 +145,10 @@ void run_arms(SolveState& state) {
 
 /// Collective.
 Status status_of(const SolveState& state) {
-  if (state.converged()) return Status::converged;
+  if (state.converged()) {
+    const bool solves = state.report.relative_residual <= state.options.rtol;
+    return solves ? Status::converged : Status::least_squares;
+  }
   if (!state.has_stopped()) return Status::not_converged;
   return state.comm.any(state.interrupted_by_time()) ? Status::time_limit : Status::interrupted;
 }
@@ -142,9 +164,11 @@ void verify_what_is_handed_back(SolveState& state) {
   Array<double> scaled(state.x.begin(), state.x.end());
   state.system->to_scaled(scaled);
   state.residual_norm = state.verified_residual(scaled, state.residual);
+  const double true_norm = state.system->true_residual(scaled, state.residual);
   const double magnitude =
       state.report.facts.norm_infinity * solvers::norm(state.sum, scaled) + state.system->b_norm();
-  state.report.backward_error = magnitude > 0 ? state.residual_norm / magnitude : 0;
+  state.report.relative_residual = state.relative(true_norm);
+  state.report.backward_error = magnitude > 0 ? true_norm / magnitude : 0;
 }
 
 void average_over_ranks(const comm::Comm& comm, PhaseSeconds& s) {
@@ -191,7 +215,6 @@ SolveReport finish(SolveState& state, const Stopwatch& watch) {
     state.add_event("stopped", fmt::format("{} at {:.1e}; x is the best so far", name_of(report.status),
                                            state.relative(state.residual_norm)));
   }
-  report.relative_residual = state.relative(state.residual_norm);
   report.reductions = state.sum.count();
   report.choice.kernel = state.product_tuner->incumbent().kernel;
   report.choice.halo = state.product_tuner->incumbent().halo;
@@ -220,6 +243,8 @@ std::string_view name_of(Status status) {
   switch (status) {
     case Status::converged:
       return "converged";
+    case Status::least_squares:
+      return "least squares";
     case Status::not_converged:
       return "not converged";
     case Status::interrupted:

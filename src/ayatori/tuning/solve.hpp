@@ -83,7 +83,14 @@ struct PhaseSeconds {
   double reduction = 0;
 };
 
-enum class Status { converged, not_converged, interrupted, time_limit };
+enum class Status {
+  converged,
+  least_squares,  ///< no x meets the tolerance, as b is not in the range of a singular A; this one leaves as
+                  ///< little as any, up to the tolerance, as far as the null vectors found tell
+  not_converged,
+  interrupted,
+  time_limit
+};
 std::string_view name_of(Status status);
 
 struct SolveReport {

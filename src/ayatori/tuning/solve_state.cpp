@@ -40,7 +40,7 @@ SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const spa
   const ScopedTimer timer(report.seconds.tuning);
   report.facts = kept != nullptr && kept->facts ? *kept->facts : examine(comm, *parts);
   make_choices(*parts);
-  system.emplace(sum, std::move(parts), b, report.facts.looks_negative_definite());
+  system.emplace(sum, std::move(parts), b, report.facts.looks_negative_definite(), report.facts.symmetric);
   comm::agree(comm, [&] {
     residual.resize(b.size());
     offered_residual_.resize(b.size());

@@ -50,7 +50,7 @@ class SolveState {
   /// Written so that a NaN on either side is not convergence.
   bool converged() const;
   int iterations_left() const;
-  double target() const { return options.rtol * system->b_norm(); }
+  double target() const { return system->target(options.rtol); }
   double relative(double norm) const { return system->b_norm() > 0 ? norm / system->b_norm() : norm; }
   void note_stop() { stopped_ = true; }
   bool has_stopped() const { return stopped_; }

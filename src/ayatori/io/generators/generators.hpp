@@ -9,6 +9,8 @@ namespace ayatori::io {
 extern const Generator poisson2d_5;
 extern const Generator poisson3d_7;
 extern const Generator poisson3d_27;
+extern const Generator neumann2d;
+extern const Generator neumann3d;
 extern const Generator elliptic2d_5;
 extern const Generator elliptic3d_7;
 extern const Generator convection2d;

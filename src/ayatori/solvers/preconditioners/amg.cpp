@@ -4,8 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/solvers/null_space.hpp"
 #include "ayatori/solvers/preconditioners/amg/hierarchy.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
@@ -81,6 +83,24 @@ std::array<double, 2> fill_of_blocks(const sparse::Csr& a, std::int64_t first_ro
   return fill;
 }
 
+/// Collective. How many rows share the coordinates of a node: 3 or 2. Throws InputError (agreed) if it is
+/// neither.
+int rows_per_node(const sparse::DistributedMatrix& matrix, std::span<const double> coordinates) {
+  const std::int64_t first_row = matrix.partition().range(matrix.comm().rank()).begin;
+  const auto rows = static_cast<std::int64_t>(coordinates.size() / 3);
+  const auto differ = [&](int size) {
+    for (std::int64_t i = 1; i < rows; ++i)
+      if ((first_row + i) % size != 0 &&
+          !std::equal(&coordinates[3 * i], &coordinates[3 * i] + 3, &coordinates[3 * (i - 1)]))
+        return true;
+    return false;
+  };
+  for (const int size : {3, 2})
+    if (matrix.global_rows() % size == 0 && !matrix.comm().any(differ(size))) return size;
+  throw_error(ErrorKind::bad_input, "amg: the coordinates are not those of nodes of two or three rows each",
+              true);
+}
+
 /// Collective. Unknowns per node: 3, 2 or 1, whichever first fills its blocks.
 int unknowns_per_node(const sparse::DistributedMatrix& matrix) {
   constexpr double full = 0.9;
@@ -96,8 +116,9 @@ int unknowns_per_node(const sparse::DistributedMatrix& matrix) {
 
 template <int B>
 BuiltPreconditioner build(const sparse::DistributedMatrix& matrix, InverseDiagonal diagonal,
-                          amg::HierarchyOptions options) {
-  auto fine = amg::make_fine_grid<B>(matrix, diagonal.value);
+                          amg::HierarchyOptions options, std::span<const double> coordinates) {
+  auto fine = amg::make_fine_grid<B>(matrix, diagonal.value, coordinates);
+  const bool knows_rotations = fine.grid.pieces > 1;
   const std::int32_t nodes = fine.grid.layout.own();
   auto cycle = amg::make_hierarchy<B, float>(std::move(fine.grid), options);
   const amg::HierarchyFacts facts = cycle->facts();
@@ -110,6 +131,7 @@ BuiltPreconditioner build(const sparse::DistributedMatrix& matrix, InverseDiagon
   std::string note = fmt::format("{} grids, operator complexity {:.2f}, {} unknowns on the coarsest",
                                  facts.levels, facts.operator_complexity, facts.coarsest);
   if (B > 1) note += fmt::format(", {} unknowns per node", B);
+  if (knows_rotations) note += ", rotations by coordinates";
   if (facts.gathered_level >= 0) note += fmt::format(", on every rank from grid {} on", facts.gathered_level);
   built.notes.push_back(std::move(note));
   if (facts.coarsest_is_singular) built.notes.emplace_back("the coarsest grid's matrix is singular");
@@ -123,14 +145,22 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   InverseDiagonal diagonal = invert_diagonal(matrix, "amg");
   amg::HierarchyOptions hierarchy;
   hierarchy.gives_up = options.gives_up;
+  hierarchy.singular = options.null_vectors != nullptr && !options.null_vectors->empty();
+  comm::agree(matrix.comm(), [&] {
+    const std::size_t values = options.coordinates.size();
+    if (values != 0 && values != std::size_t(3) * matrix.local_size())
+      throw InputError(
+          fmt::format("amg: {} coordinates for {} rows: each needs three", values, matrix.local_size()));
+  });
   hierarchy.symmetric = !matrix.comm().any(!looks_symmetric(matrix.interior()));
-  switch (unknowns_per_node(matrix)) {
+  const bool has_coordinates = matrix.comm().any(!options.coordinates.empty());
+  switch (has_coordinates ? rows_per_node(matrix, options.coordinates) : unknowns_per_node(matrix)) {
     case 3:
-      return build<3>(matrix, std::move(diagonal), hierarchy);
+      return build<3>(matrix, std::move(diagonal), hierarchy, options.coordinates);
     case 2:
-      return build<2>(matrix, std::move(diagonal), hierarchy);
+      return build<2>(matrix, std::move(diagonal), hierarchy, options.coordinates);
     default:
-      return build<1>(matrix, std::move(diagonal), hierarchy);
+      return build<1>(matrix, std::move(diagonal), hierarchy, options.coordinates);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "ayatori/solvers/preconditioners/amg/aggregate.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -9,7 +10,11 @@ namespace ayatori::solvers::amg {
 
 namespace {
 
-/// The aggregation of one thread's rows.
+/// Rows of a piece that is aggregated on its own: few borders between pieces, and no thread is alone for
+/// longer than about a hundred products with them.
+constexpr std::int64_t rows_per_piece = 1 << 17;
+
+/// The aggregation of one piece's rows.
 class RangeAggregation {
  public:
   RangeAggregation(const CouplingGraph& graph, Range rows, std::span<std::int32_t> of)
@@ -127,9 +132,11 @@ class RangeAggregation {
 
 Aggregates aggregate(const CouplingGraph& graph) {
   Aggregates result{0, Array<std::int32_t>(graph.rows)};
-  const int parts = threads_for(graph.rows);
+  const auto parts =
+      static_cast<int>(std::max<std::int64_t>((graph.rows + rows_per_piece - 1) / rows_per_piece, 1));
   std::vector<std::int32_t> counts(parts);
-#pragma omp parallel for schedule(static, 1) num_threads(parts) if (parts > 1)
+  const int threads = std::min(parts, max_threads());
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
   for (int t = 0; t < parts; ++t)
     counts[t] = RangeAggregation(graph, split_evenly(graph.rows, parts, t), result.of).run();
   for (int t = 0; t < parts; ++t) {

@@ -26,8 +26,8 @@ struct Aggregates {
 
 /// Aggregates of strongly coupled nodes of this rank (Vanek, Mandel & Brezina 1996, algorithm 2): first whole
 /// neighbourhoods that touch no aggregate, then the nodes beside them, each to the neighbour that it is
-/// coupled with most strongly, then what is left. Couplings with other ranks' nodes, and with those of other
-/// threads, join nothing.
+/// coupled with most strongly, then what is left. Couplings with other ranks' nodes, and between pieces of
+/// 2^17 consecutive nodes, join nothing. The same on any number of threads.
 Aggregates aggregate(const CouplingGraph& graph);
 
 }  // namespace ayatori::solvers::amg

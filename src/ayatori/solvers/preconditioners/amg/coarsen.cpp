@@ -3,9 +3,10 @@
 #include <utility>
 
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/solvers/preconditioners/amg/aggregate.hpp"
+#include "ayatori/solvers/preconditioners/amg/couplings.hpp"
 #include "ayatori/solvers/preconditioners/amg/grid.hpp"
 #include "ayatori/solvers/preconditioners/amg/sort_rows.hpp"
+#include "ayatori/solvers/preconditioners/amg/tentative.hpp"
 
 namespace ayatori::solvers::amg {
 
@@ -14,87 +15,6 @@ namespace {
 /// A filtered diagonal below this share of the unfiltered one would make the smoothing leap: weak couplings
 /// are then dropped, not lumped.
 constexpr double least_diagonal = 0.5;
-
-template <int B>
-double squared_norm(const double* block) {
-  double sum = 0;
-  for (int k = 0; k < B * B; ++k) sum += block[k] * block[k];
-  return sum;
-}
-
-/// The largest |coupling| of each node of a layout, squared. Collective.
-template <int B>
-Array<double> largest_couplings(const Grid<B>& grid) {
-  const BlockCsr<B>& a = grid.matrix;
-  const std::int32_t all = grid.layout.all();
-  auto largest = comm::agree(grid.layout.comm, [&] {
-    Array<double> values(all);
-    parallel_for(a.rows, [&](std::int64_t i) {
-      double most = 0;
-      for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
-        if (a.column[k] != i) most = std::max(most, squared_norm<B>(a.block(k)));
-      values[i] = most;
-    });
-    return values;
-  });
-  GhostExchange<double>(grid.layout, 1, all, grid.layout.own()).fetch(largest.data());
-  return largest;
-}
-
-/// The norm of every coupling as a share of its row's largest, in 255ths; 0 where its square is below
-/// threshold^2 times the geometric mean of `largest` of its nodes: against other couplings, not against the
-/// diagonal, so that stencils with many points have strong couplings too.
-template <int B>
-Array<std::uint8_t> strengths(const BlockCsr<B>& a, const Array<double>& largest, double threshold) {
-  const double fourth = threshold * threshold * threshold * threshold;
-  Array<std::uint8_t> strength(a.blocks());
-  parallel_for(a.rows, [&](std::int64_t i) {
-    const double scale = largest[i] > 0 ? 1 / largest[i] : 0;
-    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
-      const double squared = squared_norm<B>(a.block(k));
-      const bool strong = a.column[k] != i && squared * squared > fourth * largest[i] * largest[a.column[k]];
-      strength[k] = strong ? static_cast<std::uint8_t>(1 + 254 * std::sqrt(squared * scale)) : 0;
-    }
-  });
-  return strength;
-}
-
-/// The tentative prolongator: node i belongs to one aggregate, with one value per unknown, and its columns
-/// are orthonormal pieces of the near null space.
-template <int B>
-struct Tentative {
-  std::int64_t first = 0;          ///< global number of this rank's first aggregate
-  std::int32_t count = 0;          ///< this rank's aggregates
-  Array<std::int64_t> aggregate;   ///< global, of all nodes of the layout; or none
-  Array<double> value;             ///< of all nodes: [c * all + i]
-  Array<double> coarse_near_null;  ///< [a * B + c], of own aggregates
-};
-
-template <int B>
-Tentative<B> make_tentative(const Grid<B>& grid, const Aggregates& aggregates, std::int64_t first) {
-  const std::int32_t own = grid.layout.own();
-  const std::int32_t all = grid.layout.all();
-  Tentative<B> t{first, aggregates.count, Array<std::int64_t>(all), Array<double>(std::size_t(all) * B),
-                 Array<double>(std::size_t(aggregates.count) * B, 0.0)};
-  for (std::int32_t i = 0; i < own; ++i) {
-    const std::int32_t a = aggregates.of[i];
-    if (a < 0) continue;
-    for (int c = 0; c < B; ++c) {
-      const double v = grid.near_null[std::int64_t{i} * B + c];
-      t.coarse_near_null[std::int64_t{a} * B + c] += v * v;
-    }
-  }
-  for (double& v : t.coarse_near_null) v = std::sqrt(v);
-  parallel_for(own, [&](std::int64_t i) {
-    const std::int32_t a = aggregates.of[i];
-    t.aggregate[i] = a < 0 ? Aggregates::none : first + a;
-    for (int c = 0; c < B; ++c) {
-      const double norm = a < 0 ? 0 : t.coarse_near_null[std::int64_t{a} * B + c];
-      t.value[std::int64_t{c} * all + i] = norm > 0 ? grid.near_null[i * B + c] / norm : 0;
-    }
-  });
-  return t;
-}
 
 /// The columns that a rank's rows refer to: its own aggregates, then others' (global, ascending).
 struct CoarseColumns {
@@ -127,7 +47,8 @@ BlockCsr<B, T> smooth(const Grid<B>& grid, std::span<const std::uint8_t> strengt
   parallel_for(all, [&](std::int64_t j) {
     local[j] = t.aggregate[j] < 0 ? Aggregates::none : columns.local(t.aggregate[j]);
   });
-  const auto longest = [&](std::int64_t i) { return a.row_start[i + 1] - a.row_start[i] + 1; };
+  const auto longest = [&](std::int64_t i) { return (a.row_start[i + 1] - a.row_start[i] + 1) * t.pieces; };
+  const int vectors = B * t.pieces;
   return build_rows<B, T>(a.rows, columns.size(), longest, [&](std::int64_t i, auto&& append) {
     if (local[i] < 0) return;
     double lumped[B] = {};
@@ -146,6 +67,31 @@ BlockCsr<B, T> smooth(const Grid<B>& grid, std::span<const std::uint8_t> strengt
       if (!(diagonal[c] + lumped[c] >= least_diagonal * diagonal[c])) lumped[c] = 0;
       const double d = diagonal[c] + lumped[c];
       step[c] = d > 0 ? omega / d : 0;
+    }
+    if (t.pieces > 1) {
+      for (int p = 0; p < t.pieces; ++p) {
+        T* own = append(local[i] + p);
+        for (int r = 0; r < B; ++r)
+          for (int c = 0; c < B; ++c)
+            own[r * B + c] +=
+                static_cast<T>(t.value[(r * vectors + p * B + c) * all + i] * (1 - step[r] * lumped[r]));
+      }
+      for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
+        const std::int32_t j = a.column[k];
+        if ((j != i && strength[k] == 0) || local[j] < 0) continue;
+        const double* block = a.block(k);
+        for (int p = 0; p < t.pieces; ++p) {
+          T* target = append(local[j] + p);
+          for (int r = 0; r < B; ++r)
+            for (int c = 0; c < B; ++c) {
+              double sum = 0;
+              for (int q = 0; q < B; ++q)
+                sum += block[r * B + q] * t.value[(q * vectors + p * B + c) * all + j];
+              target[r * B + c] -= static_cast<T>(step[r] * sum);
+            }
+        }
+      }
+      return;
     }
     T* own = append(local[i]);
     for (int c = 0; c < B; ++c)
@@ -209,10 +155,10 @@ void remove_ghost_rows(BlockCsr<B, T>& p, std::int32_t own) {
   p.value.resize(p.row_start.back() * B * B);
 }
 
-/// Collective. P^T A P, unscaled, and the layout of the coarse grid. `near_null` is the coarse grid's.
+/// Collective. P^T A P, unscaled, and the layout of the coarse grid, without its near null space.
 template <int B, class T>
 Coarsening<B, T> galerkin(const Grid<B>& grid, BlockCsr<B, T> p, const CoarseColumns& columns,
-                          const sparse::RowPartition& partition, Array<double> near_null) {
+                          const sparse::RowPartition& partition) {
   constexpr int bb = B * B;
   const comm::Comm& comm = grid.layout.comm;
   const auto& plan = grid.layout.plan;
@@ -281,10 +227,8 @@ Coarsening<B, T> galerkin(const Grid<B>& grid, BlockCsr<B, T> p, const CoarseCol
     parallel_for(p.blocks(), [&](std::int64_t k) { p.column[k] = renumbered[p.column[k]]; });
     Array<std::int32_t> nodes(r.rows);
     for (std::int32_t c = 0; c < r.rows; ++c) nodes[c] = all.local(columns.global(c));
-    return Coarsening<B, T>{std::move(p),
-                            std::move(r),
-                            std::move(nodes),
-                            {std::move(layout), std::move(a), std::move(near_null)}};
+    return Coarsening<B, T>{
+        std::move(p), std::move(r), std::move(nodes), {std::move(layout), std::move(a), {}, {}}};
   });
 }
 
@@ -304,9 +248,14 @@ void scale(Coarsening<B, T>& level) {
       double* diagonal = a.block(place - a.column.begin());
       for (int c = 0; c < B; ++c) {
         double& d = diagonal[c * B + c];
-        if (d == 0 && coarse.near_null[i * B + c] == 0) d = 1;  // an unknown that does not exist
+        const bool exists = coarse.pieces > 1 ? coarse.has_modes(i, c) : coarse.near_null[i * B + c] != 0;
+        if (d == 0 && !exists) d = 1;
         values[c * all + i] = d != 0 ? 1 / std::sqrt(std::abs(d)) : 1;
-        coarse.near_null[i * B + c] /= values[c * all + i];
+        if (coarse.pieces > 1) {
+          for (int k = 0; k < B * coarse.pieces; ++k) coarse.mode(i, c, k) /= values[c * all + i];
+        } else {
+          coarse.near_null[i * B + c] /= values[c * all + i];
+        }
       }
     });
     return values;
@@ -336,29 +285,30 @@ template <int B, class T>
 std::optional<Coarsening<B, T>> coarsen(const Grid<B>& grid, const CoarsenOptions& options) {
   const comm::Comm& comm = grid.layout.comm;
   const std::int32_t all = grid.layout.all();
-  const auto largest = largest_couplings(grid);
-  Array<std::uint8_t> strength;
-  const Aggregates aggregates = comm::agree(comm, [&] {
-    strength = strengths(grid.matrix, largest, options.threshold);
-    return aggregate({grid.matrix.rows, grid.matrix.row_start, grid.matrix.column, strength});
-  });
-  const auto partition = partition_by_sizes(comm, aggregates.count);
-  const auto nodes = static_cast<double>(grid.layout.partition.rows());
-  if (partition.rows() == 0 || static_cast<double>(partition.rows()) > options.most_nodes * nodes)
-    return std::nullopt;
+  const Couplings couplings = find_couplings(grid, options.threshold);
+  const Aggregates aggregates = comm::agree(comm, [&] { return aggregate(grid, couplings); });
+  const auto partition = partition_by_sizes(comm, std::int64_t{aggregates.count} * grid.pieces);
+  const double share = static_cast<double>(partition.rows()) / grid.pieces * grid.group /
+                       static_cast<double>(grid.layout.partition.rows());
+  if (partition.rows() == 0 || share > options.most_nodes) return std::nullopt;
 
   auto t =
       comm::agree(comm, [&] { return make_tentative(grid, aggregates, partition.range(comm.rank()).begin); });
   GhostExchange<std::int64_t>(grid.layout, 1, all, grid.layout.own()).fetch(t.aggregate.data());
-  GhostExchange<double>(grid.layout, B, all, grid.layout.own()).fetch(t.value.data());
+  GhostExchange<double>(grid.layout, t.values(), all, grid.layout.own()).fetch(t.value.data());
   CoarseColumns columns{t.first, t.count, {}};
   auto prolongator = comm::agree(comm, [&] {
     for (std::int32_t g = grid.layout.own(); g < all; ++g)
-      if (t.aggregate[g] >= 0) columns.others.push_back(t.aggregate[g]);
+      if (t.aggregate[g] >= 0)
+        for (int p = 0; p < t.pieces; ++p) columns.others.push_back(t.aggregate[g] + p);
     sort_unique(columns.others);
-    return smooth<B, T>(grid, strength, t, columns, 4.0 / 3 / options.largest);
+    return smooth<B, T>(grid, couplings.of_blocks, t, columns, 4.0 / 3 / options.largest);
   });
-  auto result = galerkin(grid, std::move(prolongator), columns, partition, std::move(t.coarse_near_null));
+  auto result = galerkin(grid, std::move(prolongator), columns, partition);
+  Grid<B>& coarse = result.coarse;
+  coarse.near_null = std::move(t.coarse_near_null);
+  coarse.modes = std::move(t.coarse_modes);
+  coarse.pieces = coarse.group = grid.pieces;
   scale(result);
   return result;
 }
@@ -379,9 +329,13 @@ Grid<B> gather(const Grid<B>& grid) {
   const auto all_columns = comm.allgatherv(std::span<const std::int64_t>(columns));
   const auto all_values = comm.allgatherv(std::span<const double>(a.value));
   const auto near_null = comm.allgatherv(std::span<const double>(grid.near_null));
+  const auto modes = comm.allgatherv(std::span<const double>(grid.modes));
   const auto nodes = grid.layout.partition.rows();
   Grid<B> result{
-      make_layout(comm::Comm::self(), sparse::RowPartition(std::vector<std::int64_t>{0, nodes}), {}), {}, {}};
+      make_layout(comm::Comm::self(), sparse::RowPartition(std::vector<std::int64_t>{0, nodes}), {}),
+      {},
+      {},
+      {}};
   return comm::agree(comm, [&] {
     BlockCsr<B>& whole = result.matrix;
     whole.rows = whole.columns = static_cast<std::int32_t>(nodes);
@@ -393,6 +347,9 @@ Grid<B> gather(const Grid<B>& grid) {
     whole.value.assign(all_values.values.begin(), all_values.values.end());
     sort_rows(whole);
     result.near_null.assign(near_null.values.begin(), near_null.values.end());
+    result.modes.assign(modes.values.begin(), modes.values.end());
+    result.pieces = grid.pieces;
+    result.group = grid.group;
     return std::move(result);
   });
 }

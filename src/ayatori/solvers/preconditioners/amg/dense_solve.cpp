@@ -41,9 +41,24 @@ double max_abs(const std::vector<double>& values) {
 
 }  // namespace
 
-DenseInverse::DenseInverse(std::int64_t n, std::vector<double> matrix, bool symmetric)
+DenseInverse::DenseInverse(std::int64_t n, std::vector<double> matrix, bool symmetric,
+                           const std::vector<std::vector<double>>& null_vectors)
     : n_(static_cast<int>(n)), value_(std::move(matrix)) {
   if (n_ == 0) return;
+  if (!null_vectors.empty()) {
+    // A + V V^T is regular, and its inverse maps what is orthogonal to V as the pseudo-inverse of A does.
+    for (const auto& v : null_vectors)
+      for (int i = 0; i < n_; ++i)
+        for (int j = 0; j < n_; ++j) value_[std::size_t(i) * n_ + j] += v[i] * v[j];
+    invert(symmetric);
+    for (const auto& v : null_vectors) take_out(v, symmetric);
+    singular_ = true;
+    return;
+  }
+  invert(symmetric);
+}
+
+void DenseInverse::invert(bool symmetric) {
   const std::vector<double> original = value_;
   const double scale = max_abs(original);
   const auto is_usable = [&] { return max_abs(value_) * scale < largest_inverse; };
@@ -53,6 +68,24 @@ DenseInverse::DenseInverse(std::int64_t n, std::vector<double> matrix, bool symm
   value_ = original;
   pseudo_invert();
   singular_ = true;
+}
+
+/// X = (I - v v^T) X, and from the other side too where that is to stay symmetric.
+void DenseInverse::take_out(const std::vector<double>& v, bool symmetric) {
+  const auto at = [&](int i, int j) -> double& { return value_[std::size_t(i) * n_ + j]; };
+  for (int i = 0; i < n_; ++i) {
+    double sum = 0;
+    for (int j = 0; j < n_; ++j) sum += v[j] * at(j, i);
+    for (int j = 0; j < n_; ++j) at(j, i) -= sum * v[j];
+  }
+  if (!symmetric) return;
+  for (int i = 0; i < n_; ++i) {
+    double sum = 0;
+    for (int j = 0; j < n_; ++j) sum += v[j] * at(i, j);
+    for (int j = 0; j < n_; ++j) at(i, j) -= sum * v[j];
+  }
+  for (int i = 0; i < n_; ++i)
+    for (int j = 0; j < i; ++j) at(i, j) = at(j, i);
 }
 
 bool DenseInverse::invert_definite() {
@@ -106,6 +139,42 @@ void DenseInverse::apply(std::span<const double> x, std::span<double> y) const {
   const int step = 1;
   // The matrix came by rows, and inverse and transposition commute.
   dgemv_("T", &n_, &n_, &one, value_.data(), &n_, x.data(), &step, &zero, y.data(), &step);
+}
+
+std::vector<std::vector<double>> find_null_vectors(const std::vector<double>& matrix,
+                                                   std::span<const double> near_null, int unknowns) {
+  constexpr double rounding = 1e-5;  // of prolongators in float, over the grids
+  const std::size_t n = near_null.size();
+  std::vector<std::vector<double>> found;
+  std::vector<bool> seen(n, false);
+  std::vector<std::size_t> component;
+  for (std::size_t root = 0; root < n; ++root) {
+    if (seen[root]) continue;
+    seen[root] = true;
+    component.assign(1, root);
+    for (std::size_t k = 0; k < component.size(); ++k)
+      for (std::size_t j = 0; j < n; ++j)
+        if (!seen[j] && (matrix[component[k] * n + j] != 0 || matrix[j * n + component[k]] != 0)) {
+          seen[j] = true;
+          component.push_back(j);
+        }
+    for (int c = 0; c < unknowns; ++c) {
+      std::vector<double> v(n, 0.0);
+      double square = 0;
+      for (const std::size_t i : component)
+        if (static_cast<int>(i % unknowns) == c) square += (v[i] = near_null[i]) * v[i];
+      if (square == 0) continue;
+      for (double& value : v) value /= std::sqrt(square);
+      double residual = 0;
+      for (const std::size_t i : component) {
+        double sum = 0;
+        for (const std::size_t j : component) sum += matrix[i * n + j] * v[j];
+        residual += sum * sum;
+      }
+      if (std::sqrt(residual) <= rounding) found.push_back(std::move(v));
+    }
+  }
+  return found;
 }
 
 double largest_eigenvalue(std::vector<double> diagonal, std::vector<double> beside) {

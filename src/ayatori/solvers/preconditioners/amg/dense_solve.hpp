@@ -11,22 +11,33 @@ namespace ayatori::solvers::amg {
 class DenseInverse {
  public:
   /// `matrix`, n n elements by rows. `symmetric`: the inverse is then too, to the last bit; and positive
-  /// definite if the matrix is. Work: 2 n^3 operations, many times that for a singular matrix.
-  DenseInverse(std::int64_t n, std::vector<double> matrix, bool symmetric);
+  /// definite if the matrix is. Work: 2 n^3 operations, many times that for a singular matrix whose null
+  /// vectors are not known. `null_vectors`: orthonormal, n elements each; those that the matrix nearly maps
+  /// to 0 and the inverse exactly does, as far as rounding allows.
+  DenseInverse(std::int64_t n, std::vector<double> matrix, bool symmetric,
+               const std::vector<std::vector<double>>& null_vectors = {});
 
   /// y = A^-1 x
   void apply(std::span<const double> x, std::span<double> y) const;
   bool is_singular() const { return singular_; }
 
  private:
+  void invert(bool symmetric);
   bool invert_definite();
   bool invert_general();
   void pseudo_invert();
+  void take_out(const std::vector<double>& v, bool symmetric);
 
   int n_;
   std::vector<double> value_;
   bool singular_ = false;
 };
+
+/// Of a dense matrix of n x n elements, by rows, its near null space of n / unknowns nodes with so many
+/// unknowns: the pieces of it, one for every unknown of each connected component, that the matrix maps to 0
+/// up to rounding in float. Orthonormal.
+std::vector<std::vector<double>> find_null_vectors(const std::vector<double>& matrix,
+                                                   std::span<const double> near_null, int unknowns);
 
 /// The largest eigenvalue of a symmetric tridiagonal matrix.
 double largest_eigenvalue(std::vector<double> diagonal, std::vector<double> beside);

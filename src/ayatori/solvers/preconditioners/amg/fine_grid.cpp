@@ -112,12 +112,29 @@ class Filler {
   Array<std::int32_t> halo_row_;
 };
 
+/// The displacement along axis c at a point by B translations and B rotations, each times `factor`: in space
+/// about the axes, in the plane about its normal (and a motion that does not exist).
+template <int B>
+void add_rigid_motions(const double* point, int c, double factor, double* motion) {
+  motion[c] = factor;
+  if (B == 2) {
+    motion[2] = factor * (c == 0 ? -point[1] : point[0]);
+  } else if (B == 3) {
+    const int before = (c + 1) % 3;  // rotation about axis a: e_a x point
+    const int after = (c + 2) % 3;
+    motion[3 + before] = factor * point[after];
+    motion[3 + after] = -factor * point[before];
+  }
+}
+
 }  // namespace
 
 template <int B>
-FineGrid<B> make_fine_grid(const sparse::DistributedMatrix& matrix, const Array<double>& inverse_diagonal) {
+FineGrid<B> make_fine_grid(const sparse::DistributedMatrix& matrix, const Array<double>& inverse_diagonal,
+                           std::span<const double> coordinates) {
   const comm::Comm& comm = matrix.comm();
   const sparse::SplitMatrix& parts = matrix.parts();
+  const bool has_coordinates = B > 1 && comm.any(!coordinates.empty());
   const Numbering numbering(parts.partition, B);
   const std::int64_t rows = parts.interior.rows;
   const auto ghosts = static_cast<std::int64_t>(parts.plan.ghosts.size());
@@ -148,12 +165,24 @@ FineGrid<B> make_fine_grid(const sparse::DistributedMatrix& matrix, const Array<
   return comm::agree(comm, [&] {
     const auto skipped = static_cast<int>(parts.partition.range(comm.rank()).begin % B);
     const Filler<B> filler(parts, scale, skipped, node_of_ghost);
-    FineGrid<B> fine{{std::move(layout), {}, {}}, {}, skipped};
+    FineGrid<B> fine{{std::move(layout), {}, {}, {}}, {}, skipped};
     const std::int32_t own = fine.grid.layout.own();
     fine.grid.matrix = build_rows<B>(
         own, fine.grid.layout.all(), [&](std::int64_t i) { return filler.longest(i); },
         [&](std::int64_t i, auto&& append) { filler.fill(i, append); });
     sort_rows(fine.grid.matrix);
+    if (has_coordinates) {
+      fine.grid.pieces = 2;
+      fine.grid.modes.assign(std::size_t(own) * B * 2 * B, 0.0);
+      parallel_for(rows, [&](std::int64_t row) {
+        const std::int64_t padded = row + skipped;
+        add_rigid_motions<B>(&coordinates[3 * row], static_cast<int>(padded % B), 1 / scale[row],
+                             &fine.grid.mode(padded / B, static_cast<int>(padded % B), 0));
+      });
+      scale.resize(rows);
+      fine.scale = std::move(scale);
+      return fine;
+    }
     fine.grid.near_null.resize(std::size_t(own) * B);
     parallel_for(own, [&](std::int64_t i) {
       for (int c = 0; c < B; ++c) {
@@ -167,8 +196,11 @@ FineGrid<B> make_fine_grid(const sparse::DistributedMatrix& matrix, const Array<
   });
 }
 
-template FineGrid<1> make_fine_grid<1>(const sparse::DistributedMatrix&, const Array<double>&);
-template FineGrid<2> make_fine_grid<2>(const sparse::DistributedMatrix&, const Array<double>&);
-template FineGrid<3> make_fine_grid<3>(const sparse::DistributedMatrix&, const Array<double>&);
+template FineGrid<1> make_fine_grid<1>(const sparse::DistributedMatrix&, const Array<double>&,
+                                       std::span<const double>);
+template FineGrid<2> make_fine_grid<2>(const sparse::DistributedMatrix&, const Array<double>&,
+                                       std::span<const double>);
+template FineGrid<3> make_fine_grid<3>(const sparse::DistributedMatrix&, const Array<double>&,
+                                       std::span<const double>);
 
 }  // namespace ayatori::solvers::amg

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -114,16 +115,21 @@ class Level {
       parallel_for(shape_.own, [&](std::int64_t i) { f(i, c, c * shape_.stride + i); });
   }
 
-  double dot(const Array<T>& u, const Array<T>& v) const {
-    double sum = 0;
-    for (int c = 0; c < B; ++c)
-      sum += parallel_sum(shape_.own, [&](Range range) {
-        double local = 0;
-        for (std::int64_t i = range.begin; i < range.end; ++i)
-          local +=
-              static_cast<double>(u[c * shape_.stride + i]) * static_cast<double>(v[c * shape_.stride + i]);
-        return local;
-      });
+  /// Block by block, so that the sum does not depend on the number of threads.
+  double dot(const Array<T>& u, const Array<T>& v) {
+    constexpr std::int64_t block = 4096;
+    block_sums_.resize((shape_.own + block - 1) / block);
+    parallel_ranges(shape_.own, [&](Range range) {
+      for (std::int64_t k = (range.begin + block - 1) / block; k * block < range.end; ++k) {
+        double sum = 0;
+        for (int c = 0; c < B; ++c)
+          for (std::int64_t i = k * block; i < std::min<std::int64_t>((k + 1) * block, shape_.own); ++i)
+            sum +=
+                static_cast<double>(u[c * shape_.stride + i]) * static_cast<double>(v[c * shape_.stride + i]);
+        block_sums_[k] = sum;
+      }
+    });
+    const double sum = std::accumulate(block_sums_.begin(), block_sums_.end(), 0.0);
     return layout_->comm.allreduce(sum, comm::ReduceOp::sum);
   }
 
@@ -166,6 +172,7 @@ class Level {
   Array<T> residual_;
   Array<T> step_;
   Array<T> other_;
+  Array<double> block_sums_;  ///< of dot(), until smoothing begins
   int degree_ = 0;
   double centre_ = 1;
   double radius_ = 0;
@@ -344,8 +351,11 @@ class Hierarchy final : public Cycle {
           for (int c = 0; c < B; ++c)
             dense[(i * B + r) * n + std::int64_t{whole.matrix.column[k]} * B + c] =
                 whole.matrix.block(k)[r * B + c];
-    coarsest_ =
-        comm::agree(grid.layout.comm, [&] { return DenseInverse(n, std::move(dense), options_.symmetric); });
+    coarsest_ = comm::agree(grid.layout.comm, [&] {
+      std::vector<std::vector<double>> null_vectors;
+      if (options_.singular && whole.pieces == 1) null_vectors = find_null_vectors(dense, whole.near_null, B);
+      return DenseInverse(n, std::move(dense), options_.symmetric, null_vectors);
+    });
     coarsest_solution_.resize(n);
     facts_.coarsest_is_singular = coarsest_->is_singular();
   }

@@ -21,6 +21,7 @@ struct HierarchyOptions {
   std::int64_t coarsest = 200;   ///< unknowns of a grid that is solved by its inverse
   std::int64_t gathered = 2000;  ///< unknowns of a grid that every rank holds whole
   int most_levels = 20;
+  bool singular = false;  ///< the matrix maps the near null space to 0 on some connected components
   std::function<bool()> gives_up = {};  ///< as in PreconditionerOptions
 };
 
