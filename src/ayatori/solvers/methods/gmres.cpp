@@ -240,14 +240,14 @@ class Gmres {
     const double now = scaled_residual(system_, x_, v(0)) / monitor_.unit();
     const bool worse = !(now <= before);
     // Images that follow by recurrence may drift from what they stand for: gmres goes on.
-    if (now > drifted * space_.least_squares.residual() && variant_ == Variant::pipelined)
-      variant_ = Variant::plain;
+    const bool drifts = variant_ == Variant::pipelined && !(now <= drifted * space_.least_squares.residual());
+    if (drifts) variant_ = Variant::plain;
     if (worse) axpy(-monitor_.unit(), last_update(), x_);
     const double reached = worse ? before : now;
     monitor_.correct(reached);
     if (monitor_.stopped()) return reached;
     const bool useless = worse || (!flexible_ && now > (1 - no_progress) * before);
-    const bool changes = plan_next_cycle(before, now);
+    const bool changes = plan_next_cycle(before, now) || drifts;
     if (useless && !changes) {
       monitor_.stagnated(uselessness(worse, before, now));
     } else if (worse) {
