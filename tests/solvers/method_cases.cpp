@@ -84,14 +84,15 @@ TEST(Bicgstab, SurvivesAVanishingShadowProduct) {
 /// precision.
 TEST(Gmres, EndsACycleThatHasLostOrthogonality) {
   for (const char* name : {"gmres", "fgmres"}) {
-    Trial trial{.a = tests::identity(400), .b = random_vector(400, 3)};
+    Trial trial{.comm = comm::Comm::self(), .a = tests::identity(200), .b = random_vector(200, 3)};
+    trial.partition = sparse::RowPartition::even(200, 1);
     // Eigenvalues from 1 to 100, in a basis that is far from orthogonal.
-    for (std::int64_t i = 0; i < 400; ++i) {
-      trial.a.at(i, i) = std::pow(100.0, static_cast<double>(i) / 399);
-      if (i + 1 < 400) trial.a.at(i, i + 1) = 0.3 * trial.a.at(i, i);
+    for (std::int64_t i = 0; i < 200; ++i) {
+      trial.a.at(i, i) = std::pow(100.0, static_cast<double>(i) / 199);
+      if (i + 1 < 200) trial.a.at(i, i + 1) = 0.3 * trial.a.at(i, i);
     }
-    trial.options.restart = 300;
-    trial.options.max_iterations = 900;
+    trial.options.restart = 200;
+    trial.options.max_iterations = 600;
     Trial stable = trial;
     stable.run(name, 1e-10);
     trial.orthogonalization = "cgs";
@@ -99,7 +100,7 @@ TEST(Gmres, EndsACycleThatHasLostOrthogonality) {
     SCOPED_TRACE(trial.describe() + "; " + stable.describe());
     EXPECT_EQ(stable.result.stop, Stop::converged);
     EXPECT_EQ(trial.result.stop, Stop::converged);
-    EXPECT_LE(trial.result.iterations, 2 * stable.result.iterations);
+    EXPECT_LE(trial.result.iterations, 1.3 * stable.result.iterations);
   }
 }
 
