@@ -44,7 +44,7 @@ class PendingSum {
   Group group(int number) const;
   void reserve(std::size_t length);
   void send_group_sum();
-  std::span<double> value(std::vector<double>& values, int place) {
+  std::span<double> value(std::vector<double>& values, int place) const {
     return std::span(values).subspan(place * length_, length_);
   }
 
