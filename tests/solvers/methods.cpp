@@ -217,6 +217,10 @@ TEST(Cg, ReachesTheLimitOfDoublePrecision) {
     for (const double condition : {1e4, 1e8, 1e12}) {
       if (condition > 1e8 && name != std::string("cg")) continue;  // too much for pipelined recurrences
       Trial trial{.a = with_condition(40, condition), .b = random_vector(40, 3)};
+      if (name != std::string("cg")) {  // ranks change nothing but the time it takes
+        trial.comm = comm::Comm::self();
+        trial.partition = sparse::RowPartition::even(40, 1);
+      }
       trial.options.max_iterations = 4000;
       trial.run(name, 1e-16);
       double square = 0;  // of the norm of A
