@@ -94,7 +94,7 @@ class Solve(CommandTest):
 
     def test_every_method_and_preconditioner(self):
         # Their combinations are tests/solvers'.
-        of_method = {method: ("none",) for method in ("bicgstab", "fgmres", "minres", "idr")}
+        of_method = {method: ("none",) for method in ("bicgstab", "fgmres", "minres", "idr", "pipelined-cg", "pipelined-gmres")}
         of_method["cg"] = ("none", "jacobi", "ic", "fsai", "chebyshev", "amg")
         of_method["gmres"] = ("none", "block-jacobi", "block-ilu0", "ilu", "ilut", "neumann")
         for method, preconditioners in of_method.items():

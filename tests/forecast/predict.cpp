@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ayatori/base/find_named.hpp"
 #include "grids.hpp"
 #include "machines.hpp"
@@ -44,6 +46,19 @@ TEST(Predict, ADiagonalMatrixIsMemoryAndReductions) {
     int rounds = 0;
     while (1 << rounds < nodes) ++rounds;
     EXPECT_NEAR(forecast[Phase::reductions], rounds * (10e-6 + 6 * 8 * 1e-8), 1e-12);
+  }
+}
+
+/// Of a reduction that goes on during a product, what is longer than the product is left.
+TEST(Predict, PipelinedReductionsHideBehindProducts) {
+  const auto& pipelined = find_named(iteration_works(), "pipelined-cg", "method");
+  for (const int rows : {640, 6400000}) {
+    const JobMachine machine(two_rank_nodes(), "profile", {64, 1, 1});
+    const auto matrix = spread(diagonal(rows), partitions().front().parts(diagonal(rows), 64), 64);
+    const auto forecast = predict(matrix, pipelined, none(), machine);
+    const double whole = machine.allreduce_seconds(8 * pipelined.summed);
+    EXPECT_NEAR(forecast[Phase::reductions], std::max(0.0, whole - forecast[Phase::product]), 1e-15);
+    EXPECT_EQ(forecast[Phase::reductions] > 0, rows == 640);
   }
 }
 

@@ -100,6 +100,7 @@ struct Trial {
   solvers::MethodResult result = {};
   std::vector<double> x = {};  ///< global, as the method left it
   std::int64_t reductions = 0;
+  std::int64_t overlapped = 0;  ///< of the reductions
   int products = 0;
 
   double b_norm() const { return norm_of(b); }
@@ -136,6 +137,7 @@ struct Trial {
         solvers::method(method).solve({op, preconditioner, local_b, sum}, local_x, options, apply, progress);
     x = comm.allgatherv(std::span<const double>(local_x)).values;
     reductions = sum.count();
+    overlapped = sum.overlapped();
     products = op.products;
     return *this;
   }

@@ -80,8 +80,32 @@ TEST(Bicgstab, SurvivesAVanishingShadowProduct) {
   EXPECT_LE(trial.true_residual(), trial.b_norm());
 }
 
-TEST(Gmres, GrowsWhenToldTo) {
+/// Classical Gram-Schmidt stalls where the residual of a cycle has shrunk to the square root of the
+/// precision.
+TEST(Gmres, EndsACycleThatHasLostOrthogonality) {
   for (const char* name : {"gmres", "fgmres"}) {
+    Trial trial{.comm = comm::Comm::self(), .a = tests::identity(200), .b = random_vector(200, 3)};
+    trial.partition = sparse::RowPartition::even(200, 1);
+    // Eigenvalues from 1 to 100, in a basis that is far from orthogonal.
+    for (std::int64_t i = 0; i < 200; ++i) {
+      trial.a.at(i, i) = std::pow(100.0, static_cast<double>(i) / 199);
+      if (i + 1 < 200) trial.a.at(i, i + 1) = 0.3 * trial.a.at(i, i);
+    }
+    trial.options.restart = 200;
+    trial.options.max_iterations = 600;
+    Trial stable = trial;
+    stable.run(name, 1e-10);
+    trial.orthogonalization = "cgs";
+    trial.run(name, 1e-10);
+    SCOPED_TRACE(trial.describe() + "; " + stable.describe());
+    EXPECT_EQ(stable.result.stop, Stop::converged);
+    EXPECT_EQ(trial.result.stop, Stop::converged);
+    EXPECT_LE(trial.result.iterations, 1.3 * stable.result.iterations);
+  }
+}
+
+TEST(Gmres, GrowsWhenToldTo) {
+  for (const char* name : {"gmres", "fgmres", "pipelined-gmres"}) {
     Trial trial{.a = tests::cyclic_shift(24), .b = random_vector(24, 3)};
     std::vector<int> lengths;
     trial.options.restart = 5;
@@ -98,17 +122,20 @@ TEST(Gmres, GrowsWhenToldTo) {
 }
 
 TEST(Gmres, ChangesTheOrthogonalizationBetweenCycles) {
-  Trial trial{.a = tests::laplacian_2d(8)};
-  int calls = 0;
-  const Orthogonalize counted = [&](const GlobalSum& sum, const Basis& basis, Vector w, std::span<double> h) {
-    ++calls;
-    return orthogonalization("mgs").apply(sum, basis, w, h);
-  };
-  trial.options.restart = 6;
-  trial.options.next_cycle = [&](Cycle& cycle) { cycle.orthogonalize = &counted; };
-  trial.run("gmres", 1e-10);
-  EXPECT_EQ(trial.result.stop, Stop::converged) << trial.describe();
-  EXPECT_EQ(calls, trial.result.iterations - 6);
+  for (const char* name : {"gmres", "pipelined-gmres"}) {
+    Trial trial{.a = tests::laplacian_2d(8)};
+    int calls = 0;
+    const Orthogonalize counted = [&](const GlobalSum& sum, const Basis& basis, Vector w,
+                                      std::span<double> h) {
+      ++calls;
+      return orthogonalization("mgs").apply(sum, basis, w, h);
+    };
+    trial.options.restart = 6;
+    trial.options.next_cycle = [&](Cycle& cycle) { cycle.orthogonalize = &counted; };
+    trial.run(name, 1e-10);
+    EXPECT_EQ(trial.result.stop, Stop::converged) << trial.describe();
+    EXPECT_EQ(calls, trial.result.iterations - 6);
+  }
 }
 
 TEST(Gmres, IsExactAfterAsManyStepsAsUnknowns) {
@@ -142,7 +169,7 @@ TEST(Gmres, NoticesThatARestartCannotHelp) {
 }
 
 TEST(Gmres, RestartsUntilItConverges) {
-  for (const char* name : {"gmres", "fgmres"}) {
+  for (const char* name : {"gmres", "fgmres", "pipelined-gmres"}) {
     Trial trial{.a = tests::laplacian_2d(8), .b = random_vector(64, 4)};
     trial.options.restart = 5;
     trial.run(name, 1e-10);

@@ -27,6 +27,21 @@ constexpr IterationWork gmres{"gmres",
                               40,
                               33,
                               1 + 1 / basis};
+/// One pass over nine vectors and x sums ten values.
+constexpr IterationWork pipelined_cg{
+    "pipelined-cg", "a step, its reduction during its product", 1, 1, 10 + vote_and_clock, 18, 10, 1, 1};
+/// As gmres, but the images of the basis are kept too; a residual, its norm, the shift and whether the
+/// correction is finite are not overlapped, and neither is the last step's reduction.
+constexpr IterationWork pipelined_gmres{
+    "pipelined-gmres",
+    "a step, averaged over cycles of 30, its reduction during its product",
+    1 + 1 / basis,
+    1 + 3 / basis,
+    (basis + 1) / 2 + 1 + vote_and_clock,
+    60,
+    64,
+    1 + 1 / basis,
+    1 - 1 / basis};
 /// 25 iterations of 10 doubles and two reductions, and round them: z = 0, r = x, p = x, (r, r); x - A z;
 /// three products; x = z / norm.
 constexpr IterationWork npb_cg{"npb-cg",
@@ -41,7 +56,7 @@ constexpr IterationWork npb_cg{"npb-cg",
 }  // namespace
 
 std::span<const IterationWork> iteration_works() {
-  static constexpr std::array list{cg, minres, bicgstab, idr, gmres, npb_cg};
+  static constexpr std::array list{cg, minres, bicgstab, idr, gmres, pipelined_cg, pipelined_gmres, npb_cg};
   return list;
 }
 

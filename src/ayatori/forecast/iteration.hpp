@@ -16,10 +16,11 @@ struct IterationWork {
   double traffic;            ///< doubles per row that vector operations move, without preconditioner
   int vectors;               ///< that are used, x and z = M r among them
   double preconditionings;
+  double overlapped = 0;  ///< of the reductions, those that go on during a product and a preconditioner
 };
 
-/// cg, minres, bicgstab, idr, gmres and npb-cg (the benchmark with two reductions). Every method of
-/// solvers::methods() that has no restart; of those that have, with 30 basis vectors and cgs.
+/// cg, minres, bicgstab, idr, gmres, their pipelined forms and npb-cg (the benchmark with two reductions).
+/// Every method of solvers::methods() that has no restart; of those that have, with 30 basis vectors and cgs.
 std::span<const IterationWork> iteration_works();
 
 /// An entry in the list of preconditioners that a forecast knows: those without messages that move vectors

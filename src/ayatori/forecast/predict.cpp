@@ -137,12 +137,15 @@ Forecast predict(const SpreadMatrix& matrix, const IterationWork& work,
   }
   const auto ranks = static_cast<double>(matrix.ranks.size());
   const auto halo = machine.exchange(matrix.messages, network);
+  const double reduction = machine.allreduce_seconds(8 * work.summed);
+  const double hidden =
+      std::min(reduction, products / ranks + work.products * (halo.latency + halo.bandwidth));
   forecast.seconds = {products / ranks,
                       vectors / ranks,
                       std::max(0.0, longest - (products + vectors) / ranks),
                       work.products * halo.latency,
                       work.products * halo.bandwidth,
-                      work.reductions * machine.allreduce_seconds(8 * work.summed)};
+                      work.reductions * reduction - work.overlapped * hidden};
   for (const auto& message : matrix.messages) {
     forecast.messages += message.messages;
     forecast.bytes += message.bytes;

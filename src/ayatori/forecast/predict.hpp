@@ -13,7 +13,8 @@
 
 namespace ayatori::forecast {
 
-/// What the time of an iteration is made of. They follow each other: nothing overlaps.
+/// What the time of an iteration is made of. They follow each other: nothing overlaps but the reductions of
+/// pipelined methods, of which only what takes longer than the product is counted.
 enum class Phase {
   product,         ///< moving the matrix, x and y through memory; the mean of all ranks
   vectors,         ///< vector operations and the preconditioner, likewise

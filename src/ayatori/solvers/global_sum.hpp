@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ayatori/comm/comm.hpp"
+#include "ayatori/comm/pending_sum.hpp"
 
 namespace ayatori::solvers {
 
@@ -27,6 +28,21 @@ class GlobalSum {
   void operator()(std::span<double> partial) const;
   /// Collective.
   double operator()(double partial) const;
+  /// Collective. The same as (*this)(partial), while work() runs: what the sums do not depend on. It may make
+  /// other sums, but not another during(), and should call progress() now and then.
+  template <class Work>
+  void during(std::span<double> partial, Work&& work) const {
+    start(partial);
+    try {
+      work();
+    } catch (...) {  // everybody's: see comm::agree
+      finish(partial);
+      throw;
+    }
+    finish(partial);
+  }
+  /// Goes on with the sum that is under way, if there is one. Never waits.
+  void progress() const;
 
   /// Whether some rank wanted to stop at the last reduction; the same on every rank.
   bool stop_requested() const { return stop_requested_; }
@@ -40,20 +56,31 @@ class GlobalSum {
   std::vector<double> take_carried() const { return std::exchange(carried_, {}); }
 
   const comm::Comm& comm() const { return comm_; }
-  double seconds() const { return seconds_; }    ///< spent in reductions between ranks so far
-  std::int64_t count() const { return count_; }  ///< reductions so far, also those on one rank
+  double seconds() const { return seconds_; }              ///< spent in reductions between ranks so far
+  std::int64_t count() const { return count_; }            ///< reductions so far, also those on one rank
+  std::int64_t overlapped() const { return overlapped_; }  ///< of them, those of during()
 
  private:
+  void start(std::span<const double> partial) const;
+  void finish(std::span<double> sums) const;
+  /// Puts this rank's part of a reduction together: partial sums, cargo, vote and clock ...
+  void pack(std::span<const double> partial, std::vector<double>& buffer) const;
+  /// ... and takes the sums of all ranks apart.
+  void unpack(std::span<const double> buffer, std::span<double> sums) const;
+
   comm::Comm comm_;
   std::function<bool()> wants_stop_;
   std::function<double()> clock_;
-  mutable std::vector<double> buffer_;  ///< partial sums, then cargo, vote and clock
+  mutable std::vector<double> buffer_;  ///< of sums that are waited for
+  mutable std::vector<double> overlapped_buffer_;
+  mutable comm::PendingSum pending_;
   mutable std::vector<double> cargo_;
   mutable std::vector<double> carried_;
   mutable bool stop_requested_ = false;
   mutable double agreed_seconds_ = 0;
   mutable double seconds_ = 0;
   mutable std::int64_t count_ = 0;
+  mutable std::int64_t overlapped_ = 0;
 };
 
 }  // namespace ayatori::solvers

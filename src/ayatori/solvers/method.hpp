@@ -87,6 +87,8 @@ struct Method {
   double
       traffic;  ///< doubles per row that an iteration moves beside A and M; restarted ones: for a basis of 30
   MethodFunction solve;
+  std::string_view only_orthogonalization =
+      {};  ///< built in, until next_cycle() asks for another; empty: any
 };
 
 /// Every method. Adding one is a file in methods/, its declaration in methods.hpp and its name in list.cpp.

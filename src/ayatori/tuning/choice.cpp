@@ -115,6 +115,8 @@ Choice lay_over(const Suggestion& suggestion, const Forced& forced) {
   if (solvers::method(choice.method).restarts) {
     choice.restart = forced.restart.value_or(choice.restart > 0 ? choice.restart : 30);
     if (choice.orthogonalization.empty()) choice.orthogonalization = "cgs";
+    const auto built_in = solvers::method(choice.method).only_orthogonalization;
+    if (!built_in.empty()) choice.orthogonalization = built_in;
     if (forced.orthogonalization) choice.orthogonalization = *forced.orthogonalization;
     for (const auto& other : solvers::orthogonalizations()) {
       if (!forced.excludes(choice.orthogonalization)) break;
@@ -180,6 +182,11 @@ void check(const Forced& forced) {
   if (!method.restarts && forced.orthogonalization) {
     throw InputError(
         fmt::format("method '{}' keeps no basis, so an orthogonalization contradicts it", method.name));
+  }
+  const auto built_in = method.only_orthogonalization;
+  if (!built_in.empty() && forced.orthogonalization && *forced.orthogonalization != built_in) {
+    throw InputError(fmt::format("method '{}' has orthogonalization {} built in, which {} contradicts",
+                                 method.name, built_in, *forced.orthogonalization));
   }
 }
 

@@ -1,7 +1,7 @@
 #include <array>
 #include <cmath>
 
-#include "ayatori/base/error.hpp"
+#include "ayatori/solvers/methods/definiteness.hpp"
 #include "ayatori/solvers/methods/methods.hpp"
 #include "ayatori/solvers/methods/monitor.hpp"
 #include "ayatori/solvers/methods/workspace.hpp"
@@ -9,27 +9,6 @@
 namespace ayatori::solvers {
 
 namespace {
-
-/// r^T M r must be positive for a residual r other than 0. False, and the method ended, if it is not.
-bool check_preconditioner(Monitor& monitor, double rho) {
-  if (rho > 0 && std::isfinite(rho)) return true;
-  monitor.breakdown(
-      fmt::format("the preconditioner is not positive definite: r^T M r = {:.3g} ||r_0||^2", rho));
-  return false;
-}
-
-/// p^T A p must be positive. False, and the method ended, if it is not.
-bool check_curvature(Monitor& monitor, double curvature) {
-  if (curvature > 0 && std::isfinite(curvature)) return true;
-  monitor.breakdown(
-      std::isfinite(curvature)
-          ? fmt::format("the matrix is not positive definite: p^T A p = {:.3g}", curvature)
-          : fmt::format("p^T A p is not finite ({}): NaN or infinity in the matrix, or overflow", curvature));
-  return false;
-}
-
-/// Share of z^T A z that must be left of it for p^T A p to be as good as the product itself.
-constexpr double safe_share = 0.01;
 
 /// Preconditioned conjugate gradients (Hestenes & Stiefel 1952) with one reduction in an iteration, after
 /// Chronopoulos & Gear (1989): A p comes from A z by the recurrence of p, and so does p^T A p = z^T A z +
@@ -67,7 +46,7 @@ class Cg {
       if (monitor_.stopped() || !check_preconditioner(monitor_, products.rz)) break;
       rho_ = products.rz;
       curvature_ = products.zaz + 2 * beta * products.zap + beta * beta * curvature_;
-      const bool cancels = !(curvature_ >= safe_share * products.zaz);
+      const bool cancels = !(curvature_ >= safe_curvature_share * products.zaz);
       if (cancels) {
         aypx(beta, w_, q_);
         curvature_ = dot(system_.sum, p_, q_);

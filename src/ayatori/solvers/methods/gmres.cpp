@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/agree.hpp"
@@ -22,26 +23,46 @@ int useful_basis(const System& system, const MethodOptions& options, std::size_t
   return std::max(1, static_cast<int>(std::min(static_cast<double>(options.max_iterations), order)));
 }
 
-/// GMRES(m) (Saad & Schultz 1986), preconditioned from the right so that its residual is that of A x = b, and
-/// FGMRES (Saad 1993), which keeps every preconditioned vector and so lets the preconditioner change.
+/// A cycle that has shrunk the residual to this share of what it was may have lost the orthogonality of its
+/// basis to classical Gram-Schmidt, which loses it with the square of the condition of what it
+/// orthogonalizes: about the inverse of that share (Giraud, Langou, Rozloznik & van den Eshof 2005).
+const double risky_share = 10 * std::sqrt(std::numeric_limits<double>::epsilon());
+/// A basis vector whose part in the span of the others is more than this makes the cycle useless.
+constexpr double lost_orthogonality = 0.1;
+
+/// So much larger than the least squares problem has it a residual is only if that is not the right one.
+constexpr double drifted = 2;
+
+enum class Variant { plain, flexible, pipelined };
+
+/// Share of (z, z) that must be left of it for Pythagoras to give the norm of what is orthogonal to the
+/// basis.
+constexpr double safe_share = 0.1;
+
+/// GMRES(m) (Saad & Schultz 1986), preconditioned from the right so that its residual is that of A x = b,
+/// FGMRES (Saad 1993), which keeps every preconditioned vector and so lets the preconditioner change, and
+/// p1-GMRES (Ghysels, Ashby, Meerbergen & Vanroose 2013), whose one reduction in a step goes on during the
+/// next product and preconditioner.
 class Gmres {
  public:
   Gmres(const System& system, Vector x, const MethodOptions& options, const Orthogonalize& orthogonalize,
-        const Progress& progress, bool flexible)
+        const Progress& progress, Variant variant)
       : system_(system),
         options_(options),
         x_(x),
         orthogonalize_(&orthogonalize),
-        flexible_(flexible),
+        variant_(variant),
+        flexible_(variant == Variant::flexible),
         useful_(useful_basis(system, options, x.size())),
         m_(std::min(options.restart, useful_)),
-        space_(system.sum.comm(), x.size(), m_, flexible),
+        space_(system.sum.comm(), x.size(), m_, variant),
         monitor_(system, options, progress, scaled_residual(system, x, v(0))) {}
 
   MethodResult solve() {
     double residual = 1;
     while (!monitor_.stopped()) {
-      const bool complete = build_basis(residual);
+      const bool complete =
+          variant_ == Variant::pipelined ? build_pipelined_basis(residual) : build_basis(residual);
       if (!update() || (monitor_.stopped() && complete)) break;
       residual = restart(residual);
     }
@@ -52,9 +73,9 @@ class Gmres {
   /// Memory for a cycle of at most `capacity` basis vectors.
   struct Space {
     /// Collective.
-    Space(const comm::Comm& comm, std::size_t n, int size, bool flexible)
+    Space(const comm::Comm& comm, std::size_t n, int size, Variant variant)
         : capacity(size),
-          work(comm, n, (size + 1) + (flexible ? size : 1)),
+          work(comm, n, (size + 1) + (variant == Variant::plain ? 1 : size + 1)),
           least_squares(comm::agree(comm, [&] { return HessenbergLeastSquares(size); })),
           h(comm::agree(comm, [&] { return Array<double>(orthogonalization_work_size(size)); })) {}
 
@@ -68,6 +89,9 @@ class Gmres {
   /// M v_j: kept for every j when flexible, otherwise one work vector.
   Vector z(int j) { return space_.work[space_.capacity + 1 + (flexible_ ? j : 0)]; }
   Basis basis(int size) const { return space_.work.basis(0, size); }
+  /// (A M - shift) v_j, of p1-GMRES.
+  Vector image(int j) { return space_.work[space_.capacity + 2 + j]; }
+  Basis images(int size) const { return space_.work.basis(space_.capacity + 2, size); }
 
   /// One cycle: an orthonormal basis of the Krylov space from v_0, and with it the least squares problem.
   /// False if the space ended before m vectors: then it holds the solution, or A is singular.
@@ -83,8 +107,60 @@ class Gmres {
       if (is_end_of_space(j, norm)) return false;
       if (options_.inside_cycle) options_.inside_cycle([this](Vector z) { form_iterate(z); });
       scale(1 / norm, w);
+      if (has_lost_orthogonality(j, residual)) break;
     }
     return true;
+  }
+
+  /// The same, a step behind: while the products of image j with the basis are summed, A M is applied to it,
+  /// and what comes of it is corrected by these products to the image of v_(j+1). A M is shifted by v_0's
+  /// Rayleigh quotient, so that images do not all point the same way.
+  ///
+  /// Beside gmres: as many vectors again, and half as much more traffic.
+  bool build_pipelined_basis(double residual) {
+    space_.least_squares.restart(residual);
+    multiply(v(0), image(0));
+    const double shift = dot(system_.sum, v(0), image(0));
+    axpy(-shift, v(0), image(0));
+    for (int j = 0; j < m_ && !monitor_.stopped(); ++j) {
+      const bool is_last = j + 1 == m_ || monitor_.expects_end();
+      const double norm = orthogonalize_image(j, is_last);
+      space_.h[j] += shift;
+      if (!append(j, norm)) return false;
+      monitor_.step(space_.least_squares.residual());
+      if (is_end_of_space(j, norm)) return false;
+      if (options_.inside_cycle) options_.inside_cycle([this](Vector z) { form_iterate(z); });
+      scale(1 / norm, v(j + 1));
+      if (monitor_.stopped() || j + 1 == m_) break;
+      if (is_last) multiply(image(j), image(j + 1));
+      subtract_combination(images(j + 1), space_.h, image(j + 1));
+      scale(1 / norm, image(j + 1));
+    }
+    return true;
+  }
+
+  /// v_(j+1) = image j without what lies in the basis, not normalised; its norm. h is that column of H but
+  /// for the shift. Meanwhile A M is applied to the image, unless it is the last one.
+  double orthogonalize_image(int j, bool is_last) {
+    const auto k = static_cast<std::size_t>(j) + 1;
+    const std::span<double> h(space_.h);
+    h[k] = local_dots(basis(j + 1), image(j), h);
+    if (is_last) {
+      system_.sum(h.first(k + 1));
+    } else {
+      system_.sum.during(h.first(k + 1), [&] { multiply(image(j), image(j + 1)); });
+    }
+    double left = h[k];
+    for (std::size_t i = 0; i < k; ++i) left -= h[i] * h[i];
+    copy(image(j), v(j + 1));
+    const double local_square = subtract_combination(basis(j + 1), h, v(j + 1));
+    return std::sqrt(left >= safe_share * h[k] ? left : system_.sum(local_square));
+  }
+
+  void multiply(ConstVector x, Vector amx) {
+    system_.m.apply(x, z(0));
+    system_.sum.progress();
+    system_.a.apply(z(0), amx);
   }
 
   /// Takes column j into the least squares problem, or ends the method with the reason why that is
@@ -108,6 +184,24 @@ class Gmres {
     double size = norm;
     for (int i = 0; i <= j; ++i) size = std::max(size, std::abs(space_.h[i]));
     return norm <= 10 * std::numeric_limits<double>::epsilon() * size;
+  }
+
+  /// Whether v_(j+1) is not orthogonal to the basis any more, in a cycle that began with this residual. That
+  /// is measured, with a reduction, where it may be and where the step has gained less than half of what
+  /// steps have gained on average: the residual stalls then, and a new cycle goes on.
+  bool has_lost_orthogonality(int j, double start) {
+    const double now = space_.least_squares.residual();
+    const double last = std::exchange(last_residual_, now);
+    if (monitor_.stopped() || j == 0 || now > risky_share * start) return false;
+    const double usual_step = std::pow(last / start, 1.0 / j);
+    if (now <= std::sqrt(usual_step) * last) return false;
+    const auto k = static_cast<std::size_t>(j) + 1;
+    const std::span<double> h(space_.h);
+    h[k] = local_dots(basis(j + 1), v(j + 1), h);
+    system_.sum(h.first(k + 1));
+    double inside = 0;
+    for (std::size_t i = 0; i < k; ++i) inside += h[i] * h[i];
+    return !(inside <= lost_orthogonality * lost_orthogonality * h[k]);
   }
 
   /// x = x + M V y, or x + Z y when flexible. The update stays in v_m or z_0 until the next cycle. False, and
@@ -145,12 +239,15 @@ class Gmres {
   double restart(double before) {
     const double now = scaled_residual(system_, x_, v(0)) / monitor_.unit();
     const bool worse = !(now <= before);
+    // Images that follow by recurrence may drift from what they stand for: gmres goes on.
+    const bool drifts = variant_ == Variant::pipelined && !(now <= drifted * space_.least_squares.residual());
+    if (drifts) variant_ = Variant::plain;
     if (worse) axpy(-monitor_.unit(), last_update(), x_);
     const double reached = worse ? before : now;
     monitor_.correct(reached);
     if (monitor_.stopped()) return reached;
     const bool useless = worse || (!flexible_ && now > (1 - no_progress) * before);
-    const bool changes = plan_next_cycle(before, now);
+    const bool changes = plan_next_cycle(before, now) || drifts;
     if (useless && !changes) {
       monitor_.stagnated(uselessness(worse, before, now));
     } else if (worse) {
@@ -172,9 +269,11 @@ class Gmres {
     options_.next_cycle(cycle);
     const int m = std::clamp(cycle.restart, 1, useful_);
     if (m == m_ && cycle.orthogonalize == orthogonalize_) return false;
+    // Another orthogonalization than the one that p1-GMRES has built in is the end of overlapping.
+    if (cycle.orthogonalize != orthogonalize_ && variant_ == Variant::pipelined) variant_ = Variant::plain;
     orthogonalize_ = cycle.orthogonalize;
     if (m > space_.capacity) {
-      Space larger(system_.sum.comm(), x_.size(), m, flexible_);
+      Space larger(system_.sum.comm(), x_.size(), m, variant_);
       copy(v(0), larger.work[0]);
       space_ = std::move(larger);
     }
@@ -199,21 +298,28 @@ class Gmres {
   const MethodOptions& options_;
   Vector x_;
   const Orthogonalize* orthogonalize_;
+  Variant variant_;
   bool flexible_;
   int useful_;
   int m_;  ///< basis vectors of a cycle, at most
   Space space_;
   Monitor monitor_;
+  double last_residual_ = 0;  ///< of the least squares problem
 };
 
 MethodResult solve_gmres(const System& system, Vector x, const MethodOptions& options,
                          const Orthogonalize& orthogonalize, const Progress& progress) {
-  return Gmres(system, x, options, orthogonalize, progress, false).solve();
+  return Gmres(system, x, options, orthogonalize, progress, Variant::plain).solve();
 }
 
 MethodResult solve_fgmres(const System& system, Vector x, const MethodOptions& options,
                           const Orthogonalize& orthogonalize, const Progress& progress) {
-  return Gmres(system, x, options, orthogonalize, progress, true).solve();
+  return Gmres(system, x, options, orthogonalize, progress, Variant::flexible).solve();
+}
+
+MethodResult solve_pipelined_gmres(const System& system, Vector x, const MethodOptions& options,
+                                   const Orthogonalize& orthogonalize, const Progress& progress) {
+  return Gmres(system, x, options, orthogonalize, progress, Variant::pipelined).solve();
 }
 
 }  // namespace
@@ -235,5 +341,16 @@ const Method fgmres_method{.name = "fgmres",
                            .restarts = true,
                            .traffic = 40,
                            .solve = solve_fgmres};
+
+const Method pipelined_gmres_method{
+    .name = "pipelined-gmres",
+    .description = "restarted GMRES whose reduction goes on during the next product, for many ranks",
+    .needs_symmetric = false,
+    .needs_definite = false,
+    .needs_symmetric_preconditioner = false,
+    .restarts = true,
+    .traffic = 60,
+    .solve = solve_pipelined_gmres,
+    .only_orthogonalization = "cgs"};
 
 }  // namespace ayatori::solvers

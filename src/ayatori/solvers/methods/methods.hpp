@@ -12,5 +12,7 @@ extern const Method fgmres_method;
 extern const Method gmres_method;
 extern const Method idr_method;
 extern const Method minres_method;
+extern const Method pipelined_cg_method;
+extern const Method pipelined_gmres_method;
 
 }  // namespace ayatori::solvers

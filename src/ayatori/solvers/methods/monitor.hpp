@@ -36,6 +36,9 @@ class Monitor {
   bool meets_target(double scaled_norm) const { return scaled_norm * unit_ <= options_.target; }
   /// Whether an iteration as good as the last one would meet the target.
   bool expects_target() const { return result_.residual_norm * last_factor_ <= options_.target; }
+  /// Whether this iteration is the last one, as far as can be told before it: no product is to be begun
+  /// ahead.
+  bool expects_end() const { return expects_target() || result_.iterations + 1 >= options_.max_iterations; }
   double unit() const { return unit_; }
   int iterations() const { return result_.iterations; }
   const MethodResult& result() const { return result_; }
@@ -65,6 +68,8 @@ class BestIterate {
 
   /// To be called before x changes; the norms belong to x now and then.
   void before_update(double next_norm);
+  /// The norm that x has been found to have.
+  void correct(double norm) { norm_ = norm; }
   /// Puts the best x back if it is not the last one. Returns its norm, in units of the first residual.
   double restore();
 
