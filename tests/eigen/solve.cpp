@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/eigen/reduction.hpp"
 #include "ayatori/eigen/test_matrix.hpp"
 #include "dense.hpp"
 
@@ -15,8 +16,10 @@ const comm::Comm& world() {
 }
 
 /// Eigenvalues as LAPACK has them, and vectors as good as the result says, which this counts for itself.
-void expect_good(const DistributedDense& a, const EigenOptions& options, const std::string& what) {
-  SCOPED_TRACE(what);
+void expect_good_by(const Reduction& reduction, const DistributedDense& a, EigenOptions options,
+                    const std::string& what) {
+  SCOPED_TRACE(fmt::format("{}, {}", what, reduction.name));
+  options.reduction = reduction.name;
   const std::int64_t n = a.order();
   const auto dense = whole(a);
   const auto expected = reference_values(dense, n);
@@ -42,6 +45,13 @@ void expect_good(const DistributedDense& a, const EigenOptions& options, const s
       for (std::int64_t j = 0; j < n; ++j) residual += dense[i + j * n] / size * z[j];
       ASSERT_LE(std::abs(residual - result.values[q] / size * z[i]), bound) << i << " " << q;
     }
+  }
+}
+
+/// By every reduction that these ranks can have.
+void expect_good(const DistributedDense& a, const EigenOptions& options, const std::string& what) {
+  for (const Reduction& reduction : reductions()) {
+    if (!reduction.one_rank_only || world().size() == 1) expect_good_by(reduction, a, options, what);
   }
 }
 
