@@ -11,6 +11,8 @@ void dgemm_(const char* op_a, const char* op_b, const int* m, const int* n, cons
             const int* ldc);
 void dgemv_(const char* op, const int* m, const int* n, const double* alpha, const double* a, const int* lda,
             const double* x, const int* incx, const double* beta, double* y, const int* incy);
+void dsymv_(const char* uplo, const int* n, const double* alpha, const double* a, const int* lda,
+            const double* x, const int* incx, const double* beta, double* y, const int* incy);
 void dsyrk_(const char* uplo, const char* op, const int* n, const int* k, const double* alpha,
             const double* a, const int* lda, const double* beta, double* c, const int* ldc);
 void dtrmm_(const char* side, const char* uplo, const char* op, const char* diagonal, const int* m,
@@ -74,6 +76,14 @@ void multiply(double alpha, Op op_a, ConstBlock a, const double* x, double beta,
     return;
   }
   dgemv_(&op, &m, &n, &alpha, a.data, &lda, x, &one, &beta, y, &one);
+}
+
+void multiply_symmetric(ConstBlock a, const double* x, double* y) {
+  const int n = narrow(a.rows);
+  const int lda = leading(a);
+  const double alpha = 1;
+  const double beta = 0;
+  dsymv_("L", &n, &alpha, a.data, &lda, x, &one, &beta, y, &one);
 }
 
 void gram(ConstBlock a, Block c) {

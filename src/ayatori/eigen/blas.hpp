@@ -32,6 +32,9 @@ void multiply(double alpha, Op op_a, ConstBlock a, Op op_b, ConstBlock b, double
 /// y = alpha op(a) x + beta y, with unit strides. Empty blocks are allowed.
 void multiply(double alpha, Op op_a, ConstBlock a, const double* x, double beta, double* y);
 
+/// y = a x for the symmetric matrix whose lower triangle `a` holds. (dsymv)
+void multiply_symmetric(ConstBlock a, const double* x, double* y);
+
 /// The lower triangle of c = a^T a.
 void gram(ConstBlock a, Block c);
 
