@@ -101,7 +101,7 @@ TEST(EigenReduction, StepsAreShared) {
       std::int64_t next = 0;
       for (int r = 0; r < ranks; ++r) {
         const Range steps = layout.steps_of(r, s);
-        if (steps.size() == 0) continue;
+        if (steps.empty()) continue;
         EXPECT_EQ(steps.begin, next);
         next = steps.end;
       }

@@ -209,9 +209,9 @@ void Pipeline::sweep(std::int64_t s) {
   const ChaseLayout& layout = result_.layout;
   const int rank = comm_.rank();
   const Range steps = layout.steps_of(rank, s);
-  if (steps.size() == 0) return;
+  if (steps.empty()) return;
   const auto right_works = [&](std::int64_t in) {
-    return rank + 1 < layout.active && layout.steps_of(rank + 1, in).size() > 0;
+    return rank + 1 < layout.active && !layout.steps_of(rank + 1, in).empty();
   };
   begin_sweep(s);
   for (std::int64_t k = steps.begin; k < steps.end; ++k) {

@@ -143,9 +143,9 @@ PhaseWork Counter::two_stages() {
   const auto width = static_cast<double>(width_);
   work.cached_flops = 12 * width * width * static_cast<double>(layout.count_steps(0, {0, layout.sweeps()}));
   for (std::int64_t s = 0; s < layout.sweeps(); ++s) {
-    if (rank_ + 1 < layout.active && layout.steps_of(rank_ + 1, s).size() > 0)
+    if (rank_ + 1 < layout.active && !layout.steps_of(rank_ + 1, s).empty())
       call(work, "message", Scope::all, number * (width_ + 1));
-    if (rank_ > 0 && layout.steps_of(rank_, s).size() > 0 && s + 1 < layout.sweeps())
+    if (rank_ > 0 && !layout.steps_of(rank_, s).empty() && s + 1 < layout.sweeps())
       call(work, "message", Scope::all, number * 2 * width_);
   }
   call(work, "broadcast", Scope::all, number * n_);
