@@ -1,8 +1,7 @@
 #include "ayatori/eigen/choose_reduction.hpp"
 
-#include <time.h>
-
 #include <algorithm>
+#include <ctime>
 #include <limits>
 
 #include "ayatori/base/timing.hpp"
