@@ -97,7 +97,7 @@ eigen::DistributedDense make_dense(const eigen::ProcessGrid& grid, const std::st
     throw InputError(fmt::format("{}: {} x {}, but eigenvalues want a square matrix", source,
                                  block.global_rows, block.global_columns));
   });
-  comm::agree(comm, [&] { check(options, block.global_rows); });
+  comm::agree(comm, [&] { check(options, block.global_rows, comm.size()); });
   eigen::check_memory(comm, block.global_rows, options, kind);
   auto a = eigen::make_dense(grid, block.global_rows);
 
@@ -138,7 +138,7 @@ eigen::DistributedDense make_dense(const eigen::ProcessGrid& grid, Source source
                                    const eigen::EigenOptions& options, eigen::ProblemKind kind) {
   if (source.loaded) return make_dense(grid, source.name, *source.loaded, options, kind);
   const auto matrix = eigen::parse_test_matrix(source.name);
-  comm::agree(grid.all, [&] { check(options, matrix.n); });
+  comm::agree(grid.all, [&] { check(options, matrix.n, grid.all.size()); });
   eigen::check_memory(grid.all, matrix.n, options, kind);
   return eigen::make_test_matrix(grid, matrix);
 }
@@ -163,6 +163,7 @@ ordered_json to_json(const EigenRun& run) {
       {"grid", {run.grid.rows, run.grid.columns}},
       {"block", run.arguments.options.block},
       {"method", "dense"},
+      {"reduction", run.result.reduction},
       {"collectives", run.tables.files},
       {"scheduled_calls", scheduled_calls(run.tables)},
       {"vectors", run.arguments.options.vectors},
@@ -209,6 +210,7 @@ std::string summary(const EigenRun& run) {
   text +=
       fmt::format("machine    {} rank{} x {} thread{}, grid {}x{}\n", run.ranks, run.ranks == 1 ? "" : "s",
                   run.threads, run.threads == 1 ? "" : "s", run.grid.rows, run.grid.columns);
+  text += fmt::format("reduction  {}, blocks of {}\n", run.result.reduction, run.arguments.options.block);
   text += values.empty() ? std::string("result     no eigenvalue in the range\n")
                          : fmt::format("result     {} eigen{}, {:.6g} to {:.6g}\n", values.size(),
                                        run.arguments.options.vectors ? "pairs" : "values", values.front(),
@@ -307,7 +309,7 @@ void write_results(const comm::Comm& comm, const Arguments& arguments, std::span
 /// Collective.
 int run_prediction(const comm::Comm& world, const Arguments& arguments, eigen::GridShape shape) {
   const std::int64_t n = read_source(world, arguments.matrix).order();
-  comm::agree(world, [&] { check(arguments.options, n); });
+  comm::agree(world, [&] { check(arguments.options, n, 1); });
   predict_eigen(world,
                 {arguments.matrix, n, shape, arguments.options, arguments.keep_block, kind_of(arguments),
                  std::max(1, arguments.threads)},
@@ -348,13 +350,14 @@ int run_eigen(const comm::Comm& world, const Arguments& given) {
   }
 
   const std::int64_t n = source.order();
-  comm::agree(comm, [&] { check(arguments.options, n); });
+  comm::agree(comm, [&] { check(arguments.options, n, comm.size()); });
   if (shape.rows == 0 && arguments.machine.profile != "none") {
     const EigenQuestion question{arguments.matrix,     n,    shape,  arguments.options,
                                  arguments.keep_block, kind, threads};
     if (const auto chosen = choose_grid(world, question, arguments.machine)) {
       shape = chosen->grid;
       arguments.options.block = chosen->block;
+      arguments.options.reduction = chosen->reduction;
     }
   }
   const auto grid = make_grid(comm, shape);
@@ -408,6 +411,10 @@ void add_eigen(Command& app, Run& run) {
       command
           ->add_option("--block", arguments->options.block, "Columns that are reduced and applied together")
           ->capture_default_str();
+  command
+      ->add_option("--reduction", arguments->options.reduction,
+                   "To tridiagonal form: auto, one-stage, two-stage (by way of a band of BLOCK diagonals)")
+      ->capture_default_str();
   command->add_option("--predict", arguments->machine.ranks,
                       "Numbers of ranks, such as 1,4,32: forecast the dense solver there, and do not solve");
   command

@@ -7,6 +7,8 @@
 
 #include "ayatori/base/timing.hpp"
 #include "ayatori/eigen/blas.hpp"
+#include "ayatori/eigen/choose_reduction.hpp"
+#include "ayatori/eigen/reduction.hpp"
 
 namespace ayatori::cli {
 
@@ -91,6 +93,9 @@ double CollectivePrices::seconds(std::string_view operation, eigen::Scope scope,
   if (operation == "allreduce") {  // recursive doubling, or halving and doubling
     return std::min(doubling(scope, bytes, 1), 2 * doubling(scope, bytes / members, 2));
   }
+  if (operation == "message") {  // to a neighbour, all at once
+    return stage(scope, bytes, [&](int i) { return i + 1 < members ? std::optional(i + 1) : std::nullopt; });
+  }
   if (operation == "allgather" || operation == "allgatherv") return doubling(scope, bytes, 2);
   // Of alltoall and alltoallv everyone sends everyone its share.
   double all = 0;
@@ -134,27 +139,35 @@ double EigenForecast::total() const {
                          [](double sum, const PhaseForecast& phase) { return sum + phase.total(); });
 }
 
-ProductRate product_rate(double gflops) {
-  if (gflops > 0) return [gflops](std::int64_t) { return 1e9 * gflops; };
-  const auto measured = std::make_shared<std::map<std::int64_t, double>>();
-  return [measured](std::int64_t inner) {
-    const auto [entry, is_new] = measured->try_emplace(inner, 0.0);
-    if (is_new) entry->second = measure_product_rate(inner);
-    return entry->second;
+ThreadRates thread_rates(double gflops) {
+  constexpr double of_chase = 0.25;
+  if (gflops > 0)
+    return {[=](std::int64_t) { return 1e9 * gflops; },
+            [=](std::int64_t) { return of_chase * 1e9 * gflops; }};
+  const auto remembered = [](double (*measure)(std::int64_t)) {
+    const auto measured = std::make_shared<std::map<std::int64_t, double>>();
+    return [=](std::int64_t size) {
+      const auto [entry, is_new] = measured->try_emplace(size, 0.0);
+      if (is_new) entry->second = measure(size);
+      return entry->second;
+    };
   };
+  return {remembered(measure_product_rate), remembered(eigen::measure_chase_rate)};
 }
 
 EigenForecast forecast_eigen(std::int64_t n, eigen::GridShape grid, const eigen::EigenOptions& options,
                              eigen::ProblemKind kind, const forecast::JobMachine& machine,
-                             const ProductRate& flops) {
-  EigenForecast result{machine.shape(), grid, options.block, {}};
+                             const ThreadRates& rates) {
+  EigenForecast result{machine.shape(), grid, options.block, options.reduction, {}};
   const CollectivePrices prices(machine, grid);
   const double share = 8.0 * static_cast<double>(n) * static_cast<double>(n) / machine.shape().ranks();
   for (const auto& work : eigen::work_of(n, grid, 0, options, kind)) {
     constexpr std::int64_t wide = 256;  // a merge multiplies by whole problems
-    const double rate = flops(work.phase == "tridiagonal_solve" ? wide : options.block);
+    const double rate = rates.products(work.phase == "tridiagonal_solve" ? wide : options.block);
     PhaseForecast phase{work.phase, work.product_flops / (rate * machine.shape().threads), {}};
     phase.computing += work.streamed_bytes / machine.memory_rate(share);
+    if (work.cached_flops > 0)
+      phase.computing += work.cached_flops / rates.chase(std::clamp<std::int64_t>(options.block, 2, n));
     for (const auto& traffic : work.traffic) {
       const auto calls = static_cast<double>(traffic.calls);
       const double bytes = static_cast<double>(traffic.bytes) / calls;
@@ -166,9 +179,24 @@ EigenForecast forecast_eigen(std::int64_t n, eigen::GridShape grid, const eigen:
   return result;
 }
 
+EigenForecast better_reduction(std::int64_t n, eigen::GridShape grid, const eigen::EigenOptions& options,
+                               eigen::ProblemKind kind, const forecast::JobMachine& machine,
+                               const ThreadRates& rates) {
+  if (options.reduction != "auto") return forecast_eigen(n, grid, options, kind, machine, rates);
+  std::optional<EigenForecast> best;
+  for (const eigen::Reduction& reduction : eigen::reductions()) {
+    if (reduction.one_rank_only && machine.shape().ranks() > 1) continue;
+    eigen::EigenOptions tried = options;
+    tried.reduction = reduction.name;
+    auto found = forecast_eigen(n, grid, tried, kind, machine, rates);
+    if (!best || found.total() < best->total()) best = std::move(found);
+  }
+  return *std::move(best);
+}
+
 EigenForecast best_forecast(std::int64_t n, const eigen::EigenOptions& options, bool keep_block,
                             eigen::ProblemKind kind, const forecast::JobMachine& machine,
-                            const ProductRate& flops) {
+                            const ThreadRates& rates) {
   const std::vector<std::int64_t> blocks =
       keep_block ? std::vector<std::int64_t>{options.block} : std::vector<std::int64_t>{16, 32, 64};
   const int ranks = machine.shape().ranks();
@@ -178,7 +206,7 @@ EigenForecast best_forecast(std::int64_t n, const eigen::EigenOptions& options, 
     for (const std::int64_t block : blocks) {
       eigen::EigenOptions tried = options;
       tried.block = block;
-      auto found = forecast_eigen(n, {rows, ranks / rows}, tried, kind, machine, flops);
+      auto found = better_reduction(n, {rows, ranks / rows}, tried, kind, machine, rates);
       if (!best || found.total() < best->total()) best = std::move(found);
     }
   }

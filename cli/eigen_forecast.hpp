@@ -27,28 +27,39 @@ struct EigenForecast {
   forecast::JobShape shape;
   eigen::GridShape grid;
   std::int64_t block = 0;
+  std::string reduction;
   std::vector<PhaseForecast> phases;
 
   double total() const;
 };
 
-/// Operations in a second of one thread's products of matrices, by how many columns the first factor has.
-using ProductRate = std::function<double(std::int64_t inner)>;
+/// Operations in a second of one thread: of products of matrices, by how many columns the first factor has,
+/// and of the chase of a band, by its width.
+struct ThreadRates {
+  std::function<double(std::int64_t inner)> products;
+  std::function<double(std::int64_t width)> chase;
+};
 
-/// A constant, or, for 0, what is measured here when it is first asked for: it takes a tenth of a second.
-ProductRate product_rate(double gflops);
+/// A constant, and a quarter of it for the chase, which loads as much as it computes; or, for 0, what is
+/// measured here when it is first asked for: it takes a tenth of a second.
+ThreadRates thread_rates(double gflops);
 
 /// Every phase by its operations, bytes and messages. Of a collective operation of every size the better of
 /// two standard algorithms is taken (Thakur, Rabenseifner, Gropp 2005).
 EigenForecast forecast_eigen(std::int64_t n, eigen::GridShape grid, const eigen::EigenOptions& options,
                              eigen::ProblemKind kind, const forecast::JobMachine& machine,
-                             const ProductRate& flops);
+                             const ThreadRates& rates);
 
-/// The shape of the grid and the block that this forecast is best for: of all shapes, and of blocks of 16,
-/// 32, 64 columns unless `block` is one to keep.
+/// The reduction of the options, or for "auto" the better.
+EigenForecast better_reduction(std::int64_t n, eigen::GridShape grid, const eigen::EigenOptions& options,
+                               eigen::ProblemKind kind, const forecast::JobMachine& machine,
+                               const ThreadRates& rates);
+
+/// The shape of the grid, the block and, unless the options name one, the reduction that this forecast is
+/// best for: of all shapes, and of blocks of 16, 32, 64 columns unless `block` is one to keep.
 EigenForecast best_forecast(std::int64_t n, const eigen::EigenOptions& options, bool keep_block,
                             eigen::ProblemKind kind, const forecast::JobMachine& machine,
-                            const ProductRate& flops);
+                            const ThreadRates& rates);
 
 /// What forecasts are made from.
 struct EigenMachine {
@@ -81,6 +92,7 @@ void predict_eigen(const comm::Comm& world, const EigenQuestion& question, const
 struct GridChoice {
   eigen::GridShape grid;
   std::int64_t block = 0;
+  std::string reduction;
 };
 
 /// Collective. The best for these ranks, by the machine's profile; nothing without one. Throws InputError

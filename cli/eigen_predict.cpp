@@ -45,15 +45,15 @@ forecast::JobMachine job_machine(const machine::Profile& profile, const EigenMac
 }
 
 EigenForecast forecast_for(const EigenQuestion& question, const forecast::JobMachine& job,
-                           const ProductRate& flops) {
+                           const ThreadRates& rates) {
   if (question.grid.rows == 0)
-    return best_forecast(question.n, question.options, question.keep_block, question.kind, job, flops);
-  return forecast_eigen(question.n, question.grid, question.options, question.kind, job, flops);
+    return best_forecast(question.n, question.options, question.keep_block, question.kind, job, rates);
+  return better_reduction(question.n, question.grid, question.options, question.kind, job, rates);
 }
 
 void print(const EigenForecast& forecast) {
-  fmt::print(stderr, "{:>6} ranks, grid {}x{}, block {}: {:.4g} s", forecast.shape.ranks(),
-             forecast.grid.rows, forecast.grid.columns, forecast.block, forecast.total());
+  fmt::print(stderr, "{:>6} ranks, grid {}x{}, block {}, {}: {:.4g} s", forecast.shape.ranks(),
+             forecast.grid.rows, forecast.grid.columns, forecast.block, forecast.reduction, forecast.total());
   for (const PhaseForecast& phase : forecast.phases) {
     fmt::print(stderr, "; {} {:.4g} s", phase.phase, phase.total());
     for (const auto& [operation, seconds] : phase.messages)
@@ -68,11 +68,9 @@ ordered_json to_json(const EigenForecast& forecast) {
     phases[std::string(phase.phase)] = {
         {"seconds", phase.total()}, {"computing", phase.computing}, {"messages", phase.messages}};
   }
-  return {{"ranks", forecast.shape.ranks()},
-          {"grid", {forecast.grid.rows, forecast.grid.columns}},
-          {"block", forecast.block},
-          {"seconds", forecast.total()},
-          {"phases", std::move(phases)}};
+  return {{"ranks", forecast.shape.ranks()}, {"grid", {forecast.grid.rows, forecast.grid.columns}},
+          {"block", forecast.block},         {"reduction", forecast.reduction},
+          {"seconds", forecast.total()},     {"phases", std::move(phases)}};
 }
 
 }  // namespace
@@ -96,7 +94,7 @@ void predict_eigen(const comm::Comm& world, const EigenQuestion& question, const
     if (world.rank() != 0) return;
     if (!found.profile)
       throw InputError("there is no profile of this machine: give --profile (see ayatori probe)");
-    const auto flops = product_rate(machine.gflops);
+    const auto rates = thread_rates(machine.gflops);
     ordered_json points = ordered_json::array();
     std::vector<std::string> assumptions;
     for (const int ranks : rank_counts(machine.ranks)) {
@@ -107,7 +105,7 @@ void predict_eigen(const comm::Comm& world, const EigenQuestion& question, const
         throw InputError(fmt::format("a grid of {} x {} is not for {} ranks", question.grid.rows,
                                      question.grid.columns, ranks));
       const auto job = job_machine(*found.profile, machine, ranks, per_node, question.threads);
-      const auto forecast = forecast_for(question, job, flops);
+      const auto forecast = forecast_for(question, job, rates);
       print(forecast);
       points.push_back(to_json(forecast));
       for (const auto& assumption : job.assumptions()) {
@@ -119,7 +117,7 @@ void predict_eigen(const comm::Comm& world, const EigenQuestion& question, const
     if (json.empty()) return;
     const ordered_json whole{{"schema", "ayatori.eigen-forecast/1"},
                              {"matrix", {{"source", question.matrix}, {"rows", question.n}}},
-                             {"gflops", 1e-9 * flops(question.options.block)},
+                             {"gflops", 1e-9 * rates.products(question.options.block)},
                              {"assumptions", assumptions},
                              {"points", std::move(points)}};
     write_file(json, whole.dump(2) + "\n");
@@ -132,14 +130,17 @@ std::optional<GridChoice> choose_grid(const comm::Comm& world, const EigenQuesti
   if (!found.profile) return {};
   const int on_node = world.allreduce(world.split_by_node().size(), comm::ReduceOp::max);
   const int per_node = world.size() % on_node == 0 ? on_node : 1;
-  const auto choice = comm::agree(world, [&]() -> GridChoice {
+  GridChoice choice = comm::agree(world, [&]() -> GridChoice {
     if (world.rank() != 0) return {};
     const auto best =
         forecast_for(question, job_machine(*found.profile, machine, world.size(), per_node, question.threads),
-                     product_rate(machine.gflops));
-    return {best.grid, best.block};
+                     thread_rates(machine.gflops));
+    return {best.grid, best.block, best.reduction};
   });
-  return world.broadcast(choice, 0);
+  choice.grid = world.broadcast(choice.grid, 0);
+  choice.block = world.broadcast(choice.block, 0);
+  choice.reduction = world.broadcast(choice.reduction, 0);
+  return choice;
 }
 
 }  // namespace ayatori::cli

@@ -143,7 +143,7 @@ std::optional<SparseEigenResult> solve_sparse(const comm::Comm& comm, const std:
   const auto problem = spread_problem(comm, loaded, PartitionKind::contiguous);
   const auto facts = tuning::examine(comm, *problem.parts);
   result.n = facts.rows;
-  comm::agree(comm, [&] { eigen::check(wanted, facts.rows); });
+  comm::agree(comm, [&] { eigen::check(wanted, facts.rows, comm.size()); });
   const auto plan = plan_of(comm, facts, wanted, options);
   if (!plan.iterates) return {};
   if (!facts.symmetric && plan.max_products > 0) return {};  // which says where it is not

@@ -126,7 +126,31 @@ class Eigen(CommandTest):
         result = self.forecast("random:n=60")
         expected = self.forecast("random:n=60", "--predict", RANKS, "--ranks-per-node", RANKS)["points"][0]
         self.assertTrue(result["verified"])
-        self.assertEqual((result["grid"], result["block"]), (expected["grid"], expected["block"]))
+        self.assertEqual([result[key] for key in ("grid", "block", "reduction")],
+                         [expected[key] for key in ("grid", "block", "reduction")])
+
+    def test_reductions(self):
+        matrix = "random:n=70,spectrum=graded"
+        one, _ = self.eigen(matrix, "--reduction", "one-stage")
+        two, done = self.eigen(matrix, "--reduction", "two-stage", "--block", "9")
+        self.assertEqual((one["reduction"], two["reduction"], two["verified"]), ("one-stage", "two-stage", True))
+        self.assertIn("two-stage, blocks of 9", done.stderr)
+        for a, b in zip(one["values"], two["values"], strict=True):
+            self.assertAlmostEqual(a, b, delta=1e-13)
+        if RANKS == 1:
+            return
+        calls = lambda result: sum(o["calls"] for o in result["collective_operations"].values())
+        one, two = (self.eigen("random:n=200", "--values-only", "--reduction", name)[0] for name in ("one-stage", "two-stage"))
+        self.assertLess(10 * calls(two), calls(one))
+
+    def test_a_forecast_chooses_the_reduction(self):
+        if RANKS > 1:  # rank 0 makes it
+            return
+        at = lambda *arguments: self.forecast(*arguments, "--predict", "1", "--grid", "1x1")["points"][0]
+        for arguments in (["random:n=4000"], ["random:n=4000", "--values-only"]):
+            found = {name: at(*arguments, "--reduction", name) for name in ("one-stage", "two-stage", "auto")}
+            best = min(found["one-stage"], found["two-stage"], key=lambda point: point["seconds"])
+            self.assertEqual((found["auto"]["reduction"], found["auto"]["seconds"]), (best["reduction"], best["seconds"]))
 
     def test_values_only_writes_no_vectors(self):
         done = self.run_ayatori("eigen", "random:n=9", "--values-only", "-o", "only", "--quiet")
@@ -200,6 +224,7 @@ class Eigen(CommandTest):
             (["random:n=10", "--range", "3"], ["--range"]),
             (["random:n=10", "--smallest", "2", "--largest", "2"], ["--largest"]),
             (["random:n=10", "--block", "0"], ["block"]),
+            (["random:n=10", "--reduction", "three-stage"], ["three-stage", "one-stage, two-stage"]),
             (["random:n=10", "--grid", "2by2"], ["2by2"]),
             (["random:n=10", "--grid", "7x9"], ["7 x 9"]),
             (["random:n=10,spectrum=pink"], ["pink", "clustered"]),

@@ -24,7 +24,7 @@ TEST(EigenTridiagonalize, IsASimilarity) {
 
         std::vector<double> q(n * n, 0.0);
         for (std::int64_t i = 0; i < n; ++i) q[i * n + i] = 1;
-        back_transform(a, t.tau, 7, {q.data(), n, n, n});
+        back_transform(a, t.tau, 1, 7, {q.data(), n, n, n});
         std::vector<double> product(n * n, 0.0);  // Q T
         for (std::int64_t j = 0; j < n; ++j) {
           for (std::int64_t i = 0; i < n; ++i) {

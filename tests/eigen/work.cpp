@@ -8,6 +8,7 @@
 
 #include "ayatori/eigen/back_transform.hpp"
 #include "ayatori/eigen/divide_and_conquer.hpp"
+#include "ayatori/eigen/reduction.hpp"
 #include "ayatori/eigen/standard_form.hpp"
 #include "ayatori/eigen/test_matrix.hpp"
 #include "ayatori/eigen/tridiagonalize.hpp"
@@ -26,6 +27,7 @@ using Counts = std::map<std::string, std::pair<std::int64_t, std::int64_t>>;  //
 Counts forecast(const PhaseWork& work) {
   Counts counts;
   for (const Traffic& traffic : work.traffic) {
+    if (traffic.operation == "message") continue;  // is not counted
     auto& [calls, bytes] = counts[std::string(traffic.operation)];
     calls += traffic.calls;
     bytes += traffic.bytes;
@@ -78,12 +80,35 @@ TEST(EigenWork, CountsWhatIsSent) {
       const std::int64_t mine = split_evenly(n, world().size(), world().rank()).size();
       of_phase(4, "back_transformation", [&](const ProcessGrid& counted) {
         a.grid = counted;
-        back_transform(a, t.tau, block, {z.data(), n, mine, n});
+        back_transform(a, t.tau, 1, block, {z.data(), n, mine, n});
       });
       of_phase(5, "back_substitution", [&](const ProcessGrid& counted) {
         b.grid = counted;
         back_substitute(b, block, {z.data(), n, mine, n});
       });
+    }
+  }
+}
+
+TEST(EigenWork, CountsWhatTwoStagesSend) {
+  for (const GridShape shape : shapes_of(world().size())) {
+    const auto grid = make_grid(world(), shape);
+    for (const auto& [n, block] : {std::pair<std::int64_t, std::int64_t>{3, 2}, {33, 7}, {20, 30}}) {
+      SCOPED_TRACE(fmt::format("n={} block={} on {}x{}", n, block, shape.rows, shape.columns));
+      const EigenOptions options{.selection = {}, .vectors = true, .block = block, .reduction = "two-stage"};
+      const auto expected = work_of(n, shape, world().rank(), options, ProblemKind::standard);
+      auto a = make_test_matrix(grid, {n, "uniform", 1, 3});
+      std::unique_ptr<Reduced> reduced;
+      EXPECT_EQ(forecast(expected[0]), measured(grid, [&](const ProcessGrid& counted) {
+                  a.grid = counted;
+                  reduced = find_reduction("two-stage", world().size()).reduce(a, block, true);
+                }));
+      const std::int64_t mine = split_evenly(n, world().size(), world().rank()).size();
+      std::vector<double> z(n * mine, 1.0);
+      EXPECT_EQ(forecast(expected[3]), measured(grid, [&](const ProcessGrid& counted) {
+                  a.grid = counted;
+                  reduced->back_transform({z.data(), n, mine, n});
+                }));
     }
   }
 }
@@ -127,6 +152,13 @@ TEST(EigenWork, GrowsAsItShould) {
   for (const auto& phase : work_of(1000, {1, 1}, 0, options, ProblemKind::standard))
     streamed += phase.streamed_bytes;
   EXPECT_NEAR(streamed / (8.0 / 6 * 1e9), 1, 0.4);  // every triangle once, and panels
+  // Two stages: 4/3 n^3 for the band and 2 n^2 for each of its panels' factorizations; 6 n^2 for every
+  // diagonal.
+  const EigenOptions two_stages{.selection = {}, .vectors = false, .block = 32, .reduction = "two-stage"};
+  const auto work = work_of(1000, {1, 1}, 0, two_stages, ProblemKind::standard)[0];
+  EXPECT_NEAR(work.product_flops / (4.0 / 3 * 1e9), 1, 0.05);
+  EXPECT_NEAR(work.cached_flops / (6 * 1e6 * 32), 1, 0.1);
+  EXPECT_EQ(work.streamed_bytes, 0);
   EXPECT_EQ(work_of(100, {2, 2}, 0, {.selection = {}, .vectors = false}, ProblemKind::standard).size(), 2);
 }
 

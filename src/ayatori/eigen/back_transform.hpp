@@ -7,10 +7,11 @@
 
 namespace ayatori::eigen {
 
-/// Collective. z = H_0 H_1 ... H_{n-3} z, for the reflectors that tridiagonalize() leaves in `reflectors` and
-/// their `tau`; z holds whole columns, any number of them on each rank. Panels of `block` reflectors are
+/// Collective. z = H_0 H_1 ... z, for the reflectors that tridiagonalize() (below = 1) or reduce_to_band()
+/// (below = its width) leaves in `reflectors` and their `tau`: the one in column j begins in row j + below.
+/// z holds whole columns, any number of them on each rank. Panels of `block` reflectors are
 /// gathered on all ranks and applied as I - V T V^T (Schreiber, Van Loan 1989).
-void back_transform(const DistributedDense& reflectors, std::span<const double> tau, std::int64_t block,
-                    Block z);
+void back_transform(const DistributedDense& reflectors, std::span<const double> tau, std::int64_t below,
+                    std::int64_t block, Block z);
 
 }  // namespace ayatori::eigen

@@ -11,6 +11,8 @@ void dgemm_(const char* op_a, const char* op_b, const int* m, const int* n, cons
             const int* ldc);
 void dgemv_(const char* op, const int* m, const int* n, const double* alpha, const double* a, const int* lda,
             const double* x, const int* incx, const double* beta, double* y, const int* incy);
+void dsymv_(const char* uplo, const int* n, const double* alpha, const double* a, const int* lda,
+            const double* x, const int* incx, const double* beta, double* y, const int* incy);
 void dsyrk_(const char* uplo, const char* op, const int* n, const int* k, const double* alpha,
             const double* a, const int* lda, const double* beta, double* c, const int* ldc);
 void dtrmm_(const char* side, const char* uplo, const char* op, const char* diagonal, const int* m,
@@ -20,6 +22,7 @@ void dtrsm_(const char* side, const char* uplo, const char* op, const char* diag
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 void dlarft_(const char* direction, const char* storage, const int* n, const int* k, const double* v,
              const int* ldv, const double* tau, double* t, const int* ldt);
+void dgeqrt3_(const int* m, const int* n, double* a, const int* lda, double* t, const int* ldt, int* info);
 void dsterf_(const int* n, double* d, double* e, int* info);
 void dsteqr_(const char* job, const int* n, double* d, double* e, double* z, const int* ldz, double* work,
              int* info);
@@ -75,6 +78,14 @@ void multiply(double alpha, Op op_a, ConstBlock a, const double* x, double beta,
   dgemv_(&op, &m, &n, &alpha, a.data, &lda, x, &one, &beta, y, &one);
 }
 
+void multiply_symmetric(ConstBlock a, const double* x, double* y) {
+  const int n = narrow(a.rows);
+  const int lda = leading(a);
+  const double alpha = 1;
+  const double beta = 0;
+  dsymv_("L", &n, &alpha, a.data, &lda, x, &one, &beta, y, &one);
+}
+
 void gram(ConstBlock a, Block c) {
   const int n = narrow(a.columns);
   const int k = narrow(a.rows);
@@ -85,14 +96,25 @@ void gram(ConstBlock a, Block c) {
   dsyrk_("L", "T", &n, &k, &alpha, a.data, &lda, &beta, c.data, &ldc);
 }
 
-void multiply_upper_triangular(ConstBlock t, Block b) {
+void multiply_upper_triangular(Side side, Op op, ConstBlock t, Block b) {
   if (b.rows == 0 || b.columns == 0) return;
+  const char from = static_cast<char>(side);
+  const char transposed = static_cast<char>(op);
   const int m = narrow(b.rows);
   const int n = narrow(b.columns);
   const int ldt = leading(t);
   const int ldb = leading(b);
   const double alpha = 1;
-  dtrmm_("L", "U", "N", "N", &m, &n, &alpha, t.data, &ldt, b.data, &ldb);
+  dtrmm_(&from, "U", &transposed, "N", &m, &n, &alpha, t.data, &ldt, b.data, &ldb);
+}
+
+void factor_qr(Block a, Block t) {
+  const int m = narrow(a.rows);
+  const int n = narrow(a.columns);
+  const int lda = leading(a);
+  const int ldt = leading(t);
+  int info = 0;
+  dgeqrt3_(&m, &n, a.data, &lda, t.data, &ldt, &info);
 }
 
 void block_reflector(ConstBlock v, const double* tau, Block t) {

@@ -32,11 +32,20 @@ void multiply(double alpha, Op op_a, ConstBlock a, Op op_b, ConstBlock b, double
 /// y = alpha op(a) x + beta y, with unit strides. Empty blocks are allowed.
 void multiply(double alpha, Op op_a, ConstBlock a, const double* x, double beta, double* y);
 
+/// y = a x for the symmetric matrix whose lower triangle `a` holds. (dsymv)
+void multiply_symmetric(ConstBlock a, const double* x, double* y);
+
 /// The lower triangle of c = a^T a.
 void gram(ConstBlock a, Block c);
 
-/// b = t b, t upper triangular, square.
-void multiply_upper_triangular(ConstBlock t, Block b);
+enum class Side : char { left = 'L', right = 'R' };
+
+/// b = op(t) b, or b = b op(t), t upper triangular, square.
+void multiply_upper_triangular(Side side, Op op, ConstBlock t, Block b);
+
+/// a = (I - v t v^T) r for a with at least as many rows as columns: r takes the place of the upper triangle
+/// of a, v, unit lower trapezoidal but for its ones, the place below; t is upper triangular. (dgeqrt3)
+void factor_qr(Block a, Block t);
 
 /// t such that I - v t v^T = H_0 H_1 ..., H_k = I - tau[k] v_k v_k^T, where v_k is column k of v, unit lower
 /// trapezoidal.
@@ -45,8 +54,6 @@ void block_reflector(ConstBlock v, const double* tau, Block t);
 /// l lower triangular with l l^T = the symmetric matrix whose lower triangle `a` holds, in its place; what is
 /// above the diagonal stays. 0, or the order of the first leading minor that is not positive. (dpotrf)
 std::int64_t factor_cholesky(Block a);
-
-enum class Side : char { left = 'L', right = 'R' };
 
 /// b = op(l)^-1 b, or b = b op(l)^-1, l lower triangular, square.
 void solve_lower(Side side, Op op, ConstBlock l, Block b);

@@ -8,10 +8,10 @@
 #include "ayatori/base/memory.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/eigen/back_transform.hpp"
+#include "ayatori/eigen/choose_reduction.hpp"
 #include "ayatori/eigen/divide_and_conquer.hpp"
+#include "ayatori/eigen/reduction.hpp"
 #include "ayatori/eigen/standard_form.hpp"
-#include "ayatori/eigen/tridiagonalize.hpp"
 
 namespace ayatori::eigen {
 
@@ -94,14 +94,15 @@ Pairs solve_tridiagonal(const comm::Comm& comm, const Tridiagonal& t, const Eige
 Pairs solve_standard(DistributedDense& a, const EigenOptions& options, int exponent, EigenTimes& times) {
   const std::int64_t n = a.order();
   const std::int64_t block = std::min(options.block, n);
-  const auto t = [&] {
+  const Reduction& reduction = find_reduction(options.reduction, a.grid.all.size());
+  const auto reduced = [&] {
     const ScopedTimer timer(times.tridiagonalization);
-    return tridiagonalize(a, block);
+    return reduction.reduce(a, block, options.vectors);
   }();
-  auto pairs = solve_tridiagonal(a.grid.all, t, options, exponent, times);
+  auto pairs = solve_tridiagonal(a.grid.all, reduced->tridiagonal(), options, exponent, times);
   if (options.vectors) {
     const ScopedTimer timer(times.back_transformation);
-    back_transform(a, t.tau, block, block_of(a.grid.all, n, pairs));
+    reduced->back_transform(block_of(a.grid.all, n, pairs));
   }
   return pairs;
 }
@@ -124,7 +125,7 @@ void take_slowest(const comm::Comm& comm, EigenTimes& times) {
 
 /// Throws InputError unless eigenvalues of `a` can be asked for.
 void check_problem(const DistributedDense& a, const EigenOptions& options) {
-  check(options, a.order());
+  check(options, a.order(), a.grid.all.size());
   if (!std::ranges::all_of(a.values, [](double value) { return std::isfinite(value); }))
     throw InputError("the matrix has elements that are not finite numbers");
 }
@@ -147,7 +148,8 @@ double memory_needed(std::int64_t n, int ranks, const EigenOptions& options, Pro
   const double panels = 4 * width * static_cast<double>(n);
   // A matrix, what it becomes, and at most: vectors twice, on their way three times.
   const int matrices = kind == ProblemKind::standard ? 2 : 4;
-  return 8 * (share * (options.vectors ? matrices + 3 : matrices) + panels);
+  const int reflectors = options.vectors && options.reduction == "two-stage" ? 1 : 0;  // of the second stage
+  return 8 * (share * ((options.vectors ? matrices + 3 : matrices) + reflectors) + panels);
 }
 
 void check_memory(const comm::Comm& comm, std::int64_t n, const EigenOptions& options, ProblemKind kind) {
@@ -163,10 +165,17 @@ void check_memory(const comm::Comm& comm, std::int64_t n, const EigenOptions& op
   });
 }
 
-void check(const EigenOptions& options, std::int64_t n) {
+bool fits_memory(const comm::Comm& comm, std::int64_t n, const EigenOptions& options, ProblemKind kind) {
+  const int ranks = comm.split_by_node().size();
+  const double needed = memory_needed(n, comm.size(), options, kind) * ranks;
+  return !comm.any(needed > static_cast<double>(available_memory()));
+}
+
+void check(const EigenOptions& options, std::int64_t n, int ranks) {
   const Selection& selection = options.selection;
   if (n < 1) throw InputError("the matrix has no rows");
   if (options.block < 1) throw InputError(fmt::format("blocks of {} columns: 1 at least", options.block));
+  if (options.reduction != "auto") find_reduction(options.reduction, ranks);
   const bool counts =
       selection.kind == Selection::Kind::smallest || selection.kind == Selection::Kind::largest;
   if (counts && (selection.count < 1 || selection.count > n)) {
@@ -189,10 +198,12 @@ EigenResult solve_symmetric(DistributedDense a, const EigenOptions& options) {
   EigenResult result;
   const int exponent = normalize(a);
   Pairs pairs;
+  EigenOptions chosen = options;
+  chosen.reduction = result.reduction = choose_reduction(a, options, ProblemKind::standard);
   {
     DistributedDense reduced = a;
     reduced.grid = with_collectives(a.grid, timed);
-    pairs = solve_standard(reduced, options, exponent, result.times);
+    pairs = solve_standard(reduced, chosen, exponent, result.times);
   }
   result.times.total = total.seconds();
   result.times.collectives = timed->costs();
@@ -244,8 +255,10 @@ EigenResult solve_generalized(DistributedDense a, DistributedDense b, const Eige
   const int exponent_of_c = normalize(c);
   const int exponent = exponent_of_a - exponent_of_b + exponent_of_c;
   const Moments moments = moments_of(c);
+  EigenOptions chosen = options;
+  chosen.reduction = result.reduction = choose_reduction(c, options, ProblemKind::generalized);
   c.grid = l.grid = timed_grid;
-  Pairs pairs = solve_standard(c, options, exponent, times);
+  Pairs pairs = solve_standard(c, chosen, exponent, times);
   Array<double>().swap(c.values);
   if (options.vectors) {
     const ScopedTimer timer(times.back_substitution);

@@ -24,7 +24,8 @@ struct Selection {
 struct EigenOptions {
   Selection selection;
   bool vectors = true;
-  std::int64_t block = 32;  ///< columns of a panel
+  std::int64_t block = 32;         ///< columns of a panel, or of the band of two stages
+  std::string reduction = "auto";  ///< of reductions(), or the fastest of them: see choose_reduction()
 };
 
 /// Ratios above this make a result false. Those of backward stable algorithms stay below a few, whatever the
@@ -57,6 +58,7 @@ struct EigenTimes {
 };
 
 struct EigenResult {
+  std::string reduction;       ///< by which it came
   std::vector<double> values;  ///< those selected, ascending; on every rank
   ColumnSpread vectors;        ///< empty without vectors
   EigenCheck check;
@@ -75,8 +77,11 @@ double memory_needed(std::int64_t n, int ranks, const EigenOptions& options,
 void check_memory(const comm::Comm& comm, std::int64_t n, const EigenOptions& options,
                   ProblemKind kind = ProblemKind::standard);
 
-/// Throws InputError for options that make no sense for a matrix of order n.
-void check(const EigenOptions& options, std::int64_t n);
+/// Collective. Whether each node has the memory that its ranks would need.
+bool fits_memory(const comm::Comm& comm, std::int64_t n, const EigenOptions& options, ProblemKind kind);
+
+/// Throws InputError for options that make no sense for a matrix of order n on so many ranks.
+void check(const EigenOptions& options, std::int64_t n, int ranks);
 
 /// Collective. Eigenvalues, and eigenvectors, of the symmetric matrix `a`, and how good they are.
 /// Householder's reduction to tridiagonal form, divide and conquer (or, without vectors, QR iteration),

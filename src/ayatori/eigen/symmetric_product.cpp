@@ -61,6 +61,11 @@ void SymmetricProduct::operator()(std::int64_t first, const double* x_rows, cons
   const std::int64_t left = a_.columns.local_from(first);
   const std::int64_t right = a_.columns.count();
   const std::int64_t height = bottom - top;
+  if (a_.grid.all.size() == 1) {  // a triangle as BLAS knows it
+    multiply_symmetric({a_.column(left) + top, height, height, bottom}, x_rows + top, y_rows + top);
+    std::fill(y_columns + left, y_columns + right, 0.0);
+    return;
+  }
   const int threads = threads_for(height * (right - left) / 2);
   const auto y_of = [&](int thread) {
     return thread == 0 ? y_rows : partial_.data() + (thread - 1) * bottom;

@@ -13,7 +13,7 @@ namespace ayatori::eigen {
 ///
 /// x_rows and y_rows have an element for each local row, x_columns and y_columns one for each local column;
 /// those before `first` are left alone, the others of y_rows and y_columns are overwritten. The sum over all
-/// ranks of both parts is A x.
+/// ranks of both parts is A x. Of one rank alone, BLAS makes it all.
 class SymmetricProduct {
  public:
   explicit SymmetricProduct(const DistributedDense& a);

@@ -15,7 +15,7 @@ constexpr double negligible_square = 1e-280;
 
 /// Columns of A that a matrix product updates together. It runs over whole rectangles, so that of a narrower
 /// strip less is done for nothing above the diagonal.
-constexpr std::int64_t strip = 128;
+constexpr std::int64_t strip = 64;
 
 constexpr std::int64_t nowhere = -1;
 
@@ -41,9 +41,10 @@ class Reduction {
   void update_trailing(std::int64_t first);
   void to_columns(const double* by_rows, double* by_columns, std::int64_t first, std::int64_t vectors);
 
-  double* v_rows(std::int64_t k) { return v_rows_.data() + k * rows_; }
-  double* w_rows(std::int64_t k) { return w_rows_.data() + k * rows_; }
-  double* v_columns(std::int64_t k) { return v_columns_.data() + k * columns_; }
+  double* v_rows(std::int64_t k) { return vw_rows_.data() + k * rows_; }
+  double* w_rows(std::int64_t k) { return v_rows(block_ + k); }
+  double* w_columns(std::int64_t k) { return wv_columns_.data() + k * columns_; }
+  double* v_columns(std::int64_t k) { return w_columns(block_ + k); }
 
   DistributedDense& a_;
   std::int64_t n_;
@@ -54,8 +55,8 @@ class Reduction {
   Tridiagonal result_;
   SymmetricProduct product_;
   std::vector<std::int64_t> row_of_column_;  ///< the local row of a local column's index, or nowhere
-  Array<double> v_rows_, w_rows_;            ///< rows_ x block_
-  Array<double> v_columns_, w_columns_;      ///< columns_ x block_
+  Array<double> vw_rows_;                    ///< V, then W: rows_ x 2 block_
+  Array<double> wv_columns_;                 ///< W, then V: columns_ x 2 block_
   Array<double> y_columns_, y_rows_;         ///< with room for the sums that travel along
   std::vector<double> vector_;               ///< one message
 };
@@ -70,10 +71,8 @@ Reduction::Reduction(DistributedDense& a, std::int64_t block)
               std::vector<double>(std::max<std::int64_t>(n_ - 2, 0), 0.0)},
       product_(a),
       row_of_column_(columns_, nowhere),
-      v_rows_(rows_ * block, 0.0),
-      w_rows_(rows_ * block, 0.0),
-      v_columns_(columns_ * block, 0.0),
-      w_columns_(columns_ * block, 0.0),
+      vw_rows_(rows_ * 2 * block, 0.0),
+      wv_columns_(columns_ * 2 * block, 0.0),
       y_columns_(columns_ + 2 * block + 1),
       y_rows_(rows_ + 1) {
   for (std::int64_t l = 0; l < columns_; ++l) {
@@ -196,15 +195,21 @@ void Reduction::make_w(std::int64_t j, double tau) {
 
 /// A -= V W^T + W V^T from column and row `first` on, on and below the diagonal, and some above.
 void Reduction::update_trailing(std::int64_t first) {
-  to_columns(w_rows(0), w_columns_.data(), first, k_);
+  to_columns(w_rows(0), w_columns(0), first, k_);
   for (std::int64_t l = a_.columns.local_from(first); l < columns_; l += strip) {
     const std::int64_t width = std::min(strip, columns_ - l);
     const std::int64_t top = a_.rows.local_from(a_.columns.global(l));
     const Block target{a_.column(l) + top, rows_ - top, width, rows_};
-    multiply(-1, Op::none, {v_rows(0) + top, target.rows, k_, rows_}, Op::transpose,
-             {w_columns_.data() + l, width, k_, columns_}, 1, target);
-    multiply(-1, Op::none, {w_rows(0) + top, target.rows, k_, rows_}, Op::transpose,
-             {v_columns_.data() + l, width, k_, columns_}, 1, target);
+    const auto subtract = [&](const double* left, const double* right, std::int64_t inner) {
+      multiply(-1, Op::none, {left + top, target.rows, inner, rows_}, Op::transpose,
+               {right + l, width, inner, columns_}, 1, target);
+    };
+    if (k_ == block_) {  // side by side
+      subtract(v_rows(0), w_columns(0), 2 * k_);
+    } else {
+      subtract(v_rows(0), w_columns(0), k_);
+      subtract(w_rows(0), v_columns(0), k_);
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ayatori/base/range.hpp"
+#include "ayatori/eigen/bulge_chasing.hpp"
 #include "ayatori/eigen/secular.hpp"
 
 namespace ayatori::eigen {
@@ -19,15 +20,19 @@ class Counter {
       : n_(n),
         shape_(shape),
         ranks_(shape.rows * shape.columns),
+        rank_(rank),
         block_(std::min(block, n)),
+        width_(std::max<std::int64_t>(1, std::min(block, n - 1))),
         rows_{n, shape.rows, rank / shape.columns},
         columns_{n, shape.columns, rank % shape.columns} {}
 
   PhaseWork reduction();
   PhaseWork tridiagonalization();
+  PhaseWork two_stages();
   PhaseWork tridiagonal_solve(std::int64_t selected, bool vectors);
   PhaseWork redistribution(std::int64_t selected, int rank);
   PhaseWork back_transformation(std::int64_t selected);
+  PhaseWork back_through_two_stages(std::int64_t selected);
   PhaseWork back_substitution(std::int64_t selected);
 
  private:
@@ -40,7 +45,9 @@ class Counter {
   std::int64_t n_;
   GridShape shape_;
   int ranks_;
+  int rank_;
   std::int64_t block_;
+  std::int64_t width_;  ///< of the band of two stages
   Cyclic rows_;
   Cyclic columns_;
 };
@@ -111,6 +118,62 @@ PhaseWork Counter::tridiagonalization() {
   return work;
 }
 
+/// reduce_to_band(), chase()
+PhaseWork Counter::two_stages() {
+  PhaseWork work{"tridiagonalization"};
+  std::int64_t begin = 0;
+  for (; n_ - begin - width_ >= 2; begin += width_) {
+    const std::int64_t first = begin + width_;
+    const std::int64_t k = std::min(width_, n_ - first);
+    const std::int64_t height = rows_.count() - rows_.local_from(first);
+    const std::int64_t across = columns_.count() - columns_.local_from(first);
+    gather(work, {begin, first}, begin);
+    call(work, "allreduce", Scope::along_column, number * (across + k) * k);
+    call(work, "allreduce", Scope::along_row, number * (height + k) * k);
+    call(work, "allreduce", Scope::along_column, number * across * k);
+    const auto rest = static_cast<double>(n_ - first);
+    const auto reflectors = static_cast<double>(k);
+    work.product_flops += share(4 * rest * rest * reflectors) + 2 * rest * reflectors * reflectors;
+  }
+  gather(work, {begin, n_}, begin);
+
+  const ChaseLayout layout(n_, width_, ranks_);
+  if (layout.sweeps() == 0) return work;
+  // Of one step: a block from the right, another from the left, and the diagonal one from both sides.
+  const auto width = static_cast<double>(width_);
+  work.cached_flops = 12 * width * width * static_cast<double>(layout.count_steps(0, {0, layout.sweeps()}));
+  for (std::int64_t s = 0; s < layout.sweeps(); ++s) {
+    if (rank_ + 1 < layout.active && !layout.steps_of(rank_ + 1, s).empty())
+      call(work, "message", Scope::all, number * (width_ + 1));
+    if (rank_ > 0 && !layout.steps_of(rank_, s).empty() && s + 1 < layout.sweeps())
+      call(work, "message", Scope::all, number * 2 * width_);
+  }
+  call(work, "broadcast", Scope::all, number * n_);
+  call(work, "broadcast", Scope::all, number * (n_ - 1));
+  return work;
+}
+
+/// apply_chase(), back_transform()
+PhaseWork Counter::back_through_two_stages(std::int64_t selected) {
+  PhaseWork work{"back_transformation"};
+  const auto vectors = static_cast<double>(selected);
+  const ChaseLayout layout(n_, width_, ranks_);
+  for (std::int64_t begin = 0; begin < layout.sweeps(); begin += width_) {
+    const Range sweeps{begin, std::min(begin + width_, layout.sweeps())};
+    call(work, "allgatherv", Scope::all, number * layout.count_steps(rank_, sweeps) * width_);
+    // Parallelograms of height 2 width - 1.
+    const auto count = static_cast<double>(sweeps.size());
+    work.product_flops +=
+        share(4 * count * static_cast<double>((2 * width_ - 1) * layout.steps(begin)) * vectors);
+  }
+  for (std::int64_t begin = 0; n_ - begin - width_ >= 2; begin += width_) {
+    const std::int64_t k = std::min(width_, n_ - begin - width_);
+    gather(work, {begin, begin + k}, begin + width_);
+    work.product_flops += share(4 * static_cast<double>(k * (n_ - begin - width_)) * vectors);
+  }
+  return work;
+}
+
 void Counter::merges(PhaseWork& work, std::int64_t size) const {
   if (size <= leaf_size) return;
   const std::int64_t upper = size / 2;
@@ -175,11 +238,13 @@ std::vector<PhaseWork> work_of(std::int64_t n, GridShape shape, int rank, const 
   Counter counter(n, shape, rank, options.block);
   std::vector<PhaseWork> phases;
   if (kind == ProblemKind::generalized) phases.push_back(counter.reduction());
-  phases.push_back(counter.tridiagonalization());
+  const bool two_stages = options.reduction == "two-stage";
+  phases.push_back(two_stages ? counter.two_stages() : counter.tridiagonalization());
   phases.push_back(counter.tridiagonal_solve(selected, options.vectors));
   if (!options.vectors) return phases;
   phases.push_back(counter.redistribution(selected, rank));
-  phases.push_back(counter.back_transformation(selected));
+  phases.push_back(two_stages ? counter.back_through_two_stages(selected)
+                              : counter.back_transformation(selected));
   if (kind == ProblemKind::generalized) phases.push_back(counter.back_substitution(selected));
   return phases;
 }

@@ -11,7 +11,8 @@ namespace ayatori::eigen {
 /// The ranks of a collective operation: all, or those of a row or column of the grid.
 enum class Scope { all, along_row, along_column };
 
-/// Calls of one kind, as TimedCollectives counts them: on one rank, where its group has several ranks.
+/// Calls of one kind, as TimedCollectives counts them: on one rank, where its group has several ranks. Of
+/// "message", which are not collective: what a rank sends to a neighbour.
 struct Traffic {
   std::string_view operation;
   Scope scope;
@@ -24,6 +25,7 @@ struct PhaseWork {
   std::string_view phase;     ///< as the member of EigenTimes
   double product_flops = 0;   ///< of products of matrices, and what is as fast
   double streamed_bytes = 0;  ///< of matrices that are read for one operation or two per element
+  double cached_flops = 0;  ///< of the chase of a band: vectors that stay in cache; of the pipeline's busiest
   std::vector<Traffic> traffic;
 };
 

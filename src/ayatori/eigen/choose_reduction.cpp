@@ -1,0 +1,120 @@
+#include "ayatori/eigen/choose_reduction.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <limits>
+
+#include "ayatori/base/timing.hpp"
+#include "ayatori/eigen/bulge_chasing.hpp"
+#include "ayatori/eigen/reduction.hpp"
+#include "ayatori/eigen/symmetric_product.hpp"
+
+namespace ayatori::eigen {
+
+namespace {
+
+constexpr std::int64_t product_rows = 512;
+constexpr std::int64_t product_columns = 64;
+constexpr int repeats = 3;
+constexpr std::int64_t chase_blocks = 6;  // of a band to try: its order in widths
+
+/// Seconds of the processor that this thread has had.
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// The least seconds of some runs; the first one may warm caches up. Where others take turns with this rank
+/// it is those that it works, and where the clock stands still, since computing is simulated to take no time,
+/// the same for everything.
+template <class Run>
+double least_seconds(Run&& run) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    const Stopwatch watch;
+    const double before = processor_seconds();
+    run();
+    least = std::min({least, watch.seconds(), processor_seconds() - before});
+  }
+  return std::max(least, 1e-9);
+}
+
+double chase_flops(std::int64_t width) {
+  const ChaseLayout layout(chase_blocks * width, width, 1);
+  const auto steps = static_cast<double>(layout.count_steps(0, {0, layout.sweeps()}));
+  return 12 * steps * static_cast<double>(width) * static_cast<double>(width);
+}
+
+/// Operations that measure_rates() spends, but for those with the matrix, which are few.
+double probe_flops(std::int64_t block) {
+  return repeats * (chase_flops(block) + 4.0 * static_cast<double>(product_rows * product_columns * block));
+}
+
+}  // namespace
+
+double seconds_of(const PhaseWork& work, const ComputingRates& rates) {
+  return work.product_flops / rates.product_flops + work.streamed_bytes / rates.streamed_bytes +
+         work.cached_flops / rates.cached_flops;
+}
+
+double measure_chase_rate(std::int64_t width) {
+  Band band{chase_blocks * width, width, Array<double>(chase_blocks * width * (width + 1))};
+  for (std::size_t i = 0; i < band.values.size(); ++i) band.values[i] = 1.0 / static_cast<double>(1 + i % 97);
+  for (std::int64_t j = 0; j < band.n; ++j) {
+    for (std::int64_t d = band.n - j; d <= width; ++d) band.column(j)[d] = 0;
+  }
+  const auto self = comm::Comm::self();
+  return chase_flops(width) / least_seconds([&] { chase(self, band, false); });
+}
+
+ComputingRates measure_rates(const DistributedDense& a, std::int64_t block) {
+  const std::int64_t inner = 2 * block;
+  const Array<double> left(product_rows * inner, 1.0);
+  Array<double> result(product_rows * product_columns, 0.0);
+  const double product = least_seconds([&] {
+    multiply(-1, Op::none, {left.data(), product_rows, inner, product_rows}, Op::transpose,
+             {left.data(), product_columns, inner, product_rows}, 1,
+             {result.data(), product_rows, product_columns, product_rows});
+  });
+
+  const std::int64_t rows = a.rows.count();
+  const std::int64_t columns = a.columns.count();
+  SymmetricProduct multiply_by_a(a);
+  std::vector<double> x(rows + columns, 0.0);
+  std::vector<double> y(rows + columns, 0.0);
+  const double stream =
+      least_seconds([&] { multiply_by_a(0, x.data(), x.data() + rows, y.data(), y.data() + rows); });
+
+  double seconds[3] = {product, stream, 1 / measure_chase_rate(std::max<std::int64_t>(block, 2))};
+  a.grid.all.allreduce(std::span<double>(seconds), comm::ReduceOp::max);
+  const auto n = static_cast<double>(a.order());
+  return {2.0 * static_cast<double>(product_rows * product_columns * inner) / seconds[0],
+          sizeof(double) * n * n / 2 / a.grid.all.size() / seconds[1], 1 / seconds[2]};
+}
+
+std::string choose_reduction(const DistributedDense& a, const EigenOptions& options, ProblemKind kind) {
+  if (options.reduction != "auto") return options.reduction;
+  const comm::Comm& comm = a.grid.all;
+  EigenOptions tried = options;
+  tried.block = std::min(options.block, a.order());
+  const auto n = static_cast<double>(a.order());
+  const Reduction& first = reductions().front();
+  if (4.0 / 3 * n * n * n / comm.size() < 30 * probe_flops(tried.block)) return std::string(first.name);
+  const ComputingRates rates = measure_rates(a, tried.block);
+  std::string best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Reduction& reduction : reductions()) {
+    if (reduction.one_rank_only && comm.size() > 1) continue;
+    tried.reduction = reduction.name;
+    if (reduction.name != first.name && !fits_memory(comm, a.order(), tried, kind)) continue;
+    double sum = 0;
+    for (const PhaseWork& work : work_of(a.order(), a.grid.shape, 0, tried, kind))
+      sum += seconds_of(work, rates);
+    if (sum < least) best = reduction.name;
+    least = std::min(least, sum);
+  }
+  return best;
+}
+
+}  // namespace ayatori::eigen
