@@ -61,7 +61,7 @@ class Scripts(unittest.TestCase):
                   ("hybrid", False): [2.0, 2.0, 2.0], ("hybrid", True): [1.0, 4.0, 2.0]}
         row, = hybrid.rows_of(ports.Network(1000, 2), {"laplace": of_way})
         self.assertEqual([str(cell) for cell in row],
-                         ["2 x 1 Gbit/s", "laplace", "6e+03 (4e+03 - 8e+03)", "2e+03 (2e+03 - 2e+03)", "3 (2 - 4)",
+                         ["2 x 1 Gbit/s", "laplace", "6000 (4000 - 8000)", "2000 (2000 - 2000)", "3 (2 - 4)",
                           "2 (1 - 2)", "1 (0.5 - 2)", "2 (1.5 - 4)"])
         self.assertEqual(len(row), len(hybrid.HEADER))
 
