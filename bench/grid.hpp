@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ayatori/comm/comm.hpp"
+#include "ayatori/machine/profile.hpp"
 
 namespace ayatori::bench {
 
@@ -61,6 +62,9 @@ struct Scaling {
 };
 Scaling scaling(std::span<const GridPoint> points, const GridPoint& point);
 
+/// Two figures of a noisy machine that differ by less than this factor are taken for the same.
+inline constexpr double same_within = 1.1;
+
 /// Whether a finding of a paper is seen in these points too.
 struct Finding {
   std::string name;
@@ -73,6 +77,21 @@ struct Finding {
 /// above the ideal occur), "hybrid" (fewer ranks with more threads against all-MPI on the same cores),
 /// "share" (of communication, which grows with the threads). `cache_bytes`: last-level caches of a node.
 std::vector<Finding> check_findings(std::span<const GridPoint> points, double cache_bytes);
+
+/// Seconds, by forecast, of `bytes` that all ranks together send from all to all.
+struct AllToAll {
+  int nodes;
+  double all_mpi;  ///< a rank on every core
+  double hybrid;   ///< a rank on every node
+
+  /// How many times as fast hybrid is.
+  double gain() const { return all_mpi / hybrid; }
+};
+/// On 2, 4, ... 64 nodes of so many cores, by the machine's profile.
+std::vector<AllToAll> forecast_all_to_all(const machine::Profile& profile, int cores, double bytes);
+
+/// "all-to-all": hybrid beats all-MPI where all-to-all traffic meets many ranks, the more the more there are.
+Finding all_to_all_finding(std::span<const AllToAll> forecasts, int cores, double bytes);
 
 /// Speed-up over cores, a line for each number of threads, and the phases of every point, as SVG.
 std::string draw_grid(std::span<const GridPoint> points, const std::string& title);

@@ -11,8 +11,7 @@ namespace {
 
 using Points = std::span<const GridPoint>;
 
-/// Two figures of a noisy machine that differ by less than this are taken for the same.
-constexpr double tolerance = 1.1;
+constexpr double tolerance = same_within;
 
 std::string name_of(const GridPoint& point) {
   return fmt::format("{} x {}", point.ranks, point.threads);

@@ -18,53 +18,130 @@ struct RadixSortForm {
   std::string_view name;
   std::string_view description;
   bool one_sided;
+  bool overlap;  ///< in parts: while one is sorted the next is under way
 };
 
 std::span<const RadixSortForm> radix_sort_forms();
 
-/// Brings keys to their ranks, again and again; the one-sided form keeps the memory that others write into.
+/// Brings keys to their ranks, again and again; the one-sided forms keep the memory that others write into.
 template <class Key>
 class KeyExchange {
  public:
   KeyExchange(const comm::Comm& comm, const RadixSortForm& form) : comm_(comm), form_(form) {}
 
   const comm::Comm& comm() const { return comm_; }
+  /// That the keys of every rank come in.
+  int parts() const { return form_.overlap && comm_.size() > 1 ? parts_of_overlap : 1; }
+  /// For `arrived` to call now and then.
+  void progress() const { comm_.poke(); }
 
-  /// Collective. Keys [offsets[r], offsets[r + 1]) go to rank r; what came is by ascending rank.
-  std::vector<Key> operator()(std::span<const Key> keys, const std::vector<std::int64_t>& offsets) {
-    return form_.one_sided ? put(keys, offsets) : comm_.alltoallv(keys, offsets).values;
+  /// Collective. Keys [offsets[p], offsets[p + 1]) with p = r parts() + k are part k of those for rank r.
+  /// Calls arrived(part), which must not throw and may change it, for the keys of every part, in order, as
+  /// soon as they are there and the next part is under way. What came is by ascending part.
+  template <class Arrived>
+  std::vector<Key> operator()(std::span<const Key> keys, const std::vector<std::int64_t>& offsets,
+                              const Arrived& arrived) {
+    if (!form_.one_sided && !form_.overlap) {
+      auto result = comm_.alltoallv(keys, offsets).values;
+      arrived(std::span(result));
+      return result;
+    }
+    const Layout layout = layout_of(offsets);
+    if (form_.one_sided) make_room(layout.most);
+    auto result = comm::agree(comm_, [&] { return std::vector<Key>(layout.begin.back()); });
+    const auto part_of = [&](int part) {
+      const std::int64_t begin = layout.begin[part * comm_.size()];
+      return std::span(result).subspan(begin, layout.begin[(part + 1) * comm_.size()] - begin);
+    };
+    start(0, keys, offsets, layout, result);
+    for (int part = 0; part < parts(); ++part) {
+      finish(part_of(part), layout.begin[part * comm_.size()]);
+      copy_own(part, keys, offsets, layout, result);
+      if (part + 1 < parts()) start(part + 1, keys, offsets, layout, result);
+      arrived(part_of(part));
+    }
+    return result;
   }
 
  private:
-  std::vector<Key> put(std::span<const Key> keys, const std::vector<std::int64_t>& offsets) {
+  static constexpr int parts_of_overlap = 4;  // enough to have most of their travel behind sorting
+
+  /// Where keys are put.
+  struct Layout {
+    std::vector<std::int64_t> begin;  ///< of part k from rank r: [k ranks + r]; and the end
+    std::vector<std::int64_t> place;  ///< of this rank's part k in rank r's memory: [r parts + k]
+    std::int64_t most;                ///< that come to a rank
+  };
+
+  /// Collective.
+  Layout layout_of(const std::vector<std::int64_t>& offsets) const {
     const int ranks = comm_.size();
-    std::vector<std::int64_t> sizes(ranks);
-    for (int r = 0; r < ranks; ++r) sizes[r] = offsets[r + 1] - offsets[r];
-    const auto table = comm_.allgatherv(std::span<const std::int64_t>(sizes)).values;  // from x to
-    // Where this rank's keys begin in every rank's memory, and how many come there.
-    std::vector<std::int64_t> place(ranks, 0);
-    std::vector<std::int64_t> arriving(ranks, 0);
-    for (int from = 0; from < ranks; ++from) {
-      for (int to = 0; to < ranks; ++to) {
-        if (from < comm_.rank()) place[to] += table[from * ranks + to];
-        arriving[to] += table[from * ranks + to];
+    const int pieces = ranks * parts();
+    std::vector<std::int64_t> sizes(pieces);
+    for (int p = 0; p < pieces; ++p) sizes[p] = offsets[p + 1] - offsets[p];
+    const auto table = comm_.allgatherv(std::span<const std::int64_t>(sizes)).values;
+    Layout layout{std::vector<std::int64_t>(pieces + 1), std::vector<std::int64_t>(pieces), 0};
+    for (int to = 0; to < ranks; ++to) {
+      std::int64_t next = 0;
+      for (int k = 0; k < parts(); ++k) {
+        for (int from = 0; from < ranks; ++from) {
+          if (from == comm_.rank()) layout.place[to * parts() + k] = next;
+          if (to == comm_.rank()) layout.begin[k * ranks + from] = next;
+          next += table[from * pieces + to * parts() + k];
+        }
       }
+      if (to == comm_.rank()) layout.begin.back() = next;
+      layout.most = std::max(layout.most, next);
     }
-    make_room(*std::ranges::max_element(arriving));
-    window_->post();
-    window_->start();
+    return layout;
+  }
+
+  std::span<const Key> piece(std::span<const Key> keys, const std::vector<std::int64_t>& offsets, int to,
+                             int part) const {
+    const int p = to * parts() + part;
+    return keys.subspan(offsets[p], offsets[p + 1] - offsets[p]);
+  }
+
+  /// Collective. Everything of a part is under way.
+  void start(int part, std::span<const Key> keys, const std::vector<std::int64_t>& offsets,
+             const Layout& layout, std::vector<Key>& result) {
+    constexpr int tag = 1;
+    const int ranks = comm_.size();
+    if (form_.one_sided) {
+      window_->post();
+      window_->start();
+    }
     for (int step = 1; step < ranks; ++step) {  // not all to the same rank at once
       const int to = (comm_.rank() + step) % ranks;
-      if (sizes[to] > 0) window_->put(keys.subspan(offsets[to], sizes[to]), to, place[to]);
+      const int from = (comm_.rank() - step + ranks) % ranks;
+      const auto sent = piece(keys, offsets, to, part);
+      const std::int64_t* begin = layout.begin.data() + part * ranks + from;
+      const auto received = std::span(result).subspan(begin[0], begin[1] - begin[0]);
+      if (form_.one_sided) {
+        if (!sent.empty()) window_->put(sent, to, layout.place[to * parts() + part]);
+      } else {
+        if (!received.empty()) requests_.push_back(comm_.irecv(received, from, tag));
+        if (!sent.empty()) requests_.push_back(comm_.isend(sent, to, tag));
+      }
     }
-    const int me = comm_.rank();
-    std::vector<Key> result = comm::agree(comm_, [&] { return std::vector<Key>(arriving[me]); });
-    window_->complete();
+    if (form_.one_sided) window_->complete();
+  }
+
+  /// Collective. The part that was started last, whose keys begin at `begin`, is in `part`, but for this
+  /// rank's own.
+  void finish(std::span<Key> part, std::int64_t begin) {
+    comm::wait_all(requests_);
+    requests_.clear();
+    if (!form_.one_sided) return;
     window_->wait();
-    const Key* const memory = reinterpret_cast<const Key*>(window_->data());
-    std::copy(memory, memory + arriving[me], result.begin());
-    std::ranges::copy(keys.subspan(offsets[me], sizes[me]), result.begin() + place[me]);
-    return result;
+    const Key* const memory = reinterpret_cast<const Key*>(window_->data()) + begin;
+    std::copy(memory, memory + part.size(), part.begin());
+  }
+
+  void copy_own(int part, std::span<const Key> keys, const std::vector<std::int64_t>& offsets,
+                const Layout& layout, std::vector<Key>& result) const {
+    std::ranges::copy(piece(keys, offsets, comm_.rank(), part),
+                      result.begin() + layout.begin[part * comm_.size() + comm_.rank()]);
   }
 
   /// Collective. All ranks know the same number.
@@ -82,6 +159,7 @@ class KeyExchange {
 
   comm::Comm comm_;
   RadixSortForm form_;
+  std::vector<comm::Request> requests_;
   std::unique_ptr<comm::Window> window_;
   std::int64_t room_ = 0;  ///< keys that the window holds
 };

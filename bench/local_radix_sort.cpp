@@ -66,7 +66,8 @@ void sort_in_cache(Task<Key> task) {
 template <class Key>
 class RadixSort {
  public:
-  RadixSort(int digit_bits, int threads) : digit_bits_(digit_bits), threads_(threads) {}
+  RadixSort(int digit_bits, int threads, const std::function<void()>& progress)
+      : digit_bits_(digit_bits), threads_(threads), progress_(progress) {}
 
   void run(const Task<Key>& task) { run(task, threads_); }
 
@@ -97,7 +98,10 @@ class RadixSort {
     };
     const auto buckets = static_cast<std::int64_t>(begins.size()) - 1;
     if (threads == 1) {
-      for (std::int64_t b = 0; b < buckets; ++b) run(bucket(b), 1);
+      for (std::int64_t b = 0; b < buckets; ++b) {
+        run(bucket(b), 1);
+        make_progress();
+      }
       return;
     }
     // One that alone would keep a thread busy for half of the time is for all threads together.
@@ -109,26 +113,37 @@ class RadixSort {
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (std::int64_t b = 0; b < buckets; ++b) {
       if (!for_all(bucket(b))) exception.guard([&] { run(bucket(b), 1); });
+      make_progress();
     }
     exception.rethrow();
   }
 
+  /// Messages are the calling thread's.
+  void make_progress() const {
+    if (progress_ && omp_get_thread_num() == 0) progress_();
+  }
+
   int digit_bits_;
   int threads_;
+  const std::function<void()>& progress_;
   std::int64_t cache_ = cache_sizes().second;
 };
 
 }  // namespace
 
 template <class Key>
-void local_radix_sort(std::span<Key> keys, std::span<Key> scratch, int digit_bits) {
+void local_radix_sort(std::span<Key> keys, std::span<Key> scratch, int digit_bits,
+                      const std::function<void()>& progress) {
   AYATORI_ASSERT(keys.size() == scratch.size());
   const auto n = static_cast<std::int64_t>(keys.size());
-  RadixSort<Key>(digit_bits, threads_for(n))
+  RadixSort<Key>(digit_bits, threads_for(n), progress)
       .run({keys.data(), scratch.data(), n, std::numeric_limits<Key>::digits, false});
+  if (progress) progress();
 }
 
-template void local_radix_sort(std::span<std::uint32_t>, std::span<std::uint32_t>, int);
-template void local_radix_sort(std::span<std::uint64_t>, std::span<std::uint64_t>, int);
+template void local_radix_sort(std::span<std::uint32_t>, std::span<std::uint32_t>, int,
+                               const std::function<void()>&);
+template void local_radix_sort(std::span<std::uint64_t>, std::span<std::uint64_t>, int,
+                               const std::function<void()>&);
 
 }  // namespace ayatori::bench

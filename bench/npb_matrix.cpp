@@ -239,6 +239,14 @@ const NpbClass& npb_class(std::string_view name) {
   return find_named(npb_classes(), name, "class");
 }
 
+NpbBytes npb_bytes(const NpbClass& size, int ranks) {
+  const auto rows = static_cast<double>(size.rows);
+  const double elements = size.vector_nonzeros + 1;  // of a vector; a row is in as many of them
+  const double nonzeros = rows * (elements * (elements - 1) + 1);
+  const double kept = 1 - std::pow(1 - 1.0 / ranks, elements);  // share of the vectors
+  return {nonzeros, 12 * nonzeros / ranks, 32 * kept * rows * elements + 4 * rows};
+}
+
 sparse::SplitMatrix npb_matrix(const comm::Comm& comm, const NpbClass& size) {
   const auto partition = sparse::RowPartition::even(size.rows, comm.size());
   const Range mine = partition.range(comm.rank());

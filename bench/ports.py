@@ -58,7 +58,8 @@ class Figure:
         return statistics.median(self.values)
 
     def text(self, unit):
-        low, middle, high = (f"{value / unit:.3g}" for value in (min(self.values), self.median(), max(self.values)))
+        low, middle, high = (f"{value / unit:.3g}" if value < 1000 * unit else f"{value / unit:.0f}"
+                             for value in (min(self.values), self.median(), max(self.values)))
         return middle if len(self.values) == 1 else f"{middle} ({low} - {high})"
 
 

@@ -56,14 +56,17 @@ constexpr std::array distributions{
 };
 
 constexpr std::array forms{
-    RadixSortForm{"two-sided", "one alltoallv", false},
-    RadixSortForm{"one-sided", "every rank puts its keys where they belong in the others' memory", true}};
+    RadixSortForm{"two-sided", "one alltoallv", false, false},
+    RadixSortForm{"one-sided", "every rank puts its keys where they belong in the others' memory", true,
+                  false},
+    RadixSortForm{"overlap", "in parts by messages: while one is sorted the next travels", false, true},
+    RadixSortForm{"one-sided-overlap", "in parts that are put into the others' memory", true, true}};
 
-/// Keys grouped by the rank that they are for.
+/// Keys grouped by the rank, and part of its keys, that they are for.
 template <class Key>
 struct Partition {
   Array<Key> keys;
-  std::vector<std::int64_t> offsets;  ///< ranks + 1
+  std::vector<std::int64_t> offsets;  ///< one more than parts of all ranks
 };
 
 /// Buckets are the keys between splitters, and those that are equal to one: of these, which go to which rank
@@ -198,24 +201,29 @@ std::vector<Key> radix_sort(KeyExchange<Key>& exchange, std::span<const Key> min
     seconds[phase] += watch.seconds();
     watch.restart();
   };
-  std::vector<Key> arrived;
-  if (comm.size() == 1) {
-    arrived.assign(mine.begin(), mine.end());
+  FirstException exception;  // of this rank: the others still wait for its messages
+  const auto sort = [&](std::span<Key> part) {
     lap(3);
+    exception.guard([&] {
+      Array<Key> scratch(part.size());
+      local_radix_sort<Key>(part, scratch, digit_bits, [&] { exchange.progress(); });
+    });
+    lap(4);
+  };
+  std::vector<Key> sorted;
+  if (comm.size() == 1) {
+    sorted.assign(mine.begin(), mine.end());
+    sort(sorted);
   } else {
-    const auto splitters = find_splitters(comm, mine, digit_bits);
+    const auto splitters = find_splitters(comm, mine, exchange.parts(), digit_bits);
     lap(1);
     const auto partition = comm::agree(comm, [&] { return partition_keys(mine, splitters); });
     lap(2);
-    arrived = exchange(partition.keys, partition.offsets);
+    sorted = exchange(partition.keys, partition.offsets, sort);
     lap(3);
   }
-  comm::agree(comm, [&] {
-    Array<Key> scratch(arrived.size());
-    local_radix_sort<Key>(arrived, scratch, digit_bits);
-  });
-  lap(4);
-  return arrived;
+  comm::agree(comm, [&] { exception.rethrow(); });
+  return sorted;
 }
 
 template std::vector<std::uint32_t> radix_sort(KeyExchange<std::uint32_t>&, std::span<const std::uint32_t>,

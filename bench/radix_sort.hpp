@@ -33,7 +33,8 @@ struct RadixSortOptions {
 };
 
 struct RadixSortResult {
-  /// total, splitters (counting where ranks begin), partition (by rank), exchange, local sort.
+  /// total, splitters (counting where ranks begin), partition (by rank), exchange (what of it is not behind
+  /// sorting), local sort.
   std::vector<Phase> phases;
   double keys_per_second = 0;  ///< of all ranks, by the median
   double imbalance = 0;        ///< keys of the fullest rank over the mean, less 1

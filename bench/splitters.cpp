@@ -93,14 +93,19 @@ void share_equal_keys(const comm::Comm& comm, std::span<const Key> mine,
 }  // namespace
 
 template <class Key>
-std::vector<Splitter<Key>> find_splitters(const comm::Comm& comm, std::span<const Key> mine, int digit_bits) {
+std::vector<Splitter<Key>> find_splitters(const comm::Comm& comm, std::span<const Key> mine, int parts,
+                                          int digit_bits) {
   const int ranks = comm.size();
+  const int pieces = ranks * parts;
   const std::int64_t keys = comm.allreduce(static_cast<std::int64_t>(mine.size()), comm::ReduceOp::sum);
-  if (ranks == 1 || keys == 0) return std::vector<Splitter<Key>>(ranks - 1);
+  if (pieces == 1 || keys == 0) return std::vector<Splitter<Key>>(pieces - 1);
   const std::int64_t tolerance = keys / (std::int64_t{100} * ranks);
-  std::vector<Search<Key>> searches(ranks - 1);
-  for (int r = 1; r < ranks; ++r) searches[r - 1].missing = split_evenly(keys, ranks, r).begin;
-  std::vector<Splitter<Key>> splitters(ranks - 1);
+  std::vector<Search<Key>> searches(pieces - 1);
+  for (int p = 1; p < pieces; ++p) {
+    const Range of_rank = split_evenly(keys, ranks, p / parts);
+    searches[p - 1].missing = of_rank.begin + split_evenly(of_rank.size(), parts, p % parts).begin;
+  }
+  std::vector<Splitter<Key>> splitters(pieces - 1);
   for (auto& search : searches)
     search.found = search.missing == keys;  // fewer keys than ranks: no key is here
   for (int shift = std::numeric_limits<Key>::digits; shift > 0;) {
@@ -109,24 +114,24 @@ std::vector<Splitter<Key>> find_splitters(const comm::Comm& comm, std::span<cons
     const auto prefixes = open_prefixes(searches);
     if (prefixes.empty()) break;
     const auto counts = histograms(comm, mine, prefixes, shift, width);
-    for (int r = 1; r < ranks; ++r) {
-      auto& search = searches[r - 1];
+    for (int p = 1; p < pieces; ++p) {
+      auto& search = searches[p - 1];
       if (search.found) continue;
       const std::size_t place = count_less(prefixes, search.prefix);
       refine(search, counts.data() + (place << width), width, tolerance);
-      splitters[r - 1] = {static_cast<Key>(search.prefix << shift), search.found ? 0 : search.missing};
+      splitters[p - 1] = {static_cast<Key>(search.prefix << shift), search.found ? 0 : search.missing};
     }
   }
-  for (int r = 1; r < ranks; ++r) {
-    if (searches[r - 1].missing == keys) splitters[r - 1] = {std::numeric_limits<Key>::max(), keys};
+  for (int p = 1; p < pieces; ++p) {
+    if (searches[p - 1].missing == keys) splitters[p - 1] = {std::numeric_limits<Key>::max(), keys};
   }
   share_equal_keys(comm, mine, splitters);
   return splitters;
 }
 
 template std::vector<Splitter<std::uint32_t>> find_splitters(const comm::Comm&,
-                                                             std::span<const std::uint32_t>, int);
+                                                             std::span<const std::uint32_t>, int, int);
 template std::vector<Splitter<std::uint64_t>> find_splitters(const comm::Comm&,
-                                                             std::span<const std::uint64_t>, int);
+                                                             std::span<const std::uint64_t>, int, int);
 
 }  // namespace ayatori::bench

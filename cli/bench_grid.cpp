@@ -7,6 +7,7 @@
 #include "ayatori/machine/topology.hpp"
 #include "bench/grid.hpp"
 #include "cli/bench.hpp"
+#include "cli/machine_profile.hpp"
 
 namespace ayatori::cli {
 
@@ -29,6 +30,7 @@ constexpr std::array kernels{
     GridEntry{"stream", "Memory bandwidth", grid_stream}};
 
 struct Arguments {
+  std::string profile = "auto";
   GridSetup kernel;
   bench::GridOptions grid;
   std::string json;
@@ -83,11 +85,25 @@ Json point_json(const std::vector<bench::GridPoint>& points, const bench::GridPo
   return json;
 }
 
+/// On rank 0. What the points tell, and the machine's profile, if there is one, of many nodes.
+std::vector<bench::Finding> find_all(const Arguments& arguments, const std::vector<bench::GridPoint>& points,
+                                     const machine::Profile* profile) {
+  auto findings = bench::check_findings(points, cache_bytes());
+  const int cores = machine::find_node().processing_units;
+  if (!arguments.kernel.all_to_all_bytes || profile == nullptr || cores < 2) return findings;
+  const double bytes = arguments.kernel.all_to_all_bytes();
+  findings.push_back(
+      bench::all_to_all_finding(bench::forecast_all_to_all(*profile, cores, bytes), cores, bytes));
+  return findings;
+}
+
 int run_grid(const comm::Comm& world, const Arguments& arguments) {
   const std::string title = comm::agree(world, arguments.kernel.check);
+  std::shared_ptr<const machine::Profile> profile;
+  if (arguments.kernel.all_to_all_bytes) profile = find_profile(world, arguments.profile).profile;
   const auto points = bench::run_grid(world, arguments.grid, arguments.kernel.run);
   const auto findings = comm::agree(world, [&] {
-    return world.rank() == 0 ? bench::check_findings(points, cache_bytes()) : std::vector<bench::Finding>{};
+    return world.rank() == 0 ? find_all(arguments, points, profile.get()) : std::vector<bench::Finding>{};
   });
   if (world.rank() == 0) print_grid(points, findings, arguments.kernel.unit);
   Json json{{"schema", "ayatori.bench-grid/1"},
@@ -133,6 +149,12 @@ void add_bench_grid(Command& bench, Run& run) {
     command->add_option("--elements", arguments->grid.stream_elements, "Doubles per STREAM vector and rank")
         ->check(positive())
         ->capture_default_str();
+    if (arguments->kernel.all_to_all_bytes)
+      command
+          ->add_option(
+              "--profile", arguments->profile,
+              "Machine profile, for all-to-all on many nodes: auto, none, a file, or a published one")
+          ->capture_default_str();
     command->add_option("--json", arguments->json, "Write the result here");
     command->add_option("--svg", arguments->svg, "Draw speed-ups and phases here");
     set_run(*command, run, arguments, run_grid);

@@ -100,7 +100,7 @@ GridSetup grid_radix_sort(Command& command) {
                 grid_phases(result.phases, {"splitters", "exchange"}),
                 fmt::format("fullest rank {:.2f} % above the mean", 100 * result.imbalance)};
           },
-          "M keys/s"};
+          "M keys/s", [options] { return static_cast<double>(options->keys) * options->key_bits / 8; }};
 }
 
 }  // namespace ayatori::cli

@@ -12,7 +12,7 @@
 #include "ayatori/base/find_named.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/forecast/predict.hpp"
+#include "ayatori/forecast/scaling.hpp"
 #include "cli/command.hpp"
 #include "cli/machine_profile.hpp"
 #include "cli/pattern_source.hpp"
@@ -72,16 +72,7 @@ std::set<int> node_counts(const std::string& text) {
 struct Result {
   std::int64_t rows = 0;
   std::int64_t nonzeros = 0;
-  std::vector<forecast::Forecast> forecasts;
-  std::vector<std::string> assumptions;
-  forecast::Conclusion conclusion;
-
-  double speed_up(const forecast::Forecast& forecast) const {
-    return forecasts.front().total() / forecast.total();
-  }
-  double efficiency(const forecast::Forecast& forecast) const {
-    return speed_up(forecast) * forecasts.front().shape.nodes / forecast.shape.nodes;
-  }
+  forecast::Scaling scaling;
 };
 
 /// With all names and numbers checked before the matrix is read.
@@ -119,19 +110,9 @@ Result forecast_all(const Arguments& arguments, const Task& task, const machine:
                           task.memory_bandwidth);
   const auto pattern = read_pattern(arguments.matrix);
   if (pattern.rows() < 1) throw InputError(fmt::format("{}: the matrix has no rows", arguments.matrix));
-  Result result{.rows = pattern.rows(), .nonzeros = pattern.nonzeros()};
-  for (const auto& machine : machines) {
-    const int ranks = machine.shape().ranks();
-    const auto matrix = forecast::spread(pattern, task.partition.parts(pattern, ranks), ranks);
-    result.forecasts.push_back(
-        forecast::predict(matrix, task.work, task.preconditioner, machine, task.network.get()));
-    for (const auto& assumption : machine.assumptions()) {
-      if (std::ranges::find(result.assumptions, assumption) == result.assumptions.end())
-        result.assumptions.push_back(assumption);
-    }
-  }
-  result.conclusion = forecast::conclude(result.forecasts);
-  return result;
+  return {pattern.rows(), pattern.nonzeros(),
+          forecast::predict_scaling(pattern, task.partition, task.work, task.preconditioner, machines,
+                                    task.network.get())};
 }
 
 void print(const Arguments& arguments, const Task& task, const Result& result) {
@@ -142,67 +123,43 @@ void print(const Arguments& arguments, const Task& task, const Result& result) {
              arguments.threads, arguments.threads == 1 ? "" : "s");
   fmt::print(stderr, "machine: {}{}\n", arguments.profile,
              arguments.network.empty() ? "" : ", network " + arguments.network);
-  for (const auto& assumption : result.assumptions) fmt::print(stderr, "assumed: {}\n", assumption);
+  const auto& scaling = result.scaling;
+  for (const auto& assumption : scaling.assumptions) fmt::print(stderr, "assumed: {}\n", assumption);
   fmt::print(stderr, "{:>7}{:>8}{:>12}{:>9}{:>6}  |{:>8}{:>8}{:>9}{:>9}{:>9}{:>7}  % | bound by\n", "nodes",
              "ranks", "us", "speed-up", "eff.", "product", "vectors", "imbal.", "halo lat", "halo bw",
              "reduc.");
-  for (const auto& forecast : result.forecasts) {
+  for (const auto& forecast : scaling.forecasts) {
     const auto percent = [&](forecast::Phase phase) { return 100 * forecast.share(phase); };
     using enum forecast::Phase;
     fmt::print(
         stderr,
         "{:>7}{:>8}{:>12.2f}{:>9.2f}{:>6.2f}  |{:>8.1f}{:>8.1f}{:>9.1f}{:>9.1f}{:>9.1f}{:>7.1f}    | {}\n",
-        forecast.shape.nodes, forecast.shape.ranks(), 1e6 * forecast.total(), result.speed_up(forecast),
-        result.efficiency(forecast), percent(product), percent(vectors), percent(imbalance),
+        forecast.shape.nodes, forecast.shape.ranks(), 1e6 * forecast.total(), scaling.speed_up(forecast),
+        scaling.efficiency(forecast), percent(product), percent(vectors), percent(imbalance),
         percent(halo_latency), percent(halo_bandwidth), percent(reductions),
         forecast::type_of(forecast.bound()).name);
   }
-  for (const auto& crossover : result.conclusion.crossovers) fmt::print(stderr, "{}\n", crossover);
-  if (!result.conclusion.scaling.empty()) fmt::print(stderr, "{}\n", result.conclusion.scaling);
-  fmt::print(stderr, "{}\n", result.conclusion.sentence);
-}
-
-ordered_json json_of(const Result& result, const forecast::Forecast& forecast) {
-  ordered_json phases;
-  for (int phase = 0; phase < forecast::phase_count; ++phase)
-    phases[std::string(forecast::type_of(static_cast<forecast::Phase>(phase)).name)] =
-        forecast.seconds[phase];
-  return {{"nodes", forecast.shape.nodes},
-          {"ranks", forecast.shape.ranks()},
-          {"seconds", forecast.total()},
-          {"speed_up", result.speed_up(forecast)},
-          {"efficiency", result.efficiency(forecast)},
-          {"phases", std::move(phases)},
-          {"bound", forecast::type_of(forecast.bound()).name},
-          {"gains",
-           {{"bandwidth", forecast.gain(forecast::Resource::bandwidth)},
-            {"latency", forecast.gain(forecast::Resource::latency)},
-            {"memory", forecast.gain(forecast::Resource::memory)}}},
-          {"halo_messages", forecast.messages},
-          {"halo_bytes", forecast.bytes},
-          {"working_set_bytes", forecast.working_set},
-          {"memory_bytes_per_second", forecast.rate}};
+  const auto& conclusion = scaling.conclusion;
+  for (const auto& crossover : conclusion.crossovers) fmt::print(stderr, "{}\n", crossover);
+  if (!conclusion.scaling.empty()) fmt::print(stderr, "{}\n", conclusion.scaling);
+  fmt::print(stderr, "{}\n", conclusion.sentence);
 }
 
 ordered_json json_of(const Arguments& arguments, const Result& result) {
-  ordered_json points = ordered_json::array();
-  for (const auto& forecast : result.forecasts) points.push_back(json_of(result, forecast));
-  return {{"schema", "ayatori.predict/1"},
-          {"matrix", arguments.matrix},
-          {"rows", result.rows},
-          {"nonzeros", result.nonzeros},
-          {"method", arguments.method},
-          {"preconditioner", arguments.preconditioner},
-          {"partition", arguments.partition},
-          {"profile", arguments.profile},
-          {"network", arguments.network.empty() ? ordered_json(nullptr) : ordered_json(arguments.network)},
-          {"ranks_per_node", arguments.ranks_per_node},
-          {"threads", arguments.threads},
-          {"assumptions", result.assumptions},
-          {"points", std::move(points)},
-          {"crossovers", result.conclusion.crossovers},
-          {"scaling", result.conclusion.scaling},
-          {"conclusion", result.conclusion.sentence}};
+  ordered_json json{
+      {"schema", "ayatori.predict/1"},
+      {"matrix", arguments.matrix},
+      {"rows", result.rows},
+      {"nonzeros", result.nonzeros},
+      {"method", arguments.method},
+      {"preconditioner", arguments.preconditioner},
+      {"partition", arguments.partition},
+      {"profile", arguments.profile},
+      {"network", arguments.network.empty() ? ordered_json(nullptr) : ordered_json(arguments.network)},
+      {"ranks_per_node", arguments.ranks_per_node},
+      {"threads", arguments.threads}};
+  json.update(forecast::to_json(result.scaling));
+  return json;
 }
 
 int run_predict(const comm::Comm& world, const Arguments& arguments) {

@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/find_named.hpp"
-#include "ayatori/forecast/predict.hpp"
+#include "ayatori/forecast/scaling.hpp"
 #include "ayatori/machine/measure.hpp"
 #include "cli/report_page.hpp"
 #include "python/bindings/runtime.hpp"
@@ -52,41 +54,14 @@ forecast::Pattern pattern_of(std::span<const std::int64_t> start, std::span<cons
   return {{start.begin(), start.end()}, {column.begin(), column.end()}};
 }
 
-nb::dict as_dict(const forecast::Forecast& forecast, const forecast::Forecast& first) {
-  const double speed_up = first.total() / forecast.total();
-  nb::dict phases;
-  for (int phase = 0; phase < forecast::phase_count; ++phase)
-    phases[std::string(forecast::type_of(static_cast<forecast::Phase>(phase)).name).c_str()] =
-        forecast.seconds[phase];
-  nb::dict gains;
-  gains["bandwidth"] = forecast.gain(forecast::Resource::bandwidth);
-  gains["latency"] = forecast.gain(forecast::Resource::latency);
-  gains["memory"] = forecast.gain(forecast::Resource::memory);
-  nb::dict point;
-  point["nodes"] = forecast.shape.nodes;
-  point["ranks"] = forecast.shape.ranks();
-  point["seconds"] = forecast.total();
-  point["speed_up"] = speed_up;
-  point["efficiency"] = speed_up * first.shape.nodes / forecast.shape.nodes;
-  point["phases"] = phases;
-  point["bound"] = std::string(forecast::type_of(forecast.bound()).name);
-  point["gains"] = gains;
-  point["halo_messages"] = forecast.messages;
-  point["halo_bytes"] = forecast.bytes;
-  point["working_set_bytes"] = forecast.working_set;
-  point["memory_bytes_per_second"] = forecast.rate;
-  return point;
-}
-
 /// The fields of schema ayatori.predict/1 that are computed.
-nb::dict predict(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& start,
-                 const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& column,
-                 const std::vector<int>& nodes, int ranks_per_node, int threads, const std::string& network,
-                 const std::string& profile_text, const std::string& profile_name, double memory_bandwidth,
-                 const std::string& partition, const std::string& method, const std::string& preconditioner) {
-  std::vector<forecast::Forecast> forecasts;
-  std::vector<std::string> assumptions;
-  forecast::Conclusion conclusion;
+nb::object predict(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& start,
+                   const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& column,
+                   const std::vector<int>& nodes, int ranks_per_node, int threads, const std::string& network,
+                   const std::string& profile_text, const std::string& profile_name, double memory_bandwidth,
+                   const std::string& partition, const std::string& method,
+                   const std::string& preconditioner) {
+  std::string json;
   {
     const CoreCall call;
     const auto& way = find_named(forecast::partitions(), partition, "partition");
@@ -95,28 +70,14 @@ nb::dict predict(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig
     const auto profile = machine::profile_from_json(profile_text, profile_name);
     const auto routes = network.empty() ? nullptr : mapping::make_network(network, nodes.back());
     const auto rate = memory_bandwidth > 0 ? std::optional(memory_bandwidth) : std::nullopt;
+    std::vector<forecast::JobMachine> machines;
+    for (const int count : nodes)
+      machines.emplace_back(profile, profile_name, forecast::JobShape{count, ranks_per_node, threads}, rate);
     const auto pattern = pattern_of(span_of(start), span_of(column));
-    for (const int count : nodes) {
-      const forecast::JobMachine machine(profile, profile_name, {count, ranks_per_node, threads}, rate);
-      const int ranks = machine.shape().ranks();
-      forecasts.push_back(forecast::predict(forecast::spread(pattern, way.parts(pattern, ranks), ranks), work,
-                                            applied, machine, routes.get()));
-      for (const auto& assumption : machine.assumptions()) {
-        if (std::ranges::find(assumptions, assumption) == assumptions.end())
-          assumptions.push_back(assumption);
-      }
-    }
-    conclusion = forecast::conclude(forecasts);
+    json = forecast::to_json(forecast::predict_scaling(pattern, way, work, applied, machines, routes.get()))
+               .dump();
   }
-  nb::list points;
-  for (const auto& forecast : forecasts) points.append(as_dict(forecast, forecasts.front()));
-  nb::dict result;
-  result["assumptions"] = assumptions;
-  result["points"] = points;
-  result["crossovers"] = conclusion.crossovers;
-  result["scaling"] = conclusion.scaling;
-  result["conclusion"] = conclusion.sentence;
-  return result;
+  return nb::module_::import_("json").attr("loads")(json);
 }
 
 }  // namespace

@@ -115,6 +115,34 @@ TEST(Findings, CommunicationTakesAGrowingShare) {
   EXPECT_NE(share.sentence.find("15.7 %"), std::string::npos) << share.sentence;
 }
 
+/// Nodes of `alpha` seconds and 100 MB/s between them; ranks of a node share the port.
+machine::Profile cluster(double alpha) {
+  machine::Profile profile;
+  profile.ranks = 2;
+  profile.node_of_rank = {0, 1};
+  machine::Level between{"between nodes", {{0, 0}, 1, alpha, alpha, alpha}, 1, {}, {}};
+  between.curves = {{"one-way", 1, {}, {{{0, alpha, 1e-8}}, 0}},
+                    {"burst", 1, {}, {{{0, alpha, 0}}, 0}}};  // messages of a rank start one after the other
+  profile.levels = {between};
+  return profile;
+}
+
+TEST(Findings, HybridGainsWhereAllToAllTrafficMeetsManyRanks) {
+  constexpr int cores = 4;
+  const auto slow = forecast_all_to_all(cluster(1e-5), cores, megabyte);
+  ASSERT_EQ(slow.size(), 6U);
+  EXPECT_EQ(slow.back().nodes, 64);
+  for (std::size_t k = 1; k < slow.size(); ++k) EXPECT_GE(slow[k].gain(), 0.99 * slow[k - 1].gain());
+  const auto found = all_to_all_finding(slow, cores, megabyte);
+  EXPECT_TRUE(found.agrees) << found.sentence;
+  EXPECT_EQ(found.name, "all-to-all");
+  EXPECT_NE(found.sentence.find("on 64 nodes"), std::string::npos) << found.sentence;
+  // Where only bytes count, the same ones pass through the same ports.
+  const auto long_messages = forecast_all_to_all(cluster(1e-9), cores, 1e5 * megabyte);
+  EXPECT_NEAR(long_messages.back().gain(), 1, 0.05);
+  EXPECT_FALSE(all_to_all_finding(long_messages, cores, 1e5 * megabyte).agrees);
+}
+
 TEST(Findings, AreNotMadeUp) {
   EXPECT_TRUE(check_findings({}, 0).empty());
   const std::vector points{point(1, 1, 1, 0, 1)};

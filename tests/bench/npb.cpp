@@ -152,7 +152,48 @@ TEST(NpbCg, RefusesAnotherEigenvalue) {
   EXPECT_THROW(cg.run(), InternalError);
 }
 
+TEST(NpbCg, RunsAPartOfItsIterations) {
+  const auto world = comm::Comm::world();
+  for (const int iterations : {1, 2}) {
+    NpbCg cg(world, npb_class("S"), {"csr", "p2p-irecv-first", "2", iterations});
+    const auto run = cg.run();
+    EXPECT_FALSE(run.all_iterations);
+    EXPECT_EQ(cg.products(), 26 * iterations);
+    EXPECT_GT(std::abs(run.zeta - 8.5971775078648), 1e-9);
+  }
+}
+
+TEST(NpbCg, SaysBeforehandThatMemoryIsTooSmall) {
+  const double giga = 1e9;
+  EXPECT_NO_THROW(require_memory(npb_class("D"), 1, "auto", 17 * giga));
+  EXPECT_NO_THROW(require_memory(npb_class("D"), 1, "symmetric-tiles", 13 * giga));
+  EXPECT_NO_THROW(require_memory(npb_class("C"), 1, "csr", 1 * giga));
+  try {
+    require_memory(npb_class("D"), 1, "csr", 13 * giga);
+    FAIL() << "fits";
+  } catch (const EnvironmentError& error) {
+    const std::string said = error.what();
+    EXPECT_NE(said.find("class D has 694 million nonzeros"), std::string::npos) << said;
+    EXPECT_NE(said.find("16.7 GB, and 13 are free"), std::string::npos) << said;
+    EXPECT_EQ(said.find('\n'), std::string::npos);
+  }
+  EXPECT_NO_THROW(require_memory(npb_class("D"), 16, "csr", 2 * giga));
+  EXPECT_THROW(require_memory(npb_class("D"), 16, "csr", 0.5 * giga), EnvironmentError);
+}
+
+TEST(NpbMatrix, HasTheNonzerosThatAreExpected) {
+  for (const char* name : {"S", "W"}) {
+    const auto& size = npb_class(name);
+    const auto whole = npb_matrix(comm::Comm::self(), size).interior;
+    const auto expected = npb_bytes(size, 1);
+    EXPECT_LE(static_cast<double>(whole.nonzeros()), expected.nonzeros);
+    EXPECT_GE(static_cast<double>(whole.nonzeros()), 0.97 * expected.nonzeros);
+    EXPECT_EQ(expected.matrix, 12 * expected.nonzeros);
+  }
+}
+
 TEST(NpbCg, RefusesUnknownNames) {
+  EXPECT_THROW(check({"csr", "allgather", "1", -1}), InputError);
   EXPECT_THROW(check({"no-such", "auto", "auto"}), InputError);
   EXPECT_THROW(check({"auto", "no-such", "auto"}), InputError);
   EXPECT_THROW(check({"auto", "auto", "3"}), InputError);

@@ -15,7 +15,9 @@ from xml.etree import ElementTree
 BENCH = pathlib.Path(__file__).resolve().parent.parent.parent / "bench"
 sys.path.insert(0, str(BENCH))
 
-import runs  # noqa: E402 - of the folder above
+import hybrid  # noqa: E402 - of the folder above
+import ports  # noqa: E402
+import runs  # noqa: E402
 import simulated_collectives  # noqa: E402
 import simulated_platforms  # noqa: E402
 
@@ -52,6 +54,16 @@ class Scripts(unittest.TestCase):
     def katagiri(self, *arguments, status=0):
         return self.run_script("papers/katagiri.py", "--mpirun", os.environ["AYATORI_MPIRUN"], *arguments,
                                status=status)
+
+    def test_hybrid_holds_rounds_against_each_other(self):
+        """Each ratio is one of the same round; the table has their median."""
+        of_way = {("all-MPI", False): [8.0, 4.0, 6.0], ("all-MPI", True): [4.0, 4.0, 3.0],
+                  ("hybrid", False): [2.0, 2.0, 2.0], ("hybrid", True): [1.0, 4.0, 2.0]}
+        row, = hybrid.rows_of(ports.Network(1000, 2), {"laplace": of_way})
+        self.assertEqual([str(cell) for cell in row],
+                         ["2 x 1 Gbit/s", "laplace", "6000 (4000 - 8000)", "2000 (2000 - 2000)", "3 (2 - 4)",
+                          "2 (1 - 2)", "1 (0.5 - 2)", "2 (1.5 - 4)"])
+        self.assertEqual(len(row), len(hybrid.HEADER))
 
     def test_real_matrices(self):
         (self.folder / "A.mtx.gz").write_bytes(

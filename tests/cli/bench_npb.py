@@ -1,6 +1,7 @@
 """ayatori bench npb-cg and bench grid: verified runs, what they keep, and what they refuse."""
 
 import json
+import os
 import unittest
 import xml.etree.ElementTree
 
@@ -38,6 +39,15 @@ class BenchNpb(CommandTest):
         raced = {entry["item"] for entry in result["race"]}
         self.assertEqual(raced, {"kernel", "reductions"} | ({"halo"} if RANKS > 1 else set()))
         self.assertIn(result["kernel"], {entry["name"] for entry in result["race"]})
+
+    def test_a_part_of_the_iterations(self):
+        result, said = self.npb_cg("--class", "S", "--repetitions", 1, "--kernel", "csr", "--halo", "p2p-irecv-first",
+                                   "--reductions", 2, "--outer-iterations", 2)
+        self.assertIn("2 of 15 outer iterations: residual verified", said)
+        self.assertEqual((result["outer_iterations"], result["products"]), (2, 52))
+        self.assertNotAlmostEqual(result["runs"][0]["zeta"], 8.5971775078648, delta=1e-9)
+        done = self.run_ayatori("bench", "npb-cg", "--class", "S", "--outer-iterations", 0)
+        self.assertEqual(done.returncode, 2, done.stderr)
 
     def test_bad_names(self):
         for command in ("npb-cg --class", "npb-cg --kernel", "npb-cg --halo", "npb-cg --reductions", "grid npb-cg --class"):
@@ -86,6 +96,14 @@ class BenchNpb(CommandTest):
             point, = json.loads((self.folder / "grid.json").read_text())["points"]
             self.assertEqual((point["ranks"], list(point["phases"])), (RANKS, phases))
             self.assertGreater(min(point["seconds"], point["rate"], point["data_bytes"]), 0)
+        done = self.run_ayatori("bench", "grid", "radix-sort", "--keys", "2k", "--form", "overlap", "--threads", 1, "--ranks",
+                                RANKS, "--elements", 2000, "--repetitions", 1, "--profile", "gbe-2005", "--json", "grid.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        findings = json.loads((self.folder / "grid.json").read_text())["findings"]
+        all_to_all = [finding for finding in findings if finding["name"] == "all-to-all"]
+        if len(os.sched_getaffinity(0)) > 1:  # a node of one core has no hybrid
+            self.assertEqual([finding["agrees"] for finding in all_to_all], [True])
+            self.assertIn(all_to_all[0]["sentence"], done.stderr)
         for bad in (("matmul", "--form"), ("matmul", "--local"), ("laplace", "--form"), ("radix-sort", "--form")):
             done = self.run_ayatori("bench", "grid", *bad, "no-such")
             self.assertEqual(done.returncode, 2, done.stderr)

@@ -45,6 +45,19 @@ TEST(Bound, WhatLiesAboveALimitIsNotTheMachine) {
       << sentence;
 }
 
+TEST(Bound, SaysWhichSideOfTheNetwork) {
+  const auto profile = two_rank_nodes();  // 1 us and 1 GB/s, its faster level
+  auto run = at_the_limits();
+  run.halo *= 1000;
+  const auto long_messages = bound_sentence(find_limits(run, &profile));
+  EXPECT_NE(long_messages.find("limit by the bandwidth of the network, not its latency"), std::string::npos)
+      << long_messages;
+  run.halo_bytes = 1600;
+  const auto short_messages = bound_sentence(find_limits(run, &profile));
+  EXPECT_NE(short_messages.find("limit by the latency of the network, not its bandwidth"), std::string::npos)
+      << short_messages;
+}
+
 TEST(Bound, OneRankHasNoMessages) {
   auto run = at_the_limits();
   run.ranks = 1;

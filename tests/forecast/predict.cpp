@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "ayatori/base/find_named.hpp"
+#include "ayatori/forecast/scaling.hpp"
 #include "grids.hpp"
 #include "machines.hpp"
 
@@ -148,6 +151,38 @@ TEST(Conclude, HalfTheBandwidthAtTheSameLatencyBoundsByBandwidth) {
   EXPECT_GT(forecasts.front().gain(Resource::bandwidth), forecasts.front().gain(Resource::latency));
   EXPECT_NE(conclude(forecasts).sentence.find("bandwidth, by the halo exchange, not latency"),
             std::string::npos);
+}
+
+TEST(Conclude, SaysWhichSideOfTheNetworkAlsoWhereMemoryBounds) {
+  const auto sentence_of = [](double latency, double bandwidth) {
+    Forecast forecast{.shape = {8, 1, 1}};
+    forecast.seconds = {9, 2, 0, latency / 2, bandwidth, latency / 2};
+    return conclude(std::vector{forecast}).sentence;
+  };
+  const auto bandwidth = sentence_of(1, 3);
+  EXPECT_NE(bandwidth.find("memory, by the product"), std::string::npos) << bandwidth;
+  EXPECT_NE(bandwidth.find("of the network it is bandwidth, not latency"), std::string::npos) << bandwidth;
+  const auto latency = sentence_of(3, 1);
+  EXPECT_NE(latency.find("of the network it is latency, not bandwidth"), std::string::npos) << latency;
+  EXPECT_EQ(sentence_of(0, 0).find("of the network it is"), std::string::npos);
+  // The longest phase waits for bandwidth, all phases together for latency.
+  const auto both = sentence_of(14, 9.5);
+  EXPECT_NE(both.find("bandwidth, by the halo exchange ("), std::string::npos) << both;
+  EXPECT_NE(both.find("of the network it is latency, not bandwidth"), std::string::npos) << both;
+}
+
+TEST(Scaling, OneJsonForCommandAndPackage) {
+  const auto pattern = pattern_of("poisson2d-5:n=20");
+  std::vector<JobMachine> machines;
+  for (const int nodes : {1, 4}) machines.emplace_back(two_rank_nodes(), "profile", JobShape{nodes, 1, 1});
+  const auto scaling = predict_scaling(pattern, partitions().front(), cg(), none(), machines);
+  ASSERT_EQ(scaling.forecasts.size(), 2U);
+  const auto json = to_json(scaling);
+  EXPECT_EQ(json["points"][1]["speed_up"], scaling.speed_up(scaling.forecasts[1]));
+  EXPECT_EQ(json["points"][1]["efficiency"], scaling.speed_up(scaling.forecasts[1]) / 4);
+  EXPECT_EQ(json["points"][0]["network_bound"], nullptr);
+  EXPECT_EQ(json["points"][1]["network_bound"], "latency");
+  EXPECT_EQ(json["conclusion"], scaling.conclusion.sentence);
 }
 
 }  // namespace

@@ -19,10 +19,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         options = argparse.Namespace(smpirun=smpirun, ayatori=None, simulated=ayatori, classes=["S"], simulate=["S"],
                                      folder=pathlib.Path(folder), time_limit=200)
-        errors = nishida.redo(options, "ib2")
+        errors, sides = nishida.redo(options, "ib2")
     total, messages = zip(*errors, strict=True)
     print(f"errors: {total}, of messages alone: {messages}")
     assert len(errors) == 4
+    assert set(sides["S"]) <= {"bandwidth", "latency"}, "the sentence does not say which side of the network bounds"
     assert statistics.median(messages) <= MEDIAN and max(messages) <= MOST, "the forecast is off"
 
 

@@ -51,6 +51,54 @@ TEST(DistributedMatrix, EveryProductIsTheDefinition) {
   }
 }
 
+/// Symmetric, so many places of every row.
+TestMatrix long_rows_matrix(std::int64_t n, int per_row) {
+  TestMatrix m{"long rows", n, {}};
+  for (std::int64_t i = 0; i < n; ++i) {
+    m.entries.push_back({i, i, 9});
+    for (int k = 1; k <= per_row / 2; ++k) {
+      const std::int64_t j = (i + k * k * 7 + k) % n;
+      if (i == j) continue;
+      m.entries.push_back({i, j, 0.125 * k});
+      m.entries.push_back({j, i, 0.125 * k});
+    }
+  }
+  return m;
+}
+
+TEST(DistributedMatrix, StoresTheHaloAsTheInteriorWhereThatTakesFewerBytes) {
+  const auto matrix = long_rows_matrix(900, 60);
+  const auto parts = std::make_shared<const SplitMatrix>(split(world(), matrix.distribute(world())));
+  const Range mine = parts->partition.range(world().rank());
+  const auto x = test_vector(matrix.n, 3);
+  DistributedMatrix a(world(), parts, {"csr", "p2p-irecv-first"});
+  const auto interior_bytes = [&](const char* name) {
+    return kernel(name).make(parts->interior)->matrix_bytes();
+  };
+  const std::int64_t halo_bytes = a.matrix_bytes() - interior_bytes("csr");
+  EXPECT_EQ(halo_bytes, 12 * parts->halo.nonzeros() + std::int64_t{12} * parts->halo.rows);
+  for (const char* name : {"csr-delta16", "sell-tiles", "symmetric-tiles", "csr"}) {
+    SCOPED_TRACE(name);
+    a.use({name, "p2p-irecv-first+overlap"});
+    a.forget_unused();
+    Array<double> y(mine.size(), -1.0);
+    a.apply(piece(x, mine), y);
+    expect_near(y, piece(matrix.multiply(x), mine));
+    const std::int64_t bytes = a.matrix_bytes() - interior_bytes(name);
+    if (world().size() == 1 || name == std::string_view("csr"))
+      EXPECT_EQ(bytes, halo_bytes);
+    else
+      EXPECT_LT(static_cast<double>(bytes), 0.93 * static_cast<double>(halo_bytes));
+  }
+}
+
+TEST(DistributedMatrix, LeavesAHaloOfFewEntriesAsItIs) {
+  const auto parts = split(world(), tridiagonal_matrix(400).distribute(world()));
+  const auto facts = pattern_facts(parts.halo);
+  for (const auto& type : kernels())
+    EXPECT_EQ(make_halo_kernel(type, parts.halo, facts), nullptr) << type.name;
+}
+
 TEST(DistributedMatrix, ReferenceProductIsTheDefinition) {
   for (const auto& matrix : awkward_matrices(world().size())) {
     SCOPED_TRACE(matrix.name);

@@ -135,6 +135,23 @@ TEST(Kernels, ReadAboutTheBytesThatWerePredictedFromASample) {
   }
 }
 
+/// More entries than the search for segments takes at once.
+TEST(Kernels, TilesOfManyEntriesAreTheDefinition) {
+  Csr matrix{500, 9000, {0}, {}, {}};
+  for (std::int32_t i = 0; i < matrix.rows; ++i) {
+    for (std::int32_t j = i % 3; j < matrix.columns; j += 3) {
+      matrix.column.push_back(j);
+      matrix.value.push_back(test_value(2, i * 7 + j));
+    }
+    matrix.row_start.push_back(static_cast<std::int64_t>(matrix.column.size()));
+  }
+  const Threads one(1);
+  const auto kernel = make_sell_tiles(matrix, best_simd());
+  const auto x = test_vector(matrix.columns, 4);
+  expect_is_product(product(*kernel, matrix, x), matrix, x);
+  EXPECT_LT(static_cast<double>(kernel->matrix_bytes()), 10.1 * static_cast<double>(matrix.nonzeros()));
+}
+
 TEST(Kernels, SayWhyTheyCannotHoldAMatrix) {
   const Csr matrix = csr(70000, 1, {});
   const auto error_of = [](const char* name, const Csr& a) -> std::string {

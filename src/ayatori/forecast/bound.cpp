@@ -26,8 +26,7 @@ constexpr std::array advice{
     Advice{"products", "the bandwidth of memory", "more nodes, or a kernel that stores fewer bytes",
            "something else than streaming the matrix, such as fetching elements of x, or busy cores",
            "another numbering of the unknowns or kernel, or more threads"},
-    Advice{"halo exchanges", "the bandwidth and latency of the network",
-           "more ports (rails), or a partition that cuts less (--partition graph)",
+    Advice{"halo exchanges", "", "more ports (rails), or a partition that cuts less (--partition graph)",
            "waiting for ranks that are late, or many messages",
            "a better balance, another halo strategy, or overlap (--halo)"},
     Advice{"reductions", "latency", "fewer ranks with more threads each", "waiting for ranks that are late",
@@ -52,6 +51,12 @@ machine::MessageBound fastest_messages(const machine::Profile& profile) {
   return bound;
 }
 
+/// Which of the two a message waits for longer.
+std::string_view network_side(const PhaseLimit& phase) {
+  return phase.limit.value_or(0) > 2 * phase.latency ? "the bandwidth of the network, not its latency"
+                                                     : "the latency of the network, not its bandwidth";
+}
+
 }  // namespace
 
 std::vector<PhaseLimit> find_limits(const MeasuredRun& run, const machine::Profile* profile) {
@@ -66,7 +71,8 @@ std::vector<PhaseLimit> find_limits(const MeasuredRun& run, const machine::Profi
   const auto bound = profile == nullptr ? machine::MessageBound() : fastest_messages(*profile);
   const double sent = static_cast<double>(run.halo_bytes) / run.ranks;
   const int rounds = std::bit_width(static_cast<unsigned>(run.ranks - 1));
-  phases.push_back({"halo exchanges", run.halo, if_known(iterations * bound.seconds(1, sent))});
+  phases.push_back({"halo exchanges", run.halo, if_known(iterations * bound.seconds(1, sent)),
+                    iterations * bound.latency});
   phases.push_back(
       {"reductions", run.reductions, if_known(static_cast<double>(run.sums) * rounds * bound.latency)});
   return phases;
@@ -90,6 +96,7 @@ std::string bound_sentence(const std::vector<PhaseLimit>& phases) {
   const auto& longest = *std::ranges::max_element(pieces, {}, &Piece::seconds);
   const auto& words = find_named(std::span<const Advice>(advice), longest.phase->name, "phase");
   const double share = 100 * longest.phase->seconds / total;
+  const std::string_view limited = words.limited.empty() ? network_side(*longest.phase) : words.limited;
   if (!longest.phase->limit)
     return fmt::format(
         "What bounds it: the {} ({:.0f} % of the time), whose limit is not known; {} would help.", words.name,
@@ -98,11 +105,11 @@ std::string bound_sentence(const std::vector<PhaseLimit>& phases) {
              ? fmt::format(
                    "What bounds it: the {} ({:.0f} % of the time), {:.1f} times above the limit by {}: {}; "
                    "{} would help.",
-                   words.name, share, longest.phase->distance(), words.limited, words.above, words.less)
+                   words.name, share, longest.phase->distance(), limited, words.above, words.less)
              : fmt::format(
                    "What bounds it: {}, by the {} ({:.0f} % of the time, {:.1f} times the limit); {} would "
                    "help.",
-                   words.limited, words.name, share, longest.phase->distance(), words.faster);
+                   limited, words.name, share, longest.phase->distance(), words.faster);
 }
 
 }  // namespace ayatori::forecast

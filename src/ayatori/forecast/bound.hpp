@@ -31,6 +31,7 @@ struct PhaseLimit {
   std::string_view name;
   double seconds;
   std::optional<double> limit;  ///< nothing where the profile does not tell
+  double latency = 0;           ///< of the limit, what messages take however short
 
   /// As a multiple of the limit.
   double distance() const { return seconds / *limit; }

@@ -107,6 +107,13 @@ double Forecast::waiting_for(Resource resource) const {
   return sum;
 }
 
+std::optional<Resource> Forecast::network_side() const {
+  const double bandwidth = waiting_for(Resource::bandwidth);
+  const double latency = waiting_for(Resource::latency);
+  if (bandwidth + latency == 0) return std::nullopt;
+  return bandwidth > latency ? Resource::bandwidth : Resource::latency;
+}
+
 std::string describe(const JobShape& shape) {
   std::string text = fmt::format("{} node{}", shape.nodes, shape.nodes == 1 ? "" : "s");
   if (shape.ranks_per_node > 1) text += fmt::format(" x {} ranks", shape.ranks_per_node);
@@ -159,13 +166,20 @@ Conclusion conclude(std::span<const Forecast> forecasts) {
   const auto& last = forecasts.back();
   conclusion.scaling = describe_loss(forecasts.front(), last);
   const auto& type = type_of(last.bound());
+  const auto side = last.network_side();
+  const bool is_said = side == type.resource;
+  const std::string_view of_network =
+      is_said || !side ? ""
+                       : (*side == Resource::bandwidth ? "; of the network it is bandwidth, not latency"
+                                                       : "; of the network it is latency, not bandwidth");
   const auto fastest = std::ranges::min_element(forecasts, {}, &Forecast::total);
   conclusion.sentence = fmt::format(
-      "{}: what bounds an iteration is {}{} ({:.0f} % of it): {} would help; twice the bandwidth of the "
+      "{}: what bounds an iteration is {}{} ({:.0f} % of it): {} would help{}; twice the bandwidth of the "
       "network makes it {:.2f} times as fast, half the latency {:.2f} times, memory twice as fast {:.2f} "
       "times",
-      describe(last.shape), type.bound, opposite(type.resource), 100 * last.share(last.bound()), type.help,
-      last.gain(Resource::bandwidth), last.gain(Resource::latency), last.gain(Resource::memory));
+      describe(last.shape), type.bound, is_said ? opposite(type.resource) : "",
+      100 * last.share(last.bound()), type.help, of_network, last.gain(Resource::bandwidth),
+      last.gain(Resource::latency), last.gain(Resource::memory));
   if (fastest->shape.ranks() != last.shape.ranks())
     conclusion.sentence += fmt::format("; {} are faster", describe(fastest->shape));
   return conclusion;

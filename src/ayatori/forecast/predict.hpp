@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,6 +57,9 @@ struct Forecast {
   Phase bound() const;
   /// Seconds of all phases that wait for a resource.
   double waiting_for(Resource resource) const;
+  /// Of the network's two sides the one that an iteration waits for longer; nothing where there are no
+  /// messages.
+  std::optional<Resource> network_side() const;
   /// How many times as fast an iteration is where a resource gives twice as much (half the latency).
   double gain(Resource resource) const { return total() / (total() - waiting_for(resource) / 2); }
 };

@@ -12,8 +12,8 @@ namespace ayatori::sparse {
 
 namespace {
 
-/// y[rows] += (halo part) ghosts. Traffic: 12 bytes per nonzero, 16 per row of the halo part.
-void add_halo(const SplitMatrix& parts, std::span<const double> ghosts, std::span<double> y) {
+/// y[rows] += (halo part) ghosts. Traffic: 12 bytes per nonzero, 28 per row of the halo part.
+void add_halo_rows(const SplitMatrix& parts, std::span<const double> ghosts, std::span<double> y) {
   const Csr& halo = parts.halo;
   parallel_for(halo.rows, [&](std::int64_t r) {
     y[parts.halo_rows[r]] += row_product<8>(halo.value.data(), halo.column.data(), halo.row_start[r],
@@ -38,19 +38,29 @@ void DistributedMatrix::use(const ProductOptions& options) {
   const HaloChoice choice = halo_strategy(options.halo);
   const std::string halo(choice.type->name);
   if (!kernels_.contains(options.kernel)) {
-    auto built = comm::agree(comm_, [&] { return kernel(options.kernel).make(parts_->interior); });
+    auto built = comm::agree(comm_, [&] { return store(kernel(options.kernel)); });
     kernels_.emplace(options.kernel, std::move(built));
   }
   if (!exchanges_.contains(halo))
     exchanges_.emplace(halo, choice.type->make(comm_, parts_->partition, parts_->plan));
   options_ = options;
-  kernel_ = kernels_.at(options.kernel).get();
+  kernel_ = &kernels_.at(options.kernel);
   exchange_ = exchanges_.at(halo).get();
   overlap_ = choice.overlap;
 }
 
+DistributedMatrix::Stored DistributedMatrix::store(const KernelType& type) {
+  Stored stored{type.make(parts_->interior), nullptr};
+  const Csr& halo = parts_->halo;
+  if (halo.nonzeros() == 0) return stored;
+  if (!halo_facts_) halo_facts_ = pattern_facts(halo);
+  stored.halo = make_halo_kernel(type, halo, *halo_facts_);
+  if (stored.halo && halo_sums_.empty()) halo_sums_.resize(halo.rows);
+  return stored;
+}
+
 void DistributedMatrix::forget_unused() {
-  std::erase_if(kernels_, [&](const auto& entry) { return entry.second.get() != kernel_; });
+  std::erase_if(kernels_, [&](const auto& entry) { return &entry.second != kernel_; });
   std::erase_if(exchanges_, [&](const auto& entry) { return entry.second.get() != exchange_; });
 }
 
@@ -69,16 +79,26 @@ void DistributedMatrix::multiply(std::span<const double> x, std::span<double> y)
     exchange_->begin(x);
     if (!overlap_) ghosts = exchange_->finish();
   }
-  kernel_->multiply(x, y);
+  kernel_->interior->multiply(x, y);
   if (overlap_) {
     const ScopedTimer halo(seconds_.halo);
     ghosts = exchange_->finish();
   }
-  add_halo(*parts_, ghosts, y);
+  add_halo(ghosts, y);
+}
+
+void DistributedMatrix::add_halo(std::span<const double> ghosts, std::span<double> y) const {
+  if (!kernel_->halo) return add_halo_rows(*parts_, ghosts, y);
+  kernel_->halo->multiply(ghosts, halo_sums_);
+  const auto& rows = parts_->halo_rows;
+  parallel_for(parts_->halo.rows, [&](std::int64_t r) { y[rows[r]] += halo_sums_[r]; });
 }
 
 std::int64_t DistributedMatrix::matrix_bytes() const {
-  return kernel_->matrix_bytes() + 12 * parts_->halo.nonzeros() + std::int64_t{12} * parts_->halo.rows;
+  const Csr& halo = parts_->halo;
+  const std::int64_t numbers = std::int64_t{4} * halo.rows;
+  if (kernel_->halo) return kernel_->interior->matrix_bytes() + kernel_->halo->matrix_bytes() + numbers;
+  return kernel_->interior->matrix_bytes() + 12 * halo.nonzeros() + std::int64_t{8} * halo.rows + numbers;
 }
 
 void multiply_reference(const comm::Comm& comm, const SplitMatrix& parts, std::span<const double> x,
@@ -87,7 +107,7 @@ void multiply_reference(const comm::Comm& comm, const SplitMatrix& parts, std::s
   exchange->begin(x);
   const auto ghosts = exchange->finish();
   multiply_reference(parts.interior, x, y);
-  add_halo(parts, ghosts, y);
+  add_halo_rows(parts, ghosts, y);
 }
 
 }  // namespace ayatori::sparse

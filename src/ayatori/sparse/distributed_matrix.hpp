@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,7 @@ namespace ayatori::sparse {
 
 /// How a matrix is multiplied: names from kernels() and halo_strategies().
 struct ProductOptions {
-  std::string kernel = "csr";                    ///< storage format of the interior part
+  std::string kernel = "csr";  ///< storage format of the interior part, and of the halo part where it pays
   std::string halo = "p2p-irecv-first+overlap";  ///< how ghosts travel
 
   bool operator==(const ProductOptions&) const = default;
@@ -82,17 +83,27 @@ class DistributedMatrix final : public LinearOperator {
   std::int64_t matrix_bytes() const;
 
  private:
+  /// A matrix in one storage format.
+  struct Stored {
+    std::unique_ptr<Kernel> interior;
+    std::unique_ptr<Kernel> halo;  ///< none: compressed sparse rows
+  };
+
+  Stored store(const KernelType& type);
   void multiply(std::span<const double> x, std::span<double> y) const;
+  void add_halo(std::span<const double> ghosts, std::span<double> y) const;
 
   comm::Comm comm_;
   std::shared_ptr<const SplitMatrix> parts_;
-  std::map<std::string, std::unique_ptr<Kernel>> kernels_;          ///< of the interior part, by name
+  std::map<std::string, Stored> kernels_;                           ///< by name
   std::map<std::string, std::unique_ptr<HaloExchange>> exchanges_;  ///< by name without "+overlap"
   ProductOptions options_;
-  const Kernel* kernel_ = nullptr;    ///< that of options_
+  const Stored* kernel_ = nullptr;    ///< that of options_
   HaloExchange* exchange_ = nullptr;  ///< that of options_
   bool overlap_ = false;
   ProductObserver* observer_ = nullptr;
+  std::optional<PatternFacts> halo_facts_;
+  mutable Array<double> halo_sums_;  ///< of the rows of the halo part; one product at a time
   mutable ProductSeconds seconds_;
 };
 

@@ -39,6 +39,9 @@ struct KernelType {
 
   /// Throws InputError if the format cannot hold the matrix, which facts found on a sample may have promised.
   std::unique_ptr<Kernel> (*make)(const Csr& matrix);
+
+  /// The kernel of a part that cannot be symmetric, beside one of this type; its own name if empty.
+  std::string_view beside = {};
 };
 
 /// Every kernel, reference first. Adding one is a file in kernels/ and a line in kernels/list.cpp.
@@ -46,5 +49,11 @@ std::span<const KernelType> kernels();
 
 /// The kernel of this name. Throws InputError that lists the names.
 const KernelType& kernel(std::string_view name);
+
+/// A kernel for the halo part of a matrix, beside `interior` for the rest: of the same format, if that can
+/// hold it, in fewer bytes than compressed sparse rows, with a vector of sums written and read beside the
+/// matrix; none otherwise.
+std::unique_ptr<Kernel> make_halo_kernel(const KernelType& interior, const Csr& halo,
+                                         const PatternFacts& facts);
 
 }  // namespace ayatori::sparse

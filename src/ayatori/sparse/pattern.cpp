@@ -101,9 +101,7 @@ class Examination {
     return blocks;
   }
 
-  TileCounts tiles_of(Range rows, const TileForm& form) const {
-    return count_tiles(find_segments(matrix_, rows, form.lower), form.lanes);
-  }
+  TileCounts tiles_of(Range rows, const TileForm& form) const { return count_tiles(matrix_, rows, form); }
 
   void count_runs(Range rows, Counts& counts) const {
     for (std::int64_t i = rows.begin; i < rows.end; i += lanes) {

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "ayatori/base/error.hpp"
 #include "ayatori/base/find_named.hpp"
 #include "ayatori/sparse/kernels/kernels.hpp"
 
@@ -15,6 +16,20 @@ std::span<const KernelType> kernels() {
 
 const KernelType& kernel(std::string_view name) {
   return find_named(kernels(), name, "kernel");
+}
+
+std::unique_ptr<Kernel> make_halo_kernel(const KernelType& interior, const Csr& halo,
+                                         const PatternFacts& facts) {
+  const KernelType& type = interior.beside.empty() ? interior : kernel(interior.beside);
+  const std::int64_t sums = std::int64_t{16} * halo.rows;
+  const auto bytes = type.predicted_bytes(facts);
+  if (halo.nonzeros() == 0 || !bytes || *bytes + sums >= csr_bytes(halo.rows, halo.nonzeros()))
+    return nullptr;
+  try {
+    return type.make(halo);
+  } catch (const InputError&) {  // facts found on a sample had promised more
+    return nullptr;
+  }
 }
 
 }  // namespace ayatori::sparse

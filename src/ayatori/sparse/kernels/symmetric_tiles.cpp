@@ -166,6 +166,7 @@ const KernelType symmetric_tiles_kernel{
       return static_cast<double>(2 * facts.lower_tiles.places + 3LL * lanes * facts.lower_tiles.slices +
                                  4LL * facts.rows);
     },
-    [](const Csr& matrix) { return make_symmetric_tiles(matrix, best_simd()); }};
+    [](const Csr& matrix) { return make_symmetric_tiles(matrix, best_simd()); },
+    "sell-tiles"};
 
 }  // namespace ayatori::sparse

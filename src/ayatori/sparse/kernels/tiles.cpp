@@ -29,22 +29,39 @@ std::vector<std::int64_t> starts_of_windows(const Csr& matrix, bool lower) {
 
 }  // namespace
 
-std::vector<TileSegment> find_segments(const Csr& matrix, Range rows, bool lower) {
-  std::vector<TileSegment> segments;
-  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-    const std::int64_t end = end_of_row(matrix, i, lower);
-    for (std::int64_t k = matrix.row_start[i]; k < end;) {
+SegmentFinder::SegmentFinder(const Csr& matrix, Range rows, bool lower)
+    : matrix_(matrix),
+      rows_(rows),
+      lower_(lower),
+      blocks_((matrix.columns + tile_columns - 1) / tile_columns),
+      next_(matrix.row_start.begin() + rows.begin, matrix.row_start.begin() + rows.end) {
+  constexpr std::int64_t entries_of_turn = 1 << 20;
+  const std::int64_t entries = matrix.row_start[rows.end] - matrix.row_start[rows.begin];
+  const std::int64_t turns = entries / entries_of_turn + 1;
+  blocks_of_turn_ = static_cast<std::int32_t>((blocks_ + turns - 1) / turns);
+}
+
+bool SegmentFinder::find_next() {
+  if (next_block_ == blocks_) return false;
+  next_block_ = std::min(next_block_ + blocks_of_turn_, blocks_);
+  const std::int64_t end_column = std::int64_t{next_block_} * tile_columns;
+  segments_.clear();
+  for (std::int64_t i = rows_.begin; i < rows_.end; ++i) {
+    const std::int64_t bound = lower_ ? std::min(end_column, i) : end_column;
+    std::int64_t& k = next_[i - rows_.begin];
+    while (k < matrix_.row_start[i + 1] && matrix_.column[k] < bound) {
       const std::int64_t first = k;
-      const std::int32_t block = matrix.column[k] / tile_columns;
-      while (k < end && matrix.column[k] / tile_columns == block) ++k;
-      segments.push_back({first, block, static_cast<std::int32_t>(i / tile_rows),
-                          static_cast<std::int32_t>(k - first), static_cast<std::int32_t>(i)});
+      const std::int32_t block = matrix_.column[k] / tile_columns;
+      const std::int64_t end = std::min(bound, (std::int64_t{block} + 1) * tile_columns);
+      while (k < matrix_.row_start[i + 1] && matrix_.column[k] < end) ++k;
+      segments_.push_back({first, block, static_cast<std::int32_t>(i / tile_rows),
+                           static_cast<std::int32_t>(k - first), static_cast<std::int32_t>(i)});
     }
   }
-  std::ranges::sort(segments, [](const TileSegment& a, const TileSegment& b) {
+  std::ranges::sort(segments_, [](const TileSegment& a, const TileSegment& b) {
     return std::tuple(a.block, a.window, b.length, a.row) < std::tuple(b.block, b.window, a.length, b.row);
   });
-  return segments;
+  return true;
 }
 
 TileCounts count_tiles(std::span<const TileSegment> segments, int width) {
@@ -59,19 +76,30 @@ TileCounts count_tiles(std::span<const TileSegment> segments, int width) {
   return counts;
 }
 
+TileCounts count_tiles(const Csr& matrix, Range rows, const TileForm& form) {
+  TileCounts counts;
+  for (SegmentFinder finder(matrix, rows, form.lower); finder.find_next();)
+    counts.add(count_tiles(finder.segments(), form.lanes));
+  return counts;
+}
+
 std::int64_t bytes_of(const TileCounts& counts, int width) {
   constexpr std::int64_t tile_bytes = sizeof(Tiles::Tile);
   return tile_bytes * counts.tiles + (2 + width) * counts.slices + 10 * counts.places;
 }
 
-Tiles::Tiles(const Csr& matrix, std::span<const TileSegment> segments, int width) {
-  const TileCounts counts = count_tiles(segments, width);
+Tiles::Tiles(const Csr& matrix, Range rows, const TileForm& form, const TileCounts& counts) {
+  tile.reserve(counts.tiles);
   steps.resize(counts.slices);
-  row.resize(counts.slices * width);
+  row.resize(counts.slices * form.lanes);
   column.resize(counts.places);
   value.resize(counts.places);
-  std::int64_t slices = 0;
-  std::int64_t place = 0;
+  End end;
+  for (SegmentFinder finder(matrix, rows, form.lower); finder.find_next();)
+    append(matrix, finder.segments(), form.lanes, end);
+}
+
+void Tiles::append(const Csr& matrix, std::span<const TileSegment> segments, int width, End& end) {
   for_each_slice(segments, width, [&](std::span<const TileSegment> slice) {
     const TileSegment& longest = slice.front();
     if (tile.empty() || tile.back().block != longest.block || tile.back().window != longest.window)
@@ -81,35 +109,31 @@ Tiles::Tiles(const Csr& matrix, std::span<const TileSegment> segments, int width
       const bool exists = lane < static_cast<int>(slice.size());
       const TileSegment& segment = exists ? slice[lane] : longest;
       const int length = exists ? segment.length : 0;
-      row[slices * width + lane] = static_cast<std::uint8_t>(segment.row % tile_rows);
+      row[end.slice * width + lane] = static_cast<std::uint8_t>(segment.row % tile_rows);
       for (int step = 0; step < longest.length; ++step) {
-        const std::int64_t to = place + std::int64_t{step} * width + lane;
+        const std::int64_t to = end.place + std::int64_t{step} * width + lane;
         column[to] = static_cast<std::uint16_t>(
             step < length ? matrix.column[segment.first + step] % tile_columns : tile_columns);
         value[to] = step < length ? matrix.value[segment.first + step] : 0;
       }
     }
-    steps[slices++] = static_cast<std::uint16_t>(longest.length);
-    place += std::int64_t{width} * longest.length;
+    steps[end.slice++] = static_cast<std::uint16_t>(longest.length);
+    end.place += std::int64_t{width} * longest.length;
   });
 }
 
 TiledMatrix::TiledMatrix(const Csr& matrix, const TileForm& form, std::string_view name)
     : rows_(matrix.rows), groups_(starts_of_windows(matrix, form.lower)), tiles_(groups_.size()) {
-  std::vector<std::vector<TileSegment>> segments(groups_.size());
   std::vector<TileCounts> counts(groups_.size());
   FirstException exception;
   for_each([&](int group, Range rows) {
-    exception.guard([&] {
-      segments[group] = find_segments(matrix, rows, form.lower);
-      counts[group] = count_tiles(segments[group], form.lanes);
-    });
+    exception.guard([&] { counts[group] = count_tiles(matrix, rows, form); });
   });
   exception.rethrow();
   for (const TileCounts& part : counts) bytes_ += bytes_of(part, form.lanes);
   require_bytes(name, bytes_, matrix);
-  for_each([&](int group, Range) {
-    exception.guard([&] { tiles_[group] = Tiles(matrix, segments[group], form.lanes); });
+  for_each([&](int group, Range rows) {
+    exception.guard([&] { tiles_[group] = Tiles(matrix, rows, form, counts[group]); });
   });
   exception.rethrow();
 }

@@ -43,8 +43,26 @@ struct TileSegment {
   bool same_tile(const TileSegment& other) const { return block == other.block && window == other.window; }
 };
 
-/// The segments of these rows, which begin with a window: by block, then window, then the longest first.
-std::vector<TileSegment> find_segments(const Csr& matrix, Range rows, bool lower);
+/// Finds the segments of some rows, which begin with a window, for some blocks of columns after the other:
+/// what is held at once is small beside a large matrix.
+class SegmentFinder {
+ public:
+  SegmentFinder(const Csr& matrix, Range rows, bool lower);
+
+  /// Those of the next blocks: by block, then window, then the longest first. False if no block is left.
+  bool find_next();
+  std::span<const TileSegment> segments() const { return segments_; }
+
+ private:
+  const Csr& matrix_;
+  Range rows_;
+  bool lower_;
+  std::int32_t blocks_;
+  std::int32_t blocks_of_turn_;
+  std::int32_t next_block_ = 0;
+  std::vector<std::int64_t> next_;  // entry of each row
+  std::vector<TileSegment> segments_;
+};
 
 /// Calls slice(segments) for every `width` segments of a tile that follow each other, the last of a tile
 /// being fewer.
@@ -60,6 +78,9 @@ void for_each_slice(std::span<const TileSegment> segments, int width, Slice&& sl
 
 /// Tiles, slices and places for entries of these segments.
 TileCounts count_tiles(std::span<const TileSegment> segments, int width);
+
+/// Those of rows that begin with a window.
+TileCounts count_tiles(const Csr& matrix, Range rows, const TileForm& form);
 
 /// Bytes that a product reads.
 std::int64_t bytes_of(const TileCounts& counts, int width);
@@ -80,7 +101,16 @@ struct Tiles {
   Array<double> value;
 
   Tiles() = default;
-  Tiles(const Csr& matrix, std::span<const TileSegment> segments, int width);
+  /// Of rows that begin with a window, for which count_tiles() has given `counts`.
+  Tiles(const Csr& matrix, Range rows, const TileForm& form, const TileCounts& counts);
+
+ private:
+  /// Where the next slice goes.
+  struct End {
+    std::int64_t slice = 0;
+    std::int64_t place = 0;
+  };
+  void append(const Csr& matrix, std::span<const TileSegment> segments, int width, End& end);
 };
 
 /// A matrix by tiles, for threads: whole windows of nearly equal numbers of entries.
