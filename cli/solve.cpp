@@ -241,7 +241,8 @@ std::optional<Resumed> find_resumed(const comm::Comm& comm, const Arguments& arg
   return resume(comm, arguments.resume, problem, system);
 }
 
-/// Collective. Writes x and the report; the report also where x cannot be written.
+/// Collective. Writes x and the report; the report also where x cannot be written. Earlier solves of a
+/// sequence have written theirs inside the total.
 void write_results(const comm::Comm& comm, const Arguments& arguments, const Problem& problem,
                    Array<double> x, SolveRun& run, const Stopwatch& total) {
   const HoldSignals hold(comm);
@@ -254,6 +255,7 @@ void write_results(const comm::Comm& comm, const Arguments& arguments, const Pro
   };
   try {
     if (!arguments.output.empty()) {
+      const ScopedTimer timer(run.write_seconds);
       io::save_vector(comm, run.output, problem.to_file(comm, std::move(x)), problem.file_rows);
     }
   } catch (const Error& error) {

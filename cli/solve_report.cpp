@@ -263,6 +263,7 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
   json["output"] = run.output.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.output);
   json["history"] = run.history.to_json();
   json["seconds"]["read"] = run.read_seconds;
+  json["seconds"]["write"] = run.write_seconds;
   json["seconds"]["total"] = run.total_seconds;
   return json;
 }
