@@ -8,10 +8,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "ayatori/base/parallel.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
 #include "ayatori/tuning/solver.hpp"
+#include "ayatori/tuning/thread_race.hpp"
 #include "cli/command.hpp"
 #include "cli/hold_signals.hpp"
 #include "cli/machine_profile.hpp"
@@ -310,7 +312,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
     }
     return partition_kind(arguments.partition);
   });
-  const int threads = comm::set_threads(world, arguments.threads);
+  const int offered = comm::set_threads(world, arguments.threads);
   const bool speaks = world.rank() == 0 && !arguments.quiet;
 
   const auto tables = find_collectives(world, arguments.collectives);
@@ -337,17 +339,21 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   const auto rhs = make_right_hand_side(comm, problem, arguments.rhs.back());
   const double read_seconds = total.seconds() - before_reading;
 
+  const auto race = arguments.replay.empty()
+                        ? tuning::race_threads(comm, *problem.parts)
+                        : tuning::ThreadRace{.offered = offered, .threads = offered, .entries = {}};
   auto system = identity_of(comm, problem, rhs, arguments.rtol);
   const auto resumed = find_resumed(comm, arguments, problem, system);
   if (resumed) begin_with(*resumed, options);
   if (!arguments.replay.empty()) {
     const auto replay =
-        load_replay(comm, arguments.replay, system, {world.size(), threads, arguments.partition});
+        load_replay(comm, arguments.replay, system, {world.size(), offered, arguments.partition});
+    comm::set_threads(comm, replay.threads);
     options.replay = replay.script;
     options.rtol = system.rtol = replay.rtol;
   }
   SolveKnowledge knowledge(comm, options.replay ? "none" : arguments.knowledge, problem.fingerprint,
-                           problem.source.name, {"", world.size(), threads, arguments.rtol});
+                           problem.source.name, {"", world.size(), offered, arguments.rtol});
   if (knowledge.in_use() && !resumed)
     options.recall = [&](const tuning::MatrixFacts& facts) { return knowledge.recall(facts); };
   std::optional<CheckpointWriter> checkpoints;
@@ -372,7 +378,8 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
                .source = problem.source,
                .rtol = options.rtol,
                .ranks = world.size(),
-               .threads = threads,
+               .threads = max_threads(),
+               .thread_race = race,
                .partition = arguments.partition,
                .placement = placement,
                .machine = machine.profile,
