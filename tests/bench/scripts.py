@@ -148,8 +148,8 @@ class Scripts(unittest.TestCase):
 
     def test_regret_where_nothing_solves(self):
         singular = self.folder / "singular.mtx"
-        singular.write_text(matrix_market([(1, 1, 1.0), (1, 2, 1.0), (2, 1, 1.0), (2, 2, 1.0),
-                                           (3, 1, 1.0)], 3))
+        singular.write_text(matrix_market([(1, 1, 1.0), (1, 2, 1.0), (2, 1, 2.0), (2, 2, 2.0),
+                                           (3, 1, 1.0)], 3))  # x + y = 1 and 2 x + 2 y = 1
         done = self.regret("--problem", singular)
         self.assertIn("Of 1 matrices, 0 are solved by some forced setting, 0 by GMRES(30) + block ILU(0), 0 "
                       "by the tuned", done.stdout)
