@@ -21,14 +21,16 @@ import runs
 GENERATED = (
     "poisson2d-5:n=300", "poisson3d-27:n=50", "elliptic2d-5:n=200", "elliptic2d-5:n=200,reaction=-50",
     "elliptic3d-7:n=40", "convection2d:n=200,peclet=1000", "convection3d:n=40,peclet=100",
-    "anisotropic2d:n=200", "jump2d:n=150", "jump3d:n=40", "elasticity3d:n=12", "random:n=100000")
+    "anisotropic2d:n=200", "anisotropic3d:n=40", "jump2d:n=150", "jump3d:n=40", "elasticity3d:n=12",
+    "tetrahedra3d:n=32", "random:n=100000")
 REAL = ("4elt", "bcsstk13", "bcsstk16", "cage10", "compflow6k", "e05r0500", "lhr01", "memplus",
         "mfem_ams_A", "sherman3", "teko_nsjac", "xenon1")
 QUICK = ("poisson3d-7:n=30", "elliptic2d-5:n=100", "elliptic2d-5:n=100,reaction=-50", "jump2d:n=80",
          "convection2d:n=100,peclet=1000")
 
 FIXED = ("gmres", "block-ilu0", 30)
-PRECONDITIONERS = ("block-ilu0", "jacobi", "none", "block-jacobi", "neumann", "chebyshev")
+PRECONDITIONERS = ("block-ilu0", "jacobi", "ilu", "ilut", "amg", "block-jacobi", "none", "fsai", "neumann", "chebyshev")
+DEFINITE = ("jacobi", "amg", "ic", "block-ilu0", "fsai", "block-jacobi", "chebyshev", "none", "neumann")
 LEAST_LIMIT = 0.5  # seconds
 # What has to be the same for figures to stand in one table.
 SAME = ("ranks", "threads", "rtol", "time_limit", "rounds", "finalists", "kernel", "halo")
@@ -38,12 +40,13 @@ def grid(matrix):
     """Sensible forced settings of a matrix, likely ones first, so that the time limit is soon a tight one."""
     one_sign = matrix["rows"] in (matrix["positive_diagonals"], matrix["negative_diagonals"])
     definite = matrix["symmetric"] and one_sign
-    settings = [("cg", preconditioner, None) for preconditioner in PRECONDITIONERS if definite]
+    settings = [("cg", preconditioner, None) for preconditioner in DEFINITE if definite]
     settings += [("bicgstab", preconditioner, None) for preconditioner in PRECONDITIONERS]
     settings += [("gmres", preconditioner, restart)
                  for restart in (30, 100) for preconditioner in PRECONDITIONERS]
     if matrix["symmetric"]:  # MINRES needs a definite preconditioner: incomplete factors may not be
         settings += [("minres", preconditioner, None) for preconditioner in ("none", "jacobi")]
+    settings.append(("gmres", "direct", 30))
     return [setting for setting in settings if setting != FIXED]
 
 
@@ -78,7 +81,10 @@ class Measurement:
             limit = self.options.time_limit
             if solved:
                 limit = min(limit, max(3 * min(solved.values()), LEAST_LIMIT))
-            result = self.forced(setting, self.options.kernel, limit)
+            try:
+                result = self.forced(setting, self.options.kernel, limit)
+            except runs.Rejected:  # built without MUMPS; what is wrong with the problem, the fixed choice has said
+                continue
             if result["converged"]:
                 solved[setting] = runs.seconds(result)
         return solved, 1 + len(settings)

@@ -8,10 +8,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "ayatori/base/parallel.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
 #include "ayatori/tuning/solver.hpp"
+#include "ayatori/tuning/thread_race.hpp"
 #include "cli/command.hpp"
 #include "cli/coordinates.hpp"
 #include "cli/hold_signals.hpp"
@@ -245,7 +247,8 @@ std::optional<Resumed> find_resumed(const comm::Comm& comm, const Arguments& arg
   return resume(comm, arguments.resume, problem, system);
 }
 
-/// Collective. Writes x and the report; the report also where x cannot be written.
+/// Collective. Writes x and the report; the report also where x cannot be written. Earlier solves of a
+/// sequence have written theirs inside the total.
 void write_results(const comm::Comm& comm, const Arguments& arguments, const Problem& problem,
                    Array<double> x, SolveRun& run, const Stopwatch& total) {
   const HoldSignals hold(comm);
@@ -258,6 +261,7 @@ void write_results(const comm::Comm& comm, const Arguments& arguments, const Pro
   };
   try {
     if (!arguments.output.empty()) {
+      const ScopedTimer timer(run.write_seconds);
       io::save_vector(comm, run.output, problem.to_file(comm, std::move(x)), problem.file_rows);
     }
   } catch (const Error& error) {
@@ -312,7 +316,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
     }
     return partition_kind(arguments.partition);
   });
-  const int threads = comm::set_threads(world, arguments.threads);
+  const int offered = comm::set_threads(world, arguments.threads);
   const bool speaks = world.rank() == 0 && !arguments.quiet;
 
   const auto tables = find_collectives(world, arguments.collectives);
@@ -342,17 +346,21 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   options.preconditioner.coordinates = coordinates;
   const double read_seconds = total.seconds() - before_reading;
 
+  const auto race = arguments.replay.empty()
+                        ? tuning::race_threads(comm, *problem.parts)
+                        : tuning::ThreadRace{.offered = offered, .threads = offered, .entries = {}};
   auto system = identity_of(comm, problem, rhs, arguments.rtol);
   const auto resumed = find_resumed(comm, arguments, problem, system);
   if (resumed) begin_with(*resumed, options);
   if (!arguments.replay.empty()) {
     const auto replay =
-        load_replay(comm, arguments.replay, system, {world.size(), threads, arguments.partition});
+        load_replay(comm, arguments.replay, system, {world.size(), offered, arguments.partition});
+    comm::set_threads(comm, replay.threads);
     options.replay = replay.script;
     options.rtol = system.rtol = replay.rtol;
   }
   SolveKnowledge knowledge(comm, options.replay ? "none" : arguments.knowledge, problem.fingerprint,
-                           problem.source.name, {"", world.size(), threads, arguments.rtol});
+                           problem.source.name, {"", world.size(), offered, arguments.rtol});
   if (knowledge.in_use() && !resumed)
     options.recall = [&](const tuning::MatrixFacts& facts) { return knowledge.recall(facts); };
   std::optional<CheckpointWriter> checkpoints;
@@ -377,7 +385,8 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
                .source = problem.source,
                .rtol = options.rtol,
                .ranks = world.size(),
-               .threads = threads,
+               .threads = max_threads(),
+               .thread_race = race,
                .partition = arguments.partition,
                .placement = placement,
                .machine = machine.profile,

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 void check(const Json& result, const SystemIdentity& system, const ReplayedAs& now) {
   if (result.at("schema") != "ayatori.solve/1") throw InputError("of another schema");
   const ReplayedAs then{result.at("ranks"), result.at("threads"), result.at("partition")};
-  if (then.ranks != now.ranks || then.threads != now.threads)
+  if (then.ranks != now.ranks || then.threads > now.threads)
     throw InputError(fmt::format("of {} x {} ranks and threads, but there are {} x {} here", then.ranks,
                                  then.threads, now.ranks, now.threads));
   if (then.partition != now.partition) throw InputError(fmt::format("of --partition {}", then.partition));
@@ -50,7 +50,7 @@ Replay load_replay(const comm::Comm& comm, const std::string& path, const System
       const auto result = Json::parse(text);
       check(result, system, now);
       return {std::make_shared<const tuning::Script>(tuning::script_from_json(result.at("replay"))),
-              result.at("rtol")};
+              result.at("rtol"), result.at("threads")};
     } catch (const Json::exception& error) {
       throw InputError(fmt::format("{}: no result of a solve: {}", path, error.what()));
     } catch (const InputError& error) {

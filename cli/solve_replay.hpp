@@ -12,7 +12,7 @@ namespace ayatori::cli {
 /// What a result must have in common with the solve that replays it.
 struct ReplayedAs {
   int ranks = 1;
-  int threads = 1;
+  int threads = 1;  ///< per rank, or fewer
   std::string partition;
 };
 
@@ -20,10 +20,11 @@ struct ReplayedAs {
 struct Replay {
   std::shared_ptr<const tuning::Script> script;
   double rtol = 0;
+  int threads = 1;  ///< per rank
 };
 
 /// Collective. Reads what `solve --json` has written. Throws InputError, agreed, if it is no such file, of
-/// another system, or of other ranks, threads or partition.
+/// another system, or of other ranks, more threads or another partition.
 Replay load_replay(const comm::Comm& comm, const std::string& path, const SystemIdentity& system,
                    const ReplayedAs& now);
 

@@ -147,6 +147,27 @@ nlohmann::ordered_json sequence_json(const SolveRun& run) {
 
 }  // namespace
 
+namespace {
+
+/// Why fewer threads than there are; empty if all are used.
+std::string race_words(const tuning::ThreadRace& race) {
+  if (race.threads == race.offered) return "";
+  std::string text = fmt::format(" of {}: an iteration takes", race.offered);
+  for (const auto& entry : race.entries)
+    text += fmt::format("{} {:.3g} us on {}", &entry == race.entries.data() ? "" : ",", 1e6 * entry.seconds,
+                        entry.threads);
+  return text;
+}
+
+nlohmann::ordered_json to_json(const tuning::ThreadRace& race) {
+  auto entries = nlohmann::ordered_json::array();
+  for (const auto& entry : race.entries)
+    entries.push_back({{"threads", entry.threads}, {"seconds", entry.seconds}});
+  return {{"offered", race.offered}, {"entries", std::move(entries)}, {"seconds", race.seconds}};
+}
+
+}  // namespace
+
 std::string summary(const SolveRun& run) {
   const auto& report = run.report;
   const auto& facts = report.facts;
@@ -155,8 +176,8 @@ std::string summary(const SolveRun& run) {
   std::string text;
   text += fmt::format("matrix     {}: {} rows, {} nonzeros ({:.1f} a row), {}\n", run.source.name, facts.rows,
                       facts.nonzeros, per_row, symmetry_words(facts));
-  text += fmt::format("machine    {} rank{} x {} thread{}\n", run.ranks, run.ranks == 1 ? "" : "s",
-                      run.threads, run.threads == 1 ? "" : "s");
+  text += fmt::format("machine    {} rank{} x {} thread{}{}\n", run.ranks, run.ranks == 1 ? "" : "s",
+                      run.threads, run.threads == 1 ? "" : "s", race_words(run.thread_race));
   if (!run.profile.empty()) text += fmt::format("profile    {}\n", run.profile);
   if (run.collectives)
     text += fmt::format("schedules  {}: {}\n", run.collectives->tables, count_words(*run.collectives));
@@ -246,6 +267,7 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
   json["rtol"] = run.rtol;
   json["ranks"] = run.ranks;
   json["threads"] = run.threads;
+  json["thread_race"] = to_json(run.thread_race);
   json["partition"] = run.partition;
   json["placement"] = run.placement ? to_json(*run.placement) : nlohmann::ordered_json(nullptr);
   json["profile"] =
@@ -263,6 +285,7 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
   json["output"] = run.output.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.output);
   json["history"] = run.history.to_json();
   json["seconds"]["read"] = run.read_seconds;
+  json["seconds"]["write"] = run.write_seconds;
   json["seconds"]["total"] = run.total_seconds;
   return json;
 }

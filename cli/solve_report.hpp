@@ -13,6 +13,7 @@
 #include "ayatori/machine/profile.hpp"
 #include "ayatori/tuning/history.hpp"
 #include "ayatori/tuning/solver.hpp"
+#include "ayatori/tuning/thread_race.hpp"
 #include "cli/solve_placement.hpp"
 
 namespace ayatori::cli {
@@ -45,6 +46,7 @@ struct SolveRun {
   double rtol = 0;
   int ranks = 1;
   int threads = 1;
+  tuning::ThreadRace thread_race;  ///< that threads were found by
   std::string partition;
   std::optional<FoundPlacement> placement;          ///< none if it was not asked for
   std::shared_ptr<const machine::Profile> machine;  ///< nullptr without a profile
@@ -59,6 +61,7 @@ struct SolveRun {
   std::string rhs;
   tuning::History history;  ///< of the residuals
   double read_seconds = 0;
+  double write_seconds = 0;  ///< of x
   double total_seconds = 0;
   std::optional<double> true_error;  ///< ||x - x*|| / ||x*||, where b was made from a known x*
   std::string output;                ///< where x was written; empty if nowhere

@@ -25,8 +25,8 @@ VENV = ROOT / "build" / "peers-venv"
 PYTHON = VENV / "bin" / "python"
 
 
-def enter_venv():
-    """Goes on in the Python that has the peers; makes it the first time."""
+def enter_venv(script=__file__):
+    """Goes on with a script in the Python that has the peers; makes it the first time."""
     requirements = HERE / "requirements.txt"
     installed = VENV / requirements.name
     if not installed.exists() or installed.read_text() != requirements.read_text():
@@ -34,7 +34,7 @@ def enter_venv():
         subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "-r", requirements], check=True)
         installed.write_text(requirements.read_text())
     if pathlib.Path(sys.prefix) != VENV:
-        os.execv(PYTHON, [str(PYTHON), str(pathlib.Path(__file__).resolve()), *sys.argv[1:]])
+        os.execv(PYTHON, [str(PYTHON), str(pathlib.Path(script).resolve()), *sys.argv[1:]])
 
 
 def fingerprint(matrix):

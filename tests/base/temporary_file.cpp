@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -128,6 +129,22 @@ TEST_F(TemporaryFileTest, WritesAPipeDirectly) {
   reader.join();
   EXPECT_EQ(received, "through");
   EXPECT_TRUE(fs::is_fifo(path_));
+}
+
+TEST_F(TemporaryFileTest, RemovesWhatWasAbandoned) {
+  const auto leave = [&](const char* name, std::chrono::minutes ago) {
+    write_file((folder_ / name).string(), "half");
+    fs::last_write_time(folder_ / name, fs::file_time_type::clock::now() - ago);
+  };
+  using std::chrono::minutes;
+  leave("result.txt.aB3xYz", minutes(90));
+  leave("result.txt.fresh1", minutes(5));
+  leave("result.txt.backup7", minutes(90));
+  leave("another.txt.aB3xYz", minutes(90));
+  remove_abandoned(folder_.string(), [](std::string_view name) { return name == "result.txt"; });
+  EXPECT_FALSE(fs::exists(folder_ / "result.txt.aB3xYz"));
+  EXPECT_EQ(files(), 3);
+  remove_abandoned((folder_ / "none").string(), [](std::string_view) { return true; });
 }
 
 TEST_F(TemporaryFileTest, ReportsAFullDevice) {

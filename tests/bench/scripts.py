@@ -13,13 +13,16 @@ import unittest
 from xml.etree import ElementTree
 
 BENCH = pathlib.Path(__file__).resolve().parent.parent.parent / "bench"
-sys.path.insert(0, str(BENCH))
+sys.path[:0] = [str(BENCH), str(BENCH / "peers")]
 
-import hybrid  # noqa: E402 - of the folder above
+import hybrid  # noqa: E402 - of the folders above
+import performance_profile  # noqa: E402
 import ports  # noqa: E402
 import runs  # noqa: E402
 import simulated_collectives  # noqa: E402
 import simulated_platforms  # noqa: E402
+import solve as peers  # noqa: E402
+import solve_petsc  # noqa: E402
 
 EASY = "elliptic2d-5:n=20"
 HARD = "jump2d:n=40,ratio=1e6,blocks=4"  # its residual stays above 0.7 without a preconditioner
@@ -134,9 +137,9 @@ class Scripts(unittest.TestCase):
     def test_regret(self):
         done = self.regret("--problem", EASY, "--problem", HARD)
         unsymmetric, definite = json.loads((self.folder / "r.json").read_text())["matrices"]
-        self.assertEqual(unsymmetric["grid"], 18)  # BiCGSTAB and two GMRES with six preconditioners each
-        self.assertEqual(definite["grid"], 26)     # and CG with six, MINRES with two
-        self.assertLess(definite["grid_solved"], 26)
+        self.assertEqual(unsymmetric["grid"], 31)  # BiCGSTAB and two GMRES with ten preconditioners each, and direct
+        self.assertEqual(definite["grid"], 42)     # and CG with nine, MINRES with two
+        self.assertLess(definite["grid_solved"], 42)
         for entry in (unsymmetric, definite):
             self.assertTrue(entry["fixed"]["solved"] and entry["tuned"]["solved"])
             self.assertGreater(entry["grid_solved"], 2)
@@ -157,12 +160,57 @@ class Scripts(unittest.TestCase):
 
     def test_regret_where_nothing_solves(self):
         singular = self.folder / "singular.mtx"
-        singular.write_text(matrix_market([(1, 1, 1.0), (1, 2, 1.0), (2, 1, 1.0), (2, 2, 1.0),
-                                           (3, 1, 1.0)], 3))
+        singular.write_text(matrix_market([(1, 1, 1.0), (1, 2, 1.0), (2, 1, 2.0), (2, 2, 2.0),
+                                           (3, 1, 1.0)], 3))  # x + y = 1 and 2 x + 2 y = 1
         done = self.regret("--problem", singular)
         self.assertIn("Of 1 matrices, 0 are solved by some forced setting, 0 by GMRES(30) + block ILU(0), 0 "
                       "by the tuned", done.stdout)
         self.assertNotIn("geometric mean", done.stdout)
+
+    def test_performance_profile(self):
+        times = {"A": {"x": 1.0, "y": 2.0}, "B": {"x": None, "y": 3.0}, "C": {"x": 4.0, "y": 4.0},
+                 "nobody's": {"x": None, "y": None}}
+        self.assertEqual(performance_profile.shares(times, "x"), [(1.0, 1 / 3), (1.0, 2 / 3)])
+        self.assertEqual([share for _, share in performance_profile.shares(times, "y")], [1 / 3, 2 / 3, 1])
+        drawn = ElementTree.fromstring(performance_profile.draw(times, ["x", "y"], "A < B"))
+        texts = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertLessEqual({"A < B", "x (67 %)", "y (100 %)"}, set(texts))
+
+    def test_peers_have_25_settings_for_every_kind_of_matrix(self):
+        for symmetric, definite in ((True, True), (True, False), (False, False)):
+            settings = solve_petsc.grid(symmetric, definite)
+            self.assertEqual(len(set(settings.values())), 25)
+            self.assertEqual(any(name.startswith("cg") for name in settings), definite)
+
+    def test_peers_are_judged_by_the_true_residual(self):
+        system = peers.System.__new__(peers.System)
+        system.rtol = 1e-8
+        for residual, solved, wrong in ((1.5e-8, True, False), (1e-7, False, True), (None, False, True),
+                                        (float("nan"), False, True)):
+            system.residual = lambda _, value=residual: value
+            judged = system.judged({"seconds": 1.0, "claims": True}, None)
+            self.assertEqual((judged["solved"], judged["wrong"]), (solved, wrong))
+            self.assertFalse(system.judged({"seconds": None, "claims": False}, None)["wrong"])
+
+    def test_peers_report(self):
+        def result(seconds, solved=True, wrong=False):
+            return {"seconds": seconds, "residual": 1e-9 if solved else 1e-3, "solved": solved, "wrong": wrong,
+                    "setting": "a setting"}
+        entries = [{"problem": name, "ranks": 1, "rows": 9, "nonzeros": 33, "symmetric": True, "grid": {},
+                    "solvers": {"ayatori cold": result(ours), "ayatori warm": result(ours / 2), "PETSc default": default,
+                                "grid's best": result(4 * ours)}}
+                   for name, ours, default in (("A", 1.0, result(2.0)), ("B", 2.0, result(9.0, False, True)))]
+        options = types.SimpleNamespace(ranks=[1, 2], threads=1, rtol=1e-8, time_limit=20, rounds=3,
+                                        svg=self.folder / "p.svg")
+        text = peers.report(options, entries)
+        rows = table_rows(text)
+        self.assertEqual(rows[0], ["ayatori cold", "2 of 2", "0", "1.00 (2)", "2.00 (2)"])
+        self.assertEqual(rows[2], ["PETSc default", "1 of 2", "1", "2.00 (1)", "4.00 (1)"])
+        self.assertEqual(rows[3][3], "4.00 (2)")
+        self.assertEqual(rows[5][:7], ["B", "9", "33", "2", "1", "**wrong** 1e-03", "8"])
+        self.assertIn("2 problems, of which somebody solves 2", text)
+        ElementTree.parse(self.folder / "p-1.svg")
+        self.assertFalse((self.folder / "p-2.svg").exists())
 
     def test_simulated_platforms(self):
         for name, nodes in (("fat_tree-100x8", 16), ("torus-100", 100), ("torus-100x8", 16), ("dragonfly-64x8", 8),

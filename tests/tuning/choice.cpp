@@ -6,6 +6,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/solvers/method.hpp"
+#include "ayatori/solvers/preconditioner.hpp"
 
 namespace ayatori::tuning {
 namespace {
@@ -58,6 +59,41 @@ TEST(Ladder, BeginsWithMultigridWhereEvenTheEasiestDiffusionWouldPay) {
   EXPECT_EQ(first(1000, 1), "jacobi");
   EXPECT_EQ(first(10'000'000, 1), "amg");
   EXPECT_EQ(first(10'000'000, 0.2), "jacobi");
+}
+
+TEST(Cost, MultigridsSetUpGoesByRows) {
+  MatrixFacts facts = spd_facts();
+  const Choice multigrid{.method = "cg", .preconditioner = "amg"};
+  const Choice factors{.method = "cg", .preconditioner = "block-ilu0"};
+  facts.nonzeros = 7 * facts.rows;
+  const double of_short_rows = predict_cost(multigrid, facts).setup;
+  const double factors_of_short_rows = predict_cost(factors, facts).setup;
+  EXPECT_EQ(of_short_rows, solvers::preconditioner("amg").setup_products);
+  facts.nonzeros = 81 * facts.rows;
+  EXPECT_LT(predict_cost(multigrid, facts).setup, of_short_rows / 5);
+  EXPECT_EQ(predict_cost(factors, facts).setup, factors_of_short_rows);
+}
+
+TEST(Cost, OnlyMultigridsIterationsAreKnownBeforehand) {
+  const MatrixFacts facts = spd_facts();
+  const Choice multigrid{.method = "cg", .preconditioner = "amg"};
+  const auto few = expected_iterations(multigrid, facts, 5);
+  const auto many = expected_iterations(multigrid, facts, 20);
+  ASSERT_TRUE(few && many);
+  EXPECT_DOUBLE_EQ(*many, 4 * *few);
+  EXPECT_FALSE(expected_iterations({.method = "cg", .preconditioner = "jacobi"}, facts, 5));
+  EXPECT_FALSE(expected_iterations({.method = "bicgstab", .preconditioner = "amg"}, facts, 5));
+  EXPECT_FALSE(expected_iterations(multigrid, unsymmetric_facts(), 5)) << "convection may turn it useless";
+}
+
+TEST(Ladder, FactorsThatKeepWhatIsLargeComeFirstWhereTheDiagonalDoesNotDominate) {
+  auto facts = unsymmetric_facts();
+  facts.dominant_rows = 0.3;
+  EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "ilut");
+  facts.dominant_rows = 1;
+  EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "jacobi");
+  for (const Rung& rung : make_ladder(spd_facts(), {.method = "cg"}, 1000))
+    EXPECT_NE(rung.choice.preconditioner, "ilut") << "it is not symmetric";
 }
 
 TEST(Ladder, StartsWithMinresForSymmetricIndefinite) {

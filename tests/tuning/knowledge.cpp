@@ -1,7 +1,11 @@
 #include "ayatori/tuning/knowledge.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -225,9 +229,50 @@ TEST(KnowledgeBase, ManyWritersAndReaders) {
       }
     });
   for (auto& writer : writers) writer.join();
-  EXPECT_EQ(base.read().lessons.size(), 3U);
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+  const auto lessons = base.read().lessons;
+  ASSERT_EQ(lessons.size(), 3U);
+  EXPECT_EQ(lessons[0].solves + lessons[1].solves + lessons[2].solves, 40) << "nobody's lesson is lost";
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    if (entry.path().filename() == ".lock") continue;
     EXPECT_EQ(entry.path().extension(), ".json") << "no temporary file is left";
+  }
+}
+
+TEST(KnowledgeBase, ClearsAwayWhatKilledWritersHaveLeft) {
+  const Folder folder;
+  const KnowledgeBase base(folder.path());
+  const std::string path = base.store(lesson());
+  const auto leave = [&](const std::string& name, std::chrono::hours ago) {
+    const auto full = std::filesystem::path(folder.path()) / name;
+    std::ofstream(full) << "half a less";
+    std::filesystem::last_write_time(full, std::filesystem::file_time_type::clock::now() - ago);
+    return full;
+  };
+  using std::chrono::hours;
+  const auto old = leave(std::filesystem::path(path).filename().string() + ".aB3xYz", hours(2));
+  const auto of_another = leave("0123.json.aB3xYz", hours(2));
+  const auto at_work = leave("4567.json.aB3xYz", hours(0));
+  const auto not_ours = leave("notes.aB3xYz", hours(2));
+  base.store(lesson());
+  EXPECT_FALSE(std::filesystem::exists(old));
+  EXPECT_FALSE(std::filesystem::exists(of_another));
+  EXPECT_TRUE(std::filesystem::exists(at_work)) << "somebody may be writing it";
+  EXPECT_TRUE(std::filesystem::exists(not_ours));
+  EXPECT_EQ(base.read().lessons.size(), 1U);
+}
+
+TEST(KnowledgeBase, AnotherWritersLockIsWaitedForButNotForEver) {
+  const Folder folder;
+  const KnowledgeBase base(folder.path());
+  base.store(lesson());
+  const int lock = open((folder.path() + "/.lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(flock(lock, LOCK_EX), 0);
+  std::thread writer([&] { base.store(lesson()); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(base.read().lessons.at(0).solves, 1) << "it waits";
+  writer.join();
+  EXPECT_EQ(base.read().lessons.at(0).solves, 2);
+  close(lock);
 }
 
 }  // namespace

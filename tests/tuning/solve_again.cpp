@@ -149,6 +149,53 @@ TEST(Solve, LostTrialsCostNoMoreProductsThanTheBound) {
   EXPECT_TRUE(any) << "nothing was tried: this test shows nothing";
 }
 
+/// The trial of multigrid in a solve of a matrix that CG with Jacobi needs many iterations for, on a clock
+/// that counts products; nullptr if there was none.
+struct Planned {
+  double now = 0;
+  double began = 0;  ///< when multigrid made its first iteration
+  Solved solved;
+
+  Planned(const TestMatrix& matrix, double share) : solved(matrix, 1, options(share), hooks()) {}
+
+  static SolveOptions options(double share) {
+    SolveOptions options;
+    options.tuning_share = share;
+    options.forced.kernel = "csr";
+    options.forced.halo = "p2p-irecv-first";
+    options.forced.excluded = {"block-ilu0", "chebyshev"};
+    return options;
+  }
+  SolveHooks hooks() {
+    SolveHooks hooks;
+    hooks.clock = [this] { return now; };
+    hooks.progress = [this](const Choice& choice, std::int64_t, double) {
+      const bool is_multigrid = choice.preconditioner == "amg";
+      if (is_multigrid && began == 0) began = now;
+      now += is_multigrid ? 4 : 1.5;
+    };
+    return hooks;
+  }
+};
+
+TEST(Solve, WhatIsExpectedToWinComesWhenItsPriceHasBeenSpentOnce) {
+  const auto matrix = anisotropic_matrix(90);
+  const Planned planned(matrix, 0.1);
+  expect_solved(matrix, planned.solved);
+  const auto& report = planned.solved.report;
+  ASSERT_EQ(report.trials.size(), 2U);
+  EXPECT_EQ(report.trials[0].choice.preconditioner, "jacobi");
+  EXPECT_EQ(report.choice.preconditioner, "amg");
+  const auto price = predict_cost({.method = "cg", .preconditioner = "amg"}, report.facts);
+  EXPECT_GE(planned.began, 0.8 * price.setup) << "before, a wrong forecast could cost more than it saves";
+  EXPECT_LE(planned.began, 1.5 * (price.setup + 20 * price.iteration));
+
+  const Planned forbidden(matrix, 0);
+  expect_solved(matrix, forbidden.solved);
+  EXPECT_EQ(forbidden.solved.report.trials.size(), 1U);
+  EXPECT_LT(planned.now, 0.8 * forbidden.now);
+}
+
 TEST(Solve, AFamiliarMatrixIsNotExploredAgain) {
   const auto matrix = anisotropic_matrix(40);
   SolveOptions options;

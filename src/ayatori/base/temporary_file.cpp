@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -68,6 +70,27 @@ void TemporaryFile::commit() {
   if (error != 0) cannot_write(path_, error);
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) cannot_write(path_, errno);
   committed_ = true;
+}
+
+void remove_abandoned(const std::string& folder, const std::function<bool(std::string_view name)>& wanted,
+                      std::chrono::seconds age) {
+  constexpr std::size_t random_letters = 6;
+  const auto oldest = std::filesystem::file_time_type::clock::now() - age;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.size() <= random_letters + 1) continue;
+    const auto dot = name.end() - random_letters - 1;
+    const bool is_temporary =
+        *dot == '.' && std::all_of(dot + 1, name.end(), [](unsigned char c) { return std::isalnum(c) != 0; });
+    if (!is_temporary || !wanted(std::string_view(name).substr(0, name.size() - random_letters - 1)))
+      continue;
+    std::error_code of_entry;
+    const bool is_file = entry->symlink_status(of_entry).type() == std::filesystem::file_type::regular;
+    if (!is_file || entry->last_write_time(of_entry) > oldest || of_entry) continue;
+    std::filesystem::remove(entry->path(), of_entry);
+  }
 }
 
 void write_file(const std::string& path, std::string_view content) {

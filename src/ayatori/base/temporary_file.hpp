@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +31,14 @@ class TemporaryFile {
   bool direct_ = false;  ///< temporary_ is path_
   bool committed_ = false;
 };
+
+/// Nobody writes for so long: an older temporary was left by a process that was killed.
+inline constexpr std::chrono::hours abandoned_after{1};
+
+/// Removes temporaries in a folder that have not been written to for `age`, of the files whose names are
+/// `wanted`. What cannot be removed stays, silently: it is of no harm.
+void remove_abandoned(const std::string& folder, const std::function<bool(std::string_view name)>& wanted,
+                      std::chrono::seconds age = abandoned_after);
 
 /// Writes a whole file under a temporary name and renames it. Throws EnvironmentError.
 void write_file(const std::string& path, std::string_view content);

@@ -3,11 +3,13 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "ayatori/base/random.hpp"
+#include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/byte_source.hpp"
 #include "ayatori/io/shared_file.hpp"
@@ -73,6 +75,13 @@ std::pair<Header, std::string> read_beginning(const FileBytes& file, std::int64_
   return {header, std::move(note)};
 }
 
+/// What writers of this checkpoint that were killed have left.
+void clear_away_old_temporaries(const std::filesystem::path& path) {
+  const std::string name = path.filename();
+  remove_abandoned(path.has_parent_path() ? path.parent_path() : ".",
+                   [&](std::string_view other) { return other == name; });
+}
+
 }  // namespace
 
 void write_checkpoint(const comm::Comm& comm, const std::string& path, const std::string& note,
@@ -85,6 +94,7 @@ void write_checkpoint(const comm::Comm& comm, const std::string& path, const std
                 rows.rows(),
                 sparse::fingerprint(comm, x, mine.begin)};
   std::memcpy(header.word.data(), magic.data(), magic.size());
+  if (comm.rank() == 0) clear_away_old_temporaries(path);
   write_shared_file(comm, path, [&](const SharedFile& file) {
     if (comm.rank() == 0) {
       file.write(bytes_of(&header, 1), 0);

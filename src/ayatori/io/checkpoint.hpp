@@ -19,7 +19,8 @@ struct Checkpoint {
 };
 
 /// Collective. All ranks write their rows at the same time. Whoever is killed at any moment leaves the file
-/// that was there before, or the new one. `note` counts on rank 0. Throws EnvironmentError, agreed.
+/// that was there before, or the new one, and perhaps a temporary that the next writer removes when it is
+/// old. `note` counts on rank 0. Throws EnvironmentError, agreed.
 void write_checkpoint(const comm::Comm& comm, const std::string& path, const std::string& note,
                       std::span<const double> x, const sparse::RowPartition& rows);
 

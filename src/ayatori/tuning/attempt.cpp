@@ -19,6 +19,8 @@ constexpr int enough_without_progress = 3;
 constexpr int between_looks = 10;
 /// A challenge must promise to save so many times its price.
 constexpr double worthwhile = 2;
+/// One whose iterations are known beforehand is expected to win, and need promise less.
+constexpr double worthwhile_if_expected = 0.5;
 /// No arm is expected to need fewer than this share of another's iterations.
 constexpr double fewest_iterations = 0.1;
 /// Of the time still to come only so many times the time so far is believed, and less from a method that may
@@ -366,11 +368,33 @@ bool Attempt::is_promising(const Arm& arm) const {
   return arm.tries < most_tries && arm.decay * hopeless >= pace_->decay();
 }
 
+/// An arm that has not been tried and whose iterations are known beforehand, if it promises to be worth its
+/// price and, with the usual share, as much has been spent without it: the rule of renting or buying.
+std::optional<Attempt::Challenger> Attempt::expected_winner(int iteration) const {
+  const double remaining = pace_->remaining(state_.target());
+  if (challenge_.depth > 0 || !(remaining < unlimited)) return std::nullopt;
+  const double time = state_.sum.agreed_seconds() - state_.budget.spent();
+  const double powers = std::log(pace_->norm() / state_.target());
+  const double unit = unit_seconds(iteration);
+  for (std::size_t i = 0; i < state_.arms.size(); ++i) {
+    const Arm& arm = state_.arms[i];
+    const auto iterations = expected_iterations(arm.rung.choice, state_.report.facts, powers);
+    if (!iterations || arm.tries > 0 || !is_promising(arm)) continue;
+    const PredictedCost its = cost(arm.rung.choice);
+    const double price = unit * (its.setup + probation * its.iteration);
+    const double saved = remaining - unit * (its.setup + *iterations * its.iteration);
+    if (saved < worthwhile_if_expected * price) continue;
+    if (state_.budget.allows_expected(price, time)) return Challenger{i, price};
+  }
+  return std::nullopt;
+}
+
 /// The arm that has been tried least, and of these the first, that promises to be worth its price, if the
 /// budget allows that. If not, the budget is saved for it: dearer arms would never come if cheap ones spent
 /// it.
 std::optional<Attempt::Challenger> Attempt::next_challenger(int iteration) const {
   if (iteration < probation || challenge_.depth >= deepest) return std::nullopt;
+  if (const auto winner = expected_winner(iteration)) return winner;
   const double time = state_.sum.agreed_seconds() - state_.budget.spent();
   const double remaining = pace_->remaining(state_.target());
   if (challenge_.depth > 0 && own_seconds() < std::min(challenge_.finish, time) / 4) return std::nullopt;
@@ -411,7 +435,8 @@ bool Attempt::is_overtaken_by(const Challenger& challenger, int iteration) {
     state_.report.why = trial().why;
   }
 
-  trial().relative_residual = state_.relative(state_.residual_norm);
+  const double offered = state_.residual_norm;
+  trial().relative_residual = state_.relative(offered);
   const std::string who = describe(state_.arms[challenger.arm].rung.choice);
   // Without a forecast of its own this attempt makes way only for one that would finish while it does as much
   // again as it has done.
@@ -427,7 +452,11 @@ bool Attempt::is_overtaken_by(const Challenger& challenger, int iteration) {
   away_ += agreed_end - agreed_start;
 
   if (state_.has_stopped() && !state_.converged()) return true;
-  const bool left_behind = !attempt.behind_ && state_.residual_norm < far_better * pace_->norm();
+  // The best x may be better than the present one without any merit of the challenger: residuals of CG and
+  // BiCGSTAB leap.
+  const bool has_gained = state_.residual_norm < offered;
+  const bool left_behind =
+      has_gained && !attempt.behind_ && state_.residual_norm < far_better * pace_->norm();
   if (state_.converged() || left_behind) {
     state_.add_event("overtaken", fmt::format("{} gives way to {}: it would have taken {:.2g} s more", name(),
                                               who, remaining));

@@ -60,6 +60,7 @@ class Attempt {
     double price;
   };
   std::optional<Challenger> next_challenger(int iteration) const;
+  std::optional<Challenger> expected_winner(int iteration) const;
   bool is_promising(const Arm& arm) const;
   bool is_overtaken_by(const Challenger& challenger, int iteration);
 

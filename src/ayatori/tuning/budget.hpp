@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 namespace ayatori::tuning {
 
 /// What finding out may cost: a share of the time that the solve has taken beside it, or is expected to take.
@@ -10,6 +12,11 @@ class Budget {
 
   /// Whether `cost` more may be spent in a solve that takes `time` without what was spent.
   bool allows(double cost, double time) const { return spent_ + cost <= share_ * time; }
+  /// Whether it may be spent on what is expected to win: then the share is ten times as large, but the whole
+  /// at most.
+  bool allows_expected(double cost, double time) const {
+    return spent_ + cost <= std::min(1.0, 10 * share_) * time;
+  }
   void spend(double seconds) { spent_ += seconds; }
 
   double spent() const { return spent_; }

@@ -45,6 +45,10 @@ void add_direct(const MatrixFacts& facts, std::vector<Suggestion>& list) {
 /// and with multigrid. In a square, or with varying coefficients, the first are more.
 constexpr double diagonal_iterations_per_point = 2.5;
 constexpr double multigrid_iterations = 15;
+/// Where grids are less regular or coefficients vary: so many times as many.
+constexpr double multigrid_caution = 2;
+/// Bytes of a row of the seven-point matrix that the list of preconditioners has multigrid's set-up from.
+constexpr double bytes_of_seven_points = 12 * 7 + 24;
 
 /// Whether multigrid is expected to pay even in the problem that needs it least.
 bool multigrid_pays(const MatrixFacts& facts) {
@@ -79,15 +83,21 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
   } else if (facts.symmetric) {
     list.push_back({"minres", "none", 0, "", "the matrix is symmetric but not definite"});
   }
+  const Suggestion large_entries{
+      "bicgstab", "ilut", 0, "",
+      "BiCGSTAB needs nothing but a matrix and keeps no basis; factors that keep what is large suit most"};
+  const Suggestion no_fill{"bicgstab", "block-ilu0", 0, "",
+                           "factors without fill are soon made, whatever the matrix"};
   if (facts.dominant_rows >= nearly_all) {
     list.push_back({"bicgstab", "jacobi", 0, "",
                     "BiCGSTAB needs nothing but a matrix and keeps no basis; the diagonal dominates it"});
-  }
-  list.push_back({"bicgstab", "block-ilu0", 0, "",
-                  "BiCGSTAB needs nothing but a matrix and keeps no basis; block ILU(0) suits most"});
-  if (facts.dominant_rows >= nearly_all) {
+    list.push_back(no_fill);
+    list.push_back(large_entries);
     list.push_back({"bicgstab", "amg", 0, "",
                     "the diagonal dominates, as in convection with diffusion: coarser grids may pay"});
+  } else {
+    list.push_back(large_entries);
+    list.push_back(no_fill);
   }
   list.push_back({"bicgstab", "jacobi", 0, "", "an iteration costs hardly more than a product"});
   list.push_back({"gmres", "block-ilu0", 30, "cgs",
@@ -198,6 +208,11 @@ std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, in
   for (const Suggestion& suggestion : suggest(facts, longest_restart)) {
     if (wants_basis && !solvers::method(suggestion.method).restarts) continue;
     Choice choice = lay_over(suggestion, forced);
+    // What drops entries on one side of the diagonal and not on the other is nothing for a forced CG;
+    // complete factors are as symmetric as the matrix.
+    if (!forced.preconditioner && choice.preconditioner == "ilut" &&
+        solvers::method(choice.method).needs_symmetric)
+      continue;
     if (!forced.restart && choice.restart > longest_restart) choice.restart = longest_restart;
     if (forced.excludes(choice.method) || forced.excludes(choice.preconditioner) ||
         forced.excludes(choice.orthogonalization))
@@ -217,12 +232,21 @@ std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, in
   return ladder;
 }
 
+std::optional<double> expected_iterations(const Choice& choice, const MatrixFacts& facts, double powers) {
+  const bool definite = facts.looks_positive_definite() || facts.looks_negative_definite();
+  if (!definite || choice.method != "cg" || choice.preconditioner != "amg") return std::nullopt;
+  constexpr double eight_digits = 18.42;  // powers of e
+  return multigrid_caution * multigrid_iterations * powers / eight_digits;
+}
+
 PredictedCost predict_cost(const Choice& choice, const MatrixFacts& facts, double kernel_share) {
   const auto& method = solvers::method(choice.method);
   const auto& preconditioner = solvers::preconditioner(choice.preconditioner);
   const double rows = static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
   const double product = 12 * static_cast<double>(facts.nonzeros) / rows + 24;  // bytes per row
-  return {preconditioner.setup_products,
+  // Multigrid's set-up goes by the rows: the longer they are, the fewer products it is worth.
+  const double setup_share = preconditioner.name == "amg" ? bytes_of_seven_points / product : 1;
+  return {setup_share * preconditioner.setup_products,
           kernel_share + preconditioner.apply_products + 8 * method.traffic / product};
 }
 

@@ -1,12 +1,18 @@
 #include "ayatori/tuning/knowledge.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "ayatori/base/error.hpp"
@@ -25,6 +31,30 @@ Lesson read_lesson(const std::string& path) {
   if (json.is_discarded()) throw InputError("no JSON");
   return lesson_from_json(json);
 }
+
+/// This writer's turn in a folder. Of processes and of threads: the lock belongs to the descriptor.
+class Turn {
+ public:
+  explicit Turn(const std::string& folder)
+      : lock_(open((folder + "/.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK && errno != EINTR) return;  // no locks here
+      if (std::chrono::steady_clock::now() > deadline) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  ~Turn() {
+    if (lock_ >= 0) close(lock_);  // which gives the lock back
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  static constexpr std::chrono::seconds patience{2};
+
+  int lock_;
+};
 
 std::vector<std::string> json_files(const std::string& folder) {
   std::vector<std::string> paths;
@@ -62,6 +92,8 @@ std::string KnowledgeBase::store(Lesson lesson) const {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) throw EnvironmentError(fmt::format("{}: cannot be made: {}", folder_, error.message()));
+  const Turn turn(folder_);
+  remove_abandoned(folder_, [](std::string_view name) { return name.ends_with(".json"); });
   std::string path = path_of(lesson.key());
   try {
     const Lesson older = read_lesson(path);

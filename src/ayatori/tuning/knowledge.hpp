@@ -9,8 +9,10 @@
 namespace ayatori::tuning {
 
 /// A folder of lessons, one file each, that many solves may read and write at the same time, also on a shared
-/// file system: files are written whole under another name and renamed; the last of two writers of the same
-/// lesson wins, and what the other one learned is learned again. Nothing here is collective: one rank acts.
+/// file system: files are written whole under another name and renamed. Writers take turns by a lock on the
+/// file `.lock`, so that of two that have the same lesson both are kept; where the file system has no locks,
+/// or another writer does not let go of its own, the last one wins, and what the other learned is learned
+/// again. Nothing here is collective: one rank acts.
 class KnowledgeBase {
  public:
   explicit KnowledgeBase(std::string folder) : folder_(std::move(folder)) {}
@@ -23,8 +25,8 @@ class KnowledgeBase {
   /// Empty where there is no folder. Throws EnvironmentError if there is one that cannot be read.
   Content read() const;
 
-  /// Adds to what the file of the same key holds, and makes the folder if need be. Gives the path. Throws
-  /// EnvironmentError.
+  /// Adds to what the file of the same key holds, and makes the folder if need be. Removes what writers that
+  /// were killed have left. Gives the path. Throws EnvironmentError.
   std::string store(Lesson lesson) const;
 
   /// Removes lessons whose keys begin so; gives how many. Throws EnvironmentError.
