@@ -422,8 +422,9 @@ void add_map(Command& app, Run& run) {
   command->add_option("--network", arguments->network, "One of:" + syntaxes());
   command->add_option("--profile", arguments->profile,
                       "What messages cost: a file of `ayatori probe`, or a published machine");
-  command->add_option("--objective", arguments->objective,
-                      "To make small: " + names_of(mapping::objectives()));
+  command
+      ->add_option("--objective", arguments->objective, "To make small: " + names_of(mapping::objectives()))
+      ->suggest(names_in(mapping::objectives()));
   command->add_option("--collective", arguments->collectives,
                       "The program calls this, too: OPERATION:BYTES[:CALLS for each exchange]. Exchange and "
                       "collectives together decide");
@@ -434,8 +435,10 @@ void add_map(Command& app, Run& run) {
                    "Schedules that are replayed for each collective; 0: the model decides")
       ->check(range(0, 1000))
       ->capture_default_str();
-  command->add_option("--launcher", arguments->launcher,
-                      "Whose file to write: " + names_of(mapping::launchers()));
+  command
+      ->add_option("--launcher", arguments->launcher,
+                   "Whose file to write: " + names_of(mapping::launchers()))
+      ->suggest(names_in(mapping::launchers()));
   command->add_option("--hosts", arguments->hosts, "Names of the nodes in their order, one on every line");
   command->add_option("-o,--output", arguments->output, "The launcher's file; without it, standard output");
   command->add_option("--graph-output", arguments->graph_output,

@@ -430,8 +430,11 @@ void add_solve(Command& app, Run& run) {
   solve->add_option("--max-iterations", arguments->max_iterations, "Over all trials; 0: no limit")
       ->check(non_negative())
       ->capture_default_str();
-  solve->add_option("--method", arguments->method, "auto or a method")->capture_default_str();
+  solve->add_option("--method", arguments->method, "auto or a method")
+      ->suggest(names_in(solvers::methods(), {"auto"}))
+      ->capture_default_str();
   solve->add_option("--preconditioner", arguments->preconditioner, "auto or a preconditioner")
+      ->suggest(names_in(solvers::preconditioners(), {"auto"}))
       ->capture_default_str();
   solve
       ->add_option("--overlap", arguments->of_preconditioner.overlap,
@@ -457,9 +460,13 @@ void add_solve(Command& app, Run& run) {
   solve->add_option("--restart", arguments->restart, "auto or the basis vectors of GMRES")
       ->capture_default_str();
   solve->add_option("--orthogonalization", arguments->orthogonalization, "auto, cgs, mgs or ircgs")
+      ->suggest(names_in(solvers::orthogonalizations(), {"auto"}))
       ->capture_default_str();
-  solve->add_option("--kernel", arguments->kernel, "auto or a product kernel")->capture_default_str();
+  solve->add_option("--kernel", arguments->kernel, "auto or a product kernel")
+      ->suggest(names_in(sparse::kernels(), {"auto"}))
+      ->capture_default_str();
   solve->add_option("--halo", arguments->halo, "auto or a halo strategy, with or without +overlap")
+      ->suggest(names_in(sparse::halo_strategies(), {"auto"}))
       ->capture_default_str();
   solve
       ->add_option(
@@ -472,12 +479,14 @@ void add_solve(Command& app, Run& run) {
                    "Of the time, what trials may cost that are not chosen in the end")
       ->capture_default_str();
   solve->add_option("--partition", arguments->partition, "contiguous or graph (METIS)")
+      ->suggest({"contiguous", "graph"})
       ->capture_default_str();
   solve
       ->add_option(
           "--placement", arguments->placement,
           "auto: parts of the matrix that talk much come to one node, or to near ones, where that is "
           "worth moving them; always: wherever it helps; none")
+      ->suggest({"auto", "always", "none"})
       ->capture_default_str();
   solve
       ->add_option("--network", arguments->network,
