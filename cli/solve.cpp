@@ -24,6 +24,7 @@
 #include "cli/solve_replay.hpp"
 #include "cli/solve_report.hpp"
 #include "cli/stop_signal.hpp"
+#include "cli/terminal.hpp"
 
 namespace ayatori::cli {
 
@@ -353,7 +354,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
     checkpoints.emplace(comm, problem, arguments.checkpoint, system, resumed ? &*resumed : nullptr);
 
   const StopSignal stop;  // from here on there is an x worth keeping
-  ProgressLine line(speaks);
+  ProgressLine line(speaks, options.rtol);
   tuning::History history;
   auto solve_hooks = hooks(stop, line, history, speaks);
   if (checkpoints) keep_checkpoints(solve_hooks, *checkpoints, arguments, line, speaks);
@@ -393,7 +394,11 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   if (rhs.solution) run.true_error = relative_error(comm, x, *rhs.solution);
   if (tables.scheduled) run.collectives = {tables.files, tables.scheduled->calls(), tables.scheduled->uses()};
   write_results(comm, arguments, problem, std::move(x), run, total);
-  if (speaks) fmt::print(stderr, "{}{}", summary(run), arguments.explain ? explanation(run) : "");
+  if (speaks) {
+    const auto style = run.report.converged() ? Style::good : Style::bad;
+    fmt::print(stderr, "{}{}", lay_out(find_terminal(), summary(run), style),
+               arguments.explain ? explanation(run) : "");
+  }
   return exit_status(run);
 }
 
