@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "ayatori/collectives/word_schedule.hpp"
+#include "ayatori/collectives/word_plan.hpp"
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/machine/estimate.hpp"
 #include "bench/forced_comms.hpp"

@@ -7,6 +7,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/collectives/draw.hpp"
 #include "ayatori/collectives/plan_json.hpp"
+#include "ayatori/collectives/word_schedule.hpp"
 #include "cli/report_template.hpp"
 
 namespace ayatori::cli {

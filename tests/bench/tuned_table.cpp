@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ayatori/collectives/validate.hpp"
+#include "ayatori/collectives/word_schedule.hpp"
 #include "bench/guidelines.hpp"
 #include "bench/mpi_rules.hpp"
 

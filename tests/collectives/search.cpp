@@ -1,4 +1,5 @@
 #include "ayatori/collectives/search.hpp"
+#include "ayatori/collectives/word_schedule.hpp"
 
 #include <gtest/gtest.h>
 

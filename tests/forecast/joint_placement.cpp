@@ -6,6 +6,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/collectives/validate.hpp"
+#include "ayatori/collectives/word_schedule.hpp"
 
 namespace ayatori::forecast {
 namespace {

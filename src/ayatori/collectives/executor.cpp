@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/collectives/word_schedule.hpp"
 
 namespace ayatori::collectives {
 

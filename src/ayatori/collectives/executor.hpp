@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ayatori/collectives/transport.hpp"
-#include "ayatori/collectives/word_schedule.hpp"
+#include "ayatori/collectives/word_plan.hpp"
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/comm/request_list.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "ayatori/collectives/word_schedule.hpp"
+#include "ayatori/collectives/word_plan.hpp"
 
 namespace ayatori::collectives {
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ayatori/collectives/validate.hpp"
+#include "ayatori/collectives/word_schedule.hpp"
 
 namespace ayatori::collectives {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ayatori/collectives/word_schedule.hpp"
+#include "ayatori/collectives/word_plan.hpp"
 
 namespace ayatori::collectives {
 
