@@ -7,7 +7,7 @@ export CTEST_PARALLEL_LEVEL = $(JOBS)
 
 configure = test -f build/$(1)/build.ninja || cmake --preset $(1)
 
-.PHONY: build solve test check format tidy install clean
+.PHONY: build solve test check format tidy install site clean
 
 # The command line and the library, in build/release.
 build:
@@ -41,6 +41,14 @@ tidy:
 
 install: build
 	@cmake --install build/release --prefix $(PREFIX)
+
+# The documentation as a site, in build/site: the pages, and the reference made from the program and the sources.
+site: build
+	@cmp -s docs/site/requirements.txt build/site-venv/requirements.txt || { python3 -m venv build/site-venv && \
+	  build/site-venv/bin/pip install --quiet --disable-pip-version-check --requirement docs/site/requirements.txt && \
+	  cp docs/site/requirements.txt build/site-venv/requirements.txt; }
+	@NO_MKDOCS_2_WARNING=1 build/site-venv/bin/mkdocs build --quiet --strict
+	@echo build/site/index.html
 
 clean:
 	@rm -rf build

@@ -6,7 +6,27 @@
 
 namespace ayatori::cli {
 
-Check::Check(const CLI::Validator& validator) : validator_(std::make_shared<CLI::Validator>(validator)) {}
+namespace {
+
+OptionFacts facts_of(const CLI::Option& option) {
+  OptionFacts facts{.is_argument = option.get_positional(),
+                    .initial = option.get_default_str(),
+                    .repeats = option.get_expected_max() > 1,
+                    .required = option.get_required(),
+                    .description = option.get_description()};
+  for (const auto& name : option.get_snames()) facts.names.push_back("-" + name);
+  for (const auto& name : option.get_lnames()) facts.names.push_back("--" + name);
+  if (facts.is_argument) facts.names = {option.get_name(true)};
+  // CLI11 appends to the type what checks say.
+  if (option.get_items_expected_max() > 0)
+    facts.value = option.get_type_name().substr(0, option.get_type_name().find(':'));
+  return facts;
+}
+
+}  // namespace
+
+Check::Check(const CLI::Validator& validator, std::vector<std::string> words)
+    : validator_(std::make_shared<CLI::Validator>(validator)), words_(std::move(words)) {}
 
 Check positive() {
   return Check(CLI::PositiveNumber);
@@ -21,7 +41,7 @@ Check range(double least, double most) {
   return Check(CLI::Range(least, most));
 }
 Check one_of(const std::vector<std::string>& words) {
-  return Check(CLI::IsMember(words));
+  return Check(CLI::IsMember(words), words);
 }
 
 Option::operator bool() const {
@@ -29,6 +49,11 @@ Option::operator bool() const {
 }
 Option* Option::check(const Check& check) {
   option_->check(check.validator());
+  if (!check.words().empty()) words_ = check.words();
+  return this;
+}
+Option* Option::suggest(std::vector<std::string> words) {
+  words_ = std::move(words);
   return this;
 }
 Option* Option::required() {
@@ -88,8 +113,26 @@ Command* Command::callback(const std::function<void()>& act) {
   return this;
 }
 
+CommandFacts Command::facts(const std::string& above) const {
+  CommandFacts facts{.path = above.empty() ? app_.get_name() : above + " " + app_.get_name(),
+                     .description = app_.get_description(),
+                     .options = {},
+                     .commands = {}};
+  for (const CLI::Option* declared : std::as_const(app_).get_options()) {
+    facts.options.push_back(facts_of(*declared));
+    for (const Option& option : options_)
+      if (option.wraps(declared)) facts.options.back().words = option.words();
+  }
+  for (const auto& command : commands_) facts.commands.push_back(command->facts(facts.path));
+  return facts;
+}
+
 void throw_missing(const std::string& what) {
   throw CLI::RequiredError(what);
+}
+
+void throw_wrong(const std::string& what) {
+  throw CLI::ValidationError(what);
 }
 
 // The types of options: another one is a line here.

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/command_facts.hpp"
+
 // The command line as the subcommands declare it. CLI11 does the work, behind this: its header takes seconds
 // to compile, in one file instead of all.
 
@@ -21,11 +23,14 @@ namespace ayatori::cli {
 /// What a value has to be.
 class Check {
  public:
-  explicit Check(const CLI::Validator& validator);
+  explicit Check(const CLI::Validator& validator, std::vector<std::string> words = {});
   const CLI::Validator& validator() const { return *validator_; }
+  /// The only values that pass, where they are words.
+  const std::vector<std::string>& words() const { return words_; }
 
  private:
   std::shared_ptr<const CLI::Validator> validator_;
+  std::vector<std::string> words_;
 };
 Check positive();
 Check non_negative();
@@ -53,9 +58,14 @@ class Option {
   Option* needs(Option* other);
   Option* excludes(Option* other);
   Option* excludes(Option* one, Option* other) { return excludes(one)->excludes(other); }
+  /// Values that manual pages and completion name; others are not forbidden.
+  Option* suggest(std::vector<std::string> words);
+  bool wraps(const CLI::Option* option) const { return option_ == option; }
+  const std::vector<std::string>& words() const { return words_; }
 
  private:
   CLI::Option* option_;
+  std::vector<std::string> words_;
 };
 
 /// `ayatori` or a subcommand.
@@ -74,6 +84,8 @@ class Command {
   Option* add_flag(const std::string& names, bool& value, const std::string& description);
   /// What to do once all of it is parsed.
   Command* callback(const std::function<void()>& act);
+  /// All that has been declared so far. `above`: the path of the command that this one is below.
+  CommandFacts facts(const std::string& above = "") const;
 
  private:
   CLI::App& app_;
@@ -83,5 +95,20 @@ class Command {
 
 /// For callbacks: `what` is required.
 [[noreturn]] void throw_missing(const std::string& what);
+
+/// For callbacks: the command line is wrong.
+[[noreturn]] void throw_wrong(const std::string& what);
+
+/// Thrown by callbacks that answer from the declarations alone: the text is printed, without MPI.
+struct Answer {
+  std::string text;
+};
+
+/// The names of the items of one of the library's lists, after others.
+template <class Items>
+std::vector<std::string> names_in(const Items& items, std::vector<std::string> before = {}) {
+  for (const auto& item : items) before.emplace_back(item.name);
+  return before;
+}
 
 }  // namespace ayatori::cli

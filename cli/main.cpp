@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/version.hpp"
@@ -16,9 +17,10 @@ namespace {
 
 using namespace ayatori;
 
-constexpr std::array<cli::AddCommand, 10> commands{
-    cli::add_solve,   cli::add_eigen,    cli::add_probe, cli::add_collectives, cli::add_map,
-    cli::add_predict, cli::add_generate, cli::add_bench, cli::add_knowledge,   cli::add_report};
+constexpr std::array<cli::AddCommand, 12> commands{cli::add_solve,       cli::add_eigen, cli::add_probe,
+                                                   cli::add_collectives, cli::add_map,   cli::add_predict,
+                                                   cli::add_generate,    cli::add_bench, cli::add_knowledge,
+                                                   cli::add_report,      cli::add_man,   cli::add_completion};
 
 /// An exit status that the command line promises: a broken invariant of ours counts as a failed environment.
 int status_of(ErrorKind kind) {
@@ -33,35 +35,39 @@ int report(const comm::Comm& world, const char* text, int status, bool agreed) {
   return status;
 }
 
-int parse_and_run(const comm::Comm& world, int argc, char** argv) {
-  CLI::App app("Parallel linear algebra that measures, chooses, verifies and explains.", "ayatori");
+/// What the command line asks for. Every rank parses the same words; where they fail, rank 0 says so.
+cli::Run parse(CLI::App& app, cli::Command& root, int argc, char** argv) {
+  cli::Run run;
   app.set_version_flag("--version", version);
   app.require_subcommand(1);
-  cli::Run run;
-  cli::Command root(app);
   for (const cli::AddCommand add : commands) add(root, run);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked_for_help) {
-    return world.rank() == 0 ? app.exit(asked_for_help) : 0;
+    return [&app, asked_for_help](const comm::Comm& world) {
+      return world.rank() == 0 ? app.exit(asked_for_help) : 0;
+    };
   } catch (const CLI::ParseError& error) {
-    // Every rank parses the same words and fails alike.
-    if (world.rank() == 0)
-      fmt::print(stderr, "ayatori: {} (ayatori --help lists the options)\n", error.what());
-    return status_of(ErrorKind::bad_input);
+    return [text = std::string(error.what())](const comm::Comm& world) {
+      if (world.rank() == 0) fmt::print(stderr, "ayatori: {} (ayatori --help lists the options)\n", text);
+      return status_of(ErrorKind::bad_input);
+    };
   }
-  return run(world);
+  return run;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
+    CLI::App app("Parallel linear algebra that measures, chooses, verifies and explains.", "ayatori");
+    cli::Command root(app);
+    const cli::Run run = parse(app, root, argc, argv);
     comm::let_algorithms_be_forced();  // `collectives bench` and `tune` do
     const comm::Environment environment(argc, argv);
     const auto world = comm::Comm::world();
     try {
-      return parse_and_run(world, argc, argv);
+      return run(world);
     } catch (const Error& error) {
       return report(world, error.what(), status_of(error.kind()), error.agreed());
     } catch (const std::bad_alloc&) {
@@ -69,6 +75,9 @@ int main(int argc, char** argv) {
     } catch (const std::exception& error) {
       return report(world, error.what(), 3, false);
     }
+  } catch (const cli::Answer& answer) {
+    fmt::print("{}", answer.text);
+    return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "ayatori: {}\n", error.what());
     return 3;

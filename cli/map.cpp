@@ -15,6 +15,7 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/machine/profile.hpp"
 #include "ayatori/mapping/draw.hpp"
+#include "ayatori/mapping/heat_map.hpp"
 #include "ayatori/mapping/launcher.hpp"
 #include "ayatori/mapping/placement.hpp"
 #include "ayatori/mapping/simgrid_platform.hpp"
@@ -290,6 +291,28 @@ ordered_json json_of(const mapping::Metrics& metrics) {
           {"seconds", metrics.seconds}};
 }
 
+/// The cells that are not empty.
+ordered_json json_of(const mapping::HeatMap& map) {
+  ordered_json json{
+      {"from", ordered_json::array()}, {"to", ordered_json::array()}, {"bytes", ordered_json::array()}};
+  for (std::size_t i = 0; i < map.bytes.size(); ++i) {
+    if (map.bytes[i] == 0) continue;
+    json["from"].push_back(i / map.cells);
+    json["to"].push_back(i % map.cells);
+    json["bytes"].push_back(static_cast<std::int64_t>(map.bytes[i]));
+  }
+  return json;
+}
+
+/// For the report: ranks in the order of their nodes, taken together where there are many.
+ordered_json communication_json(const Outcome& outcome) {
+  constexpr int most_cells = 256;
+  const auto before = mapping::heat_map(outcome.order, most_cells);
+  return {{"cells", before.cells},
+          {"order_of_ranks", json_of(before)},
+          {"placed", json_of(mapping::heat_map(outcome.placed, most_cells))}};
+}
+
 ordered_json json_of(const Arguments& arguments, const Task& task, const Outcome& outcome) {
   ordered_json attempts = ordered_json::array();
   for (const auto& attempt : outcome.placement.attempts)
@@ -325,7 +348,8 @@ ordered_json json_of(const Arguments& arguments, const Task& task, const Outcome
           {"attempts", attempts},
           {"joint", outcome.joint.empty() ? ordered_json() : cli::json_of(task.collectives, outcome.joint)},
           {"seconds", outcome.seconds},
-          {"node_of_rank", outcome.placement.node_of}};
+          {"node_of_rank", outcome.placement.node_of},
+          {"communication", communication_json(outcome)}};
 }
 
 /// Where FILE, N and K (ranks of a node) stand in a launcher's usage.
@@ -427,8 +451,9 @@ void add_map(Command& app, Run& run) {
   command->add_option("--network", arguments->network, "One of:" + syntaxes());
   command->add_option("--profile", arguments->profile,
                       "What messages cost: a file of `ayatori probe`, or a published machine");
-  command->add_option("--objective", arguments->objective,
-                      "To make small: " + names_of(mapping::objectives()));
+  command
+      ->add_option("--objective", arguments->objective, "To make small: " + names_of(mapping::objectives()))
+      ->suggest(names_in(mapping::objectives()));
   command->add_option("--collective", arguments->collectives,
                       "The program calls this, too: OPERATION:BYTES[:CALLS for each exchange]. Exchange and "
                       "collectives together decide");
@@ -443,8 +468,10 @@ void add_map(Command& app, Run& run) {
                    "Schedules that are replayed for each collective; 0: the model decides")
       ->check(range(0, 1000))
       ->capture_default_str();
-  command->add_option("--launcher", arguments->launcher,
-                      "Whose file to write: " + names_of(mapping::launchers()));
+  command
+      ->add_option("--launcher", arguments->launcher,
+                   "Whose file to write: " + names_of(mapping::launchers()))
+      ->suggest(names_in(mapping::launchers()));
   command->add_option("--hosts", arguments->hosts, "Names of the nodes in their order, one on every line");
   command->add_option("-o,--output", arguments->output, "The launcher's file; without it, standard output");
   command->add_option("--graph-output", arguments->graph_output,

@@ -1,22 +1,38 @@
 #include "cli/progress_line.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace ayatori::cli {
 
-ProgressLine::ProgressLine(bool enabled) : enabled_(enabled && isatty(STDERR_FILENO) != 0) {}
+namespace {
+
+/// Of the digits from a relative residual of 1 to the target, those that are won.
+double share_of_digits(double relative_residual, double target) {
+  if (!(relative_residual > 0) || !(target > 0 && target < 1)) return 0;
+  return std::log(relative_residual) / std::log(target);
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine(bool enabled, double target)
+    : terminal_(find_terminal()), enabled_(enabled && terminal_.is_there), target_(target) {}
 
 bool ProgressLine::is_due() const {
   constexpr double interval = 0.2;
   return enabled_ && since_shown_.seconds() >= interval;
 }
 
-void ProgressLine::rewrite(const std::string& text) {
-  fmt::print(stderr, "\r\x1b[K{}", text);
+void ProgressLine::rewrite(double share, int width, std::string text) {
+  const auto done = static_cast<int>(std::clamp(share, 0.0, 1.0) * width);
+  const auto room =
+      std::max(0, terminal_.columns - width - 4);  // a full line would make some terminals begin another one
+  text.resize(std::min(text.size(), static_cast<std::size_t>(room)));
+  fmt::print(stderr, "\r\x1b[K[{}{}] {}", paint(terminal_, Style::good, std::string(done, '=')),
+             std::string(width - done, ' '), text);
   std::fflush(stderr);
   visible_ = true;
   since_shown_.restart();
@@ -24,17 +40,20 @@ void ProgressLine::rewrite(const std::string& text) {
 
 void ProgressLine::show(const std::string& what, std::int64_t iteration, double relative_residual) {
   if (!is_due()) return;
-  const double rate = static_cast<double>(iteration - shown_iteration_) / since_shown_.seconds();
+  // Where another choice has begun, what was shown last tells nothing of its rate.
+  const bool goes_on = what == shown_what_ && iteration >= shown_iteration_;
+  const auto rate = goes_on ? fmt::format(", {:.0f}/s", static_cast<double>(iteration - shown_iteration_) /
+                                                            since_shown_.seconds())
+                            : "";
+  shown_what_ = what;
   shown_iteration_ = iteration;
-  rewrite(
-      fmt::format("{}: iteration {}, residual {:.2e}, {:.0f}/s", what, iteration, relative_residual, rate));
+  rewrite(share_of_digits(relative_residual, target_), 16,
+          fmt::format("{:.1f} s, residual {:.1e}, iteration {}{}, {}", since_begun_.seconds(),
+                      relative_residual, iteration, rate, what));
 }
 
 void ProgressLine::show(const std::string& what, double share) {
-  if (!is_due()) return;
-  constexpr int width = 30;
-  const auto done = static_cast<int>(std::clamp(share, 0.0, 1.0) * width);
-  rewrite(fmt::format("[{:=<{}}{: <{}}] {:3.0f} % {}", "", done, "", width - done, 100 * share, what));
+  if (is_due()) rewrite(share, 30, fmt::format("{:3.0f} % {}", 100 * share, what));
 }
 
 void ProgressLine::clear() {

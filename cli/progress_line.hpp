@@ -4,19 +4,23 @@
 #include <string>
 
 #include "ayatori/base/timing.hpp"
+#include "cli/terminal.hpp"
 
 namespace ayatori::cli {
 
-/// One line on stderr, rewritten a few times a second, where stderr is a terminal; silent elsewhere.
+/// One line on stderr, rewritten a few times a second, where stderr is a terminal; silent elsewhere. It is
+/// never longer than the terminal is wide.
 class ProgressLine {
  public:
-  /// enabled: whether this rank may speak.
-  explicit ProgressLine(bool enabled);
+  /// enabled: whether this rank may speak. target: the relative residual at which a solve is done; 0: nothing
+  /// is solved.
+  explicit ProgressLine(bool enabled, double target = 0);
   ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// Of an iteration.
+  /// Of an iteration: the choice at work, a bar of the digits that are won, residual, rate, seconds since the
+  /// beginning.
   void show(const std::string& what, std::int64_t iteration, double relative_residual);
   /// A bar: `share` of something is done, and this is being done now.
   void show(const std::string& what, double share);
@@ -25,11 +29,15 @@ class ProgressLine {
 
  private:
   bool is_due() const;
-  void rewrite(const std::string& text);
+  void rewrite(double share, int width, std::string text);
 
+  Terminal terminal_;
   bool enabled_;
+  double target_;
   bool visible_ = false;
+  Stopwatch since_begun_;
   Stopwatch since_shown_;
+  std::string shown_what_;
   std::int64_t shown_iteration_ = 0;
 };
 

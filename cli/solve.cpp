@@ -27,6 +27,7 @@
 #include "cli/solve_replay.hpp"
 #include "cli/solve_report.hpp"
 #include "cli/stop_signal.hpp"
+#include "cli/terminal.hpp"
 
 namespace ayatori::cli {
 
@@ -368,7 +369,7 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
     checkpoints.emplace(comm, problem, arguments.checkpoint, system, resumed ? &*resumed : nullptr);
 
   const StopSignal stop;  // from here on there is an x worth keeping
-  ProgressLine line(speaks);
+  ProgressLine line(speaks, options.rtol);
   tuning::History history;
   auto solve_hooks = hooks(stop, line, history, speaks);
   if (checkpoints) keep_checkpoints(solve_hooks, *checkpoints, arguments, line, speaks);
@@ -409,7 +410,11 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   if (rhs.solution) run.true_error = relative_error(comm, x, *rhs.solution);
   if (tables.scheduled) run.collectives = {tables.files, tables.scheduled->calls(), tables.scheduled->uses()};
   write_results(comm, arguments, problem, std::move(x), run, total);
-  if (speaks) fmt::print(stderr, "{}{}", summary(run), arguments.explain ? explanation(run) : "");
+  if (speaks) {
+    const auto style = run.report.converged() ? Style::good : Style::bad;
+    fmt::print(stderr, "{}{}", lay_out(find_terminal(), summary(run), style),
+               arguments.explain ? explanation(run) : "");
+  }
   return exit_status(run);
 }
 
@@ -446,8 +451,11 @@ void add_solve(Command& app, Run& run) {
   solve->add_option("--max-iterations", arguments->max_iterations, "Over all trials; 0: no limit")
       ->check(non_negative())
       ->capture_default_str();
-  solve->add_option("--method", arguments->method, "auto or a method")->capture_default_str();
+  solve->add_option("--method", arguments->method, "auto or a method")
+      ->suggest(names_in(solvers::methods(), {"auto"}))
+      ->capture_default_str();
   solve->add_option("--preconditioner", arguments->preconditioner, "auto or a preconditioner")
+      ->suggest(names_in(solvers::preconditioners(), {"auto"}))
       ->capture_default_str();
   solve
       ->add_option("--overlap", arguments->of_preconditioner.overlap,
@@ -477,9 +485,13 @@ void add_solve(Command& app, Run& run) {
   solve->add_option("--restart", arguments->restart, "auto or the basis vectors of GMRES")
       ->capture_default_str();
   solve->add_option("--orthogonalization", arguments->orthogonalization, "auto, cgs, mgs or ircgs")
+      ->suggest(names_in(solvers::orthogonalizations(), {"auto"}))
       ->capture_default_str();
-  solve->add_option("--kernel", arguments->kernel, "auto or a product kernel")->capture_default_str();
+  solve->add_option("--kernel", arguments->kernel, "auto or a product kernel")
+      ->suggest(names_in(sparse::kernels(), {"auto"}))
+      ->capture_default_str();
   solve->add_option("--halo", arguments->halo, "auto or a halo strategy, with or without +overlap")
+      ->suggest(names_in(sparse::halo_strategies(), {"auto"}))
       ->capture_default_str();
   solve
       ->add_option(
@@ -492,12 +504,14 @@ void add_solve(Command& app, Run& run) {
                    "Of the time, what trials may cost that are not chosen in the end")
       ->capture_default_str();
   solve->add_option("--partition", arguments->partition, "contiguous or graph (METIS)")
+      ->suggest({"contiguous", "graph"})
       ->capture_default_str();
   solve
       ->add_option(
           "--placement", arguments->placement,
           "auto: parts of the matrix that talk much come to one node, or to near ones, where that is "
           "worth moving them; always: wherever it helps; none")
+      ->suggest({"auto", "always", "none"})
       ->capture_default_str();
   solve
       ->add_option("--network", arguments->network,

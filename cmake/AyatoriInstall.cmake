@@ -16,3 +16,33 @@ write_basic_package_version_file(ayatoriConfigVersion.cmake COMPATIBILITY SameMi
 install(FILES ${PROJECT_BINARY_DIR}/ayatoriConfig.cmake ${PROJECT_BINARY_DIR}/ayatoriConfigVersion.cmake
               cmake/FindMETIS.cmake cmake/FindHWLOC.cmake
         DESTINATION ${package_folder})
+
+# For pkg-config. The libraries are archives: a program links what they need, and whoever depends on another comes before it.
+set(pc_modules ${AYATORI_TARGETS})
+list(REMOVE_ITEM pc_modules ayatori)
+list(REVERSE pc_modules)
+list(TRANSFORM pc_modules PREPEND -l)
+set(pc_libraries ${pc_modules} ${METIS_LIBRARY} ${LAPACK_LIBRARIES} ${MPI_CXX_LIBRARIES})
+if(AYATORI_HAS_MUMPS)
+  list(APPEND pc_libraries ${MUMPS_LIBRARY})
+endif()
+list(JOIN pc_libraries " " pc_libraries)
+file(RELATIVE_PATH pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+configure_file(cmake/ayatori.pc.in ayatori.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/ayatori.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# Manual pages and completion are what the program itself says, so that they cannot fall behind it.
+if(AYATORI_SMPI OR CMAKE_CROSSCOMPILING)
+  return()
+endif()
+install(CODE "
+  set(share \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}\")
+  function(ask)
+    execute_process(COMMAND \"$<TARGET_FILE:ayatori_cli>\" \${ARGN} COMMAND_ERROR_IS_FATAL ANY)
+  endfunction()
+  file(MAKE_DIRECTORY \"\${share}/bash-completion/completions\" \"\${share}/zsh/site-functions\")
+  ask(completion bash OUTPUT_FILE \"\${share}/bash-completion/completions/ayatori\")
+  ask(completion zsh OUTPUT_FILE \"\${share}/zsh/site-functions/_ayatori\")
+  ask(man --folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1\")
+  message(STATUS \"Installing: manual pages and completion\")
+")

@@ -172,11 +172,13 @@ function bars({title, caption, rows, format = digits, log = false}) {
   }, names.length > 1 ? names.map((name, i) => [name, colour(i)]) : []);
 }
 
-// values[i][j], or null; darker is more.
-function matrix({title, caption, values, rowName, columnName, format, labels}) {
+// values[i][j], or null; darker is more, on the scale of all numbers in `range` where several figures share one.
+function matrix({title, caption, values, rowName, columnName, format, labels, range}) {
   const flat = values.flat().filter((v) => v !== null && v > 0);
   if (flat.length === 0) return null;
-  const low = Math.min(...flat), high = Math.max(...flat);
+  const all = range ?? flat;
+  const low = all.reduce((a, b) => Math.min(a, b)), high = all.reduce((a, b) => Math.max(a, b));
+  const many = values.length > 64;  // cells of nothing are left out
   const strength = (v) => (high === low ? 0.5 : 0.12 + 0.88 * (Math.log(v) - Math.log(low)) / (Math.log(high) - Math.log(low)));
   return figure(title, caption ?? `${format(low)} (faint) to ${format(high)}`, (width) => {
     const left = 44, cell = Math.min(58, (width - left - 8) / values[0].length);
@@ -186,7 +188,7 @@ function matrix({title, caption, values, rowName, columnName, format, labels}) {
       if (i % every === 0) root.append(text(left - 6, 22 + (i + 0.5) * cell + 4, labels?.rows?.[i] ?? i, {class: "label", "text-anchor": "end"}));
       row.forEach((v, j) => {
         if (i === 0 && j % every === 0) root.append(text(left + (j + 0.5) * cell, 15, labels?.columns?.[j] ?? j, {class: "label", "text-anchor": "middle"}));
-        if (v === null) return;
+        if (v === null || (many && v === 0)) return;
         const box = svg("rect", {x: left + j * cell, y: 22 + i * cell, width: cell - Math.min(1, cell / 8), height: cell - Math.min(1, cell / 8), fill: "var(--c0)",
           opacity: v > 0 ? strength(v).toFixed(3) : 0.03});
         box.append(hint(`${rowName} ${labels?.rows?.[i] ?? i}, ${columnName} ${labels?.columns?.[j] ?? j}: ${format(v)}`));

@@ -216,6 +216,18 @@ function placementCosts(title, placements) {
     .flatMap((key) => names.map((name) => ({label: `${metricNames[key]}, ${name}`, parts: [[name, derived(placements[name])[key] / first[key]]]})));
   return bars({title, caption: "Beside the first, which is 1.", rows});
 }
+// Who talks to whom before and after, with ranks in the order of their nodes.
+function communication(r) {
+  const c = r.communication;
+  if (!c || !c.placed.bytes.length) return [];
+  const places = Array.from({length: c.cells}, (_, i) => Math.ceil(i * r.ranks / c.cells));  // the first of each cell
+  return [["Who talks to whom, in order of ranks", c.order_of_ranks], ["Who talks to whom, as placed", c.placed]].map(([title, map]) => {
+    const values = Array.from({length: c.cells}, () => Array(c.cells).fill(0));
+    map.bytes.forEach((b, k) => { values[map.from[k]][map.to[k]] = b; });
+    return matrix({title, caption: "Ranks in the order of their nodes: what is near the diagonal stays inside, or near.", values, rowName: "from place",
+      columnName: "to place", labels: {rows: places, columns: places}, range: [...c.order_of_ranks.bytes, ...c.placed.bytes], format: bytes});
+  });
+}
 function placementReport(r) {
   const placements = {"order of ranks": r.order_of_ranks, "dealt round": r.dealt_round, placed: r.placed};
   const format = {messages: count, messages_inside: count, bytes, bytes_inside: bytes, hop_bytes: bytes, seconds, busiest_rank_seconds: seconds, busiest_link_seconds: seconds};
@@ -225,8 +237,9 @@ function placementReport(r) {
   return [`Placement: ${r.ranks} ranks on ${r.nodes} nodes of ${r.network}`, [
     tiles([r.how, "won"], [digits(r.order_of_ranks.seconds / r.placed.seconds), "times as fast an exchange as in order of ranks", r.placed.seconds < r.order_of_ranks.seconds ? "good" : ""],
       [percent(r.placed.messages_inside / (r.placed.messages || 1)), "of the messages stay inside nodes"], [seconds(r.placed.busiest_link_seconds), "on the busiest link"]),
-    grid(placementCosts("Costs before and after", placements),
-      r.communication ? matrix({title: "Bytes from rank to rank", rowName: "from", columnName: "to", values: r.communication, format: bytes}) : null,
+    grid(placementCosts("Costs before and after", placements)),
+    grid(...communication(r)),
+    grid(
       card("Costs", table(["", ...Object.keys(placements)], keys.map((key) => [key.replaceAll("_", " "), ...Object.values(placements).map((c) => (format[key] ?? digits)(c[key]))]))),
       card("What was tried", table(["", r.objective, "played through"], r.attempts.map((a) => [a.how, a.value, a.played_through === null ? "" : seconds(a.played_through)]))),
       card("Ranks of every node", make("details", {}, make("summary", {}, `${r.nodes} nodes`), table(["node", "ranks"], ranksOf.map((ranks, node) => [String(node), ranks.join(" ")])))))]];

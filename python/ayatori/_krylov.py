@@ -3,7 +3,8 @@
 They differ from SciPy's in what is good to know: info is 0 only if the true residual meets the tolerance; iterations go on from
 where rounding has fooled the recurrence; GMRES is preconditioned from the right, so that the norm that its callback is told is
 that of ``b - A @ x``; MINRES stops on ``norm(b - A @ x)``, where SciPy's weighs it by ``norm(A) * norm(x)``; work is done in
-double precision whatever the type of the result.
+double precision whatever the type of the result. Complex systems are solved as real ones of twice the size, in the memory of
+the complex vectors.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._matrix import as_csr, check_real
+from ._matrix import as_csr, as_real_form, check_real, is_complex
 
-_TYPES = {"f": np.float32, "d": np.float64}
+_TYPES = {"f": np.float32, "F": np.complex64, "D": np.complex128}
 
 
 def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
        callback: Callable[[np.ndarray], Any] | None = None) -> tuple[np.ndarray, int]:
-    """Conjugate gradients for symmetric positive definite matrices: `scipy.sparse.linalg.cg`.
+    """Conjugate gradients for symmetric or Hermitian positive definite matrices: `scipy.sparse.linalg.cg`.
 
     Parameters
     ----------
     A : sparse array or matrix, ndarray or LinearOperator, shape (n, n)
-        Real. Compressed sparse rows of doubles are used where they are.
+        Real or complex. Compressed sparse rows of doubles are used where they are.
     b : array_like, shape (n,) or (n, 1)
         Right-hand side.
     x0 : array_like or "Mb", optional
@@ -59,7 +60,7 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
 def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, shift: float = 0.0, maxiter: int | None = None, M: Any = None,
            callback: Callable[[np.ndarray], Any] | None = None, show: bool = False,
            check: bool = False) -> tuple[np.ndarray, int]:
-    """Minimal residuals for symmetric matrices, definite or not: `scipy.sparse.linalg.minres`.
+    """Minimal residuals for symmetric or Hermitian matrices, definite or not: `scipy.sparse.linalg.minres`.
 
     Parameters
     ----------
@@ -149,7 +150,7 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     if callback_type not in (None, "x", "pr_norm", "legacy"):
         raise ValueError(f"callback_type is {callback_type!r}, but must be 'x', 'pr_norm' or 'legacy'")
     system = _System(A, b, x0, M, rtol, atol)
-    restart = max(1, min(20 if restart is None else restart, system.n))
+    restart = max(1, min(20 if restart is None else restart, system.b.size))
     is_legacy = callback is not None and callback_type in (None, "legacy")
     return system.run("gmres", maxiter, products=1 if is_legacy else restart, restart=restart,
                       **{"callback" if callback_type == "x" else "norm_callback": callback})
@@ -166,19 +167,21 @@ class _System:
         if not _is_operator(A) and not hasattr(A, "dtype"):
             A = np.asarray(A)
         dtype = getattr(A, "dtype", None)
+        b = np.asanyarray(b)
+        self.is_complex = any(is_complex(kind) for kind in (dtype, b.dtype, getattr(M, "dtype", None), getattr(x0, "dtype", None)))
+        self.work_type = np.complex128 if self.is_complex else np.float64
         if dtype is not None:
-            check_real(np.dtype(dtype), "the matrix")
-        if not _is_operator(A):
+            _check(np.dtype(dtype), self.work_type, "the matrix")
+        if not _is_operator(A) and not is_complex(dtype):
             A = as_csr(A)
         if len(A.shape) != 2 or A.shape[0] != A.shape[1]:
             raise ValueError(f"the matrix has shape {A.shape}, but it has to be square")
         self.A, self.n = A, A.shape[0]
-        b = np.asanyarray(b)
         if b.shape not in ((self.n,), (self.n, 1)):
             raise ValueError(f"the matrix has shape {A.shape}, and b has {b.shape}")
-        check_real(b.dtype, "b")
-        self.dtype = np.result_type(_float_type(dtype), _float_type(b.dtype))
-        self.b = np.ascontiguousarray(np.asarray(b, dtype=np.float64).ravel())
+        _check(b.dtype, self.work_type, "b")
+        self.dtype = np.result_type(_float_type(dtype), _float_type(b.dtype), np.complex64 if self.is_complex else np.float32)
+        self.b = _as_doubles(b, self.work_type)
         self.b_norm = float(np.linalg.norm(self.b))
         self.target = max(float(atol), float(rtol) * self.b_norm)
         self.M = getattr(A, "psolve", None) if M is None else M
@@ -194,18 +197,20 @@ class _System:
 
     def _operator(self, matrix: Any, shift: float = 0.0) -> _core.LinearOperator:
         if not _is_operator(matrix) and not callable(matrix):
-            csr = as_csr(matrix)
+            csr = as_real_form(matrix) if self.is_complex else as_csr(matrix)
             if shift:
                 import scipy.sparse
-                csr = as_csr(csr - shift * scipy.sparse.eye_array(self.n))
+                csr = as_csr(csr - shift * scipy.sparse.eye_array(csr.shape[0]))
             return _core.borrow_csr(csr.indptr, csr.indices, csr.data)
         apply = matrix.matvec if _is_operator(matrix) else matrix
-        argument = np.empty(self.n)
+        argument = np.empty(self.b.size)
+        work_type = self.work_type
+        x = argument.view(work_type)
 
-        def product() -> np.ndarray:
-            y = np.asarray(apply(argument))
-            check_real(y.dtype, "what the operator gives")
-            y = np.ascontiguousarray(y.ravel(), dtype=np.float64)
+        def product() -> np.ndarray:  # that keeps `self` would make a cycle through the core, which nobody collects
+            y = np.asarray(apply(x))
+            _check(y.dtype, work_type, "what the operator gives")
+            y = _as_doubles(y, work_type)
             return y - shift * argument if shift else y
 
         return _core.python_operator(product, argument)
@@ -215,25 +220,27 @@ class _System:
 
     def _start(self, x0: Any) -> np.ndarray:
         if x0 is None:
-            return np.zeros(self.n)
+            return np.zeros(self.b.size)
         if isinstance(x0, str):
             if x0 != "Mb":
                 raise ValueError(f"x0 is {x0!r}, but must be a vector or 'Mb'")
-            x0 = self.b if self.M is None else self._apply(self.M, self.b)
-        x = np.array(x0, dtype=np.float64)
+            b = self.b.view(self.work_type)
+            x0 = b if self.M is None else self._apply(self.M, b)
+        x = np.array(x0, dtype=self.work_type)
         if x.shape not in ((self.n,), (self.n, 1)):
             raise ValueError(f"the matrix has shape {self.A.shape}, and x0 has {x.shape}")
-        return np.ascontiguousarray(x.ravel())
+        return _as_doubles(x, self.work_type)
 
     def check_symmetric(self) -> None:
         """As SciPy does it: y' y = x' (A A x) for y = A x, to some digits."""
-        x = np.random.default_rng(0).standard_normal(self.n)
+        x = np.random.default_rng(0).standard_normal(self.b.size).view(self.work_type)
         for operator, name in ((self.A, "the matrix"), (self.M, "the preconditioner")):
             if operator is None:
                 continue
             y = self._apply(operator, x)
             z = self._apply(operator, y)
-            if abs(y @ y - x @ z) > (y @ y + np.finfo(float).eps) * np.finfo(float).eps ** (1 / 3):
+            square = np.vdot(y, y).real
+            if abs(square - np.vdot(x, z)) > (square + np.finfo(float).eps) * np.finfo(float).eps ** (1 / 3):
                 raise ValueError(f"{name} is not symmetric")
 
     def run(self, method: str, maxiter: int | None, *, callback: Callable | None = None, norm_callback: Callable | None = None,
@@ -242,11 +249,11 @@ class _System:
         if self.b_norm == 0:  # the only right answer, whatever the guess
             return np.zeros(self.n, self.dtype), 0
         maxiter = 10 * self.n if maxiter is None else int(maxiter)
-        show_x = None if callback is None else lambda: callback(self.x.astype(self.dtype))
+        show_x = None if callback is None else lambda: callback(self.x.view(self.work_type).astype(self.dtype))
         show_norm = None if norm_callback is None else lambda norm: norm_callback(np.float64(norm / self.b_norm))
         stop, self.iterations, self.residual_norm, self.reason = _core.iterate(
             method, self.a, self.m, self.b, self.x, self.target, min(maxiter * products, 2**31 - 1), restart, show_norm, show_x)
-        x = self.x.astype(self.dtype, copy=False)
+        x = self.x.view(self.work_type).astype(self.dtype, copy=False)
         if stop == "converged":
             return x, 0
         if stop == "breakdown":
@@ -254,10 +261,20 @@ class _System:
         return x, max(1, -(-self.iterations // products))
 
 
+def _check(dtype: np.dtype, work_type: type, what: str) -> None:
+    if not (is_complex(work_type) and is_complex(dtype)):
+        check_real(dtype, what)
+
+
+def _as_doubles(values: Any, work_type: type) -> np.ndarray:
+    """As the core has vectors: of complex ones, real and imaginary parts in turns."""
+    return np.ascontiguousarray(np.asarray(values, dtype=work_type).ravel()).view(np.float64)
+
+
 def _is_operator(matrix: Any) -> bool:
     return hasattr(matrix, "matvec")
 
 
 def _float_type(dtype: Any) -> type:
-    """Of the result: single precision stays that, everything else becomes double."""
+    """Of the result: single precision stays that, and complex stays complex; everything else becomes double."""
     return _TYPES.get(np.dtype(dtype).char, np.float64) if dtype is not None else np.float32

@@ -53,10 +53,28 @@ def as_canonical_csr(matrix: Any) -> scipy.sparse.csr_array:
     return csr
 
 
+def is_complex(dtype: Any) -> bool:
+    return dtype is not None and np.issubdtype(dtype, np.complexfloating)
+
+
+def as_real_form(matrix: Any) -> scipy.sparse.csr_array:
+    """The real matrix that does to (Re x_0, Im x_0, Re x_1, ...), the memory of a complex x, what `matrix` does to x.
+
+    Every entry becomes a block ((re, -im), (im, re)). Norms are the same, a Hermitian matrix becomes a symmetric one, a
+    positive definite one stays that, and of an eigenvalue both it and its conjugate are eigenvalues (Day and Heroux 2001, K1).
+    """
+    import scipy.sparse
+
+    csr = scipy.sparse.csr_array(matrix).astype(np.complex128)
+    blocks = np.stack([csr.data.real, -csr.data.imag, csr.data.imag, csr.data.real], axis=-1).reshape(-1, 2, 2)
+    shape = tuple(2 * extent for extent in csr.shape)
+    return as_csr(scipy.sparse.bsr_array((blocks, csr.indices, csr.indptr), shape=shape))
+
+
 def check_real(dtype: np.dtype, what: str) -> None:
     """Raises TypeError unless numbers of this type are real."""
     if not (np.issubdtype(dtype, np.integer) or np.issubdtype(dtype, np.floating) or dtype == bool):
-        raise TypeError(f"{what} holds {dtype} values, but only real ones are solved for (complex systems are not, yet)")
+        raise TypeError(f"{what} holds {dtype} values, but has to hold real ones (for complex systems: cg, minres, bicgstab, gmres)")
 
 
 def as_vector(values: Any, what: str, length: int) -> np.ndarray:

@@ -61,6 +61,9 @@ class SolveResult:
         """The method, preconditioner, restart length, orthogonalization, kernel and halo strategy that gave `x`."""
         return self.report["choice"]
 
+    def __str__(self) -> str:
+        return self.summary
+
     def explain(self) -> str:
         """What was considered, tried and chosen, and why: text of some lines."""
         return self.summary + self._explanation
@@ -161,7 +164,7 @@ class Solver:
         """Of the whole matrix."""
         return self._matrix.rows, self._matrix.rows
 
-    def solve(self, b: Any, x0: Any = None, *, progress: Progress | None = None) -> SolveResult:
+    def solve(self, b: Any, x0: Any = None, *, progress: Progress | bool | None = None) -> SolveResult:
         """Solves ``A @ x = b`` and proves it. Collective.
 
         The first solve that converges is tuned; later ones begin with the choice it came to, and are tuned anew where that
@@ -173,8 +176,9 @@ class Solver:
             Right-hand side; with a communicator, this rank's rows. Doubles are used where they are.
         x0 : array_like, optional
             Starting guess, which is left as it is; zeros by default.
-        progress : callable, optional
+        progress : callable or bool, optional
             Called as ``progress(choice, iteration, relative_residual)`` after every iteration. An exception ends the solve.
+            True: a line on the terminal tells how far it is, on rank 0.
 
         Returns
         -------
@@ -189,6 +193,8 @@ class Solver:
         with agreement(self._matrix.ranks, self._matrix.agree):
             b = as_vector(b, "b", n)
             x = np.zeros(n) if x0 is None else as_vector(x0, "x0", n).copy()
+            if not (progress is None or isinstance(progress, bool) or callable(progress)):
+                raise TypeError(f"progress is {progress!r}, but must be a function or a bool")
         if self._found is not None:
             result = self._run(b, x, self._found, progress)
             if result.converged:
@@ -199,10 +205,11 @@ class Solver:
             self._found = {name: result.choice[name] for name in self._forced if result.choice[name] is not None}
         return result
 
-    def _run(self, b: np.ndarray, x: np.ndarray, forced: dict, progress: Progress | None) -> SolveResult:
+    def _run(self, b: np.ndarray, x: np.ndarray, forced: dict, progress: Progress | bool | None) -> SolveResult:
         for name in self._forced:
             setattr(self._options, name, forced.get(name))
-        self._options.progress = progress
+        self._options.progress_line = progress is True
+        self._options.progress = progress if callable(progress) else None
         try:
             report, summary, explanation = self._matrix.solve(b, x, self._options)
         finally:
@@ -213,7 +220,7 @@ class Solver:
         return SolveResult(x, report, summary, explanation)
 
 
-def solve(A: Any, b: Any, x0: Any = None, *, progress: Progress | None = None, **options: Any) -> SolveResult:
+def solve(A: Any, b: Any, x0: Any = None, *, progress: Progress | bool | None = None, **options: Any) -> SolveResult:
     """Solves ``A @ x = b`` with the numerics and the implementation that suit matrix and machine, and proves it.
 
     Parameters
@@ -224,8 +231,8 @@ def solve(A: Any, b: Any, x0: Any = None, *, progress: Progress | None = None, *
         Right-hand side; with ``comm=``, this rank's rows.
     x0 : array_like, optional
         Starting guess; zeros by default.
-    progress : callable, optional
-        Called as ``progress(choice, iteration, relative_residual)``.
+    progress : callable or bool, optional
+        Called as ``progress(choice, iteration, relative_residual)``; True: a line on the terminal tells how far it is.
     **options
         Those of `Solver`: comm, rtol, method, preconditioner, restart, orthogonalization, kernel, halo, exclude,
         max_iterations, time_limit, tuning_share, threads, profile.

@@ -20,6 +20,7 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/tuning/history.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/solve_report.hpp"
 #include "python/bindings/runtime.hpp"
 
@@ -100,6 +101,7 @@ struct Options {
   std::string profile;       ///< as JSON; empty without one
   std::string profile_name;  ///< where it comes from
   std::function<void(const std::string&, std::int64_t, double)> progress;
+  bool progress_line = false;  ///< as the command line shows it, on rank 0
 };
 
 /// A matrix as the core keeps it, spread over the ranks of a communicator: what several solves share.
@@ -154,10 +156,12 @@ class Matrix {
     const ThreadCount threads(*comm_, options.threads);
     const auto profile = find_profile(options);
     tuning::History history;
+    cli::ProgressLine line(options.progress_line && comm_->rank() == 0, options.rtol);
     const tuning::SolveHooks hooks{
         .progress =
             [&](const tuning::Choice& choice, std::int64_t iteration, double residual) {
               history.add(choice, iteration, residual);
+              if (options.progress_line) line.show(describe(choice), iteration, residual);
               if (options.progress)
                 interruption.guard([&] { options.progress(describe(choice), iteration, residual); });
             },
@@ -240,7 +244,8 @@ void bind_solve(nb::module_& module) {
       .def_rw("excluded", &Options::excluded)
       .def_rw("profile", &Options::profile)
       .def_rw("profile_name", &Options::profile_name)
-      .def_rw("progress", &Options::progress, nb::arg().none());
+      .def_rw("progress", &Options::progress, nb::arg().none())
+      .def_rw("progress_line", &Options::progress_line);
   nb::class_<Matrix>(module, "Matrix")
       .def(nb::init<const InputIndices&, const InputIndices&, const InputVector&, std::int64_t,
                     std::uintptr_t>(),

@@ -114,5 +114,5 @@ def test_wrong_input(poisson, method):
                    lambda: method(A, b, "guess"), lambda: method(A, b, M=np.eye(3)), lambda: method(A, b, rtol=-1.0)):
         with pytest.raises(ValueError):
             broken()
-    with pytest.raises(TypeError, match="complex"):
-        method(A, b * 1j)
+    with pytest.raises(TypeError, match="object"):
+        method(A, b.astype(object))

@@ -30,6 +30,20 @@ class Map(CommandTest):
             self.assertEqual(nodes.count(node), expected)
             left -= expected
 
+    def test_the_communication_matrix(self):
+        for ranks, cells in ((24, 24), (600, 256)):
+            placement, _ = self.place("map", "poisson2d-5:n=60", "--ranks", ranks, "--ranks-per-node", "4", "--network", f"torus:{ranks // 8}x2")
+            communication = placement["communication"]
+            self.assertEqual(communication["cells"], cells)
+            for name in ("order_of_ranks", "placed"):
+                map_ = communication[name]
+                self.assertEqual(sum(map_["bytes"]), placement[name]["bytes"])
+                self.assertEqual(len(set(zip(map_["from"], map_["to"], strict=True))), len(map_["bytes"]))
+                self.assertLess(max(map_["from"] + map_["to"]), cells)
+                if cells == ranks:
+                    inside = sum(b for i, j, b in zip(map_["from"], map_["to"], map_["bytes"]) if i // 4 == j // 4)
+                    self.assertEqual(inside, placement[name]["bytes_inside"])
+
     def test_a_matrix_on_a_torus(self):
         for partition in ("rows", "graph"):
             placement, done = self.place(*GRID, "--network", "torus:3x2", "--partition", partition, "--svg", "map.svg",

@@ -61,6 +61,7 @@ class Report(CommandTest):
             self.assertEqual(complaints, [])
             sections = re.findall(r"<section.*?</section>", dom, re.DOTALL)
             self.assertEqual(len(sections), len(files))
+            self.assertIn("Who talks to whom, as placed", sections[files.index("map.json")])
             for name, section in zip(files, sections):
                 self.assertRegex(section, "<svg.*<(path|rect)|<img", name)
                 self.assertNotRegex(section, "NaN|undefined|Infinity", name)

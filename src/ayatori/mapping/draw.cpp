@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "ayatori/mapping/heat_map.hpp"
+
 namespace ayatori::mapping {
 
 namespace {
@@ -34,33 +36,6 @@ std::string escaped(const std::string& text) {
       result += c;
   }
   return result;
-}
-
-/// Bytes from places to places, places taken together where there are many.
-struct HeatMap {
-  int cells = 0;
-  std::vector<double> bytes;
-  double most = 0;
-};
-
-HeatMap heat_map(const Evaluation& evaluation) {
-  constexpr int most_cells = 192;
-  const auto& graph = evaluation.graph();
-  std::vector<int> ranks(graph.ranks());
-  std::iota(ranks.begin(), ranks.end(), 0);
-  std::ranges::stable_sort(ranks, {}, [&](int rank) { return evaluation.node_of(rank); });
-  std::vector<int> cell_of(graph.ranks());
-  HeatMap map{std::min(most_cells, graph.ranks()), {}, 0};
-  for (int place = 0; place < graph.ranks(); ++place)
-    cell_of[ranks[place]] = static_cast<int>(static_cast<std::int64_t>(place) * map.cells / graph.ranks());
-  map.bytes.assign(static_cast<std::size_t>(map.cells) * map.cells, 0);
-  for (int rank = 0; rank < graph.ranks(); ++rank) {
-    for (const auto& talk : graph.talks(rank))
-      map.bytes[cell_of[rank] * static_cast<std::size_t>(map.cells) + cell_of[talk.peer]] +=
-          static_cast<double>(talk.out.bytes);
-  }
-  map.most = std::ranges::max(map.bytes);
-  return map;
 }
 
 /// Borders of nodes, as lines across the picture; none where they would cover it.
@@ -128,7 +103,8 @@ std::string draw_svg(const Evaluation& before, const Evaluation& after, const st
       "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
       "<text x=\"{2}\" y=\"30\" font-size=\"16\">{3}</text>\n",
       width, height, gap, escaped(title));
-  const HeatMap maps[2] = {heat_map(before), heat_map(after)};
+  constexpr int most_cells = 192;
+  const HeatMap maps[2] = {heat_map(before, most_cells), heat_map(after, most_cells)};
   const double most = std::max(maps[0].most, maps[1].most);
   double most_seconds = 0;
   for (const Evaluation* evaluation : {&before, &after}) {

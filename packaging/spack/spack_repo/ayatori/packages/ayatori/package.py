@@ -1,0 +1,40 @@
+from pathlib import Path
+
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
+
+from spack.package import *
+
+
+class Ayatori(CMakePackage):
+    """Parallel linear algebra that measures the machine, chooses, verifies and explains."""
+
+    # The repository that this recipe stands in: packaging/spack/spack_repo/ayatori/packages/ayatori/package.py.
+    git = Path(__file__).resolve().parents[6].as_uri()
+
+    license("Apache-2.0", checked_by="ayatori")
+    version("main", branch="main")
+
+    variant("mumps", default=True, description="Direct solution as a preconditioner (MUMPS)")
+    variant("native", default=True, description="Compile for the processor of the build machine alone")
+
+    generator("ninja")
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.25:", type="build")
+    depends_on("cli11", type="build")
+    depends_on("mpi")
+    depends_on("fmt")
+    depends_on("nlohmann-json")
+    depends_on("zlib-api")
+    depends_on("metis@5:")
+    depends_on("lapack")
+    depends_on("hwloc@2:")
+    depends_on("mumps+mpi", when="+mumps")
+
+    conflicts("%gcc@:11", msg="C++20")
+
+    def cmake_args(self):
+        return [
+            self.define("AYATORI_TESTS", False),
+            self.define_from_variant("AYATORI_MUMPS", "mumps"),
+            self.define_from_variant("AYATORI_NATIVE", "native"),
+        ]
