@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/collectives/word_schedule.hpp"
 #include "cli/collectives.hpp"
 
 namespace ayatori::cli {

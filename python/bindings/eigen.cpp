@@ -36,7 +36,7 @@ nb::tuple eigh(const DenseMatrix& matrix, bool vectors, std::int64_t count, bool
     const ThreadCount thread_count(comm, threads);
     const eigen::EigenOptions options{.selection = selection(count, largest, lower, upper),
                                       .vectors = vectors};
-    check(options, n);
+    check(options, n, comm.size());
     eigen::check_memory(comm, n, options);
     auto a = eigen::make_dense(eigen::make_grid(comm, {}), n);
     const double* const data = matrix.data();
