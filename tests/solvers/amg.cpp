@@ -456,5 +456,25 @@ TEST(Amg, GivesUpWhenTold) {
                EnvironmentError);
 }
 
+TEST(Amg, AllRanksGiveUpOrNone) {
+  const auto comm = comm::Comm::world();
+  const DistributedMatrix matrix = spread(comm, {.n = 90});  // with a level below the gathered one
+  const bool last = comm.rank() == comm.size() - 1;
+  bool was_given_up = true;
+  for (int patience = 1; was_given_up; ++patience) {
+    ASSERT_LT(patience, 100);
+    int questions = 0;
+    bool gave_up = false;
+    try {
+      preconditioner("amg").make(matrix, GlobalSum(comm),
+                                 {.gives_up = [&] { return ++questions > patience && last; }});
+    } catch (const EnvironmentError&) {
+      gave_up = true;
+    }
+    was_given_up = comm.any(gave_up);
+    EXPECT_EQ(comm.any(!gave_up), !was_given_up) << "after " << patience << " levels";
+  }
+}
+
 }  // namespace
 }  // namespace ayatori::solvers

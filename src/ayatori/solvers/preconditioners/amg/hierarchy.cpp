@@ -271,7 +271,8 @@ class Hierarchy final : public Cycle {
     double threshold = options_.threshold;
     std::unique_ptr<Layout> before;  // of the grid before it was gathered
     for (int number = 0;; ++number) {
-      check_patience(grid.layout.comm);
+      // A gathered grid is small, and every rank has its own: they must not give up one by one.
+      if (facts_.gathered_level < 0) check_patience(grid.layout.comm);
       const std::int64_t unknowns = grid.layout.partition.rows() * B;
       facts_.levels = number + 1;
       facts_.coarsest = unknowns;
