@@ -154,21 +154,18 @@ class Solver:
             options.excluded = [exclude] if isinstance(exclude, str) else list(exclude)
             options.profile, options.profile_name = find_profile(profile)
             self._options = options
-            self._forced = [name for name in ("method", "preconditioner", "restart", "orthogonalization", "kernel", "halo")
-                            if getattr(options, name) is None]
-        self._matrix = _core.Matrix(csr.indptr, csr.indices, csr.data, csr.shape[1], address)
-        self._found: dict | None = None
+        self._core = _core.Solver(csr.indptr, csr.indices, csr.data, csr.shape[1], address)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Of the whole matrix."""
-        return self._matrix.rows, self._matrix.rows
+        return self._core.rows, self._core.rows
 
     def solve(self, b: Any, x0: Any = None, *, progress: Progress | bool | None = None) -> SolveResult:
         """Solves ``A @ x = b`` and proves it. Collective.
 
-        The first solve that converges is tuned; later ones begin with the choice it came to, and are tuned anew where that
-        choice fails them.
+        The first solve is tuned; later ones begin with the choice it came to and with its preconditioner, and are tuned anew
+        where that fails them.
 
         Parameters
         ----------
@@ -189,35 +186,50 @@ class Solver:
         KeyboardInterrupt
             On Ctrl-C, within an iteration.
         """
-        n = self._matrix.local_rows
-        with agreement(self._matrix.ranks, self._matrix.agree):
+        n = self._core.local_rows
+        with agreement(self._core.ranks, self._core.agree):
             b = as_vector(b, "b", n)
             x = np.zeros(n) if x0 is None else as_vector(x0, "x0", n).copy()
             if not (progress is None or isinstance(progress, bool) or callable(progress)):
                 raise TypeError(f"progress is {progress!r}, but must be a function or a bool")
-        if self._found is not None:
-            result = self._run(b, x, self._found, progress)
-            if result.converged:
-                return result
-            x = result.x
-        result = self._run(b, x, {}, progress)
-        if result.converged:
-            self._found = {name: result.choice[name] for name in self._forced if result.choice[name] is not None}
-        return result
-
-    def _run(self, b: np.ndarray, x: np.ndarray, forced: dict, progress: Progress | bool | None) -> SolveResult:
-        for name in self._forced:
-            setattr(self._options, name, forced.get(name))
         self._options.progress_line = progress is True
         self._options.progress = progress if callable(progress) else None
         try:
-            report, summary, explanation = self._matrix.solve(b, x, self._options)
+            report, summary, explanation = self._core.solve(b, x, self._options)
         finally:
             self._options.progress = None
         report = json.loads(report)
         if report["status"] == "interrupted":  # by another rank: there the exception says it itself
             raise KeyboardInterrupt
         return SolveResult(x, report, summary, explanation)
+
+    def update(self, A: Any) -> None:
+        """Goes on with a matrix of other values, such as the next step of a sequence. Collective.
+
+        Where its entries stand in the same places, preconditioners made from earlier values stay until the iterations they
+        take more than when they were new have cost as much as a new one; else everything begins anew. Results are always
+        those of the matrix now.
+
+        Parameters
+        ----------
+        A : sparse array or matrix of any format, or ndarray, shape (n, n)
+            Real. With a communicator, this rank's rows, as many as before.
+
+        Raises
+        ------
+        ValueError
+            For another shape.
+        TypeError
+            For complex values.
+        """
+        with agreement(self._core.ranks, self._core.agree):
+            csr = as_canonical_csr(A)
+        self._core.update(csr.indptr, csr.indices, csr.data, csr.shape[1])
+
+    @property
+    def reuse(self) -> str:
+        """How set-ups have served solves so far, in a line; empty before the first."""
+        return self._core.reuse
 
 
 def solve(A: Any, b: Any, x0: Any = None, *, progress: Progress | bool | None = None, **options: Any) -> SolveResult:

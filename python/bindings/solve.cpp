@@ -20,6 +20,7 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/tuning/history.hpp"
+#include "ayatori/tuning/solver.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/solve_report.hpp"
 #include "python/bindings/runtime.hpp"
@@ -104,21 +105,36 @@ struct Options {
   bool progress_line = false;  ///< as the command line shows it, on rank 0
 };
 
-/// A matrix as the core keeps it, spread over the ranks of a communicator: what several solves share.
-class Matrix {
+/// A matrix as the core keeps it, spread over the ranks of a communicator, with what solves have set up.
+class Solver {
  public:
-  Matrix(const InputIndices& start, const InputIndices& column, const InputVector& value,
+  Solver(const InputIndices& start, const InputIndices& column, const InputVector& value,
          std::int64_t columns, std::uintptr_t comm) {
     const CoreCall call;
     comm_ = communicator(comm);
-    parts_ = std::make_shared<const sparse::SplitMatrix>(
-        sparse::split(*comm_, make_block(*comm_, start, column, value, columns)));
+    parts_ = make_parts(start, column, value, columns);
+  }
+
+  /// Collective. Other values from now on; another pattern begins anew. As many rows as before.
+  void update(const InputIndices& start, const InputIndices& column, const InputVector& value,
+              std::int64_t columns) {
+    const CoreCall call;
+    auto parts = make_parts(start, column, value, columns);
+    comm::agree(*comm_, [&] {
+      if (parts->partition != parts_->partition)
+        throw InputError(
+            fmt::format("the new matrix has {} rows, the old one {}, or they are spread in another way",
+                        parts->partition.rows(), rows()));
+    });
+    parts_ = std::move(parts);
+    if (solver_) solver_->update(parts_);
   }
 
   /// Collective. x is the starting guess, and becomes the best x found. Gives the report as JSON text of
-  /// schema ayatori.solve/1, its summary and its explanation.
+  /// schema ayatori.solve/1, its summary and its explanation. The options of the first solve stay, but for
+  /// progress.
   std::tuple<std::string, std::string, std::string> solve(const InputVector& b, const InOutVector& x,
-                                                          const Options& options) const {
+                                                          const Options& options) {
     Interruption interruption;
     std::tuple<std::string, std::string, std::string> result;
     {
@@ -137,6 +153,9 @@ class Matrix {
     });
   }
 
+  /// Of set-ups, in one line.
+  std::string reuse() const { return solver_ ? describe(solver_->reuse()) : ""; }
+
   std::int64_t rows() const { return parts_->partition.rows(); }
   std::int64_t local_rows() const { return parts_->plan.local_size; }
   int ranks() const { return comm_->size(); }
@@ -145,7 +164,7 @@ class Matrix {
   std::tuple<std::string, std::string, std::string> solve_without_gil(solvers::ConstVector b,
                                                                       solvers::Vector x,
                                                                       const Options& options,
-                                                                      Interruption& interruption) const {
+                                                                      Interruption& interruption) {
     const Stopwatch total;
     comm::agree(*comm_, [&] {
       const auto rows = static_cast<std::size_t>(local_rows());
@@ -154,7 +173,7 @@ class Matrix {
             fmt::format("b has {} elements and x has {}, but there are {} rows", b.size(), x.size(), rows));
     });
     const ThreadCount threads(*comm_, options.threads);
-    const auto profile = find_profile(options);
+    prepare(options, threads.threads());
     tuning::History history;
     cli::ProgressLine line(options.progress_line && comm_->rank() == 0, options.rtol);
     const tuning::SolveHooks hooks{
@@ -168,27 +187,23 @@ class Matrix {
         .event = {},
         .wants_stop = [&] { return interruption.wants_stop(); },
         .clock = {}};
-    const tuning::SolveOptions solve_options{.rtol = options.rtol,
-                                             .max_iterations = options.max_iterations,
-                                             .time_limit = options.time_limit,
-                                             .tuning_share = options.tuning_share,
-                                             .forced = {.method = options.method,
-                                                        .preconditioner = options.preconditioner,
-                                                        .restart = options.restart,
-                                                        .orthogonalization = options.orthogonalization,
-                                                        .kernel = options.kernel,
-                                                        .halo = options.halo,
-                                                        .excluded = options.excluded},
-                                             .profile = profile};
-    cli::SolveRun run{.report = tuning::solve(*comm_, parts_, b, x, solve_options, hooks),
+    const auto solve = [&] {
+      try {
+        return solver_->solve(b, x, hooks);
+      } catch (...) {
+        solver_.reset();  // what it keeps may be half made
+        throw;
+      }
+    };
+    cli::SolveRun run{.report = solve(),
                       .source = {.name = "memory", .format = "memory"},
                       .rtol = options.rtol,
                       .ranks = comm_->size(),
                       .threads = threads.threads(),
                       .partition = "contiguous",
                       .placement = {},
-                      .machine = profile,
-                      .profile = profile ? options.profile_name : "",
+                      .machine = profile_,
+                      .profile = profile_ ? options.profile_name : "",
                       .collectives = {},
                       .rhs = "memory",
                       .history = std::move(history),
@@ -197,6 +212,34 @@ class Matrix {
                       .true_error = {},
                       .output = {}};
     return {to_json(run).dump(), summary(run), explanation(run)};
+  }
+
+  /// Collective. A solver for so many threads: set-ups are spread over them.
+  void prepare(const Options& options, int threads) {
+    if (comm_->any(threads != threads_)) solver_.reset();
+    threads_ = threads;
+    if (solver_) return;
+    profile_ = find_profile(options);
+    tuning::SolveOptions solve_options{.rtol = options.rtol,
+                                       .max_iterations = options.max_iterations,
+                                       .time_limit = options.time_limit,
+                                       .tuning_share = options.tuning_share,
+                                       .forced = {.method = options.method,
+                                                  .preconditioner = options.preconditioner,
+                                                  .restart = options.restart,
+                                                  .orthogonalization = options.orthogonalization,
+                                                  .kernel = options.kernel,
+                                                  .halo = options.halo,
+                                                  .excluded = options.excluded},
+                                       .profile = profile_};
+    solver_.emplace(*comm_, parts_, std::move(solve_options));
+  }
+
+  std::shared_ptr<const sparse::SplitMatrix> make_parts(const InputIndices& start, const InputIndices& column,
+                                                        const InputVector& value,
+                                                        std::int64_t columns) const {
+    return std::make_shared<const sparse::SplitMatrix>(
+        sparse::split(*comm_, make_block(*comm_, start, column, value, columns)));
   }
 
   /// Collective. That of rank 0.
@@ -211,6 +254,9 @@ class Matrix {
 
   std::optional<comm::Comm> comm_;
   std::shared_ptr<const sparse::SplitMatrix> parts_;
+  int threads_ = 0;  ///< of the last solve
+  std::shared_ptr<const machine::Profile> profile_;
+  std::optional<tuning::Solver> solver_;
 };
 
 /// A file's or generator's matrix as the arrays of compressed sparse rows, with its number of columns.
@@ -246,15 +292,18 @@ void bind_solve(nb::module_& module) {
       .def_rw("profile_name", &Options::profile_name)
       .def_rw("progress", &Options::progress, nb::arg().none())
       .def_rw("progress_line", &Options::progress_line);
-  nb::class_<Matrix>(module, "Matrix")
+  nb::class_<Solver>(module, "Solver")
       .def(nb::init<const InputIndices&, const InputIndices&, const InputVector&, std::int64_t,
                     std::uintptr_t>(),
            nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("columns"), nb::arg("comm") = 0)
-      .def("solve", &Matrix::solve, nb::arg("b"), nb::arg("x").noconvert(), nb::arg("options"))
-      .def("agree", &Matrix::agree, nb::arg("complaint"))
-      .def_prop_ro("rows", &Matrix::rows)
-      .def_prop_ro("local_rows", &Matrix::local_rows)
-      .def_prop_ro("ranks", &Matrix::ranks);
+      .def("update", &Solver::update, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"),
+           nb::arg("columns"))
+      .def_prop_ro("reuse", &Solver::reuse)
+      .def("solve", &Solver::solve, nb::arg("b"), nb::arg("x").noconvert(), nb::arg("options"))
+      .def("agree", &Solver::agree, nb::arg("complaint"))
+      .def_prop_ro("rows", &Solver::rows)
+      .def_prop_ro("local_rows", &Solver::local_rows)
+      .def_prop_ro("ranks", &Solver::ranks);
   module.def(
       "agree",
       [](std::uintptr_t comm, const std::string& complaint) {

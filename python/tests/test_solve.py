@@ -65,8 +65,40 @@ def test_a_solver_goes_by_what_it_has_found(poisson):
     first = solver.solve(b)
     second = solver.solve(b[::-1])  # not contiguous
     assert first.converged and second.converged and residual(A, second.x, b[::-1]) <= 1e-8
-    assert len(second.report["trials"]) == 1
+    assert len(second.report["trials"]) == 1 and second.report["trials"][0]["kept_set_up"]
+    assert solver.reuse.startswith("1 set-up served 2 solves")
     assert second.choice["method"] == first.choice["method"] and second.choice["kernel"] == first.choice["kernel"]
+
+
+def test_a_solver_goes_on_with_other_values(poisson):
+    A, b = poisson
+    solver = ayatori.Solver(A, rtol=1e-8)
+    assert solver.reuse == "" and solver.solve(b).converged
+    B = A * 1.5
+    solver.update(B)
+    second = solver.solve(b)
+    assert second.converged and residual(B, second.x, b) <= 1e-8
+    assert second.report["trials"][0]["kept_set_up"]
+    other = B + B @ B  # another pattern
+    solver.update(other)
+    third = solver.solve(b)
+    assert third.converged and residual(other, third.x, b) <= 1e-8
+    assert not third.report["trials"][0]["kept_set_up"]
+    with pytest.raises(ValueError, match="rows"):
+        solver.update(A[:-1, :-1])
+    with pytest.raises(TypeError):
+        solver.update(A * 1j)
+    assert solver.solve(b).converged
+
+
+def test_a_solver_serves_other_numbers_of_threads(poisson):
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    A, b = poisson
+    solver = ayatori.Solver(A)
+    for threads in (2, 1, 2):
+        with threadpoolctl.threadpool_limits(threads, user_api="openmp"):
+            result = solver.solve(b)
+        assert result.converged and residual(A, result.x, b) <= 1e-8
 
 
 def test_what_does_not_converge_is_said_not_to(poisson):

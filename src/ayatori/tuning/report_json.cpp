@@ -17,6 +17,7 @@ Json trial_json(const Trial& trial) {
           {"reason", trial.reason},
           {"iterations", trial.iterations},
           {"relative_residual", trial.relative_residual},
+          {"kept_set_up", trial.kept_set_up},
           {"seconds", {{"setup", trial.setup_seconds}, {"solve", trial.solve_seconds}}}};
 }
 
