@@ -14,7 +14,7 @@ from harness import CommandTest, command
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 # No Krylov space of two vectors solves this in a second.
-ENDLESS = ("solve", "elliptic2d-5:n=120", "--method", "gmres", "--restart", "2", "--preconditioner", "none", "--time-limit", "1", "--profile", "none")
+ENDLESS = ("solve", "elliptic2d-5:n=400", "--method", "gmres", "--restart", "2", "--preconditioner", "none", "--time-limit", "1", "--profile", "none")
 
 
 class Terminal(CommandTest):
