@@ -33,10 +33,10 @@ TEST(Ladder, StartsWithCgForWhatLooksDefinite) {
   EXPECT_EQ(make_ladder(negative, {}, 1000).front().choice.method, "cg");
 }
 
-TEST(Ladder, MultigridComesFirstWhereTheDiagonalDominates) {
-  const auto place = [](double dominant_rows) {
+TEST(Ladder, MultigridComesBeforeFactorsForDiffusion) {
+  const auto place = [](double diffusive_rows) {
     MatrixFacts facts = spd_facts();
-    facts.dominant_rows = dominant_rows;
+    facts.diffusive_rows = diffusive_rows;
     const auto ladder = make_ladder(facts, {}, 1000);
     const auto find = [&](std::string_view name) {
       return std::ranges::find_if(ladder,
@@ -49,16 +49,22 @@ TEST(Ladder, MultigridComesFirstWhereTheDiagonalDominates) {
 }
 
 TEST(Ladder, BeginsWithMultigridWhereEvenTheEasiestDiffusionWouldPay) {
-  const auto first = [](std::int64_t rows, double dominant_rows) {
+  const auto first = [](std::int64_t rows, double diffusive_rows, std::int64_t bandwidth = 0,
+                        double least_dominance = 0) {
     MatrixFacts facts = spd_facts();
     facts.rows = facts.positive_diagonals = rows;
     facts.nonzeros = 7 * rows;
-    facts.dominant_rows = dominant_rows;
+    facts.diffusive_rows = diffusive_rows;
+    facts.bandwidth = bandwidth;
+    facts.least_dominance = least_dominance;
     return make_ladder(facts, {}, 1000).front().choice.preconditioner;
   };
   EXPECT_EQ(first(1000, 1), "jacobi");
   EXPECT_EQ(first(10'000'000, 1), "amg");
   EXPECT_EQ(first(10'000'000, 0.2), "jacobi");
+  EXPECT_EQ(first(90'000, 1), "jacobi");
+  EXPECT_EQ(first(90'000, 1, 300), "amg") << "a square takes more steps to cross than a cube";
+  EXPECT_EQ(first(10'000'000, 1, 0, 0.1), "jacobi") << "the diagonal bounds the condition number";
 }
 
 TEST(Cost, MultigridsSetUpGoesByRows) {

@@ -35,9 +35,37 @@ TEST(MatrixFacts, OfAPoissonMatrix) {
   EXPECT_TRUE(facts.pattern_symmetric);
   EXPECT_TRUE(facts.looks_positive_definite());
   EXPECT_EQ(facts.dominant_rows, 1);
+  EXPECT_EQ(facts.diffusive_rows, 1);
+  EXPECT_EQ(facts.least_dominance, 0);
+  EXPECT_EQ(facts.bandwidth, 1);
   EXPECT_EQ(facts.max_abs, 2);
   EXPECT_EQ(facts.norm_infinity, 4);
   EXPECT_EQ(facts.asymmetry, 0);
+}
+
+TEST(MatrixFacts, RowsThatSumToNothingAreDiffusiveWithoutDominance) {
+  auto matrix = sparse::tridiagonal_matrix(40);  // 2 on the diagonal, -1 beside it
+  for (std::int64_t i = 0; i + 10 < matrix.n; ++i) {
+    matrix.entries.push_back({i, i + 10, 0.5});
+    matrix.entries.push_back({i + 10, i, 0.5});
+  }
+  for (std::int64_t i = 0; i < matrix.n; ++i)
+    matrix.entries.push_back({i, i, (i < 10 || i >= 30 ? -0.5 : -1)});
+  matrix.entries.push_back({20, 20, 1});
+  const auto facts = facts_of(matrix);
+  EXPECT_EQ(facts.dominant_rows, 2.0 / 40) << "the first and the last";
+  EXPECT_EQ(facts.diffusive_rows, 39.0 / 40);
+  EXPECT_EQ(facts.bandwidth, 10);
+}
+
+TEST(MatrixFacts, LeastDominanceBoundsTheSpectrum) {
+  auto matrix = sparse::tridiagonal_matrix(40);
+  for (std::int64_t i = 0; i < matrix.n; ++i) matrix.entries.push_back({i, i, 2});
+  EXPECT_EQ(facts_of(matrix).least_dominance, 0.5);
+  matrix.entries.push_back({25, 25, 4});
+  EXPECT_EQ(facts_of(matrix).least_dominance, 0.5);
+  matrix.entries.push_back({20, 5, 3});
+  EXPECT_EQ(facts_of(matrix).least_dominance, 0);
 }
 
 /// Wherever the odd entry lies - inside a rank's block or across two ranks - it is noticed.
@@ -227,6 +255,9 @@ TEST(MatrixFacts, DoNotDependOnTheNumberOfThreads) {
     EXPECT_EQ(facts.pattern_symmetric, expected.pattern_symmetric);
     EXPECT_EQ(facts.asymmetry, expected.asymmetry);
     EXPECT_EQ(facts.dominant_rows, expected.dominant_rows);
+    EXPECT_EQ(facts.diffusive_rows, expected.diffusive_rows);
+    EXPECT_EQ(facts.least_dominance, expected.least_dominance);
+    EXPECT_EQ(facts.bandwidth, expected.bandwidth);
     EXPECT_EQ(facts.positive_diagonals, expected.positive_diagonals);
     EXPECT_EQ(facts.min_row_nonzeros, expected.min_row_nonzeros);
     EXPECT_EQ(facts.max_row_nonzeros, expected.max_row_nonzeros);

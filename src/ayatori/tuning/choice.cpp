@@ -41,8 +41,8 @@ void add_direct(const MatrixFacts& facts, std::vector<Suggestion>& list) {
   list.insert(place, {"gmres", "direct", 30, "cgs", "complete factors end where iterations do not"});
 }
 
-/// Iterations of CG to 1e-8 on Poisson's equation in a cube: with the diagonal, for each point along an edge,
-/// and with multigrid. In a square, or with varying coefficients, the first are more.
+/// Iterations of CG to 1e-8 on Poisson's equation: with the diagonal, for each point along an edge of a cube
+/// or square, and with multigrid. With varying coefficients the first are more.
 constexpr double diagonal_iterations_per_point = 2.5;
 constexpr double multigrid_iterations = 15;
 /// Where grids are less regular or coefficients vary: so many times as many.
@@ -50,12 +50,25 @@ constexpr double multigrid_caution = 2;
 /// Bytes of a row of the seven-point matrix that the list of preconditioners has multigrid's set-up from.
 constexpr double bytes_of_seven_points = 12 * 7 + 24;
 
+/// Iterations of CG to 1e-8 with the diagonal, in the problem of this size that needs fewest: in a cube, but
+/// no path from the first row to the last has fewer steps than rows / bandwidth. Where the diagonal dominates
+/// every row clearly, they are bounded by the condition number, at most 2 / least dominance.
+double diagonal_iterations(const MatrixFacts& facts) {
+  const auto rows = static_cast<double>(facts.rows);
+  const double layers = rows / static_cast<double>(std::max<std::int64_t>(facts.bandwidth, 1));
+  const double to_cross =
+      diagonal_iterations_per_point * std::max(std::cbrt(rows), facts.bandwidth > 0 ? layers : 0);
+  if (facts.least_dominance <= 0) return to_cross;
+  const double powers = std::log(2 / 1e-8);
+  return std::min(to_cross, powers / 2 * std::sqrt(2 / facts.least_dominance));
+}
+
 /// Whether multigrid is expected to pay even in the problem that needs it least.
 bool multigrid_pays(const MatrixFacts& facts) {
   const PredictedCost plain = predict_cost({.method = "cg", .preconditioner = "jacobi"}, facts);
   const PredictedCost multigrid = predict_cost({.method = "cg", .preconditioner = "amg"}, facts);
-  const double iterations = diagonal_iterations_per_point * std::cbrt(static_cast<double>(facts.rows));
-  return multigrid.setup + multigrid_iterations * multigrid.iteration < iterations * plain.iteration;
+  return multigrid.setup + multigrid_iterations * multigrid.iteration <
+         diagonal_iterations(facts) * plain.iteration;
 }
 
 std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
@@ -68,8 +81,9 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
     const Suggestion multigrid{"cg", "amg", 0, "",
                                "coarser grids carry across the whole domain what an iteration carries to "
                                "neighbours only"};
-    // Diffusion gives rows that the diagonal dominates, and is what aggregation was made for.
-    const bool looks_like_diffusion = facts.dominant_rows >= nearly_all;
+    // Diffusion gives rows that the diagonal dominates or that sum to nothing, and is what aggregation was
+    // made for.
+    const bool looks_like_diffusion = facts.diffusive_rows >= nearly_all;
     const bool begins_with_multigrid = looks_like_diffusion && multigrid_pays(facts);
     if (!begins_with_multigrid) list.push_back(diagonal);
     if (looks_like_diffusion) list.push_back(multigrid);

@@ -24,6 +24,37 @@ using sparse::SplitMatrix;
 constexpr std::int64_t entries_per_step = 1 << 15;
 constexpr std::int64_t longest_step = 256;
 
+/// A row whose entries sum to less than this share of their absolute values is balanced.
+constexpr double balanced = 0.01;
+
+/// Entries, sums and maximum of a row.
+struct RowSummary {
+  std::int64_t length = 0;
+  std::int64_t reach = 0;  ///< largest |i - j|
+  double sum = 0;
+  double sum_abs = 0;
+  double largest = 0;
+  double diagonal = 0;
+
+  void add(const Csr& csr, std::int64_t row, std::int64_t diagonal_column) {
+    const std::int64_t begin = csr.row_start[row];
+    const std::int64_t end = csr.row_start[row + 1];
+    std::int64_t diagonal_place = -1;
+    length += end - begin;
+    for (std::int64_t k = begin; k < end; ++k) {
+      sum += csr.value[k];
+      sum_abs += std::abs(csr.value[k]);
+      largest = std::max(largest, std::abs(csr.value[k]));
+      diagonal_place = csr.column[k] == diagonal_column ? k : diagonal_place;  // a move, not a jump
+    }
+    if (diagonal_place >= 0) diagonal = csr.value[diagonal_place];
+  }
+  /// Of ascending columns only the first and the last can be farthest.
+  void add_reach(std::int64_t row, std::int64_t first_column, std::int64_t last_column) {
+    reach = std::max({reach, std::abs(row - first_column), std::abs(row - last_column)});
+  }
+};
+
 /// The figures that simple sums, minima and maxima over rows give.
 struct RowFigures {
   std::int64_t min_row = std::numeric_limits<std::int64_t>::max();
@@ -32,18 +63,26 @@ struct RowFigures {
   std::int64_t negative = 0;
   std::int64_t zero = 0;
   std::int64_t dominant = 0;
+  std::int64_t diffusive = 0;
+  std::int64_t bandwidth = 0;
   double max_abs = 0;
   double norm_infinity = 0;
+  double least_dominance = 1;
 
-  void add_row(std::int64_t length, double diagonal, double sum_abs, double largest) {
-    min_row = std::min(min_row, length);
-    max_row = std::max(max_row, length);
-    positive += diagonal > 0 ? 1 : 0;
-    negative += diagonal < 0 ? 1 : 0;
-    zero += diagonal == 0 ? 1 : 0;
-    dominant += diagonal != 0 && 2 * std::abs(diagonal) >= sum_abs * (1 - 1e-14) ? 1 : 0;
-    max_abs = std::max(max_abs, largest);
-    norm_infinity = std::max(norm_infinity, sum_abs);
+  void add_row(const RowSummary& row) {
+    const double magnitude = std::abs(row.diagonal);
+    const bool dominates = magnitude > 0 && 2 * magnitude >= row.sum_abs * (1 - 1e-14);
+    min_row = std::min(min_row, row.length);
+    max_row = std::max(max_row, row.length);
+    positive += row.diagonal > 0 ? 1 : 0;
+    negative += row.diagonal < 0 ? 1 : 0;
+    zero += row.diagonal == 0 ? 1 : 0;
+    dominant += dominates ? 1 : 0;
+    diffusive += dominates || (magnitude > 0 && std::abs(row.sum) <= balanced * row.sum_abs) ? 1 : 0;
+    bandwidth = std::max(bandwidth, row.reach);
+    max_abs = std::max(max_abs, row.largest);
+    norm_infinity = std::max(norm_infinity, row.sum_abs);
+    least_dominance = std::min(least_dominance, dominates ? std::max(2 - row.sum_abs / magnitude, 0.0) : 0.0);
   }
 
   void merge(const RowFigures& other) {
@@ -53,6 +92,9 @@ struct RowFigures {
     negative += other.negative;
     zero += other.zero;
     dominant += other.dominant;
+    diffusive += other.diffusive;
+    bandwidth = std::max(bandwidth, other.bandwidth);
+    least_dominance = std::min(least_dominance, other.least_dominance);
     max_abs = std::max(max_abs, other.max_abs);
     norm_infinity = std::max(norm_infinity, other.norm_infinity);
   }
@@ -136,27 +178,6 @@ class InteriorSkewness {
   Skewness sum_;
 };
 
-/// Entries, sum and maximum of absolute values.
-struct RowSummary {
-  std::int64_t length = 0;
-  double sum_abs = 0;
-  double largest = 0;
-  double diagonal = 0;
-
-  void add(const Csr& csr, std::int64_t row, std::int64_t diagonal_column) {
-    const std::int64_t begin = csr.row_start[row];
-    const std::int64_t end = csr.row_start[row + 1];
-    std::int64_t diagonal_place = -1;
-    length += end - begin;
-    for (std::int64_t k = begin; k < end; ++k) {
-      sum_abs += std::abs(csr.value[k]);
-      largest = std::max(largest, std::abs(csr.value[k]));
-      diagonal_place = csr.column[k] == diagonal_column ? k : diagonal_place;  // a move, not a jump
-    }
-    if (diagonal_place >= 0) diagonal = csr.value[diagonal_place];
-  }
-};
-
 /// What one pass over a rank's rows tells.
 struct Pass {
   RowFigures figures;
@@ -179,15 +200,20 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       RowSummary row;
       row.add(interior, i, i);
+      if (row.length > 0)
+        row.add_reach(i, interior.column[interior.row_start[i]],
+                      interior.column[interior.row_start[i + 1] - 1]);
       interior_skewness.add_row(static_cast<std::int32_t>(i), row.length);
       if (r < halo.rows && parts.halo_rows[r] == i) {
         row.add(halo, r, -1);
         for (std::int64_t k = halo.row_start[r]; k < halo.row_start[r + 1]; ++k) {
-          skewness.add(first_row + i, parts.plan.ghosts[halo.column[k]], halo.value[k]);
+          const std::int64_t j = parts.plan.ghosts[halo.column[k]];
+          skewness.add(first_row + i, j, halo.value[k]);
+          row.add_reach(first_row + i, j, j);
         }
         ++r;
       }
-      figures.add_row(row.length, row.diagonal, row.sum_abs, row.largest);
+      figures.add_row(row);
       pass.largest[i] = row.largest;
     }
     skewness.merge(interior_skewness.finish());
@@ -340,13 +366,21 @@ Asymmetry find_asymmetry(const comm::Comm& comm, const SplitMatrix& parts, const
 MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   const Pass pass = pass_over_rows(parts, parts.partition.range(comm.rank()).begin);
   const RowFigures& figures = pass.figures;
-  std::array<std::int64_t, 5> sums{parts.interior.nonzeros() + parts.halo.nonzeros(), figures.positive,
-                                   figures.negative, figures.zero, figures.dominant};
+  std::array<std::int64_t, 6> sums{parts.interior.nonzeros() + parts.halo.nonzeros(),
+                                   figures.positive,
+                                   figures.negative,
+                                   figures.zero,
+                                   figures.dominant,
+                                   figures.diffusive};
   comm.allreduce(std::span<std::int64_t>(sums), comm::ReduceOp::sum);
   std::array<std::uint64_t, 2> skewness{pass.skewness.values, pass.skewness.pattern};
   comm.allreduce(std::span<std::uint64_t>(skewness), comm::ReduceOp::sum);
-  std::array<double, 4> maxima{-static_cast<double>(figures.min_row), static_cast<double>(figures.max_row),
-                               figures.max_abs, figures.norm_infinity};
+  std::array<double, 6> maxima{-static_cast<double>(figures.min_row),
+                               static_cast<double>(figures.max_row),
+                               figures.max_abs,
+                               figures.norm_infinity,
+                               -figures.least_dominance,
+                               static_cast<double>(figures.bandwidth)};
   comm.allreduce(std::span<double>(maxima), comm::ReduceOp::max);
 
   MatrixFacts facts;
@@ -355,12 +389,15 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   facts.positive_diagonals = sums[1];
   facts.negative_diagonals = sums[2];
   facts.zero_diagonals = sums[3];
-  facts.dominant_rows =
-      static_cast<double>(sums[4]) / static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
+  const auto rows = static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
+  facts.dominant_rows = static_cast<double>(sums[4]) / rows;
+  facts.diffusive_rows = static_cast<double>(sums[5]) / rows;
   facts.min_row_nonzeros = static_cast<std::int64_t>(-maxima[0]);
   facts.max_row_nonzeros = static_cast<std::int64_t>(maxima[1]);
   facts.max_abs = maxima[2];
   facts.norm_infinity = maxima[3];
+  facts.least_dominance = facts.rows > 0 ? std::abs(maxima[4]) : 0;
+  facts.bandwidth = static_cast<std::int64_t>(maxima[5]);
   facts.pattern_symmetric = skewness[1] == 0;
   facts.symmetric = skewness[0] == 0;
   if (!facts.symmetric) {

@@ -27,8 +27,13 @@ struct MatrixFacts {
   std::int64_t negative_diagonals = 0;
   std::int64_t zero_diagonals = 0;  ///< stored zeros and missing ones
   double dominant_rows = 0;         ///< share of rows with |a_ii| >= sum of the others' |a_ij|
+  double diffusive_rows = 0;   ///< share of rows that are dominant, or whose entries sum to less than 1 %
+                               ///< of their absolute values, as a discrete Laplacian's do
+  double least_dominance = 0;  ///< min of 1 - sum of the others' |a_ij| / |a_ii| over the rows, or 0: no
+                               ///< eigenvalue of D^-1 A is nearer to 0 (Gershgorin)
   double max_abs = 0;
-  double norm_infinity = 0;  ///< largest row sum of |a_ij|
+  double norm_infinity = 0;    ///< largest row sum of |a_ij|
+  std::int64_t bandwidth = 0;  ///< largest |i - j|, in the order of the rows as they are distributed
 
   /// Symmetric with a diagonal of one sign, which every definite matrix has: worth trying as definite.
   bool looks_positive_definite() const { return symmetric && positive_diagonals == rows; }

@@ -55,7 +55,8 @@ bool similar(const MatrixFacts& a, const MatrixFacts& b) {
          a.looks_negative_definite() == b.looks_negative_definite() &&
          (a.zero_diagonals > 0) == (b.zero_diagonals > 0) && ratio(rows(a), rows(b)) <= most_rows &&
          ratio(per_row(a), per_row(b)) <= most_per_row &&
-         std::abs(a.dominant_rows - b.dominant_rows) <= most_dominance;
+         std::abs(a.dominant_rows - b.dominant_rows) <= most_dominance &&
+         std::abs(a.diffusive_rows - b.diffusive_rows) <= most_dominance;
 }
 
 enum class Likeness { same_matrix, same_pattern, similar_matrix, none };

@@ -59,6 +59,7 @@ MatrixFacts facts_from_json(const Json& json) {
   facts.negative_diagonals = json.at("negative_diagonals");
   facts.zero_diagonals = json.at("zero_diagonals");
   facts.dominant_rows = json.at("dominant_rows");
+  facts.diffusive_rows = json.value("diffusive_rows", facts.dominant_rows);
   return facts;
 }
 

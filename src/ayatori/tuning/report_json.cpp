@@ -62,6 +62,9 @@ Json to_json(const MatrixFacts& facts) {
           {"negative_diagonals", facts.negative_diagonals},
           {"zero_diagonals", facts.zero_diagonals},
           {"dominant_rows", facts.dominant_rows},
+          {"diffusive_rows", facts.diffusive_rows},
+          {"least_dominance", facts.least_dominance},
+          {"bandwidth", facts.bandwidth},
           {"max_abs", facts.max_abs},
           {"norm_infinity", facts.norm_infinity}};
 }
