@@ -181,6 +181,36 @@ TEST(WordSchedule, LeadersOrderSegmentsAndStripes) {
   }
 }
 
+/// Random plans of up to 4096 ranks, as large as what checking them takes.
+TEST(WordSchedule, SomePlansOfThousandsOfRanks) {
+  constexpr double most_words = 1 << 22;
+  std::mt19937 random(7);
+  int checked = 0;
+  for (const int ranks : {96, 125, 243, 500, 1000, 1024, 2187, 4096}) {
+    const auto all_radices = ordered_factorizations(ranks, 16);
+    for (int trial = 0; trial < 40; ++trial) {
+      const auto pick = [&](int least, int most) {
+        return std::uniform_int_distribution(least, most)(random);
+      };
+      const auto& radices = all_radices[pick(0, static_cast<int>(all_radices.size()) - 1)];
+      if (radices.size() > 6) continue;
+      const auto words = hybrid2_words(static_cast<int>(radices.size()));
+      const auto& type = operations()[pick(0, static_cast<int>(operations().size()) - 1)];
+      const Word word = type.has_words ? words[pick(0, static_cast<int>(words.size()) - 1)] : Word();
+      WordPlan plan = make_plan(type.schedule, ranks, word, orders[trial % 2], radices,
+                                type.has_root ? pick(0, ranks - 1) : 0);
+      for (Digit& digit : plan.digits) digit.exchange = all_exchanges[pick(0, 3)];
+      plan.segmentation.segments = type.has_words ? pick(1, 2) : 1;
+      const double words_to_check =
+          1.0 * ranks * chunks_of(plan) * plan.segmentation.segments * (type.reduces ? ranks / 64.0 : 1);
+      if (!fits(plan) || words_to_check > most_words) continue;
+      expect_correct(plan);
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 50);
+}
+
 /// The same sums wherever the buffer is cut: what is asked of a reproducible result.
 TEST(WordSchedule, DirectNearFirstDigitsAddInOneOrder) {
   const std::vector radices{2, 3, 2};
