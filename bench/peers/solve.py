@@ -43,11 +43,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import performance_profile  # noqa: E402
+import petsc_files  # noqa: E402
 import read_matrix  # noqa: E402
 import real_matrices  # noqa: E402
 import runs  # noqa: E402
 import solve_petsc  # noqa: E402
-import spmv  # noqa: E402
 from preconditioners import DEBIAN_PATH  # noqa: E402
 
 GENERATED = ("poisson2d-5:n=300", "poisson3d-7:n=50", "poisson3d-27:n=40", "elliptic2d-5:n=200",
@@ -67,32 +67,6 @@ ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLO
                "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
 
-def write_petsc_matrix(path, matrix):
-    import numpy as np
-
-    with open(path, "wb") as stream:
-        np.array([1211216, *matrix.shape, matrix.nnz], ">i4").tofile(stream)
-        np.diff(matrix.indptr).astype(">i4").tofile(stream)
-        matrix.indices.astype(">i4").tofile(stream)
-        matrix.data.astype(">f8").tofile(stream)
-
-
-def write_petsc_vector(path, vector):
-    import numpy as np
-
-    with open(path, "wb") as stream:
-        np.array([1211214, len(vector)], ">i4").tofile(stream)
-        vector.astype(">f8").tofile(stream)
-
-
-def read_petsc_vector(path):
-    import numpy as np
-
-    with open(path, "rb") as stream:
-        _, rows = np.fromfile(stream, ">i4", 2)
-        return np.fromfile(stream, ">f8", rows).astype(np.float64)
-
-
 class System:
     """A and b in memory and as files of a folder; the judge of every x."""
 
@@ -109,19 +83,19 @@ class System:
                 raise runs.Rejected("complex")
             self.matrix = read.astype(np.float64)
             self.matrix.sum_duplicates()
-            write_petsc_matrix(folder / "A.petsc", self.matrix)
+            petsc_files.write_matrix(folder / "A.petsc", self.matrix)
         else:
             done = subprocess.run([options.ayatori, "generate", problem.matrix, "-o", str(folder / "A.petsc")],
                                   capture_output=True, text=True, check=False)
             if done.returncode:
                 raise runs.Rejected(done.stderr.strip())
-            self.matrix = spmv.read_matrix(str(folder / "A.petsc"))
+            self.matrix = petsc_files.read_matrix(str(folder / "A.petsc"))
         if pathlib.Path(problem.rhs).exists():
             b = scipy.io.mmread(problem.rhs)
             self.b = np.asarray(b.todense() if scipy.sparse.issparse(b) else b, np.float64).ravel()
         else:
             self.b = self.matrix @ np.random.default_rng(1).uniform(-1, 1, self.matrix.shape[1])
-        write_petsc_vector(folder / "b.petsc", self.b)
+        petsc_files.write_vector(folder / "b.petsc", self.b)
         scale = abs(self.matrix.data).max(initial=0)
         self.symmetric = bool(abs(self.matrix - self.matrix.T).max() <= 1e-13 * scale)
         self.definite = self.symmetric and bool((self.matrix.diagonal() > 0).all())
@@ -156,7 +130,7 @@ def ayatori(options, system, ranks, knowledge):
         return system.judged({**FAILED, "setting": str(reason)}, None)
     result = {"seconds": sum(found["seconds"][part] for part in PARTS), "claims": found["converged"], "iterations": found["iterations"],
               "setting": runs.choice_words(found["choice"]), "tuning": found["seconds"]["tuning"]}
-    return system.judged(result, read_petsc_vector(output) if output.exists() else None)
+    return system.judged(result, petsc_files.read_vector(output) if output.exists() else None)
 
 
 def pyamg(options, system, *_):
@@ -174,7 +148,7 @@ def pyamg(options, system, *_):
         return system.judged({**FAILED, "setting": lines[-1] if lines else "failed"}, None)
     if result["seconds"] > options.time_limit:
         return system.judged({**FAILED, "setting": "time limit"}, None)
-    return system.judged(result, read_petsc_vector(output))
+    return system.judged(result, petsc_files.read_vector(output))
 
 
 def run_pyamg(options):
@@ -182,11 +156,11 @@ def run_pyamg(options):
     import pyamg as package
 
     folder = pathlib.Path(options.pyamg)
-    matrix, b = spmv.read_matrix(str(folder / "A.petsc")), read_petsc_vector(folder / "b.petsc")
+    matrix, b = petsc_files.read_matrix(str(folder / "A.petsc")), petsc_files.read_vector(folder / "b.petsc")
     start = time.perf_counter()
     x = package.solve(matrix, b, tol=options.rtol, verb=False)
     seconds = time.perf_counter() - start
-    write_petsc_vector(folder / "x.petsc", x)
+    petsc_files.write_vector(folder / "x.petsc", x)
     print(json.dumps(seconds))
 
 
@@ -244,7 +218,7 @@ class Petsc:
             else:
                 x = folder / f"x.{said['index']}.petsc"
                 results[at_work] = self.system.judged(
-                    said, read_petsc_vector(x) if said["seconds"] is not None and x.exists() else None)
+                    said, petsc_files.read_vector(x) if said["seconds"] is not None and x.exists() else None)
                 deadline = time.monotonic() + 60
         end(process)
         return results

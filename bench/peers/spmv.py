@@ -33,6 +33,8 @@ import sys
 import tempfile
 import time
 
+import petsc_files
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PACKAGES = ["mkl==2026.2.0", "numpy==2.4.6", "scipy==1.17.1"]
@@ -103,16 +105,6 @@ def time_product(product, x, y, repetitions):
     return [statistics.median(seconds), min(seconds)]
 
 
-def read_petsc(file):
-    """Starts of rows, columns, values."""
-    import numpy as np
-
-    with open(file, "rb") as stream:
-        _, rows, _, nonzeros = np.fromfile(stream, ">i4", 4)
-        start = np.concatenate([[0], np.cumsum(np.fromfile(stream, ">i4", rows))]).astype(np.int32)
-        return start, np.fromfile(stream, ">i4", nonzeros).astype(np.int32), np.fromfile(stream, ">f8", nonzeros).astype(np.float64)
-
-
 def petsc_from_matrix_market(file, path):
     """Writes the matrix of a file, which may be gzip'ed, in PETSc's binary format."""
     import numpy as np
@@ -120,11 +112,7 @@ def petsc_from_matrix_market(file, path):
 
     matrix = scipy.io.mmread(file).tocsr().astype(np.float64)
     matrix.sort_indices()
-    with open(path, "wb") as stream:
-        np.array([1211216, *matrix.shape, matrix.nnz], ">i4").tofile(stream)
-        np.diff(matrix.indptr).astype(">i4").tofile(stream)
-        matrix.indices.astype(">i4").tofile(stream)
-        matrix.data.astype(">f8").tofile(stream)
+    petsc_files.write_matrix(path, matrix)
 
 
 def measure_petsc(file, repetitions):
@@ -135,7 +123,7 @@ def measure_petsc(file, repetitions):
     petsc4py.init([])
     from petsc4py import PETSc
 
-    start, index, value = read_petsc(file)
+    start, index, value = petsc_files.read_rows(file)
     rows = len(start) - 1
     row = np.repeat(np.arange(rows), np.diff(start))
     everywhere = np.random.default_rng(1).uniform(-1, 1, rows)
@@ -187,7 +175,7 @@ def measure_peer(peer, file, threads, repetitions):
     import numpy as np
     import scipy.sparse
 
-    start, index, value = read_petsc(file)
+    start, index, value = petsc_files.read_rows(file)
     matrix = scipy.sparse.csr_matrix((value, index, start), shape=(len(start) - 1,) * 2)
     x = np.random.default_rng(1).uniform(-1, 1, matrix.shape[1])
     y = np.zeros(matrix.shape[0])

@@ -1,6 +1,7 @@
 """The benchmark scripts: every problem and setting has its row, and solved is what must be solved."""
 
 import gzip
+import importlib.util
 import json
 import os
 import pathlib
@@ -17,6 +18,7 @@ sys.path[:0] = [str(BENCH), str(BENCH / "peers")]
 
 import hybrid  # noqa: E402 - of the folders above
 import performance_profile  # noqa: E402
+import petsc_files  # noqa: E402
 import ports  # noqa: E402
 import runs  # noqa: E402
 import simulated_collectives  # noqa: E402
@@ -181,6 +183,19 @@ class Scripts(unittest.TestCase):
             settings = solve_petsc.grid(symmetric, definite)
             self.assertEqual(len(set(settings.values())), 25)
             self.assertEqual(any(name.startswith("cg") for name in settings), definite)
+
+    @unittest.skipUnless(importlib.util.find_spec("scipy"), "needs scipy")
+    def test_peers_get_the_same_system(self):
+        options = types.SimpleNamespace(ayatori=os.environ["AYATORI"], rtol=1e-8)
+        generated = peers.System(options, self.folder, runs.Problem("easy", EASY))
+        file = self.folder / "A.mtx"
+        subprocess.run([os.environ["AYATORI"], "generate", EASY, "-o", file], check=True, capture_output=True)
+        read = peers.System(options, self.folder, runs.Problem("easy", str(file)))
+        self.assertEqual(abs(generated.matrix - read.matrix).max(), 0)
+        self.assertFalse(generated.symmetric)
+        b = petsc_files.read_vector(self.folder / "b.petsc")
+        self.assertEqual(generated.residual(0 * b), 1)
+        self.assertEqual(abs(petsc_files.read_matrix(self.folder / "A.petsc") - read.matrix).max(), 0)
 
     def test_peers_are_judged_by_the_true_residual(self):
         system = peers.System.__new__(peers.System)

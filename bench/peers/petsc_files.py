@@ -1,0 +1,51 @@
+"""PETSc's binary files of matrices and vectors, read and written with numpy."""
+
+MATRIX, VECTOR = 1211216, 1211214
+
+
+def read_rows(path):
+    """(row starts, columns, values) of a matrix, with 32-bit indices."""
+    import numpy as np
+
+    with open(path, "rb") as stream:
+        kind, rows, _, nonzeros = np.fromfile(stream, ">i4", 4)
+        if kind != MATRIX:
+            raise ValueError(f"{path} is no matrix of PETSc's")
+        start = np.concatenate([[0], np.cumsum(np.fromfile(stream, ">i4", rows))]).astype(np.int32)
+        column = np.fromfile(stream, ">i4", nonzeros).astype(np.int32)
+        value = np.fromfile(stream, ">f8", nonzeros).astype(np.float64)
+    return start, column, value
+
+
+def read_matrix(path):
+    """A square matrix in compressed sparse rows."""
+    import scipy.sparse
+
+    start, column, value = read_rows(path)
+    return scipy.sparse.csr_matrix((value, column, start), shape=(len(start) - 1, len(start) - 1))
+
+
+def read_vector(path):
+    import numpy as np
+
+    with open(path, "rb") as stream:
+        _, rows = np.fromfile(stream, ">i4", 2)
+        return np.fromfile(stream, ">f8", rows).astype(np.float64)
+
+
+def write_matrix(path, matrix):
+    import numpy as np
+
+    with open(path, "wb") as stream:
+        np.array([MATRIX, *matrix.shape, matrix.nnz], ">i4").tofile(stream)
+        np.diff(matrix.indptr).astype(">i4").tofile(stream)
+        matrix.indices.astype(">i4").tofile(stream)
+        matrix.data.astype(">f8").tofile(stream)
+
+
+def write_vector(path, vector):
+    import numpy as np
+
+    with open(path, "wb") as stream:
+        np.array([VECTOR, len(vector)], ">i4").tofile(stream)
+        vector.astype(">f8").tofile(stream)
