@@ -67,21 +67,22 @@ TEST(Ladder, BeginsWithMultigridWhereEvenTheEasiestDiffusionWouldPay) {
   EXPECT_EQ(first(10'000'000, 1, 0, 0.1), "jacobi") << "the diagonal bounds the condition number";
 }
 
-TEST(Cost, MultigridsSetUpGoesByRows) {
+TEST(Cost, MostOfMultigridsSetUpGoesByRows) {
   MatrixFacts facts = spd_facts();
   const Choice multigrid{.method = "cg", .preconditioner = "amg"};
   const Choice factors{.method = "cg", .preconditioner = "block-ilu0"};
   facts.nonzeros = 7 * facts.rows;
   const double of_short_rows = predict_cost(multigrid, facts).setup;
   const double factors_of_short_rows = predict_cost(factors, facts).setup;
-  EXPECT_EQ(of_short_rows, solvers::preconditioner("amg").setup_products);
+  EXPECT_DOUBLE_EQ(of_short_rows, solvers::preconditioner("amg").setup_products);
   facts.nonzeros = 81 * facts.rows;
-  EXPECT_LT(predict_cost(multigrid, facts).setup, of_short_rows / 5);
+  EXPECT_LT(predict_cost(multigrid, facts).setup, of_short_rows / 2);
   EXPECT_EQ(predict_cost(factors, facts).setup, factors_of_short_rows);
 }
 
 TEST(Cost, OnlyMultigridsIterationsAreKnownBeforehand) {
-  const MatrixFacts facts = spd_facts();
+  MatrixFacts facts = spd_facts();
+  facts.diffusive_rows = 1;
   const Choice multigrid{.method = "cg", .preconditioner = "amg"};
   const auto few = expected_iterations(multigrid, facts, 5);
   const auto many = expected_iterations(multigrid, facts, 20);
@@ -90,6 +91,8 @@ TEST(Cost, OnlyMultigridsIterationsAreKnownBeforehand) {
   EXPECT_FALSE(expected_iterations({.method = "cg", .preconditioner = "jacobi"}, facts, 5));
   EXPECT_FALSE(expected_iterations({.method = "bicgstab", .preconditioner = "amg"}, facts, 5));
   EXPECT_FALSE(expected_iterations(multigrid, unsymmetric_facts(), 5)) << "convection may turn it useless";
+  facts.diffusive_rows = 0.5;
+  EXPECT_FALSE(expected_iterations(multigrid, facts, 5)) << "aggregates may fit nothing";
 }
 
 TEST(Ladder, FactorsThatKeepWhatIsLargeComeFirstWhereTheDiagonalDoesNotDominate) {

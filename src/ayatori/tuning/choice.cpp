@@ -43,12 +43,20 @@ void add_direct(const MatrixFacts& facts, std::vector<Suggestion>& list) {
 
 /// Iterations of CG to 1e-8 on Poisson's equation: with the diagonal, for each point along an edge of a cube
 /// or square, and with multigrid. With varying coefficients the first are more.
-constexpr double diagonal_iterations_per_point = 2.5;
+constexpr double diagonal_iterations_per_point = 2.2;
 constexpr double multigrid_iterations = 15;
 /// Where grids are less regular or coefficients vary: so many times as many.
 constexpr double multigrid_caution = 2;
-/// Bytes of a row of the seven-point matrix that the list of preconditioners has multigrid's set-up from.
+/// Bytes of a row of the seven-point matrix that the list of preconditioners has multigrid's set-up from, and
+/// which part of that set-up goes by the rows; the rest goes by the nonzeros, as products do.
 constexpr double bytes_of_seven_points = 12 * 7 + 24;
+constexpr double setup_by_rows = 0.7;
+
+/// Diffusion gives rows that the diagonal dominates or that sum to nothing, and is what aggregation was made
+/// for.
+bool is_diffusive(const MatrixFacts& facts) {
+  return facts.diffusive_rows >= nearly_all;
+}
 
 /// Iterations of CG to 1e-8 with the diagonal, in the problem of this size that needs fewest: in a cube, but
 /// no path from the first row to the last has fewer steps than rows / bandwidth. Where the diagonal dominates
@@ -81,9 +89,7 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
     const Suggestion multigrid{"cg", "amg", 0, "",
                                "coarser grids carry across the whole domain what an iteration carries to "
                                "neighbours only"};
-    // Diffusion gives rows that the diagonal dominates or that sum to nothing, and is what aggregation was
-    // made for.
-    const bool looks_like_diffusion = facts.diffusive_rows >= nearly_all;
+    const bool looks_like_diffusion = is_diffusive(facts);
     const bool begins_with_multigrid = looks_like_diffusion && multigrid_pays(facts);
     if (!begins_with_multigrid) list.push_back(diagonal);
     if (looks_like_diffusion) list.push_back(multigrid);
@@ -248,7 +254,8 @@ std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, in
 
 std::optional<double> expected_iterations(const Choice& choice, const MatrixFacts& facts, double powers) {
   const bool definite = facts.looks_positive_definite() || facts.looks_negative_definite();
-  if (!definite || choice.method != "cg" || choice.preconditioner != "amg") return std::nullopt;
+  if (!definite || !is_diffusive(facts) || choice.method != "cg" || choice.preconditioner != "amg")
+    return std::nullopt;
   constexpr double eight_digits = 18.42;  // powers of e
   return multigrid_caution * multigrid_iterations * powers / eight_digits;
 }
@@ -258,8 +265,10 @@ PredictedCost predict_cost(const Choice& choice, const MatrixFacts& facts, doubl
   const auto& preconditioner = solvers::preconditioner(choice.preconditioner);
   const double rows = static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
   const double product = 12 * static_cast<double>(facts.nonzeros) / rows + 24;  // bytes per row
-  // Multigrid's set-up goes by the rows: the longer they are, the fewer products it is worth.
-  const double setup_share = preconditioner.name == "amg" ? bytes_of_seven_points / product : 1;
+  // Most of multigrid's set-up goes by the rows: the longer they are, the fewer products it is worth.
+  const bool by_rows = preconditioner.name == "amg";
+  const double setup_share =
+      by_rows ? 1 - setup_by_rows + setup_by_rows * bytes_of_seven_points / product : 1;
   return {setup_share * preconditioner.setup_products,
           kernel_share + preconditioner.apply_products + 8 * method.traffic / product};
 }

@@ -167,6 +167,6 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner amg_preconditioner{
-    "amg", "algebraic multigrid by smoothed aggregation, stored in float", true, 200, 3, make};
+    "amg", "algebraic multigrid by smoothed aggregation, stored in float", true, 260, 3, make};
 
 }  // namespace ayatori::solvers
