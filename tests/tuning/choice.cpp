@@ -105,6 +105,18 @@ TEST(Ladder, FactorsThatKeepWhatIsLargeComeFirstWhereTheDiagonalDoesNotDominate)
     EXPECT_NE(rung.choice.preconditioner, "ilut") << "it is not symmetric";
 }
 
+TEST(Ladder, BeginsWithMultigridForConvectionThatTakesManySteps) {
+  auto facts = unsymmetric_facts();
+  facts.rows = facts.positive_diagonals = 90'000;
+  facts.nonzeros = 5 * facts.rows;
+  facts.diffusive_rows = facts.dominant_rows = 1;
+  EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "jacobi");
+  facts.bandwidth = 300;
+  const auto ladder = make_ladder(facts, {}, 1000);
+  EXPECT_EQ(ladder.front().choice.method, "bicgstab");
+  EXPECT_EQ(ladder.front().choice.preconditioner, "amg");
+}
+
 TEST(Ladder, StartsWithMinresForSymmetricIndefinite) {
   auto facts = spd_facts();
   facts.positive_diagonals = 600;

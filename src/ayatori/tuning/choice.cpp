@@ -108,13 +108,21 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
       "BiCGSTAB needs nothing but a matrix and keeps no basis; factors that keep what is large suit most"};
   const Suggestion no_fill{"bicgstab", "block-ilu0", 0, "",
                            "factors without fill are soon made, whatever the matrix"};
+  const Suggestion grids{
+      "bicgstab", "amg", 0, "",
+      "rows sum to nothing or the diagonal dominates them, as in convection with diffusion: "
+      "coarser grids may pay"};
+  const bool begins_with_grids = !facts.symmetric && is_diffusive(facts) && multigrid_pays(facts);
+  if (begins_with_grids) {
+    list.push_back(grids);
+    list.push_back(large_entries);
+  }
   if (facts.dominant_rows >= nearly_all) {
     list.push_back({"bicgstab", "jacobi", 0, "",
                     "BiCGSTAB needs nothing but a matrix and keeps no basis; the diagonal dominates it"});
     list.push_back(no_fill);
     list.push_back(large_entries);
-    list.push_back({"bicgstab", "amg", 0, "",
-                    "the diagonal dominates, as in convection with diffusion: coarser grids may pay"});
+    list.push_back(grids);
   } else {
     list.push_back(large_entries);
     list.push_back(no_fill);
