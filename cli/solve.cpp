@@ -463,10 +463,10 @@ void add_solve(Command& app, Run& run) {
       ->check(range(0, 10))
       ->capture_default_str();
   solve
-      ->add_option(
-          "--fill", arguments->of_preconditioner.fill,
-          "Levels of fill of ic and ilu (default 0); entries per row beyond those of the matrix that "
-          "ilut keeps (default 10)")
+      ->add_option("--fill", arguments->of_preconditioner.fill,
+                   "Levels of fill of ic (default 1) and ilu (default 0); entries per row beyond those of "
+                   "the matrix that "
+                   "ilut keeps (default 10)")
       ->check(non_negative())
       ->default_str("");
   solve

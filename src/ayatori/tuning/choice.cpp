@@ -91,6 +91,12 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
                                "neighbours only"};
     const bool looks_like_diffusion = is_diffusive(facts);
     const bool begins_with_multigrid = looks_like_diffusion && multigrid_pays(facts);
+    if (!looks_like_diffusion) {
+      list.push_back(
+          {"cg", "ic", 0, "",
+           "the matrix may be definite, but is none of diffusion, as stiffness of bodies and shells: "
+           "factors with some fill save most iterations"});
+    }
     if (!begins_with_multigrid) list.push_back(diagonal);
     if (looks_like_diffusion) list.push_back(multigrid);
     if (begins_with_multigrid) list.push_back(diagonal);

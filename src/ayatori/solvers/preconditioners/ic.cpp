@@ -7,7 +7,7 @@ namespace {
 
 BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum&,
                          const PreconditionerOptions& options) {
-  return make_schwarz("ic", FactorOptions::Kind::ic, 0, matrix, options);
+  return make_schwarz("ic", FactorOptions::Kind::ic, 1, matrix, options);
 }
 
 }  // namespace
