@@ -98,7 +98,7 @@ TEST(FactoredBlock, LevelsOfATriangleOfGridPoints) {
   Dense a = tests::identity(4);
   for (auto [i, j] : {std::pair{0, 1}, {0, 2}, {1, 3}}) a.at(i, j) = a.at(j, i) = 0.1;
   const auto entries = [&](int levels) {
-    return level_pattern(tests::csr_of(a), levels, [] {}).upper_column.size();
+    return level_pattern(tests::csr_of(a), false, levels, [] {}).upper_column.size();
   };
   EXPECT_EQ(entries(0), 3U);
   EXPECT_EQ(entries(1), 4U);

@@ -156,17 +156,17 @@ class BySize {
   std::int64_t upper_room_ = 0;
 };
 
-TriangularFactors<double> on_pattern(const FillPattern& pattern, bool symmetric) {
+TriangularFactors<double> on_pattern(FillPattern pattern, bool symmetric) {
   TriangularFactors<double> f;
   f.rows = static_cast<std::int32_t>(pattern.upper_start.size()) - 1;
   f.symmetric = symmetric;
   if (!symmetric) {
-    f.lower_start = pattern.lower_start;
-    f.lower_column = pattern.lower_column;
+    f.lower_start = std::move(pattern.lower_start);
+    f.lower_column = std::move(pattern.lower_column);
     f.lower_value.resize(f.lower_column.size());
   }
-  f.upper_start = pattern.upper_start;
-  f.upper_column = pattern.upper_column;
+  f.upper_start = std::move(pattern.upper_start);
+  f.upper_column = std::move(pattern.upper_column);
   f.upper_value.resize(f.upper_column.size());
   f.inverse_pivot.resize(f.rows);
   return f;
@@ -174,9 +174,9 @@ TriangularFactors<double> on_pattern(const FillPattern& pattern, bool symmetric)
 
 }  // namespace
 
-Eliminated eliminate_on_pattern(const sparse::Csr& matrix, const FillPattern& pattern, const Pivots& pivots,
+Eliminated eliminate_on_pattern(const sparse::Csr& matrix, FillPattern pattern, const Pivots& pivots,
                                 double shift, const std::function<void()>& give_up_if) {
-  Eliminated result{on_pattern(pattern, false), {}};
+  Eliminated result{on_pattern(std::move(pattern), false), {}};
   TriangularFactors<double>& f = result.factors;
   // Where a row has no entry, its dense form collects what is dropped; no test for that, as only the pattern
   // is read, and written first in every row.
@@ -207,9 +207,9 @@ Eliminated eliminate_on_pattern(const sparse::Csr& matrix, const FillPattern& pa
   return result;
 }
 
-Eliminated eliminate_symmetric(const sparse::Csr& matrix, const FillPattern& pattern, const Pivots& pivots,
+Eliminated eliminate_symmetric(const sparse::Csr& matrix, FillPattern pattern, const Pivots& pivots,
                                double shift, const std::function<void()>& give_up_if) {
-  Eliminated result{on_pattern(pattern, true), {}};
+  Eliminated result{on_pattern(std::move(pattern), true), {}};
   TriangularFactors<double>& f = result.factors;
   Array<double> row(f.rows, 0.0);  // as above
   Array<double> pivot(f.rows);

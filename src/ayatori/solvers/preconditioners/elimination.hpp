@@ -26,13 +26,14 @@ struct DropRule {
   int extra;  ///< all but the largest: as many per triangle as the row of A has there, and so many more
 };
 
-/// On a given pattern, row by row: L D U = A + shift diag(d) there (Meijerink & van der Vorst 1977).
-Eliminated eliminate_on_pattern(const sparse::Csr& matrix, const FillPattern& pattern, const Pivots& pivots,
+/// On a given pattern, row by row: L D U = A + shift diag(d) there (Meijerink & van der Vorst 1977). The
+/// pattern becomes that of the factors.
+Eliminated eliminate_on_pattern(const sparse::Csr& matrix, FillPattern pattern, const Pivots& pivots,
                                 double shift, const std::function<void()>& give_up_if);
 
 /// The same for a symmetric matrix, of which the upper triangle is read, at half the work: row i of U
 /// collects what the rows above have for it.
-Eliminated eliminate_symmetric(const sparse::Csr& matrix, const FillPattern& pattern, const Pivots& pivots,
+Eliminated eliminate_symmetric(const sparse::Csr& matrix, FillPattern pattern, const Pivots& pivots,
                                double shift, const std::function<void()>& give_up_if);
 
 /// On the pattern that the values make (ILUT, Saad 1994).

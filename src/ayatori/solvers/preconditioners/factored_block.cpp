@@ -38,7 +38,22 @@ struct Form {
   Array<double> column_scale;
 };
 
+bool is_natural(const Array<std::int32_t>& order) {
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (order[i] != static_cast<std::int32_t>(i)) return false;
+  return true;
+}
+
+sparse::Csr scaled(const sparse::Csr& a, const Form& form) {
+  sparse::Csr result = a;
+  for (std::int32_t i = 0; i < a.rows; ++i)
+    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
+      result.value[k] *= form.row_scale[i] * form.column_scale[a.column[k]];
+  return result;
+}
+
 sparse::Csr transformed(const sparse::Csr& a, const Form& form) {
+  if (is_natural(form.row_order) && is_natural(form.column_order)) return scaled(a, form);
   sparse::Csr result{a.rows, a.rows, Array<std::int64_t>{0}, {}, {}};
   result.column.reserve(a.column.size());
   result.value.reserve(a.value.size());
@@ -93,12 +108,12 @@ Array<double> magnitudes(const sparse::Csr& a) {
   return diagonal;
 }
 
-/// Rows and columns by the powers of 2 nearest to 1 / sqrt of their magnitude.
+/// Rows and columns by powers of 2 near 1 / sqrt of their magnitude.
 Form equilibrated(const sparse::Csr& block) {
   const auto magnitude = magnitudes(block);
   Form form{natural_order(block.rows), natural_order(block.rows), Array<double>(block.rows), {}};
   for (std::int32_t i = 0; i < block.rows; ++i)
-    form.row_scale[i] = std::exp2(-std::round(std::log2(magnitude[i]) / 2));
+    form.row_scale[i] = std::ldexp(1, -std::ilogb(magnitude[i]) / 2);
   form.column_scale = form.row_scale;
   return form;
 }
@@ -119,12 +134,6 @@ void permute(Array<T>& values, const Array<std::int32_t>& order) {
   Array<T> result(values.size());
   for (std::size_t i = 0; i < order.size(); ++i) result[i] = values[order[i]];
   values = std::move(result);
-}
-
-bool is_natural(const Array<std::int32_t>& order) {
-  for (std::size_t i = 0; i < order.size(); ++i)
-    if (order[i] != static_cast<std::int32_t>(i)) return false;
-  return true;
 }
 
 /// Factors one block, trying forms and shifts until the pivots are acceptable.
@@ -167,7 +176,8 @@ class BlockFactorization {
     if (options_.ordering != FactorOptions::Ordering::natural) reorder();
     pivots_.emplace(a_);
     if (options_.kind != FactorOptions::Kind::ilut)
-      pattern_ = level_pattern(a_, options_.fill, [this] { give_up_if_asked(); });
+      pattern_ = level_pattern(a_, options_.kind == FactorOptions::Kind::ic, options_.fill,
+                               [this] { give_up_if_asked(); });
   }
 
   /// Complete factors fill the profile; those that keep the pattern of the matrix depend on the order in
@@ -197,16 +207,22 @@ class BlockFactorization {
       return true;
     }
     if (result_.report.rejected_row < 0) result_.report.rejected_row = form_.row_order[*rejected];
+    if (options_.kind != FactorOptions::Kind::ilut) take_pattern_back(eliminated.factors);
     return false;
+  }
+
+  void take_pattern_back(TriangularFactors<double>& factors) {
+    pattern_ = {std::move(factors.lower_start), std::move(factors.lower_column),
+                std::move(factors.upper_start), std::move(factors.upper_column)};
   }
 
   Eliminated eliminate(double shift) {
     const auto give_up_if = [this] { give_up_if_asked(); };
     switch (options_.kind) {
       case FactorOptions::Kind::ic:
-        return eliminate_symmetric(a_, pattern_, *pivots_, shift, give_up_if);
+        return eliminate_symmetric(a_, std::move(pattern_), *pivots_, shift, give_up_if);
       case FactorOptions::Kind::ilu:
-        return eliminate_on_pattern(a_, pattern_, *pivots_, shift, give_up_if);
+        return eliminate_on_pattern(a_, std::move(pattern_), *pivots_, shift, give_up_if);
       case FactorOptions::Kind::ilut:
         break;
     }
@@ -242,7 +258,7 @@ class BlockFactorization {
     for (std::int32_t i = 0; i < a_.rows; ++i)
       if (!std::isfinite(factors_->inverse_pivot[i]))
         throw InputError(name_row_(form_.row_order[i]) + "1 / pivot overflows: scale the matrix");
-    result_.factors = rounded(*factors_);
+    result_.factors = rounded(std::move(*factors_));
     if (!is_unscaled) {
       result_.row_scale = std::move(form_.row_scale);
       result_.column_scale = std::move(form_.column_scale);
@@ -257,25 +273,34 @@ class BlockFactorization {
   bool unscale() {
     const auto& r = form_.row_scale;
     const auto& c = form_.column_scale;
-    TriangularFactors<double> f = *factors_;
-    bool fits = true;
-    const auto divide = [&](const auto& start, const auto& column, auto& value, const auto& scale) {
-      if (start.empty()) return;
+    TriangularFactors<double>& f = *factors_;
+    Array<double> inverse_r(r.size());
+    Array<double> inverse_c(c.size());
+    std::ranges::transform(r, inverse_r.begin(), [](double scale) { return 1 / scale; });
+    std::ranges::transform(c, inverse_c.begin(), [](double scale) { return 1 / scale; });
+    // Powers of 2: exact, and undone exactly.
+    const auto multiply = [&f](const auto& start, const auto& column, auto& value, const auto& of_column,
+                               const auto& of_row) {
+      bool fits = true;
+      if (start.empty()) return fits;
       for (std::int32_t i = 0; i < f.rows; ++i) {
         for (std::int32_t k = start[i]; k < start[i + 1]; ++k) {
-          value[k] *= scale[column[k]] / scale[i];
+          value[k] *= of_column[column[k]] * of_row[i];
           const double size = std::abs(value[k]);
           fits = fits && (size == 0 || (smallest_float <= size && size <= largest_float));
         }
       }
+      return fits;
     };
-    Array<double> inverse_c(c.size());
-    std::ranges::transform(c, inverse_c.begin(), [](double scale) { return 1 / scale; });
-    divide(f.lower_start, f.lower_column, f.lower_value, r);
-    divide(f.upper_start, f.upper_column, f.upper_value, inverse_c);
-    for (std::int32_t i = 0; i < f.rows; ++i) f.inverse_pivot[i] *= r[i] * c[i];
-    if (fits) *factors_ = std::move(f);
-    return fits;
+    const bool lower_fits = multiply(f.lower_start, f.lower_column, f.lower_value, r, inverse_r);
+    const bool upper_fits = multiply(f.upper_start, f.upper_column, f.upper_value, inverse_c, c);
+    if (lower_fits && upper_fits) {
+      for (std::int32_t i = 0; i < f.rows; ++i) f.inverse_pivot[i] *= r[i] * c[i];
+      return true;
+    }
+    multiply(f.lower_start, f.lower_column, f.lower_value, inverse_r, r);
+    multiply(f.upper_start, f.upper_column, f.upper_value, c, inverse_c);
+    return false;
   }
 
   void give_up_if_asked() const {

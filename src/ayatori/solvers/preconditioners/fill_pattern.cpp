@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::int32_t rows_between_questions = 256;
 constexpr std::int32_t absent = -1;
+/// Levels for each of which as much memory as the matrix has entries is set apart.
+constexpr int most_reserved = 2;
 
 /// One row while it fills: its columns as a linked list in ascending order, each with its level.
 class GrowingRow {
@@ -57,12 +59,46 @@ std::int32_t checked_size(const Array<std::int32_t>& columns) {
   return static_cast<std::int32_t>(columns.size());
 }
 
+/// Without fill.
+FillPattern pattern_of(const sparse::Csr& matrix, bool symmetric) {
+  FillPattern pattern{{}, {}, {0}, {}};
+  pattern.upper_start.reserve(matrix.row_start.size());
+  pattern.upper_column.reserve(matrix.column.size());
+  if (!symmetric) {
+    pattern.lower_start.push_back(0);
+    pattern.lower_column.reserve(matrix.column.size());
+  }
+  for (std::int32_t i = 0; i < matrix.rows; ++i) {
+    const auto begin = matrix.column.begin() + matrix.row_start[i];
+    const auto end = matrix.column.begin() + matrix.row_start[i + 1];
+    const auto diagonal = std::lower_bound(begin, end, i);
+    const auto beyond = diagonal != end && *diagonal == i ? diagonal + 1 : diagonal;
+    pattern.upper_column.insert(pattern.upper_column.end(), beyond, end);
+    pattern.upper_start.push_back(checked_size(pattern.upper_column));
+    if (symmetric) continue;
+    pattern.lower_column.insert(pattern.lower_column.end(), begin, diagonal);
+    pattern.lower_start.push_back(checked_size(pattern.lower_column));
+  }
+  return pattern;
+}
+
 }  // namespace
 
-FillPattern level_pattern(const sparse::Csr& matrix, int levels, const std::function<void()>& give_up_if) {
-  FillPattern pattern{{0}, {}, {0}, {}};
+FillPattern level_pattern(const sparse::Csr& matrix, bool symmetric, int levels,
+                          const std::function<void()>& give_up_if) {
+  if (levels == 0) return pattern_of(matrix, symmetric);
+  FillPattern pattern{{}, {}, {0}, {}};
   Array<std::int32_t> upper_level;
   GrowingRow row(matrix.rows);
+  // Memory that is grown into is touched once; what stays untouched costs nothing.
+  const std::size_t expected =
+      matrix.column.size() * (1 + static_cast<std::size_t>(std::min(levels, most_reserved)));
+  pattern.upper_column.reserve(expected);
+  upper_level.reserve(expected);
+  if (!symmetric) {
+    pattern.lower_start.push_back(0);
+    pattern.lower_column.reserve(expected);
+  }
   for (std::int32_t i = 0; i < matrix.rows; ++i) {
     if (i % rows_between_questions == 0) give_up_if();
     std::int32_t last = absent;
@@ -71,7 +107,7 @@ FillPattern level_pattern(const sparse::Csr& matrix, int levels, const std::func
       last = matrix.column[k];
     }
     for (std::int32_t k = row.first(); k < i; k = row.next(k)) {
-      pattern.lower_column.push_back(k);
+      if (!symmetric) pattern.lower_column.push_back(k);
       if (row.level(k) >= levels) continue;  // all that it fills is beyond
       std::int32_t after = k;
       for (std::int32_t q = pattern.upper_start[k]; q < pattern.upper_start[k + 1]; ++q) {
@@ -87,7 +123,7 @@ FillPattern level_pattern(const sparse::Csr& matrix, int levels, const std::func
       upper_level.push_back(row.level(j));
     }
     row.clear();
-    pattern.lower_start.push_back(checked_size(pattern.lower_column));
+    if (!symmetric) pattern.lower_start.push_back(checked_size(pattern.lower_column));
     pattern.upper_start.push_back(checked_size(pattern.upper_column));
   }
   return pattern;

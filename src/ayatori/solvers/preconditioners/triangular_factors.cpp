@@ -1,6 +1,7 @@
 #include "ayatori/solvers/preconditioners/triangular_factors.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "ayatori/base/error.hpp"
 
@@ -51,15 +52,21 @@ void TriangularFactors<Value>::solve(std::span<const double> x, std::span<double
 template struct TriangularFactors<float>;
 template struct TriangularFactors<double>;
 
-TriangularFactors<float> rounded(const TriangularFactors<double>& factors) {
+TriangularFactors<float> rounded(TriangularFactors<double> factors) {
   const auto round = [](const Array<double>& values) {
     Array<float> result(values.size());
     std::ranges::transform(values, result.begin(), [](double value) { return static_cast<float>(value); });
     return result;
   };
-  return {factors.rows,         factors.symmetric,          factors.lower_start,
-          factors.lower_column, round(factors.lower_value), factors.upper_start,
-          factors.upper_column, round(factors.upper_value), factors.inverse_pivot};
+  return {factors.rows,
+          factors.symmetric,
+          std::move(factors.lower_start),
+          std::move(factors.lower_column),
+          round(factors.lower_value),
+          std::move(factors.upper_start),
+          std::move(factors.upper_column),
+          round(factors.upper_value),
+          std::move(factors.inverse_pivot)};
 }
 
 }  // namespace ayatori::solvers

@@ -36,6 +36,6 @@ struct TriangularFactors {
 };
 
 /// The same factors, off the diagonal in single precision.
-TriangularFactors<float> rounded(const TriangularFactors<double>& factors);
+TriangularFactors<float> rounded(TriangularFactors<double> factors);
 
 }  // namespace ayatori::solvers
