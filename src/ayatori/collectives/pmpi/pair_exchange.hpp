@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "ayatori/collectives/operation.hpp"
 #include "ayatori/collectives/pmpi/buffer.hpp"
@@ -32,8 +33,8 @@ class PairExchange {
   struct Block;
   struct Blocks;
 
-  bool is_allowed(const Buffer& block) const;
-  bool goes_through_memory(const Buffer& block) const;
+  bool add(std::vector<Block>& blocks, std::optional<Buffer>& own, int peer, const Buffer& block);
+  bool goes_through_memory(std::int64_t bytes);
   void find_room_to_pack();
   void begin_own();
 
@@ -41,6 +42,9 @@ class PairExchange {
   std::span<const collectives::TableEntry> entries_;
   comm::NodeChannel* memory_;
   Blocks& blocks_;
+  bool are_packed_ = false;        ///< some of them
+  std::int64_t known_length_ = 0;  ///< of the last block
+  bool known_is_near_ = false;     ///< whether those go through memory: most are of one length
   std::optional<Buffer> own_sent_;
   std::optional<Buffer> own_received_;
 };

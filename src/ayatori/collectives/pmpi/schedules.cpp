@@ -27,13 +27,19 @@ constexpr int operation_count = static_cast<int>(Operation::barrier) + 1;
 /// Of this process; never destroyed, like the library.
 struct Schedules {
   collectives::ScheduleTable table;
-  std::array<std::atomic<std::int64_t>, operation_count> calls{};  ///< by operation
-  std::array<std::atomic<std::int64_t>, operation_count> done{};   ///< of these, by schedules
+  using Counts = std::array<std::atomic<std::int64_t>, operation_count>;  ///< by operation
+  Counts calls{};
+  Counts done{};  ///< of these, by schedules
 };
 
 Schedules& schedules() {
   static auto* const the_schedules = new Schedules;
   return *the_schedules;
+}
+
+/// For the report alone: threads that count at one place wait for each other.
+void count(Schedules::Counts& counts, Operation operation) {
+  if (settings().reports) counts[static_cast<std::size_t>(operation)].fetch_add(1, std::memory_order_relaxed);
 }
 
 /// The schedules of a communicator, made by its first call; null where it has none. `comm` may be anything.
@@ -53,13 +59,12 @@ CommSchedules* schedules_of(MPI_Comm comm) {
 template <class F>
 by_schedule::Result attempt(Operation operation, MPI_Comm comm, F&& does) {
   if (!is_active() || schedules().table.is_empty() || comm == MPI_COMM_NULL) return std::nullopt;
-  const auto place = static_cast<std::size_t>(operation);
-  schedules().calls[place].fetch_add(1, std::memory_order_relaxed);
+  count(schedules().calls, operation);
   int code = MPI_SUCCESS;
   try {
     CommSchedules* const of_comm = schedules_of(comm);
     if (of_comm == nullptr || !does(*of_comm)) return std::nullopt;
-    schedules().done[place].fetch_add(1, std::memory_order_relaxed);
+    count(schedules().done, operation);
     return MPI_SUCCESS;
   } catch (const MpiError& error) {
     code = error.code;
