@@ -45,14 +45,14 @@ struct PairExchange::Blocks {
 PairExchange::PairExchange(CommSchedules& s, collectives::Operation operation)
     : s_(s),
       entries_(s.entries(operation)),
-      memory_(s.has_schedules(operation) ? s.memory_of_all() : nullptr),
+      memory_(s.sends_blocks_by_memory(operation) ? s.memory_of_all() : nullptr),
       blocks_(Blocks::of_this_thread()) {}
 
 bool PairExchange::goes_through_memory(std::int64_t bytes) {
   if (bytes == known_length_) return known_is_near_;
   const collectives::TableEntry* const entry = nearest(entries_, bytes * s_.size());
   known_length_ = bytes;
-  return known_is_near_ = entry != nullptr && entry->plan;
+  return known_is_near_ = entry != nullptr && entry->sends_blocks_by_memory();
 }
 
 bool PairExchange::add(std::vector<Block>& blocks, std::optional<Buffer>& own, int peer,

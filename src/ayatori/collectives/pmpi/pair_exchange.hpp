@@ -13,14 +13,14 @@ namespace ayatori::pmpi {
 /// Blocks of different lengths, each straight from its owner to its reader. How long all of them are no rank
 /// knows, or the root alone; but how long one is both of its ends do, so that they decide alike, block by
 /// block, whether it goes through the memory of the node or by a message of the MPI: through memory where the
-/// table has a schedule for the operation with all blocks as long as this one.
+/// table has that for the operation with all blocks as long as this one.
 class PairExchange {
  public:
   /// Collective. operation: by rank.
   PairExchange(CommSchedules& s, collectives::Operation operation);
 
   /// Whether this may be better than what an MPI does, which sends every block straight, too: memory reaches
-  /// all ranks, and the table has a schedule for blocks of some length. The same on all ranks.
+  /// all ranks, and the table has that for blocks of some length. The same on all ranks.
   bool is_worth_it() const { return memory_ != nullptr; }
 
   /// The block for a rank, or from one. Before run(); false if it is none that MPI allows.

@@ -169,8 +169,8 @@ std::byte* contribute(const void* send, std::byte* place, std::int64_t bytes) {
 
 }  // namespace
 
-void begin_schedules(const std::string& paths) {
-  if (paths.empty()) return;
+collectives::ScheduleTable read_table(const std::string& paths) {
+  if (paths.empty()) return {};
   std::string text;
   if (world_rank() == 0) {
     try {
@@ -180,7 +180,12 @@ void begin_schedules(const std::string& paths) {
     }
   }
   text = from_first_rank(std::move(text));
-  if (!text.empty()) schedules().table = collectives::ScheduleTable(nlohmann::json::parse(text));
+  if (text.empty()) return {};
+  return collectives::ScheduleTable(nlohmann::json::parse(text));
+}
+
+void begin_schedules(collectives::ScheduleTable table) {
+  schedules().table = std::move(table);
 }
 
 void end_schedules() {

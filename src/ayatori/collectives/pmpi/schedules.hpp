@@ -14,7 +14,9 @@ namespace ayatori::pmpi {
 
 /// Collective over MPI_COMM_WORLD: rank 0 reads the tables (see collectives::read_schedules), all get them. A
 /// table that does not fit is ignored, with one line from rank 0.
-void begin_schedules(const std::string& paths);
+collectives::ScheduleTable read_table(const std::string& paths);
+/// The same table on all ranks.
+void begin_schedules(collectives::ScheduleTable table);
 /// Collective over MPI_COMM_WORLD: with Settings::reports, rank 0 says how many calls were done.
 void end_schedules();
 
