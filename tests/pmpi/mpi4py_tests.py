@@ -29,13 +29,13 @@ NOT_THESE = ("nb", "spawn", "dynproc", "toplevel")  # what does not block is not
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", type=pathlib.Path, required=True, help="libayatori_pmpi.so")
-    parser.add_argument("--environment", type=pathlib.Path, default=pathlib.Path("build/mpi4py"),
+    parser.add_argument("--environment", type=pathlib.Path, default=pathlib.Path("build/dev/mpi4py"),
                         help="a folder of its own (default: %(default)s)")
     parser.add_argument("--install", action="store_true", help="makes it if it is not there")
     parser.add_argument("--mpirun", default="mpirun.openmpi", help="of the MPI that the library belongs to (default: %(default)s)")
     parser.add_argument("--ranks", default="2,3,4", help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=7, help="of the schedules")
-    parser.add_argument("--time-limit", type=float, default=600, help="seconds of a run (default: %(default)s)")
+    parser.add_argument("--time-limit", type=float, default=1800, help="seconds of a run (default: %(default)s)")
     return parser.parse_args()
 
 
