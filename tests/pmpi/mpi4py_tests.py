@@ -75,9 +75,12 @@ def run(options, ranks, table=None):
                      "AYATORI_COLLECTIVES_REPORT=1"]
     folder = options.environment.resolve()
     chosen = [word for name in SUITES for word in ("-i", name)] + [word for name in NOT_THESE for word in ("-e", name)]
-    done = subprocess.run([options.mpirun, "-n", str(ranks), "env", *settings, folder / "bin/python",
-                           folder / f"mpi4py-{VERSION}/test/main.py", *chosen],
-                          capture_output=True, text=True, errors="replace", timeout=options.time_limit, check=False)
+    try:
+        done = subprocess.run([options.mpirun, "-n", str(ranks), "env", *settings, folder / "bin/python",
+                               folder / f"mpi4py-{VERSION}/test/main.py", *chosen],
+                              capture_output=True, text=True, errors="replace", timeout=options.time_limit, check=False)
+    except subprocess.TimeoutExpired:
+        return 0, 0, [f"not at the end after {options.time_limit:g} s"], ""
     said = done.stdout + done.stderr
     counts = re.findall(r"Ran (\d+) tests", said)
     if len(counts) != ranks:
