@@ -22,7 +22,8 @@ using collectives::WordPlan;
 /// Shares of the time for races.
 constexpr double first_share = 0.5;
 constexpr double guidelines_share = 0.15;
-constexpr double last_share = 0.35;
+constexpr double last_share = 0.25;
+constexpr double blocks_share = 0.1;
 
 /// Collective. The best few plans of every size by model and replay: rank 0 searches.
 std::map<std::int64_t, std::vector<WordPlan>> find_candidates(const comm::Comm& comm,
@@ -141,10 +142,16 @@ void serve_shorter(TunedOperation& tuned) {
   }
 }
 
+/// By enough, and by more than either varies: a gain within the spread is none.
+bool wins(const machine::Estimate& one, const machine::Estimate& other, double at_most) {
+  return one.median <= at_most * other.median && one.high < other.low;
+}
+
 /// What does not win against what it would replace is not kept.
 void drop_losers(TunedSize& size, double at_most) {
-  if (size.forced && size.forced->seconds.median > at_most * size.mpi.median) size.forced.reset();
-  if (size.plan && size.ours.median > at_most * size.mpi_seconds()) size.plan.reset();
+  if (size.forced && !wins(size.forced->seconds, size.mpi, at_most)) size.forced.reset();
+  if (size.plan && !wins(size.ours, size.forced ? size.forced->seconds : size.mpi, at_most))
+    size.plan.reset();
 }
 
 /// Collective. Those that have won once more.
@@ -170,6 +177,29 @@ void confirm(const comm::Comm& comm, TunedOperation& tuned, const TuneOptions& o
     if (size.plan) size.ours = times[i].plans.front();
     size.forced = times[i].forced;
     drop_losers(size, options.at_most);
+  }
+}
+
+/// Collective. Vector calls through memory, with blocks as long as those of the sizes: kept if they win
+/// twice.
+void race_blocks(const comm::Comm& comm, std::vector<TunedOperation>& tuned, const TuneOptions& options) {
+  constexpr int turns = 2;
+  for (int turn = 0; turn < turns; ++turn) {
+    std::vector<BlockRace> races;
+    std::vector<TunedSize*> of_races;
+    for (TunedOperation& operation : tuned) {
+      if (!has_block_race(operation.operation)) continue;
+      for (TunedSize& size : operation.sizes) {
+        if (turn > 0 && !size.blocks_by_memory) continue;
+        races.push_back({operation.operation, size.bytes / comm.size()});
+        of_races.push_back(&size);
+      }
+    }
+    const auto times = time_blocks(comm, races, blocks_share * options.seconds / turns);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      of_races[i]->blocks = times[i];
+      of_races[i]->blocks_by_memory = wins(times[i].memory, times[i].mpi, options.at_most);
+    }
   }
 }
 
@@ -216,6 +246,7 @@ std::vector<TunedOperation> tune_collectives(const comm::Comm& comm, const machi
     serve_shorter(operation);
     confirm(comm, operation, options, rivals, last_share * share);
   }
+  race_blocks(comm, tuned, options);
   note_violations(tuned, options.at_most);
   return tuned;
 }

@@ -9,6 +9,7 @@
 #include "ayatori/collectives/search.hpp"
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/machine/estimate.hpp"
+#include "bench/block_race.hpp"
 #include "bench/collectives.hpp"
 
 namespace ayatori::bench {
@@ -37,6 +38,8 @@ struct TunedSize {
   machine::Estimate mpi;                      ///< seconds to the slowest rank, of what the MPI does by itself
   machine::Estimate ours;              ///< of the schedule that was confirmed, or else of the best raced
   std::optional<ForcedTiming> forced;  ///< the MPI's algorithm that is better than its own choice
+  std::optional<BlockTimes> blocks;    ///< of its vector call, where that was raced
+  bool blocks_by_memory = false;       ///< which has won that
   int left_out = 0;                    ///< of the MPI's algorithms: there was no time to try or to race them
   std::vector<Violation> violations;
 
@@ -56,7 +59,8 @@ struct TunedOperation {
 /// a longer buffer takes less than that of a shorter one, it serves the shorter one, too: times grow with
 /// sizes. Sizes of less than a double a rank are left out where every rank has a block. The same on all
 /// ranks. Throws InputError where there is one rank only or the profile does not know all, and what
-/// time_collectives() throws, agreed.
+/// time_collectives() throws, agreed. Where all ranks are on one node, vector calls are raced as well, as
+/// libayatori_pmpi.so does them.
 std::vector<TunedOperation> tune_collectives(const comm::Comm& comm, const machine::Profile& profile,
                                              std::span<const collectives::Operation> operations,
                                              std::span<const std::int64_t> sizes, const TuneOptions& options);

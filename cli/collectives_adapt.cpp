@@ -37,8 +37,11 @@ int adapt(const comm::Comm& world, const Arguments& arguments) {
         const auto entries = adapt(table, type.operation, ranks, machine::through_memory(*found.profile));
         if (entries.empty()) continue;
         auto best = nlohmann::ordered_json::array();
-        for (const auto& [bytes, plan] : entries)
-          best.push_back({{"bytes", bytes}, {"plan", plan ? json_of(*plan) : nlohmann::ordered_json()}});
+        for (const auto& entry : entries) {
+          best.push_back({{"bytes", entry.bytes},
+                          {"plan", entry.plan ? json_of(*entry.plan) : nlohmann::ordered_json()}});
+          if (entry.blocks_by_memory) best.back()["blocks"] = collectives::blocks_by(*entry.blocks_by_memory);
+        }
         const int from = *table.nearest_ranks(type.operation, ranks);
         const auto plans =
             std::ranges::count_if(entries, [](const auto& entry) { return entry.plan.has_value(); });

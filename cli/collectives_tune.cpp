@@ -58,6 +58,11 @@ nlohmann::ordered_json json_of(const bench::TunedOperation& tuned, int ranks) {
       best.back()["mpi_algorithm"] = size.forced->algorithm.text();
       best.back()["mpi_algorithm_seconds"] = json_of(size.forced->seconds);
     }
+    if (size.blocks) {
+      best.back()["blocks"] = collectives::blocks_by(size.blocks_by_memory);
+      best.back()["blocks_mpi_seconds"] = json_of(size.blocks->mpi);
+      best.back()["blocks_memory_seconds"] = json_of(size.blocks->memory);
+    }
     for (const auto& [guideline, factor] : size.violations)
       best.back()["violated_guidelines"].push_back({{"guideline", guideline}, {"factor", factor}});
   }
@@ -78,6 +83,11 @@ void print(const bench::TunedOperation& tuned) {
                shortened(text, 39), 1e6 * size.ours.median, 1e6 * size.mpi.median,
                size.forced ? fmt::format("{:.2f}", 1e6 * size.forced->seconds.median) : "-",
                size.mpi.median / size.ours.median);
+    if (size.blocks)
+      fmt::print(stderr, "{:<14}{:>11}  {:<40}{:>14.2f}{:>14.2f}{:>14}{:>8.2f}\n", fmt::format("{}v", name),
+                 "", size.blocks_by_memory ? "blocks through memory" : "the MPI's own",
+                 1e6 * size.blocks->memory.median, 1e6 * size.blocks->mpi.median, "-",
+                 size.blocks->mpi.median / size.blocks->memory.median);
     for (const auto& [guideline, factor] : size.violations)
       fmt::print(stderr, "{:<14}{:>11}  violated guideline: {}, factor {:.2f}\n", "", "", guideline, factor);
   }

@@ -39,6 +39,21 @@ TEST(ScheduleTable, FindsByOperationAndRanks) {
   EXPECT_TRUE(ScheduleTable().is_empty());
 }
 
+TEST(ScheduleTable, BlocksGoAsTheRaceHasItElseWithTheSchedule) {
+  auto search = search_result(Operation::gather, 2, {8, 16, 32, 64});
+  search["best"][1]["blocks"] = "messages";
+  search["best"][2]["plan"] = nullptr;
+  search["best"][2]["blocks"] = "memory";
+  search["best"][3]["plan"] = nullptr;
+  const ScheduleTable table(nlohmann::json::array({search}));
+  std::vector<bool> by_memory;
+  for (const auto& entry : table.entries(Operation::gather, 2))
+    by_memory.push_back(entry.sends_blocks_by_memory());
+  EXPECT_EQ(by_memory, (std::vector{true, false, true, false}));
+  search["best"][0]["blocks"] = "carrier pigeon";
+  EXPECT_THROW(ScheduleTable(nlohmann::json::array({search})), InputError);
+}
+
 TEST(ScheduleTable, NearestRanksAsARatio) {
   const ScheduleTable table(nlohmann::json::array({search_result(Operation::broadcast, 4, {8}),
                                                    search_result(Operation::reduce, 12, {8}),

@@ -1,5 +1,6 @@
-// Times calls of MPI on one rank, where MPI itself does least: with and without libayatori_pmpi.so before it
-// the difference is what that costs. Not a test; docs/shim.md says how to run it.
+// Times calls of MPI in which nothing goes from rank to rank, where MPI itself does least: with and without
+// libayatori_pmpi.so before it the difference is what that costs. Not a test; docs/shim.md says how to run
+// it.
 #include <mpi.h>
 
 #include <algorithm>
@@ -26,6 +27,10 @@ double time_of(F&& call) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  int rank = 0;
+  int size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm duplicate = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
   double value = 1;
@@ -35,11 +40,18 @@ int main(int argc, char** argv) {
   std::printf("Send to MPI_PROC_NULL, a duplicate:    %.0f ns\n",
               time_of([&] { MPI_Send(&value, 1, MPI_DOUBLE, MPI_PROC_NULL, 0, duplicate); }));
   std::printf("Sendrecv with oneself:                 %.0f ns\n", time_of([&] {
-                MPI_Sendrecv(&value, 1, MPI_DOUBLE, 0, 0, &result, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD,
+                MPI_Sendrecv(&value, 1, MPI_DOUBLE, rank, 0, &result, 1, MPI_DOUBLE, rank, 0, MPI_COMM_WORLD,
                              MPI_STATUS_IGNORE);
               }));
   std::printf("Allreduce of one rank:                 %.0f ns\n",
-              time_of([&] { MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }));
+              time_of([&] { MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF); }));
+  std::vector<int> counts(size);  // a rank's own block alone
+  const std::vector<int> places(size);
+  counts[rank] = 1;
+  std::printf("Alltoallv of own blocks:               %.0f ns\n", time_of([&] {
+                MPI_Alltoallv(&value, counts.data(), places.data(), MPI_DOUBLE, &result, counts.data(),
+                              places.data(), MPI_DOUBLE, MPI_COMM_WORLD);
+              }));
   MPI_Comm_free(&duplicate);
   MPI_Finalize();
   return 0;

@@ -63,6 +63,18 @@ class Schedules(ProgramTest):
             self.assertEqual(all_calls - ours, by_mpi, operation)
             self.assertGreater(ours, 0)
 
+    @unittest.skipIf(RANKS == 1, "one rank has nothing to schedule")
+    def test_vector_calls_go_as_their_own_race_has_it(self):
+        """Blocks through memory though schedules have lost; not at all though schedules have won."""
+        memory = {"schema": "ayatori.collective-schedules/1", "operation": "gather", "ranks": RANKS,
+                  "best": [{"bytes": 1 << k, "plan": None, "blocks": "memory"} for k in range(12)]}
+        searches = [search for search in Plans(4).searches(RANKS) if search["operation"] == "scatter"]
+        for best in searches[0]["best"]:
+            best["blocks"] = "messages"
+        counts = self.counts(self.table([*searches, memory]), 8, 0.1, program="vectors")
+        self.assertGreater(counts["gather"][0], 0)
+        self.assertEqual(counts["scatter"][0], 0)
+
     def test_one_rank_has_nothing_to_schedule(self):
         searches = list(Plans(1).searches(5))
         for operation, (ours, _) in self.counts(self.table(searches), ranks=1).items():

@@ -22,9 +22,17 @@ json without_finalists(const json& search) {
             {"operation", search.at("operation")},
             {"ranks", search.at("ranks")},
             {"best", json::array()}};
-  for (const auto& best : search.at("best"))
+  for (const auto& best : search.at("best")) {
     kept["best"].push_back({{"bytes", best.at("bytes")}, {"plan", best.at("plan")}});
+    if (best.contains("blocks")) kept["best"].back()["blocks"] = best["blocks"];
+  }
   return kept;
+}
+
+bool is_by_memory(const json& blocks) {
+  if (blocks != blocks_by(true) && blocks != blocks_by(false))
+    throw InputError(fmt::format("blocks by {}", blocks.dump()));
+  return blocks == blocks_by(true);
 }
 
 json read_file(const std::string& path) {
@@ -50,6 +58,7 @@ ScheduleTable::ScheduleTable(const json& schedules) {
       auto& list = entries_[{ranks, what}];
       for (const auto& best : search.at("best")) {
         TableEntry& entry = list.emplace_back(TableEntry{best.at("bytes"), std::nullopt});
+        if (best.contains("blocks")) entry.blocks_by_memory = is_by_memory(best["blocks"]);
         if (!best.at("plan").is_null()) entry.plan = plan_of(best.at("plan"));
         if (entry.plan && (entry.plan->operation != type_of(what).schedule || entry.plan->ranks != ranks))
           throw InputError(fmt::format("a plan for {} on {} ranks among those for {} on {}",

@@ -16,10 +16,20 @@ namespace ayatori::collectives {
 /// Of what `ayatori collectives search --json` and `tune` write.
 inline constexpr const char* schedules_schema = "ayatori.collective-schedules/1";
 
+/// What `tune` says there of vector calls; see TableEntry.
+constexpr const char* blocks_by(bool memory) {
+  return memory ? "memory" : "messages";
+}
+
 /// Which schedule is best for one size.
 struct TableEntry {
   std::int64_t bytes;            ///< of the buffer: all blocks, where the operation is by rank
   std::optional<WordPlan> plan;  ///< none: the MPI's own operation is
+  /// Of the vector calls of gather, scatter and alltoall, which libayatori_pmpi.so does inside a node:
+  /// whether blocks go through memory when all blocks together are as long; none: that was not raced.
+  std::optional<bool> blocks_by_memory = std::nullopt;
+
+  bool sends_blocks_by_memory() const { return blocks_by_memory.value_or(plan.has_value()); }
 };
 
 /// The best schedules that searches have found, by operation, number of ranks and size.
@@ -28,6 +38,11 @@ class ScheduleTable {
   ScheduleTable() = default;
   /// `schedules`: an array of what searches have written. Throws InputError for anything else.
   explicit ScheduleTable(const nlohmann::json& schedules);
+
+  /// One more, longer than those that are there.
+  void add(Operation operation, int ranks, TableEntry entry) {
+    entries_[{ranks, operation}].push_back(std::move(entry));
+  }
 
   bool is_empty() const { return entries_.empty(); }
   bool has(int ranks) const;

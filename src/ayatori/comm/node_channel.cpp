@@ -57,43 +57,30 @@ struct alignas(line) NodeChannel::Consumed {
 
 /// Pieces stay in the cache between the two copies. Up to 128 ranks a rank has about as much memory for
 /// pieces on every node; announcements take 4 KiB for each of the others.
-NodeChannel::Geometry::Geometry(std::int64_t ranks_of_node)
-    : ranks(ranks_of_node), cells(std::max<std::int64_t>(ranks, most_sends_to_land_after)) {
+NodeChannel::Geometry::Geometry(std::int64_t ranks)
+    : cells(std::max<std::int64_t>(ranks, most_sends_to_land_after)) {
   constexpr std::int64_t longest_cell = 32768;
   constexpr std::int64_t together = 524288;
   cell_bytes = std::clamp(together / cells / line * line, longest_element, longest_cell);
+  rings = ranks * static_cast<std::int64_t>(sizeof(Consumed));
+  headers = rings + ranks * slots * static_cast<std::int64_t>(sizeof(Slot));
+  contents = headers + cells * static_cast<std::int64_t>(sizeof(Cell));
 }
 
-std::int64_t NodeChannel::Geometry::rings() const {
-  return ranks * static_cast<std::int64_t>(sizeof(Consumed));
-}
-
-std::int64_t NodeChannel::Geometry::headers() const {
-  return rings() + ranks * slots * static_cast<std::int64_t>(sizeof(Slot));
-}
-
-std::int64_t NodeChannel::Geometry::contents() const {
-  return headers() + cells * static_cast<std::int64_t>(sizeof(Cell));
-}
-
-std::int64_t NodeChannel::Geometry::bytes() const {
-  return contents() + cells * cell_bytes;
-}
-
-NodeChannel::Consumed& NodeChannel::Geometry::consumed(std::byte* part, int from) const {
+inline NodeChannel::Consumed& NodeChannel::Geometry::consumed(std::byte* part, int from) const {
   return reinterpret_cast<Consumed*>(part)[from];
 }
 
-NodeChannel::Slot& NodeChannel::Geometry::slot(std::byte* part, int to, std::uint32_t message) const {
-  return reinterpret_cast<Slot*>(part + rings())[to * slots + message % slots];
+inline NodeChannel::Slot& NodeChannel::Geometry::slot(std::byte* part, int to, std::uint32_t message) const {
+  return reinterpret_cast<Slot*>(part + rings)[to * slots + message % slots];
 }
 
-NodeChannel::Cell& NodeChannel::Geometry::cell(std::byte* part, std::int64_t number) const {
-  return reinterpret_cast<Cell*>(part + headers())[number];
+inline NodeChannel::Cell& NodeChannel::Geometry::cell(std::byte* part, std::int64_t number) const {
+  return reinterpret_cast<Cell*>(part + headers)[number];
 }
 
-std::byte* NodeChannel::Geometry::content(std::byte* part, std::int64_t number) const {
-  return part + contents() + number * cell_bytes;
+inline std::byte* NodeChannel::Geometry::content(std::byte* part, std::int64_t number) const {
+  return part + contents + number * cell_bytes;
 }
 
 std::int64_t NodeChannel::bytes(int ranks_of_node) {

@@ -70,12 +70,9 @@ class NodeChannel {
   struct Consumed;
   /// Where things are in the memory of a rank.
   struct Geometry {
-    explicit Geometry(std::int64_t ranks_of_node);
+    explicit Geometry(std::int64_t ranks);
 
-    std::int64_t rings() const;
-    std::int64_t headers() const;
-    std::int64_t contents() const;
-    std::int64_t bytes() const;
+    std::int64_t bytes() const { return contents + cells * cell_bytes; }
     /// What a rank says of messages from another.
     Consumed& consumed(std::byte* part, int from) const;
     /// Of a rank's messages to another.
@@ -83,9 +80,12 @@ class NodeChannel {
     Cell& cell(std::byte* part, std::int64_t number) const;
     std::byte* content(std::byte* part, std::int64_t number) const;
 
-    std::int64_t ranks;
     std::int64_t cells;
     std::int64_t cell_bytes;
+    // Where they begin: announcements, what is said of cells, and cells.
+    std::int64_t rings;
+    std::int64_t headers;
+    std::int64_t contents;
   };
   static constexpr std::ptrdiff_t no_send = -1;
   /// What goes to one or several peers.

@@ -47,8 +47,8 @@ CommSchedules::CommSchedules(MPI_Comm comm, const collectives::ScheduleTable& ta
   for (const auto& type : collectives::operations()) {
     const auto place = static_cast<std::size_t>(type.operation);
     entries_[place] = table.entries(type.operation, size_);
-    has_schedules_[place] =
-        std::ranges::any_of(entries_[place], [](const auto& e) { return e.plan.has_value(); });
+    sends_blocks_by_memory_[place] =
+        std::ranges::any_of(entries_[place], [](const auto& e) { return e.sends_blocks_by_memory(); });
   }
 }
 

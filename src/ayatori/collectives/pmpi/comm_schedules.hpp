@@ -33,9 +33,9 @@ class CommSchedules {
   std::span<const collectives::TableEntry> entries(collectives::Operation operation) const {
     return entries_[static_cast<std::size_t>(operation)];
   }
-  /// Whether there is a schedule among that.
-  bool has_schedules(collectives::Operation operation) const {
-    return has_schedules_[static_cast<std::size_t>(operation)];
+  /// Whether that has blocks of some length go through memory.
+  bool sends_blocks_by_memory(collectives::Operation operation) const {
+    return sends_blocks_by_memory_[static_cast<std::size_t>(operation)];
   }
   /// Collective. Memory through which messages reach every rank; null unless all are on one node, and there
   /// is some. The same on all ranks.
@@ -57,7 +57,7 @@ class CommSchedules {
   bool has_memory_of_all_ = false;
   collectives::ScheduleCache cache_;
   std::array<std::span<const collectives::TableEntry>, operation_count> entries_;
-  std::array<bool, operation_count> has_schedules_{};
+  std::array<bool, operation_count> sends_blocks_by_memory_{};
 };
 
 }  // namespace ayatori::pmpi

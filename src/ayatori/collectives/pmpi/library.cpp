@@ -6,10 +6,12 @@
 #include <cstdlib>
 #include <mutex>
 #include <numeric>
+#include <utility>
 
 #include "ayatori/collectives/pmpi/node_memory.hpp"
 #include "ayatori/collectives/pmpi/schedules.hpp"
 #include "ayatori/collectives/pmpi/trace.hpp"
+#include "ayatori/collectives/table.hpp"
 
 namespace ayatori::pmpi {
 
@@ -119,17 +121,31 @@ CommFacts& facts_of(MPI_Comm comm) {
 }
 
 void begin() {
+  PMPI_Comm_rank(MPI_COMM_WORLD, &library().rank);
+  Settings settings;
+  settings.trace = variable("AYATORI_TRACE");
+  settings.reports = variable("AYATORI_COLLECTIVES_REPORT") == "1";
+  begin(std::move(settings), read_table(variable("AYATORI_COLLECTIVES")));
+}
+
+void begin(Settings settings, collectives::ScheduleTable table) {
   Library& s = library();
   PMPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &s.size);
-  s.settings.trace = variable("AYATORI_TRACE");
-  s.settings.reports = variable("AYATORI_COLLECTIVES_REPORT") == "1";
+  s.settings = std::move(settings);
   MPI_Comm parent = MPI_COMM_NULL;  // what a job spawns would overwrite the trace of the job
   PMPI_Comm_get_parent(&parent);
   s.is_tracing = !s.settings.trace.empty() && parent == MPI_COMM_NULL;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_facts, &s.keyval, nullptr);
-  begin_schedules(variable("AYATORI_COLLECTIVES"));
+  begin_schedules(std::move(table));
   s.is_active = true;
+}
+
+void forget(MPI_Comm comm) {
+  void* value = nullptr;
+  int is_there = 0;
+  PMPI_Comm_get_attr(comm, library().keyval, &value, &is_there);
+  if (is_there != 0) PMPI_Comm_delete_attr(comm, library().keyval);
 }
 
 void end() {
@@ -139,12 +155,8 @@ void end() {
   if (s.is_tracing) write_trace(s.settings.trace);
   s.is_active = false;
   s.world = nullptr;
-  for (const MPI_Comm comm : {MPI_COMM_SELF, MPI_COMM_WORLD}) {
-    void* value = nullptr;
-    int is_there = 0;
-    PMPI_Comm_get_attr(comm, s.keyval, &value, &is_there);
-    if (is_there != 0) PMPI_Comm_delete_attr(comm, s.keyval);
-  }
+  forget(MPI_COMM_SELF);
+  forget(MPI_COMM_WORLD);
   free_node_memory();
 }
 

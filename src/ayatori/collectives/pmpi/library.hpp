@@ -15,6 +15,10 @@
 // libayatori_pmpi.so stands between a program and its MPI. This folder calls MPI by its PMPI names alone:
 // what it does itself is neither recorded nor replaced.
 
+namespace ayatori::collectives {
+class ScheduleTable;
+}
+
 namespace ayatori::pmpi {
 
 class CommSchedules;
@@ -53,6 +57,10 @@ CommFacts& facts_of(MPI_Comm comm);
 
 /// Collective over MPI_COMM_WORLD, once MPI has begun: reads the environment, and the table of schedules.
 void begin();
+/// Likewise, with what is given.
+void begin(Settings settings, collectives::ScheduleTable table);
+/// Collective over the communicator: what this library keeps with it goes.
+void forget(MPI_Comm comm);
 /// Collective over MPI_COMM_WORLD, before MPI ends: writes what was recorded.
 void end();
 

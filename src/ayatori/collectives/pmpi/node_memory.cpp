@@ -111,6 +111,7 @@ void free_node_memory() {
     PMPI_Win_free(&window);
   }
   windows.all.clear();
+  shared_bytes = 0;
 }
 
 }  // namespace ayatori::pmpi

@@ -45,43 +45,42 @@ struct PairExchange::Blocks {
 PairExchange::PairExchange(CommSchedules& s, collectives::Operation operation)
     : s_(s),
       entries_(s.entries(operation)),
-      memory_(s.has_schedules(operation) ? s.memory_of_all() : nullptr),
+      memory_(s.sends_blocks_by_memory(operation) ? s.memory_of_all() : nullptr),
       blocks_(Blocks::of_this_thread()) {}
 
-bool PairExchange::is_allowed(const Buffer& block) const {
-  if (block.type == MPI_DATATYPE_NULL || block.count < 0) return false;
-  return block.bytes() == 0 || block.is_there();
+bool PairExchange::goes_through_memory(std::int64_t bytes) {
+  if (bytes == known_length_) return known_is_near_;
+  const collectives::TableEntry* const entry = nearest(entries_, bytes * s_.size());
+  known_length_ = bytes;
+  return known_is_near_ = entry != nullptr && entry->sends_blocks_by_memory();
 }
 
-bool PairExchange::goes_through_memory(const Buffer& block) const {
-  const collectives::TableEntry* const entry = nearest(entries_, block.bytes() * s_.size());
-  return entry != nullptr && entry->plan;
+bool PairExchange::add(std::vector<Block>& blocks, std::optional<Buffer>& own, int peer,
+                       const Buffer& block) {
+  if (block.type == MPI_DATATYPE_NULL || block.count < 0) return false;
+  const std::int64_t bytes = block.bytes();
+  if (bytes > 0 && !block.is_there()) return false;
+  if (peer == s_.rank())
+    own = block;
+  else if (bytes > 0)
+    are_packed_ |= blocks.emplace_back(Block{peer, block, goes_through_memory(bytes), nullptr}).is_packed();
+  return true;
 }
 
 bool PairExchange::send(int peer, const Buffer& block) {
-  if (!is_allowed(block)) return false;
-  if (peer == s_.rank())
-    own_sent_ = block;
-  else if (block.bytes() > 0)
-    blocks_.sent.push_back({peer, block, goes_through_memory(block), nullptr});
-  return true;
+  return add(blocks_.sent, own_sent_, peer, block);
 }
 
 bool PairExchange::receive(int peer, const Buffer& block) {
-  if (!is_allowed(block)) return false;
-  if (peer == s_.rank())
-    own_received_ = block;
-  else if (block.bytes() > 0)
-    blocks_.received.push_back({peer, block, goes_through_memory(block), nullptr});
-  return true;
+  return add(blocks_.received, own_received_, peer, block);
 }
 
 void PairExchange::find_room_to_pack() {
+  if (!are_packed_) return;
   std::int64_t bytes = 0;
   for (const auto* blocks : {&blocks_.sent, &blocks_.received}) {
     for (const Block& block : *blocks) bytes += block.is_packed() ? block.buffer.bytes() : 0;
   }
-  if (bytes == 0) return;
   std::byte* room = s_.scratch(bytes);
   for (auto* blocks : {&blocks_.sent, &blocks_.received}) {
     for (Block& block : *blocks) {
@@ -110,7 +109,7 @@ void PairExchange::run() {
   memory_->set_element(unit);
   find_room_to_pack();
   for (const Block& block : blocks_.sent) {
-    if (block.is_packed()) pack(s_, block.buffer, 0, 1, block.packed);
+    if (are_packed_ && block.is_packed()) pack(s_, block.buffer, 0, 1, block.packed);
   }
   for (const auto& block : blocks_.received) {
     if (block.is_near)
@@ -129,7 +128,7 @@ void PairExchange::run() {
   if (!memory_->is_idle()) memory_->finish(messages);
   messages.wait_all();
   for (const Block& block : blocks_.received) {
-    if (block.is_packed()) unpack(s_, block.packed, block.buffer, 0, 1);
+    if (are_packed_ && block.is_packed()) unpack(s_, block.packed, block.buffer, 0, 1);
   }
 }
 

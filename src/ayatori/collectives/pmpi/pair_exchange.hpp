@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "ayatori/collectives/operation.hpp"
 #include "ayatori/collectives/pmpi/buffer.hpp"
@@ -12,14 +13,14 @@ namespace ayatori::pmpi {
 /// Blocks of different lengths, each straight from its owner to its reader. How long all of them are no rank
 /// knows, or the root alone; but how long one is both of its ends do, so that they decide alike, block by
 /// block, whether it goes through the memory of the node or by a message of the MPI: through memory where the
-/// table has a schedule for the operation with all blocks as long as this one.
+/// table has that for the operation with all blocks as long as this one.
 class PairExchange {
  public:
   /// Collective. operation: by rank.
   PairExchange(CommSchedules& s, collectives::Operation operation);
 
   /// Whether this may be better than what an MPI does, which sends every block straight, too: memory reaches
-  /// all ranks, and the table has a schedule for blocks of some length. The same on all ranks.
+  /// all ranks, and the table has that for blocks of some length. The same on all ranks.
   bool is_worth_it() const { return memory_ != nullptr; }
 
   /// The block for a rank, or from one. Before run(); false if it is none that MPI allows.
@@ -32,8 +33,8 @@ class PairExchange {
   struct Block;
   struct Blocks;
 
-  bool is_allowed(const Buffer& block) const;
-  bool goes_through_memory(const Buffer& block) const;
+  bool add(std::vector<Block>& blocks, std::optional<Buffer>& own, int peer, const Buffer& block);
+  bool goes_through_memory(std::int64_t bytes);
   void find_room_to_pack();
   void begin_own();
 
@@ -41,6 +42,9 @@ class PairExchange {
   std::span<const collectives::TableEntry> entries_;
   comm::NodeChannel* memory_;
   Blocks& blocks_;
+  bool are_packed_ = false;        ///< some of them
+  std::int64_t known_length_ = 0;  ///< of the last block
+  bool known_is_near_ = false;     ///< whether those go through memory: most are of one length
   std::optional<Buffer> own_sent_;
   std::optional<Buffer> own_received_;
 };

@@ -27,13 +27,19 @@ constexpr int operation_count = static_cast<int>(Operation::barrier) + 1;
 /// Of this process; never destroyed, like the library.
 struct Schedules {
   collectives::ScheduleTable table;
-  std::array<std::atomic<std::int64_t>, operation_count> calls{};  ///< by operation
-  std::array<std::atomic<std::int64_t>, operation_count> done{};   ///< of these, by schedules
+  using Counts = std::array<std::atomic<std::int64_t>, operation_count>;  ///< by operation
+  Counts calls{};
+  Counts done{};  ///< of these, by schedules
 };
 
 Schedules& schedules() {
   static auto* const the_schedules = new Schedules;
   return *the_schedules;
+}
+
+/// For the report alone: threads that count at one place wait for each other.
+void count(Schedules::Counts& counts, Operation operation) {
+  if (settings().reports) counts[static_cast<std::size_t>(operation)].fetch_add(1, std::memory_order_relaxed);
 }
 
 /// The schedules of a communicator, made by its first call; null where it has none. `comm` may be anything.
@@ -53,13 +59,12 @@ CommSchedules* schedules_of(MPI_Comm comm) {
 template <class F>
 by_schedule::Result attempt(Operation operation, MPI_Comm comm, F&& does) {
   if (!is_active() || schedules().table.is_empty() || comm == MPI_COMM_NULL) return std::nullopt;
-  const auto place = static_cast<std::size_t>(operation);
-  schedules().calls[place].fetch_add(1, std::memory_order_relaxed);
+  count(schedules().calls, operation);
   int code = MPI_SUCCESS;
   try {
     CommSchedules* const of_comm = schedules_of(comm);
     if (of_comm == nullptr || !does(*of_comm)) return std::nullopt;
-    schedules().done[place].fetch_add(1, std::memory_order_relaxed);
+    count(schedules().done, operation);
     return MPI_SUCCESS;
   } catch (const MpiError& error) {
     code = error.code;
@@ -164,8 +169,8 @@ std::byte* contribute(const void* send, std::byte* place, std::int64_t bytes) {
 
 }  // namespace
 
-void begin_schedules(const std::string& paths) {
-  if (paths.empty()) return;
+collectives::ScheduleTable read_table(const std::string& paths) {
+  if (paths.empty()) return {};
   std::string text;
   if (world_rank() == 0) {
     try {
@@ -175,7 +180,12 @@ void begin_schedules(const std::string& paths) {
     }
   }
   text = from_first_rank(std::move(text));
-  if (!text.empty()) schedules().table = collectives::ScheduleTable(nlohmann::json::parse(text));
+  if (text.empty()) return {};
+  return collectives::ScheduleTable(nlohmann::json::parse(text));
+}
+
+void begin_schedules(collectives::ScheduleTable table) {
+  schedules().table = std::move(table);
 }
 
 void end_schedules() {

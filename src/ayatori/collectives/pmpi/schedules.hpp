@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "ayatori/collectives/pmpi/library.hpp"
@@ -13,7 +14,9 @@ namespace ayatori::pmpi {
 
 /// Collective over MPI_COMM_WORLD: rank 0 reads the tables (see collectives::read_schedules), all get them. A
 /// table that does not fit is ignored, with one line from rank 0.
-void begin_schedules(const std::string& paths);
+collectives::ScheduleTable read_table(const std::string& paths);
+/// The same table on all ranks.
+void begin_schedules(collectives::ScheduleTable table);
 /// Collective over MPI_COMM_WORLD: with Settings::reports, rank 0 says how many calls were done.
 void end_schedules();
 
@@ -21,15 +24,17 @@ void end_schedules();
 class Numbers {
  public:
   template <class N>
-  Numbers(const N* data)
-      : data_(data),
-        at_([](const void* numbers, int i) { return MPI_Count{static_cast<const N*>(numbers)[i]}; }) {}
+  Numbers(const N* data) : data_(data), is_int_(sizeof(N) == sizeof(int)) {
+    static_assert(sizeof(N) == sizeof(int) || sizeof(N) == sizeof(std::int64_t));
+  }
 
-  MPI_Count operator[](int i) const { return at_(data_, i); }
+  MPI_Count operator[](int i) const {
+    return is_int_ ? static_cast<const int*>(data_)[i] : static_cast<const std::int64_t*>(data_)[i];
+  }
 
  private:
   const void* data_;
-  MPI_Count (*at_)(const void* numbers, int i);
+  bool is_int_;
 };
 
 namespace by_schedule {

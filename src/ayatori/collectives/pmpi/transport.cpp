@@ -37,6 +37,7 @@ void PmpiTransport::begin_send(const void* data, MPI_Count count, MPI_Datatype t
 }
 
 void PmpiTransport::wait_all() {
+  if (requests_.empty()) return;
   check(PMPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
   requests_.clear();
 }
