@@ -103,13 +103,10 @@ Candidate candidate_of(std::string how, std::vector<int> node_of, const CommGrap
           objective.smooth == nullptr ? value : objective.smooth(evaluation)};
 }
 
-/// How many of several sums, or seeds, are tried: all where so many edges times the number are not exceeded,
-/// one of those for larger graphs.
-int number_to_try(std::int64_t most_edges, int all, const CommGraph& graph) {
-  std::int64_t edges = 1;
-  for (int rank = 0; rank < graph.ranks(); ++rank)
-    edges += static_cast<std::int64_t>(graph.talks(rank).size());
-  return static_cast<int>(std::clamp<std::int64_t>(most_edges / edges, 1, all));
+/// How many of several sums, or seeds, are tried: all where they are not more edges, or ranks, than that
+/// together, down to one of them for larger graphs.
+int number_to_try(std::int64_t most, std::int64_t each, int all) {
+  return static_cast<int>(std::clamp<std::int64_t>(most / each, 1, all));
 }
 
 /// Every start by every sum, refined on that sum, and on the first where that is the objective: of each the
@@ -121,8 +118,10 @@ std::vector<std::vector<Candidate>> find_families(const CommGraph& graph, const 
   const auto costs = objective.pair_costs(model);
   const auto own = weigh(graph, costs.front());
   // Graphs that take seconds have all; with one sum and one seed 100,000 ranks take less than a minute.
-  const int sums = number_to_try(3'000'000, static_cast<int>(costs.size()), graph);
-  const int seeds = number_to_try(200'000, 16, graph);
+  std::int64_t edges = 1;
+  for (int rank = 0; rank < graph.ranks(); ++rank) edges += std::ssize(graph.talks(rank));
+  const int sums = number_to_try(3'000'000, edges, static_cast<int>(costs.size()));
+  const int seeds = std::min(number_to_try(200'000, edges, 16), number_to_try(8192, graph.ranks(), 16));
   for (const PairCost& cost : std::span(costs).first(sums)) {
     const auto weighted = weigh(graph, cost);
     for (const auto& [name, start, has_seeds] : starts) {
