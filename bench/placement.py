@@ -2,7 +2,8 @@
 """What `ayatori solve --placement always` is worth on a virtual cluster: with and without it in turns, without first every other time.
 
 usage: bench/placement.py [--ayatori build/release/cli/ayatori] [--nodes 4] [--ranks-per-node 3] [--rate 100mbit]
-                          [--rounds 6] [--iterations 40] [--matrix poisson3d-27:n=40] [--json FILE]
+                          [--rounds 6] [--iterations 40] [--matrix poisson3d-27:n=40] [--cases NAME...] [--probe-seconds 20]
+                          [--time-limit 600] [--json FILE]
 
 Three cases: block rows, and the parts of METIS, on ranks that mpirun has dealt round the nodes (--map-by node), and the
 parts of METIS on ranks in order. The machine's profile is measured first, in the same job layout. Method, kernel and halo strategy are fixed, so
@@ -33,14 +34,16 @@ class Bench:
     def run(self, launcher, *words):
         """The job's JSON."""
         path = self.folder / "result.json"
-        done = self.cluster.run([*launcher, str(self.options.ayatori), *map(str, words), path],
-                                ranks_per_node=self.options.ranks_per_node, capture_output=True, text=True, timeout=300)
-        if done.returncode not in (0, 1):  # 1: the iterations are all made
+        path.unlink(missing_ok=True)
+        done = self.cluster.run(["--timeout", str(self.options.time_limit), *launcher, str(self.options.ayatori),
+                                 *map(str, words), path],
+                                ranks_per_node=self.options.ranks_per_node, capture_output=True, text=True)
+        if done.returncode not in (0, 1) or not path.exists():  # 1: the iterations are all made
             sys.exit(f"{words}: {done.stderr}")
         return json.loads(path.read_text())
 
     def profile(self, launcher):
-        self.run(launcher, "probe", "--seconds", 20, "--output")
+        self.run(launcher, "probe", "--seconds", self.options.probe_seconds, "--output")
         path = self.folder / "profile.json"
         (self.folder / "result.json").rename(path)
         return path
@@ -91,6 +94,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--iterations", type=int, default=40)
     parser.add_argument("--matrix", default="poisson3d-27:n=40")
+    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--probe-seconds", type=float, default=20)
+    parser.add_argument("--time-limit", type=int, default=600, help="seconds of a command")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
     options.ayatori = options.ayatori.resolve()
@@ -103,7 +109,7 @@ def main():
     print("|" + "---|" * 8)
     with tempfile.TemporaryDirectory() as folder, \
             virtual_cluster.VirtualCluster(options.nodes, options.rate) as cluster:
-        results = [measure(Bench(options, cluster, folder), name) for name in CASES]
+        results = [measure(Bench(options, cluster, folder), name) for name in options.cases]
     if options.json:
         options.json.write_text(json.dumps(results, indent=1) + "\n")
     return 0

@@ -29,26 +29,15 @@ double parse_count(const std::string& text, const std::string& spec) {
   return count;
 }
 
-/// Of one call: (from, to, bytes) of all messages of every round.
-ordered_json rounds_of(const collectives::Schedule& schedule, std::int64_t bytes) {
-  const auto& segmentation = schedule.segmentation;
-  ordered_json rounds = ordered_json::array();
-  for (int round = 0; round < schedule.stages + segmentation.segments - 1; ++round)
-    rounds.push_back(ordered_json::array());
-  for (int segment = 0; segment < segmentation.segments; ++segment) {
-    const auto begin = segment_begin(segmentation, bytes, segment);
-    const auto length = segment_begin(segmentation, bytes, segment + 1) - begin;
-    const auto before = [&](int chunk) { return chunk * length / schedule.chunks; };
-    for (int rank = 0; rank < schedule.ranks; ++rank) {
-      for (const auto& step : schedule.steps[rank]) {
-        if (step.kind != collectives::Step::Kind::send) continue;
-        std::int64_t sent = 0;
-        for (const auto& range : step.chunks) sent += before(range.end) - before(range.begin);
-        rounds[step.stage + segment].push_back({rank, step.peer, sent});
-      }
-    }
+/// (from, to, bytes) of all messages of every round.
+ordered_json json_of(const std::vector<std::vector<mapping::Message>>& rounds) {
+  ordered_json list = ordered_json::array();
+  for (const auto& round : rounds) {
+    ordered_json messages = ordered_json::array();
+    for (const auto& message : round) messages.push_back({message.from, message.to, message.bytes});
+    list.push_back(std::move(messages));
   }
-  return rounds;
+  return list;
 }
 
 }  // namespace
@@ -120,7 +109,8 @@ ordered_json messages_json(std::span<const forecast::CollectiveCalls> calls,
     ordered_json collectives = ordered_json::array();
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const auto schedule = expand(placement.collectives[i].best().plan);
-      collectives.push_back({{"calls", calls[i].calls}, {"rounds", rounds_of(schedule, calls[i].bytes)}});
+      collectives.push_back(
+          {{"calls", calls[i].calls}, {"rounds", json_of(forecast::rounds_of(schedule, calls[i].bytes))}});
     }
     placements.push_back({{"how", placement.how},
                           {"node_of_rank", placement.node_of},

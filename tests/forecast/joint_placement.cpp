@@ -7,6 +7,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/collectives/validate.hpp"
 #include "ayatori/collectives/word_schedule.hpp"
+#include "ayatori/mapping/evaluation.hpp"
 
 namespace ayatori::forecast {
 namespace {
@@ -57,6 +58,47 @@ TEST(PlaceJointly, TheBestTogetherIsFirstAndItsSchedulesAreValid) {
       EXPECT_DOUBLE_EQ(placement.collective_seconds, sum);
     }
   }
+}
+
+TEST(PlaceJointly, SchedulesAreThoseThatRoutesLetThroughFastest) {
+  const auto network = mapping::make_network("torus:4x2", 8);
+  const CommGraph graph(24, ring(24, 5));
+  for (const auto& joint : place_on("torus:4x2", graph, 3, {{Operation::allreduce, 65536, 1}})) {
+    const auto& finalists = joint.collectives.front().finalists;
+    EXPECT_TRUE(std::ranges::is_sorted(finalists, {}, &collectives::Candidate::replayed_seconds));
+    // Every round waits for the one before it, and none is faster than the busiest link, port and rank.
+    double least = 0;
+    for (const auto& round : rounds_of(expand(finalists.front().plan), 65536)) {
+      const CommGraph messages(24, round);
+      const auto metrics = mapping::Evaluation(messages, *network, CostModel(), joint.node_of).metrics();
+      least += std::max(metrics.link_seconds, metrics.rank_seconds);
+    }
+    EXPECT_GE(finalists.front().replayed_seconds, (1 - 1e-9) * least);
+    EXPECT_LE(finalists.front().replayed_seconds, 4 * least);
+  }
+}
+
+TEST(RoundsOf, ARankSendsInEveryRoundWhatItsStepsSay) {
+  collectives::Schedule schedule;  // a pipeline of two segments along three ranks
+  schedule.ranks = 3;
+  schedule.stages = 2;
+  schedule.segmentation.segments = 2;
+  using Kind = collectives::Step::Kind;
+  schedule.steps = {{{0, Kind::send, 1, {{0, 1}}}},
+                    {{0, Kind::receive, 0, {{0, 1}}}, {1, Kind::send, 2, {{0, 1}}}},
+                    {{1, Kind::receive, 1, {{0, 1}}}}};
+  const auto rounds = rounds_of(schedule, 90);
+  ASSERT_EQ(rounds.size(), 3U);
+  std::int64_t sent[2] = {0, 0};
+  for (std::size_t round = 0; round < 3; ++round) {
+    EXPECT_EQ(rounds[round].size(), round == 1 ? 2U : 1U);
+    for (const auto& message : rounds[round]) {
+      EXPECT_EQ(message.to, message.from + 1);
+      sent[message.from] += message.bytes;
+    }
+  }
+  EXPECT_EQ(sent[0], 90);
+  EXPECT_EQ(sent[1], 90);
 }
 
 TEST(PlaceJointly, TheOrderStaysWhereNothingIsBetter) {

@@ -54,6 +54,19 @@ TEST(BisectExactly, AShuffledLadderIsCutAtItsMiddle) {
   }
 }
 
+TEST(BisectExactly, AnotherSeedIsAnotherCutOfTheSameSizes) {
+  const auto graph = weigh(CommGraph(200, random_messages(200, 600, 5)), by_bytes);
+  const auto first = bisect_exactly(graph, 90, {}, 1);
+  EXPECT_EQ(first, bisect_exactly(graph, 90, {}, 1));
+  bool differs = false;
+  for (const int seed : {2, 3, 4}) {
+    const auto side = bisect_exactly(graph, 90, {}, seed);
+    EXPECT_EQ(std::ranges::count(side, 0), 90);
+    differs = differs || side != first;
+  }
+  EXPECT_TRUE(differs);
+}
+
 TEST(BisectExactly, VerticesGoWhereTheyArePulled) {
   const auto graph = weigh(CommGraph(6, std::vector<Message>{{0, 1, 1, 1}}), by_bytes);
   const std::vector<double> pull{-9, -9, 5, 5, 5, -3};

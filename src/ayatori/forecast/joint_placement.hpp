@@ -28,12 +28,18 @@ struct JointPlacement {
   double seconds() const { return exchange_seconds + collective_seconds; }
 };
 
+/// The messages of a call of so many bytes, round by round: in a pipeline every segment is one round behind
+/// the segment before it.
+std::vector<std::vector<mapping::Message>> rounds_of(const collectives::Schedule& schedule,
+                                                     std::int64_t bytes);
+
 /// Places ranks so that exchange and collectives together are predicted to take the least time: the order of
 /// ranks, and what mapping::place() finds for each of its objectives; for each of them the schedules are
-/// searched on the machine that ranks see there (placed_machine()). Exchanges are played through where that
-/// is possible for all. The best is first; the order of ranks is if nothing is better by more than the
-/// resolution of the replay. Throws InputError if the network is too small, or an operation cannot be of such
-/// a length.
+/// searched on the machine that ranks see there (placed_machine()), which knows groups and distances. What is
+/// found is played through on the routes (mapping::replay_seconds), exchanges as a whole, the finalists of
+/// collectives round by round, where that is possible for all. The best is first; the order of ranks is if
+/// nothing is better by more than the resolution of the replay. Throws InputError if the network is too
+/// small, or an operation cannot be of such a length.
 std::vector<JointPlacement> place_jointly(const mapping::CommGraph& graph, const mapping::Network& network,
                                           const mapping::CostModel& model, std::span<const int> order,
                                           std::span<const CollectiveCalls> calls,

@@ -23,11 +23,12 @@ struct Region {
 class DualBisection {
  public:
   DualBisection(const WeightedGraph& graph, const Network& network, const PairCost& cost,
-                std::span<const int> capacities)
+                std::span<const int> capacities, int seed)
       : graph_(graph),
         network_(network),
         cost_(cost),
         capacities_(capacities),
+        seed_(seed),
         near_(graph.vertices(), 0),
         number_in_(graph.vertices(), -1) {}
 
@@ -137,7 +138,7 @@ class DualBisection {
     }
     for (const int v : region.vertices) number_in_[v] = -1;
     const auto part = induce(graph_, region.vertices, number_in_);
-    const auto side = bisect_exactly(part, capacity(first.nodes), pull);
+    const auto side = bisect_exactly(part, capacity(first.nodes), pull, seed_);
     for (std::size_t i = 0; i < region.vertices.size(); ++i)
       (side[i] == 0 ? first : second).vertices.push_back(region.vertices[i]);
     settle(first);
@@ -149,6 +150,7 @@ class DualBisection {
   const Network& network_;
   PairCost cost_;
   std::span<const int> capacities_;
+  int seed_;
   std::vector<int> near_;       ///< by vertex: the node in the middle of its region
   std::vector<int> number_in_;  ///< see induce()
 };
@@ -156,8 +158,8 @@ class DualBisection {
 }  // namespace
 
 std::vector<int> assign_by_bisection(const WeightedGraph& graph, const Network& network, const PairCost& cost,
-                                     std::span<const int> capacities) {
-  return DualBisection(graph, network, cost, capacities).run();
+                                     std::span<const int> capacities, int seed) {
+  return DualBisection(graph, network, cost, capacities, seed).run();
 }
 
 }  // namespace ayatori::mapping

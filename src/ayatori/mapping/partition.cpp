@@ -35,7 +35,7 @@ void check_metis(int code) {
   if (code != METIS_OK) throw EnvironmentError(fmt::format("METIS cannot cut the graph (code {})", code));
 }
 
-std::vector<idx_t> run_metis(const WeightedGraph& graph, std::span<const int> sizes) {
+std::vector<idx_t> run_metis(const WeightedGraph& graph, std::span<const int> sizes, int seed) {
   if (graph.neighbour.size() > std::numeric_limits<idx_t>::max() / 2)
     throw EnvironmentError(
         fmt::format("a graph of {} edges exceeds METIS's index type", graph.weight.size()));
@@ -52,7 +52,7 @@ std::vector<idx_t> run_metis(const WeightedGraph& graph, std::span<const int> si
   std::vector<idx_t> part(vertices, 0);
   idx_t options[METIS_NOPTIONS];
   METIS_SetDefaultOptions(options);
-  options[METIS_OPTION_SEED] = 1;     // the same groups every time
+  options[METIS_OPTION_SEED] = seed;  // the same groups every time
   options[METIS_OPTION_UFACTOR] = 1;  // as even as it can
   options[METIS_OPTION_NCUTS] = 2;
   const auto cut_graph = parts == 2 ? METIS_PartGraphRecursive : METIS_PartGraphKway;
@@ -211,7 +211,7 @@ class Bisection {
 };
 
 /// By bisections, as METIS does it, but of exact sizes.
-void halve_groups(const WeightedGraph& graph, std::span<const int> sizes, std::span<int> group_of) {
+void halve_groups(const WeightedGraph& graph, std::span<const int> sizes, int seed, std::span<int> group_of) {
   struct Some {
     std::vector<int> vertices;
     std::size_t first;  ///< group
@@ -233,7 +233,7 @@ void halve_groups(const WeightedGraph& graph, std::span<const int> sizes, std::s
     const std::size_t middle = (some.first + some.last) / 2;
     const auto of_first = sizes.subspan(some.first, middle - some.first);
     const auto side = bisect_exactly(induce(graph, some.vertices, number_in),
-                                     std::accumulate(of_first.begin(), of_first.end(), 0), {});
+                                     std::accumulate(of_first.begin(), of_first.end(), 0), {}, seed);
     Some halves[2] = {{{}, some.first, middle}, {{}, middle, some.last}};
     for (std::size_t i = 0; i < some.vertices.size(); ++i)
       halves[side[i]].vertices.push_back(some.vertices[i]);
@@ -243,28 +243,28 @@ void halve_groups(const WeightedGraph& graph, std::span<const int> sizes, std::s
 
 }  // namespace
 
-std::vector<int> group_exactly(const WeightedGraph& graph, std::span<const int> sizes) {
+std::vector<int> group_exactly(const WeightedGraph& graph, std::span<const int> sizes, int seed) {
   AYATORI_ASSERT(std::accumulate(sizes.begin(), sizes.end(), 0) == graph.vertices());
   std::vector<int> group_of(graph.vertices(), 0);
   const auto parts = static_cast<int>(sizes.size());
   if (parts > 1 && graph.vertices() >= fewest_for_metis) {
     if (graph.vertices() < fewest_in_part * parts) {
-      halve_groups(graph, sizes, group_of);
+      halve_groups(graph, sizes, seed, group_of);
       return group_of;
     }
-    std::ranges::copy(run_metis(graph, sizes), group_of.begin());
+    std::ranges::copy(run_metis(graph, sizes, seed), group_of.begin());
   }
   bring_to_size(graph, sizes, group_of);
   return group_of;
 }
 
 std::vector<std::uint8_t> bisect_exactly(const WeightedGraph& graph, int first_size,
-                                         std::span<const double> pull) {
+                                         std::span<const double> pull, int seed) {
   const int vertices = graph.vertices();
   std::vector<std::uint8_t> side(vertices, 1);
   if (vertices >= fewest_for_metis && first_size > 0 && first_size < vertices) {
     const std::vector<int> sizes{first_size, vertices - first_size};
-    const auto part = run_metis(graph, sizes);
+    const auto part = run_metis(graph, sizes, seed);
     std::ranges::transform(part, side.begin(), [](idx_t p) { return static_cast<std::uint8_t>(p); });
   } else {
     std::fill_n(side.begin(), first_size, static_cast<std::uint8_t>(0));

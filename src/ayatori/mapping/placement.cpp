@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -30,15 +31,16 @@ struct Places {
 };
 
 using Start = std::vector<int> (*)(const WeightedGraph& graph, const Network& network, const PairCost& cost,
-                                   const Places& places);
+                                   const Places& places, int seed);
 
-std::vector<int> place_in_order(const WeightedGraph&, const Network&, const PairCost&, const Places& places) {
+std::vector<int> place_in_order(const WeightedGraph&, const Network&, const PairCost&, const Places& places,
+                                int) {
   return {places.order.begin(), places.order.end()};
 }
 
 std::vector<int> bisect(const WeightedGraph& graph, const Network& network, const PairCost& cost,
-                        const Places& places) {
-  return assign_by_bisection(graph, network, cost, places.capacities);
+                        const Places& places, int seed) {
+  return assign_by_bisection(graph, network, cost, places.capacities, seed);
 }
 
 /// Groups that came to nodes of another size change places until each is on one of its own.
@@ -58,17 +60,17 @@ void match_sizes(std::span<const int> capacities, std::vector<int>& node_of) {
 /// Groups of minimum cut, improved as if all nodes were equally far, then put onto the network as a whole
 /// each.
 std::vector<int> place_groups(const WeightedGraph& graph, const Network& network, const PairCost& cost,
-                              const Places& places) {
+                              const Places& places, int seed) {
   const auto& capacities = places.capacities;
   const auto nodes = static_cast<int>(capacities.size());
-  auto group_of = group_exactly(graph, capacities);
+  auto group_of = group_exactly(graph, capacities, seed);
   PairCost cut = cost;
   cut.base = 1;
   cut.per_hop = 0;
   refine_sum(graph, network, cut, {}, group_of);
   const auto groups = contract(graph, group_of, nodes);
   const std::vector<int> one_each(nodes, 1);
-  auto node_of = assign_by_bisection(groups, network, cost, one_each);
+  auto node_of = assign_by_bisection(groups, network, cost, one_each, seed);
   match_sizes(capacities, node_of);
   refine_sum(groups, network, cost, capacities, node_of);
   for (int& group : group_of) group = node_of[group];
@@ -78,45 +80,64 @@ std::vector<int> place_groups(const WeightedGraph& graph, const Network& network
 struct NamedStart {
   const char* name;
   Start start;
+  bool has_seeds;  ///< another placement for each
 };
 
-constexpr std::array starts{NamedStart{"order of ranks, refined", place_in_order},
-                            NamedStart{"groups of minimum cut", place_groups},
-                            NamedStart{"recursive bisection", bisect}};
+constexpr std::array starts{NamedStart{"order of ranks, refined", place_in_order, false},
+                            NamedStart{"groups of minimum cut", place_groups, true},
+                            NamedStart{"recursive bisection", bisect, true}};
 
 /// A placement that may become the one.
 struct Candidate {
   Attempt attempt;
   std::vector<int> node_of;
+  double promise;  ///< what it may come to: the norm of a maximum where there is one, else the value
 };
 
-/// How many of several sums are tried: all for graphs that take seconds, one for those of a million edges and
-/// more, so that 100,000 ranks take less than a minute.
-std::size_t sums_to_try(std::size_t sums, const CommGraph& graph) {
-  constexpr std::int64_t most_edges = 3'000'000;
-  std::int64_t edges = 1;
-  for (int rank = 0; rank < graph.ranks(); ++rank)
-    edges += static_cast<std::int64_t>(graph.talks(rank).size());
-  return std::clamp<std::size_t>(most_edges / edges, 1, sums);
+Candidate candidate_of(std::string how, std::vector<int> node_of, const CommGraph& graph,
+                       const Network& network, const CostModel& model, const Objective& objective) {
+  const Evaluation evaluation(graph, network, model, node_of);
+  const double value = objective.value(evaluation.metrics());
+  return {{std::move(how), value},
+          std::move(node_of),
+          objective.smooth == nullptr ? value : objective.smooth(evaluation)};
 }
 
-/// Every start by every sum, refined on that sum, and on the first where that is the objective.
-std::vector<Candidate> find_candidates(const CommGraph& graph, const Network& network, const CostModel& model,
-                                       const Places& places, const Objective& objective) {
-  std::vector<Candidate> candidates;
+/// How many of several sums, or seeds, are tried: all where they are not more edges, or ranks, than that
+/// together, down to one of them for larger graphs.
+int number_to_try(std::int64_t most, std::int64_t each, int all) {
+  return static_cast<int>(std::clamp<std::int64_t>(most / each, 1, all));
+}
+
+/// Every start by every sum, refined on that sum, and on the first where that is the objective: of each the
+/// candidates by several seeds, the most promising first.
+std::vector<std::vector<Candidate>> find_families(const CommGraph& graph, const Network& network,
+                                                  const CostModel& model, const Places& places,
+                                                  const Objective& objective) {
+  std::vector<std::vector<Candidate>> families;
   const auto costs = objective.pair_costs(model);
   const auto own = weigh(graph, costs.front());
-  for (const PairCost& cost : std::span(costs).first(sums_to_try(costs.size(), graph))) {
+  // Graphs that take seconds have all; with one sum and one seed 100,000 ranks take less than a minute.
+  std::int64_t edges = 1;
+  for (int rank = 0; rank < graph.ranks(); ++rank) edges += std::ssize(graph.talks(rank));
+  const int sums = number_to_try(3'000'000, edges, static_cast<int>(costs.size()));
+  const int seeds = std::min(number_to_try(200'000, edges, 16), number_to_try(8192, graph.ranks(), 16));
+  for (const PairCost& cost : std::span(costs).first(sums)) {
     const auto weighted = weigh(graph, cost);
-    for (const auto& [name, start] : starts) {
-      auto node_of = start(weighted, network, cost, places);
-      refine_sum(weighted, network, cost, {}, node_of);
-      if (objective.is_sum) refine_sum(own, network, costs.front(), {}, node_of);
-      const double value = objective.value(Evaluation(graph, network, model, node_of).metrics());
-      candidates.push_back({{fmt::format("{}, by {}", name, cost.name), value}, std::move(node_of)});
+    for (const auto& [name, start, has_seeds] : starts) {
+      auto& family = families.emplace_back();
+      for (int seed = 1; seed <= (has_seeds ? seeds : 1); ++seed) {
+        auto node_of = start(weighted, network, cost, places, seed);
+        refine_sum(weighted, network, cost, {}, node_of);
+        if (objective.is_sum) refine_sum(own, network, costs.front(), {}, node_of);
+        const auto how =
+            fmt::format("{}, by {}{}", name, cost.name, seed > 1 ? fmt::format(", seed {}", seed) : "");
+        family.push_back(candidate_of(how, std::move(node_of), graph, network, model, objective));
+      }
+      std::ranges::stable_sort(family, {}, &Candidate::promise);
     }
   }
-  return candidates;
+  return families;
 }
 
 /// How many kicks take a second or two: what one costs grows about as the third power of the edges of a
@@ -178,10 +199,23 @@ bool finish(Candidate& candidate, const CommGraph& graph, const Network& network
     attempt = {how, value};
     return true;
   };
-  const bool is_better = relieve(Evaluation(graph, network, model, node_of));
-  if (objective.smooth == nullptr) return is_better;
-  const Evaluation best(graph, network, model, node_of);
-  return relieve(Evaluation(graph, network, model, anneal_value(best, objective.smooth))) || is_better;
+  const Evaluation start(graph, network, model, node_of);
+  if (objective.smooth == nullptr) return relieve(start);
+  return relieve(Evaluation(graph, network, model, anneal_value(start, objective.smooth)));
+}
+
+/// The most promising of them, each once.
+std::vector<Candidate> finalists_of(std::vector<Candidate> candidates) {
+  constexpr std::size_t most = 4;
+  std::ranges::stable_sort(candidates, {}, &Candidate::promise);
+  std::vector<Candidate> finalists;
+  for (auto& candidate : candidates) {
+    if (finalists.size() == most) break;
+    const bool is_known =
+        std::ranges::find(finalists, candidate.node_of, &Candidate::node_of) != finalists.end();
+    if (!is_known) finalists.push_back(std::move(candidate));
+  }
+  return finalists;
 }
 
 /// The best of the candidates, by the closer look where there is one; the order of ranks where none is better
@@ -244,18 +278,23 @@ Placement place(const CommGraph& graph, const Network& network, const CostModel&
   Placement placement{{order.begin(), order.end()}, {of_order}, of_order.how, true};
   if (nodes < 2) return placement;
 
-  auto candidates = find_candidates(graph, network, model, places, objective);
-  for (const auto& candidate : candidates) placement.attempts.push_back(candidate.attempt);
-  candidates.insert(candidates.begin(), {of_order, placement.node_of});
-  std::ranges::stable_sort(candidates, {}, [](const Candidate& c) { return c.attempt.value; });
-  constexpr std::size_t finalists = 3;
-  candidates.resize(std::min(candidates.size(), finalists));
-  for (auto& candidate : candidates) {
-    if (!finish(candidate, graph, network, model, places, objective)) continue;
-    placement.attempts.push_back(candidate.attempt);
+  const auto note = [&](const Candidate& candidate) {
+    auto& attempts = placement.attempts;
+    if (std::ranges::find(attempts, candidate.attempt.how, &Attempt::how) == attempts.end())
+      attempts.push_back(candidate.attempt);
+  };
+  const auto order_itself = candidate_of(of_order.how, placement.node_of, graph, network, model, objective);
+  std::vector<Candidate> candidates{order_itself};
+  for (auto& family : find_families(graph, network, model, places, objective)) {
+    note(family.front());
+    std::ranges::move(family, std::back_inserter(candidates));
   }
-  const Candidate order_itself{of_order, placement.node_of};
-  const auto best = choose(order_itself, std::move(candidates), placement.attempts, objective.resolution,
+  auto finalists = finalists_of(std::move(candidates));
+  for (auto& candidate : finalists) {
+    note(candidate);
+    if (finish(candidate, graph, network, model, places, objective)) note(candidate);
+  }
+  const auto best = choose(order_itself, std::move(finalists), placement.attempts, objective.resolution,
                            [&](const auto& node_of) {
                              return objective.look_closer == nullptr
                                         ? std::nullopt

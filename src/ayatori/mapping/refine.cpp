@@ -208,23 +208,16 @@ class PeakSearch {
       : evaluation_(evaluation),
         objective_(objective),
         members_(members_of(evaluation.placement(), evaluation.network().nodes())) {
-    // A trial costs about as much as looking at all ranks and links once, and following the messages of two
-    // ranks four times.
-    double edges = 0;
+    std::int64_t edges = 0;
     for (int rank = 0; rank < evaluation.graph().ranks(); ++rank)
-      edges += static_cast<double>(evaluation.graph().talks(rank).size());
-    const double following = 40 * edges / evaluation.graph().ranks();
-    const double cost = std::max(2000.0, following) + evaluation.graph().ranks() +
-                        static_cast<double>(evaluation.link_bytes().size());
-    trials_left_ = static_cast<std::int64_t>(1e9 / cost);
-    // And finding the culprits about as much as following every message.
-    trials_per_search_ = static_cast<std::int64_t>(20 * edges / cost);
+      edges += std::ssize(evaluation.graph().talks(rank));
+    looks_per_search_ = 20 * edges;
     value_ = objective.value(evaluation.metrics());
   }
 
   std::int64_t run() {
     std::int64_t swaps = 0;
-    while (trials_left_ > 0 && improve()) ++swaps;
+    while (looks_left_ > 0 && improve()) ++swaps;
     return swaps;
   }
 
@@ -276,13 +269,23 @@ class PeakSearch {
     return nodes;
   }
 
+  /// A trial costs about as much as looking at all ranks and links once, and following the messages of two
+  /// ranks four times: much for those that talk to everyone.
+  std::int64_t looks_for(int rank, int other) const {
+    constexpr std::int64_t least = 2000;
+    const auto& graph = evaluation_.graph();
+    const std::int64_t following = 20 * (std::ssize(graph.talks(rank)) + std::ssize(graph.talks(other)));
+    return std::max(least, following) + graph.ranks() + std::ssize(evaluation_.link_bytes());
+  }
+
   bool improve() {
     constexpr double clearly = 1 - 1e-9;
-    trials_left_ -= trials_per_search_;
+    looks_left_ -= looks_per_search_;
     for (const int rank : culprits()) {
       for (const int node : targets(rank)) {
         for (const int other : members_[node]) {
-          if (trials_left_-- <= 0) return false;
+          if (looks_left_ <= 0) return false;
+          looks_left_ -= looks_for(rank, other);
           evaluation_.swap(rank, other);
           const double value = objective_.value(evaluation_.metrics());
           if (value < clearly * value_) {
@@ -301,8 +304,8 @@ class PeakSearch {
   Evaluation& evaluation_;
   const Objective& objective_;
   std::vector<std::vector<int>> members_;
-  std::int64_t trials_left_;
-  std::int64_t trials_per_search_;
+  std::int64_t looks_left_ = 1'000'000'000;  ///< a second or two
+  std::int64_t looks_per_search_;            ///< finding the culprits: following every message
   std::uint64_t drawn_ = 0;
   double value_;
 };
