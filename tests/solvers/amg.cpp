@@ -33,6 +33,7 @@ struct GridProblem {
   std::int64_t depth = 1;
   double along_x = 1;
   double wind = 0;     ///< upwind, along x
+  double skew = 0;     ///< of a square: with u_xy besides, strong along a diagonal
   double neumann = 0;  ///< 1: no Dirichlet boundary
   double jump = 1;     ///< coefficient of every other quarter
   int unknowns = 1;    ///< per cell: L x K with K = 1 on the diagonal and 0.3 beside it
@@ -67,6 +68,10 @@ struct GridProblem {
           }
       }
     }
+    for (const int dx : {-1, 1})
+      for (const int dy : {-1, 1})
+        if (skew != 0 && 0 <= at[0] + dx && at[0] + dx < n && 0 <= at[1] + dy && at[1] + dy < n)
+          entries.push_back({row, cell + dy * n + dx, -skew * dx * dy});
     for (int u = 0; u < unknowns; ++u)
       entries.push_back({row, cell * unknowns + u, u == row % unknowns ? diagonal : 0.3 * diagonal});
   }
@@ -122,6 +127,7 @@ TEST(Amg, ConvergesInFewIterationsOnAnyNumberOfRanks) {
       {"square", {.n = 48}, "cg", 16},
       {"cube", {.n = 14, .depth = 14}, "cg", 16},
       {"anisotropic", {.n = 40, .along_x = 100}, "cg", 20},
+      {"skew", {.n = 48, .skew = 0.45}, "cg", 13},
       {"jumps", {.n = 40, .jump = 1e4}, "cg", 24},
       {"neumann", {.n = 40, .neumann = 1}, "cg", 20},
       {"three unknowns", {.n = 24, .unknowns = 3}, "cg", 20},
@@ -220,6 +226,7 @@ void check_coarsening(const GridProblem& problem) {
 TEST(Amg, CoarsensByTheGalerkinProduct) {
   check_coarsening<1>({.n = 11});
   check_coarsening<1>({.n = 10, .wind = 2});
+  check_coarsening<1>({.n = 12, .skew = 0.45});
   check_coarsening<2>({.n = 8, .unknowns = 2});
   check_coarsening<3>({.n = 7, .unknowns = 3});  // ranks are cut within nodes
 }
