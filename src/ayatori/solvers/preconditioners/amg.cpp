@@ -8,6 +8,7 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/null_space.hpp"
 #include "ayatori/solvers/preconditioners/amg/hierarchy.hpp"
+#include "ayatori/solvers/preconditioners/amg/near_null.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
 
@@ -104,6 +105,8 @@ BuiltPreconditioner build(const sparse::DistributedMatrix& matrix, InverseDiagon
                           amg::HierarchyOptions options, std::span<const double> coordinates) {
   auto fine = amg::make_fine_grid<B>(matrix, diagonal.value, coordinates);
   const bool knows_rotations = fine.grid.pieces > 1;
+  bool relaxed = false;
+  if constexpr (B == 1) relaxed = options.symmetric && amg::relax_near_null(fine);
   auto cycle = amg::make_hierarchy<B, float>(std::move(fine), options);
   const amg::HierarchyFacts facts = cycle->facts();
   BuiltPreconditioner built{
@@ -113,6 +116,7 @@ BuiltPreconditioner build(const sparse::DistributedMatrix& matrix, InverseDiagon
   std::string note = fmt::format("{} grids, operator complexity {:.2f}, {} unknowns on the coarsest",
                                  facts.levels, facts.operator_complexity, facts.coarsest);
   if (B > 1) note += fmt::format(", {} unknowns per node", B);
+  if (relaxed) note += ", near null space by relaxation";
   if (knows_rotations) note += ", rotations by coordinates";
   if (facts.gathered_level >= 0) note += fmt::format(", on every rank from grid {} on", facts.gathered_level);
   built.notes.push_back(std::move(note));
