@@ -32,10 +32,12 @@ struct GridProblem {
   std::int64_t n;
   std::int64_t depth = 1;
   double along_x = 1;
-  double wind = 0;     ///< upwind, along x
-  double neumann = 0;  ///< 1: no Dirichlet boundary
-  double jump = 1;     ///< coefficient of every other quarter
-  int unknowns = 1;    ///< per cell: L x K with K = 1 on the diagonal and 0.3 beside it
+  double wind = 0;         ///< upwind, along x
+  double skew = 0;         ///< of a square: with u_xy besides, strong along a diagonal
+  double neumann = 0;      ///< 1: no Dirichlet boundary
+  double jump = 1;         ///< coefficient of every other quarter
+  bool roughened = false;  ///< scaled from both sides by rough()
+  int unknowns = 1;        ///< per cell: L x K with K = 1 on the diagonal and 0.3 beside it
 
   std::int64_t cells() const { return n * n * depth; }
   std::int64_t rows() const { return cells() * unknowns; }
@@ -67,16 +69,27 @@ struct GridProblem {
           }
       }
     }
+    for (const int dx : {-1, 1})
+      for (const int dy : {-1, 1})
+        if (skew != 0 && 0 <= at[0] + dx && at[0] + dx < n && 0 <= at[1] + dy && at[1] + dy < n)
+          entries.push_back({row, cell + dy * n + dx, -skew * dx * dy});
     for (int u = 0; u < unknowns; ++u)
       entries.push_back({row, cell * unknowns + u, u == row % unknowns ? diagonal : 0.3 * diagonal});
   }
 };
+
+/// A factor between -100 and 100, of either sign, at random.
+double rough(std::int64_t row) {
+  return std::pow(100.0, 2 * random_uniform(5, row) - 1) * (random_uniform(6, row) < 0.5 ? -1 : 1);
+}
 
 DistributedMatrix spread(const comm::Comm& comm, const GridProblem& grid) {
   const auto partition = RowPartition::even(grid.rows(), comm.size());
   Array<sparse::Entry> entries;
   const Range mine = partition.range(comm.rank());
   for (std::int64_t i = mine.begin; i < mine.end; ++i) grid.add_row(i, entries);
+  if (grid.roughened)
+    for (auto& entry : entries) entry.value *= rough(entry.row) * rough(entry.column);
   return {comm, sparse::assemble(comm, partition, grid.rows(), {entries})};
 }
 
@@ -122,6 +135,7 @@ TEST(Amg, ConvergesInFewIterationsOnAnyNumberOfRanks) {
       {"square", {.n = 48}, "cg", 16},
       {"cube", {.n = 14, .depth = 14}, "cg", 16},
       {"anisotropic", {.n = 40, .along_x = 100}, "cg", 20},
+      {"skew", {.n = 48, .skew = 0.45}, "cg", 13},
       {"jumps", {.n = 40, .jump = 1e4}, "cg", 24},
       {"neumann", {.n = 40, .neumann = 1}, "cg", 20},
       {"three unknowns", {.n = 24, .unknowns = 3}, "cg", 20},
@@ -142,6 +156,24 @@ TEST(Amg, ConvergesInFewIterationsOnAnyNumberOfRanks) {
     EXPECT_NE(together.notes.back().find("grids, operator complexity"), std::string::npos)
         << together.notes.back();
   }
+}
+
+TEST(Amg, FindsANearNullSpaceByRelaxationWhereConstantsAreNone) {
+  const auto comm = comm::Comm::world();
+  const Solved smooth = solve(comm, {.n = 32}, "cg");
+  const Solved rough = solve(comm, {.n = 32, .roughened = true}, "cg");
+  EXPECT_EQ(rough.result.stop, Stop::converged);
+  EXPECT_LE(rough.residual, 2e-8);
+  EXPECT_LE(rough.result.iterations, 3 * smooth.result.iterations);
+  EXPECT_NE(rough.notes.back().find("near null space by relaxation"), std::string::npos)
+      << rough.notes.back();
+  EXPECT_EQ(smooth.notes.back().find("relaxation"), std::string::npos) << smooth.notes.back();
+}
+
+TEST(Amg, DoesNotClaimWhatStrongConvectionDenies) {
+  const Solved run = solve(comm::Comm::world(), {.n = 24, .wind = 1e4}, "bicgstab");
+  EXPECT_TRUE(std::isfinite(run.residual));
+  EXPECT_EQ(run.result.stop == Stop::converged, run.residual <= 2e-8);
 }
 
 TEST(Amg, IsSymmetricAndPositive) {
@@ -220,6 +252,7 @@ void check_coarsening(const GridProblem& problem) {
 TEST(Amg, CoarsensByTheGalerkinProduct) {
   check_coarsening<1>({.n = 11});
   check_coarsening<1>({.n = 10, .wind = 2});
+  check_coarsening<1>({.n = 12, .skew = 0.45});
   check_coarsening<2>({.n = 8, .unknowns = 2});
   check_coarsening<3>({.n = 7, .unknowns = 3});  // ranks are cut within nodes
 }

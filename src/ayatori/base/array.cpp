@@ -9,7 +9,14 @@ namespace {
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 bool wants_huge_pages(std::size_t bytes) {
-  return bytes >= 2 * huge_page;
+  return bytes >= huge_page - huge_page / 8;
+}
+
+/// Blocks that nearly end with a huge page get the whole of it: small pages cost several times as much to
+/// touch first.
+std::size_t padded(std::size_t bytes) {
+  const std::size_t whole = (bytes + huge_page - 1) / huge_page * huge_page;
+  return whole - bytes <= whole / 8 ? whole : bytes;
 }
 
 std::align_val_t alignment_of(std::size_t bytes) {
@@ -20,10 +27,10 @@ std::align_val_t alignment_of(std::size_t bytes) {
 }  // namespace
 
 void* allocate_untouched(std::size_t bytes) {
-  void* memory = ::operator new(bytes, alignment_of(bytes));
+  void* memory = ::operator new(padded(bytes), alignment_of(bytes));
 #ifdef MADV_HUGEPAGE
   if (wants_huge_pages(bytes))
-    madvise(memory, bytes, MADV_HUGEPAGE);  // advice: nothing is lost if it is not taken
+    madvise(memory, padded(bytes), MADV_HUGEPAGE);  // advice: nothing is lost if it is not taken
 #endif
   return memory;
 }

@@ -8,8 +8,8 @@
 
 namespace ayatori {
 
-/// Uninitialised memory on a cache-line boundary. Blocks of several huge pages ask the kernel for such pages:
-/// far fewer faults when they are first touched, and fewer address translations when they are streamed
+/// Uninitialised memory on a cache-line boundary. Blocks of about a huge page or more ask the kernel for
+/// such: far fewer faults when they are first touched, and fewer address translations when they are streamed
 /// through. Throws std::bad_alloc.
 void* allocate_untouched(std::size_t bytes);
 

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/null_space.hpp"
 #include "ayatori/solvers/preconditioners/amg/hierarchy.hpp"
+#include "ayatori/solvers/preconditioners/amg/near_null.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
 
@@ -16,30 +16,16 @@ namespace ayatori::solvers {
 
 namespace {
 
-/// y = S V S x with S = |D|^(-1/2) and V a V-cycle for S A S.
-template <int B>
 class Amg final : public sparse::LinearOperator {
  public:
-  Amg(Array<double> scale, int skipped, std::int32_t nodes, std::unique_ptr<amg::Cycle> cycle)
-      : scale_(std::move(scale)),
-        skipped_(skipped),
-        cycle_(std::move(cycle)),
-        b_(std::size_t(nodes) * B, 0.0),
-        x_(b_.size()) {}
+  Amg(std::int32_t rows, std::unique_ptr<amg::Cycle> cycle) : rows_(rows), cycle_(std::move(cycle)) {}
 
-  void apply(std::span<const double> x, std::span<double> y) const override {
-    parallel_for(local_size(), [&](std::int64_t i) { b_[skipped_ + i] = scale_[i] * x[i]; });
-    cycle_->apply(b_, x_);
-    parallel_for(local_size(), [&](std::int64_t i) { y[i] = scale_[i] * x_[skipped_ + i]; });
-  }
-  std::int32_t local_size() const override { return static_cast<std::int32_t>(scale_.size()); }
+  void apply(std::span<const double> x, std::span<double> y) const override { cycle_->apply(x, y); }
+  std::int32_t local_size() const override { return rows_; }
 
  private:
-  Array<double> scale_;
-  int skipped_;
+  std::int32_t rows_;
   std::unique_ptr<amg::Cycle> cycle_;
-  mutable Array<double> b_;
-  mutable Array<double> x_;
 };
 
 /// Whether an entry and its mirror image are the same, as far as a rank's own square block and a sample of
@@ -119,18 +105,18 @@ BuiltPreconditioner build(const sparse::DistributedMatrix& matrix, InverseDiagon
                           amg::HierarchyOptions options, std::span<const double> coordinates) {
   auto fine = amg::make_fine_grid<B>(matrix, diagonal.value, coordinates);
   const bool knows_rotations = fine.grid.pieces > 1;
-  const std::int32_t nodes = fine.grid.layout.own();
-  auto cycle = amg::make_hierarchy<B, float>(std::move(fine.grid), options);
+  bool relaxed = false;
+  if constexpr (B == 1) relaxed = options.symmetric && amg::relax_near_null(fine);
+  auto cycle = amg::make_hierarchy<B, float>(std::move(fine), options);
   const amg::HierarchyFacts facts = cycle->facts();
-  BuiltPreconditioner built{comm::agree(matrix.comm(),
-                                        [&] {
-                                          return std::make_unique<Amg<B>>(std::move(fine.scale), fine.skipped,
-                                                                          nodes, std::move(cycle));
-                                        }),
-                            diagonal.notes()};
+  BuiltPreconditioner built{
+      comm::agree(matrix.comm(),
+                  [&] { return std::make_unique<Amg>(matrix.local_size(), std::move(cycle)); }),
+      diagonal.notes()};
   std::string note = fmt::format("{} grids, operator complexity {:.2f}, {} unknowns on the coarsest",
                                  facts.levels, facts.operator_complexity, facts.coarsest);
   if (B > 1) note += fmt::format(", {} unknowns per node", B);
+  if (relaxed) note += ", near null space by relaxation";
   if (knows_rotations) note += ", rotations by coordinates";
   if (facts.gathered_level >= 0) note += fmt::format(", on every rank from grid {} on", facts.gathered_level);
   built.notes.push_back(std::move(note));

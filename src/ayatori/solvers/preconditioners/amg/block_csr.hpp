@@ -29,12 +29,12 @@ struct BlockCsr {
 };
 
 /// c += a b
-template <int B, class U, class V>
-[[gnu::always_inline]] inline void add_product(const U* a, const V* b, double* c) {
+template <int B, class U, class V, class W>
+[[gnu::always_inline]] inline void add_product(const U* a, const V* b, W* c) {
   for (int i = 0; i < B; ++i)
     for (int k = 0; k < B; ++k)
       for (int j = 0; j < B; ++j)
-        c[i * B + j] += static_cast<double>(a[i * B + k]) * static_cast<double>(b[k * B + j]);
+        c[i * B + j] += static_cast<W>(static_cast<double>(a[i * B + k]) * static_cast<double>(b[k * B + j]));
 }
 
 /// Rows made by one thread, to be put behind each other.
@@ -47,8 +47,8 @@ struct RowPiece {
 
 /// A matrix whose rows threads make one after the other: make(row, append), where append(column) gives the
 /// block of a column, zeroed at its first use in the row. `longest(row)` bounds the number of calls.
-/// Columns stand in the order of their first use.
-template <int B, class V = double, class Longest, class Make>
+/// Columns stand in the order of their first use. With ColumnsRepeat false no column comes twice in a row.
+template <int B, class V = double, bool ColumnsRepeat = true, class Longest, class Make>
 BlockCsr<B, V> build_rows(std::int32_t rows, std::int32_t columns, Longest&& longest, Make&& make) {
   constexpr int bb = B * B;
   BlockCsr<B, V> c{rows, columns, Array<std::int64_t>(std::size_t(rows) + 1), {}, {}};
@@ -61,19 +61,20 @@ BlockCsr<B, V> build_rows(std::int32_t rows, std::int32_t columns, Longest&& lon
     piece.rows = range;
     piece.column.resize(most);
     piece.value.resize(most * bb);
-    std::vector<std::int64_t> place(columns, -1);
+    Array<std::int64_t> place;
+    if constexpr (ColumnsRepeat) place.assign(columns, -1);
     std::int64_t end = 0;
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const std::int64_t begin = end;
       make(
           i, [&](std::int32_t j) __attribute__((always_inline)) {
-            if (place[j] < begin) {
+            if constexpr (ColumnsRepeat) {
+              if (place[j] >= begin) return &piece.value[place[j] * bb];
               place[j] = end;
-              piece.column[end] = j;
-              std::fill_n(&piece.value[end * bb], bb, V{});
-              ++end;
             }
-            return &piece.value[place[j] * bb];
+            piece.column[end] = j;
+            std::fill_n(&piece.value[end * bb], bb, V{});
+            return &piece.value[end++ * bb];
           });
       c.row_start[i + 1] = end - begin;
     }

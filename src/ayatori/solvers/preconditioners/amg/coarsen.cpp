@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -36,24 +37,17 @@ void sort_unique(std::vector<std::int64_t>& list) {
   list.erase(std::ranges::unique(list).begin(), list.end());
 }
 
-/// P = (I - omega D^-1 A_F) P_0, with A_F the matrix without weak couplings, which are lumped to the
-/// diagonal.
-template <int B, class T>
-BlockCsr<B, T> smooth(const Grid<B>& grid, std::span<const std::uint8_t> strength, const Tentative<B>& t,
-                      const CoarseColumns& columns, double omega) {
-  const BlockCsr<B>& a = grid.matrix;
-  const std::int64_t all = grid.layout.all();
-  Array<std::int32_t> local(all);
-  parallel_for(all, [&](std::int64_t j) {
-    local[j] = t.aggregate[j] < 0 ? Aggregates::none : columns.local(t.aggregate[j]);
-  });
-  const auto longest = [&](std::int64_t i) { return (a.row_start[i + 1] - a.row_start[i] + 1) * t.pieces; };
-  const int vectors = B * t.pieces;
-  return build_rows<B, T>(a.rows, columns.size(), longest, [&](std::int64_t i, auto&& append) {
-    if (local[i] < 0) return;
+/// Row i of a step of Jacobi, I - omega D^-1 A_F, with A_F the matrix without weak couplings, which are
+/// lumped to the diagonal D: the identity times keep[c], less step[c] times the strong blocks and that of the
+/// node itself, whose diagonal is the unlumped one.
+template <int B>
+struct JacobiRow {
+  double keep[B];
+  double step[B];
+
+  JacobiRow(const BlockCsr<B>& a, std::span<const std::uint8_t> strength, std::int64_t i, double omega) {
     double lumped[B] = {};
     double diagonal[B];
-    double step[B];
     std::fill_n(diagonal, B, 1.0);
     for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
       const double* block = a.block(k);
@@ -67,14 +61,32 @@ BlockCsr<B, T> smooth(const Grid<B>& grid, std::span<const std::uint8_t> strengt
       if (!(diagonal[c] + lumped[c] >= least_diagonal * diagonal[c])) lumped[c] = 0;
       const double d = diagonal[c] + lumped[c];
       step[c] = d > 0 ? omega / d : 0;
+      keep[c] = 1 - step[c] * lumped[c];
     }
+  }
+};
+
+/// P = (I - omega D^-1 A_F) P_0; see JacobiRow.
+template <int B, class T>
+BlockCsr<B, T> smooth(const Grid<B>& grid, std::span<const std::uint8_t> strength, const Tentative<B>& t,
+                      const CoarseColumns& columns, double omega) {
+  const BlockCsr<B>& a = grid.matrix;
+  const std::int64_t all = grid.layout.all();
+  Array<std::int32_t> local(all);
+  parallel_for(all, [&](std::int64_t j) {
+    local[j] = t.aggregate[j] < 0 ? Aggregates::none : columns.local(t.aggregate[j]);
+  });
+  const auto longest = [&](std::int64_t i) { return (a.row_start[i + 1] - a.row_start[i] + 1) * t.pieces; };
+  const int vectors = B * t.pieces;
+  return build_rows<B, T>(a.rows, columns.size(), longest, [&](std::int64_t i, auto&& append) {
+    if (local[i] < 0) return;
+    const JacobiRow<B> jacobi(a, strength, i, omega);
     if (t.pieces > 1) {
       for (int p = 0; p < t.pieces; ++p) {
         T* own = append(local[i] + p);
         for (int r = 0; r < B; ++r)
           for (int c = 0; c < B; ++c)
-            own[r * B + c] +=
-                static_cast<T>(t.value[(r * vectors + p * B + c) * all + i] * (1 - step[r] * lumped[r]));
+            own[r * B + c] += static_cast<T>(t.value[(r * vectors + p * B + c) * all + i] * jacobi.keep[r]);
       }
       for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
         const std::int32_t j = a.column[k];
@@ -87,15 +99,14 @@ BlockCsr<B, T> smooth(const Grid<B>& grid, std::span<const std::uint8_t> strengt
               double sum = 0;
               for (int q = 0; q < B; ++q)
                 sum += block[r * B + q] * t.value[(q * vectors + p * B + c) * all + j];
-              target[r * B + c] -= static_cast<T>(step[r] * sum);
+              target[r * B + c] -= static_cast<T>(jacobi.step[r] * sum);
             }
         }
       }
       return;
     }
     T* own = append(local[i]);
-    for (int c = 0; c < B; ++c)
-      own[c * B + c] += static_cast<T>(t.value[c * all + i] * (1 - step[c] * lumped[c]));
+    for (int c = 0; c < B; ++c) own[c * B + c] += static_cast<T>(t.value[c * all + i] * jacobi.keep[c]);
     for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
       const std::int32_t j = a.column[k];
       if ((j != i && strength[k] == 0) || local[j] < 0) continue;
@@ -103,7 +114,7 @@ BlockCsr<B, T> smooth(const Grid<B>& grid, std::span<const std::uint8_t> strengt
       T* target = append(local[j]);
       for (int r = 0; r < B; ++r)
         for (int c = 0; c < B; ++c)
-          target[r * B + c] -= static_cast<T>(step[r] * block[r * B + c] * t.value[c * all + j]);
+          target[r * B + c] -= static_cast<T>(jacobi.step[r] * block[r * B + c] * t.value[c * all + j]);
     }
   });
 }
@@ -125,26 +136,37 @@ TravellingRows pack_rows(const BlockCsr<B, V>& a, std::span<const std::int32_t> 
   return out;
 }
 
-/// Puts the rows of the ghosts behind a prolongator's own, with more columns. Of what it got room for,
-/// nothing moves.
+/// Collective. Puts the rows of the ghosts behind a prolongator's own and gives its columns, which are then
+/// more. Of what it got room for, nothing moves.
 template <int B, class T>
-void append_ghost_rows(BlockCsr<B, T>& p, const TravellingRows& ghosts, const CoarseColumns& before,
-                       const CoarseColumns& after) {
-  if (after.others.size() > before.others.size()) {
-    parallel_for(p.blocks(), [&](std::int64_t k) {
-      if (p.column[k] >= before.own) p.column[k] = after.local(before.global(p.column[k]));
-    });
-  }
-  const std::int64_t own_blocks = p.blocks();
-  p.columns = after.size();
-  p.rows += static_cast<std::int32_t>(ghosts.start.size() - 1);
-  for (std::size_t g = 1; g < ghosts.start.size(); ++g) p.row_start.push_back(own_blocks + ghosts.start[g]);
-  p.column.resize(p.row_start.back());
-  p.value.resize(p.row_start.back() * B * B);
-  std::ranges::transform(ghosts.column, p.column.begin() + own_blocks,
-                         [&](std::int64_t c) { return after.local(c); });
-  std::ranges::transform(ghosts.value, p.value.begin() + own_blocks * B * B,
-                         [](double v) { return static_cast<T>(v); });
+CoarseColumns append_ghost_rows(const Grid<B>& grid, BlockCsr<B, T>& p, const CoarseColumns& before) {
+  const comm::Comm& comm = grid.layout.comm;
+  const auto& plan = grid.layout.plan;
+  const auto outgoing = comm::agree(comm, [&] { return pack_rows(p, plan.send_index, before); });
+  const TravellingRows ghosts =
+      exchange_rows(comm, plan.send_to, outgoing, plan.receive_from, grid.layout.ghosts(), B * B);
+  return comm::agree(comm, [&] {
+    CoarseColumns after = before;
+    for (const std::int64_t c : ghosts.column)
+      if (c < before.first || c >= before.first + before.own) after.others.push_back(c);
+    sort_unique(after.others);
+    if (after.others.size() > before.others.size()) {
+      parallel_for(p.blocks(), [&](std::int64_t k) {
+        if (p.column[k] >= before.own) p.column[k] = after.local(before.global(p.column[k]));
+      });
+    }
+    const std::int64_t own_blocks = p.blocks();
+    p.columns = after.size();
+    p.rows += static_cast<std::int32_t>(ghosts.start.size() - 1);
+    for (std::size_t g = 1; g < ghosts.start.size(); ++g) p.row_start.push_back(own_blocks + ghosts.start[g]);
+    p.column.resize(p.row_start.back());
+    p.value.resize(p.row_start.back() * B * B);
+    std::ranges::transform(ghosts.column, p.column.begin() + own_blocks,
+                           [&](std::int64_t c) { return after.local(c); });
+    std::ranges::transform(ghosts.value, p.value.begin() + own_blocks * B * B,
+                           [](double v) { return static_cast<T>(v); });
+    return after;
+  });
 }
 
 template <int B, class T>
@@ -155,25 +177,99 @@ void remove_ghost_rows(BlockCsr<B, T>& p, std::int32_t own) {
   p.value.resize(p.row_start.back() * B * B);
 }
 
+/// Forgets the columns that no row has.
+template <int B, class T>
+void drop_unused_columns(BlockCsr<B, T>& p, CoarseColumns& columns) {
+  std::vector<std::int32_t> renumbered(columns.others.size(), Aggregates::none);
+  for (const std::int32_t c : p.column)
+    if (c >= columns.own) renumbered[c - columns.own] = 0;
+  std::vector<std::int64_t> used;
+  for (std::size_t g = 0; g < renumbered.size(); ++g) {
+    if (renumbered[g] < 0) continue;
+    renumbered[g] = columns.own + static_cast<std::int32_t>(used.size());
+    used.push_back(columns.others[g]);
+  }
+  for (std::int32_t& c : p.column)
+    if (c >= columns.own) c = renumbered[c - columns.own];
+  columns.others = std::move(used);
+  p.columns = columns.size();
+}
+
+/// Collective. P = (I - omega D^-1 A_F) P; see JacobiRow. Its columns become more.
+template <int B, class T>
+BlockCsr<B, T> smooth_again(const Grid<B>& grid, std::span<const std::uint8_t> strength, BlockCsr<B, T> p,
+                            CoarseColumns& columns, double omega) {
+  columns = append_ghost_rows(grid, p, columns);
+  return comm::agree(grid.layout.comm, [&] {
+    const BlockCsr<B>& a = grid.matrix;
+    const auto is_used = [&](std::int64_t i, std::int64_t k) { return a.column[k] == i || strength[k] > 0; };
+    const auto length = [&](std::int64_t j) { return p.row_start[j + 1] - p.row_start[j]; };
+    const auto longest = [&](std::int64_t i) {
+      std::int64_t sum = length(i);
+      for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
+        if (is_used(i, k)) sum += length(a.column[k]);
+      return sum;
+    };
+    auto smoothed = build_rows<B, T>(a.rows, p.columns, longest, [&](std::int64_t i, auto&& append) {
+      const JacobiRow<B> jacobi(a, strength, i, omega);
+      for (std::int64_t l = p.row_start[i]; l < p.row_start[i + 1]; ++l) {
+        T* own = append(p.column[l]);
+        for (int r = 0; r < B; ++r)
+          for (int c = 0; c < B; ++c)
+            own[r * B + c] += static_cast<T>(jacobi.keep[r] * static_cast<double>(p.block(l)[r * B + c]));
+      }
+      for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
+        if (!is_used(i, k)) continue;
+        double factor[B * B];
+        for (int r = 0; r < B; ++r)
+          for (int c = 0; c < B; ++c) factor[r * B + c] = -jacobi.step[r] * a.block(k)[r * B + c];
+        for (std::int64_t l = p.row_start[a.column[k]]; l < p.row_start[a.column[k] + 1]; ++l)
+          add_product<B>(factor, p.block(l), append(p.column[l]));
+      }
+    });
+    drop_unused_columns(smoothed, columns);
+    return smoothed;
+  });
+}
+
+/// Collective. Whether a prolongator is smoothed twice: where many couplings are positive, as those of
+/// anisotropic diffusion along no axis, one step that leaves them out falls short; and where strong ones are
+/// few, two cost little. From a sample of the rows.
+template <int B>
+bool deserves_second_step(const Grid<B>& grid, std::span<const std::uint8_t> strength) {
+  constexpr std::int64_t sample = 1000;
+  constexpr double many_positive = 0.07;  // as a share of the sum of all couplings' absolute values
+  constexpr double few_strong = 7;        // a row
+  if (B > 1) return false;
+  const BlockCsr<B>& a = grid.matrix;
+  double rows = 0;
+  double strong = 0;
+  double positive = 0;
+  double total = 0;
+  for (std::int64_t i = 0; i < a.rows; i += std::max<std::int64_t>(a.rows / sample, 1)) {
+    ++rows;
+    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
+      if (a.column[k] == i) continue;
+      const double value = *a.block(k);
+      total += std::abs(value);
+      positive += std::max(value, 0.0);
+      if (strength[k] > 0) ++strong;
+    }
+  }
+  std::array<double, 4> sums{rows, strong, positive, total};
+  grid.layout.comm.allreduce(std::span<double>(sums), comm::ReduceOp::sum);
+  return sums[1] <= few_strong * sums[0] && sums[2] > many_positive * sums[3];
+}
+
 /// Collective. P^T A P, unscaled, and the layout of the coarse grid, without its near null space.
 template <int B, class T>
 Coarsening<B, T> galerkin(const Grid<B>& grid, BlockCsr<B, T> p, const CoarseColumns& columns,
                           const sparse::RowPartition& partition) {
   constexpr int bb = B * B;
   const comm::Comm& comm = grid.layout.comm;
-  const auto& plan = grid.layout.plan;
-  const auto outgoing = comm::agree(comm, [&] { return pack_rows(p, plan.send_index, columns); });
-  const TravellingRows ghost_rows =
-      exchange_rows(comm, plan.send_to, outgoing, plan.receive_from, grid.layout.ghosts(), bb);
-
-  CoarseColumns wider = columns;
-  BlockCsr<B, T> r;
+  BlockCsr<B, T> r = comm::agree(comm, [&] { return transpose(p); });
+  const CoarseColumns wider = append_ghost_rows(grid, p, columns);
   const BlockCsr<B> partial = comm::agree(comm, [&] {
-    for (const std::int64_t c : ghost_rows.column)
-      if (c < columns.first || c >= columns.first + columns.own) wider.others.push_back(c);
-    sort_unique(wider.others);
-    r = transpose(p);
-    append_ghost_rows(p, ghost_rows, columns, wider);
     BlockCsr<B> product = multiply(r, multiply(grid.matrix, p));
     remove_ghost_rows(p, grid.layout.own());
     return product;
@@ -285,7 +381,8 @@ template <int B, class T>
 std::optional<Coarsening<B, T>> coarsen(const Grid<B>& grid, const CoarsenOptions& options) {
   const comm::Comm& comm = grid.layout.comm;
   const std::int32_t all = grid.layout.all();
-  const Couplings couplings = find_couplings(grid, options.threshold);
+  const Couplings couplings =
+      find_couplings(grid, options.threshold, options.finest ? Coupling::negative : Coupling::any);
   const Aggregates aggregates = comm::agree(comm, [&] { return aggregate(grid, couplings); });
   const auto partition = partition_by_sizes(comm, std::int64_t{aggregates.count} * grid.pieces);
   const double share = static_cast<double>(partition.rows()) / grid.pieces * grid.group /
@@ -297,13 +394,20 @@ std::optional<Coarsening<B, T>> coarsen(const Grid<B>& grid, const CoarsenOption
   GhostExchange<std::int64_t>(grid.layout, 1, all, grid.layout.own()).fetch(t.aggregate.data());
   GhostExchange<double>(grid.layout, t.values(), all, grid.layout.own()).fetch(t.value.data());
   CoarseColumns columns{t.first, t.count, {}};
+  // Times 1 / lambda: the inverse roots of the polynomials of degree 1 and 2 that are smallest on (0, lambda]
+  // in the norm of A, lambda/2 (1 - cos(2 pi k / (2 degree + 1))) (Brezina, Vanek & Vassilevski 2012).
+  const std::vector<double> steps =
+      deserves_second_step(grid, couplings.of_blocks) ? std::vector{1.1056, 2.8944} : std::vector{4.0 / 3};
   auto prolongator = comm::agree(comm, [&] {
     for (std::int32_t g = grid.layout.own(); g < all; ++g)
       if (t.aggregate[g] >= 0)
         for (int p = 0; p < t.pieces; ++p) columns.others.push_back(t.aggregate[g] + p);
     sort_unique(columns.others);
-    return smooth<B, T>(grid, couplings.of_blocks, t, columns, 4.0 / 3 / options.largest);
+    return smooth<B, T>(grid, couplings.of_blocks, t, columns, steps.front() / options.largest);
   });
+  if (steps.size() > 1)
+    prolongator =
+        smooth_again(grid, couplings.of_blocks, std::move(prolongator), columns, steps[1] / options.largest);
   auto result = galerkin(grid, std::move(prolongator), columns, partition);
   Grid<B>& coarse = result.coarse;
   coarse.near_null = std::move(t.coarse_near_null);

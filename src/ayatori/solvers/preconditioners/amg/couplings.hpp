@@ -21,6 +21,10 @@ double squared_norm(const double* block) {
   return sum;
 }
 
+/// Which elements of a matrix with one unknown per node couple. Over positive ones of a discretization errors
+/// that vary slowly do not go on; on coarser grids the smoothing of prolongators makes some as well.
+enum class Coupling { negative, any };
+
 /// The strength of each coupling, and the graph of the groups of nodes if these are more than a node each.
 struct Couplings {
   Array<std::uint8_t> of_blocks;  ///< of each block of the matrix; 255 inside a group
@@ -74,16 +78,19 @@ Array<std::uint8_t> strengths(const BlockCsr<B>& a, double threshold, Squared&& 
 
 /// Collective.
 template <int B>
-Couplings find_couplings(const Grid<B>& grid, double threshold) {
+Couplings find_couplings(const Grid<B>& grid, double threshold, Coupling coupling) {
   const Layout& layout = grid.layout;
   const BlockCsr<B>& a = grid.matrix;
   Couplings found;
   if (grid.group == 1) {
     const auto largest = detail::largest_couplings<B>(layout, a, 1);
+    const auto squared = [&](std::int64_t k) {
+      const bool couples = B > 1 || coupling == Coupling::any || *a.block(k) < 0;
+      return couples ? squared_norm<B>(a.block(k)) : 0;
+    };
     comm::agree(layout.comm, [&] {
-      found.of_blocks = detail::strengths<B>(
-          a, threshold, [&](std::int64_t k) { return squared_norm<B>(a.block(k)); },
-          [&](std::int64_t j) { return largest[j]; });
+      found.of_blocks =
+          detail::strengths<B>(a, threshold, squared, [&](std::int64_t j) { return largest[j]; });
     });
     return found;
   }

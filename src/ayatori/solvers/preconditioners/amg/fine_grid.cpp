@@ -167,7 +167,7 @@ FineGrid<B> make_fine_grid(const sparse::DistributedMatrix& matrix, const Array<
     const Filler<B> filler(parts, scale, skipped, node_of_ghost);
     FineGrid<B> fine{{std::move(layout), {}, {}, {}}, {}, skipped};
     const std::int32_t own = fine.grid.layout.own();
-    fine.grid.matrix = build_rows<B>(
+    fine.grid.matrix = build_rows<B, double, (B > 1)>(
         own, fine.grid.layout.all(), [&](std::int64_t i) { return filler.longest(i); },
         [&](std::int64_t i, auto&& append) { filler.fill(i, append); });
     sort_rows(fine.grid.matrix);

@@ -64,8 +64,9 @@ struct Coarsening {
 };
 
 struct CoarsenOptions {
-  double threshold;  ///< couplings below it, against the diagonal, are weak
-  double largest;    ///< estimate of the largest eigenvalue of the scaled matrix
+  double threshold;    ///< couplings below it, against the diagonal, are weak
+  double largest;      ///< estimate of the largest eigenvalue of the scaled matrix
+  bool finest = true;  ///< the grid is that of the user's matrix
   /// A grid with more than this share of the finer one's nodes is of no use.
   double most_nodes = 0.8;
 };

@@ -10,6 +10,7 @@
 #include "ayatori/base/random.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/preconditioners/amg/dense_solve.hpp"
+#include "ayatori/solvers/preconditioners/amg/gershgorin.hpp"
 #include "ayatori/solvers/preconditioners/amg/sliced.hpp"
 
 namespace ayatori::solvers::amg {
@@ -28,7 +29,7 @@ class Level {
         shape_(layout_->own(), layout_->ghosts()),
         matrix_(matrix, shape_),
         exchange_(*layout_, B, shape_.stride, shape_.padded) {
-    for (Array<T>* v : {&b, &x, &residual_, &step_, &other_}) {
+    for (Array<T>* v : {&b, &x, &step_, &other_}) {
       v->resize(shape_.stride * B);
       parallel_for(shape_.stride * B, [&](std::int64_t i) { (*v)[i] = 0; });
     }
@@ -39,7 +40,7 @@ class Level {
 
   const Shape& shape() const { return shape_; }
   const Layout& layout() const { return *layout_; }
-  const Array<T>& residual() const { return residual_; }
+  const Array<T>& residual() const { return other_; }
   std::int64_t bytes() const { return matrix_.bytes(); }
   void fetch(Array<T>& v) { exchange_.fetch(v.data()); }
   void add_back(Array<T>& v) { exchange_.add_back(v.data()); }
@@ -55,26 +56,26 @@ class Level {
   /// Collective. x = p(A) b
   void smooth_from_zero() {
     const T gain = static_cast<T>(1 / centre_);
-    parallel_for(shape_.stride * B, [&](std::int64_t i) { x[i] = step_[i] = gain * b[i]; });
+    parallel_for(shape_.stride * B, [&](std::int64_t i) { x[i] = gain * b[i]; });
     advance(1);
   }
   /// Collective. x = x + p(A) (b - A x)
   void smooth() { advance(0); }
 
-  /// Collective. residual() = b - A x
+  /// Collective. residual() = b - A x, until x is smoothed.
   void compute_residual() {
     fetch(x);
     matrix_.multiply(x.data(), [&](std::int64_t s, const Slice<T>* sums) {
       for (int c = 0; c < B; ++c) {
         const std::int64_t at = c * shape_.stride + s * slice_rows;
-        store_slice<T>(&residual_[at], load_slice(&b[at]) - sums[c]);
+        store_slice<T>(&other_[at], load_slice(&b[at]) - sums[c]);
       }
     });
   }
 
-  /// Collective. Largest eigenvalue of A that a few steps of Lanczos see, from a random start; the vectors
-  /// are left zero.
-  double lanczos() {
+  /// Collective. Largest eigenvalue of A that a few steps of Lanczos see, from a random start, or as soon as
+  /// one above `enough` is seen; the vectors are left zero.
+  double lanczos(double enough) {
     const std::int64_t first = layout_->first();
     std::vector<double> diagonal;
     std::vector<double> beside;
@@ -85,6 +86,7 @@ class Level {
       w[at] = static_cast<T>(random_uniform(1, (first + i) * B + c) - 0.5);
     });
     double norm = std::sqrt(dot(w, w));
+    double seen = 0;
     for (int k = 0; k < lanczos_steps && norm > 0; ++k) {
       const T factor = static_cast<T>(1 / norm);
       for_each(
@@ -95,6 +97,8 @@ class Level {
       });
       const double alpha = dot(v, w);
       diagonal.push_back(alpha);
+      seen = largest_eigenvalue(diagonal, beside);
+      if (seen >= enough) break;
       const T back = static_cast<T>(k > 0 ? norm : 0);
       for_each([&](std::int64_t, int, std::int64_t at) {
         w[at] -= static_cast<T>(alpha) * v[at] + back * previous[at];
@@ -104,8 +108,7 @@ class Level {
       if (!(norm > 1e-4 * std::abs(diagonal[0]))) break;
     }
     for (Array<T>* vector : {&v, &w, &previous}) std::ranges::fill(*vector, T{});
-    beside.pop_back();
-    return largest_eigenvalue(std::move(diagonal), std::move(beside));
+    return seen;
   }
 
  private:
@@ -146,18 +149,20 @@ class Level {
         gain = 2 * next / radius_;
         rho = next;
       }
-      if (j >= first) step(static_cast<T>(keep), static_cast<T>(gain));
+      // After a start from zero, x is the first step.
+      const T* last = first > 0 && j == first ? x.data() : step_.data();
+      if (j >= first) step(last, static_cast<T>(keep), static_cast<T>(gain));
     }
   }
 
-  /// step = keep step + gain (b - A x); x = x + step
-  void step(T keep, T gain) {
+  /// step = keep last + gain (b - A x); x = x + step
+  void step(const T* last, T keep, T gain) {
     fetch(x);
     matrix_.multiply(x.data(), [&](std::int64_t s, const Slice<T>* sums) {
       for (int c = 0; c < B; ++c) {
         const std::int64_t at = c * shape_.stride + s * slice_rows;
         Slice<T> d = gain * (load_slice(&b[at]) - sums[c]);
-        if (keep != 0) d += keep * load_slice(&step_[at]);
+        if (keep != 0) d += keep * load_slice(&last[at]);
         store_slice<T>(&step_[at], d);
         store_slice<T>(&other_[at], load_slice(&x[at]) + d);
       }
@@ -169,7 +174,6 @@ class Level {
   Shape shape_;
   Sliced<B, T> matrix_;
   GhostExchange<T> exchange_;
-  Array<T> residual_;
   Array<T> step_;
   Array<T> other_;
   Array<double> block_sums_;  ///< of dot(), until smoothing begins
@@ -201,46 +205,35 @@ class Gathering {
   std::vector<double> all_;
 };
 
-/// Row sums of absolute values bound the eigenvalues (Gershgorin). Collective.
-template <int B>
-double gershgorin(const Grid<B>& grid) {
-  const BlockCsr<B>& a = grid.matrix;
-  const double largest = comm::agree(grid.layout.comm, [&] {
-    Array<double> sum(a.rows);
-    parallel_for(a.rows, [&](std::int64_t i) {
-      double row[B] = {};
-      for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
-        for (int r = 0; r < B; ++r)
-          for (int c = 0; c < B; ++c) row[r] += std::abs(a.block(k)[r * B + c]);
-      sum[i] = *std::max_element(row, row + B);
-    });
-    return sum.empty() ? 0 : *std::ranges::max_element(sum);
-  });
-  return grid.layout.comm.allreduce(largest, comm::ReduceOp::max);
-}
-
 template <int B, class T>
 class Hierarchy final : public Cycle {
  public:
-  Hierarchy(Grid<B> finest, const HierarchyOptions& options) : options_(options) { build(std::move(finest)); }
+  Hierarchy(FineGrid<B> finest, const HierarchyOptions& options)
+      : options_(options), scale_(std::move(finest.scale)), skipped_(finest.skipped) {
+    build(std::move(finest.grid));
+  }
 
   const HierarchyFacts& facts() const override { return facts_; }
 
   void apply(std::span<const double> b, std::span<double> x) override {
     if (levels_.empty()) {
-      solve_coarsest([&](std::int64_t i, int c) { return b[i * B + c]; },
-                     [&](std::int64_t i, int c, double v) { x[i * B + c] = v; });
+      const auto row = [&](std::int64_t i, int c) { return i * B + c - skipped_; };
+      const auto exists = [&](std::int64_t r) {
+        return 0 <= r && r < static_cast<std::int64_t>(scale_.size());
+      };
+      solve_coarsest(
+          [&](std::int64_t i, int c) { return exists(row(i, c)) ? scale_[row(i, c)] * b[row(i, c)] : 0; },
+          [&](std::int64_t i, int c, double v) {
+            if (exists(row(i, c))) x[row(i, c)] = scale_[row(i, c)] * v;
+          });
       return;
     }
     auto& top = *levels_.front().level;
-    const Shape& shape = top.shape();
-    parallel_for(shape.own, [&](std::int64_t i) {
-      for (int c = 0; c < B; ++c) top.b[c * shape.stride + i] = static_cast<T>(b[i * B + c]);
-    });
+    for_each_row(
+        [&](std::int64_t row, std::int64_t at) { top.b[at] = static_cast<T>(scale_[row] * b[row]); });
     cycle(0);
-    parallel_for(shape.own, [&](std::int64_t i) {
-      for (int c = 0; c < B; ++c) x[i * B + c] = static_cast<double>(top.x[c * shape.stride + i]);
-    });
+    for_each_row(
+        [&](std::int64_t row, std::int64_t at) { x[row] = scale_[row] * static_cast<double>(top.x[at]); });
   }
 
  private:
@@ -257,6 +250,16 @@ class Hierarchy final : public Cycle {
     Array<T> right_side;
     Array<T> correction;
   };
+
+  /// Calls f(row, place in a vector of the finest level) for each of this rank's rows.
+  template <class F>
+  void for_each_row(F&& f) const {
+    const std::int64_t stride = levels_.front().level->shape().stride;
+    parallel_for(static_cast<std::int64_t>(scale_.size()), [&](std::int64_t row) {
+      const std::int64_t padded = row + skipped_;
+      f(row, padded % B * stride + padded / B);
+    });
+  }
 
   void check_patience(const comm::Comm& comm) const {
     comm::agree(comm, [&] {
@@ -293,7 +296,8 @@ class Hierarchy final : public Cycle {
       auto level = comm::agree(grid.layout.comm,
                                [&] { return std::make_unique<Level<B, T>>(std::move(layout), grid.matrix); });
       const double largest = prepare_smoother(grid, *level);
-      if (number + 1 < options_.most_levels) next = coarsen<B, T>(grid, {threshold, largest});
+      if (number + 1 < options_.most_levels)
+        next = coarsen<B, T>(grid, {.threshold = threshold, .largest = largest, .finest = number == 0});
       threshold *= options_.decay;
       levels_.push_back({});
       levels_.back().level = std::move(level);
@@ -317,7 +321,7 @@ class Hierarchy final : public Cycle {
     const double bound = gershgorin(grid);
     double largest = bound > 0 ? bound : 1;
     if (options_.symmetric) {
-      const double seen = safety * level.lanczos();
+      const double seen = safety * level.lanczos(bound / safety);
       if (seen > 0 && seen < largest) largest = std::max(seen, 1.0);
       level.set_smoother(options_.degree, largest / options_.interval, largest);
     } else {
@@ -433,6 +437,8 @@ class Hierarchy final : public Cycle {
   }
 
   HierarchyOptions options_;
+  Array<double> scale_;  ///< of each of this rank's rows
+  int skipped_;          ///< unknowns of the first node that do not exist
   HierarchyFacts facts_;
   std::vector<Step> levels_;
   std::optional<DenseInverse> coarsest_;
@@ -444,12 +450,12 @@ class Hierarchy final : public Cycle {
 }  // namespace
 
 template <int B, class T>
-std::unique_ptr<Cycle> make_hierarchy(Grid<B> finest, const HierarchyOptions& options) {
+std::unique_ptr<Cycle> make_hierarchy(FineGrid<B> finest, const HierarchyOptions& options) {
   return std::make_unique<Hierarchy<B, T>>(std::move(finest), options);
 }
 
-template std::unique_ptr<Cycle> make_hierarchy<1, float>(Grid<1>, const HierarchyOptions&);
-template std::unique_ptr<Cycle> make_hierarchy<2, float>(Grid<2>, const HierarchyOptions&);
-template std::unique_ptr<Cycle> make_hierarchy<3, float>(Grid<3>, const HierarchyOptions&);
+template std::unique_ptr<Cycle> make_hierarchy<1, float>(FineGrid<1>, const HierarchyOptions&);
+template std::unique_ptr<Cycle> make_hierarchy<2, float>(FineGrid<2>, const HierarchyOptions&);
+template std::unique_ptr<Cycle> make_hierarchy<3, float>(FineGrid<3>, const HierarchyOptions&);
 
 }  // namespace ayatori::solvers::amg

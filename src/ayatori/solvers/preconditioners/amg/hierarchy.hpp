@@ -14,10 +14,10 @@ namespace ayatori::solvers::amg {
 
 struct HierarchyOptions {
   bool symmetric = true;         ///< smooth by Chebyshev polynomials, else by damped Jacobi
-  double threshold = 0.25;       ///< couplings below this share of the largest are weak
+  double threshold = 0.3;        ///< couplings below this share of the largest are weak
   double decay = 0.5;            ///< of the threshold, from grid to grid
   int degree = 2;                ///< of the smoother: products before, and after, the coarser grids
-  double interval = 4;           ///< the smoother acts on eigenvalues from the largest down to it over this
+  double interval = 6;           ///< the smoother acts on eigenvalues from the largest down to it over this
   std::int64_t coarsest = 200;   ///< unknowns of a grid that is solved by its inverse
   std::int64_t gathered = 2000;  ///< unknowns of a grid that every rank holds whole
   int most_levels = 20;
@@ -35,12 +35,11 @@ struct HierarchyFacts {
   bool coarsest_is_smoothed = false;  ///< too large for an inverse
 };
 
-/// A V-cycle of grids: approximately the inverse of a scaled matrix. Vectors have B values per own node of
-/// the finest grid, [i * B + c].
+/// A V-cycle of grids: approximately the inverse of the user's matrix.
 class Cycle {
  public:
   virtual ~Cycle() = default;
-  /// Collective. x = M b, from a zero start.
+  /// Collective. x = S V S b on this rank's rows: V is the cycle for S A S, from a zero start.
   virtual void apply(std::span<const double> b, std::span<double> x) = 0;
   virtual const HierarchyFacts& facts() const = 0;
 };
@@ -49,6 +48,6 @@ class Cycle {
 /// the cycle are stored as T; the set-up works in double, so that coarse matrices of ill-conditioned problems
 /// stay definite.
 template <int B, class T>
-std::unique_ptr<Cycle> make_hierarchy(Grid<B> finest, const HierarchyOptions& options);
+std::unique_ptr<Cycle> make_hierarchy(FineGrid<B> finest, const HierarchyOptions& options);
 
 }  // namespace ayatori::solvers::amg

@@ -229,12 +229,7 @@ class Transfer {
     parallel_ranges(matrix_.rows, [&](Range range) {
       for (std::int64_t i = range.begin; i < range.end; ++i) {
         T sum[B] = {};
-        for (std::int64_t k = matrix_.row_start[i]; k < matrix_.row_start[i + 1]; ++k) {
-          const T* element = x + matrix_.column[k];
-          const T* block = matrix_.block(k);
-          for (int r = 0; r < B; ++r)
-            for (int c = 0; c < B; ++c) sum[r] += block[r * B + c] * element[c * from_stride_];
-        }
+        add_row(i, x, sum);
         const std::int64_t place = place_.empty() ? i : place_[i];
         for (int r = 0; r < B; ++r) {
           T& target = y[r * to_stride_ + place];
@@ -245,6 +240,27 @@ class Transfer {
   }
 
  private:
+  static constexpr int lanes = 4;  // sums that grow at the same time, as an addition takes that long
+
+  [[gnu::always_inline]] void add_block(std::int64_t k, const T* x, T* sum) const {
+    const T* element = x + matrix_.column[k];
+    const T* block = matrix_.block(k);
+    for (int r = 0; r < B; ++r)
+      for (int c = 0; c < B; ++c) sum[r] += block[r * B + c] * element[c * from_stride_];
+  }
+
+  [[gnu::always_inline]] void add_row(std::int64_t i, const T* x, T* sum) const {
+    std::int64_t k = matrix_.row_start[i];
+    const std::int64_t end = matrix_.row_start[i + 1];
+    if (end - k >= std::int64_t{2} * lanes) {
+      T parts[lanes][B] = {};
+      for (; k + lanes <= end; k += lanes)
+        for (int l = 0; l < lanes; ++l) add_block(k + l, x, parts[l]);
+      for (int r = 0; r < B; ++r) sum[r] = (parts[0][r] + parts[1][r]) + (parts[2][r] + parts[3][r]);
+    }
+    for (; k < end; ++k) add_block(k, x, sum);
+  }
+
   std::int64_t to_stride_ = 0;
   std::int64_t from_stride_ = 0;
   BlockCsr<B, T> matrix_;
