@@ -30,7 +30,7 @@ template <class T>
 class Reduction {
  public:
   Reduction(DenseOf<T>& a, std::int64_t block);
-  TridiagonalOf<T> run();
+  TridiagonalOf<T> run(std::int64_t columns);
 
  private:
   void update_column(std::int64_t j);
@@ -219,8 +219,8 @@ void Reduction<T>::update_trailing(std::int64_t first) {
 }
 
 template <class T>
-TridiagonalOf<T> Reduction<T>::run() {
-  for (std::int64_t begin = 0; begin < n_ - 2; begin += block_) {
+TridiagonalOf<T> Reduction<T>::run(std::int64_t columns) {
+  for (std::int64_t begin = 0; begin < std::min(n_ - 2, columns); begin += block_) {
     const std::int64_t end = std::min(begin + block_, n_ - 2);
     k_ = 0;
     for (std::int64_t j = begin; j < end; ++j) {
@@ -244,11 +244,11 @@ TridiagonalOf<T> Reduction<T>::run() {
 }  // namespace
 
 template <class T>
-TridiagonalOf<T> tridiagonalize(DenseOf<T>& a, std::int64_t block) {
-  return Reduction<T>(a, block).run();
+TridiagonalOf<T> tridiagonalize(DenseOf<T>& a, std::int64_t block, std::int64_t columns) {
+  return Reduction<T>(a, block).run(columns);
 }
 
-template Tridiagonal tridiagonalize(DenseOf<double>& a, std::int64_t block);
-template TridiagonalOf<float> tridiagonalize(DenseOf<float>& a, std::int64_t block);
+template Tridiagonal tridiagonalize(DenseOf<double>& a, std::int64_t block, std::int64_t columns);
+template TridiagonalOf<float> tridiagonalize(DenseOf<float>& a, std::int64_t block, std::int64_t columns);
 
 }  // namespace ayatori::eigen
