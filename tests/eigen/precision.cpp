@@ -120,7 +120,8 @@ TEST(EigenPrecision, ClustersThatOnlyDoublesSee) {
     auto a = make_dense(grid, n);
     fill(a, [&](std::int64_t i, std::int64_t j) {
       if (i / group != j / group) return 0.0;
-      const double base = i == j ? static_cast<double>(i / group + 1) : 0.0;
+      const std::int64_t number = i / group + 1;
+      const double base = i == j ? static_cast<double>(number) : 0.0;
       return base + 1e-9 * std::cos(static_cast<double>(i * j)) +
              (i == j ? 1e-9 * static_cast<double>(i % group) : 0.0);
     });
