@@ -35,6 +35,7 @@ struct Arguments {
   std::string output;
   std::string json;
   std::string grid = "auto";
+  std::string precision = "double";
   std::string collectives = "auto";
   std::int64_t smallest = 0;
   std::int64_t largest = 0;
@@ -164,6 +165,7 @@ ordered_json to_json(const EigenRun& run) {
       {"block", run.arguments.options.block},
       {"method", "dense"},
       {"reduction", run.result.reduction},
+      {"precision", run.arguments.precision},
       {"collectives", run.tables.files},
       {"scheduled_calls", scheduled_calls(run.tables)},
       {"vectors", run.arguments.options.vectors},
@@ -189,6 +191,11 @@ ordered_json to_json(const EigenRun& run) {
     json["seconds"]["reduction"] = times.reduction;
     json["seconds"]["back_substitution"] = times.back_substitution;
   }
+  if (run.arguments.options.precision == eigen::Precision::mixed) {
+    json["refinement"] = {{"steps", run.result.refinement_steps},
+                          {"converged", run.result.precision == eigen::Precision::mixed}};
+    json["seconds"]["refinement"] = times.refinement;
+  }
   if (run.arguments.options.vectors) {
     json["ratios"]["residual"] = check.residual;
     json["ratios"]["orthogonality"] = check.orthogonality;
@@ -198,6 +205,15 @@ ordered_json to_json(const EigenRun& run) {
         {"calls", cost.calls}, {"bytes", cost.bytes}, {"seconds", cost.seconds}};
   }
   return json;
+}
+
+std::string describe_precision(const EigenRun& run) {
+  const int steps = run.result.refinement_steps;
+  if (run.arguments.options.precision != eigen::Precision::mixed) return run.arguments.precision;
+  if (run.result.precision == eigen::Precision::mixed)
+    return fmt::format("mixed: float and {} refinement{}", steps, steps == 1 ? "" : "s");
+  return fmt::format("mixed: {} refinement{} did not converge, so all again in double", steps,
+                     steps == 1 ? "" : "s");
 }
 
 std::string summary(const EigenRun& run) {
@@ -210,7 +226,8 @@ std::string summary(const EigenRun& run) {
   text +=
       fmt::format("machine    {} rank{} x {} thread{}, grid {}x{}\n", run.ranks, run.ranks == 1 ? "" : "s",
                   run.threads, run.threads == 1 ? "" : "s", run.grid.rows, run.grid.columns);
-  text += fmt::format("reduction  {}, blocks of {}\n", run.result.reduction, run.arguments.options.block);
+  text += fmt::format("reduction  {}, blocks of {}, precision {}\n", run.result.reduction,
+                      run.arguments.options.block, describe_precision(run));
   text += values.empty() ? std::string("result     no eigenvalue in the range\n")
                          : fmt::format("result     {} eigen{}, {:.6g} to {:.6g}\n", values.size(),
                                        run.arguments.options.vectors ? "pairs" : "values", values.front(),
@@ -228,10 +245,13 @@ std::string summary(const EigenRun& run) {
   text += fmt::format("moments {:.2g}; up to {} is good\n", check.moments, eigen::largest_good_ratio);
   text += fmt::format(
       "time       {:.3f} s: {}tridiagonalization {:.3f}, tridiagonal solve {:.3f}, redistribution {:.3f}, "
-      "back-transformation {:.3f}{}; verification {:.3f} more\n",
+      "back-transformation {:.3f}{}{}; verification {:.3f} more\n",
       times.total, generalized ? fmt::format("reduction {:.3f}, ", times.reduction) : "",
       times.tridiagonalization, times.tridiagonal_solve, times.redistribution, times.back_transformation,
       generalized ? fmt::format(", back-substitution {:.3f}", times.back_substitution) : "",
+      run.arguments.options.precision == eigen::Precision::mixed
+          ? fmt::format(", refinement {:.3f}", times.refinement)
+          : "",
       times.verification);
   for (const auto& [operation, cost] : times.collectives) {
     text += fmt::format("           {} {:.3f} s, {} calls, {:.3g} MB\n", operation, cost.seconds, cost.calls,
@@ -326,6 +346,13 @@ int run_eigen(const comm::Comm& world, const Arguments& given) {
     check(arguments.sparse, arguments.options.selection);
     if (arguments.sparse.method == "davidson" && !arguments.generalized.empty())
       throw InputError("--method davidson solves A x = lambda x: leave it away, or --generalized");
+    arguments.options.precision = eigen::parse_precision(arguments.precision);
+    const bool is_mixed = arguments.options.precision == eigen::Precision::mixed;
+    if (arguments.sparse.method == "davidson" && arguments.precision != "double")
+      throw InputError(fmt::format("--method davidson iterates in double: leave --precision {} away",
+                                   arguments.precision));
+    if (is_mixed && !arguments.machine.ranks.empty())
+      throw InputError("--predict: how often mixed precision refines depends on the matrix: float or double");
     return eigen::parse_grid_shape(arguments.grid);
   });
   if (!arguments.machine.ranks.empty()) return run_prediction(world, arguments, shape);
@@ -338,7 +365,8 @@ int run_eigen(const comm::Comm& world, const Arguments& given) {
   const double before_reading = all.seconds();
   auto source = read_source(comm, arguments.matrix);
   double read_seconds = all.seconds() - before_reading;
-  if (source.loaded && kind == eigen::ProblemKind::standard) {
+  const bool is_double = arguments.options.precision == eigen::Precision::float64;
+  if (source.loaded && kind == eigen::ProblemKind::standard && is_double) {
     auto sparse = solve_sparse(comm, source.name, *source.loaded, arguments.options, arguments.sparse);
     if (sparse) {
       sparse->read_seconds += read_seconds;
@@ -414,6 +442,12 @@ void add_eigen(Command& app, Run& run) {
   command
       ->add_option("--reduction", arguments->options.reduction,
                    "To tridiagonal form: auto, one-stage, two-stage (by way of a band of BLOCK diagonals)")
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--precision", arguments->precision,
+          "double, float (half the memory traffic, 7 digits), or mixed: float, and all pairs refined "
+          "to double")
       ->capture_default_str();
   command->add_option("--predict", arguments->machine.ranks,
                       "Numbers of ranks, such as 1,4,32: forecast the dense solver there, and do not solve");

@@ -1,4 +1,5 @@
-// eigen_peers N REPEATS [BLOCK]: `solve_symmetric` beside LAPACK and, where their libraries are found, beside
+// eigen_peers N REPEATS [BLOCK]: `solve_symmetric` as it is by default, by each of its reductions and in each
+// precision, beside LAPACK and, where their libraries are found, beside
 // ScaLAPACK and ELPA: all pairs of the same matrix, one solver after the other, in turn from the first and
 // from the last, REPEATS times. LAPACK runs on rank 0 alone while the others wait. Prints the least and the
 // median of the times, and their ratios to ours.
@@ -14,6 +15,7 @@
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/comm/threads.hpp"
+#include "ayatori/eigen/reduction.hpp"
 #include "ayatori/eigen/solve.hpp"
 #include "ayatori/eigen/test_matrix.hpp"
 #include "eigen_peer.hpp"
@@ -29,15 +31,34 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 /// Adds to `verification` the seconds of what the others do not do.
-bench::EigenPeer ours(const eigen::DistributedDense& a, const eigen::EigenOptions& options,
-                      double& verification) {
-  return {"ayatori", true, [&](const std::vector<double>&, int) {
-            return [&] {
+bench::EigenPeer ours(const std::string& name, const eigen::DistributedDense& a,
+                      const eigen::EigenOptions& options, double& verification) {
+  const bool is_single = options.precision == eigen::Precision::float32;
+  return {name, true,
+          [&, options](const std::vector<double>&, int) {
+            return [&, options] {
               const auto result = eigen::solve_symmetric(a, options);
               verification += result.times.verification;
               return result.values;
             };
-          }};
+          },
+          is_single ? 1e-4 : 1e-12};
+}
+
+std::vector<bench::EigenPeer> all_of_ours(const eigen::DistributedDense& a,
+                                          const eigen::EigenOptions& options, double& verification) {
+  std::vector<bench::EigenPeer> solvers{ours("ayatori", a, options, verification)};
+  for (const eigen::Reduction& reduction : eigen::reductions()) {
+    eigen::EigenOptions other = options;
+    other.reduction = reduction.name;
+    solvers.push_back(ours(other.reduction, a, other, verification));
+  }
+  for (const auto precision : {eigen::Precision::float32, eigen::Precision::mixed}) {
+    eigen::EigenOptions other = options;
+    other.precision = precision;
+    solvers.push_back(ours(std::string(eigen::name_of(precision)), a, other, verification));
+  }
+  return solvers;
 }
 
 std::vector<bench::EigenPeer> all_solvers([[maybe_unused]] eigen::GridShape shape) {
@@ -72,9 +93,9 @@ int main(int argc, char** argv) {
   const auto gathered = eigen::gather_columns(a, {0, n}, 0);
   const std::vector<double> dense(gathered.begin(), gathered.end());
 
-  auto solvers = all_solvers(grid.shape);
   double verification = 0;
-  solvers.insert(solvers.begin(), ours(a, options, verification));
+  auto solvers = all_of_ours(a, options, verification);
+  for (auto& peer : all_solvers(grid.shape)) solvers.push_back(std::move(peer));
   std::vector<std::vector<double>> seconds(solvers.size());
   bool is_good = true;
   for (int repeat = 0; repeat < repeats; ++repeat) {
@@ -89,7 +110,7 @@ int main(int argc, char** argv) {
         const Stopwatch watch;
         const auto values = solve();
         seconds[which].push_back(watch.seconds() - std::exchange(verification, 0));
-        is_good = is_good && distance(values, expected) < 1e-12;
+        is_good = is_good && distance(values, expected) < solver.tolerance;
       }
       world.barrier();
     }
@@ -99,7 +120,7 @@ int main(int argc, char** argv) {
   const double least = spread(seconds[0]).min;
   for (std::size_t which = 0; which < solvers.size(); ++which) {
     const Spread times = spread(seconds[which]);
-    fmt::print("{:8} n={} ranks={} threads={}: least {:.3f} s, median {:.3f} s, {:.2f} of ours\n",
+    fmt::print("{:9} n={} ranks={} threads={}: least {:.3f} s, median {:.3f} s, {:.2f} of ours\n",
                solvers[which].name, n, world.size(), threads, times.min, times.median, times.min / least);
   }
   if (!is_good) fmt::print("A RESULT IS WRONG\n");

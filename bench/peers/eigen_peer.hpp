@@ -8,13 +8,14 @@
 
 namespace ayatori::bench {
 
-/// Another eigensolver. It finds all pairs of a symmetric matrix, and gives the eigenvalues.
+/// An eigensolver. It finds all pairs of a symmetric matrix, and gives the eigenvalues.
 struct EigenPeer {
   std::string name;
   bool is_parallel;  ///< else rank 0 calls it alone
   /// Spreads the matrix (n x n, column-major, the same on all ranks that call) as the peer wants it, and
   /// gives what is timed.
   std::function<std::function<std::vector<double>()>(const std::vector<double>& a, int n)> prepare;
+  double tolerance = 1e-12;  ///< how wrong the eigenvalues may be, of a matrix of norm 1
 };
 
 /// dsyevd, dsyevr.

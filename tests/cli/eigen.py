@@ -152,6 +152,27 @@ class Eigen(CommandTest):
             best = min(found["one-stage"], found["two-stage"], key=lambda point: point["seconds"])
             self.assertEqual((found["auto"]["reduction"], found["auto"]["seconds"]), (best["reduction"], best["seconds"]))
 
+    def test_precisions(self):
+        matrix = "random:n=70,spectrum=wilkinson"
+        exact, _ = self.eigen(matrix)
+        size = max(map(abs, exact["values"]))
+        self.assertEqual((exact["precision"], "refinement" in exact), ("double", False))
+        for precision, least, most in [("float", 1e-10, 1e-5), ("mixed", 0, 1e-13)]:
+            result, done = self.eigen(matrix, "--precision", precision)
+            self.assertEqual((result["precision"], result["verified"]), (precision, True))
+            error = max(abs(a - b) for a, b in zip(result["values"], exact["values"], strict=True)) / size
+            self.assertTrue(least <= error <= most, f"{precision}: {error}")
+            self.assertIn(f"precision {precision}", done.stderr)
+        self.assertEqual(result["refinement"]["converged"], True)
+        self.assertGreaterEqual(result["refinement"]["steps"], 1)
+        self.assertIn("refinement", result["seconds"])
+        # In floats half the bytes travel, in as many messages.
+        if RANKS > 1:
+            one, other = (self.eigen("random:n=70", "--reduction", "one-stage", "--precision", precision)[0]["collective_operations"]
+                          for precision in ("double", "float"))
+            self.assertEqual(one["broadcast"]["calls"], other["broadcast"]["calls"])
+            self.assertLess(other["broadcast"]["bytes"], 0.55 * one["broadcast"]["bytes"])
+
     def test_values_only_writes_no_vectors(self):
         done = self.run_ayatori("eigen", "random:n=9", "--values-only", "-o", "only", "--quiet")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -224,6 +245,11 @@ class Eigen(CommandTest):
             (["random:n=10", "--range", "3"], ["--range"]),
             (["random:n=10", "--smallest", "2", "--largest", "2"], ["--largest"]),
             (["random:n=10", "--block", "0"], ["block"]),
+            (["random:n=10", "--precision", "half"], ["half", "double, float, mixed"]),
+            (["random:n=10", "--precision", "mixed", "--values-only"], ["mixed", "all pairs"]),
+            (["random:n=10", "--precision", "mixed", "--smallest", "2"], ["mixed", "all pairs"]),
+            (["random:n=10", "--precision", "mixed", "--predict", "2"], ["--predict", "mixed"]),
+            (["poisson2d-5:n=9", "--smallest", "2", "--method", "davidson", "--precision", "float"], ["--precision float"]),
             (["random:n=10", "--reduction", "three-stage"], ["three-stage", "one-stage, two-stage"]),
             (["random:n=10", "--grid", "2by2"], ["2by2"]),
             (["random:n=10", "--grid", "7x9"], ["7 x 9"]),

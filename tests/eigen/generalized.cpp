@@ -108,6 +108,26 @@ TEST(EigenGeneralized, AsLapackForAllGrids) {
   }
 }
 
+/// Floats in the middle cost digits, and mixed precision brings them back.
+TEST(EigenGeneralized, OtherPrecisions) {
+  const auto grid = make_grid(world(), {});
+  const std::int64_t n = 50;
+  const auto a = make_test_matrix(grid, {n, "uniform", 1, 5});
+  const auto b = make(grid, n, [](std::int64_t i, std::int64_t j) { return i == j ? 2.0 : 1.0 / 64; });
+  const auto expected = reference_values(whole(a), whole(b), n);
+  for (const auto precision : {Precision::float32, Precision::mixed}) {
+    EigenOptions options;
+    options.precision = precision;
+    const auto result = solve_generalized(a, b, options);
+    EXPECT_EQ(result.precision, precision);
+    EXPECT_TRUE(result.check.passed());
+    const double error = distance(result.values, expected) / max_abs(expected);
+    const double unit = precision == Precision::mixed ? eps : double{std::numeric_limits<float>::epsilon()};
+    EXPECT_LE(error, static_cast<double>(n) * unit);
+    EXPECT_GE(error, precision == Precision::mixed ? 0 : 1e-10);
+  }
+}
+
 TEST(EigenGeneralized, AnyScale) {
   const auto grid = make_grid(world(), {});
   constexpr std::int64_t n = 20;

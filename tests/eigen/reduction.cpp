@@ -80,7 +80,7 @@ TEST(EigenReduction, BandIsSimilar) {
          {std::pair<std::int64_t, std::int64_t>{61, 8}, {40, 39}, {40, 1}, {41, 20}}) {
       auto a = make_test_matrix(grid, {n, "uniform", 1, 9});
       const auto expected = reference_values(whole(a), n);
-      const BandReduction found = reduce_to_band(a, width);
+      const auto found = reduce_to_band(a, width);
       std::vector<double> dense(n * n, 0.0);
       for (std::int64_t j = 0; j < n; ++j) {
         for (std::int64_t d = 0; d <= width && j + d < n; ++d) dense[j * n + j + d] = found.band.column(j)[d];

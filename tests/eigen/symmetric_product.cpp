@@ -20,7 +20,7 @@ TEST(EigenSymmetricProduct, SumOfAllParts) {
       auto a = make_dense(grid, n);
       // What is above the diagonal must not count.
       fill(a, [](std::int64_t i, std::int64_t j) { return i >= j ? element(i, j) : 1e6; });
-      SymmetricProduct product(a);
+      SymmetricProduct<double> product(a);
       std::vector<double> x(n);
       for (std::int64_t i = 0; i < n; ++i) x[i] = random_uniform(4, static_cast<std::uint64_t>(i)) - 0.5;
       for (const std::int64_t first : {std::int64_t{0}, n / 2, n - 1}) {

@@ -45,5 +45,20 @@ TEST(EigenTridiagonalize, IsASimilarity) {
   }
 }
 
+/// Some panels are the first ones of all.
+TEST(EigenTridiagonalize, FirstColumns) {
+  const auto grid = make_grid(comm::Comm::world(), {});
+  auto a = make_test_matrix(grid, {40, "uniform", 1, 3});
+  auto b = a;
+  const auto all = tridiagonalize(a, 8);
+  const auto some = tridiagonalize(b, 8, 9);  // two panels
+  for (std::int64_t j = 0; j < 16; ++j) {
+    EXPECT_NEAR(some.diagonal[j], all.diagonal[j], 1e-14) << j;
+    EXPECT_NEAR(some.off_diagonal[j], all.off_diagonal[j], 1e-14) << j;
+  }
+  EXPECT_NE(some.tau[15], 0);
+  EXPECT_EQ(some.tau[16], 0);
+}
+
 }  // namespace
 }  // namespace ayatori::eigen

@@ -58,7 +58,7 @@ TEST(EigenWork, CountsWhatIsSent) {
       auto b = make_dense(grid, n);
       fill(b, [](std::int64_t i, std::int64_t j) { return i == j ? 1.0 : 1e-3; });
       Tridiagonal t;
-      TridiagonalPairs pairs;
+      TridiagonalPairs<double> pairs;
       Array<double> z;
       const auto of_phase = [&](std::size_t phase, std::string_view name, auto&& run) {
         ASSERT_EQ(expected[phase].phase, name);
@@ -110,6 +110,37 @@ TEST(EigenWork, CountsWhatTwoStagesSend) {
                   reduced->back_transform({z.data(), n, mine, n});
                 }));
     }
+  }
+}
+
+/// The same messages as of doubles, of half the bytes where they are numbers.
+TEST(EigenWork, CountsWhatIsSentOfFloats) {
+  constexpr std::int64_t n = 33;
+  const auto grid = make_grid(world(), {});
+  for (const Reduction& kind : reductions()) {
+    SCOPED_TRACE(kind.name);
+    EigenOptions options{.selection = {}, .vectors = true, .block = 7};
+    options.precision = Precision::float32;
+    options.reduction = kind.name;
+    const auto expected = work_of(n, grid.shape, world().rank(), options, ProblemKind::standard);
+    auto a = convert<float>(make_test_matrix(grid, {n, "uniform", 1, 3}));
+    std::unique_ptr<ReducedOf<float>> reduced;
+    EXPECT_EQ(forecast(expected[0]), measured(grid, [&](const ProcessGrid& counted) {
+                a.grid = counted;
+                reduced = find_reduction<float>(kind.name, world().size()).reduce(a, options.block, true);
+              }));
+    const auto& t = reduced->tridiagonal();
+    auto pairs = divide_and_conquer(world(), t.diagonal, t.off_diagonal, [](std::span<const float>) {
+      return Range{0, n};
+    });
+    Array<float> z;
+    EXPECT_EQ(forecast(expected[2]),
+              measured(grid, [&](const ProcessGrid& counted) { z = spread_by_columns(counted.all, pairs); }));
+    const std::int64_t mine = split_evenly(n, world().size(), world().rank()).size();
+    EXPECT_EQ(forecast(expected[3]), measured(grid, [&](const ProcessGrid& counted) {
+                a.grid = counted;
+                reduced->back_transform({z.data(), n, mine, n});
+              }));
   }
 }
 

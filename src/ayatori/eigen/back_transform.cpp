@@ -4,26 +4,32 @@
 
 namespace ayatori::eigen {
 
-void back_transform(const DistributedDense& reflectors, std::span<const double> tau, std::int64_t below,
-                    std::int64_t block, Block z) {
+template <class T>
+void back_transform(const DenseOf<T>& reflectors, std::span<const Number<T>> tau, std::int64_t below,
+                    std::int64_t block, Mutable<T> z) {
   const auto count = static_cast<std::int64_t>(tau.size());
-  Array<double> t(block * block);
-  Array<double> w(block * z.columns);
+  Array<T> t(block * block);
+  Array<T> w(block * z.columns);
   for (std::int64_t begin = (count - 1) / block * block; begin >= 0 && count > 0; begin -= block) {
     const std::int64_t width = std::min(block, count - begin);
     const std::int64_t height = z.rows - begin - below;
-    Array<double> v = gather_columns(reflectors, {begin, begin + width}, begin + below);
-    for (std::int64_t k = 1; k < width; ++k) std::fill_n(v.data() + k * height, k, 0.0);
+    Array<T> v = gather_columns(reflectors, {begin, begin + width}, begin + below);
+    for (std::int64_t k = 1; k < width; ++k) std::fill_n(v.data() + k * height, k, T{0});
 
-    const ConstBlock panel{v.data(), height, width, height};
-    const Block of_t{t.data(), width, width, width};
-    const Block of_w{w.data(), width, z.columns, width};
-    const Block target{z.data + begin + below, height, z.columns, z.leading};
-    block_reflector(panel, tau.data() + begin, of_t);
-    multiply(1, Op::transpose, panel, Op::none, target, 0, of_w);
-    multiply_upper_triangular(Side::left, Op::none, of_t, of_w);
-    multiply(-1, Op::none, panel, Op::none, of_w, 1, target);
+    const ConstBlockOf<T> panel{v.data(), height, width, height};
+    const BlockOf<T> of_t{t.data(), width, width, width};
+    const BlockOf<T> of_w{w.data(), width, z.columns, width};
+    const BlockOf<T> target{z.data + begin + below, height, z.columns, z.leading};
+    block_reflector<T>(panel, tau.data() + begin, of_t);
+    multiply<T>(1, Op::transpose, panel, Op::none, target, 0, of_w);
+    multiply_upper_triangular<T>(Side::left, Op::none, of_t, of_w);
+    multiply<T>(-1, Op::none, panel, Op::none, of_w, 1, target);
   }
 }
+
+template void back_transform(const DenseOf<double>& reflectors, std::span<const double> tau,
+                             std::int64_t below, std::int64_t block, BlockOf<double> z);
+template void back_transform(const DenseOf<float>& reflectors, std::span<const float> tau, std::int64_t below,
+                             std::int64_t block, BlockOf<float> z);
 
 }  // namespace ayatori::eigen

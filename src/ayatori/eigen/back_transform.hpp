@@ -11,7 +11,8 @@ namespace ayatori::eigen {
 /// (below = its width) leaves in `reflectors` and their `tau`: the one in column j begins in row j + below.
 /// z holds whole columns, any number of them on each rank. Panels of `block` reflectors are
 /// gathered on all ranks and applied as I - V T V^T (Schreiber, Van Loan 1989).
-void back_transform(const DistributedDense& reflectors, std::span<const double> tau, std::int64_t below,
-                    std::int64_t block, Block z);
+template <class T>
+void back_transform(const DenseOf<T>& reflectors, std::span<const Number<T>> tau, std::int64_t below,
+                    std::int64_t block, Mutable<T> z);
 
 }  // namespace ayatori::eigen

@@ -10,19 +10,23 @@ namespace ayatori::eigen {
 
 /// A symmetric band matrix, on every rank: element (j + d, j) at values[j * (width + 1) + d], 0 <= d <=
 /// width.
-struct Band {
+template <class T>
+struct BandOf {
   std::int64_t n = 0;
   std::int64_t width = 1;  ///< diagonals below the main one
-  Array<double> values;    ///< (width + 1) x n
+  Array<T> values;         ///< (width + 1) x n
 
-  double* column(std::int64_t j) { return values.data() + j * (width + 1); }
-  const double* column(std::int64_t j) const { return values.data() + j * (width + 1); }
+  T* column(std::int64_t j) { return values.data() + j * (width + 1); }
+  const T* column(std::int64_t j) const { return values.data() + j * (width + 1); }
 };
 
+using Band = BandOf<double>;
+
 /// A = Q B Q^T with B a band.
+template <class T>
 struct BandReduction {
-  Band band;
-  std::vector<double> tau;  ///< Q = H_0 H_1 ...: H_j = I - tau[j] v_j v_j^T
+  BandOf<T> band;
+  std::vector<T> tau;  ///< Q = H_0 H_1 ...: H_j = I - tau[j] v_j v_j^T
 };
 
 /// Collective. The first stage of a reduction to tridiagonal form, of the symmetric matrix whose lower
@@ -36,6 +40,7 @@ struct BandReduction {
 /// Allreduce of width n'/r along grid rows and, for r > 1, two of width n'/c along columns: the bytes of
 /// tridiagonalize(), in n / width times as many calls as it has columns. What every rank does for itself is
 /// the factorization, 2 n' width^2 operations.
-BandReduction reduce_to_band(DistributedDense& a, std::int64_t width);
+template <class T>
+BandReduction<T> reduce_to_band(DenseOf<T>& a, std::int64_t width);
 
 }  // namespace ayatori::eigen

@@ -5,31 +5,63 @@
 
 #include "ayatori/base/parallel.hpp"
 
+namespace {
+
+template <class T>
+using Gemm = void(const char* op_a, const char* op_b, const int* m, const int* n, const int* k,
+                  const T* alpha, const T* a, const int* lda, const T* b, const int* ldb, const T* beta, T* c,
+                  const int* ldc);
+template <class T>
+using Gemv = void(const char* op, const int* m, const int* n, const T* alpha, const T* a, const int* lda,
+                  const T* x, const int* incx, const T* beta, T* y, const int* incy);
+template <class T>
+using Symv = void(const char* uplo, const int* n, const T* alpha, const T* a, const int* lda, const T* x,
+                  const int* incx, const T* beta, T* y, const int* incy);
+template <class T>
+using Trmm = void(const char* side, const char* uplo, const char* op, const char* diagonal, const int* m,
+                  const int* n, const T* alpha, const T* a, const int* lda, T* b, const int* ldb);
+template <class T>
+using Larft = void(const char* direction, const char* storage, const int* n, const int* k, const T* v,
+                   const int* ldv, const T* tau, T* t, const int* ldt);
+template <class T>
+using Geqrt3 = void(const int* m, const int* n, T* a, const int* lda, T* t, const int* ldt, int* info);
+template <class T>
+using Sterf = void(const int* n, T* d, T* e, int* info);
+template <class T>
+using Steqr = void(const char* job, const int* n, T* d, T* e, T* z, const int* ldz, T* work, int* info);
+template <class T>
+using Laed4 = void(const int* n, const int* i, const T* d, const T* z, T* delta, const T* rho, T* root,
+                   int* info);
+
+}  // namespace
+
 extern "C" {
-void dgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const double* alpha,
-            const double* a, const int* lda, const double* b, const int* ldb, const double* beta, double* c,
-            const int* ldc);
-void dgemv_(const char* op, const int* m, const int* n, const double* alpha, const double* a, const int* lda,
-            const double* x, const int* incx, const double* beta, double* y, const int* incy);
-void dsymv_(const char* uplo, const int* n, const double* alpha, const double* a, const int* lda,
-            const double* x, const int* incx, const double* beta, double* y, const int* incy);
 void dsyrk_(const char* uplo, const char* op, const int* n, const int* k, const double* alpha,
             const double* a, const int* lda, const double* beta, double* c, const int* ldc);
-void dtrmm_(const char* side, const char* uplo, const char* op, const char* diagonal, const int* m,
-            const int* n, const double* alpha, const double* a, const int* lda, double* b, const int* ldb);
 void dtrsm_(const char* side, const char* uplo, const char* op, const char* diagonal, const int* m,
             const int* n, const double* alpha, const double* a, const int* lda, double* b, const int* ldb);
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
-void dlarft_(const char* direction, const char* storage, const int* n, const int* k, const double* v,
-             const int* ldv, const double* tau, double* t, const int* ldt);
-void dgeqrt3_(const int* m, const int* n, double* a, const int* lda, double* t, const int* ldt, int* info);
-void dsterf_(const int* n, double* d, double* e, int* info);
-void dsteqr_(const char* job, const int* n, double* d, double* e, double* z, const int* ldz, double* work,
-             int* info);
 void dsyev_(const char* job, const char* uplo, const int* n, double* a, const int* lda, double* w,
             double* work, const int* lwork, int* info);
-void dlaed4_(const int* n, const int* i, const double* d, const double* z, double* delta, const double* rho,
-             double* root, int* info);
+
+Gemm<double> dgemm_;
+Gemm<float> sgemm_;
+Gemv<double> dgemv_;
+Gemv<float> sgemv_;
+Symv<double> dsymv_;
+Symv<float> ssymv_;
+Trmm<double> dtrmm_;
+Trmm<float> strmm_;
+Larft<double> dlarft_;
+Larft<float> slarft_;
+Geqrt3<double> dgeqrt3_;
+Geqrt3<float> sgeqrt3_;
+Sterf<double> dsterf_;
+Sterf<float> ssterf_;
+Steqr<double> dsteqr_;
+Steqr<float> ssteqr_;
+Laed4<double> dlaed4_;
+Laed4<float> slaed4_;
 
 // Only OpenBLAS has these.
 [[gnu::weak]] void openblas_set_num_threads(int threads);
@@ -40,20 +72,57 @@ namespace ayatori::eigen {
 
 namespace {
 
+/// The routines of one scalar type.
+template <class T>
+struct Routines;
+
+template <>
+struct Routines<double> {
+  static constexpr auto gemm = dgemm_;
+  static constexpr auto gemv = dgemv_;
+  static constexpr auto symv = dsymv_;
+  static constexpr auto trmm = dtrmm_;
+  static constexpr auto larft = dlarft_;
+  static constexpr auto geqrt3 = dgeqrt3_;
+  static constexpr auto sterf = dsterf_;
+  static constexpr auto steqr = dsteqr_;
+  static constexpr auto laed4 = dlaed4_;
+};
+
+template <>
+struct Routines<float> {
+  static constexpr auto gemm = sgemm_;
+  static constexpr auto gemv = sgemv_;
+  static constexpr auto symv = ssymv_;
+  static constexpr auto trmm = strmm_;
+  static constexpr auto larft = slarft_;
+  static constexpr auto geqrt3 = sgeqrt3_;
+  static constexpr auto sterf = ssterf_;
+  static constexpr auto steqr = ssteqr_;
+  static constexpr auto laed4 = slaed4_;
+};
+
 int narrow(std::int64_t n) {
   return static_cast<int>(n);
 }
 
 /// BLAS wants at least 1 also where there is nothing.
-int leading(const ConstBlock& block) {
+template <class T>
+int leading(const ConstBlockOf<T>& block) {
   return narrow(std::max<std::int64_t>(block.leading, 1));
+}
+
+template <class T>
+int leading(const BlockOf<T>& block) {
+  return leading<T>(ConstBlockOf<T>(block));
 }
 
 constexpr int one = 1;
 
 }  // namespace
 
-void multiply(double alpha, Op op_a, ConstBlock a, Op op_b, ConstBlock b, double beta, Block c) {
+template <class T>
+void multiply(Number<T> alpha, Op op_a, Const<T> a, Op op_b, Const<T> b, Number<T> beta, Mutable<T> c) {
   if (c.rows == 0 || c.columns == 0) return;
   const char ta = static_cast<char>(op_a);
   const char tb = static_cast<char>(op_b);
@@ -63,27 +132,29 @@ void multiply(double alpha, Op op_a, ConstBlock a, Op op_b, ConstBlock b, double
   const int lda = leading(a);
   const int ldb = leading(b);
   const int ldc = leading(c);
-  dgemm_(&ta, &tb, &m, &n, &k, &alpha, a.data, &lda, b.data, &ldb, &beta, c.data, &ldc);
+  Routines<T>::gemm(&ta, &tb, &m, &n, &k, &alpha, a.data, &lda, b.data, &ldb, &beta, c.data, &ldc);
 }
 
-void multiply(double alpha, Op op_a, ConstBlock a, const double* x, double beta, double* y) {
+template <class T>
+void multiply(Number<T> alpha, Op op_a, Const<T> a, const Number<T>* x, Number<T> beta, Number<T>* y) {
   const char op = static_cast<char>(op_a);
   const int m = narrow(a.rows);
   const int n = narrow(a.columns);
   const int lda = leading(a);
   if (m == 0 || n == 0) {  // BLAS would leave y as it is
-    if (beta == 0) std::fill_n(y, op_a == Op::none ? m : n, 0.0);
+    if (beta == 0) std::fill_n(y, op_a == Op::none ? m : n, T{0});
     return;
   }
-  dgemv_(&op, &m, &n, &alpha, a.data, &lda, x, &one, &beta, y, &one);
+  Routines<T>::gemv(&op, &m, &n, &alpha, a.data, &lda, x, &one, &beta, y, &one);
 }
 
-void multiply_symmetric(ConstBlock a, const double* x, double* y) {
+template <class T>
+void multiply_symmetric(Const<T> a, const Number<T>* x, Number<T>* y) {
   const int n = narrow(a.rows);
   const int lda = leading(a);
-  const double alpha = 1;
-  const double beta = 0;
-  dsymv_("L", &n, &alpha, a.data, &lda, x, &one, &beta, y, &one);
+  const T alpha = 1;
+  const T beta = 0;
+  Routines<T>::symv("L", &n, &alpha, a.data, &lda, x, &one, &beta, y, &one);
 }
 
 void gram(ConstBlock a, Block c) {
@@ -96,7 +167,8 @@ void gram(ConstBlock a, Block c) {
   dsyrk_("L", "T", &n, &k, &alpha, a.data, &lda, &beta, c.data, &ldc);
 }
 
-void multiply_upper_triangular(Side side, Op op, ConstBlock t, Block b) {
+template <class T>
+void multiply_upper_triangular(Side side, Op op, Const<T> t, Mutable<T> b) {
   if (b.rows == 0 || b.columns == 0) return;
   const char from = static_cast<char>(side);
   const char transposed = static_cast<char>(op);
@@ -104,25 +176,27 @@ void multiply_upper_triangular(Side side, Op op, ConstBlock t, Block b) {
   const int n = narrow(b.columns);
   const int ldt = leading(t);
   const int ldb = leading(b);
-  const double alpha = 1;
-  dtrmm_(&from, "U", &transposed, "N", &m, &n, &alpha, t.data, &ldt, b.data, &ldb);
+  const T alpha = 1;
+  Routines<T>::trmm(&from, "U", &transposed, "N", &m, &n, &alpha, t.data, &ldt, b.data, &ldb);
 }
 
-void factor_qr(Block a, Block t) {
+template <class T>
+void factor_qr(Mutable<T> a, Mutable<T> t) {
   const int m = narrow(a.rows);
   const int n = narrow(a.columns);
   const int lda = leading(a);
   const int ldt = leading(t);
   int info = 0;
-  dgeqrt3_(&m, &n, a.data, &lda, t.data, &ldt, &info);
+  Routines<T>::geqrt3(&m, &n, a.data, &lda, t.data, &ldt, &info);
 }
 
-void block_reflector(ConstBlock v, const double* tau, Block t) {
+template <class T>
+void block_reflector(Const<T> v, const Number<T>* tau, Mutable<T> t) {
   const int n = narrow(v.rows);
   const int k = narrow(v.columns);
   const int ldv = leading(v);
   const int ldt = leading(t);
-  dlarft_("F", "C", &n, &k, v.data, &ldv, tau, t.data, &ldt);
+  Routines<T>::larft("F", "C", &n, &k, v.data, &ldv, tau, t.data, &ldt);
 }
 
 std::int64_t factor_cholesky(Block a) {
@@ -145,19 +219,21 @@ void solve_lower(Side side, Op op, ConstBlock l, Block b) {
   dtrsm_(&from, "L", &transposed, "N", &m, &n, &alpha, l.data, &ldl, b.data, &ldb);
 }
 
-bool tridiagonal_values(std::int64_t n, double* diagonal, double* off_diagonal) {
+template <class T>
+bool tridiagonal_values(std::int64_t n, Number<T>* diagonal, Number<T>* off_diagonal) {
   const int order = narrow(n);
   int info = 0;
-  dsterf_(&order, diagonal, off_diagonal, &info);
+  Routines<T>::sterf(&order, diagonal, off_diagonal, &info);
   return info == 0;
 }
 
-bool tridiagonal_vectors(std::int64_t n, double* diagonal, double* off_diagonal, Block vectors) {
+template <class T>
+bool tridiagonal_vectors(std::int64_t n, Number<T>* diagonal, Number<T>* off_diagonal, Mutable<T> vectors) {
   const int order = narrow(n);
   const int ld = leading(vectors);
-  std::vector<double> work(static_cast<std::size_t>(std::max<std::int64_t>(1, 2 * n)));
+  std::vector<T> work(static_cast<std::size_t>(std::max<std::int64_t>(1, 2 * n)));
   int info = 0;
-  dsteqr_("I", &order, diagonal, off_diagonal, vectors.data, &ld, work.data(), &info);
+  Routines<T>::steqr("I", &order, diagonal, off_diagonal, vectors.data, &ld, work.data(), &info);
   return info == 0;
 }
 
@@ -172,13 +248,14 @@ bool symmetric_pairs(Block a, double* values) {
   return info == 0;
 }
 
-bool secular_root(std::int64_t n, std::int64_t j, const double* d, const double* z, double rho,
-                  double* delta) {
+template <class T>
+bool secular_root(std::int64_t n, std::int64_t j, const Number<T>* d, const Number<T>* z, Number<T> rho,
+                  Number<T>* delta) {
   const int order = narrow(n);
   const int index = narrow(j) + 1;
-  double root = 0;
+  T root = 0;
   int info = 0;
-  dlaed4_(&order, &index, d, z, delta, &rho, &root, &info);
+  Routines<T>::laed4(&order, &index, d, z, delta, &rho, &root, &info);
   return info == 0;
 }
 
@@ -191,5 +268,32 @@ BlasThreads::BlasThreads() {
 BlasThreads::~BlasThreads() {
   if (before_ > 0) openblas_set_num_threads(before_);
 }
+
+template void multiply<double>(double alpha, Op op_a, ConstBlockOf<double> a, Op op_b, ConstBlockOf<double> b,
+                               double beta, BlockOf<double> c);
+template void multiply<double>(double alpha, Op op_a, ConstBlockOf<double> a, const double* x, double beta,
+                               double* y);
+template void multiply_symmetric<double>(ConstBlockOf<double> a, const double* x, double* y);
+template void multiply_upper_triangular<double>(Side side, Op op, ConstBlockOf<double> t, BlockOf<double> b);
+template void factor_qr<double>(BlockOf<double> a, BlockOf<double> t);
+template void block_reflector<double>(ConstBlockOf<double> v, const double* tau, BlockOf<double> t);
+template bool tridiagonal_values<double>(std::int64_t n, double* diagonal, double* off_diagonal);
+template bool tridiagonal_vectors<double>(std::int64_t n, double* diagonal, double* off_diagonal,
+                                          BlockOf<double> vectors);
+template bool secular_root<double>(std::int64_t n, std::int64_t j, const double* d, const double* z,
+                                   double rho, double* delta);
+template void multiply<float>(float alpha, Op op_a, ConstBlockOf<float> a, Op op_b, ConstBlockOf<float> b,
+                              float beta, BlockOf<float> c);
+template void multiply<float>(float alpha, Op op_a, ConstBlockOf<float> a, const float* x, float beta,
+                              float* y);
+template void multiply_symmetric<float>(ConstBlockOf<float> a, const float* x, float* y);
+template void multiply_upper_triangular<float>(Side side, Op op, ConstBlockOf<float> t, BlockOf<float> b);
+template void factor_qr<float>(BlockOf<float> a, BlockOf<float> t);
+template void block_reflector<float>(ConstBlockOf<float> v, const float* tau, BlockOf<float> t);
+template bool tridiagonal_values<float>(std::int64_t n, float* diagonal, float* off_diagonal);
+template bool tridiagonal_vectors<float>(std::int64_t n, float* diagonal, float* off_diagonal,
+                                         BlockOf<float> vectors);
+template bool secular_root<float>(std::int64_t n, std::int64_t j, const float* d, const float* z, float rho,
+                                  float* delta);
 
 }  // namespace ayatori::eigen

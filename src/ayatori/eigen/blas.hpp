@@ -1,39 +1,63 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
-// The BLAS and LAPACK that the eigensolver stands on, with column-major blocks for arguments. Sizes fit an
-// int: they are local.
+// The BLAS and LAPACK that the eigensolver stands on, for double and float, with column-major blocks for
+// arguments. Sizes fit an int: they are local. What a call works on is double unless it says otherwise:
+// multiply<float>(...).
 
 namespace ayatori::eigen {
 
 /// A column-major block of a larger array: element (i, j) is data[i + j * leading].
-struct ConstBlock {
-  const double* data;
+template <class T>
+struct ConstBlockOf {
+  const T* data;
   std::int64_t rows;
   std::int64_t columns;
   std::int64_t leading;
 };
 
-struct Block {
-  double* data;
+template <class T>
+struct BlockOf {
+  T* data;
   std::int64_t rows;
   std::int64_t columns;
   std::int64_t leading;
 
-  operator ConstBlock() const { return {data, rows, columns, leading}; }
+  operator ConstBlockOf<T>() const { return {data, rows, columns, leading}; }
 };
+
+using ConstBlock = ConstBlockOf<double>;
+using Block = BlockOf<double>;
+
+/// Beside elements of size 1 a square below this is nothing, and squares of smaller numbers lose digits.
+template <class T>
+inline constexpr T negligible_square = std::numeric_limits<T>::min() / (std::numeric_limits<T>::epsilon() *
+                                                                        std::numeric_limits<T>::epsilon());
 
 enum class Op : char { none = 'N', transpose = 'T' };
 
+// Arguments from which T is not deduced.
+template <class T>
+using Const = std::type_identity_t<ConstBlockOf<T>>;
+template <class T>
+using Mutable = std::type_identity_t<BlockOf<T>>;
+template <class T>
+using Number = std::type_identity_t<T>;
+
 /// c = alpha op(a) op(b) + beta c. Empty blocks are allowed.
-void multiply(double alpha, Op op_a, ConstBlock a, Op op_b, ConstBlock b, double beta, Block c);
+template <class T = double>
+void multiply(Number<T> alpha, Op op_a, Const<T> a, Op op_b, Const<T> b, Number<T> beta, Mutable<T> c);
 
 /// y = alpha op(a) x + beta y, with unit strides. Empty blocks are allowed.
-void multiply(double alpha, Op op_a, ConstBlock a, const double* x, double beta, double* y);
+template <class T = double>
+void multiply(Number<T> alpha, Op op_a, Const<T> a, const Number<T>* x, Number<T> beta, Number<T>* y);
 
 /// y = a x for the symmetric matrix whose lower triangle `a` holds. (dsymv)
-void multiply_symmetric(ConstBlock a, const double* x, double* y);
+template <class T = double>
+void multiply_symmetric(Const<T> a, const Number<T>* x, Number<T>* y);
 
 /// The lower triangle of c = a^T a.
 void gram(ConstBlock a, Block c);
@@ -41,15 +65,18 @@ void gram(ConstBlock a, Block c);
 enum class Side : char { left = 'L', right = 'R' };
 
 /// b = op(t) b, or b = b op(t), t upper triangular, square.
-void multiply_upper_triangular(Side side, Op op, ConstBlock t, Block b);
+template <class T = double>
+void multiply_upper_triangular(Side side, Op op, Const<T> t, Mutable<T> b);
 
 /// a = (I - v t v^T) r for a with at least as many rows as columns: r takes the place of the upper triangle
 /// of a, v, unit lower trapezoidal but for its ones, the place below; t is upper triangular. (dgeqrt3)
-void factor_qr(Block a, Block t);
+template <class T = double>
+void factor_qr(Mutable<T> a, Mutable<T> t);
 
 /// t such that I - v t v^T = H_0 H_1 ..., H_k = I - tau[k] v_k v_k^T, where v_k is column k of v, unit lower
 /// trapezoidal.
-void block_reflector(ConstBlock v, const double* tau, Block t);
+template <class T = double>
+void block_reflector(Const<T> v, const Number<T>* tau, Mutable<T> t);
 
 /// l lower triangular with l l^T = the symmetric matrix whose lower triangle `a` holds, in its place; what is
 /// above the diagonal stays. 0, or the order of the first leading minor that is not positive. (dpotrf)
@@ -60,10 +87,12 @@ void solve_lower(Side side, Op op, ConstBlock l, Block b);
 
 /// Eigenvalues of a symmetric tridiagonal matrix of order n, ascending, into `diagonal`; `off_diagonal` is
 /// destroyed. False if the iteration failed. (dsterf: no vectors, O(n^2).)
-bool tridiagonal_values(std::int64_t n, double* diagonal, double* off_diagonal);
+template <class T = double>
+bool tridiagonal_values(std::int64_t n, Number<T>* diagonal, Number<T>* off_diagonal);
 
 /// The same with eigenvectors in the columns of `vectors` (dsteqr, for small matrices).
-bool tridiagonal_vectors(std::int64_t n, double* diagonal, double* off_diagonal, Block vectors);
+template <class T = double>
+bool tridiagonal_vectors(std::int64_t n, Number<T>* diagonal, Number<T>* off_diagonal, Mutable<T> vectors);
 
 /// Eigenvalues of a symmetric matrix, ascending, into `values`; its eigenvectors take its place. False if the
 /// iteration failed. (dsyev, for small matrices.)
@@ -71,8 +100,9 @@ bool symmetric_pairs(Block a, double* values);
 
 /// Root j of 1 + rho sum_i z_i^2 / (d_i - x), n > 2, d ascending, ||z|| = 1, rho > 0; delta[i] = d_i - root,
 /// to high relative accuracy. False if the iteration failed. (dlaed4)
-bool secular_root(std::int64_t n, std::int64_t j, const double* d, const double* z, double rho,
-                  double* delta);
+template <class T = double>
+bool secular_root(std::int64_t n, std::int64_t j, const Number<T>* d, const Number<T>* z, Number<T> rho,
+                  Number<T>* delta);
 
 /// While it lives, OpenBLAS uses as many threads as parallel regions do. Another BLAS has its own ways.
 class BlasThreads {

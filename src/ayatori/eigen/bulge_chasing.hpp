@@ -31,23 +31,26 @@ struct ChaseLayout {
 };
 
 /// B = Q T Q^T.
-struct Chase {
-  Tridiagonal tridiagonal;  ///< tau is empty
+template <class T>
+struct ChaseOf {
+  TridiagonalOf<T> tridiagonal;  ///< tau is empty
   ChaseLayout layout;
   /// Of this rank's steps, sweep by sweep, width numbers each: tau, and the reflector without its first
   /// element, which is 1. Q is the product over sweeps, in each over steps, of I - tau v v^T.
-  Array<double> reflectors;
+  Array<T> reflectors;
 };
 
 /// Collective. The second stage of a reduction to tridiagonal form (Schwarz 1968; with only the first column
 /// of every bulge taken away: Lang 1993): 6 n^2 width operations, in cache. Ranks work as a pipeline: from
 /// sweep to sweep one reflector goes to the right neighbour, one column of the band to the left. `band`
 /// is the same on all ranks. Reflectors are kept for `vectors` only.
-Chase chase(const comm::Comm& comm, const Band& band, bool vectors);
+template <class T>
+ChaseOf<T> chase(const comm::Comm& comm, const BandOf<T>& band, bool vectors);
 
 /// Collective. z = Q z for whole columns z, any number of them on each rank. Reflectors of `width` sweeps at
 /// a time are gathered on all ranks; those of one step, which begin one row below each other, are applied
 /// together as I - V T V^T (Bischof, Lang, Sun 2000; Haidar, Ltaief, Dongarra 2011).
-void apply_chase(const comm::Comm& comm, const Chase& chase, Block z);
+template <class T>
+void apply_chase(const comm::Comm& comm, const ChaseOf<T>& chase, Mutable<T> z);
 
 }  // namespace ayatori::eigen

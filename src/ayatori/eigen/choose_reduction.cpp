@@ -58,9 +58,10 @@ double seconds_of(const PhaseWork& work, const ComputingRates& rates) {
          work.cached_flops / rates.cached_flops;
 }
 
+template <class T>
 double measure_chase_rate(std::int64_t width) {
-  Band band{chase_blocks * width, width, Array<double>(chase_blocks * width * (width + 1))};
-  for (std::size_t i = 0; i < band.values.size(); ++i) band.values[i] = 1.0 / static_cast<double>(1 + i % 97);
+  BandOf<T> band{chase_blocks * width, width, Array<T>(chase_blocks * width * (width + 1))};
+  for (std::size_t i = 0; i < band.values.size(); ++i) band.values[i] = T{1} / static_cast<T>(1 + i % 97);
   for (std::int64_t j = 0; j < band.n; ++j) {
     for (std::int64_t d = band.n - j; d <= width; ++d) band.column(j)[d] = 0;
   }
@@ -68,32 +69,34 @@ double measure_chase_rate(std::int64_t width) {
   return chase_flops(width) / least_seconds([&] { chase(self, band, false); });
 }
 
-ComputingRates measure_rates(const DistributedDense& a, std::int64_t block) {
+template <class T>
+ComputingRates measure_rates(const DenseOf<T>& a, std::int64_t block) {
   const std::int64_t inner = 2 * block;
-  const Array<double> left(product_rows * inner, 1.0);
-  Array<double> result(product_rows * product_columns, 0.0);
+  const Array<T> left(product_rows * inner, T{1});
+  Array<T> result(product_rows * product_columns, T{0});
   const double product = least_seconds([&] {
-    multiply(-1, Op::none, {left.data(), product_rows, inner, product_rows}, Op::transpose,
-             {left.data(), product_columns, inner, product_rows}, 1,
-             {result.data(), product_rows, product_columns, product_rows});
+    multiply<T>(-1, Op::none, {left.data(), product_rows, inner, product_rows}, Op::transpose,
+                {left.data(), product_columns, inner, product_rows}, 1,
+                {result.data(), product_rows, product_columns, product_rows});
   });
 
   const std::int64_t rows = a.rows.count();
   const std::int64_t columns = a.columns.count();
-  SymmetricProduct multiply_by_a(a);
-  std::vector<double> x(rows + columns, 0.0);
-  std::vector<double> y(rows + columns, 0.0);
+  SymmetricProduct<T> multiply_by_a(a);
+  std::vector<T> x(rows + columns, T{0});
+  std::vector<T> y(rows + columns, T{0});
   const double stream =
       least_seconds([&] { multiply_by_a(0, x.data(), x.data() + rows, y.data(), y.data() + rows); });
 
-  double seconds[3] = {product, stream, 1 / measure_chase_rate(std::max<std::int64_t>(block, 2))};
+  double seconds[3] = {product, stream, 1 / measure_chase_rate<T>(std::max<std::int64_t>(block, 2))};
   a.grid.all.allreduce(std::span<double>(seconds), comm::ReduceOp::max);
   const auto n = static_cast<double>(a.order());
   return {2.0 * static_cast<double>(product_rows * product_columns * inner) / seconds[0],
-          sizeof(double) * n * n / 2 / a.grid.all.size() / seconds[1], 1 / seconds[2]};
+          sizeof(T) * n * n / 2 / a.grid.all.size() / seconds[1], 1 / seconds[2]};
 }
 
-std::string choose_reduction(const DistributedDense& a, const EigenOptions& options, ProblemKind kind) {
+template <class T>
+std::string choose_reduction(const DenseOf<T>& a, const EigenOptions& options, ProblemKind kind) {
   if (options.reduction != "auto") return options.reduction;
   const comm::Comm& comm = a.grid.all;
   EigenOptions tried = options;
@@ -116,5 +119,13 @@ std::string choose_reduction(const DistributedDense& a, const EigenOptions& opti
   }
   return best;
 }
+
+template double measure_chase_rate<double>(std::int64_t width);
+template ComputingRates measure_rates(const DenseOf<double>& a, std::int64_t block);
+template std::string choose_reduction(const DenseOf<double>& a, const EigenOptions& options,
+                                      ProblemKind kind);
+template double measure_chase_rate<float>(std::int64_t width);
+template ComputingRates measure_rates(const DenseOf<float>& a, std::int64_t block);
+template std::string choose_reduction(const DenseOf<float>& a, const EigenOptions& options, ProblemKind kind);
 
 }  // namespace ayatori::eigen

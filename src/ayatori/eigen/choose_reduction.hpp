@@ -17,15 +17,18 @@ struct ComputingRates {
 double seconds_of(const PhaseWork& work, const ComputingRates& rates);
 
 /// Rate of the chase of a band of this width on this rank alone: some milliseconds.
+template <class T = double>
 double measure_chase_rate(std::int64_t width);
 
 /// Collective. Of the slowest rank: two products with the matrix itself, some small products, a small chase.
-ComputingRates measure_rates(const DistributedDense& a, std::int64_t block);
+template <class T>
+ComputingRates measure_rates(const DenseOf<T>& a, std::int64_t block);
 
 /// Collective. The name of the reduction that takes the least time for this matrix and these options, if
 /// options.reduction is "auto"; else that. Found by work_of() and measure_rates(), without messages, which
 /// carry the same bytes by either way; a problem of which the measuring would be more than a thirtieth is
 /// reduced in one stage, and so is one for whose second stage memory is short.
-std::string choose_reduction(const DistributedDense& a, const EigenOptions& options, ProblemKind kind);
+template <class T>
+std::string choose_reduction(const DenseOf<T>& a, const EigenOptions& options, ProblemKind kind);
 
 }  // namespace ayatori::eigen

@@ -17,7 +17,8 @@ namespace {
 constexpr std::int64_t panel_columns = 64;
 
 /// The local columns of grid column `part` that are in `wanted`.
-Range local_columns(const DistributedDense& a, Range wanted, int part) {
+template <class T>
+Range local_columns(const DenseOf<T>& a, Range wanted, int part) {
   return {a.columns.local_from(wanted.begin, part), a.columns.local_from(wanted.end, part)};
 }
 
@@ -58,14 +59,15 @@ void compare(const DistributedDense& a, Range wanted, const Array<double>& panel
 
 }  // namespace
 
-DistributedDense make_dense(const ProcessGrid& grid, std::int64_t n) {
+template <class T>
+DenseOf<T> make_dense(const ProcessGrid& grid, std::int64_t n) {
   return comm::agree(grid.all, [&] {
     if (n < 0 || n > std::numeric_limits<std::int32_t>::max()) {
       throw InputError(fmt::format("a dense matrix of order {}: below 2^31 is possible", n));
     }
-    DistributedDense a{grid, {n, grid.shape.rows, grid.row}, {n, grid.shape.columns, grid.column}, {}};
+    DenseOf<T> a{grid, {n, grid.shape.rows, grid.row}, {n, grid.shape.columns, grid.column}, {}};
     a.values.resize(a.rows.count() * a.columns.count());
-    fill(a, [](std::int64_t, std::int64_t) { return 0.0; });
+    fill(a, [](std::int64_t, std::int64_t) { return T{0}; });
     return a;
   });
 }
@@ -86,7 +88,8 @@ void add_entries(DistributedDense& a, std::span<const DenseEntry> entries) {
     a.column(a.columns.local(entry.column))[a.rows.local(entry.row)] += entry.value;
 }
 
-Array<double> gather_columns(const DistributedDense& a, Range wanted, std::int64_t first_row) {
+template <class T>
+Array<T> gather_columns(const DenseOf<T>& a, Range wanted, std::int64_t first_row) {
   const GridShape shape = a.grid.shape;
   const int ranks = a.grid.all.size();
   std::vector<std::int64_t> counts(ranks);
@@ -102,22 +105,22 @@ Array<double> gather_columns(const DistributedDense& a, Range wanted, std::int64
 
   const Range mine = local_columns(a, wanted, a.grid.column);
   const std::int64_t top = a.rows.local_from(first_row);
-  Array<double> packed(counts[a.grid.all.rank()]);
-  double* next = packed.data();
+  Array<T> packed(counts[a.grid.all.rank()]);
+  T* next = packed.data();
   for (std::int64_t l = mine.begin; l < mine.end; ++l)
     next = std::copy(a.column(l) + top, a.column(l) + a.rows.count(), next);
-  Array<double> pieces(displacements.back() + counts.back());
+  Array<T> pieces(displacements.back() + counts.back());
   a.grid.all.collectives().allgatherv(a.grid.all, packed.data(), counts[a.grid.all.rank()], pieces.data(),
-                                      counts, displacements, comm::DataType::float64);
+                                      counts, displacements, comm::data_type_of<T>());
 
   const std::int64_t height = a.order() - first_row;
-  Array<double> panel(height * wanted.size());
+  Array<T> panel(height * wanted.size());
   for (int r = 0; r < ranks; ++r) {
     const Range columns = local_columns(a, wanted, r % shape.columns);
     const int row = r / shape.columns;
-    const double* piece = pieces.data() + displacements[r];
+    const T* piece = pieces.data() + displacements[r];
     for (std::int64_t l = columns.begin; l < columns.end; ++l) {
-      double* const column =
+      T* const column =
           panel.data() + (l * shape.columns + r % shape.columns - wanted.begin) * height - first_row;
       for (std::int64_t k = a.rows.local_from(first_row, row); k < a.rows.count(row); ++k)
         column[k * shape.rows + row] = *piece++;
@@ -134,6 +137,20 @@ void put_columns(DistributedDense& a, Range wanted, std::int64_t first_row, std:
     double* const target = a.column(l);
     for (std::int64_t k = a.rows.local_from(first_row); k < a.rows.count(); ++k)
       target[k] = source[a.rows.global(k)];
+  }
+}
+
+void mirror_lower(DistributedDense& a) {
+  for (std::int64_t begin = 0; begin < a.order(); begin += panel_columns) {
+    const Range wanted{begin, std::min(begin + panel_columns, a.order())};
+    const Array<double> panel = gather_columns(a, wanted, begin);
+    const std::int64_t height = a.order() - begin;
+    for (std::int64_t l = a.columns.local_from(begin); l < a.columns.count(); ++l) {
+      const std::int64_t j = a.columns.global(l);
+      const std::int64_t end = a.rows.local_from(std::min(j, wanted.end));
+      for (std::int64_t k = a.rows.local_from(begin); k < end; ++k)
+        a.column(l)[k] = panel[(a.rows.global(k) - begin) * height + j - begin];
+    }
   }
 }
 
@@ -189,5 +206,10 @@ double one_norm(const DistributedDense& a) {
   for (const double sum : sums) largest = std::max(largest, sum);
   return a.grid.all.allreduce(largest, comm::ReduceOp::max);
 }
+
+template DenseOf<double> make_dense<double>(const ProcessGrid& grid, std::int64_t n);
+template DenseOf<float> make_dense<float>(const ProcessGrid& grid, std::int64_t n);
+template Array<double> gather_columns(const DenseOf<double>& a, Range wanted, std::int64_t first_row);
+template Array<float> gather_columns(const DenseOf<float>& a, Range wanted, std::int64_t first_row);
 
 }  // namespace ayatori::eigen

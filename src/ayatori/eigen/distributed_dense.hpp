@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -14,33 +15,45 @@ namespace ayatori::eigen {
 
 /// A square dense matrix, cyclic over a process grid in both directions: element (i, j) is on grid row i mod
 /// rows and grid column j mod columns.
-struct DistributedDense {
+template <class T>
+struct DenseOf {
   ProcessGrid grid;
   Cyclic rows;
   Cyclic columns;
-  Array<double> values;  ///< rows.count() x columns.count(), column-major
+  Array<T> values;  ///< rows.count() x columns.count(), column-major
 
   std::int64_t order() const { return rows.n; }
   std::int64_t leading() const { return rows.count(); }
-  double* column(std::int64_t local_column) { return values.data() + local_column * leading(); }
-  const double* column(std::int64_t local_column) const { return values.data() + local_column * leading(); }
+  T* column(std::int64_t local_column) { return values.data() + local_column * leading(); }
+  const T* column(std::int64_t local_column) const { return values.data() + local_column * leading(); }
 };
+
+using DistributedDense = DenseOf<double>;
 
 /// Collective. A zero matrix of order n. Throws (agreed) InputError for n < 0 or n >= 2^31, EnvironmentError
 /// where memory is short.
-DistributedDense make_dense(const ProcessGrid& grid, std::int64_t n);
+template <class T = double>
+DenseOf<T> make_dense(const ProcessGrid& grid, std::int64_t n);
 
 /// Sets every local element to f(i, j), global indices.
-template <class F>
-void fill(DistributedDense& a, F&& f) {
+template <class T, class F>
+void fill(DenseOf<T>& a, F&& f) {
   const std::int64_t rows = a.rows.count();
   const std::int64_t columns = a.columns.count();
 #pragma omp parallel for
   for (std::int64_t l = 0; l < columns; ++l) {
     const std::int64_t j = a.columns.global(l);
-    double* const column = a.column(l);
+    T* const column = a.column(l);
     for (std::int64_t k = 0; k < rows; ++k) column[k] = f(a.rows.global(k), j);
   }
+}
+
+/// The same matrix in other numbers, rounded.
+template <class To, class From>
+DenseOf<To> convert(const DenseOf<From>& a) {
+  DenseOf<To> result{a.grid, a.rows, a.columns, Array<To>(a.values.size())};
+  std::ranges::transform(a.values, result.values.begin(), [](From value) { return static_cast<To>(value); });
+  return result;
 }
 
 struct DenseEntry {
@@ -54,10 +67,14 @@ void add_entries(DistributedDense& a, std::span<const DenseEntry> entries);
 
 /// Collective. Columns `wanted` from row `first_row` on, on every rank: (n - first_row) x wanted.size(),
 /// column-major.
-Array<double> gather_columns(const DistributedDense& a, Range wanted, std::int64_t first_row);
+template <class T>
+Array<T> gather_columns(const DenseOf<T>& a, Range wanted, std::int64_t first_row);
 
 /// The inverse of gather_columns(): sets the local elements of columns `wanted` from row `first_row` on.
 void put_columns(DistributedDense& a, Range wanted, std::int64_t first_row, std::span<const double> panel);
+
+/// Collective. Elements above the diagonal become those below.
+void mirror_lower(DistributedDense& a);
 
 /// Which elements of a matrix count: all, those on and below the diagonal, these as a symmetric matrix.
 enum class Shape { full, lower, symmetric };

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "ayatori/base/array.hpp"
@@ -12,14 +13,16 @@
 namespace ayatori::eigen {
 
 /// Which of the eigenvalues, given all of them in ascending order, are wanted. The same on all ranks.
-using Select = std::function<Range(std::span<const double> values)>;
+template <class T>
+using SelectOf = std::function<Range(std::span<const T> values)>;
 
 /// Eigenpairs of a symmetric tridiagonal matrix, vectors spread by rows.
+template <class T>
 struct TridiagonalPairs {
-  std::vector<double> values;           ///< all n, ascending; on every rank
+  std::vector<T> values;                ///< all n, ascending; on every rank
   Range selected;                       ///< of those
   Cyclic rows;                          ///< the rows of the eigenvector matrix that this rank holds
-  Array<double> vectors;                ///< rows.count() x n, column-major
+  Array<T> vectors;                     ///< rows.count() x n, column-major
   std::vector<std::int64_t> column_of;  ///< of each selected pair; other columns hold nothing of meaning
 };
 
@@ -34,11 +37,14 @@ struct TridiagonalPairs {
 ///
 /// `diagonal` (n) and `off_diagonal` (n - 1) are the same on all ranks, finite, and about 1 in size. Throws
 /// InternalError (agreed) should an iteration not converge.
-TridiagonalPairs divide_and_conquer(const comm::Comm& comm, std::vector<double> diagonal,
-                                    const std::vector<double>& off_diagonal, const Select& select);
+template <class T>
+TridiagonalPairs<T> divide_and_conquer(const comm::Comm& comm, std::vector<T> diagonal,
+                                       const std::vector<T>& off_diagonal,
+                                       const std::type_identity_t<SelectOf<T>>& select);
 
 /// Collective. The selected vectors spread by columns: rank r gets those of split_evenly(selected.size(),
 /// ranks, r), n numbers each.
-Array<double> spread_by_columns(const comm::Comm& comm, TridiagonalPairs& pairs);
+template <class T>
+Array<T> spread_by_columns(const comm::Comm& comm, TridiagonalPairs<T>& pairs);
 
 }  // namespace ayatori::eigen

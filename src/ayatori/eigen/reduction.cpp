@@ -12,62 +12,70 @@ namespace ayatori::eigen {
 
 namespace {
 
-class OneStage final : public Reduced {
+template <class T>
+class OneStage final : public ReducedOf<T> {
  public:
-  OneStage(DistributedDense& a, std::int64_t block) : a_(a), block_(block), t_(tridiagonalize(a, block)) {}
-  const Tridiagonal& tridiagonal() const override { return t_; }
-  void back_transform(Block z) const override { eigen::back_transform(a_, t_.tau, 1, block_, z); }
+  OneStage(DenseOf<T>& a, std::int64_t block) : a_(a), block_(block), t_(tridiagonalize(a, block)) {}
+  const TridiagonalOf<T>& tridiagonal() const override { return t_; }
+  void back_transform(BlockOf<T> z) const override { eigen::back_transform<T>(a_, t_.tau, 1, block_, z); }
 
  private:
-  const DistributedDense& a_;
+  const DenseOf<T>& a_;
   std::int64_t block_;
-  Tridiagonal t_;
+  TridiagonalOf<T> t_;
 };
 
-class TwoStages final : public Reduced {
+template <class T>
+class TwoStages final : public ReducedOf<T> {
  public:
-  TwoStages(DistributedDense& a, std::int64_t block, bool vectors)
+  TwoStages(DenseOf<T>& a, std::int64_t block, bool vectors)
       : a_(a), width_(std::max<std::int64_t>(1, std::min(block, a.order() - 1))) {
-    BandReduction reduction = reduce_to_band(a, width_);
+    BandReduction<T> reduction = reduce_to_band(a, width_);
     tau_ = std::move(reduction.tau);
     chase_ = chase(a.grid.all, reduction.band, vectors);
   }
-  const Tridiagonal& tridiagonal() const override { return chase_.tridiagonal; }
-  void back_transform(Block z) const override {
+  const TridiagonalOf<T>& tridiagonal() const override { return chase_.tridiagonal; }
+  void back_transform(BlockOf<T> z) const override {
     apply_chase(a_.grid.all, chase_, z);
-    eigen::back_transform(a_, tau_, width_, width_, z);
+    eigen::back_transform<T>(a_, tau_, width_, width_, z);
   }
 
  private:
-  const DistributedDense& a_;
+  const DenseOf<T>& a_;
   std::int64_t width_;
-  std::vector<double> tau_;
-  Chase chase_;
+  std::vector<T> tau_;
+  ChaseOf<T> chase_;
 };
 
-std::unique_ptr<Reduced> by_one_stage(DistributedDense& a, std::int64_t block, bool) {
-  return std::make_unique<OneStage>(a, block);
+template <class T>
+std::unique_ptr<ReducedOf<T>> by_one_stage(DenseOf<T>& a, std::int64_t block, bool) {
+  return std::make_unique<OneStage<T>>(a, block);
 }
 
-std::unique_ptr<Reduced> by_two_stages(DistributedDense& a, std::int64_t block, bool vectors) {
-  return std::make_unique<TwoStages>(a, block, vectors);
+template <class T>
+std::unique_ptr<ReducedOf<T>> by_two_stages(DenseOf<T>& a, std::int64_t block, bool vectors) {
+  return std::make_unique<TwoStages<T>>(a, block, vectors);
 }
 
-constexpr Reduction list[] = {
-    {"one-stage", "Householder, a column at a time; half of it products with vectors", false, by_one_stage},
+template <class T>
+constexpr ReductionOf<T> list[] = {
+    {"one-stage", "Householder, a column at a time; half of it products with vectors", false,
+     by_one_stage<T>},
     {"two-stage", "to a band by products of matrices, then by chasing bulges; vectors go back twice", false,
-     by_two_stages},
+     by_two_stages<T>},
 };
 
 }  // namespace
 
-std::span<const Reduction> reductions() {
-  return list;
+template <class T>
+std::span<const ReductionOf<T>> reductions() {
+  return list<T>;
 }
 
-const Reduction& find_reduction(std::string_view name, int ranks) {
+template <class T>
+const ReductionOf<T>& find_reduction(std::string_view name, int ranks) {
   std::string names;
-  for (const Reduction& reduction : list) {
+  for (const ReductionOf<T>& reduction : list<T>) {
     if (reduction.name == name) {
       if (!reduction.one_rank_only || ranks == 1) return reduction;
       throw InputError(fmt::format("reduction {}: for one rank only, not {}", name, ranks));
@@ -76,5 +84,10 @@ const Reduction& find_reduction(std::string_view name, int ranks) {
   }
   throw InputError(fmt::format("reduction '{}': there are {}", name, names));
 }
+
+template std::span<const ReductionOf<double>> reductions();
+template const ReductionOf<double>& find_reduction(std::string_view name, int ranks);
+template std::span<const ReductionOf<float>> reductions();
+template const ReductionOf<float>& find_reduction(std::string_view name, int ranks);
 
 }  // namespace ayatori::eigen

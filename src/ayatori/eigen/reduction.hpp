@@ -9,28 +9,37 @@
 namespace ayatori::eigen {
 
 /// A = Q T Q^T, by whatever way.
-class Reduced {
+template <class T>
+class ReducedOf {
  public:
-  virtual ~Reduced() = default;
-  virtual const Tridiagonal& tridiagonal() const = 0;
+  virtual ~ReducedOf() = default;
+  virtual const TridiagonalOf<T>& tridiagonal() const = 0;
   /// Collective. z = Q z for whole columns z, any number of them on each rank. For a reduction that was asked
   /// for vectors.
-  virtual void back_transform(Block z) const = 0;
+  virtual void back_transform(BlockOf<T> z) const = 0;
 };
 
+using Reduced = ReducedOf<double>;
+
 /// A way from a symmetric matrix to a tridiagonal one; an entry of the list.
-struct Reduction {
+template <class T>
+struct ReductionOf {
   std::string_view name;
   std::string_view description;
   bool one_rank_only;
   /// Collective. Of the matrix whose lower triangle `a` holds and whose largest element is about 1, in panels
   /// of `block` columns; `a` is destroyed, and lives as long as what is made of it.
-  std::unique_ptr<Reduced> (*reduce)(DistributedDense& a, std::int64_t block, bool vectors);
+  std::unique_ptr<ReducedOf<T>> (*reduce)(DenseOf<T>& a, std::int64_t block, bool vectors);
 };
 
-std::span<const Reduction> reductions();
+using Reduction = ReductionOf<double>;
+
+/// The same in either precision.
+template <class T = double>
+std::span<const ReductionOf<T>> reductions();
 
 /// By its name, for so many ranks. Throws InputError that says which there are.
-const Reduction& find_reduction(std::string_view name, int ranks);
+template <class T = double>
+const ReductionOf<T>& find_reduction(std::string_view name, int ranks);
 
 }  // namespace ayatori::eigen

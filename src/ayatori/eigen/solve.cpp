@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "ayatori/base/memory.hpp"
 #include "ayatori/base/timing.hpp"
@@ -11,6 +14,7 @@
 #include "ayatori/eigen/choose_reduction.hpp"
 #include "ayatori/eigen/divide_and_conquer.hpp"
 #include "ayatori/eigen/reduction.hpp"
+#include "ayatori/eigen/refine.hpp"
 #include "ayatori/eigen/standard_form.hpp"
 
 namespace ayatori::eigen {
@@ -60,58 +64,111 @@ struct Pairs {
   }
 };
 
-Block block_of(const comm::Comm& comm, std::int64_t n, Pairs& pairs) {
-  const std::int64_t mine = split_evenly(pairs.selected.size(), comm.size(), comm.rank()).size();
-  return {pairs.vectors.data(), n, mine, n};
+/// One eigenproblem of standard form, and what is noted about its solution.
+struct Task {
+  const EigenOptions& options;
+  ProblemKind kind;  ///< that it came from
+  int exponent;      ///< of the scale that its eigenvalues are in
+  ProcessGrid grid;  ///< whose collective operations are timed
+  EigenResult& result;
+};
+
+template <class T>
+std::vector<double> as_doubles(std::vector<T> values) {
+  if constexpr (std::is_same_v<T, double>) return values;
+  return {values.begin(), values.end()};
 }
 
-/// Collective. The eigenpairs of T; `exponent` is that of the scale that T's eigenvalues are in.
-Pairs solve_tridiagonal(const comm::Comm& comm, const Tridiagonal& t, const EigenOptions& options,
-                        int exponent, EigenTimes& times) {
-  const auto choose = [&](std::span<const double> values) {
-    return select(options.selection, values, exponent);
-  };
-  std::optional<ScopedTimer> timer(times.tridiagonal_solve);
-  if (!options.vectors) {
-    std::vector<double> values = t.diagonal;
-    std::vector<double> off = t.off_diagonal;
-    comm::agree(comm, [&] {
-      if (!tridiagonal_values(static_cast<std::int64_t>(values.size()), values.data(), off.data()))
-        throw InternalError("QR iteration did not converge");
-    });
-    // Where ranks are of different kinds, they still have to select the same.
-    comm.broadcast(std::span<double>(values), 0);
-    const Range selected = choose(values);
-    return {std::move(values), selected, {}};
-  }
-  auto pairs = divide_and_conquer(comm, t.diagonal, t.off_diagonal, choose);
-  timer.emplace(times.redistribution);
-  auto vectors = spread_by_columns(comm, pairs);
-  return {std::move(pairs.values), pairs.selected, std::move(vectors)};
+template <class T>
+Array<double> as_doubles(Array<T> values) {
+  if constexpr (std::is_same_v<T, double>) return values;
+  return {values.begin(), values.end()};
 }
 
-/// Collective. The selected pairs of a matrix of size 1, which is destroyed; see solve_tridiagonal().
-Pairs solve_standard(DistributedDense& a, const EigenOptions& options, int exponent, EigenTimes& times) {
+/// Collective. All eigenvalues of T, without vectors.
+template <class T>
+Pairs tridiagonal_values_of(const comm::Comm& comm, const TridiagonalOf<T>& t, const Task& task) {
+  std::vector<T> values = t.diagonal;
+  std::vector<T> off = t.off_diagonal;
+  comm::agree(comm, [&] {
+    if (!tridiagonal_values<T>(static_cast<std::int64_t>(values.size()), values.data(), off.data()))
+      throw InternalError("QR iteration did not converge");
+  });
+  // Where ranks are of different kinds, they still have to select the same.
+  comm.broadcast(std::span<T>(values), 0);
+  Pairs pairs{as_doubles(std::move(values)), {}, {}};
+  pairs.selected = select(task.options.selection, pairs.all_values, task.exponent);
+  return pairs;
+}
+
+/// Collective. The selected pairs of a matrix of size 1, which is destroyed, in its own numbers.
+template <class T>
+Pairs solve_in(DenseOf<T>& a, const Task& task) {
+  EigenOptions options = task.options;
+  EigenTimes& times = task.result.times;
+  options.reduction = task.result.reduction = choose_reduction(a, options, task.kind);
+  a.grid = task.grid;
+  const comm::Comm& comm = a.grid.all;
   const std::int64_t n = a.order();
   const std::int64_t block = std::min(options.block, n);
-  const Reduction& reduction = find_reduction(options.reduction, a.grid.all.size());
+  const auto& reduction = find_reduction<T>(options.reduction, comm.size());
   const auto reduced = [&] {
     const ScopedTimer timer(times.tridiagonalization);
     return reduction.reduce(a, block, options.vectors);
   }();
-  auto pairs = solve_tridiagonal(a.grid.all, reduced->tridiagonal(), options, exponent, times);
-  if (options.vectors) {
-    const ScopedTimer timer(times.back_transformation);
-    reduced->back_transform(block_of(a.grid.all, n, pairs));
+  const TridiagonalOf<T>& t = reduced->tridiagonal();
+  std::optional<ScopedTimer> timer(times.tridiagonal_solve);
+  if (!options.vectors) return tridiagonal_values_of(comm, t, task);
+  const auto choose = [&](std::span<const T> values) {
+    return select(options.selection, as_doubles(std::vector<T>(values.begin(), values.end())), task.exponent);
+  };
+  auto pairs = divide_and_conquer(comm, t.diagonal, t.off_diagonal, choose);
+  timer.emplace(times.redistribution);
+  auto vectors = spread_by_columns(comm, pairs);
+  timer.emplace(times.back_transformation);
+  const std::int64_t mine = split_evenly(pairs.selected.size(), comm.size(), comm.rank()).size();
+  reduced->back_transform({vectors.data(), n, mine, n});
+  return {as_doubles(std::move(pairs.values)), pairs.selected, as_doubles(std::move(vectors))};
+}
+
+/// Collective. All pairs in floats, refined; or in doubles, if that does not converge.
+Pairs solve_mixed(DistributedDense& a, const Task& task) {
+  Pairs pairs = [&] {
+    auto single = convert<float>(a);
+    return solve_in(single, task);
+  }();
+  {
+    const ScopedTimer timer(task.result.times.refinement);
+    const ProcessGrid untimed = std::exchange(a.grid, task.grid);
+    if (task.kind == ProblemKind::generalized) mirror_lower(a);  // its reduction leaves the lower triangle
+    ColumnSpread x{a.order(), pairs.selected.size(), std::move(pairs.vectors)};
+    const Refinement refined = refine(a, pairs.all_values, x);
+    a.grid = untimed;
+    pairs.vectors = std::move(x.values);
+    task.result.refinement_steps = refined.steps;
+    if (refined.converged) return pairs;
   }
-  return pairs;
+  Array<double>().swap(pairs.vectors);
+  task.result.precision = Precision::float64;
+  return solve_in(a, task);
+}
+
+/// Collective. The selected pairs of a matrix of size 1.
+Pairs solve_standard(DistributedDense a, const Task& task) {
+  task.result.precision = task.options.precision;
+  if (task.options.precision == Precision::float64) return solve_in(a, task);
+  if (task.options.precision == Precision::mixed) return solve_mixed(a, task);
+  auto single = convert<float>(a);
+  Array<double>().swap(a.values);
+  return solve_in(single, task);
 }
 
 /// Collective. The largest of all ranks.
 void take_slowest(const comm::Comm& comm, EigenTimes& times) {
   const std::initializer_list<double*> phases{
       &times.total,          &times.reduction,           &times.tridiagonalization, &times.tridiagonal_solve,
-      &times.redistribution, &times.back_transformation, &times.back_substitution,  &times.verification};
+      &times.redistribution, &times.back_transformation, &times.back_substitution,  &times.refinement,
+      &times.verification};
   std::vector<double> seconds;
   for (const double* phase : phases) seconds.push_back(*phase);
   // A rank may have called no operation of a kind along a grid row or column of one rank: all others then did
@@ -130,8 +187,15 @@ void check_problem(const DistributedDense& a, const EigenOptions& options) {
     throw InputError("the matrix has elements that are not finite numbers");
 }
 
-/// Collective. Eigenvalues in the user's scale, and the times of the slowest ranks.
+/// Collective. Eigenvalues in the user's scale, ratios in the eps of the numbers they came by, and the times
+/// of the slowest ranks.
 void finish(const comm::Comm& comm, const Pairs& pairs, int exponent, EigenResult& result) {
+  if (result.precision == Precision::float32) {
+    constexpr double fewer_digits =
+        std::numeric_limits<double>::epsilon() / std::numeric_limits<float>::epsilon();
+    for (double* ratio : {&result.check.residual, &result.check.orthogonality, &result.check.moments})
+      *ratio *= fewer_digits;
+  }
   for (const double value : pairs.values()) result.values.push_back(std::ldexp(value, exponent));
   comm::agree(comm, [&] {
     if (std::ranges::all_of(result.values, [](double value) { return std::isfinite(value); })) return;
@@ -142,14 +206,34 @@ void finish(const comm::Comm& comm, const Pairs& pairs, int exponent, EigenResul
 
 }  // namespace
 
+Precision parse_precision(std::string_view name) {
+  for (const auto precision : {Precision::float64, Precision::float32, Precision::mixed}) {
+    if (name_of(precision) == name) return precision;
+  }
+  throw InputError(fmt::format("precision '{}': there are double, float, mixed", name));
+}
+
+std::string_view name_of(Precision precision) {
+  switch (precision) {
+    case Precision::float32:
+      return "float";
+    case Precision::mixed:
+      return "mixed";
+    case Precision::float64:
+      break;
+  }
+  return "double";
+}
+
 double memory_needed(std::int64_t n, int ranks, const EigenOptions& options, ProblemKind kind) {
   const double share = std::ceil(static_cast<double>(n) / ranks) * static_cast<double>(n);
   const double width = static_cast<double>(std::max<std::int64_t>(std::min(options.block, n), 64));
   const double panels = 4 * width * static_cast<double>(n);
   // A matrix, what it becomes, and at most: vectors twice, on their way three times.
   const int matrices = kind == ProblemKind::standard ? 2 : 4;
+  const int refined = options.precision == Precision::mixed ? 2 : 0;                   // A X, S, R, X + X E
   const int reflectors = options.vectors && options.reduction == "two-stage" ? 1 : 0;  // of the second stage
-  return 8 * (share * ((options.vectors ? matrices + 3 : matrices) + reflectors) + panels);
+  return 8 * (share * ((options.vectors ? matrices + 3 : matrices) + reflectors + refined) + panels);
 }
 
 void check_memory(const comm::Comm& comm, std::int64_t n, const EigenOptions& options, ProblemKind kind) {
@@ -176,6 +260,8 @@ void check(const EigenOptions& options, std::int64_t n, int ranks) {
   if (n < 1) throw InputError("the matrix has no rows");
   if (options.block < 1) throw InputError(fmt::format("blocks of {} columns: 1 at least", options.block));
   if (options.reduction != "auto") find_reduction(options.reduction, ranks);
+  if (options.precision == Precision::mixed && (!options.vectors || selection.kind != Selection::Kind::all))
+    throw InputError("mixed precision refines all pairs with their vectors: ask for these, or for another");
   const bool counts =
       selection.kind == Selection::Kind::smallest || selection.kind == Selection::Kind::largest;
   if (counts && (selection.count < 1 || selection.count > n)) {
@@ -197,14 +283,8 @@ EigenResult solve_symmetric(DistributedDense a, const EigenOptions& options) {
   const Stopwatch total;
   EigenResult result;
   const int exponent = normalize(a);
-  Pairs pairs;
-  EigenOptions chosen = options;
-  chosen.reduction = result.reduction = choose_reduction(a, options, ProblemKind::standard);
-  {
-    DistributedDense reduced = a;
-    reduced.grid = with_collectives(a.grid, timed);
-    pairs = solve_standard(reduced, chosen, exponent, result.times);
-  }
+  Pairs pairs =
+      solve_standard(a, {options, ProblemKind::standard, exponent, with_collectives(a.grid, timed), result});
   result.times.total = total.seconds();
   result.times.collectives = timed->costs();
   {
@@ -255,14 +335,13 @@ EigenResult solve_generalized(DistributedDense a, DistributedDense b, const Eige
   const int exponent_of_c = normalize(c);
   const int exponent = exponent_of_a - exponent_of_b + exponent_of_c;
   const Moments moments = moments_of(c);
-  EigenOptions chosen = options;
-  chosen.reduction = result.reduction = choose_reduction(c, options, ProblemKind::generalized);
-  c.grid = l.grid = timed_grid;
-  Pairs pairs = solve_standard(c, chosen, exponent, times);
-  Array<double>().swap(c.values);
+  Pairs pairs =
+      solve_standard(std::move(c), {options, ProblemKind::generalized, exponent, timed_grid, result});
   if (options.vectors) {
     const ScopedTimer timer(times.back_substitution);
-    back_substitute(l, block, block_of(comm, n, pairs));
+    l.grid = timed_grid;
+    const std::int64_t mine = split_evenly(pairs.selected.size(), comm.size(), comm.rank()).size();
+    back_substitute(l, block, {pairs.vectors.data(), n, mine, n});
   }
   Array<double>().swap(l.values);
   times.total = total.seconds() - times.verification;

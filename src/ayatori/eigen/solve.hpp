@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,10 +22,19 @@ struct Selection {
   double upper = 0;
 };
 
+/// What is computed with: doubles; floats; or floats first, whose pairs are then refined to doubles
+/// (refine()).
+enum class Precision { float64, float32, mixed };
+
+/// "double", "float", "mixed". Throws InputError that says so.
+Precision parse_precision(std::string_view name);
+std::string_view name_of(Precision precision);
+
 struct EigenOptions {
   Selection selection;
   bool vectors = true;
-  std::int64_t block = 32;         ///< columns of a panel, or of the band of two stages
+  std::int64_t block = 32;  ///< columns of a panel, or of the band of two stages
+  Precision precision = Precision::float64;
   std::string reduction = "auto";  ///< of reductions(), or the fastest of them: see choose_reduction()
 };
 
@@ -32,7 +42,8 @@ struct EigenOptions {
 /// matrix; one vector that is wrong in its fifth digit has a ratio of 1e-5 / (n eps), 4e6 for n = 10,000.
 inline constexpr double largest_good_ratio = 30;
 
-/// How good the pairs are: see verify.hpp. A ratio that was not computed is 0.
+/// How good the pairs are: see verify.hpp; eps is that of the numbers that were asked for. A ratio that was
+/// not computed is 0.
 struct EigenCheck {
   double residual = 0;       ///< with vectors
   double orthogonality = 0;  ///< with vectors
@@ -53,14 +64,17 @@ struct EigenTimes {
   double redistribution = 0;
   double back_transformation = 0;
   double back_substitution = 0;  ///< of a generalized problem
+  double refinement = 0;         ///< of mixed precision
   double verification = 0;
   std::map<std::string, OperationCost> collectives;  ///< without verification
 };
 
 struct EigenResult {
-  std::string reduction;       ///< by which it came
-  std::vector<double> values;  ///< those selected, ascending; on every rank
-  ColumnSpread vectors;        ///< empty without vectors
+  std::string reduction;                     ///< by which it came
+  Precision precision = Precision::float64;  ///< float64 also where mixed precision did not converge
+  int refinement_steps = 0;                  ///< of mixed precision
+  std::vector<double> values;                ///< those selected, ascending; on every rank
+  ColumnSpread vectors;                      ///< empty without vectors
   EigenCheck check;
   EigenTimes times;
 };
@@ -85,14 +99,17 @@ void check(const EigenOptions& options, std::int64_t n, int ranks);
 
 /// Collective. Eigenvalues, and eigenvectors, of the symmetric matrix `a`, and how good they are.
 /// Householder's reduction to tridiagonal form, divide and conquer (or, without vectors, QR iteration),
-/// back-transformation. The matrix may have any scale, and is symmetric to rounding (check_symmetric). Throws
-/// InputError (agreed) for options that make no sense, for elements that are not
+/// back-transformation. In single precision all of these are the same in floats; vectors are handed over as
+/// doubles. In mixed precision, of which all pairs have to be wanted with vectors, refine() follows, and,
+/// should it not converge, the solver in doubles. The matrix may have any scale, and is symmetric to rounding
+/// (check_symmetric). Throws InputError (agreed) for options that make no sense, for elements that are not
 /// finite, and for eigenvalues beyond the range of doubles.
 EigenResult solve_symmetric(DistributedDense a, const EigenOptions& options);
 
 /// Collective. The same for A x = lambda B x, B positive definite, on the same grid: reduction to standard
 /// form by Cholesky's factorization of B, whose vectors are then substituted back; X^T B X = I. Both matrices
-/// may have any scale. Throws InputError (agreed) also for orders that differ, and for a B that is not
+/// may have any scale. The reduction and the substitution are in doubles whatever the precision. Throws
+/// InputError (agreed) also for orders that differ, and for a B that is not
 /// positive definite, naming the leading minor.
 EigenResult solve_generalized(DistributedDense a, DistributedDense b, const EigenOptions& options);
 

@@ -10,8 +10,6 @@ namespace ayatori::eigen {
 
 namespace {
 
-constexpr std::int64_t panel_columns = 64;
-
 double n_eps(std::int64_t n) {
   return static_cast<double>(std::max<std::int64_t>(n, 1)) * std::numeric_limits<double>::epsilon();
 }
@@ -43,36 +41,15 @@ double worst_product(const ColumnSpread& w, Range mine, ConstBlock panel, std::i
 double product_ratio(const comm::Comm& comm, const ColumnSpread& z, const ColumnSpread& w,
                      std::span<const double> sizes) {
   const Range mine = split_evenly(z.count, comm.size(), comm.rank());
-  Array<double> panel;
   Array<double> products;
   double worst = 0;
-  for (int source = 0; source < comm.size(); ++source) {
-    const Range theirs = split_evenly(z.count, comm.size(), source);
+  for_panels(comm, z, [&](int source, std::int64_t first, ConstBlock panel) {
     const bool is_own = source == comm.rank();
     // Of ranks r and s one compares, each about as often as the others.
-    const bool compares = is_own || ((source + comm.rank()) % 2 == 1) == (source < comm.rank());
-    for (std::int64_t first = theirs.begin; first < theirs.end; first += panel_columns) {
-      const std::int64_t width = std::min(panel_columns, theirs.end - first);
-      panel.resize(z.n * width);
-      if (is_own) std::copy_n(z.values.data() + (first - mine.begin) * z.n, panel.size(), panel.data());
-      comm.broadcast(std::span<double>(panel), source);
-      if (!compares) continue;
-      worst = worse(worst,
-                    worst_product(w, mine, {panel.data(), z.n, width, z.n}, first, is_own, sizes, products));
-    }
-  }
+    if (!is_own && ((source + comm.rank()) % 2 == 1) != (source < comm.rank())) return;
+    worst = worse(worst, worst_product(w, mine, panel, first, is_own, sizes, products));
+  });
   return comm.allreduce(worst, comm::ReduceOp::max) / n_eps(z.n);
-}
-
-/// Collective. y += alpha A z.
-void add_product(double alpha, const DistributedDense& a, const ColumnSpread& z, Array<double>& y) {
-  const std::int64_t mine = split_evenly(z.count, a.grid.all.size(), a.grid.all.rank()).size();
-  for (std::int64_t begin = 0; begin < z.n; begin += panel_columns) {
-    const Range wanted{begin, std::min(begin + panel_columns, z.n)};
-    const Array<double> panel = gather_columns(a, wanted, 0);
-    multiply(alpha, Op::none, {panel.data(), z.n, wanted.size(), z.n}, Op::none,
-             {z.values.data() + begin, wanted.size(), mine, z.n}, 1, {y.data(), z.n, mine, z.n});
-  }
 }
 
 /// Collective. max_j ||r_j||_2 of columns of length n.

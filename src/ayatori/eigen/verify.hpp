@@ -3,16 +3,9 @@
 #include <cstdint>
 #include <span>
 
-#include "ayatori/eigen/distributed_dense.hpp"
+#include "ayatori/eigen/column_spread.hpp"
 
 namespace ayatori::eigen {
-
-/// Eigenvectors spread by columns: rank r holds those of split_evenly(count, ranks, r), n numbers each.
-struct ColumnSpread {
-  std::int64_t n = 0;
-  std::int64_t count = 0;
-  Array<double> values;
-};
 
 /// Collective. max_j ||A z_j - lambda_j z_j||_2 / (n eps ||A||_1), as LAPACK's tests measure it; 0 for A = 0
 /// and for no vectors. `values` are those of all vectors.

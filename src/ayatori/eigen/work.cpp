@@ -10,14 +10,15 @@ namespace ayatori::eigen {
 
 namespace {
 
-constexpr std::int64_t number = sizeof(double);
-constexpr std::int64_t leaf_size = 32;  // of divide and conquer
+constexpr std::int64_t word = sizeof(std::int64_t);  // a count, or a status
+constexpr std::int64_t leaf_size = 32;               // of divide and conquer
 
 /// One rank of a grid, and what it is asked.
 class Counter {
  public:
-  Counter(std::int64_t n, GridShape shape, int rank, std::int64_t block)
+  Counter(std::int64_t n, GridShape shape, int rank, std::int64_t block, std::int64_t bytes_of_number)
       : n_(n),
+        number_(bytes_of_number),
         shape_(shape),
         ranks_(shape.rows * shape.columns),
         rank_(rank),
@@ -43,6 +44,7 @@ class Counter {
   double order() const { return static_cast<double>(n_); }
 
   std::int64_t n_;
+  std::int64_t number_;  ///< bytes
   GridShape shape_;
   int ranks_;
   int rank_;
@@ -68,7 +70,7 @@ void Counter::call(PhaseWork& work, std::string_view operation, Scope scope, std
 void Counter::gather(PhaseWork& work, Range wanted, std::int64_t first_row) const {
   const std::int64_t width = columns_.local_from(wanted.end) - columns_.local_from(wanted.begin);
   const std::int64_t height = rows_.count() - rows_.local_from(first_row);
-  call(work, "allgatherv", Scope::all, number * width * height);
+  call(work, "allgatherv", Scope::all, number_ * width * height);
 }
 
 PhaseWork Counter::reduction() {
@@ -80,11 +82,11 @@ PhaseWork Counter::reduction() {
     const Range panel{begin, std::min(begin + block_, n_)};
     gather(work, panel, begin);
     gather(work, panel, begin);
-    call(work, "allreduce", Scope::all, number);  // of comm::agree
+    call(work, "allreduce", Scope::all, word);  // of comm::agree
     const std::int64_t rows = rows_.local_from(panel.end) - rows_.local_from(panel.begin);
-    call(work, "allgatherv", Scope::along_column, number * rows * columns_.local_from(begin));
+    call(work, "allgatherv", Scope::along_column, number_ * rows * columns_.local_from(begin));
   }
-  call(work, "allreduce", Scope::all, number);
+  call(work, "allreduce", Scope::all, word);
   return work;
 }
 
@@ -97,24 +99,25 @@ PhaseWork Counter::tridiagonalization() {
       const std::int64_t height = rows_.count() - rows_.local_from(j + 1);
       const std::int64_t width = columns_.count() - columns_.local_from(j + 1);
       if (columns_.owns(j)) {
-        if (k > 0) call(work, "broadcast", Scope::along_column, number * k);
-        call(work, "allreduce", Scope::along_column, number * 2);
+        if (k > 0) call(work, "broadcast", Scope::along_column, number_ * k);
+        call(work, "allreduce", Scope::along_column, number_ * 2);
       }
-      call(work, "broadcast", Scope::along_row, number * (height + 1));
-      call(work, "allreduce", Scope::along_column, number * width);
-      call(work, "allreduce", Scope::along_column, number * (width + 2 * k + 1));
-      call(work, "allreduce", Scope::along_row, number * (height + 1));
+      call(work, "broadcast", Scope::along_row, number_ * (height + 1));
+      call(work, "allreduce", Scope::along_column, number_ * width);
+      call(work, "allreduce", Scope::along_column, number_ * (width + 2 * k + 1));
+      call(work, "allreduce", Scope::along_row, number_ * (height + 1));
       const auto rest = static_cast<double>(n_ - j - 1);
       // A's triangle once; V and W for two products with their transposes, and for two with them.
-      work.streamed_bytes += number * (share(rest * rest / 2) + 4.0 * static_cast<double>(k * height));
+      work.streamed_bytes +=
+          static_cast<double>(number_) * (share(rest * rest / 2) + 4.0 * static_cast<double>(k * height));
     }
     const std::int64_t width = columns_.count() - columns_.local_from(end);
-    call(work, "allreduce", Scope::along_column, number * width * (end - begin));
+    call(work, "allreduce", Scope::along_column, number_ * width * (end - begin));
     const auto rest = static_cast<double>(n_ - end);
     work.product_flops += share(2.0 * static_cast<double>(end - begin) * rest * rest);
   }
   for (const std::int64_t length : {n_, std::max<std::int64_t>(n_ - 1, 0), std::max<std::int64_t>(n_ - 2, 0)})
-    call(work, "allreduce", Scope::all, number * length);
+    call(work, "allreduce", Scope::all, number_ * length);
   return work;
 }
 
@@ -128,9 +131,9 @@ PhaseWork Counter::two_stages() {
     const std::int64_t height = rows_.count() - rows_.local_from(first);
     const std::int64_t across = columns_.count() - columns_.local_from(first);
     gather(work, {begin, first}, begin);
-    call(work, "allreduce", Scope::along_column, number * (across + k) * k);
-    call(work, "allreduce", Scope::along_row, number * (height + k) * k);
-    call(work, "allreduce", Scope::along_column, number * across * k);
+    call(work, "allreduce", Scope::along_column, number_ * (across + k) * k);
+    call(work, "allreduce", Scope::along_row, number_ * (height + k) * k);
+    call(work, "allreduce", Scope::along_column, number_ * across * k);
     const auto rest = static_cast<double>(n_ - first);
     const auto reflectors = static_cast<double>(k);
     work.product_flops += share(4 * rest * rest * reflectors) + 2 * rest * reflectors * reflectors;
@@ -144,12 +147,12 @@ PhaseWork Counter::two_stages() {
   work.cached_flops = 12 * width * width * static_cast<double>(layout.count_steps(0, {0, layout.sweeps()}));
   for (std::int64_t s = 0; s < layout.sweeps(); ++s) {
     if (rank_ + 1 < layout.active && !layout.steps_of(rank_ + 1, s).empty())
-      call(work, "message", Scope::all, number * (width_ + 1));
+      call(work, "message", Scope::all, number_ * (width_ + 1));
     if (rank_ > 0 && !layout.steps_of(rank_, s).empty() && s + 1 < layout.sweeps())
-      call(work, "message", Scope::all, number * 2 * width_);
+      call(work, "message", Scope::all, number_ * 2 * width_);
   }
-  call(work, "broadcast", Scope::all, number * n_);
-  call(work, "broadcast", Scope::all, number * (n_ - 1));
+  call(work, "broadcast", Scope::all, number_ * n_);
+  call(work, "broadcast", Scope::all, number_ * (n_ - 1));
   return work;
 }
 
@@ -160,7 +163,7 @@ PhaseWork Counter::back_through_two_stages(std::int64_t selected) {
   const ChaseLayout layout(n_, width_, ranks_);
   for (std::int64_t begin = 0; begin < layout.sweeps(); begin += width_) {
     const Range sweeps{begin, std::min(begin + width_, layout.sweeps())};
-    call(work, "allgatherv", Scope::all, number * layout.count_steps(rank_, sweeps) * width_);
+    call(work, "allgatherv", Scope::all, number_ * layout.count_steps(rank_, sweeps) * width_);
     // Parallelograms of height 2 width - 1.
     const auto count = static_cast<double>(sweeps.size());
     work.product_flops +=
@@ -180,10 +183,10 @@ void Counter::merges(PhaseWork& work, std::int64_t size) const {
   merges(work, upper);
   merges(work, size - upper);
   const std::int64_t mine = (size + ranks_ - 1) / ranks_;
-  call(work, "broadcast", Scope::all, number * upper);
-  call(work, "broadcast", Scope::all, number * (size - upper));
-  for (const std::int64_t length : {static_cast<std::int64_t>(sizeof(SecularRoot)), number}) {
-    call(work, "allgather", Scope::all, number);
+  call(work, "broadcast", Scope::all, number_ * upper);
+  call(work, "broadcast", Scope::all, number_ * (size - upper));
+  for (const std::int64_t length : {static_cast<std::int64_t>(sizeof(SecularRootOf<double>)), number_}) {
+    call(work, "allgather", Scope::all, word);
     call(work, "allgatherv", Scope::all, length * mine);
   }
 }
@@ -191,8 +194,8 @@ void Counter::merges(PhaseWork& work, std::int64_t size) const {
 PhaseWork Counter::tridiagonal_solve(std::int64_t selected, bool vectors) {
   PhaseWork work{"tridiagonal_solve"};
   if (!vectors) {
-    call(work, "allreduce", Scope::all, number);
-    call(work, "broadcast", Scope::all, number * n_);
+    call(work, "allreduce", Scope::all, word);
+    call(work, "broadcast", Scope::all, number_ * n_);
     return work;
   }
   // n^3 in the last merge, of which only what is selected is made, and a quarter of it on each level before.
@@ -205,9 +208,9 @@ PhaseWork Counter::tridiagonal_solve(std::int64_t selected, bool vectors) {
 PhaseWork Counter::redistribution(std::int64_t selected, int rank) {
   PhaseWork work{"redistribution"};
   const std::int64_t rows = Cyclic{n_, ranks_, rank}.count();
-  work.streamed_bytes = 4.0 * static_cast<double>(number * rows * selected);  // packed and unpacked
-  call(work, "alltoall", Scope::all, number * ranks_);
-  call(work, "alltoallv", Scope::all, number * rows * selected);
+  work.streamed_bytes = 4.0 * static_cast<double>(number_ * rows * selected);  // packed and unpacked
+  call(work, "alltoall", Scope::all, word * ranks_);
+  call(work, "alltoallv", Scope::all, number_ * rows * selected);
   return work;
 }
 
@@ -235,9 +238,11 @@ std::vector<PhaseWork> work_of(std::int64_t n, GridShape shape, int rank, const 
   const Selection& selection = options.selection;
   const bool counts = selection.kind == Kind::smallest || selection.kind == Kind::largest;
   const std::int64_t selected = counts ? selection.count : n;  // of a range nobody knows
-  Counter counter(n, shape, rank, options.block);
+  const bool is_double = options.precision == Precision::float64;
+  Counter counter(n, shape, rank, options.block, is_double ? sizeof(double) : sizeof(float));
+  Counter in_doubles(n, shape, rank, options.block, sizeof(double));
   std::vector<PhaseWork> phases;
-  if (kind == ProblemKind::generalized) phases.push_back(counter.reduction());
+  if (kind == ProblemKind::generalized) phases.push_back(in_doubles.reduction());
   const bool two_stages = options.reduction == "two-stage";
   phases.push_back(two_stages ? counter.two_stages() : counter.tridiagonalization());
   phases.push_back(counter.tridiagonal_solve(selected, options.vectors));
@@ -245,7 +250,7 @@ std::vector<PhaseWork> work_of(std::int64_t n, GridShape shape, int rank, const 
   phases.push_back(counter.redistribution(selected, rank));
   phases.push_back(two_stages ? counter.back_through_two_stages(selected)
                               : counter.back_transformation(selected));
-  if (kind == ProblemKind::generalized) phases.push_back(counter.back_substitution(selected));
+  if (kind == ProblemKind::generalized) phases.push_back(in_doubles.back_substitution(selected));
   return phases;
 }
 

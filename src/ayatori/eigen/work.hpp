@@ -31,7 +31,8 @@ struct PhaseWork {
 
 /// What solve_symmetric() or solve_generalized() asks of rank `rank` of a grid that need not be there, phase
 /// by phase. Calls and bytes are those of the code for every phase but "tridiagonal_solve", for which they
-/// are those without deflation, and flops at most what they can be: they depend on the eigenvalues.
+/// are those without deflation, and flops at most what they can be: they depend on the eigenvalues. Of mixed
+/// precision, what is in floats.
 /// Precondition: options that check() passes, a shape of ranks > 0.
 std::vector<PhaseWork> work_of(std::int64_t n, GridShape shape, int rank, const EigenOptions& options,
                                ProblemKind kind);
