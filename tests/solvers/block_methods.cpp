@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/sparse/block_product.hpp"
 #include "linear_system.hpp"
 #include "test_matrices.hpp"
@@ -183,6 +184,35 @@ TEST(BlockMethods, SayWhatIsWrong) {
   shift.options.restart = 5;
   shift.run("gmres", 1e-8);
   EXPECT_EQ(shift.result.stop, Stop::stagnated);
+}
+
+TEST(BlockPreconditioner, IsThePreconditionerOfEveryColumn) {
+  const auto matrix = sparse::tridiagonal_matrix(40);
+  const sparse::DistributedMatrix a(world(), matrix.distribute(world()));
+  const GlobalSum sum(world());
+  const std::int32_t n = a.local_size();
+  for (const Preconditioner& type : preconditioners()) {
+    const auto built = type.make(a, sum, {});
+    const BlockPreconditioner block(*built.op);
+    for (const int width : {2, 5}) {
+      SCOPED_TRACE(fmt::format("{} width={}", type.name, width));
+      Array<double> x(static_cast<std::size_t>(n) * width);
+      for (int c = 0; c < width; ++c)
+        put_column(sparse::piece(sparse::test_vector(matrix.n, c), a.partition().range(world().rank())),
+                   width, c, x);
+      Array<double> y(x.size());
+      block.apply_block(x, y, width);
+      Array<double> in(n);
+      Array<double> out(n);
+      Array<double> column(n);
+      for (int c = 0; c < width; ++c) {
+        take_column(x, width, c, in);
+        built.op->apply(in, out);
+        take_column(y, width, c, column);
+        for (std::int32_t i = 0; i < n; ++i) ASSERT_NEAR(column[i], out[i], 1e-13);
+      }
+    }
+  }
 }
 
 TEST(BlockProduct, IsTheProductOfEveryColumn) {

@@ -51,6 +51,7 @@ void add_gram(const double* x, const double* y, Range chunk, double* g) {
   for (std::int64_t i = chunk.begin; i < chunk.end; ++i) {
     const double* xi = x + i * Width;
     const double* yi = y + i * Width;
+#pragma GCC unroll 8
     for (int r = 0; r < Width; ++r) {
 #pragma omp simd
       for (int c = 0; c < Width; ++c) sums[r][c] += xi[r] * yi[c];
@@ -78,6 +79,7 @@ void add_product(const double* x, const Small<Width>& c, double* y, Range chunk)
     const double* xi = x + i * Width;
     double sums[Width];
     for (int k = 0; k < Width; ++k) sums[k] = y[i * Width + k];
+#pragma GCC unroll 8
     for (int r = 0; r < Width; ++r) {
 #pragma omp simd
       for (int k = 0; k < Width; ++k) sums[k] += xi[r] * c[r * Width + k];
@@ -93,6 +95,7 @@ void combine_products(const double* x, const Small<Width>& c, double* y, const S
     const double* xi = x + i * Width;
     double* yi = y + i * Width;
     double sums[Width] = {};
+#pragma GCC unroll 8
     for (int r = 0; r < Width; ++r) {
 #pragma omp simd
       for (int k = 0; k < Width; ++k) sums[k] += xi[r] * c[r * Width + k] + yi[r] * d[r * Width + k];

@@ -103,7 +103,7 @@ void BlockProduct::apply_block(std::span<const double> x, std::span<double> y, i
 
 std::int64_t block_product_bytes(const SplitMatrix& parts, int width) {
   const std::int64_t rows = parts.interior.rows;
-  return 12 * (parts.interior.nonzeros() + parts.halo.nonzeros()) + 8 * rows + 24 * width * rows;
+  return 12 * (parts.interior.nonzeros() + parts.halo.nonzeros()) + (8 + std::int64_t{24} * width) * rows;
 }
 
 }  // namespace ayatori::sparse

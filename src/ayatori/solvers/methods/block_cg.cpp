@@ -9,8 +9,8 @@
 #include "ayatori/solvers/methods/definiteness.hpp"
 #include "ayatori/solvers/methods/methods.hpp"
 #include "ayatori/solvers/methods/monitor.hpp"
-#include "ayatori/solvers/methods/worst_column.hpp"
 #include "ayatori/solvers/methods/workspace.hpp"
+#include "ayatori/solvers/methods/worst_column.hpp"
 
 namespace ayatori::solvers {
 
@@ -83,9 +83,9 @@ Small<Width> transposed_product(const Small<Width>& x, const Small<Width>& y) {
 
 /// Preconditioned conjugate gradients for several right-hand sides (O'Leary 1980): every solution is the best
 /// in the space that the directions of all span. Directions that depend on the others are dropped (Ji & Li
-/// 2017), and the rest are made A-orthonormal, P^T A P = I. As in cg, one reduction in an iteration: A P comes
-/// from A Z by the recurrence of P, and the Gram matrix of the new directions from Z^T A Z and Z^T A P_old,
-/// unless most of it cancels.
+/// 2017), and the rest are made A-orthonormal, P^T A P = I. As in cg, one reduction in an iteration: A P
+/// comes from A Z by the recurrence of P, and the Gram matrix of the new directions from Z^T A Z and Z^T A
+/// P_old, unless most of it cancels.
 ///
 /// Traffic beside A and M: 14 doubles per row, vector and iteration, as cg.
 template <int Width>
@@ -134,9 +134,8 @@ class BlockCg {
 
   Squares local_squares() const {
     return parallel_totals<Squares>(system_.rows(), [&](Range share, Squares& sums) {
-      for_each_chunk<Width>(share, [&](Range chunk) {
-        add_column_dots<Width>(r_.data(), r_.data(), chunk, sums.data());
-      });
+      for_each_chunk<Width>(
+          share, [&](Range chunk) { add_column_dots<Width>(r_.data(), r_.data(), chunk, sums.data()); });
     });
   }
 
@@ -154,9 +153,9 @@ class BlockCg {
   Products multiply(const Squares& squares) {
     system_.m.apply_block(r_, z_, Width);
     system_.a.apply_block(z_, u_, Width);
-    constexpr std::size_t square = Width * Width;
-    auto sums = parallel_totals<std::array<double, 3 * square + Width>>(
-        system_.rows(), [&](Range share, auto& s) {
+    constexpr std::size_t square = static_cast<std::size_t>(Width) * Width;
+    auto sums =
+        parallel_totals<std::array<double, 3 * square + Width>>(system_.rows(), [&](Range share, auto& s) {
           for_each_chunk<Width>(share, [&](Range chunk) {
             add_gram<Width>(z_.data(), u_.data(), chunk, s.data());
             add_gram<Width>(q_.data(), z_.data(), chunk, s.data() + square);

@@ -12,8 +12,8 @@
 #include "ayatori/solvers/methods/hessenberg_least_squares.hpp"
 #include "ayatori/solvers/methods/methods.hpp"
 #include "ayatori/solvers/methods/monitor.hpp"
-#include "ayatori/solvers/methods/worst_column.hpp"
 #include "ayatori/solvers/methods/workspace.hpp"
+#include "ayatori/solvers/methods/worst_column.hpp"
 
 namespace ayatori::solvers {
 
@@ -38,8 +38,8 @@ class BlockGmres {
         options_(worst_.options(options)),
         m_(std::max(1, std::min(options.restart, options.max_iterations))),
         work_(system.sum.comm(), x.size(), m_ + 2),
-        least_squares_(comm::agree(system.sum.comm(),
-                                   [&] { return std::vector(Width, HessenbergLeastSquares(m_)); })),
+        least_squares_(
+            comm::agree(system.sum.comm(), [&] { return std::vector(Width, HessenbergLeastSquares(m_)); })),
         h_(comm::agree(system.sum.comm(), [&] { return Array<double>((m_ + 2) * Width); })),
         monitor_(system.sum, options_, progress, start()) {}
 
@@ -159,7 +159,7 @@ class BlockGmres {
       auto& sums = partial[omp_get_thread_num()];
       for_each_chunk<Width>(share, [&](Range chunk) {
         for (int i = 0; i <= j + 1; ++i)
-          add_column_dots<Width>(v(i).data(), w.data(), chunk, sums.data() + i * Width);
+          add_column_dots<Width>(v(i).data(), w.data(), chunk, sums.data() + std::ptrdiff_t{i} * Width);
       });
     });
     std::ranges::fill(h, 0.0);
@@ -168,9 +168,7 @@ class BlockGmres {
   }
 
   /// V_(j+1) -= the combination of V_0 to V_j.
-  void subtract(int j, std::span<const double> h) {
-    add_combination(j + 1, h, -1, v(j + 1));
-  }
+  void subtract(int j, std::span<const double> h) { add_combination(j + 1, h, -1, v(j + 1)); }
 
   /// Y += sign * sum of V_i h_i by columns, i < count.
   void add_combination(int count, std::span<const double> h, double sign, Vector y) {

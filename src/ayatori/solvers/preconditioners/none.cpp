@@ -1,15 +1,17 @@
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
 #include "ayatori/solvers/vector_ops.hpp"
+#include "ayatori/sparse/block_operator.hpp"
 
 namespace ayatori::solvers {
 
 namespace {
 
 /// y = x. Traffic: 16 bytes per row.
-class Identity final : public sparse::LinearOperator {
+class Identity final : public sparse::LinearOperator, public sparse::BlockOperator {
  public:
   explicit Identity(std::int32_t size) : size_(size) {}
   void apply(std::span<const double> x, std::span<double> y) const override { copy(x, y); }
+  void apply_block(std::span<const double> x, std::span<double> y, int) const override { copy(x, y); }
   std::int32_t local_size() const override { return size_; }
 
  private:
