@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/sparse/block_product.hpp"
+#include "ayatori/sparse/float_operator.hpp"
 #include "linear_system.hpp"
 #include "test_matrices.hpp"
 
@@ -238,6 +240,27 @@ TEST(BlockProduct, IsTheProductOfEveryColumn) {
           ASSERT_NEAR(column[i], expected[i], 1e-12 * (1 + std::abs(expected[i])));
       }
     }
+  }
+}
+
+TEST(FloatProduct, IsTheProductToSinglePrecisionInFewerBytes) {
+  for (const auto& matrix : sparse::awkward_matrices(world().size())) {
+    SCOPED_TRACE(matrix.name);
+    const sparse::DistributedMatrix a(world(), matrix.distribute(world()));
+    const sparse::FloatProduct product(a);
+    const auto x = sparse::piece(sparse::test_vector(matrix.n, 3), a.partition().range(world().rank()));
+    Array<float> in(x.size());
+    std::ranges::transform(x, in.begin(), [](double value) { return static_cast<float>(value); });
+    Array<float> out(x.size());
+    product.apply_float(in, out);
+    Array<double> expected(x.size());
+    sparse::multiply_reference(world(), a.parts(), x, expected);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double own = static_cast<double>(out[i]) / product.scale();
+      ASSERT_NEAR(own, expected[i], 1e-5 * (1 + std::abs(expected[i])));
+    }
+    const auto& parts = a.parts();
+    EXPECT_EQ(product.bytes(), 8 * (parts.interior.nonzeros() + parts.halo.nonzeros()) + 20 * a.local_size());
   }
 }
 
