@@ -114,6 +114,9 @@ void check_preconditioner_options(const Arguments& arguments) {
   check_one(given.overlap != untouched.overlap, obeys.overlap_and_ordering, "--overlap");
   check_one(given.ordering != untouched.ordering, obeys.overlap_and_ordering, "--ordering");
   check_one(given.fill != untouched.fill, obeys.fill, "--fill");
+  if (given.degree < 0 || given.degree > 100)
+    throw InputError(fmt::format("--degree {}: want 0 to 100", given.degree));
+  check_one(given.degree != untouched.degree, obeys.degree, "--degree");
   check_one(given.drop_tolerance != untouched.drop_tolerance, obeys.drop_tolerance, "--drop");
   const bool may_use_coordinates = arguments.preconditioner == "auto" || arguments.preconditioner == "amg";
   check_one(!arguments.coordinates.empty(), may_use_coordinates, "--coordinates");
@@ -508,6 +511,10 @@ void add_solve(Command& app, Run& run) {
           "ilut keeps (default 10)")
       ->check(non_negative())
       ->default_str("");
+  solve
+      ->add_option("--degree", arguments->of_preconditioner.degree,
+                   "Products in an application of neumann, chebyshev and gmres-polynomial, up to 100")
+      ->capture_default_str();
   solve
       ->add_option("--drop", arguments->of_preconditioner.drop_tolerance,
                    "What ilut drops, relative to the row")

@@ -51,6 +51,7 @@ struct Obeys {
   bool overlap_and_ordering = false;
   bool fill = false;
   bool drop_tolerance = false;
+  bool degree = false;
 };
 
 /// An entry in the list of preconditioners. `make` is collective; it keeps a reference to the matrix. It
@@ -68,7 +69,7 @@ struct Preconditioner {
 };
 
 /// none, jacobi, block-jacobi, block-ilu0, ic, ilu, ilut, fsai, neumann, direct (where MUMPS is), chebyshev,
-/// amg. Adding one is a file in preconditioners/ and a line in its list.cpp.
+/// gmres-polynomial, amg. Adding one is a file in preconditioners/ and a line in its list.cpp.
 std::span<const Preconditioner> preconditioners();
 
 /// The one of this name. Throws InputError that lists the names.

@@ -104,6 +104,6 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner chebyshev_preconditioner{
-    "chebyshev", "Chebyshev polynomial in the Jacobi-scaled matrix", true, 12, 4.5, make};
+    "chebyshev", "Chebyshev polynomial in the Jacobi-scaled matrix", true, 12, 4.5, make, {.degree = true}};
 
 }  // namespace ayatori::solvers

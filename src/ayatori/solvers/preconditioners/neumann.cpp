@@ -84,6 +84,6 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner neumann_preconditioner{
-    "neumann", "truncated Neumann series of the Jacobi-scaled matrix", true, 12, 4.5, make};
+    "neumann", "truncated Neumann series of the Jacobi-scaled matrix", true, 12, 4.5, make, {.degree = true}};
 
 }  // namespace ayatori::solvers
