@@ -2,7 +2,7 @@
 """What the ranks of `ayatori solve` wait for on simulated machines, without and with a table of schedules: deterministic.
 
 usage: bench/simulated_solve.py [--platforms gigabit-8x2 torus-64 ...] [--methods cg bicgstab ...]
-                                [--ayatori build/simgrid/cli/ayatori] [--before PATH] [--choice]
+                                [--ayatori build/simgrid/cli/ayatori] [--before PATH] [--choice [--probe-ranks N]]
 
 Computing takes no time here, so an iteration takes what its messages take. The MPI's choice of algorithms is the best
 of three (SMPI's own, and its copies of Open MPI's and MPICH's); the schedules are those of bench/golden. --before names
@@ -64,7 +64,7 @@ def microseconds(options, platform, folder, program, words, selectors):
 def choices(options, platform, folder):
     """Rows: of each pair of methods what is predicted and simulated, and what the predicted choice costs over the best."""
     common = types.SimpleNamespace(smpirun=options.smpirun, ayatori=options.ayatori, time_limit=300, memory=8,
-                                   bench_options="", probe_ranks=platform.ranks, probe_limit=600)
+                                   bench_options="", probe_ranks=options.probe_ranks or platform.ranks, probe_limit=600)
     simulator = Simulator(common, platform, folder)
     profile = simulator.profile()
     per_node = platform.hosts.count(platform.hosts[0])
@@ -105,6 +105,7 @@ def main():
     parser.add_argument("--before", type=pathlib.Path)
     parser.add_argument("--smpirun", default="smpirun")
     parser.add_argument("--choice", action="store_true")
+    parser.add_argument("--probe-ranks", type=int, default=0, help="that are probed for --choice; the profile stands for all")
     options = parser.parse_args()
     if options.choice:
         try:

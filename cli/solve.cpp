@@ -113,6 +113,9 @@ void check_preconditioner_options(const Arguments& arguments) {
     throw InputError(fmt::format("--drop {}: want 0 to 1", given.drop_tolerance));
   check_one(given.overlap != untouched.overlap, obeys.overlap_and_ordering, "--overlap");
   check_one(given.ordering != untouched.ordering, obeys.overlap_and_ordering, "--ordering");
+  if (given.triangular != "blocks" && given.triangular != "levels")
+    throw InputError(fmt::format("--triangular {}: want blocks or levels", given.triangular));
+  check_one(given.triangular != untouched.triangular, obeys.overlap_and_ordering, "--triangular");
   check_one(given.fill != untouched.fill, obeys.fill, "--fill");
   if (given.degree < 0 || given.degree > 100)
     throw InputError(fmt::format("--degree {}: want 0 to 100", given.degree));
@@ -511,6 +514,11 @@ void add_solve(Command& app, Run& run) {
           "ilut keeps (default 10)")
       ->check(non_negative())
       ->default_str("");
+  solve
+      ->add_option("--triangular", arguments->of_preconditioner.triangular,
+                   "Threads of a rank in ic, ilu and ilut: blocks, one for each, or levels of one block")
+      ->suggest({"blocks", "levels"})
+      ->capture_default_str();
   solve
       ->add_option("--degree", arguments->of_preconditioner.degree,
                    "Products in an application of neumann, chebyshev and gmres-polynomial, up to 100")

@@ -28,6 +28,9 @@ struct PreconditionerOptions {
   std::string ordering = "auto";  ///< of the rows of a block, for ic, ilu, ilut: auto, natural or rcm
   bool matrix_is_symmetric =
       false;  ///< known to be, up to rounding: direct then needs half of memory and work
+  /// How ic, ilu and ilut use the threads of a rank: "blocks", one for each, or "levels": one block, whose
+  /// triangles are solved level by level.
+  std::string triangular = "blocks";
   /// A set-up that cannot be stopped does not begin where it is sure to take longer, with an
   /// EnvironmentError. The same on all ranks.
   double seconds_left = std::numeric_limits<double>::infinity();

@@ -158,6 +158,7 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner gmres_polynomial_preconditioner{
-    "gmres-polynomial", "the polynomial that GMRES makes in the Jacobi-scaled matrix", false, 14, 4.5, make, {.degree = true}};
+    "gmres-polynomial", "the polynomial that GMRES makes in the Jacobi-scaled matrix", false, 14, 4.5, make,
+    {.degree = true}};
 
 }  // namespace ayatori::solvers
