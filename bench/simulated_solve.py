@@ -2,11 +2,12 @@
 """What the ranks of `ayatori solve` wait for on simulated machines, without and with a table of schedules: deterministic.
 
 usage: bench/simulated_solve.py [--platforms gigabit-8x2 torus-64 ...] [--methods cg bicgstab ...]
-                                [--ayatori build/simgrid/cli/ayatori] [--before PATH]
+                                [--ayatori build/simgrid/cli/ayatori] [--before PATH] [--choice [--probe-ranks N]]
 
 Computing takes no time here, so an iteration takes what its messages take. The MPI's choice of algorithms is the best
 of three (SMPI's own, and its copies of Open MPI's and MPICH's); the schedules are those of bench/golden. --before names
-a build to compare with, of another version.
+a build to compare with, of another version. --choice instead holds `ayatori predict`, by the profile that a probe of the
+simulated machine gives, against the simulation: which of a method and its pipelined form waits less for messages.
 """
 
 import argparse
@@ -16,16 +17,21 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 
 import runs
 import simulated_platforms
-from simulated_collectives import GOLDEN, MODEL
+from simulated_collectives import GOLDEN, MODEL, Simulator
 
 CONVECTION = "convection3d:n=12,peclet=20"
 METHODS = {"cg": ["poisson3d-7:n=12"], "minres": ["poisson3d-7:n=12"], "bicgstab": [CONVECTION],
-           "gmres": [CONVECTION, "--orthogonalization", "ircgs"]}
+           "gmres": [CONVECTION, "--orthogonalization", "ircgs"],
+           "pipelined-cg": ["poisson3d-7:n=12"], "pipelined-gmres": [CONVECTION]}
 SOLVE = ["--preconditioner", "jacobi", "--kernel", "csr", "--halo", "p2p-irecv-first", "--max-iterations", "30",
          "--threads", "1", "--quiet"]
+PAIRS = (("cg", "pipelined-cg"), ("gmres", "pipelined-gmres"))
+COMPUTING = ("product", "vectors", "imbalance")
+TEST = "--cfg=smpi/test:1e-7"  # what asking whether a message has come takes; SMPI's own is 100 us
 SELECTORS = ("default", "ompi", "mpich")
 
 
@@ -44,7 +50,7 @@ def microseconds(options, platform, folder, program, words, selectors):
         result = folder / "result.json"
         result.unlink(missing_ok=True)
         command = ["nice", "-n", "10", options.smpirun, "-np", platform.ranks, "-platform",
-                   folder / f"{platform.name}.xml", "-hostfile", folder / platform.name, *MODEL,
+                   folder / f"{platform.name}.xml", "-hostfile", folder / platform.name, *MODEL, TEST,
                    f"--cfg=smpi/coll-selector:{selector}", program, "solve", *words, *SOLVE, "--json", result]
         done = subprocess.run([str(word) for word in command], text=True, capture_output=True, check=False,
                               env={**os.environ, "AYATORI_PROFILE": "none", "OMP_NUM_THREADS": "1"})
@@ -55,6 +61,42 @@ def microseconds(options, platform, folder, program, words, selectors):
     return min(times)
 
 
+def choices(options, platform, folder):
+    """Rows: of each pair of methods what is predicted and simulated, and what the predicted choice costs over the best."""
+    common = types.SimpleNamespace(smpirun=options.smpirun, ayatori=options.ayatori, time_limit=300, memory=8,
+                                   bench_options="", probe_ranks=options.probe_ranks or platform.ranks, probe_limit=600)
+    simulator = Simulator(common, platform, folder)
+    profile = simulator.profile()
+    per_node = platform.hosts.count(platform.hosts[0])
+    for pair in PAIRS:
+        predicted, simulated = [], []
+        for method in pair:
+            path = folder / "forecast.json"
+            words = ["predict", METHODS[method][0], "--method", method, "--preconditioner", "jacobi", "--partition", "rows",
+                     "--nodes", platform.ranks // per_node, "--ranks-per-node", per_node, "--memory-bandwidth", 10 * per_node,
+                     "--profile", profile, "--json", path]
+            status, said = simulator.run(words, ranks=1)
+            if status != 0:
+                raise runs.Rejected(f"ayatori {words}: {said[-500:]}")
+            point = json.loads(path.read_text(encoding="utf-8"))["points"][-1]
+            predicted.append(1e6 * (point["seconds"] - sum(point["phases"][phase] for phase in COMPUTING)))
+            orthogonalization = ["--orthogonalization", "cgs"] if method == "gmres" else []
+            words = [METHODS[method][0], "--method", method, *orthogonalization]
+            simulated.append(microseconds(options, platform, folder, simulator.program, words, SELECTORS[:1]))
+        choice = predicted.index(min(predicted))
+        yield [f"{platform.name}, `{pair[0]}` / `{pair[1]}`", " / ".join(f"{time:.1f}" for time in predicted),
+               " / ".join(f"{time:.1f}" for time in simulated), f"`{pair[choice]}`",
+               f"{100 * (simulated[choice] / min(simulated) - 1):.1f} %"]
+
+
+def compare_choices(options):
+    print("| us in an iteration | predicted | simulated | predicted choice | over the best |\n|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as name:
+        for platform in map(simulated_platforms.platform, options.platforms):
+            for row in choices(options, platform, pathlib.Path(name)):
+                print("| " + " | ".join(row) + " |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--platforms", nargs="+", default=["gigabit-8x2", "fat_tree-16", "torus-64", "dragonfly-64"])
@@ -62,7 +104,16 @@ def main():
     parser.add_argument("--ayatori", type=pathlib.Path, default=runs.ROOT / "build" / "simgrid" / "cli" / "ayatori")
     parser.add_argument("--before", type=pathlib.Path)
     parser.add_argument("--smpirun", default="smpirun")
+    parser.add_argument("--choice", action="store_true")
+    parser.add_argument("--probe-ranks", type=int, default=0, help="that are probed for --choice; the profile stands for all")
     options = parser.parse_args()
+    if options.choice:
+        try:
+            compare_choices(options)
+        except runs.Rejected as reason:
+            print(f"simulated_solve.py: {reason}", file=sys.stderr)
+            return 1
+        return 0
     builds = ([options.before] if options.before else []) + [options.ayatori]
     print(f"| us in an iteration | {'before | ' if options.before else ''}the MPI's | schedules |")
     print("|---|" + "---|" * (len(builds) + 1))

@@ -12,6 +12,7 @@
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
+#include "ayatori/sparse/block_operator.hpp"
 #include "ayatori/tuning/solver.hpp"
 #include "ayatori/tuning/thread_race.hpp"
 #include "cli/command.hpp"
@@ -47,6 +48,7 @@ struct Arguments {
   std::string orthogonalization = "auto";
   std::string kernel = "auto";
   std::string halo = "auto";
+  std::string block = "auto";
   std::string partition = "contiguous";
   std::string placement = "none";
   std::string network = "auto";
@@ -81,6 +83,21 @@ std::optional<int> restart_length(const std::string& word) {
   return value;
 }
 
+/// Right-hand sides that may be solved at once.
+int most_at_once(const Arguments& arguments) {
+  const std::string& word = arguments.block;
+  if (word != "auto" && arguments.rhs.size() == 1)
+    throw InputError("--block is for several --rhs: there is one right-hand side");
+  if (word == "auto") return sparse::max_block_width;
+  if (word == "off") return 1;
+  int value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  const bool is_number = error == std::errc() && end == word.data() + word.size();
+  if (!is_number || value < 1 || value > sparse::max_block_width)
+    throw InputError(fmt::format("--block {}: want auto, off, or 1 to {}", word, sparse::max_block_width));
+  return value;
+}
+
 /// Options of preconditioners are errors where no preconditioner that obeys them has been asked for.
 void check_preconditioner_options(const Arguments& arguments) {
   const solvers::PreconditionerOptions& given = arguments.of_preconditioner;
@@ -96,7 +113,13 @@ void check_preconditioner_options(const Arguments& arguments) {
     throw InputError(fmt::format("--drop {}: want 0 to 1", given.drop_tolerance));
   check_one(given.overlap != untouched.overlap, obeys.overlap_and_ordering, "--overlap");
   check_one(given.ordering != untouched.ordering, obeys.overlap_and_ordering, "--ordering");
+  if (given.triangular != "blocks" && given.triangular != "levels")
+    throw InputError(fmt::format("--triangular {}: want blocks or levels", given.triangular));
+  check_one(given.triangular != untouched.triangular, obeys.overlap_and_ordering, "--triangular");
   check_one(given.fill != untouched.fill, obeys.fill, "--fill");
+  if (given.degree < 0 || given.degree > 100)
+    throw InputError(fmt::format("--degree {}: want 0 to 100", given.degree));
+  check_one(given.degree != untouched.degree, obeys.degree, "--degree");
   check_one(given.drop_tolerance != untouched.drop_tolerance, obeys.drop_tolerance, "--drop");
   const bool may_use_coordinates = arguments.preconditioner == "auto" || arguments.preconditioner == "amg";
   check_one(!arguments.coordinates.empty(), may_use_coordinates, "--coordinates");
@@ -248,8 +271,7 @@ std::optional<Resumed> find_resumed(const comm::Comm& comm, const Arguments& arg
   return resume(comm, arguments.resume, problem, system);
 }
 
-/// Collective. Writes x and the report; the report also where x cannot be written. Earlier solves of a
-/// sequence have written theirs inside the total.
+/// Collective. Writes x and the report; the report also where x cannot be written.
 void write_results(const comm::Comm& comm, const Arguments& arguments, const Problem& problem,
                    Array<double> x, SolveRun& run, const Stopwatch& total) {
   const HoldSignals hold(comm);
@@ -273,28 +295,42 @@ void write_results(const comm::Comm& comm, const Arguments& arguments, const Pro
   write_report();
 }
 
-/// Collective. Solves for all right-hand sides but the last; a line for each.
-std::vector<EarlierSolve> solve_earlier(const comm::Comm& comm, const Arguments& arguments,
-                                        const Problem& problem, tuning::Solver& solver,
-                                        const tuning::SolveHooks& solve_hooks,
-                                        const std::function<void(const tuning::SolveReport&)>& learn) {
+bool has_stopped(tuning::Status status) {
+  return status == tuning::Status::interrupted || status == tuning::Status::time_limit;
+}
+
+/// Collective. Solves for all right-hand sides but the last, which the solver has been through, as many at a
+/// time as may be solved at once, and writes what is found.
+std::vector<EarlierSolve> solve_others(const comm::Comm& comm, const Arguments& arguments,
+                                       const Problem& problem, tuning::Solver& solver, int at_once,
+                                       const tuning::SolveHooks& solve_hooks,
+                                       const std::function<void(const tuning::SolveReport&)>& learn) {
   std::vector<EarlierSolve> solves;
-  for (std::size_t k = 0; k + 1 < arguments.rhs.size(); ++k) {
-    const auto rhs = make_right_hand_side(comm, problem, arguments.rhs[k]);
-    Array<double> x(rhs.b.size(), 0.0);
-    const auto report = solver.solve(rhs.b, x, solve_hooks);
-    learn(report);
-    const std::string output = output_of(arguments, k);
-    if (!output.empty()) {
-      const HoldSignals hold(comm);
-      io::save_vector(comm, output, problem.to_file(comm, std::move(x)), problem.file_rows);
+  const std::size_t count = arguments.rhs.size() - 1;
+  while (solves.size() < count) {
+    const std::size_t first = solves.size();
+    const std::size_t here = std::min<std::size_t>(at_once, count - first);
+    std::vector<Array<double>> b;
+    std::vector<Array<double>> x;
+    for (std::size_t k = first; k < first + here; ++k) {
+      b.push_back(make_right_hand_side(comm, problem, arguments.rhs[k]).b);
+      comm::agree(comm, [&] { x.emplace_back(b.back().size(), 0.0); });
     }
-    solves.push_back({arguments.rhs[k], std::string(name_of(report.status)), report.converged(),
-                      report.relative_residual, report.iterations, report.seconds.total, report.seconds.setup,
-                      output});
-    const bool stopped =
-        report.status == tuning::Status::interrupted || report.status == tuning::Status::time_limit;
-    if (stopped) break;
+    const auto reports = solver.solve(std::vector<solvers::ConstVector>(b.begin(), b.end()),
+                                      std::vector<solvers::Vector>(x.begin(), x.end()), at_once, solve_hooks);
+    for (std::size_t k = 0; k < reports.size(); ++k) {
+      const auto& report = reports[k];
+      if (report.together == 1) learn(report);
+      const std::string output = output_of(arguments, first + k);
+      if (!output.empty()) {
+        const HoldSignals hold(comm);
+        io::save_vector(comm, output, problem.to_file(comm, std::move(x[k])), problem.file_rows);
+      }
+      solves.push_back({arguments.rhs[first + k], report.together, std::string(name_of(report.status)),
+                        report.converged(), report.relative_residual, report.iterations, report.seconds.total,
+                        report.seconds.setup, output});
+      if (has_stopped(report.status)) return solves;
+    }
   }
   return solves;
 }
@@ -307,6 +343,7 @@ int exit_status(const SolveRun& run) {
 int run_solve(const comm::Comm& world, const Arguments& arguments) {
   const Stopwatch total;
   auto options = comm::agree(world, [&] { return solve_options(arguments); });
+  const int at_once = comm::agree(world, [&] { return most_at_once(arguments); });
   const auto kind = comm::agree(world, [&] {
     check(options.forced);
     check_replay(arguments);
@@ -377,11 +414,15 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
   const auto learn = [&](const tuning::SolveReport& report) {
     if (knowledge.in_use() && !resumed && world.rank() == 0) knowledge.store(report, options.forced);
   };
-  auto earlier = solve_earlier(comm, arguments, problem, solver, solve_hooks, learn);
-  history = {};
   Array<double> x = resumed ? resumed->x : Array<double>(rhs.b.size(), 0.0);
-  SolveRun run{.report = solver.solve(rhs.b, x, solve_hooks),
-               .earlier = std::move(earlier),
+  auto report = solver.solve(rhs.b, x, solve_hooks);
+  learn(report);
+  const tuning::History history_of_last = history;
+  std::vector<EarlierSolve> others;
+  if (!has_stopped(report.status))
+    others = solve_others(comm, arguments, problem, solver, at_once, solve_hooks, learn);
+  SolveRun run{.report = std::move(report),
+               .earlier = std::move(others),
                .reuse = solver.reuse(),
                .source = problem.source,
                .rtol = options.rtol,
@@ -396,11 +437,10 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
                .resumed = resumed ? to_json(*resumed) : nullptr,
                .checkpoint = checkpoints ? to_json(*checkpoints) : nullptr,
                .rhs = arguments.rhs.back(),
-               .history = std::move(history),
+               .history = history_of_last,
                .read_seconds = read_seconds,
                .output = output_of(arguments, arguments.rhs.size() - 1)};
   line.clear();
-  learn(run.report);
   run.knowledge = knowledge.to_json();
   run.replay = replay_json(run.report.script, system);
   run.experience = knowledge.summary();
@@ -427,9 +467,14 @@ void add_solve(Command& app, Run& run) {
   solve
       ->add_option(
           "--rhs", arguments->rhs,
-          "b: a file, ones, random:SEED, or solution-random:SEED; several one after the other, which "
-          "share set-ups [ones]")
+          "b: a file, ones, random:SEED, or solution-random:SEED; several share set-ups, and products where "
+          "that pays [ones]")
       ->one_at_a_time();
+  solve
+      ->add_option("--block", arguments->block,
+                   "Right-hand sides that are solved at once, at most: auto, off, or 1 to 8")
+      ->suggest({"auto", "off"})
+      ->capture_default_str();
   solve->add_option("-o,--output", arguments->output, "Write x here (.mtx, .mtx.gz, .petsc)");
   solve->add_option("--json", arguments->json, "Write the result here (schema ayatori.solve/1)");
   solve
@@ -469,6 +514,15 @@ void add_solve(Command& app, Run& run) {
                    "ilut keeps (default 10)")
       ->check(non_negative())
       ->default_str("");
+  solve
+      ->add_option("--triangular", arguments->of_preconditioner.triangular,
+                   "Threads of a rank in ic, ilu and ilut: blocks, one for each, or levels of one block")
+      ->suggest({"blocks", "levels"})
+      ->capture_default_str();
+  solve
+      ->add_option("--degree", arguments->of_preconditioner.degree,
+                   "Products in an application of neumann, chebyshev and gmres-polynomial, up to 100")
+      ->capture_default_str();
   solve
       ->add_option("--drop", arguments->of_preconditioner.drop_tolerance,
                    "What ilut drops, relative to the row")

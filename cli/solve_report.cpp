@@ -136,6 +136,7 @@ nlohmann::ordered_json sequence_json(const SolveRun& run) {
                               {"earlier", nlohmann::ordered_json::array()}};
   for (const auto& solve : run.earlier)
     json["earlier"].push_back({{"rhs", solve.rhs},
+                               {"together", solve.together},
                                {"status", solve.status},
                                {"converged", solve.converged},
                                {"relative_residual", solve.relative_residual},
@@ -189,9 +190,10 @@ std::string summary(const SolveRun& run) {
                         run.resumed["file"].get<std::string>(), run.resumed["iterations"].get<std::int64_t>(),
                         run.resumed["seconds"].get<double>(), run.resumed["relative_residual"].get<double>());
   for (const auto& solve : run.earlier)
-    text += fmt::format("before     {}: {} at {:.2e}, {} iterations, {:.3f} s (set-up {:.3f})\n", solve.rhs,
-                        solve.status, solve.relative_residual, solve.iterations, solve.seconds,
-                        solve.setup_seconds);
+    text += fmt::format("also       {}: {} at {:.2e}, {} iterations{}, {:.3f} s (set-up {:.3f})\n", solve.rhs,
+                        solve.status, solve.relative_residual, solve.iterations,
+                        solve.together > 1 ? fmt::format(" of {} at once", solve.together) : "",
+                        solve.seconds, solve.setup_seconds);
   if (!run.earlier.empty()) text += fmt::format("sequence   {}\n", describe(run.reuse));
   text += fmt::format("choice     {}; {}\n", describe(report.choice),
                       implementation_words(report.choice, run.ranks));

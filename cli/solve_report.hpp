@@ -25,9 +25,10 @@ struct CollectiveCalls {
   std::vector<collectives::ScheduleUse> schedules;       ///< those among the calls that went by one
 };
 
-/// A solve of a sequence before its last.
+/// A solve of a sequence beside the one that the result is of.
 struct EarlierSolve {
   std::string rhs;
+  int together;  ///< right-hand sides that were solved at once
   std::string status;
   bool converged;
   double relative_residual;  ///< true

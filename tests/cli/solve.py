@@ -269,6 +269,23 @@ class Solve(CommandTest):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("--checkpoint", done.stderr)
 
+    def test_right_hand_sides_at_once(self):
+        rhs = [word for k in range(5) for word in ("--rhs", f"random:{k}")]
+        arguments = ("poisson2d-5:n=25", *rhs, "--method", "cg", "--preconditioner", "jacobi", "--output", "x.mtx")
+        for block, together in (("auto", [4] * 4), ("2", [2] * 4), ("off", [1] * 4)):
+            result, done = self.solve(*arguments, "--block", block)
+            self.check(result)
+            others = result["sequence"]["earlier"]
+            self.assertEqual([solve["rhs"] for solve in others], [f"random:{k}" for k in range(4)])
+            self.assertEqual([solve["together"] for solve in others], together)
+            self.assertTrue(all(solve["relative_residual"] <= 1e-8 for solve in others))
+            self.assertEqual("at once" in done.stderr, block != "off")
+        for arguments, words in ((["--block", "2"], "one right-hand side"), ([*rhs, "--block", "9"], "1 to 8"),
+                                 ([*rhs, "--block", "x"], "1 to 8")):
+            done = self.run_ayatori("solve", "poisson2d-5:n=9", *arguments)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(words, done.stderr)
+
     def test_quiet(self):
         _, done = self.solve("poisson2d-5:n=5", "-q")
         self.assertEqual(done.stderr, "")

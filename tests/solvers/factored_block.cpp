@@ -55,6 +55,49 @@ const std::vector<FactorOptions> complete{{.kind = Kind::ic, .fill = 100},
                                           {.kind = Kind::ilu, .fill = 100, .ordering = Ordering::natural},
                                           {.kind = Kind::ic, .fill = 100, .ordering = Ordering::rcm}};
 
+/// By several threads, level by level, as by one: rows of unsymmetric factors to the same bits.
+TEST(LevelSchedule, SolvesAsOneThreadDoes) {
+  for (const FactorOptions& options :
+       {FactorOptions{.kind = Kind::ic, .fill = 1}, FactorOptions{.kind = Kind::ilu},
+        FactorOptions{.kind = Kind::ilut, .fill = 5}}) {
+    for (const Dense& a :
+         {tests::laplacian_2d(9), tests::random_dominant(60, 0.1, 1.1, 3, true), tests::identity(5)}) {
+      const FactoredBlock block = factor(a, options);
+      const LevelSchedule schedule(block.factors);
+      const std::int32_t n = block.factors.rows;
+      std::vector<double> x(n);
+      for (std::int32_t i = 0; i < n; ++i) x[i] = std::sin(i + 1.0);
+      std::vector<double> expected(n);
+      block.factors.solve(x, expected);
+      for (const int threads : {1, 2, 5}) {
+        std::vector<double> y = x;
+        schedule.solve(block.factors, y, y, threads);
+        for (std::int32_t i = 0; i < n; ++i) {
+          if (options.kind == Kind::ic)
+            ASSERT_NEAR(y[i], expected[i], 1e-13 * (1 + std::abs(expected[i]))) << i << " " << threads;
+          else
+            ASSERT_EQ(y[i], expected[i]) << i << " " << threads;
+        }
+      }
+    }
+  }
+}
+
+TEST(LevelSchedule, LevelsAreThoseOfTheDependences) {
+  const Levels diagonals = find_levels(4, std::vector{0, 0, 1, 2, 4}, std::vector{0, 0, 1, 2}, true);
+  EXPECT_EQ(diagonals.count(), 3);
+  EXPECT_EQ(diagonals.start, (Array<std::int32_t>{0, 1, 3, 4}));
+  EXPECT_EQ(diagonals.row, (Array<std::int32_t>{0, 1, 2, 3}));
+  const Levels upper = find_levels(3, std::vector{0, 1, 2, 2}, std::vector{1, 2}, false);
+  EXPECT_EQ(upper.row, (Array<std::int32_t>{2, 1, 0}));
+  // 2-D grid of n x n points: 2 n - 1 diagonals in either triangle, of too few rows for a second thread.
+  const LevelSchedule grid(factor(tests::laplacian_2d(9), {.kind = Kind::ilu}).factors);
+  EXPECT_EQ(grid.levels(), 2 * (2 * 9 - 1));
+  EXPECT_EQ(grid.worthwhile_threads(8), 1);
+  const LevelSchedule one_level(factor(tests::identity(5), {.kind = Kind::ilu}).factors);
+  EXPECT_EQ(one_level.levels(), 2);
+}
+
 TEST(FactoredBlock, IsExactWithAllFill) {
   for (const FactorOptions& options : complete) {
     for (const Dense& a : {tests::laplacian_2d(6), tests::random_dominant(30, 0.2, 1.1, 3, true),

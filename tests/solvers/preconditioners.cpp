@@ -13,6 +13,7 @@
 #include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/solvers/preconditioners/dense_inverse.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
+#include "ayatori/solvers/preconditioners/harmonic_ritz.hpp"
 #include "ayatori/solvers/preconditioners/spectrum.hpp"
 #include "ayatori/solvers/vector_ops.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
@@ -75,7 +76,7 @@ void expect_definite(const Dense& m, const std::string& what) {
 
 TEST(Preconditioners, AreFoundByName) {
   for (const char* name : {"none", "jacobi", "block-jacobi", "block-ilu0", "ic", "ilu", "ilut", "fsai",
-                           "neumann", "chebyshev", "amg"})
+                           "neumann", "chebyshev", "gmres-polynomial", "amg"})
     EXPECT_EQ(preconditioner(name).name, name);
   EXPECT_THROW(preconditioner("multigrid"), InputError);
 }
@@ -364,6 +365,48 @@ TEST(Neumann, EqualsTheSeries) {
     power = tests::multiply(iteration, power);
     series = tests::add(series, 1, power);
   }
+}
+
+TEST(GmresPolynomial, OfFullDegreeIsTheInverse) {
+  Dense rotating = tests::random_dominant(7, 0.9, 0.8, 4, false);  // pairs of complex roots
+  for (std::int64_t i = 0; i + 1 < 7; i += 2) {
+    rotating.at(i, i + 1) = 3;
+    rotating.at(i + 1, i) = -2;
+  }
+  for (const Dense& a : {rotating, tests::random_definite(8, 0.5, 3), tests::identity(3)}) {
+    const Problem problem(a);
+    const Dense m = problem.dense("gmres-polynomial", {.degree = static_cast<int>(a.n) - 1});
+    EXPECT_LT(difference(tests::multiply(m, a), tests::identity(a.n)), 1e-8) << a.n;
+  }
+}
+
+TEST(GmresPolynomial, DependsOnRanksByRoundingOnly) {
+  const Dense a = tests::random_dominant(30, 0.3, 1.1, 6, false);
+  const comm::Comm self = comm::Comm::self();
+  const DistributedMatrix alone(self, tests::spread(self, a, RowPartition::even(a.n, 1)));
+  const auto& type = preconditioner("gmres-polynomial");
+  for (const int degree : {0, 1, 4, 9}) {
+    const PreconditionerOptions options{.degree = degree};
+    const Dense expected = tests::dense_of(self, *type.make(alone, GlobalSum(self), options).op);
+    EXPECT_LT(difference(Problem(a).dense(type.name, options), expected), 1e-9) << degree;
+  }
+}
+
+TEST(GmresPolynomial, RefusesASingularMatrix) {
+  Dense zero(4);
+  EXPECT_THROW(Problem(zero).build("gmres-polynomial"), InputError);
+}
+
+TEST(Leja, BeginsWithTheLargestAndKeepsPairsTogether) {
+  using Complex = std::complex<double>;
+  const auto ordered = leja_ordered({1.0, Complex(2, 1), Complex(2, -1), 10.0, 9.9, 0.1});
+  ASSERT_EQ(ordered.size(), 6U);
+  EXPECT_EQ(ordered[0], Complex(10.0));
+  EXPECT_EQ(ordered[1], Complex(0.1)) << "the farthest from it";
+  EXPECT_EQ(ordered[5], Complex(1.0)) << "of the largest product of distances comes 9.9 before it";
+  const auto pair = std::ranges::find(ordered, Complex(2, 1));
+  ASSERT_NE(pair, ordered.end() - 1);
+  EXPECT_EQ(pair[1], Complex(2, -1));
 }
 
 TEST(Chebyshev, EqualsThePolynomial) {

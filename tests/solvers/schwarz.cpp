@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/solvers/preconditioners/dense_inverse.hpp"
@@ -188,6 +189,31 @@ TEST(Schwarz, OverlapKeepsIterationsFromGrowingWithBlocks) {
     const int cut = gmres_iterations(matrix, "ilut", {.blocks = blocks});
     const int overlapping = gmres_iterations(matrix, "ilut", {.blocks = blocks, .overlap = 2});
     EXPECT_LT(overlapping, cut) << one_block;
+  }
+}
+
+TEST(Schwarz, LevelsAreOneBlockOfARank) {
+  const Dense a = tests::laplacian_2d(7);
+  const comm::Comm comm = comm::Comm::world();
+  const sparse::DistributedMatrix matrix(
+      comm, tests::spread(comm, a, sparse::RowPartition::even(a.n, comm.size())));
+  const GlobalSum sum(comm);
+  for (const char* name : {"ic", "ilu", "ilut"}) {
+    for (const int overlap : {0, 1}) {
+      PreconditionerOptions options{.blocks = 1, .overlap = overlap};
+      const auto block = preconditioner(name).make(matrix, sum, options);
+      options.triangular = "levels";
+      const auto levels = preconditioner(name).make(matrix, sum, options);
+      EXPECT_EQ(
+          tests::max_abs(tests::add(tests::dense_of(comm, *levels.op), -1, tests::dense_of(comm, *block.op))),
+          0)
+          << name << overlap;
+      EXPECT_NE(levels.notes.back().find("levels"), std::string::npos);
+      options.blocks = 2;
+      EXPECT_THROW(preconditioner(name).make(matrix, sum, options), InputError);
+      options = {.triangular = "magic"};
+      EXPECT_THROW(preconditioner(name).make(matrix, sum, options), InputError);
+    }
   }
 }
 

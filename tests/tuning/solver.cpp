@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "ayatori/base/error.hpp"
 #include "test_matrices.hpp"
 
 namespace ayatori::tuning {
@@ -118,6 +119,52 @@ TEST(Solver, AnotherPatternBeginsAnew) {
   const auto other = sparse::tridiagonal_matrix(400);
   sequence.solver.update(spread(other));
   EXPECT_FALSE(sequence.solve(other, 1).trials.front().kept_set_up);
+}
+
+/// Several right-hand sides at once, one of them 0, beside each alone.
+void solve_several(const TestMatrix& matrix, const SolveOptions& options, int most_at_once,
+                   const std::vector<int>& together) {
+  const auto parts = spread(matrix);
+  Solver solver(world(), parts, options);
+  const Range mine = parts->partition.range(world().rank());
+  std::vector<Array<double>> b;
+  std::vector<Array<double>> x;
+  for (std::uint64_t k = 0; k < together.size(); ++k) {
+    b.push_back(sparse::piece(sparse::test_vector(matrix.n, k), mine));
+    if (k == 2) std::ranges::fill(b.back(), 0.0);
+    if (k == 3)
+      for (double& value : b.back()) value *= 1e100;
+    x.emplace_back(b.back().size(), 0.0);
+  }
+  const auto reports = solver.solve(std::vector<solvers::ConstVector>(b.begin(), b.end()),
+                                    std::vector<solvers::Vector>(x.begin(), x.end()), most_at_once);
+  ASSERT_EQ(reports.size(), together.size());
+  EXPECT_EQ(solver.reuse().solves, static_cast<int>(together.size()));
+  for (std::size_t k = 0; k < reports.size(); ++k) {
+    SCOPED_TRACE(fmt::format("right-hand side {}", k));
+    EXPECT_TRUE(reports[k].converged());
+    EXPECT_EQ(reports[k].together, together[k]);
+    Array<double> residual(b[k].size());
+    sparse::multiply_reference(world(), *parts, x[k], residual);
+    solvers::subtract(b[k], residual, residual);
+    const solvers::GlobalSum sum(world());
+    const double left = solvers::norm(sum, residual);
+    EXPECT_LE(left, 1.01e-8 * solvers::norm(sum, b[k]));
+    EXPECT_EQ(left > 0, k != 2);
+  }
+}
+
+TEST(Solver, SeveralRightHandSidesAtOnce) {
+  const auto matrix = diffusion(20);
+  auto options = Sequence::options("jacobi");
+  solve_several(matrix, options, 8, {1, 4, 4, 4, 4});
+  auto negative = matrix;
+  for (auto& entry : negative.entries) entry.value = -entry.value;
+  solve_several(negative, Sequence::options("chebyshev"), 8, {1, 3, 3, 3});
+  options.forced.method = "gmres";
+  solve_several(matrix, options, 8, {1, 3, 3, 3});
+  options.forced.method = "bicgstab";
+  solve_several(matrix, options, 8, {1, 1, 1});
 }
 
 }  // namespace

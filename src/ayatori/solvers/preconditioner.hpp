@@ -28,6 +28,9 @@ struct PreconditionerOptions {
   std::string ordering = "auto";  ///< of the rows of a block, for ic, ilu, ilut: auto, natural or rcm
   bool matrix_is_symmetric =
       false;  ///< known to be, up to rounding: direct then needs half of memory and work
+  /// How ic, ilu and ilut use the threads of a rank: "blocks", one for each, or "levels": one block, whose
+  /// triangles are solved level by level.
+  std::string triangular = "blocks";
   /// A set-up that cannot be stopped does not begin where it is sure to take longer, with an
   /// EnvironmentError. The same on all ranks.
   double seconds_left = std::numeric_limits<double>::infinity();
@@ -51,6 +54,7 @@ struct Obeys {
   bool overlap_and_ordering = false;
   bool fill = false;
   bool drop_tolerance = false;
+  bool degree = false;
 };
 
 /// An entry in the list of preconditioners. `make` is collective; it keeps a reference to the matrix. It
@@ -68,7 +72,7 @@ struct Preconditioner {
 };
 
 /// none, jacobi, block-jacobi, block-ilu0, ic, ilu, ilut, fsai, neumann, direct (where MUMPS is), chebyshev,
-/// amg. Adding one is a file in preconditioners/ and a line in its list.cpp.
+/// gmres-polynomial, amg. Adding one is a file in preconditioners/ and a line in its list.cpp.
 std::span<const Preconditioner> preconditioners();
 
 /// The one of this name. Throws InputError that lists the names.

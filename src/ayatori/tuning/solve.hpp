@@ -109,6 +109,7 @@ struct SolveReport {
   Script script;  ///< all that times have decided
   PhaseSeconds seconds;
   ProductSpeed product;
+  int together = 1;  ///< right-hand sides that were solved at once, this one among them
   std::int64_t reductions = 0;
   std::int64_t halo_messages = 0;  ///< per product, all ranks
   std::int64_t halo_bytes = 0;     ///< per product, all ranks

@@ -10,10 +10,6 @@
 
 namespace ayatori::tuning {
 
-namespace {
-
-/// The largest basis that fits in a quarter of the free memory of every node, with the triangle of
-/// coefficients that every rank keeps; at most the order of the matrix.
 int find_longest_restart(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
   const comm::Comm node = comm.split_by_node();
   const double doubles = static_cast<double>(available_memory()) / (4.0 * 8.0 * node.size());
@@ -23,8 +19,6 @@ int find_longest_restart(const comm::Comm& comm, const sparse::SplitMatrix& part
   return static_cast<int>(
       std::clamp(fits, 30.0, std::max(30.0, static_cast<double>(parts.partition.rows()))));
 }
-
-}  // namespace
 
 SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const sparse::SplitMatrix> parts,
                        solvers::ConstVector b, solvers::Vector best, const SolveOptions& solve_options,

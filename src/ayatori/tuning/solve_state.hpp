@@ -16,6 +16,10 @@
 
 namespace ayatori::tuning {
 
+/// Collective. The largest basis that fits in a quarter of the free memory of every node, with the triangle
+/// of coefficients that every rank keeps; at most the order of the matrix.
+int find_longest_restart(const comm::Comm& comm, const sparse::SplitMatrix& parts);
+
 /// A rung of the ladder during a solve.
 struct Arm {
   enum class State {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/tuning/block_solve.hpp"
 
 namespace ayatori::tuning {
 
@@ -47,6 +48,7 @@ SolveReport Solver::solve(solvers::ConstVector b, solvers::Vector x, const Solve
   if (outworn) kept_.preconditioner = {};
   auto report = tuning::solve(comm_, parts_, b, x, options_, hooks, &kept_);
   learn(report);
+  last_ = report;
   if (kept_.choice) {
     options_.recall = nullptr;
     options_.experience = {};
@@ -55,6 +57,39 @@ SolveReport Solver::solve(solvers::ConstVector b, solvers::Vector x, const Solve
     options_.experience.familiar = true;
   }
   return report;
+}
+
+std::vector<SolveReport> Solver::solve(std::span<const solvers::ConstVector> b,
+                                       std::span<const solvers::Vector> x, int most_at_once,
+                                       const SolveHooks& hooks) {
+  AYATORI_ASSERT(b.size() == x.size());
+  std::vector<SolveReport> reports;
+  const auto has_stopped = [](const SolveReport& report) {
+    return report.status == Status::interrupted || report.status == Status::time_limit;
+  };
+  while (reports.size() < b.size() && std::ranges::none_of(reports, has_stopped)) {
+    const std::size_t first = reports.size();
+    const int left = static_cast<int>(b.size() - first);
+    const int width = last_ ? worthwhile_block(comm_, kept_, left, most_at_once) : 1;
+    if (width == 1) {
+      reports.push_back(solve(b[first], x[first], hooks));
+      continue;
+    }
+    auto block =
+        solve_block(comm_, b.subspan(first, width), x.subspan(first, width), options_, hooks, kept_, *last_);
+    for (int c = 0; c < width; ++c) {
+      SolveReport& report = block[c];
+      if (report.status == Status::not_converged && std::ranges::none_of(reports, has_stopped)) {
+        const std::int64_t before = report.iterations;
+        report = solve(b[first + c], x[first + c], hooks);  // alone, from where the block has left it
+        report.iterations += before;
+      } else {
+        ++reuse_.solves;
+      }
+      reports.push_back(std::move(report));
+    }
+  }
+  return reports;
 }
 
 void Solver::learn(const SolveReport& report) {
@@ -82,6 +117,7 @@ void Solver::update(std::shared_ptr<const sparse::SplitMatrix> parts) {
   parts_ = std::move(parts);
   kept_.facts.reset();
   kept_.matrix.reset();
+  last_.reset();
   if (!changed) return;
   kept_ = {};
   reuse_ = {.solves = reuse_.solves, .set_ups = reuse_.set_ups};

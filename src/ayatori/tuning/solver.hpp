@@ -1,7 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "ayatori/tuning/set_ups.hpp"
 #include "ayatori/tuning/solve.hpp"
@@ -36,6 +39,13 @@ class Solver {
   /// Collective. As tuning::solve().
   SolveReport solve(solvers::ConstVector b, solvers::Vector x, const SolveHooks& hooks = {});
 
+  /// Collective. Solves for several right-hand sides. Where the method that won the solve before, or else the
+  /// first of these, has a block form, and that moves fewer bytes, it goes on with up to `most_at_once` at a
+  /// time, and what is left unsolved then is solved alone. Each has its own x, which is verified on its own,
+  /// and its own report. A stop ends the sequence: there are as many reports as were begun.
+  std::vector<SolveReport> solve(std::span<const solvers::ConstVector> b, std::span<const solvers::Vector> x,
+                                 int most_at_once, const SolveHooks& hooks = {});
+
   /// Collective. Other values from now on, spread as before; another pattern begins anew.
   void update(std::shared_ptr<const sparse::SplitMatrix> parts);
 
@@ -48,6 +58,7 @@ class Solver {
   std::shared_ptr<const sparse::SplitMatrix> parts_;
   SolveOptions options_;
   SetUps kept_;
+  std::optional<SolveReport> last_;  ///< of kept_
   Reuse reuse_;
 };
 

@@ -4,6 +4,7 @@
 #include "ayatori/solvers/global_sum.hpp"
 #include "ayatori/solvers/orthogonalization.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
+#include "ayatori/sparse/float_operator.hpp"
 #include "ayatori/tuning/product_tuner.hpp"
 
 // Decorators that time what they wrap, so that no timer stands in the mathematics. Time that a wrapped part
@@ -69,10 +70,18 @@ class ExclusiveTimer {
   Stopwatch watch_;
 };
 
-class TimedOperator final : public sparse::LinearOperator {
+class TimedOperator final : public sparse::LinearOperator, public sparse::FloatApplicable {
  public:
   TimedOperator(const sparse::LinearOperator& inner, double& seconds, const Meters& meters)
-      : inner_(inner), seconds_(seconds), meters_(meters) {}
+      : inner_(inner),
+        in_float_(dynamic_cast<const sparse::FloatApplicable*>(&inner)),
+        seconds_(seconds),
+        meters_(meters) {}
+  bool has_float() const override { return in_float_ != nullptr && in_float_->has_float(); }
+  void apply_float(std::span<const float> x, std::span<float> y, double scale) const override {
+    const ExclusiveTimer timer(seconds_, meters_);
+    in_float_->apply_float(x, y, scale);
+  }
   void apply(std::span<const double> x, std::span<double> y) const override {
     const ExclusiveTimer timer(seconds_, meters_);
     inner_.apply(x, y);
@@ -81,6 +90,7 @@ class TimedOperator final : public sparse::LinearOperator {
 
  private:
   const sparse::LinearOperator& inner_;
+  const sparse::FloatApplicable* in_float_;  ///< the same, or nullptr
   double& seconds_;
   const Meters& meters_;
 };

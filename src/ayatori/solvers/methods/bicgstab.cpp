@@ -41,7 +41,7 @@ class Bicgstab {
         order_(system.sum.comm().allreduce(static_cast<double>(x.size()), comm::ReduceOp::sum)),
         work_(system.sum.comm(), x.size(), 8),
         best_(x, work_[7]),
-        monitor_(system, options, progress, scaled_residual(system, x, r_)) {}
+        monitor_(system.sum, options, progress, scaled_residual(system, x, r_)) {}
 
   MethodResult solve() {
     if (monitor_.stopped()) return monitor_.result();

@@ -26,7 +26,7 @@ class Cg {
         x_(x),
         work_(system.sum.comm(), x.size(), 6),
         best_(x, work_[5]),
-        monitor_(system, options, progress, scaled_residual(system, x, r_)) {}
+        monitor_(system.sum, options, progress, scaled_residual(system, x, r_)) {}
 
   MethodResult solve() {
     if (monitor_.stopped()) return monitor_.result();

@@ -56,7 +56,7 @@ class Gmres {
         useful_(useful_basis(system, options, x.size())),
         m_(std::min(options.restart, useful_)),
         space_(system.sum.comm(), x.size(), m_, variant),
-        monitor_(system, options, progress, scaled_residual(system, x, v(0))) {}
+        monitor_(system.sum, options, progress, scaled_residual(system, x, v(0))) {}
 
   MethodResult solve() {
     double residual = 1;

@@ -39,7 +39,7 @@ class Idr {
                                                                        comm::ReduceOp::sum))))),
         work_(system.sum.comm(), x.size(), 4 + 3 * most_shadows),
         best_(x, work_[3]),
-        monitor_(system, options, progress, scaled_residual(system, x, r_)) {}
+        monitor_(system.sum, options, progress, scaled_residual(system, x, r_)) {}
 
   MethodResult solve() {
     if (monitor_.stopped()) return monitor_.result();

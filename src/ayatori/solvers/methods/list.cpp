@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "ayatori/base/find_named.hpp"
@@ -6,9 +7,21 @@
 namespace ayatori::solvers {
 
 std::span<const Method> methods() {
-  static const std::array list{cg_method,    minres_method, bicgstab_method,     idr_method,
-                               gmres_method, fgmres_method, pipelined_cg_method, pipelined_gmres_method};
+  static const std::array list{cg_method,           minres_method,          bicgstab_method,
+                               idr_method,          gmres_method,           fgmres_method,
+                               pipelined_cg_method, pipelined_gmres_method, refined_cg_method};
   return list;
+}
+
+std::span<const BlockMethod> block_methods() {
+  static const std::array list{block_cg_method, block_gmres_method};
+  return list;
+}
+
+const BlockMethod* find_block_method(std::string_view method) {
+  const auto list = block_methods();
+  const auto place = std::ranges::find(list, method, &BlockMethod::method);
+  return place == list.end() ? nullptr : &*place;
 }
 
 const Method& method(std::string_view name) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ayatori/solvers/block_method.hpp"
 #include "ayatori/solvers/method.hpp"
 
 // Each file of this folder defines one Method, or two; list.cpp names them all.
@@ -7,6 +8,8 @@
 namespace ayatori::solvers {
 
 extern const Method bicgstab_method;
+extern const BlockMethod block_cg_method;
+extern const BlockMethod block_gmres_method;
 extern const Method cg_method;
 extern const Method fgmres_method;
 extern const Method gmres_method;
@@ -14,5 +17,6 @@ extern const Method idr_method;
 extern const Method minres_method;
 extern const Method pipelined_cg_method;
 extern const Method pipelined_gmres_method;
+extern const Method refined_cg_method;
 
 }  // namespace ayatori::solvers

@@ -60,7 +60,7 @@ class Minres {
         x_(x),
         work_(system.sum.comm(), x.size(), 9),
         best_(x, work_[8]),
-        monitor_(system, options, progress, scaled_residual(system, x, v_)) {}
+        monitor_(system.sum, options, progress, scaled_residual(system, x, v_)) {}
 
   MethodResult solve() {
     if (!monitor_.stopped()) start();

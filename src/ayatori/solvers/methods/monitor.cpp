@@ -23,8 +23,8 @@ double scaled_residual(const System& system, ConstVector x, Vector r) {
   return unit;
 }
 
-Monitor::Monitor(const System& system, const MethodOptions& options, const Progress& progress, double unit)
-    : options_(options), progress_(progress), sum_(system.sum), unit_(unit), mark_norm_(unit) {
+Monitor::Monitor(const GlobalSum& sum, const MethodOptions& options, const Progress& progress, double unit)
+    : options_(options), progress_(progress), sum_(sum), unit_(unit), mark_norm_(unit) {
   result_.residual_norm = unit;
   judge(unit);
   if (!stopped_ && !can_scale_by(unit)) {

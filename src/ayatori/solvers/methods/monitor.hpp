@@ -15,7 +15,7 @@ double scaled_residual(const System& system, ConstVector x, Vector r);
 class Monitor {
  public:
   /// `unit`: norm of the first residual, by which the method has scaled its vectors.
-  Monitor(const System& system, const MethodOptions& options, const Progress& progress, double unit);
+  Monitor(const GlobalSum& sum, const MethodOptions& options, const Progress& progress, double unit);
 
   /// Ends an iteration that made `products` products with A and led to this norm, in units of the first
   /// residual.

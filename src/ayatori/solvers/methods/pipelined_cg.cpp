@@ -94,7 +94,7 @@ class PipelinedCg {
         x_(x),
         work_(system.sum.comm(), x.size(), 10),
         best_(x, work_[9]),
-        monitor_(system, options, progress, scaled_residual(system, x, r_)) {}
+        monitor_(system.sum, options, progress, scaled_residual(system, x, r_)) {}
 
   MethodResult solve() {
     if (monitor_.stopped()) return monitor_.result();

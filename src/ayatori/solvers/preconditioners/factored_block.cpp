@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/parallel.hpp"
 #include "ayatori/solvers/preconditioners/elimination.hpp"
 #include "ayatori/solvers/preconditioners/matching.hpp"
 #include "ayatori/solvers/preconditioners/reverse_cuthill_mckee.hpp"
@@ -330,7 +331,15 @@ FactorOptions::Ordering factor_ordering(std::string_view name) {
 }
 
 void FactoredBlock::solve(std::span<const double> x, std::span<double> y, std::span<double> work) const {
-  if (row_order.empty() && row_scale.empty()) return factors.solve(x, y);
+  const int threads = schedule ? schedule->worthwhile_threads(max_threads()) : 1;
+  const auto solve_factors = [&](std::span<const double> in, std::span<double> out) {
+    if (threads > 1) {
+      schedule->solve(factors, in, out, threads);
+    } else {
+      factors.solve(in, out);
+    }
+  };
+  if (row_order.empty() && row_scale.empty()) return solve_factors(x, y);
   const std::int32_t n = factors.rows;
   const auto element = [](const Array<std::int32_t>& order, std::int32_t i) {
     return order.empty() ? i : order[i];
@@ -339,7 +348,7 @@ void FactoredBlock::solve(std::span<const double> x, std::span<double> y, std::s
     return scales.empty() ? 1 : scales[i];
   };
   for (std::int32_t i = 0; i < n; ++i) work[i] = scale(row_scale, i) * x[element(row_order, i)];
-  factors.solve(work.first(n), work.first(n));
+  solve_factors(work.first(n), work.first(n));
   for (std::int32_t i = 0; i < n; ++i) y[element(column_order, i)] = scale(column_scale, i) * work[i];
 }
 

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "ayatori/base/array.hpp"
+#include "ayatori/solvers/preconditioners/level_schedule.hpp"
 #include "ayatori/solvers/preconditioners/triangular_factors.hpp"
 #include "ayatori/sparse/csr.hpp"
 
@@ -46,8 +48,10 @@ struct FactoredBlock {
   Array<double> row_scale;  ///< of the factors' rows; empty: 1
   Array<double> column_scale;
   FactorReport report;
+  std::optional<LevelSchedule> schedule;  ///< of the factors, for several threads
 
-  /// y = M x on the calling thread, with `work` of as many elements; none overlaps another.
+  /// y = M x on the calling thread, or by those that the schedule is worth, with `work` of as many elements;
+  /// none overlaps another.
   void solve(std::span<const double> x, std::span<double> y, std::span<double> work) const;
 };
 

@@ -3,18 +3,32 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
+#include "ayatori/sparse/block_operator.hpp"
+#include "ayatori/sparse/float_operator.hpp"
 
 namespace ayatori::solvers {
 
 namespace {
 
 /// y = D^-1 x. Traffic: 24 bytes per row.
-class Jacobi final : public sparse::LinearOperator {
+class Jacobi final : public sparse::LinearOperator,
+                     public sparse::BlockOperator,
+                     public sparse::FloatApplicable {
  public:
   explicit Jacobi(Array<double> inverse) : inverse_(std::move(inverse)) {}
 
   void apply(std::span<const double> x, std::span<double> y) const override {
     parallel_for(local_size(), [&](std::int64_t i) { y[i] = inverse_[i] * x[i]; });
+  }
+  void apply_float(std::span<const float> x, std::span<float> y, double scale) const override {
+    parallel_for(local_size(), [&](std::int64_t i) {
+      y[i] = static_cast<float>(scale * inverse_[i] * static_cast<double>(x[i]));
+    });
+  }
+  void apply_block(std::span<const double> x, std::span<double> y, int width) const override {
+    parallel_for(local_size(), [&](std::int64_t i) {
+      for (int c = 0; c < width; ++c) y[i * width + c] = inverse_[i] * x[i * width + c];
+    });
   }
   std::int32_t local_size() const override { return static_cast<std::int32_t>(inverse_.size()); }
 

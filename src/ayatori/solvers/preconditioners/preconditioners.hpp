@@ -12,6 +12,7 @@ extern const Preconditioner block_jacobi_preconditioner;
 extern const Preconditioner block_ilu0_preconditioner;
 extern const Preconditioner direct_preconditioner;  ///< where the build has MUMPS
 extern const Preconditioner fsai_preconditioner;
+extern const Preconditioner gmres_polynomial_preconditioner;
 extern const Preconditioner ic_preconditioner;
 extern const Preconditioner ilu_preconditioner;
 extern const Preconditioner ilut_preconditioner;

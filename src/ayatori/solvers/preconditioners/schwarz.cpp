@@ -33,6 +33,10 @@ struct Block {
   mutable Array<double> work;
 };
 
+bool by_levels(const PreconditionerOptions& options) {
+  return options.triangular == "levels";
+}
+
 class Schwarz final : public sparse::LinearOperator {
  public:
   /// Without overlap `extended` is null and the blocks are of `matrix`.
@@ -42,7 +46,9 @@ class Schwarz final : public sparse::LinearOperator {
       : size_(extended ? extended->owned() : matrix.rows),
         extended_(std::move(extended)),
         is_symmetric_(factoring.kind == FactorOptions::Kind::ic),
-        blocks_(options.blocks > 0 ? options.blocks : threads_for(size_)) {
+        blocks_(by_levels(options)   ? 1
+                : options.blocks > 0 ? options.blocks
+                                     : threads_for(size_)) {
     if (extended_) {
       extended_x_.resize(extended_->size());
       if (is_symmetric_) weight_.resize(extended_->size());
@@ -70,6 +76,7 @@ class Schwarz final : public sparse::LinearOperator {
       });
     });
     exception.rethrow();
+    if (by_levels(options)) blocks_.front().factored.schedule.emplace(blocks_.front().factored.factors);
   }
 
   /// Collective. To be called once where blocks overlap.
@@ -192,10 +199,25 @@ std::vector<std::string> notes_of(const comm::Comm& comm, const Schwarz& op) {
   return notes;
 }
 
+/// Collective. Of the rank with most levels.
+std::string note_of_levels(const comm::Comm& comm, const Schwarz& op) {
+  const FactoredBlock& block = op.blocks().front().factored;
+  const int threads = comm.allreduce(block.schedule->worthwhile_threads(max_threads()), comm::ReduceOp::min);
+  const auto levels = comm.allreduce(std::int64_t{block.schedule->levels()}, comm::ReduceOp::max);
+  return fmt::format("triangles of up to {} levels, solved by {} thread{}{}", levels, threads,
+                     threads == 1 ? "" : "s",
+                     threads < max_threads() ? ": levels have too few rows for more" : "");
+}
+
 void check_options(std::string_view who, const PreconditionerOptions& options) {
   if (options.blocks < 0) throw InputError(fmt::format("{}: blocks = {}, want >= 0", who, options.blocks));
   if (options.overlap < 0 || options.overlap > largest_overlap)
     throw InputError(fmt::format("{}: overlap = {}, want 0 to {}", who, options.overlap, largest_overlap));
+  if (options.triangular != "blocks" && !by_levels(options))
+    throw InputError(fmt::format("{}: triangular = {}, want blocks or levels", who, options.triangular));
+  if (by_levels(options) && options.blocks > 1)
+    throw InputError(
+        fmt::format("{}: triangles are solved by levels in one block, not in {}", who, options.blocks));
   if (!(options.drop_tolerance >= 0 && options.drop_tolerance < 1))
     throw InputError(fmt::format("{}: drop tolerance = {}, want 0 to 1", who, options.drop_tolerance));
 }
@@ -219,6 +241,7 @@ BuiltPreconditioner make_schwarz(std::string_view who, FactorOptions::Kind kind,
   });
   op->count_multiplicity();
   auto notes = notes_of(comm, *op);
+  if (by_levels(options)) notes.push_back(note_of_levels(comm, *op));
   return {std::move(op), std::move(notes)};
 }
 
