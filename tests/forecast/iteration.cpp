@@ -99,7 +99,8 @@ TEST(IterationWork, IsWhatTheMethodsDo) {
 
 TEST(IterationWork, EveryMethodWithoutRestartIsThere) {
   for (const auto& method : solvers::methods()) {
-    if (!method.restarts) {
+    const bool is_in_single_precision = method.name == "refined-cg";
+    if (!method.restarts && !is_in_single_precision) {
       EXPECT_NO_THROW(find_named(iteration_works(), method.name, "method"));
     }
   }

@@ -9,12 +9,11 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/methods/workspace.hpp"
 #include "ayatori/solvers/orthogonalization.hpp"
-#include "ayatori/solvers/preconditioners/block_products.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
 #include "ayatori/solvers/preconditioners/harmonic_ritz.hpp"
+#include "ayatori/solvers/preconditioners/polynomial_operator.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
 #include "ayatori/solvers/preconditioners/spectrum.hpp"
-#include "ayatori/sparse/block_operator.hpp"
 
 namespace ayatori::solvers {
 
@@ -23,81 +22,49 @@ namespace {
 /// y = p(D^-1 A) D^-1 x with the polynomial of GMRES: 1 - t p(t) = prod over roots of (1 - t / root), applied
 /// by its roots, pairs of conjugates in real arithmetic (Loe & Morgan 2021, algorithm 3). Traffic: as many
 /// products with A as there are roots but one, and at most 72 bytes per row for each.
-class GmresPolynomial final : public sparse::LinearOperator, public sparse::BlockOperator {
+class GmresPolynomial final : public PolynomialOperator<GmresPolynomial, 3> {
  public:
   GmresPolynomial(const sparse::DistributedMatrix& matrix, Array<double> inverse,
                   std::vector<std::complex<double>> roots)
-      : comm_(matrix.comm()), matrix_(matrix), inverse_(std::move(inverse)), roots_(std::move(roots)) {
-    make_room(1);
-  }
-
-  void apply(std::span<const double> x, std::span<double> y) const override { apply<1>(x, y); }
-  void apply_block(std::span<const double> x, std::span<double> y, int width) const override {
-    if (width > room_) comm::agree(comm_, [&] { make_room(width); });
-    sparse::with_width(width, [&](auto w) { apply<w()>(x, y); });
-  }
-  std::int32_t local_size() const override { return static_cast<std::int32_t>(inverse_.size()); }
-
- private:
-  void make_room(int width) const {
-    room_ = width;
-    for (auto* vector : {&product_, &step_, &image_}) {
-      vector->resize(std::int64_t{local_size()} * width);
-      parallel_for(local_size(), [&](std::int64_t i) {
-        for (std::int64_t k = i * width; k < (i + 1) * width; ++k) (*vector)[k] = 0;
-      });
-    }
-  }
+      : PolynomialOperator(matrix, std::move(inverse)), roots_(std::move(roots)) {}
 
   /// `product` is what the factors so far make of D^-1 x; y grows by what each factor adds to p.
   template <int Width>
-  void apply(std::span<const double> x, std::span<double> y) const {
-    const std::size_t size = inverse_.size() * Width;
-    const std::span<double> product = std::span<double>(product_).first(size);
-    const std::span<double> step = std::span<double>(step_).first(size);
-    const std::span<double> image = std::span<double>(image_).first(size);
-    const auto for_each = [&](auto&& body) {
-      parallel_for(local_size(), [&](std::int64_t i) {
-        for (std::int64_t k = i * Width; k < (i + 1) * Width; ++k) body(i, k);
-      });
-    };
-    for_each([&](std::int64_t i, std::int64_t k) {
-      product[k] = inverse_[i] * x[k];
+  void apply_polynomial(std::span<const double> x, std::span<double> y) const {
+    const auto product = work<Width>(0);
+    const auto step = work<Width>(1);
+    const auto image = work<Width>(2);
+    for_each<Width>([&](double inverse, std::int64_t k) {
+      product[k] = inverse * x[k];
       y[k] = 0;
     });
     for (std::size_t j = 0; j < roots_.size(); ++j) {
       const bool is_last = j + 1 == roots_.size();
       if (roots_[j].imag() == 0) {
         const double factor = 1 / roots_[j].real();
-        if (!is_last) matrix_.apply(product, step, Width);
-        for_each([&](std::int64_t i, std::int64_t k) {
+        if (!is_last) multiply(product, step, Width);
+        for_each<Width>([&](double inverse, std::int64_t k) {
           y[k] += factor * product[k];
-          if (!is_last) product[k] -= factor * inverse_[i] * step[k];
+          if (!is_last) product[k] -= factor * inverse * step[k];
         });
         continue;
       }
       const double twice = 2 * roots_[j].real();
       const double factor = 1 / std::norm(roots_[j]);
       ++j;  // the conjugate
-      matrix_.apply(product, step, Width);
-      for_each([&](std::int64_t i, std::int64_t k) {
-        step[k] = twice * product[k] - inverse_[i] * step[k];
+      multiply(product, step, Width);
+      for_each<Width>([&](double inverse, std::int64_t k) {
+        step[k] = twice * product[k] - inverse * step[k];
         y[k] += factor * step[k];
       });
       if (j + 1 == roots_.size()) break;
-      matrix_.apply(step, image, Width);
-      for_each([&](std::int64_t i, std::int64_t k) { product[k] -= factor * inverse_[i] * image[k]; });
+      multiply(step, image, Width);
+      for_each<Width>([&](double inverse, std::int64_t k) { product[k] -= factor * inverse * image[k]; });
     }
   }
 
-  comm::Comm comm_;
-  BlockProducts matrix_;
-  Array<double> inverse_;  ///< D^-1
+ private:
   std::vector<std::complex<double>> roots_;
-  mutable Array<double> product_;
-  mutable Array<double> step_;
-  mutable Array<double> image_;
-  mutable int room_ = 0;  ///< vectors of a block that there is memory for
 };
 
 /// Collective. The harmonic Ritz values of D^-1 A after at most `steps` steps from a random start that does
