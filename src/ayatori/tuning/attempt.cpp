@@ -55,17 +55,21 @@ Attempt::Attempt(SolveState& state, std::size_t arm, Challenge challenge)
       {rung.choice, rung.why, "", "", 0, state.relative(state.residual_norm), 0, 0});
 }
 
-/// Builds the preconditioner. A challenger's set-up is given up when it has taken what the challenge allows.
+/// Builds the preconditioner. A set-up is given up when the time limit is reached, and a challenger's when it
+/// has taken what the challenge allows.
 void Attempt::set_up() {
   const Stopwatch watch;
   start_ = state_.agree_on_time();
   if (state_.decisions.replays()) pass_over_what_was_given_up();
   solvers::PreconditionerOptions options = state_.options.preconditioner;
   options.matrix_is_symmetric = state_.report.facts.symmetric;
-  const double limit = state_.clock() + std::min(challenge_.finish, challenge_.allowance);
-  if (state_.options.time_limit > 0 && !state_.decisions.replays())
+  double limit =
+      challenge_.depth > 0 ? state_.clock() + std::min(challenge_.finish, challenge_.allowance) : unlimited;
+  if (state_.options.time_limit > 0 && !state_.decisions.replays()) {
     options.seconds_left = state_.options.time_limit - start_;
-  if (challenge_.depth > 0 && !state_.decisions.replays())
+    limit = std::min(limit, state_.options.time_limit);
+  }
+  if (limit < unlimited && !state_.decisions.replays())
     options.gives_up = [this, limit] { return state_.clock() > limit; };
   if (!take_kept_preconditioner()) {
     const auto& null_vectors = state_.system->null_spaces().right;

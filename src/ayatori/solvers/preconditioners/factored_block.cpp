@@ -119,8 +119,8 @@ Form equilibrated(const sparse::Csr& block) {
   return form;
 }
 
-Form matched(const sparse::Csr& block, FactorReport& report) {
-  Matching matching = maximum_product_matching(block);
+Form matched(const sparse::Csr& block, FactorReport& report, const std::function<void()>& give_up_if) {
+  Matching matching = maximum_product_matching(block, give_up_if);
   report.matched = true;
   report.unmatched = matching.unmatched;
   Form form{natural_order(block.rows), std::move(matching.column_of), std::move(matching.row_scale),
@@ -149,7 +149,7 @@ class BlockFactorization {
     count_diagonals();
     take_form(equilibrated(block_));
     if (!factor(0) && options_.kind != FactorOptions::Kind::ic) {
-      take_form(matched(block_, result_.report));
+      take_form(matched(block_, result_.report, [this] { give_up_if_asked(); }));
       factor(0);
     }
     for (double shift = first_shift; !factors_ && shift < last_shift; shift *= shift_factor) factor(shift);

@@ -28,11 +28,14 @@ class Assignment {
         distance_(matrix.rows, infinity),
         reached_from_(matrix.rows, none) {}
 
-  Matching run() {
+  Matching run(const std::function<void()>& give_up_if) {
     set_costs();
     pair_greedily();
-    for (std::int32_t i = 0; i < a_.rows; ++i)
-      if (column_of_[i] == none) augment(i);
+    for (std::int32_t i = 0; i < a_.rows; ++i) {
+      if (column_of_[i] != none) continue;
+      give_up_if();
+      augment(i);
+    }
     return finish();
   }
 
@@ -82,8 +85,13 @@ class Assignment {
         if (distance_[j] == infinity) touched.push_back(j);
         distance_[j] = through;
         reached_from_[j] = i;
+        if (through <= length && row_of_[j] == none) {  // none can be nearer
+          end = j;
+          break;
+        }
         open.emplace(through, j);
       }
+      if (end != none) break;
       while (!open.empty() && open.top().first > distance_[open.top().second]) open.pop();
       if (open.empty()) break;
       const std::int32_t nearest = open.top().second;
@@ -144,8 +152,8 @@ class Assignment {
 
 }  // namespace
 
-Matching maximum_product_matching(const sparse::Csr& matrix) {
-  return Assignment(matrix).run();
+Matching maximum_product_matching(const sparse::Csr& matrix, const std::function<void()>& give_up_if) {
+  return Assignment(matrix).run(give_up_if);
 }
 
 }  // namespace ayatori::solvers

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/sparse/csr.hpp"
@@ -20,7 +21,8 @@ struct Matching {
 /// Maximum-product matching (Duff & Koster 2001): with costs log max_k |a_kj| - log |a_ij| the assignment of
 /// least cost, by shortest augmenting paths; the dual variables are the logarithms of the scalings. Zeros are
 /// no entries. Time: a shortest-path search for every row that the first, greedy pairing leaves over. Entries
-/// must be finite.
-Matching maximum_product_matching(const sparse::Csr& matrix);
+/// must be finite. `give_up_if` is asked before every search and may throw.
+Matching maximum_product_matching(
+    const sparse::Csr& matrix, const std::function<void()>& give_up_if = [] {});
 
 }  // namespace ayatori::solvers
