@@ -49,13 +49,13 @@ TEST(Ladder, MultigridComesBeforeFactorsForDiffusion) {
 }
 
 TEST(Ladder, BeginsWithMultigridWhereEvenTheEasiestDiffusionWouldPay) {
-  const auto first = [](std::int64_t rows, double diffusive_rows, std::int64_t bandwidth = 0,
+  const auto first = [](std::int64_t rows, double diffusive_rows, double layers = 0,
                         double least_dominance = 0) {
     MatrixFacts facts = spd_facts();
     facts.rows = facts.positive_diagonals = rows;
     facts.nonzeros = 7 * rows;
     facts.diffusive_rows = diffusive_rows;
-    facts.bandwidth = bandwidth;
+    facts.layers = layers;
     facts.least_dominance = least_dominance;
     return make_ladder(facts, {}, 1000).front().choice.preconditioner;
   };
@@ -111,7 +111,7 @@ TEST(Ladder, BeginsWithMultigridForConvectionThatTakesManySteps) {
   facts.nonzeros = 5 * facts.rows;
   facts.diffusive_rows = facts.dominant_rows = 1;
   EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "jacobi");
-  facts.bandwidth = 300;
+  facts.layers = 300;
   const auto ladder = make_ladder(facts, {}, 1000);
   EXPECT_EQ(ladder.front().choice.method, "bicgstab");
   EXPECT_EQ(ladder.front().choice.preconditioner, "amg");

@@ -59,13 +59,11 @@ bool is_diffusive(const MatrixFacts& facts) {
 }
 
 /// Iterations of CG to 1e-8 with the diagonal, in the problem of this size that needs fewest: in a cube, but
-/// no path from the first row to the last has fewer steps than rows / bandwidth. Where the diagonal dominates
-/// every row clearly, they are bounded by the condition number, at most 2 / least dominance.
+/// what takes more steps to cross takes more. Where the diagonal dominates every row clearly, they are
+/// bounded by the condition number, at most 2 / least dominance.
 double diagonal_iterations(const MatrixFacts& facts) {
-  const auto rows = static_cast<double>(facts.rows);
-  const double layers = rows / static_cast<double>(std::max<std::int64_t>(facts.bandwidth, 1));
-  const double to_cross =
-      diagonal_iterations_per_point * std::max(std::cbrt(rows), facts.bandwidth > 0 ? layers : 0);
+  const double points_along_an_edge = std::max(std::cbrt(static_cast<double>(facts.rows)), facts.layers);
+  const double to_cross = diagonal_iterations_per_point * points_along_an_edge;
   if (facts.least_dominance <= 0) return to_cross;
   const double powers = std::log(2 / 1e-8);
   return std::min(to_cross, powers / 2 * std::sqrt(2 / facts.least_dominance));

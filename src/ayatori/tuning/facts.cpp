@@ -31,6 +31,7 @@ constexpr double balanced = 0.01;
 struct RowSummary {
   std::int64_t length = 0;
   std::int64_t reach = 0;  ///< largest |i - j|
+  std::int64_t reach_in_block = 0;
   double sum = 0;
   double sum_abs = 0;
   double largest = 0;
@@ -64,7 +65,8 @@ struct RowFigures {
   std::int64_t zero = 0;
   std::int64_t dominant = 0;
   std::int64_t diffusive = 0;
-  std::int64_t bandwidth = 0;
+  std::int64_t bandwidth = 0;        ///< largest |i - j|
+  std::int64_t block_bandwidth = 0;  ///< the same within this rank's block
   double max_abs = 0;
   double norm_infinity = 0;
   double least_dominance = 1;
@@ -80,6 +82,7 @@ struct RowFigures {
     dominant += dominates ? 1 : 0;
     diffusive += dominates || (magnitude > 0 && std::abs(row.sum) <= balanced * row.sum_abs) ? 1 : 0;
     bandwidth = std::max(bandwidth, row.reach);
+    block_bandwidth = std::max(block_bandwidth, row.reach_in_block);
     max_abs = std::max(max_abs, row.largest);
     norm_infinity = std::max(norm_infinity, row.sum_abs);
     least_dominance = std::min(least_dominance, dominates ? std::max(2 - row.sum_abs / magnitude, 0.0) : 0.0);
@@ -94,6 +97,7 @@ struct RowFigures {
     dominant += other.dominant;
     diffusive += other.diffusive;
     bandwidth = std::max(bandwidth, other.bandwidth);
+    block_bandwidth = std::max(block_bandwidth, other.block_bandwidth);
     least_dominance = std::min(least_dominance, other.least_dominance);
     max_abs = std::max(max_abs, other.max_abs);
     norm_infinity = std::max(norm_infinity, other.norm_infinity);
@@ -203,6 +207,7 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
       if (row.length > 0)
         row.add_reach(i, interior.column[interior.row_start[i]],
                       interior.column[interior.row_start[i + 1] - 1]);
+      row.reach_in_block = row.reach;
       interior_skewness.add_row(static_cast<std::int32_t>(i), row.length);
       if (r < halo.rows && parts.halo_rows[r] == i) {
         row.add(halo, r, -1);
@@ -375,12 +380,16 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   comm.allreduce(std::span<std::int64_t>(sums), comm::ReduceOp::sum);
   std::array<std::uint64_t, 2> skewness{pass.skewness.values, pass.skewness.pattern};
   comm.allreduce(std::span<std::uint64_t>(skewness), comm::ReduceOp::sum);
-  std::array<double, 6> maxima{-static_cast<double>(figures.min_row),
+  const auto layers = [](std::int64_t rows, std::int64_t bandwidth) {
+    return bandwidth > 0 ? static_cast<double>(rows) / static_cast<double>(bandwidth) : 0;
+  };
+  std::array<double, 7> maxima{-static_cast<double>(figures.min_row),
                                static_cast<double>(figures.max_row),
                                figures.max_abs,
                                figures.norm_infinity,
                                -figures.least_dominance,
-                               static_cast<double>(figures.bandwidth)};
+                               static_cast<double>(figures.bandwidth),
+                               layers(parts.interior.rows, figures.block_bandwidth)};
   comm.allreduce(std::span<double>(maxima), comm::ReduceOp::max);
 
   MatrixFacts facts;
@@ -397,7 +406,7 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   facts.max_abs = maxima[2];
   facts.norm_infinity = maxima[3];
   facts.least_dominance = facts.rows > 0 ? std::abs(maxima[4]) : 0;
-  facts.bandwidth = static_cast<std::int64_t>(maxima[5]);
+  facts.layers = std::max(layers(facts.rows, static_cast<std::int64_t>(maxima[5])), maxima[6]);
   facts.pattern_symmetric = skewness[1] == 0;
   facts.symmetric = skewness[0] == 0;
   if (!facts.symmetric) {

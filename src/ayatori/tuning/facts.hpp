@@ -32,8 +32,10 @@ struct MatrixFacts {
   double least_dominance = 0;  ///< min of 1 - sum of the others' |a_ij| / |a_ii| over the rows, or 0: no
                                ///< eigenvalue of D^-1 A is nearer to 0 (Gershgorin)
   double max_abs = 0;
-  double norm_infinity = 0;    ///< largest row sum of |a_ij|
-  std::int64_t bandwidth = 0;  ///< largest |i - j|, in the order of the rows as they are distributed
+  double norm_infinity = 0;  ///< largest row sum of |a_ij|
+  /// Steps from neighbour to neighbour that it takes at least to cross the matrix, rows / max |i - j|, or the
+  /// block of one rank: so a partition that reorders rows does not hide them. Depends on it all the same.
+  double layers = 0;
 
   /// Symmetric with a diagonal of one sign, which every definite matrix has: worth trying as definite.
   bool looks_positive_definite() const { return symmetric && positive_diagonals == rows; }

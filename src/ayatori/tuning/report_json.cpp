@@ -64,7 +64,7 @@ Json to_json(const MatrixFacts& facts) {
           {"dominant_rows", facts.dominant_rows},
           {"diffusive_rows", facts.diffusive_rows},
           {"least_dominance", facts.least_dominance},
-          {"bandwidth", facts.bandwidth},
+          {"layers", facts.layers},
           {"max_abs", facts.max_abs},
           {"norm_infinity", facts.norm_infinity}};
 }
