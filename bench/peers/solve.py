@@ -3,15 +3,15 @@
 
 usage: bench/peers/solve.py [FOLDER] [--problem SPEC_OR_FILE ...] [--ranks 1 2] [--rounds 3] [--rtol 1e-8] [--time-limit 20]
                             [--json FILE] [--markdown FILE] [--svg FILE]
-                            [--ayatori build/release/cli/ayatori] [--petsc-python /usr/bin/python3]
+                            [--ayatori build/release/cli/ayatori] [--solve-ayatori build/release/bench/solve_ayatori] [--petsc-python /usr/bin/python3]
 
 Problems: generated classes, and every real square matrix NAME.mtx.gz of FOLDER, with NAME_b.mtx.gz as right-hand side where there is
 one and else b = A x for a random x. Everybody gets the same A and b as files of PETSc, and the same tolerance. What
 counts is the residual ||b - A x|| / ||b|| of the x that was written, computed here: at most twice the tolerance. A claim
 of convergence with more is reported as wrong.
 
-  ayatori cold    `ayatori solve` with no option, nothing known
-  ayatori warm    the same after it has solved the system once (--knowledge)
+  ayatori cold    as `ayatori solve` with no option, nothing known
+  ayatori warm    the same with what a solve of the system has left in the knowledge base
   PETSc default   GMRES(30) from the left, block Jacobi with ILU(0)
   grid's best     the fastest of 25 settings of PETSc and hypre, known afterwards (solve_petsc.py)
   hypre           BoomerAMG as it is when nothing is set, in PETSc's CG or GMRES
@@ -20,8 +20,9 @@ of convergence with more is reported as wrong.
 
 Every setting of the grid runs once, for no longer than three times the best so far, but half a second at least, and --grid-limit
 while there is no best; then all take turns (A B C, C B A, ...), the first two of the grid among them. A time is a median, of
-set-up and solve, tuning and verification included, without starting, reading and writing; ayatori runs in a new process every time. What takes longer than a
-second, or fails, runs once. With --json FILE, what stands in it is not run again, so that all can be run in pieces. PETSc comes
+set-up and solve, tuning and verification included, without starting, reading and writing. PETSc runs its settings one after the other in a
+process; of ayatori the second solve of a process counts, which has forgotten the first (solve_ayatori.cpp, built with
+`cmake --build --preset release --target solve_ayatori`). What takes longer than a second, or fails, runs once. With --json FILE, what stands in it is not run again, so that all can be run in pieces. PETSc comes
 from Debian (python3-petsc4py-real), pyamg into build/peers-venv.
 """
 
@@ -121,13 +122,16 @@ FAILED = {"seconds": None, "claims": False}
 
 
 def ayatori(options, system, ranks, knowledge):
-    problem = runs.Problem(system.name, str(system.folder / "A.petsc"), str(system.folder / "b.petsc"), options.rtol)
+    """The last of the solves in one process."""
     output = system.folder / "x.petsc"
     output.unlink(missing_ok=True)
-    try:
-        found = runs.solve(options, problem, ["--output", str(output), "--knowledge", knowledge], ranks)
-    except runs.Rejected as reason:
-        return system.judged({**FAILED, "setting": str(reason)}, None)
+    done = subprocess.run([options.mpirun, "-n", str(ranks), options.solve_ayatori, str(system.folder), str(options.rtol),
+                           str(options.time_limit), knowledge], capture_output=True, text=True, check=False)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if not lines:
+        reasons = done.stderr.strip().splitlines()
+        return system.judged({**FAILED, "setting": reasons[0] if reasons else f"exit status {done.returncode}"}, None)
+    found = json.loads(lines[-1])
     result = {"seconds": sum(found["seconds"][part] for part in PARTS), "claims": found["converged"], "iterations": found["iterations"],
               "setting": runs.choice_words(found["choice"]), "tuning": found["seconds"]["tuning"]}
     return system.judged(result, petsc_files.read_vector(output) if output.exists() else None)
@@ -407,6 +411,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rtol", type=float, default=1e-8)
     parser.add_argument("--grid-limit", type=float, default=4, help="seconds of a setting while none has solved")
+    parser.add_argument("--solve-ayatori", default=str(runs.ROOT / "build" / "release" / "bench" / "solve_ayatori"))
     parser.add_argument("--petsc-python", default="/usr/bin/python3")
     parser.add_argument("--json", type=pathlib.Path, help="keep figures here, and resume from it")
     parser.add_argument("--svg", type=pathlib.Path, help="performance profiles, as NAME-RANKS.svg")

@@ -189,6 +189,16 @@ TEST(MatrixFacts, StoredZerosAreEqualToMissingOnesOnAnotherPattern) {
   EXPECT_TRUE(facts_of(matrix).pattern_symmetric);
 }
 
+TEST(MatrixFacts, OneOddEntryBesideStoredZerosIsNoticed) {
+  for (const auto& [row, column] : {std::pair(5, 6), std::pair(6, 5), std::pair(39, 38), std::pair(3, 33)}) {
+    auto matrix = sparse::tridiagonal_matrix(40);
+    matrix.entries.push_back({3, 33, 0.0});
+    for (auto& entry : matrix.entries)
+      if (entry.row == row && entry.column == column) entry.value += 1e-3;
+    EXPECT_FALSE(facts_of(matrix).symmetric) << row << " " << column;
+  }
+}
+
 /// Sums over all entries that treat equal contributions alike would not tell these from symmetric matrices.
 TEST(MatrixFacts, RegularAsymmetryIsNoticed) {
   TestMatrix skew{"skew-symmetric", 64, {}};

@@ -32,7 +32,8 @@ struct Play {
   std::map<std::string, int> products;  ///< by kernel and halo
   ProductTuner tuner;
 
-  Play(const ProductPlan& plan, const std::function<double(const ProductOptions&)>& cost)
+  Play(const ProductPlan& plan, const std::function<double(const ProductOptions&)>& cost,
+       std::function<void(ProductPlan&)> look = nullptr)
       : matrix(world(), split_random(), plan.first),
         sum(world(), {}, [this] { return now; }),
         tuner(
@@ -41,7 +42,7 @@ struct Play {
               now += cost(matrix.options());
               return now;
             },
-            plan) {}
+            plan, nullptr, std::move(look)) {}
 
   void run(int count) {
     const auto matrix_of = sparse::random_matrix(200, 5, 4);
@@ -168,6 +169,31 @@ TEST(PlanProduct, PredictsFromThePattern) {
     return std::ranges::any_of(random.excluded, [&](const Consideration& c) { return c.name == name; });
   };
   EXPECT_TRUE(is_excluded("dia"));
+}
+
+TEST(PlanProduct, APatternIsLookedAtWhenItsProductsHaveTakenAsLong) {
+  const auto parts = split_random();
+  const auto plan = plan_product(world(), *parts, {}, nullptr, Products::many);
+  EXPECT_EQ(plan.first.kernel, "csr");
+  EXPECT_GT(plan.look_after, 10);
+  const auto familiar = plan_product(world(), *parts, {}, nullptr, Products::familiar);
+  EXPECT_GT(familiar.look_after, 10 * plan.look_after);
+  EXPECT_EQ(plan_product(world(), *parts, {}, nullptr, Products::planned).look_after, 0);
+
+  int looks = 0;
+  Play play(
+      plan, [](const ProductOptions&) { return 1.0; },
+      [&](ProductPlan& waiting) {
+        ++looks;
+        waiting.first.kernel = "sell-8";
+        waiting.first_traffic = waiting.csr_traffic = 12000;
+        waiting.look_after = 0;
+      });
+  play.run(static_cast<int>(plan.look_after) + 5);
+  EXPECT_EQ(looks, 1);
+  EXPECT_EQ(play.tuner.incumbent().kernel, "sell-8");
+  EXPECT_EQ(play.products["csr"], plan.look_after);
+  EXPECT_EQ(play.products["sell-8"], 5);
 }
 
 TEST(PlanProduct, WhereTheFirstKernelFailsTheNextIsTaken) {

@@ -123,6 +123,10 @@ TEST(Solve, EscalatesFromCgOnAMatrixThatOnlyLooksDefinite) {
   expect_solved(matrix, solved);
   EXPECT_EQ(solved.report.trials.front().choice.method, "cg");
   EXPECT_NE(solved.report.choice.method, "cg");
+  EXPECT_EQ(
+      std::ranges::count(solved.report.trials, "cg", [](const Trial& trial) { return trial.choice.method; }),
+      1)
+      << "one direction of negative curvature is enough";
   const auto& events = solved.report.events;
   EXPECT_TRUE(
       std::any_of(events.begin(), events.end(), [](const Event& e) { return e.kind == "breakdown"; }));
@@ -140,7 +144,7 @@ struct Recorded {
   static SolveOptions options() {
     SolveOptions options;
     options.forced = {.method = "cg"};
-    options.forced.excluded = {"none", "neumann", "block-jacobi", "amg"};
+    options.forced.excluded = {"none", "neumann", "block-jacobi", "amg", "ic"};
     options.tuning_share = 0.3;  // of the few hundred iterations that a small matrix takes
     return options;
   }
@@ -175,6 +179,25 @@ TEST(Solve, AWrongEarlyChoiceIsCorrected) {
   EXPECT_EQ(report.choice.preconditioner, "block-ilu0");
   EXPECT_TRUE(has_event(report, "overtaken"));
   EXPECT_LT(recorded.spent.at("jacobi"), 0.7 * iterations_of_jacobi(matrix));
+}
+
+TEST(Solve, TheFavouriteWaitsUntilTheSolveProvesLong) {
+  const auto preconditioner_at_end = [](const TestMatrix& matrix) {
+    double now = 0;
+    SolveOptions options;
+    options.forced = {.method = "cg"};
+    options.forced.excluded = {"amg"};
+    SolveHooks hooks;
+    hooks.clock = [&now] { return now; };
+    hooks.progress = [&now](const Choice& choice, std::int64_t, double) {
+      now += choice.preconditioner == "jacobi" ? 1 : 2;
+    };
+    const Solved solved(matrix, 1, options, hooks);
+    expect_solved(matrix, solved);
+    return solved.report.choice.preconditioner;
+  };
+  EXPECT_EQ(preconditioner_at_end(anisotropic_matrix(60)), "ic") << "hundreds of iterations";
+  EXPECT_EQ(preconditioner_at_end(sparse::tridiagonal_matrix(200)), "jacobi") << "dominated by its diagonal";
 }
 
 TEST(Solve, SlowChallengersAreDroppedWithinTheBound) {

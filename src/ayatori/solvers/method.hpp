@@ -63,6 +63,7 @@ struct MethodResult {
   int iterations = 0;  ///< products with A, without those that compute b - A x anew at starts and restarts
   double residual_norm = 0;  ///< of the x returned, as the method believes; absolute, in the 2-norm
   std::string reason;        ///< of a breakdown or stagnation, in words with figures
+  bool indefinite = false;   ///< it broke down as p^T A p was negative, by more than rounding explains
 };
 
 /// Told after every iteration: how many so far and the residual norm that the method believes in. False asks

@@ -89,7 +89,8 @@ BlockProduct::BlockProduct(const DistributedMatrix& matrix, int width)
   overlap_ = choice.overlap;
 }
 
-void BlockProduct::apply_block(std::span<const double> x, std::span<double> y, int width) const {
+void BlockProduct::apply_block(std::span<const double> x, std::span<double> y,
+                               [[maybe_unused]] int width) const {
   AYATORI_ASSERT(width == width_ && static_cast<std::int32_t>(x.size()) == plan_.local_size);
   AYATORI_ASSERT(x.size() == y.size());
   ++count_;

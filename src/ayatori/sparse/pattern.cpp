@@ -148,11 +148,25 @@ void examine_lengths(const Csr& matrix, PatternFacts& facts) {
 
 }  // namespace
 
+namespace {
+
+/// Of so many windows one is looked at.
+std::int64_t window_step(std::int64_t nonzeros) {
+  return std::clamp<std::int64_t>(nonzeros / whole_nonzeros, 1, most_step);
+}
+
+}  // namespace
+
+double products_of_pattern_facts(std::int64_t nonzeros) {
+  constexpr double whole = 50;  // an entry takes some 30 ns
+  return whole / static_cast<double>(window_step(nonzeros));
+}
+
 PatternFacts pattern_facts(const Csr& matrix) {
   PatternFacts facts{matrix.rows, matrix.columns, matrix.nonzeros()};
   examine_lengths(matrix, facts);
 
-  const std::int64_t step = std::clamp<std::int64_t>(facts.nonzeros / whole_nonzeros, 1, most_step);
+  const std::int64_t step = window_step(facts.nonzeros);
   const std::int64_t windows = (matrix.rows + window_rows - 1) / window_rows;
   Examination examination(matrix);
   Counts counts;

@@ -60,6 +60,10 @@ struct PatternFacts {
 /// every time. OSKI estimates the fill of blocks so (Vuduc, Demmel & Yelick 2005).
 PatternFacts pattern_facts(const Csr& matrix);
 
+/// How many products with a matrix of so many nonzeros take about as long as that look at it: the larger it
+/// is, the smaller the part that is looked at.
+double products_of_pattern_facts(std::int64_t nonzeros);
+
 /// Bytes of compressed sparse rows.
 std::int64_t csr_bytes(std::int64_t rows, std::int64_t nonzeros);
 

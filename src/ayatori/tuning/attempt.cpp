@@ -21,6 +21,16 @@ constexpr int between_looks = 10;
 constexpr double worthwhile = 2;
 /// One whose iterations are known beforehand is expected to win, and need promise less.
 constexpr double worthwhile_if_expected = 0.5;
+/// The favourite is tried when the solve has taken this share of its price: so much is lost where it would
+/// have been right to begin with it.
+constexpr double favourite_share = 0.15;
+/// What the forecast of a method whose residual leaps is worth beside one of CG or MINRES.
+constexpr double trust_in_leaps = 0.25;
+/// It is dropped when it takes so many times its price before it can be judged: of factors with fill little
+/// is known beforehand.
+constexpr double favourite_patience = 4;
+/// Products that read the matrix from memory take this share of the time of finding its facts.
+constexpr double products_of_a_look = 3;
 /// No arm is expected to need fewer than this share of another's iterations.
 constexpr double fewest_iterations = 0.1;
 /// Of the time still to come only so many times the time so far is believed, and less from a method that may
@@ -63,8 +73,7 @@ void Attempt::set_up() {
   if (state_.decisions.replays()) pass_over_what_was_given_up();
   solvers::PreconditionerOptions options = state_.options.preconditioner;
   options.matrix_is_symmetric = state_.report.facts.symmetric;
-  double limit =
-      challenge_.depth > 0 ? state_.clock() + std::min(challenge_.finish, challenge_.allowance) : unlimited;
+  double limit = challenge_.depth > 0 ? state_.clock() + challenge_.allowance : unlimited;
   if (state_.options.time_limit > 0 && !state_.decisions.replays()) {
     options.seconds_left = state_.options.time_limit - start_;
     limit = std::min(limit, state_.options.time_limit);
@@ -265,6 +274,7 @@ bool Attempt::judge(const solvers::MethodResult& result, double before) {
     case solvers::Stop::breakdown:
       state_.add_event("breakdown",
                        fmt::format("{} broke down at {:.1e}: {}", name(), reached, result.reason));
+      state_.is_indefinite = state_.is_indefinite || result.indefinite;
       return false;
     case solvers::Stop::yielded:
       arm().state = Arm::State::paused;
@@ -300,14 +310,15 @@ bool Attempt::goes_on(int iteration, double norm) {
             }).has_value();
   if (behind_) return false;
   if (iteration < last_challenge_ + between_looks) return true;
-  double price = 0;
+  Challenger challenge{};  // its price is not needed where it is replayed
   const auto challenger = decide(Decision::Kind::challenge, iteration, [&] {
     const auto next = next_challenger(iteration);
-    if (next) price = next->price;
+    if (next) challenge = *next;
     return next ? std::optional(static_cast<std::int64_t>(next->arm)) : std::nullopt;
   });
   if (challenger) {
-    overtaken_ = is_overtaken_by({static_cast<std::size_t>(*challenger), price}, iteration);
+    challenge.arm = static_cast<std::size_t>(*challenger);
+    overtaken_ = is_overtaken_by(challenge, iteration);
     last_challenge_ = iteration;
   }
   return !overtaken_;
@@ -331,10 +342,12 @@ void Attempt::take_snapshot(const std::function<void(solvers::Vector)>& form_cor
 bool Attempt::falls_behind(int iteration) const {
   if (challenge_.depth == 0) return false;
   const double time = own_seconds();
-  if (iteration < slice_) return time > std::min(challenge_.finish, challenge_.allowance);
+  if (iteration < slice_) return time > challenge_.allowance;
   const double remaining = pace_->remaining(state_.target());
+  // What the favourite's set-up has taken is spent: it would take long to be worth that again.
+  const double counted = challenge_.is_favourite ? 0 : time;
   const bool pays_for_itself =
-      time + remaining < clearly_earlier * challenge_.finish || remaining < challenge_.finish / 3;
+      counted + remaining < clearly_earlier * challenge_.finish || remaining < challenge_.finish / 3;
   return remaining == unlimited || !pays_for_itself;
 }
 
@@ -372,23 +385,51 @@ bool Attempt::is_promising(const Arm& arm) const {
   return arm.tries < most_tries && arm.decay * hopeless >= pace_->decay();
 }
 
-/// An arm that has not been tried and whose iterations are known beforehand, if it promises to be worth its
-/// price and, with the usual share, as much has been spent without it: the rule of renting or buying.
+/// Seconds that the set-up of a choice and its first iterations are expected to take. A set-up looks at
+/// entries one by one, as finding the facts of the matrix does, which takes as long as a few products that
+/// read it from memory: where the matrix stays in the cache, products say nothing about it.
+double Attempt::price_of(const PredictedCost& its, double unit) const {
+  return std::max(unit, state_.look_seconds / products_of_a_look) * its.setup +
+         unit * probation * its.iteration;
+}
+
+/// Seconds to the target at the mean pace so far: longer than at the pace of the later half where the method
+/// has begun slowly, and wiser where its residual leaps.
+double Attempt::mean_remaining() const {
+  const double done = std::log(pace_->start() / pace_->norm());
+  const double to_do = std::log(pace_->norm() / state_.target());
+  return done > 0 ? pace_->seconds() * to_do / done : unlimited;
+}
+
+/// An arm that has not been tried and is expected to win: because its iterations are known beforehand, if it
+/// promises to be worth its price and, with the usual share, as much has been spent without it (the rule of
+/// renting or buying); or as the favourite, if a quarter of its price has been spent and no end within the
+/// price is in sight, at the present pace and at that so far, or all of it.
 std::optional<Attempt::Challenger> Attempt::expected_winner(int iteration) const {
+  if (challenge_.depth > 0) return std::nullopt;
   const double remaining = pace_->remaining(state_.target());
-  if (challenge_.depth > 0 || !(remaining < unlimited)) return std::nullopt;
   const double time = state_.sum.agreed_seconds() - state_.budget.spent();
   const double powers = std::log(pace_->norm() / state_.target());
   const double unit = unit_seconds(iteration);
   for (std::size_t i = 0; i < state_.arms.size(); ++i) {
     const Arm& arm = state_.arms[i];
-    const auto iterations = expected_iterations(arm.rung.choice, state_.report.facts, powers);
-    if (!iterations || arm.tries > 0 || !is_promising(arm)) continue;
+    if (arm.tries > 0 || !is_promising(arm)) continue;
     const PredictedCost its = cost(arm.rung.choice);
-    const double price = unit * (its.setup + probation * its.iteration);
+    const double price = price_of(its, unit);
+    if (arm.rung.favourite) {
+      const bool is_smooth = solvers::method(state_.report.trials[trial_].choice.method).needs_symmetric;
+      const double soon = (is_smooth ? 1 : trust_in_leaps) * price;
+      const bool ends_soon = std::max(remaining, mean_remaining()) < soon && own_seconds() < soon;
+      if (!ends_soon && own_seconds() >= favourite_share * price &&
+          state_.budget.allows_expected(price, own_seconds() / favourite_share))
+        return Challenger{i, price, true};
+      continue;
+    }
+    const auto iterations = expected_iterations(arm.rung.choice, state_.report.facts, powers);
+    if (!iterations || !(remaining < unlimited)) continue;
     const double saved = remaining - unit * (its.setup + *iterations * its.iteration);
     if (saved < worthwhile_if_expected * price) continue;
-    if (state_.budget.allows_expected(price, time)) return Challenger{i, price};
+    if (state_.budget.allows_expected(price, time)) return Challenger{i, price, false};
   }
   return std::nullopt;
 }
@@ -397,8 +438,9 @@ std::optional<Attempt::Challenger> Attempt::expected_winner(int iteration) const
 /// budget allows that. If not, the budget is saved for it: dearer arms would never come if cheap ones spent
 /// it.
 std::optional<Attempt::Challenger> Attempt::next_challenger(int iteration) const {
-  if (iteration < probation || challenge_.depth >= deepest) return std::nullopt;
+  if (challenge_.depth >= deepest) return std::nullopt;
   if (const auto winner = expected_winner(iteration)) return winner;
+  if (iteration < probation) return std::nullopt;
   const double time = state_.sum.agreed_seconds() - state_.budget.spent();
   const double remaining = pace_->remaining(state_.target());
   if (challenge_.depth > 0 && own_seconds() < std::min(challenge_.finish, time) / 4) return std::nullopt;
@@ -418,7 +460,7 @@ std::optional<Attempt::Challenger> Attempt::next_challenger(int iteration) const
     const double iterations = (is_plainer ? 1 : fewest_iterations) * remaining / own_iteration;
     const double optimistic = unit * (its.setup + iterations * its.iteration);
     if (remaining < unlimited && worthwhile * price > remaining - optimistic) continue;
-    best = {i, price};
+    best = {i, price, false};
   }
   return best && state_.budget.allows(best->price, allowed) ? best : std::nullopt;
 }
@@ -442,10 +484,17 @@ bool Attempt::is_overtaken_by(const Challenger& challenger, int iteration) {
   const double offered = state_.residual_norm;
   trial().relative_residual = state_.relative(offered);
   const std::string who = describe(state_.arms[challenger.arm].rung.choice);
+  const double allowance = (challenger.is_favourite ? favourite_patience : patience) * challenger.price;
   // Without a forecast of its own this attempt makes way only for one that would finish while it does as much
   // again as it has done.
-  const double finish = remaining < unlimited ? remaining : own_seconds();
-  Attempt attempt(state_, challenger.arm, {finish, patience * challenger.price, challenge_.depth + 1});
+  double finish = remaining < unlimited ? remaining : own_seconds();
+  double before_judged = std::min(finish, allowance);
+  if (challenger.is_favourite) {  // which has the benefit of the doubt
+    finish = std::max(finish, mean_remaining());
+    before_judged = allowance;
+  }
+  Attempt attempt(state_, challenger.arm,
+                  {finish, before_judged, challenge_.depth + 1, challenger.is_favourite});
   ++state_.arms[challenger.arm].tries;
   state_.report.iterations += iteration;
   if (!state_.converged()) attempt.pursue();

@@ -22,13 +22,14 @@ class Attempt {
  public:
   /// Whom an attempt challenges, and what it may cost.
   struct Challenge {
-    double finish;     ///< seconds within which it must promise to finish
-    double allowance;  ///< seconds after which the challenger must have shown what it can
-    int depth;         ///< attempts suspended
+    double finish;      ///< seconds within which it must promise to finish
+    double allowance;   ///< seconds after which the challenger must have shown what it can
+    int depth;          ///< attempts suspended
+    bool is_favourite;  ///< for which what its set-up takes does not count against it
   };
   static constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-  Attempt(SolveState& state, std::size_t arm, Challenge challenge = {unlimited, unlimited, 0});
+  Attempt(SolveState& state, std::size_t arm, Challenge challenge = {unlimited, unlimited, 0, false});
 
   /// Collective. Runs until the solve has converged or is stopped, or the arm is of no more use.
   void pursue();
@@ -58,6 +59,7 @@ class Attempt {
   struct Challenger {
     std::size_t arm;
     double price;
+    bool is_favourite;
   };
   std::optional<Challenger> next_challenger(int iteration) const;
   std::optional<Challenger> expected_winner(int iteration) const;
@@ -67,6 +69,8 @@ class Attempt {
   double own_seconds() const { return state_.sum.agreed_seconds() - start_ - away_; }
   PredictedCost cost(const Choice& choice) const;
   double unit_seconds(int iteration) const;
+  double price_of(const PredictedCost& its, double unit) const;
+  double mean_remaining() const;
   double trust(int iteration) const;
   Arm& arm() { return state_.arms[arm_]; }
   Trial& trial() { return state_.report.trials[trial_]; }

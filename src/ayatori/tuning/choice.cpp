@@ -23,6 +23,7 @@ struct Suggestion {
   const char* orthogonalization;
   const char* why;
   bool last_resort = false;
+  bool favourite = false;
 };
 
 /// Where the diagonal dominates so many rows, it makes a preconditioner that is worth a try before a dearer
@@ -38,7 +39,8 @@ void add_direct(const MatrixFacts& facts, std::vector<Suggestion>& list) {
       facts.symmetric && !facts.looks_positive_definite() && !facts.looks_negative_definite();
   const auto place =
       is_indefinite ? list.begin() + 1 : std::ranges::find(list, true, &Suggestion::last_resort);
-  list.insert(place, {"gmres", "direct", 30, "cgs", "complete factors end where iterations do not"});
+  list.insert(place, {"gmres", "direct", 30, "cgs", "complete factors end where iterations do not", false,
+                      is_indefinite});
 }
 
 /// Iterations of CG to 1e-8 on Poisson's equation: with the diagonal, for each point along an edge of a cube
@@ -89,15 +91,14 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
                                "neighbours only"};
     const bool looks_like_diffusion = is_diffusive(facts);
     const bool begins_with_multigrid = looks_like_diffusion && multigrid_pays(facts);
-    if (!looks_like_diffusion) {
-      list.push_back(
-          {"cg", "ic", 0, "",
-           "the matrix may be definite, but is none of diffusion, as stiffness of bodies and shells: "
-           "factors with some fill save most iterations"});
+    if (begins_with_multigrid) list.push_back(multigrid);
+    list.push_back(diagonal);
+    if (!begins_with_multigrid) {
+      list.push_back({"cg", "ic", 0, "",
+                      "the matrix may be definite: factors with some fill save most iterations", false,
+                      true});
     }
-    if (!begins_with_multigrid) list.push_back(diagonal);
-    if (looks_like_diffusion) list.push_back(multigrid);
-    if (begins_with_multigrid) list.push_back(diagonal);
+    if (looks_like_diffusion && !begins_with_multigrid) list.push_back(multigrid);
     list.push_back(
         {"cg", "block-ilu0", 0, "", "incomplete factors save iterations where the diagonal is not enough"});
     if (!looks_like_diffusion) list.push_back(multigrid);
@@ -107,9 +108,18 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
   } else if (facts.symmetric) {
     list.push_back({"minres", "none", 0, "", "the matrix is symmetric but not definite"});
   }
-  const Suggestion large_entries{
-      "bicgstab", "ilut", 0, "",
-      "BiCGSTAB needs nothing but a matrix and keeps no basis; factors that keep what is large suit most"};
+  const bool dominated = facts.dominant_rows >= nearly_all;
+  const Suggestion diagonal{
+      "bicgstab", "jacobi", 0, "",
+      "BiCGSTAB needs nothing but a matrix and keeps no basis; its iterations cost hardly more "
+      "than products"};
+  const Suggestion large_entries{"bicgstab",
+                                 "ilut",
+                                 0,
+                                 "",
+                                 "factors that keep what is large suit most matrices",
+                                 false,
+                                 !dominated && !facts.symmetric};
   const Suggestion no_fill{"bicgstab", "block-ilu0", 0, "",
                            "factors without fill are soon made, whatever the matrix"};
   const Suggestion grids{
@@ -117,21 +127,13 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
       "rows sum to nothing or the diagonal dominates them, as in convection with diffusion: "
       "coarser grids may pay"};
   const bool begins_with_grids = !facts.symmetric && is_diffusive(facts) && multigrid_pays(facts);
-  if (begins_with_grids) {
-    list.push_back(grids);
-    list.push_back(large_entries);
-  }
-  if (facts.dominant_rows >= nearly_all) {
-    list.push_back({"bicgstab", "jacobi", 0, "",
-                    "BiCGSTAB needs nothing but a matrix and keeps no basis; the diagonal dominates it"});
-    list.push_back(no_fill);
-    list.push_back(large_entries);
-    list.push_back(grids);
-  } else {
-    list.push_back(large_entries);
-    list.push_back(no_fill);
-  }
-  list.push_back({"bicgstab", "jacobi", 0, "", "an iteration costs hardly more than a product"});
+  if (begins_with_grids) list.push_back(grids);
+  if (facts.zero_diagonals == 0) list.push_back(diagonal);
+  if (dominated) list.push_back(no_fill);
+  list.push_back(large_entries);
+  if (!dominated) list.push_back(no_fill);
+  if (dominated && !begins_with_grids) list.push_back(grids);
+  if (facts.zero_diagonals > 0) list.push_back(diagonal);
   list.push_back({"gmres", "block-ilu0", 30, "cgs",
                   "GMRES never lets the residual grow, where BiCGSTAB may break down or wander"});
   list.push_back({"gmres", "block-jacobi", 30, "cgs", "cheap blocks, in case the factors are useless"});
@@ -258,7 +260,7 @@ std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, in
     const bool beneath_cg = definite && choice.method != "cg";
     ladder.push_back({std::move(choice),
                       as_suggested ? suggestion.why : "what you forced, and the next of what is left open",
-                      suggestion.last_resort || beneath_cg});
+                      suggestion.last_resort || beneath_cg, suggestion.favourite});
   }
   if (ladder.empty()) throw InputError("--exclude leaves nothing to solve with");
   return ladder;

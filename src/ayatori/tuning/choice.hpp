@@ -49,6 +49,7 @@ struct Rung {
   Choice choice;
   std::string why;
   bool last_resort = false;  ///< no challenger: only for when the others have failed
+  bool favourite = false;    ///< expected to win unless the solve is short, and then not worth its set-up
 };
 
 /// What to try, in order: the choice that the facts suggest, then others, stronger and dearer ones last. Each

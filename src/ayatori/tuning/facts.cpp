@@ -278,8 +278,51 @@ struct Selection {
   }
 };
 
+/// a(j, i) for entries of rows i that ascend: a row's entries are met in their order, so nothing is searched
+/// for but the first.
+class MirrorImages {
+ public:
+  explicit MirrorImages(const Csr& csr) : csr_(csr), next_(csr.rows, -1) {}
+
+  double find(std::int32_t i, std::int32_t j) {
+    const std::int64_t end = csr_.row_start[j + 1];
+    std::int64_t& next = next_[j];
+    if (next < 0)
+      next = std::lower_bound(csr_.column.begin() + csr_.row_start[j], csr_.column.begin() + end, i) -
+             csr_.column.begin();
+    while (next < end && csr_.column[next] < i) ++next;
+    return next < end && csr_.column[next] == i ? csr_.value[next] : 0;
+  }
+
+ private:
+  const Csr& csr_;
+  Array<std::int64_t> next_;  ///< the first entry that may be met yet; -1: not known
+};
+
+/// Of all rows.
+Asymmetry whole_asymmetry(const Csr& interior, const Array<double>& largest, bool lower_only) {
+  Asymmetry total;
+  std::mutex merging;
+  parallel_ranges(interior.rows, [&](Range range) {
+    Asymmetry mine;
+    MirrorImages images(interior);
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      for (std::int64_t k = interior.row_start[i]; k < interior.row_start[i + 1]; ++k) {
+        const std::int32_t j = interior.column[k];
+        if (lower_only && j >= i) break;
+        const double mirrored = images.find(static_cast<std::int32_t>(i), j);
+        mine.compare(interior.value[k], mirrored, std::min(largest[i], largest[j]));
+      }
+    }
+    const std::scoped_lock lock(merging);
+    total.merge(mine);
+  });
+  return total;
+}
+
 Asymmetry interior_asymmetry(const Csr& interior, std::int64_t first_row, const Array<double>& largest,
                              const Selection& selection) {
+  if (selection.row_step == 1) return whole_asymmetry(interior, largest, selection.lower_only);
   Asymmetry total;
   std::mutex merging;
   parallel_ranges(interior.rows, [&](Range range) {

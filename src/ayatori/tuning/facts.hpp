@@ -37,9 +37,12 @@ struct MatrixFacts {
   /// block of one rank: so a partition that reorders rows does not hide them. Depends on it all the same.
   double layers = 0;
 
+  /// Known from elsewhere: a method has met a direction p with p^T A p < 0 (> 0 with a negative diagonal).
+  bool indefinite = false;
+
   /// Symmetric with a diagonal of one sign, which every definite matrix has: worth trying as definite.
-  bool looks_positive_definite() const { return symmetric && positive_diagonals == rows; }
-  bool looks_negative_definite() const { return symmetric && negative_diagonals == rows; }
+  bool looks_positive_definite() const { return !indefinite && symmetric && positive_diagonals == rows; }
+  bool looks_negative_definite() const { return !indefinite && symmetric && negative_diagonals == rows; }
 };
 
 /// Collective. Takes about the time of two to three products. Symmetry is told by sums of 64-bit hashes over

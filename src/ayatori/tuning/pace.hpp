@@ -10,13 +10,14 @@ namespace ayatori::tuning {
 class Pace {
  public:
   /// `start`: the residual norm at 0 seconds.
-  explicit Pace(double start) : points_{{0, start}}, smallest_(start) {}
+  explicit Pace(double start) : points_{{0, start}}, start_(start), smallest_(start) {}
 
   /// The norm after an iteration, at `seconds` of the method's own time; times do not descend. Norms that are
   /// not finite are passed over.
   void add(double seconds, double norm);
 
   double seconds() const { return seconds_; }
+  double start() const { return start_; }
   double norm() const { return smallest_; }  ///< the smallest so far
   /// Powers of e by which the norm shrinks in a second; 0 if it does not.
   double decay() const { return slope().decay; }
@@ -36,6 +37,7 @@ class Pace {
   Point around(std::size_t middle) const;
 
   std::vector<Point> points_;  ///< evenly thinned
+  double start_;
   double smallest_;
   double seconds_ = 0;
   int stride_ = 1;  ///< every so many are kept

@@ -6,6 +6,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/statistics.hpp"
+#include "ayatori/tuning/experience.hpp"
 
 namespace ayatori::tuning {
 
@@ -44,6 +45,8 @@ std::vector<double> kernel_traffics(const comm::Comm& comm, const sparse::SplitM
   return values;
 }
 
+}  // namespace
+
 void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,
                   ProductPlan& plan) {
   const auto types = sparse::kernels();
@@ -74,7 +77,23 @@ void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, cons
   plan.first.kernel = first->name;
   plan.first_traffic = first->traffic;
   rivals.erase(first);
-  plan.candidates.insert(plan.candidates.end(), rivals.begin(), rivals.end());
+  plan.candidates.insert(plan.candidates.begin(), rivals.begin(), rivals.end());
+  plan.look_after = 0;
+}
+
+namespace {
+
+/// Products that take as long as the look at the largest part and the conversion of the matrix; 0 where the
+/// look is soon done and many products will follow.
+std::int64_t products_before_look(const comm::Comm& comm, const sparse::SplitMatrix& parts,
+                                  Products expected) {
+  constexpr double soon = 10;
+  constexpr double conversion = 30;
+  const double look =
+      comm.allreduce(sparse::products_of_pattern_facts(parts.interior.nonzeros()), comm::ReduceOp::max);
+  if (look <= soon && expected == Products::many) return 0;
+  if (expected == Products::familiar) return static_cast<std::int64_t>((look + conversion) / familiar_share);
+  return static_cast<std::int64_t>(look + conversion);
 }
 
 void plan_halos(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,
@@ -106,6 +125,12 @@ void plan_halos(const comm::Comm& comm, const sparse::SplitMatrix& parts, const 
   plan.candidates.insert(plan.candidates.end(), rivals.begin(), rivals.end());
 }
 
+/// Of the ranks, as stored. Collective.
+double mean_bytes(const sparse::DistributedMatrix& matrix) {
+  return static_cast<double>(matrix.comm().allreduce(matrix.matrix_bytes(), comm::ReduceOp::sum)) /
+         matrix.comm().size();
+}
+
 double median(const std::deque<double>& values) {
   return values.empty() ? 0 : spread(std::vector<double>(values.begin(), values.end())).median;
 }
@@ -118,12 +143,17 @@ void remember(std::deque<double>& values, double value) {
 }  // namespace
 
 ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,
-                         const machine::Profile* profile) {
+                         const machine::Profile* profile, Products expected) {
   ProductPlan plan;
   if (profile != nullptr) plan.message_bound = machine::message_bound(*profile);
   if (forced.kernel) {
     plan.first.kernel = *forced.kernel;
-  } else {
+  } else if (expected != Products::planned && forced.excluded.empty()) {
+    plan.look_after = products_before_look(comm, parts, expected);
+  }
+  if (plan.look_after > 0) {
+    plan.first.kernel = "csr";
+  } else if (!forced.kernel) {
     plan_kernels(comm, parts, forced, plan);
   }
   if (forced.halo) {
@@ -135,6 +165,10 @@ ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& part
 }
 
 bool take_next_kernel(ProductPlan& plan, std::string reason) {
+  if (plan.look_after > 0 && plan.first.kernel != "csr") {
+    plan.first.kernel = "csr";
+    return true;
+  }
   const auto next = std::ranges::find(plan.candidates, "kernel", &ProductCandidate::item);
   if (next == plan.candidates.end()) return false;
   plan.excluded.push_back({"kernel", plan.first.kernel, "failed", std::move(reason)});
@@ -145,17 +179,18 @@ bool take_next_kernel(ProductPlan& plan, std::string reason) {
 }
 
 ProductTuner::ProductTuner(sparse::DistributedMatrix& matrix, const solvers::GlobalSum& sum, Budget& budget,
-                           std::function<double()> clock, ProductPlan plan, Decisions* decisions)
+                           std::function<double()> clock, ProductPlan plan, Decisions* decisions,
+                           std::function<void(ProductPlan&)> look)
     : matrix_(matrix),
       sum_(sum),
       budget_(budget),
       clock_(std::move(clock)),
       plan_(std::move(plan)),
       incumbent_(matrix.options()),
-      matrix_bytes_(static_cast<double>(matrix.comm().allreduce(matrix.matrix_bytes(), comm::ReduceOp::sum)) /
-                    matrix.comm().size()),
+      matrix_bytes_(mean_bytes(matrix)),
       incumbent_traffic_(plan_.first_traffic),
-      decisions_(decisions) {
+      decisions_(decisions),
+      look_(std::move(look)) {
   if (decisions_ != nullptr && decisions_->replays()) {
     incumbent_ = decisions_->script().products[decisions_->script().last_product];
   } else if (decisions_ != nullptr) {
@@ -199,7 +234,35 @@ void ProductTuner::after_product() {
   sum_.carry(total > 0 ? seconds * halo / total : 0);
   parcels_.push_back({duel_ ? Parcel::Kind::duel : Parcel::Kind::product, duels_});
   receive();
+  if (plan_.look_after > 0 && count_ >= plan_.look_after && !duel_) look();
   decide();
+}
+
+/// Plans the kernels, now that the products so far have taken as long as that does, and takes the first.
+void ProductTuner::look() {
+  const double start = clock_();
+  plan_.candidates.erase(plan_.candidates.begin(),
+                         plan_.candidates.begin() + static_cast<std::ptrdiff_t>(next_));
+  next_ = 0;
+  look_(plan_);
+  incumbent_traffic_ = plan_.first_traffic;
+  if (plan_.first.kernel != incumbent_.kernel) {
+    sparse::ProductOptions first = incumbent_;
+    first.kernel = plan_.first.kernel;
+    try {
+      use(first);
+      incumbent_ = first;
+      matrix_bytes_ = mean_bytes(matrix_);
+      recent_.clear();
+      matrix_.forget_unused();
+    } catch (const Error& error) {
+      if (!error.agreed()) throw;
+      note({"kernel", plan_.first.kernel, plan_.first_traffic}, "failed", error.what());
+      incumbent_traffic_ = plan_.csr_traffic;
+    }
+  }
+  plan_.build_seconds = clock_() - start;
+  building_seconds_ += plan_.build_seconds;
 }
 
 void ProductTuner::receive() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -36,12 +37,26 @@ struct ProductPlan {
   double csr_traffic = 0;               ///< of compressed sparse rows, where there are rivals
   double build_seconds = 0;             ///< that the first kernel took to build, on which the ranks agree
   machine::MessageBound message_bound;  ///< as measured on this machine, if it was
+  std::int64_t look_after = 0;          ///< products before the kernels are planned; 0: they are
+};
+
+/// What is expected of a solve, by which its kernel is chosen now or later.
+enum class Products {
+  few,  ///< most of the time goes elsewhere, as with multigrid
+  many,
+  familiar,  ///< an earlier solve of the same matrix has chosen
+  planned,   ///< nothing may wait
 };
 
 /// Collective. Predicts from the pattern which kernels can hold the matrix and what they read, and from the
 /// halo plan what the strategies move. What is forced has no rivals. `profile`: the machine's, or nullptr.
+/// The look at the pattern may have to wait, as it and the conversion take longer than many products.
 ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,
-                         const machine::Profile* profile);
+                         const machine::Profile* profile, Products expected = Products::planned);
+
+/// Collective. Adds the kernels to a plan that has waited.
+void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,
+                  ProductPlan& plan);
 
 /// Begins with the next best kernel, because the first cannot be built for this reason. False if there is
 /// none.
@@ -54,9 +69,11 @@ bool take_next_kernel(ProductPlan& plan, std::string reason);
 class ProductTuner final : public sparse::ProductObserver {
  public:
   /// Collective. `matrix` has been built with plan.first, and outlives the tuner, which becomes its observer.
-  /// `clock` gives seconds. `decisions`, if any, are recorded or replayed, and outlive the tuner too.
+  /// `clock` gives seconds. `decisions`, if any, are recorded or replayed, and outlive the tuner too. `look`
+  /// completes a plan whose kernels have waited: collective.
   ProductTuner(sparse::DistributedMatrix& matrix, const solvers::GlobalSum& sum, Budget& budget,
-               std::function<double()> clock, ProductPlan plan, Decisions* decisions = nullptr);
+               std::function<double()> clock, ProductPlan plan, Decisions* decisions = nullptr,
+               std::function<void(ProductPlan&)> look = nullptr);
   ~ProductTuner() override { matrix_.set_observer(nullptr); }
   ProductTuner(const ProductTuner&) = delete;
   ProductTuner& operator=(const ProductTuner&) = delete;
@@ -69,6 +86,11 @@ class ProductTuner final : public sparse::ProductObserver {
   /// Replaying: as many products as if a set-up had been made that was given up after so many in all, with
   /// this product in use then, if it changed.
   void skip_to(std::int64_t count, std::optional<std::int64_t> product);
+
+  /// How many more there will be before the kernels are planned; 0: they are.
+  std::int64_t products_before_look() const {
+    return plan_.look_after == 0 ? 0 : std::max<std::int64_t>(plan_.look_after - count_, 1);
+  }
 
   /// The best so far.
   const sparse::ProductOptions& incumbent() const { return incumbent_; }
@@ -92,6 +114,7 @@ class ProductTuner final : public sparse::ProductObserver {
 
   void use(const sparse::ProductOptions& options);
   void replay();
+  void look();
   void receive();
   void decide();
   void conclude();
@@ -109,7 +132,7 @@ class ProductTuner final : public sparse::ProductObserver {
   std::function<double()> clock_;
   ProductPlan plan_;
   sparse::ProductOptions incumbent_;
-  double matrix_bytes_;       ///< mean of the ranks, with the first kernel
+  double matrix_bytes_;       ///< mean of the ranks, with the first kernel planned
   double incumbent_traffic_;  ///< of the incumbent's kernel
   std::size_t next_ = 0;      ///< candidates before this one have had their chance
   std::optional<Duel> duel_;
@@ -117,6 +140,7 @@ class ProductTuner final : public sparse::ProductObserver {
   sparse::ProductOptions challenging_;
   int duels_ = 0;
   Decisions* decisions_;
+  std::function<void(ProductPlan&)> look_;
   std::int64_t count_ = 0;
   std::deque<Parcel> parcels_;
   std::deque<double> recent_;       ///< seconds of the incumbent's last products

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -14,7 +15,8 @@ namespace ayatori::tuning {
 struct SetUps {
   std::optional<MatrixFacts> facts;                   ///< of the matrix now
   std::shared_ptr<sparse::DistributedMatrix> matrix;  ///< of the matrix now, with the kernel in use
-  std::optional<Choice> choice;                       ///< that won
+  std::int64_t look_after = 0;   ///< products with it before its kernels are planned; 0: they were
+  std::optional<Choice> choice;  ///< that won
   /// What the preconditioner was made from, and may refer to: the matrix now, or the one of an earlier time.
   std::shared_ptr<sparse::DistributedMatrix> made_from;
   solvers::BuiltPreconditioner preconditioner;  ///< of `choice`; none if `op` is empty

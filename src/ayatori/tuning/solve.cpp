@@ -62,20 +62,32 @@ void start_from(SolveState& state) {
 /// Collective. The matrix with the kernel and halo strategy that the pattern suggests.
 void build_product(SolveState& state) {
   ProductPlan plan;
+  const auto begin_tuning = [&state, &plan] {
+    state.product_tuner.emplace(
+        *state.matrix, state.sum, state.budget, [&state] { return state.clock(); }, std::move(plan),
+        &state.decisions,
+        [&state](ProductPlan& waiting) {
+          plan_kernels(state.comm, *state.system->parts(), state.options.forced, waiting);
+          apply(state.experience, waiting);
+        });
+  };
   if (state.kept != nullptr && state.kept->matrix) {
     state.matrix = state.kept->matrix;
     plan.first = state.matrix->options();
-    state.product_tuner.emplace(
-        *state.matrix, state.sum, state.budget, [&state] { return state.clock(); }, std::move(plan),
-        &state.decisions);
+    plan.look_after = state.kept->look_after;
+    begin_tuning();
     return;
   }
   {
     const ScopedTimer timer(state.report.seconds.tuning);
-    plan =
-        plan_product(state.comm, *state.system->parts(), state.options.forced, state.options.profile.get());
+    Products expected = Products::many;
+    if (state.arms.front().rung.choice.preconditioner == "amg") expected = Products::few;
+    if (state.experience.best && !state.experience.best->kernel.empty())
+      expected = state.experience.familiar ? Products::familiar : Products::planned;
+    plan = state.decisions.replays() ? ProductPlan{.first = state.decisions.script().products.front()}
+                                     : plan_product(state.comm, *state.system->parts(), state.options.forced,
+                                                    state.options.profile.get(), expected);
     apply(state.experience, plan);
-    if (state.decisions.replays()) plan = {.first = state.decisions.script().products.front()};
   }
   const ScopedTimer timer(state.report.seconds.setup);
   while (!state.matrix) {
@@ -88,9 +100,7 @@ void build_product(SolveState& state) {
       if (!error.agreed() || !take_next_kernel(plan, error.what())) throw;
     }
   }
-  state.product_tuner.emplace(
-      *state.matrix, state.sum, state.budget, [&state] { return state.clock(); }, std::move(plan),
-      &state.decisions);
+  begin_tuning();
 }
 
 /// The fastest of the arms that had to give way.
@@ -129,7 +139,12 @@ std::optional<std::int64_t> next_arm(const SolveState& state) {
 
 void run_arms(SolveState& state) {
   bool first = true;
+  bool looked_definite = true;
   while (!state.done()) {
+    if (looked_definite && state.is_indefinite) {
+      looked_definite = false;
+      state.replace_arms();
+    }
     const auto arm = state.decisions.ask(Decision::Kind::arm, -1, 0, [&] { return next_arm(state); });
     if (!arm) return;
     const Rung& rung = state.arms[*arm].rung;
@@ -202,6 +217,7 @@ ProductSpeed product_speed(const SolveState& state) {
 void leave_set_ups(SolveState& state) {
   state.matrix->use(state.product_tuner->incumbent());
   state.matrix->forget_unused();
+  state.kept->look_after = state.product_tuner->products_before_look();
   state.kept->facts = state.report.facts;
   state.kept->matrix = state.matrix;
   if (state.report.converged() && state.report.iterations > 0) state.kept->choice = state.report.choice;

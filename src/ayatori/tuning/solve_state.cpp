@@ -10,7 +10,17 @@
 
 namespace ayatori::tuning {
 
+namespace {
+
+/// Bytes that need not be asked for: a basis that takes no more has one vector for each row.
+constexpr double always_there = 16 << 20;
+
+}  // namespace
+
 int find_longest_restart(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
+  const double basis = 8.0 * std::max(parts.plan.local_size, 1) * static_cast<double>(parts.partition.rows());
+  if (comm.allreduce(basis, comm::ReduceOp::max) < always_there)
+    return static_cast<int>(std::max<std::int64_t>(parts.partition.rows(), 30));
   const comm::Comm node = comm.split_by_node();
   const double doubles = static_cast<double>(available_memory()) / (4.0 * 8.0 * node.size());
   const double n = std::max(parts.plan.local_size, 1);
@@ -32,7 +42,13 @@ SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const spa
       budget(solve_options.tuning_share),
       x(best) {
   const ScopedTimer timer(report.seconds.tuning);
-  report.facts = kept != nullptr && kept->facts ? *kept->facts : examine(comm, *parts);
+  if (kept != nullptr && kept->facts) {
+    report.facts = *kept->facts;
+  } else {
+    const double start = clock();
+    report.facts = examine(comm, *parts);
+    look_seconds = comm.allreduce(clock() - start, comm::ReduceOp::max);
+  }
   make_choices(*parts);
   system.emplace(sum, std::move(parts), b, report.facts.looks_negative_definite(), report.facts.symmetric);
   comm::agree(comm, [&] {
@@ -52,13 +68,28 @@ void SolveState::make_choices(const sparse::SplitMatrix& parts) {
     script.max_iterations = options.max_iterations;
     script.keeps_orthogonalization = options.forced.orthogonalization || options.forced.excludes("ircgs");
     script.longest_restart = find_longest_restart(comm, parts);
-    script.ladder = comm::agree(comm, [&] {
-      return apply(experience, make_ladder(report.facts, options.forced, script.longest_restart),
-                   options.forced, script.longest_restart);
-    });
+    script.ladder = ladder_for(report.facts);
   }
   longest_restart = decisions.script().longest_restart;
   for (const Rung& rung : decisions.script().ladder) arms.push_back({rung});
+}
+
+std::vector<Rung> SolveState::ladder_for(const MatrixFacts& facts) const {
+  const int restart = decisions.script().longest_restart;
+  return comm::agree(comm, [&] {
+    return apply(experience, make_ladder(facts, options.forced, restart), options.forced, restart);
+  });
+}
+
+void SolveState::replace_arms() {
+  if (decisions.replays() || options.forced.method) return;  // the script has them, or they are no better
+  for (Arm& arm : arms) arm.state = Arm::State::finished;
+  MatrixFacts facts = report.facts;
+  facts.indefinite = true;
+  for (Rung& rung : ladder_for(facts)) {
+    arms.push_back({rung});
+    decisions.script().ladder.push_back(std::move(rung));
+  }
 }
 
 double SolveState::agree_on_time() const {

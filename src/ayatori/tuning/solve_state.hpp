@@ -59,6 +59,9 @@ class SolveState {
   void note_stop() { stopped_ = true; }
   bool has_stopped() const { return stopped_; }
 
+  /// Where a matrix that looked definite has turned out not to be: other arms, in place of all there were.
+  void replace_arms();
+
   void add_event(std::string kind, std::string text);
 
   /// Collective. r = b - A v in the scale of the system; its norm.
@@ -88,6 +91,8 @@ class SolveState {
   std::shared_ptr<sparse::DistributedMatrix> matrix;
   std::optional<ProductTuner> product_tuner;
   int longest_restart = 0;
+  double look_seconds = 0;     ///< that finding the facts took, agreed; 0 where they were known
+  bool is_indefinite = false;  ///< a method has shown that a matrix that looked definite is not
 
   solvers::Vector x;       ///< the best so far, in the scale of the system
   Array<double> residual;  ///< b - A x
@@ -95,6 +100,7 @@ class SolveState {
 
  private:
   void make_choices(const sparse::SplitMatrix& parts);
+  std::vector<Rung> ladder_for(const MatrixFacts& facts) const;
   std::int64_t most_iterations() const { return decisions.script().max_iterations; }
   bool wants_stop() const { return interrupted_by_time() || (hooks.wants_stop && hooks.wants_stop()); }
   bool out_of_iterations() const { return most_iterations() > 0 && report.iterations >= most_iterations(); }

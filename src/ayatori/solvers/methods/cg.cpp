@@ -51,7 +51,11 @@ class Cg {
         aypx(beta, w_, q_);
         curvature_ = dot(system_.sum, p_, q_);
       }
-      if (!check_curvature(monitor_, curvature_)) break;
+      if (!check_curvature(monitor_, curvature_)) {
+        if (!cancels) aypx(beta, w_, q_);
+        examine_curvature(monitor_, system_.sum, p_, q_, curvature_);
+        break;
+      }
       alpha_ = rho_ / curvature_;
       local_square = cancels ? axpy_square(-alpha_, q_, r_) : aypx_axpy_square(beta, w_, q_, -alpha_, r_);
     }

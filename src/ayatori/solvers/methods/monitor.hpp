@@ -28,6 +28,7 @@ class Monitor {
 
   /// Ends the method.
   void breakdown(std::string reason) { end(Stop::breakdown, std::move(reason)); }
+  void proves_indefinite() { result_.indefinite = true; }
   /// Ends the method with a breakdown unless the value, named `what`, is finite. Whether it is.
   bool check_finite(double value, const char* what);
   void stagnated(std::string reason) { end(Stop::stagnated, std::move(reason)); }

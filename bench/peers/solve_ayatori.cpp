@@ -1,0 +1,70 @@
+// solve_ayatori FOLDER RTOL TIME_LIMIT KNOWLEDGE [RUNS]: `ayatori solve` of FOLDER/A.petsc and b.petsc in one
+// process, as solve_petsc.py runs PETSc's settings, so that no solve but the first meets code that has never
+// run. Each solve begins with what the folder KNOWLEDGE holds, or with nothing ("none"), and forgets what it
+// has found unless that is kept there. A line of JSON for each of RUNS solves (2), or for the first alone
+// where it takes longer than a second; x of the last goes to FOLDER/x.petsc. On one thread per rank unless
+// OMP_NUM_THREADS says otherwise.
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/base/parallel.hpp"
+#include "ayatori/comm/environment.hpp"
+#include "ayatori/io/matrix_source.hpp"
+#include "ayatori/tuning/report_json.hpp"
+#include "ayatori/tuning/solver.hpp"
+#include "cli/problem.hpp"
+#include "cli/solve_knowledge.hpp"
+
+namespace {
+
+using namespace ayatori;
+
+constexpr double long_seconds = 1;
+
+void run(const comm::Comm& comm, int count, char** words) {
+  const std::string folder = words[1];
+  tuning::SolveOptions options;
+  options.rtol = std::atof(words[2]);
+  options.time_limit = std::atof(words[3]);
+  const int runs = count > 5 ? std::atoi(words[5]) : 2;
+  const auto problem = cli::load_problem(comm, folder + "/A.petsc", cli::PartitionKind::contiguous);
+  const auto rhs = cli::make_right_hand_side(comm, problem, folder + "/b.petsc");
+  Array<double> x(rhs.b.size());
+  for (int k = 0; k < runs; ++k) {
+    cli::SolveKnowledge knowledge(comm, words[4], problem.fingerprint, problem.source.name,
+                                  {"", comm.size(), max_threads(), options.rtol});
+    if (knowledge.in_use())
+      options.recall = [&](const tuning::MatrixFacts& facts) { return knowledge.recall(facts); };
+    x.assign(x.size(), 0.0);
+    const auto report = tuning::Solver(comm, problem.parts, options).solve(rhs.b, x);
+    if (knowledge.in_use() && comm.rank() == 0) knowledge.store(report, options.forced);
+    if (comm.rank() == 0) fmt::print("{}\n", to_json(report).dump());
+    if (report.seconds.total > long_seconds) break;
+  }
+  io::save_vector(comm, folder + "/x.petsc", x, problem.file_rows);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const comm::Environment environment(argc, argv);
+  const comm::Comm world = comm::Comm::world();
+  if (argc != 5 && argc != 6) {
+    if (world.rank() == 0)
+      fmt::print(stderr, "usage: solve_ayatori FOLDER RTOL TIME_LIMIT KNOWLEDGE [RUNS]\n");
+    return 2;
+  }
+  try {
+    run(world, argc, argv);
+    return 0;
+  } catch (const Error& error) {
+    if (world.rank() == 0) fmt::print(stderr, "solve_ayatori: {}\n", error.what());
+    return static_cast<int>(error.kind());
+  }
+}
