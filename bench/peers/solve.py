@@ -125,8 +125,12 @@ def ayatori(options, system, ranks, knowledge):
     """The last of the solves in one process."""
     output = system.folder / "x.petsc"
     output.unlink(missing_ok=True)
-    done = subprocess.run([options.mpirun, "-n", str(ranks), options.solve_ayatori, str(system.folder), str(options.rtol),
-                           str(options.time_limit), knowledge], capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run([options.mpirun, "-n", str(ranks), options.solve_ayatori, str(system.folder), str(options.rtol),
+                               str(options.time_limit), knowledge], capture_output=True, text=True, check=False,
+                              timeout=5 * options.time_limit + 60)
+    except subprocess.TimeoutExpired:
+        return system.judged({**FAILED, "setting": "hangs"}, None)
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     if not lines:
         reasons = done.stderr.strip().splitlines()

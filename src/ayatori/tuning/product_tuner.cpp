@@ -261,8 +261,9 @@ void ProductTuner::look() {
       incumbent_traffic_ = plan_.csr_traffic;
     }
   }
-  plan_.build_seconds = clock_() - start;
-  building_seconds_ += plan_.build_seconds;
+  const double seconds = clock_() - start;
+  plan_.build_seconds = matrix_.comm().allreduce(seconds, comm::ReduceOp::max);
+  building_seconds_ += seconds;
 }
 
 void ProductTuner::receive() {
