@@ -181,19 +181,25 @@ TEST(PlanProduct, APatternIsLookedAtWhenItsProductsHaveTakenAsLong) {
   EXPECT_EQ(plan_product(world(), *parts, {}, nullptr, Products::planned).look_after, 0);
 
   int looks = 0;
+  double* now = nullptr;
   Play play(
       plan, [](const ProductOptions&) { return 1.0; },
       [&](ProductPlan& waiting) {
         ++looks;
+        *now += 100 * world().rank();  // some ranks look longer: what is tried next is the same on all
         waiting.first.kernel = "sell-8";
+        waiting.candidates = {{"kernel", "csr-unroll4", 12000}};
         waiting.first_traffic = waiting.csr_traffic = 12000;
         waiting.look_after = 0;
       });
+  now = &play.now;
   play.run(static_cast<int>(plan.look_after) + 5);
   EXPECT_EQ(looks, 1);
   EXPECT_EQ(play.tuner.incumbent().kernel, "sell-8");
   EXPECT_EQ(play.products["csr"], plan.look_after);
   EXPECT_EQ(play.products["sell-8"], 5);
+  play.run(3000);
+  EXPECT_EQ(play.verdict("csr-unroll4"), "slower");
 }
 
 TEST(PlanProduct, WhereTheFirstKernelFailsTheNextIsTaken) {
