@@ -10,9 +10,10 @@ namespace ayatori::eigen {
 
 namespace {
 
-/// Columns of A that a matrix product updates together. It runs over whole rectangles, so that of a narrower
-/// strip less is done for nothing above the diagonal.
-constexpr std::int64_t strip = 64;
+/// Columns of A that a matrix product updates together, and those at the diagonal: products run over whole
+/// rectangles, wide ones are faster, and of a narrow one less is done for nothing above the diagonal.
+constexpr std::int64_t strip = 128;
+constexpr std::int64_t narrow_strip = 32;
 
 constexpr std::int64_t nowhere = -1;
 
@@ -91,6 +92,11 @@ void Reduction<T>::to_columns(const T* by_rows, T* by_columns, std::int64_t firs
   const GridShape shape = a_.grid.shape;
   const std::int64_t left = a_.columns.local_from(first);
   const std::int64_t width = columns_ - left;
+  if (a_.grid.all.size() == 1) {
+    for (std::int64_t v = 0; v < vectors; ++v)
+      std::copy_n(by_rows + 2 * v * rows_ + left, width, by_columns + 2 * v * columns_ + left);
+    return;
+  }
   vector_.assign(width * vectors, T{0});
   for (std::int64_t v = 0; v < vectors; ++v) {
     for (std::int64_t l = left; l < columns_; ++l) {
@@ -192,8 +198,10 @@ void Reduction<T>::make_w(std::int64_t j, T tau) {
   sums[2 * k_] = dot(v, y_rows_.data(), top, rows_) + dot(x, y_columns_.data(), left, columns_);
   a_.grid.along_column.allreduce(std::span<T>(y_columns_.data() + left, columns_ - left + 2 * k_ + 1),
                                  comm::ReduceOp::sum);
-  for (std::int64_t l = left; l < columns_; ++l) {
-    if (row_of_column_[l] != nowhere) y_rows_[row_of_column_[l]] += y_columns_[l];
+  if (a_.grid.all.size() > 1) {  // else all is by rows
+    for (std::int64_t l = left; l < columns_; ++l) {
+      if (row_of_column_[l] != nowhere) y_rows_[row_of_column_[l]] += y_columns_[l];
+    }
   }
   // Along rows: A v by rows, and v^T A v.
   y_rows_[rows_] = sums[2 * k_];
@@ -216,11 +224,17 @@ void Reduction<T>::make_w(std::int64_t j, T tau) {
 template <class T>
 void Reduction<T>::update_trailing(std::int64_t first) {
   to_columns(w_rows(0), w_columns(0), first, k_);
+  const auto update = [&](Range columns, std::int64_t top, std::int64_t bottom) {
+    multiply<T>(-1, Op::none, {v_rows(0) + top, bottom - top, 2 * k_, rows_}, Op::transpose,
+                {w_columns(0) + columns.begin, columns.size(), 2 * k_, columns_}, 1,
+                {a_.column(columns.begin) + top, bottom - top, columns.size(), rows_});
+  };
   for (std::int64_t l = a_.columns.local_from(first); l < columns_; l += strip) {
-    const std::int64_t width = std::min(strip, columns_ - l);
-    const std::int64_t top = a_.rows.local_from(a_.columns.global(l));
-    multiply<T>(-1, Op::none, vw_from(top), Op::transpose, {w_columns(0) + l, width, 2 * k_, columns_}, 1,
-                {a_.column(l) + top, rows_ - top, width, rows_});
+    const std::int64_t end = std::min(l + strip, columns_);
+    const std::int64_t below = a_.rows.local_from(a_.columns.global(end - 1));
+    for (std::int64_t step = l; step < end; step += narrow_strip)
+      update({step, std::min(step + narrow_strip, end)}, a_.rows.local_from(a_.columns.global(step)), below);
+    update({l, end}, below, rows_);
   }
 }
 
