@@ -4,8 +4,9 @@
 // are run as they are, on a matrix of the order that is left then; in between the seconds are taken to be
 // linear. The redistribution is done in full; of divide and conquer's messages each kind is sent some times
 // at its mean length, and taken as often as there are. TABLES: of schedules, with colons between them, or
-// none. RESULT: a JSON file, {"broadcast": seconds, ..., "total": seconds}, of the slowest rank each; and
-// beside them, not in "total", "pending": what the sums along grid rows, one for each column, take by
+// none. RESULT: a JSON file, {"broadcast": seconds, ..., "total": seconds}, the mean of all ranks, in all
+// that of the slowest: a rank that waits in a sum for one that is late in a broadcast is not counted twice;
+// and beside them, not in "total", "pending": what the sums along grid rows, one for each column, take by
 // comm::PendingSum, with nothing done meanwhile.
 
 #include <fmt/core.h>
@@ -25,6 +26,7 @@
 #include "ayatori/collectives/table.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/comm/pending_sum.hpp"
+#include "ayatori/eigen/back_transform.hpp"
 #include "ayatori/eigen/divide_and_conquer.hpp"
 #include "ayatori/eigen/tridiagonalize.hpp"
 #include "ayatori/eigen/work.hpp"
@@ -33,7 +35,8 @@ namespace {
 
 using namespace ayatori;
 
-constexpr std::int64_t repeats = 16;  // of each kind of message of divide and conquer
+constexpr std::int64_t repeats = 16;         // of each kind of message of divide and conquer
+constexpr std::int64_t pending_repeats = 4;  // of the sums of a panel's columns by PendingSum
 
 /// Seconds of this rank, by operation, and "total".
 using Seconds = std::map<std::string, double>;
@@ -62,16 +65,22 @@ Seconds panel(const eigen::ProcessGrid& grid, std::int64_t rest, std::int64_t bl
   Seconds seconds = measure(grid, [&](const eigen::ProcessGrid& counted) {
     a.grid = counted;
     tridiagonalize(a, block, block);
-    gather_columns(a, {0, std::min(block, rest)}, 1);
   });
+  const Seconds back = measure(grid, [&](const eigen::ProcessGrid& counted) {
+    a.grid = counted;
+    gather_columns(a, {0, std::min(eigen::panels_together * block, rest)}, 1);
+  });
+  add(seconds, back, 1.0 / static_cast<double>(eigen::panels_together));
   std::vector<double> sum(a.rows.count() + 1, 1.0);
   comm::PendingSum pending(grid.along_row, sum.size());
-  seconds["pending"] = measure(grid, [&](const eigen::ProcessGrid&) {
-                         for (std::int64_t k = 0; k < block; ++k) {
-                           pending.start(sum);
-                           pending.finish(sum);
-                         }
-                       }).at("total");
+  const std::int64_t sums = std::min(block, pending_repeats);
+  seconds["pending"] =
+      static_cast<double>(block) / static_cast<double>(sums) * measure(grid, [&](const eigen::ProcessGrid&) {
+                                                                 for (std::int64_t k = 0; k < sums; ++k) {
+                                                                   pending.start(sum);
+                                                                   pending.finish(sum);
+                                                                 }
+                                                               }).at("total");
   return seconds;
 }
 
@@ -160,7 +169,9 @@ int run(int argc, char** argv) {
   add(seconds, merges(grid, work[1]), 1);
   add(seconds, redistribution(grid, n), 1);
   nlohmann::ordered_json json;
-  for (const char* name : {"broadcast", "allreduce", "redistribution", "total", "pending"})
+  for (const char* name : {"broadcast", "allreduce", "redistribution"})
+    json[name] = comm.allreduce(seconds[name], comm::ReduceOp::sum) / comm.size();
+  for (const char* name : {"total", "pending"})
     json[name] = comm.allreduce(seconds[name], comm::ReduceOp::max);
   if (comm.rank() == 0) write_file(argv[6], json.dump(2) + "\n");
   return 0;

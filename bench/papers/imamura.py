@@ -11,7 +11,7 @@ choice of algorithms is that of SMPI, of Open MPI and of MPICH, the best of whic
 those of bench/golden, and for the rows and columns of a grid what `ayatori collectives adapt` makes of them by the
 published profile. What is left to the MPI beside them, and which of them are taken, is chosen here: all by each of the
 MPI's choices, then each one left out in turn as long as this makes it faster. If the MPI alone is faster still, there is
-no table.
+no table. With --all-or-none, none is left out alone.
 
 With --samples K (9), K panels of the reduction are run and the others interpolated: bench/papers/eigen_messages.cpp. With
 --samples 0, whole problems are solved, and every result is verified. Deterministic either way.
@@ -127,7 +127,7 @@ def choose(options, run, grid, by_mpi):
     with_all = {selector: run(selector, files) for selector in options.selectors}
     selector = min(with_all, key=lambda name: sum(with_all[name]))
     best = with_all[selector]
-    is_better = True
+    is_better = not options.all_or_none
     while is_better and files:
         is_better = False
         for file in files:
@@ -176,6 +176,7 @@ def main():
     parser.add_argument("--reductions", nargs="+", choices=REDUCTIONS, default=REDUCTIONS[:1])
     parser.add_argument("--samples", type=int, default=9, help="panels that are run; 0: all, whole solves")
     parser.add_argument("--selectors", nargs="+", choices=SELECTORS, default=SELECTORS, help="the MPI's choices")
+    parser.add_argument("--all-or-none", action="store_true", help="leave no single table out: a third of the time")
     parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--time-limit", type=float, default=3600, help="seconds of processor time of a simulation")
     options = parser.parse_args()

@@ -36,8 +36,8 @@ bench::EigenPeer ours(const std::string& name, const eigen::DistributedDense& a,
   const bool is_single = options.precision == eigen::Precision::float32;
   return {name, true,
           [&, options](const std::vector<double>&, int) {
-            return [&, options] {
-              const auto result = eigen::solve_symmetric(a, options);
+            return [&, options, copy = a]() mutable {
+              const auto result = eigen::solve_symmetric(std::move(copy), options);
               verification += result.times.verification;
               return result.values;
             };

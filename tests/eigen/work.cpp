@@ -161,10 +161,12 @@ TEST(EigenWork, BoundsDivideAndConquer) {
     const auto [expected, found] = merges(90, spectrum);
     ASSERT_EQ(expected.size(), found.size());
     for (const auto& [operation, cost] : found) {
-      const bool gathers = operation == "allgather" || operation == "allgatherv";
-      EXPECT_EQ(cost.first, expected.at(operation).first + (gathers ? 1 : 0)) << operation;  // and the leaves
-      if (operation != "broadcast") continue;
-      EXPECT_EQ(cost.second, expected.at(operation).second);
+      EXPECT_EQ(cost.first, expected.at(operation).first) << operation;
+      if (operation == "broadcast") {
+        EXPECT_EQ(cost.second, expected.at(operation).second);
+      } else {
+        EXPECT_LE(cost.second, expected.at(operation).second);
+      }
     }
   }
 }

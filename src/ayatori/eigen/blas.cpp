@@ -21,8 +21,8 @@ template <class T>
 using Trmm = void(const char* side, const char* uplo, const char* op, const char* diagonal, const int* m,
                   const int* n, const T* alpha, const T* a, const int* lda, T* b, const int* ldb);
 template <class T>
-using Larft = void(const char* direction, const char* storage, const int* n, const int* k, const T* v,
-                   const int* ldv, const T* tau, T* t, const int* ldt);
+using Syrk = void(const char* uplo, const char* op, const int* n, const int* k, const T* alpha, const T* a,
+                  const int* lda, const T* beta, T* c, const int* ldc);
 template <class T>
 using Geqrt3 = void(const int* m, const int* n, T* a, const int* lda, T* t, const int* ldt, int* info);
 template <class T>
@@ -36,8 +36,6 @@ using Laed4 = void(const int* n, const int* i, const T* d, const T* z, T* delta,
 }  // namespace
 
 extern "C" {
-void dsyrk_(const char* uplo, const char* op, const int* n, const int* k, const double* alpha,
-            const double* a, const int* lda, const double* beta, double* c, const int* ldc);
 void dtrsm_(const char* side, const char* uplo, const char* op, const char* diagonal, const int* m,
             const int* n, const double* alpha, const double* a, const int* lda, double* b, const int* ldb);
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
@@ -52,8 +50,8 @@ Symv<double> dsymv_;
 Symv<float> ssymv_;
 Trmm<double> dtrmm_;
 Trmm<float> strmm_;
-Larft<double> dlarft_;
-Larft<float> slarft_;
+Syrk<double> dsyrk_;
+Syrk<float> ssyrk_;
 Geqrt3<double> dgeqrt3_;
 Geqrt3<float> sgeqrt3_;
 Sterf<double> dsterf_;
@@ -82,7 +80,7 @@ struct Routines<double> {
   static constexpr auto gemv = dgemv_;
   static constexpr auto symv = dsymv_;
   static constexpr auto trmm = dtrmm_;
-  static constexpr auto larft = dlarft_;
+  static constexpr auto syrk = dsyrk_;
   static constexpr auto geqrt3 = dgeqrt3_;
   static constexpr auto sterf = dsterf_;
   static constexpr auto steqr = dsteqr_;
@@ -95,7 +93,7 @@ struct Routines<float> {
   static constexpr auto gemv = sgemv_;
   static constexpr auto symv = ssymv_;
   static constexpr auto trmm = strmm_;
-  static constexpr auto larft = slarft_;
+  static constexpr auto syrk = ssyrk_;
   static constexpr auto geqrt3 = sgeqrt3_;
   static constexpr auto sterf = ssterf_;
   static constexpr auto steqr = ssteqr_;
@@ -157,14 +155,15 @@ void multiply_symmetric(Const<T> a, const Number<T>* x, Number<T>* y) {
   Routines<T>::symv("L", &n, &alpha, a.data, &lda, x, &one, &beta, y, &one);
 }
 
-void gram(ConstBlock a, Block c) {
+template <class T>
+void gram(Const<T> a, Mutable<T> c) {
   const int n = narrow(a.columns);
   const int k = narrow(a.rows);
   const int lda = leading(a);
   const int ldc = leading(c);
-  const double alpha = 1;
-  const double beta = 0;
-  dsyrk_("L", "T", &n, &k, &alpha, a.data, &lda, &beta, c.data, &ldc);
+  const T alpha = 1;
+  const T beta = 0;
+  Routines<T>::syrk("L", "T", &n, &k, &alpha, a.data, &lda, &beta, c.data, &ldc);
 }
 
 template <class T>
@@ -192,11 +191,18 @@ void factor_qr(Mutable<T> a, Mutable<T> t) {
 
 template <class T>
 void block_reflector(Const<T> v, const Number<T>* tau, Mutable<T> t) {
-  const int n = narrow(v.rows);
-  const int k = narrow(v.columns);
-  const int ldv = leading(v);
-  const int ldt = leading(t);
-  Routines<T>::larft("F", "C", &n, &k, v.data, &ldv, tau, t.data, &ldt);
+  gram<T>(v, t);
+  // Column i of t is -tau_i t V^T v_i above the diagonal; row i of what is below holds V^T v_i.
+  for (std::int64_t i = 0; i < v.columns; ++i) {
+    T* const column = t.data + i * t.leading;
+    std::fill_n(column, i, T{0});
+    for (std::int64_t k = 0; k < i; ++k) {
+      const T factor = -tau[i] * t.data[i + k * t.leading];
+      const T* const before = t.data + k * t.leading;
+      for (std::int64_t row = 0; row <= k; ++row) column[row] += factor * before[row];
+    }
+    column[i] = tau[i];
+  }
 }
 
 std::int64_t factor_cholesky(Block a) {
@@ -273,6 +279,7 @@ template void multiply<double>(double alpha, Op op_a, ConstBlockOf<double> a, Op
                                double beta, BlockOf<double> c);
 template void multiply<double>(double alpha, Op op_a, ConstBlockOf<double> a, const double* x, double beta,
                                double* y);
+template void gram<double>(ConstBlockOf<double> a, BlockOf<double> c);
 template void multiply_symmetric<double>(ConstBlockOf<double> a, const double* x, double* y);
 template void multiply_upper_triangular<double>(Side side, Op op, ConstBlockOf<double> t, BlockOf<double> b);
 template void factor_qr<double>(BlockOf<double> a, BlockOf<double> t);
@@ -286,6 +293,7 @@ template void multiply<float>(float alpha, Op op_a, ConstBlockOf<float> a, Op op
                               float beta, BlockOf<float> c);
 template void multiply<float>(float alpha, Op op_a, ConstBlockOf<float> a, const float* x, float beta,
                               float* y);
+template void gram<float>(ConstBlockOf<float> a, BlockOf<float> c);
 template void multiply_symmetric<float>(ConstBlockOf<float> a, const float* x, float* y);
 template void multiply_upper_triangular<float>(Side side, Op op, ConstBlockOf<float> t, BlockOf<float> b);
 template void factor_qr<float>(BlockOf<float> a, BlockOf<float> t);

@@ -59,8 +59,9 @@ void multiply(Number<T> alpha, Op op_a, Const<T> a, const Number<T>* x, Number<T
 template <class T = double>
 void multiply_symmetric(Const<T> a, const Number<T>* x, Number<T>* y);
 
-/// The lower triangle of c = a^T a.
-void gram(ConstBlock a, Block c);
+/// The lower triangle of c = a^T a. (dsyrk)
+template <class T = double>
+void gram(Const<T> a, Mutable<T> c);
 
 enum class Side : char { left = 'L', right = 'R' };
 
@@ -73,8 +74,9 @@ void multiply_upper_triangular(Side side, Op op, Const<T> t, Mutable<T> b);
 template <class T = double>
 void factor_qr(Mutable<T> a, Mutable<T> t);
 
-/// t such that I - v t v^T = H_0 H_1 ..., H_k = I - tau[k] v_k v_k^T, where v_k is column k of v, unit lower
-/// trapezoidal.
+/// t, upper triangular, such that I - v t v^T = H_0 H_1 ..., H_k = I - tau[k] v_k v_k^T, where v_k is column
+/// k of v (Schreiber, Van Loan 1989); its inner products are those of one product of matrices. What is below
+/// the diagonal of t is destroyed.
 template <class T = double>
 void block_reflector(Const<T> v, const Number<T>* tau, Mutable<T> t);
 

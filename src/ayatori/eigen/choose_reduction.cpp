@@ -69,8 +69,11 @@ double measure_chase_rate(std::int64_t width) {
   return chase_flops(width) / least_seconds([&] { chase(self, band, false); });
 }
 
+namespace {
+
+/// Collective. All but the chase, which is taken to cost nothing.
 template <class T>
-ComputingRates measure_rates(const DenseOf<T>& a, std::int64_t block) {
+ComputingRates measure_with_matrix(const DenseOf<T>& a, std::int64_t block) {
   const std::int64_t inner = 2 * block;
   const Array<T> left(product_rows * inner, T{1});
   Array<T> result(product_rows * product_columns, T{0});
@@ -88,11 +91,27 @@ ComputingRates measure_rates(const DenseOf<T>& a, std::int64_t block) {
   const double stream =
       least_seconds([&] { multiply_by_a(0, x.data(), x.data() + rows, y.data(), y.data() + rows); });
 
-  double seconds[3] = {product, stream, 1 / measure_chase_rate<T>(std::max<std::int64_t>(block, 2))};
+  double seconds[2] = {product, stream};
   a.grid.all.allreduce(std::span<double>(seconds), comm::ReduceOp::max);
   const auto n = static_cast<double>(a.order());
   return {2.0 * static_cast<double>(product_rows * product_columns * inner) / seconds[0],
-          sizeof(T) * n * n / 2 / a.grid.all.size() / seconds[1], 1 / seconds[2]};
+          sizeof(T) * n * n / 2 / a.grid.all.size() / seconds[1], std::numeric_limits<double>::infinity()};
+}
+
+/// Collective.
+template <class T>
+void measure_chase(const DenseOf<T>& a, std::int64_t block, ComputingRates& rates) {
+  const double seconds = 1 / measure_chase_rate<T>(std::max<std::int64_t>(block, 2));
+  rates.cached_flops = 1 / a.grid.all.allreduce(seconds, comm::ReduceOp::max);
+}
+
+}  // namespace
+
+template <class T>
+ComputingRates measure_rates(const DenseOf<T>& a, std::int64_t block) {
+  ComputingRates rates = measure_with_matrix(a, block);
+  measure_chase(a, block, rates);
+  return rates;
 }
 
 template <class T>
@@ -104,20 +123,28 @@ std::string choose_reduction(const DenseOf<T>& a, const EigenOptions& options, P
   const auto n = static_cast<double>(a.order());
   const Reduction& first = reductions().front();
   if (4.0 / 3 * n * n * n / comm.size() < 30 * probe_flops(tried.block)) return std::string(first.name);
-  const ComputingRates rates = measure_rates(a, tried.block);
-  std::string best;
-  double least = std::numeric_limits<double>::infinity();
-  for (const Reduction& reduction : reductions()) {
-    if (reduction.one_rank_only && comm.size() > 1) continue;
+  ComputingRates rates = measure_with_matrix(a, tried.block);
+  const auto seconds = [&](const Reduction& reduction) {
     tried.reduction = reduction.name;
-    if (reduction.name != first.name && !fits_memory(comm, a.order(), tried, kind)) continue;
     double sum = 0;
     for (const PhaseWork& work : work_of(a.order(), a.grid.shape, 0, tried, kind))
       sum += seconds_of(work, rates);
-    if (sum < least) best = reduction.name;
-    least = std::min(least, sum);
-  }
-  return best;
+    return sum;
+  };
+  const auto fastest = [&] {
+    const Reduction* best = &first;
+    for (const Reduction& reduction : reductions()) {
+      if (reduction.one_rank_only && comm.size() > 1) continue;
+      if (seconds(reduction) >= seconds(*best)) continue;
+      tried.reduction = reduction.name;
+      if (fits_memory(comm, a.order(), tried, kind)) best = &reduction;
+    }
+    return std::string(best->name);
+  };
+  // The first has no chase: what is slower than it with a chase that costs nothing need not be measured.
+  if (fastest() == first.name) return std::string(first.name);
+  measure_chase(a, tried.block, rates);
+  return fastest();
 }
 
 template double measure_chase_rate<double>(std::int64_t width);

@@ -27,7 +27,8 @@ ComputingRates measure_rates(const DenseOf<T>& a, std::int64_t block);
 /// Collective. The name of the reduction that takes the least time for this matrix and these options, if
 /// options.reduction is "auto"; else that. Found by work_of() and measure_rates(), without messages, which
 /// carry the same bytes by either way; a problem of which the measuring would be more than a thirtieth is
-/// reduced in one stage, and so is one for whose second stage memory is short.
+/// reduced in one stage, and so is one for whose second stage memory is short. The chase is measured only if
+/// two stages would be faster were it to cost nothing.
 template <class T>
 std::string choose_reduction(const DenseOf<T>& a, const EigenOptions& options, ProblemKind kind);
 

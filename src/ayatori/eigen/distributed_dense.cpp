@@ -88,42 +88,61 @@ void add_entries(DistributedDense& a, std::span<const DenseEntry> entries) {
     a.column(a.columns.local(entry.column))[a.rows.local(entry.row)] += entry.value;
 }
 
+std::int64_t equal_piece(GridShape shape, std::int64_t rows, std::int64_t columns) {
+  const auto share = [](std::int64_t count, int parts) { return (count + parts - 1) / parts; };
+  const std::int64_t longest = share(rows, shape.rows) * share(columns, shape.columns);
+  return longest * shape.rows * shape.columns <= 2 * rows * columns ? longest : 0;
+}
+
 template <class T>
 Array<T> gather_columns(const DenseOf<T>& a, Range wanted, std::int64_t first_row) {
   const GridShape shape = a.grid.shape;
-  const int ranks = a.grid.all.size();
-  std::vector<std::int64_t> counts(ranks);
-  std::vector<std::int64_t> displacements(ranks, 0);
-  const auto rows_of = [&](int rank) {
-    const int row = rank / shape.columns;
-    return a.rows.count(row) - a.rows.local_from(first_row, row);
-  };
-  for (int r = 0; r < ranks; ++r) {
-    counts[r] = rows_of(r) * local_columns(a, wanted, r % shape.columns).size();
-    if (r > 0) displacements[r] = displacements[r - 1] + counts[r - 1];
-  }
-
+  const comm::Comm& comm = a.grid.all;
+  const int ranks = comm.size();
+  const std::int64_t height = a.order() - first_row;
   const Range mine = local_columns(a, wanted, a.grid.column);
   const std::int64_t top = a.rows.local_from(first_row);
-  Array<T> packed(counts[a.grid.all.rank()]);
-  T* next = packed.data();
-  for (std::int64_t l = mine.begin; l < mine.end; ++l)
-    next = std::copy(a.column(l) + top, a.column(l) + a.rows.count(), next);
-  Array<T> pieces(displacements.back() + counts.back());
-  a.grid.all.collectives().allgatherv(a.grid.all, packed.data(), counts[a.grid.all.rank()], pieces.data(),
-                                      counts, displacements, comm::data_type_of<T>());
-
-  const std::int64_t height = a.order() - first_row;
+  const auto pack = [&](T* next) {
+    for (std::int64_t l = mine.begin; l < mine.end; ++l)
+      next = std::copy(a.column(l) + top, a.column(l) + a.rows.count(), next);
+  };
   Array<T> panel(height * wanted.size());
+  if (ranks == 1) {
+    pack(panel.data());
+    return panel;
+  }
+
+  const std::int64_t piece = equal_piece(shape, height, wanted.size());
+  std::vector<std::int64_t> counts(ranks);
+  std::vector<std::int64_t> displacements(ranks + 1, 0);
+  for (int r = 0; r < ranks; ++r) {
+    const int row = r / shape.columns;
+    counts[r] = (a.rows.count(row) - a.rows.local_from(first_row, row)) *
+                local_columns(a, wanted, r % shape.columns).size();
+    displacements[r + 1] = displacements[r] + (piece > 0 ? piece : counts[r]);
+  }
+  const std::int64_t sent = piece > 0 ? piece : counts[comm.rank()];
+  Array<T> packed(sent);
+  pack(packed.data());
+  std::fill(packed.begin() + counts[comm.rank()], packed.end(), T{0});
+  Array<T> pieces(displacements.back());
+  displacements.pop_back();
+  if (piece > 0) {
+    comm.collectives().allgather(comm, packed.data(), piece, pieces.data(), comm::data_type_of<T>());
+  } else {
+    comm.collectives().allgatherv(comm, packed.data(), sent, pieces.data(), counts, displacements,
+                                  comm::data_type_of<T>());
+  }
+
   for (int r = 0; r < ranks; ++r) {
     const Range columns = local_columns(a, wanted, r % shape.columns);
     const int row = r / shape.columns;
-    const T* piece = pieces.data() + displacements[r];
+    const T* next = pieces.data() + displacements[r];
     for (std::int64_t l = columns.begin; l < columns.end; ++l) {
       T* const column =
           panel.data() + (l * shape.columns + r % shape.columns - wanted.begin) * height - first_row;
       for (std::int64_t k = a.rows.local_from(first_row, row); k < a.rows.count(row); ++k)
-        column[k * shape.rows + row] = *piece++;
+        column[k * shape.rows + row] = *next++;
     }
   }
   return panel;
@@ -191,8 +210,11 @@ void check_symmetric(const DistributedDense& a, std::string_view name) {
 }
 
 double max_abs(const DistributedDense& a) {
+  const double* const values = a.values.data();
+  const auto count = static_cast<std::int64_t>(a.values.size());
   double largest = 0;
-  for (const double value : a.values) largest = std::max(largest, std::abs(value));
+#pragma omp simd reduction(max : largest)
+  for (std::int64_t k = 0; k < count; ++k) largest = std::max(largest, std::abs(values[k]));
   return a.grid.all.allreduce(largest, comm::ReduceOp::max);
 }
 

@@ -65,8 +65,13 @@ struct DenseEntry {
 /// Collective. Adds entries, each known to any one rank. Precondition: row and column are in [0, order).
 void add_entries(DistributedDense& a, std::span<const DenseEntry> entries);
 
+/// What a rank sends of a rows x columns block that lies on a grid, if all send pieces of the same length, as
+/// long as the longest: there are better algorithms, and schedules, for these. 0 if that more than doubles
+/// what is sent.
+std::int64_t equal_piece(GridShape shape, std::int64_t rows, std::int64_t columns);
+
 /// Collective. Columns `wanted` from row `first_row` on, on every rank: (n - first_row) x wanted.size(),
-/// column-major.
+/// column-major. Sent in pieces of the same length where equal_piece() allows it.
 template <class T>
 Array<T> gather_columns(const DenseOf<T>& a, Range wanted, std::int64_t first_row);
 

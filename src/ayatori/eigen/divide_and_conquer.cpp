@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "ayatori/base/error.hpp"
@@ -100,19 +101,32 @@ void Solver<T>::solve_leaves() {
     out.insert(out.end(), values.begin(), values.end());
     out.insert(out.end(), vectors.begin(), vectors.end());
   };
-  const auto leaves = static_cast<std::int64_t>(leaves_.size());
-  const Range mine = split_evenly(leaves, comm_.size(), comm_.rank());
-  std::vector<T> found;
-  for (std::int64_t i = mine.begin; i < mine.end; ++i) solve_leaf(leaves_[i], found);
-  const auto all = comm_.allgatherv(std::span<const T>(found)).values;
-
-  const T* next = all.data();
-  for (const Range leaf : leaves_) {
+  const auto leaves_of = [this](int rank) {
+    const Range share = split_evenly(static_cast<std::int64_t>(leaves_.size()), comm_.size(), rank);
+    return std::span<const Range>(leaves_).subspan(share.begin, share.size());
+  };
+  const auto put_leaf = [this](Range leaf, const T* next) {
     std::copy_n(next, leaf.size(), d_.begin() + leaf.begin);
     next += leaf.size();
     for (std::int64_t j = leaf.begin; j < leaf.end; ++j, next += leaf.size()) {
       for (std::int64_t k = rows_.local_from(leaf.begin); k < rows_.local_from(leaf.end); ++k)
         column(j)[k] = next[rows_.global(k) - leaf.begin];
+    }
+  };
+  std::int64_t longest = 0;
+  for (const Range leaf : leaves_) longest = std::max(longest, leaf.size() * (leaf.size() + 1));
+  const auto piece = longest * static_cast<std::int64_t>(leaves_of(0).size());  // of rank 0, which has most
+  std::vector<T> found;
+  found.reserve(piece);
+  for (const Range leaf : leaves_of(comm_.rank())) solve_leaf(leaf, found);
+  found.resize(piece);
+  std::vector<T> all(piece * comm_.size());
+  comm_.collectives().allgather(comm_, found.data(), piece, all.data(), comm::data_type_of<T>());
+  for (int r = 0; r < comm_.size(); ++r) {
+    const T* next = all.data() + r * piece;
+    for (const Range leaf : leaves_of(r)) {
+      put_leaf(leaf, next);
+      next += leaf.size() * (leaf.size() + 1);
     }
   }
   if (std::ranges::any_of(d_, [](T value) { return !std::isfinite(value); }))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
@@ -60,7 +61,7 @@ std::vector<SecularRootOf<T>> secular_roots(const comm::Comm& comm, const RankOn
     for (std::int64_t i = range.begin; i < range.end; ++i)
       found[i] = find_root(update, mine.begin + i, distance);
   });
-  auto roots = comm.allgatherv(std::span<const SecularRootOf<T>>(found)).values;
+  auto roots = gather_shares(comm, std::move(found), update.size());
   // All ranks see the same roots, and throw together.
   if (std::ranges::any_of(roots, [](const SecularRootOf<T>& root) { return !std::isfinite(root.shift); }))
     throw_error(ErrorKind::internal, "an iteration for a root of a secular equation did not converge", true);
@@ -94,7 +95,7 @@ std::vector<T> exact_z(const comm::Comm& comm, const RankOneUpdateOf<T>& update,
     const T product = roots[i].distance(update, d) * product_over({0, i}) * product_over({i + 1, k});
     found[local] = std::copysign(std::sqrt(std::abs(product)), update.z[i]);
   });
-  return comm.allgatherv(std::span<const T>(found)).values;
+  return gather_shares(comm, std::move(found), k);
 }
 
 template std::vector<SecularRootOf<double>> secular_roots(const comm::Comm& comm,

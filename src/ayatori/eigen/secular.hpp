@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <type_traits>
 #include <vector>
 
+#include "ayatori/base/range.hpp"
 #include "ayatori/comm/comm.hpp"
 
 namespace ayatori::eigen {
@@ -30,6 +32,25 @@ struct SecularRootOf {
   /// d - root, of a pole d of the update.
   T distance(const RankOneUpdateOf<T>& update, T d) const { return (d - update.d[pole]) - shift; }
 };
+
+/// Collective. n elements on every rank, of which each has its share by split_evenly(), in pieces of the same
+/// length.
+template <class E>
+std::vector<E> gather_shares(const comm::Comm& comm, std::vector<E> mine, std::int64_t n) {
+  const int ranks = comm.size();
+  if (ranks == 1) return mine;
+  const std::int64_t piece = split_evenly(n, ranks, 0).size();
+  mine.resize(piece);
+  std::vector<E> all(piece * ranks);
+  comm.collectives().allgather(comm, mine.data(), piece * comm::units_of<E>(), all.data(),
+                               comm::data_type_of<E>());
+  for (int r = 1; r < ranks; ++r) {
+    const Range share = split_evenly(n, ranks, r);
+    std::copy_n(all.begin() + r * piece, share.size(), all.begin() + share.begin);
+  }
+  all.resize(n);
+  return all;
+}
 
 /// Collective. All eigenvalues of the update, ascending, each rank finding its share. Throws InternalError
 /// (agreed).

@@ -11,6 +11,7 @@
 #include "ayatori/base/memory.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/eigen/back_transform.hpp"
 #include "ayatori/eigen/choose_reduction.hpp"
 #include "ayatori/eigen/divide_and_conquer.hpp"
 #include "ayatori/eigen/reduction.hpp"
@@ -50,7 +51,9 @@ int normalize(DistributedDense& a, int step = 1) {
   const int exponent = whole - (whole % step + step) % step;
   const double half = std::ldexp(1.0, -exponent / 2);  // the whole may be beyond the range of doubles
   const double rest = std::ldexp(1.0, -exponent + exponent / 2);
-  for (double& value : a.values) value = value * half * rest;
+  if (exponent != 0) {
+    for (double& value : a.values) value = value * half * rest;
+  }
   return exponent;
 }
 
@@ -227,7 +230,8 @@ std::string_view name_of(Precision precision) {
 
 double memory_needed(std::int64_t n, int ranks, const EigenOptions& options, ProblemKind kind) {
   const double share = std::ceil(static_cast<double>(n) / ranks) * static_cast<double>(n);
-  const double width = static_cast<double>(std::max<std::int64_t>(std::min(options.block, n), 64));
+  const double width =
+      static_cast<double>(std::max<std::int64_t>(std::min(panels_together * options.block, n), 64));
   const double panels = 4 * width * static_cast<double>(n);
   // A matrix, what it becomes, and at most: vectors twice, on their way three times.
   const int matrices = kind == ProblemKind::standard ? 2 : 4;

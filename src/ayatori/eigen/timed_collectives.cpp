@@ -30,12 +30,14 @@ void TimedCollectives::barrier(const Comm& comm) const {
 
 void TimedCollectives::broadcast(const Comm& comm, void* data, std::int64_t count, DataType type,
                                  int root) const {
+  if (comm.size() == 1) return;
   timed("broadcast", comm, count, type,
         [&](const Collectives& next) { next.broadcast(comm, data, count, type, root); });
 }
 
 void TimedCollectives::allreduce(const Comm& comm, void* data, std::int64_t count, DataType type,
                                  ReduceOp op) const {
+  if (comm.size() == 1) return;
   timed("allreduce", comm, count, type,
         [&](const Collectives& next) { next.allreduce(comm, data, count, type, op); });
 }

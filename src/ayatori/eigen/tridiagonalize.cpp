@@ -10,9 +10,10 @@ namespace ayatori::eigen {
 
 namespace {
 
-/// Columns of A that a matrix product updates together. It runs over whole rectangles, so that of a narrower
-/// strip less is done for nothing above the diagonal.
-constexpr std::int64_t strip = 64;
+/// Columns of A that a matrix product updates together, and those at the diagonal: products run over whole
+/// rectangles, wide ones are faster, and of a narrow one less is done for nothing above the diagonal.
+constexpr std::int64_t strip = 128;
+constexpr std::int64_t narrow_strip = 32;
 
 constexpr std::int64_t nowhere = -1;
 
@@ -40,10 +41,11 @@ class Reduction {
   void update_trailing(std::int64_t first);
   void to_columns(const T* by_rows, T* by_columns, std::int64_t first, std::int64_t vectors);
 
-  T* v_rows(std::int64_t k) { return vw_rows_.data() + k * rows_; }
-  T* w_rows(std::int64_t k) { return v_rows(block_ + k); }
-  T* w_columns(std::int64_t k) { return wv_columns_.data() + k * columns_; }
-  T* v_columns(std::int64_t k) { return w_columns(block_ + k); }
+  T* v_rows(std::int64_t k) { return vw_rows_.data() + 2 * k * rows_; }
+  T* w_rows(std::int64_t k) { return v_rows(k) + rows_; }
+  T* w_columns(std::int64_t k) { return wv_columns_.data() + 2 * k * columns_; }
+  T* v_columns(std::int64_t k) { return w_columns(k) + columns_; }
+  ConstBlockOf<T> vw_from(std::int64_t row) { return {v_rows(0) + row, rows_ - row, 2 * k_, rows_}; }
 
   DenseOf<T>& a_;
   std::int64_t n_;
@@ -54,10 +56,11 @@ class Reduction {
   TridiagonalOf<T> result_;
   SymmetricProduct<T> product_;
   std::vector<std::int64_t> row_of_column_;  ///< the local row of a local column's index, or nowhere
-  Array<T> vw_rows_;                         ///< V, then W: rows_ x 2 block_
-  Array<T> wv_columns_;                      ///< W, then V: columns_ x 2 block_
+  Array<T> vw_rows_;                         ///< v_0, w_0, v_1, w_1, ...: rows_ x 2 block_
+  Array<T> wv_columns_;                      ///< w_0, v_0, w_1, v_1, ...: columns_ x 2 block_
   Array<T> y_columns_, y_rows_;              ///< with room for the sums that travel along
   std::vector<T> vector_;                    ///< one message
+  std::vector<T> factors_;                   ///< of v_0, w_0, v_1, ...
 };
 
 template <class T>
@@ -81,40 +84,53 @@ Reduction<T>::Reduction(DenseOf<T>& a, std::int64_t block)
   }
 }
 
-/// Vectors [0, vectors) by rows, from index `first` on, made known by columns. Each element is one rank's of
-/// a grid column, so that the sum with the zeros of the others is exact.
+/// Every second one of some vectors by rows, from index `first` on, made known by columns. Each element is
+/// one rank's of a grid column, so that the sum with the zeros of the others is exact; all are the same
+/// rank's where the rows of the grid divide its columns.
 template <class T>
 void Reduction<T>::to_columns(const T* by_rows, T* by_columns, std::int64_t first, std::int64_t vectors) {
+  const GridShape shape = a_.grid.shape;
   const std::int64_t left = a_.columns.local_from(first);
   const std::int64_t width = columns_ - left;
+  if (a_.grid.all.size() == 1) {
+    for (std::int64_t v = 0; v < vectors; ++v)
+      std::copy_n(by_rows + 2 * v * rows_ + left, width, by_columns + 2 * v * columns_ + left);
+    return;
+  }
   vector_.assign(width * vectors, T{0});
   for (std::int64_t v = 0; v < vectors; ++v) {
     for (std::int64_t l = left; l < columns_; ++l) {
       if (row_of_column_[l] != nowhere)
-        vector_[v * width + l - left] = by_rows[v * rows_ + row_of_column_[l]];
+        vector_[v * width + l - left] = by_rows[2 * v * rows_ + row_of_column_[l]];
     }
   }
-  a_.grid.along_column.allreduce(std::span<T>(vector_), comm::ReduceOp::sum);
+  if (shape.columns % shape.rows == 0) {
+    a_.grid.along_column.broadcast(std::span<T>(vector_), a_.grid.column % shape.rows);
+  } else {
+    a_.grid.along_column.allreduce(std::span<T>(vector_), comm::ReduceOp::sum);
+  }
   for (std::int64_t v = 0; v < vectors; ++v)
-    std::copy_n(vector_.data() + v * width, width, by_columns + v * columns_ + left);
+    std::copy_n(vector_.data() + v * width, width, by_columns + 2 * v * columns_ + left);
 }
 
 /// Column j of A - V W^T - W V^T, on and below the diagonal. On the ranks that hold it.
 template <class T>
 void Reduction<T>::update_column(std::int64_t j) {
   if (k_ == 0) return;
-  vector_.resize(2 * k_);
+  vector_.assign(k_, T{0});
+  factors_.resize(2 * k_);
   const std::int64_t row = a_.rows.local(j);
   const std::int64_t column = a_.columns.local(j);
-  for (std::int64_t k = 0; k < k_; ++k) {
-    vector_[k] = a_.rows.owns(j) ? w_rows(k)[row] : T{0};
-    vector_[k_ + k] = v_columns(k)[column];
+  if (a_.rows.owns(j)) {
+    for (std::int64_t k = 0; k < k_; ++k) vector_[k] = w_rows(k)[row];
   }
-  a_.grid.along_column.broadcast(std::span<T>(vector_).first(k_), a_.rows.owner(j));
+  a_.grid.along_column.broadcast(std::span<T>(vector_), a_.rows.owner(j));
+  for (std::int64_t k = 0; k < k_; ++k) {
+    factors_[2 * k] = vector_[k];
+    factors_[2 * k + 1] = v_columns(k)[column];
+  }
   const std::int64_t top = a_.rows.local_from(j);
-  T* const target = a_.column(column) + top;
-  multiply<T>(-1, Op::none, {v_rows(0) + top, rows_ - top, k_, rows_}, vector_.data(), 1, target);
-  multiply<T>(-1, Op::none, {w_rows(0) + top, rows_ - top, k_, rows_}, vector_.data() + k_, 1, target);
+  multiply<T>(-1, Op::none, vw_from(top), factors_.data(), 1, a_.column(column) + top);
 }
 
 /// v_j and beta from column j, on the ranks that hold it; v_j stands in A afterwards. Gives tau.
@@ -176,24 +192,31 @@ void Reduction<T>::make_w(std::int64_t j, T tau) {
 
   product_(j + 1, v, x, y_rows_.data(), y_columns_.data());
 
-  // Along columns: y by columns, then V^T v, W^T v, and v^T A v.
+  // Along columns: y by columns, then v_k^T v and w_k^T v in turn, and v^T A v.
   T* const sums = y_columns_.data() + columns_;
-  multiply<T>(1, Op::transpose, {v_rows(0) + top, height, k_, rows_}, v + top, 0, sums);
-  multiply<T>(1, Op::transpose, {w_rows(0) + top, height, k_, rows_}, v + top, 0, sums + k_);
+  multiply<T>(1, Op::transpose, vw_from(top), v + top, 0, sums);
   sums[2 * k_] = dot(v, y_rows_.data(), top, rows_) + dot(x, y_columns_.data(), left, columns_);
   a_.grid.along_column.allreduce(std::span<T>(y_columns_.data() + left, columns_ - left + 2 * k_ + 1),
                                  comm::ReduceOp::sum);
-  for (std::int64_t l = left; l < columns_; ++l) {
-    if (row_of_column_[l] != nowhere) y_rows_[row_of_column_[l]] += y_columns_[l];
+  if (a_.grid.all.size() > 1) {  // else all is by rows
+    for (std::int64_t l = left; l < columns_; ++l) {
+      if (row_of_column_[l] != nowhere) y_rows_[row_of_column_[l]] += y_columns_[l];
+    }
   }
   // Along rows: A v by rows, and v^T A v.
   y_rows_[rows_] = sums[2 * k_];
   a_.grid.along_row.allreduce(std::span<T>(y_rows_.data() + top, height + 1), comm::ReduceOp::sum);
 
+  // p = A v - V W^T v - W V^T v
   T* const p = y_rows_.data() + top;
-  multiply<T>(-1, Op::none, {v_rows(0) + top, height, k_, rows_}, sums + k_, 1, p);
-  multiply<T>(-1, Op::none, {w_rows(0) + top, height, k_, rows_}, sums, 1, p);
-  const T p_v = y_rows_[rows_] - 2 * dot(sums, sums + k_, 0, k_);
+  T p_v = y_rows_[rows_];
+  factors_.resize(2 * k_);
+  for (std::int64_t k = 0; k < k_; ++k) {
+    factors_[2 * k] = sums[2 * k + 1];
+    factors_[2 * k + 1] = sums[2 * k];
+    p_v -= 2 * sums[2 * k] * sums[2 * k + 1];
+  }
+  multiply<T>(-1, Op::none, vw_from(top), factors_.data(), 1, p);
   for (std::int64_t k = 0; k < height; ++k) w[top + k] = tau * (p[k] - T{0.5} * tau * p_v * v[top + k]);
 }
 
@@ -201,20 +224,17 @@ void Reduction<T>::make_w(std::int64_t j, T tau) {
 template <class T>
 void Reduction<T>::update_trailing(std::int64_t first) {
   to_columns(w_rows(0), w_columns(0), first, k_);
+  const auto update = [&](Range columns, std::int64_t top, std::int64_t bottom) {
+    multiply<T>(-1, Op::none, {v_rows(0) + top, bottom - top, 2 * k_, rows_}, Op::transpose,
+                {w_columns(0) + columns.begin, columns.size(), 2 * k_, columns_}, 1,
+                {a_.column(columns.begin) + top, bottom - top, columns.size(), rows_});
+  };
   for (std::int64_t l = a_.columns.local_from(first); l < columns_; l += strip) {
-    const std::int64_t width = std::min(strip, columns_ - l);
-    const std::int64_t top = a_.rows.local_from(a_.columns.global(l));
-    const BlockOf<T> target{a_.column(l) + top, rows_ - top, width, rows_};
-    const auto subtract = [&](const T* left, const T* right, std::int64_t inner) {
-      multiply<T>(-1, Op::none, {left + top, target.rows, inner, rows_}, Op::transpose,
-                  {right + l, width, inner, columns_}, 1, target);
-    };
-    if (k_ == block_) {  // side by side
-      subtract(v_rows(0), w_columns(0), 2 * k_);
-    } else {
-      subtract(v_rows(0), w_columns(0), k_);
-      subtract(w_rows(0), v_columns(0), k_);
-    }
+    const std::int64_t end = std::min(l + strip, columns_);
+    const std::int64_t below = a_.rows.local_from(a_.columns.global(end - 1));
+    for (std::int64_t step = l; step < end; step += narrow_strip)
+      update({step, std::min(step + narrow_strip, end)}, a_.rows.local_from(a_.columns.global(step)), below);
+    update({l, end}, below, rows_);
   }
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "ayatori/base/range.hpp"
+#include "ayatori/eigen/back_transform.hpp"
 #include "ayatori/eigen/bulge_chasing.hpp"
+#include "ayatori/eigen/distributed_dense.hpp"
 #include "ayatori/eigen/secular.hpp"
 
 namespace ayatori::eigen {
@@ -39,7 +41,12 @@ class Counter {
  private:
   void call(PhaseWork& work, std::string_view operation, Scope scope, std::int64_t bytes) const;
   void gather(PhaseWork& work, Range wanted, std::int64_t first_row) const;
-  void merges(PhaseWork& work, std::int64_t size) const;
+  /// Of divide and conquer: how many, and the order of the largest.
+  struct Leaves {
+    std::int64_t count;
+    std::int64_t longest;
+  };
+  Leaves merges(PhaseWork& work, std::int64_t size) const;
   double share(double flops) const { return flops / ranks_; }
   double order() const { return static_cast<double>(n_); }
 
@@ -68,6 +75,8 @@ void Counter::call(PhaseWork& work, std::string_view operation, Scope scope, std
 
 /// gather_columns()
 void Counter::gather(PhaseWork& work, Range wanted, std::int64_t first_row) const {
+  const std::int64_t piece = equal_piece(shape_, n_ - first_row, wanted.size());
+  if (piece > 0) return call(work, "allgather", Scope::all, number_ * piece);
   const std::int64_t width = columns_.local_from(wanted.end) - columns_.local_from(wanted.begin);
   const std::int64_t height = rows_.count() - rows_.local_from(first_row);
   call(work, "allgatherv", Scope::all, number_ * width * height);
@@ -92,6 +101,7 @@ PhaseWork Counter::reduction() {
 
 PhaseWork Counter::tridiagonalization() {
   PhaseWork work{"tridiagonalization"};
+  const char* const to_columns = shape_.columns % shape_.rows == 0 ? "broadcast" : "allreduce";
   for (std::int64_t begin = 0; begin < n_ - 2; begin += block_) {
     const std::int64_t end = std::min(begin + block_, n_ - 2);
     for (std::int64_t j = begin; j < end; ++j) {
@@ -103,7 +113,7 @@ PhaseWork Counter::tridiagonalization() {
         call(work, "allreduce", Scope::along_column, number_ * 2);
       }
       call(work, "broadcast", Scope::along_row, number_ * (height + 1));
-      call(work, "allreduce", Scope::along_column, number_ * width);
+      call(work, to_columns, Scope::along_column, number_ * width);
       call(work, "allreduce", Scope::along_column, number_ * (width + 2 * k + 1));
       call(work, "allreduce", Scope::along_row, number_ * (height + 1));
       const auto rest = static_cast<double>(n_ - j - 1);
@@ -112,7 +122,7 @@ PhaseWork Counter::tridiagonalization() {
           static_cast<double>(number_) * (share(rest * rest / 2) + 4.0 * static_cast<double>(k * height));
     }
     const std::int64_t width = columns_.count() - columns_.local_from(end);
-    call(work, "allreduce", Scope::along_column, number_ * width * (end - begin));
+    call(work, to_columns, Scope::along_column, number_ * width * (end - begin));
     const auto rest = static_cast<double>(n_ - end);
     work.product_flops += share(2.0 * static_cast<double>(end - begin) * rest * rest);
   }
@@ -169,26 +179,28 @@ PhaseWork Counter::back_through_two_stages(std::int64_t selected) {
     work.product_flops +=
         share(4 * count * static_cast<double>((2 * width_ - 1) * layout.steps(begin)) * vectors);
   }
-  for (std::int64_t begin = 0; n_ - begin - width_ >= 2; begin += width_) {
-    const std::int64_t k = std::min(width_, n_ - begin - width_);
+  std::int64_t reflectors = 0;
+  for (std::int64_t begin = 0; n_ - begin - width_ >= 2; begin += width_)
+    reflectors += std::min(width_, n_ - begin - width_);
+  for (std::int64_t begin = 0; begin < reflectors; begin += panels_together * width_) {
+    const std::int64_t k = std::min(panels_together * width_, reflectors - begin);
     gather(work, {begin, begin + k}, begin + width_);
     work.product_flops += share(4 * static_cast<double>(k * (n_ - begin - width_)) * vectors);
   }
   return work;
 }
 
-void Counter::merges(PhaseWork& work, std::int64_t size) const {
-  if (size <= leaf_size) return;
+Counter::Leaves Counter::merges(PhaseWork& work, std::int64_t size) const {
+  if (size <= leaf_size) return {1, size};
   const std::int64_t upper = size / 2;
-  merges(work, upper);
-  merges(work, size - upper);
+  const Leaves above = merges(work, upper);
+  const Leaves below = merges(work, size - upper);
   const std::int64_t mine = (size + ranks_ - 1) / ranks_;
   call(work, "broadcast", Scope::all, number_ * upper);
   call(work, "broadcast", Scope::all, number_ * (size - upper));
-  for (const std::int64_t length : {static_cast<std::int64_t>(sizeof(SecularRootOf<double>)), number_}) {
-    call(work, "allgather", Scope::all, word);
-    call(work, "allgatherv", Scope::all, length * mine);
-  }
+  for (const std::int64_t length : {static_cast<std::int64_t>(sizeof(SecularRootOf<double>)), number_})
+    call(work, "allgather", Scope::all, length * mine);
+  return {above.count + below.count, std::max(above.longest, below.longest)};
 }
 
 PhaseWork Counter::tridiagonal_solve(std::int64_t selected, bool vectors) {
@@ -201,7 +213,9 @@ PhaseWork Counter::tridiagonal_solve(std::int64_t selected, bool vectors) {
   // n^3 in the last merge, of which only what is selected is made, and a quarter of it on each level before.
   work.product_flops =
       share(order() * order() * static_cast<double>(selected) + order() * order() * order() / 3);
-  merges(work, n_);
+  const Leaves leaves = merges(work, n_);
+  const std::int64_t mine = (leaves.count + ranks_ - 1) / ranks_;
+  call(work, "allgather", Scope::all, number_ * mine * leaves.longest * (leaves.longest + 1));
   return work;
 }
 
@@ -217,8 +231,9 @@ PhaseWork Counter::redistribution(std::int64_t selected, int rank) {
 PhaseWork Counter::back_transformation(std::int64_t selected) {
   PhaseWork work{"back_transformation"};
   work.product_flops = share(2 * order() * order() * static_cast<double>(selected));
-  for (std::int64_t begin = 0; begin < n_ - 2; begin += block_)
-    gather(work, {begin, std::min(begin + block_, n_ - 2)}, begin + 1);
+  const std::int64_t step = panels_together * block_;
+  for (std::int64_t begin = 0; begin < n_ - 2; begin += step)
+    gather(work, {begin, std::min(begin + step, n_ - 2)}, begin + 1);
   return work;
 }
 
