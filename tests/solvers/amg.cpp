@@ -557,6 +557,16 @@ TEST(Amg, InvertsDenseMatrices) {
       for (std::int64_t j = 0; j < a.n; ++j) back[i] += a.at(i, j) * y[j];
     for (std::int64_t i = 0; i < a.n; ++i) EXPECT_NEAR(back[i], x[i], 1e-12);
   }
+  Dense indefinite = tests::laplacian_1d(6);
+  for (int i = 0; i < 6; ++i) indefinite.at(i, i) -= 1.5;
+  const amg::DenseInverse by_eigenvalues(6, indefinite.value, true);
+  EXPECT_FALSE(by_eigenvalues.is_singular());
+  std::vector<double> column(6);
+  std::vector<double> unit(6);
+  for (int i = 0; i < 6; ++i) column[i] = indefinite.at(i, 2);
+  by_eigenvalues.apply(column, unit);
+  for (int i = 0; i < 6; ++i) EXPECT_NEAR(unit[i], i == 2 ? 1 : 0, 1e-12);
+  EXPECT_THROW(amg::DenseInverse(1, {std::nan("")}, true), InputError);
   Dense singular = tests::laplacian_1d(6);  // of a ring: constants are its null space
   singular.at(0, 5) = singular.at(5, 0) = -1;
   const amg::DenseInverse inverse(6, singular.value, true);
