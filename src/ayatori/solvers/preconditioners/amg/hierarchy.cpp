@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -72,14 +73,34 @@ class Level {
     radius_ = (largest - smallest) / 2;
   }
 
-  /// Collective. x = p(A) b
+  /// Collective. x = p(A) b. The first two terms are made in one pass: A (gain b) = gain (A b).
   void smooth_from_zero() {
-    const T gain = static_cast<T>(1 / centre_);
-    parallel_for(shape_.stride * B, [&](std::int64_t i) { x[i] = gain * b[i]; });
-    advance(1);
+    const T first = static_cast<T>(1 / centre_);
+    if (degree_ < 2) {
+      parallel_for(shape_.stride * B, [&](std::int64_t i) { x[i] = first * b[i]; });
+      return;
+    }
+    const Term second = term(1, 1 / sigma());
+    const T keep = static_cast<T>(second.keep);
+    const T gain = static_cast<T>(second.gain);
+    fetch(b);
+    multiply(b.data(), [&](std::int64_t s, const Slice<T>* sums) {
+      for (int c = 0; c < B; ++c) {
+        const std::int64_t at = c * shape_.stride + s * slice_rows;
+        const Slice<T> right = load_slice(&b[at]);
+        const Slice<T> start = first * right;
+        const Slice<T> d = gain * (right - first * sums[c]) + keep * start;
+        store_slice<T>(&step_[at], d);
+        store_slice<T>(&x[at], start + d);
+      }
+    });
+    // Whoever hands in b counts on its ghosts' being left alone where they are 0.
+    for (int c = 0; c < B; ++c)
+      std::fill_n(&b[c * shape_.stride] + shape_.padded, shape_.stride - shape_.padded, T{});
+    advance(2, second.rho);
   }
   /// Collective. x = x + p(A) (b - A x)
-  void smooth() { advance(0); }
+  void smooth() { advance(0, 1 / sigma()); }
 
   /// Collective. residual() = b - A x, until x is smoothed.
   void compute_residual() {
@@ -167,33 +188,40 @@ class Level {
     return layout_->comm.allreduce(sum, comm::ReduceOp::sum);
   }
 
-  /// Terms first .. degree - 1 of the polynomial's recurrence.
-  void advance(int first) {
-    const double sigma = radius_ > 0 ? centre_ / radius_ : 0;
-    double rho = radius_ > 0 ? 1 / sigma : 0;
-    for (int j = 0; j < degree_; ++j) {
-      double keep = 0;
-      double gain = 1 / centre_;
-      if (j > 0 && radius_ > 0) {
-        const double next = 1 / (2 * sigma - rho);
-        keep = next * rho;
-        gain = 2 * next / radius_;
-        rho = next;
-      }
-      // After a start from zero, x is the first step.
-      const T* last = first > 0 && j == first ? x.data() : step_.data();
-      if (j >= first) step(last, static_cast<T>(keep), static_cast<T>(gain));
+  /// A term of the polynomial's recurrence: step = keep step + gain (b - A x).
+  struct Term {
+    double keep;
+    double gain;
+    double rho;
+  };
+
+  /// Infinite where all eigenvalues are taken for the same.
+  double sigma() const { return radius_ > 0 ? centre_ / radius_ : std::numeric_limits<double>::infinity(); }
+
+  /// Term j, behind one with this rho; that of term 0 is 1 / sigma.
+  Term term(int j, double rho) const {
+    if (j == 0 || radius_ <= 0) return {0, 1 / centre_, rho};
+    const double next = 1 / (2 * sigma() - rho);
+    return {next * rho, 2 * next / radius_, next};
+  }
+
+  /// Terms first .. degree - 1.
+  void advance(int first, double rho) {
+    for (int j = first; j < degree_; ++j) {
+      const Term next = term(j, rho);
+      rho = next.rho;
+      step(static_cast<T>(next.keep), static_cast<T>(next.gain));
     }
   }
 
-  /// step = keep last + gain (b - A x); x = x + step
-  void step(const T* last, T keep, T gain) {
+  /// step = keep step + gain (b - A x); x = x + step
+  void step(T keep, T gain) {
     fetch(x);
     multiply(x.data(), [&](std::int64_t s, const Slice<T>* sums) {
       for (int c = 0; c < B; ++c) {
         const std::int64_t at = c * shape_.stride + s * slice_rows;
         Slice<T> d = gain * (load_slice(&b[at]) - sums[c]);
-        if (keep != 0) d += keep * load_slice(&last[at]);
+        if (keep != 0) d += keep * load_slice(&step_[at]);
         store_slice<T>(&step_[at], d);
         store_slice<T>(&other_[at], load_slice(&x[at]) + d);
       }
