@@ -118,6 +118,7 @@ BuiltPreconditioner build(const sparse::DistributedMatrix& matrix, InverseDiagon
   if (B > 1) note += fmt::format(", {} unknowns per node", B);
   if (relaxed) note += ", near null space by relaxation";
   if (knows_rotations) note += ", rotations by coordinates";
+  if (facts.in_halves) note += ", finest matrix in 16 bits";
   if (facts.gathered_level >= 0) note += fmt::format(", on every rank from grid {} on", facts.gathered_level);
   built.notes.push_back(std::move(note));
   if (facts.coarsest_is_singular) built.notes.emplace_back("the coarsest grid's matrix is singular");

@@ -45,45 +45,23 @@ struct RowPiece {
   Array<V> value;
 };
 
-/// A matrix whose rows threads make one after the other: make(row, append), where append(column) gives the
-/// block of a column, zeroed at its first use in the row. `longest(row)` bounds the number of calls.
-/// Columns stand in the order of their first use. With ColumnsRepeat false no column comes twice in a row.
-template <int B, class V = double, bool ColumnsRepeat = true, class Longest, class Make>
-BlockCsr<B, V> build_rows(std::int32_t rows, std::int32_t columns, Longest&& longest, Make&& make) {
+/// A matrix whose rows threads make: fill(range, piece, length) makes those of a range and tells the length
+/// of row i in length[i].
+template <int B, class V, class Fill>
+BlockCsr<B, V> join_pieces(std::int32_t rows, std::int32_t columns, Fill&& fill) {
   constexpr int bb = B * B;
   BlockCsr<B, V> c{rows, columns, Array<std::int64_t>(std::size_t(rows) + 1), {}, {}};
   c.row_start[0] = 0;
   std::vector<RowPiece<V>> pieces(threads_for(rows));
   FirstException exception;
-  const auto fill = [&](Range range, RowPiece<V>& piece) {
-    std::int64_t most = 0;
-    for (std::int64_t i = range.begin; i < range.end; ++i) most += longest(i);
-    piece.rows = range;
-    piece.column.resize(most);
-    piece.value.resize(most * bb);
-    Array<std::int64_t> place;
-    if constexpr (ColumnsRepeat) place.assign(columns, -1);
-    std::int64_t end = 0;
-    for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const std::int64_t begin = end;
-      make(
-          i, [&](std::int32_t j) __attribute__((always_inline)) {
-            if constexpr (ColumnsRepeat) {
-              if (place[j] >= begin) return &piece.value[place[j] * bb];
-              place[j] = end;
-            }
-            piece.column[end] = j;
-            std::fill_n(&piece.value[end * bb], bb, V{});
-            return &piece.value[end++ * bb];
-          });
-      c.row_start[i + 1] = end - begin;
-    }
-    piece.column.resize(end);
-    piece.value.resize(end * bb);
-  };
   const auto parts = static_cast<int>(pieces.size());
 #pragma omp parallel for schedule(static, 1) num_threads(parts) if (parts > 1)
-  for (int t = 0; t < parts; ++t) exception.guard([&] { fill(split_evenly(rows, parts, t), pieces[t]); });
+  for (int t = 0; t < parts; ++t) {
+    exception.guard([&] {
+      pieces[t].rows = split_evenly(rows, parts, t);
+      fill(pieces[t], c.row_start.data() + 1);
+    });
+  }
   exception.rethrow();
   std::partial_sum(c.row_start.begin(), c.row_start.end(), c.row_start.begin());
   if (parts == 1) {
@@ -102,22 +80,106 @@ BlockCsr<B, V> build_rows(std::int32_t rows, std::int32_t columns, Longest&& lon
   return c;
 }
 
-/// a b (Gustavson 1978). Columns of a row come unsorted. Precondition: a.columns == b.rows.
-template <int B, class U, class V>
-BlockCsr<B> multiply(const BlockCsr<B, U>& a, const BlockCsr<B, V>& b) {
-  const auto longest = [&](std::int64_t i) {
-    std::int64_t sum = 0;
-    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
-      sum += b.row_start[a.column[k] + 1] - b.row_start[a.column[k]];
-    return std::min<std::int64_t>(sum, b.columns);
-  };
-  return build_rows<B>(a.rows, b.columns, longest, [&](std::int64_t i, auto&& append) {
-    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
-      const std::int32_t j = a.column[k];
-      const U* factor = a.block(k);
-      for (std::int64_t l = b.row_start[j]; l < b.row_start[j + 1]; ++l)
-        add_product<B>(factor, b.block(l), append(b.column[l]));
+/// A matrix whose rows are made one after the other: make(row, append), where append(column) gives the
+/// block of a column, zeroed at its first use in the row. `longest(row)` bounds the number of calls.
+/// Columns stand in the order of their first use. With ColumnsRepeat false no column comes twice in a row.
+template <int B, class V = double, bool ColumnsRepeat = true, class Longest, class Make>
+BlockCsr<B, V> build_rows(std::int32_t rows, std::int32_t columns, Longest&& longest, Make&& make) {
+  constexpr int bb = B * B;
+  return join_pieces<B, V>(rows, columns, [&](RowPiece<V>& piece, std::int64_t* length) {
+    std::int64_t most = 0;
+    for (std::int64_t i = piece.rows.begin; i < piece.rows.end; ++i) most += longest(i);
+    piece.column.resize(most);
+    piece.value.resize(most * bb);
+    Array<std::int64_t> place;
+    if constexpr (ColumnsRepeat) place.assign(columns, -1);
+    std::int64_t end = 0;
+    for (std::int64_t i = piece.rows.begin; i < piece.rows.end; ++i) {
+      const std::int64_t begin = end;
+      make(
+          i, [&](std::int32_t j) __attribute__((always_inline)) {
+            if constexpr (ColumnsRepeat) {
+              if (place[j] >= begin) return &piece.value[place[j] * bb];
+              place[j] = end;
+            }
+            piece.column[end] = j;
+            std::fill_n(&piece.value[end * bb], bb, V{});
+            return &piece.value[end++ * bb];
+          });
+      length[i] = end - begin;
     }
+    piece.column.resize(end);
+    piece.value.resize(end * bb);
+  });
+}
+
+/// Room for so many columns and their blocks of `entries` values, and for some more.
+inline void make_room(Array<std::int32_t>& column, Array<double>& value, std::int64_t most, int entries) {
+  const auto room = static_cast<std::int64_t>(column.size());
+  if (room >= most) return;
+  column.resize(std::max(2 * room, most));
+  value.resize(column.size() * entries);
+}
+
+/// r a p, each row as (row of r a) p (Gustavson 1978), so that nothing of the size of a comes in between.
+/// Columns of a row come unsorted. Precondition: r.columns == a.rows, a.columns == p.rows.
+template <int B, class V>
+BlockCsr<B> triple_product(const BlockCsr<B, V>& r, const BlockCsr<B>& a, const BlockCsr<B, V>& p) {
+  constexpr int bb = B * B;
+  constexpr std::int32_t none = -1;
+  return join_pieces<B, double>(r.rows, p.columns, [&](RowPiece<double>& piece, std::int64_t* length) {
+    Array<std::int32_t> place_between(a.columns, none);
+    Array<std::int32_t> between;
+    Array<double> value_between;
+    Array<std::int64_t> place(p.columns, none);
+    // A coarse matrix has hardly more blocks; room that is not used is never touched.
+    const std::int64_t guess = a.blocks() / threads_for(r.rows);
+    piece.column.reserve(guess);
+    piece.value.reserve(guess * bb);
+    std::int64_t end = 0;
+    for (std::int64_t i = piece.rows.begin; i < piece.rows.end; ++i) {
+      std::int64_t most = 0;
+      for (std::int64_t k = r.row_start[i]; k < r.row_start[i + 1]; ++k)
+        most += a.row_start[r.column[k] + 1] - a.row_start[r.column[k]];
+      make_room(between, value_between, most, bb);
+      std::int32_t count = 0;
+      for (std::int64_t k = r.row_start[i]; k < r.row_start[i + 1]; ++k) {
+        const V* factor = r.block(k);
+        const std::int64_t row_end = a.row_start[r.column[k] + 1];
+        for (std::int64_t l = a.row_start[r.column[k]]; l < row_end; ++l) {
+          const std::int32_t j = a.column[l];
+          std::int32_t at = place_between[j];
+          if (at == none) {
+            at = place_between[j] = count;
+            between[count] = j;
+            std::fill_n(&value_between[std::int64_t{count++} * bb], bb, 0.0);
+          }
+          add_product<B>(factor, a.block(l), &value_between[std::int64_t{at} * bb]);
+        }
+      }
+      most = end;
+      for (std::int32_t m = 0; m < count; ++m) most += p.row_start[between[m] + 1] - p.row_start[between[m]];
+      make_room(piece.column, piece.value, most, bb);
+      const std::int64_t begin = end;
+      for (std::int32_t m = 0; m < count; ++m) {
+        const std::int32_t j = between[m];
+        place_between[j] = none;
+        const double* factor = &value_between[std::int64_t{m} * bb];
+        const std::int64_t row_end = p.row_start[j + 1];
+        for (std::int64_t l = p.row_start[j]; l < row_end; ++l) {
+          std::int64_t at = place[p.column[l]];
+          if (at < begin) {
+            at = place[p.column[l]] = end;
+            piece.column[end] = p.column[l];
+            std::fill_n(&piece.value[end++ * bb], bb, 0.0);
+          }
+          add_product<B>(factor, p.block(l), &piece.value[at * bb]);
+        }
+      }
+      length[i] = end - begin;
+    }
+    piece.column.resize(end);
+    piece.value.resize(end * bb);
   });
 }
 

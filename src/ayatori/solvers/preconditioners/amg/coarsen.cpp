@@ -270,7 +270,7 @@ Coarsening<B, T> galerkin(const Grid<B>& grid, BlockCsr<B, T> p, const CoarseCol
   BlockCsr<B, T> r = comm::agree(comm, [&] { return transpose(p); });
   const CoarseColumns wider = append_ghost_rows(grid, p, columns);
   const BlockCsr<B> partial = comm::agree(comm, [&] {
-    BlockCsr<B> product = multiply(r, multiply(grid.matrix, p));
+    BlockCsr<B> product = triple_product(r, grid.matrix, p);
     remove_ghost_rows(p, grid.layout.own());
     return product;
   });

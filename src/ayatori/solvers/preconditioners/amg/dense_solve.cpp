@@ -15,12 +15,16 @@ void dgetri_(const int* n, double* a, const int* lda, const int* pivot, double* 
 void dgesdd_(const char* job, const int* m, const int* n, double* a, const int* lda, double* s, double* u,
              const int* ldu, double* vt, const int* ldvt, double* work, const int* size, int* iwork,
              int* info);
-void dgemv_(const char* op, const int* m, const int* n, const double* alpha, const double* a, const int* lda,
-            const double* x, const int* incx, const double* beta, double* y, const int* incy);
+void dsyevd_(const char* job, const char* triangle, const int* n, double* a, const int* lda, double* w,
+             double* work, const int* size, int* iwork, const int* isize, int* info);
 void dgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const double* alpha,
             const double* a, const int* lda, const double* b, const int* ldb, const double* beta, double* c,
             const int* ldc);
 void dsterf_(const int* n, double* d, double* e, int* info);
+
+// Only OpenBLAS has these.
+[[gnu::weak]] void openblas_set_num_threads(int threads);
+[[gnu::weak]] int openblas_get_num_threads();
 }
 
 namespace ayatori::solvers::amg {
@@ -29,7 +33,7 @@ namespace {
 
 /// An inverse larger than this, for a matrix of entries of about 1, is one of rounding errors.
 constexpr double largest_inverse = 1e13;
-/// Singular values below this share of the largest are those of the null space.
+/// Singular values below this share of the largest, and eigenvalues, are those of the null space.
 constexpr double negligible = 1e-12;
 
 double max_abs(const std::vector<double>& values) {
@@ -39,12 +43,32 @@ double max_abs(const std::vector<double>& values) {
   return largest;
 }
 
+/// LAPACK on one thread, as long as this lives: for matrices of a few hundred rows, waking others costs more
+/// than they save, and a hundred times that where they have to wait for a processor.
+class OneBlasThread {
+ public:
+  OneBlasThread() {
+    if (openblas_get_num_threads == nullptr || openblas_set_num_threads == nullptr) return;
+    before_ = openblas_get_num_threads();
+    if (before_ > 1) openblas_set_num_threads(1);
+  }
+  ~OneBlasThread() {
+    if (before_ > 1) openblas_set_num_threads(before_);
+  }
+  OneBlasThread(const OneBlasThread&) = delete;
+  OneBlasThread& operator=(const OneBlasThread&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
 }  // namespace
 
 DenseInverse::DenseInverse(std::int64_t n, std::vector<double> matrix, bool symmetric,
                            const std::vector<std::vector<double>>& null_vectors)
     : n_(static_cast<int>(n)), value_(std::move(matrix)) {
   if (n_ == 0) return;
+  const OneBlasThread alone;
   if (!null_vectors.empty()) {
     // A + V V^T is regular, and its inverse maps what is orthogonal to V as the pseudo-inverse of A does.
     for (const auto& v : null_vectors)
@@ -62,8 +86,13 @@ void DenseInverse::invert(bool symmetric) {
   const std::vector<double> original = value_;
   const double scale = max_abs(original);
   const auto is_usable = [&] { return max_abs(value_) * scale < largest_inverse; };
-  if (symmetric && invert_definite() && is_usable()) return;
-  value_ = original;
+  if (!std::isfinite(scale)) throw InputError("amg: the matrix of the coarsest grid is not finite");
+  if (symmetric) {
+    if (invert_definite() && is_usable()) return;
+    value_ = original;
+    invert_by_eigenvalues();
+    return;
+  }
   if (invert_general() && is_usable()) return;
   value_ = original;
   pseudo_invert();
@@ -132,13 +161,43 @@ void DenseInverse::pseudo_invert() {
   dgemm_("T", "T", &n_, &n_, &n_, &one, vt.data(), &n_, u.data(), &n_, &zero, value_.data(), &n_);
 }
 
-void DenseInverse::apply(std::span<const double> x, std::span<double> y) const {
-  if (n_ == 0) return;
+void DenseInverse::invert_by_eigenvalues() {
+  std::vector<double> lambda(n_);
+  std::vector<double> work(1 + std::size_t(n_) * (6 + 2 * std::size_t(n_)));
+  std::vector<int> iwork(3 + std::size_t(5) * n_);
+  const int size = static_cast<int>(work.size());
+  const int isize = static_cast<int>(iwork.size());
+  int info = 0;
+  dsyevd_("V", "L", &n_, value_.data(), &n_, lambda.data(), work.data(), &size, iwork.data(), &isize, &info);
+  if (info != 0) throw InputError("amg: the matrix of the coarsest grid has no eigenvalues");
+  // V Lambda^+ V^T
+  const double largest = max_abs(lambda);
+  std::vector<double> scaled(value_.size());
+  for (int k = 0; k < n_; ++k) {
+    const bool is_null = !(std::abs(lambda[k]) > negligible * largest);
+    singular_ = singular_ || is_null;
+    for (int i = 0; i < n_; ++i) {
+      const std::size_t at = std::size_t(k) * n_ + i;
+      scaled[at] = is_null ? 0 : value_[at] / lambda[k];
+    }
+  }
+  const std::vector<double> vectors = std::move(value_);
+  value_.resize(vectors.size());
   const double one = 1;
   const double zero = 0;
-  const int step = 1;
-  // The matrix came by rows, and inverse and transposition commute.
-  dgemv_("T", &n_, &n_, &one, value_.data(), &n_, x.data(), &step, &zero, y.data(), &step);
+  dgemm_("N", "T", &n_, &n_, &n_, &one, scaled.data(), &n_, vectors.data(), &n_, &zero, value_.data(), &n_);
+  for (int j = 0; j < n_; ++j)
+    for (int i = 0; i < j; ++i) value_[std::size_t(j) * n_ + i] = value_[std::size_t(i) * n_ + j];
+}
+
+void DenseInverse::apply(std::span<const double> x, std::span<double> y) const {
+  for (int i = 0; i < n_; ++i) {
+    const double* row = &value_[std::size_t(i) * n_];  // LAPACK's columns are those of the transpose
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int j = 0; j < n_; ++j) sum += row[j] * x[j];
+    y[i] = sum;
+  }
 }
 
 std::vector<std::vector<double>> find_null_vectors(const std::vector<double>& matrix,

@@ -11,9 +11,10 @@ namespace ayatori::solvers::amg {
 class DenseInverse {
  public:
   /// `matrix`, n n elements by rows. `symmetric`: the inverse is then too, to the last bit; and positive
-  /// definite if the matrix is. Work: 2 n^3 operations, many times that for a singular matrix whose null
-  /// vectors are not known. `null_vectors`: orthonormal, n elements each; those that the matrix nearly maps
-  /// to 0 and the inverse exactly does, as far as rounding allows.
+  /// definite if the matrix is. Work: 2 n^3 operations, by eigenvalues or singular values, 10 or 20 times
+  /// that, where it is not definite or singular and no null vectors are known. `null_vectors`: orthonormal, n
+  /// elements each; those that the matrix nearly maps to 0 and the inverse exactly does, as far as rounding
+  /// allows.
   DenseInverse(std::int64_t n, std::vector<double> matrix, bool symmetric,
                const std::vector<std::vector<double>>& null_vectors = {});
 
@@ -26,6 +27,7 @@ class DenseInverse {
   bool invert_definite();
   bool invert_general();
   void pseudo_invert();
+  void invert_by_eigenvalues();
   void take_out(const std::vector<double>& v, bool symmetric);
 
   int n_;

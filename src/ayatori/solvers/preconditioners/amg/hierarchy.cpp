@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -24,10 +25,9 @@ constexpr double safety = 1.1;
 template <int B, class T>
 class Level {
  public:
-  Level(std::unique_ptr<const Layout> layout, const BlockCsr<B>& matrix)
+  explicit Level(std::unique_ptr<const Layout> layout)
       : layout_(std::move(layout)),
         shape_(layout_->own(), layout_->ghosts()),
-        matrix_(matrix, shape_),
         exchange_(*layout_, B, shape_.stride, shape_.padded) {
     for (Array<T>* v : {&b, &x, &step_, &other_}) {
       v->resize(shape_.stride * B);
@@ -41,9 +41,29 @@ class Level {
   const Shape& shape() const { return shape_; }
   const Layout& layout() const { return *layout_; }
   const Array<T>& residual() const { return other_; }
-  std::int64_t bytes() const { return matrix_.bytes(); }
+  std::int64_t bytes() const { return matrix_.bytes() + rounded_.bytes(); }
   void fetch(Array<T>& v) { exchange_.fetch(v.data()); }
   void add_back(Array<T>& v) { exchange_.add_back(v.data()); }
+
+  void set_matrix(const BlockCsr<B>& matrix) { matrix_ = {matrix, shape_}; }
+
+  /// Collective. The same in halves if these do on all ranks, else nothing: a perturbation that leaves the
+  /// product with the near null space, value [i] for own node i, as it is. Gives whether it did.
+  bool set_matrix_in_halves(const BlockCsr<B>& matrix, std::span<const double> near_null) {
+    if constexpr (B == 1 && has_half) {
+      const comm::Comm& comm = layout_->comm;
+      auto kept = comm::agree(comm, [&] {
+        Array<double> values(shape_.stride, 0.0);
+        std::ranges::copy(near_null, values.begin());
+        return values;
+      });
+      GhostExchange<double>(*layout_, 1, shape_.stride, shape_.padded).fetch(kept.data());
+      comm::agree(comm, [&] { rounded_ = {matrix, shape_, kept}; });
+      in_halves_ = !comm.any(!rounded_.fits());
+      if (!in_halves_) rounded_ = {};
+    }
+    return in_halves_;
+  }
 
   /// The smoother is the Chebyshev polynomial of this degree for these eigenvalues (Saad, Iterative
   /// Methods, algorithm 12.1); where both are the same, damped Jacobi.
@@ -53,19 +73,39 @@ class Level {
     radius_ = (largest - smallest) / 2;
   }
 
-  /// Collective. x = p(A) b
+  /// Collective. x = p(A) b. The first two terms are made in one pass: A (gain b) = gain (A b).
   void smooth_from_zero() {
-    const T gain = static_cast<T>(1 / centre_);
-    parallel_for(shape_.stride * B, [&](std::int64_t i) { x[i] = gain * b[i]; });
-    advance(1);
+    const T first = static_cast<T>(1 / centre_);
+    if (degree_ < 2) {
+      parallel_for(shape_.stride * B, [&](std::int64_t i) { x[i] = first * b[i]; });
+      return;
+    }
+    const Term second = term(1, 1 / sigma());
+    const T keep = static_cast<T>(second.keep);
+    const T gain = static_cast<T>(second.gain);
+    fetch(b);
+    multiply(b.data(), [&](std::int64_t s, const Slice<T>* sums) {
+      for (int c = 0; c < B; ++c) {
+        const std::int64_t at = c * shape_.stride + s * slice_rows;
+        const Slice<T> right = load_slice(&b[at]);
+        const Slice<T> start = first * right;
+        const Slice<T> d = gain * (right - first * sums[c]) + keep * start;
+        store_slice<T>(&step_[at], d);
+        store_slice<T>(&x[at], start + d);
+      }
+    });
+    // Whoever hands in b counts on its ghosts' being left alone where they are 0.
+    for (int c = 0; c < B; ++c)
+      std::fill_n(&b[c * shape_.stride] + shape_.padded, shape_.stride - shape_.padded, T{});
+    advance(2, second.rho);
   }
   /// Collective. x = x + p(A) (b - A x)
-  void smooth() { advance(0); }
+  void smooth() { advance(0, 1 / sigma()); }
 
   /// Collective. residual() = b - A x, until x is smoothed.
   void compute_residual() {
     fetch(x);
-    matrix_.multiply(x.data(), [&](std::int64_t s, const Slice<T>* sums) {
+    multiply(x.data(), [&](std::int64_t s, const Slice<T>* sums) {
       for (int c = 0; c < B; ++c) {
         const std::int64_t at = c * shape_.stride + s * slice_rows;
         store_slice<T>(&other_[at], load_slice(&b[at]) - sums[c]);
@@ -92,7 +132,7 @@ class Level {
       for_each(
           [&](std::int64_t, int, std::int64_t at) { previous[at] = std::exchange(v[at], factor * w[at]); });
       fetch(v);
-      matrix_.multiply(v.data(), [&](std::int64_t s, const Slice<T>* sums) {
+      multiply(v.data(), [&](std::int64_t s, const Slice<T>* sums) {
         for (int c = 0; c < B; ++c) store_slice<T>(&w[c * shape_.stride + s * slice_rows], sums[c]);
       });
       const double alpha = dot(v, w);
@@ -118,6 +158,18 @@ class Level {
       parallel_for(shape_.own, [&](std::int64_t i) { f(i, c, c * shape_.stride + i); });
   }
 
+  /// As Sliced::multiply().
+  template <class Use>
+  void multiply(const T* v, Use&& use) const {
+    if constexpr (B == 1 && has_half) {
+      if (in_halves_) {
+        rounded_.multiply(v, use);
+        return;
+      }
+    }
+    matrix_.multiply(v, use);
+  }
+
   /// Block by block, so that the sum does not depend on the number of threads.
   double dot(const Array<T>& u, const Array<T>& v) {
     constexpr std::int64_t block = 4096;
@@ -136,33 +188,40 @@ class Level {
     return layout_->comm.allreduce(sum, comm::ReduceOp::sum);
   }
 
-  /// Terms first .. degree - 1 of the polynomial's recurrence.
-  void advance(int first) {
-    const double sigma = radius_ > 0 ? centre_ / radius_ : 0;
-    double rho = radius_ > 0 ? 1 / sigma : 0;
-    for (int j = 0; j < degree_; ++j) {
-      double keep = 0;
-      double gain = 1 / centre_;
-      if (j > 0 && radius_ > 0) {
-        const double next = 1 / (2 * sigma - rho);
-        keep = next * rho;
-        gain = 2 * next / radius_;
-        rho = next;
-      }
-      // After a start from zero, x is the first step.
-      const T* last = first > 0 && j == first ? x.data() : step_.data();
-      if (j >= first) step(last, static_cast<T>(keep), static_cast<T>(gain));
+  /// A term of the polynomial's recurrence: step = keep step + gain (b - A x).
+  struct Term {
+    double keep;
+    double gain;
+    double rho;
+  };
+
+  /// Infinite where all eigenvalues are taken for the same.
+  double sigma() const { return radius_ > 0 ? centre_ / radius_ : std::numeric_limits<double>::infinity(); }
+
+  /// Term j, behind one with this rho; that of term 0 is 1 / sigma.
+  Term term(int j, double rho) const {
+    if (j == 0 || radius_ <= 0) return {0, 1 / centre_, rho};
+    const double next = 1 / (2 * sigma() - rho);
+    return {next * rho, 2 * next / radius_, next};
+  }
+
+  /// Terms first .. degree - 1.
+  void advance(int first, double rho) {
+    for (int j = first; j < degree_; ++j) {
+      const Term next = term(j, rho);
+      rho = next.rho;
+      step(static_cast<T>(next.keep), static_cast<T>(next.gain));
     }
   }
 
-  /// step = keep last + gain (b - A x); x = x + step
-  void step(const T* last, T keep, T gain) {
+  /// step = keep step + gain (b - A x); x = x + step
+  void step(T keep, T gain) {
     fetch(x);
-    matrix_.multiply(x.data(), [&](std::int64_t s, const Slice<T>* sums) {
+    multiply(x.data(), [&](std::int64_t s, const Slice<T>* sums) {
       for (int c = 0; c < B; ++c) {
         const std::int64_t at = c * shape_.stride + s * slice_rows;
         Slice<T> d = gain * (load_slice(&b[at]) - sums[c]);
-        if (keep != 0) d += keep * load_slice(&last[at]);
+        if (keep != 0) d += keep * load_slice(&step_[at]);
         store_slice<T>(&step_[at], d);
         store_slice<T>(&other_[at], load_slice(&x[at]) + d);
       }
@@ -172,7 +231,9 @@ class Level {
 
   std::unique_ptr<const Layout> layout_;
   Shape shape_;
-  Sliced<B, T> matrix_;
+  Sliced<B, T> matrix_;  ///< this, or
+  Sliced<1, T, Half> rounded_;
+  bool in_halves_ = false;
   GhostExchange<T> exchange_;
   Array<T> step_;
   Array<T> other_;
@@ -293,8 +354,12 @@ class Hierarchy final : public Cycle {
       }
       std::optional<Coarsening<B, T>> next;
       auto layout = std::make_unique<const Layout>(grid.layout);
-      auto level = comm::agree(grid.layout.comm,
-                               [&] { return std::make_unique<Level<B, T>>(std::move(layout), grid.matrix); });
+      auto level =
+          comm::agree(grid.layout.comm, [&] { return std::make_unique<Level<B, T>>(std::move(layout)); });
+      const bool in_halves = number == 0 && options_.halves && grid.pieces == 1 &&
+                             level->set_matrix_in_halves(grid.matrix, grid.near_null);
+      if (!in_halves) comm::agree(grid.layout.comm, [&] { level->set_matrix(grid.matrix); });
+      facts_.in_halves = facts_.in_halves || in_halves;
       const double largest = prepare_smoother(grid, *level);
       if (number + 1 < options_.most_levels)
         next = coarsen<B, T>(grid, {.threshold = threshold, .largest = largest, .finest = number == 0});

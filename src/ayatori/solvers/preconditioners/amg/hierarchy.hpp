@@ -21,6 +21,7 @@ struct HierarchyOptions {
   std::int64_t coarsest = 200;   ///< unknowns of a grid that is solved by its inverse
   std::int64_t gathered = 2000;  ///< unknowns of a grid that every rank holds whole
   int most_levels = 20;
+  bool halves = true;     ///< store the finest grid's matrix in 16 bits, where that does
   bool singular = false;  ///< the matrix maps the near null space to 0 on some connected components
   std::function<bool()> gives_up = {};  ///< as in PreconditionerOptions
 };
@@ -30,6 +31,7 @@ struct HierarchyFacts {
   int levels = 1;
   double operator_complexity = 1;  ///< entries of all matrices over those of the finest
   std::int64_t coarsest = 0;       ///< unknowns of the coarsest grid
+  bool in_halves = false;          ///< the finest one's matrix is stored in 16 bits
   int gathered_level = -1;         ///< from which grid on every rank holds all
   bool coarsest_is_singular = false;
   bool coarsest_is_smoothed = false;  ///< too large for an inverse

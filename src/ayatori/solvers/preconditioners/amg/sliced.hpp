@@ -1,41 +1,25 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <numeric>
+#include <span>
+#include <type_traits>
 #include <utility>
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/solvers/preconditioners/amg/block_csr.hpp"
+#include "ayatori/solvers/preconditioners/amg/half.hpp"
+#include "ayatori/solvers/preconditioners/amg/slice.hpp"
 
 // Matrices of the hierarchy as its cycles read them: values of type T, for instance float, which is enough
 // for a preconditioner and moves half the bytes.
 
 namespace ayatori::solvers::amg {
-
-/// Rows of a slice, and elements of a vector register or two.
-inline constexpr int slice_rows = 16;
-
-template <class T>
-struct SliceOf {
-  using type [[gnu::vector_size(slice_rows * sizeof(T))]] = T;
-};
-template <class T>
-using Slice = typename SliceOf<T>::type;
-
-template <class T>
-[[gnu::always_inline]] inline Slice<T> load_slice(const T* from) {
-  Slice<T> slice;
-  std::memcpy(&slice, from, sizeof slice);
-  return slice;
-}
-template <class T>
-[[gnu::always_inline]] inline void store_slice(T* to, const Slice<T>& slice) {
-  std::memcpy(to, &slice, sizeof slice);
-}
 
 /// Where the values of a grid function with B unknowns per node are: unknown c of own node i in
 /// [c * stride + i], of ghost g in [c * stride + padded + g]. What is between own nodes and ghosts, and
@@ -55,43 +39,63 @@ struct Shape {
   static std::int32_t round_up(std::int32_t n) { return (n + slice_rows - 1) / slice_rows * slice_rows; }
 };
 
+/// The first run of a slice, and the first block outside of runs.
+struct SliceStart {
+  std::int64_t run = 0;
+  std::int64_t rest = 0;
+};
+
 /// A matrix of blocks in slices of 16 rows cut along diagonals, like the kernel run-sell: a run is 16 blocks
 /// and the column of the first, and multiplies 16 neighbouring nodes, loaded, not gathered. What fills less
-/// than half of a run is kept beside, as compressed sparse rows. Traffic: (16 B^2 sizeof(T) + 4) per run,
-/// B^2 sizeof(T) + 4 per block outside.
-template <int B, class T>
+/// than half of a run is kept beside. Vectors are of T, values are stored as V. Traffic: (16 B^2 sizeof(V) +
+/// 4) per run, B^2 sizeof(V) + 5 per block outside, 16 bytes per slice.
+template <int B, class T, class V = T>
 class Sliced {
+  static constexpr bool is_less_identity = std::is_same_v<V, Half>;
+
  public:
   Sliced() = default;
-  Sliced(const BlockCsr<B>& a, const Shape& shape) : shape_(shape), rows_(a.rows) {
-    const std::int64_t slices = this->slices();
-    run_start_.assign(slices + 1, 0);
-    rest_start_.assign(slices * slice_rows + 1, 0);
-    parallel_for(slices, [&](std::int64_t s) {
-      for_each_diagonal(a, s, [&](std::int64_t first, int count, const Places& places, std::uint32_t lanes) {
-        if (is_run(first, count)) {
-          ++run_start_[s + 1];
-        } else {
-          for (int l = 0; l < slice_rows; ++l) rest_start_[s * slice_rows + l + 1] += (lanes >> l) & 1U;
-        }
-        static_cast<void>(places);
-      });
+  Sliced(const BlockCsr<B>& a, const Shape& shape) requires std::is_same_v<V, T> : shape_(shape) {
+    lay_out(a);
+    parallel_for(slices(), [&](std::int64_t s) {
+      fill(
+          a, s,
+          [&](std::int64_t run, const Places& places, std::uint32_t lanes) {
+            T* values = &run_value_[run * run_entries];
+            if (lanes != all_lanes) std::fill_n(values, run_entries, T{});
+            for_each_lane(lanes, [&](int l) {
+              for (int v = 0; v < bb; ++v) values[v * slice_rows + l] = static_cast<T>(a.block(places[l])[v]);
+            });
+          },
+          [&](std::int64_t rest, std::int64_t place) {
+            for (int v = 0; v < bb; ++v) rest_value_[rest * bb + v] = static_cast<T>(a.block(place)[v]);
+          });
     });
-    std::partial_sum(run_start_.begin(), run_start_.end(), run_start_.begin());
-    std::partial_sum(rest_start_.begin(), rest_start_.end(), rest_start_.begin());
-    run_column_.resize(run_start_.back());
-    run_value_.resize(run_start_.back() * run_entries);
-    rest_column_.resize(rest_start_.back());
-    rest_value_.resize(rest_start_.back() * bb);
-    parallel_for(slices, [&](std::int64_t s) { fill(a, s); });
   }
+
+  /// In halves, for one unknown per node and a diagonal of about 1, which is left out: in its place stands
+  /// what makes up for the rounding of its row, so that the product with the vector `kept` (of this shape)
+  /// stays. That is at most 2^-8, so its own rounding is below 2^-19 of the diagonal. See fits().
+  Sliced(const BlockCsr<B>& a, const Shape& shape, std::span<const double> kept) requires is_less_identity
+      : shape_(shape) {
+    static_assert(B == 1);
+    lay_out(a);
+    std::atomic<bool> fits = true;
+    parallel_for(slices(), [&](std::int64_t s) {
+      if (!round_slice(a, s, kept)) fits = false;
+    });
+    fits_ = fits;
+  }
+
+  /// Whether halves do: not if what makes up for the rounding is larger, or an element is above 2.
+  bool fits() const { return fits_; }
 
   std::int64_t slices() const { return shape_.padded / slice_rows; }
   const Shape& shape() const { return shape_; }
   std::int64_t bytes() const {
-    return static_cast<std::int64_t>(8 * (run_start_.size() + rest_start_.size()) +
-                                     4 * (run_column_.size() + rest_column_.size()) +
-                                     sizeof(T) * (run_value_.size() + rest_value_.size()));
+    return static_cast<std::int64_t>(sizeof(SliceStart) * start_.size() + 4 * run_column_.size() +
+                                     5 * rest_column_.size() +
+                                     sizeof(V) * (run_value_.size() + rest_value_.size()));
   }
 
   /// Calls use(s, sums) for every slice, sums[c] being unknown c of the product with x in its rows.
@@ -101,28 +105,34 @@ class Sliced {
       const Range range{(rows.begin + slice_rows - 1) / slice_rows, (rows.end + slice_rows - 1) / slice_rows};
       for (std::int64_t s = range.begin; s < range.end; ++s) {
         Slice<T> sums[B] = {};
-        const T* value = run_value_.data() + run_start_[s] * run_entries;
-        for (std::int64_t run = run_start_[s]; run < run_start_[s + 1]; ++run) {
+        const V* value = run_value_.data() + start_[s].run * run_entries;
+        for (std::int64_t run = start_[s].run; run < start_[s + 1].run; ++run) {
           const T* from = x + run_column_[run];
           Slice<T> element[B];
           for (int c = 0; c < B; ++c) element[c] = load_slice(from + c * shape_.stride);
           for (int r = 0; r < B; ++r)
             for (int c = 0; c < B; ++c, value += slice_rows) sums[r] += load_slice(value) * element[c];
         }
-        if (rest_start_[s * slice_rows] < rest_start_[(s + 1) * slice_rows]) add_rest(x, s, sums);
+        if (start_[s].rest < start_[s + 1].rest) add_rest(x, s, sums);
+        if constexpr (is_less_identity)
+          sums[0] = load_slice(x + s * slice_rows) + sums[0] * (1 / stored_unit);
         use(s, sums);
       }
     });
   }
 
  private:
+  static constexpr T stored_unit = is_less_identity ? 32768 : 1;
   static constexpr int bb = B * B;
   static constexpr int run_entries = bb * slice_rows;
   static constexpr int least_run = slice_rows / 2;
+  static constexpr std::uint32_t all_lanes = (1U << slice_rows) - 1;
   using Places = std::int64_t[slice_rows];
 
-  bool is_run(std::int64_t first, int count) const {
-    return count >= least_run && first >= 0 && first + slice_rows <= shape_.stride;
+  /// Diagonals of the matrix are runs anyway.
+  bool is_run(std::int64_t s, std::int64_t first, int count) const {
+    return (count >= least_run || first == s * slice_rows) && first >= 0 &&
+           first + slice_rows <= shape_.stride;
   }
 
   /// Calls diagonal(c, count, places, lanes) for every diagonal on which slice s has blocks: that of row l is
@@ -136,8 +146,8 @@ class Sliced {
     const auto look = [&](int l) { key[l] = next[l] < end[l] ? shape_.place(a.column[next[l]]) - l : done; };
     for (int l = 0; l < slice_rows; ++l) {
       const std::int64_t i = s * slice_rows + l;
-      next[l] = i < rows_ ? a.row_start[i] : 0;
-      end[l] = i < rows_ ? a.row_start[i + 1] : 0;
+      next[l] = i < shape_.own ? a.row_start[i] : 0;
+      end[l] = i < shape_.own ? a.row_start[i + 1] : 0;
       look(l);
     }
     for (;;) {
@@ -155,53 +165,125 @@ class Sliced {
     }
   }
 
-  void fill(const BlockCsr<B>& a, std::int64_t s) {
-    std::int64_t run = run_start_[s];
-    std::int64_t rest[slice_rows];
-    std::copy_n(&rest_start_[s * slice_rows], slice_rows, rest);
-    for_each_diagonal(a, s, [&](std::int64_t first, int count, const Places& places, std::uint32_t lanes) {
-      if (is_run(first, count)) {
-        T* values = &run_value_[run * run_entries];
-        if (count < slice_rows) std::fill_n(values, run_entries, T{});
-        run_column_[run++] = static_cast<std::int32_t>(first);
-        for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
-          const int l = __builtin_ctz(left);
-          for (int v = 0; v < bb; ++v) values[v * slice_rows + l] = static_cast<T>(a.block(places[l])[v]);
+  template <class F>
+  static void for_each_lane(std::uint32_t lanes, F&& f) {
+    for (; lanes != 0; lanes &= lanes - 1) f(__builtin_ctz(lanes));
+  }
+
+  void lay_out(const BlockCsr<B>& a) {
+    const std::int64_t slices = this->slices();
+    start_.assign(slices + 1, {});
+    parallel_for(slices, [&](std::int64_t s) {
+      for_each_diagonal(a, s, [&](std::int64_t first, int count, const Places&, std::uint32_t) {
+        if (is_run(s, first, count)) {
+          ++start_[s + 1].run;
+        } else {
+          start_[s + 1].rest += count;
         }
+      });
+    });
+    for (std::int64_t s = 0; s < slices; ++s) {
+      start_[s + 1].run += start_[s].run;
+      start_[s + 1].rest += start_[s].rest;
+    }
+    run_column_.resize(start_.back().run);
+    run_value_.resize(start_.back().run * run_entries);
+    rest_column_.resize(start_.back().rest);
+    rest_lane_.resize(start_.back().rest);
+    rest_value_.resize(start_.back().rest * bb);
+  }
+
+  /// Calls store_run(run, places, lanes) and store_rest(k, place) for the runs of slice s, and the blocks
+  /// outside, whose columns it sets.
+  template <class StoreRun, class StoreRest>
+  void fill(const BlockCsr<B>& a, std::int64_t s, StoreRun&& store_run, StoreRest&& store_rest) {
+    std::int64_t run = start_[s].run;
+    std::int64_t rest = start_[s].rest;
+    for_each_diagonal(a, s, [&](std::int64_t first, int count, const Places& places, std::uint32_t lanes) {
+      if (is_run(s, first, count)) {
+        run_column_[run] = static_cast<std::int32_t>(first);
+        store_run(run++, places, lanes);
         return;
       }
-      for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
-        const int l = __builtin_ctz(left);
-        rest_column_[rest[l]] = static_cast<std::int32_t>(first + l);
-        for (int v = 0; v < bb; ++v) rest_value_[rest[l] * bb + v] = static_cast<T>(a.block(places[l])[v]);
-        ++rest[l];
-      }
+      for_each_lane(lanes, [&](int l) {
+        rest_column_[rest] = static_cast<std::int32_t>(first + l);
+        rest_lane_[rest] = static_cast<std::uint8_t>(l);
+        store_rest(rest++, places[l]);
+      });
     });
   }
 
   void add_rest(const T* x, std::int64_t s, Slice<T>* sums) const {
-    T more[B][slice_rows];
-    for (int l = 0; l < slice_rows; ++l) {
-      T sum[B] = {};
-      for (std::int64_t k = rest_start_[s * slice_rows + l]; k < rest_start_[s * slice_rows + l + 1]; ++k) {
-        const T* from = x + rest_column_[k];
-        const T* block = &rest_value_[k * bb];
-        for (int r = 0; r < B; ++r)
-          for (int c = 0; c < B; ++c) sum[r] += block[r * B + c] * from[c * shape_.stride];
-      }
-      for (int r = 0; r < B; ++r) more[r][l] = sum[r];
+    T more[B][slice_rows] = {};
+    for (std::int64_t k = start_[s].rest; k < start_[s + 1].rest; ++k) {
+      const T* from = x + rest_column_[k];
+      const V* block = &rest_value_[k * bb];
+      for (int r = 0; r < B; ++r)
+        for (int c = 0; c < B; ++c)
+          more[r][rest_lane_[k]] += value_of(block[r * B + c]) * from[c * shape_.stride];
     }
     for (int r = 0; r < B; ++r) sums[r] += load_slice<T>(more[r]);
   }
 
+  static T value_of(V stored) {
+    if constexpr (is_less_identity) {
+      return to_float(stored);
+    } else {
+      return stored;
+    }
+  }
+
+  /// Gives whether all of it fits.
+  bool round_slice(const BlockCsr<B>& a, std::int64_t s, std::span<const double> kept) {
+    constexpr double most = 0x1p-8;
+    double lost[slice_rows] = {};
+    double diagonal[slice_rows] = {};
+    Half* makes_up = nullptr;
+    bool fits = true;
+    const auto look = [&](T exact, T stored, std::int64_t column, int l) {
+      fits = fits & (std::abs(exact) * stored_unit <= largest_half);
+      lost[l] += static_cast<double>(exact - stored / stored_unit) * kept[column];
+    };
+    fill(
+        a, s,
+        [&](std::int64_t run, const Places& places, std::uint32_t lanes) {
+          Half* rounded = &run_value_[run * slice_rows];
+          const std::int64_t column = run_column_[run];
+          if (column == s * slice_rows) {
+            for_each_lane(lanes, [&](int l) { diagonal[l] = *a.block(places[l]); });
+            makes_up = std::fill_n(rounded, slice_rows, Half{}) - slice_rows;
+            return;
+          }
+          T exact[slice_rows] = {};
+          T stored[slice_rows];
+          for_each_lane(lanes, [&](int l) { exact[l] = static_cast<T>(*a.block(places[l])); });
+          store_slice(rounded, load_slice<T>(exact) * stored_unit);
+          store_slice<T>(stored, load_slice(rounded));
+          for (int l = 0; l < slice_rows; ++l) look(exact[l], stored[l], column + l, l);
+        },
+        [&](std::int64_t rest, std::int64_t place) {
+          const T exact = static_cast<T>(*a.block(place));
+          rest_value_[rest] = to_half(exact * stored_unit);
+          look(exact, to_float(rest_value_[rest]), rest_column_[rest], rest_lane_[rest]);
+        });
+    const std::int64_t rows = std::min<std::int64_t>(shape_.own - s * slice_rows, slice_rows);
+    for (std::int64_t l = 0; l < rows; ++l) {
+      double excess = diagonal[l] - 1;
+      if (lost[l] != 0) excess += lost[l] / kept[s * slice_rows + l];
+      if (makes_up == nullptr || !(std::abs(excess) <= most)) return false;
+      makes_up[l] = to_half(static_cast<T>(excess) * stored_unit);
+    }
+    return fits;
+  }
+
   Shape shape_;
-  std::int32_t rows_ = 0;
-  Array<std::int64_t> run_start_;    // of each slice
+  Array<SliceStart> start_;          // of each slice
   Array<std::int32_t> run_column_;   // place of the first row's node
-  Array<T> run_value_;               // [run][unknown, unknown][row]
-  Array<std::int64_t> rest_start_;   // of each row
+  Array<V> run_value_;               // [run][unknown, unknown][row]
   Array<std::int32_t> rest_column_;  // place
-  Array<T> rest_value_;
+  Array<std::uint8_t> rest_lane_;    // row of the slice
+  Array<V> rest_value_;
+  bool fits_ = true;
 };
 
 /// A rectangular matrix between two grids, as compressed sparse rows of blocks.
