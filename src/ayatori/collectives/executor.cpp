@@ -60,7 +60,8 @@ Executor::Executor(const WordPlan& plan, int rank)
     : steps_(steps_of(plan, rank)),
       chunks_(chunks_of(plan)),
       is_by_rank_(type_of(plan.operation).is_by_rank),
-      segmentation_(plan.segmentation) {
+      segmentation_(plan.segmentation),
+      single_copy_(plan.single_copy) {
   for (int i = 0; i < std::ssize(steps_); ++i) {
     if (i == 0 || steps_[i].stage != steps_[i - 1].stage) stages_.push_back({i, i});
     stages_.back().end = i + 1;
@@ -365,6 +366,7 @@ void Executor::run(Transport& transport, void* data, const Elements& elements) {
       throw EnvironmentError(
           "an earlier collective call has failed, and messages inside the node are out of step");
     channel->set_element(elements.size);
+    channel->use_single_copy(single_copy_);
   }
   Run{*this, transport, static_cast<std::byte*>(data), elements}.all();
 }

@@ -172,6 +172,7 @@ std::string describe(const WordPlan& plan) {
   if (plan.segmentation.segments > 1)
     text +=
         fmt::format("; {} segments, {} under way", plan.segmentation.segments, plan.segmentation.under_way);
+  if (plan.single_copy) text += fmt::format("{}single copy", text.empty() ? "" : "; ");
   return text;
 }
 

@@ -57,6 +57,9 @@ struct WordPlan {
   /// one time; and when all digits have been first, the other way round every group.
   int stripes = 1;
   int rails = 1;  ///< stripe s is meant for rail s modulo so many; 1: for any
+  /// Inside a node a long message that one rank alone gets is copied once, where that is possible (see
+  /// comm::NodeChannel): nothing that the schedule knows of, but whoever carries it out.
+  bool single_copy = false;
 
   bool operator==(const WordPlan&) const = default;
 };
