@@ -37,20 +37,20 @@ std::vector<double> sequence(std::int64_t count, double first) {
 }
 
 /// Copied twice, or once.
-class NodeChannels : public testing::TestWithParam<bool> {
+class NodeChannels : public testing::TestWithParam<Copies> {
  protected:
   Comm comm_ = Comm::world();
   int me_ = comm_.rank();
   int ranks_ = comm_.size();
   std::unique_ptr<NodeChannel> channel_ = make_node_channel(comm_, comm_.split_by_node());
+  Copies copies_ = GetParam();
   Sums user_;
 
   void SetUp() override {
     if (ranks_ > 1) {
       ASSERT_TRUE(channel_);
       channel_->set_element(sizeof(double));
-      channel_->use_single_copy(GetParam());
-      if (GetParam() && !channel_->can_copy_once()) GTEST_SKIP() << "the kernel does not let us";
+      if (copies_ == Copies::one && !channel_->can_copy_once()) GTEST_SKIP() << "the kernel does not let us";
     } else {
       ASSERT_FALSE(channel_);
     }
@@ -67,7 +67,7 @@ TEST_P(NodeChannels, OneMessageForAll) {
       if (r != me_) channel_->begin_receive(bytes_of(theirs[r]), r);
     }
     for (int r = 0; r < ranks_; ++r) {
-      if (r != me_) channel_->begin_send(bytes_of(mine), r);
+      if (r != me_) channel_->begin_send(bytes_of(mine), r, copies_);
     }
     channel_->finish(user_);
     theirs[me_] = mine;
@@ -92,7 +92,7 @@ TEST_P(NodeChannels, SumsLandInTheirOrder) {
       expected += values[r];
     }
     for (int r = 0; r < ranks_; ++r) {
-      if (r != me_) channel_->begin_send(bytes_of(data), r);
+      if (r != me_) channel_->begin_send(bytes_of(data), r, copies_);
     }
     if (me_ == late) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     channel_->finish(user_);
@@ -109,8 +109,8 @@ TEST_P(NodeChannels, TheSameTwiceAndNothing) {
   const int from = (me_ + ranks_ - 1) % ranks_;
   channel_->begin_receive(bytes_of(nothing), from);
   for (auto& place : theirs) channel_->begin_receive(bytes_of(place), from);
-  channel_->begin_send(bytes_of(nothing), to);
-  for (int again = 0; again < 2; ++again) channel_->begin_send(bytes_of(mine), to);
+  channel_->begin_send(bytes_of(nothing), to, copies_);
+  for (int again = 0; again < 2; ++again) channel_->begin_send(bytes_of(mine), to, copies_);
   channel_->finish(user_);
   for (const auto& place : theirs) EXPECT_EQ(place, sequence(5000, from));
 }
@@ -121,11 +121,11 @@ TEST_P(NodeChannels, SwapsAndSumsInPlaceOfPairs) {
   if (peer >= ranks_) GTEST_SKIP();
   for (const bool combines : {false, true}) {
     for (const std::int64_t count : {1, 511, 512, 2048, 2049, 100001}) {
-      for (const bool am_late : {me_ < peer, me_ > peer}) {
+      for (const int late : {0, 1}) {
         auto data = sequence(count, 1000 * me_);
         channel_->begin_receive(bytes_of(data), peer, {.combines = combines, .after_sends = true});
-        channel_->begin_send(bytes_of(data), peer);
-        if (am_late) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        channel_->begin_send(bytes_of(data), peer, copies_);
+        if (me_ % 2 == late) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         channel_->finish(user_);
         auto expected = sequence(count, 1000 * peer);
         for (std::int64_t i = 0; combines && i < count; ++i)
@@ -147,7 +147,7 @@ TEST_P(NodeChannels, SumsOfOne) {
       channel_->begin_receive(bytes_of(data), r, {.combines = true, .after_previous = r > 1});
       expected += values[r];
     }
-    if (me_ > 0) channel_->begin_send(bytes_of(data), 0);
+    if (me_ > 0) channel_->begin_send(bytes_of(data), 0, copies_);
     if (me_ == 1) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     channel_->finish(user_);
     ASSERT_EQ(data, std::vector<double>(count, me_ == 0 ? expected : values[me_]));
@@ -166,7 +166,7 @@ TEST_P(NodeChannels, SendersGoOnWhenTheyWereRead) {
   for (int stage = 0; stage < 30; ++stage) {
     std::iota(mine.begin(), mine.end(), 100 * me_ + stage);
     channel_->begin_receive(bytes_of(theirs), from);
-    channel_->begin_send(bytes_of(mine), to);
+    channel_->begin_send(bytes_of(mine), to, copies_);
     channel_->start();
     channel_->finish(user_);
     ASSERT_EQ(theirs, sequence(count, 100 * from + stage));
@@ -189,15 +189,15 @@ TEST_P(NodeChannels, ManyMessagesKeepTheirOrder) {
     }
     for (int m = 0; m < messages; ++m) {
       channel_->begin_receive(bytes_of(received[m]), from);
-      channel_->begin_send(bytes_of(sent[m]), to);
+      channel_->begin_send(bytes_of(sent[m]), to, copies_);
     }
     channel_->finish(user_);
     for (int m = 0; m < messages; ++m) ASSERT_EQ(received[m], sequence(count_of(m), m + 100 * from));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Copies, NodeChannels, testing::Bool(),
-                         [](const auto& one) { return one.param ? "Once" : "Twice"; });
+INSTANTIATE_TEST_SUITE_P(Copies, NodeChannels, testing::Values(Copies::two, Copies::one),
+                         [](const auto& one) { return one.param == Copies::one ? "Once" : "Twice"; });
 
 #ifdef SYS_memfd_secret
 /// Pages of which the kernel does not copy the second half, though the program sees them: memfd_secret().
@@ -242,11 +242,10 @@ TEST_P(NodeChannels, WhatTheKernelRefusesArrives) {
     for (const std::int64_t begin : {std::int64_t{0}, count / 2}) {
       channel_ = make_node_channel(comm_, comm_.split_by_node());
       channel_->set_element(sizeof(double));
-      channel_->use_single_copy(GetParam());
       std::vector<double> theirs(count - begin, 0.0);
       for (int again = 0; again < 2; ++again) {
         channel_->begin_receive(bytes_of(theirs), from, {.combines = combines});
-        channel_->begin_send(std::as_bytes(doubles.subspan(begin)), to);
+        channel_->begin_send(std::as_bytes(doubles.subspan(begin)), to, copies_);
       }
       channel_->finish(user_);
       auto expected = sequence(count - begin, static_cast<double>(1000 * from + begin));
@@ -254,7 +253,7 @@ TEST_P(NodeChannels, WhatTheKernelRefusesArrives) {
       ASSERT_EQ(theirs, expected);
       auto mine = sequence(count - begin, me_);  // and all that comes later
       channel_->begin_receive(bytes_of(theirs), from);
-      channel_->begin_send(bytes_of(mine), to);
+      channel_->begin_send(bytes_of(mine), to, copies_);
       channel_->finish(user_);
       ASSERT_EQ(theirs, sequence(count - begin, from));
     }

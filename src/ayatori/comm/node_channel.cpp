@@ -26,8 +26,8 @@ constexpr int earlier_stage = -1;
 /// soon.
 constexpr std::int64_t pieces = 8;
 constexpr std::int64_t shortest_piece = 4096;
-/// What is copied out of another's memory to be combined from there stays in the first cache.
-constexpr std::int64_t longest_piece_beside = 16384;
+/// What is copied out of another's memory to be combined from there stays in the cache.
+constexpr std::int64_t longest_piece_beside = 65536;
 
 /// Lets the other thread of a core proceed.
 void relax() {
@@ -123,7 +123,7 @@ void NodeChannel::set_element(std::int64_t bytes) {
   piece_beside_ = longest_piece_beside / bytes * bytes;
 }
 
-void NodeChannel::begin_send(std::span<const std::byte> data, int rank) {
+void NodeChannel::begin_send(std::span<const std::byte> data, int rank, Copies copies) {
   if (data.empty()) return;
   const int number = numbers_[rank];
   Link& link = links_[number];
@@ -134,7 +134,8 @@ void NodeChannel::begin_send(std::span<const std::byte> data, int rank) {
   peers_.push_back({number, link.begun_sends++});
   Send& send = sends_.back();
   ++send.end;
-  send.is_single_copy = !is_same && uses_single_copy_ && send.length >= least_single_copy;
+  send.is_single_copy =
+      !is_same && copies == Copies::one && can_copy_once() && send.length >= least_single_copy;
   link.last_send = std::ssize(sends_) - 1;
 }
 

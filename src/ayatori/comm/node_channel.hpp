@@ -28,6 +28,9 @@ struct Landing {
   bool after_previous = false;  ///< pieces land when those of the receive begun before have
 };
 
+/// How a message gets to its receiver: through a cell, or straight out of the sender's memory.
+enum class Copies { two, one };
+
 /// Messages between ranks of a node through memory that all of them see. A message travels in pieces: the
 /// sender copies a piece into a cell of its own memory, once for all peers that are sent the same, and each
 /// of them takes it from there to where it belongs, or combines it with what is there, while the sender fills
@@ -44,8 +47,8 @@ class NodeChannel {
   static std::int64_t bytes(int ranks_of_node);
 
   /// Collective over the node's ranks, who find out whether they can read each other's memory. `parts`: the
-  /// memory that they share, by their number on the node, on lines of the cache; `keeper` holds it. `numbers`:
-  /// on the node, by rank; -1 for those of other nodes.
+  /// memory that they share, by their number on the node, on lines of the cache; `keeper` holds it.
+  /// `numbers`: on the node, by rank; -1 for those of other nodes.
   NodeChannel(std::vector<std::byte*> parts, std::vector<int> numbers, int rank,
               std::shared_ptr<const void> keeper);
 
@@ -56,16 +59,14 @@ class NodeChannel {
   static constexpr std::int64_t longest_element = 4096;
   /// Whether a single copy is possible: the kernel lets every rank of the node read every other's memory.
   bool can_copy_once() const { return memory_.is_readable(); }
-  /// Whether messages of at least least_single_copy bytes that go to one peer are copied once from now on, if
-  /// that is possible; all others are copied twice. What the kernel does not copy after all, such as memory of
-  /// a device, goes by cells.
-  void use_single_copy(bool wanted) { uses_single_copy_ = wanted && can_copy_once(); }
-  static constexpr std::int64_t least_single_copy = 4096;
   /// With more sends in a stage nothing may land after sends.
   static constexpr int most_sends_to_land_after = 16;
 
-  /// The data stays as it is until finish(), but for what lands after sends. Nothing is no message.
-  void begin_send(std::span<const std::byte> data, int rank);
+  /// The data stays as it is until finish(), but for what lands after sends. Nothing is no message. A single
+  /// copy is made if it is possible, of at least least_single_copy bytes that go to one peer alone; and what
+  /// the kernel does not copy after all, such as memory of a device, goes by cells.
+  void begin_send(std::span<const std::byte> data, int rank, Copies copies = Copies::two);
+  static constexpr std::int64_t least_single_copy = 4096;
   /// After sends, or after the previous receive, these have the very same place.
   void begin_receive(std::span<std::byte> data, int rank, Landing landing = {});
   /// Whether nothing is begun that is not finished; what a failure has left undone is so for ever.
@@ -156,7 +157,6 @@ class NodeChannel {
   std::shared_ptr<const void> keeper_;
   Geometry geometry_;
   ProcessMemory memory_;
-  bool uses_single_copy_ = false;
   std::int64_t element_ = 1;
   std::int64_t shortest_piece_ = 1;  ///< but the last of a message
   std::int64_t longest_piece_ = 1;

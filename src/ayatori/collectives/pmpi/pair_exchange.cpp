@@ -107,7 +107,6 @@ void PairExchange::run() {
   messages.begin(MPI_DATATYPE_NULL, MPI_OP_NULL);
   if (!memory_->is_idle()) throw EnvironmentError("an earlier collective call has failed");
   memory_->set_element(unit);
-  memory_->use_single_copy(false);
   find_room_to_pack();
   for (const Block& block : blocks_.sent) {
     if (are_packed_ && block.is_packed()) pack(s_, block.buffer, 0, 1, block.packed);
