@@ -58,12 +58,11 @@ bool overlap(const Chunks& some, const Chunks& others) {
 /// How messages of these steps of a rank are copied inside a node. Whether they are combined where they
 /// arrive their receivers' steps say, which meet them in their order.
 std::vector<comm::Copies> copies_of(const WordPlan& plan, int rank, std::span<const Step> steps) {
-  if (plan.single_copy != SingleCopy::moved)
-    return std::vector(steps.size(),
-                       plan.single_copy == SingleCopy::all ? comm::Copies::one : comm::Copies::two);
+  const bool all = plan.single_copy == SingleCopy::all;
+  std::vector<comm::Copies> copies(steps.size(), all ? comm::Copies::one : comm::Copies::two);
+  if (plan.single_copy != SingleCopy::moved) return copies;
   std::map<int, std::vector<Step>> arrivals;  // of this rank's messages, by peer
   std::map<int, std::size_t> sent;
-  std::vector<comm::Copies> copies(steps.size(), comm::Copies::two);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (steps[i].kind != Step::Kind::send) continue;
     const auto [at_peer, is_new] = arrivals.try_emplace(steps[i].peer);

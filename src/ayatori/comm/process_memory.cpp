@@ -32,7 +32,7 @@ ProcessMemory::ProcessMemory(std::span<Introduction* const> of_processes, int ow
   const std::uint64_t word = own_word();
   Introduction& mine = *of_processes[own];
   mine.process = getpid();
-  mine.place = reinterpret_cast<std::uintptr_t>(&word);
+  mine.place = &word;
   mine.word = word;
   mine.step.store(Introduction::introduced, std::memory_order_release);
   bool can_read = true;

@@ -12,9 +12,9 @@ namespace ayatori::comm {
 struct alignas(64) Introduction {
   enum Step : int { none, introduced, can_read_all, cannot_read_all };
   std::atomic<int> step;
-  int process;           ///< as the kernel names it
-  std::uintptr_t place;  ///< of a word in its memory
-  std::uint64_t word;    ///< that is there
+  int process;                 ///< as the kernel names it
+  const std::uint64_t* place;  ///< of a word in its memory
+  std::uint64_t word;          ///< that is there
 };
 
 /// The memory of the processes of a node, out of which the kernel copies, where it has a call for that
