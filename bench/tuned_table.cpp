@@ -10,6 +10,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/collectives/plan_json.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/comm/node_channel.hpp"
 #include "bench/guidelines.hpp"
 
 namespace ayatori::bench {
@@ -25,12 +26,22 @@ constexpr double guidelines_share = 0.15;
 constexpr double last_share = 0.25;
 constexpr double blocks_share = 0.1;
 
+/// How the messages of a plan may be copied: only an allreduce both combines and moves.
+std::vector<WordPlan> with_single_copies(const WordPlan& plan) {
+  using collectives::SingleCopy;
+  std::vector<WordPlan> plans;
+  for (const auto messages : {SingleCopy::moved, SingleCopy::all}) {
+    if (messages == SingleCopy::moved && plan.operation != Operation::allreduce) continue;
+    plans.push_back(plan);
+    plans.back().single_copy = messages;
+  }
+  return plans;
+}
+
 /// Collective. The best few plans of every size by model and replay: rank 0 searches.
-std::map<std::int64_t, std::vector<WordPlan>> find_candidates(const comm::Comm& comm,
-                                                              const machine::Profile& profile,
-                                                              Operation operation,
-                                                              std::span<const std::int64_t> sizes,
-                                                              const TuneOptions& options) {
+std::map<std::int64_t, std::vector<WordPlan>> find_candidates(
+    const comm::Comm& comm, const machine::Profile& profile, Operation operation,
+    std::span<const std::int64_t> sizes, const TuneOptions& options, bool can_copy_once) {
   auto limits = options.search;
   // Through memory a message travels in pieces as it is, and segments do not go that way.
   if (comm.split_by_node().size() == comm.size()) limits.most_segments = 1;
@@ -40,8 +51,14 @@ std::map<std::int64_t, std::vector<WordPlan>> find_candidates(const comm::Comm& 
     for (const auto& choice :
          search(operation, comm.size(), machine::through_memory(profile), sizes, limits)) {
       const auto count = std::min<std::size_t>(choice.finalists.size(), options.raced);
-      for (std::size_t i = 0; i < count; ++i)
-        found.push_back({{"bytes", choice.bytes}, {"plan", json_of(choice.finalists[i].plan)}});
+      for (std::size_t i = 0; i < count; ++i) {
+        const WordPlan& plan = choice.finalists[i].plan;
+        found.push_back({{"bytes", choice.bytes}, {"plan", json_of(plan)}});
+        // The model knows nothing of that: the race decides.
+        if (!can_copy_once || choice.bytes < comm::NodeChannel::least_single_copy) continue;
+        for (const WordPlan& one : with_single_copies(plan))
+          found.push_back({{"bytes", choice.bytes}, {"plan", json_of(one)}});
+      }
     }
     return found.dump();
   });
@@ -63,11 +80,11 @@ void note_best(TunedSize& size, const CollectiveRace& race, const RaceTimes& tim
 /// Collective. A first race of every size.
 TunedOperation race_first(const comm::Comm& comm, const machine::Profile& profile, Operation operation,
                           std::span<const std::int64_t> all_sizes, const TuneOptions& options,
-                          ForcedComms* forced, double seconds) {
+                          bool can_copy_once, ForcedComms* forced, double seconds) {
   TunedOperation tuned{operation, {}};
   const auto sizes = sizes_of(operation, all_sizes, comm.size(), sizeof(double));
   if (sizes.empty()) return tuned;
-  auto plans = find_candidates(comm, profile, operation, sizes, options);
+  auto plans = find_candidates(comm, profile, operation, sizes, options, can_copy_once);
   std::vector<CollectiveRace> races;
   for (const auto bytes : sizes)
     races.push_back({operation, bytes, std::move(plans[bytes]), all_algorithms()});
@@ -227,18 +244,25 @@ void note_violations(std::vector<TunedOperation>& tuned, double at_most) {
 
 }  // namespace
 
+bool can_copy_once(const comm::Comm& comm) {
+  const auto channel = comm::make_node_channel(comm, comm.split_by_node());
+  return comm.any(channel && channel->can_copy_once());
+}
+
 std::vector<TunedOperation> tune_collectives(const comm::Comm& comm, const machine::Profile& profile,
                                              std::span<const Operation> operations,
                                              std::span<const std::int64_t> sizes,
                                              const TuneOptions& options) {
   if (comm.size() < 2) throw InputError("one rank has nobody to talk to: start more");
   const double share = options.seconds / static_cast<double>(std::ssize(operations));
+  const bool copies_once = can_copy_once(comm);
   std::optional<ForcedComms> forced;
   if (options.rules) forced.emplace(comm);
   ForcedComms* const rivals = forced ? &*forced : nullptr;
   std::vector<TunedOperation> tuned;
   for (const Operation operation : operations) {
-    auto of_operation = race_first(comm, profile, operation, sizes, options, rivals, first_share * share);
+    auto of_operation =
+        race_first(comm, profile, operation, sizes, options, copies_once, rivals, first_share * share);
     if (!of_operation.sizes.empty()) tuned.push_back(std::move(of_operation));
   }
   race_composed(comm, tuned, options);

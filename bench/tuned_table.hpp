@@ -53,14 +53,17 @@ struct TunedOperation {
   std::vector<TunedSize> sizes;
 };
 
-/// Collective. Searches schedules by the profile, races the best few of every size against the MPI's own
-/// operation; then, where a guideline is violated, schedules that do what its other side does; and those that
-/// win once more: what is kept has won twice, so that the luck of one race keeps none. Where the schedule of
-/// a longer buffer takes less than that of a shorter one, it serves the shorter one, too: times grow with
-/// sizes. Sizes of less than a double a rank are left out where every rank has a block. The same on all
-/// ranks. Throws InputError where there is one rank only or the profile does not know all, and what
-/// time_collectives() throws, agreed. Where all ranks are on one node, vector calls are raced as well, as
-/// libayatori_pmpi.so does them.
+/// Collective. Whether schedules may have messages inside some node copied once (see comm::NodeChannel).
+bool can_copy_once(const comm::Comm& comm);
+
+/// Collective. Searches schedules by the profile, races the best few of every size, with single copies and
+/// without where those are possible, against the MPI's own operation; then, where a guideline is violated,
+/// schedules that do what its other side does; and those that win once more: what is kept has won twice, so
+/// that the luck of one race keeps none. Where the schedule of a longer buffer takes less than that of a
+/// shorter one, it serves the shorter one, too: times grow with sizes. Sizes of less than a double a rank are
+/// left out where every rank has a block. The same on all ranks. Throws InputError where there is one rank
+/// only or the profile does not know all, and what time_collectives() throws, agreed. Where all ranks are on
+/// one node, vector calls are raced as well, as libayatori_pmpi.so does them.
 std::vector<TunedOperation> tune_collectives(const comm::Comm& comm, const machine::Profile& profile,
                                              std::span<const collectives::Operation> operations,
                                              std::span<const std::int64_t> sizes, const TuneOptions& options);

@@ -47,7 +47,7 @@ nlohmann::ordered_json json_of(const machine::Estimate& seconds) {
 }
 
 /// What `tune` writes of an operation.
-nlohmann::ordered_json json_of(const bench::TunedOperation& tuned, int ranks) {
+nlohmann::ordered_json json_of(const bench::TunedOperation& tuned, int ranks, bool can_copy_once) {
   auto best = nlohmann::ordered_json::array();
   for (const auto& size : tuned.sizes) {
     best.push_back({{"bytes", size.bytes},
@@ -70,6 +70,7 @@ nlohmann::ordered_json json_of(const bench::TunedOperation& tuned, int ranks) {
           {"operation", collectives::type_of(tuned.operation).name},
           {"ranks", ranks},
           {"mpi", comm::mpi_version()},
+          {"single_copy", can_copy_once ? "raced" : "not possible"},
           {"best", best}};
 }
 
@@ -108,6 +109,7 @@ int tune(const comm::Comm& world, const Arguments& arguments) {
   options.rules = !arguments.open_mpi_rules.empty();
   const auto profile = profile_to_tune_by(world, arguments.profile);
   const auto tuned = bench::tune_collectives(world, *profile, operations, sizes, options);
+  const bool can_copy_once = bench::can_copy_once(world);
   comm::agree(world, [&] {
     if (world.rank() != 0) return;
     auto table = nlohmann::ordered_json::array();
@@ -115,8 +117,11 @@ int tune(const comm::Comm& world, const Arguments& arguments) {
                "ours, us", "MPI, us", "by rules, us", "ratio");
     for (const auto& operation : tuned) {
       print(operation);
-      table.push_back(json_of(operation, world.size()));
+      table.push_back(json_of(operation, world.size(), can_copy_once));
     }
+    if (!can_copy_once)
+      fmt::print(stderr,
+                 "inside a node messages are copied twice: the kernel lets no rank read another's memory\n");
     int left_out = 0;
     for (const auto& operation : tuned) {
       for (const auto& size : operation.sizes) left_out += size.left_out;

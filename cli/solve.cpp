@@ -448,7 +448,9 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
     for (const auto& note : knowledge.notes()) fmt::print(stderr, "{}\n", note);
   }
   if (rhs.solution) run.true_error = relative_error(comm, x, *rhs.solution);
-  if (tables.scheduled) run.collectives = {tables.files, tables.scheduled->calls(), tables.scheduled->uses()};
+  if (tables.scheduled)
+    run.collectives = {tables.files, tables.scheduled->calls(), tables.scheduled->uses(),
+                       tables.scheduled->can_copy_once(world)};
   write_results(comm, arguments, problem, std::move(x), run, total);
   if (speaks) {
     const auto style = run.report.converged() ? Style::good : Style::bad;

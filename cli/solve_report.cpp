@@ -1,6 +1,7 @@
 #include "cli/solve_report.hpp"
 
 #include <fmt/core.h>
+#include <algorithm>
 
 #include <nlohmann/json.hpp>
 
@@ -62,12 +63,17 @@ std::string count_words(const CollectiveCalls& collectives) {
   return fmt::format("{} of {} collective calls", scheduled, all);
 }
 
-std::string schedule_words(const CollectiveCalls& collectives) {
+std::string schedule_words(const CollectiveCalls& done) {
   std::string text;
-  for (const auto& [operation, entry, calls] : collectives.schedules)
+  for (const auto& [operation, entry, calls] : done.schedules)
     text += fmt::format("{} call{} of {} on {} ranks with about {} bytes went by the schedule {}.\n", calls,
                         calls == 1 ? "" : "s", type_of(operation).name, entry->plan->ranks, entry->bytes,
                         describe(*entry->plan));
+  const bool has_single_copies = std::ranges::any_of(done.schedules, [](const collectives::ScheduleUse& use) {
+    return use.entry->plan->single_copy != collectives::SingleCopy::none;
+  });
+  if (has_single_copies && !done.can_copy_once)
+    text += "Inside the node messages were copied twice: the kernel lets no rank read another's memory.\n";
   return text;
 }
 
@@ -113,6 +119,7 @@ std::string knowledge_words(const SolveRun& run) {
 
 nlohmann::ordered_json collectives_json(const CollectiveCalls& collectives) {
   nlohmann::ordered_json json{{"tables", collectives.tables},
+                              {"can_copy_once", collectives.can_copy_once},
                               {"calls", nlohmann::ordered_json::object()},
                               {"schedules", nlohmann::ordered_json::array()}};
   for (const auto& [operation, calls] : collectives.calls)

@@ -23,6 +23,7 @@ struct CollectiveCalls {
   std::string tables;
   std::map<collectives::Operation, std::int64_t> calls;  ///< of operations that may have schedules
   std::vector<collectives::ScheduleUse> schedules;       ///< those among the calls that went by one
+  bool can_copy_once = false;  ///< messages inside the node, on rank 0, where schedules have that
 };
 
 /// A solve of a sequence beside the one that the result is of.

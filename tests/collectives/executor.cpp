@@ -104,6 +104,7 @@ class AnyPlan {
       plan.segmentation.under_way = pick(1, 9);
       plan.stripes = type.has_words ? pick(1, 4) : 1;
       plan.rails = pick(1, plan.stripes);
+      plan.single_copy = SingleCopy{pick(0, 2)};
       try {
         check_plan(plan);
       } catch (const InputError&) {
@@ -187,20 +188,25 @@ TEST(Executor, TheSameBitsEverywhere) {
   const int ranks = comm.size();
   for (const Exchange exchange : {Exchange::direct, Exchange::doubling}) {
     const auto radices = ranks > 1 ? std::vector{Radix{ranks, exchange}} : std::vector<Radix>();
-    const auto plan = make_plan(Operation::allreduce, ranks, hybrid1(ranks > 1 ? 1 : 0, 0),
-                                DigitOrder::near_first, radices);
+    auto plan = make_plan(Operation::allreduce, ranks, hybrid1(ranks > 1 ? 1 : 0, 0), DigitOrder::near_first,
+                          radices);
     Executor executor(plan, comm.rank());
-    std::vector<double> data(1000);
+    std::vector<double> data(30000);
     for (std::size_t i = 0; i < data.size(); ++i)
       data[i] = std::pow(10.0, static_cast<double>((i * 7 + comm.rank() * 5) % 17)) / (1.0 + comm.rank());
-    auto through_memory = data;
+    const auto mine = data;
     executor.run(comm, data.data(), std::ssize(data), comm::DataType::float64, comm::ReduceOp::sum);
     auto of_root = data;
     comm.broadcast(std::span(of_root), 0);
     EXPECT_EQ(data, of_root);
-    executor.run(comm, through_memory.data(), std::ssize(data), comm::DataType::float64, comm::ReduceOp::sum,
-                 channel.get());
-    EXPECT_EQ(through_memory, of_root);
+    for (const auto single_copy : {SingleCopy::none, SingleCopy::moved, SingleCopy::all}) {
+      plan.single_copy = single_copy;
+      auto through_memory = mine;
+      Executor(plan, comm.rank())
+          .run(comm, through_memory.data(), std::ssize(data), comm::DataType::float64, comm::ReduceOp::sum,
+               channel.get());
+      EXPECT_EQ(through_memory, of_root) << name_of(single_copy);
+    }
   }
 }
 

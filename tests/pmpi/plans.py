@@ -62,6 +62,7 @@ class Plans:
             for digit in plan["digits"]:
                 if digit["exchange"] in ("ring", "swing"):
                     digit["exchange"] = "direct"
+        plan["single_copy"] = self.random.choice(["none", "moved", "all"])
         return plan
 
     def searches(self, ranks):

@@ -1,6 +1,7 @@
 #include "ayatori/collectives/executor.hpp"
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <utility>
 
@@ -54,13 +55,35 @@ bool overlap(const Chunks& some, const Chunks& others) {
   });
 }
 
+/// How messages of these steps of a rank are copied inside a node. Whether they are combined where they
+/// arrive their receivers' steps say, which meet them in their order.
+std::vector<comm::Copies> copies_of(const WordPlan& plan, int rank, std::span<const Step> steps) {
+  const bool all = plan.single_copy == SingleCopy::all;
+  std::vector<comm::Copies> copies(steps.size(), all ? comm::Copies::one : comm::Copies::two);
+  if (plan.single_copy != SingleCopy::moved) return copies;
+  std::map<int, std::vector<Step>> arrivals;  // of this rank's messages, by peer
+  std::map<int, std::size_t> sent;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].kind != Step::Kind::send) continue;
+    const auto [at_peer, is_new] = arrivals.try_emplace(steps[i].peer);
+    if (is_new) {
+      at_peer->second = steps_of(plan, steps[i].peer);
+      std::erase_if(at_peer->second,
+                    [&](const Step& step) { return step.peer != rank || step.kind == Step::Kind::send; });
+    }
+    if (at_peer->second.at(sent[steps[i].peer]++).kind == Step::Kind::receive) copies[i] = comm::Copies::one;
+  }
+  return copies;
+}
+
 }  // namespace
 
 Executor::Executor(const WordPlan& plan, int rank)
     : steps_(steps_of(plan, rank)),
       chunks_(chunks_of(plan)),
       is_by_rank_(type_of(plan.operation).is_by_rank),
-      segmentation_(plan.segmentation) {
+      segmentation_(plan.segmentation),
+      copies_(copies_of(plan, rank, steps_)) {
   for (int i = 0; i < std::ssize(steps_); ++i) {
     if (i == 0 || steps_[i].stage != steps_[i - 1].stage) stages_.push_back({i, i});
     stages_.back().end = i + 1;
@@ -212,11 +235,6 @@ struct Executor::Run {
     return length;
   }
 
-  std::span<const Step> steps_in(const Segment& segment) const {
-    const auto [begin, end] = e.stages_[segment.stage];
-    return std::span(e.steps_).subspan(begin, end - begin);
-  }
-
   void await_message(Segment& segment) {
     ++segment.messages;
     e.waiting_.push_back(&segment);
@@ -265,7 +283,9 @@ struct Executor::Run {
 
   void begin_sends(Segment& segment) {
     std::byte* place = segment.packed.data();
-    for (const Step& step : steps_in(segment)) {
+    const auto [begin, end] = e.stages_[segment.stage];
+    for (int i = begin; i < end; ++i) {
+      const Step& step = e.steps_[i];
       const std::int64_t length = step.kind == Step::Kind::send ? length_of(segment, step) : 0;
       if (length == 0) continue;
       const std::byte* from = data + begin_of(segment, step.chunks.front().begin);
@@ -277,7 +297,7 @@ struct Executor::Run {
         }
       }
       if (e.is_near(step)) {
-        e.channel_->begin_send({from, static_cast<std::size_t>(length)}, step.peer);
+        e.channel_->begin_send({from, static_cast<std::size_t>(length)}, step.peer, e.copies_[i]);
       } else {
         transport.begin_send(from, length, step.peer, tag_of(segment));
         await_message(segment);

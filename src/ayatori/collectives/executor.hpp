@@ -87,6 +87,7 @@ class Executor {
   int chunks_;
   bool is_by_rank_;
   Segmentation segmentation_;
+  std::vector<comm::Copies> copies_;      ///< of what is sent through memory, by step
   std::vector<Segment> places_;           ///< of segments under way: number modulo size
   comm::NodeChannel* channel_ = nullptr;  ///< of the last call, for which
   bool commutes_ = true;                  ///< and for whose elements

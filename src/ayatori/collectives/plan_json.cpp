@@ -23,6 +23,7 @@ nlohmann::ordered_json json_of(const WordPlan& plan) {
                               {"under_way", plan.segmentation.under_way}};
   if (plan.stripes > 1) json["stripes"] = plan.stripes;
   if (plan.rails > 1) json["rails"] = plan.rails;
+  if (plan.single_copy != SingleCopy::none) json["single_copy"] = name_of(plan.single_copy);
   if (!plan.order.empty()) json["order"] = plan.order;
   if (!plan.groups.empty()) {
     json["groups"] = plan.groups;
@@ -44,6 +45,7 @@ WordPlan plan_of(const nlohmann::json& json) {
   plan.segmentation.under_way = json.at("under_way");
   plan.stripes = json.value("stripes", 1);
   plan.rails = json.value("rails", 1);
+  plan.single_copy = single_copy(json.value("single_copy", "none"));
   if (json.contains("order")) plan.order = json["order"].get<std::vector<int>>();
   if (json.contains("groups")) {
     plan.groups = json["groups"].get<std::vector<int>>();

@@ -64,6 +64,11 @@ comm::NodeChannel* ScheduledCollectives::channel_of(const Comm& comm) const {
   return nullptr;
 }
 
+bool ScheduledCollectives::can_copy_once(const Comm& comm) const {
+  const comm::NodeChannel* const channel = channel_of(comm);
+  return channel != nullptr && channel->can_copy_once();
+}
+
 template <class F>
 bool ScheduledCollectives::by_schedule(const Comm& comm, Operation operation, std::int64_t bytes, int root,
                                        F&& carry_out) const {

@@ -38,6 +38,10 @@ class ScheduledCollectives final : public comm::Collectives {
   /// all ranks destroy together.
   void share_memory(const comm::Comm& comm);
 
+  /// Whether messages that a schedule has copied once are so, on a communicator that shares memory; those of
+  /// others go by the MPI. See comm::NodeChannel.
+  bool can_copy_once(const comm::Comm& comm) const;
+
   const ScheduleTable& table() const { return table_; }
   /// So far, of this rank: calls by several ranks that had something to do, of operations with schedules.
   const std::map<Operation, std::int64_t>& calls() const { return calls_; }

@@ -15,6 +15,25 @@ std::string_view name_of(DigitOrder order) {
   return order == DigitOrder::far_first ? "FFNL" : "NFFL";
 }
 
+std::string_view name_of(SingleCopy messages) {
+  switch (messages) {
+    case SingleCopy::moved:
+      return "moved";
+    case SingleCopy::all:
+      return "all";
+    case SingleCopy::none:
+      break;
+  }
+  return "none";
+}
+
+SingleCopy single_copy(std::string_view name) {
+  for (const auto messages : {SingleCopy::none, SingleCopy::moved, SingleCopy::all}) {
+    if (name == name_of(messages)) return messages;
+  }
+  throw InputError(fmt::format("'{}' is no single copy: none, moved or all", name));
+}
+
 bool can_copy(Operation operation, Exchange exchange) {
   return operation != Operation::allreduce || can_combine(exchange);
 }
@@ -172,6 +191,9 @@ std::string describe(const WordPlan& plan) {
   if (plan.segmentation.segments > 1)
     text +=
         fmt::format("; {} segments, {} under way", plan.segmentation.segments, plan.segmentation.under_way);
+  if (plan.single_copy != SingleCopy::none)
+    text += fmt::format("{}single copy{}", text.empty() ? "" : "; ",
+                        plan.single_copy == SingleCopy::moved ? " of what is moved" : "");
   return text;
 }
 

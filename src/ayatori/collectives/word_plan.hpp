@@ -39,6 +39,16 @@ struct Digit {
   bool operator==(const Digit&) const = default;
 };
 
+/// Which messages inside a node, of the long ones that one rank alone gets, are copied once, where that is
+/// possible (see comm::NodeChannel).
+enum class SingleCopy {
+  none,
+  moved,  ///< those that replace what is there
+  all,    ///< also those that are combined, or whose place is sent from
+};
+std::string_view name_of(SingleCopy messages);  ///< "none", "moved", "all"
+SingleCopy single_copy(std::string_view name);  ///< of that name; throws InputError
+
 /// A schedule in the form that generates it. A word is done by leaders, with whom all other ranks are in one
 /// group: before it, what a group contributes is brought to its leader, and afterwards the result to the
 /// group. Without groups everybody is a leader.
@@ -56,7 +66,8 @@ struct WordPlan {
   /// the digit first that is second for this one, so that parts use different levels, directions or ports at
   /// one time; and when all digits have been first, the other way round every group.
   int stripes = 1;
-  int rails = 1;  ///< stripe s is meant for rail s modulo so many; 1: for any
+  int rails = 1;                              ///< stripe s is meant for rail s modulo so many; 1: for any
+  SingleCopy single_copy = SingleCopy::none;  ///< nothing that the schedule knows of, but who carries it out
 
   bool operator==(const WordPlan&) const = default;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ayatori/comm/comm.hpp"
+#include "ayatori/comm/process_memory.hpp"
 
 namespace ayatori::comm {
 
@@ -27,10 +28,15 @@ struct Landing {
   bool after_previous = false;  ///< pieces land when those of the receive begun before have
 };
 
+/// How a message gets to its receiver: through a cell, or straight out of the sender's memory.
+enum class Copies { two, one };
+
 /// Messages between ranks of a node through memory that all of them see. A message travels in pieces: the
 /// sender copies a piece into a cell of its own memory, once for all peers that are sent the same, and each
 /// of them takes it from there to where it belongs, or combines it with what is there, while the sender fills
-/// the next cell. The least messages travel in the line that announces them.
+/// the next cell. The least messages travel in the line that announces them. Where a single copy is asked
+/// for, what goes to one peer stays where it is: the peer copies it out of the sender's memory, piece by
+/// piece where it combines, and the sender waits until it has.
 ///
 /// Messages of one rank to another arrive in the order in which they were begun. All that is begun before
 /// finish() is a stage, and proceeds together: ranks that send to each other have it in the same stage, and
@@ -40,8 +46,9 @@ class NodeChannel {
   /// What a rank provides on a node of so many ranks. It begins with zeros.
   static std::int64_t bytes(int ranks_of_node);
 
-  /// `parts`: the memory of the node's ranks, by their number on the node, on lines of the cache; `keeper`
-  /// holds it. `numbers`: on the node, by rank; -1 for those of other nodes.
+  /// Collective over the node's ranks, who find out whether they can read each other's memory. `parts`: the
+  /// memory that they share, by their number on the node, on lines of the cache; `keeper` holds it.
+  /// `numbers`: on the node, by rank; -1 for those of other nodes.
   NodeChannel(std::vector<std::byte*> parts, std::vector<int> numbers, int rank,
               std::shared_ptr<const void> keeper);
 
@@ -50,11 +57,16 @@ class NodeChannel {
   /// Elements of what is sent from now on: they are not cut. At most longest_element bytes.
   void set_element(std::int64_t bytes);
   static constexpr std::int64_t longest_element = 4096;
+  /// Whether a single copy is possible: the kernel lets every rank of the node read every other's memory.
+  bool can_copy_once() const { return memory_.is_readable(); }
   /// With more sends in a stage nothing may land after sends.
   static constexpr int most_sends_to_land_after = 16;
 
-  /// The data stays as it is until finish(), but for what lands after sends. Nothing is no message.
-  void begin_send(std::span<const std::byte> data, int rank);
+  /// The data stays as it is until finish(), but for what lands after sends. Nothing is no message. A single
+  /// copy is made if it is possible, of at least least_single_copy bytes that go to one peer alone; and what
+  /// the kernel does not copy after all, such as memory of a device, goes by cells.
+  void begin_send(std::span<const std::byte> data, int rank, Copies copies = Copies::two);
+  static constexpr std::int64_t least_single_copy = 4096;
   /// After sends, or after the previous receive, these have the very same place.
   void begin_receive(std::span<std::byte> data, int rank, Landing landing = {});
   /// Whether nothing is begun that is not finished; what a failure has left undone is so for ever.
@@ -78,11 +90,13 @@ class NodeChannel {
     /// Of a rank's messages to another.
     Slot& slot(std::byte* part, int to, std::uint32_t message) const;
     Cell& cell(std::byte* part, std::int64_t number) const;
+    Introduction& introduction(std::byte* part) const;
     std::byte* content(std::byte* part, std::int64_t number) const;
 
     std::int64_t cells;
     std::int64_t cell_bytes;
-    // Where they begin: announcements, what is said of cells, and cells.
+    // Where they begin: what is said of others' messages, announcements, what is said of cells, and cells.
+    std::int64_t consumptions;
     std::int64_t rings;
     std::int64_t headers;
     std::int64_t contents;
@@ -94,7 +108,9 @@ class NodeChannel {
     std::int64_t length;
     std::int64_t begin;  ///< of its peers
     std::int64_t end;
-    std::int64_t moved = 0;
+    bool is_single_copy = false;  ///< its peer takes it from there
+    bool is_announced = false;    ///< to that peer
+    std::int64_t moved = 0;       ///< what may be overwritten
   };
   struct Receive {
     std::byte* data;
@@ -103,6 +119,7 @@ class NodeChannel {
     int peer;
     int turn;
     std::int64_t moved = 0;
+    std::int64_t waiting = 0;  ///< bytes that come next, and were read, but may not land yet
   };
   /// One who is sent something: its number on the node.
   struct Peer {
@@ -114,6 +131,7 @@ class NodeChannel {
     std::uint32_t sent = 0;
     std::uint32_t consumed = 0;  ///< of these, as far as is known
     std::uint32_t received = 0;
+    bool is_refused = false;             ///< the kernel has not copied what it was sent
     std::ptrdiff_t last_send = no_send;  ///< of this stage
     int begun_sends = 0;                 ///< in this stage
     int ended_sends = 0;
@@ -125,7 +143,11 @@ class NodeChannel {
   bool may_announce(const Send& send);
   std::int64_t find_free_cell(const Send& send) const;
   bool advance(Send& send);
+  bool advance_single_copy(Send& send);
   bool advance(Receive& receive, ChannelUser& user);
+  void read_from_sender(Receive& receive, const Slot& slot);
+  bool land(Receive& receive, ChannelUser& user);
+  std::byte* beside(const Receive& receive);
   std::int64_t limit(const Receive& receive) const;
   void forget_stage();
 
@@ -134,12 +156,15 @@ class NodeChannel {
   int own_;
   std::shared_ptr<const void> keeper_;
   Geometry geometry_;
+  ProcessMemory memory_;
   std::int64_t element_ = 1;
   std::int64_t shortest_piece_ = 1;  ///< but the last of a message
   std::int64_t longest_piece_ = 1;
+  std::int64_t piece_beside_ = 1;  ///< longest that is read before it may land
   std::vector<Send> sends_;
   std::vector<Peer> peers_;  ///< of sends
   std::vector<Receive> receives_;
+  std::vector<std::byte> beside_;  ///< by receive: what waits
   std::vector<Link> links_;
   std::vector<int> senders_;  ///< by cell: the send of this stage that has filled it; -1 for those before
 };
