@@ -1,3 +1,5 @@
+#include <bit>
+
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/sparse/kernels/kernels.hpp"
 #include "ayatori/sparse/kernels/merge_rows.hpp"
@@ -81,7 +83,7 @@ class BlockCsr final : public KernelOf<Real> {
 
  private:
   /// A column of a block in a register: of three, the next element is beside them, and is of no use.
-  static constexpr int column_lanes = Size == 3 ? 4 : Size;
+  static constexpr int column_lanes = std::bit_ceil(static_cast<unsigned>(Size));
 
   void fill(const Csr& matrix, double scale, std::int64_t block_row, std::int64_t block) {
     for_each_block<Size>(matrix, block_row * Size, [&](std::int64_t j, std::span<const RowEntry> entries) {
