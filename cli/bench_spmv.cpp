@@ -17,6 +17,7 @@ struct Arguments {
   std::string matrix = "poisson3d-27:n=100";
   std::vector<std::string> kernels;
   std::vector<std::string> halos;
+  bool floats = false;
   std::int64_t elements = 20'000'000;
   BenchOptions bench;
 };
@@ -51,14 +52,14 @@ std::vector<sparse::ProductOptions> combinations(int ranks, const Arguments& arg
 
 void print_spmv(const bench::SpmvReport& report) {
   print_stream(report.stream);
-  fmt::print(stderr, "\n{:<16} {:<26} {:>10} {:>10} {:>10} {:>8} {:>10}\n", "kernel", "halo", "median ms",
+  fmt::print(stderr, "\n{:<22} {:<26} {:>10} {:>10} {:>10} {:>8} {:>10}\n", "kernel", "halo", "median ms",
              "min ms", "max ms", "GB/s", "of triad");
   for (const auto& product : report.products) {
     const double rate = product.bytes / product.seconds.median;
-    fmt::print(stderr, "{:<16} {:<26} {:>10.3f} {:>10.3f} {:>10.3f} {:>8.2f} {:>9.0f}%\n",
-               product.options.kernel, product.options.halo, 1e3 * product.seconds.median,
-               1e3 * product.seconds.min, 1e3 * product.seconds.max, rate * 1e-9,
-               100 * rate / report.stream.triad.median);
+    fmt::print(stderr, "{:<22} {:<26} {:>10.3f} {:>10.3f} {:>10.3f} {:>8.2f} {:>9.0f}%\n",
+               product.options.kernel + (product.in_float ? " float" : ""), product.options.halo,
+               1e3 * product.seconds.median, 1e3 * product.seconds.min, 1e3 * product.seconds.max,
+               rate * 1e-9, 100 * rate / report.stream.triad.median);
   }
   for (const auto& skipped : report.skipped) fmt::print(stderr, "skipped: {}\n", skipped.why);
   const Spread& facts = report.facts_seconds;
@@ -70,8 +71,8 @@ int run_spmv(const comm::Comm& world, const Arguments& arguments) {
   const auto products = comm::agree(world, [&] { return combinations(world.size(), arguments); });
   const int threads = comm::set_threads(world, arguments.bench.threads);
   const auto problem = load_problem(world, arguments.matrix, PartitionKind::contiguous);
-  const auto report =
-      bench::spmv(world, problem.parts, products, arguments.bench.repetitions, arguments.elements);
+  const auto report = bench::spmv(world, problem.parts, products, arguments.floats,
+                                  arguments.bench.repetitions, arguments.elements);
   if (world.rank() == 0) print_spmv(report);
   Json json{{"schema", "ayatori.bench-spmv/2"},
             {"matrix", problem.source.name},
@@ -84,6 +85,7 @@ int run_spmv(const comm::Comm& world, const Arguments& arguments) {
   for (const auto& product : report.products) {
     json["products"].push_back({{"kernel", product.options.kernel},
                                 {"halo", product.options.halo},
+                                {"precision", product.in_float ? "float" : "double"},
                                 {"seconds", spread_json(product.seconds)},
                                 {"bytes", product.bytes},
                                 {"gigabytes_per_second", 1e-9 * product.bytes / product.seconds.median},
@@ -106,6 +108,8 @@ void add_bench_spmv(Command& bench, Run& run) {
   command->add_option("matrix", arguments->matrix, "Matrix file or generator spec")->capture_default_str();
   command->add_option("--kernel", arguments->kernels, "Only this kernel; may be repeated");
   command->add_option("--halo", arguments->halos, "Only this halo strategy; may be repeated");
+  command->add_flag("--float", arguments->floats,
+                    "Also every kernel in single precision that has such a form");
   command->add_option("--elements", arguments->elements, "Doubles per STREAM vector and rank")
       ->check(positive())
       ->capture_default_str();

@@ -18,8 +18,9 @@ memory; of PETSc's formats AIJ, SELL, BAIJ (blocks of 3, where the matrix has su
 whose threads are ranks; of Eigen's compressed rows, and its selfadjoint view; of librsb's blocks with and without tuning,
 all or the lower half. A cell gives the median of the rounds' medians, with the least and the largest of them. Ratios are
 those of the best of all others to ayatori: of the medians, and of the least single products, which other load on the
-machine disturbs least. The last two columns are ours as multigrid's cycles have it, inside preconditioners: values, vectors
-and sums in float, and how much longer our best in double takes.
+machine disturbs least. The last two columns are ours with values, vectors and sums in float, as inside preconditioners and
+refined methods (the kernels that have such a form; slices as multigrid's cycles have them), and how much longer our best in
+double takes.
 """
 
 import argparse
@@ -198,11 +199,16 @@ def measure_peer(peer, file, threads, repetitions):
 
 
 def measure_ayatori(options, file, threads):
+    """By precision: what measure_peer() gives."""
     with tempfile.NamedTemporaryFile(suffix=".json") as result:
         subprocess.run([options.ayatori, "bench", "spmv", file, "--threads", str(threads), "--repetitions",
-                        str(options.repetitions), "--json", result.name], check=True, stderr=subprocess.DEVNULL)
+                        str(options.repetitions), "--float", "--json", result.name], check=True, stderr=subprocess.DEVNULL)
         report = json.loads(pathlib.Path(result.name).read_text())
-    return {product["kernel"]: [product["seconds"][key] for key in ("median", "min")] for product in report["products"]}
+    found = {OURS: {}, FLOAT: {}}
+    for product in report["products"]:
+        who = FLOAT if product["precision"] == "float" else OURS
+        found[who][product["kernel"]] = [product["seconds"][key] for key in ("median", "min")]
+    return found
 
 
 def measure_libraries(options, file, threads):
@@ -227,7 +233,7 @@ def petsc_command(options, threads):
 def measure(options, who, file, threads):
     """{peer: {variant: [median, least]}} of a process."""
     if who == OURS:
-        return {OURS: measure_ayatori(options, file, threads)}
+        return measure_ayatori(options, file, threads)
     if who == "libraries":
         return measure_libraries(options, file, threads)
     if who == "petsc":
@@ -253,10 +259,13 @@ def compare(options, name, file, threads):
         programs.remove("scipy")
     rounds = {}
     for turn in range(options.rounds):
+        found = {}
         for who in programs if turn % 2 == 0 else reversed(programs):
-            for peer, found in measure(options, who, file, threads).items():
-                if found:
-                    rounds.setdefault(peer, []).append(found)
+            for peer, variants in measure(options, who, file, threads).items():
+                found.setdefault(peer, {}).update(variants)
+        for peer, variants in found.items():
+            if variants:
+                rounds.setdefault(peer, []).append(variants)
     row = {"matrix": name, "threads": threads, "rounds": rounds, **{peer: best(found) for peer, found in rounds.items()}}
     median = lambda peer: statistics.median(row[peer]["seconds"])  # noqa: E731
     cells = []
@@ -289,7 +298,7 @@ def programs_of(options):
         if options.libraries.exists():
             programs.append("libraries")
         else:
-            print(f"{options.libraries} is not there: neither Eigen nor librsb, and nothing in float", file=sys.stderr)
+            print(f"{options.libraries} is not there: neither Eigen nor librsb, nor multigrid's slices in float", file=sys.stderr)
     if "petsc" in wanted:
         _, environment = petsc_command(options, 1)
         done = subprocess.run([options.petsc_python, "-c", "import numpy, petsc4py"], env=environment, check=False,

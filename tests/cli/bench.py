@@ -52,6 +52,18 @@ class Bench(CommandTest):
         self.assertEqual([(product["kernel"], product["halo"]) for product in result["products"]],
                          [("run-sell", "allgather"), ("run-sell", "p2p-irecv-first")])
 
+    def test_spmv_in_single_precision(self):
+        result, said = self.spmv("--kernel", "csr-reference", "--kernel", "dia", "--float", "--halo", "allgather", "--halo",
+                                 "p2p-irecv-first")
+        floats = [product for product in result["products"] if product["precision"] == "float"]
+        self.assertEqual([product["kernel"] for product in floats], ["dia"], "once, and the reference has no such form")
+        self.assertLess(floats[0]["largest_error"], 1e-5)
+        self.assertGreater(floats[0]["largest_error"], 1e-12)
+        double = [product for product in result["products"] if product["precision"] == "double" and product["kernel"] == "dia"]
+        self.assertEqual(len(double), 2)
+        self.assertLess(floats[0]["bytes"], 0.6 * double[0]["bytes"])
+        self.assertIn("dia float", said)
+
     def test_spmv_rejects_unknown_names(self):
         for option in ("--kernel", "--halo"):
             done = self.run_ayatori("bench", "spmv", "poisson3d-7:n=4", option, "no-such")

@@ -99,7 +99,9 @@ TEST(Methods, IterationsDoNotDependOnRanks) {
     Trial alone{.comm = comm::Comm::self(), .a = a, .b = random_vector(64, 2)};
     alone.partition = sparse::RowPartition::even(64, 1);
     alone.run(method.name, 1e-8);
-    EXPECT_NEAR(together.result.iterations, alone.result.iterations, 2) << method.name;
+    // Where the last cycle of refined-gmres misses the target by a digit of float, another begins.
+    const int slack = method.name == "refined-gmres" ? 4 : 2;
+    EXPECT_NEAR(together.result.iterations, alone.result.iterations, slack) << method.name;
   }
 }
 
@@ -288,6 +290,7 @@ TEST(Methods, ReductionsPerIteration) {
   EXPECT_EQ(per_iteration("gmres", "mgs", shift), 10.5) << "one more than vectors";
   EXPECT_EQ(per_iteration("pipelined-cg", "ircgs", definite), 1);
   EXPECT_EQ(per_iteration("pipelined-gmres", "cgs", shift), 1);
+  EXPECT_EQ(per_iteration("refined-gmres", "ircgs", shift), 1);
 }
 
 /// Two fewer than iterations: a product would be in vain after the last, and has gone before the first.
@@ -331,30 +334,65 @@ TEST(Methods, PipelinedOnesSolveWhatTheirModelsSolve) {
   }
 }
 
-/// Updates keep the directions, so that single precision costs few iterations where it can solve at all.
-TEST(RefinedCg, TakesHardlyMoreIterationsThanCg) {
-  for (const auto& [a, factor] :
-       {std::pair(tests::laplacian_2d(12), 1.5), std::pair(with_condition(60, 1e2), 1.6)}) {
-    Trial cg{.a = a, .b = random_vector(a.n, 3)};
-    cg.options.max_iterations = 1000;
-    Trial refined = cg;
-    cg.run("cg", 1e-12);
-    refined.run("refined-cg", 1e-12);
-    EXPECT_EQ(refined.result.stop, Stop::converged) << refined.describe();
-    EXPECT_LE(refined.true_residual(), 1.1e-12 * refined.b_norm());
-    EXPECT_LE(refined.result.iterations, factor * cg.result.iterations);
-    EXPECT_LE(refined.products, refined.result.iterations + 16) << "few updates";
+/// Single precision costs few iterations where it can solve at all: updates of refined-cg keep the
+/// directions, and those of refined-gmres are its restarts.
+TEST(Refined, TakesHardlyMoreIterationsThanInDouble) {
+  for (const std::string name : {"cg", "gmres"}) {
+    for (const auto& [a, factor] :
+         {std::pair(tests::laplacian_2d(12), 1.5), std::pair(with_condition(60, 1e2), 1.6)}) {
+      Trial plain{.a = a, .b = random_vector(a.n, 3)};
+      plain.options.max_iterations = 1000;
+      Trial refined = plain;
+      plain.run(name, 1e-12);
+      refined.run("refined-" + name, 1e-12);
+      SCOPED_TRACE(name + " " + plain.describe() + ", refined " + refined.describe());
+      EXPECT_EQ(refined.result.stop, Stop::converged);
+      EXPECT_LE(refined.true_residual(), 1.1e-12 * refined.b_norm());
+      EXPECT_LE(refined.result.iterations, factor * plain.result.iterations);
+      EXPECT_LE(refined.products, 1.2 * refined.result.iterations + 16) << "few updates";
+    }
   }
 }
 
-/// Too ill-conditioned for single precision: it says so, or at least never claims what is not so.
-TEST(RefinedCg, DoesNotClaimWhatSinglePrecisionCannotGive) {
-  Trial trial{.a = with_condition(60, 1e12), .b = random_vector(60, 3)};
-  trial.options.max_iterations = 2000;
-  trial.options.stagnation_window = 100;
-  trial.run("refined-cg", 1e-15);
-  EXPECT_NE(trial.result.stop, Stop::converged) << trial.describe();
+/// Where float's digits end in the midst of a cycle, cycles become shorter and the target is met all the
+/// same.
+TEST(Refined, GmresEndsCyclesWithTheDigitsOfFloat) {
+  for (const double condition : {1e3, 1e5}) {
+    Trial trial{.a = with_condition(60, condition), .b = random_vector(60, 3)};
+    trial.options.restart = 60;
+    trial.run("refined-gmres", 1e-10);
+    EXPECT_EQ(trial.result.stop, Stop::converged) << condition << " " << trial.describe();
+    EXPECT_LE(trial.true_residual(), 1.1e-10 * trial.b_norm());
+    EXPECT_LE(trial.result.iterations, 600) << condition;
+  }
+}
+
+/// Too ill-conditioned for single precision: they say so, and never claim what is not so.
+TEST(Refined, DoesNotClaimWhatSinglePrecisionCannotGive) {
+  for (const char* name : {"refined-cg", "refined-gmres"}) {
+    Trial trial{.a = with_condition(60, 1e12), .b = random_vector(60, 3)};
+    trial.options.max_iterations = 2000;
+    trial.options.stagnation_window = 100;
+    trial.run(name, 1e-15);
+    EXPECT_TRUE(trial.result.stop == Stop::stagnated || trial.result.stop == Stop::breakdown)
+        << name << " " << trial.describe();
+    EXPECT_FALSE(trial.result.reason.empty());
+    EXPECT_NEAR(trial.result.residual_norm, trial.true_residual(), 1e-6 * trial.b_norm());
+  }
+}
+
+/// The residual that single precision can reach is a hundredth of the first, and a digit more is wanted: the
+/// method ends in few cycles, by what it sees and not by the patience of its caller.
+TEST(Refined, GmresSeesThatSinglePrecisionGainsNothing) {
+  Trial trial{.a = with_condition(60, 1e10), .b = random_vector(60, 3)};
+  trial.options.restart = 60;
+  trial.options.stagnation_window = 100000;
+  trial.run("refined-gmres", 1e-12);
+  EXPECT_EQ(trial.result.stop, Stop::stagnated) << trial.describe();
+  EXPECT_NE(trial.result.reason.find("single precision"), std::string::npos) << trial.result.reason;
+  EXPECT_LE(trial.result.iterations, 2000);
   EXPECT_NEAR(trial.result.residual_norm, trial.true_residual(), 1e-6 * trial.b_norm());
+  EXPECT_LT(trial.true_residual(), trial.b_norm());
 }
 
 TEST(Methods, NamesAreListedWhenUnknown) {
@@ -364,7 +402,8 @@ TEST(Methods, NamesAreListedWhenUnknown) {
   } catch (const InputError& error) {
     EXPECT_NE(
         std::string(error.what())
-            .find("cg, minres, bicgstab, idr, gmres, fgmres, pipelined-cg, pipelined-gmres, refined-cg"),
+            .find("cg, minres, bicgstab, idr, gmres, fgmres, pipelined-cg, pipelined-gmres, refined-cg, "
+                  "refined-gmres"),
         std::string::npos);
   }
   EXPECT_THROW(orthogonalization("householder"), InputError);

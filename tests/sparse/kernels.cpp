@@ -38,7 +38,8 @@ std::vector<double> product(const Kernel& kernel, const Csr& matrix, const std::
 }
 
 /// Compares with the definition, relative to the sum of |a_ij x_j|.
-void expect_is_product(const std::vector<double>& y, const Csr& matrix, const std::vector<double>& x) {
+void expect_is_product(const std::vector<double>& y, const Csr& matrix, const std::vector<double>& x,
+                       long double tolerance = 1e-14L) {
   for (std::int32_t i = 0; i < matrix.rows; ++i) {
     long double sum = 0;
     long double scale = 0;
@@ -47,7 +48,7 @@ void expect_is_product(const std::vector<double>& y, const Csr& matrix, const st
       sum += term;
       scale += std::abs(term);
     }
-    ASSERT_LE(std::abs(y[i] - sum), 1e-14L * scale) << "row " << i;
+    ASSERT_LE(std::abs(y[i] - sum), tolerance * scale) << "row " << i;
   }
 }
 
@@ -92,6 +93,68 @@ TEST(Kernels, AreTheDefinitionForEveryShapeAndNumberOfThreads) {
         if (HasFatalFailure()) return;
         EXPECT_EQ(product(*kernel, matrix, x), y) << "not the same a second time";
       }
+    }
+  }
+}
+
+/// The same in single precision, to its digits, of a matrix that is scaled on the way.
+TEST(Kernels, InSinglePrecisionAreTheDefinitionToItsDigits) {
+  for (const auto& [name, matrix] : awkward_csr()) {
+    const PatternFacts facts = pattern_facts(matrix);
+    for (const int threads : {2}) {
+      const Threads scope(threads);
+      const auto x = test_vector(matrix.columns, 8);
+      const std::vector<float> in(x.begin(), x.end());
+      const auto check = [&](std::string_view kernel_name, const FloatKernel& kernel) {
+        SCOPED_TRACE(fmt::format("{} on {}, {} x {}, {} threads", kernel_name, name, matrix.rows,
+                                 matrix.columns, threads));
+        std::vector<float> out(matrix.rows + 1, 77.0F);
+        kernel.multiply(in, std::span(out).first(matrix.rows));
+        EXPECT_EQ(out.back(), 77.0F);
+        std::vector<double> y(matrix.rows);
+        for (std::int32_t i = 0; i < matrix.rows; ++i) y[i] = 4.0 * static_cast<double>(out[i]);
+        expect_is_product(y, matrix, x, 2e-6L);
+      };
+      const auto check_simd = [&](const char* kernel_name, auto* make) {
+        if (!kernel(kernel_name).predicted_bytes(facts)) return;
+        for (const Simd simd : {Simd::portable, Simd::avx2, Simd::avx512})
+          if (simd <= best_simd()) check(kernel_name, *make(matrix, 0.25, simd));
+      };
+      for (const KernelType& type : kernels()) {
+        if (type.make_float == nullptr || !type.predicted_bytes(facts)) continue;
+        const auto kernel = type.make_float(matrix, 0.25);
+        check(type.name, *kernel);
+        if (matrix.nonzeros() > 0) {
+          EXPECT_LT(kernel->matrix_bytes(), type.make(matrix)->matrix_bytes()) << type.name;
+        }
+      }
+      check_simd("sell-8", make_float_sell);
+      check_simd("run-sell", make_float_run_sell);
+      check_simd("dia", make_float_dia);
+      check_simd("sell-tiles", make_float_sell_tiles);
+      check_simd("symmetric-tiles", make_float_symmetric_tiles);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(Kernels, InSinglePrecisionWhatIsNotFiniteReachesOnlyRowsThatReferToIt) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const auto& [name, matrix] : awkward_csr()) {
+    if (matrix.columns == 0) continue;
+    const PatternFacts facts = pattern_facts(matrix);
+    std::vector<float> x(matrix.columns, 1.0F);
+    std::vector<double> in(matrix.columns, 1.0);
+    x[matrix.columns / 2] = nan;
+    in[matrix.columns / 2] = static_cast<double>(nan);
+    std::vector<double> expected(matrix.rows);
+    multiply_reference(matrix, in, expected);
+    for (const KernelType& type : kernels()) {
+      if (type.make_float == nullptr || !type.predicted_bytes(facts)) continue;
+      std::vector<float> y(matrix.rows);
+      type.make_float(matrix, 1)->multiply(x, y);
+      for (std::int32_t i = 0; i < matrix.rows; ++i)
+        ASSERT_EQ(std::isnan(y[i]), std::isnan(expected[i])) << type.name << " on " << name << ", row " << i;
     }
   }
 }

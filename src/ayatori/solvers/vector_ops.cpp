@@ -119,6 +119,23 @@ double scaled_norm(const GlobalSum& sum, ConstVector x) {
   return largest * std::sqrt(sum(squares));
 }
 
+template <class Real>
+double max_abs_of(std::span<const Real> x) {
+  double largest = 0;
+  int nans = 0;  // a maximum alone may drop a NaN
+  const auto n = static_cast<std::int64_t>(x.size());
+#pragma omp parallel for simd schedule(static) num_threads(threads_for(n)) reduction(max        \
+                                                                                     : largest) \
+    reduction(|                                                                                 \
+              : nans)
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double value = std::abs(static_cast<double>(x[i]));
+    largest = value > largest ? value : largest;
+    nans |= value != value ? 1 : 0;
+  }
+  return nans != 0 ? std::numeric_limits<double>::quiet_NaN() : largest;
+}
+
 }  // namespace
 
 void fill(Vector x, double value) {
@@ -130,8 +147,18 @@ void copy(ConstVector x, Vector y) {
   for_each_element(x.size(), [=](std::int64_t i) { y[i] = x[i]; });
 }
 
+void copy(ConstFloatVector x, FloatVector y) {
+  AYATORI_ASSERT(x.size() == y.size());
+  for_each_element(x.size(), [=](std::int64_t i) { y[i] = x[i]; });
+}
+
 void scale(double a, Vector x) {
   for_each_element(x.size(), [=](std::int64_t i) { x[i] *= a; });
+}
+
+void scale(double a, FloatVector x) {
+  const auto factor = static_cast<float>(a);
+  for_each_element(x.size(), [=](std::int64_t i) { x[i] *= factor; });
 }
 
 void axpy(double a, ConstVector x, Vector y) {
@@ -179,19 +206,11 @@ double local_dot(ConstVector x, ConstVector y) {
 }
 
 double local_max_abs(ConstVector x) {
-  double largest = 0;
-  int nans = 0;  // a maximum alone may drop a NaN
-  const auto n = static_cast<std::int64_t>(x.size());
-#pragma omp parallel for simd schedule(static) num_threads(threads_for(n)) reduction(max        \
-                                                                                     : largest) \
-    reduction(|                                                                                 \
-              : nans)
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double value = std::abs(x[i]);
-    largest = value > largest ? value : largest;
-    nans |= value != value ? 1 : 0;
-  }
-  return nans != 0 ? std::numeric_limits<double>::quiet_NaN() : largest;
+  return max_abs_of(x);
+}
+
+double local_max_abs(ConstFloatVector x) {
+  return max_abs_of(x);
 }
 
 std::array<double, 2> local_dot_and_square(ConstVector x, ConstVector y) {

@@ -16,6 +16,8 @@ namespace ayatori::solvers {
 
 using Vector = std::span<double>;
 using ConstVector = std::span<const double>;
+using FloatVector = std::span<float>;
+using ConstFloatVector = std::span<const float>;
 
 void fill(Vector x, double value);                      ///< x = value; traffic 1
 void copy(ConstVector x, Vector y);                     ///< y = x; traffic 2
@@ -69,11 +71,14 @@ double norm(const GlobalSum& sum, ConstVector x);
 
 /// k vectors of n local elements each, one after the other in memory, seen as the columns of an n x k matrix
 /// V.
-struct Basis {
-  const double* data;
+template <class Real>
+struct BasisOf {
+  const Real* data;
   std::int64_t stride;  ///< elements from one vector to the next
   int size;             ///< k
 };
+using Basis = BasisOf<double>;
+using FloatBasis = BasisOf<float>;
 
 /// h = V^T w on this rank, h of k elements, and the local (w, w) is returned. Blocked over rows so that w is
 /// read from memory once for every 32 vectors; traffic k + k/32 per element of w.
@@ -82,5 +87,15 @@ double local_dots(const Basis& basis, ConstVector w, std::span<double> h);
 double subtract_combination(const Basis& basis, std::span<const double> h, Vector w);
 /// w = V h; traffic k + 1.
 void combine(const Basis& basis, std::span<const double> h, Vector w);
+
+// The same of vectors in single precision. Products are summed so over at most 1024 rows, and in double from
+// there on. Traffic: in floats.
+
+void copy(ConstFloatVector x, FloatVector y);
+void scale(double a, FloatVector x);
+double local_max_abs(ConstFloatVector x);
+double local_dots(const FloatBasis& basis, ConstFloatVector w, std::span<double> h);
+double subtract_combination(const FloatBasis& basis, std::span<const double> h, FloatVector w);
+void combine(const FloatBasis& basis, std::span<const double> h, FloatVector w);
 
 }  // namespace ayatori::solvers

@@ -6,6 +6,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/sparse/kernels/row_product.hpp"
 
 namespace ayatori::sparse {
 
@@ -37,13 +38,10 @@ Array<float> rounded(const Csr& a, double scale) {
   return values;
 }
 
-float row_product(const float* value, const std::int32_t* column, std::int64_t k, std::int64_t end,
-                  const float* x) {
-  float sums[4] = {};
-  for (; k + 4 <= end; k += 4)
-    for (int u = 0; u < 4; ++u) sums[u] += value[k + u] * x[column[k + u]];
-  for (; k < end; ++k) sums[0] += value[k] * x[column[k]];
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+/// The kernel of this name, if it has a form in single precision.
+const KernelType& kernel_like(const std::string& name) {
+  const KernelType& type = sparse::kernel(name);
+  return type.make_float != nullptr ? type : sparse::kernel("csr");
 }
 
 }  // namespace
@@ -53,7 +51,9 @@ FloatProduct::FloatProduct(const DistributedMatrix& matrix)
       scale_(power_for(matrix)),
       exchange_(matrix.comm(), parts_->plan.send_to, parts_->plan.receive_from) {
   comm::agree(matrix.comm(), [&] {
-    interior_ = rounded(parts_->interior, scale_);
+    const KernelType& type = kernel_like(matrix.options().kernel);
+    kernel_ = type.name;
+    interior_ = type.make_float(parts_->interior, scale_);
     halo_ = rounded(parts_->halo, scale_);
     outgoing_.resize(parts_->plan.send_index.size());
     ghosts_.resize(parts_->plan.ghosts.size());
@@ -66,22 +66,18 @@ void FloatProduct::apply_float(std::span<const float> x, std::span<float> y) con
   parallel_for(static_cast<std::int64_t>(outgoing_.size()),
                [&](std::int64_t i) { outgoing_[i] = x[plan.send_index[i]]; });
   auto request = exchange_.start(std::span<const float>(outgoing_), std::span<float>(ghosts_));
-  const Csr& inside = parts_->interior;
-  parallel_for(inside.rows, [&](std::int64_t i) {
-    y[i] = row_product(interior_.data(), inside.column.data(), inside.row_start[i], inside.row_start[i + 1],
-                       x.data());
-  });
+  interior_->multiply(x, y);
   request.wait();
   const Csr& outside = parts_->halo;
   parallel_for(outside.rows, [&](std::int64_t r) {
-    y[parts_->halo_rows[r]] += row_product(halo_.data(), outside.column.data(), outside.row_start[r],
-                                           outside.row_start[r + 1], ghosts_.data());
+    y[parts_->halo_rows[r]] += row_product<4>(halo_.data(), outside.column.data(), outside.row_start[r],
+                                              outside.row_start[r + 1], ghosts_.data());
   });
 }
 
 std::int64_t FloatProduct::bytes() const {
-  return 8 * (parts_->interior.nonzeros() + parts_->halo.nonzeros()) +
-         20 * std::int64_t{parts_->interior.rows};
+  return interior_->matrix_bytes() + 8 * parts_->halo.nonzeros() + std::int64_t{12} * parts_->halo.rows +
+         std::int64_t{8} * parts_->plan.local_size;
 }
 
 }  // namespace ayatori::sparse

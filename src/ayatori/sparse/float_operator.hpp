@@ -2,10 +2,12 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/comm/neighbour_exchange.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
+#include "ayatori/sparse/kernel.hpp"
 
 namespace ayatori::sparse {
 
@@ -32,7 +34,8 @@ class FloatApplicable {
 };
 
 /// 2^-e A with values and vectors in single precision, so scaled that its largest entry is in [1/2, 1).
-/// Traffic: 8 bytes per nonzero, 20 per row; ghosts travel as 4 bytes.
+/// By the kernel that the matrix uses when this is made, or by csr where that has no form in single
+/// precision. Ghosts travel as 4 bytes.
 class FloatProduct final : public FloatOperator {
  public:
   /// Collective. Of the matrix as it is now. Entries that are not finite stay so.
@@ -42,14 +45,17 @@ class FloatProduct final : public FloatOperator {
 
   /// 2^-e.
   double scale() const override { return scale_; }
-  /// Bytes that a product moves on this rank.
+  /// The name of the kernel.
+  const std::string& kernel() const { return kernel_; }
+  /// Bytes that a product moves on this rank: the matrix as stored, x and y once.
   std::int64_t bytes() const;
 
  private:
   std::shared_ptr<const SplitMatrix> parts_;
   double scale_;
-  Array<float> interior_;  ///< values
-  Array<float> halo_;
+  std::string kernel_;
+  std::unique_ptr<FloatKernel> interior_;
+  Array<float> halo_;  ///< values
   comm::NeighbourExchange exchange_;
   mutable Array<float> outgoing_;
   mutable Array<float> ghosts_;

@@ -12,18 +12,21 @@ namespace ayatori::sparse {
 
 /// A storage format with its matrix-vector product, on one rank. Holds its own copy of the matrix, placed in
 /// memory by the threads that will use it.
-class Kernel {
+template <class Real>
+class KernelOf {
  public:
-  virtual ~Kernel() = default;
+  virtual ~KernelOf() = default;
 
   /// y = A x, the same bits for the same number of threads. An element of x that is not finite changes only
   /// rows that refer to it by an entry that is not zero. One product at a time: a kernel may keep buffers.
-  virtual void multiply(std::span<const double> x, std::span<double> y) const = 0;
+  virtual void multiply(std::span<const Real> x, std::span<Real> y) const = 0;
 
-  /// Bytes of matrix storage read by one product; with 8 (rows + columns) + 8 rows for the vectors, the least
-  /// traffic.
+  /// Bytes of matrix storage read by one product; with 8 (rows + columns) + 8 rows for the vectors (in single
+  /// precision half of that), the least traffic.
   virtual std::int64_t matrix_bytes() const = 0;
 };
+using Kernel = KernelOf<double>;
+using FloatKernel = KernelOf<float>;
 
 /// An entry in the list of kernels: a name to force it by, what it would cost, and how to build it.
 struct KernelType {
@@ -42,6 +45,9 @@ struct KernelType {
 
   /// The kernel of a part that cannot be symmetric, beside one of this type; its own name if empty.
   std::string_view beside = {};
+
+  /// make() for scale A, values, vectors and sums in single precision; none if the format has no such form.
+  std::unique_ptr<FloatKernel> (*make_float)(const Csr& matrix, double scale) = nullptr;
 };
 
 /// Every kernel, reference first. Adding one is a file in kernels/ and a line in kernels/list.cpp.

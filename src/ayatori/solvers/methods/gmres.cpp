@@ -1,14 +1,18 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/methods/hessenberg_least_squares.hpp"
 #include "ayatori/solvers/methods/methods.hpp"
 #include "ayatori/solvers/methods/monitor.hpp"
+#include "ayatori/solvers/methods/single_precision.hpp"
 #include "ayatori/solvers/methods/workspace.hpp"
+#include "ayatori/solvers/orthogonalizations/gram_schmidt_pass.hpp"
 
 namespace ayatori::solvers {
 
@@ -39,15 +43,99 @@ enum class Variant { plain, flexible, pipelined };
 /// basis.
 constexpr double safe_share = 0.1;
 
+/// A cycle in single precision ends where its residual has shrunk to this share of what it was, as far as it
+/// can tell: float leaves seven digits.
+constexpr double first_share = 1e-5;
+constexpr double largest_share = 0.5;
+/// Cycles in a row whose true residual is not what their least squares problem has and shrinks by less than
+/// half: single precision is of no more use.
+constexpr int most_useless = 4;
+
+/// Basis, A and M in double precision.
+struct DoubleArithmetic {
+  using Real = double;
+  static constexpr bool is_exact = true;
+
+  explicit DoubleArithmetic(const System& of) : system(of) {}
+
+  void prepare() {}
+  /// v = (b - A x) / unit; the unit.
+  double residual(ConstVector x, Vector v) { return scaled_residual(system, x, v); }
+  void precondition(ConstVector x, Vector y) const { system.m.apply(x, y); }
+  void multiply(ConstVector x, Vector y) const { system.a.apply(x, y); }
+  double orthogonalize(const Orthogonalize& by, const Basis& basis, Vector w, std::span<double> h) const {
+    return by(system.sum, basis, w, h);
+  }
+  /// x += a y, y being what precondition() gave.
+  void add(double a, ConstVector y, Vector x) const { axpy(a, y, x); }
+  /// sum = x + a M y.
+  void add_preconditioned(double a, ConstVector y, ConstVector x, Vector sum) const {
+    precondition(y, sum);
+    aypx(a, x, sum);
+  }
+
+  const System& system;
+};
+
+/// Basis, A and M in single precision, x and its residual in double: iterative refinement by cycles (Turner &
+/// Walker 1992; Lindquist, Luszczek & Dongarra 2021). Orthogonalized by ircgs.
+struct FloatArithmetic {
+  using Real = float;
+  static constexpr bool is_exact = false;
+
+  explicit FloatArithmetic(const System& of)
+      : system(of), difference(comm::agree(of.sum.comm(), [&] { return Array<double>(of.b.size()); })) {}
+
+  /// Collective.
+  void prepare() {
+    a = float_matrix(system);
+    m = float_preconditioner(system);
+  }
+  double residual(ConstVector x, FloatVector v) {
+    const double unit = scaled_residual(system, x, difference);
+    parallel_for(static_cast<std::int64_t>(v.size()),
+                 [&](std::int64_t i) { v[i] = static_cast<float>(difference[i]); });
+    return unit;
+  }
+  void precondition(ConstFloatVector x, FloatVector y) const { m->apply_float(x, y); }
+  void multiply(ConstFloatVector x, FloatVector y) const { a->apply_float(x, y); }
+  double orthogonalize(const Orthogonalize&, const FloatBasis& basis, FloatVector w,
+                       std::span<double> h) const {
+    return apply_ircgs(system.sum, basis, w, h);
+  }
+  void add(double factor, ConstFloatVector y, Vector x) const { add(factor, y, x, x); }
+  void add_preconditioned(double factor, ConstFloatVector y, ConstVector x, Vector sum) const {
+    Array<float> my(y.size());
+    precondition(y, my);
+    add(factor, my, x, sum);
+  }
+  /// sum = x + factor y.
+  void add(double factor, ConstFloatVector y, ConstVector x, Vector sum) const {
+    factor *= a->scale();  // that of M is in y, and in what A is applied to
+    parallel_for(static_cast<std::int64_t>(x.size()),
+                 [&](std::int64_t i) { sum[i] = x[i] + factor * static_cast<double>(y[i]); });
+  }
+
+  const System& system;
+  Array<double> difference;  ///< b - A x, scaled
+  std::unique_ptr<sparse::FloatOperator> a;
+  std::unique_ptr<sparse::FloatOperator> m;
+};
+
 /// GMRES(m) (Saad & Schultz 1986), preconditioned from the right so that its residual is that of A x = b,
 /// FGMRES (Saad 1993), which keeps every preconditioned vector and so lets the preconditioner change, and
 /// p1-GMRES (Ghysels, Ashby, Meerbergen & Vanroose 2013), whose one reduction in a step goes on during the
 /// next product and preconditioner.
+template <class Arithmetic>
 class Gmres {
+  using Real = typename Arithmetic::Real;
+  using Span = std::span<Real>;
+
  public:
   Gmres(const System& system, Vector x, const MethodOptions& options, const Orthogonalize& orthogonalize,
         const Progress& progress, Variant variant)
       : system_(system),
+        in_(system),
         options_(options),
         x_(x),
         orthogonalize_(&orthogonalize),
@@ -56,14 +144,19 @@ class Gmres {
         useful_(useful_basis(system, options, x.size())),
         m_(std::min(options.restart, useful_)),
         space_(system.sum.comm(), x.size(), m_, variant),
-        monitor_(system.sum, options, progress, scaled_residual(system, x, v(0))) {}
+        monitor_(system.sum, options, progress, in_.residual(x, v(0))) {}
 
   MethodResult solve() {
+    if (monitor_.stopped()) return monitor_.result();
+    in_.prepare();
     double residual = 1;
     while (!monitor_.stopped()) {
-      const bool complete =
-          variant_ == Variant::pipelined ? build_pipelined_basis(residual) : build_basis(residual);
-      if (!update() || (monitor_.stopped() && complete)) break;
+      const bool complete = build(residual);
+      if (!update()) {
+        monitor_.correct(residual);
+        break;
+      }
+      if (monitor_.stopped() && complete && Arithmetic::is_exact) break;
       residual = restart(residual);
     }
     return monitor_.result();
@@ -80,34 +173,42 @@ class Gmres {
           h(comm::agree(comm, [&] { return Array<double>(orthogonalization_work_size(size)); })) {}
 
     int capacity;
-    Workspace work;
+    WorkspaceOf<Real> work;
     HessenbergLeastSquares least_squares;
     Array<double> h;
   };
 
-  Vector v(int j) { return space_.work[j]; }
+  Span v(int j) { return space_.work[j]; }
   /// M v_j: kept for every j when flexible, otherwise one work vector.
-  Vector z(int j) { return space_.work[space_.capacity + 1 + (flexible_ ? j : 0)]; }
-  Basis basis(int size) const { return space_.work.basis(0, size); }
+  Span z(int j) { return space_.work[space_.capacity + 1 + (flexible_ ? j : 0)]; }
+  BasisOf<Real> basis(int size) const { return space_.work.basis(0, size); }
   /// (A M - shift) v_j, of p1-GMRES.
-  Vector image(int j) { return space_.work[space_.capacity + 2 + j]; }
-  Basis images(int size) const { return space_.work.basis(space_.capacity + 2, size); }
+  Span image(int j) { return space_.work[space_.capacity + 2 + j]; }
+  BasisOf<Real> images(int size) const { return space_.work.basis(space_.capacity + 2, size); }
+
+  bool build(double residual) {
+    if constexpr (Arithmetic::is_exact)
+      if (variant_ == Variant::pipelined) return build_pipelined_basis(residual);
+    return build_basis(residual);
+  }
 
   /// One cycle: an orthonormal basis of the Krylov space from v_0, and with it the least squares problem.
   /// False if the space ended before m vectors: then it holds the solution, or A is singular.
   bool build_basis(double residual) {
     space_.least_squares.restart(residual);
     for (int j = 0; j < m_ && !monitor_.stopped(); ++j) {
-      const Vector w = v(j + 1);
-      system_.m.apply(v(j), z(j));
-      system_.a.apply(z(j), w);
-      const double norm = (*orthogonalize_)(system_.sum, basis(j + 1), w, space_.h);
+      const Span w = v(j + 1);
+      in_.precondition(v(j), z(j));
+      in_.multiply(z(j), w);
+      const double norm = in_.orthogonalize(*orthogonalize_, basis(j + 1), w, space_.h);
       if (!append(j, norm)) return false;
       monitor_.step(space_.least_squares.residual());
       if (is_end_of_space(j, norm)) return false;
       if (options_.inside_cycle) options_.inside_cycle([this](Vector z) { form_iterate(z); });
       scale(1 / norm, w);
-      if (has_lost_orthogonality(j, residual)) break;
+      if (Arithmetic::is_exact ? has_lost_orthogonality(j, residual)
+                               : space_.least_squares.residual() <= share_ * residual)
+        break;
     }
     return true;
   }
@@ -183,7 +284,7 @@ class Gmres {
   bool is_end_of_space(int j, double norm) const {
     double size = norm;
     for (int i = 0; i <= j; ++i) size = std::max(size, std::abs(space_.h[i]));
-    return norm <= 10 * std::numeric_limits<double>::epsilon() * size;
+    return norm <= 10 * static_cast<double>(std::numeric_limits<Real>::epsilon()) * size;
   }
 
   /// Whether v_(j+1) is not orthogonal to the basis any more, in a cycle that began with this residual. That
@@ -211,38 +312,40 @@ class Gmres {
     if (k == 0) return false;
     const auto y = space_.least_squares.solve();
     combine(flexible_ ? space_.work.basis(space_.capacity + 1, k) : basis(k), y, v(k));
-    if (!flexible_) system_.m.apply(v(k), z(0));
+    if (!flexible_) in_.precondition(v(k), z(0));
     if (!std::isfinite(system_.sum(local_max_abs(last_update())))) {
       monitor_.breakdown(fmt::format("the correction of x from {} vectors overflows", k));
       return false;
     }
-    axpy(monitor_.unit(), last_update(), x_);
+    in_.add(monitor_.unit(), last_update(), x_);
     return true;
   }
   /// z = x + M V y, or x + Z y when flexible, in the midst of a cycle: that of k steps, and the basis stays.
   void form_iterate(Vector iterate) {
     const int k = space_.least_squares.columns();
     const auto y = space_.least_squares.solve();
-    if (flexible_) {
-      combine(space_.work.basis(space_.capacity + 1, k), y, iterate);
-    } else {
-      combine(basis(k), y, z(0));
-      system_.m.apply(z(0), iterate);
+    if constexpr (Arithmetic::is_exact) {
+      if (flexible_) {
+        combine(space_.work.basis(space_.capacity + 1, k), y, iterate);
+        aypx(monitor_.unit(), x_, iterate);
+        return;
+      }
     }
-    aypx(monitor_.unit(), x_, iterate);
+    combine(basis(k), y, z(0));
+    in_.add_preconditioned(monitor_.unit(), z(0), x_, iterate);
   }
-  Vector last_update() { return flexible_ ? v(space_.least_squares.columns()) : z(0); }
+  Span last_update() { return flexible_ ? v(space_.least_squares.columns()) : z(0); }
 
   /// Computes the residual anew, and v_0 from it. Returns its norm, in units of the first; ends the method
   /// where the cycle was of no use and the next would be the same. An update that made the residual worse,
   /// which only lost orthogonality can do, is taken back.
   double restart(double before) {
-    const double now = scaled_residual(system_, x_, v(0)) / monitor_.unit();
+    const double now = in_.residual(x_, v(0)) / monitor_.unit();
     const bool worse = !(now <= before);
-    // Images that follow by recurrence may drift from what they stand for: gmres goes on.
-    const bool drifts = variant_ == Variant::pipelined && !(now <= drifted * space_.least_squares.residual());
-    if (drifts) variant_ = Variant::plain;
-    if (worse) axpy(-monitor_.unit(), last_update(), x_);
+    const bool is_false = !(now <= drifted * space_.least_squares.residual());
+    const bool drifts = is_false && answer_drift(now / before);
+    useless_ = is_false && !(now <= before / 2) ? useless_ + 1 : 0;
+    if (worse) in_.add(-monitor_.unit(), last_update(), x_);
     const double reached = worse ? before : now;
     monitor_.correct(reached);
     if (monitor_.stopped()) return reached;
@@ -250,10 +353,22 @@ class Gmres {
     const bool changes = plan_next_cycle(before, now) || drifts;
     if (useless && !changes) {
       monitor_.stagnated(uselessness(worse, before, now));
+    } else if (!Arithmetic::is_exact && useless_ >= most_useless) {
+      monitor_.stagnated("single precision shrinks the residual no further");
     } else if (worse) {
-      scaled_residual(system_, x_, v(0));
+      in_.residual(x_, v(0));
     }
     return reached;
+  }
+
+  /// What a residual calls for that is not what the least squares problem has; it has shrunk to this share.
+  /// Whether the next cycle is another one.
+  bool answer_drift(double share) {
+    if constexpr (Arithmetic::is_exact) {  // images that follow by recurrence may drift: gmres goes on
+      return std::exchange(variant_, flexible_ ? Variant::flexible : Variant::plain) == Variant::pipelined;
+    } else {  // single precision has no more digits to give: cycles end sooner
+      return share > std::exchange(share_, std::min(largest_share, std::max(share_, share)));
+    }
   }
 
   /// Asks what the next cycle shall be. True if it differs from the last.
@@ -287,14 +402,15 @@ class Gmres {
     const int k = space_.least_squares.columns();
     return worse ? fmt::format(
                        "a cycle of {} vectors made the residual norm grow from {:.3g} to {:.3g}: its "
-                       "basis had lost orthogonality, or the limit of double precision is reached",
-                       k, before * unit, now * unit)
+                       "basis had lost orthogonality, or the limit of {} precision is reached",
+                       k, before * unit, now * unit, Arithmetic::is_exact ? "double" : "single")
                  : fmt::format(
                        "a cycle of {} vectors left the residual norm at {:.3g}: the next would repeat it", k,
                        now * unit);
   }
 
   const System& system_;
+  Arithmetic in_;
   const MethodOptions& options_;
   Vector x_;
   const Orthogonalize* orthogonalize_;
@@ -305,21 +421,28 @@ class Gmres {
   Space space_;
   Monitor monitor_;
   double last_residual_ = 0;  ///< of the least squares problem
+  double share_ = first_share;
+  int useless_ = 0;
 };
 
 MethodResult solve_gmres(const System& system, Vector x, const MethodOptions& options,
                          const Orthogonalize& orthogonalize, const Progress& progress) {
-  return Gmres(system, x, options, orthogonalize, progress, Variant::plain).solve();
+  return Gmres<DoubleArithmetic>(system, x, options, orthogonalize, progress, Variant::plain).solve();
 }
 
 MethodResult solve_fgmres(const System& system, Vector x, const MethodOptions& options,
                           const Orthogonalize& orthogonalize, const Progress& progress) {
-  return Gmres(system, x, options, orthogonalize, progress, Variant::flexible).solve();
+  return Gmres<DoubleArithmetic>(system, x, options, orthogonalize, progress, Variant::flexible).solve();
 }
 
 MethodResult solve_pipelined_gmres(const System& system, Vector x, const MethodOptions& options,
                                    const Orthogonalize& orthogonalize, const Progress& progress) {
-  return Gmres(system, x, options, orthogonalize, progress, Variant::pipelined).solve();
+  return Gmres<DoubleArithmetic>(system, x, options, orthogonalize, progress, Variant::pipelined).solve();
+}
+
+MethodResult solve_refined_gmres(const System& system, Vector x, const MethodOptions& options,
+                                 const Orthogonalize& orthogonalize, const Progress& progress) {
+  return Gmres<FloatArithmetic>(system, x, options, orthogonalize, progress, Variant::plain).solve();
 }
 
 }  // namespace
@@ -352,5 +475,16 @@ const Method pipelined_gmres_method{
     .traffic = 60,
     .solve = solve_pipelined_gmres,
     .only_orthogonalization = "cgs"};
+
+const Method refined_gmres_method{
+    .name = "refined-gmres",
+    .description = "restarted GMRES in single precision, the residual in double",
+    .needs_symmetric = false,
+    .needs_definite = false,
+    .needs_symmetric_preconditioner = false,
+    .restarts = true,
+    .traffic = 20,
+    .solve = solve_refined_gmres,
+    .only_orthogonalization = "ircgs"};
 
 }  // namespace ayatori::solvers

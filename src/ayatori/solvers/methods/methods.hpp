@@ -18,5 +18,6 @@ extern const Method minres_method;
 extern const Method pipelined_cg_method;
 extern const Method pipelined_gmres_method;
 extern const Method refined_cg_method;
+extern const Method refined_gmres_method;
 
 }  // namespace ayatori::solvers

@@ -10,15 +10,16 @@ namespace ayatori::solvers {
 
 /// The work vectors of a method: allocated once, before it iterates, and placed by the threads that first
 /// write them.
-class Workspace {
+template <class Real>
+class WorkspaceOf {
  public:
   /// Collective. `count` vectors of `n` local elements, uninitialised. Throws EnvironmentError (agreed) when
   /// memory is missing on any rank.
-  Workspace(const comm::Comm& comm, std::size_t n, int count);
+  WorkspaceOf(const comm::Comm& comm, std::size_t n, int count);
 
-  Vector operator[](int i) { return Vector(storage_).subspan(i * stride_, n_); }
+  std::span<Real> operator[](int i) { return std::span<Real>(storage_).subspan(i * stride_, n_); }
   /// The vectors [first, first + size).
-  Basis basis(int first, int size) const {
+  BasisOf<Real> basis(int first, int size) const {
     return {storage_.data() + first * static_cast<std::int64_t>(stride_), static_cast<std::int64_t>(stride_),
             size};
   }
@@ -26,7 +27,11 @@ class Workspace {
  private:
   std::size_t n_;
   std::size_t stride_;
-  Array<double> storage_;
+  Array<Real> storage_;
 };
+
+extern template class WorkspaceOf<double>;
+extern template class WorkspaceOf<float>;
+using Workspace = WorkspaceOf<double>;
 
 }  // namespace ayatori::solvers

@@ -17,8 +17,22 @@ struct PassSquares {
 };
 
 /// One pass of classical Gram-Schmidt: h = V^T w, w <- w - V h, with one reduction that also brings (w, w).
-/// Collective; h has at least k + 1 elements, of which the last is work space. Traffic: 2 k + 4 doubles per
-/// element of w.
-PassSquares gram_schmidt_pass(const GlobalSum& sum, const Basis& basis, Vector w, std::span<double> h);
+/// Collective; h has at least k + 1 elements, of which the last is work space. Traffic: 2 k + 4 elements of
+/// vectors per element of w.
+template <class Real>
+PassSquares gram_schmidt_pass(const GlobalSum& sum, const BasisOf<Real>& basis, std::span<Real> w,
+                              std::span<double> h) {
+  const auto k = static_cast<std::size_t>(basis.size);
+  h[k] = local_dots(basis, w, h);
+  sum(h.first(k + 1));
+  PassSquares squares;
+  squares.before = h[k];
+  for (std::size_t j = 0; j < k; ++j) squares.removed += h[j] * h[j];
+  squares.local_after = subtract_combination(basis, h, w);
+  return squares;
+}
+
+/// ircgs of a basis in single precision.
+double apply_ircgs(const GlobalSum& sum, const FloatBasis& basis, FloatVector w, std::span<double> h);
 
 }  // namespace ayatori::solvers

@@ -18,7 +18,9 @@ constexpr int most_passes = 3;
 /// Classical Gram-Schmidt, repeated while a pass has taken away most of w. A pass brings the exact (w, w)
 /// before it with its own reduction, so that a single pass costs one reduction and a repeated one two: as
 /// stable as Householder's.
-double apply_ircgs(const GlobalSum& sum, const Basis& basis, Vector w, std::span<double> h) {
+template <class Real>
+double repeat_passes(const GlobalSum& sum, const BasisOf<Real>& basis, std::span<Real> w,
+                     std::span<double> h) {
   const auto k = static_cast<std::size_t>(basis.size);
   PassSquares squares = gram_schmidt_pass(sum, basis, w, h);
   const std::span<double> correction = h.subspan(k + 1);
@@ -30,10 +32,18 @@ double apply_ircgs(const GlobalSum& sum, const Basis& basis, Vector w, std::span
   return std::sqrt(sum(squares.local_after));
 }
 
+double apply_ircgs_in_double(const GlobalSum& sum, const Basis& basis, Vector w, std::span<double> h) {
+  return repeat_passes(sum, basis, w, h);
+}
+
 }  // namespace
+
+double apply_ircgs(const GlobalSum& sum, const FloatBasis& basis, FloatVector w, std::span<double> h) {
+  return repeat_passes(sum, basis, w, h);
+}
 
 const Orthogonalization ircgs_orthogonalization{
     "ircgs", "classical Gram-Schmidt, repeated where much cancels: stable with one or two reductions",
-    apply_ircgs};
+    apply_ircgs_in_double};
 
 }  // namespace ayatori::solvers

@@ -44,10 +44,12 @@ std::vector<std::int32_t> offsets_of(const Csr& matrix) {
 }
 
 /// Diagonals that hold an entry, with all their places. Blocks of rows are multiplied diagonal by diagonal,
-/// and are stored in that order. Traffic: 8 bytes per place, 1/4 per row.
-class Dia final : public Kernel {
+/// and are stored in that order. Traffic: 8 bytes per place (4 in single
+/// precision), 1/4 per row.
+template <class Real>
+class Dia final : public KernelOf<Real> {
  public:
-  Dia(const Csr& matrix, Simd simd)
+  Dia(const Csr& matrix, double scale, Simd simd)
       : simd_(simd), rows_(matrix.rows), columns_(matrix.columns), offset_(offsets_of(matrix)) {
     std::int64_t places = 0;
     for (const std::int32_t offset : offset_) places += segment({0, rows_}, offset).size();
@@ -60,20 +62,20 @@ class Dia final : public Kernel {
     });
     block_start_ = starts_of(counts);
     groups_ = ThreadGroups(block_start_);
-    value_ = Array<double>(places);
+    value_ = Array<Real>(places);
     groups_.for_each([&](int, Range of_group) {
-      for (std::int64_t b = of_group.begin; b < of_group.end; ++b) fill(matrix, b);
+      for (std::int64_t b = of_group.begin; b < of_group.end; ++b) fill(matrix, scale, b);
     });
   }
 
-  void multiply(std::span<const double> x, std::span<double> y) const override {
+  void multiply(std::span<const Real> x, std::span<Real> y) const override {
     groups_.for_each([&](int, Range blocks) {
       with_simd(
           simd_, [&]<int Width>() __attribute__((always_inline)) {
             multiply_padded(
                 blocks, 1,
                 [&](Range block) __attribute__((always_inline)) {
-                  return multiply_block<Width>(block.begin, x.data(), y.data());
+                  return multiply_block<width_of<Real, Width, block_rows>>(block.begin, x.data(), y.data());
                 },
                 [&](Range block) { multiply_block_carefully(block.begin, x.data(), y.data()); });
           });
@@ -81,7 +83,8 @@ class Dia final : public Kernel {
   }
 
   std::int64_t matrix_bytes() const override {
-    return static_cast<std::int64_t>(8 * value_.size() + 4 * offset_.size() + 8 * block_start_.size());
+    return static_cast<std::int64_t>(sizeof(Real) * value_.size() + 4 * offset_.size() +
+                                     8 * block_start_.size());
   }
 
  private:
@@ -106,7 +109,7 @@ class Dia final : public Kernel {
     }
   }
 
-  void fill(const Csr& matrix, std::int64_t block) {
+  void fill(const Csr& matrix, double scale, std::int64_t block) {
     const Range rows = rows_of(block);
     std::array<std::int64_t, block_rows> next;  // entry of each row: offsets ascend as columns do
     for (std::int64_t i = rows.begin; i < rows.end; ++i) next[i - rows.begin] = matrix.row_start[i];
@@ -114,49 +117,49 @@ class Dia final : public Kernel {
       for (std::int64_t i = crossed.begin; i < crossed.end; ++i) {
         std::int64_t& k = next[i - rows.begin];
         const bool stored = k < matrix.row_start[i + 1] && matrix.column[k] == i + offset;
-        value_[place++] = stored ? matrix.value[k++] : 0;
+        value_[place++] = stored ? static_cast<Real>(scale * matrix.value[k++]) : 0;
       }
     });
   }
 
   /// Returns the sum of 0 y_i over the rows of the block.
   template <int Width>
-  [[gnu::always_inline]] double multiply_block(std::int64_t block, const double* x, double* y) const {
+  [[gnu::always_inline]] Real multiply_block(std::int64_t block, const Real* x, Real* y) const {
     const Range rows = rows_of(block);
     if (rows.size() < block_rows || rows.begin < crossed_by_all_.begin || crossed_by_all_.end < rows.end)
       return multiply_end_block(block, x, y);
     constexpr std::int64_t parts = block_rows / Width;
-    Vector<Width> sum[parts] = {};
-    const double* value = value_.data() + block_start_[block];
+    Vector<Width, Real> sum[parts] = {};
+    const Real* value = value_.data() + block_start_[block];
     for (const std::int32_t offset : offset_) {
-      const double* u = x + rows.begin + offset;
+      const Real* u = x + rows.begin + offset;
       for (std::int64_t p = 0; p < parts; ++p)
         sum[p] += load<Width>(value + p * Width) * load<Width>(u + p * Width);
       value += block_rows;
     }
-    Vector<Width> finite{};
+    Vector<Width, Real> finite{};
     for (std::int64_t p = 0; p < parts; ++p) {
-      finite += 0 * sum[p];
+      finite += Real(0) * sum[p];
       store<Width>(y + rows.begin + p * Width, sum[p]);
     }
-    return total<Width>(finite);
+    return total<Width, Real>(finite);
   }
 
   /// The same for a block that not all diagonals cross.
-  double multiply_end_block(std::int64_t block, const double* x, double* y) const {
+  Real multiply_end_block(std::int64_t block, const Real* x, Real* y) const {
     const Range rows = rows_of(block);
-    std::fill(y + rows.begin, y + rows.end, 0.0);
+    std::fill(y + rows.begin, y + rows.end, Real(0));
     for_each_segment(block, [&](std::int64_t place, Range crossed, std::int64_t offset) {
       for (std::int64_t i = crossed.begin; i < crossed.end; ++i) y[i] += value_[place++] * x[i + offset];
     });
-    double finite = 0;
-    for (std::int64_t i = rows.begin; i < rows.end; ++i) finite += 0 * y[i];
+    Real finite = 0;
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) finite += Real(0) * y[i];
     return finite;
   }
 
-  void multiply_block_carefully(std::int64_t block, const double* x, double* y) const {
+  void multiply_block_carefully(std::int64_t block, const Real* x, Real* y) const {
     const Range rows = rows_of(block);
-    std::fill(y + rows.begin, y + rows.end, 0.0);
+    std::fill(y + rows.begin, y + rows.end, Real(0));
     for_each_segment(block, [&](std::int64_t place, Range crossed, std::int64_t offset) {
       for (std::int64_t i = crossed.begin; i < crossed.end; ++i)
         y[i] += product_unless_zero(value_[place++], x[i + offset]);
@@ -170,20 +173,28 @@ class Dia final : public Kernel {
   Range crossed_by_all_;                   // rows that every diagonal crosses
   std::vector<std::int64_t> block_start_;  // first place of each block of rows
   ThreadGroups groups_;                    // of blocks
-  Array<double> value_;
+  Array<Real> value_;
 };
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_dia(const Csr& matrix, Simd simd) {
-  return std::make_unique<Dia>(matrix, simd);
+  return std::make_unique<Dia<double>>(matrix, 1, simd);
+}
+
+std::unique_ptr<FloatKernel> make_float_dia(const Csr& matrix, double scale, Simd simd) {
+  return std::make_unique<Dia<float>>(matrix, scale, simd);
 }
 
 const KernelType dia_kernel{
-    name, "diagonals, explicit zeros included",
+    name,
+    "diagonals, explicit zeros included",
     [](const PatternFacts& facts) {
       return if_not_absurd(bytes_of(facts.rows, facts.diagonals, facts.diagonal_elements), facts);
     },
-    [](const PatternFacts&) { return 0.0; }, [](const Csr& matrix) { return make_dia(matrix, best_simd()); }};
+    [](const PatternFacts&) { return 0.0; },
+    [](const Csr& matrix) { return make_dia(matrix, best_simd()); },
+    {},
+    [](const Csr& matrix, double scale) { return make_float_dia(matrix, scale, best_simd()); }};
 
 }  // namespace ayatori::sparse

@@ -23,7 +23,8 @@ template <class Fast, class Careful, class Finish = void (*)(Range)>
 }
 
 /// value * x, or 0 where the value is an explicit zero.
-inline double product_unless_zero(double value, double x) {
+template <class Real>
+inline Real product_unless_zero(Real value, Real x) {
   return value == 0 ? 0 : value * x;
 }
 

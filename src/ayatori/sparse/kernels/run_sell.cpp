@@ -52,10 +52,12 @@ std::vector<std::int64_t> work_of(const Layout& layout) {
 /// Slices of 8 neighbouring rows cut along diagonals: a run is 8 values and the column of the first, and
 /// multiplies 8 neighbouring elements of x, loaded, not gathered. What fills less than half of a run, or
 /// would leave x, is kept beside the runs, entry by entry. On a regular grid nearly every entry of a stencil
-/// is in a run. Traffic: 8.5 bytes per place in a run, 16 per entry outside, 1 per row.
-class RunSell final : public Kernel {
+/// is in a run. Traffic: 8.5 bytes per place in a run, 16 per entry outside (4 less each in
+/// single precision), 1 per row.
+template <class Real>
+class RunSell final : public KernelOf<Real> {
  public:
-  RunSell(const Csr& matrix, const Layout& layout, Simd simd)
+  RunSell(const Csr& matrix, double scale, const Layout& layout, Simd simd)
       : simd_(simd),
         groups_(work_of(layout)),
         run_start_(layout.run.size()),
@@ -70,13 +72,13 @@ class RunSell final : public Kernel {
       outside_start_[group] = layout.outside[slices.begin];
       for (std::int64_t s = slices.begin; s < slices.end; ++s) {
         run_start_[s + 1] = layout.run[s + 1];
-        fill(matrix, s, layout.run[s], layout.outside[s]);
+        fill(matrix, scale, s, layout.run[s], layout.outside[s]);
       }
     });
     rows_ = matrix.rows;
   }
 
-  void multiply(std::span<const double> x, std::span<double> y) const override {
+  void multiply(std::span<const Real> x, std::span<Real> y) const override {
     groups_.for_each([&](int group, Range slices) {
       std::int64_t entry = outside_start_[group];
       const auto add_outside = [&](Range part) {
@@ -87,69 +89,71 @@ class RunSell final : public Kernel {
           simd_, [&]<int Width>() __attribute__((always_inline)) {
             multiply_padded(
                 slices, slices_at_once,
-                [&](Range part)
-                    __attribute__((always_inline)) { return multiply_runs<Width>(part, x.data(), y.data()); },
+                [&](Range part) __attribute__((always_inline)) {
+                  return multiply_runs<width_of<Real, Width, lanes>>(part, x.data(), y.data());
+                },
                 [&](Range part) { multiply_runs_carefully(part, x.data(), y.data()); }, add_outside);
           });
     });
   }
 
   std::int64_t matrix_bytes() const override {
-    return static_cast<std::int64_t>(8 * run_start_.size() + 4 * run_column_.size() + 8 * run_value_.size() +
-                                     16 * value_.size());
+    return static_cast<std::int64_t>(8 * run_start_.size() + 4 * run_column_.size() +
+                                     sizeof(Real) * run_value_.size() + (8 + sizeof(Real)) * value_.size());
   }
 
  private:
   static constexpr std::int64_t slices_at_once = 64;  // their piece of y stays in the first cache
 
-  void fill(const Csr& matrix, std::int64_t slice, std::int64_t run, std::int64_t outside) {
+  void fill(const Csr& matrix, double scale, std::int64_t slice, std::int64_t run, std::int64_t outside) {
     for_each_diagonal(matrix, slice * lanes,
                       [&](std::int64_t first_column, std::span<const RowEntry> entries) {
                         if (!is_run(matrix, first_column, entries)) {
                           for (const RowEntry& e : entries) {
                             row_[outside] = static_cast<std::int32_t>(slice * lanes + e.lane);
                             column_[outside] = static_cast<std::int32_t>(first_column + e.lane);
-                            value_[outside++] = matrix.value[e.position];
+                            value_[outside++] = static_cast<Real>(scale * matrix.value[e.position]);
                           }
                           return;
                         }
-                        double* values = &run_value_[run * lanes];
-                        std::fill(values, values + lanes, 0.0);
-                        for (const RowEntry& e : entries) values[e.lane] = matrix.value[e.position];
+                        Real* values = &run_value_[run * lanes];
+                        std::fill(values, values + lanes, Real(0));
+                        for (const RowEntry& e : entries)
+                          values[e.lane] = static_cast<Real>(scale * matrix.value[e.position]);
                         run_column_[run++] = static_cast<std::int32_t>(first_column);
                       });
   }
 
   /// Returns the sum of 0 y_i over the rows of these slices.
   template <int Width>
-  [[gnu::always_inline]] double multiply_runs(Range slices, const double* x, double* y) const {
+  [[gnu::always_inline]] Real multiply_runs(Range slices, const Real* x, Real* y) const {
     constexpr std::int64_t parts = lanes / Width;
     const std::int32_t* column = run_column_.data();
-    const double* value = run_value_.data();
-    Vector<Width> finite{};
+    const Real* value = run_value_.data();
+    Vector<Width, Real> finite{};
     std::int64_t run = run_start_[slices.begin];
     for (std::int64_t s = slices.begin; s < slices.end; ++s) {
-      Vector<Width> sum[parts] = {};
+      Vector<Width, Real> sum[parts] = {};
       for (const std::int64_t end = run_start_[s + 1]; run < end; ++run) {
         for (std::int64_t p = 0; p < parts; ++p) {
           sum[p] += load<Width>(value + run * lanes + p * Width) * load<Width>(x + column[run] + p * Width);
         }
       }
-      for (std::int64_t p = 0; p < parts; ++p) finite += 0 * sum[p];
+      for (std::int64_t p = 0; p < parts; ++p) finite += Real(0) * sum[p];
       if ((s + 1) * lanes <= rows_) {
         for (std::int64_t p = 0; p < parts; ++p) store<Width>(y + s * lanes + p * Width, sum[p]);
       } else {
-        std::memcpy(y + s * lanes, sum, (rows_ - s * lanes) * sizeof(double));
+        std::memcpy(y + s * lanes, sum, (rows_ - s * lanes) * sizeof(Real));
       }
     }
-    return total<Width>(finite);
+    return total<Width, Real>(finite);
   }
 
-  void multiply_runs_carefully(Range slices, const double* x, double* y) const {
+  void multiply_runs_carefully(Range slices, const Real* x, Real* y) const {
     for (std::int64_t s = slices.begin; s < slices.end; ++s) {
       const std::int64_t count = std::min<std::int64_t>(lanes, rows_ - s * lanes);
       for (std::int64_t lane = 0; lane < count; ++lane) {
-        double sum = 0;
+        Real sum = 0;
         for (std::int64_t run = run_start_[s]; run < run_start_[s + 1]; ++run)
           sum += product_unless_zero(run_value_[run * lanes + lane], x[run_column_[run] + lane]);
         y[s * lanes + lane] = sum;
@@ -162,27 +166,39 @@ class RunSell final : public Kernel {
   ThreadGroups groups_;                      // of slices
   Array<std::int64_t> run_start_;            // of each slice
   Array<std::int32_t> run_column_;           // of the first lane
-  Array<double> run_value_;                  // 8 per run
+  Array<Real> run_value_;                    // 8 per run
   std::vector<std::int64_t> outside_start_;  // of each group
   Array<std::int32_t> row_;                  // of the entries outside runs
   Array<std::int32_t> column_;
-  Array<double> value_;
+  Array<Real> value_;
 };
+
+template <class Real>
+std::unique_ptr<KernelOf<Real>> make(const Csr& matrix, double scale, Simd simd) {
+  const Layout layout = lay_out(matrix);
+  require_bytes(name, bytes_of(matrix.rows, layout.run.back(), layout.outside.back()), matrix);
+  return std::make_unique<RunSell<Real>>(matrix, scale, layout, simd);
+}
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_run_sell(const Csr& matrix, Simd simd) {
-  const Layout layout = lay_out(matrix);
-  require_bytes(name, bytes_of(matrix.rows, layout.run.back(), layout.outside.back()), matrix);
-  return std::make_unique<RunSell>(matrix, layout, simd);
+  return make<double>(matrix, 1, simd);
+}
+
+std::unique_ptr<FloatKernel> make_float_run_sell(const Csr& matrix, double scale, Simd simd) {
+  return make<float>(matrix, scale, simd);
 }
 
 const KernelType run_sell_kernel{
-    name, "slices of 8 rows cut along diagonals: neighbouring elements of x are loaded, not gathered",
+    name,
+    "slices of 8 rows cut along diagonals: neighbouring elements of x are loaded, not gathered",
     [](const PatternFacts& facts) {
       return if_not_absurd(bytes_of(facts.rows, facts.runs, facts.outside_runs), facts);
     },
     [](const PatternFacts& facts) { return static_cast<double>(facts.outside_runs); },
-    [](const Csr& matrix) { return make_run_sell(matrix, best_simd()); }};
+    [](const Csr& matrix) { return make_run_sell(matrix, best_simd()); },
+    {},
+    [](const Csr& matrix, double scale) { return make_float_run_sell(matrix, scale, best_simd()); }};
 
 }  // namespace ayatori::sparse

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -51,10 +52,11 @@ std::vector<std::int64_t> starts_of_slices(const Csr& matrix, const std::vector<
 }
 
 /// Entry k of every row of a slice, then entry k + 1.
+template <class Real>
 struct Slices {
   const std::int64_t* start;   ///< of each slice
   const std::int32_t* column;  ///< 8 per step
-  const double* value;
+  const Real* value;
   const std::int32_t* row;  ///< of each lane
   std::int64_t rows;
 
@@ -62,8 +64,8 @@ struct Slices {
     return static_cast<int>(std::min<std::int64_t>(lanes, rows - slice * lanes));
   }
   /// Stores the sums of a slice; returns the sum of 0 y_i.
-  double scatter(std::int64_t slice, const double* sums, double* y) const {
-    double finite = 0;
+  Real scatter(std::int64_t slice, const Real* sums, Real* y) const {
+    Real finite = 0;
     for (int lane = 0; lane < count(slice); ++lane) {
       y[row[slice * lanes + lane]] = sums[lane];
       finite += 0 * sums[lane];
@@ -72,10 +74,11 @@ struct Slices {
   }
 };
 
-double multiply_portable(const Slices& a, Range slices, const double* x, double* y) {
-  double finite = 0;
+template <class Real>
+Real multiply_portable(const Slices<Real>& a, Range slices, const Real* x, Real* y) {
+  Real finite = 0;
   for (std::int64_t s = slices.begin; s < slices.end; ++s) {
-    double sums[lanes] = {};
+    Real sums[lanes] = {};
     for (std::int64_t k = a.start[s]; k < a.start[s + 1]; k += lanes) {
       for (int lane = 0; lane < lanes; ++lane) sums[lane] += a.value[k + lane] * x[a.column[k + lane]];
     }
@@ -95,7 +98,8 @@ double multiply_portable(const Slices& a, Range slices, const double* x, double*
   return _mm512_mask_i32gather_pd(_mm512_setzero_pd(), 0xff, column, x, 8);
 }
 
-[[gnu::target("avx2,fma")]] double multiply_avx2(const Slices& a, Range slices, const double* x, double* y) {
+[[gnu::target("avx2,fma")]] double multiply_avx2(const Slices<double>& a, Range slices, const double* x,
+                                                 double* y) {
   double finite = 0;
   for (std::int64_t s = slices.begin; s < slices.end; ++s) {
     __m256d low = _mm256_setzero_pd();
@@ -113,7 +117,8 @@ double multiply_portable(const Slices& a, Range slices, const double* x, double*
   return finite;
 }
 
-[[gnu::target("avx512f")]] double multiply_avx512(const Slices& a, Range slices, const double* x, double* y) {
+[[gnu::target("avx512f")]] double multiply_avx512(const Slices<double>& a, Range slices, const double* x,
+                                                  double* y) {
   double finite = 0;
   for (std::int64_t s = slices.begin; s < slices.end; ++s) {
     __m512d sum = _mm512_setzero_pd();
@@ -127,12 +132,33 @@ double multiply_portable(const Slices& a, Range slices, const double* x, double*
   }
   return finite;
 }
+
+/// Eight floats are half of a register of AVX-512.
+[[gnu::target("avx2,fma")]] float multiply_floats(const Slices<float>& a, Range slices, const float* x,
+                                                  float* y) {
+  const __m256 none = _mm256_setzero_ps();
+  float finite = 0;
+  for (std::int64_t s = slices.begin; s < slices.end; ++s) {
+    __m256 sum = none;
+    for (std::int64_t k = a.start[s]; k < a.start[s + 1]; k += lanes) {
+      const __m256i column = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a.column + k));
+      const __m256 picked =
+          _mm256_mask_i32gather_ps(none, x, column, _mm256_cmp_ps(none, none, _CMP_EQ_OQ), 4);
+      sum = _mm256_fmadd_ps(_mm256_loadu_ps(a.value + k), picked, sum);
+    }
+    float sums[lanes];
+    _mm256_storeu_ps(sums, sum);
+    finite += a.scatter(s, sums, y);
+  }
+  return finite;
+}
 #endif
 
-void multiply_carefully(const Slices& a, Range slices, const double* x, double* y) {
+template <class Real>
+void multiply_carefully(const Slices<Real>& a, Range slices, const Real* x, Real* y) {
   for (std::int64_t s = slices.begin; s < slices.end; ++s) {
     for (int lane = 0; lane < a.count(s); ++lane) {
-      double sum = 0;
+      Real sum = 0;
       for (std::int64_t k = a.start[s] + lane; k < a.start[s + 1]; k += lanes)
         sum += product_unless_zero(a.value[k], x[a.column[k]]);
       y[a.row[s * lanes + lane]] = sum;
@@ -140,24 +166,34 @@ void multiply_carefully(const Slices& a, Range slices, const double* x, double* 
   }
 }
 
-auto multiply_of(Simd simd) {
+template <class Real>
+using Multiply = Real (*)(const Slices<Real>&, Range, const Real*, Real*);
+
+template <class Real>
+Multiply<Real> multiply_of(Simd simd) {
 #ifdef __x86_64__
-  if (simd == Simd::avx512) return &multiply_avx512;
-  if (simd == Simd::avx2) return &multiply_avx2;
+  if constexpr (std::is_same_v<Real, float>) {
+    if (simd != Simd::portable) return &multiply_floats;
+  } else {
+    if (simd == Simd::avx512) return &multiply_avx512;
+    if (simd == Simd::avx2) return &multiply_avx2;
+  }
 #else
   static_cast<void>(simd);
 #endif
-  return &multiply_portable;
+  return &multiply_portable<Real>;
 }
 
 /// SELL-C-sigma (Kreutzer, Hager, Wellein, Fehske & Bishop 2014) with C = 8: rows of nearly the same length,
 /// neighbours after sorting by length within a window, are padded to the same length and multiplied by the
-/// lanes of a vector register, elements of x gathered. Traffic: 12 bytes per stored entry, 5 per row.
-class Sell final : public Kernel {
+/// lanes of a vector register, elements of x gathered. Traffic: 12 bytes per stored entry (8 in
+/// single precision), 5 per row.
+template <class Real>
+class Sell final : public KernelOf<Real> {
  public:
-  Sell(const Csr& matrix, const std::vector<std::int32_t>& rows, const std::vector<std::int64_t>& start,
-       Simd simd)
-      : multiply_(multiply_of(simd)),
+  Sell(const Csr& matrix, double scale, const std::vector<std::int32_t>& rows,
+       const std::vector<std::int64_t>& start, Simd simd)
+      : multiply_(multiply_of<Real>(simd)),
         groups_(start),
         start_(start.size()),
         column_(start.back()),
@@ -167,15 +203,15 @@ class Sell final : public Kernel {
     groups_.for_each([&](int, Range slices) {
       for (std::int64_t s = slices.begin; s < slices.end; ++s) {
         start_[s + 1] = start[s + 1];
-        for (std::int64_t lane = 0; lane < lanes; ++lane) fill(matrix, rows, start, s, lane);
+        for (std::int64_t lane = 0; lane < lanes; ++lane) fill(matrix, scale, rows, start, s, lane);
       }
     });
   }
 
-  void multiply(std::span<const double> x, std::span<double> y) const override {
+  void multiply(std::span<const Real> x, std::span<Real> y) const override {
     constexpr std::int64_t slices_at_once = 64;
-    const Slices a{start_.data(), column_.data(), value_.data(), row_.data(),
-                   static_cast<std::int64_t>(row_.size())};
+    const Slices<Real> a{start_.data(), column_.data(), value_.data(), row_.data(),
+                         static_cast<std::int64_t>(row_.size())};
     groups_.for_each([&](int, Range slices) {
       multiply_padded(
           slices, slices_at_once, [&](Range part) { return multiply_(a, part, x.data(), y.data()); },
@@ -184,12 +220,13 @@ class Sell final : public Kernel {
   }
 
   std::int64_t matrix_bytes() const override {
-    return static_cast<std::int64_t>(8 * start_.size() + 4 * row_.size() + 12 * value_.size());
+    return static_cast<std::int64_t>(8 * start_.size() + 4 * row_.size() +
+                                     (4 + sizeof(Real)) * value_.size());
   }
 
  private:
-  void fill(const Csr& matrix, const std::vector<std::int32_t>& rows, const std::vector<std::int64_t>& start,
-            std::int64_t slice, std::int64_t lane) {
+  void fill(const Csr& matrix, double scale, const std::vector<std::int32_t>& rows,
+            const std::vector<std::int64_t>& start, std::int64_t slice, std::int64_t lane) {
     const std::int64_t steps = (start[slice + 1] - start[slice]) / lanes;
     const bool exists = slice * lanes + lane < matrix.rows;
     const std::int32_t i = rows[slice * lanes + (exists ? lane : 0)];
@@ -201,31 +238,43 @@ class Sell final : public Kernel {
       const std::int64_t to = start[slice] + step * lanes + lane;
       if (step < size) column = matrix.column[matrix.row_start[i] + step];
       column_[to] = column;
-      value_[to] = step < size ? matrix.value[matrix.row_start[i] + step] : 0;
+      value_[to] = step < size ? static_cast<Real>(scale * matrix.value[matrix.row_start[i] + step]) : 0;
     }
   }
 
-  double (*multiply_)(const Slices&, Range, const double*, double*);
+  Multiply<Real> multiply_;
   ThreadGroups groups_;  // of slices
   Array<std::int64_t> start_;
   Array<std::int32_t> column_;
-  Array<double> value_;
+  Array<Real> value_;
   Array<std::int32_t> row_;
 };
+
+template <class Real>
+std::unique_ptr<KernelOf<Real>> make(const Csr& matrix, double scale, Simd simd) {
+  const auto rows = sorted_rows(matrix);
+  const auto start = starts_of_slices(matrix, rows);
+  require_bytes(name, bytes_of(matrix.rows, start.back()), matrix);
+  return std::make_unique<Sell<Real>>(matrix, scale, rows, start, simd);
+}
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_sell(const Csr& matrix, Simd simd) {
-  const auto rows = sorted_rows(matrix);
-  const auto start = starts_of_slices(matrix, rows);
-  require_bytes(name, bytes_of(matrix.rows, start.back()), matrix);
-  return std::make_unique<Sell>(matrix, rows, start, simd);
+  return make<double>(matrix, 1, simd);
+}
+
+std::unique_ptr<FloatKernel> make_float_sell(const Csr& matrix, double scale, Simd simd) {
+  return make<float>(matrix, scale, simd);
 }
 
 const KernelType sell_kernel{
-    name, "SELL-8-sigma: rows of similar length side by side in the lanes of vector registers",
+    name,
+    "SELL-8-sigma: rows of similar length side by side in the lanes of vector registers",
     [](const PatternFacts& facts) { return if_not_absurd(bytes_of(facts.rows, facts.sell_entries), facts); },
     [](const PatternFacts& facts) { return static_cast<double>(facts.sell_entries); },
-    [](const Csr& matrix) { return make_sell(matrix, best_simd()); }};
+    [](const Csr& matrix) { return make_sell(matrix, best_simd()); },
+    {},
+    [](const Csr& matrix, double scale) { return make_float_sell(matrix, scale, best_simd()); }};
 
 }  // namespace ayatori::sparse

@@ -12,27 +12,28 @@ namespace {
 constexpr std::string_view name = "sell-tiles";
 
 /// The elements of `block` at 8 columns, as vectors.
-template <int Width, std::size_t... I>
-[[gnu::always_inline]] inline Vector<Width> pick(const double* block, const FourColumns (&column)[2],
-                                                 std::size_t first, std::index_sequence<I...>) {
-  return Vector<Width>{block[column[(first + I) / 4][(first + I) % 4]]...};
+template <int Width, class Real, std::size_t... I>
+[[gnu::always_inline]] inline Vector<Width, Real> pick(const Real* block, const FourColumns (&column)[2],
+                                                       std::size_t first, std::index_sequence<I...>) {
+  return Vector<Width, Real>{block[column[(first + I) / 4][(first + I) % 4]]...};
 }
 
 /// SELL-8 within tiles: segments of similar length of the rows of a window side by side. A thread copies the
 /// block's elements of x, which so lie in its first cache, with a 0 behind them for padding. Loads of single
-/// elements, not gathers, which take longer on many processors. Traffic: 10 bytes per place, 10 per slice;
-/// y once per block of columns.
-class SellTiles final : public Kernel {
+/// elements, not gathers, which take longer on many processors. Traffic: 10 bytes per place (6 in single
+/// precision), 10 per slice; y once per block of columns.
+template <class Real>
+class SellTiles final : public KernelOf<Real> {
  public:
-  SellTiles(const Csr& matrix, Simd simd)
-      : simd_(simd), matrix_(matrix, whole_form, name), columns_(matrix.columns) {}
+  SellTiles(const Csr& matrix, double scale, Simd simd)
+      : simd_(simd), matrix_(matrix, scale, whole_form, name), columns_(matrix.columns) {}
 
-  void multiply(std::span<const double> x, std::span<double> y) const override {
+  void multiply(std::span<const Real> x, std::span<Real> y) const override {
     matrix_.for_each([&](int group, Range rows) {
-      std::fill(y.begin() + rows.begin, y.begin() + rows.end, 0.0);
+      std::fill(y.begin() + rows.begin, y.begin() + rows.end, Real(0));
       with_simd(
           simd_, [&]<int Width>() __attribute__((always_inline)) {
-            multiply_tiles<Width>(matrix_[group], x.data(), y.data());
+            multiply_tiles<width_of<Real, Width, whole_form.lanes>>(matrix_[group], x.data(), y.data());
           });
     });
   }
@@ -41,31 +42,31 @@ class SellTiles final : public Kernel {
 
  private:
   template <int Width>
-  [[gnu::always_inline]] void multiply_tiles(const Tiles& tiles, const double* x, double* y) const {
+  [[gnu::always_inline]] void multiply_tiles(const TilesOf<Real>& tiles, const Real* x, Real* y) const {
     constexpr int lanes = whole_form.lanes;
     constexpr int parts = lanes / Width;
     constexpr auto elements = std::make_index_sequence<Width>();
-    double block[tile_columns + 1];
+    Real block[tile_columns + 1];
     block[tile_columns] = 0;
     std::int32_t copied = -1;
     const std::uint16_t* steps = tiles.steps.data();
     const std::uint8_t* row = tiles.row.data();
     const std::uint16_t* column = tiles.column.data();
-    const double* value = tiles.value.data();
-    for (const Tiles::Tile& tile : tiles.tile) {
+    const Real* value = tiles.value.data();
+    for (const Tile& tile : tiles.tile) {
       if (tile.block != copied) {
         copied = tile.block;
         const std::int64_t first = std::int64_t{copied} * tile_columns;
         std::copy_n(x + first, std::min<std::int64_t>(tile_columns, columns_ - first), block);
       }
-      double* const to = y + std::int64_t{tile.window} * tile_rows;
+      Real* const to = y + std::int64_t{tile.window} * tile_rows;
       for (std::int32_t s = 0; s < tile.slices; ++s, row += lanes) {
-        Vector<Width> sum[parts] = {};
+        Vector<Width, Real> sum[parts] = {};
         for (int step = *steps++; step > 0; --step, column += lanes, value += lanes) {
           prefetch_entries<lanes>(value, column);
           const FourColumns columns[2] = {FourColumns(column), FourColumns(column + 4)};
           for (std::size_t p = 0; p < parts; ++p)
-            sum[p] += load<Width>(value + p * Width) * pick<Width>(block, columns, p * Width, elements);
+            sum[p] += load<Width>(value + p * Width) * pick<Width, Real>(block, columns, p * Width, elements);
         }
         for (int lane = 0; lane < lanes; ++lane) to[row[lane]] += sum[lane / Width][lane % Width];
       }
@@ -73,18 +74,23 @@ class SellTiles final : public Kernel {
   }
 
   Simd simd_;
-  TiledMatrix matrix_;
+  TiledMatrix<Real> matrix_;
   std::int64_t columns_;
 };
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_sell_tiles(const Csr& matrix, Simd simd) {
-  return std::make_unique<SellTiles>(matrix, simd);
+  return std::make_unique<SellTiles<double>>(matrix, 1, simd);
+}
+
+std::unique_ptr<FloatKernel> make_float_sell_tiles(const Csr& matrix, double scale, Simd simd) {
+  return std::make_unique<SellTiles<float>>(matrix, scale, simd);
 }
 
 const KernelType sell_tiles_kernel{
-    name, "SELL-8 in tiles of 2048 columns, whose elements of x stay in the first cache",
+    name,
+    "SELL-8 in tiles of 2048 columns, whose elements of x stay in the first cache",
     [](const PatternFacts& facts) {
       return if_not_absurd(bytes_of(facts.whole_tiles, whole_form.lanes), facts);
     },
@@ -92,6 +98,8 @@ const KernelType sell_tiles_kernel{
       return static_cast<double>(facts.whole_tiles.places +
                                  2LL * whole_form.lanes * facts.whole_tiles.slices);
     },
-    [](const Csr& matrix) { return make_sell_tiles(matrix, best_simd()); }};
+    [](const Csr& matrix) { return make_sell_tiles(matrix, best_simd()); },
+    {},
+    [](const Csr& matrix, double scale) { return make_float_sell_tiles(matrix, scale, best_simd()); }};
 
 }  // namespace ayatori::sparse

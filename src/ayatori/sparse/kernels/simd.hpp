@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-// Vectors of doubles for loops whose instruction set is chosen when the program runs, whatever it was
-// compiled for.
+// Vectors of doubles or floats for loops whose instruction set is chosen when the program runs, whatever it
+// was compiled for.
 
 namespace ayatori::sparse {
 
@@ -19,31 +19,37 @@ inline Simd best_simd() {
   return Simd::portable;
 }
 
-template <int Width>
+template <int Width, class Real>
 struct VectorOf {
-  using type [[gnu::vector_size(Width * sizeof(double))]] = double;
+  using type [[gnu::vector_size(Width * sizeof(Real))]] = Real;
 };
-/// `Width` doubles that are added and multiplied element by element.
-template <int Width>
-using Vector = typename VectorOf<Width>::type;
+/// `Width` elements that are added and multiplied one by one.
+template <int Width, class Real = double>
+using Vector = typename VectorOf<Width, Real>::type;
 
-template <int Width>
-[[gnu::always_inline]] inline Vector<Width> load(const double* from) {
-  Vector<Width> vector;
+/// Elements of this type in a register of `Width` doubles, but not more than `most`.
+template <class Real, int Width, int most>
+inline constexpr int width_of = Width * sizeof(double) / sizeof(Real) < most
+                                    ? Width * sizeof(double) / sizeof(Real)
+                                    : most;
+
+template <int Width, class Real>
+[[gnu::always_inline]] inline Vector<Width, Real> load(const Real* from) {
+  Vector<Width, Real> vector;
   std::memcpy(&vector, from, sizeof vector);
   return vector;
 }
 
 /// The sum of the elements.
-template <int Width>
-[[gnu::always_inline]] inline double total(const Vector<Width>& vector) {
-  double sum = 0;
+template <int Width, class Real = double>
+[[gnu::always_inline]] inline Real total(const Vector<Width, Real>& vector) {
+  Real sum = 0;
   for (int u = 0; u < Width; ++u) sum += vector[u];
   return sum;
 }
 
-template <int Width>
-[[gnu::always_inline]] inline void store(double* to, const Vector<Width>& vector) {
+template <int Width, class Real>
+[[gnu::always_inline]] inline void store(Real* to, const Vector<Width, Real>& vector) {
   std::memcpy(to, &vector, sizeof vector);
 }
 

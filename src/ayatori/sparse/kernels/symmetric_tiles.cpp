@@ -33,12 +33,13 @@ void require_symmetric(const Csr& matrix) {
 
 /// Pairs (x_j, y_j) of the blocks of columns that a thread's rows reach, with a pair of zeros behind every
 /// block for padding.
+template <class Real>
 struct Pairs {
   std::int32_t first_block = 0;
-  Array<double> data;
+  Array<Real> data;
 
-  double* block(std::int32_t b) { return data.data() + 2LL * (b - first_block) * (tile_columns + 1); }
-  double* row(std::int64_t i) {
+  Real* block(std::int32_t b) { return data.data() + 2LL * (b - first_block) * (tile_columns + 1); }
+  Real* row(std::int64_t i) {
     const std::int64_t b = i / tile_columns;
     return block(static_cast<std::int32_t>(b)) + 2 * (i - b * tile_columns);
   }
@@ -48,14 +49,19 @@ struct Pairs {
 /// load and one store of the pair (x_j, y_j): sum += a_ij (x_j, y_j), of which only the first counts, and
 /// (x_j, y_j) += a_ij (0, x_i). Every thread has pairs of its own; sums for rows of others are added by their
 /// owners once all are done, in the order of the threads. Traffic: 10 bytes per stored place (half of the
-/// nonzeros), 6 per slice, 8 per row; the pairs, 32 per row that a thread reaches, and (x_i, y_i) once per
-/// block of columns.
-class SymmetricTiles final : public Kernel {
+/// nonzeros), 6 per slice, 8 per row (in single precision 6, 6, 4); the pairs, 32 (16) per row that a thread
+/// reaches, and (x_i, y_i) once per block of columns.
+template <class Real>
+class SymmetricTiles final : public KernelOf<Real> {
  public:
-  SymmetricTiles(const Csr& matrix, Simd simd)
-      : simd_(simd), matrix_(matrix, lower_form, name), diagonal_(matrix.rows), pairs_(matrix_.size()) {
+  SymmetricTiles(const Csr& matrix, double scale, Simd simd)
+      : simd_(simd),
+        matrix_(matrix, scale, lower_form, name),
+        diagonal_(matrix.rows),
+        pairs_(matrix_.size()) {
     matrix_.for_each([&](int group, Range rows) {
-      for (std::int64_t i = rows.begin; i < rows.end; ++i) diagonal_[i] = diagonal_entry(matrix, i);
+      for (std::int64_t i = rows.begin; i < rows.end; ++i)
+        diagonal_[i] = static_cast<Real>(scale * diagonal_entry(matrix, i));
       const auto own = static_cast<std::int32_t>(rows.begin / tile_columns);
       const auto& tile = matrix_[group].tile;
       pairs_[group].first_block = tile.empty() ? own : std::min(own, tile.front().block);
@@ -67,9 +73,9 @@ class SymmetricTiles final : public Kernel {
     }
   }
 
-  void multiply(std::span<const double> x, std::span<double> y) const override {
+  void multiply(std::span<const Real> x, std::span<Real> y) const override {
     matrix_.for_each([&](int group, Range rows) {
-      Pairs& pairs = pairs_[group];
+      Pairs<Real>& pairs = pairs_[group];
       start(pairs, rows, x.data());
       with_simd(
           simd_, [&]<int Width>()
@@ -79,7 +85,7 @@ class SymmetricTiles final : public Kernel {
     if (matrix_.size() == 1) return;
     matrix_.for_each([&](int group, Range rows) {
       for (int other = group + 1; other < matrix_.size(); ++other) {
-        Pairs& pairs = pairs_[other];
+        Pairs<Real>& pairs = pairs_[other];
         const std::int64_t first = std::max(rows.begin, std::int64_t{pairs.first_block} * tile_columns);
         for (std::int64_t i = first; i < rows.end; ++i) y[i] += pairs.row(i)[1];
       }
@@ -87,7 +93,7 @@ class SymmetricTiles final : public Kernel {
   }
 
   std::int64_t matrix_bytes() const override {
-    return matrix_.bytes() + static_cast<std::int64_t>(8 * diagonal_.size());
+    return matrix_.bytes() + static_cast<std::int64_t>(sizeof(Real) * diagonal_.size());
   }
 
  private:
@@ -99,40 +105,41 @@ class SymmetricTiles final : public Kernel {
   }
 
   /// (x_j, 0) of rows before a thread's own, (x_i, a_ii x_i) of these.
-  void start(Pairs& pairs, Range rows, const double* x) const {
+  void start(Pairs<Real>& pairs, Range rows, const Real* x) const {
     for (std::int64_t begin = std::int64_t{pairs.first_block} * tile_columns; begin < rows.end;) {
-      double* pair = pairs.row(begin);
+      Real* pair = pairs.row(begin);
       const std::int64_t end = std::min(begin + tile_columns, rows.end);
       const std::int64_t own = std::clamp(rows.begin, begin, end);
       for (std::int64_t j = begin; j < own; ++j, pair += 2) pair[0] = x[j], pair[1] = 0;
       for (std::int64_t i = own; i < end; ++i, pair += 2)
         pair[0] = x[i], pair[1] = product_unless_zero(diagonal_[i], x[i]);
-      double* const padding = pairs.row(begin) + 2L * tile_columns;
+      Real* const padding = pairs.row(begin) + 2L * tile_columns;
       padding[0] = padding[1] = 0;
       begin = end;
     }
   }
 
-  [[gnu::always_inline]] static void multiply_tiles(const Tiles& tiles, Pairs& pairs, const double* x) {
+  [[gnu::always_inline]] static void multiply_tiles(const TilesOf<Real>& tiles, Pairs<Real>& pairs,
+                                                    const Real* x) {
     const std::uint16_t* steps = tiles.steps.data();
     const std::uint8_t* row = tiles.row.data();
     const std::uint16_t* column = tiles.column.data();
-    const double* value = tiles.value.data();
-    for (const Tiles::Tile& tile : tiles.tile) {
-      double* const block = pairs.block(tile.block);
+    const Real* value = tiles.value.data();
+    for (const Tile& tile : tiles.tile) {
+      Real* const block = pairs.block(tile.block);
       const std::int64_t first_row = std::int64_t{tile.window} * tile_rows;
       for (std::int32_t s = 0; s < tile.slices; ++s, row += lanes) {
-        Vector<2> x_row[lanes];
-        Vector<2> sum[lanes] = {};
-        for (int lane = 0; lane < lanes; ++lane) x_row[lane] = Vector<2>{0, x[first_row + row[lane]]};
+        Vector<2, Real> x_row[lanes];
+        Vector<2, Real> sum[lanes] = {};
+        for (int lane = 0; lane < lanes; ++lane) x_row[lane] = Vector<2, Real>{0, x[first_row + row[lane]]};
         for (int step = *steps++; step > 0; --step, column += lanes, value += lanes) {
           prefetch_entries<lanes>(value, column);
           const FourColumns columns(column);
 #pragma GCC unroll 4
           for (int lane = 0; lane < lanes; ++lane) {
-            double* const pair = block + 2 * columns[lane];
-            const Vector<2> entry{value[lane], value[lane]};
-            const Vector<2> before = load<2>(pair);
+            Real* const pair = block + 2 * columns[lane];
+            const Vector<2, Real> entry{value[lane], value[lane]};
+            const Vector<2, Real> before = load<2>(pair);
             sum[lane] += entry * before;
             store<2>(pair, before + entry * x_row[lane]);
           }
@@ -143,16 +150,21 @@ class SymmetricTiles final : public Kernel {
   }
 
   Simd simd_;
-  TiledMatrix matrix_;
-  Array<double> diagonal_;
-  mutable std::vector<Pairs> pairs_;  // one product at a time
+  TiledMatrix<Real> matrix_;
+  Array<Real> diagonal_;
+  mutable std::vector<Pairs<Real>> pairs_;  // one product at a time
 };
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_symmetric_tiles(const Csr& matrix, Simd simd) {
   require_symmetric(matrix);
-  return std::make_unique<SymmetricTiles>(matrix, simd);
+  return std::make_unique<SymmetricTiles<double>>(matrix, 1, simd);
+}
+
+std::unique_ptr<FloatKernel> make_float_symmetric_tiles(const Csr& matrix, double scale, Simd simd) {
+  require_symmetric(matrix);
+  return std::make_unique<SymmetricTiles<float>>(matrix, scale, simd);
 }
 
 const KernelType symmetric_tiles_kernel{
@@ -167,6 +179,7 @@ const KernelType symmetric_tiles_kernel{
                                  4LL * facts.rows);
     },
     [](const Csr& matrix) { return make_symmetric_tiles(matrix, best_simd()); },
-    "sell-tiles"};
+    "sell-tiles",
+    [](const Csr& matrix, double scale) { return make_float_symmetric_tiles(matrix, scale, best_simd()); }};
 
 }  // namespace ayatori::sparse

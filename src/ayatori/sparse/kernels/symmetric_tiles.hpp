@@ -7,5 +7,7 @@ namespace ayatori::sparse {
 
 /// The kernel symmetric-tiles for an instruction set that this processor has.
 std::unique_ptr<Kernel> make_symmetric_tiles(const Csr& matrix, Simd simd);
+/// Likewise of scale A in single precision.
+std::unique_ptr<FloatKernel> make_float_symmetric_tiles(const Csr& matrix, double scale, Simd simd);
 
 }  // namespace ayatori::sparse

@@ -83,12 +83,14 @@ TileCounts count_tiles(const Csr& matrix, Range rows, const TileForm& form) {
   return counts;
 }
 
-std::int64_t bytes_of(const TileCounts& counts, int width) {
-  constexpr std::int64_t tile_bytes = sizeof(Tiles::Tile);
-  return tile_bytes * counts.tiles + (2 + width) * counts.slices + 10 * counts.places;
+std::int64_t bytes_of(const TileCounts& counts, int width, std::int64_t value_bytes) {
+  constexpr std::int64_t tile_bytes = sizeof(Tile);
+  return tile_bytes * counts.tiles + (2 + width) * counts.slices + (2 + value_bytes) * counts.places;
 }
 
-Tiles::Tiles(const Csr& matrix, Range rows, const TileForm& form, const TileCounts& counts) {
+template <class Real>
+TilesOf<Real>::TilesOf(const Csr& matrix, double scale, Range rows, const TileForm& form,
+                       const TileCounts& counts) {
   tile.reserve(counts.tiles);
   steps.resize(counts.slices);
   row.resize(counts.slices * form.lanes);
@@ -96,10 +98,12 @@ Tiles::Tiles(const Csr& matrix, Range rows, const TileForm& form, const TileCoun
   value.resize(counts.places);
   End end;
   for (SegmentFinder finder(matrix, rows, form.lower); finder.find_next();)
-    append(matrix, finder.segments(), form.lanes, end);
+    append(matrix, scale, finder.segments(), form.lanes, end);
 }
 
-void Tiles::append(const Csr& matrix, std::span<const TileSegment> segments, int width, End& end) {
+template <class Real>
+void TilesOf<Real>::append(const Csr& matrix, double scale, std::span<const TileSegment> segments, int width,
+                           End& end) {
   for_each_slice(segments, width, [&](std::span<const TileSegment> slice) {
     const TileSegment& longest = slice.front();
     if (tile.empty() || tile.back().block != longest.block || tile.back().window != longest.window)
@@ -114,7 +118,7 @@ void Tiles::append(const Csr& matrix, std::span<const TileSegment> segments, int
         const std::int64_t to = end.place + std::int64_t{step} * width + lane;
         column[to] = static_cast<std::uint16_t>(
             step < length ? matrix.column[segment.first + step] % tile_columns : tile_columns);
-        value[to] = step < length ? matrix.value[segment.first + step] : 0;
+        value[to] = step < length ? static_cast<Real>(scale * matrix.value[segment.first + step]) : 0;
       }
     }
     steps[end.slice++] = static_cast<std::uint16_t>(longest.length);
@@ -122,7 +126,8 @@ void Tiles::append(const Csr& matrix, std::span<const TileSegment> segments, int
   });
 }
 
-TiledMatrix::TiledMatrix(const Csr& matrix, const TileForm& form, std::string_view name)
+template <class Real>
+TiledMatrix<Real>::TiledMatrix(const Csr& matrix, double scale, const TileForm& form, std::string_view name)
     : rows_(matrix.rows), groups_(starts_of_windows(matrix, form.lower)), tiles_(groups_.size()) {
   std::vector<TileCounts> counts(groups_.size());
   FirstException exception;
@@ -130,12 +135,17 @@ TiledMatrix::TiledMatrix(const Csr& matrix, const TileForm& form, std::string_vi
     exception.guard([&] { counts[group] = count_tiles(matrix, rows, form); });
   });
   exception.rethrow();
-  for (const TileCounts& part : counts) bytes_ += bytes_of(part, form.lanes);
+  for (const TileCounts& part : counts) bytes_ += bytes_of(part, form.lanes, sizeof(Real));
   require_bytes(name, bytes_, matrix);
   for_each([&](int group, Range rows) {
-    exception.guard([&] { tiles_[group] = Tiles(matrix, rows, form, counts[group]); });
+    exception.guard([&] { tiles_[group] = TilesOf<Real>(matrix, scale, rows, form, counts[group]); });
   });
   exception.rethrow();
 }
+
+template struct TilesOf<double>;
+template struct TilesOf<float>;
+template class TiledMatrix<double>;
+template class TiledMatrix<float>;
 
 }  // namespace ayatori::sparse

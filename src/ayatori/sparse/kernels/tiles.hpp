@@ -83,26 +83,29 @@ TileCounts count_tiles(std::span<const TileSegment> segments, int width);
 TileCounts count_tiles(const Csr& matrix, Range rows, const TileForm& form);
 
 /// Bytes that a product reads.
-std::int64_t bytes_of(const TileCounts& counts, int width);
+std::int64_t bytes_of(const TileCounts& counts, int width, std::int64_t value_bytes = 8);
+
+/// Where the slices of a tile are.
+struct Tile {
+  std::int32_t block;
+  std::int32_t window;
+  std::int32_t slices;
+};
 
 /// A thread's part of a matrix. A slice of `width` segments is stored step by step: the first entry of each
 /// segment, then the second. Where a segment has ended, the value is 0 and the column tile_columns, which is
 /// none of the matrix: what a product finds there must be finite, and no other element of x is touched.
-struct Tiles {
-  struct Tile {
-    std::int32_t block;
-    std::int32_t window;
-    std::int32_t slices;
-  };
+template <class Real>
+struct TilesOf {
   std::vector<Tile> tile;
   Array<std::uint16_t> steps;   ///< of each slice
   Array<std::uint8_t> row;      ///< of each lane of a slice, from the window's first
   Array<std::uint16_t> column;  ///< of each lane of a step, from the block's first
-  Array<double> value;
+  Array<Real> value;
 
-  Tiles() = default;
-  /// Of rows that begin with a window, for which count_tiles() has given `counts`.
-  Tiles(const Csr& matrix, Range rows, const TileForm& form, const TileCounts& counts);
+  TilesOf() = default;
+  /// Of `scale` times rows that begin with a window, for which count_tiles() has given `counts`.
+  TilesOf(const Csr& matrix, double scale, Range rows, const TileForm& form, const TileCounts& counts);
 
  private:
   /// Where the next slice goes.
@@ -110,17 +113,18 @@ struct Tiles {
     std::int64_t slice = 0;
     std::int64_t place = 0;
   };
-  void append(const Csr& matrix, std::span<const TileSegment> segments, int width, End& end);
+  void append(const Csr& matrix, double scale, std::span<const TileSegment> segments, int width, End& end);
 };
 
 /// A matrix by tiles, for threads: whole windows of nearly equal numbers of entries.
+template <class Real>
 class TiledMatrix {
  public:
-  /// Throws InputError if it takes absurdly many bytes.
-  TiledMatrix(const Csr& matrix, const TileForm& form, std::string_view name);
+  /// Of scale A. Throws InputError if it takes absurdly many bytes.
+  TiledMatrix(const Csr& matrix, double scale, const TileForm& form, std::string_view name);
 
   int size() const { return groups_.size(); }
-  const Tiles& operator[](int group) const { return tiles_[group]; }
+  const TilesOf<Real>& operator[](int group) const { return tiles_[group]; }
   /// Calls f(group, its rows) on the thread of every group. It must not throw.
   template <class F>
   void for_each(F&& f) const {
@@ -135,9 +139,14 @@ class TiledMatrix {
  private:
   std::int64_t rows_;
   ThreadGroups groups_;  // of windows
-  std::vector<Tiles> tiles_;
+  std::vector<TilesOf<Real>> tiles_;
   std::int64_t bytes_ = 0;
 };
+
+extern template struct TilesOf<double>;
+extern template struct TilesOf<float>;
+extern template class TiledMatrix<double>;
+extern template class TiledMatrix<float>;
 
 /// Four columns by one load.
 class FourColumns {
@@ -155,10 +164,10 @@ class FourColumns {
 };
 
 /// Asks for the entries a few steps ahead: the hardware's own looking ahead stops at the end of every page.
-template <int Lanes>
-[[gnu::always_inline]] inline void prefetch_entries(const double* value, const std::uint16_t* column) {
+template <int Lanes, class Real>
+[[gnu::always_inline]] inline void prefetch_entries(const Real* value, const std::uint16_t* column) {
   constexpr std::ptrdiff_t ahead = 256;  // entries; beyond the end is allowed, nothing is loaded there
-  constexpr std::ptrdiff_t per_line = 8;
+  constexpr std::ptrdiff_t per_line = 64 / sizeof(Real);
   for (std::ptrdiff_t k = 0; k < Lanes; k += per_line) __builtin_prefetch(value + ahead + k);
   __builtin_prefetch(column + ahead);
 }
