@@ -414,6 +414,11 @@ std::vector<Consideration> ProductTuner::considerations() const {
     list.push_back({candidate.item, candidate.name, "not tried",
                     "the solve ended before the budget allowed a trial", predicted_seconds(candidate), 0});
   }
+  for (const auto& type : sparse::kernels()) {
+    if (plan_.look_after == 0 || type.name == incumbent_.kernel || type.name == "csr-reference") continue;
+    list.push_back({"kernel", std::string(type.name), "not tried",
+                    "so few products are not worth a look at the pattern", 0, 0});
+  }
   list.insert(list.end(), plan_.excluded.begin(), plan_.excluded.end());
   return list;
 }
