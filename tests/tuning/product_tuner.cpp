@@ -173,9 +173,10 @@ TEST(PlanProduct, PredictsFromThePattern) {
 
 TEST(PlanProduct, APatternIsLookedAtWhenItsProductsHaveTakenAsLong) {
   const auto parts = split_random();
-  const auto plan = plan_product(world(), *parts, {}, nullptr, Products::many);
+  auto plan = plan_product(world(), *parts, {}, nullptr, Products::many);
   EXPECT_EQ(plan.first.kernel, "csr");
   EXPECT_GT(plan.look_after, 10);
+  plan.candidates.clear();  // a duel of halo strategies would come first
   const auto familiar = plan_product(world(), *parts, {}, nullptr, Products::familiar);
   EXPECT_GT(familiar.look_after, 10 * plan.look_after);
   EXPECT_EQ(plan_product(world(), *parts, {}, nullptr, Products::planned).look_after, 0);
@@ -186,7 +187,7 @@ TEST(PlanProduct, APatternIsLookedAtWhenItsProductsHaveTakenAsLong) {
       plan, [](const ProductOptions&) { return 1.0; },
       [&](ProductPlan& waiting) {
         ++looks;
-        *now += 100 * world().rank();  // some ranks look longer: what is tried next is the same on all
+        *now += 10 * world().rank();  // some ranks look longer: what is tried next is the same on all
         waiting.first.kernel = "sell-8";
         waiting.candidates = {{"kernel", "csr-unroll4", 12000}};
         waiting.first_traffic = waiting.csr_traffic = 12000;

@@ -88,7 +88,9 @@ TEST(Solve, SingularInconsistentIsNeverCalledConverged) {
   const Solved solved(matrix, 1, {.max_iterations = 2000});
   EXPECT_EQ(solved.report.status, Status::not_converged);
   EXPECT_GT(solved.report.relative_residual, 1e-8);
-  EXPECT_NEAR(solved.residual(matrix), solved.report.relative_residual, 1e-6);
+  // x may be huge along the null vectors, and products with it as uncertain as that makes them.
+  const double largest = world().allreduce(solvers::local_max_abs(solved.x), comm::ReduceOp::max);
+  EXPECT_NEAR(solved.residual(matrix), solved.report.relative_residual, 1e-6 + 1e-14 * largest);
 }
 
 TEST(Solve, ZeroDiagonalIsSolvedByEscalation) {
@@ -186,7 +188,7 @@ TEST(Solve, TheFavouriteWaitsUntilTheSolveProvesLong) {
     double now = 0;
     SolveOptions options;
     options.forced = {.method = "cg"};
-    options.forced.excluded = {"amg"};
+    options.forced.excluded = {"amg", "block-ilu0", "chebyshev"};
     SolveHooks hooks;
     hooks.clock = [&now] { return now; };
     hooks.progress = [&now](const Choice& choice, std::int64_t, double) {

@@ -163,7 +163,7 @@ struct Planned {
     options.tuning_share = share;
     options.forced.kernel = "csr";
     options.forced.halo = "p2p-irecv-first";
-    options.forced.excluded = {"block-ilu0", "chebyshev"};
+    options.forced.excluded = {"block-ilu0", "chebyshev", "ic"};
     return options;
   }
   SolveHooks hooks() {

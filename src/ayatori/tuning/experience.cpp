@@ -67,6 +67,7 @@ std::vector<Rung> apply(const Experience& experience, std::vector<Rung> ladder, 
     rung.why += "; it failed before: " + failure_of(rung)->why;
   }
   if (!experience.best || !allows(forced, *experience.best)) return ladder;
+  if (experience.familiar) std::ranges::for_each(ladder, [](Rung& rung) { rung.favourite = false; });
   const auto known = std::ranges::find_if(
       ladder, [&](const Rung& rung) { return same_numerics(rung.choice, *experience.best); });
   Rung first = first_rung(experience, known == ladder.end() ? nullptr : &*known, forced, longest_restart);

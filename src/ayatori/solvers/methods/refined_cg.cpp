@@ -27,53 +27,45 @@ constexpr double largest_share = 0.5;
 /// Updates in a row that shrink the residual by less than half: single precision is of no more use.
 constexpr int most_useless = 4;
 
-/// Calls body(run) for runs of elements so short that sums over them may be in float: conversions to double
-/// of every term would take longer than memory.
-template <class Body>
-void for_each_run(Range range, Body&& body) {
-  constexpr std::int64_t length = 256;
-  for (std::int64_t begin = range.begin; begin < range.end; begin += length)
-    body(Range{begin, std::min(begin + length, range.end)});
-}
-
-/// total += (z, r), (z, w), (z, q) over a run.
-void add_products(Range run, const float* r, const float* z, const float* w, const float* q,
+/// total += (z, r), (z, w), (z, q) over a range.
+void add_products(Range range, const float* r, const float* z, const float* w, const float* q,
                   std::array<double, 3>& total) {
-  float zr = 0;
-  float zw = 0;
-  float zq = 0;
+  double zr = 0;
+  double zw = 0;
+  double zq = 0;
 #pragma omp simd reduction(+ : zr, zw, zq)
-  for (std::int64_t i = run.begin; i < run.end; ++i) {
-    zr += z[i] * r[i];
-    zw += z[i] * w[i];
-    zq += z[i] * q[i];
+  for (std::int64_t i = range.begin; i < range.end; ++i) {
+    const double zi = z[i];
+    zr += zi * r[i];
+    zw += zi * w[i];
+    zq += zi * q[i];
   }
-  total[0] += static_cast<double>(zr);
-  total[1] += static_cast<double>(zw);
-  total[2] += static_cast<double>(zq);
+  total[0] += zr;
+  total[1] += zw;
+  total[2] += zq;
 }
 
-/// p = z + b p, q = w + b q, d = d + a p, r = r - a q over a run; its part of (r, r).
-double advance_run(Range run, float a, float b, const float* z, const float* w, float* p, float* q, float* d,
-                   float* r) {
-  float square = 0;
+/// p = z + b p, q = w + b q, d = d + a p, r = r - a q over a range; its part of (r, r).
+double advance_range(Range range, float a, float b, const float* z, const float* w, float* p, float* q,
+                     float* d, float* r) {
+  double square = 0;
 #pragma omp simd reduction(+ : square)
-  for (std::int64_t i = run.begin; i < run.end; ++i) {
+  for (std::int64_t i = range.begin; i < range.end; ++i) {
     p[i] = z[i] + b * p[i];
     q[i] = w[i] + b * q[i];
     d[i] += a * p[i];
     r[i] -= a * q[i];
-    square += r[i] * r[i];
+    square += static_cast<double>(r[i]) * r[i];
   }
-  return static_cast<double>(square);
+  return square;
 }
 
 /// Preconditioned conjugate gradients in single precision, matrix and all vectors, inside refinement in
 /// double precision (Strzodka & Goddeke 2006) with reliable updates (Sleijpen & van der Vorst 1996; Clark,
 /// Babich, Barros, Brower & Rebbi 2010): x and the residual b - A x are in double; where the recursive
 /// residual has shrunk far enough, x takes up the correction, the residual is computed anew, and the
-/// directions go on, so that hardly an iteration is lost. One reduction in an iteration, as in cg; sums of
-/// more than a few elements are in double.
+/// directions go on, so that hardly an iteration is lost. One reduction in an iteration, as in cg; sums
+/// are in double.
 ///
 /// Traffic beside A and M: 56 bytes per row and iteration, half of cg's; an update takes a product in double
 /// and 60 bytes per row.
@@ -158,8 +150,7 @@ class RefinedCg {
     a_->apply_float(z_, w_);
     const auto sums = parallel_sums<3>(rows(), [&](Range range) {
       std::array<double, 3> total{};
-      for_each_run(range,
-                   [&](Range run) { add_products(run, r_.data(), z_.data(), w_.data(), q_.data(), total); });
+      add_products(range, r_.data(), z_.data(), w_.data(), q_.data(), total);
       return total;
     });
     std::array<double, 4> all{sums[0], sums[1], sums[2], local_square};
@@ -172,11 +163,7 @@ class RefinedCg {
     const auto b = static_cast<float>(beta);
     const auto a = static_cast<float>(alpha);
     return parallel_sum(rows(), [&](Range range) {
-      double total = 0;
-      for_each_run(range, [&](Range run) {
-        total += advance_run(run, a, b, z_.data(), w_.data(), p_.data(), q_.data(), d_.data(), r_.data());
-      });
-      return total;
+      return advance_range(range, a, b, z_.data(), w_.data(), p_.data(), q_.data(), d_.data(), r_.data());
     });
   }
 
