@@ -3,7 +3,6 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 PROBLEM ?= poisson3d-27:n=100
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
-export CTEST_PARALLEL_LEVEL = $(JOBS)
 
 configure = test -f build/$(1)/build.ninja || cmake --preset $(1)
 

@@ -16,6 +16,11 @@ function(ayatori_module name)
   target_link_libraries(ayatori_${name}
     PUBLIC ${ARG_DEPENDS} ${ARG_LIBRARIES}
     PRIVATE ${ARG_PRIVATE_LIBRARIES} $<BUILD_INTERFACE:ayatori_compile_options>)
+  if(name STREQUAL "base")
+    ayatori_precompile(ayatori_base)
+  else()
+    ayatori_precompile_as(ayatori_${name} ayatori_base)
+  endif()
 endfunction()
 
 # ayatori_library(module...): the target ayatori::ayatori, all modules at once.
