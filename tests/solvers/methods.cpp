@@ -199,7 +199,8 @@ TEST(Methods, IterationLimitAndProgress) {
     EXPECT_EQ(trial.result.stop, Stop::max_iterations) << method.name << trial.describe();
     EXPECT_EQ(trial.result.iterations, 10);
     EXPECT_EQ(told.back(), 10);
-    // What is told comes from a recursion, of single precision in the refined methods; the result is that of b - A x.
+    // What is told comes from a recursion, of single precision in the refined methods; the result is that of
+    // b - A x.
     const double rounding = method.name.starts_with("refined") ? 1e-6 : 0;
     EXPECT_GE(last, trial.result.residual_norm * (1 - rounding)) << method.name;
     EXPECT_LE(trial.products, 12) << "beside the iterations, at most the residual at start and restart";
