@@ -37,7 +37,7 @@ std::string result_words(const SolveRun& run) {
   std::string text = fmt::format("{}: true relative residual {:.2e}, wanted {:.0e}", name_of(report.status),
                                  report.relative_residual, run.rtol);
   if (report.status == tuning::Status::not_converged && report.backward_error > 0 &&
-      report.backward_error < 1e-15) {
+      report.backward_error < tuning::least_backward_error) {
     text += fmt::format(
         "; the backward error is {:.1e}, so double precision has no better x for this ill-conditioned system",
         report.backward_error);

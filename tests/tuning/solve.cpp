@@ -57,6 +57,17 @@ TEST(Solve, WhatDoubleCannotHoldIsNotCalledConverged) {
   }
 }
 
+/// No other arm can do better, and the minutes that all of them would take are the user's.
+TEST(Solve, EndsWhereRoundingLeavesNoBetterX) {
+  SolveOptions options;
+  options.rtol = 1e-17;
+  const Solved solved(sparse::tridiagonal_matrix(400), 1, options);
+  EXPECT_EQ(solved.report.status, Status::not_converged);
+  EXPECT_LT(solved.report.backward_error, least_backward_error);
+  ASSERT_FALSE(solved.report.events.empty());
+  EXPECT_EQ(solved.report.events.back().kind, "rounding");
+}
+
 TEST(Solve, NegativeDefiniteSuitsEveryMethod) {
   auto matrix = sparse::tridiagonal_matrix(60);
   for (auto& e : matrix.entries) e.value = -e.value;

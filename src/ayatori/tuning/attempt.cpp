@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/tuning/experience.hpp"
 
 namespace ayatori::tuning {
 
@@ -113,6 +114,8 @@ bool Attempt::take_kept_preconditioner() {
 void Attempt::leave_preconditioner() {
   if (state_.kept == nullptr || trial().outcome != name_of(solvers::Stop::converged)) return;
   if (!state_.converged()) return;
+  state_.kept->preconditioner = {};
+  if (!same_numerics(state_.report.choice, trial().choice)) return;
   state_.kept->preconditioner = std::move(preconditioner_);
   state_.kept->made_from = made_from_;
 }
@@ -176,8 +179,11 @@ bool Attempt::iterate() {
   trial().outcome = name_of(result.stop);
   trial().reason = result.reason;
   if (state_.residual_norm < before && !overtaken_) {
-    state_.report.choice = trial().choice;
-    state_.report.why = trial().why;
+    arm().gain += std::log(before / state_.residual_norm);
+    if (std::ranges::all_of(state_.arms, [&](const Arm& other) { return other.gain <= arm().gain; })) {
+      state_.report.choice = trial().choice;
+      state_.report.why = trial().why;
+    }
   }
   return judge(result, before);
 }
@@ -266,7 +272,9 @@ bool Attempt::judge(const solvers::MethodResult& result, double before) {
       state_.add_event("false-convergence",
                        fmt::format("{} claimed a relative residual of {:.1e}; the true one is {:.1e}", name(),
                                    state_.relative(result.residual_norm), reached));
-      return state_.residual_norm < 0.5 * before && !state_.done();
+      if (state_.residual_norm < 0.5 * before) return !state_.done();
+      if (state_.is_at_rounding()) ++state_.rounded_off;
+      return false;
     case solvers::Stop::stagnated:
       state_.add_event("stagnation",
                        fmt::format("{} stagnated at {:.1e}: {}", name(), reached, result.reason));

@@ -137,6 +137,9 @@ std::optional<std::int64_t> next_arm(const SolveState& state) {
   return paused ? paused : first_unknown(state, true);
 }
 
+/// One arm may have lost its way where another finds it.
+constexpr int enough_rounded_off = 2;
+
 void run_arms(SolveState& state) {
   bool first = true;
   bool looked_definite = true;
@@ -155,6 +158,11 @@ void run_arms(SolveState& state) {
     const bool useless = !(state.residual_norm < before);
     if (useless && state.arms[*arm].state == Arm::State::paused)
       state.arms[*arm].state = Arm::State::finished;
+    if (state.rounded_off >= enough_rounded_off) {
+      state.add_event("rounding",
+                      fmt::format("{} arms say that x is as good as rounding lets it be", state.rounded_off));
+      return;
+    }
   }
 }
 
@@ -180,10 +188,8 @@ void verify_what_is_handed_back(SolveState& state) {
   state.system->to_scaled(scaled);
   state.residual_norm = state.verified_residual(scaled, state.residual);
   const double true_norm = state.system->true_residual(scaled, state.residual);
-  const double magnitude =
-      state.report.facts.norm_infinity * solvers::norm(state.sum, scaled) + state.system->b_norm();
   state.report.relative_residual = state.relative(true_norm);
-  state.report.backward_error = magnitude > 0 ? true_norm / magnitude : 0;
+  state.report.backward_error = state.backward_error(scaled, true_norm);
 }
 
 void average_over_ranks(const comm::Comm& comm, PhaseSeconds& s) {

@@ -37,11 +37,14 @@ struct SolveOptions {
       nullptr;  ///< of this machine, if known; the same on all ranks
 };
 
+/// A backward error below which double precision has no better x.
+constexpr double least_backward_error = 1e-15;
+
 /// Something that happened and matters: an escalation, a breakdown, a false claim of convergence, an
 /// interruption.
 struct Event {
   double seconds = 0;  ///< since the solve began
-  std::string kind;    ///< "breakdown", "stagnation", "escalation", "overtaken", "restart",
+  std::string kind;    ///< "breakdown", "stagnation", "escalation", "overtaken", "restart", "rounding",
                        ///< "loss-of-orthogonality", "false-convergence", "stopped", "failure", "note"
   std::string text;
 };
@@ -100,7 +103,7 @@ struct SolveReport {
       0;  ///< ||b - A x|| / (||A||_inf ||x|| + ||b||): about 1e-16 is all that double can give
   std::int64_t iterations = 0;
   MatrixFacts facts;
-  Choice choice;  ///< of the trial that produced x
+  Choice choice;  ///< of the arm that made the residual smaller than any other did
   std::string why;
   std::vector<Trial> trials;
   std::vector<Consideration> considered;  ///< kernels and halo strategies

@@ -106,6 +106,16 @@ bool SolveState::converged() const {
   return std::isfinite(residual_norm) && residual_norm <= target();
 }
 
+bool SolveState::is_at_rounding() const {
+  constexpr double far = 10;  // nearer than that, another method's rounding may do
+  return residual_norm > far * target() && backward_error(x, residual_norm) < least_backward_error;
+}
+
+double SolveState::backward_error(solvers::ConstVector v, double norm) const {
+  const double magnitude = report.facts.norm_infinity * solvers::norm(sum, v) + system->b_norm();
+  return magnitude > 0 ? norm / magnitude : 0;
+}
+
 int SolveState::iterations_left() const {
   constexpr std::int64_t no_limit = std::numeric_limits<int>::max();
   const std::int64_t left = most_iterations() > 0 ? most_iterations() - report.iterations : no_limit;

@@ -33,6 +33,7 @@ struct Arm {
   int tries = 0;              ///< as a challenger
   bool was_given_up = false;  ///< its set-up took too long for a challenger
   double decay = 0;           ///< measured when it last ran, powers of e per second
+  double gain = 0;  ///< powers of e by which it has made the residual smaller, where it was not overtaken
 };
 
 /// What the attempts of one solve share: the system, the best x so far, the report that grows.
@@ -57,6 +58,12 @@ class SolveState {
   double target() const { return system->target(options.rtol); }
   double relative(double norm) const { return system->b_norm() > 0 ? norm / system->b_norm() : norm; }
   void note_stop() { stopped_ = true; }
+  /// Collective. Whether the best x solves a system whose matrix differs by rounding only, far from the
+  /// target.
+  bool is_at_rounding() const;
+  /// Collective. Of v, in the scale of the system, whose residual has this norm: norm / (||A||_inf ||v|| +
+  /// ||b||).
+  double backward_error(solvers::ConstVector v, double norm) const;
   bool has_stopped() const { return stopped_; }
 
   /// Where a matrix that looked definite has turned out not to be: other arms, in place of all there were.
@@ -93,6 +100,7 @@ class SolveState {
   int longest_restart = 0;
   double look_seconds = 0;     ///< that finding the facts took, agreed; 0 where they were known
   bool is_indefinite = false;  ///< a method has shown that a matrix that looked definite is not
+  int rounded_off = 0;         ///< arms in whose eyes x was a solution that rounding keeps from being one
 
   solvers::Vector x;       ///< the best so far, in the scale of the system
   Array<double> residual;  ///< b - A x
