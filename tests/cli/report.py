@@ -33,10 +33,13 @@ class Report(CommandTest):
         return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL).group(1))
 
     def browse(self, *options):
-        """What the browser makes of the page, and what it complains of."""
-        done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=3000",
-                               f"--user-data-dir={self.folder / 'browser'}", *options, f"file://{self.folder / 'report.html'}"],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=240)
+        """What the browser makes of the page, and what it complains of. Charts are drawn in frames, which may not come in time on a busy machine."""
+        for _ in range(3):
+            done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=3000",
+                                   f"--user-data-dir={self.folder / 'browser'}", *options, f"file://{self.folder / 'report.html'}"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=240)
+            if not re.search(r"</h3><div></div>", done.stdout):
+                break
         return done.stdout, [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
 
     @unittest.skipIf(RANKS > 1, "rank 0 does it all")

@@ -50,10 +50,11 @@ TEST(Ladder, MultigridComesBeforeFactorsForDiffusion) {
 
 TEST(Ladder, BeginsWithMultigridWhereEvenTheEasiestDiffusionWouldPay) {
   const auto first = [](std::int64_t rows, double diffusive_rows, double layers = 0,
-                        double least_dominance = 0) {
+                        double least_dominance = 0, std::int64_t longest_row = 7) {
     MatrixFacts facts = spd_facts();
     facts.rows = facts.positive_diagonals = rows;
     facts.nonzeros = 7 * rows;
+    facts.max_row_nonzeros = longest_row;
     facts.diffusive_rows = diffusive_rows;
     facts.layers = layers;
     facts.least_dominance = least_dominance;
@@ -64,6 +65,7 @@ TEST(Ladder, BeginsWithMultigridWhereEvenTheEasiestDiffusionWouldPay) {
   EXPECT_EQ(first(10'000'000, 0.2), "jacobi") << "stiffness, maybe";
   EXPECT_EQ(first(90'000, 1), "jacobi");
   EXPECT_EQ(first(90'000, 1, 300), "amg") << "a square takes more steps to cross than a cube";
+  EXPECT_EQ(first(10'000'000, 1, 0, 0, 500), "jacobi") << "a circuit, maybe";
   EXPECT_EQ(first(10'000'000, 1, 0, 0.1), "jacobi") << "the diagonal bounds the condition number";
 }
 

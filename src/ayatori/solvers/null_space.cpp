@@ -337,7 +337,7 @@ BuiltPreconditioner without_null_vectors(BuiltPreconditioner built,
                                          std::shared_ptr<const PiecewiseConstants> null_vectors) {
   if (null_vectors == nullptr || null_vectors->empty()) return built;
   return {std::make_unique<WithoutNullVectors>(std::move(built.op), std::move(null_vectors)),
-          std::move(built.notes)};
+          std::move(built.notes), built.blocks_are_singular};
 }
 
 }  // namespace ayatori::solvers

@@ -47,6 +47,8 @@ struct PreconditionerOptions {
 struct BuiltPreconditioner {
   std::unique_ptr<sparse::LinearOperator> op;
   std::vector<std::string> notes;
+  bool blocks_are_singular =
+      false;  ///< of some block no factors exist: where rows couple it with other blocks only
 };
 
 /// Which of the PreconditionerOptions that a user can set a preconditioner obeys.

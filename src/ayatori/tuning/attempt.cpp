@@ -97,6 +97,7 @@ void Attempt::set_up() {
   trial().setup_seconds = watch.seconds();
   state_.report.seconds.setup += watch.seconds();
   for (const std::string& note : preconditioner_.notes) state_.add_event("note", note);
+  if (preconditioner_.blocks_are_singular) state_.favour_complete_factors();
 }
 
 /// One that an earlier solve has left, if it is what this arm wants.

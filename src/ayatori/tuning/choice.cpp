@@ -54,10 +54,16 @@ constexpr double multigrid_caution = 2;
 constexpr double bytes_of_seven_points = 12 * 7 + 24;
 constexpr double setup_by_rows = 0.7;
 
+/// Points of a mesh have about as many neighbours each. Where some rows are so many times as long as the
+/// mean, as in circuits, coarser grids fill up.
+constexpr double longest_row_in_space = 16;
+
 /// Diffusion gives rows that the diagonal dominates or that sum to nothing, and is what aggregation was made
 /// for.
 bool is_diffusive(const MatrixFacts& facts) {
-  return facts.diffusive_rows >= nearly_all;
+  const double mean_row = static_cast<double>(facts.nonzeros) / static_cast<double>(facts.rows);
+  return facts.diffusive_rows >= nearly_all &&
+         static_cast<double>(facts.max_row_nonzeros) <= longest_row_in_space * mean_row;
 }
 
 /// Iterations of CG to 1e-8 with the diagonal, in the problem of this size that needs fewest: in a cube, but

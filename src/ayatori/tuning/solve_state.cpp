@@ -92,6 +92,14 @@ void SolveState::replace_arms() {
   }
 }
 
+void SolveState::favour_complete_factors() {
+  for (Arm& arm : arms) {
+    if (arm.rung.choice.preconditioner != "direct" || arm.rung.favourite) continue;
+    arm.rung.favourite = true;
+    arm.rung.why = "blocks of the matrix are singular, complete factors of the whole need not be";
+  }
+}
+
 double SolveState::agree_on_time() const {
   sum(0.0);
   return sum.agreed_seconds();

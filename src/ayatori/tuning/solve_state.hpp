@@ -68,6 +68,8 @@ class SolveState {
 
   /// Where a matrix that looked definite has turned out not to be: other arms, in place of all there were.
   void replace_arms();
+  /// Where factors of a rank's own block cannot help, as it is singular.
+  void favour_complete_factors();
 
   void add_event(std::string kind, std::string text);
 

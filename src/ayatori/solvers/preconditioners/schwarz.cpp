@@ -242,7 +242,10 @@ BuiltPreconditioner make_schwarz(std::string_view who, FactorOptions::Kind kind,
   op->count_multiplicity();
   auto notes = notes_of(comm, *op);
   if (by_levels(options)) notes.push_back(note_of_levels(comm, *op));
-  return {std::move(op), std::move(notes)};
+  const bool singular = comm.any(std::ranges::any_of(op->blocks(), [](const Block& block) {
+    return block.factored.report.unmatched > 0 || block.factored.report.zero_rows > 0;
+  }));
+  return {std::move(op), std::move(notes), singular};
 }
 
 }  // namespace ayatori::solvers
