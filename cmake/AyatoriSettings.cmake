@@ -25,6 +25,8 @@ add_library(ayatori_compile_options INTERFACE)
 target_compile_options(ayatori_compile_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
   -Wcast-qual -Wformat=2 -Wundef -Wno-missing-field-initializers
+  # Kernels with wider registers than the processor of this machine has are always inlined: no call depends on how they are passed.
+  -Wno-psabi
   # GCC 12 sees uninitialized reads where an empty std::optional is moved, at -O3.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-Wno-maybe-uninitialized>
   $<$<BOOL:${AYATORI_STRICT}>:-Werror>
