@@ -43,7 +43,8 @@ struct MethodOptions {
   std::function<void(const std::function<void(Vector z)>& form)> inside_cycle;
   /// A method has stagnated when its residual has shrunk by less than this factor ...
   double stagnation_factor = 0.98;
-  /// ... over this many iterations.
+  /// ... over this many iterations. Where it has risen meanwhile, it has as many again, once, to fall from
+  /// there.
   int stagnation_window = 500;
 };
 

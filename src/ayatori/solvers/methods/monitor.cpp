@@ -82,7 +82,13 @@ bool Monitor::has_stagnated(double norm) {
     mark_norm_ = norm;
     mark_iteration_ = result_.iterations;
   }
-  return result_.iterations - mark_iteration_ >= options_.stagnation_window;
+  if (result_.iterations - mark_iteration_ < options_.stagnation_window) return false;
+  // The residual of a method that does not minimise it may rise high from a good start before it falls.
+  const bool has_risen = options_.stagnation_factor * norm > mark_norm_;
+  if (!has_risen || has_borne_a_rise_) return true;
+  has_borne_a_rise_ = true;
+  give_more_time();
+  return false;
 }
 
 void BestIterate::before_update(double next_norm) {

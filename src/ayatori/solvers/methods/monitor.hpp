@@ -57,6 +57,7 @@ class Monitor {
   bool stopped_ = false;
   double mark_norm_;        ///< the norm when it last had shrunk by the stagnation factor ...
   int mark_iteration_ = 0;  ///< ... and the iteration then
+  bool has_borne_a_rise_ = false;
   MethodResult result_;
 };
 
