@@ -212,7 +212,8 @@ TEST(EigenGeneralized, AWrongPairIsFound) {
   const auto a = make_test_matrix(grid, {50, "uniform", 1, 7});
   const auto b = make(grid, 50, lehmer);
   auto result = solve_generalized(a, b, {});
-  EXPECT_LE(residual_ratio(a, b, result.values, result.vectors), 3);
+  // Some units, more or fewer with another processor's BLAS, where a wrong pair has thousands.
+  EXPECT_LE(residual_ratio(a, b, result.values, result.vectors), 20);
   EXPECT_LE(orthogonality_ratio(b, result.vectors), 1);
   auto wrong = result.values;
   wrong[25] += 1e-8;
