@@ -55,6 +55,18 @@ const std::vector<FactorOptions> complete{{.kind = Kind::ic, .fill = 100},
                                           {.kind = Kind::ilu, .fill = 100, .ordering = Ordering::natural},
                                           {.kind = Kind::ic, .fill = 100, .ordering = Ordering::rcm}};
 
+/// Of a symmetric matrix the columns beyond the diagonal are found another way than of any.
+TEST(LevelPattern, OneLevelOfSymmetricFillIsTheUpperHalfOfAny) {
+  for (const Dense& a : {tests::laplacian_2d(9), tests::random_dominant(60, 0.1, 1.1, 3, true),
+                         tests::random_dominant(300, 0.02, 1.1, 4, true), tests::identity(5), Dense(3)}) {
+    const FillPattern half = level_pattern(tests::csr_of(a), true, 1, [] {});
+    const FillPattern whole = level_pattern(tests::csr_of(a), false, 1, [] {});
+    EXPECT_TRUE(half.lower_column.empty());
+    EXPECT_EQ(half.upper_start, whole.upper_start);
+    EXPECT_EQ(half.upper_column, whole.upper_column);
+  }
+}
+
 /// By several threads, level by level, as by one: rows of unsymmetric factors to the same bits.
 TEST(LevelSchedule, SolvesAsOneThreadDoes) {
   for (const FactorOptions& options :

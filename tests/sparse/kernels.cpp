@@ -7,6 +7,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/sparse/kernel.hpp"
 #include "ayatori/sparse/kernels/dia.hpp"
+#include "ayatori/sparse/kernels/mirror.hpp"
 #include "ayatori/sparse/kernels/run_sell.hpp"
 #include "ayatori/sparse/kernels/sell.hpp"
 #include "ayatori/sparse/kernels/sell_tiles.hpp"
@@ -213,6 +214,31 @@ TEST(Kernels, TilesOfManyEntriesAreTheDefinition) {
   const auto x = test_vector(matrix.columns, 4);
   expect_is_product(product(*kernel, matrix, x), matrix, x);
   EXPECT_LT(static_cast<double>(kernel->matrix_bytes()), 10.1 * static_cast<double>(matrix.nonzeros()));
+}
+
+TEST(Kernels, TellSymmetricMatricesFromNearlySymmetricOnes) {
+  const auto chain = [](std::int32_t n) {
+    std::vector<Entry> entries;
+    for (std::int32_t i = 0; i + 1 < n; ++i) {
+      entries.push_back({i, i + 1, 1.0 + i});
+      entries.push_back({i + 1, i, 1.0 + i});
+    }
+    return entries;
+  };
+  for (const int count : {1, 3}) {
+    const Threads threads(count);
+    for (const std::int32_t n : {1, 2, 5000}) EXPECT_TRUE(is_symmetric(csr(n, n, chain(n)))) << n;
+    for (const std::int64_t place : {0, 1, 4444, 4999}) {
+      auto entries = chain(5000);
+      entries.push_back({place, (place + 2500) % 5000, 1.0});
+      EXPECT_FALSE(is_symmetric(csr(5000, 5000, entries))) << "an entry without image at " << place;
+      entries.push_back({(place + 2500) % 5000, place, 2.0});
+      EXPECT_FALSE(is_symmetric(csr(5000, 5000, entries))) << "another value at " << place;
+      entries.back().value = 1;
+      EXPECT_TRUE(is_symmetric(csr(5000, 5000, entries))) << place;
+    }
+    EXPECT_FALSE(is_symmetric(csr(2, 3, {})));
+  }
 }
 
 TEST(Kernels, SayWhyTheyCannotHoldAMatrix) {

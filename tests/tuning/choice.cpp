@@ -97,26 +97,49 @@ TEST(Cost, OnlyMultigridsIterationsAreKnownBeforehand) {
   EXPECT_FALSE(expected_iterations(multigrid, facts, 5)) << "aggregates may fit nothing";
 }
 
-TEST(Ladder, FactorsAreTheFavouriteWhereTheDiagonalDoesNotDominate) {
-  const auto favourite = [](const MatrixFacts& facts) -> std::string {
-    for (const Rung& rung : make_ladder(facts, {}, 1000))
-      if (rung.favourite) return rung.choice.preconditioner;
-    return "none";
-  };
+std::vector<std::string> favourites(const MatrixFacts& facts) {
+  std::vector<std::string> names;
+  for (const Rung& rung : make_ladder(facts, {}, 1000))
+    if (rung.favourite) names.push_back(rung.choice.preconditioner);
+  return names;
+}
+
+TEST(Ladder, FactorsAreFavouritesTheCheapestFirst) {
+  using Names = std::vector<std::string>;
   auto facts = unsymmetric_facts();
   facts.dominant_rows = 0.3;
   EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "jacobi");
-  EXPECT_EQ(favourite(facts), "ilut");
+  EXPECT_EQ(favourites(facts), (Names{"block-ilu0", "ilut"}));
   facts.zero_diagonals = 1;
   EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "ilut")
       << "a diagonal with zeros is of no use";
+  EXPECT_EQ(favourites(facts), Names{"ilut"}) << "nor are pivots from it";
   facts.zero_diagonals = 0;
   facts.dominant_rows = 1;
   EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "jacobi");
-  EXPECT_EQ(favourite(facts), "none");
-  EXPECT_EQ(favourite(spd_facts()), "ic");
+  EXPECT_EQ(favourites(facts), Names{"block-ilu0"});
+}
+
+TEST(Ladder, LongRowsFillUpDefiniteMatricesToo) {
+  using Names = std::vector<std::string>;
+  auto facts = spd_facts();
+  facts.nonzeros = 10 * facts.rows;
+  facts.mean_row_of_entries = 12;
+  EXPECT_EQ(favourites(facts), Names{"ic"});
+  facts.mean_row_of_entries = 40;
+  EXPECT_EQ(favourites(facts), Names{"block-ilu0"});
   for (const Rung& rung : make_ladder(spd_facts(), {.method = "cg"}, 1000))
     EXPECT_NE(rung.choice.preconditioner, "ilut") << "it is not symmetric";
+}
+
+TEST(Ladder, IterationsAreKnownOfDiffusionOnly) {
+  auto facts = spd_facts();
+  facts.layers = 100;
+  EXPECT_EQ(least_iterations(facts), 0);
+  facts.diffusive_rows = 1;
+  EXPECT_GT(least_iterations(facts), 100) << "to cross the domain";
+  facts.least_dominance = 0.5;
+  EXPECT_LT(least_iterations(facts), 40) << "the condition number is 4 at most";
 }
 
 TEST(Ladder, BeginsWithMultigridForConvectionThatTakesManySteps) {

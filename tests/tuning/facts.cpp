@@ -31,6 +31,7 @@ TEST(MatrixFacts, OfAPoissonMatrix) {
   EXPECT_EQ(facts.nonzeros, 118);
   EXPECT_EQ(facts.min_row_nonzeros, 2);
   EXPECT_EQ(facts.max_row_nonzeros, 3);
+  EXPECT_DOUBLE_EQ(facts.mean_row_of_entries, (38 * 9 + 2 * 4) / 118.0);
   EXPECT_TRUE(facts.symmetric);
   EXPECT_TRUE(facts.pattern_symmetric);
   EXPECT_TRUE(facts.looks_positive_definite());
@@ -271,6 +272,7 @@ TEST(MatrixFacts, DoNotDependOnTheNumberOfThreads) {
     EXPECT_EQ(facts.positive_diagonals, expected.positive_diagonals);
     EXPECT_EQ(facts.min_row_nonzeros, expected.min_row_nonzeros);
     EXPECT_EQ(facts.max_row_nonzeros, expected.max_row_nonzeros);
+    EXPECT_EQ(facts.mean_row_of_entries, expected.mean_row_of_entries);
     EXPECT_EQ(facts.norm_infinity, expected.norm_infinity);
     EXPECT_EQ(facts.max_abs, expected.max_abs);
   }

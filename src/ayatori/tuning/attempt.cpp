@@ -30,8 +30,6 @@ constexpr double trust_in_leaps = 0.25;
 /// It is dropped when it takes so many times its price before it can be judged: of factors with fill little
 /// is known beforehand.
 constexpr double favourite_patience = 4;
-/// Products that read the matrix from memory take this share of the time of finding its facts.
-constexpr double products_of_a_look = 3;
 /// No arm is expected to need fewer than this share of another's iterations.
 constexpr double fewest_iterations = 0.1;
 /// Of the time still to come only so many times the time so far is believed, and less from a method that may
@@ -351,10 +349,16 @@ void Attempt::take_snapshot(const std::function<void(solvers::Vector)>& form_cor
 bool Attempt::falls_behind(int iteration) const {
   if (challenge_.depth == 0) return false;
   const double time = own_seconds();
-  if (iteration < slice_) return time > challenge_.allowance;
-  const double remaining = pace_->remaining(state_.target());
-  // What the favourite's set-up has taken is spent: it would take long to be worth that again.
-  const double counted = challenge_.is_favourite ? 0 : time;
+  // As long as the favourite's set-up has taken its iterations may show what it was worth: residuals of CG
+  // and BiCGSTAB fall faster later.
+  const bool is_young = iteration < slice_ || (challenge_.is_favourite && time < 2 * iterating_from_);
+  if (is_young) return time > challenge_.allowance;
+  double remaining = pace_->remaining(state_.target());
+  double counted = time;
+  if (challenge_.is_favourite) {  // which has the benefit of the doubt
+    remaining = std::min(remaining, mean_remaining());
+    counted = 0;  // what its set-up has taken is spent: it would take long to be worth that again
+  }
   const bool pays_for_itself =
       counted + remaining < clearly_earlier * challenge_.finish || remaining < challenge_.finish / 3;
   return remaining == unlimited || !pays_for_itself;
@@ -394,14 +398,6 @@ bool Attempt::is_promising(const Arm& arm) const {
   return arm.tries < most_tries && arm.decay * hopeless >= pace_->decay();
 }
 
-/// Seconds that the set-up of a choice and its first iterations are expected to take. A set-up looks at
-/// entries one by one, as finding the facts of the matrix does, which takes as long as a few products that
-/// read it from memory: where the matrix stays in the cache, products say nothing about it.
-double Attempt::price_of(const PredictedCost& its, double unit) const {
-  return std::max(unit, state_.look_seconds / products_of_a_look) * its.setup +
-         unit * probation * its.iteration;
-}
-
 /// Seconds to the target at the mean pace so far: longer than at the pace of the later half where the method
 /// has begun slowly, and wiser where its residual leaps.
 double Attempt::mean_remaining() const {
@@ -413,9 +409,10 @@ double Attempt::mean_remaining() const {
 /// An arm that has not been tried and is expected to win: because its iterations are known beforehand, if it
 /// promises to be worth its price and, with the usual share, as much has been spent without it (the rule of
 /// renting or buying); or as the favourite, if a quarter of its price has been spent and no end within the
-/// price is in sight, at the present pace and at that so far, or all of it.
+/// price is in sight, at the present pace and at that so far, or all of it. A favourite may be challenged by
+/// the next so.
 std::optional<Attempt::Challenger> Attempt::expected_winner(int iteration) const {
-  if (challenge_.depth > 0) return std::nullopt;
+  if (challenge_.depth > 0 && !challenge_.is_favourite) return std::nullopt;
   const double remaining = pace_->remaining(state_.target());
   const double time = state_.sum.agreed_seconds() - state_.budget.spent();
   const double powers = std::log(pace_->norm() / state_.target());
@@ -424,9 +421,10 @@ std::optional<Attempt::Challenger> Attempt::expected_winner(int iteration) const
     const Arm& arm = state_.arms[i];
     if (arm.tries > 0 || !is_promising(arm)) continue;
     const PredictedCost its = cost(arm.rung.choice);
-    const double price = price_of(its, unit);
+    const double price = unit * (its.setup + probation * its.iteration);
     if (arm.rung.favourite) {
-      const bool is_smooth = solvers::method(state_.report.trials[trial_].choice.method).needs_symmetric;
+      const bool is_smooth = solvers::method(state_.report.trials[trial_].choice.method).needs_symmetric ||
+                             is_dominated(state_.report.facts);
       const double soon = (is_smooth ? 1 : trust_in_leaps) * price;
       const bool ends_soon = std::max(remaining, mean_remaining()) < soon && own_seconds() < soon;
       if (!ends_soon && own_seconds() >= favourite_share * price &&
@@ -434,6 +432,7 @@ std::optional<Attempt::Challenger> Attempt::expected_winner(int iteration) const
         return Challenger{i, price, true};
       continue;
     }
+    if (challenge_.depth > 0) continue;
     const auto iterations = expected_iterations(arm.rung.choice, state_.report.facts, powers);
     if (!iterations || !(remaining < unlimited)) continue;
     const double saved = remaining - unit * (its.setup + *iterations * its.iteration);

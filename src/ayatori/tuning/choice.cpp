@@ -58,12 +58,19 @@ constexpr double setup_by_rows = 0.7;
 /// mean, as in circuits, coarser grids fill up.
 constexpr double longest_row_in_space = 16;
 
+/// Where entries stand in rows so many times as long as the mean, one level of fill is far more than what it
+/// fills.
+constexpr double uneven = 2;
+
+double mean_row(const MatrixFacts& facts) {
+  return static_cast<double>(facts.nonzeros) / static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
+}
+
 /// Diffusion gives rows that the diagonal dominates or that sum to nothing, and is what aggregation was made
 /// for.
 bool is_diffusive(const MatrixFacts& facts) {
-  const double mean_row = static_cast<double>(facts.nonzeros) / static_cast<double>(facts.rows);
   return facts.diffusive_rows >= nearly_all &&
-         static_cast<double>(facts.max_row_nonzeros) <= longest_row_in_space * mean_row;
+         static_cast<double>(facts.max_row_nonzeros) <= longest_row_in_space * mean_row(facts);
 }
 
 /// Iterations of CG to 1e-8 with the diagonal, in the problem of this size that needs fewest: in a cube, but
@@ -99,14 +106,22 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
     const bool begins_with_multigrid = looks_like_diffusion && multigrid_pays(facts);
     if (begins_with_multigrid) list.push_back(multigrid);
     list.push_back(diagonal);
+    const bool fills_up = facts.mean_row_of_entries > uneven * mean_row(facts);
+    const Suggestion no_fill{"cg",
+                             "block-ilu0",
+                             0,
+                             "",
+                             "incomplete factors save iterations where the diagonal is not enough",
+                             false,
+                             fills_up && !begins_with_multigrid};
+    if (fills_up) list.push_back(no_fill);
     if (!begins_with_multigrid) {
       list.push_back({"cg", "ic", 0, "",
                       "the matrix may be definite: factors with some fill save most iterations", false,
-                      true});
+                      !fills_up});
     }
     if (looks_like_diffusion && !begins_with_multigrid) list.push_back(multigrid);
-    list.push_back(
-        {"cg", "block-ilu0", 0, "", "incomplete factors save iterations where the diagonal is not enough"});
+    if (!fills_up) list.push_back(no_fill);
     if (!looks_like_diffusion) list.push_back(multigrid);
     list.push_back({"cg", "chebyshev", 0, "",
                     "a polynomial of the matrix reaches across the blocks that ILU(0) is cut into"});
@@ -114,7 +129,7 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
   } else if (facts.symmetric) {
     list.push_back({"minres", "none", 0, "", "the matrix is symmetric but not definite"});
   }
-  const bool dominated = facts.dominant_rows >= nearly_all;
+  const bool dominated = is_dominated(facts);
   const Suggestion diagonal{
       "bicgstab", "jacobi", 0, "",
       "BiCGSTAB needs nothing but a matrix and keeps no basis; its iterations cost hardly more "
@@ -126,20 +141,24 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
                                  "factors that keep what is large suit most matrices",
                                  false,
                                  !dominated && !facts.symmetric};
-  const Suggestion no_fill{"bicgstab", "block-ilu0", 0, "",
-                           "factors without fill are soon made, whatever the matrix"};
+  const Suggestion no_fill{"bicgstab",
+                           "block-ilu0",
+                           0,
+                           "",
+                           "factors without fill are soon made, whatever the matrix",
+                           false,
+                           facts.zero_diagonals == 0 || facts.symmetric};
   const Suggestion grids{
       "bicgstab", "amg", 0, "",
       "rows sum to nothing or the diagonal dominates them, as in convection with diffusion: "
       "coarser grids may pay"};
   const bool begins_with_grids = !facts.symmetric && is_diffusive(facts) && multigrid_pays(facts);
   if (begins_with_grids) list.push_back(grids);
-  if (facts.zero_diagonals == 0) list.push_back(diagonal);
-  if (dominated) list.push_back(no_fill);
+  const bool has_diagonal = facts.zero_diagonals == 0;
+  if (has_diagonal) list.insert(list.end(), {diagonal, no_fill});
   list.push_back(large_entries);
-  if (!dominated) list.push_back(no_fill);
   if (dominated && !begins_with_grids) list.push_back(grids);
-  if (facts.zero_diagonals > 0) list.push_back(diagonal);
+  if (!has_diagonal) list.insert(list.end(), {no_fill, diagonal});
   list.push_back({"gmres", "block-ilu0", 30, "cgs",
                   "GMRES never lets the residual grow, where BiCGSTAB may break down or wander"});
   list.push_back({"gmres", "block-jacobi", 30, "cgs", "cheap blocks, in case the factors are useless"});
@@ -240,6 +259,14 @@ void check(const Forced& forced) {
   }
 }
 
+bool is_dominated(const MatrixFacts& facts) {
+  return facts.dominant_rows >= nearly_all;
+}
+
+double least_iterations(const MatrixFacts& facts) {
+  return is_diffusive(facts) ? diagonal_iterations(facts) : 0;
+}
+
 std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, int longest_restart) {
   // A restart length or an orthogonalization can only be obeyed by a method that has them.
   const bool wants_basis = !forced.method && (forced.restart || forced.orthogonalization);
@@ -263,10 +290,10 @@ std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, in
     const bool as_suggested =
         choice.method == suggestion.method && choice.preconditioner == suggestion.preconditioner;
     // Where CG does, the others need as many products and more memory traffic.
-    const bool beneath_cg = definite && choice.method != "cg";
+    const bool last_resort = suggestion.last_resort || (definite && choice.method != "cg");
     ladder.push_back({std::move(choice),
                       as_suggested ? suggestion.why : "what you forced, and the next of what is left open",
-                      suggestion.last_resort || beneath_cg, suggestion.favourite});
+                      last_resort, suggestion.favourite && !last_resort});
   }
   if (ladder.empty()) throw InputError("--exclude leaves nothing to solve with");
   return ladder;

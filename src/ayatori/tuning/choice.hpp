@@ -58,6 +58,12 @@ struct Rung {
 /// nothing is left that is not excluded.
 std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, int longest_restart);
 
+/// Whether the diagonal dominates nearly all rows.
+bool is_dominated(const MatrixFacts& facts);
+
+/// Iterations that a plain solve to 1e-8 needs at least, where the facts tell; otherwise 0.
+double least_iterations(const MatrixFacts& facts);
+
 /// What a choice is expected to cost before it is tried, in products with the matrix as compressed sparse
 /// rows.
 struct PredictedCost {

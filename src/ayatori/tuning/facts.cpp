@@ -60,6 +60,7 @@ struct RowSummary {
 struct RowFigures {
   std::int64_t min_row = std::numeric_limits<std::int64_t>::max();
   std::int64_t max_row = 0;
+  std::int64_t squares = 0;  ///< of lengths, summed
   std::int64_t positive = 0;
   std::int64_t negative = 0;
   std::int64_t zero = 0;
@@ -76,6 +77,7 @@ struct RowFigures {
     const bool dominates = magnitude > 0 && 2 * magnitude >= row.sum_abs * (1 - 1e-14);
     min_row = std::min(min_row, row.length);
     max_row = std::max(max_row, row.length);
+    squares += row.length * row.length;
     positive += row.diagonal > 0 ? 1 : 0;
     negative += row.diagonal < 0 ? 1 : 0;
     zero += row.diagonal == 0 ? 1 : 0;
@@ -91,6 +93,7 @@ struct RowFigures {
   void merge(const RowFigures& other) {
     min_row = std::min(min_row, other.min_row);
     max_row = std::max(max_row, other.max_row);
+    squares += other.squares;
     positive += other.positive;
     negative += other.negative;
     zero += other.zero;
@@ -414,12 +417,13 @@ Asymmetry find_asymmetry(const comm::Comm& comm, const SplitMatrix& parts, const
 MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   const Pass pass = pass_over_rows(parts, parts.partition.range(comm.rank()).begin);
   const RowFigures& figures = pass.figures;
-  std::array<std::int64_t, 6> sums{parts.interior.nonzeros() + parts.halo.nonzeros(),
+  std::array<std::int64_t, 7> sums{parts.interior.nonzeros() + parts.halo.nonzeros(),
                                    figures.positive,
                                    figures.negative,
                                    figures.zero,
                                    figures.dominant,
-                                   figures.diffusive};
+                                   figures.diffusive,
+                                   figures.squares};
   comm.allreduce(std::span<std::int64_t>(sums), comm::ReduceOp::sum);
   std::array<std::uint64_t, 2> skewness{pass.skewness.values, pass.skewness.pattern};
   comm.allreduce(std::span<std::uint64_t>(skewness), comm::ReduceOp::sum);
@@ -446,6 +450,8 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   facts.diffusive_rows = static_cast<double>(sums[5]) / rows;
   facts.min_row_nonzeros = static_cast<std::int64_t>(-maxima[0]);
   facts.max_row_nonzeros = static_cast<std::int64_t>(maxima[1]);
+  if (facts.nonzeros > 0)
+    facts.mean_row_of_entries = static_cast<double>(sums[6]) / static_cast<double>(facts.nonzeros);
   facts.max_abs = maxima[2];
   facts.norm_infinity = maxima[3];
   facts.least_dominance = facts.rows > 0 ? std::abs(maxima[4]) : 0;

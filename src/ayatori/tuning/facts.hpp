@@ -13,6 +13,9 @@ struct MatrixFacts {
   std::int64_t nonzeros = 0;
   std::int64_t min_row_nonzeros = 0;
   std::int64_t max_row_nonzeros = 0;
+  /// Entries in the row of an entry, on average over the entries: more than in a row on average over the rows
+  /// where lengths differ.
+  double mean_row_of_entries = 0;
 
   /// Every a_ij equals a_ji up to rounding: they differ by at most 1e-13 of the largest entries of rows i and
   /// j.

@@ -42,7 +42,7 @@ struct ProductPlan {
 
 /// What is expected of a solve, by which its kernel is chosen now or later.
 enum class Products {
-  few,  ///< most of the time goes elsewhere, as with multigrid
+  unknown,  ///< or most of the time goes elsewhere, as with multigrid
   many,
   familiar,  ///< an earlier solve of the same matrix has chosen
   planned,   ///< nothing may wait

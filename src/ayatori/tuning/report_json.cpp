@@ -63,6 +63,7 @@ Json to_json(const MatrixFacts& facts) {
           {"zero_diagonals", facts.zero_diagonals},
           {"dominant_rows", facts.dominant_rows},
           {"diffusive_rows", facts.diffusive_rows},
+          {"mean_row_of_entries", facts.mean_row_of_entries},
           {"least_dominance", facts.least_dominance},
           {"layers", facts.layers},
           {"max_abs", facts.max_abs},

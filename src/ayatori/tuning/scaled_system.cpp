@@ -28,6 +28,9 @@ std::shared_ptr<const sparse::SplitMatrix> negated(const sparse::SplitMatrix& pa
 
 /// x = 2^exponent x, exact unless the result leaves the range of double.
 void scale_by_power_of_two(Vector x, int exponent) {
+  using limits = std::numeric_limits<double>;
+  if (limits::min_exponent <= exponent && exponent < limits::max_exponent)
+    return solvers::scale(std::ldexp(1.0, exponent), x);
   parallel_for(static_cast<std::int64_t>(x.size()),
                [&](std::int64_t i) { x[i] = std::ldexp(x[i], exponent); });
 }

@@ -59,6 +59,9 @@ void start_from(SolveState& state) {
   state.residual_norm = state.verified_residual(state.x, state.residual);
 }
 
+/// So many are worth a kernel of their own from the beginning.
+constexpr double many_products = 40;
+
 /// Collective. The matrix with the kernel and halo strategy that the pattern suggests.
 void build_product(SolveState& state) {
   ProductPlan plan;
@@ -80,8 +83,10 @@ void build_product(SolveState& state) {
   }
   {
     const ScopedTimer timer(state.report.seconds.tuning);
-    Products expected = Products::many;
-    if (state.arms.front().rung.choice.preconditioner == "amg") expected = Products::few;
+    Products expected = Products::unknown;
+    if (state.arms.front().rung.choice.preconditioner != "amg" &&
+        least_iterations(state.report.facts) >= many_products)
+      expected = Products::many;
     if (state.experience.best && !state.experience.best->kernel.empty())
       expected = state.experience.familiar ? Products::familiar : Products::planned;
     plan = state.decisions.replays() ? ProductPlan{.first = state.decisions.script().products.front()}

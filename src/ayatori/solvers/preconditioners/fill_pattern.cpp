@@ -1,8 +1,10 @@
 #include "ayatori/solvers/preconditioners/fill_pattern.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "ayatori/base/error.hpp"
 
@@ -82,11 +84,43 @@ FillPattern pattern_of(const sparse::Csr& matrix, bool symmetric) {
   return pattern;
 }
 
+/// U with one level of fill. What fills an entry then is an entry of the matrix left of the diagonal, above
+/// an entry right of it: of the fill on the left nothing need be known.
+FillPattern one_level_upper(const sparse::Csr& matrix, const std::function<void()>& give_up_if) {
+  FillPattern pattern{{}, {}, {0}, {}};
+  pattern.upper_column.reserve(2 * matrix.column.size());
+  Array<std::int32_t> last_row(matrix.rows, absent);  // in which a column has been met
+  Array<std::int64_t> beyond(matrix.rows);            // the place of a row's first column beyond row i
+  std::vector<std::int32_t> fill;
+  const std::int32_t* column = matrix.column.data();
+  for (std::int32_t i = 0; i < matrix.rows; ++i) {
+    if (i % rows_between_questions == 0) give_up_if();
+    const std::int64_t begin = matrix.row_start[i];
+    const std::int64_t end = matrix.row_start[i + 1];
+    beyond[i] = std::upper_bound(column + begin, column + end, i) - column;
+    for (std::int64_t k = beyond[i]; k < end; ++k) last_row[column[k]] = i;
+    fill.clear();
+    for (std::int64_t k = begin; k < end && column[k] < i; ++k) {
+      const std::int32_t above = column[k];
+      std::int64_t& place = beyond[above];
+      while (place < matrix.row_start[above + 1] && column[place] <= i) ++place;
+      for (std::int64_t q = place; q < matrix.row_start[above + 1]; ++q)
+        if (std::exchange(last_row[column[q]], i) != i) fill.push_back(column[q]);
+    }
+    std::ranges::sort(fill);
+    std::merge(column + beyond[i], column + end, fill.begin(), fill.end(),
+               std::back_inserter(pattern.upper_column));
+    pattern.upper_start.push_back(checked_size(pattern.upper_column));
+  }
+  return pattern;
+}
+
 }  // namespace
 
 FillPattern level_pattern(const sparse::Csr& matrix, bool symmetric, int levels,
                           const std::function<void()>& give_up_if) {
   if (levels == 0) return pattern_of(matrix, symmetric);
+  if (levels == 1 && symmetric) return one_level_upper(matrix, give_up_if);
   FillPattern pattern{{}, {}, {0}, {}};
   Array<std::int32_t> upper_level;
   GrowingRow row(matrix.rows);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <atomic>
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/sparse/kernels/kernels.hpp"
@@ -11,15 +10,6 @@ namespace ayatori::sparse {
 namespace {
 
 constexpr std::string_view name = "symmetric";
-
-bool is_symmetric(const Csr& matrix) {
-  if (matrix.rows != matrix.columns) return false;
-  std::atomic<bool> symmetric = true;
-  parallel_ranges(matrix.rows, [&](Range rows) {
-    if (!has_mirror_images(matrix, rows)) symmetric = false;
-  });
-  return symmetric;
-}
 
 /// Where the entries of each row begin when those right of the diagonal are left out.
 std::vector<std::int64_t> starts_of_lower(const Csr& matrix) {

@@ -18,16 +18,13 @@ constexpr int lanes = lower_form.lanes;
 
 /// Throws unless the matrix is symmetric and finite: what is not finite would reach x.
 void require_symmetric(const Csr& matrix) {
-  if (matrix.rows != matrix.columns) cannot_hold(name, "it is not symmetric");
-  std::atomic<bool> symmetric = true;
+  if (!is_symmetric(matrix)) cannot_hold(name, "it is not symmetric");
   std::atomic<bool> finite = true;
   parallel_ranges(matrix.rows, [&](Range rows) {
-    if (!has_mirror_images(matrix, rows)) symmetric = false;
     for (auto k = matrix.row_start[rows.begin]; k < matrix.row_start[rows.end]; ++k) {
       if (!std::isfinite(matrix.value[k])) finite = false;
     }
   });
-  if (!symmetric) cannot_hold(name, "it is not symmetric");
   if (!finite) cannot_hold(name, "not all of its values are finite");
 }
 
