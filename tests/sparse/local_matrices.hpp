@@ -103,7 +103,7 @@ inline std::vector<NamedCsr> awkward_csr() {
   }
   add("random, wide", random_csr(60, 300, 0.1, 1));
   add("random, tall", random_csr(300, 60, 0.1, 2));
-  add("random, large", random_csr(1500, 1400, 0.015, 3));
+  add("random, large", random_csr(1500, 1400, 0.02, 3));
   add("no entries", csr(100, 100, {}));
   add("stencil", stencil_5(37));
   add("stencil of whole slices", stencil_5(64));

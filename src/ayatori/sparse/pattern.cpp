@@ -19,7 +19,7 @@ namespace ayatori::sparse {
 namespace {
 
 constexpr std::int64_t window_rows = 384;           // whole slices, blocks of every size and tiles
-constexpr std::int64_t whole_nonzeros = 1LL << 14;  // a matrix with so few is looked at whole
+constexpr std::int64_t whole_nonzeros = 1LL << 15;  // a matrix with so few is looked at whole
 constexpr std::int64_t most_step = 32;              // at least one window of so many is looked at
 
 /// Sums over the entries that are looked at.

@@ -25,11 +25,19 @@ constexpr double worthwhile_if_expected = 0.5;
 /// The favourite is tried when the solve has taken this share of its price: so much is lost where it would
 /// have been right to begin with it.
 constexpr double favourite_share = 0.15;
-/// What the forecast of a method whose residual leaps is worth beside one of CG or MINRES.
+/// What the forecast of a method whose residual leaps is worth beside one of CG or MINRES, and what that of
+/// any in a matrix of diffusion: iterations there are regular and cheap, factors save fewer of them.
 constexpr double trust_in_leaps = 0.25;
+constexpr double trust_in_diffusion = 2;
+/// The pace of the later half is at most so many times slower than the mean.
+constexpr double slowest = 4;
 /// It is dropped when it takes so many times its price before it can be judged: of factors with fill little
 /// is known beforehand.
 constexpr double favourite_patience = 4;
+/// Iterations of a favourite that tell something.
+constexpr int fewest_to_judge = 6;
+/// Finding the facts of a matrix takes as long as so many products with it from the cache.
+constexpr double products_of_a_look = 15;
 /// No arm is expected to need fewer than this share of another's iterations.
 constexpr double fewest_iterations = 0.1;
 /// Of the time still to come only so many times the time so far is believed, and less from a method that may
@@ -349,9 +357,9 @@ void Attempt::take_snapshot(const std::function<void(solvers::Vector)>& form_cor
 bool Attempt::falls_behind(int iteration) const {
   if (challenge_.depth == 0) return false;
   const double time = own_seconds();
-  // As long as the favourite's set-up has taken its iterations may show what it was worth: residuals of CG
-  // and BiCGSTAB fall faster later.
-  const bool is_young = iteration < slice_ || (challenge_.is_favourite && time < 2 * iterating_from_);
+  // As long as the favourite's set-up has taken its iterations may show what it was worth.
+  const bool is_young = challenge_.is_favourite ? iteration < fewest_to_judge || time < 2 * iterating_from_
+                                                : iteration < slice_;
   if (is_young) return time > challenge_.allowance;
   double remaining = pace_->remaining(state_.target());
   double counted = time;
@@ -398,12 +406,34 @@ bool Attempt::is_promising(const Arm& arm) const {
   return arm.tries < most_tries && arm.decay * hopeless >= pace_->decay();
 }
 
+/// Seconds that the set-up of a choice and its first iterations are expected to take. Factors are made and
+/// applied entry by entry, as the facts of the matrix are found: what a kernel makes of a regular pattern is
+/// nothing to them.
+double Attempt::price_of(const PredictedCost& its, double unit) const {
+  return std::max(unit, state_.look_seconds / products_of_a_look) * (its.setup + probation * its.iteration);
+}
+
 /// Seconds to the target at the mean pace so far: longer than at the pace of the later half where the method
 /// has begun slowly, and wiser where its residual leaps.
 double Attempt::mean_remaining() const {
   const double done = std::log(pace_->start() / pace_->norm());
   const double to_do = std::log(pace_->norm() / state_.target());
   return done > 0 ? pace_->seconds() * to_do / done : unlimited;
+}
+
+/// The longer of the two forecasts, but the present pace is not believed to be that much slower than the
+/// mean: a residual that is level for a while will fall again.
+double Attempt::pessimistic_remaining() const {
+  const double mean = mean_remaining();
+  return mean < unlimited ? std::clamp(pace_->remaining(state_.target()), mean, slowest * mean) : unlimited;
+}
+
+/// In how many times the favourite's price a solve must promise to end to be left alone.
+double Attempt::trust_in_forecast() const {
+  const MatrixFacts& facts = state_.report.facts;
+  if (is_diffusive(facts)) return trust_in_diffusion;
+  const bool is_smooth = solvers::method(state_.report.trials[trial_].choice.method).needs_symmetric;
+  return is_smooth || is_dominated(facts) ? 1 : trust_in_leaps;
 }
 
 /// An arm that has not been tried and is expected to win: because its iterations are known beforehand, if it
@@ -421,12 +451,12 @@ std::optional<Attempt::Challenger> Attempt::expected_winner(int iteration) const
     const Arm& arm = state_.arms[i];
     if (arm.tries > 0 || !is_promising(arm)) continue;
     const PredictedCost its = cost(arm.rung.choice);
-    const double price = unit * (its.setup + probation * its.iteration);
+    const double price = price_of(its, unit);
     if (arm.rung.favourite) {
-      const bool is_smooth = solvers::method(state_.report.trials[trial_].choice.method).needs_symmetric ||
-                             is_dominated(state_.report.facts);
-      const double soon = (is_smooth ? 1 : trust_in_leaps) * price;
-      const bool ends_soon = std::max(remaining, mean_remaining()) < soon && own_seconds() < soon;
+      if (iteration < least_iterations(state_.report.facts)) continue;  // a slow beginning says nothing
+      const double soon = trust_in_forecast() * price;
+      const double end = pessimistic_remaining();
+      const bool ends_soon = (end < soon && own_seconds() < soon) || end < favourite_share * price;
       if (!ends_soon && own_seconds() >= favourite_share * price &&
           state_.budget.allows_expected(price, own_seconds() / favourite_share))
         return Challenger{i, price, true};

@@ -69,7 +69,10 @@ class Attempt {
   double own_seconds() const { return state_.sum.agreed_seconds() - start_ - away_; }
   PredictedCost cost(const Choice& choice) const;
   double unit_seconds(int iteration) const;
+  double price_of(const PredictedCost& its, double unit) const;
   double mean_remaining() const;
+  double pessimistic_remaining() const;
+  double trust_in_forecast() const;
   double trust(int iteration) const;
   Arm& arm() { return state_.arms[arm_]; }
   Trial& trial() { return state_.report.trials[trial_]; }

@@ -66,13 +66,6 @@ double mean_row(const MatrixFacts& facts) {
   return static_cast<double>(facts.nonzeros) / static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
 }
 
-/// Diffusion gives rows that the diagonal dominates or that sum to nothing, and is what aggregation was made
-/// for.
-bool is_diffusive(const MatrixFacts& facts) {
-  return facts.diffusive_rows >= nearly_all &&
-         static_cast<double>(facts.max_row_nonzeros) <= longest_row_in_space * mean_row(facts);
-}
-
 /// Iterations of CG to 1e-8 with the diagonal, in the problem of this size that needs fewest: in a cube, but
 /// what takes more steps to cross takes more. Where the diagonal dominates every row clearly, they are
 /// bounded by the condition number, at most 2 / least dominance.
@@ -130,6 +123,7 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
     list.push_back({"minres", "none", 0, "", "the matrix is symmetric but not definite"});
   }
   const bool dominated = is_dominated(facts);
+  const bool begins_with_grids = !facts.symmetric && is_diffusive(facts) && multigrid_pays(facts);
   const Suggestion diagonal{
       "bicgstab", "jacobi", 0, "",
       "BiCGSTAB needs nothing but a matrix and keeps no basis; its iterations cost hardly more "
@@ -140,19 +134,18 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
                                  "",
                                  "factors that keep what is large suit most matrices",
                                  false,
-                                 !dominated && !facts.symmetric};
+                                 !dominated && !facts.symmetric && !begins_with_grids};
   const Suggestion no_fill{"bicgstab",
                            "block-ilu0",
                            0,
                            "",
                            "factors without fill are soon made, whatever the matrix",
                            false,
-                           facts.zero_diagonals == 0 || facts.symmetric};
+                           !begins_with_grids && (facts.zero_diagonals == 0 || facts.symmetric)};
   const Suggestion grids{
       "bicgstab", "amg", 0, "",
       "rows sum to nothing or the diagonal dominates them, as in convection with diffusion: "
       "coarser grids may pay"};
-  const bool begins_with_grids = !facts.symmetric && is_diffusive(facts) && multigrid_pays(facts);
   if (begins_with_grids) list.push_back(grids);
   const bool has_diagonal = facts.zero_diagonals == 0;
   if (has_diagonal) list.insert(list.end(), {diagonal, no_fill});
@@ -257,6 +250,11 @@ void check(const Forced& forced) {
     throw InputError(fmt::format("method '{}' has orthogonalization {} built in, which {} contradicts",
                                  method.name, built_in, *forced.orthogonalization));
   }
+}
+
+bool is_diffusive(const MatrixFacts& facts) {
+  return facts.diffusive_rows >= nearly_all &&
+         static_cast<double>(facts.max_row_nonzeros) <= longest_row_in_space * mean_row(facts);
 }
 
 bool is_dominated(const MatrixFacts& facts) {

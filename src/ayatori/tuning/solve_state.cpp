@@ -45,7 +45,9 @@ SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const spa
   if (kept != nullptr && kept->facts) {
     report.facts = *kept->facts;
   } else {
+    const double start = clock();
     report.facts = examine(comm, *parts);
+    look_seconds = comm.allreduce(clock() - start, comm::ReduceOp::max);
   }
   make_choices(*parts);
   system.emplace(sum, std::move(parts), b, report.facts.looks_negative_definite(), report.facts.symmetric);
