@@ -62,26 +62,40 @@ class Factorization {
   }
 
  private:
-  /// Calls f(column from the block's begin, value) for the entries of row i that lie in the block.
-  template <class F>
-  void for_each_entry(std::int32_t i, F&& f) const {
+  /// The entries of a row that lie in the block, as places in A: left of the diagonal, on it, right of it.
+  struct Places {
+    std::int64_t begin;
+    std::int64_t diagonal;
+    std::int64_t upper;  ///< diagonal + 1, or diagonal where it is not stored
+    std::int64_t end;
+    bool has_diagonal() const { return upper > diagonal; }
+  };
+  /// Columns ascend.
+  Places find_places(std::int32_t i) const {
+    const std::int32_t* const column = a_.column.data();
     const std::int64_t row = block_.begin + i;
-    for (std::int64_t k = a_.row_start[row]; k < a_.row_start[row + 1]; ++k) {
-      if (block_.contains(a_.column[k]))
-        f(static_cast<std::int32_t>(a_.column[k] - block_.begin), a_.value[k]);
-    }
+    const std::int32_t* const begin =
+        std::lower_bound(column + a_.row_start[row], column + a_.row_start[row + 1], block_.begin);
+    const std::int32_t* const end = std::lower_bound(begin, column + a_.row_start[row + 1], block_.end);
+    const std::int32_t* const diagonal = std::lower_bound(begin, end, row);
+    const bool stored = diagonal != end && *diagonal == row;
+    return {begin - column, diagonal - column, diagonal - column + (stored ? 1 : 0), end - column};
+  }
+  std::int32_t column_in_block(std::int64_t place) const {
+    return static_cast<std::int32_t>(a_.column[place] - block_.begin);
   }
 
   void count_entries() {
-    factor_.lower_start.assign(factor_.rows + 1, 0);
-    factor_.upper_start.assign(factor_.rows + 1, 0);
+    places_.resize(factor_.rows);
+    factor_.lower_start.resize(factor_.rows + 1);
+    factor_.upper_start.resize(factor_.rows + 1);
+    factor_.lower_start[0] = factor_.upper_start[0] = 0;
     std::int64_t lower = 0;
     std::int64_t upper = 0;
     for (std::int32_t i = 0; i < factor_.rows; ++i) {
-      for_each_entry(i, [&](std::int32_t j, double) {
-        lower += j < i;
-        upper += j > i;
-      });
+      const Places places = places_[i] = find_places(i);
+      lower += places.diagonal - places.begin;
+      upper += places.end - places.upper;
       if (std::max(lower, upper) > std::numeric_limits<std::int32_t>::max())
         throw EnvironmentError(
             "block-ilu0: a block has more than 2^31 - 1 entries: use more ranks or blocks");
@@ -97,36 +111,41 @@ class Factorization {
     factor_.upper_value.resize(factor_.upper_start.back());
     factor_.inverse_pivot.resize(factor_.rows);
     for (std::int32_t i = 0; i < factor_.rows; ++i) {
+      const Places& places = places_[i];
       std::int32_t next_lower = factor_.lower_start[i];
-      std::int32_t next_upper = factor_.upper_start[i + 1];
-      for_each_entry(i, [&](std::int32_t j, double) {
-        if (j < i) factor_.lower_column[next_lower++] = j;
-        if (j > i) factor_.upper_column[--next_upper] = j;
-      });
+      for (std::int64_t k = places.begin; k < places.diagonal; ++k)
+        factor_.lower_column[next_lower++] = column_in_block(k);
+      std::int32_t next_upper = factor_.upper_start[i];
+      for (std::int64_t k = places.end; k-- > places.upper;)
+        factor_.upper_column[next_upper++] = column_in_block(k);
     }
   }
 
   /// The largest entry of each row, and d: what a pivot is judged and shifted by.
   void set_references() {
-    row_max_.assign(factor_.rows, 0.0);
-    reference_.assign(factor_.rows, 0.0);
+    row_max_.resize(factor_.rows);
+    reference_.resize(factor_.rows);
     for (std::int32_t i = 0; i < factor_.rows; ++i) {
-      bool stored = false;
-      double diagonal = 0;
-      for_each_entry(i, [&](std::int32_t j, double value) {
-        if (!std::isfinite(value)) throw InputError(name_row(i) + "an entry is not finite");
-        row_max_[i] = std::max(row_max_[i], std::abs(value));
-        if (j == i) {
-          stored = true;
-          diagonal = value;
-        }
-      });
-      if (!stored) ++factor_.report.inserted_diagonals;
-      if (row_max_[i] == 0) ++factor_.report.zero_rows;
-      note_diagonal(i, diagonal);
+      const Places& places = places_[i];
+      double largest = 0;
+      double sum = 0;  // finite only if all are, or very large
+      for (std::int64_t k = places.begin; k < places.end; ++k) {
+        largest = std::max(largest, std::abs(a_.value[k]));
+        sum += a_.value[k];
+      }
+      if (!std::isfinite(sum)) check_entries(i);
+      row_max_[i] = largest;
+      if (!places.has_diagonal()) ++factor_.report.inserted_diagonals;
+      if (largest == 0) ++factor_.report.zero_rows;
+      note_diagonal(i, places.has_diagonal() ? a_.value[places.diagonal] : 0);
     }
     scale_ = factor_.rows == 0 ? 1 : *std::max_element(row_max_.begin(), row_max_.end());
     if (scale_ == 0) scale_ = 1;
+  }
+
+  void check_entries(std::int32_t i) const {
+    for (std::int64_t k = places_[i].begin; k < places_[i].end; ++k)
+      if (!std::isfinite(a_.value[k])) throw InputError(name_row(i) + "an entry is not finite");
   }
 
   void note_diagonal(std::int32_t i, double diagonal) {
@@ -173,7 +192,8 @@ class Factorization {
 
   void load_row(std::int32_t i, double shift) {
     row_value_[i] = 0;
-    for_each_entry(i, [&](std::int32_t j, double value) { row_value_[j] = value; });
+    for (std::int64_t k = places_[i].begin; k < places_[i].end; ++k)
+      row_value_[column_in_block(k)] = a_.value[k];
     row_value_[i] += row_max_[i] == 0 ? scale_ : shift * reference_[i];
   }
 
@@ -215,6 +235,7 @@ class Factorization {
   std::int64_t first_row_;
   const std::function<bool()>& gives_up_;
   Ilu0 factor_;
+  Array<Places> places_;
   Array<double> row_max_;    ///< max_j |a_ij| within the block
   Array<double> reference_;  ///< d: a_ii, or the row's largest entry where a_ii vanishes
   double scale_ = 1;         ///< largest entry of the block
