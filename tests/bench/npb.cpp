@@ -7,7 +7,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
-#include "ayatori/sparse/kernels/mirror.hpp"
+#include "ayatori/sparse/mirror.hpp"
 #include "bench/npb_cg.hpp"
 #include "bench/npb_matrix.hpp"
 #include "bench/npb_random.hpp"

@@ -7,11 +7,12 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/sparse/kernel.hpp"
 #include "ayatori/sparse/kernels/dia.hpp"
-#include "ayatori/sparse/kernels/mirror.hpp"
 #include "ayatori/sparse/kernels/run_sell.hpp"
 #include "ayatori/sparse/kernels/sell.hpp"
 #include "ayatori/sparse/kernels/sell_tiles.hpp"
 #include "ayatori/sparse/kernels/symmetric_tiles.hpp"
+#include "ayatori/sparse/kernels/tiles.hpp"
+#include "ayatori/sparse/mirror.hpp"
 #include "local_matrices.hpp"
 
 namespace ayatori::sparse {
@@ -214,6 +215,37 @@ TEST(Kernels, TilesOfManyEntriesAreTheDefinition) {
   const auto x = test_vector(matrix.columns, 4);
   expect_is_product(product(*kernel, matrix, x), matrix, x);
   EXPECT_LT(static_cast<double>(kernel->matrix_bytes()), 10.1 * static_cast<double>(matrix.nonzeros()));
+}
+
+/// Where hardly two entries of a row fall into a narrow tile.
+TEST(Kernels, TilesOfScatteredEntriesAreWide) {
+  std::vector<Entry> entries;
+  constexpr std::int32_t n = 40000;  // two whole wide blocks of columns, and a part
+  for (std::int32_t i = 0; i < n; ++i) {
+    entries.push_back({i, i, 4.0});
+    for (const std::int32_t distance : {7919, 15013, 21001}) {
+      const std::int32_t j = (i + distance) % n;
+      const double value = test_value(3, i + 11 * j);
+      entries.push_back({i, j, value});
+      entries.push_back({j, i, value});
+    }
+  }
+  const Csr matrix = csr(n, n, entries);
+  for (const TileForm& form : {whole_form, lower_form}) {
+    const TileCounts narrow = count_tiles(matrix, {0, n}, form);
+    const TileForm wide = widened_if_short(form, narrow, n);
+    EXPECT_EQ(wide.columns, wide_tile_columns);
+    EXPECT_LT(count_tiles(matrix, {0, n}, wide).tiles, narrow.tiles);
+    EXPECT_EQ(widened_if_short(form, narrow, tile_columns).columns, tile_columns) << "one block as it is";
+  }
+  const auto x = test_vector(n, 5);
+  for (const int count : {1, 3}) {
+    const Threads threads(count);
+    for (const auto& [name, kernel] : kernels_for(matrix)) {
+      SCOPED_TRACE(name);
+      expect_is_product(product(*kernel, matrix, x), matrix, x);
+    }
+  }
 }
 
 TEST(Kernels, TellSymmetricMatricesFromNearlySymmetricOnes) {

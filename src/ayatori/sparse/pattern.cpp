@@ -11,8 +11,8 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/random.hpp"
 #include "ayatori/sparse/kernels/merge_rows.hpp"
-#include "ayatori/sparse/kernels/mirror.hpp"
 #include "ayatori/sparse/kernels/tiles.hpp"
+#include "ayatori/sparse/mirror.hpp"
 
 namespace ayatori::sparse {
 
@@ -62,9 +62,10 @@ class Examination {
     for (std::int64_t i = rows.begin; i < rows.end; ++i) look_at_row(i, counts);
     counts.blocks = {count_blocks<2>(rows), count_blocks<3>(rows), count_blocks<4>(rows)};
     count_runs(rows, counts);
-    counts.whole_tiles = tiles_of(rows, whole_form);
+    counts.whole_tiles = count_tiles(matrix_, rows, whole_form);
     if (symmetric_.load(std::memory_order_relaxed) && !has_mirror_images(matrix_, rows)) symmetric_ = false;
-    if (symmetric_.load(std::memory_order_relaxed)) counts.lower_tiles = tiles_of(rows, lower_form);
+    if (symmetric_.load(std::memory_order_relaxed))
+      counts.lower_tiles = count_tiles(matrix_, rows, lower_form);
     return counts;
   }
 
@@ -100,8 +101,6 @@ class Examination {
       for_each_block<Size>(matrix_, i, [&](auto&&...) { ++blocks; });
     return blocks;
   }
-
-  TileCounts tiles_of(Range rows, const TileForm& form) const { return count_tiles(matrix_, rows, form); }
 
   void count_runs(Range rows, Counts& counts) const {
     for (std::int64_t i = rows.begin; i < rows.end; i += lanes) {
@@ -155,6 +154,39 @@ std::int64_t window_step(std::int64_t nonzeros) {
   return std::clamp<std::int64_t>(nonzeros / whole_nonzeros, 1, most_step);
 }
 
+/// The sum of look(rows) over the windows that are looked at.
+template <class Sum, class Look>
+Sum sum_over_windows(const Csr& matrix, Look&& look) {
+  const std::int64_t step = window_step(matrix.nonzeros());
+  const std::int64_t windows = (matrix.rows + window_rows - 1) / window_rows;
+  Sum sum;
+  FirstException exception;
+#pragma omp parallel num_threads(threads_for(matrix.nonzeros() / step))
+  {
+    Sum own;
+#pragma omp for schedule(dynamic) nowait
+    for (std::int64_t w = 0; w < windows; w += step) {
+      const auto place = static_cast<std::int64_t>(random_bits(0, static_cast<std::uint64_t>(w)) %
+                                                   static_cast<std::uint64_t>(std::min(step, windows - w)));
+      const std::int64_t first = (w + place) * window_rows;
+      exception.guard([&] {
+        own.add(look(Range{first, std::min<std::int64_t>(first + window_rows, matrix.rows)}));
+      });
+    }
+#pragma omp critical(ayatori_pattern_facts)
+    sum.add(own);
+  }
+  exception.rethrow();
+  return sum;
+}
+
+/// Once it is known what narrow tiles would store, what those of the width in use do.
+TileCounts recount_if_wide(const Csr& matrix, const TileForm& narrow, const TileCounts& counts) {
+  const TileForm form = widened_if_short(narrow, counts, matrix.columns);
+  if (form.columns == narrow.columns) return counts;
+  return sum_over_windows<TileCounts>(matrix, [&](Range rows) { return count_tiles(matrix, rows, form); });
+}
+
 }  // namespace
 
 double products_of_pattern_facts(std::int64_t nonzeros) {
@@ -166,34 +198,14 @@ PatternFacts pattern_facts(const Csr& matrix) {
   PatternFacts facts{matrix.rows, matrix.columns, matrix.nonzeros()};
   examine_lengths(matrix, facts);
 
-  const std::int64_t step = window_step(facts.nonzeros);
-  const std::int64_t windows = (matrix.rows + window_rows - 1) / window_rows;
   Examination examination(matrix);
-  Counts counts;
-  FirstException exception;
-#pragma omp parallel num_threads(threads_for(facts.nonzeros / step))
-  {
-    Counts own;
-#pragma omp for schedule(dynamic) nowait
-    for (std::int64_t w = 0; w < windows; w += step) {
-      const auto place = static_cast<std::int64_t>(random_bits(0, static_cast<std::uint64_t>(w)) %
-                                                   static_cast<std::uint64_t>(std::min(step, windows - w)));
-      const std::int64_t first = (w + place) * window_rows;
-      exception.guard([&] {
-        own.add(examination.look_at({first, std::min<std::int64_t>(first + window_rows, matrix.rows)}));
-      });
-    }
-#pragma omp critical(ayatori_pattern_facts)
-    counts.add(own);
-  }
-  exception.rethrow();
-
+  const auto counts = sum_over_windows<Counts>(matrix, [&](Range rows) { return examination.look_at(rows); });
   const double scale =
       counts.nonzeros == 0 ? 0 : static_cast<double>(facts.nonzeros) / static_cast<double>(counts.nonzeros);
   const auto scaled = [&](std::int64_t count) {
     return static_cast<std::int64_t>(std::llround(scale * static_cast<double>(count)));
   };
-  facts.sampled = step > 1;
+  facts.sampled = window_step(facts.nonzeros) > 1;
   examination.count_diagonals(facts);
   facts.main_diagonal_entries = scaled(counts.main_diagonal);
   for (std::size_t b = 0; b < counts.blocks.size(); ++b) facts.blocks[b] = scaled(counts.blocks[b]);
@@ -202,8 +214,9 @@ PatternFacts pattern_facts(const Csr& matrix) {
   const auto scaled_tiles = [&](const TileCounts& tiles) {
     return TileCounts{scaled(tiles.tiles), scaled(tiles.slices), scaled(tiles.places)};
   };
-  facts.whole_tiles = scaled_tiles(counts.whole_tiles);
-  if (examination.symmetric()) facts.lower_tiles = scaled_tiles(counts.lower_tiles);
+  facts.whole_tiles = scaled_tiles(recount_if_wide(matrix, whole_form, counts.whole_tiles));
+  if (examination.symmetric())
+    facts.lower_tiles = scaled_tiles(recount_if_wide(matrix, lower_form, counts.lower_tiles));
   facts.gaps_fit_16_bits = counts.longest_gap < (1 << 16);
   facts.symmetric = examination.symmetric();
   return facts;

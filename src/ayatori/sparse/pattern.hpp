@@ -14,9 +14,11 @@ inline constexpr std::int64_t sell_window = 512;
 inline constexpr int least_run = 4;
 
 /// Rows and columns of a tile of the kernels sell-tiles and symmetric-tiles. Elements of x (and y) of so many
-/// columns leave room in a first cache of 32 KB or nearly so; rows are counted by 8 bits.
+/// columns leave room in a first cache of 32 KB or nearly so, those of a wide tile in a second of 512 KB;
+/// rows are counted by 8 bits.
 inline constexpr std::int64_t tile_rows = 192;
 inline constexpr std::int32_t tile_columns = 2048;
+inline constexpr std::int32_t wide_tile_columns = 16384;  // both powers of two
 
 /// What a format by tiles stores.
 struct TileCounts {

@@ -37,7 +37,7 @@ constexpr double favourite_patience = 4;
 /// Iterations of a favourite that tell something.
 constexpr int fewest_to_judge = 6;
 /// Finding the facts of a matrix takes as long as so many products with it from the cache.
-constexpr double products_of_a_look = 15;
+constexpr double products_of_a_look = 7;
 /// No arm is expected to need fewer than this share of another's iterations.
 constexpr double fewest_iterations = 0.1;
 /// Of the time still to come only so many times the time so far is believed, and less from a method that may

@@ -33,14 +33,18 @@ constexpr double nearly_all = 0.9;
 /// Complete factors come where there is nothing between the plainest method and them, and otherwise when the
 /// others have had their turn, before the last resorts.
 void add_direct(const MatrixFacts& facts, std::vector<Suggestion>& list) {
-  if (std::ranges::none_of(solvers::preconditioners(), [](const auto& p) { return p.name == "direct"; }))
-    return;
   const bool is_indefinite =
       facts.symmetric && !facts.looks_positive_definite() && !facts.looks_negative_definite();
   const auto place =
       is_indefinite ? list.begin() + 1 : std::ranges::find(list, true, &Suggestion::last_resort);
   list.insert(place, {"gmres", "direct", 30, "cgs", "complete factors end where iterations do not", false,
                       is_indefinite});
+}
+
+/// Those of libraries that this build does without.
+bool is_unknown(const Suggestion& suggestion) {
+  return std::ranges::none_of(solvers::preconditioners(),
+                              [&](const auto& type) { return type.name == suggestion.preconditioner; });
 }
 
 /// Iterations of CG to 1e-8 on Poisson's equation: with the diagonal, for each point along an edge of a cube
@@ -84,6 +88,9 @@ bool multigrid_pays(const MatrixFacts& facts) {
   return multigrid.setup + multigrid_iterations * multigrid.iteration <
          diagonal_iterations(facts) * plain.iteration;
 }
+
+constexpr auto classical_grids =
+    "coarser grids that follow convection and jumps more closely, at a higher price";
 
 std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
   std::vector<Suggestion> list;
@@ -151,6 +158,7 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
   if (has_diagonal) list.insert(list.end(), {diagonal, no_fill});
   list.push_back(large_entries);
   if (dominated && !begins_with_grids) list.push_back(grids);
+  if (dominated || begins_with_grids) list.push_back({"bicgstab", "boomeramg", 0, "", classical_grids});
   if (!has_diagonal) list.insert(list.end(), {no_fill, diagonal});
   list.push_back({"gmres", "block-ilu0", 30, "cgs",
                   "GMRES never lets the residual grow, where BiCGSTAB may break down or wander"});
@@ -165,6 +173,7 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
   list.push_back({"gmres", "none", longest_restart, "ircgs",
                   "the longest basis, with nothing that could do harm", true});
   add_direct(facts, list);
+  std::erase_if(list, is_unknown);
   return list;
 }
 

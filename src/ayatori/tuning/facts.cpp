@@ -11,6 +11,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/random.hpp"
+#include "ayatori/sparse/mirror.hpp"
 
 namespace ayatori::tuning {
 
@@ -21,7 +22,7 @@ using sparse::SplitMatrix;
 
 /// The rows of an unsymmetric matrix that are compared with their columns first: all up to this many entries,
 /// and at least one of so many. Looking up a mirror image takes as long as multiplying by tens of entries.
-constexpr std::int64_t entries_per_step = 1 << 15;
+constexpr std::int64_t entries_per_step = 1 << 12;
 constexpr std::int64_t longest_step = 256;
 
 /// A row whose entries sum to less than this share of their absolute values is balanced.
@@ -107,10 +108,10 @@ struct RowFigures {
   }
 };
 
-/// What tells a matrix from its transpose without looking up mirror images: sums over the entries of
-/// functions f(i, j, a_ij) that are pseudo-random but for f(i, j, a) = -f(j, i, a), so that an entry and its
-/// equal mirror image cancel. Entries that do not match cancel only by chance, one of 2^64. (Sums of hashes
-/// as fingerprints of sets: Clarke, Devadas, van Dijk, Gassend & Suh 2003.)
+/// What tells entries of several ranks from their transposes without exchanging them: sums over the entries
+/// of functions f(i, j, a_ij) that are pseudo-random but for f(i, j, a) = -f(j, i, a), so that an entry and
+/// its equal mirror image cancel. Entries that do not match cancel only by chance, one of 2^64. (Sums of
+/// hashes as fingerprints of sets: Clarke, Devadas, van Dijk, Gassend & Suh 2003.)
 struct Skewness {
   std::uint64_t values = 0;
   std::uint64_t pattern = 0;
@@ -132,63 +133,10 @@ struct Skewness {
   }
 };
 
-/// The skewness of consecutive rows of the interior part. Entries are gathered into blocks that stay in the
-/// fastest cache, for rows are too short for SIMD instructions.
-class InteriorSkewness {
- public:
-  InteriorSkewness(const Csr& matrix, std::int64_t first_row, std::int64_t first_entry)
-      : column_(matrix.column.data()),
-        value_(matrix.value.data()),
-        first_row_(first_row),
-        next_(first_entry) {}
-
-  void add_row(std::int32_t row, std::int64_t length) {
-    while (length > 0) {
-      const std::int64_t taken = std::min(length, block - gathered_);
-      std::fill_n(row_.begin() + gathered_, taken, row);
-      gathered_ += taken;
-      length -= taken;
-      if (gathered_ == block) flush();
-    }
-  }
-  const Skewness& finish() {
-    flush();
-    return sum_;
-  }
-
- private:
-  static constexpr std::int64_t block = 512;
-
-  void flush() {
-    std::uint64_t values = 0;
-    std::uint64_t pattern = 0;
-    const std::int32_t* column = column_ + next_;
-    const double* value = value_ + next_;
-#pragma omp simd reduction(+ : values, pattern)
-    for (std::int64_t k = 0; k < gathered_; ++k) {
-      Skewness entry;
-      entry.add(first_row_ + row_[k], first_row_ + column[k], value[k]);
-      values += entry.values;
-      pattern += entry.pattern;
-    }
-    sum_.merge({values, pattern});
-    next_ += gathered_;
-    gathered_ = 0;
-  }
-
-  const std::int32_t* column_;
-  const double* value_;
-  std::int64_t first_row_;
-  std::int64_t next_;  ///< the first entry that is not in the sum
-  std::int64_t gathered_ = 0;
-  std::array<std::int32_t, block> row_;  ///< of the entries gathered
-  Skewness sum_;
-};
-
 /// What one pass over a rank's rows tells.
 struct Pass {
   RowFigures figures;
-  Skewness skewness;
+  Skewness of_halo;
   Array<double> largest;  ///< |a_ij| of each row
 };
 
@@ -201,7 +149,6 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
   std::mutex merging;
   parallel_ranges(interior.rows, [&](Range range) {
     RowFigures figures;
-    InteriorSkewness interior_skewness(interior, first_row, interior.row_start[range.begin]);
     Skewness skewness;
     auto r = std::ranges::lower_bound(parts.halo_rows, range.begin) - parts.halo_rows.begin();
     for (std::int64_t i = range.begin; i < range.end; ++i) {
@@ -211,7 +158,6 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
         row.add_reach(i, interior.column[interior.row_start[i]],
                       interior.column[interior.row_start[i + 1] - 1]);
       row.reach_in_block = row.reach;
-      interior_skewness.add_row(static_cast<std::int32_t>(i), row.length);
       if (r < halo.rows && parts.halo_rows[r] == i) {
         row.add(halo, r, -1);
         for (std::int64_t k = halo.row_start[r]; k < halo.row_start[r + 1]; ++k) {
@@ -224,10 +170,9 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
       figures.add_row(row);
       pass.largest[i] = row.largest;
     }
-    skewness.merge(interior_skewness.finish());
     const std::scoped_lock lock(merging);
     pass.figures.merge(figures);
-    pass.skewness.merge(skewness);
+    pass.of_halo.merge(skewness);
   });
   return pass;
 }
@@ -281,39 +226,19 @@ struct Selection {
   }
 };
 
-/// a(j, i) for entries of rows i that ascend: a row's entries are met in their order, so nothing is searched
-/// for but the first.
-class MirrorImages {
- public:
-  explicit MirrorImages(const Csr& csr) : csr_(csr), next_(csr.rows, -1) {}
-
-  double find(std::int32_t i, std::int32_t j) {
-    const std::int64_t end = csr_.row_start[j + 1];
-    std::int64_t& next = next_[j];
-    if (next < 0)
-      next = std::lower_bound(csr_.column.begin() + csr_.row_start[j], csr_.column.begin() + end, i) -
-             csr_.column.begin();
-    while (next < end && csr_.column[next] < i) ++next;
-    return next < end && csr_.column[next] == i ? csr_.value[next] : 0;
-  }
-
- private:
-  const Csr& csr_;
-  Array<std::int64_t> next_;  ///< the first entry that may be met yet; -1: not known
-};
-
 /// Of all rows.
 Asymmetry whole_asymmetry(const Csr& interior, const Array<double>& largest, bool lower_only) {
   Asymmetry total;
   std::mutex merging;
   parallel_ranges(interior.rows, [&](Range range) {
     Asymmetry mine;
-    MirrorImages images(interior);
+    sparse::MirrorImages images(interior, interior.rows);
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       for (std::int64_t k = interior.row_start[i]; k < interior.row_start[i + 1]; ++k) {
         const std::int32_t j = interior.column[k];
         if (lower_only && j >= i) break;
-        const double mirrored = images.find(static_cast<std::int32_t>(i), j);
+        const std::int64_t place = images.find(i, j);
+        const double mirrored = place == sparse::MirrorImages::nowhere ? 0 : interior.value[place];
         mine.compare(interior.value[k], mirrored, std::min(largest[i], largest[j]));
       }
     }
@@ -417,15 +342,18 @@ Asymmetry find_asymmetry(const comm::Comm& comm, const SplitMatrix& parts, const
 MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   const Pass pass = pass_over_rows(parts, parts.partition.range(comm.rank()).begin);
   const RowFigures& figures = pass.figures;
-  std::array<std::int64_t, 7> sums{parts.interior.nonzeros() + parts.halo.nonzeros(),
+  const sparse::Symmetry of_block = sparse::symmetry_of(parts.interior, &sparse::Symmetry::pattern);
+  std::array<std::int64_t, 9> sums{parts.interior.nonzeros() + parts.halo.nonzeros(),
                                    figures.positive,
                                    figures.negative,
                                    figures.zero,
                                    figures.dominant,
                                    figures.diffusive,
-                                   figures.squares};
+                                   figures.squares,
+                                   of_block.pattern ? 0 : 1,
+                                   of_block.values ? 0 : 1};
   comm.allreduce(std::span<std::int64_t>(sums), comm::ReduceOp::sum);
-  std::array<std::uint64_t, 2> skewness{pass.skewness.values, pass.skewness.pattern};
+  std::array<std::uint64_t, 2> skewness{pass.of_halo.values, pass.of_halo.pattern};
   comm.allreduce(std::span<std::uint64_t>(skewness), comm::ReduceOp::sum);
   const auto layers = [](std::int64_t rows, std::int64_t bandwidth) {
     return bandwidth > 0 ? static_cast<double>(rows) / static_cast<double>(bandwidth) : 0;
@@ -456,8 +384,8 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   facts.norm_infinity = maxima[3];
   facts.least_dominance = facts.rows > 0 ? std::abs(maxima[4]) : 0;
   facts.layers = std::max(layers(facts.rows, static_cast<std::int64_t>(maxima[5])), maxima[6]);
-  facts.pattern_symmetric = skewness[1] == 0;
-  facts.symmetric = skewness[0] == 0;
+  facts.pattern_symmetric = sums[7] == 0 && skewness[1] == 0;
+  facts.symmetric = sums[8] == 0 && skewness[0] == 0;
   if (!facts.symmetric) {
     const Asymmetry asymmetry =
         find_asymmetry(comm, parts, pass.largest, facts.nonzeros, facts.pattern_symmetric);

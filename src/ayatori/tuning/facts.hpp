@@ -22,7 +22,7 @@ struct MatrixFacts {
   bool symmetric = false;
   bool pattern_symmetric = false;
 
-  /// max |a_ij - a_ji| / max |a|. Of an unsymmetric matrix of 2^16 nonzeros and more, where a few rows show
+  /// max |a_ij - a_ji| / max |a|. Of an unsymmetric matrix of 2^13 nonzeros and more, where a few rows show
   /// it, over the entries of these rows, and so a lower bound; the same on any number of ranks and threads.
   double asymmetry = 0;
 
@@ -48,9 +48,10 @@ struct MatrixFacts {
   bool looks_negative_definite() const { return !indefinite && symmetric && negative_diagonals == rows; }
 };
 
-/// Collective. Takes about the time of two to three products. Symmetry is told by sums of 64-bit hashes over
-/// the entries and their mirror images; where these differ, by comparing them. An unsymmetric matrix passes
-/// for a symmetric one with probability 2^-64.
+/// Collective. Takes about the time of two to three products from memory, of four to ten from the cache.
+/// Every entry of a rank's own block is held against its mirror image; those in columns of other ranks by
+/// sums of 64-bit hashes, with which they pass for symmetric with probability 2^-64 if they are not. What is
+/// not exactly symmetric is compared up to rounding.
 MatrixFacts examine(const comm::Comm& comm, const sparse::SplitMatrix& parts);
 
 }  // namespace ayatori::tuning

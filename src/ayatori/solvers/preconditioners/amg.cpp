@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "ayatori/solvers/null_space.hpp"
 #include "ayatori/solvers/preconditioners/amg/hierarchy.hpp"
 #include "ayatori/solvers/preconditioners/amg/near_null.hpp"
+#include "ayatori/solvers/preconditioners/amg/nodes.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
 
@@ -46,29 +46,6 @@ bool looks_symmetric(const sparse::Csr& a) {
   return true;
 }
 
-/// Entries among a rank's own nodes of `size` rows, cut at multiples of `size` in global numbering, and
-/// places in the blocks that hold them; of a sample of the nodes.
-std::array<double, 2> fill_of_blocks(const sparse::Csr& a, std::int64_t first_row, int size) {
-  constexpr std::int64_t sample = 500;
-  const std::int64_t skipped = (size - first_row % size) % size;
-  const std::int64_t nodes = (a.rows - skipped) / size;
-  const std::int64_t step = std::max<std::int64_t>(nodes / sample, 1);
-  std::array<double, 2> fill{};
-  std::vector<std::int64_t> blocks;
-  for (std::int64_t node = 0; node < nodes; node += step) {
-    const std::int64_t row = skipped + node * size;
-    blocks.clear();
-    for (std::int64_t k = a.row_start[row]; k < a.row_start[row + size]; ++k) {
-      const std::int64_t column = a.column[k] - skipped;
-      if (column >= 0 && column < nodes * size) blocks.push_back(column / size);
-    }
-    fill[0] += static_cast<double>(blocks.size());
-    std::ranges::sort(blocks);
-    fill[1] += static_cast<double>((std::ranges::unique(blocks).begin() - blocks.begin()) * size * size);
-  }
-  return fill;
-}
-
 /// Collective. How many rows share the coordinates of a node: 3 or 2. Throws InputError (agreed) if it is
 /// neither.
 int rows_per_node(const sparse::DistributedMatrix& matrix, std::span<const double> coordinates) {
@@ -85,19 +62,6 @@ int rows_per_node(const sparse::DistributedMatrix& matrix, std::span<const doubl
     if (matrix.global_rows() % size == 0 && !matrix.comm().any(differ(size))) return size;
   throw_error(ErrorKind::bad_input, "amg: the coordinates are not those of nodes of two or three rows each",
               true);
-}
-
-/// Collective. Unknowns per node: 3, 2 or 1, whichever first fills its blocks.
-int unknowns_per_node(const sparse::DistributedMatrix& matrix) {
-  constexpr double full = 0.9;
-  const std::int64_t first_row = matrix.partition().range(matrix.comm().rank()).begin;
-  for (const int size : {3, 2}) {
-    auto fill =
-        comm::agree(matrix.comm(), [&] { return fill_of_blocks(matrix.interior(), first_row, size); });
-    matrix.comm().allreduce(std::span<double>(fill), comm::ReduceOp::sum);
-    if (matrix.global_rows() % size == 0 && fill[1] > 0 && fill[0] >= full * fill[1]) return size;
-  }
-  return 1;
 }
 
 template <int B>
@@ -141,7 +105,7 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   });
   hierarchy.symmetric = !matrix.comm().any(!looks_symmetric(matrix.interior()));
   const bool has_coordinates = matrix.comm().any(!options.coordinates.empty());
-  switch (has_coordinates ? rows_per_node(matrix, options.coordinates) : unknowns_per_node(matrix)) {
+  switch (has_coordinates ? rows_per_node(matrix, options.coordinates) : amg::unknowns_per_node(matrix)) {
     case 3:
       return build<3>(matrix, std::move(diagonal), hierarchy, options.coordinates);
     case 2:

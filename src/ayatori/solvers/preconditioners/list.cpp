@@ -14,6 +14,9 @@ std::span<const Preconditioner> preconditioners() {
 #ifdef AYATORI_HAS_MUMPS
                                direct_preconditioner,
 #endif
+#ifdef AYATORI_HAS_HYPRE
+                               boomeramg_preconditioner,
+#endif
                                chebyshev_preconditioner,    gmres_polynomial_preconditioner,
                                amg_preconditioner};
   return list;

@@ -19,21 +19,27 @@ template <int Width, class Real, std::size_t... I>
 }
 
 /// SELL-8 within tiles: segments of similar length of the rows of a window side by side. A thread copies the
-/// block's elements of x, which so lie in its first cache, with a 0 behind them for padding. Loads of single
-/// elements, not gathers, which take longer on many processors. Traffic: 10 bytes per place (6 in single
-/// precision), 10 per slice; y once per block of columns.
+/// block's elements of x, which so lie in its first or second cache, with a 0 behind them for padding. Loads
+/// of single elements, not gathers, which take longer on many processors. Traffic: 10 bytes per place (6 in
+/// single precision), 10 per slice; y once per block of columns.
 template <class Real>
 class SellTiles final : public KernelOf<Real> {
  public:
   SellTiles(const Csr& matrix, double scale, Simd simd)
-      : simd_(simd), matrix_(matrix, scale, whole_form, name), columns_(matrix.columns) {}
+      : simd_(simd),
+        matrix_(matrix, scale, whole_form, name),
+        columns_(matrix.columns),
+        blocks_(matrix_.size()) {
+    for (Array<Real>& block : blocks_) block.resize(matrix_.tile_columns() + 1);
+  }
 
   void multiply(std::span<const Real> x, std::span<Real> y) const override {
     matrix_.for_each([&](int group, Range rows) {
       std::fill(y.begin() + rows.begin, y.begin() + rows.end, Real(0));
       with_simd(
           simd_, [&]<int Width>() __attribute__((always_inline)) {
-            multiply_tiles<width_of<Real, Width, whole_form.lanes>>(matrix_[group], x.data(), y.data());
+            multiply_tiles<width_of<Real, Width, whole_form.lanes>>(matrix_[group], x.data(),
+                                                                    blocks_[group].data(), y.data());
           });
     });
   }
@@ -42,12 +48,13 @@ class SellTiles final : public KernelOf<Real> {
 
  private:
   template <int Width>
-  [[gnu::always_inline]] void multiply_tiles(const TilesOf<Real>& tiles, const Real* x, Real* y) const {
+  [[gnu::always_inline]] void multiply_tiles(const TilesOf<Real>& tiles, const Real* x, Real* block,
+                                             Real* y) const {
     constexpr int lanes = whole_form.lanes;
     constexpr int parts = lanes / Width;
     constexpr auto elements = std::make_index_sequence<Width>();
-    Real block[tile_columns + 1];
-    block[tile_columns] = 0;
+    const std::int64_t width = matrix_.tile_columns();
+    block[width] = 0;
     std::int32_t copied = -1;
     const std::uint16_t* steps = tiles.steps.data();
     const std::uint8_t* row = tiles.row.data();
@@ -56,8 +63,8 @@ class SellTiles final : public KernelOf<Real> {
     for (const Tile& tile : tiles.tile) {
       if (tile.block != copied) {
         copied = tile.block;
-        const std::int64_t first = std::int64_t{copied} * tile_columns;
-        std::copy_n(x + first, std::min<std::int64_t>(tile_columns, columns_ - first), block);
+        const std::int64_t first = copied * width;
+        std::copy_n(x + first, std::min(width, columns_ - first), block);
       }
       Real* const to = y + std::int64_t{tile.window} * tile_rows;
       for (std::int32_t s = 0; s < tile.slices; ++s, row += lanes) {
@@ -76,6 +83,7 @@ class SellTiles final : public KernelOf<Real> {
   Simd simd_;
   TiledMatrix<Real> matrix_;
   std::int64_t columns_;
+  mutable std::vector<Array<Real>> blocks_;  // of x, for each group; one product at a time
 };
 
 }  // namespace
@@ -90,7 +98,7 @@ std::unique_ptr<FloatKernel> make_float_sell_tiles(const Csr& matrix, double sca
 
 const KernelType sell_tiles_kernel{
     name,
-    "SELL-8 in tiles of 2048 columns, whose elements of x stay in the first cache",
+    "SELL-8 in tiles of 2048 or 16384 columns, whose elements of x stay in a cache",
     [](const PatternFacts& facts) {
       return if_not_absurd(bytes_of(facts.whole_tiles, whole_form.lanes), facts);
     },

@@ -2,8 +2,8 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/sparse/kernels/kernels.hpp"
-#include "ayatori/sparse/kernels/mirror.hpp"
 #include "ayatori/sparse/kernels/thread_groups.hpp"
+#include "ayatori/sparse/mirror.hpp"
 
 namespace ayatori::sparse {
 

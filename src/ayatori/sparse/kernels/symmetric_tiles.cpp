@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 
 #include "ayatori/sparse/kernels/kernels.hpp"
-#include "ayatori/sparse/kernels/mirror.hpp"
 #include "ayatori/sparse/kernels/padding.hpp"
 #include "ayatori/sparse/kernels/tiles.hpp"
+#include "ayatori/sparse/mirror.hpp"
 
 namespace ayatori::sparse {
 
@@ -31,15 +32,41 @@ void require_symmetric(const Csr& matrix) {
 /// Pairs (x_j, y_j) of the blocks of columns that a thread's rows reach, with a pair of zeros behind every
 /// block for padding.
 template <class Real>
-struct Pairs {
-  std::int32_t first_block = 0;
-  Array<Real> data;
-
-  Real* block(std::int32_t b) { return data.data() + 2LL * (b - first_block) * (tile_columns + 1); }
-  Real* row(std::int64_t i) {
-    const std::int64_t b = i / tile_columns;
-    return block(static_cast<std::int32_t>(b)) + 2 * (i - b * tile_columns);
+class Pairs {
+ public:
+  /// Of the columns of some blocks.
+  void resize(std::int32_t width, Range blocks) {
+    width_ = width;
+    log2_width_ = std::countr_zero(static_cast<std::uint32_t>(width));
+    first_block_ = blocks.begin;
+    data_.resize(2 * blocks.size() * (width + 1));
   }
+
+  /// The pair of a column. Widths are powers of two, for this is done for every lane of a slice.
+  Real* pair(std::int64_t j) {
+    const std::int64_t b = j >> log2_width_;
+    return block(b) + 2 * (j - (b << log2_width_));
+  }
+  Real* block(std::int64_t b) { return data_.data() + 2 * (b - first_block_) * (width_ + 1); }
+
+  /// Calls f(columns, their pairs) for the columns of [begin, end) that these blocks have, block by block.
+  template <class F>
+  void for_each_block(Range columns, F&& f) {
+    for (std::int64_t begin = std::max(columns.begin, first_block_ * width_); begin < columns.end;) {
+      const std::int64_t b = begin / width_;
+      const std::int64_t end = std::min((b + 1) * width_, columns.end);
+      f(Range{begin, end}, block(b) + 2 * (begin - b * width_));
+      begin = end;
+    }
+  }
+  std::int64_t width() const { return width_; }
+  std::int64_t first_column() const { return first_block_ * width_; }
+
+ private:
+  std::int64_t width_ = 0;
+  int log2_width_ = 0;
+  std::int64_t first_block_ = 0;
+  Array<Real> data_;
 };
 
 /// The lower half of a symmetric matrix by tiles, and its diagonal. An entry a_ij serves y_i and y_j by one
@@ -56,17 +83,17 @@ class SymmetricTiles final : public KernelOf<Real> {
         matrix_(matrix, scale, lower_form, name),
         diagonal_(matrix.rows),
         pairs_(matrix_.size()) {
-    matrix_.for_each([&](int group, Range rows) {
+    matrix_.for_each([&](int, Range rows) {
       for (std::int64_t i = rows.begin; i < rows.end; ++i)
         diagonal_[i] = static_cast<Real>(scale * diagonal_entry(matrix, i));
-      const auto own = static_cast<std::int32_t>(rows.begin / tile_columns);
-      const auto& tile = matrix_[group].tile;
-      pairs_[group].first_block = tile.empty() ? own : std::min(own, tile.front().block);
     });
+    const std::int64_t width = matrix_.tile_columns();
     for (int group = 0; group < matrix_.size(); ++group) {
-      const std::int64_t blocks =
-          (matrix_.rows(group).end + tile_columns - 1) / tile_columns - pairs_[group].first_block;
-      pairs_[group].data.resize(2 * std::max<std::int64_t>(blocks, 0) * (tile_columns + 1));
+      const Range rows = matrix_.rows(group);
+      const auto& tile = matrix_[group].tile;
+      const std::int64_t own = rows.begin / width;
+      const std::int64_t first = tile.empty() ? own : std::min<std::int64_t>(own, tile.front().block);
+      pairs_[group].resize(matrix_.tile_columns(), {first, std::max((rows.end + width - 1) / width, first)});
     }
   }
 
@@ -77,14 +104,16 @@ class SymmetricTiles final : public KernelOf<Real> {
       with_simd(
           simd_, [&]<int Width>()
                      __attribute__((always_inline)) { multiply_tiles(matrix_[group], pairs, x.data()); });
-      for (std::int64_t i = rows.begin; i < rows.end; ++i) y[i] = pairs.row(i)[1];
+      pairs.for_each_block(rows, [&](Range part, const Real* pair) {
+        for (std::int64_t i = part.begin; i < part.end; ++i, pair += 2) y[i] = pair[1];
+      });
     });
     if (matrix_.size() == 1) return;
     matrix_.for_each([&](int group, Range rows) {
       for (int other = group + 1; other < matrix_.size(); ++other) {
-        Pairs<Real>& pairs = pairs_[other];
-        const std::int64_t first = std::max(rows.begin, std::int64_t{pairs.first_block} * tile_columns);
-        for (std::int64_t i = first; i < rows.end; ++i) y[i] += pairs.row(i)[1];
+        pairs_[other].for_each_block(rows, [&](Range part, const Real* pair) {
+          for (std::int64_t i = part.begin; i < part.end; ++i, pair += 2) y[i] += pair[1];
+        });
       }
     });
   }
@@ -103,17 +132,14 @@ class SymmetricTiles final : public KernelOf<Real> {
 
   /// (x_j, 0) of rows before a thread's own, (x_i, a_ii x_i) of these.
   void start(Pairs<Real>& pairs, Range rows, const Real* x) const {
-    for (std::int64_t begin = std::int64_t{pairs.first_block} * tile_columns; begin < rows.end;) {
-      Real* pair = pairs.row(begin);
-      const std::int64_t end = std::min(begin + tile_columns, rows.end);
-      const std::int64_t own = std::clamp(rows.begin, begin, end);
-      for (std::int64_t j = begin; j < own; ++j, pair += 2) pair[0] = x[j], pair[1] = 0;
-      for (std::int64_t i = own; i < end; ++i, pair += 2)
+    pairs.for_each_block({pairs.first_column(), rows.end}, [&](Range part, Real* pair) {
+      const std::int64_t own = std::clamp(rows.begin, part.begin, part.end);
+      for (std::int64_t j = part.begin; j < own; ++j, pair += 2) pair[0] = x[j], pair[1] = 0;
+      for (std::int64_t i = own; i < part.end; ++i, pair += 2)
         pair[0] = x[i], pair[1] = product_unless_zero(diagonal_[i], x[i]);
-      Real* const padding = pairs.row(begin) + 2L * tile_columns;
+      Real* const padding = pairs.block(part.begin / pairs.width()) + 2 * pairs.width();
       padding[0] = padding[1] = 0;
-      begin = end;
-    }
+    });
   }
 
   [[gnu::always_inline]] static void multiply_tiles(const TilesOf<Real>& tiles, Pairs<Real>& pairs,
@@ -141,7 +167,7 @@ class SymmetricTiles final : public KernelOf<Real> {
             store<2>(pair, before + entry * x_row[lane]);
           }
         }
-        for (int lane = 0; lane < lanes; ++lane) pairs.row(first_row + row[lane])[1] += sum[lane][0];
+        for (int lane = 0; lane < lanes; ++lane) pairs.pair(first_row + row[lane])[1] += sum[lane][0];
       }
     }
   }
@@ -166,7 +192,7 @@ std::unique_ptr<FloatKernel> make_float_symmetric_tiles(const Csr& matrix, doubl
 
 const KernelType symmetric_tiles_kernel{
     name,
-    "lower half of a symmetric matrix in tiles of 2048 columns, x and y side by side in the first cache",
+    "lower half of a symmetric matrix in tiles of 2048 or 16384 columns, x and y side by side in a cache",
     [](const PatternFacts& facts) -> std::optional<std::int64_t> {
       if (!facts.symmetric) return std::nullopt;
       return if_not_absurd(bytes_of(facts.lower_tiles, lanes) + 8LL * facts.rows, facts);

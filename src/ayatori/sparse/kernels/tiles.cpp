@@ -29,11 +29,11 @@ std::vector<std::int64_t> starts_of_windows(const Csr& matrix, bool lower) {
 
 }  // namespace
 
-SegmentFinder::SegmentFinder(const Csr& matrix, Range rows, bool lower)
+SegmentFinder::SegmentFinder(const Csr& matrix, Range rows, const TileForm& form)
     : matrix_(matrix),
       rows_(rows),
-      lower_(lower),
-      blocks_((matrix.columns + tile_columns - 1) / tile_columns),
+      form_(form),
+      blocks_((matrix.columns + form.columns - 1) / form.columns),
       next_(matrix.row_start.begin() + rows.begin, matrix.row_start.begin() + rows.end) {
   constexpr std::int64_t entries_of_turn = 1 << 20;
   const std::int64_t entries = matrix.row_start[rows.end] - matrix.row_start[rows.begin];
@@ -44,15 +44,15 @@ SegmentFinder::SegmentFinder(const Csr& matrix, Range rows, bool lower)
 bool SegmentFinder::find_next() {
   if (next_block_ == blocks_) return false;
   next_block_ = std::min(next_block_ + blocks_of_turn_, blocks_);
-  const std::int64_t end_column = std::int64_t{next_block_} * tile_columns;
+  const std::int64_t end_column = std::int64_t{next_block_} * form_.columns;
   segments_.clear();
   for (std::int64_t i = rows_.begin; i < rows_.end; ++i) {
-    const std::int64_t bound = lower_ ? std::min(end_column, i) : end_column;
+    const std::int64_t bound = form_.lower ? std::min(end_column, i) : end_column;
     std::int64_t& k = next_[i - rows_.begin];
     while (k < matrix_.row_start[i + 1] && matrix_.column[k] < bound) {
       const std::int64_t first = k;
-      const std::int32_t block = matrix_.column[k] / tile_columns;
-      const std::int64_t end = std::min(bound, (std::int64_t{block} + 1) * tile_columns);
+      const std::int32_t block = matrix_.column[k] / form_.columns;
+      const std::int64_t end = std::min(bound, (std::int64_t{block} + 1) * form_.columns);
       while (k < matrix_.row_start[i + 1] && matrix_.column[k] < end) ++k;
       segments_.push_back({first, block, static_cast<std::int32_t>(i / tile_rows),
                            static_cast<std::int32_t>(k - first), static_cast<std::int32_t>(i)});
@@ -78,9 +78,15 @@ TileCounts count_tiles(std::span<const TileSegment> segments, int width) {
 
 TileCounts count_tiles(const Csr& matrix, Range rows, const TileForm& form) {
   TileCounts counts;
-  for (SegmentFinder finder(matrix, rows, form.lower); finder.find_next();)
+  for (SegmentFinder finder(matrix, rows, form); finder.find_next();)
     counts.add(count_tiles(finder.segments(), form.lanes));
   return counts;
+}
+
+TileForm widened_if_short(TileForm form, const TileCounts& counts, std::int32_t columns) {
+  if (columns > form.columns && counts.places < 2LL * form.lanes * counts.slices)
+    form.columns = wide_tile_columns;
+  return form;
 }
 
 std::int64_t bytes_of(const TileCounts& counts, int width, std::int64_t value_bytes) {
@@ -97,13 +103,14 @@ TilesOf<Real>::TilesOf(const Csr& matrix, double scale, Range rows, const TileFo
   column.resize(counts.places);
   value.resize(counts.places);
   End end;
-  for (SegmentFinder finder(matrix, rows, form.lower); finder.find_next();)
-    append(matrix, scale, finder.segments(), form.lanes, end);
+  for (SegmentFinder finder(matrix, rows, form); finder.find_next();)
+    append(matrix, scale, finder.segments(), form, end);
 }
 
 template <class Real>
-void TilesOf<Real>::append(const Csr& matrix, double scale, std::span<const TileSegment> segments, int width,
-                           End& end) {
+void TilesOf<Real>::append(const Csr& matrix, double scale, std::span<const TileSegment> segments,
+                           const TileForm& form, End& end) {
+  const int width = form.lanes;
   for_each_slice(segments, width, [&](std::span<const TileSegment> slice) {
     const TileSegment& longest = slice.front();
     if (tile.empty() || tile.back().block != longest.block || tile.back().window != longest.window)
@@ -117,7 +124,7 @@ void TilesOf<Real>::append(const Csr& matrix, double scale, std::span<const Tile
       for (int step = 0; step < longest.length; ++step) {
         const std::int64_t to = end.place + std::int64_t{step} * width + lane;
         column[to] = static_cast<std::uint16_t>(
-            step < length ? matrix.column[segment.first + step] % tile_columns : tile_columns);
+            step < length ? matrix.column[segment.first + step] % form.columns : form.columns);
         value[to] = step < length ? static_cast<Real>(scale * matrix.value[segment.first + step]) : 0;
       }
     }
@@ -127,18 +134,29 @@ void TilesOf<Real>::append(const Csr& matrix, double scale, std::span<const Tile
 }
 
 template <class Real>
-TiledMatrix<Real>::TiledMatrix(const Csr& matrix, double scale, const TileForm& form, std::string_view name)
-    : rows_(matrix.rows), groups_(starts_of_windows(matrix, form.lower)), tiles_(groups_.size()) {
+std::vector<TileCounts> TiledMatrix<Real>::count(const Csr& matrix, const TileForm& form) const {
   std::vector<TileCounts> counts(groups_.size());
   FirstException exception;
   for_each([&](int group, Range rows) {
     exception.guard([&] { counts[group] = count_tiles(matrix, rows, form); });
   });
   exception.rethrow();
-  for (const TileCounts& part : counts) bytes_ += bytes_of(part, form.lanes, sizeof(Real));
+  return counts;
+}
+
+template <class Real>
+TiledMatrix<Real>::TiledMatrix(const Csr& matrix, double scale, const TileForm& narrow, std::string_view name)
+    : rows_(matrix.rows), groups_(starts_of_windows(matrix, narrow.lower)), tiles_(groups_.size()) {
+  std::vector<TileCounts> counts = count(matrix, narrow);
+  TileCounts all;
+  for (const TileCounts& part : counts) all.add(part);
+  form_ = widened_if_short(narrow, all, matrix.columns);
+  if (form_.columns != narrow.columns) counts = count(matrix, form_);
+  for (const TileCounts& part : counts) bytes_ += bytes_of(part, form_.lanes, sizeof(Real));
   require_bytes(name, bytes_, matrix);
+  FirstException exception;
   for_each([&](int group, Range rows) {
-    exception.guard([&] { tiles_[group] = TilesOf<Real>(matrix, scale, rows, form, counts[group]); });
+    exception.guard([&] { tiles_[group] = TilesOf<Real>(matrix, scale, rows, form_, counts[group]); });
   });
   exception.rethrow();
 }

@@ -20,14 +20,16 @@
 
 // Tiles: a window of rows by a block of columns. A thread goes through all its windows of one block before
 // the next block, so that the block's elements of x stay in the first cache however far apart the columns
-// of a row are. Columns within a block take 16 bits, rows within a window 8.
+// of a row are; in the second cache if so few entries of a row fall into a block that slices of one or two
+// steps would be most of the work. Columns within a block take 16 bits, rows within a window 8.
 
 namespace ayatori::sparse {
 
-/// Which entries a format by tiles holds, and how many rows are multiplied side by side.
+/// Which entries a format by tiles holds, how many rows are multiplied side by side, and how wide tiles are.
 struct TileForm {
   int lanes;
   bool lower;  ///< only those left of the diagonal
+  std::int32_t columns = tile_columns;
 };
 inline constexpr TileForm whole_form{8, false};
 inline constexpr TileForm lower_form{4, true};
@@ -47,7 +49,7 @@ struct TileSegment {
 /// what is held at once is small beside a large matrix.
 class SegmentFinder {
  public:
-  SegmentFinder(const Csr& matrix, Range rows, bool lower);
+  SegmentFinder(const Csr& matrix, Range rows, const TileForm& form);
 
   /// Those of the next blocks: by block, then window, then the longest first. False if no block is left.
   bool find_next();
@@ -56,7 +58,7 @@ class SegmentFinder {
  private:
   const Csr& matrix_;
   Range rows_;
-  bool lower_;
+  TileForm form_;
   std::int32_t blocks_;
   std::int32_t blocks_of_turn_;
   std::int32_t next_block_ = 0;
@@ -82,6 +84,10 @@ TileCounts count_tiles(std::span<const TileSegment> segments, int width);
 /// Those of rows that begin with a window.
 TileCounts count_tiles(const Csr& matrix, Range rows, const TileForm& form);
 
+/// The form with wide tiles where narrow ones, which `counts` are of, have slices of less than two steps on
+/// average; otherwise the form itself.
+TileForm widened_if_short(TileForm form, const TileCounts& counts, std::int32_t columns);
+
 /// Bytes that a product reads.
 std::int64_t bytes_of(const TileCounts& counts, int width, std::int64_t value_bytes = 8);
 
@@ -93,8 +99,9 @@ struct Tile {
 };
 
 /// A thread's part of a matrix. A slice of `width` segments is stored step by step: the first entry of each
-/// segment, then the second. Where a segment has ended, the value is 0 and the column tile_columns, which is
-/// none of the matrix: what a product finds there must be finite, and no other element of x is touched.
+/// segment, then the second. Where a segment has ended, the value is 0 and the column TileForm::columns,
+/// which is none of the matrix: what a product finds there must be finite, and no other element of x is
+/// touched.
 template <class Real>
 struct TilesOf {
   std::vector<Tile> tile;
@@ -113,7 +120,8 @@ struct TilesOf {
     std::int64_t slice = 0;
     std::int64_t place = 0;
   };
-  void append(const Csr& matrix, double scale, std::span<const TileSegment> segments, int width, End& end);
+  void append(const Csr& matrix, double scale, std::span<const TileSegment> segments, const TileForm& form,
+              End& end);
 };
 
 /// A matrix by tiles, for threads: whole windows of nearly equal numbers of entries.
@@ -121,8 +129,9 @@ template <class Real>
 class TiledMatrix {
  public:
   /// Of scale A. Throws InputError if it takes absurdly many bytes.
-  TiledMatrix(const Csr& matrix, double scale, const TileForm& form, std::string_view name);
+  TiledMatrix(const Csr& matrix, double scale, const TileForm& narrow, std::string_view name);
 
+  std::int32_t tile_columns() const { return form_.columns; }
   int size() const { return groups_.size(); }
   const TilesOf<Real>& operator[](int group) const { return tiles_[group]; }
   /// Calls f(group, its rows) on the thread of every group. It must not throw.
@@ -140,7 +149,10 @@ class TiledMatrix {
   std::int64_t rows_;
   ThreadGroups groups_;  // of windows
   std::vector<TilesOf<Real>> tiles_;
+  TileForm form_;
   std::int64_t bytes_ = 0;
+
+  std::vector<TileCounts> count(const Csr& matrix, const TileForm& form) const;
 };
 
 extern template struct TilesOf<double>;

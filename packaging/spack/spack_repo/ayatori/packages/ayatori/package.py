@@ -14,6 +14,7 @@ class Ayatori(CMakePackage):
     license("Apache-2.0", checked_by="ayatori")
     version("main", branch="main")
 
+    variant("hypre", default=True, description="BoomerAMG as a preconditioner (hypre)")
     variant("mumps", default=True, description="Direct solution as a preconditioner (MUMPS)")
     variant("native", default=True, description="Compile for the processor of the build machine alone")
 
@@ -28,6 +29,7 @@ class Ayatori(CMakePackage):
     depends_on("metis@5:")
     depends_on("lapack")
     depends_on("hwloc@2:")
+    depends_on("hypre+mpi", when="+hypre")
     depends_on("mumps+mpi", when="+mumps")
 
     conflicts("%gcc@:11", msg="C++20")
@@ -35,6 +37,7 @@ class Ayatori(CMakePackage):
     def cmake_args(self):
         return [
             self.define("AYATORI_TESTS", False),
+            self.define_from_variant("AYATORI_HYPRE", "hypre"),
             self.define_from_variant("AYATORI_MUMPS", "mumps"),
             self.define_from_variant("AYATORI_NATIVE", "native"),
         ]

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "ayatori/base/parallel.hpp"
+#include "ayatori/base/range.hpp"
+#include "ayatori/sparse/csr.hpp"
+
+namespace ayatori::sparse {
+
+/// Whether every entry (i, j) of these rows of a square matrix has an equal (j, i).
+inline bool has_mirror_images(const Csr& matrix, Range rows) {
+  const std::int32_t* column = matrix.column.data();
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    for (std::int64_t k = matrix.row_start[i]; k < matrix.row_start[i + 1]; ++k) {
+      const std::int32_t j = column[k];
+      if (j == i) continue;
+      const std::int32_t* end = column + matrix.row_start[j + 1];
+      const std::int32_t* found = std::lower_bound(column + matrix.row_start[j], end, i);
+      if (found == end || *found != i || matrix.value[found - column] != matrix.value[k]) return false;
+    }
+  }
+  return true;
+}
+
+/// Finds the mirror images (j, i) of entries (i, j) of a square matrix. As rows i ascend, the entries of a
+/// row j are met in their order: nothing is searched for but the first.
+class MirrorImages {
+ public:
+  static constexpr std::int64_t nowhere = -1;
+
+  /// Of entries in columns below `columns`.
+  MirrorImages(const Csr& matrix, std::int64_t columns) : matrix_(matrix), next_(columns, unknown) {}
+
+  /// The place of (j, i) in Csr::column and Csr::value, or `nowhere`. For the same j, i must ascend.
+  std::int64_t find(std::int64_t i, std::int32_t j) {
+    const std::int32_t* column = matrix_.column.data();
+    const std::int64_t end = matrix_.row_start[j + 1];
+    std::int64_t place = next_[j];
+    if (place == unknown) place = std::lower_bound(column + matrix_.row_start[j], column + end, i) - column;
+    while (place < end && column[place] < i) ++place;
+    const bool found = place < end && column[place] == i;
+    next_[j] = found ? place + 1 : place;
+    return found ? place : nowhere;
+  }
+  /// Nothing of row j before `place` will be asked for.
+  void skip_to(std::int64_t j, std::int64_t place) { next_[j] = place; }
+
+ private:
+  static constexpr std::int64_t unknown = -1;
+
+  const Csr& matrix_;
+  Array<std::int64_t> next_;  // of each row, the first entry that may be met yet
+};
+
+/// How far a matrix is its own transpose.
+struct Symmetry {
+  bool pattern = true;
+  bool values = true;  ///< exactly
+
+  bool operator==(const Symmetry&) const = default;
+};
+
+/// Some rows held against the columns of the same numbers: lower entries have been compared with their mirror
+/// images; as many upper ones on all rows together then have one, too.
+struct HalvesOfRows {
+  Symmetry lower;
+  std::int64_t more_lower = 0;  ///< entries than upper ones
+};
+
+/// Stops once `enough` has been seen to be wanting.
+inline HalvesOfRows compare_halves(const Csr& matrix, Range rows, bool Symmetry::*enough) {
+  MirrorImages images(matrix, rows.end);
+  const std::int32_t* column = matrix.column.data();
+  HalvesOfRows halves;
+  for (std::int64_t i = rows.begin; i < rows.end && halves.lower.*enough; ++i) {
+    const std::int64_t begin = matrix.row_start[i];
+    const std::int64_t end = matrix.row_start[i + 1];
+    std::int64_t k = begin;
+    for (; k < end && column[k] < i; ++k) {
+      const std::int64_t place = images.find(i, column[k]);
+      if (place == MirrorImages::nowhere) {
+        halves.lower = {false, false};
+      } else if (matrix.value[place] != matrix.value[k]) {
+        halves.lower.values = false;
+      }
+    }
+    const std::int64_t lower = k - begin;
+    if (k < end && column[k] == i) ++k;
+    images.skip_to(i, k);
+    halves.more_lower += lower - (end - k);
+  }
+  return halves;
+}
+
+/// Of a square matrix. Once `enough` is known not to hold, nothing else is found out.
+inline Symmetry symmetry_of(const Csr& matrix, bool Symmetry::*enough) {
+  std::atomic<bool> pattern = true;
+  std::atomic<bool> values = true;
+  std::atomic<std::int64_t> more_lower = 0;
+  parallel_ranges_throwing(matrix.rows, [&](Range rows) {
+    const HalvesOfRows halves = compare_halves(matrix, rows, enough);
+    if (!halves.lower.pattern) pattern = false;
+    if (!halves.lower.values) values = false;
+    more_lower += halves.more_lower;
+  });
+  const bool every_entry_has_an_image = pattern && more_lower == 0;
+  return {every_entry_has_an_image, every_entry_has_an_image && values};
+}
+
+/// Whether every entry (i, j) of a matrix has an equal (j, i).
+inline bool is_symmetric(const Csr& matrix) {
+  return matrix.rows == matrix.columns && symmetry_of(matrix, &Symmetry::values).values;
+}
+
+}  // namespace ayatori::sparse
