@@ -22,7 +22,7 @@ using sparse::SplitMatrix;
 
 /// The rows of an unsymmetric matrix that are compared with their columns first: all up to this many entries,
 /// and at least one of so many. Looking up a mirror image takes as long as multiplying by tens of entries.
-constexpr std::int64_t entries_per_step = 1 << 12;
+constexpr std::int64_t entries_per_step = 1 << 13;
 constexpr std::int64_t longest_step = 256;
 
 /// A row whose entries sum to less than this share of their absolute values is balanced.

@@ -22,7 +22,7 @@ struct MatrixFacts {
   bool symmetric = false;
   bool pattern_symmetric = false;
 
-  /// max |a_ij - a_ji| / max |a|. Of an unsymmetric matrix of 2^13 nonzeros and more, where a few rows show
+  /// max |a_ij - a_ji| / max |a|. Of an unsymmetric matrix of 2^14 nonzeros and more, where a few rows show
   /// it, over the entries of these rows, and so a lower bound; the same on any number of ranks and threads.
   double asymmetry = 0;
 

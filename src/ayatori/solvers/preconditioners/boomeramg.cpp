@@ -4,6 +4,7 @@
 #include <HYPRE_IJ_mv.h>
 #include <HYPRE_parcsr_ls.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -35,11 +36,29 @@ constexpr HYPRE_Int in_storage_order = 0;
 
 /// A rank's rows by global column numbers, as hypre wants them.
 struct Rows {
-  HYPRE_BigInt first;
+  HYPRE_BigInt first = 0;
   std::vector<HYPRE_BigInt> number;
   std::vector<HYPRE_Int> entries;
   std::vector<HYPRE_BigInt> column;
   std::vector<double> value;
+  std::int64_t replaced_diagonals = 0;
+
+  /// Of the last row, which begins with entry `begin`: hypre takes a diagonal entry other than 0 for granted,
+  /// and without one reads those of other rows. The largest entry of the row takes its place, or 1.
+  void ensure_diagonal(HYPRE_BigInt row, std::size_t begin) {
+    const auto place =
+        std::find(column.begin() + static_cast<std::ptrdiff_t>(begin), column.end(), row) - column.begin();
+    const auto k = static_cast<std::size_t>(place);
+    if (k < column.size() && value[k] != 0) return;
+    double largest = 0;
+    for (std::size_t i = begin; i < value.size(); ++i) largest = std::max(largest, std::abs(value[i]));
+    if (k == column.size()) {
+      column.push_back(row);
+      value.push_back(0);
+    }
+    value[k] = largest > 0 ? largest : 1;
+    ++replaced_diagonals;
+  }
 };
 
 Rows rows_of(const sparse::DistributedMatrix& matrix) {
@@ -47,7 +66,8 @@ Rows rows_of(const sparse::DistributedMatrix& matrix) {
   const sparse::SplitMatrix& parts = matrix.parts();
   if (matrix.global_rows() >= std::numeric_limits<HYPRE_BigInt>::max())
     throw EnvironmentError("boomeramg: hypre cannot count so many rows");
-  Rows rows{static_cast<HYPRE_BigInt>(mine.begin), {}, {}, {}, {}};
+  Rows rows;
+  rows.first = static_cast<HYPRE_BigInt>(mine.begin);
   rows.number.resize(mine.size());
   std::iota(rows.number.begin(), rows.number.end(), rows.first);
   rows.column.reserve(parts.interior.nonzeros() + parts.halo.nonzeros());
@@ -67,6 +87,7 @@ Rows rows_of(const sparse::DistributedMatrix& matrix) {
     append(parts.interior, r, [&](std::int32_t c) { return mine.begin + c; });
     if (halo_row < parts.halo.rows && parts.halo_rows[halo_row] == r)
       append(parts.halo, halo_row++, [&](std::int32_t c) { return parts.plan.ghosts[c]; });
+    rows.ensure_diagonal(rows.number[r], before);
     rows.entries.push_back(static_cast<HYPRE_Int>(rows.column.size() - before));
   }
   return rows;
@@ -148,18 +169,15 @@ class BoomerAmg final : public sparse::LinearOperator {
   HYPRE_Solver solver_ = nullptr;
 };
 
-/// Collective. Throws if hypre's set-up has failed on any rank; true if only its smoother found rows that it
-/// has to leave alone, which are an error in an argument to hypre.
-bool leaves_rows_alone(const comm::Comm& comm) {
+/// Collective. Throws if hypre has noted an error on any rank.
+void check_agreed(const comm::Comm& comm) {
   const HYPRE_Int error = HYPRE_GetError();
   HYPRE_ClearAllErrors();
-  if (comm.any((error & (HYPRE_ERROR_GENERIC | HYPRE_ERROR_MEMORY)) != 0)) {
-    throw_error(ErrorKind::environment,
-                fmt::format("boomeramg: the set-up failed: hypre's error {}",
-                            comm.allreduce(error, comm::ReduceOp::max)),
-                true);
-  }
-  return comm.any(error != 0);
+  if (!comm.any(error != 0)) return;
+  throw_error(ErrorKind::environment,
+              fmt::format("boomeramg: the set-up failed: hypre's error {}",
+                          comm.allreduce(error, comm::ReduceOp::max)),
+              true);
 }
 
 BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum&,
@@ -173,11 +191,12 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   int unknowns = amg::unknowns_per_node(matrix);
   // hypre counts the unknowns of a node from a rank's first row.
   if (comm.any(rows.first % unknowns != 0)) unknowns = 1;
+  const std::int64_t replaced = comm.allreduce(rows.replaced_diagonals, comm::ReduceOp::sum);
   auto boomeramg = std::make_unique<BoomerAmg>(comm, std::move(rows), unknowns);
-  const bool some_are_zero = leaves_rows_alone(comm);
+  check_agreed(comm);
   std::string note = "BoomerAMG of hypre: HMIS, extended+i";
   if (unknowns > 1) note += fmt::format(", {} unknowns per node", unknowns);
-  if (some_are_zero) note += ", rows of zeros left alone";
+  if (replaced > 0) note += fmt::format(", {} zero diagonals replaced", replaced);
   return {std::move(boomeramg), {std::move(note)}};
 }
 
