@@ -59,8 +59,6 @@ class MirrorImages {
 struct Symmetry {
   bool pattern = true;
   bool values = true;  ///< exactly
-
-  bool operator==(const Symmetry&) const = default;
 };
 
 /// Some rows held against the columns of the same numbers: lower entries have been compared with their mirror
