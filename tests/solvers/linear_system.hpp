@@ -102,6 +102,7 @@ struct Trial {
   std::int64_t reductions = 0;
   std::int64_t overlapped = 0;  ///< of the reductions
   int products = 0;
+  int preconditionings = 0;
 
   double b_norm() const { return norm_of(b); }
   static double norm_of(const std::vector<double>& v) {
@@ -139,6 +140,7 @@ struct Trial {
     reductions = sum.count();
     overlapped = sum.overlapped();
     products = op.products;
+    preconditionings = preconditioner.products;
     return *this;
   }
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/solvers/preconditioners/dense_inverse.hpp"
 #include "linear_system.hpp"
 
 namespace ayatori::solvers {
@@ -220,6 +221,17 @@ TEST(Cg, MakesNoProductInVain) {
 }
 
 /// As accurate as double precision allows, though A p and p^T A p follow from recurrences.
+TEST(Gmres, AppliesCompleteFactorsOnce) {
+  const Dense a = tests::random_dominant(20, 0.3, 1.5, 7, false);
+  tests::Trial trial{.a = a};
+  ASSERT_TRUE(invert_dense(20, a.value, trial.m.value));
+  trial.run("gmres", 1e-10);
+  EXPECT_EQ(trial.result.stop, Stop::converged) << trial.describe();
+  EXPECT_EQ(trial.result.iterations, 1);
+  EXPECT_LT(trial.true_residual(), 1e-10 * trial.b_norm());
+  EXPECT_EQ(trial.preconditionings, 1);
+}
+
 TEST(Cg, ReachesTheLimitOfDoublePrecision) {
   for (const char* name : {"cg", "pipelined-cg"}) {
     for (const double condition : {1e4, 1e8, 1e12}) {

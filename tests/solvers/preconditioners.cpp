@@ -334,6 +334,14 @@ TEST(Direct, SolvesAndReportsZeroPivots) {
   EXPECT_NE(notes[1].find("1 pivots are zero"), std::string::npos) << notes[1];
 }
 
+TEST(Direct, GivesUpWhatIsDearerThanItMayBe) {
+  if (std::ranges::none_of(preconditioners(), [](const auto& type) { return type.name == "direct"; }))
+    GTEST_SKIP() << "built without MUMPS";
+  const Problem problem(tests::laplacian_2d(6));
+  EXPECT_THROW(problem.build("direct", {.products_allowed = 1e-3}), EnvironmentError);
+  EXPECT_NO_THROW(problem.build("direct", {.products_allowed = 1e3}));
+}
+
 TEST(Fsai, BeatsTheDiagonalOnAnyRanks) {
   const Dense a = tests::laplacian_2d(5);
   const Dense m = Problem(a).dense("fsai");

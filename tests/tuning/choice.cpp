@@ -107,6 +107,7 @@ std::vector<std::string> favourites(const MatrixFacts& facts) {
 TEST(Ladder, FactorsAreFavouritesTheCheapestFirst) {
   using Names = std::vector<std::string>;
   auto facts = unsymmetric_facts();
+  facts.rows = facts.positive_diagonals = 100'000;
   facts.dominant_rows = 0.3;
   EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "jacobi");
   EXPECT_EQ(favourites(facts), (Names{"block-ilu0", "ilut"}));
@@ -118,6 +119,52 @@ TEST(Ladder, FactorsAreFavouritesTheCheapestFirst) {
   facts.dominant_rows = 1;
   EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "jacobi");
   EXPECT_EQ(favourites(facts), Names{"block-ilu0"});
+}
+
+TEST(Ladder, CompleteFactorsOfSmallMatricesAreTheLastFavourite) {
+  if (std::ranges::none_of(solvers::preconditioners(),
+                           [](const auto& type) { return type.name == "direct"; }))
+    GTEST_SKIP() << "built without MUMPS";
+  using Names = std::vector<std::string>;
+  auto facts = unsymmetric_facts();
+  EXPECT_EQ(favourites(facts), (Names{"block-ilu0", "ilut", "direct"}));
+  facts.zero_diagonals = 500;
+  EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "direct")
+      << "no diagonal to begin with";
+  facts.rows = 10'000'000;
+  facts.zero_diagonals = 5'000'000;
+  EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "ilut") << "they would be dear";
+  EXPECT_EQ(favourites(facts), Names{"ilut"});
+  EXPECT_EQ(favourites(spd_facts()), Names{"ic"}) << "CG needs none";
+}
+
+TEST(Ladder, BeginsWithFactorsInANarrowBand) {
+  const auto first = [](MatrixFacts facts, double band, double least_dominance = 0) {
+    facts.nonzeros = 5 * facts.rows;
+    facts.layers = static_cast<double>(facts.rows) / band;
+    facts.least_dominance = least_dominance;
+    const Choice choice = make_ladder(facts, {}, 1000).front().choice;
+    return choice.method + " + " + choice.preconditioner;
+  };
+  EXPECT_EQ(first(spd_facts(), 2), "cg + ic");
+  EXPECT_EQ(first(unsymmetric_facts(), 2), "gmres + ilu");
+  EXPECT_EQ(first(unsymmetric_facts(), 20), "bicgstab + jacobi");
+  EXPECT_EQ(first(spd_facts(), 2, 0.5), "cg + jacobi") << "19 iterations at most";
+}
+
+TEST(Cost, CompleteFactorsCostNoMoreThanTheirBand) {
+  if (std::ranges::none_of(solvers::preconditioners(),
+                           [](const auto& type) { return type.name == "direct"; }))
+    GTEST_SKIP() << "built without MUMPS";
+  const Choice complete{.method = "gmres", .preconditioner = "direct"};
+  auto facts = unsymmetric_facts();
+  facts.nonzeros = 5 * facts.rows;
+  const double of_few_rows = predict_cost(complete, facts).setup;
+  facts.rows *= 1'000'000;
+  facts.nonzeros *= 1'000'000;
+  EXPECT_EQ(predict_cost(complete, facts).setup, solvers::preconditioner("direct").setup_products);
+  facts.layers = static_cast<double>(facts.rows) / 3;
+  EXPECT_LT(predict_cost(complete, facts).setup, of_few_rows);
 }
 
 TEST(Ladder, LongRowsFillUpDefiniteMatricesToo) {

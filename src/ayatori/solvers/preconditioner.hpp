@@ -34,6 +34,8 @@ struct PreconditionerOptions {
   /// A set-up that cannot be stopped does not begin where it is sure to take longer, with an
   /// EnvironmentError. The same on all ranks.
   double seconds_left = std::numeric_limits<double>::infinity();
+  /// A set-up is given up as soon as it is known to take longer than so many products with the matrix.
+  double products_allowed = std::numeric_limits<double>::infinity();
   /// Asked now and then during set-ups that may take long, by several threads at once: true on one rank
   /// abandons the set-up on all, with an EnvironmentError.
   std::function<bool()> gives_up = {};

@@ -13,6 +13,8 @@ namespace {
 
 /// Iterations before the pace of a method is judged; a challenger that comes again gets twice as many.
 constexpr int probation = 20;
+/// Those of complete factors: one, and one for what its rounding leaves.
+constexpr int iterations_of_complete_factors = 2;
 constexpr int most_tries = 6;
 /// A Krylov method may need some iterations before its residual shrinks, but not that many slices.
 constexpr int enough_without_progress = 3;
@@ -58,6 +60,11 @@ constexpr double patience = 2;
 /// Challengers of challengers of ...
 constexpr int deepest = 3;
 
+/// What it takes to see what a choice is worth.
+int first_iterations(const Choice& choice) {
+  return choice.preconditioner == "direct" ? iterations_of_complete_factors : probation;
+}
+
 }  // namespace
 
 Attempt::Attempt(SolveState& state, std::size_t arm, Challenge challenge)
@@ -85,8 +92,10 @@ void Attempt::set_up() {
     options.seconds_left = state_.options.time_limit - start_;
     limit = std::min(limit, state_.options.time_limit);
   }
-  if (limit < unlimited && !state_.decisions.replays())
-    options.gives_up = [this, limit] { return state_.clock() > limit; };
+  if (!state_.decisions.replays()) {
+    options.products_allowed = products_allowed();
+    if (limit < unlimited) options.gives_up = [this, limit] { return state_.clock() > limit; };
+  }
   if (!take_kept_preconditioner()) {
     const auto& null_vectors = state_.system->null_spaces().right;
     options.null_vectors = null_vectors.get();
@@ -104,6 +113,21 @@ void Attempt::set_up() {
   state_.report.seconds.setup += watch.seconds();
   for (const std::string& note : preconditioner_.notes) state_.add_event("note", note);
   if (preconditioner_.blocks_are_singular) state_.favour_complete_factors();
+}
+
+/// Whether this arm may be given up, as there are others: it challenges one of them, or is a favourite with
+/// which the solve begins.
+bool Attempt::is_on_trial() const {
+  const bool begins = trial_ == 0 && state_.arms[arm_].rung.favourite;
+  return challenge_.depth > 0 || (begins && !state_.options.forced.preconditioner);
+}
+
+/// What the set-up may take, in products, if that is known before it begins.
+double Attempt::products_allowed() const {
+  const Choice& choice = state_.arms[arm_].rung.choice;
+  if (is_on_trial() && state_.arms[arm_].rung.favourite) return favourite_patience * cost(choice).setup;
+  const bool has_limit = is_on_trial() || state_.options.time_limit > 0;
+  return has_limit ? patience * solvers::preconditioner(choice.preconditioner).setup_products : unlimited;
 }
 
 /// One that an earlier solve has left, if it is what this arm wants.
@@ -151,8 +175,8 @@ void Attempt::pursue() {
     }
   } catch (const Error& error) {
     if (!error.agreed()) throw;
-    // Dropped as a challenger, an arm whose set-up was too dear may still be needed when the others fail.
-    const bool may_be_needed = challenge_.depth > 0 && trial().iterations == 0;
+    // Dropped on trial, an arm whose set-up was too dear may still be needed when the others fail.
+    const bool may_be_needed = is_on_trial() && trial().iterations == 0;
     arm().state = may_be_needed ? Arm::State::untried : Arm::State::finished;
     arm().was_given_up = may_be_needed;
     const bool time_or_memory_decided = may_be_needed || error.kind() == ErrorKind::environment;
@@ -409,15 +433,17 @@ bool Attempt::is_promising(const Arm& arm) const {
 /// Seconds that the set-up of a choice and its first iterations are expected to take. Factors are made and
 /// applied entry by entry, as the facts of the matrix are found: what a kernel makes of a regular pattern is
 /// nothing to them.
-double Attempt::price_of(const PredictedCost& its, double unit) const {
-  return std::max(unit, state_.look_seconds / products_of_a_look) * (its.setup + probation * its.iteration);
+double Attempt::price_of(const Choice& choice, double unit) const {
+  const PredictedCost its = cost(choice);
+  return std::max(unit, state_.look_seconds / products_of_a_look) *
+         (its.setup + first_iterations(choice) * its.iteration);
 }
 
 /// Seconds to the target at the mean pace so far: longer than at the pace of the later half where the method
 /// has begun slowly, and wiser where its residual leaps.
 double Attempt::mean_remaining() const {
   const double done = std::log(pace_->start() / pace_->norm());
-  const double to_do = std::log(pace_->norm() / state_.target());
+  const double to_do = std::max(std::log(pace_->norm() / state_.target()), 0.0);
   return done > 0 ? pace_->seconds() * to_do / done : unlimited;
 }
 
@@ -450,13 +476,13 @@ std::optional<Attempt::Challenger> Attempt::expected_winner(int iteration) const
   for (std::size_t i = 0; i < state_.arms.size(); ++i) {
     const Arm& arm = state_.arms[i];
     if (arm.tries > 0 || !is_promising(arm)) continue;
-    const PredictedCost its = cost(arm.rung.choice);
-    const double price = price_of(its, unit);
+    const double price = price_of(arm.rung.choice, unit);
     if (arm.rung.favourite) {
       if (iteration < least_iterations(state_.report.facts)) continue;  // a slow beginning says nothing
       const double soon = trust_in_forecast() * price;
       const double end = pessimistic_remaining();
-      const bool ends_soon = (end < soon && own_seconds() < soon) || end < favourite_share * price;
+      const double iterating = own_seconds() - iterating_from_;
+      const bool ends_soon = (end < soon && iterating < soon) || end < favourite_share * price;
       if (!ends_soon && own_seconds() >= favourite_share * price &&
           state_.budget.allows_expected(price, own_seconds() / favourite_share))
         return Challenger{i, price, true};
@@ -465,6 +491,7 @@ std::optional<Attempt::Challenger> Attempt::expected_winner(int iteration) const
     if (challenge_.depth > 0) continue;
     const auto iterations = expected_iterations(arm.rung.choice, state_.report.facts, powers);
     if (!iterations || !(remaining < unlimited)) continue;
+    const PredictedCost its = cost(arm.rung.choice);
     const double saved = remaining - unit * (its.setup + *iterations * its.iteration);
     if (saved < worthwhile_if_expected * price) continue;
     if (state_.budget.allows_expected(price, time)) return Challenger{i, price, false};
@@ -492,7 +519,8 @@ std::optional<Attempt::Challenger> Attempt::next_challenger(int iteration) const
     const Arm& arm = state_.arms[i];
     if (!is_promising(arm) || (best && arm.tries >= state_.arms[best->arm].tries)) continue;
     const PredictedCost its = cost(arm.rung.choice);
-    const double price = unit * (its.setup + (probation << arm.tries) * its.iteration);
+    const double price =
+        unit * (its.setup + (first_iterations(arm.rung.choice) << arm.tries) * its.iteration);
     // The same method with less of a preconditioner cannot be expected to need fewer iterations.
     const bool is_plainer = arm.rung.choice.method == own.method && its.iteration < own_cost;
     const double iterations = (is_plainer ? 1 : fewest_iterations) * remaining / own_iteration;

@@ -43,6 +43,8 @@ class Attempt {
                                 std::forward<Decide>(now));
   }
   void set_up();
+  bool is_on_trial() const;
+  double products_allowed() const;
   bool take_kept_preconditioner();
   void leave_preconditioner();
   void pass_over_what_was_given_up();
@@ -69,7 +71,7 @@ class Attempt {
   double own_seconds() const { return state_.sum.agreed_seconds() - start_ - away_; }
   PredictedCost cost(const Choice& choice) const;
   double unit_seconds(int iteration) const;
-  double price_of(const PredictedCost& its, double unit) const;
+  double price_of(const Choice& choice, double unit) const;
   double mean_remaining() const;
   double pessimistic_remaining() const;
   double trust_in_forecast() const;

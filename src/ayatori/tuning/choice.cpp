@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/solvers/method.hpp"
@@ -30,15 +31,78 @@ struct Suggestion {
 /// one.
 constexpr double nearly_all = 0.9;
 
-/// Complete factors come where there is nothing between the plainest method and them, and otherwise when the
-/// others have had their turn, before the last resorts.
+double mean_row(const MatrixFacts& facts) {
+  return static_cast<double>(facts.nonzeros) / static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
+}
+
+/// Largest |i - j|, or somewhat more; infinite where it is not known.
+double bandwidth(const MatrixFacts& facts) {
+  return facts.layers > 0 ? static_cast<double>(facts.rows) / facts.layers
+                          : std::numeric_limits<double>::infinity();
+}
+
+/// The iterations that CG with the diagonal takes at most to 1e-8: where it dominates every row clearly, the
+/// condition number is at most 2 / least dominance.
+double iterations_by_dominance(const MatrixFacts& facts) {
+  const double powers = std::log(2 / 1e-8);
+  return powers / 2 * std::sqrt(2 / facts.least_dominance);  // infinite where it does not
+}
+
+/// At least half of the band has entries: what factors with a little fill drop is next to nothing.
+bool is_narrow_band(const MatrixFacts& facts) {
+  return bandwidth(facts) <= mean_row(facts);
+}
+
+/// What complete factors take for their graph and their tables.
+constexpr double analysis_products = 200;
+/// Complete factors that cost no more than so many products are a favourite of any matrix but definite ones.
+constexpr double cheap_factors = 1000;
+
+/// What complete factors take at most: within the band a row is eliminated from as many others as the band is
+/// wide, in as many operations each.
+double products_in_band(const MatrixFacts& facts) {
+  const double band = bandwidth(facts);
+  return analysis_products + 2 * band * band / std::max(mean_row(facts), 1.0);
+}
+
+/// What they take for most matrices. How many operations there are is known after the analysis, which is when
+/// a trial that would be far dearer ends.
+double products_of_complete_factors(const MatrixFacts& facts) {
+  constexpr double rows_for_a_product = 50;
+  return std::min(products_in_band(facts),
+                  analysis_products + static_cast<double>(facts.rows) / rows_for_a_product);
+}
+
+/// A matrix with zeros in this share of its diagonal has one for other reasons than its equations' form: what
+/// is there of pivots says little of those that a factorization needs.
+constexpr double too_many_zeros = 0.05;
+
+/// Complete factors come first where they are cheap and there is no diagonal to begin with, second where
+/// there is nothing between the plainest method and them, and otherwise when the others have had their turn,
+/// before the last resorts.
 void add_direct(const MatrixFacts& facts, std::vector<Suggestion>& list) {
   const bool is_indefinite =
       facts.symmetric && !facts.looks_positive_definite() && !facts.looks_negative_definite();
-  const auto place =
-      is_indefinite ? list.begin() + 1 : std::ranges::find(list, true, &Suggestion::last_resort);
+  const bool are_cheap = products_of_complete_factors(facts) < cheap_factors;
+  const bool has_no_diagonal =
+      static_cast<double>(facts.zero_diagonals) > too_many_zeros * static_cast<double>(facts.rows);
+  const auto place = is_indefinite                  ? list.begin() + 1
+                     : are_cheap && has_no_diagonal ? list.begin()
+                                                    : std::ranges::find(list, true, &Suggestion::last_resort);
   list.insert(place, {"gmres", "direct", 30, "cgs", "complete factors end where iterations do not", false,
-                      is_indefinite});
+                      is_indefinite || are_cheap});
+}
+
+/// In a narrow band factors with fill are next to complete. What the diagonal solves at once needs none.
+void add_factors_of_a_band(const MatrixFacts& facts, std::vector<Suggestion>& list) {
+  constexpr double at_once = 40;
+  if (!is_narrow_band(facts) || iterations_by_dominance(facts) < at_once) return;
+  constexpr auto why = "the band is so narrow that factors with a little fill are nearly complete";
+  if (facts.looks_positive_definite() || facts.looks_negative_definite()) {
+    list.insert(list.begin(), {"cg", "ic", 0, "", why});
+  } else {
+    list.insert(list.begin(), {"gmres", "ilu", 30, "cgs", why});
+  }
 }
 
 /// Those of libraries that this build does without.
@@ -66,19 +130,11 @@ constexpr double longest_row_in_space = 16;
 /// fills.
 constexpr double uneven = 2;
 
-double mean_row(const MatrixFacts& facts) {
-  return static_cast<double>(facts.nonzeros) / static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
-}
-
 /// Iterations of CG to 1e-8 with the diagonal, in the problem of this size that needs fewest: in a cube, but
-/// what takes more steps to cross takes more. Where the diagonal dominates every row clearly, they are
-/// bounded by the condition number, at most 2 / least dominance.
+/// what takes more steps to cross takes more.
 double diagonal_iterations(const MatrixFacts& facts) {
   const double points_along_an_edge = std::max(std::cbrt(static_cast<double>(facts.rows)), facts.layers);
-  const double to_cross = diagonal_iterations_per_point * points_along_an_edge;
-  if (facts.least_dominance <= 0) return to_cross;
-  const double powers = std::log(2 / 1e-8);
-  return std::min(to_cross, powers / 2 * std::sqrt(2 / facts.least_dominance));
+  return std::min(diagonal_iterations_per_point * points_along_an_edge, iterations_by_dominance(facts));
 }
 
 /// Whether multigrid is expected to pay even in the problem that needs it least.
@@ -173,6 +229,7 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
   list.push_back({"gmres", "none", longest_restart, "ircgs",
                   "the longest basis, with nothing that could do harm", true});
   add_direct(facts, list);
+  add_factors_of_a_band(facts, list);
   std::erase_if(list, is_unknown);
   return list;
 }
@@ -319,12 +376,12 @@ PredictedCost predict_cost(const Choice& choice, const MatrixFacts& facts, doubl
   const auto& preconditioner = solvers::preconditioner(choice.preconditioner);
   const double rows = static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
   const double product = 12 * static_cast<double>(facts.nonzeros) / rows + 24;  // bytes per row
+  double setup = preconditioner.setup_products;
   // Most of multigrid's set-up goes by the rows: the longer they are, the fewer products it is worth.
-  const bool by_rows = preconditioner.name == "amg";
-  const double setup_share =
-      by_rows ? 1 - setup_by_rows + setup_by_rows * bytes_of_seven_points / product : 1;
-  return {setup_share * preconditioner.setup_products,
-          kernel_share + preconditioner.apply_products + 8 * method.traffic / product};
+  if (preconditioner.name == "amg")
+    setup *= 1 - setup_by_rows + setup_by_rows * bytes_of_seven_points / product;
+  if (preconditioner.name == "direct") setup = std::min(setup, products_of_complete_factors(facts));
+  return {setup, kernel_share + preconditioner.apply_products + 8 * method.traffic / product};
 }
 
 }  // namespace ayatori::tuning

@@ -1,6 +1,7 @@
 #include "ayatori/tuning/product_tuner.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -83,15 +84,16 @@ void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, cons
 
 namespace {
 
-/// Products that take as long as the look at the largest part and the conversion of the matrix; 0 where the
-/// look is soon done and many products will follow.
+/// Products that take as long as the look at the largest part and the conversion of the matrix, or twice as
+/// long as the look where that is soon done and many products are expected to follow: right-hand sides that
+/// are solved in a few iterations need none.
 std::int64_t products_before_look(const comm::Comm& comm, const sparse::SplitMatrix& parts,
                                   Products expected) {
   constexpr double soon = 10;
   constexpr double conversion = 30;
   const double look =
       comm.allreduce(sparse::products_of_pattern_facts(parts.interior.nonzeros()), comm::ReduceOp::max);
-  if (look <= soon && expected == Products::many) return 0;
+  if (look <= soon && expected == Products::many) return static_cast<std::int64_t>(std::ceil(2 * look));
   if (expected == Products::familiar) return static_cast<std::int64_t>((look + conversion) / familiar_share);
   return static_cast<std::int64_t>(look + conversion);
 }

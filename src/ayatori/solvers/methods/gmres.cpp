@@ -130,6 +130,7 @@ template <class Arithmetic>
 class Gmres {
   using Real = typename Arithmetic::Real;
   using Span = std::span<Real>;
+  static constexpr int nothing = -1;
 
  public:
   Gmres(const System& system, Vector x, const MethodOptions& options, const Orthogonalize& orthogonalize,
@@ -199,6 +200,7 @@ class Gmres {
     for (int j = 0; j < m_ && !monitor_.stopped(); ++j) {
       const Span w = v(j + 1);
       in_.precondition(v(j), z(j));
+      in_z_ = j;
       in_.multiply(z(j), w);
       const double norm = in_.orthogonalize(*orthogonalize_, basis(j + 1), w, space_.h);
       if (!append(j, norm)) return false;
@@ -259,6 +261,7 @@ class Gmres {
   }
 
   void multiply(ConstVector x, Vector amx) {
+    in_z_ = nothing;
     system_.m.apply(x, z(0));
     system_.sum.progress();
     system_.a.apply(z(0), amx);
@@ -311,8 +314,12 @@ class Gmres {
     const int k = space_.least_squares.columns();
     if (k == 0) return false;
     const auto y = space_.least_squares.solve();
-    combine(flexible_ ? space_.work.basis(space_.capacity + 1, k) : basis(k), y, v(k));
-    if (!flexible_) in_.precondition(v(k), z(0));
+    if (k == 1 && !flexible_ && in_z_ == 0) {  // complete factors are applied once, not twice
+      scale(y[0], z(0));
+    } else {
+      combine(flexible_ ? space_.work.basis(space_.capacity + 1, k) : basis(k), y, v(k));
+      if (!flexible_) in_.precondition(v(k), z(0));
+    }
     if (!std::isfinite(system_.sum(local_max_abs(last_update())))) {
       monitor_.breakdown(fmt::format("the correction of x from {} vectors overflows", k));
       return false;
@@ -331,6 +338,7 @@ class Gmres {
         return;
       }
     }
+    in_z_ = nothing;
     combine(basis(k), y, z(0));
     in_.add_preconditioned(monitor_.unit(), z(0), x_, iterate);
   }
@@ -421,6 +429,7 @@ class Gmres {
   Space space_;
   Monitor monitor_;
   double last_residual_ = 0;  ///< of the least squares problem
+  int in_z_ = nothing;        ///< the j whose M v_j stands in z_0, unless flexible
   double share_ = first_share;
   int useless_ = 0;
 };

@@ -27,9 +27,9 @@ namespace {
 /// MUMPS' parameters by their numbers in its manual, which count from 1.
 enum Control { error_stream = 1, warning_stream = 2, global_stream = 3, verbosity = 4, more_memory = 14 };
 constexpr int column_permutation = 6;
+constexpr int ordering = 7;
 constexpr int null_pivots = 24;
 enum Job { initialize = -1, terminate = -2, analyse = 1, factor = 2, solve = 3 };
-constexpr double listed_setup = 2000;    ///< products with the matrix
 constexpr int most_extra_memory = 2000;  ///< percent of the estimate, before the factorization is given up
 
 /// A X = b by the complete factors of MUMPS (Amestoy, Duff, L'Excellent & Koster 2001). Collective: made,
@@ -142,6 +142,14 @@ class Direct final : public sparse::LinearOperator {
   std::int32_t size_;
 };
 
+/// Nested dissection, MUMPS' own choice on Debian, saves operations on large matrices, and on small ones
+/// takes longer to find than they do.
+void choose_ordering(Mumps& mumps) {
+  constexpr int approximate_minimum_fill = 2;
+  constexpr MUMPS_INT small = 1 << 16;  // rows
+  if (mumps.data().n < small) mumps.control(ordering) = approximate_minimum_fill;
+}
+
 /// Collective. Where rows have no entry of their own in any permutation, none is asked for.
 int analyse_even_if_singular(Mumps& mumps) {
   constexpr int structurally_singular = -6;
@@ -165,14 +173,12 @@ void check_memory(Mumps& mumps) {
   });
 }
 
-/// A factorization that may be given up is one on trial: it is so when it is expected to take more than twice
-/// what it is listed for. Products with the matrix are bound by memory; the dense blocks of a factorization
-/// do many operations with what they load.
-bool is_too_dear(const Mumps& mumps, std::int64_t nonzeros) {
+/// Whether a factorization on trial is expected to take longer than it may. Products with the matrix are
+/// bound by memory; the dense blocks of a factorization do many operations with what they load.
+bool is_too_dear(const Mumps& mumps, std::int64_t nonzeros, double products_allowed) {
   constexpr double operations_while_a_product_does_one = 8;
-  constexpr double patience = 2;
   const double product = 2 * static_cast<double>(nonzeros) * operations_while_a_product_does_one;
-  return mumps.data().rinfog[0] > patience * listed_setup * product;
+  return mumps.data().rinfog[0] > products_allowed * product;
 }
 
 /// Operations per second of a product of small dense matrices, which no factorization exceeds.
@@ -192,9 +198,11 @@ double dense_operations_per_second() {
   return 2.0 * n * n * n / seconds;
 }
 
-/// Collective. Throws where even the operations alone would take longer than there is time.
+/// Collective. Throws where even the operations alone would take longer than there is time. Where any
+/// processor would do, this one is not measured.
 void check_time(const Mumps& mumps, double seconds_left) {
-  if (!(seconds_left < std::numeric_limits<double>::infinity())) return;
+  constexpr double slowest_rate = 1e8;
+  if (mumps.data().rinfog[0] < slowest_rate * seconds_left) return;
   const double rate = mumps.comm().allreduce(dense_operations_per_second(), comm::ReduceOp::sum);
   const double seconds = mumps.data().rinfog[0] / rate;
   comm::agree(mumps.comm(), [&] {
@@ -245,13 +253,14 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   mumps->data().irn = entries.row.data();
   mumps->data().jcn = entries.column.data();
   mumps->data().a = entries.value.data();
+  choose_ordering(*mumps);
   if (analyse_even_if_singular(*mumps) < 0) fail(*mumps, "the analysis");
   check_memory(*mumps);
   check_time(*mumps, options.seconds_left);
   const auto nonzeros = comm.allreduce(matrix.parts().interior.nonzeros() + matrix.parts().halo.nonzeros(),
                                        comm::ReduceOp::sum);
   comm::agree(comm, [&] {
-    if (options.gives_up && (options.gives_up() || is_too_dear(*mumps, nonzeros)))
+    if ((options.gives_up && options.gives_up()) || is_too_dear(*mumps, nonzeros, options.products_allowed))
       throw EnvironmentError("direct: the set-up took longer than it was worth, and was given up");
   });
   if (factor_with_enough_memory(*mumps, options) < 0) fail(*mumps, "the factorization");
@@ -268,7 +277,7 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner direct_preconditioner{
-    "direct", "complete factors by MUMPS: a direct solve", false, listed_setup, 60, make};
+    "direct", "complete factors by MUMPS: a direct solve", false, 2000, 60, make};
 
 }  // namespace ayatori::solvers
 
