@@ -1,9 +1,12 @@
 #include "ayatori/solvers/preconditioners/elimination.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
+#include <functional>
 #include <limits>
-#include <queue>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -37,34 +40,81 @@ class WaitingRows {
   Array<std::int32_t> next_;
 };
 
-/// A row in dense form, with the list of the columns where it has entries.
+/// A row in dense form that is emptied by ascending columns, while columns beyond may still be added. What
+/// has an entry is marked by bytes: those of many columns are stored without looking at what was there.
 class SparseRow {
  public:
-  explicit SparseRow(std::int32_t n) : value_(n, 0.0), stored_(n, false) {}
+  explicit SparseRow(std::int32_t n)
+      : value_(n, 0.0), marks_(n / group * group + group, 0), groups_(n / (group * word) * word + word, 0) {}
 
-  double operator[](std::int32_t j) const { return value_[j]; }
-  /// True if the column is new.
-  bool add(std::int32_t j, double value) {
-    value_[j] += value;
-    if (stored_[j]) return false;
-    stored_[j] = true;
-    columns_.push_back(j);
-    return true;
+  /// In an empty row; f(add) calls add(column, value) at least once.
+  template <class F>
+  void fill(F&& f) {
+    first_ = std::numeric_limits<std::int32_t>::max();
+    last_ = 0;
+    f([&](std::int32_t j, double value) {
+      value_[j] += value;
+      mark(j);
+      first_ = std::min(first_, j);
+      last_ = std::max(last_, j);
+    });
   }
-  void scale(std::int32_t j, double factor) { value_[j] *= factor; }
-  const std::vector<std::int32_t>& columns() const { return columns_; }
-  void clear() {
-    for (const std::int32_t j : columns_) {
-      value_[j] = 0;
-      stored_[j] = false;
+  /// Subtracts `factor` times a row of ascending columns.
+  void subtract(double factor, std::span<const std::int32_t> columns, const double* values) {
+    if (columns.empty()) return;
+    for (std::size_t q = 0; q < columns.size(); ++q) {
+      value_[columns[q]] -= factor * values[q];
+      mark(columns[q]);
     }
-    columns_.clear();
+    last_ = std::max(last_, columns.back());
+  }
+
+  std::int32_t first() const { return first_; }
+  std::int32_t last() const { return last_; }
+  /// The entry, which is removed.
+  double take(std::int32_t j) {
+    marks_[j] = 0;
+    return std::exchange(value_[j], 0);
+  }
+  /// The next column, where `j` was one but not the last and has been taken.
+  std::int32_t after(std::int32_t j) {
+    std::int32_t place = j / word;
+    std::uint64_t found = word_of(marks_, place);
+    while (found == 0) {
+      ++place;
+      if (place % (group / word) == 0) place = next_group(place * word / group - 1) * (group / word);
+      found = word_of(marks_, place);
+    }
+    return place * word + std::countr_zero(found) / word;
   }
 
  private:
-  std::vector<double> value_;
-  std::vector<bool> stored_;
-  std::vector<std::int32_t> columns_;
+  static constexpr std::int32_t word = 8;    ///< marks that are looked at together
+  static constexpr std::int32_t group = 64;  ///< columns that share a mark of their own
+
+  static std::uint64_t word_of(const Array<std::uint8_t>& marks, std::int32_t place) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, marks.data() + place * word, word);
+    return bytes;
+  }
+  void mark(std::int32_t j) {
+    marks_[j] = 1;
+    groups_[j / group] = 1;
+  }
+  /// Leaves a group; gives the next one with entries.
+  std::int32_t next_group(std::int32_t left) {
+    groups_[left] = 0;
+    std::int32_t place = left / word;
+    std::uint64_t found = word_of(groups_, place);
+    while (found == 0) found = word_of(groups_, ++place);
+    return place * word + std::countr_zero(found) / word;
+  }
+
+  Array<double> value_;
+  Array<std::uint8_t> marks_;
+  Array<std::uint8_t> groups_;
+  std::int32_t first_ = 0;
+  std::int32_t last_ = 0;
 };
 
 /// ILUT.
@@ -81,66 +131,86 @@ class BySize {
   /// False if the pivot is not acceptable.
   bool eliminate(std::int32_t i) {
     load(i);
-    while (!lower_.empty()) {
-      const std::int32_t k = lower_.top();
-      lower_.pop();
-      if (std::abs(row_[k]) < drop_below_) continue;
-      for (std::int32_t q = f_.upper_start[k]; q < f_.upper_start[k + 1]; ++q)
-        add(i, f_.upper_column[q], -row_[k] * f_.upper_value[q]);
-      row_.scale(k, f_.inverse_pivot[k]);
-      kept_.push_back(k);
+    std::int32_t j = row_.first();
+    for (; j < i; j = row_.after(j)) {
+      const double w = row_.take(j);
+      if (std::abs(w) < drop_below_) continue;
+      const std::int32_t begin = f_.upper_start[j];
+      const std::size_t length = f_.upper_start[j + 1] - begin;
+      row_.subtract(w, std::span(f_.upper_column).subspan(begin, length), f_.upper_value.data() + begin);
+      keep(j, w * f_.inverse_pivot[j]);
     }
-    if (!pivots_.acceptable(i, row_[i])) return false;
-    f_.inverse_pivot[i] = 1 / row_[i];
-    store(kept_, lower_room_, 1, f_.lower_start, f_.lower_column, f_.lower_value);
-    kept_.clear();
-    for (const std::int32_t j : row_.columns())
-      if (j > i && std::abs(row_[j]) >= drop_below_) kept_.push_back(j);
-    store(kept_, upper_room_, f_.inverse_pivot[i], f_.upper_start, f_.upper_column, f_.upper_value);
-    kept_.clear();
-    row_.clear();
+    const double pivot = row_.take(i);
+    if (!pivots_.acceptable(i, pivot)) return false;
+    f_.inverse_pivot[i] = 1 / pivot;
+    store(lower_room_, 1, f_.lower_start, f_.lower_column, f_.lower_value);
+    while (j < row_.last()) {
+      j = row_.after(j);
+      const double w = row_.take(j);
+      if (std::abs(w) >= drop_below_) keep(j, w);
+    }
+    store(upper_room_, f_.inverse_pivot[i], f_.upper_start, f_.upper_column, f_.upper_value);
     return true;
   }
 
   TriangularFactors<double> take() { return std::move(f_); }
 
  private:
-  void add(std::int32_t i, std::int32_t j, double value) {
-    if (row_.add(j, value) && j < i) lower_.push(j);
-  }
-
   void load(std::int32_t i) {
     double square = 0;
     lower_room_ = upper_room_ = rule_.extra;
-    for (std::int64_t k = a_.row_start[i]; k < a_.row_start[i + 1]; ++k) {
-      add(i, a_.column[k], a_.value[k]);
-      square += a_.value[k] * a_.value[k];
-      lower_room_ += a_.column[k] < i ? 1 : 0;
-      upper_room_ += a_.column[k] > i ? 1 : 0;
-    }
+    row_.fill([&](auto&& add) {
+      for (std::int64_t k = a_.row_start[i]; k < a_.row_start[i + 1]; ++k) {
+        add(a_.column[k], a_.value[k]);
+        square += a_.value[k] * a_.value[k];
+        lower_room_ += a_.column[k] < i ? 1 : 0;
+        upper_room_ += a_.column[k] > i ? 1 : 0;
+      }
+      add(i, pivots_.added(i, shift_));
+    });
     drop_below_ = rule_.tolerance * std::sqrt(square);
-    row_.add(i, pivots_.added(i, shift_));
   }
 
-  /// Appends the `room` largest of the columns, in ascending order, times `factor`.
-  void store(std::vector<std::int32_t>& columns, std::int64_t room, double factor, Array<std::int32_t>& start,
-             Array<std::int32_t>& column, Array<double>& value) {
-    if (static_cast<std::int64_t>(columns.size()) > room) {
-      std::nth_element(columns.begin(), columns.begin() + room, columns.end(),
-                       [&](std::int32_t a, std::int32_t b) {
-                         return std::pair(-std::abs(row_[a]), a) < std::pair(-std::abs(row_[b]), b);
-                       });
-      columns.resize(room);
-    }
-    std::ranges::sort(columns);
-    for (const std::int32_t j : columns) {
-      column.push_back(j);
-      value.push_back(factor * row_[j]);
-    }
+  void keep(std::int32_t j, double value) {
+    column_.push_back(j);
+    value_.push_back(value);
+  }
+
+  /// Appends the `room` largest of the entries kept, times `factor`.
+  void store(std::int64_t room, double factor, Array<std::int32_t>& start, Array<std::int32_t>& column,
+             Array<double>& value) {
+    if (static_cast<std::int64_t>(column_.size()) > room) keep_largest(room);
+    column.insert(column.end(), column_.begin(), column_.end());
+    for (const double v : value_) value.push_back(factor * v);
+    column_.clear();
+    value_.clear();
     if (column.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
       throw EnvironmentError(
           "a block of factors has more than 2^31 - 1 entries: use more ranks or less fill");
     start.push_back(static_cast<std::int32_t>(column.size()));
+  }
+
+  /// Of entries of equal size the first ones.
+  void keep_largest(std::size_t room) {
+    const auto size_of = [](double v) {
+      return std::bit_cast<std::uint64_t>(std::abs(v));
+    };  // orders NaN, too
+    size_.resize(value_.size());
+    std::ranges::transform(value_, size_.begin(), size_of);
+    const auto smaller = size_.begin() + static_cast<std::ptrdiff_t>(room);
+    std::ranges::nth_element(size_, smaller, std::greater<>());
+    const std::uint64_t largest_dropped = *smaller;
+    auto equal_ones = std::ranges::count(size_.begin(), smaller, largest_dropped);
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < value_.size(); ++k) {
+      const std::uint64_t size = size_of(value_[k]);
+      const bool is_kept = size > largest_dropped || (size == largest_dropped && equal_ones-- > 0);
+      column_[kept] = column_[k];
+      value_[kept] = value_[k];
+      kept += is_kept ? 1 : 0;
+    }
+    column_.resize(room);
+    value_.resize(room);
   }
 
   const sparse::Csr& a_;
@@ -149,8 +219,9 @@ class BySize {
   double shift_;
   TriangularFactors<double> f_;
   SparseRow row_;
-  std::priority_queue<std::int32_t, std::vector<std::int32_t>, std::greater<>> lower_;
-  std::vector<std::int32_t> kept_;
+  std::vector<std::int32_t> column_;  ///< of what is kept of a triangle of the row, ascending
+  std::vector<double> value_;
+  std::vector<std::uint64_t> size_;
   double drop_below_ = 0;
   std::int64_t lower_room_ = 0;
   std::int64_t upper_room_ = 0;
