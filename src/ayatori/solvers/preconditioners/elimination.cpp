@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <span>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/solvers/preconditioners/column_marks.hpp"
 
 namespace ayatori::solvers {
 
@@ -40,79 +40,43 @@ class WaitingRows {
   Array<std::int32_t> next_;
 };
 
-/// A row in dense form that is emptied by ascending columns, while columns beyond may still be added. What
-/// has an entry is marked by bytes: those of many columns are stored without looking at what was there.
+/// A row in dense form that is emptied by ascending columns, while columns beyond may still be added.
 class SparseRow {
  public:
-  explicit SparseRow(std::int32_t n)
-      : value_(n, 0.0), marks_(n / group * group + group, 0), groups_(n / (group * word) * word + word, 0) {}
+  explicit SparseRow(std::int32_t n) : value_(n, 0.0), marks_(n) {}
 
-  /// In an empty row; f(add) calls add(column, value) at least once.
-  template <class F>
-  void fill(F&& f) {
-    first_ = std::numeric_limits<std::int32_t>::max();
-    last_ = 0;
-    f([&](std::int32_t j, double value) {
-      value_[j] += value;
-      mark(j);
-      first_ = std::min(first_, j);
-      last_ = std::max(last_, j);
-    });
+  /// To an empty row: the first and the last of the columns that will be added.
+  void begin(std::int32_t first, std::int32_t last) {
+    first_ = first;
+    last_ = last;
   }
-  /// Subtracts `factor` times a row of ascending columns.
+  void add(std::int32_t j, double value) {
+    value_[j] += value;
+    marks_.mark(j);
+  }
+  /// Subtracts `factor` times a row of one or more ascending columns.
   void subtract(double factor, std::span<const std::int32_t> columns, const double* values) {
-    if (columns.empty()) return;
     for (std::size_t q = 0; q < columns.size(); ++q) {
       value_[columns[q]] -= factor * values[q];
-      mark(columns[q]);
+      marks_.mark(columns[q]);
     }
     last_ = std::max(last_, columns.back());
   }
 
   std::int32_t first() const { return first_; }
-  std::int32_t last() const { return last_; }
+  /// The next column, where `j` was one but not the last.
+  std::int32_t next(std::int32_t j) { return marks_.next(j); }
   /// The entry, which is removed.
-  double take(std::int32_t j) {
-    marks_[j] = 0;
-    return std::exchange(value_[j], 0);
-  }
-  /// The next column, where `j` was one but not the last and has been taken.
-  std::int32_t after(std::int32_t j) {
-    std::int32_t place = j / word;
-    std::uint64_t found = word_of(marks_, place);
-    while (found == 0) {
-      ++place;
-      if (place % (group / word) == 0) place = next_group(place * word / group - 1) * (group / word);
-      found = word_of(marks_, place);
-    }
-    return place * word + std::countr_zero(found) / word;
+  double take(std::int32_t j) { return std::exchange(value_[j], 0); }
+  /// Calls f(column, entry) for what is beyond `j`, which is removed.
+  template <class F>
+  void drain(std::int32_t j, F&& f) {
+    marks_.drain(j, last_, [&](std::int32_t column) { f(column, take(column)); });
   }
 
  private:
-  static constexpr std::int32_t word = 8;    ///< marks that are looked at together
-  static constexpr std::int32_t group = 64;  ///< columns that share a mark of their own
-
-  static std::uint64_t word_of(const Array<std::uint8_t>& marks, std::int32_t place) {
-    std::uint64_t bytes = 0;
-    std::memcpy(&bytes, marks.data() + place * word, word);
-    return bytes;
-  }
-  void mark(std::int32_t j) {
-    marks_[j] = 1;
-    groups_[j / group] = 1;
-  }
-  /// Leaves a group; gives the next one with entries.
-  std::int32_t next_group(std::int32_t left) {
-    groups_[left] = 0;
-    std::int32_t place = left / word;
-    std::uint64_t found = word_of(groups_, place);
-    while (found == 0) found = word_of(groups_, ++place);
-    return place * word + std::countr_zero(found) / word;
-  }
-
   Array<double> value_;
-  Array<std::uint8_t> marks_;
-  Array<std::uint8_t> groups_;
+  ColumnMarks marks_;
   std::int32_t first_ = 0;
   std::int32_t last_ = 0;
 };
@@ -121,7 +85,14 @@ class SparseRow {
 class BySize {
  public:
   BySize(const sparse::Csr& matrix, const DropRule& rule, const Pivots& pivots, double shift)
-      : a_(matrix), rule_(rule), pivots_(pivots), shift_(shift), row_(matrix.rows) {
+      : a_(matrix),
+        rule_(rule),
+        pivots_(pivots),
+        shift_(shift),
+        row_(matrix.rows),
+        column_(matrix.rows + 1),
+        value_(matrix.rows + 1),
+        size_(matrix.rows) {
     f_.rows = matrix.rows;
     f_.lower_start.assign(1, 0);
     f_.upper_start.assign(1, 0);
@@ -131,24 +102,24 @@ class BySize {
   /// False if the pivot is not acceptable.
   bool eliminate(std::int32_t i) {
     load(i);
-    std::int32_t j = row_.first();
-    for (; j < i; j = row_.after(j)) {
+    for (std::int32_t j = row_.first(), following = i; j < i; j = following) {
+      following =
+          row_.next(j);  // before there is fill, whose marks are on their way to the cache for a while
       const double w = row_.take(j);
       if (std::abs(w) < drop_below_) continue;
+      keep_if(true, j, w * f_.inverse_pivot[j]);
       const std::int32_t begin = f_.upper_start[j];
       const std::size_t length = f_.upper_start[j + 1] - begin;
-      row_.subtract(w, std::span(f_.upper_column).subspan(begin, length), f_.upper_value.data() + begin);
-      keep(j, w * f_.inverse_pivot[j]);
+      if (length == 0) continue;
+      const auto columns = std::span(f_.upper_column).subspan(begin, length);
+      row_.subtract(w, columns, f_.upper_value.data() + begin);
+      following = std::min(following, columns.front());
     }
     const double pivot = row_.take(i);
     if (!pivots_.acceptable(i, pivot)) return false;
     f_.inverse_pivot[i] = 1 / pivot;
     store(lower_room_, 1, f_.lower_start, f_.lower_column, f_.lower_value);
-    while (j < row_.last()) {
-      j = row_.after(j);
-      const double w = row_.take(j);
-      if (std::abs(w) >= drop_below_) keep(j, w);
-    }
+    row_.drain(i, [&](std::int32_t j, double w) { keep_if(std::abs(w) >= drop_below_, j, w); });
     store(upper_room_, f_.inverse_pivot[i], f_.upper_start, f_.upper_column, f_.upper_value);
     return true;
   }
@@ -157,60 +128,61 @@ class BySize {
 
  private:
   void load(std::int32_t i) {
+    const std::int64_t begin = a_.row_start[i];
+    const std::int64_t end = a_.row_start[i + 1];
+    const bool is_empty = begin == end;
+    row_.begin(is_empty ? i : std::min(i, a_.column[begin]), is_empty ? i : std::max(i, a_.column[end - 1]));
     double square = 0;
     lower_room_ = upper_room_ = rule_.extra;
-    row_.fill([&](auto&& add) {
-      for (std::int64_t k = a_.row_start[i]; k < a_.row_start[i + 1]; ++k) {
-        add(a_.column[k], a_.value[k]);
-        square += a_.value[k] * a_.value[k];
-        lower_room_ += a_.column[k] < i ? 1 : 0;
-        upper_room_ += a_.column[k] > i ? 1 : 0;
-      }
-      add(i, pivots_.added(i, shift_));
-    });
+    for (std::int64_t k = begin; k < end; ++k) {
+      row_.add(a_.column[k], a_.value[k]);
+      square += a_.value[k] * a_.value[k];
+      lower_room_ += a_.column[k] < i ? 1 : 0;
+      upper_room_ += a_.column[k] > i ? 1 : 0;
+    }
+    row_.add(i, pivots_.added(i, shift_));
     drop_below_ = rule_.tolerance * std::sqrt(square);
   }
 
-  void keep(std::int32_t j, double value) {
-    column_.push_back(j);
-    value_.push_back(value);
+  /// Without asking, as the answer is hard to foretell.
+  void keep_if(bool is_kept, std::int32_t j, double value) {
+    column_[kept_] = j;
+    value_[kept_] = value;
+    kept_ += is_kept ? 1 : 0;
   }
 
   /// Appends the `room` largest of the entries kept, times `factor`.
   void store(std::int64_t room, double factor, Array<std::int32_t>& start, Array<std::int32_t>& column,
              Array<double>& value) {
-    if (static_cast<std::int64_t>(column_.size()) > room) keep_largest(room);
-    column.insert(column.end(), column_.begin(), column_.end());
-    for (const double v : value_) value.push_back(factor * v);
-    column_.clear();
-    value_.clear();
-    if (column.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+    if (kept_ > room) keep_largest(room);
+    const std::size_t begin = column.size();
+    if (begin + kept_ > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
       throw EnvironmentError(
           "a block of factors has more than 2^31 - 1 entries: use more ranks or less fill");
+    column.resize(begin + kept_);
+    value.resize(begin + kept_);
+    std::copy_n(column_.data(), kept_, column.data() + begin);
+    for (std::int64_t k = 0; k < kept_; ++k) value[begin + k] = factor * value_[k];
     start.push_back(static_cast<std::int32_t>(column.size()));
+    kept_ = 0;
   }
 
   /// Of entries of equal size the first ones.
-  void keep_largest(std::size_t room) {
+  void keep_largest(std::int64_t room) {
     const auto size_of = [](double v) {
       return std::bit_cast<std::uint64_t>(std::abs(v));
     };  // orders NaN, too
-    size_.resize(value_.size());
-    std::ranges::transform(value_, size_.begin(), size_of);
-    const auto smaller = size_.begin() + static_cast<std::ptrdiff_t>(room);
-    std::ranges::nth_element(size_, smaller, std::greater<>());
+    std::transform(value_.data(), value_.data() + kept_, size_.data(), size_of);
+    std::uint64_t* const smaller = size_.data() + room;
+    std::nth_element(size_.data(), smaller, size_.data() + kept_, std::greater<>());
     const std::uint64_t largest_dropped = *smaller;
-    auto equal_ones = std::ranges::count(size_.begin(), smaller, largest_dropped);
-    std::size_t kept = 0;
-    for (std::size_t k = 0; k < value_.size(); ++k) {
-      const std::uint64_t size = size_of(value_[k]);
+    auto equal_ones = std::count(size_.data(), smaller, largest_dropped);
+    const std::int64_t all = std::exchange(kept_, 0);
+    for (std::int64_t q = 0; q < all; ++q) {
+      const std::uint64_t size = size_of(value_[q]);
       const bool is_kept = size > largest_dropped || (size == largest_dropped && equal_ones-- > 0);
-      column_[kept] = column_[k];
-      value_[kept] = value_[k];
-      kept += is_kept ? 1 : 0;
+      keep_if(is_kept, column_[q], value_[q]);
     }
-    column_.resize(room);
-    value_.resize(room);
   }
 
   const sparse::Csr& a_;
@@ -219,9 +191,10 @@ class BySize {
   double shift_;
   TriangularFactors<double> f_;
   SparseRow row_;
-  std::vector<std::int32_t> column_;  ///< of what is kept of a triangle of the row, ascending
-  std::vector<double> value_;
-  std::vector<std::uint64_t> size_;
+  Array<std::int32_t> column_;  ///< of what is kept of a triangle of the row, ascending; room for one more
+  Array<double> value_;
+  Array<std::uint64_t> size_;
+  std::int64_t kept_ = 0;
   double drop_below_ = 0;
   std::int64_t lower_room_ = 0;
   std::int64_t upper_room_ = 0;

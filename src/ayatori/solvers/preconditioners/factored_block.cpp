@@ -38,6 +38,7 @@ struct Form {
   Array<std::int32_t> column_order;
   Array<double> row_scale;
   Array<double> column_scale;
+  bool is_symmetric = false;  ///< the block is known to be, and rows are treated as columns are
 };
 
 bool is_natural(const Array<std::int32_t>& order) {
@@ -64,35 +65,53 @@ sparse::Csr scaled(const sparse::Csr& a, const Form& form) {
   return result;
 }
 
-/// Sorted by two transpositions: every entry is moved twice, and none compared.
-sparse::Csr transformed(const sparse::Csr& a, const Form& form) {
-  if (form.column_order.empty()) return scaled(a, form);
-  const std::int32_t n = a.rows;
-  const auto place = inverse(form.column_order);
-  sparse::Csr by_column{n, n, Array<std::int64_t>(n + 1, 0), Array<std::int32_t>(a.column.size()),
-                        Array<double>(a.value.size())};
-  sparse::Csr result{n, n, Array<std::int64_t>(n + 1), Array<std::int32_t>(a.column.size()),
-                     Array<double>(a.value.size())};
-  for (const std::int32_t j : a.column) ++by_column.row_start[place[j] + 1];
-  std::partial_sum(by_column.row_start.begin(), by_column.row_start.end(), by_column.row_start.begin());
-  Array<std::int64_t> next(by_column.row_start.begin(), by_column.row_start.end() - 1);
-  result.row_start[0] = 0;
-  for (std::int32_t i = 0; i < n; ++i) {
+/// Where the rows of this form of `a` begin.
+Array<std::int64_t> row_starts(const sparse::Csr& a, const Form& form) {
+  Array<std::int64_t> start(a.row_start.size());
+  start[0] = 0;
+  for (std::int32_t i = 0; i < a.rows; ++i) {
     const std::int32_t from = element(form.row_order, i);
-    result.row_start[i + 1] = result.row_start[i] + a.row_start[from + 1] - a.row_start[from];
+    start[i + 1] = start[i] + a.row_start[from + 1] - a.row_start[from];
+  }
+  return start;
+}
+
+/// The transpose of `a` in this form, its rows sorted: entries are moved and not compared.
+sparse::Csr transpose_of_form(const sparse::Csr& a, const Form& form) {
+  const auto place = inverse(form.column_order);
+  sparse::Csr result{a.rows, a.rows, {}, Array<std::int32_t>(a.column.size()), Array<double>(a.value.size())};
+  if (form.is_symmetric) {
+    result.row_start = row_starts(a, form);
+  } else {
+    result.row_start.assign(a.rows + 1, 0);
+    for (const std::int32_t j : a.column) ++result.row_start[place[j] + 1];
+    std::partial_sum(result.row_start.begin(), result.row_start.end(), result.row_start.begin());
+  }
+  Array<std::int64_t> next(result.row_start.begin(), result.row_start.end() - 1);
+  for (std::int32_t i = 0; i < a.rows; ++i) {
+    const std::int32_t from = element(form.row_order, i);
     for (std::int64_t k = a.row_start[from]; k < a.row_start[from + 1]; ++k) {
       const std::int32_t j = place[a.column[k]];
       const std::int64_t to = next[j]++;
-      by_column.column[to] = i;
-      by_column.value[to] = form.row_scale[i] * a.value[k] * form.column_scale[j];
+      result.column[to] = i;
+      result.value[to] = form.row_scale[i] * a.value[k] * form.column_scale[j];
     }
   }
-  next.assign(result.row_start.begin(), result.row_start.end() - 1);
-  for (std::int32_t j = 0; j < n; ++j) {
-    for (std::int64_t k = by_column.row_start[j]; k < by_column.row_start[j + 1]; ++k) {
-      const std::int64_t to = next[by_column.column[k]]++;
+  return result;
+}
+
+sparse::Csr transformed(const sparse::Csr& a, const Form& form) {
+  if (form.column_order.empty()) return scaled(a, form);
+  sparse::Csr transpose = transpose_of_form(a, form);
+  if (form.is_symmetric) return transpose;
+  sparse::Csr result{a.rows, a.rows, row_starts(a, form), Array<std::int32_t>(a.column.size()),
+                     Array<double>(a.value.size())};
+  Array<std::int64_t> next(result.row_start.begin(), result.row_start.end() - 1);
+  for (std::int32_t j = 0; j < a.rows; ++j) {
+    for (std::int64_t k = transpose.row_start[j]; k < transpose.row_start[j + 1]; ++k) {
+      const std::int64_t to = next[transpose.column[k]]++;
       result.column[to] = j;
-      result.value[to] = by_column.value[k];
+      result.value[to] = transpose.value[k];
     }
   }
   return result;
@@ -237,6 +256,7 @@ class BlockFactorization {
     const PatternGraph graph(block_, place);
     auto order = reverse_cuthill_mckee(graph);
     if (!is_asked_for && profile(graph, order) >= profile(graph, {})) return;
+    form_.is_symmetric = graph.is_of_symmetric_matrix();
     reorder(form_, std::move(order));
     result_.report.reordered = true;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "ayatori/sparse/mirror.hpp"
 
@@ -9,9 +10,10 @@ namespace ayatori::solvers {
 
 namespace {
 
-bool is_its_own_mirror_image(const sparse::Csr& matrix) {
+sparse::Symmetry symmetry_on_this_thread(const sparse::Csr& matrix) {
   const auto halves = sparse::compare_halves(matrix, {0, matrix.rows}, &sparse::Symmetry::pattern);
-  return halves.lower.pattern && halves.more_lower == 0;
+  const bool pattern = halves.lower.pattern && halves.more_lower == 0;
+  return {pattern, pattern && halves.lower.values};
 }
 
 class CuthillMckee {
@@ -101,20 +103,24 @@ class CuthillMckee {
 
 PatternGraph::PatternGraph(const sparse::Csr& matrix, std::span<const std::int32_t> column_place)
     : degree_(matrix.rows) {
-  if (column_place.empty() && is_its_own_mirror_image(matrix)) {
-    take_rows_of(matrix);
+  const auto symmetry =
+      column_place.empty() ? symmetry_on_this_thread(matrix) : sparse::Symmetry{false, false};
+  is_of_symmetric_matrix_ = symmetry.values;
+  if (symmetry.pattern) {
+    count_entries_of(matrix);
   } else {
     join_mirror_image(matrix, column_place);
+    remove_repetitions();
   }
+  start_ = own_start_.empty() ? matrix.row_start.data() : own_start_.data();
+  neighbour_ = own_start_.empty() ? matrix.column.data() : own_neighbour_.data();
 }
 
-void PatternGraph::take_rows_of(const sparse::Csr& matrix) {
-  start_ = matrix.row_start.data();
-  neighbour_ = matrix.column.data();
+void PatternGraph::count_entries_of(const sparse::Csr& matrix) {
   for (std::int32_t i = 0; i < rows(); ++i) {
-    const auto row = around(i);
-    const std::int32_t loops = std::ranges::binary_search(row, i) ? 1 : 0;
-    degree_[i] = static_cast<std::int32_t>(row.size()) - loops;
+    const auto begin = matrix.column.begin() + matrix.row_start[i];
+    const auto end = matrix.column.begin() + matrix.row_start[i + 1];
+    degree_[i] = static_cast<std::int32_t>(end - begin) - (std::binary_search(begin, end, i) ? 1 : 0);
   }
 }
 
@@ -145,8 +151,21 @@ void PatternGraph::join_mirror_image(const sparse::Csr& matrix, std::span<const 
     });
     if (!column_place.empty()) std::sort(own_neighbour_.begin() + first, own_neighbour_.begin() + next[i]);
   }
-  start_ = own_start_.data();
-  neighbour_ = own_neighbour_.data();
+}
+
+/// Of neighbours that are met twice the first is kept; the degree counts both.
+void PatternGraph::remove_repetitions() {
+  Array<std::int32_t> met_by(rows(), -1);
+  std::int64_t end = 0;
+  for (std::int32_t i = 0; i < rows(); ++i) {
+    const std::int64_t begin = std::exchange(own_start_[i], end);
+    for (std::int64_t k = begin; k < begin + degree_[i]; ++k) {
+      const std::int32_t j = own_neighbour_[k];
+      own_neighbour_[end] = j;
+      end += std::exchange(met_by[j], i) != i ? 1 : 0;
+    }
+  }
+  own_start_.back() = end;
 }
 
 Array<std::int32_t> reverse_cuthill_mckee(const PatternGraph& graph) {

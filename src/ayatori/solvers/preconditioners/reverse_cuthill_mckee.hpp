@@ -18,19 +18,23 @@ class PatternGraph {
   PatternGraph& operator=(const PatternGraph&) = delete;
 
   std::int32_t rows() const { return static_cast<std::int32_t>(degree_.size()); }
-  /// Neighbours of a row; some twice, and the row itself may be among them.
+  /// Neighbours of a row; the row itself may be among them.
   std::span<const std::int32_t> around(std::int32_t i) const {
     return {neighbour_ + start_[i], static_cast<std::size_t>(start_[i + 1] - start_[i])};
   }
-  /// How many neighbours the row has, itself left out.
+  /// How many entries couple the row with others; where the pattern is its own mirror image, half of them.
   std::int32_t degree(std::int32_t i) const { return degree_[i]; }
+  /// Whether the matrix is known to be its own transpose, values and all.
+  bool is_of_symmetric_matrix() const { return is_of_symmetric_matrix_; }
 
  private:
-  void take_rows_of(const sparse::Csr& matrix);
+  void count_entries_of(const sparse::Csr& matrix);
   void join_mirror_image(const sparse::Csr& matrix, std::span<const std::int32_t> column_place);
+  void remove_repetitions();
 
   const std::int64_t* start_ = nullptr;
   const std::int32_t* neighbour_ = nullptr;
+  bool is_of_symmetric_matrix_ = false;
   Array<std::int32_t> degree_;
   Array<std::int64_t> own_start_;  ///< empty where the graph refers to the matrix
   Array<std::int32_t> own_neighbour_;
