@@ -54,6 +54,65 @@ TEST(ReverseCuthillMckee, TakesPartsAndEmptyRows) {
   EXPECT_TRUE(reverse_cuthill_mckee(tests::csr_of(Dense(0))).empty());
 }
 
+std::vector<std::int32_t> sorted_neighbours(const PatternGraph& graph, std::int32_t i) {
+  std::vector<std::int32_t> around(graph.around(i).begin(), graph.around(i).end());
+  std::erase(around, i);
+  std::ranges::sort(around);
+  return around;
+}
+
+/// Entries (0, 1) and (1, 0), (0, 2) alone, and a diagonal.
+TEST(PatternGraph, JoinsTheMirrorImage) {
+  Dense a = tests::identity(4);
+  a.at(0, 1) = a.at(1, 0) = a.at(0, 2) = 1;
+  const auto matrix = tests::csr_of(a);
+  const PatternGraph graph(matrix);
+  EXPECT_FALSE(graph.is_of_symmetric_matrix());
+  EXPECT_EQ(sorted_neighbours(graph, 0), (std::vector<std::int32_t>{1, 2}));
+  EXPECT_EQ(sorted_neighbours(graph, 2), (std::vector<std::int32_t>{0}));
+  EXPECT_TRUE(sorted_neighbours(graph, 3).empty());
+  EXPECT_EQ(graph.degree(0), 3) << "entries, not neighbours";
+  EXPECT_EQ(graph.degree(1), 2);
+  EXPECT_EQ(graph.degree(2), 1);
+}
+
+TEST(PatternGraph, IsTheMatrixWhereItsPatternIsSymmetric) {
+  Dense a = tests::laplacian_1d(5);
+  const auto symmetric = tests::csr_of(a);
+  a.at(0, 1) = 7;
+  const auto unsymmetric_values = tests::csr_of(a);
+  for (const auto* matrix : {&symmetric, &unsymmetric_values}) {
+    const PatternGraph graph(*matrix);
+    EXPECT_EQ(graph.is_of_symmetric_matrix(), matrix == &symmetric);
+    EXPECT_EQ(graph.around(1).data(), matrix->column.data() + matrix->row_start[1]);
+    EXPECT_EQ(sorted_neighbours(graph, 1), (std::vector<std::int32_t>{0, 2}));
+    EXPECT_EQ(graph.degree(0), 1);
+    EXPECT_EQ(graph.degree(1), 2);
+  }
+}
+
+/// As of the matrix whose columns are there already.
+TEST(PatternGraph, TakesColumnsInOtherPlaces) {
+  const Dense a = tests::random_dominant(40, 0.1, 1, 8, false);
+  const std::vector<std::int32_t> place = [] {
+    std::vector<std::int32_t> result(40);
+    for (std::int32_t j = 0; j < 40; ++j) result[j] = (7 * j + 3) % 40;
+    return result;
+  }();
+  Dense moved(40);
+  for (std::int64_t i = 0; i < 40; ++i)
+    for (std::int64_t j = 0; j < 40; ++j) moved.at(i, place[j]) = a.at(i, j);
+  const auto matrix = tests::csr_of(a);
+  const auto moved_matrix = tests::csr_of(moved);
+  const PatternGraph graph(matrix, place);
+  const PatternGraph expected(moved_matrix);
+  for (std::int32_t i = 0; i < 40; ++i) {
+    EXPECT_TRUE(std::ranges::equal(graph.around(i), expected.around(i))) << i;
+    EXPECT_EQ(graph.degree(i), expected.degree(i)) << i;
+  }
+  EXPECT_EQ(reverse_cuthill_mckee(graph), reverse_cuthill_mckee(expected));
+}
+
 TEST(ReverseCuthillMckee, NarrowsAGrid) {
   const auto matrix = tests::csr_of(shuffled(tests::laplacian_2d(12), 1));
   EXPECT_LT(profile(matrix, reverse_cuthill_mckee(matrix)), 144 * 13);

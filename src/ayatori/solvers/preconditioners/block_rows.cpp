@@ -4,15 +4,11 @@
 
 namespace ayatori::solvers {
 
-namespace {
-
 bool same_columns(const sparse::Csr& matrix, std::int32_t i, std::int32_t j) {
   const auto* column = matrix.column.data();
   return std::equal(column + matrix.row_start[i], column + matrix.row_start[i + 1],
                     column + matrix.row_start[j], column + matrix.row_start[j + 1]);
 }
-
-}  // namespace
 
 BlockStarts fixed_blocks(std::int32_t rows, std::int64_t first_row, int size) {
   BlockStarts start{0};

@@ -9,6 +9,9 @@
 
 namespace ayatori::solvers {
 
+/// Whether two rows have entries in the same columns.
+bool same_columns(const sparse::Csr& matrix, std::int32_t i, std::int32_t j);
+
 /// Where the rows of a matrix are cut into small blocks: block b is rows [start[b], start[b + 1]).
 using BlockStarts = Array<std::int32_t>;
 

@@ -1,13 +1,16 @@
 #include "ayatori/solvers/preconditioners/elimination.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
-#include <queue>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/solvers/preconditioners/column_marks.hpp"
 
 namespace ayatori::solvers {
 
@@ -37,41 +40,59 @@ class WaitingRows {
   Array<std::int32_t> next_;
 };
 
-/// A row in dense form, with the list of the columns where it has entries.
+/// A row in dense form that is emptied by ascending columns, while columns beyond may still be added.
 class SparseRow {
  public:
-  explicit SparseRow(std::int32_t n) : value_(n, 0.0), stored_(n, false) {}
+  explicit SparseRow(std::int32_t n) : value_(n, 0.0), marks_(n) {}
 
-  double operator[](std::int32_t j) const { return value_[j]; }
-  /// True if the column is new.
-  bool add(std::int32_t j, double value) {
-    value_[j] += value;
-    if (stored_[j]) return false;
-    stored_[j] = true;
-    columns_.push_back(j);
-    return true;
+  /// To an empty row: the first and the last of the columns that will be added.
+  void begin(std::int32_t first, std::int32_t last) {
+    first_ = first;
+    last_ = last;
   }
-  void scale(std::int32_t j, double factor) { value_[j] *= factor; }
-  const std::vector<std::int32_t>& columns() const { return columns_; }
-  void clear() {
-    for (const std::int32_t j : columns_) {
-      value_[j] = 0;
-      stored_[j] = false;
+  void add(std::int32_t j, double value) {
+    value_[j] += value;
+    marks_.mark(j);
+  }
+  /// Subtracts `factor` times a row of one or more ascending columns.
+  void subtract(double factor, std::span<const std::int32_t> columns, const double* values) {
+    for (std::size_t q = 0; q < columns.size(); ++q) {
+      value_[columns[q]] -= factor * values[q];
+      marks_.mark(columns[q]);
     }
-    columns_.clear();
+    last_ = std::max(last_, columns.back());
+  }
+
+  std::int32_t first() const { return first_; }
+  /// The next column, where `j` was one but not the last.
+  std::int32_t next(std::int32_t j) { return marks_.next(j); }
+  /// The entry, which is removed.
+  double take(std::int32_t j) { return std::exchange(value_[j], 0); }
+  /// Calls f(column, entry) for what is beyond `j`, which is removed.
+  template <class F>
+  void drain(std::int32_t j, F&& f) {
+    marks_.drain(j, last_, [&](std::int32_t column) { f(column, take(column)); });
   }
 
  private:
-  std::vector<double> value_;
-  std::vector<bool> stored_;
-  std::vector<std::int32_t> columns_;
+  Array<double> value_;
+  ColumnMarks marks_;
+  std::int32_t first_ = 0;
+  std::int32_t last_ = 0;
 };
 
 /// ILUT.
 class BySize {
  public:
   BySize(const sparse::Csr& matrix, const DropRule& rule, const Pivots& pivots, double shift)
-      : a_(matrix), rule_(rule), pivots_(pivots), shift_(shift), row_(matrix.rows) {
+      : a_(matrix),
+        rule_(rule),
+        pivots_(pivots),
+        shift_(shift),
+        row_(matrix.rows),
+        column_(matrix.rows + 1),
+        value_(matrix.rows + 1),
+        size_(matrix.rows) {
     f_.rows = matrix.rows;
     f_.lower_start.assign(1, 0);
     f_.upper_start.assign(1, 0);
@@ -81,66 +102,87 @@ class BySize {
   /// False if the pivot is not acceptable.
   bool eliminate(std::int32_t i) {
     load(i);
-    while (!lower_.empty()) {
-      const std::int32_t k = lower_.top();
-      lower_.pop();
-      if (std::abs(row_[k]) < drop_below_) continue;
-      for (std::int32_t q = f_.upper_start[k]; q < f_.upper_start[k + 1]; ++q)
-        add(i, f_.upper_column[q], -row_[k] * f_.upper_value[q]);
-      row_.scale(k, f_.inverse_pivot[k]);
-      kept_.push_back(k);
+    for (std::int32_t j = row_.first(), following = i; j < i; j = following) {
+      following =
+          row_.next(j);  // before there is fill, whose marks are on their way to the cache for a while
+      const double w = row_.take(j);
+      if (std::abs(w) < drop_below_) continue;
+      keep_if(true, j, w * f_.inverse_pivot[j]);
+      const std::int32_t begin = f_.upper_start[j];
+      const std::size_t length = f_.upper_start[j + 1] - begin;
+      if (length == 0) continue;
+      const auto columns = std::span(f_.upper_column).subspan(begin, length);
+      row_.subtract(w, columns, f_.upper_value.data() + begin);
+      following = std::min(following, columns.front());
     }
-    if (!pivots_.acceptable(i, row_[i])) return false;
-    f_.inverse_pivot[i] = 1 / row_[i];
-    store(kept_, lower_room_, 1, f_.lower_start, f_.lower_column, f_.lower_value);
-    kept_.clear();
-    for (const std::int32_t j : row_.columns())
-      if (j > i && std::abs(row_[j]) >= drop_below_) kept_.push_back(j);
-    store(kept_, upper_room_, f_.inverse_pivot[i], f_.upper_start, f_.upper_column, f_.upper_value);
-    kept_.clear();
-    row_.clear();
+    const double pivot = row_.take(i);
+    if (!pivots_.acceptable(i, pivot)) return false;
+    f_.inverse_pivot[i] = 1 / pivot;
+    store(lower_room_, 1, f_.lower_start, f_.lower_column, f_.lower_value);
+    row_.drain(i, [&](std::int32_t j, double w) { keep_if(std::abs(w) >= drop_below_, j, w); });
+    store(upper_room_, f_.inverse_pivot[i], f_.upper_start, f_.upper_column, f_.upper_value);
     return true;
   }
 
   TriangularFactors<double> take() { return std::move(f_); }
 
  private:
-  void add(std::int32_t i, std::int32_t j, double value) {
-    if (row_.add(j, value) && j < i) lower_.push(j);
-  }
-
   void load(std::int32_t i) {
+    const std::int64_t begin = a_.row_start[i];
+    const std::int64_t end = a_.row_start[i + 1];
+    const bool is_empty = begin == end;
+    row_.begin(is_empty ? i : std::min(i, a_.column[begin]), is_empty ? i : std::max(i, a_.column[end - 1]));
     double square = 0;
     lower_room_ = upper_room_ = rule_.extra;
-    for (std::int64_t k = a_.row_start[i]; k < a_.row_start[i + 1]; ++k) {
-      add(i, a_.column[k], a_.value[k]);
+    for (std::int64_t k = begin; k < end; ++k) {
+      row_.add(a_.column[k], a_.value[k]);
       square += a_.value[k] * a_.value[k];
       lower_room_ += a_.column[k] < i ? 1 : 0;
       upper_room_ += a_.column[k] > i ? 1 : 0;
     }
-    drop_below_ = rule_.tolerance * std::sqrt(square);
     row_.add(i, pivots_.added(i, shift_));
+    drop_below_ = rule_.tolerance * std::sqrt(square);
   }
 
-  /// Appends the `room` largest of the columns, in ascending order, times `factor`.
-  void store(std::vector<std::int32_t>& columns, std::int64_t room, double factor, Array<std::int32_t>& start,
-             Array<std::int32_t>& column, Array<double>& value) {
-    if (static_cast<std::int64_t>(columns.size()) > room) {
-      std::nth_element(columns.begin(), columns.begin() + room, columns.end(),
-                       [&](std::int32_t a, std::int32_t b) {
-                         return std::pair(-std::abs(row_[a]), a) < std::pair(-std::abs(row_[b]), b);
-                       });
-      columns.resize(room);
-    }
-    std::ranges::sort(columns);
-    for (const std::int32_t j : columns) {
-      column.push_back(j);
-      value.push_back(factor * row_[j]);
-    }
-    if (column.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+  /// Without asking, as the answer is hard to foretell.
+  void keep_if(bool is_kept, std::int32_t j, double value) {
+    column_[kept_] = j;
+    value_[kept_] = value;
+    kept_ += is_kept ? 1 : 0;
+  }
+
+  /// Appends the `room` largest of the entries kept, times `factor`.
+  void store(std::int64_t room, double factor, Array<std::int32_t>& start, Array<std::int32_t>& column,
+             Array<double>& value) {
+    if (kept_ > room) keep_largest(room);
+    const std::size_t begin = column.size();
+    if (begin + kept_ > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
       throw EnvironmentError(
           "a block of factors has more than 2^31 - 1 entries: use more ranks or less fill");
+    column.resize(begin + kept_);
+    value.resize(begin + kept_);
+    std::copy_n(column_.data(), kept_, column.data() + begin);
+    for (std::int64_t k = 0; k < kept_; ++k) value[begin + k] = factor * value_[k];
     start.push_back(static_cast<std::int32_t>(column.size()));
+    kept_ = 0;
+  }
+
+  /// Of entries of equal size the first ones.
+  void keep_largest(std::int64_t room) {
+    const auto size_of = [](double v) {
+      return std::bit_cast<std::uint64_t>(std::abs(v));
+    };  // orders NaN, too
+    std::transform(value_.data(), value_.data() + kept_, size_.data(), size_of);
+    std::uint64_t* const smaller = size_.data() + room;
+    std::nth_element(size_.data(), smaller, size_.data() + kept_, std::greater<>());
+    const std::uint64_t largest_dropped = *smaller;
+    auto equal_ones = std::count(size_.data(), smaller, largest_dropped);
+    const std::int64_t all = std::exchange(kept_, 0);
+    for (std::int64_t q = 0; q < all; ++q) {
+      const std::uint64_t size = size_of(value_[q]);
+      const bool is_kept = size > largest_dropped || (size == largest_dropped && equal_ones-- > 0);
+      keep_if(is_kept, column_[q], value_[q]);
+    }
   }
 
   const sparse::Csr& a_;
@@ -149,8 +191,10 @@ class BySize {
   double shift_;
   TriangularFactors<double> f_;
   SparseRow row_;
-  std::priority_queue<std::int32_t, std::vector<std::int32_t>, std::greater<>> lower_;
-  std::vector<std::int32_t> kept_;
+  Array<std::int32_t> column_;  ///< of what is kept of a triangle of the row, ascending; room for one more
+  Array<double> value_;
+  Array<std::uint64_t> size_;
+  std::int64_t kept_ = 0;
   double drop_below_ = 0;
   std::int64_t lower_room_ = 0;
   std::int64_t upper_room_ = 0;

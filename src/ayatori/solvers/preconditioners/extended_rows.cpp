@@ -207,20 +207,29 @@ Csr submatrix(const Csr& matrix, std::span<const std::int32_t> rows) {
   constexpr std::int32_t absent = -1;
   Array<std::int32_t> position(matrix.rows, absent);
   const auto n = static_cast<std::int32_t>(rows.size());
-  for (std::int32_t i = 0; i < n; ++i) position[rows[i]] = i;
-  Csr result{n, n, Array<std::int64_t>{0}, {}, {}};
-  std::vector<std::pair<std::int32_t, double>> row;
-  for (const std::int32_t i : rows) {
-    row.clear();
-    for (std::int64_t k = matrix.row_start[i]; k < matrix.row_start[i + 1]; ++k)
-      if (position[matrix.column[k]] != absent) row.emplace_back(position[matrix.column[k]], matrix.value[k]);
-    std::ranges::sort(row, {}, &std::pair<std::int32_t, double>::first);
-    for (const auto& [column, value] : row) {
-      result.column.push_back(column);
-      result.value.push_back(value);
-    }
-    result.row_start.push_back(result.nonzeros());
+  std::int64_t most = 0;
+  for (std::int32_t i = 0; i < n; ++i) {
+    position[rows[i]] = i;
+    most += matrix.row_start[rows[i] + 1] - matrix.row_start[rows[i]];
   }
+  const bool in_order = std::ranges::is_sorted(rows);
+  Csr result{n, n, Array<std::int64_t>(n + 1), Array<std::int32_t>(most), Array<double>(most)};
+  std::vector<std::pair<std::int32_t, double>> row;
+  std::int64_t end = 0;
+  for (std::int32_t i = 0; i < n; ++i) {
+    result.row_start[i] = end;
+    row.clear();
+    for (std::int64_t k = matrix.row_start[rows[i]]; k < matrix.row_start[rows[i] + 1]; ++k)
+      if (position[matrix.column[k]] != absent) row.emplace_back(position[matrix.column[k]], matrix.value[k]);
+    if (!in_order) std::ranges::sort(row, {}, &std::pair<std::int32_t, double>::first);
+    for (const auto& [column, value] : row) {
+      result.column[end] = column;
+      result.value[end++] = value;
+    }
+  }
+  result.row_start[n] = end;
+  result.column.resize(end);
+  result.value.resize(end);
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -46,16 +47,15 @@ class ExtendedRows {
 };
 
 /// The rows of `begin` to `end` and those that the square matrix leads to from there in up to `layers` steps,
-/// by ascending `key`.
+/// by ascending `key`, as those from `begin` to `end` are.
 template <class Key>
 Array<std::int32_t> grown(const sparse::Csr& matrix, std::int32_t begin, std::int32_t end, int layers,
                           Key&& key) {
-  Array<std::int32_t> rows;
+  Array<std::int32_t> rows(end - begin);
+  std::iota(rows.begin(), rows.end(), begin);
+  if (layers == 0) return rows;
   std::vector<bool> found(matrix.rows, false);
-  for (std::int32_t i = begin; i < end; ++i) {
-    rows.push_back(i);
-    found[i] = true;
-  }
+  for (const std::int32_t i : rows) found[i] = true;
   std::size_t layer_begin = 0;
   for (int layer = 0; layer < layers; ++layer) {
     const std::size_t layer_end = rows.size();

@@ -1,6 +1,7 @@
 #include "ayatori/solvers/preconditioners/factored_block.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -31,12 +32,13 @@ constexpr double smallest_float = 1e-30;
 constexpr double largest_float = 1e30;
 
 /// How a block is brought into a form that is good to factor: element (i, j) of that form is
-/// row_scale[i] a(row_order[i], column_order[j]) column_scale[j].
+/// row_scale[i] a(row_order[i], column_order[j]) column_scale[j]; an empty order is the natural one.
 struct Form {
   Array<std::int32_t> row_order;
   Array<std::int32_t> column_order;
   Array<double> row_scale;
   Array<double> column_scale;
+  bool is_symmetric = false;  ///< the block is known to be, and rows are treated as columns are
 };
 
 bool is_natural(const Array<std::int32_t>& order) {
@@ -45,88 +47,110 @@ bool is_natural(const Array<std::int32_t>& order) {
   return true;
 }
 
+std::int32_t element(const Array<std::int32_t>& order, std::int32_t i) {
+  return order.empty() ? i : order[i];
+}
+
+Array<std::int32_t> inverse(const Array<std::int32_t>& order) {
+  Array<std::int32_t> place(order.size());
+  for (std::size_t k = 0; k < order.size(); ++k) place[order[k]] = static_cast<std::int32_t>(k);
+  return place;
+}
+
 sparse::Csr scaled(const sparse::Csr& a, const Form& form) {
-  sparse::Csr result = a;
+  sparse::Csr result{a.rows, a.rows, a.row_start, a.column, Array<double>(a.value.size())};
   for (std::int32_t i = 0; i < a.rows; ++i)
     for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
-      result.value[k] *= form.row_scale[i] * form.column_scale[a.column[k]];
+      result.value[k] = form.row_scale[i] * a.value[k] * form.column_scale[a.column[k]];
+  return result;
+}
+
+/// Where the rows of this form of `a` begin.
+Array<std::int64_t> row_starts(const sparse::Csr& a, const Form& form) {
+  Array<std::int64_t> start(a.row_start.size());
+  start[0] = 0;
+  for (std::int32_t i = 0; i < a.rows; ++i) {
+    const std::int32_t from = element(form.row_order, i);
+    start[i + 1] = start[i] + a.row_start[from + 1] - a.row_start[from];
+  }
+  return start;
+}
+
+/// The transpose of `a` in this form, its rows sorted: entries are moved and not compared.
+sparse::Csr transpose_of_form(const sparse::Csr& a, const Form& form) {
+  const auto place = inverse(form.column_order);
+  sparse::Csr result{a.rows, a.rows, {}, Array<std::int32_t>(a.column.size()), Array<double>(a.value.size())};
+  if (form.is_symmetric) {
+    result.row_start = row_starts(a, form);
+  } else {
+    result.row_start.assign(a.rows + 1, 0);
+    for (const std::int32_t j : a.column) ++result.row_start[place[j] + 1];
+    std::partial_sum(result.row_start.begin(), result.row_start.end(), result.row_start.begin());
+  }
+  Array<std::int64_t> next(result.row_start.begin(), result.row_start.end() - 1);
+  for (std::int32_t i = 0; i < a.rows; ++i) {
+    const std::int32_t from = element(form.row_order, i);
+    for (std::int64_t k = a.row_start[from]; k < a.row_start[from + 1]; ++k) {
+      const std::int32_t j = place[a.column[k]];
+      const std::int64_t to = next[j]++;
+      result.column[to] = i;
+      result.value[to] = form.row_scale[i] * a.value[k] * form.column_scale[j];
+    }
+  }
   return result;
 }
 
 sparse::Csr transformed(const sparse::Csr& a, const Form& form) {
-  if (is_natural(form.row_order) && is_natural(form.column_order)) return scaled(a, form);
-  sparse::Csr result{a.rows, a.rows, Array<std::int64_t>{0}, {}, {}};
-  result.column.reserve(a.column.size());
-  result.value.reserve(a.value.size());
-  Array<std::int32_t> position(a.rows);
-  for (std::int32_t j = 0; j < a.rows; ++j) position[form.column_order[j]] = j;
-  std::vector<std::pair<std::int32_t, double>> row;
-  for (std::int32_t i = 0; i < a.rows; ++i) {
-    const std::int32_t from = form.row_order[i];
-    row.clear();
-    for (std::int64_t k = a.row_start[from]; k < a.row_start[from + 1]; ++k) {
-      const std::int32_t j = position[a.column[k]];
-      row.emplace_back(j, form.row_scale[i] * a.value[k] * form.column_scale[j]);
+  if (form.column_order.empty()) return scaled(a, form);
+  sparse::Csr transpose = transpose_of_form(a, form);
+  if (form.is_symmetric) return transpose;
+  sparse::Csr result{a.rows, a.rows, row_starts(a, form), Array<std::int32_t>(a.column.size()),
+                     Array<double>(a.value.size())};
+  Array<std::int64_t> next(result.row_start.begin(), result.row_start.end() - 1);
+  for (std::int32_t j = 0; j < a.rows; ++j) {
+    for (std::int64_t k = transpose.row_start[j]; k < transpose.row_start[j + 1]; ++k) {
+      const std::int64_t to = next[transpose.column[k]]++;
+      result.column[to] = j;
+      result.value[to] = transpose.value[k];
     }
-    std::ranges::sort(row, {}, &std::pair<std::int32_t, double>::first);
-    for (const auto& [j, value] : row) {
-      result.column.push_back(j);
-      result.value.push_back(value);
-    }
-    result.row_start.push_back(result.nonzeros());
   }
   return result;
 }
 
-Array<std::int32_t> natural_order(std::int32_t n) {
-  Array<std::int32_t> order(n);
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
-
 /// The diagonal, and where it is rounding noise the row's largest entry, or 1. In a definite matrix a_ij^2 <=
 /// a_ii a_jj: an entry that is far from that beside others is noise, however small its row is.
-Array<double> magnitudes(const sparse::Csr& a) {
+Array<double> magnitudes(const sparse::Csr& a, const Array<double>& row_max) {
   Array<double> diagonal(a.rows, 0.0);
-  const auto for_each_entry = [&](auto&& f) {
-    for (std::int32_t i = 0; i < a.rows; ++i)
-      for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
-        f(i, a.column[k], std::abs(a.value[k]));
-  };
-  for_each_entry([&](std::int32_t i, std::int32_t j, double size) {
-    if (i == j) diagonal[i] = size;
-  });
-  Array<double> row_max(a.rows, 0.0);
-  Array<double> wanted(a.rows, 0.0);
-  for_each_entry([&](std::int32_t i, std::int32_t j, double size) {
-    row_max[i] = std::max(row_max[i], size);
-    if (diagonal[j] > 0) wanted[i] = std::max(wanted[i], size * (size / diagonal[j]));
-  });
+  double smallest = std::numeric_limits<double>::infinity();  // of the diagonal, but for zeros
   for (std::int32_t i = 0; i < a.rows; ++i) {
-    const bool vanishes = diagonal[i] == 0 || diagonal[i] <= zero_diagonal * wanted[i];
-    if (vanishes) diagonal[i] = row_max[i] > 0 ? row_max[i] : 1;
+    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
+      if (a.column[k] == i) diagonal[i] = std::abs(a.value[k]);
+    if (diagonal[i] > 0) smallest = std::min(smallest, diagonal[i]);
   }
-  return diagonal;
+  const auto wanted = [&](std::int32_t i) {
+    double largest = 0;
+    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
+      const double size = std::abs(a.value[k]);
+      const double beside = diagonal[a.column[k]];
+      if (beside > 0) largest = std::max(largest, size * (size / beside));
+    }
+    return largest;
+  };
+  Array<double> result(diagonal);
+  for (std::int32_t i = 0; i < a.rows; ++i) {
+    const double bound = row_max[i] * (row_max[i] / smallest);
+    if (diagonal[i] > zero_diagonal * bound) continue;
+    const bool vanishes = diagonal[i] == 0 || diagonal[i] <= zero_diagonal * wanted(i);
+    if (vanishes) result[i] = row_max[i] > 0 ? row_max[i] : 1;
+  }
+  return result;
 }
 
 /// Rows and columns by powers of 2 near 1 / sqrt of their magnitude.
-Form equilibrated(const sparse::Csr& block) {
-  const auto magnitude = magnitudes(block);
-  Form form{natural_order(block.rows), natural_order(block.rows), Array<double>(block.rows), {}};
-  for (std::int32_t i = 0; i < block.rows; ++i)
-    form.row_scale[i] = std::ldexp(1, -std::ilogb(magnitude[i]) / 2);
+Form equilibrated(const sparse::Csr& block, const Array<double>& row_max) {
+  Form form{{}, {}, magnitudes(block, row_max), {}};
+  for (double& scale : form.row_scale) scale = std::ldexp(1, -std::ilogb(scale) / 2);
   form.column_scale = form.row_scale;
-  return form;
-}
-
-Form matched(const sparse::Csr& block, FactorReport& report, const std::function<void()>& give_up_if) {
-  Matching matching = maximum_product_matching(block, give_up_if);
-  report.matched = true;
-  report.unmatched = matching.unmatched;
-  Form form{natural_order(block.rows), std::move(matching.column_of), std::move(matching.row_scale),
-            Array<double>(block.rows)};
-  for (std::int32_t j = 0; j < block.rows; ++j)
-    form.column_scale[j] = matching.column_scale[form.column_order[j]];
   return form;
 }
 
@@ -137,6 +161,46 @@ void permute(Array<T>& values, const Array<std::int32_t>& order) {
   values = std::move(result);
 }
 
+Form matched(const sparse::Csr& block, FactorReport& report, const std::function<void()>& give_up_if) {
+  Matching matching = maximum_product_matching(block, give_up_if);
+  report.matched = true;
+  report.unmatched = matching.unmatched;
+  Form form{{}, {}, std::move(matching.row_scale), std::move(matching.column_scale)};
+  if (is_natural(matching.column_of)) return form;
+  permute(form.column_scale, matching.column_of);
+  form.column_order = std::move(matching.column_of);
+  return form;
+}
+
+void reorder(Form& form, Array<std::int32_t> order) {
+  if (is_natural(order)) return;
+  permute(form.row_scale, order);
+  permute(form.column_scale, order);
+  if (form.column_order.empty())
+    form.column_order = order;
+  else
+    permute(form.column_order, order);
+  form.row_order = std::move(order);
+}
+
+/// A triangle in single precision, its rows and columns times these powers of 2; nothing if it does not fit.
+std::optional<Array<float>> rounded_product(const Array<std::int32_t>& start,
+                                            const Array<std::int32_t>& column, const Array<double>& value,
+                                            const Array<double>& of_row, const Array<double>& of_column) {
+  Array<float> result(value.size());
+  bool fits = true;
+  for (std::size_t i = 0; i + 1 < start.size(); ++i) {
+    for (std::int32_t k = start[i]; k < start[i + 1]; ++k) {
+      const double product = value[k] * (of_row[i] * of_column[column[k]]);
+      const double size = std::abs(product);
+      fits &= size == 0 || (smallest_float <= size && size <= largest_float);
+      result[k] = static_cast<float>(product);
+    }
+    if (!fits) return {};
+  }
+  return result;
+}
+
 /// Factors one block, trying forms and shifts until the pivots are acceptable.
 class BlockFactorization {
  public:
@@ -145,9 +209,9 @@ class BlockFactorization {
       : block_(block), options_(options), name_row_(name_row) {}
 
   FactoredBlock run() {
-    check_entries();
-    count_diagonals();
-    take_form(equilibrated(block_));
+    take_form(equilibrated(block_, checked_row_max()));
+    result_.report.inserted_diagonals = pivots_->missing();
+    result_.report.zero_rows = pivots_->zero_rows();
     if (!factor(0) && options_.kind != FactorOptions::Kind::ic) {
       take_form(matched(block_, result_.report, [this] { give_up_if_asked(); }));
       factor(0);
@@ -159,22 +223,23 @@ class BlockFactorization {
   }
 
  private:
-  void check_entries() const {
-    for (std::int32_t i = 0; i < block_.rows; ++i)
+  /// The largest entry of each row.
+  Array<double> checked_row_max() const {
+    Array<double> result(block_.rows);
+    for (std::int32_t i = 0; i < block_.rows; ++i) {
+      std::uint64_t largest = 0;  // of the bits, by which numbers without a sign compare, NaN as well
       for (std::int64_t k = block_.row_start[i]; k < block_.row_start[i + 1]; ++k)
-        if (!std::isfinite(block_.value[k])) throw InputError(name_row_(i) + "an entry is not finite");
-  }
-
-  void count_diagonals() {
-    const Pivots pivots(block_);
-    result_.report.inserted_diagonals = pivots.missing();
-    result_.report.zero_rows = pivots.zero_rows();
+        largest = std::max(largest, std::bit_cast<std::uint64_t>(std::abs(block_.value[k])));
+      result[i] = std::bit_cast<double>(largest);
+      if (!std::isfinite(result[i])) throw InputError(name_row_(i) + "an entry is not finite");
+    }
+    return result;
   }
 
   void take_form(Form form) {
     form_ = std::move(form);
+    if (options_.ordering != FactorOptions::Ordering::natural) find_order();
     a_ = transformed(block_, form_);
-    if (options_.ordering != FactorOptions::Ordering::natural) reorder();
     pivots_.emplace(a_);
     if (options_.kind != FactorOptions::Kind::ilut)
       pattern_ = level_pattern(a_, options_.kind == FactorOptions::Kind::ic, options_.fill,
@@ -183,17 +248,16 @@ class BlockFactorization {
 
   /// Complete factors fill the profile; those that keep the pattern of the matrix depend on the order in
   /// other ways, which it does not tell.
-  void reorder() {
+  void find_order() {
     const bool is_asked_for = options_.ordering == FactorOptions::Ordering::rcm;
     const bool fills = options_.kind == FactorOptions::Kind::ilut || options_.fill > 0;
     if (!is_asked_for && !fills) return;
-    const auto order = reverse_cuthill_mckee(a_);
-    if (!is_asked_for && profile(a_, order) >= profile(a_, {})) return;
-    permute(form_.row_order, order);
-    permute(form_.column_order, order);
-    permute(form_.row_scale, order);
-    permute(form_.column_scale, order);
-    a_ = transformed(block_, form_);
+    const auto place = inverse(form_.column_order);
+    const PatternGraph graph(block_, place);
+    auto order = reverse_cuthill_mckee(graph);
+    if (!is_asked_for && profile(graph, order) >= profile(graph, {})) return;
+    form_.is_symmetric = graph.is_of_symmetric_matrix();
+    reorder(form_, std::move(order));
     result_.report.reordered = true;
   }
 
@@ -207,7 +271,7 @@ class BlockFactorization {
       result_.report.shift = shift;
       return true;
     }
-    if (result_.report.rejected_row < 0) result_.report.rejected_row = form_.row_order[*rejected];
+    if (result_.report.rejected_row < 0) result_.report.rejected_row = element(form_.row_order, *rejected);
     if (options_.kind != FactorOptions::Kind::ilut) take_pattern_back(eliminated.factors);
     return false;
   }
@@ -255,23 +319,23 @@ class BlockFactorization {
   }
 
   void finish() {
-    const bool is_unscaled = unscale();
-    for (std::int32_t i = 0; i < a_.rows; ++i)
-      if (!std::isfinite(factors_->inverse_pivot[i]))
-        throw InputError(name_row_(form_.row_order[i]) + "1 / pivot overflows: scale the matrix");
-    result_.factors = rounded(std::move(*factors_));
-    if (!is_unscaled) {
+    if (auto factors = unscaled()) {
+      result_.factors = std::move(*factors);
+    } else {
+      result_.factors = rounded(std::move(*factors_));
       result_.row_scale = std::move(form_.row_scale);
       result_.column_scale = std::move(form_.column_scale);
     }
-    if (is_natural(form_.row_order) && is_natural(form_.column_order)) return;
+    for (std::int32_t i = 0; i < a_.rows; ++i)
+      if (!std::isfinite(result_.factors.inverse_pivot[i]))
+        throw InputError(name_row_(element(form_.row_order, i)) + "1 / pivot overflows: scale the matrix");
     result_.row_order = std::move(form_.row_order);
     result_.column_order = std::move(form_.column_order);
   }
 
-  /// Multiplies the scalings into the factors, unless these would leave the range of single precision:
-  /// R^-1 L D U C^-1 = (R^-1 L R) (R^-1 D C^-1) (C U C^-1).
-  bool unscale() {
+  /// The factors with the scalings multiplied into them, unless they would leave the range of single
+  /// precision: R^-1 L D U C^-1 = (R^-1 L R) (R^-1 D C^-1) (C U C^-1).
+  std::optional<TriangularFactors<float>> unscaled() {
     const auto& r = form_.row_scale;
     const auto& c = form_.column_scale;
     TriangularFactors<double>& f = *factors_;
@@ -279,29 +343,20 @@ class BlockFactorization {
     Array<double> inverse_c(c.size());
     std::ranges::transform(r, inverse_r.begin(), [](double scale) { return 1 / scale; });
     std::ranges::transform(c, inverse_c.begin(), [](double scale) { return 1 / scale; });
-    // Powers of 2: exact, and undone exactly.
-    const auto multiply = [&f](const auto& start, const auto& column, auto& value, const auto& of_column,
-                               const auto& of_row) {
-      bool fits = true;
-      if (start.empty()) return fits;
-      for (std::int32_t i = 0; i < f.rows; ++i) {
-        for (std::int32_t k = start[i]; k < start[i + 1]; ++k) {
-          value[k] *= of_column[column[k]] * of_row[i];
-          const double size = std::abs(value[k]);
-          fits = fits && (size == 0 || (smallest_float <= size && size <= largest_float));
-        }
-      }
-      return fits;
-    };
-    const bool lower_fits = multiply(f.lower_start, f.lower_column, f.lower_value, r, inverse_r);
-    const bool upper_fits = multiply(f.upper_start, f.upper_column, f.upper_value, inverse_c, c);
-    if (lower_fits && upper_fits) {
-      for (std::int32_t i = 0; i < f.rows; ++i) f.inverse_pivot[i] *= r[i] * c[i];
-      return true;
-    }
-    multiply(f.lower_start, f.lower_column, f.lower_value, inverse_r, r);
-    multiply(f.upper_start, f.upper_column, f.upper_value, c, inverse_c);
-    return false;
+    auto lower = rounded_product(f.lower_start, f.lower_column, f.lower_value, inverse_r, r);
+    if (!lower) return {};
+    auto upper = rounded_product(f.upper_start, f.upper_column, f.upper_value, c, inverse_c);
+    if (!upper) return {};
+    for (std::int32_t i = 0; i < f.rows; ++i) f.inverse_pivot[i] *= r[i] * c[i];
+    return TriangularFactors<float>{f.rows,
+                                    f.symmetric,
+                                    std::move(f.lower_start),
+                                    std::move(f.lower_column),
+                                    std::move(*lower),
+                                    std::move(f.upper_start),
+                                    std::move(f.upper_column),
+                                    std::move(*upper),
+                                    std::move(f.inverse_pivot)};
   }
 
   void give_up_if_asked() const {
@@ -339,11 +394,8 @@ void FactoredBlock::solve(std::span<const double> x, std::span<double> y, std::s
       factors.solve(in, out);
     }
   };
-  if (row_order.empty() && row_scale.empty()) return solve_factors(x, y);
+  if (row_order.empty() && column_order.empty() && row_scale.empty()) return solve_factors(x, y);
   const std::int32_t n = factors.rows;
-  const auto element = [](const Array<std::int32_t>& order, std::int32_t i) {
-    return order.empty() ? i : order[i];
-  };
   const auto scale = [](const Array<double>& scales, std::int32_t i) {
     return scales.empty() ? 1 : scales[i];
   };

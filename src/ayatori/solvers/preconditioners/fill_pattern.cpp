@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/solvers/preconditioners/block_rows.hpp"
 
 namespace ayatori::solvers {
 
@@ -84,14 +85,24 @@ FillPattern pattern_of(const sparse::Csr& matrix, bool symmetric) {
   return pattern;
 }
 
+/// Of each row, whether it has the columns of the row before.
+std::vector<bool> repetitions(const sparse::Csr& matrix) {
+  std::vector<bool> repeats(matrix.rows, false);
+  for (std::int32_t i = 1; i < matrix.rows; ++i) repeats[i] = same_columns(matrix, i - 1, i);
+  return repeats;
+}
+
 /// U with one level of fill. What fills an entry then is an entry of the matrix left of the diagonal, above
-/// an entry right of it: of the fill on the left nothing need be known.
+/// an entry right of it: of the fill on the left nothing need be known. Rows with the columns of the row
+/// before, as those of the unknowns of one node, fill nothing that it does not.
 FillPattern one_level_upper(const sparse::Csr& matrix, const std::function<void()>& give_up_if) {
-  FillPattern pattern{{}, {}, {0}, {}};
+  FillPattern pattern{{}, {}, Array<std::int32_t>(matrix.rows + 1), {}};
   pattern.upper_column.reserve(2 * matrix.column.size());
+  pattern.upper_start[0] = 0;
+  const auto repeats = repetitions(matrix);
   Array<std::int32_t> last_row(matrix.rows, absent);  // in which a column has been met
   Array<std::int64_t> beyond(matrix.rows);            // the place of a row's first column beyond row i
-  std::vector<std::int32_t> fill;
+  Array<std::int32_t> fill(matrix.rows + 1);
   const std::int32_t* column = matrix.column.data();
   for (std::int32_t i = 0; i < matrix.rows; ++i) {
     if (i % rows_between_questions == 0) give_up_if();
@@ -99,18 +110,21 @@ FillPattern one_level_upper(const sparse::Csr& matrix, const std::function<void(
     const std::int64_t end = matrix.row_start[i + 1];
     beyond[i] = std::upper_bound(column + begin, column + end, i) - column;
     for (std::int64_t k = beyond[i]; k < end; ++k) last_row[column[k]] = i;
-    fill.clear();
+    std::int32_t filled = 0;
     for (std::int64_t k = begin; k < end && column[k] < i; ++k) {
       const std::int32_t above = column[k];
+      if (k > begin && column[k - 1] == above - 1 && repeats[above]) continue;
       std::int64_t& place = beyond[above];
       while (place < matrix.row_start[above + 1] && column[place] <= i) ++place;
-      for (std::int64_t q = place; q < matrix.row_start[above + 1]; ++q)
-        if (std::exchange(last_row[column[q]], i) != i) fill.push_back(column[q]);
+      for (std::int64_t q = place; q < matrix.row_start[above + 1]; ++q) {
+        fill[filled] = column[q];  // stored without asking: the answer is hard to foretell
+        filled += std::exchange(last_row[column[q]], i) != i ? 1 : 0;
+      }
     }
-    std::ranges::sort(fill);
-    std::merge(column + beyond[i], column + end, fill.begin(), fill.end(),
+    std::sort(fill.begin(), fill.begin() + filled);
+    std::merge(column + beyond[i], column + end, fill.begin(), fill.begin() + filled,
                std::back_inserter(pattern.upper_column));
-    pattern.upper_start.push_back(checked_size(pattern.upper_column));
+    pattern.upper_start[i + 1] = checked_size(pattern.upper_column);
   }
   return pattern;
 }

@@ -40,26 +40,25 @@ class Assignment {
   }
 
  private:
-  double cost(std::int64_t k) const { return largest_log_[a_.column[k]] - log_[k]; }
-
   void set_costs() {
-    log_.resize(a_.value.size());
-    for (std::size_t k = 0; k < log_.size(); ++k) {
-      log_[k] = std::log2(std::abs(a_.value[k]));  // of 0: -infinity, a cost that no path takes
-      largest_log_[a_.column[k]] = std::max(largest_log_[a_.column[k]], log_[k]);
+    cost_.resize(a_.value.size());
+    for (std::size_t k = 0; k < cost_.size(); ++k) {
+      cost_[k] = std::log2(std::abs(a_.value[k]));  // of 0: -infinity, a cost that no path takes
+      largest_log_[a_.column[k]] = std::max(largest_log_[a_.column[k]], cost_[k]);
     }
     for (double& largest : largest_log_)
       if (largest == -infinity) largest = 0;
+    for (std::size_t k = 0; k < cost_.size(); ++k) cost_[k] = largest_log_[a_.column[k]] - cost_[k];
   }
 
   /// u_i = the least cost of the row; rows take a column of that cost if it is free.
   void pair_greedily() {
     for (std::int32_t i = 0; i < a_.rows; ++i) {
       u_[i] = infinity;
-      for (std::int64_t k = a_.row_start[i]; k < a_.row_start[i + 1]; ++k) u_[i] = std::min(u_[i], cost(k));
+      for (std::int64_t k = a_.row_start[i]; k < a_.row_start[i + 1]; ++k) u_[i] = std::min(u_[i], cost_[k]);
       if (u_[i] == infinity) continue;
       for (std::int64_t k = a_.row_start[i]; k < a_.row_start[i + 1]; ++k) {
-        if (cost(k) > u_[i] || row_of_[a_.column[k]] != none) continue;
+        if (cost_[k] > u_[i] || row_of_[a_.column[k]] != none) continue;
         row_of_[a_.column[k]] = i;
         column_of_[i] = a_.column[k];
         break;
@@ -77,11 +76,12 @@ class Assignment {
     std::vector<std::int32_t> closed;
     std::int32_t end = none;
     double length = 0;
+    double enough = infinity;  // the distance of a free column: what is farther will not be reached
     for (std::int32_t i = start;;) {
       for (std::int64_t k = a_.row_start[i]; k < a_.row_start[i + 1]; ++k) {
         const std::int32_t j = a_.column[k];
-        const double through = length + std::max(0.0, cost(k) - u_[i] - v_[j]);
-        if (!(through < distance_[j])) continue;
+        const double through = length + std::max(0.0, cost_[k] - u_[i] - v_[j]);
+        if (!(through < distance_[j]) || through > enough) continue;
         if (distance_[j] == infinity) touched.push_back(j);
         distance_[j] = through;
         reached_from_[j] = i;
@@ -89,6 +89,7 @@ class Assignment {
           end = j;
           break;
         }
+        if (row_of_[j] == none) enough = through;
         open.emplace(through, j);
       }
       if (end != none) break;
@@ -140,7 +141,7 @@ class Assignment {
   }
 
   const sparse::Csr& a_;
-  Array<double> log_;          ///< log2 |a_ij| of each entry
+  Array<double> cost_;         ///< of each entry: log2 of the column's largest - log2 |a_ij|
   Array<double> largest_log_;  ///< of each column
   Array<double> u_;            ///< infinite for a row of zeros
   Array<double> v_;

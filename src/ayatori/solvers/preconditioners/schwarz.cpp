@@ -67,9 +67,12 @@ class Schwarz final : public sparse::LinearOperator {
         const sparse::Csr& whole = extended_ ? extended_->matrix() : matrix;
         const int layers = own.empty() ? 0 : options.overlap;
         auto rows = grown(whole, begin, end, layers, global);
-        block.factored = factor_block(submatrix(whole, rows), factoring, [&](std::int32_t i) {
+        const auto name_row = [&](std::int32_t i) {
           return fmt::format("{}: row {}: ", who, global(rows[i]));
-        });
+        };
+        const bool is_whole = own.size() == whole.rows;
+        block.factored = is_whole ? factor_block(whole, factoring, name_row)
+                                  : factor_block(submatrix(whole, rows), factoring, name_row);
         const std::int32_t rejected = block.factored.report.rejected_row;
         if (rejected >= 0) block.rejected_row = global(rows[rejected]);
         set_up_work(block, std::move(rows));
