@@ -25,15 +25,9 @@ class WaitingRows {
   explicit WaitingRows(std::int32_t n) : head_(n, none), next_(n, none) {}
 
   void wait(std::int32_t row, std::int32_t until) { next_[row] = std::exchange(head_[until], row); }
-  /// Calls f(row) for all that waited for this one; f may let them wait for a later one.
-  template <class F>
-  void release(std::int32_t until, F&& f) {
-    for (std::int32_t row = head_[until]; row != none;) {
-      const std::int32_t following = next_[row];
-      f(row);
-      row = following;
-    }
-  }
+  /// Of the rows that wait for this one the first, and that after another; or none.
+  std::int32_t first(std::int32_t until) const { return head_[until]; }
+  std::int32_t after(std::int32_t row) const { return next_[row]; }
 
  private:
   Array<std::int32_t> head_;
@@ -200,6 +194,99 @@ class BySize {
   std::int64_t upper_room_ = 0;
 };
 
+/// Of the rows of U the nodes: a row belongs to that of the row before if it has the same columns beyond the
+/// diagonal.
+Array<std::int32_t> nodes_of(const TriangularFactors<double>& f) {
+  Array<std::int32_t> node(f.rows);
+  for (std::int32_t i = 0; i < f.rows; ++i) {
+    const std::int32_t* const begin = f.upper_column.data() + f.upper_start[i];
+    const std::int32_t* const end = f.upper_column.data() + f.upper_start[i + 1];
+    const std::int32_t* const before = i == 0 ? begin : f.upper_column.data() + f.upper_start[i - 1];
+    const bool joins =
+        begin - before == end - begin + 1 && *before == i && std::equal(begin, end, before + 1);
+    node[i] = joins ? node[i - 1] : i;
+  }
+  return node;
+}
+
+/// The rows of U of a symmetric matrix, one after the other.
+class SymmetricRows {
+ public:
+  explicit SymmetricRows(TriangularFactors<double>& factors)
+      : f_(factors),
+        node_(nodes_of(factors)),
+        row_(factors.rows, 0.0),
+        pivot_(factors.rows),
+        cursor_(factors.upper_start.begin(), factors.upper_start.end() - 1),
+        waiting_(factors.rows) {}
+
+  /// Row i of the matrix, `added` to its diagonal, less what the rows of U above have for it; gives the
+  /// pivot.
+  double collect(const sparse::Csr& matrix, std::int32_t i, double added) {
+    // What is dropped is collected as well, and not read: see eliminate_on_pattern().
+    for (std::int32_t q = f_.upper_start[i]; q < f_.upper_start[i + 1]; ++q) row_[f_.upper_column[q]] = 0;
+    row_[i] = 0;
+    for (std::int64_t k = matrix.row_start[i]; k < matrix.row_start[i + 1]; ++k)
+      if (matrix.column[k] >= i) row_[matrix.column[k]] = matrix.value[k];
+    row_[i] += added;
+    for (std::int32_t k = waiting_.first(i); k != none;) {
+      const std::int32_t other = waiting_.after(k);
+      if (other != none && node_[other] == node_[k]) {
+        const std::int32_t following = waiting_.after(other);
+        subtract(k, other);
+        step(k);
+        step(other);
+        k = following;
+      } else {
+        subtract(k);
+        step(k);
+        k = other;
+      }
+    }
+    return row_[i];
+  }
+
+  void store(std::int32_t i, double pivot) {
+    pivot_[i] = pivot;
+    f_.inverse_pivot[i] = 1 / pivot;
+    for (std::int32_t q = f_.upper_start[i]; q < f_.upper_start[i + 1]; ++q)
+      f_.upper_value[q] = row_[f_.upper_column[q]] * f_.inverse_pivot[i];
+    wait(i);
+  }
+
+ private:
+  void wait(std::int32_t k) {
+    if (cursor_[k] < f_.upper_start[k + 1]) waiting_.wait(k, f_.upper_column[cursor_[k]]);
+  }
+  void step(std::int32_t k) {
+    ++cursor_[k];
+    wait(k);
+  }
+  void subtract(std::int32_t k) {
+    const double w = f_.upper_value[cursor_[k]] * pivot_[k];
+    for (std::int32_t q = cursor_[k]; q < f_.upper_start[k + 1]; ++q)
+      row_[f_.upper_column[q]] -= w * f_.upper_value[q];
+  }
+  /// First the one, then the other, which has the same columns: the row is read and written once for both.
+  void subtract(std::int32_t one, std::int32_t other) {
+    const std::int32_t length = f_.upper_start[one + 1] - cursor_[one];
+    const std::int32_t* const columns = f_.upper_column.data() + cursor_[one];
+    const double* const u = f_.upper_value.data() + cursor_[one];
+    const double* const v = f_.upper_value.data() + cursor_[other];
+    const double of_one = u[0] * pivot_[one];
+    const double of_other = v[0] * pivot_[other];
+    for (std::int32_t q = 0; q < length; ++q)
+      row_[columns[q]] = row_[columns[q]] - of_one * u[q] - of_other * v[q];
+  }
+
+  TriangularFactors<double>& f_;
+  Array<std::int32_t> node_;
+  Array<double> row_;  ///< in dense form
+  Array<double> pivot_;
+  Array<std::int32_t> cursor_;  ///< the entry of each row of U that is next
+  WaitingRows waiting_;
+};
+
 TriangularFactors<double> on_pattern(FillPattern pattern, bool symmetric) {
   TriangularFactors<double> f;
   f.rows = static_cast<std::int32_t>(pattern.upper_start.size()) - 1;
@@ -255,36 +342,15 @@ Eliminated eliminate_symmetric(const sparse::Csr& matrix, FillPattern pattern, c
                                double shift, const std::function<void()>& give_up_if) {
   Eliminated result{on_pattern(std::move(pattern), true), {}};
   TriangularFactors<double>& f = result.factors;
-  Array<double> row(f.rows, 0.0);  // as above
-  Array<double> pivot(f.rows);
-  Array<std::int32_t> cursor(f.upper_start.begin(), f.upper_start.end() - 1);  // a row's entry that is next
-  WaitingRows waiting(f.rows);
-  const auto wait = [&](std::int32_t k) {
-    if (cursor[k] < f.upper_start[k + 1]) waiting.wait(k, f.upper_column[cursor[k]]);
-  };
+  SymmetricRows rows(f);
   for (std::int32_t i = 0; i < f.rows; ++i) {
     if (i % rows_between_questions == 0) give_up_if();
-    for (std::int32_t q = f.upper_start[i]; q < f.upper_start[i + 1]; ++q) row[f.upper_column[q]] = 0;
-    row[i] = 0;
-    for (std::int64_t k = matrix.row_start[i]; k < matrix.row_start[i + 1]; ++k)
-      if (matrix.column[k] >= i) row[matrix.column[k]] = matrix.value[k];
-    row[i] += pivots.added(i, shift);
-    waiting.release(i, [&](std::int32_t k) {
-      const double w = f.upper_value[cursor[k]] * pivot[k];
-      for (std::int32_t q = cursor[k]; q < f.upper_start[k + 1]; ++q)
-        row[f.upper_column[q]] -= w * f.upper_value[q];
-      ++cursor[k];
-      wait(k);
-    });
-    if (!pivots.acceptable(i, row[i])) {
+    const double pivot = rows.collect(matrix, i, pivots.added(i, shift));
+    if (!pivots.acceptable(i, pivot)) {
       result.rejected_row = i;
       return result;
     }
-    pivot[i] = row[i];
-    f.inverse_pivot[i] = 1 / row[i];
-    for (std::int32_t q = f.upper_start[i]; q < f.upper_start[i + 1]; ++q)
-      f.upper_value[q] = row[f.upper_column[q]] * f.inverse_pivot[i];
-    wait(i);
+    rows.store(i, pivot);
   }
   return result;
 }

@@ -319,6 +319,7 @@ class BlockFactorization {
   }
 
   void finish() {
+    a_ = {};  // memory for what comes
     if (auto factors = unscaled()) {
       result_.factors = std::move(*factors);
     } else {
@@ -326,7 +327,7 @@ class BlockFactorization {
       result_.row_scale = std::move(form_.row_scale);
       result_.column_scale = std::move(form_.column_scale);
     }
-    for (std::int32_t i = 0; i < a_.rows; ++i)
+    for (std::int32_t i = 0; i < block_.rows; ++i)
       if (!std::isfinite(result_.factors.inverse_pivot[i]))
         throw InputError(name_row_(element(form_.row_order, i)) + "1 / pivot overflows: scale the matrix");
     result_.row_order = std::move(form_.row_order);
