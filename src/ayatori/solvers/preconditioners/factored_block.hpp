@@ -43,9 +43,9 @@ struct FactorReport {
 /// still are in the range of single precision.
 struct FactoredBlock {
   TriangularFactors<float> factors;
-  Array<std::int32_t> row_order;  ///< row i of the factors is row row_order[i] of the block; empty: i
-  Array<std::int32_t> column_order;
-  Array<double> row_scale;  ///< of the factors' rows; empty: 1
+  Array<std::int32_t> row_order;     ///< row i of the factors is row row_order[i] of the block; empty: i
+  Array<std::int32_t> column_order;  ///< likewise
+  Array<double> row_scale;           ///< of the factors' rows; empty: 1
   Array<double> column_scale;
   FactorReport report;
   std::optional<LevelSchedule> schedule;  ///< of the factors, for several threads
