@@ -16,7 +16,7 @@ const Preconditioner ic_preconditioner{
     "ic",
     "incomplete Cholesky with --fill levels, in single precision, of blocks that may overlap",
     true,
-    200,
+    110,
     1.6,
     make,
     {true, true, false}};

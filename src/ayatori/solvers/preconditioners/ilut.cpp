@@ -16,7 +16,7 @@ const Preconditioner ilut_preconditioner{
     "ilut",
     "incomplete LU that drops small entries, in single precision, of blocks that may overlap",
     false,
-    300,
+    180,
     4,
     make,
     {true, true, true}};
