@@ -214,6 +214,33 @@ TEST(FactoredBlock, MatchingRepairsAPermutation) {
   EXPECT_FALSE(factor(good, {.kind = Kind::ilu}).report.matched);
 }
 
+TEST(FactoredBlock, MatchingMayScaleASymmetricMatrixUnsymmetrically) {
+  // Indefinite with a positive diagonal, which is the best matching all the same.
+  Dense a(6);
+  const auto set = [&](std::int64_t i, std::int64_t j, double value) { a.at(i, j) = a.at(j, i) = value; };
+  for (std::int64_t i = 0; i < 6; ++i) a.at(i, i) = 1;
+  set(0, 3, 0.9), set(0, 5, 0.9), set(3, 5, -0.9);
+  set(5, 1, 0.3), set(1, 4, 0.3), set(4, 2, 0.3);
+  const std::vector<double> scale{1, 32, 4, 1024, 1, 128};
+  const auto scaled = [&](Dense m) {
+    for (std::int64_t i = 0; i < 6; ++i)
+      for (std::int64_t j = 0; j < 6; ++j) m.at(i, j) *= scale[i] * scale[j];
+    return m;
+  };
+  a = scaled(a);
+  for (const Kind kind : {Kind::ilu, Kind::ilut}) {
+    const FactorOptions natural{
+        .kind = kind, .fill = 100, .drop_tolerance = 0, .ordering = Ordering::natural};
+    FactorOptions reordered = natural;
+    reordered.ordering = Ordering::rcm;
+    const FactoredBlock expected = factor(a, natural), block = factor(a, reordered);
+    EXPECT_TRUE(block.report.matched);
+    EXPECT_TRUE(block.report.reordered);
+    const Dense m = scaled(inverse_of(expected)), other = scaled(inverse_of(block));
+    EXPECT_LT(tests::max_abs(tests::add(m, -1, other)), 1e-5 * tests::max_abs(m));
+  }
+}
+
 TEST(FactoredBlock, SurvivesSingularMatrices) {
   Dense zero_column = tests::laplacian_1d(12);
   for (std::int64_t i = 0; i < 12; ++i) zero_column.at(i, 5) = 0;

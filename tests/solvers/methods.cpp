@@ -220,7 +220,6 @@ TEST(Cg, MakesNoProductInVain) {
   }
 }
 
-/// As accurate as double precision allows, though A p and p^T A p follow from recurrences.
 TEST(Gmres, AppliesCompleteFactorsOnce) {
   const Dense a = tests::random_dominant(20, 0.3, 1.5, 7, false);
   tests::Trial trial{.a = a};
@@ -232,6 +231,7 @@ TEST(Gmres, AppliesCompleteFactorsOnce) {
   EXPECT_EQ(trial.preconditionings, 1);
 }
 
+/// As accurate as double precision allows, though A p and p^T A p follow from recurrences.
 TEST(Cg, ReachesTheLimitOfDoublePrecision) {
   for (const char* name : {"cg", "pipelined-cg"}) {
     for (const double condition : {1e4, 1e8, 1e12}) {

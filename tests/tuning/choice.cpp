@@ -139,17 +139,29 @@ TEST(Ladder, CompleteFactorsOfSmallMatricesAreTheLastFavourite) {
 }
 
 TEST(Ladder, BeginsWithFactorsInANarrowBand) {
-  const auto first = [](MatrixFacts facts, double band, double least_dominance = 0) {
+  const auto first = [](MatrixFacts facts, std::int64_t band, double least_dominance = 0,
+                        const Forced& forced = {}) {
     facts.nonzeros = 5 * facts.rows;
-    facts.layers = static_cast<double>(facts.rows) / band;
+    facts.bandwidth = band;
     facts.least_dominance = least_dominance;
-    const Choice choice = make_ladder(facts, {}, 1000).front().choice;
+    const Choice choice = make_ladder(facts, forced, 1000).front().choice;
     return choice.method + " + " + choice.preconditioner;
   };
   EXPECT_EQ(first(spd_facts(), 2), "cg + ic");
   EXPECT_EQ(first(unsymmetric_facts(), 2), "gmres + ilu");
   EXPECT_EQ(first(unsymmetric_facts(), 20), "bicgstab + jacobi");
   EXPECT_EQ(first(spd_facts(), 2, 0.5), "cg + jacobi") << "19 iterations at most";
+  auto indefinite = spd_facts();
+  indefinite.indefinite = true;
+  EXPECT_EQ(first(indefinite, 2), "gmres + ilu");
+  EXPECT_EQ(first(indefinite, 2, 0, {.preconditioner = "none"}), "minres + none")
+      << "not the factors' method";
+  EXPECT_EQ(first(indefinite, 2, 0, {.method = "minres"}), "minres + none") << "the factors are not definite";
+  auto dense = unsymmetric_facts();
+  dense.rows = 5000;
+  dense.nonzeros = dense.rows * dense.rows;
+  dense.bandwidth = dense.rows - 1;
+  EXPECT_EQ(make_ladder(dense, {}, 1000).front().choice.preconditioner, "jacobi") << "a band, but a wide one";
 }
 
 TEST(Cost, CompleteFactorsCostNoMoreThanTheirBand) {
@@ -163,7 +175,7 @@ TEST(Cost, CompleteFactorsCostNoMoreThanTheirBand) {
   facts.rows *= 1'000'000;
   facts.nonzeros *= 1'000'000;
   EXPECT_EQ(predict_cost(complete, facts).setup, solvers::preconditioner("direct").setup_products);
-  facts.layers = static_cast<double>(facts.rows) / 3;
+  facts.bandwidth = 3;
   EXPECT_LT(predict_cost(complete, facts).setup, of_few_rows);
 }
 

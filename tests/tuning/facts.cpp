@@ -39,6 +39,7 @@ TEST(MatrixFacts, OfAPoissonMatrix) {
   EXPECT_EQ(facts.diffusive_rows, 1);
   EXPECT_EQ(facts.least_dominance, 0);
   EXPECT_EQ(facts.layers, 40);
+  EXPECT_EQ(facts.bandwidth, 1);
   EXPECT_EQ(facts.max_abs, 2);
   EXPECT_EQ(facts.norm_infinity, 4);
   EXPECT_EQ(facts.asymmetry, 0);
@@ -56,6 +57,7 @@ TEST(MatrixFacts, RowsThatSumToNothingAreDiffusiveWithoutDominance) {
   const auto facts = facts_of(matrix);
   EXPECT_EQ(facts.dominant_rows, 2.0 / 40) << "the first and the last";
   EXPECT_EQ(facts.diffusive_rows, 39.0 / 40);
+  EXPECT_EQ(facts.bandwidth, 10);
   EXPECT_GE(facts.layers, 4) << "more where a rank has only neighbours";
 }
 

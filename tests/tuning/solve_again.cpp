@@ -131,7 +131,7 @@ struct Counted {
 };
 
 TEST(Solve, LostTrialsCostNoMoreProductsThanTheBound) {
-  const auto matrix = anisotropic_matrix(40);
+  const auto matrix = anisotropic_matrix(60);
   bool any = false;
   for (const double share : {0.1, 1.0}) {
     SCOPED_TRACE(share);

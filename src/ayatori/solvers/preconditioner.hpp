@@ -22,8 +22,8 @@ struct PreconditionerOptions {
   int block_size = 0;  ///< rows of a block of block-jacobi, up to 64; 0: the nodes of the mesh, or 8 rows
   int degree = 4;      ///< of the polynomials, up to 100; odd ones have to be more careful about the spectrum
   int overlap = 0;     ///< layers of rows by which the blocks of ic, ilu and ilut overlap, up to 10
-  int fill = -1;       ///< levels of fill of ic and ilu (0 by default); entries that ilut keeps in a row of a
-                       ///< triangle beyond as many as the matrix has (10 by default)
+  int fill = -1;       ///< levels of fill of ic (1 by default) and ilu (0); entries that ilut keeps in a row
+                       ///< of a triangle beyond as many as the matrix has (10 by default)
   double drop_tolerance = 1e-3;   ///< what ilut drops, relative to the row
   std::string ordering = "auto";  ///< of the rows of a block, for ic, ilu, ilut: auto, natural or rcm
   bool matrix_is_symmetric =
@@ -34,7 +34,7 @@ struct PreconditionerOptions {
   /// A set-up that cannot be stopped does not begin where it is sure to take longer, with an
   /// EnvironmentError. The same on all ranks.
   double seconds_left = std::numeric_limits<double>::infinity();
-  /// A set-up is given up as soon as it is known to take longer than so many products with the matrix.
+  /// Of direct: given up after the analysis if that tells of more than so many products with the matrix.
   double products_allowed = std::numeric_limits<double>::infinity();
   /// Asked now and then during set-ups that may take long, by several threads at once: true on one rank
   /// abandons the set-up on all, with an EnvironmentError.

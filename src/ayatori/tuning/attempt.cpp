@@ -79,8 +79,9 @@ Attempt::Attempt(SolveState& state, std::size_t arm, Challenge challenge)
       {rung.choice, rung.why, "", "", 0, state.relative(state.residual_norm), 0, 0});
 }
 
-/// Builds the preconditioner. A set-up is given up when the time limit is reached, and a challenger's when it
-/// has taken what the challenge allows.
+/// Builds the preconditioner. A set-up is given up when the time limit is reached, a challenger's when it has
+/// taken what the challenge allows, and complete factors as soon as they are known to be dearer than
+/// products_allowed().
 void Attempt::set_up() {
   const Stopwatch watch;
   start_ = state_.agree_on_time();
@@ -118,7 +119,7 @@ void Attempt::set_up() {
 /// Whether this arm may be given up, as there are others: it challenges one of them, or is a favourite with
 /// which the solve begins.
 bool Attempt::is_on_trial() const {
-  const bool begins = trial_ == 0 && state_.arms[arm_].rung.favourite;
+  const bool begins = trial_ == 0 && state_.arms[arm_].rung.favourite && state_.arms.size() > 1;
   return challenge_.depth > 0 || (begins && !state_.options.forced.preconditioner);
 }
 
@@ -176,7 +177,8 @@ void Attempt::pursue() {
   } catch (const Error& error) {
     if (!error.agreed()) throw;
     // Dropped on trial, an arm whose set-up was too dear may still be needed when the others fail.
-    const bool may_be_needed = is_on_trial() && trial().iterations == 0;
+    const bool was_too_dear = challenge_.depth > 0 || error.kind() == ErrorKind::environment;
+    const bool may_be_needed = is_on_trial() && was_too_dear && trial().iterations == 0;
     arm().state = may_be_needed ? Arm::State::untried : Arm::State::finished;
     arm().was_given_up = may_be_needed;
     const bool time_or_memory_decided = may_be_needed || error.kind() == ErrorKind::environment;

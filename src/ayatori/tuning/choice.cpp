@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/solvers/method.hpp"
@@ -35,22 +34,11 @@ double mean_row(const MatrixFacts& facts) {
   return static_cast<double>(facts.nonzeros) / static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
 }
 
-/// Largest |i - j|, or somewhat more; infinite where it is not known.
-double bandwidth(const MatrixFacts& facts) {
-  return facts.layers > 0 ? static_cast<double>(facts.rows) / facts.layers
-                          : std::numeric_limits<double>::infinity();
-}
-
 /// The iterations that CG with the diagonal takes at most to 1e-8: where it dominates every row clearly, the
 /// condition number is at most 2 / least dominance.
 double iterations_by_dominance(const MatrixFacts& facts) {
   const double powers = std::log(2 / 1e-8);
   return powers / 2 * std::sqrt(2 / facts.least_dominance);  // infinite where it does not
-}
-
-/// At least half of the band has entries: what factors with a little fill drop is next to nothing.
-bool is_narrow_band(const MatrixFacts& facts) {
-  return bandwidth(facts) <= mean_row(facts);
 }
 
 /// What complete factors take for their graph and their tables.
@@ -61,8 +49,15 @@ constexpr double cheap_factors = 1000;
 /// What complete factors take at most: within the band a row is eliminated from as many others as the band is
 /// wide, in as many operations each.
 double products_in_band(const MatrixFacts& facts) {
-  const double band = bandwidth(facts);
+  const auto band = static_cast<double>(facts.bandwidth);
   return analysis_products + 2 * band * band / std::max(mean_row(facts), 1.0);
+}
+
+/// At least half of the band has entries, and few in all: what incomplete factors drop is next to nothing,
+/// and complete ones would cost little.
+bool is_narrow_band(const MatrixFacts& facts) {
+  return facts.bandwidth > 0 && static_cast<double>(facts.bandwidth) <= mean_row(facts) &&
+         products_in_band(facts) < cheap_factors;
 }
 
 /// What they take for most matrices. How many operations there are is known after the analysis, which is when
@@ -80,25 +75,26 @@ constexpr double too_many_zeros = 0.05;
 /// Complete factors come first where they are cheap and there is no diagonal to begin with, second where
 /// there is nothing between the plainest method and them, and otherwise when the others have had their turn,
 /// before the last resorts.
-void add_direct(const MatrixFacts& facts, std::vector<Suggestion>& list) {
-  const bool is_indefinite =
-      facts.symmetric && !facts.looks_positive_definite() && !facts.looks_negative_definite();
+void add_direct(const MatrixFacts& facts, const Forced& forced, std::vector<Suggestion>& list) {
+  const bool is_definite = facts.looks_definite();
+  const bool is_indefinite = facts.symmetric && !is_definite;
   const bool are_cheap = products_of_complete_factors(facts) < cheap_factors;
   const bool has_no_diagonal =
       static_cast<double>(facts.zero_diagonals) > too_many_zeros * static_cast<double>(facts.rows);
-  const auto place = is_indefinite                  ? list.begin() + 1
-                     : are_cheap && has_no_diagonal ? list.begin()
-                                                    : std::ranges::find(list, true, &Suggestion::last_resort);
+  const bool begins = are_cheap && has_no_diagonal && !forced.preconditioner;
+  const auto place = is_indefinite ? list.begin() + 1
+                     : begins      ? list.begin()
+                                   : std::ranges::find(list, true, &Suggestion::last_resort);
   list.insert(place, {"gmres", "direct", 30, "cgs", "complete factors end where iterations do not", false,
-                      is_indefinite || are_cheap});
+                      is_indefinite || (are_cheap && !is_definite)});
 }
 
-/// In a narrow band factors with fill are next to complete. What the diagonal solves at once needs none.
-void add_factors_of_a_band(const MatrixFacts& facts, std::vector<Suggestion>& list) {
+/// In a narrow band incomplete factors are nearly complete. What the diagonal solves at once needs none.
+void add_factors_of_a_band(const MatrixFacts& facts, const Forced& forced, std::vector<Suggestion>& list) {
   constexpr double at_once = 40;
-  if (!is_narrow_band(facts) || iterations_by_dominance(facts) < at_once) return;
-  constexpr auto why = "the band is so narrow that factors with a little fill are nearly complete";
-  if (facts.looks_positive_definite() || facts.looks_negative_definite()) {
+  if (forced.preconditioner || !is_narrow_band(facts) || iterations_by_dominance(facts) < at_once) return;
+  constexpr auto why = "the band is so narrow that incomplete factors are nearly complete";
+  if (facts.looks_definite()) {
     list.insert(list.begin(), {"cg", "ic", 0, "", why});
   } else {
     list.insert(list.begin(), {"gmres", "ilu", 30, "cgs", why});
@@ -148,9 +144,9 @@ bool multigrid_pays(const MatrixFacts& facts) {
 constexpr auto classical_grids =
     "coarser grids that follow convection and jumps more closely, at a higher price";
 
-std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
+std::vector<Suggestion> suggest(const MatrixFacts& facts, const Forced& forced, int longest_restart) {
   std::vector<Suggestion> list;
-  if (facts.looks_positive_definite() || facts.looks_negative_definite()) {
+  if (facts.looks_definite()) {
     const Suggestion diagonal{
         "cg", "jacobi", 0, "",
         "the matrix is symmetric with a diagonal of one sign, so it may be definite; the diagonal "
@@ -228,8 +224,8 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, int longest_restart) {
                   "the longest basis, with the plainest preconditioner", true});
   list.push_back({"gmres", "none", longest_restart, "ircgs",
                   "the longest basis, with nothing that could do harm", true});
-  add_direct(facts, list);
-  add_factors_of_a_band(facts, list);
+  add_direct(facts, forced, list);
+  add_factors_of_a_band(facts, forced, list);
   std::erase_if(list, is_unknown);
   return list;
 }
@@ -334,15 +330,15 @@ double least_iterations(const MatrixFacts& facts) {
 std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, int longest_restart) {
   // A restart length or an orthogonalization can only be obeyed by a method that has them.
   const bool wants_basis = !forced.method && (forced.restart || forced.orthogonalization);
-  const bool definite = facts.looks_positive_definite() || facts.looks_negative_definite();
+  const bool definite = facts.looks_definite();
   std::vector<Rung> ladder;
-  for (const Suggestion& suggestion : suggest(facts, longest_restart)) {
+  for (const Suggestion& suggestion : suggest(facts, forced, longest_restart)) {
     if (wants_basis && !solvers::method(suggestion.method).restarts) continue;
     Choice choice = lay_over(suggestion, forced);
-    // What drops entries on one side of the diagonal and not on the other is nothing for a forced CG;
-    // complete factors are as symmetric as the matrix.
-    if (!forced.preconditioner && choice.preconditioner == "ilut" &&
-        solvers::method(choice.method).needs_symmetric)
+    // Factors that are not symmetric, or not definite, are nothing for a forced CG or MINRES; complete ones
+    // are as symmetric as the matrix.
+    const bool may_be_unsymmetric = choice.preconditioner == "ilut" || choice.preconditioner == "ilu";
+    if (!forced.preconditioner && may_be_unsymmetric && solvers::method(choice.method).needs_symmetric)
       continue;
     if (!forced.restart && choice.restart > longest_restart) choice.restart = longest_restart;
     if (forced.excludes(choice.method) || forced.excludes(choice.preconditioner) ||
@@ -364,8 +360,8 @@ std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, in
 }
 
 std::optional<double> expected_iterations(const Choice& choice, const MatrixFacts& facts, double powers) {
-  const bool definite = facts.looks_positive_definite() || facts.looks_negative_definite();
-  if (!definite || !is_diffusive(facts) || choice.method != "cg" || choice.preconditioner != "amg")
+  if (!facts.looks_definite() || !is_diffusive(facts) || choice.method != "cg" ||
+      choice.preconditioner != "amg")
     return std::nullopt;
   constexpr double eight_digits = 18.42;  // powers of e
   return multigrid_caution * multigrid_iterations * powers / eight_digits;

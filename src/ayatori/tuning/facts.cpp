@@ -383,7 +383,8 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   facts.max_abs = maxima[2];
   facts.norm_infinity = maxima[3];
   facts.least_dominance = facts.rows > 0 ? std::abs(maxima[4]) : 0;
-  facts.layers = std::max(layers(facts.rows, static_cast<std::int64_t>(maxima[5])), maxima[6]);
+  facts.bandwidth = static_cast<std::int64_t>(maxima[5]);
+  facts.layers = std::max(layers(facts.rows, facts.bandwidth), maxima[6]);
   facts.pattern_symmetric = sums[7] == 0 && skewness[1] == 0;
   facts.symmetric = sums[8] == 0 && skewness[0] == 0;
   if (!facts.symmetric) {

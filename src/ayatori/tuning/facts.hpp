@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
@@ -39,6 +40,7 @@ struct MatrixFacts {
   /// Steps from neighbour to neighbour that it takes at least to cross the matrix, rows / max |i - j|, or the
   /// block of one rank: so a partition that reorders rows does not hide them. Depends on it all the same.
   double layers = 0;
+  std::int64_t bandwidth = std::numeric_limits<std::int64_t>::max();  ///< largest |i - j|
 
   /// Known from elsewhere: a method has met a direction p with p^T A p < 0 (> 0 with a negative diagonal).
   bool indefinite = false;
@@ -46,6 +48,7 @@ struct MatrixFacts {
   /// Symmetric with a diagonal of one sign, which every definite matrix has: worth trying as definite.
   bool looks_positive_definite() const { return !indefinite && symmetric && positive_diagonals == rows; }
   bool looks_negative_definite() const { return !indefinite && symmetric && negative_diagonals == rows; }
+  bool looks_definite() const { return looks_positive_definite() || looks_negative_definite(); }
 };
 
 /// Collective. Takes about the time of two to three products from memory, of four to ten from the cache.

@@ -66,6 +66,7 @@ Json to_json(const MatrixFacts& facts) {
           {"mean_row_of_entries", facts.mean_row_of_entries},
           {"least_dominance", facts.least_dominance},
           {"layers", facts.layers},
+          {"bandwidth", facts.bandwidth},
           {"max_abs", facts.max_abs},
           {"norm_infinity", facts.norm_infinity}};
 }

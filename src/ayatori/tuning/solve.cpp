@@ -59,7 +59,7 @@ void start_from(SolveState& state) {
   state.residual_norm = state.verified_residual(state.x, state.residual);
 }
 
-/// So many are worth a kernel of their own from the beginning.
+/// So many are worth an early look for a kernel of their own.
 constexpr double many_products = 40;
 
 /// Collective. The matrix with the kernel and halo strategy that the pattern suggests.

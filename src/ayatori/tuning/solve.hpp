@@ -25,8 +25,9 @@ struct SolveOptions {
   double time_limit = 0;            ///< seconds for set-ups and iterations; 0: no limit
   double tuning_share = 0.1;        ///< of the time, that trials of what is not chosen in the end may cost
   Forced forced;
-  solvers::PreconditionerOptions preconditioner = {};  ///< for those that obey them; `gives_up` is set anew
-  Experience experience;                               ///< the same on all ranks
+  /// For those that obey them; the limits of set-ups are set anew.
+  solvers::PreconditionerOptions preconditioner = {};
+  Experience experience;  ///< the same on all ranks
   /// Collective. Gives the experience instead, once the facts are known; the same on all ranks.
   std::function<Experience(const MatrixFacts& facts)> recall = nullptr;
   /// Decide as this script of a solve says, of the same system on as many ranks and threads: to the same

@@ -7,7 +7,6 @@
 #include <limits>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/solvers/preconditioners/column_marks.hpp"

@@ -38,7 +38,7 @@ struct Form {
   Array<std::int32_t> column_order;
   Array<double> row_scale;
   Array<double> column_scale;
-  bool is_symmetric = false;  ///< the block is known to be, and rows are treated as columns are
+  bool is_symmetric = false;  ///< known to be, scalings included
 };
 
 bool is_natural(const Array<std::int32_t>& order) {
@@ -256,7 +256,8 @@ class BlockFactorization {
     const PatternGraph graph(block_, place);
     auto order = reverse_cuthill_mckee(graph);
     if (!is_asked_for && profile(graph, order) >= profile(graph, {})) return;
-    form_.is_symmetric = graph.is_of_symmetric_matrix();
+    // A matching scales rows and columns apart.
+    form_.is_symmetric = graph.is_of_symmetric_matrix() && form_.row_scale == form_.column_scale;
     reorder(form_, std::move(order));
     result_.report.reordered = true;
   }
