@@ -7,14 +7,15 @@ usage: bench/regret.py [--matrices FOLDER] [--problem MATRIX ...] [--quick] [--r
 A grid of forced settings (method x preconditioner x restart) runs once on every matrix, each for no longer
 than three times the best so far, but at least half a second; then its best few, each with the grid's kernel
 and with the one that the tuner comes to, the fixed choice GMRES(30) + block ILU(0), and the tuned solve without
-any option take turns (A B C, C B A, ...). regret = tuned / best forced, medians; the tuned time contains the
-tuning. With --json FILE, what stands in it is not run again, so
-that a run can be resumed.
+any option take turns (A B C, C B A, ...), which knows nothing of the matrix ("cold"), or what one solve has
+left in a knowledge base ("warm"). regret = tuned / best forced, medians; the tuned time contains the tuning.
+With --json FILE, what stands in it is not run again, so that a run can be resumed.
 """
 
 import pathlib
 import statistics
 import sys
+import tempfile
 
 import runs
 
@@ -69,8 +70,8 @@ class Measurement:
             arguments += ["--restart", str(restart)]
         return runs.solve(self.options, self.problem, arguments, self.options.ranks, time_limit)
 
-    def tuned(self):
-        return runs.solve(self.options, self.problem, ranks=self.options.ranks)
+    def tuned(self, knowledge=None):
+        return runs.solve(self.options, self.problem, ranks=self.options.ranks, knowledge=knowledge)
 
     def run_grid(self):
         """Every setting once: those that solve, with their seconds; and whether the fixed choice does."""
@@ -89,27 +90,30 @@ class Measurement:
                 solved[setting] = runs.seconds(result)
         return solved, 1 + len(settings)
 
-    def race(self, solved):
-        """The best of the grid, the fixed choice if it solves, and the tuned solve (None), in turns."""
+    def race(self, solved, knowledge):
+        """The best of the grid, the fixed choice if it solves, and the tuned solves ("cold", "warm"), in turns."""
         kernels = {self.options.kernel: None, self.tuned()["choice"]["kernel"]: None}  # a set with an order
         best = sorted(solved, key=solved.get)[: self.options.finalists]
         runners = [(setting, kernel) for setting in best for kernel in kernels]
         fixed = (FIXED, self.options.kernel)
         if FIXED in solved and fixed not in runners:
             runners.append(fixed)
-        runners.append(None)
+        tuned = {"cold": None, "warm": knowledge}
+        runners += tuned
+        self.tuned(knowledge)  # which teaches it
         results = {runner: [] for runner in runners}
         for runner in runs.take_turns(runners, self.options.rounds):
             if results[runner] and not results[runner][0]["converged"]:
                 continue
-            results[runner].append(self.tuned() if runner is None else self.forced(*runner))
+            results[runner].append(self.tuned(tuned[runner]) if runner in tuned else self.forced(*runner))
         return results
 
     def entry(self):
         """The matrix as plain data."""
         solved, tried = self.run_grid()
-        results = self.race(solved)
-        tuned = results.pop(None)
+        with tempfile.TemporaryDirectory() as knowledge:
+            results = self.race(solved, knowledge)
+        tuned, warm = results.pop("cold"), results.pop("warm")
         times = {runner: statistics.median(map(runs.seconds, found)) for runner, found in results.items()
                  if all(result["converged"] for result in found)}
         best = min(times, key=times.get, default=None)
@@ -118,22 +122,33 @@ class Measurement:
                 "best": None if best is None else {
                     "setting": words(*best), "seconds": [runs.seconds(result) for result in results[best]]},
                 "fixed": {"solved": FIXED in solved, "seconds": times.get((FIXED, self.options.kernel))},
-                "tuned": {"solved": all(result["converged"] for result in tuned),
-                          "outcome": runs.outcome_words(median), "choice": median["choice"],
-                          "trials": len(median["trials"]),
-                          "seconds": [runs.seconds(result) for result in tuned],
-                          "tuning_share": median["seconds"]["tuning"] / runs.seconds(median)}}
+                "tuned": {**tuned_entry(tuned), "outcome": runs.outcome_words(median), "choice": median["choice"],
+                          "trials": len(median["trials"])},
+                "warm": tuned_entry(warm)}
 
 
-def regret(entry):
-    """tuned / best forced; None where one of them found no solution."""
-    if entry["best"] is None or not entry["tuned"]["solved"]:
+def tuned_entry(results):
+    median = runs.median_run(results)
+    return {"solved": all(result["converged"] for result in results),
+            "seconds": [runs.seconds(result) for result in results],
+            "tuning_share": median["seconds"]["tuning"] / runs.seconds(median)}
+
+
+def regret(entry, way="tuned"):
+    """tuned (or "warm") / best forced; None where one of them found no solution."""
+    if entry["best"] is None or not entry[way]["solved"]:
         return None
-    return statistics.median(entry["tuned"]["seconds"]) / statistics.median(entry["best"]["seconds"])
+    return statistics.median(entry[way]["seconds"]) / statistics.median(entry["best"]["seconds"])
 
 
 HEADER = ["matrix", "best forced", "its seconds", "tuned to", "its outcome", "its seconds",
-          "regret", "share of tuning", "GMRES(30) + block ILU(0)", "grid solved"]
+          "regret", "share of tuning", "warm", "regret", "share of tuning", "GMRES(30) + block ILU(0)",
+          "grid solved"]
+
+
+def regret_words(entry, way):
+    ratio = regret(entry, way)
+    return ["-" if ratio is None else f"{ratio:.2f}", f"{100 * entry[way]['tuning_share']:.0f} %"]
 
 
 def fixed_words(fixed):
@@ -143,17 +158,16 @@ def fixed_words(fixed):
 
 
 def row(entry):
-    best, fixed, tuned, ratio = entry["best"], entry["fixed"], entry["tuned"], regret(entry)
+    best, fixed, tuned, warm = entry["best"], entry["fixed"], entry["tuned"], entry["warm"]
     return [entry["matrix"], best["setting"] if best else "none",
             runs.spread_words(best["seconds"]) if best else "-",
             runs.choice_words(tuned["choice"]), tuned["outcome"], runs.spread_words(tuned["seconds"]),
-            "-" if ratio is None else f"{ratio:.2f}", f"{100 * tuned['tuning_share']:.0f} %",
+            *regret_words(entry, "tuned"), runs.spread_words(warm["seconds"]), *regret_words(entry, "warm"),
             fixed_words(fixed),
             f"{entry['grid_solved']} of {entry['grid']}"]
 
 
 def report(options, entries):
-    ratios = {entry["matrix"]: ratio for entry in entries if (ratio := regret(entry)) is not None}
     text = (f"{runs.machine_words([options.ranks], options.threads)} "
             f"{runs.count_words(options.ranks, 'rank')}; forced settings with kernel {options.kernel}, the best few "
             f"also with the tuner's, and halo {options.halo}. Seconds are medians (least-largest) of up to "
@@ -163,10 +177,12 @@ def report(options, entries):
     by_fixed, by_tuned = (sum(entry[way]["solved"] for entry in entries) for way in ("fixed", "tuned"))
     text += (f"\nOf {len(entries)} matrices, {by_grid} are solved by some forced setting, {by_fixed} by "
              f"GMRES(30) + block ILU(0), {by_tuned} by the tuned solve.\n")
-    if ratios:
-        worst = max(ratios, key=ratios.get)
-        text += (f"Regret over {len(ratios)} of them: geometric mean "
-                 f"{runs.geometric_mean(ratios.values()):.2f}, worst {ratios[worst]:.2f} ({worst}).\n")
+    for way, words in (("tuned", "Regret"), ("warm", "Warm")):
+        ratios = {entry["matrix"]: ratio for entry in entries if (ratio := regret(entry, way)) is not None}
+        if ratios:
+            worst = max(ratios, key=ratios.get)
+            text += (f"{words} over {len(ratios)} of them: geometric mean "
+                     f"{runs.geometric_mean(ratios.values()):.2f}, worst {ratios[worst]:.2f} ({worst}).\n")
     return text
 
 
@@ -206,7 +222,7 @@ def main():
             sys.exit(f"{problem.name}: {reason}")
         runs.say("  ".join(map(str, row(entries[-1]))))
         if options.json:
-            runs.write_json(options.json, {"schema": "ayatori.regret/2",
+            runs.write_json(options.json, {"schema": "ayatori.regret/3",
                                            "options": runs.setting_of(options, SAME),
                                            "matrices": entries})
     names = [problem.name for problem in wanted]

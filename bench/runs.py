@@ -51,14 +51,16 @@ def parser_of(documentation):
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
-def solve(options, problem, settings=(), ranks=1, time_limit=None):
-    """One run: the result as the JSON of `ayatori solve` has it, converged or not. Raises Rejected."""
+def solve(options, problem, settings=(), ranks=1, time_limit=None, knowledge=None):
+    """One run: the result as the JSON of `ayatori solve` has it, converged or not. `knowledge` is the folder of
+    a knowledge base, which the run learns from and adds to; without one it knows nothing. Raises Rejected."""
     launcher = [] if ranks == 1 else [options.mpirun, "-n", str(ranks)]
     with tempfile.NamedTemporaryFile(suffix=".json") as result:
         done = subprocess.run(
             [*launcher, options.ayatori, "solve", problem.matrix, "--rhs", problem.rhs,
              "--rtol", str(problem.rtol), "--time-limit", str(time_limit or options.time_limit),
-             "--threads", str(options.threads), "--json", result.name, "--quiet", *settings],
+             "--threads", str(options.threads), "--json", result.name, "--quiet", *settings,
+             *(["--knowledge", str(knowledge)] if knowledge else [])],
             capture_output=True, text=True, check=False)
         if done.returncode in (0, 1):
             text = pathlib.Path(result.name).read_text(encoding="utf-8")

@@ -143,12 +143,13 @@ class Scripts(unittest.TestCase):
         self.assertEqual(definite["grid"], 42)     # and CG with nine, MINRES with two
         self.assertLess(definite["grid_solved"], 42)
         for entry in (unsymmetric, definite):
-            self.assertTrue(entry["fixed"]["solved"] and entry["tuned"]["solved"])
+            self.assertTrue(all(entry[way]["solved"] for way in ("fixed", "tuned", "warm")))
             self.assertGreater(entry["grid_solved"], 2)
             self.assertLessEqual(entry["tuned"]["tuning_share"], 1)
         self.assertIn("Of 2 matrices, 2 are solved by some forced setting, 2 by GMRES(30) + block ILU(0), 2 "
                       "by the tuned", done.stdout)
         self.assertIn("Regret over 2 of them: geometric mean", done.stdout)
+        self.assertIn("Warm over 2 of them: geometric mean", done.stdout)
         self.assertEqual([row[0] for row in table_rows(done.stdout)], [EASY, HARD])
 
     def test_regret_resumes(self):
