@@ -4,7 +4,7 @@
 It runs the ```sh blocks after a line `<!-- test -->`, or `<!-- test: exit=2 -->` for a command that fails; those after
 `<!-- test: in=PLACE -->` with --in PLACE, and no others. The blocks of one page run one after the other in one temporary
 folder, so that a later one may use what an earlier one wrote.
-What is not run, in blocks without a mark and in the text, at least names options that `ayatori` has, and files that are there.
+What is not run, in blocks without a mark and in the text, at least names options that `ayatori` has, and files that are there; scripts can be executed.
 On the page of the theory every [`name`](header) is the name of something that the header holds. A ```cpp block stands after a line `<!-- file: PATH -->` and is the whole of that file, which the tests compile.
 A relative link leads to a file or folder that is there.
 """
@@ -59,6 +59,8 @@ def check_shown(text, program):
             if not path.is_file():
                 yield block.start(), f"there is no {script.group(1)}"
                 continue
+            if path.read_text().startswith("#!") and not os.access(path, os.X_OK):
+                yield block.start(), f"{script.group(1)} is not executable"
             for option in re.findall(r"(?<=\s)(--[a-z][\w-]*)", script.group(2).partition(" -- ")[0]):
                 if option not in path.read_text():
                     yield block.start(), f"{script.group(1)} has no option {option}"
