@@ -32,6 +32,7 @@ using FloatKernel = KernelOf<float>;
 struct KernelType {
   std::string_view name;
   std::string_view description;
+  double conversion_products;  ///< what make() usually takes, in products with compressed sparse rows
 
   /// Kernel::matrix_bytes() of the kernel that make() would build, as exact as the facts are; nothing if the
   /// format cannot hold the matrix, or only at more than most_bytes().

@@ -13,13 +13,14 @@ namespace ayatori::tuning {
 
 namespace {
 
-/// A format is taken without a trial if it moves so much less than compressed sparse rows.
+/// A format is taken without a trial if it moves so much less than compressed sparse rows, and its conversion
+/// takes no more than so many products.
 constexpr double clearly_less = 0.85;
+constexpr double cheap_conversion = 30;
 /// More to move than this times the incumbent's is hopeless.
 constexpr double far_more = 1.5;
-/// Price of a challenger in products, for the budget: converting the matrix, and the runs of a lost duel.
-constexpr double kernel_price = 12;
-constexpr double halo_price = 4;
+/// Price of a lost duel in products, for the budget.
+constexpr double duel_price = 4;
 /// A challenger that is not predicted to be faster has to wait until so many times its price is allowed.
 constexpr double gamble = 3;
 /// Products that the usual time is taken from.
@@ -66,15 +67,18 @@ void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, cons
       plan.excluded.push_back(
           {"kernel", name, "hopeless", "it cannot hold this matrix, or only at great waste"});
     } else {
-      rivals.push_back({"kernel", name, traffic[i]});
+      rivals.push_back({"kernel", name, traffic[i], 0, types[i].conversion_products});
     }
   }
   if (rivals.empty()) throw InputError("--exclude leaves no kernel");
+  const auto is_cheap = [](const ProductCandidate& rival) { return rival.conversion <= cheap_conversion; };
   std::ranges::stable_sort(rivals, {}, &ProductCandidate::traffic);
+  std::ranges::stable_partition(rivals, is_cheap);  // the others would hold them up
   plan.csr_traffic = traffic_of("csr");
-  const bool least_is_clear = rivals.front().traffic < clearly_less * plan.csr_traffic;
+  const auto least = rivals.begin();
   const auto usual = std::ranges::find(rivals, "csr", &ProductCandidate::name);
-  const auto first = least_is_clear || usual == rivals.end() ? rivals.begin() : usual;
+  const bool least_is_clear = is_cheap(*least) && least->traffic < clearly_less * plan.csr_traffic;
+  const auto first = least_is_clear || usual == rivals.end() ? least : usual;
   plan.first.kernel = first->name;
   plan.first_traffic = first->traffic;
   rivals.erase(first);
@@ -90,12 +94,12 @@ namespace {
 std::int64_t products_before_look(const comm::Comm& comm, const sparse::SplitMatrix& parts,
                                   Products expected) {
   constexpr double soon = 10;
-  constexpr double conversion = 30;
   const double look =
       comm.allreduce(sparse::products_of_pattern_facts(parts.interior.nonzeros()), comm::ReduceOp::max);
   if (look <= soon && expected == Products::many) return static_cast<std::int64_t>(std::ceil(2 * look));
-  if (expected == Products::familiar) return static_cast<std::int64_t>((look + conversion) / familiar_share);
-  return static_cast<std::int64_t>(look + conversion);
+  if (expected == Products::familiar)
+    return static_cast<std::int64_t>((look + cheap_conversion) / familiar_share);
+  return static_cast<std::int64_t>(look + cheap_conversion);
 }
 
 void plan_halos(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,
@@ -263,9 +267,7 @@ void ProductTuner::look() {
       incumbent_traffic_ = plan_.csr_traffic;
     }
   }
-  const double seconds = clock_() - start;
-  plan_.build_seconds = matrix_.comm().allreduce(seconds, comm::ReduceOp::max);
-  building_seconds_ += seconds;
+  building_seconds_ += clock_() - start;
 }
 
 void ProductTuner::receive() {
@@ -320,7 +322,7 @@ void ProductTuner::start_next_duel() {
     if (const auto reason = hopelessness(candidate)) {
       note(candidate, "hopeless", *reason);
     } else {
-      if (!budget_.allows(price(candidate), sum_.agreed_seconds() - budget_.spent())) return;
+      if (!is_affordable(candidate)) return;
       if (challenge(candidate)) {
         ++next_;
         return;
@@ -330,11 +332,16 @@ void ProductTuner::start_next_duel() {
   }
 }
 
-/// Seconds that a lost duel is expected to cost. A kernel that is not predicted to be faster is a gamble.
-double ProductTuner::price(const ProductCandidate& candidate) const {
-  if (candidate.item != "kernel") return halo_price * product_seconds();
-  const double lost = std::max(kernel_price * product_seconds(), plan_.build_seconds);
-  return candidate.traffic < incumbent_traffic_ ? lost : gamble * lost;
+/// Whether the budget allows the seconds that a lost duel is expected to cost. A kernel that moves clearly
+/// less is expected to win, one that moves more is a gamble.
+bool ProductTuner::is_affordable(const ProductCandidate& candidate) const {
+  const double time = sum_.agreed_seconds() - budget_.spent();
+  const double duel = duel_price * product_seconds();
+  if (candidate.item != "kernel") return budget_.allows(duel, time);
+  const double product_of_csr = product_seconds() / share_of_csr();
+  const double price = duel + candidate.conversion * product_of_csr;
+  if (candidate.traffic < clearly_less * incumbent_traffic_) return budget_.allows_expected(price, time);
+  return budget_.allows(candidate.traffic < incumbent_traffic_ ? price : gamble * price, time);
 }
 
 /// Builds the challenger. False if it cannot be.

@@ -25,7 +25,8 @@ struct ProductCandidate {
   /// What a product moves, in bytes. Kernel: the matrix as stored, and four for every access through an
   /// index, over all ranks; halo: what the busiest rank sends or receives.
   double traffic;
-  double messages = 0;  ///< of the busiest rank in an exchange
+  double messages = 0;    ///< of the busiest rank in an exchange
+  double conversion = 0;  ///< products that building the kernel takes
 };
 
 /// What the product may be made of: candidates by descending promise, and what to begin with.
@@ -35,7 +36,6 @@ struct ProductPlan {
   std::vector<Consideration> excluded;  ///< what no trial is needed for, and why
   double first_traffic = 0;             ///< of the first kernel, where it has rivals
   double csr_traffic = 0;               ///< of compressed sparse rows, where there are rivals
-  double build_seconds = 0;             ///< that the first kernel took to build, on which the ranks agree
   machine::MessageBound message_bound;  ///< as measured on this machine, if it was
   std::int64_t look_after = 0;          ///< products before the kernels are planned; 0: they are
 };
@@ -121,7 +121,7 @@ class ProductTuner final : public sparse::ProductObserver {
   void start_next_duel();
   bool challenge(const ProductCandidate& candidate);
   std::optional<std::string> hopelessness(const ProductCandidate& candidate) const;
-  double price(const ProductCandidate& candidate) const;
+  bool is_affordable(const ProductCandidate& candidate) const;
   double vector_traffic() const;
   double predicted_seconds(const ProductCandidate& candidate) const;
   void note(const ProductCandidate& candidate, std::string verdict, std::string reason);

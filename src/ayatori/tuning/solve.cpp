@@ -97,10 +97,8 @@ void build_product(SolveState& state) {
   const ScopedTimer timer(state.report.seconds.setup);
   while (!state.matrix) {
     try {
-      const double start = state.clock();
       state.matrix =
           std::make_shared<sparse::DistributedMatrix>(state.comm, state.system->parts(), plan.first);
-      plan.build_seconds = state.comm.allreduce(state.clock() - start, comm::ReduceOp::max);
     } catch (const Error& error) {
       if (!error.agreed() || !take_next_kernel(plan, error.what())) throw;
     }

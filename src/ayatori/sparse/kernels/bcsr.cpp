@@ -163,6 +163,7 @@ template <int Size>
 constexpr KernelType type(std::string_view description) {
   return {name<Size>,
           description,
+          10,
           predicted_bytes<Size>,
           indexed_accesses<Size>,
           [](const Csr& matrix) { return make<Size, double>(matrix, 1); },

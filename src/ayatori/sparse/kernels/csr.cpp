@@ -72,21 +72,37 @@ std::unique_ptr<FloatKernel> make_float(const Csr& matrix, double scale) {
 
 }  // namespace
 
-const KernelType csr_kernel{"csr",           "compressed sparse rows, threads of equal nonzeros",
-                            predicted_bytes, indexed_accesses,
-                            make<1>,         {},
+const KernelType csr_kernel{"csr",
+                            "compressed sparse rows, threads of equal nonzeros",
+                            1,
+                            predicted_bytes,
+                            indexed_accesses,
+                            make<1>,
+                            {},
                             make_float<1>};
-const KernelType csr_unroll2_kernel{"csr-unroll2",   "csr with the loop over a row unrolled into 2 sums",
-                                    predicted_bytes, indexed_accesses,
-                                    make<2>,         {},
+const KernelType csr_unroll2_kernel{"csr-unroll2",
+                                    "csr with the loop over a row unrolled into 2 sums",
+                                    1,
+                                    predicted_bytes,
+                                    indexed_accesses,
+                                    make<2>,
+                                    {},
                                     make_float<2>};
-const KernelType csr_unroll4_kernel{"csr-unroll4",   "csr with the loop over a row unrolled into 4 sums",
-                                    predicted_bytes, indexed_accesses,
-                                    make<4>,         {},
+const KernelType csr_unroll4_kernel{"csr-unroll4",
+                                    "csr with the loop over a row unrolled into 4 sums",
+                                    1,
+                                    predicted_bytes,
+                                    indexed_accesses,
+                                    make<4>,
+                                    {},
                                     make_float<4>};
-const KernelType csr_unroll8_kernel{"csr-unroll8",   "csr with the loop over a row unrolled into 8 sums",
-                                    predicted_bytes, indexed_accesses,
-                                    make<8>,         {},
+const KernelType csr_unroll8_kernel{"csr-unroll8",
+                                    "csr with the loop over a row unrolled into 8 sums",
+                                    1,
+                                    predicted_bytes,
+                                    indexed_accesses,
+                                    make<8>,
+                                    {},
                                     make_float<8>};
 
 }  // namespace ayatori::sparse

@@ -96,6 +96,7 @@ class CsrDelta16 final : public KernelOf<Real> {
 const KernelType csr_delta16_kernel{
     name,
     "compressed sparse rows with 16-bit steps between columns",
+    3,
     [](const PatternFacts& facts) -> std::optional<std::int64_t> {
       if (!facts.gaps_fit_16_bits) return std::nullopt;
       return 10 * facts.nonzeros + std::int64_t{12} * facts.rows + 8;

@@ -22,7 +22,9 @@ class CsrReference final : public Kernel {
 }  // namespace
 
 const KernelType csr_reference_kernel{
-    "csr-reference", "compressed sparse rows, each row in storage order: the definition",
+    "csr-reference",
+    "compressed sparse rows, each row in storage order: the definition",
+    1,
     [](const PatternFacts& facts) { return std::optional(csr_bytes(facts.rows, facts.nonzeros)); },
     [](const PatternFacts& facts) { return static_cast<double>(facts.nonzeros); },
     [](const Csr& matrix) -> std::unique_ptr<Kernel> { return std::make_unique<CsrReference>(matrix); }};

@@ -189,6 +189,7 @@ std::unique_ptr<FloatKernel> make_float_dia(const Csr& matrix, double scale, Sim
 const KernelType dia_kernel{
     name,
     "diagonals, explicit zeros included",
+    8,
     [](const PatternFacts& facts) {
       return if_not_absurd(bytes_of(facts.rows, facts.diagonals, facts.diagonal_elements), facts);
     },

@@ -193,6 +193,7 @@ std::unique_ptr<FloatKernel> make_float_run_sell(const Csr& matrix, double scale
 const KernelType run_sell_kernel{
     name,
     "slices of 8 rows cut along diagonals: neighbouring elements of x are loaded, not gathered",
+    15,
     [](const PatternFacts& facts) {
       return if_not_absurd(bytes_of(facts.rows, facts.runs, facts.outside_runs), facts);
     },

@@ -271,6 +271,7 @@ std::unique_ptr<FloatKernel> make_float_sell(const Csr& matrix, double scale, Si
 const KernelType sell_kernel{
     name,
     "SELL-8-sigma: rows of similar length side by side in the lanes of vector registers",
+    6,
     [](const PatternFacts& facts) { return if_not_absurd(bytes_of(facts.rows, facts.sell_entries), facts); },
     [](const PatternFacts& facts) { return static_cast<double>(facts.sell_entries); },
     [](const Csr& matrix) { return make_sell(matrix, best_simd()); },

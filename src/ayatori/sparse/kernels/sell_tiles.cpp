@@ -99,6 +99,7 @@ std::unique_ptr<FloatKernel> make_float_sell_tiles(const Csr& matrix, double sca
 const KernelType sell_tiles_kernel{
     name,
     "SELL-8 in tiles of 2048 or 16384 columns, whose elements of x stay in a cache",
+    60,
     [](const PatternFacts& facts) {
       return if_not_absurd(bytes_of(facts.whole_tiles, whole_form.lanes), facts);
     },

@@ -131,7 +131,9 @@ class Symmetric final : public Kernel {
 }  // namespace
 
 const KernelType symmetric_kernel{
-    name, "lower half of a symmetric matrix: every entry serves two rows",
+    name,
+    "lower half of a symmetric matrix: every entry serves two rows",
+    8,
     [](const PatternFacts& facts) -> std::optional<std::int64_t> {
       if (!facts.symmetric) return std::nullopt;
       return csr_bytes(facts.rows, (facts.nonzeros + facts.main_diagonal_entries) / 2);

@@ -193,6 +193,7 @@ std::unique_ptr<FloatKernel> make_float_symmetric_tiles(const Csr& matrix, doubl
 const KernelType symmetric_tiles_kernel{
     name,
     "lower half of a symmetric matrix in tiles of 2048 or 16384 columns, x and y side by side in a cache",
+    60,
     [](const PatternFacts& facts) -> std::optional<std::int64_t> {
       if (!facts.symmetric) return std::nullopt;
       return if_not_absurd(bytes_of(facts.lower_tiles, lanes) + 8LL * facts.rows, facts);
