@@ -29,12 +29,10 @@ SolveKnowledge::SolveKnowledge(comm::Comm comm, const std::string& word, sparse:
 }
 
 tuning::Experience SolveKnowledge::recall(const tuning::MatrixFacts& facts) {
-  std::string text;
-  if (comm_.rank() == 0) {
-    recalled_ = tuning::recall(lessons_, matrix_, facts, situation_);
-    text = tuning::to_json(recalled_.experience).dump();
-  }
-  const auto json = nlohmann::ordered_json::parse(comm_.broadcast(text, 0));
+  if (comm_.rank() == 0) recalled_ = tuning::recall(lessons_, matrix_, facts, situation_);
+  if (comm_.size() == 1) return recalled_.experience;
+  const std::string mine = comm_.rank() == 0 ? tuning::to_json(recalled_.experience).dump() : "";
+  const auto json = nlohmann::ordered_json::parse(comm_.broadcast(mine, 0));
   return tuning::experience_from_json(json);
 }
 

@@ -61,6 +61,15 @@ TEST(MatrixFacts, RowsThatSumToNothingAreDiffusiveWithoutDominance) {
   EXPECT_GE(facts.layers, 4) << "more where a rank has only neighbours";
 }
 
+TEST(MatrixFacts, AChainOnOneRankDoesNotMakeManySteps) {
+  auto matrix = sparse::tridiagonal_matrix(80);
+  for (std::int64_t i = 40; i < matrix.n; ++i) {
+    matrix.entries.push_back({i, 119 - i, 0.1});  // to the other end of the second half
+    matrix.entries.push_back({i, 40 + (7 * i) % 40, 0.1});
+  }
+  EXPECT_LE(facts_of(matrix).layers, 4);
+}
+
 TEST(MatrixFacts, LeastDominanceBoundsTheSpectrum) {
   auto matrix = sparse::tridiagonal_matrix(40);
   for (std::int64_t i = 0; i < matrix.n; ++i) matrix.entries.push_back({i, i, 2});

@@ -358,13 +358,16 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   const auto layers = [](std::int64_t rows, std::int64_t bandwidth) {
     return bandwidth > 0 ? static_cast<double>(rows) / static_cast<double>(bandwidth) : 0;
   };
+  const double layers_of_block = parts.interior.rows > 0
+                                     ? layers(parts.interior.rows, figures.block_bandwidth)
+                                     : std::numeric_limits<double>::infinity();
   std::array<double, 7> maxima{-static_cast<double>(figures.min_row),
                                static_cast<double>(figures.max_row),
                                figures.max_abs,
                                figures.norm_infinity,
                                -figures.least_dominance,
                                static_cast<double>(figures.bandwidth),
-                               layers(parts.interior.rows, figures.block_bandwidth)};
+                               -layers_of_block};
   comm.allreduce(std::span<double>(maxima), comm::ReduceOp::max);
 
   MatrixFacts facts;
@@ -384,7 +387,7 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   facts.norm_infinity = maxima[3];
   facts.least_dominance = facts.rows > 0 ? std::abs(maxima[4]) : 0;
   facts.bandwidth = static_cast<std::int64_t>(maxima[5]);
-  facts.layers = std::max(layers(facts.rows, facts.bandwidth), maxima[6]);
+  facts.layers = facts.rows > 0 ? std::max(layers(facts.rows, facts.bandwidth), -maxima[6]) : 0;
   facts.pattern_symmetric = sums[7] == 0 && skewness[1] == 0;
   facts.symmetric = sums[8] == 0 && skewness[0] == 0;
   if (!facts.symmetric) {

@@ -38,7 +38,7 @@ struct MatrixFacts {
   double max_abs = 0;
   double norm_infinity = 0;  ///< largest row sum of |a_ij|
   /// Steps from neighbour to neighbour that it takes at least to cross the matrix, rows / max |i - j|, or the
-  /// block of one rank: so a partition that reorders rows does not hide them. Depends on it all the same.
+  /// block of any rank: so a partition that reorders rows does not hide them. Depends on it all the same.
   double layers = 0;
   std::int64_t bandwidth = std::numeric_limits<std::int64_t>::max();  ///< largest |i - j|
 
