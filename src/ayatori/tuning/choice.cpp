@@ -335,9 +335,10 @@ std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, in
   for (const Suggestion& suggestion : suggest(facts, forced, longest_restart)) {
     if (wants_basis && !solvers::method(suggestion.method).restarts) continue;
     Choice choice = lay_over(suggestion, forced);
-    // Factors that are not symmetric, or not definite, are nothing for a forced CG or MINRES; complete ones
-    // are as symmetric as the matrix.
-    const bool may_be_unsymmetric = choice.preconditioner == "ilut" || choice.preconditioner == "ilu";
+    // What may not be symmetric and definite is nothing for a forced CG or MINRES; complete factors are as
+    // symmetric as the matrix.
+    const bool may_be_unsymmetric =
+        !solvers::preconditioner(choice.preconditioner).symmetric && choice.preconditioner != "direct";
     if (!forced.preconditioner && may_be_unsymmetric && solvers::method(choice.method).needs_symmetric)
       continue;
     if (!forced.restart && choice.restart > longest_restart) choice.restart = longest_restart;

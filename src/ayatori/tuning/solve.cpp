@@ -119,15 +119,16 @@ std::optional<std::size_t> fastest_paused(const SolveState& state) {
 /// The first arm that has not been tried, or not for long enough to show its pace; one whose set-up was given
 /// up comes after those.
 std::optional<std::size_t> first_unknown(const SolveState& state, bool last_resort) {
-  for (const bool given_up : {false, true}) {
-    for (std::size_t i = 0; i < state.arms.size(); ++i) {
-      const Arm& arm = state.arms[i];
-      const bool is_unknown =
-          arm.state == Arm::State::untried || (arm.state == Arm::State::paused && arm.decay == 0);
-      if (is_unknown && arm.rung.last_resort == last_resort && arm.was_given_up == given_up) return i;
-    }
+  std::optional<std::size_t> given_up;
+  for (std::size_t i = 0; i < state.arms.size(); ++i) {
+    const Arm& arm = state.arms[i];
+    const bool is_unknown =
+        arm.state == Arm::State::untried || (arm.state == Arm::State::paused && arm.decay == 0);
+    if (!is_unknown || arm.rung.last_resort != last_resort) continue;
+    if (!arm.was_given_up) return i;
+    if (!given_up) given_up = i;
   }
-  return std::nullopt;
+  return given_up;
 }
 
 /// The arm to go on with: one that had to give way if it is expected to end while the solve takes as long

@@ -162,9 +162,8 @@ class BySize {
 
   /// Of entries of equal size the first ones.
   void keep_largest(std::int64_t room) {
-    const auto size_of = [](double v) {
-      return std::bit_cast<std::uint64_t>(std::abs(v));
-    };  // orders NaN, too
+    // By bits, which order NaN, too.
+    const auto size_of = [](double v) { return std::bit_cast<std::uint64_t>(std::abs(v)); };
     std::transform(value_.data(), value_.data() + kept_, size_.data(), size_of);
     std::uint64_t* const smaller = size_.data() + room;
     std::nth_element(size_.data(), smaller, size_.data() + kept_, std::greater<>());
