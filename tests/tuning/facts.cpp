@@ -37,7 +37,9 @@ TEST(MatrixFacts, OfAPoissonMatrix) {
   EXPECT_TRUE(facts.looks_positive_definite());
   EXPECT_EQ(facts.dominant_rows, 1);
   EXPECT_EQ(facts.diffusive_rows, 1);
+  EXPECT_EQ(facts.strongly_dominant_rows, 2.0 / 40) << "the first and the last";
   EXPECT_EQ(facts.least_dominance, 0);
+  EXPECT_DOUBLE_EQ(facts.constant_quotient, 2.0 / 80);
   EXPECT_EQ(facts.layers, 40);
   EXPECT_EQ(facts.bandwidth, 1);
   EXPECT_EQ(facts.max_abs, 2);
@@ -78,6 +80,30 @@ TEST(MatrixFacts, LeastDominanceBoundsTheSpectrum) {
   EXPECT_EQ(facts_of(matrix).least_dominance, 0.5);
   matrix.entries.push_back({20, 5, 3});
   EXPECT_EQ(facts_of(matrix).least_dominance, 0);
+}
+
+TEST(MatrixFacts, StrongDominanceIsThatOfTwice) {
+  TestMatrix matrix{"lower triangle", 64, {}};
+  for (std::int64_t i = 0; i < matrix.n; ++i) {
+    matrix.entries.push_back({i, i, i < 16 ? -0.2 : 0.2});
+    if (i >= 32) matrix.entries.push_back({i, i - 32, -0.1});
+    if (i >= 40) matrix.entries.push_back({i, i - 1, 1e-3});
+  }
+  EXPECT_EQ(facts_of(matrix).strongly_dominant_rows, 40.0 / 64);
+  matrix.entries.push_back({50, 50, 0.01});
+  EXPECT_EQ(facts_of(matrix).strongly_dominant_rows, 41.0 / 64);
+  matrix.entries.push_back({5, 5, 0.2});
+  EXPECT_EQ(facts_of(matrix).strongly_dominant_rows, 40.0 / 64) << "a zero dominates nothing";
+}
+
+TEST(MatrixFacts, ConstantQuotientBoundsTheSmallestEigenvalue) {
+  auto matrix = sparse::tridiagonal_matrix(40);  // 2 on the diagonal, -1 beside it
+  matrix.entries.push_back({3, 30, 1});
+  EXPECT_DOUBLE_EQ(facts_of(matrix).constant_quotient, 3.0 / 80);
+  for (auto& entry : matrix.entries) entry.value = -entry.value;
+  EXPECT_DOUBLE_EQ(facts_of(matrix).constant_quotient, 3.0 / 80);
+  std::erase_if(matrix.entries, [](const auto& e) { return e.row == e.column; });
+  EXPECT_EQ(facts_of(matrix).constant_quotient, 0);
 }
 
 /// Wherever the odd entry lies - inside a rank's block or across two ranks - it is noticed.
@@ -278,7 +304,9 @@ TEST(MatrixFacts, DoNotDependOnTheNumberOfThreads) {
     EXPECT_EQ(facts.asymmetry, expected.asymmetry);
     EXPECT_EQ(facts.dominant_rows, expected.dominant_rows);
     EXPECT_EQ(facts.diffusive_rows, expected.diffusive_rows);
+    EXPECT_EQ(facts.strongly_dominant_rows, expected.strongly_dominant_rows);
     EXPECT_EQ(facts.least_dominance, expected.least_dominance);
+    EXPECT_NEAR(facts.constant_quotient, expected.constant_quotient, 1e-12);
     EXPECT_EQ(facts.layers, expected.layers);
     EXPECT_EQ(facts.positive_diagonals, expected.positive_diagonals);
     EXPECT_EQ(facts.min_row_nonzeros, expected.min_row_nonzeros);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -66,16 +67,20 @@ struct RowFigures {
   std::int64_t negative = 0;
   std::int64_t zero = 0;
   std::int64_t dominant = 0;
+  std::int64_t strongly_dominant = 0;
   std::int64_t diffusive = 0;
   std::int64_t bandwidth = 0;        ///< largest |i - j|
   std::int64_t block_bandwidth = 0;  ///< the same within this rank's block
   double max_abs = 0;
   double norm_infinity = 0;
   double least_dominance = 1;
+  double sum = 0;           ///< of all entries
+  double diagonal_sum = 0;  ///< of those on the diagonal
 
   void add_row(const RowSummary& row) {
     const double magnitude = std::abs(row.diagonal);
-    const bool dominates = magnitude > 0 && 2 * magnitude >= row.sum_abs * (1 - 1e-14);
+    const double sum_abs = row.sum_abs * (1 - 1e-14);  // equal up to rounding is as good as equal
+    const bool dominates = magnitude > 0 && 2 * magnitude >= sum_abs;
     min_row = std::min(min_row, row.length);
     max_row = std::max(max_row, row.length);
     squares += row.length * row.length;
@@ -83,12 +88,15 @@ struct RowFigures {
     negative += row.diagonal < 0 ? 1 : 0;
     zero += row.diagonal == 0 ? 1 : 0;
     dominant += dominates ? 1 : 0;
+    strongly_dominant += magnitude > 0 && 1.5 * magnitude >= sum_abs ? 1 : 0;
     diffusive += dominates || (magnitude > 0 && std::abs(row.sum) <= balanced * row.sum_abs) ? 1 : 0;
     bandwidth = std::max(bandwidth, row.reach);
     block_bandwidth = std::max(block_bandwidth, row.reach_in_block);
     max_abs = std::max(max_abs, row.largest);
     norm_infinity = std::max(norm_infinity, row.sum_abs);
     least_dominance = std::min(least_dominance, dominates ? std::max(2 - row.sum_abs / magnitude, 0.0) : 0.0);
+    sum += row.sum;
+    diagonal_sum += row.diagonal;
   }
 
   void merge(const RowFigures& other) {
@@ -99,12 +107,15 @@ struct RowFigures {
     negative += other.negative;
     zero += other.zero;
     dominant += other.dominant;
+    strongly_dominant += other.strongly_dominant;
     diffusive += other.diffusive;
     bandwidth = std::max(bandwidth, other.bandwidth);
     block_bandwidth = std::max(block_bandwidth, other.block_bandwidth);
     least_dominance = std::min(least_dominance, other.least_dominance);
     max_abs = std::max(max_abs, other.max_abs);
     norm_infinity = std::max(norm_infinity, other.norm_infinity);
+    sum += other.sum;
+    diagonal_sum += other.diagonal_sum;
   }
 };
 
@@ -146,6 +157,7 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
   const Csr& halo = parts.halo;
   Pass pass;
   pass.largest.resize(interior.rows);
+  std::map<std::int64_t, RowFigures> shares;  // of threads, merged in the order of their rows
   std::mutex merging;
   parallel_ranges(interior.rows, [&](Range range) {
     RowFigures figures;
@@ -171,9 +183,10 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
       pass.largest[i] = row.largest;
     }
     const std::scoped_lock lock(merging);
-    pass.figures.merge(figures);
+    shares.emplace(range.begin, figures);
     pass.of_halo.merge(skewness);
   });
+  for (const auto& [first, share] : shares) pass.figures.merge(share);
   return pass;
 }
 
@@ -343,18 +356,21 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   const Pass pass = pass_over_rows(parts, parts.partition.range(comm.rank()).begin);
   const RowFigures& figures = pass.figures;
   const sparse::Symmetry of_block = sparse::symmetry_of(parts.interior, &sparse::Symmetry::pattern);
-  std::array<std::int64_t, 9> sums{parts.interior.nonzeros() + parts.halo.nonzeros(),
-                                   figures.positive,
-                                   figures.negative,
-                                   figures.zero,
-                                   figures.dominant,
-                                   figures.diffusive,
-                                   figures.squares,
-                                   of_block.pattern ? 0 : 1,
-                                   of_block.values ? 0 : 1};
+  std::array<std::int64_t, 10> sums{parts.interior.nonzeros() + parts.halo.nonzeros(),
+                                    figures.positive,
+                                    figures.negative,
+                                    figures.zero,
+                                    figures.dominant,
+                                    figures.diffusive,
+                                    figures.squares,
+                                    figures.strongly_dominant,
+                                    of_block.pattern ? 0 : 1,
+                                    of_block.values ? 0 : 1};
   comm.allreduce(std::span<std::int64_t>(sums), comm::ReduceOp::sum);
   std::array<std::uint64_t, 2> skewness{pass.of_halo.values, pass.of_halo.pattern};
   comm.allreduce(std::span<std::uint64_t>(skewness), comm::ReduceOp::sum);
+  std::array<double, 2> entries{figures.sum, figures.diagonal_sum};
+  comm.allreduce(std::span<double>(entries), comm::ReduceOp::sum);
   const auto layers = [](std::int64_t rows, std::int64_t bandwidth) {
     return bandwidth > 0 ? static_cast<double>(rows) / static_cast<double>(bandwidth) : 0;
   };
@@ -379,6 +395,9 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   const auto rows = static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
   facts.dominant_rows = static_cast<double>(sums[4]) / rows;
   facts.diffusive_rows = static_cast<double>(sums[5]) / rows;
+  facts.strongly_dominant_rows = static_cast<double>(sums[7]) / rows;
+  const double quotient = entries[0] / entries[1];
+  facts.constant_quotient = std::isfinite(quotient) ? quotient : 0;
   facts.min_row_nonzeros = static_cast<std::int64_t>(-maxima[0]);
   facts.max_row_nonzeros = static_cast<std::int64_t>(maxima[1]);
   if (facts.nonzeros > 0)
@@ -388,8 +407,8 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   facts.least_dominance = facts.rows > 0 ? std::abs(maxima[4]) : 0;
   facts.bandwidth = static_cast<std::int64_t>(maxima[5]);
   facts.layers = facts.rows > 0 ? std::max(layers(facts.rows, facts.bandwidth), -maxima[6]) : 0;
-  facts.pattern_symmetric = sums[7] == 0 && skewness[1] == 0;
-  facts.symmetric = sums[8] == 0 && skewness[0] == 0;
+  facts.pattern_symmetric = sums[8] == 0 && skewness[1] == 0;
+  facts.symmetric = sums[9] == 0 && skewness[0] == 0;
   if (!facts.symmetric) {
     const Asymmetry asymmetry =
         find_asymmetry(comm, parts, pass.largest, facts.nonzeros, facts.pattern_symmetric);

@@ -31,10 +31,15 @@ struct MatrixFacts {
   std::int64_t negative_diagonals = 0;
   std::int64_t zero_diagonals = 0;  ///< stored zeros and missing ones
   double dominant_rows = 0;         ///< share of rows with |a_ii| >= sum of the others' |a_ij|
-  double diffusive_rows = 0;   ///< share of rows that are dominant, or whose entries sum to less than 1 %
-                               ///< of their absolute values, as a discrete Laplacian's do
+  double diffusive_rows = 0;  ///< share of rows that are dominant, or whose entries sum to less than 1 %
+                              ///< of their absolute values, as a discrete Laplacian's do
+  double strongly_dominant_rows = 0;  ///< share of rows with |a_ii| / 2 >= sum of the others' |a_ij|
   double least_dominance = 0;  ///< min of 1 - sum of the others' |a_ij| / |a_ii| over the rows, or 0: no
                                ///< eigenvalue of D^-1 A is nearer to 0 (Gershgorin)
+  /// Sum of all entries / sum of the diagonal, the Rayleigh quotient of the constant vector in (A, D): for a
+  /// definite matrix the smallest eigenvalue of D^-1 A is no larger, and their mean is 1. 0 if undefined. The
+  /// same on any number of ranks and threads up to rounding.
+  double constant_quotient = 0;
   double max_abs = 0;
   double norm_infinity = 0;  ///< largest row sum of |a_ij|
   /// Steps from neighbour to neighbour that it takes at least to cross the matrix, rows / max |i - j|, or the
