@@ -61,6 +61,7 @@ struct Arguments {
   std::optional<double> every;
   std::vector<std::string> excluded;
   double tuning_share = tuning::SolveOptions().tuning_share;
+  std::string use_ranks = "auto";
   double rtol = 1e-8;
   double time_limit = 0;
   std::int64_t max_iterations = 0;
@@ -125,6 +126,12 @@ void check_preconditioner_options(const Arguments& arguments) {
   check_one(!arguments.coordinates.empty(), may_use_coordinates, "--coordinates");
 }
 
+bool may_use_one_rank(const std::string& word) {
+  if (word != "auto" && word != "all")
+    throw InputError(fmt::format("--use-ranks {}: want auto or all", word));
+  return word == "auto";
+}
+
 tuning::SolveOptions solve_options(const Arguments& arguments) {
   if (!(arguments.time_limit >= 0)) {  // a NaN passes every comparison of the parser
     throw InputError(fmt::format("--time-limit {}: not a number of seconds", arguments.time_limit));
@@ -134,6 +141,7 @@ tuning::SolveOptions solve_options(const Arguments& arguments) {
           .max_iterations = arguments.max_iterations,
           .time_limit = arguments.time_limit,
           .tuning_share = arguments.tuning_share,
+          .may_use_one_rank = may_use_one_rank(arguments.use_ranks),
           .forced = {.method = unless_auto(arguments.method),
                      .preconditioner = unless_auto(arguments.preconditioner),
                      .restart = restart_length(arguments.restart),
@@ -558,6 +566,11 @@ void add_solve(Command& app, Run& run) {
   solve
       ->add_option("--tuning-share", arguments->tuning_share,
                    "Of the time, what trials may cost that are not chosen in the end")
+      ->capture_default_str();
+  solve
+      ->add_option("--use-ranks", arguments->use_ranks,
+                   "auto: one rank holds all rows where that is faster; all: every rank holds its share")
+      ->suggest({"auto", "all"})
       ->capture_default_str();
   solve->add_option("--partition", arguments->partition, "contiguous or graph (METIS)")
       ->suggest({"contiguous", "graph"})

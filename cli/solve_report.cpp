@@ -186,6 +186,7 @@ std::string summary(const SolveRun& run) {
                       facts.nonzeros, per_row, symmetry_words(facts));
   text += fmt::format("machine    {} rank{} x {} thread{}{}\n", run.ranks, run.ranks == 1 ? "" : "s",
                       run.threads, run.threads == 1 ? "" : "s", race_words(run.thread_race));
+  if (report.ranks.ranks < report.ranks.offered) text += "rows       all on one rank\n";
   if (!run.profile.empty()) text += fmt::format("profile    {}\n", run.profile);
   if (run.collectives)
     text += fmt::format("schedules  {}: {}\n", run.collectives->tables, count_words(*run.collectives));

@@ -31,6 +31,7 @@ void run(const comm::Comm& comm, int count, char** words) {
   const std::string folder = words[1];
   tuning::SolveOptions options;
   options.rtol = std::atof(words[2]);
+  options.may_use_one_rank = true;
   options.time_limit = std::atof(words[3]);
   const int runs = count > 5 ? std::atoi(words[5]) : 2;
   const auto problem = cli::load_problem(comm, folder + "/A.petsc", cli::PartitionKind::contiguous);

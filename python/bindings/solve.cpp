@@ -224,6 +224,7 @@ class Solver {
                                        .max_iterations = options.max_iterations,
                                        .time_limit = options.time_limit,
                                        .tuning_share = options.tuning_share,
+                                       .may_use_one_rank = true,
                                        .forced = {.method = options.method,
                                                   .preconditioner = options.preconditioner,
                                                   .restart = options.restart,

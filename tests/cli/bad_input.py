@@ -67,6 +67,7 @@ BAD_ARGUMENTS = {
     "unknown exclusion": (["solve", "poisson2d-5:n=3", "--exclude", "cg,magic"], ["magic"]),
     "forced and excluded": (["solve", "poisson2d-5:n=3", "--method", "cg", "--exclude", "cg"], ["cg", "both"]),
     "everything excluded": (["solve", "poisson2d-5:n=3", "--exclude", "cg,minres,gmres,bicgstab"], ["--exclude"]),
+    "ranks a number": (["solve", "poisson2d-5:n=3", "--use-ranks", "2"], ["--use-ranks 2", "auto or all"]),
     "impossible share": (["solve", "poisson2d-5:n=3", "--tuning-share", "2"], ["2", "between 0 and 1"]),
     "kernel that does not fit": (["solve", "elliptic2d-5:n=5", "--kernel", "symmetric"], ["symmetric", "choose another"]),
     "unknown halo": (["solve", "poisson2d-5:n=3", "--halo", "magic"], ["magic", "allgather"]),

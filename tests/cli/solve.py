@@ -39,6 +39,19 @@ class Solve(CommandTest):
         self.assertEqual(done.stdout, "")
         self.assert_no_leftovers("result.json")
 
+    def test_one_rank_may_hold_all_rows(self):
+        self.write("A.mtx", tridiagonal(30))
+        result, done = self.solve("A.mtx", "--use-ranks", "auto", "--output", "x.mtx", "--rtol", "1e-12")
+        self.check(result)
+        for i, got in enumerate(read_vector(self.folder / "x.mtx")):
+            self.assertAlmostEqual(got, (i + 1) * (30 - i) / 2, delta=1e-6)
+        if RANKS > 1:
+            self.assertEqual(result["rank_race"]["offered"], RANKS)
+            self.assertEqual("all on one rank" in done.stderr, result["rank_race"]["ranks"] == 1)
+            self.assertEqual(result["replay"]["ranks"], int(result["rank_race"]["ranks"] == 1))
+        else:
+            self.assertNotIn("rank_race", result)
+
     def test_file_and_solution(self):
         self.write("A.mtx", tridiagonal(50))
         result, _ = self.solve("A.mtx", "--output", "x.mtx", "--rtol", "1e-12")

@@ -23,14 +23,14 @@ constexpr int between_looks = 10;
 /// A challenge must promise to save so many times its price.
 constexpr double worthwhile = 2;
 /// One whose iterations are known beforehand is expected to win, and need promise less.
-constexpr double worthwhile_if_expected = 0.5;
-/// The favourite is tried when the solve has taken this share of its price: so much is lost where it would
-/// have been right to begin with it.
-constexpr double favourite_share = 0.15;
-/// What the forecast of a method whose residual leaps is worth beside one of CG or MINRES, and what that of
-/// any in a matrix of diffusion: iterations there are regular and cheap, factors save fewer of them.
-constexpr double trust_in_leaps = 0.25;
-constexpr double trust_in_diffusion = 2;
+constexpr double worthwhile_if_expected = 1;
+/// The favourite is tried when the iterations have taken this share of its price: so much is lost where it
+/// would have been right to begin with it.
+constexpr double favourite_share = 0.1;
+/// It is expected to need this share of the iterations to come.
+constexpr double favourite_iterations = 0.25;
+/// What the forecast of a method whose residual leaps is worth beside one of CG or MINRES.
+constexpr double trust_in_leaps = 0.5;
 /// The pace of the later half is at most so many times slower than the mean.
 constexpr double slowest = 4;
 /// It is dropped when it takes so many times its price before it can be judged: of factors with fill little
@@ -40,8 +40,10 @@ constexpr double favourite_patience = 4;
 constexpr int fewest_to_judge = 6;
 /// Finding the facts of a matrix takes as long as so many products with it from the cache.
 constexpr double products_of_a_look = 7;
-/// No arm is expected to need fewer than this share of another's iterations.
+/// No arm is expected to need fewer than this share of another's iterations, and the same method with a
+/// cheaper preconditioner fewer than so many times as many.
 constexpr double fewest_iterations = 0.1;
+constexpr double plainer_iterations = 2;
 /// Of the time still to come only so many times the time so far is believed, and less from a method that may
 /// only be slow to begin, as those that do not minimise the residual are.
 constexpr double most_trust = 2;
@@ -456,12 +458,25 @@ double Attempt::pessimistic_remaining() const {
   return mean < unlimited ? std::clamp(pace_->remaining(state_.target()), mean, slowest * mean) : unlimited;
 }
 
-/// In how many times the favourite's price a solve must promise to end to be left alone.
+/// In how many times the favourite's time a solve must promise to end to be left alone.
 double Attempt::trust_in_forecast() const {
-  const MatrixFacts& facts = state_.report.facts;
-  if (is_diffusive(facts)) return trust_in_diffusion;
   const bool is_smooth = solvers::method(state_.report.trials[trial_].choice.method).needs_symmetric;
-  return is_smooth || is_dominated(facts) ? 1 : trust_in_leaps;
+  return is_smooth || is_dominated(state_.report.facts) ? 1 : trust_in_leaps;
+}
+
+/// Whether the iteration at work promises to end in the time that a favourite would take, set-up and a share
+/// of the iterations to come. In diffusion a slow beginning says nothing of that.
+bool Attempt::ends_before(const Choice& favourite, int iteration, double unit) const {
+  const Choice& own = state_.report.trials[trial_].choice;
+  if (is_plain(own) && iteration < least_iterations(state_.report.facts)) return true;
+  const double end = pessimistic_remaining();
+  if (!(end < unlimited)) return false;
+  const double own_iteration = pace_->seconds() / iteration;
+  const PredictedCost its = cost(favourite);
+  double iterations = first_iterations(favourite);
+  if (favourite.preconditioner != "direct")
+    iterations = std::max(favourite_iterations * end / own_iteration, iterations);
+  return end < trust_in_forecast() * unit * (its.setup + iterations * its.iteration);
 }
 
 /// An arm that has not been tried and is expected to win: because its iterations are known beforehand, if it
@@ -480,12 +495,8 @@ std::optional<Attempt::Challenger> Attempt::expected_winner(int iteration) const
     if (arm.tries > 0 || !is_promising(arm)) continue;
     const double price = price_of(arm.rung.choice, unit);
     if (arm.rung.favourite) {
-      if (iteration < least_iterations(state_.report.facts)) continue;  // a slow beginning says nothing
-      const double soon = trust_in_forecast() * price;
-      const double end = pessimistic_remaining();
       const double iterating = own_seconds() - iterating_from_;
-      const bool ends_soon = (end < soon && iterating < soon) || end < favourite_share * price;
-      if (!ends_soon && own_seconds() >= favourite_share * price &&
+      if (!ends_before(arm.rung.choice, iteration, unit) && iterating >= favourite_share * price &&
           state_.budget.allows_expected(price, own_seconds() / favourite_share))
         return Challenger{i, price, true};
       continue;
@@ -523,9 +534,8 @@ std::optional<Attempt::Challenger> Attempt::next_challenger(int iteration) const
     const PredictedCost its = cost(arm.rung.choice);
     const double price =
         unit * (its.setup + (first_iterations(arm.rung.choice) << arm.tries) * its.iteration);
-    // The same method with less of a preconditioner cannot be expected to need fewer iterations.
     const bool is_plainer = arm.rung.choice.method == own.method && its.iteration < own_cost;
-    const double iterations = (is_plainer ? 1 : fewest_iterations) * remaining / own_iteration;
+    const double iterations = (is_plainer ? plainer_iterations : fewest_iterations) * remaining / own_iteration;
     const double optimistic = unit * (its.setup + iterations * its.iteration);
     if (remaining < unlimited && worthwhile * price > remaining - optimistic) continue;
     best = {i, price, false};

@@ -75,6 +75,7 @@ class Attempt {
   double mean_remaining() const;
   double pessimistic_remaining() const;
   double trust_in_forecast() const;
+  bool ends_before(const Choice& favourite, int iteration, double unit) const;
   double trust(int iteration) const;
   Arm& arm() { return state_.arms[arm_]; }
   Trial& trial() { return state_.report.trials[trial_]; }

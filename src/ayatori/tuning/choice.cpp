@@ -41,16 +41,39 @@ double iterations_by_dominance(const MatrixFacts& facts) {
   return powers / 2 * std::sqrt(2 / facts.least_dominance);  // infinite where it does not
 }
 
-/// What complete factors take for their graph and their tables.
-constexpr double analysis_products = 200;
+/// Whether the diagonal alone is a preconditioner that no other can beat by much.
+bool is_solved_by_diagonal(const MatrixFacts& facts) {
+  constexpr double at_once = 50;      // iterations
+  constexpr double mostly = 0.75;     // of the rows
+  return iterations_by_dominance(facts) < at_once || facts.strongly_dominant_rows >= mostly;
+}
+
+/// What complete factors take for graph and tables goes by the rows: so many bytes of products for each, and
+/// for calls that the smallest matrix needs as long as a product with so many nonzeros.
+constexpr double analysis_bytes_of_a_row = 50e3;
+constexpr double nonzeros_of_calls = 4e5;
 /// Complete factors that cost no more than so many products are a favourite of any matrix but definite ones.
-constexpr double cheap_factors = 1000;
+constexpr double cheap_factors = 800;
+
+/// What a product with compressed sparse rows moves for a row.
+double bytes_of_a_row(const MatrixFacts& facts) {
+  return 12 * mean_row(facts) + 24;
+}
+
+/// Products that take as long as one with so many nonzeros.
+double products_with(double nonzeros, const MatrixFacts& facts) {
+  return nonzeros / static_cast<double>(std::max<std::int64_t>(facts.nonzeros, 1));
+}
+
+double products_of_analysis(const MatrixFacts& facts) {
+  return analysis_bytes_of_a_row / bytes_of_a_row(facts) + products_with(nonzeros_of_calls, facts);
+}
 
 /// What complete factors take at most: within the band a row is eliminated from as many others as the band is
 /// wide, in as many operations each.
 double products_in_band(const MatrixFacts& facts) {
   const auto band = static_cast<double>(facts.bandwidth);
-  return analysis_products + 2 * band * band / std::max(mean_row(facts), 1.0);
+  return products_of_analysis(facts) + 2 * band * band / std::max(mean_row(facts), 1.0);
 }
 
 /// At least half of the band has entries, and few in all: what incomplete factors drop is next to nothing,
@@ -65,7 +88,7 @@ bool is_narrow_band(const MatrixFacts& facts) {
 double products_of_complete_factors(const MatrixFacts& facts) {
   constexpr double rows_for_a_product = 50;
   return std::min(products_in_band(facts),
-                  analysis_products + static_cast<double>(facts.rows) / rows_for_a_product);
+                  products_of_analysis(facts) + static_cast<double>(facts.rows) / rows_for_a_product);
 }
 
 /// A matrix with zeros in this share of its diagonal has one for other reasons than its equations' form: what
@@ -91,8 +114,7 @@ void add_direct(const MatrixFacts& facts, const Forced& forced, std::vector<Sugg
 
 /// In a narrow band incomplete factors are nearly complete. What the diagonal solves at once needs none.
 void add_factors_of_a_band(const MatrixFacts& facts, const Forced& forced, std::vector<Suggestion>& list) {
-  constexpr double at_once = 40;
-  if (forced.preconditioner || !is_narrow_band(facts) || iterations_by_dominance(facts) < at_once) return;
+  if (forced.preconditioner || !is_narrow_band(facts) || is_solved_by_diagonal(facts)) return;
   constexpr auto why = "the band is so narrow that incomplete factors are nearly complete";
   if (facts.looks_definite()) {
     list.insert(list.begin(), {"cg", "ic", 0, "", why});
@@ -114,9 +136,15 @@ constexpr double multigrid_iterations = 15;
 /// Where grids are less regular or coefficients vary: so many times as many.
 constexpr double multigrid_caution = 2;
 /// Bytes of a row of the seven-point matrix that the list of preconditioners has multigrid's set-up from, and
-/// which part of that set-up goes by the rows; the rest goes by the nonzeros, as products do.
+/// which part of that set-up goes by the rows; the rest goes by the nonzeros, as products do. The smallest
+/// hierarchy takes as long as a product with so many nonzeros.
 constexpr double bytes_of_seven_points = 12 * 7 + 24;
 constexpr double setup_by_rows = 0.7;
+constexpr double nonzeros_of_levels = 3e6;
+
+/// Products that factors with fill take for an entry of the row that a mean entry stands in, where that is
+/// long: each entry of a row subtracts another row.
+constexpr double products_of_long_rows = 0.75;
 
 /// Points of a mesh have about as many neighbours each. Where some rows are so many times as long as the
 /// mean, as in circuits, coarser grids fill up.
@@ -133,8 +161,10 @@ double diagonal_iterations(const MatrixFacts& facts) {
   return std::min(diagonal_iterations_per_point * points_along_an_edge, iterations_by_dominance(facts));
 }
 
-/// Whether multigrid is expected to pay even in the problem that needs it least.
+/// Whether multigrid is the first choice: it is expected to pay even in the problem of diffusion that needs it
+/// least.
 bool multigrid_pays(const MatrixFacts& facts) {
+  if (!is_diffusive(facts) || is_solved_by_diagonal(facts)) return false;
   const PredictedCost plain = predict_cost({.method = "cg", .preconditioner = "jacobi"}, facts);
   const PredictedCost multigrid = predict_cost({.method = "cg", .preconditioner = "amg"}, facts);
   return multigrid.setup + multigrid_iterations * multigrid.iteration <
@@ -144,45 +174,56 @@ bool multigrid_pays(const MatrixFacts& facts) {
 constexpr auto classical_grids =
     "coarser grids that follow convection and jumps more closely, at a higher price";
 
-std::vector<Suggestion> suggest(const MatrixFacts& facts, const Forced& forced, int longest_restart) {
-  std::vector<Suggestion> list;
-  if (facts.looks_definite()) {
-    const Suggestion diagonal{
-        "cg", "jacobi", 0, "",
-        "the matrix is symmetric with a diagonal of one sign, so it may be definite; the diagonal "
-        "costs nothing to apply"};
-    const Suggestion multigrid{"cg", "amg", 0, "",
-                               "coarser grids carry across the whole domain what an iteration carries to "
-                               "neighbours only"};
-    const bool looks_like_diffusion = is_diffusive(facts);
-    const bool begins_with_multigrid = looks_like_diffusion && multigrid_pays(facts);
-    if (begins_with_multigrid) list.push_back(multigrid);
-    list.push_back(diagonal);
-    const bool fills_up = facts.mean_row_of_entries > uneven * mean_row(facts);
-    const Suggestion no_fill{"cg",
-                             "block-ilu0",
-                             0,
-                             "",
-                             "incomplete factors save iterations where the diagonal is not enough",
-                             false,
-                             fills_up && !begins_with_multigrid};
-    if (fills_up) list.push_back(no_fill);
-    if (!begins_with_multigrid) {
-      list.push_back({"cg", "ic", 0, "",
-                      "the matrix may be definite: factors with some fill save most iterations", false,
-                      !fills_up});
-    }
-    if (looks_like_diffusion && !begins_with_multigrid) list.push_back(multigrid);
-    if (!fills_up) list.push_back(no_fill);
-    if (!looks_like_diffusion) list.push_back(multigrid);
-    list.push_back({"cg", "chebyshev", 0, "",
-                    "a polynomial of the matrix reaches across the blocks that ILU(0) is cut into"});
-    list.push_back({"minres", "jacobi", 0, "", "MINRES needs symmetry only, not definiteness"});
-  } else if (facts.symmetric) {
-    list.push_back({"minres", "none", 0, "", "the matrix is symmetric but not definite"});
+/// Smooth vectors are much shorter after the product than vectors are on average: so the smallest eigenvalue
+/// of D^-1 A is small, and the diagonal no preconditioner to begin with.
+bool is_stiff(const MatrixFacts& facts) {
+  constexpr double much_shorter = 0.5;
+  return std::abs(facts.constant_quotient) < much_shorter && !is_solved_by_diagonal(facts);
+}
+
+void suggest_definite(const MatrixFacts& facts, std::vector<Suggestion>& list) {
+  const Suggestion diagonal{"cg", "jacobi", 0, "",
+                            "the matrix is symmetric with a diagonal of one sign, so it may be definite; the "
+                            "diagonal costs nothing to apply"};
+  const Suggestion multigrid{"cg", "amg", 0, "",
+                             "coarser grids carry across the whole domain what an iteration carries to "
+                             "neighbours only"};
+  const bool looks_like_diffusion = is_diffusive(facts);
+  const bool begins_with_multigrid = multigrid_pays(facts);
+  const bool fills_up = facts.mean_row_of_entries > uneven * mean_row(facts);
+  const Suggestion no_fill{"cg",
+                           "block-ilu0",
+                           0,
+                           "",
+                           "incomplete factors save iterations where the diagonal is not enough",
+                           false,
+                           fills_up && !begins_with_multigrid};
+  const Suggestion fill{
+      "cg", "ic", 0, "", "the matrix may be definite: factors with some fill save most iterations",
+      false, !fills_up};
+  if (begins_with_multigrid) {
+    list.push_back(multigrid);
+  } else if (is_stiff(facts)) {
+    list.push_back(fills_up ? no_fill : fill);
   }
+  list.push_back(diagonal);
+  if (fills_up) list.push_back(no_fill);
+  if (!begins_with_multigrid) list.push_back(fill);
+  if (looks_like_diffusion) list.push_back(multigrid);
+  list.push_back(no_fill);
+  list.push_back(multigrid);
+  list.push_back({"cg", "chebyshev", 0, "",
+                  "a polynomial of the matrix reaches across the blocks that ILU(0) is cut into"});
+  list.push_back({"minres", "jacobi", 0, "", "MINRES needs symmetry only, not definiteness"});
+}
+
+void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
+  constexpr double most = 0.5;
   const bool dominated = is_dominated(facts);
-  const bool begins_with_grids = !facts.symmetric && is_diffusive(facts) && multigrid_pays(facts);
+  const bool has_diagonal = facts.zero_diagonals == 0;
+  const bool is_mostly_zero =
+      static_cast<double>(facts.zero_diagonals) > most * static_cast<double>(facts.rows);
+  const bool begins_with_grids = !facts.symmetric && multigrid_pays(facts);
   const Suggestion diagonal{
       "bicgstab", "jacobi", 0, "",
       "BiCGSTAB needs nothing but a matrix and keeps no basis; its iterations cost hardly more "
@@ -193,25 +234,31 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, const Forced& forced, 
                                  "",
                                  "factors that keep what is large suit most matrices",
                                  false,
-                                 !dominated && !facts.symmetric && !begins_with_grids};
-  const Suggestion no_fill{"bicgstab",
-                           "block-ilu0",
-                           0,
-                           "",
-                           "factors without fill are soon made, whatever the matrix",
-                           false,
-                           !begins_with_grids && (facts.zero_diagonals == 0 || facts.symmetric)};
+                                 !facts.symmetric && !begins_with_grids};
+  const Suggestion no_fill{
+      "bicgstab",
+      "block-ilu0",
+      0,
+      "",
+      "factors without fill are soon made, whatever the matrix",
+      false,
+      !begins_with_grids && (has_diagonal || (facts.symmetric && !is_mostly_zero))};
   const Suggestion grids{
       "bicgstab", "amg", 0, "",
       "rows sum to nothing or the diagonal dominates them, as in convection with diffusion: "
       "coarser grids may pay"};
   if (begins_with_grids) list.push_back(grids);
-  const bool has_diagonal = facts.zero_diagonals == 0;
-  if (has_diagonal) list.insert(list.end(), {diagonal, no_fill});
+  const bool begins_with_diagonal = facts.symmetric || is_solved_by_diagonal(facts);
+  if (has_diagonal && begins_with_diagonal) list.push_back(diagonal);
+  if (has_diagonal) list.insert(list.end(), {no_fill, diagonal});
   list.push_back(large_entries);
-  if (dominated && !begins_with_grids) list.push_back(grids);
+  if (dominated) list.push_back(grids);
   if (dominated || begins_with_grids) list.push_back({"bicgstab", "boomeramg", 0, "", classical_grids});
-  if (!has_diagonal) list.insert(list.end(), {no_fill, diagonal});
+  list.insert(list.end(), {no_fill, diagonal});
+}
+
+/// What is there when the others fail, plainer and longer ones last.
+void suggest_gmres(int longest_restart, std::vector<Suggestion>& list) {
   list.push_back({"gmres", "block-ilu0", 30, "cgs",
                   "GMRES never lets the residual grow, where BiCGSTAB may break down or wander"});
   list.push_back({"gmres", "block-jacobi", 30, "cgs", "cheap blocks, in case the factors are useless"});
@@ -224,6 +271,18 @@ std::vector<Suggestion> suggest(const MatrixFacts& facts, const Forced& forced, 
                   "the longest basis, with the plainest preconditioner", true});
   list.push_back({"gmres", "none", longest_restart, "ircgs",
                   "the longest basis, with nothing that could do harm", true});
+}
+
+/// One choice may stand there several times: the first place counts.
+std::vector<Suggestion> suggest(const MatrixFacts& facts, const Forced& forced, int longest_restart) {
+  std::vector<Suggestion> list;
+  if (facts.looks_definite()) {
+    suggest_definite(facts, list);
+  } else if (facts.symmetric) {
+    list.push_back({"minres", "none", 0, "", "the matrix is symmetric but not definite"});
+  }
+  suggest_bicgstab(facts, list);
+  suggest_gmres(longest_restart, list);
   add_direct(facts, forced, list);
   add_factors_of_a_band(facts, forced, list);
   std::erase_if(list, is_unknown);
@@ -324,7 +383,7 @@ bool is_dominated(const MatrixFacts& facts) {
 }
 
 double least_iterations(const MatrixFacts& facts) {
-  return is_diffusive(facts) ? diagonal_iterations(facts) : 0;
+  return is_diffusive(facts) && !is_solved_by_diagonal(facts) ? diagonal_iterations(facts) : 0;
 }
 
 std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, int longest_restart) {
@@ -371,12 +430,14 @@ std::optional<double> expected_iterations(const Choice& choice, const MatrixFact
 PredictedCost predict_cost(const Choice& choice, const MatrixFacts& facts, double kernel_share) {
   const auto& method = solvers::method(choice.method);
   const auto& preconditioner = solvers::preconditioner(choice.preconditioner);
-  const double rows = static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
-  const double product = 12 * static_cast<double>(facts.nonzeros) / rows + 24;  // bytes per row
+  const double product = bytes_of_a_row(facts);
   double setup = preconditioner.setup_products;
   // Most of multigrid's set-up goes by the rows: the longer they are, the fewer products it is worth.
   if (preconditioner.name == "amg")
-    setup *= 1 - setup_by_rows + setup_by_rows * bytes_of_seven_points / product;
+    setup = setup * (1 - setup_by_rows + setup_by_rows * bytes_of_seven_points / product) +
+            products_with(nonzeros_of_levels, facts);
+  if (preconditioner.name == "ic")
+    setup = std::max(setup, products_of_long_rows * facts.mean_row_of_entries);
   if (preconditioner.name == "direct") setup = std::min(setup, products_of_complete_factors(facts));
   return {setup, kernel_share + preconditioner.apply_products + 8 * method.traffic / product};
 }

@@ -26,6 +26,11 @@ struct Choice {
 /// "cg + block-ilu0", "gmres(30) + jacobi, orthogonalization mgs": the numerics of a choice in words.
 std::string describe(const Choice& choice);
 
+/// Preconditioned by the diagonal at most.
+inline bool is_plain(const Choice& choice) {
+  return choice.preconditioner == "jacobi" || choice.preconditioner == "none";
+}
+
 /// What the user insists on; the rest is chosen.
 struct Forced {
   std::optional<std::string> method;

@@ -131,10 +131,18 @@ void plan_halos(const comm::Comm& comm, const sparse::SplitMatrix& parts, const 
   plan.candidates.insert(plan.candidates.end(), rivals.begin(), rivals.end());
 }
 
+/// Ranks that hold rows; the others' products take no time.
+double active_ranks(const sparse::DistributedMatrix& matrix) {
+  const auto& partition = matrix.partition();
+  int active = 0;
+  for (int rank = 0; rank < partition.ranks(); ++rank) active += partition.range(rank).size() > 0 ? 1 : 0;
+  return std::max(active, 1);
+}
+
 /// Of the ranks, as stored. Collective.
 double mean_bytes(const sparse::DistributedMatrix& matrix) {
   return static_cast<double>(matrix.comm().allreduce(matrix.matrix_bytes(), comm::ReduceOp::sum)) /
-         matrix.comm().size();
+         active_ranks(matrix);
 }
 
 double median(const std::deque<double>& values) {
@@ -164,7 +172,7 @@ ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& part
   }
   if (forced.halo) {
     plan.first.halo = *forced.halo;
-  } else if (comm.size() > 1) {
+  } else if (comm.size() > 1 && comm.any(parts.plan.messages() > 0)) {
     plan_halos(comm, parts, forced, plan);
   }
   return plan;
@@ -193,6 +201,7 @@ ProductTuner::ProductTuner(sparse::DistributedMatrix& matrix, const solvers::Glo
       clock_(std::move(clock)),
       plan_(std::move(plan)),
       incumbent_(matrix.options()),
+      ranks_(active_ranks(matrix)),
       matrix_bytes_(mean_bytes(matrix)),
       incumbent_traffic_(plan_.first_traffic),
       decisions_(decisions),
@@ -272,16 +281,15 @@ void ProductTuner::look() {
 
 void ProductTuner::receive() {
   const auto values = sum_.take_carried();
-  const double ranks = sum_.comm().size();
   for (std::size_t i = 0; i < values.size(); i += 2) {
     const Parcel parcel = parcels_.front();
     parcels_.pop_front();
-    const double seconds = values[i] / ranks;
+    const double seconds = values[i] / ranks_;
     if (parcel.kind == Parcel::Kind::building) {
       budget_.spend(seconds);
     } else if (parcel.kind == Parcel::Kind::product) {
       remember(recent_, seconds);
-      remember(recent_halo_, values[i + 1] / ranks);
+      remember(recent_halo_, values[i + 1] / ranks_);
     } else if (duel_ && parcel.duel == duels_) {
       duel_->record(seconds);
     }

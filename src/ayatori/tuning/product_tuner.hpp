@@ -132,7 +132,8 @@ class ProductTuner final : public sparse::ProductObserver {
   std::function<double()> clock_;
   ProductPlan plan_;
   sparse::ProductOptions incumbent_;
-  double matrix_bytes_;       ///< mean of the ranks, with the first kernel planned
+  double ranks_;              ///< that hold rows
+  double matrix_bytes_;       ///< mean of these, with the first kernel planned
   double incumbent_traffic_;  ///< of the incumbent's kernel
   std::size_t next_ = 0;      ///< candidates before this one have had their chance
   std::optional<Duel> duel_;

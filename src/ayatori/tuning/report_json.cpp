@@ -95,6 +95,12 @@ Json to_json(const SolveReport& report) {
             {"tuning", {{"seconds", report.tuning_seconds}, {"considered", Json::array()}}},
             {"trials", Json::array()},
             {"events", Json::array()}};
+  if (report.ranks.offered > 1)
+    json["rank_race"] = {{"offered", report.ranks.offered},
+                         {"ranks", report.ranks.ranks},
+                         {"seconds_of_all", or_null(report.ranks.seconds_of_all)},
+                         {"seconds_of_one", or_null(report.ranks.seconds_of_one)},
+                         {"seconds", report.ranks.seconds}};
   for (const Consideration& c : report.considered)
     json["tuning"]["considered"].push_back(consideration_json(c));
   for (const Trial& trial : report.trials) json["trials"].push_back(trial_json(trial));

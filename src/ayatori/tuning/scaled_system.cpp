@@ -84,7 +84,7 @@ double ScaledSystem::residual(ConstVector x, Vector r) const {
 
 double ScaledSystem::true_residual(ConstVector x, Vector r) const {
   const double norm = residual(x, r);
-  if (set_aside_.empty()) return norm;
+  if (null_spaces_.left->empty()) return norm;
   solvers::axpy(1, set_aside_, r);
   return solvers::norm(sum_, r);
 }

@@ -28,7 +28,7 @@ Decision decision_from_json(const Json& json) {
 void check(const Script& script) {
   const auto arms = static_cast<std::int64_t>(script.ladder.size());
   const auto products = static_cast<std::int64_t>(script.products.size());
-  bool makes_sense = products > 0 && script.last_product >= 0 && script.last_product < products;
+  bool makes_sense = (script.ranks == 0 || script.ranks == 1) && products > 0 && script.last_product >= 0 && script.last_product < products;
   for (const Decision& d : script.decisions) {
     const bool of_arm = d.kind == Decision::Kind::arm || d.kind == Decision::Kind::challenge;
     if (of_arm && (d.value < -1 || d.value >= arms)) makes_sense = false;
@@ -75,7 +75,8 @@ std::int64_t Decisions::number_of(const sparse::ProductOptions& options) {
 }
 
 Json to_json(const Script& script) {
-  Json json{{"longest_restart", script.longest_restart},
+  Json json{{"ranks", script.ranks},
+            {"longest_restart", script.longest_restart},
             {"max_iterations", script.max_iterations},
             {"keeps_orthogonalization", script.keeps_orthogonalization},
             {"ladder", Json::array()},
@@ -94,6 +95,7 @@ Json to_json(const Script& script) {
 Script script_from_json(const Json& json) {
   try {
     Script script;
+    script.ranks = json.at("ranks");
     script.longest_restart = json.at("longest_restart");
     script.max_iterations = json.at("max_iterations");
     script.keeps_orthogonalization = json.at("keeps_orthogonalization");

@@ -32,6 +32,7 @@ struct Decision {
 
 /// What a solve has decided, in the order of time.
 struct Script {
+  int ranks = 0;  ///< that held rows: 1, or 0 for all
   int longest_restart = 0;
   std::int64_t max_iterations = 0;
   bool keeps_orthogonalization = false;  ///< also where orthogonality is lost

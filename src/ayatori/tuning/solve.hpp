@@ -14,6 +14,7 @@
 #include "ayatori/tuning/consideration.hpp"
 #include "ayatori/tuning/experience.hpp"
 #include "ayatori/tuning/facts.hpp"
+#include "ayatori/tuning/rank_race.hpp"
 #include "ayatori/tuning/script.hpp"
 #include "ayatori/tuning/set_ups.hpp"
 
@@ -24,6 +25,7 @@ struct SolveOptions {
   std::int64_t max_iterations = 0;  ///< over all trials; 0: no limit
   double time_limit = 0;            ///< seconds for set-ups and iterations; 0: no limit
   double tuning_share = 0.1;        ///< of the time, that trials of what is not chosen in the end may cost
+  bool may_use_one_rank = false;    ///< a Solver may bring all rows to one rank where that is faster
   Forced forced;
   /// For those that obey them; the limits of set-ups are set anew.
   solvers::PreconditionerOptions preconditioner = {};
@@ -114,6 +116,7 @@ struct SolveReport {
   PhaseSeconds seconds;
   ProductSpeed product;
   int together = 1;  ///< right-hand sides that were solved at once, this one among them
+  RankRace ranks;    ///< of the Solver, if it may choose
   std::int64_t reductions = 0;
   std::int64_t halo_messages = 0;  ///< per product, all ranks
   std::int64_t halo_bytes = 0;     ///< per product, all ranks

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/timing.hpp"
+#include "ayatori/comm/agree.hpp"
 #include "ayatori/tuning/block_solve.hpp"
 
 namespace ayatori::tuning {
@@ -43,7 +45,108 @@ std::string describe(const Reuse& reuse) {
 Solver::Solver(comm::Comm comm, std::shared_ptr<const sparse::SplitMatrix> parts, SolveOptions options)
     : comm_(std::move(comm)), parts_(std::move(parts)), options_(std::move(options)) {}
 
+Gathering::Gathering(comm::Comm comm, sparse::RowPartition given)
+    : comm_(std::move(comm)), given_(std::move(given)), used_(on_one_rank(comm_, given_.rows())) {}
+
+std::shared_ptr<const sparse::SplitMatrix> Gathering::move(const sparse::SplitMatrix& parts) const {
+  const auto block = sparse::redistribute(comm_, sparse::join(comm_, parts), used_);
+  auto moved = sparse::split(comm_, block);
+  return comm::agree(comm_, [&] { return std::make_shared<const sparse::SplitMatrix>(std::move(moved)); });
+}
+
+Array<double> Gathering::there(solvers::ConstVector v) const {
+  return sparse::redistribute(comm_, v, given_, used_);
+}
+
+void Gathering::back(solvers::ConstVector v, solvers::Vector to) const {
+  solvers::copy(sparse::redistribute(comm_, v, used_, given_), to);
+}
+
+SolveHooks Gathering::hooks(const SolveHooks& of_caller) const {
+  SolveHooks mine = of_caller;
+  if (of_caller.snapshot)
+    mine.snapshot = [this, &of_caller](const Snapshot& snapshot) {
+      Snapshot for_caller = snapshot;
+      Array<double> x(given_.range(comm_.rank()).size());
+      back(snapshot.x, x);
+      for_caller.x = x;
+      of_caller.snapshot(for_caller);
+    };
+  return mine;
+}
+
+/// Collective. Before the first solve; what is forced or replayed is obeyed.
+void Solver::choose_ranks() {
+  if (race_) return;
+  const SolveOptions& o = options_;
+  race_ = RankRace{.offered = comm_.size(), .ranks = comm_.size()};
+  if (o.replay) {
+    if (o.replay->ranks > 0) race_->ranks = o.replay->ranks;
+  } else if (o.may_use_one_rank && comm_.size() > 1 && !o.forced.halo && o.preconditioner.coordinates.empty()) {
+    race_ = race_ranks(comm_, *parts_);
+  }
+  if (race_->ranks == comm_.size()) return;
+  gathering_.emplace(comm_, parts_->partition);
+  parts_ = gathering_->move(*parts_);
+}
+
+/// Adds what was done around a solve that took `seconds` in all.
+void Solver::account(SolveReport& report, double seconds, const SolveHooks& hooks) {
+  report.ranks = *race_;
+  report.script.ranks = gathering_ ? race_->ranks : 0;
+  const double race = std::exchange(race_->seconds, 0);
+  if (!gathering_ && race == 0) return;
+  const double outside = std::max(comm_.allreduce(seconds, comm::ReduceOp::sum) / comm_.size() -
+                                      report.seconds.total, race);
+  report.seconds.total += outside;
+  report.seconds.tuning += race;
+  report.tuning_seconds += race;
+  report.seconds.setup += outside - race;
+  if (!gathering_) return;
+  std::string text = fmt::format("one of {} ranks holds all rows", race_->offered);
+  if (race_->seconds_of_all > 0)
+    text += fmt::format(": an iteration takes some {:.2g} us there, {:.2g} us on all",
+                        1e6 * race_->seconds_of_one, 1e6 * race_->seconds_of_all);
+  report.events.insert(report.events.begin(), {0, "note", std::move(text)});
+  if (hooks.event) hooks.event(report.events.front());
+}
+
 SolveReport Solver::solve(solvers::ConstVector b, solvers::Vector x, const SolveHooks& hooks) {
+  const Stopwatch watch;
+  choose_ranks();
+  if (comm_.size() == 1) return solve_where_rows_are(b, x, hooks);
+  SolveReport report;
+  if (gathering_) {
+    auto best = gathering_->there(x);
+    report = solve_where_rows_are(gathering_->there(b), best, gathering_->hooks(hooks));
+    gathering_->back(best, x);
+  } else {
+    report = solve_where_rows_are(b, x, hooks);
+  }
+  account(report, watch.seconds(), hooks);
+  return report;
+}
+
+std::vector<SolveReport> Solver::solve(std::span<const solvers::ConstVector> b,
+                                       std::span<const solvers::Vector> x, int most_at_once,
+                                       const SolveHooks& hooks) {
+  AYATORI_ASSERT(b.size() == x.size());
+  choose_ranks();
+  if (!gathering_) return solve_where_rows_are(b, x, most_at_once, hooks);
+  std::vector<Array<double>> right_sides;
+  std::vector<Array<double>> best;
+  for (std::size_t c = 0; c < b.size(); ++c) {
+    right_sides.push_back(gathering_->there(b[c]));
+    best.push_back(gathering_->there(x[c]));
+  }
+  const std::vector<solvers::ConstVector> of_right_sides(right_sides.begin(), right_sides.end());
+  const std::vector<solvers::Vector> of_best(best.begin(), best.end());
+  auto reports = solve_where_rows_are(of_right_sides, of_best, most_at_once, gathering_->hooks(hooks));
+  for (std::size_t c = 0; c < b.size(); ++c) gathering_->back(best[c], x[c]);
+  return reports;
+}
+
+SolveReport Solver::solve_where_rows_are(solvers::ConstVector b, solvers::Vector x, const SolveHooks& hooks) {
   const bool outworn = reuse_.set_ups > 0 && reuse_.extra_seconds >= reuse_.set_up_seconds;
   if (outworn) kept_.preconditioner = {};
   auto report = tuning::solve(comm_, parts_, b, x, options_, hooks, &kept_);
@@ -59,10 +162,9 @@ SolveReport Solver::solve(solvers::ConstVector b, solvers::Vector x, const Solve
   return report;
 }
 
-std::vector<SolveReport> Solver::solve(std::span<const solvers::ConstVector> b,
-                                       std::span<const solvers::Vector> x, int most_at_once,
-                                       const SolveHooks& hooks) {
-  AYATORI_ASSERT(b.size() == x.size());
+std::vector<SolveReport> Solver::solve_where_rows_are(std::span<const solvers::ConstVector> b,
+                                                      std::span<const solvers::Vector> x, int most_at_once,
+                                                      const SolveHooks& hooks) {
   std::vector<SolveReport> reports;
   const auto has_stopped = [](const SolveReport& report) {
     return report.status == Status::interrupted || report.status == Status::time_limit;
@@ -72,7 +174,7 @@ std::vector<SolveReport> Solver::solve(std::span<const solvers::ConstVector> b,
     const int left = static_cast<int>(b.size() - first);
     const int width = last_ ? worthwhile_block(comm_, kept_, left, most_at_once) : 1;
     if (width == 1) {
-      reports.push_back(solve(b[first], x[first], hooks));
+      reports.push_back(solve_where_rows_are(b[first], x[first], hooks));
       continue;
     }
     auto block =
@@ -81,7 +183,7 @@ std::vector<SolveReport> Solver::solve(std::span<const solvers::ConstVector> b,
       SolveReport& report = block[c];
       if (report.status == Status::not_converged && std::ranges::none_of(reports, has_stopped)) {
         const std::int64_t before = report.iterations;
-        report = solve(b[first + c], x[first + c], hooks);  // alone, from where the block has left it
+        report = solve_where_rows_are(b[first + c], x[first + c], hooks);  // alone, from where the block has left it
         report.iterations += before;
       } else {
         ++reuse_.solves;
@@ -113,6 +215,7 @@ void Solver::learn(const SolveReport& report) {
 }
 
 void Solver::update(std::shared_ptr<const sparse::SplitMatrix> parts) {
+  if (gathering_) parts = gathering_->move(*parts);
   const bool changed = comm_.any(!same_pattern(*parts_, *parts));
   parts_ = std::move(parts);
   kept_.facts.reset();

@@ -26,11 +26,33 @@ struct Reuse {
 /// In one line.
 std::string describe(const Reuse& reuse);
 
+/// Where the rows of a matrix are solved, and the way there and back.
+class Gathering {
+ public:
+  /// Collective. All rows on one rank.
+  Gathering(comm::Comm comm, sparse::RowPartition given);
+
+  /// Collective. The matrix there.
+  std::shared_ptr<const sparse::SplitMatrix> move(const sparse::SplitMatrix& parts) const;
+  /// Collective.
+  Array<double> there(solvers::ConstVector v) const;
+  /// Collective.
+  void back(solvers::ConstVector v, solvers::Vector to) const;
+  /// Hooks that are told of vectors where the caller has them.
+  SolveHooks hooks(const SolveHooks& of_caller) const;
+
+ private:
+  comm::Comm comm_;
+  sparse::RowPartition given_;
+  sparse::RowPartition used_;
+};
+
 /// Solves for many right-hand sides, and for matrices whose values change slowly on one pattern: facts,
 /// kernel, halo strategy, choice and preconditioner of a solve serve the next one. A preconditioner that was
 /// made from earlier values stays until the iterations that it takes more than it did when it was new have
 /// cost as much as a new one: whatever comes, that is at most twice what the best moment would have cost.
-/// Where it fails altogether, a new one is made at once. Residuals are always those of the matrix now.
+/// Where it fails altogether, a new one is made at once. Residuals are always those of the matrix now. With
+/// SolveOptions::may_use_one_rank the first solve decides whether all ranks hold rows (race_ranks()).
 class Solver {
  public:
   /// `options.experience` counts for the first solve only.
@@ -52,6 +74,12 @@ class Solver {
   const Reuse& reuse() const { return reuse_; }
 
  private:
+  void choose_ranks();
+  SolveReport solve_where_rows_are(solvers::ConstVector b, solvers::Vector x, const SolveHooks& hooks);
+  std::vector<SolveReport> solve_where_rows_are(std::span<const solvers::ConstVector> b,
+                                                std::span<const solvers::Vector> x, int most_at_once,
+                                                const SolveHooks& hooks);
+  void account(SolveReport& report, double seconds, const SolveHooks& hooks);
   void learn(const SolveReport& report);
 
   comm::Comm comm_;
@@ -59,6 +87,8 @@ class Solver {
   SolveOptions options_;
   SetUps kept_;
   std::optional<SolveReport> last_;  ///< of kept_
+  std::optional<RankRace> race_;
+  std::optional<Gathering> gathering_;  ///< none where all ranks hold rows
   Reuse reuse_;
 };
 

@@ -118,6 +118,6 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner amg_preconditioner{
-    "amg", "algebraic multigrid by smoothed aggregation, stored in float", true, 260, 3, make};
+    "amg", "algebraic multigrid by smoothed aggregation, stored in float", true, 75, 2.5, make};
 
 }  // namespace ayatori::solvers

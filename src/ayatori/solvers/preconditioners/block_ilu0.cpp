@@ -101,6 +101,6 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner block_ilu0_preconditioner{
-    "block-ilu0", "incomplete LU without fill of diagonal blocks, one per thread", true, 40, 2, make};
+    "block-ilu0", "incomplete LU without fill of diagonal blocks, one per thread", true, 16, 1.2, make};
 
 }  // namespace ayatori::solvers

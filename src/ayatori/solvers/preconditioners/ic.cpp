@@ -16,8 +16,8 @@ const Preconditioner ic_preconditioner{
     "ic",
     "incomplete Cholesky with --fill levels, in single precision, of blocks that may overlap",
     true,
-    110,
-    1.6,
+    55,
+    1.7,
     make,
     {true, true, false}};
 

@@ -16,8 +16,8 @@ const Preconditioner ilu_preconditioner{
     "ilu",
     "incomplete LU with --fill levels, in single precision, of blocks that may overlap",
     false,
-    40,
-    1.6,
+    30,
+    1.2,
     make,
     {true, true, false}};
 

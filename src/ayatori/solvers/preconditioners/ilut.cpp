@@ -16,8 +16,8 @@ const Preconditioner ilut_preconditioner{
     "ilut",
     "incomplete LU that drops small entries, in single precision, of blocks that may overlap",
     false,
-    180,
-    4,
+    140,
+    2.5,
     make,
     {true, true, true}};
 

@@ -1,0 +1,123 @@
+#include "ayatori/tuning/rank_race.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ayatori/tuning/solver.hpp"
+#include "test_matrices.hpp"
+
+namespace ayatori::tuning {
+namespace {
+
+using sparse::TestMatrix;
+
+const comm::Comm& world() {
+  static const comm::Comm comm = comm::Comm::world();
+  return comm;
+}
+
+/// Every row has entries in columns of other ranks.
+TestMatrix coupled(std::int64_t n) {
+  TestMatrix matrix{"coupled", n, {}};
+  for (std::int64_t i = 0; i < n; ++i) {
+    matrix.entries.push_back({i, i, 4});
+    matrix.entries.push_back({i, (i + n / 2) % n, -1});
+    matrix.entries.push_back({i, (i + 1) % n, -1});
+  }
+  return matrix;
+}
+
+TEST(RankRace, LongWorkStaysOnAllRanks) {
+  const RankRace race = race_ranks(world(), {.work = 1, .exchange = 0.01}, 0.1);
+  EXPECT_EQ(race.offered, world().size());
+  EXPECT_EQ(race.ranks, world().size());
+  EXPECT_DOUBLE_EQ(race.seconds_of_one, world().size());
+}
+
+TEST(RankRace, WhereMessagesTakeLongerOneRankHoldsAllRows) {
+  EXPECT_EQ(race_ranks(world(), {.work = 1e-6, .exchange = 1e-5}, 0.1).ranks, 1);
+}
+
+TEST(RankRace, TheSlowestRankCounts) {
+  const bool is_last = world().rank() == world().size() - 1;
+  const RankRace race = race_ranks(world(), {.work = is_last ? 1.0 : 0.0, .exchange = 0.2}, 0);
+  EXPECT_EQ(race.ranks, 1) << "the others have nothing to do";
+}
+
+TEST(RankRace, BlocksThatAreCoupledLoseIterations) {
+  if (world().size() != 2) GTEST_SKIP() << "for two ranks";
+  const RankTimes mine{.work = 1, .exchange = 0.3};
+  EXPECT_EQ(race_ranks(world(), mine, 0.2).ranks, 2);
+  EXPECT_EQ(race_ranks(world(), mine, 0.9).ranks, 1);
+}
+
+TEST(RankRace, MeasuresARealMatrix) {
+  const auto parts = sparse::split(world(), coupled(300).distribute(world()));
+  const RankRace race = race_ranks(world(), parts);
+  EXPECT_EQ(race.offered, world().size());
+  EXPECT_TRUE(race.ranks == 1 || race.ranks == world().size());
+  if (world().size() > 1) EXPECT_GT(race.seconds_of_one, 0);
+  const auto on_one = sparse::split(world(), coupled(300).distribute(world(), on_one_rank(world(), 300)));
+  EXPECT_EQ(race_ranks(world(), on_one).ranks, world().size()) << "there is nothing to move";
+}
+
+TEST(Gathering, MovesTheMatrixAndVectorsThereAndBack) {
+  const auto matrix = coupled(50);
+  const auto parts = sparse::split(world(), matrix.distribute(world()));
+  const Gathering gathering(world(), parts.partition);
+  const auto moved = gathering.move(parts);
+  EXPECT_EQ(moved->interior.nonzeros(), world().rank() == 0 ? 150 : 0);
+  EXPECT_EQ(moved->halo.nonzeros(), 0);
+
+  const auto whole = sparse::test_vector(50, 1);
+  const auto mine = sparse::piece(whole, parts.partition.range(world().rank()));
+  const auto there = gathering.there(mine);
+  EXPECT_EQ(there.size(), world().rank() == 0 ? 50U : 0U);
+  Array<double> product(there.size());
+  sparse::multiply_reference(world(), *moved, there, product);
+  Array<double> back(mine.size());
+  gathering.back(product, back);
+  const auto expected = sparse::piece(matrix.multiply(whole), parts.partition.range(world().rank()));
+  for (std::size_t i = 0; i < back.size(); ++i) EXPECT_NEAR(back[i], expected[i], 1e-14);
+}
+
+/// What a Solver that may use one rank finds, and what it tells its hooks.
+TEST(Gathering, AReplayedSolveOnOneRankIsTheSameAndTellsWhereItIs) {
+  const auto matrix = coupled(60);
+  const auto parts =
+      std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), matrix.distribute(world())));
+  const Range range = parts->partition.range(world().rank());
+  const auto solution = sparse::test_vector(60, 2);
+  const auto b = sparse::piece(matrix.multiply(solution), range);
+  const auto solved = [&](const SolveOptions& options) {
+    Array<double> x(b.size(), 0.0);
+    SolveHooks hooks;
+    std::size_t told = 0;
+    hooks.snapshot = [&](const Snapshot& snapshot) { told = snapshot.x.size(); };
+    Solver solver(world(), parts, options);
+    const SolveReport report = solver.solve(b, x, hooks);
+    EXPECT_TRUE(report.converged());
+    EXPECT_EQ(told, b.size());
+    const auto expected = sparse::piece(solution, range);
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], expected[i], 1e-7);
+    return report;
+  };
+  SolveOptions options;
+  options.may_use_one_rank = true;
+  solved(options);
+
+  options.forced.method = "bicgstab";
+  options.forced.preconditioner = "jacobi";
+  options.forced.kernel = "csr";
+  options.may_use_one_rank = false;
+  Script script = solved(options).script;
+  EXPECT_EQ(script.ranks, 0);
+  script.ranks = 1;
+  script.decisions.erase(script.decisions.begin() + 1, script.decisions.end());  // the arm, and no halo
+  options.replay = std::make_shared<const Script>(script);
+  const auto report = solved(options);
+  EXPECT_EQ(report.ranks.ranks, 1);
+  EXPECT_EQ(report.ranks.offered, world().size());
+}
+
+}  // namespace
+}  // namespace ayatori::tuning
