@@ -84,6 +84,22 @@ std::vector<Case> cases() {
   add_path(fed, sequence(20, n));
   fed.push_back({n - 1, n - 1, 1});
   fed.push_back({n - 1, 2, 1e-2});
+  for (const bool interlaced : {false, true}) {  // row sums of both signs, and entries that sum up to much
+    auto& apart = add(interlaced ? "ring by columns, interlaced with an anchored path"
+                                 : "ring by columns before an anchored path",
+                      false, {}, {interlaced ? sequence(0, n, 2) : sequence(0, 20)});
+    const auto path = interlaced ? sequence(1, n, 2) : sequence(20, n);
+    add_ring(apart, interlaced ? sequence(0, n, 2) : sequence(0, 20), false, 1.01);
+    add_path(apart, path);
+    apart.push_back({path.back(), path.back(), 100});
+  }
+  auto& whole = add("a ring by columns, connected with an anchored path", false, {}, {});
+  whole = list[list.size() - 2].entries;
+  whole.push_back({1, 2, 1e-3});
+  auto& cancelling = add("parts whose sums cancel", false, {}, {});
+  add_ring(cancelling, sequence(0, 20), false, 1);
+  add_ring(cancelling, sequence(20, n), true, 1);
+  for (const std::int64_t i : {3, 23}) cancelling.push_back({i, i, i == 3 ? 1.0 : -1.0});
   return list;
 }
 
@@ -93,6 +109,18 @@ sparse::DistributedMatrix spread(const comm::Comm& comm, const Case& c) {
   for (const auto& e : c.entries)
     if (partition.range(comm.rank()).contains(e.row)) mine.push_back(e);
   return {comm, sparse::assemble(comm, partition, c.n, {mine})};
+}
+
+RowSums row_sums(const Case& c) {
+  std::vector<double> sum(c.n, 0.0);
+  std::vector<double> sum_abs(c.n, 0.0);
+  for (const auto& e : c.entries) {
+    sum[e.row] += e.value;
+    sum_abs[e.row] += std::abs(e.value);
+  }
+  RowSums sums;
+  for (std::int64_t i = 0; i < c.n; ++i) sums.add_row(sum[i], sum_abs[i]);
+  return sums;
 }
 
 /// The projection of a vector, by the sets that are expected.
@@ -125,20 +153,20 @@ TEST(NullSpace, IsFoundFromSumsByComponent) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.name);
     const auto matrix = spread(comm, c);
-    const auto found = find_null_spaces(comm, matrix.parts(), c.symmetric);
+    const auto found = find_null_spaces(comm, matrix.parts(), c.symmetric, row_sums(c));
     expect_projects_out(*found.right, c.right, comm, c.n);
     expect_projects_out(*found.left, c.left, comm, c.n);
     // What is known to be symmetric needs no look at the columns, and finds the same.
-    const auto by_columns = find_null_spaces(comm, matrix.parts(), false);
+    const auto by_columns = find_null_spaces(comm, matrix.parts(), false, row_sums(c));
     expect_projects_out(*by_columns.left, c.left, comm, c.n);
   }
 }
 
 TEST(NullSpace, TakesMatricesWithoutRowsOnSomeRanks) {
   const auto comm = comm::Comm::world();
-  const auto matrix =
-      spread(comm, {"two rows", 2, {{0, 0, 1}, {0, 1, -1}, {1, 0, -1}, {1, 1, 1}}, true, {}, {}});
-  const auto found = find_null_spaces(comm, matrix.parts(), true);
+  const Case two{"two rows", 2, {{0, 0, 1}, {0, 1, -1}, {1, 0, -1}, {1, 1, 1}}, true, {}, {}};
+  const auto matrix = spread(comm, two);
+  const auto found = find_null_spaces(comm, matrix.parts(), true, row_sums(two));
   EXPECT_EQ(found.right->dimension(), 1);
   EXPECT_EQ(found.right, found.left);
 }
@@ -159,7 +187,7 @@ TEST(NullSpace, StaysOutOfWhatAPreconditionerGives) {
   const auto comm = comm::Comm::world();
   const Case one = cases().front();
   const auto matrix = spread(comm, one);
-  const auto found = find_null_spaces(comm, matrix.parts(), true);
+  const auto found = find_null_spaces(comm, matrix.parts(), true, row_sums(one));
   const std::int32_t n = matrix.local_size();
   const auto built = without_null_vectors({std::make_unique<Amplifier>(n), {"a note"}}, found.right);
   EXPECT_EQ(built.notes.size(), 1);

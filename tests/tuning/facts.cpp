@@ -178,7 +178,12 @@ void expect_plain_symmetry(const TestMatrix& matrix) {
   const auto facts = facts_of(matrix);
   EXPECT_EQ(facts.symmetric, plain.symmetric);
   EXPECT_EQ(facts.pattern_symmetric, plain.pattern_symmetric);
-  EXPECT_DOUBLE_EQ(facts.asymmetry, plain.asymmetry);
+  if (plain.symmetric || facts.nonzeros < (1 << 11)) {
+    EXPECT_DOUBLE_EQ(facts.asymmetry, plain.asymmetry);
+  } else {  // of a few rows
+    EXPECT_GT(facts.asymmetry, 0);
+    EXPECT_LE(facts.asymmetry, plain.asymmetry);
+  }
 }
 
 /// The matrix plus its transpose.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -17,12 +18,8 @@ namespace {
 using sparse::Csr;
 using sparse::SplitMatrix;
 
-/// What is left of a sum of entries by rounding, against the sum of their absolute values.
-constexpr double rounding = 1e-14;
-
-bool vanishes(double sum, double sum_abs) {
-  return std::abs(sum) <= rounding * sum_abs;
-}
+/// Of the sum of absolute values: more than rounding leaves of any sum of entries.
+constexpr double clearly = 1e-6;
 
 /// Disjoint sets of 0 .. n-1, each known by its smallest element.
 class UnionFind {
@@ -32,10 +29,12 @@ class UnionFind {
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
     return i;
   }
-  void unite(std::int32_t i, std::int32_t j) {
+  /// False if they were one set already.
+  bool unite(std::int32_t i, std::int32_t j) {
     i = root(i);
     j = root(j);
     parent_[std::max(i, j)] = std::min(i, j);
+    return i != j;
   }
 
  private:
@@ -98,17 +97,78 @@ bool all_are_anchored(const SplitMatrix& parts, Anchored&& anchored) {
             return true;
         return false;
       };
-      for (std::int64_t i = range.begin; i < range.end; ++i)
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
         connected[i - range.begin] = is_beside(i) || anchored(i) ? 1 : 0;
-      for (std::int64_t i = range.end - 1; i >= range.begin; --i) {
-        if (connected[i - range.begin] == 0) connected[i - range.begin] = is_beside(i) ? 1 : 0;
-        left += connected[i - range.begin] == 0 ? 1 : 0;
+        left += 1 - connected[i - range.begin];
+      }
+      for (std::int64_t i = range.end - 1; i >= range.begin && left > 0; --i) {
+        if (connected[i - range.begin] != 0 || !is_beside(i)) continue;
+        connected[i - range.begin] = 1;
+        --left;
       }
     });
     return static_cast<double>(left);
   });
   exception.rethrow();
   return open == 0;
+}
+
+/// Whether these rows are seen to be connected among themselves: every row with that of its first entry left
+/// of the diagonal, and rows without one with those of all their entries.
+bool are_connected(const Csr& a, Range rows) {
+  Array<std::int32_t> set(rows.size());
+  std::vector<std::int64_t> beginnings;  // of sets: rows without a neighbour before them
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    std::int64_t k = a.row_start[i];
+    while (k < a.row_start[i + 1] && a.column[k] < i && (a.column[k] < rows.begin || a.value[k] == 0)) ++k;
+    const bool has_neighbour = k < a.row_start[i + 1] && a.column[k] < i;
+    set[i - rows.begin] =
+        has_neighbour ? set[a.column[k] - rows.begin] : static_cast<std::int32_t>(beginnings.size());
+    if (!has_neighbour) beginnings.push_back(i);
+  }
+  auto left = static_cast<std::int64_t>(beginnings.size());
+  UnionFind sets(left);
+  for (const std::int64_t i : beginnings) {
+    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1] && left > 1; ++k)
+      if (rows.contains(a.column[k]) && a.value[k] != 0 &&
+          sets.unite(set[i - rows.begin], set[a.column[k] - rows.begin]))
+        --left;
+  }
+  return left <= 1;
+}
+
+/// Whether a row has an entry in a column before these rows.
+bool reach_back(const Csr& a, Range rows) {
+  for (std::int64_t i = rows.begin; i < rows.end; ++i)
+    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1] && a.column[k] < rows.begin; ++k)
+      if (a.value[k] != 0) return true;
+  return false;
+}
+
+/// Whether a row of this rank has an entry in a column of a rank before it.
+bool reach_back_to_others(const SplitMatrix& parts, std::int64_t first_row) {
+  const Csr& halo = parts.halo;
+  for (std::size_t k = 0; k < halo.column.size(); ++k)
+    if (parts.plan.ghosts[halo.column[k]] < first_row && halo.value[k] != 0) return true;
+  return false;
+}
+
+/// Collective. Whether the graph of the matrix is seen to be connected: the rows of every thread are, and are
+/// with some before them.
+bool is_connected(const comm::Comm& comm, const SplitMatrix& parts) {
+  const std::int64_t first_row = parts.partition.range(comm.rank()).begin;
+  const bool mine = comm::agree(comm, [&] {
+    std::atomic<bool> connected = true;
+    parallel_ranges_throwing(parts.interior.rows, [&](Range rows) {
+      const bool is_first_of_all = first_row + rows.begin == 0;
+      const bool reaches_back =
+          rows.begin == 0 ? reach_back_to_others(parts, first_row) : reach_back(parts.interior, rows);
+      if (rows.size() > 0 && !((is_first_of_all || reaches_back) && are_connected(parts.interior, rows)))
+        connected = false;
+    });
+    return connected.load();
+  });
+  return !comm.any(!mine);
 }
 
 /// Collective. Whether each own column has a sum that does not vanish.
@@ -309,11 +369,18 @@ void PiecewiseConstants::project_out(Vector x) const {
   }
 }
 
-NullSpaces find_null_spaces(const comm::Comm& comm, const sparse::SplitMatrix& parts, bool symmetric) {
+NullSpaces find_null_spaces(const comm::Comm& comm, const sparse::SplitMatrix& parts, bool symmetric,
+                            const RowSums& row_sums) {
   const auto nothing = comm::agree(comm, [] { return std::make_shared<const PiecewiseConstants>(); });
+  const bool have_one_sign = row_sums.positive == 0 || row_sums.negative == 0;
+  if (row_sums.vanishing == 0 && (symmetric || have_one_sign)) return {nothing, nothing};
+  const bool sum_up = std::abs(row_sums.total) > clearly * row_sums.total_abs;
+  if (!symmetric && sum_up && is_connected(comm, parts)) return {nothing, nothing};
   const Rows rows(parts);
-  const bool rows_are_spoilt = comm::agree(
-      comm, [&] { return all_are_anchored(parts, [&](std::int64_t i) { return rows.has_sum(i); }); });
+  const bool rows_are_spoilt =
+      row_sums.vanishing == 0 || comm::agree(comm, [&] {
+        return all_are_anchored(parts, [&](std::int64_t i) { return rows.has_sum(i); });
+      });
   Array<std::uint8_t> column_sums;
   bool columns_are_spoilt = true;
   if (!symmetric) {

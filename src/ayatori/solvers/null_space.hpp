@@ -7,6 +7,7 @@
 #include "ayatori/base/array.hpp"
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
+#include "ayatori/solvers/row_sums.hpp"
 #include "ayatori/solvers/vector_ops.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 
@@ -55,9 +56,13 @@ struct NullSpaces {
 /// Collective. The connected components (of the graph of A + A^T, without stored zeros) on which every row
 /// sum vanishes up to rounding, and those on which every column sum does. A sum vanishes where it is below
 /// 1e-14 of the sum of absolute values. Other null vectors are not looked for. `symmetric`: A is known to be.
-/// Traffic: little where no component qualifies and A is symmetric, about one entry per row then; all entries
-/// twice otherwise.
-NullSpaces find_null_spaces(const comm::Comm& comm, const sparse::SplitMatrix& parts, bool symmetric);
+/// `row_sums`: of A, or of -A.
+///
+/// Nothing is looked at where no row sum vanishes and they have one sign or A is symmetric; about an entry
+/// per row where no component qualifies and A is symmetric, or connected with entries that do not sum up to
+/// 0, as the row sums of a component and its column sums both do; else all entries twice.
+NullSpaces find_null_spaces(const comm::Comm& comm, const sparse::SplitMatrix& parts, bool symmetric,
+                            const RowSums& row_sums);
 
 /// The preconditioner with null vectors taken out of all it gives: y = (I - N N^T) M x, symmetric on
 /// right-hand sides in the range of a symmetric A. A preconditioner that is nearly singular itself would fill

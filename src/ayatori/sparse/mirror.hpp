@@ -55,6 +55,22 @@ class MirrorImages {
   Array<std::int64_t> next_;  // of each row, the first entry that may be met yet
 };
 
+/// The place of the entry (i, j) in Csr::column and Csr::value, or MirrorImages::nowhere.
+inline std::int64_t find_entry(const Csr& matrix, std::int64_t i, std::int64_t j) {
+  const std::int32_t* column = matrix.column.data();
+  const std::int32_t* end = column + matrix.row_start[i + 1];
+  const std::int32_t* found = std::lower_bound(column + matrix.row_start[i], end, j);
+  return found != end && *found == j ? found - column : MirrorImages::nowhere;
+}
+
+/// The place of the mirror image (j, i) of the entry k of row i. In matrices from grids it stands as far from
+/// the end of its row as the entry from the beginning of its own: there it is looked for first.
+inline std::int64_t find_mirror_image(const Csr& matrix, std::int64_t i, std::int64_t k) {
+  const std::int64_t j = matrix.column[k];
+  const std::int64_t guess = matrix.row_start[j + 1] - 1 - (k - matrix.row_start[i]);
+  return guess >= matrix.row_start[j] && matrix.column[guess] == i ? guess : find_entry(matrix, j, i);
+}
+
 /// How far a matrix is its own transpose.
 struct Symmetry {
   bool pattern = true;

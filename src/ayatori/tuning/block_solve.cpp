@@ -87,7 +87,7 @@ class BlockSolve {
     column.system->to_scaled(own_);
     const double norm = column.system->residual(own_, before_);
     const double b_norm = column.system->b_norm();
-    const double true_norm = column.system->true_residual(own_, before_);
+    const double true_norm = column.system->add_unreachable(norm, before_);
     const double magnitude = report.facts.norm_infinity * solvers::norm(sum_, own_) + b_norm;
     report.relative_residual = b_norm > 0 ? true_norm / b_norm : true_norm;
     report.backward_error = magnitude > 0 ? true_norm / magnitude : 0;
@@ -121,9 +121,8 @@ class BlockSolve {
     const bool negate = kept_.facts->looks_negative_definite();  // as is the matrix that is kept
     solvers::copy(b, own_);
     if (negate) solvers::scale(-1, own_);
-    Column column{std::make_unique<ScaledSystem>(sum_, kept_.matrix->shared_parts(), own_, false,
-                                                 kept_.facts->symmetric),
-                  x};
+    Column column{
+        std::make_unique<ScaledSystem>(sum_, kept_.matrix->shared_parts(), own_, false, *kept_.facts), x};
     column.target = column.system->target(options_.rtol);
     column.system->to_scaled(x);
     if (column.system->b_norm() == 0) solvers::fill(x, 0);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ayatori/comm/comm.hpp"
+#include "ayatori/solvers/row_sums.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 
 namespace ayatori::tuning {
@@ -23,7 +24,7 @@ struct MatrixFacts {
   bool symmetric = false;
   bool pattern_symmetric = false;
 
-  /// max |a_ij - a_ji| / max |a|. Of an unsymmetric matrix of 2^14 nonzeros and more, where a few rows show
+  /// max |a_ij - a_ji| / max |a|. Of an unsymmetric matrix of 2^11 nonzeros and more, where a few rows show
   /// it, over the entries of these rows, and so a lower bound; the same on any number of ranks and threads.
   double asymmetry = 0;
 
@@ -40,6 +41,7 @@ struct MatrixFacts {
   /// definite matrix the smallest eigenvalue of D^-1 A is no larger, and their mean is 1. 0 if undefined. The
   /// same on any number of ranks and threads up to rounding.
   double constant_quotient = 0;
+  solvers::RowSums row_sums;  ///< by which null vectors are looked for
   double max_abs = 0;
   double norm_infinity = 0;  ///< largest row sum of |a_ij|
   /// Steps from neighbour to neighbour that it takes at least to cross the matrix, rows / max |i - j|, or the
@@ -56,10 +58,9 @@ struct MatrixFacts {
   bool looks_definite() const { return looks_positive_definite() || looks_negative_definite(); }
 };
 
-/// Collective. Takes about the time of two to three products from memory, of four to ten from the cache.
-/// Every entry of a rank's own block is held against its mirror image; those in columns of other ranks by
-/// sums of 64-bit hashes, with which they pass for symmetric with probability 2^-64 if they are not. What is
-/// not exactly symmetric is compared up to rounding.
+/// Collective. Takes about the time of two to four products. Entries are held against their mirror images by
+/// sums of hashes, with which one that differs passes for equal with probability 2^-32; what is not exactly
+/// symmetric is compared up to rounding.
 MatrixFacts examine(const comm::Comm& comm, const sparse::SplitMatrix& parts);
 
 }  // namespace ayatori::tuning

@@ -38,7 +38,7 @@ void scale_by_power_of_two(Vector x, int exponent) {
 }  // namespace
 
 ScaledSystem::ScaledSystem(const solvers::GlobalSum& sum, std::shared_ptr<const sparse::SplitMatrix> parts,
-                           ConstVector b, bool negate, bool symmetric)
+                           ConstVector b, bool negate, const MatrixFacts& facts)
     : sum_(sum) {
   comm::agree(sum.comm(), [&] {
     parts_ = negate ? negated(*parts) : std::move(parts);
@@ -50,7 +50,7 @@ ScaledSystem::ScaledSystem(const solvers::GlobalSum& sum, std::shared_ptr<const 
   std::frexp(largest, &exponent_);
   scale_by_power_of_two(b_, -exponent_);
   b_norm_ = reachable_ = solvers::norm(sum, b_);
-  null_spaces_ = solvers::find_null_spaces(sum.comm(), *parts_, symmetric);
+  null_spaces_ = solvers::find_null_spaces(sum.comm(), *parts_, facts.symmetric, facts.row_sums);
   if (null_spaces_.left->empty()) return;
   comm::agree(sum.comm(), [&] { set_aside_.assign(b_.begin(), b_.end()); });
   null_spaces_.left->project_out(b_);
@@ -82,8 +82,12 @@ double ScaledSystem::residual(ConstVector x, Vector r) const {
   return solvers::norm(sum_, r);
 }
 
-double ScaledSystem::true_residual(ConstVector x, Vector r) const {
-  const double norm = residual(x, r);
+double ScaledSystem::residual_of_zero(Vector r) const {
+  solvers::copy(b_, r);
+  return reachable_;
+}
+
+double ScaledSystem::add_unreachable(double norm, Vector r) const {
   if (null_spaces_.left->empty()) return norm;
   solvers::axpy(1, set_aside_, r);
   return solvers::norm(sum_, r);

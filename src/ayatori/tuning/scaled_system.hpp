@@ -7,6 +7,7 @@
 #include "ayatori/solvers/null_space.hpp"
 #include "ayatori/solvers/vector_ops.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
+#include "ayatori/tuning/facts.hpp"
 
 namespace ayatori::tuning {
 
@@ -17,10 +18,10 @@ namespace ayatori::tuning {
 /// solution is the one orthogonal to the null vectors found.
 class ScaledSystem {
  public:
-  /// Collective. `negate`: s = -1; the matrix is then copied with all signs changed. `b` is finite.
-  /// `symmetric`: A is.
+  /// Collective. `negate`: s = -1; the matrix is then copied with all signs changed. `b` is finite. `facts`:
+  /// of A, or of -A.
   ScaledSystem(const solvers::GlobalSum& sum, std::shared_ptr<const sparse::SplitMatrix> parts,
-               solvers::ConstVector b, bool negate, bool symmetric);
+               solvers::ConstVector b, bool negate, const MatrixFacts& facts);
 
   std::shared_ptr<const sparse::SplitMatrix> parts() const { return parts_; }
   double b_norm() const { return b_norm_; }
@@ -40,8 +41,10 @@ class ScaledSystem {
   /// Collective. r = P b - A x of the scaled system, by reference code in double precision; gives ||r||,
   /// which is NaN or infinite if x is not finite.
   double residual(solvers::ConstVector x, solvers::Vector r) const;
-  /// Collective. The same for b.
-  double true_residual(solvers::ConstVector x, solvers::Vector r) const;
+  /// The same for x = 0, where that is P b.
+  double residual_of_zero(solvers::Vector r) const;
+  /// Collective. r = P b - A x becomes b - A x; gives its norm, from the one before.
+  double add_unreachable(double norm, solvers::Vector r) const;
 
  private:
   const solvers::GlobalSum& sum_;

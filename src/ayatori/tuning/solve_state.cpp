@@ -50,7 +50,7 @@ SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const spa
     look_seconds = comm.allreduce(clock() - start, comm::ReduceOp::max);
   }
   make_choices(*parts);
-  system.emplace(sum, std::move(parts), b, report.facts.looks_negative_definite(), report.facts.symmetric);
+  system.emplace(sum, std::move(parts), b, report.facts.looks_negative_definite(), report.facts);
   comm::agree(comm, [&] {
     residual.resize(b.size());
     offered_residual_.resize(b.size());

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "ayatori/comm/comm.hpp"
+#include "ayatori/sparse/distributed_matrix.hpp"
+
+namespace ayatori::tuning {
+
+/// How far pairs a_ij, a_ji are from being equal.
+struct Asymmetry {
+  bool values = false;  ///< some differ by more than 1e-13 of the largest entries of rows i and j
+  double largest = 0;   ///< max |a_ij - a_ji|
+
+  void merge(const Asymmetry& other) {
+    values = values || other.values;
+    largest = std::max(largest, other.largest);
+  }
+};
+
+/// Collective. The asymmetry of a matrix that is not exactly symmetric. Most such matrices show it in any few
+/// rows, and the others have all their rows compared.
+Asymmetry find_asymmetry(const comm::Comm& comm, const sparse::SplitMatrix& parts, std::int64_t nonzeros,
+                         bool symmetric_pattern);
+
+}  // namespace ayatori::tuning
