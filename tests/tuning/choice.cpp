@@ -16,6 +16,7 @@ MatrixFacts spd_facts() {
   facts.rows = 1000;
   facts.symmetric = true;
   facts.positive_diagonals = 1000;
+  facts.constant_quotient = 1;
   return facts;
 }
 
@@ -63,8 +64,8 @@ TEST(Ladder, BeginsWithMultigridWhereEvenTheEasiestDiffusionWouldPay) {
   EXPECT_EQ(first(1000, 1), "jacobi");
   EXPECT_EQ(first(10'000'000, 1), "amg");
   EXPECT_EQ(first(10'000'000, 0.2), "jacobi") << "stiffness, maybe";
-  EXPECT_EQ(first(90'000, 1), "jacobi");
-  EXPECT_EQ(first(90'000, 1, 300), "amg") << "a square takes more steps to cross than a cube";
+  EXPECT_EQ(first(8'000, 1), "jacobi");
+  EXPECT_EQ(first(8'000, 1, 300), "amg") << "a square takes more steps to cross than a cube";
   EXPECT_EQ(first(10'000'000, 1, 0, 0, 500), "jacobi") << "a circuit, maybe";
   EXPECT_EQ(first(10'000'000, 1, 0, 0.1), "jacobi") << "the diagonal bounds the condition number";
 }
@@ -73,13 +74,17 @@ TEST(Cost, MostOfMultigridsSetUpGoesByRows) {
   MatrixFacts facts = spd_facts();
   const Choice multigrid{.method = "cg", .preconditioner = "amg"};
   const Choice factors{.method = "cg", .preconditioner = "block-ilu0"};
+  facts.rows = 1'000'000'000;  // all levels but the first are nothing beside it
   facts.nonzeros = 7 * facts.rows;
   const double of_short_rows = predict_cost(multigrid, facts).setup;
   const double factors_of_short_rows = predict_cost(factors, facts).setup;
-  EXPECT_DOUBLE_EQ(of_short_rows, solvers::preconditioner("amg").setup_products);
+  EXPECT_NEAR(of_short_rows, solvers::preconditioner("amg").setup_products, 0.01);
   facts.nonzeros = 81 * facts.rows;
   EXPECT_LT(predict_cost(multigrid, facts).setup, of_short_rows / 2);
   EXPECT_EQ(predict_cost(factors, facts).setup, factors_of_short_rows);
+  facts.rows = 100;
+  facts.nonzeros = 700;
+  EXPECT_GT(predict_cost(multigrid, facts).setup, 10 * of_short_rows) << "levels cost something";
 }
 
 TEST(Cost, OnlyMultigridsIterationsAreKnownBeforehand) {
@@ -108,17 +113,53 @@ TEST(Ladder, FactorsAreFavouritesTheCheapestFirst) {
   using Names = std::vector<std::string>;
   auto facts = unsymmetric_facts();
   facts.rows = facts.positive_diagonals = 100'000;
-  facts.dominant_rows = 0.3;
+  EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "block-ilu0");
+  EXPECT_EQ(favourites(facts), (Names{"block-ilu0", "ilut"}));
+  facts.strongly_dominant_rows = 0.8;
   EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "jacobi");
   EXPECT_EQ(favourites(facts), (Names{"block-ilu0", "ilut"}));
+  facts.strongly_dominant_rows = 0;
   facts.zero_diagonals = 1;
   EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "ilut")
       << "a diagonal with zeros is of no use";
   EXPECT_EQ(favourites(facts), Names{"ilut"}) << "nor are pivots from it";
   facts.zero_diagonals = 0;
-  facts.dominant_rows = 1;
-  EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "jacobi");
-  EXPECT_EQ(favourites(facts), Names{"block-ilu0"});
+  facts.least_dominance = 0.5;
+  EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "jacobi") << "no eigenvalue is near 0";
+}
+
+TEST(Ladder, BeginsWithFactorsWhereSmallEigenvaluesAreKnown) {
+  const auto first = [](double quotient, double strongly_dominant = 0, double mean_row_of_entries = 12) {
+    MatrixFacts facts = spd_facts();
+    facts.nonzeros = 10 * facts.rows;
+    facts.constant_quotient = quotient;
+    facts.strongly_dominant_rows = strongly_dominant;
+    facts.mean_row_of_entries = mean_row_of_entries;
+    const Choice choice = make_ladder(facts, {}, 1000).front().choice;
+    return choice.method + " + " + choice.preconditioner;
+  };
+  EXPECT_EQ(first(1.5), "cg + jacobi") << "a mass matrix, maybe";
+  EXPECT_EQ(first(0.1), "cg + ic");
+  EXPECT_EQ(first(-0.1), "cg + ic") << "it may be indefinite, which CG shows";
+  EXPECT_EQ(first(0.1, 0, 40), "cg + block-ilu0") << "long rows fill up";
+  EXPECT_EQ(first(0.1, 0.9), "cg + jacobi") << "hardly more than its diagonal";
+}
+
+TEST(Ladder, FactorsOfAZeroDiagonalAreNoFavourite) {
+  using Names = std::vector<std::string>;
+  MatrixFacts facts;
+  facts.rows = 1000;
+  facts.symmetric = true;
+  facts.zero_diagonals = 300;
+  facts.positive_diagonals = 700;
+  const auto without_direct = [](Names names) {
+    std::erase(names, "direct");
+    return names;
+  };
+  EXPECT_EQ(without_direct(favourites(facts)), Names{"block-ilu0"});
+  facts.zero_diagonals = 1000;
+  facts.positive_diagonals = 0;
+  EXPECT_EQ(without_direct(favourites(facts)), Names{});
 }
 
 TEST(Ladder, CompleteFactorsOfSmallMatricesAreTheLastFavourite) {
@@ -149,7 +190,7 @@ TEST(Ladder, BeginsWithFactorsInANarrowBand) {
   };
   EXPECT_EQ(first(spd_facts(), 2), "cg + ic");
   EXPECT_EQ(first(unsymmetric_facts(), 2), "gmres + ilu");
-  EXPECT_EQ(first(unsymmetric_facts(), 20), "bicgstab + jacobi");
+  EXPECT_EQ(first(unsymmetric_facts(), 20), "bicgstab + block-ilu0");
   EXPECT_EQ(first(spd_facts(), 2, 0.5), "cg + jacobi") << "19 iterations at most";
   auto indefinite = spd_facts();
   indefinite.indefinite = true;
@@ -161,7 +202,8 @@ TEST(Ladder, BeginsWithFactorsInANarrowBand) {
   dense.rows = 5000;
   dense.nonzeros = dense.rows * dense.rows;
   dense.bandwidth = dense.rows - 1;
-  EXPECT_EQ(make_ladder(dense, {}, 1000).front().choice.preconditioner, "jacobi") << "a band, but a wide one";
+  EXPECT_EQ(make_ladder(dense, {}, 1000).front().choice.preconditioner, "block-ilu0")
+      << "a band, but a wide one";
 }
 
 TEST(Cost, CompleteFactorsCostNoMoreThanTheirBand) {
@@ -206,7 +248,7 @@ TEST(Ladder, BeginsWithMultigridForConvectionThatTakesManySteps) {
   facts.rows = facts.positive_diagonals = 90'000;
   facts.nonzeros = 5 * facts.rows;
   facts.diffusive_rows = facts.dominant_rows = 1;
-  EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "jacobi");
+  EXPECT_NE(make_ladder(facts, {}, 1000).front().choice.preconditioner, "amg");
   facts.layers = 300;
   const auto ladder = make_ladder(facts, {}, 1000);
   EXPECT_EQ(ladder.front().choice.method, "bicgstab");
