@@ -11,7 +11,7 @@
 namespace ayatori::sparse {
 
 /// A storage format with its matrix-vector product, on one rank. Holds its own copy of the matrix, placed in
-/// memory by the threads that will use it.
+/// memory by the threads that will use it, or refers to the matrix that it was made from, which outlives it.
 template <class Real>
 class KernelOf {
  public:
