@@ -55,7 +55,9 @@ TEST(RankRace, MeasuresARealMatrix) {
   const RankRace race = race_ranks(world(), parts);
   EXPECT_EQ(race.offered, world().size());
   EXPECT_TRUE(race.ranks == 1 || race.ranks == world().size());
-  if (world().size() > 1) EXPECT_GT(race.seconds_of_one, 0);
+  if (world().size() > 1) {
+    EXPECT_GT(race.seconds_of_one, 0);
+  }
   const auto on_one = sparse::split(world(), coupled(300).distribute(world(), on_one_rank(world(), 300)));
   EXPECT_EQ(race_ranks(world(), on_one).ranks, world().size()) << "there is nothing to move";
 }

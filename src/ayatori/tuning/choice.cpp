@@ -198,17 +198,18 @@ void suggest_definite(const MatrixFacts& facts, std::vector<Suggestion>& list) {
                            "incomplete factors save iterations where the diagonal is not enough",
                            false,
                            fills_up && !begins_with_multigrid};
-  const Suggestion fill{
-      "cg", "ic", 0, "", "the matrix may be definite: factors with some fill save most iterations",
-      false, !fills_up};
-  if (begins_with_multigrid) {
-    list.push_back(multigrid);
-  } else if (is_stiff(facts)) {
-    list.push_back(fills_up ? no_fill : fill);
-  }
+  const Suggestion fill{"cg",
+                        "ic",
+                        0,
+                        "",
+                        "the matrix may be definite: factors with some fill save most iterations",
+                        false,
+                        !fills_up && !begins_with_multigrid};
+  if (begins_with_multigrid) list.push_back(multigrid);
+  if (is_stiff(facts)) list.push_back(fills_up ? no_fill : fill);
   list.push_back(diagonal);
   if (fills_up) list.push_back(no_fill);
-  if (!begins_with_multigrid) list.push_back(fill);
+  list.push_back(fill);
   if (looks_like_diffusion) list.push_back(multigrid);
   list.push_back(no_fill);
   list.push_back(multigrid);
