@@ -30,7 +30,7 @@ constexpr double favourite_share = 0.1;
 /// It is expected to need this share of the iterations to come.
 constexpr double favourite_iterations = 0.25;
 /// What the forecast of a method whose residual leaps is worth beside one of CG or MINRES.
-constexpr double trust_in_leaps = 0.5;
+constexpr double trust_in_leaps = 1;
 /// The pace of the later half is at most so many times slower than the mean.
 constexpr double slowest = 4;
 /// It is dropped when it takes so many times its price before it can be judged: of factors with fill little
