@@ -75,4 +75,14 @@ std::vector<HaloTiming> time_halos(const comm::Comm& comm, const sparse::SplitMa
   return timings;
 }
 
+const HaloTiming* choose_by_forecast(std::span<const HaloTiming> timings) {
+  const HaloTiming* choice = nullptr;
+  for (const HaloTiming& timing : timings) {
+    if (!timing.forecast) continue;
+    if (choice == nullptr || timing.forecast->replay_seconds < choice->forecast->replay_seconds)
+      choice = &timing;
+  }
+  return choice;
+}
+
 }  // namespace ayatori::bench

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,5 +37,10 @@ struct HaloTiming {
 std::vector<HaloTiming> time_halos(const comm::Comm& comm, const sparse::SplitMatrix& parts,
                                    const std::vector<std::string>& strategies, int calls,
                                    const machine::Profile* profile);
+
+/// Of those that have a forecast the one whose replay takes least, the first of equal ones; nullptr if none
+/// has one. The model adds the farthest message's latency and the busiest port's bytes, whoever they belong
+/// to.
+const HaloTiming* choose_by_forecast(std::span<const HaloTiming> timings);
 
 }  // namespace ayatori::bench

@@ -58,10 +58,10 @@ RANK_BYTES = 16 << 20  # addresses of a rank without buffers: its stack, its cop
 
 
 class Simulator:
-    """One platform, its files in a folder."""
+    """One platform, its files in a folder; `settings` of SimGrid that belong to it."""
 
-    def __init__(self, options, platform, folder):
-        self.options, self.platform, self.folder = options, platform, folder
+    def __init__(self, options, platform, folder, settings=()):
+        self.options, self.platform, self.folder, self.settings = options, platform, folder, settings
         platform.write(folder)
         # SMPI copies the program for every rank.
         self.program = folder / f"ayatori.{platform.name}"
@@ -76,7 +76,7 @@ class Simulator:
         command = ["nice", "-n", "10", "timeout", "--foreground", str(WALL_LIMIT * limit), "prlimit", f"--cpu={limit}",
                    f"--as={memory}", self.options.smpirun, "-np", ranks,
                    "-platform", self.folder / f"{self.platform.name}.xml",
-                   "-hostfile", self.folder / self.platform.name, *MODEL, *settings, self.program, *words]
+                   "-hostfile", self.folder / self.platform.name, *MODEL, *self.settings, *settings, self.program, *words]
         done = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               text=True, check=False,
                               env={**os.environ, "AYATORI_PROFILE": "none", "OMP_NUM_THREADS": "1"})

@@ -2,12 +2,14 @@
 """What the ranks of `ayatori solve` wait for on simulated machines, without and with a table of schedules: deterministic.
 
 usage: bench/simulated_solve.py [--platforms gigabit-8x2 torus-64 ...] [--methods cg bicgstab ...]
-                                [--ayatori build/simgrid/cli/ayatori] [--before PATH] [--choice [--probe-ranks N]]
+                                [--ayatori build/simgrid/cli/ayatori] [--before PATH] [--edge 12]
+                                [--choice [--probe-ranks N] [--folder FOLDER]]
 
 Computing takes no time here, so an iteration takes what its messages take. The MPI's choice of algorithms is the best
 of three (SMPI's own, and its copies of Open MPI's and MPICH's); the schedules are those of bench/golden. --before names
 a build to compare with, of another version. --choice instead holds `ayatori predict`, by the profile that a probe of the
 simulated machine gives, against the simulation: which of a method and its pipelined form waits less for messages.
+The grids of the problems have --edge points to a side.
 """
 
 import argparse
@@ -23,10 +25,10 @@ import runs
 import simulated_platforms
 from simulated_collectives import GOLDEN, MODEL, Simulator
 
-CONVECTION = "convection3d:n=12,peclet=20"
-METHODS = {"cg": ["poisson3d-7:n=12"], "minres": ["poisson3d-7:n=12"], "bicgstab": [CONVECTION],
-           "gmres": [CONVECTION, "--orthogonalization", "ircgs"],
-           "pipelined-cg": ["poisson3d-7:n=12"], "pipelined-gmres": [CONVECTION]}
+POISSON = "poisson3d-7:n={edge}"
+CONVECTION = "convection3d:n={edge},peclet=20"
+PROBLEMS = {"cg": POISSON, "minres": POISSON, "bicgstab": CONVECTION, "gmres": CONVECTION, "pipelined-cg": POISSON,
+            "pipelined-gmres": CONVECTION}
 SOLVE = ["--preconditioner", "jacobi", "--kernel", "csr", "--halo", "p2p-irecv-first", "--max-iterations", "30",
          "--threads", "1", "--quiet"]
 PAIRS = (("cg", "pipelined-cg"), ("gmres", "pipelined-gmres"))
@@ -41,6 +43,12 @@ def table_of(platform):
     return [{**found["schedules"], "best": [{"bytes": int(size), "plan": best["plan"]["plan"]}
                                             for size, best in found["sizes"].items() if best.get("plan")]}
             for found in golden.values()]
+
+
+def words_of(options, method, orthogonalization):
+    """What `ayatori solve` is told of problem and method; the orthogonalization is that of gmres."""
+    words = [PROBLEMS[method].format(edge=options.edge), "--method", method]
+    return [*words, "--orthogonalization", orthogonalization] if method == "gmres" else words
 
 
 def microseconds(options, platform, folder, program, words, selectors):
@@ -64,7 +72,7 @@ def microseconds(options, platform, folder, program, words, selectors):
 def choices(options, platform, folder):
     """Rows: of each pair of methods what is predicted and simulated, and what the predicted choice costs over the best."""
     common = types.SimpleNamespace(smpirun=options.smpirun, ayatori=options.ayatori, time_limit=300, memory=8,
-                                   bench_options="", probe_ranks=options.probe_ranks or platform.ranks, probe_limit=600)
+                                   bench_options="", probe_ranks=options.probe_ranks or platform.ranks, probe_limit=1800)
     simulator = Simulator(common, platform, folder)
     profile = simulator.profile()
     per_node = platform.hosts.count(platform.hosts[0])
@@ -72,7 +80,7 @@ def choices(options, platform, folder):
         predicted, simulated = [], []
         for method in pair:
             path = folder / "forecast.json"
-            words = ["predict", METHODS[method][0], "--method", method, "--preconditioner", "jacobi", "--partition", "rows",
+            words = ["predict", PROBLEMS[method].format(edge=options.edge), "--method", method, "--preconditioner", "jacobi",
                      "--nodes", platform.ranks // per_node, "--ranks-per-node", per_node, "--memory-bandwidth", 10 * per_node,
                      "--profile", profile, "--json", path]
             status, said = simulator.run(words, ranks=1)
@@ -80,9 +88,8 @@ def choices(options, platform, folder):
                 raise runs.Rejected(f"ayatori {words}: {said[-500:]}")
             point = json.loads(path.read_text(encoding="utf-8"))["points"][-1]
             predicted.append(1e6 * (point["seconds"] - sum(point["phases"][phase] for phase in COMPUTING)))
-            orthogonalization = ["--orthogonalization", "cgs"] if method == "gmres" else []
-            words = [METHODS[method][0], "--method", method, *orthogonalization]
-            simulated.append(microseconds(options, platform, folder, simulator.program, words, SELECTORS[:1]))
+            simulated.append(microseconds(options, platform, folder, simulator.program, words_of(options, method, "cgs"),
+                                          SELECTORS))
         choice = predicted.index(min(predicted))
         yield [f"{platform.name}, `{pair[0]}` / `{pair[1]}`", " / ".join(f"{time:.1f}" for time in predicted),
                " / ".join(f"{time:.1f}" for time in simulated), f"`{pair[choice]}`",
@@ -92,20 +99,24 @@ def choices(options, platform, folder):
 def compare_choices(options):
     print("| us in an iteration | predicted | simulated | predicted choice | over the best |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name:
+        folder = options.folder or pathlib.Path(name)
+        folder.mkdir(parents=True, exist_ok=True)
         for platform in map(simulated_platforms.platform, options.platforms):
-            for row in choices(options, platform, pathlib.Path(name)):
+            for row in choices(options, platform, folder):
                 print("| " + " | ".join(row) + " |", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--platforms", nargs="+", default=["gigabit-8x2", "fat_tree-16", "torus-64", "dragonfly-64"])
-    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--methods", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--ayatori", type=pathlib.Path, default=runs.ROOT / "build" / "simgrid" / "cli" / "ayatori")
     parser.add_argument("--before", type=pathlib.Path)
     parser.add_argument("--smpirun", default="smpirun")
     parser.add_argument("--choice", action="store_true")
     parser.add_argument("--probe-ranks", type=int, default=0, help="that are probed for --choice; the profile stands for all")
+    parser.add_argument("--folder", type=pathlib.Path, help="of platforms and profiles, which are not probed again for --choice")
+    parser.add_argument("--edge", type=int, default=12)
     options = parser.parse_args()
     if options.choice:
         try:
@@ -128,7 +139,7 @@ def main():
                 table = folder / f"{platform.name}.table.json"
                 table.write_text(json.dumps(table_of(platform.name)), encoding="utf-8")
                 for method in options.methods:
-                    words = [*METHODS[method], "--method", method]
+                    words = words_of(options, method, "ircgs")
                     times = [microseconds(options, platform, folder, program, words, SELECTORS)
                              for program in programs]
                     times.append(microseconds(options, platform, folder, programs[-1],

@@ -34,6 +34,8 @@ void print_halos(const std::vector<bench::HaloTiming>& timings) {
     }
     fmt::print(stderr, "\n");
   }
+  if (const auto* choice = bench::choose_by_forecast(timings))
+    fmt::print(stderr, "by the forecasts: {}\n", choice->strategy);
 }
 
 int run_halo(const comm::Comm& world, const Arguments& arguments) {
@@ -65,6 +67,7 @@ int run_halo(const comm::Comm& world, const Arguments& arguments) {
     for (const auto& level : timing.forecast->levels)
       entry["levels"].push_back({{"messages", level.messages}, {"bytes", level.bytes}});
   }
+  if (const auto* choice = bench::choose_by_forecast(timings)) json["choice"] = choice->strategy;
   write_json(world, arguments.bench.json, json);
   return 0;
 }

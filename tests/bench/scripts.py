@@ -22,6 +22,7 @@ import petsc_files  # noqa: E402
 import ports  # noqa: E402
 import runs  # noqa: E402
 import simulated_collectives  # noqa: E402
+import simulated_halo  # noqa: E402
 import simulated_platforms  # noqa: E402
 import solve as peers  # noqa: E402
 import solve_petsc  # noqa: E402
@@ -243,6 +244,24 @@ class Scripts(unittest.TestCase):
                          8 * ["node-0"] + 8 * ["node-1"] + 4 * ["node-2"])
         for name in ("ring-8", "torus", "torus-0", "altix-32x2"):
             self.assertRaises(ValueError, simulated_platforms.platform, name)
+
+    def test_simulated_halo_judges_the_choice(self):
+        def halo(name, seconds, **forecast):
+            return {"halo": name, "seconds": seconds, **forecast}
+        found = {"choice": "node-aware",
+                 "halos": [halo("p2p-irecv-first", 4e-6, model_seconds=5e-6, replay_seconds=7e-6), halo("bcast", 9e-6),
+                           halo("node-aware", 5e-6, model_seconds=4.5e-6, replay_seconds=3e-6), halo("rma-put", 2.5e-6)]}
+        above_told, above_all = simulated_halo.excess(found)
+        self.assertAlmostEqual(above_told, 0.25)
+        self.assertAlmostEqual(above_all, 1)
+        self.assertEqual(simulated_halo.cells_of(found, ["p2p-irecv-first", "node-aware"]),
+                         ["4 (5, 7)", "5 (4.5, 3)", "2.5 (`rma-put`)", "`node-aware`", "25.0 %", "100.0 %"])
+        self.assertEqual(simulated_halo.settings_of(0), [])
+        self.assertEqual(simulated_halo.settings_of(0.5)[0], "--cfg=smpi/os:0:5e-07:0")
+        (self.folder / "A.mtx.gz").write_bytes(gzip.compress(b"text"))
+        path = simulated_halo.unpacked(str(self.folder / "A.mtx.gz"), self.folder)
+        self.assertEqual(path.read_bytes(), b"text")
+        self.assertEqual(simulated_halo.name_of(str(path)), "A")
 
     def golden(self, platform, rivals, ours):
         for side, value in (("rivals", rivals), ("ours", ours)):
