@@ -20,6 +20,7 @@ import hybrid  # noqa: E402 - of the folders above
 import performance_profile  # noqa: E402
 import petsc_files  # noqa: E402
 import ports  # noqa: E402
+import repeated_choices  # noqa: E402
 import runs  # noqa: E402
 import simulated_collectives  # noqa: E402
 import simulated_halo  # noqa: E402
@@ -136,6 +137,16 @@ class Scripts(unittest.TestCase):
     def regret(self, *arguments, status=0):
         return self.run_script("regret.py", "--rounds", 1, "--finalists", 2, "--json", "r.json", *arguments,
                                status=status)
+
+    def test_repeated_choices(self):
+        same = [("cg + ic", 1.0)] * 9
+        self.assertTrue(repeated_choices.is_steady([*same, ("cg + amg", 3.0)]), "nine of ten")
+        self.assertFalse(repeated_choices.is_steady([*same[:8], *[("cg + amg", 3.0)] * 2]))
+        self.assertTrue(repeated_choices.is_steady([*same[:5], *[("cg + amg", 1.05)] * 5]), "as fast")
+        out = self.folder / "choices.md"
+        self.run_script("repeated_choices.py", "--problem", "poisson2d-5:n=10", "--repetitions", 2, "--load", 1,
+                        "--markdown", out)
+        self.assertIn("Steady: 1 of 1", out.read_text())
 
     def test_regret(self):
         done = self.regret("--problem", EASY, "--problem", HARD)

@@ -125,7 +125,8 @@ TEST(Ladder, FactorsAreFavouritesTheCheapestFirst) {
   EXPECT_EQ(favourites(facts), Names{"ilut"}) << "nor are pivots from it";
   facts.zero_diagonals = 0;
   facts.least_dominance = 0.5;
-  EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "jacobi") << "no eigenvalue is near 0";
+  EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "jacobi")
+      << "no eigenvalue is near 0";
 }
 
 TEST(Ladder, BeginsWithFactorsWhereSmallEigenvaluesAreKnown) {

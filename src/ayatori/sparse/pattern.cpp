@@ -190,7 +190,7 @@ TileCounts recount_if_wide(const Csr& matrix, const TileForm& narrow, const Tile
 }  // namespace
 
 double products_of_pattern_facts(std::int64_t nonzeros) {
-  constexpr double whole = 50;  // an entry takes some 30 ns
+  constexpr double whole = 50;                    // an entry takes some 30 ns
   constexpr double nonzeros_of_one_window = 4e5;  // a product with so many takes as long as the least look
   return whole / static_cast<double>(window_step(nonzeros)) +
          nonzeros_of_one_window / static_cast<double>(std::max<std::int64_t>(nonzeros, 1));

@@ -535,7 +535,8 @@ std::optional<Attempt::Challenger> Attempt::next_challenger(int iteration) const
     const double price =
         unit * (its.setup + (first_iterations(arm.rung.choice) << arm.tries) * its.iteration);
     const bool is_plainer = arm.rung.choice.method == own.method && its.iteration < own_cost;
-    const double iterations = (is_plainer ? plainer_iterations : fewest_iterations) * remaining / own_iteration;
+    const double iterations =
+        (is_plainer ? plainer_iterations : fewest_iterations) * remaining / own_iteration;
     const double optimistic = unit * (its.setup + iterations * its.iteration);
     if (remaining < unlimited && worthwhile * price > remaining - optimistic) continue;
     best = {i, price, false};

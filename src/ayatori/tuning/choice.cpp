@@ -43,8 +43,8 @@ double iterations_by_dominance(const MatrixFacts& facts) {
 
 /// Whether the diagonal alone is a preconditioner that no other can beat by much.
 bool is_solved_by_diagonal(const MatrixFacts& facts) {
-  constexpr double at_once = 50;      // iterations
-  constexpr double mostly = 0.75;     // of the rows
+  constexpr double at_once = 50;   // iterations
+  constexpr double mostly = 0.75;  // of the rows
   return iterations_by_dominance(facts) < at_once || facts.strongly_dominant_rows >= mostly;
 }
 
@@ -161,8 +161,8 @@ double diagonal_iterations(const MatrixFacts& facts) {
   return std::min(diagonal_iterations_per_point * points_along_an_edge, iterations_by_dominance(facts));
 }
 
-/// Whether multigrid is the first choice: it is expected to pay even in the problem of diffusion that needs it
-/// least.
+/// Whether multigrid is the first choice: it is expected to pay even in the problem of diffusion that needs
+/// it least.
 bool multigrid_pays(const MatrixFacts& facts) {
   if (!is_diffusive(facts) || is_solved_by_diagonal(facts)) return false;
   const PredictedCost plain = predict_cost({.method = "cg", .preconditioner = "jacobi"}, facts);
@@ -236,14 +236,13 @@ void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
                                  "factors that keep what is large suit most matrices",
                                  false,
                                  !facts.symmetric && !begins_with_grids};
-  const Suggestion no_fill{
-      "bicgstab",
-      "block-ilu0",
-      0,
-      "",
-      "factors without fill are soon made, whatever the matrix",
-      false,
-      !begins_with_grids && (has_diagonal || (facts.symmetric && !is_mostly_zero))};
+  const Suggestion no_fill{"bicgstab",
+                           "block-ilu0",
+                           0,
+                           "",
+                           "factors without fill are soon made, whatever the matrix",
+                           false,
+                           !begins_with_grids && (has_diagonal || (facts.symmetric && !is_mostly_zero))};
   const Suggestion grids{
       "bicgstab", "amg", 0, "",
       "rows sum to nothing or the diagonal dominates them, as in convection with diffusion: "
@@ -437,8 +436,7 @@ PredictedCost predict_cost(const Choice& choice, const MatrixFacts& facts, doubl
   if (preconditioner.name == "amg")
     setup = setup * (1 - setup_by_rows + setup_by_rows * bytes_of_seven_points / product) +
             products_with(nonzeros_of_levels, facts);
-  if (preconditioner.name == "ic")
-    setup = std::max(setup, products_of_long_rows * facts.mean_row_of_entries);
+  if (preconditioner.name == "ic") setup = std::max(setup, products_of_long_rows * facts.mean_row_of_entries);
   if (preconditioner.name == "direct") setup = std::min(setup, products_of_complete_factors(facts));
   return {setup, kernel_share + preconditioner.apply_products + 8 * method.traffic / product};
 }

@@ -26,8 +26,8 @@ constexpr double always_there = 64 << 20;
 bool fits_one_rank(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   constexpr double bytes_of_nonzero = 12;
-  const auto nonzeros =
-      static_cast<double>(comm.allreduce(parts.interior.nonzeros() + parts.halo.nonzeros(), comm::ReduceOp::sum));
+  const auto nonzeros = static_cast<double>(
+      comm.allreduce(parts.interior.nonzeros() + parts.halo.nonzeros(), comm::ReduceOp::sum));
   const double bytes = copies * bytes_of_nonzero * nonzeros;
   if (bytes < always_there) return true;
   const auto free = static_cast<double>(comm.broadcast(available_memory(), 0));

@@ -28,7 +28,8 @@ Decision decision_from_json(const Json& json) {
 void check(const Script& script) {
   const auto arms = static_cast<std::int64_t>(script.ladder.size());
   const auto products = static_cast<std::int64_t>(script.products.size());
-  bool makes_sense = (script.ranks == 0 || script.ranks == 1) && products > 0 && script.last_product >= 0 && script.last_product < products;
+  bool makes_sense = (script.ranks == 0 || script.ranks == 1) && products > 0 && script.last_product >= 0 &&
+                     script.last_product < products;
   for (const Decision& d : script.decisions) {
     const bool of_arm = d.kind == Decision::Kind::arm || d.kind == Decision::Kind::challenge;
     if (of_arm && (d.value < -1 || d.value >= arms)) makes_sense = false;

@@ -82,7 +82,8 @@ void Solver::choose_ranks() {
   race_ = RankRace{.offered = comm_.size(), .ranks = comm_.size()};
   if (o.replay) {
     if (o.replay->ranks > 0) race_->ranks = o.replay->ranks;
-  } else if (o.may_use_one_rank && comm_.size() > 1 && !o.forced.halo && o.preconditioner.coordinates.empty()) {
+  } else if (o.may_use_one_rank && comm_.size() > 1 && !o.forced.halo &&
+             o.preconditioner.coordinates.empty()) {
     race_ = race_ranks(comm_, *parts_);
   }
   if (race_->ranks == comm_.size()) return;
@@ -96,8 +97,8 @@ void Solver::account(SolveReport& report, double seconds, const SolveHooks& hook
   report.script.ranks = gathering_ ? race_->ranks : 0;
   const double race = std::exchange(race_->seconds, 0);
   if (!gathering_ && race == 0) return;
-  const double outside = std::max(comm_.allreduce(seconds, comm::ReduceOp::sum) / comm_.size() -
-                                      report.seconds.total, race);
+  const double outside =
+      std::max(comm_.allreduce(seconds, comm::ReduceOp::sum) / comm_.size() - report.seconds.total, race);
   report.seconds.total += outside;
   report.seconds.tuning += race;
   report.tuning_seconds += race;
@@ -183,7 +184,8 @@ std::vector<SolveReport> Solver::solve_where_rows_are(std::span<const solvers::C
       SolveReport& report = block[c];
       if (report.status == Status::not_converged && std::ranges::none_of(reports, has_stopped)) {
         const std::int64_t before = report.iterations;
-        report = solve_where_rows_are(b[first + c], x[first + c], hooks);  // alone, from where the block has left it
+        report = solve_where_rows_are(b[first + c], x[first + c],
+                                      hooks);  // alone, from where the block has left it
         report.iterations += before;
       } else {
         ++reuse_.solves;
