@@ -173,13 +173,12 @@ TEST(Kernels, EveryOneHoldsSomeOfTheShapes) {
 }
 
 TEST(Kernels, ReadTheBytesThatWerePredicted) {
-  int sampled = 0;
-  for (const auto& [name, matrix] : awkward_csr()) {
+  const auto matrices = awkward_csr();
+  std::size_t whole = 0;
+  for (const auto& [name, matrix] : matrices) {
     const PatternFacts facts = pattern_facts(matrix);
-    if (facts.sampled) {  // of these the next test asks less
-      ASSERT_LE(++sampled, 2) << "so few are large";
-      continue;
-    }
+    if (facts.sampled) continue;  // of these the next test asks less
+    ++whole;
     for (const KernelType& type : kernels()) {
       SCOPED_TRACE(fmt::format("{} on {}, {} x {}", type.name, name, matrix.rows, matrix.columns));
       if (const auto predicted = type.predicted_bytes(facts)) {
@@ -189,6 +188,7 @@ TEST(Kernels, ReadTheBytesThatWerePredicted) {
       }
     }
   }
+  EXPECT_GT(2 * whole, matrices.size()) << "most are small";
 }
 
 TEST(Kernels, ReadAboutTheBytesThatWerePredictedFromASample) {
