@@ -96,7 +96,7 @@ class Level {
     });
     // Whoever hands in b counts on its ghosts' being left alone where they are 0.
     for (int c = 0; c < B; ++c)
-      std::fill_n(&b[c * shape_.stride] + shape_.padded, shape_.stride - shape_.padded, T{});
+      std::fill_n(b.data() + c * shape_.stride + shape_.padded, shape_.stride - shape_.padded, T{});
     advance(2, second.rho);
   }
   /// Collective. x = x + p(A) (b - A x)
