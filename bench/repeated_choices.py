@@ -85,7 +85,7 @@ def main():
             runs.say(", ".join(rows[-1][0]))
     steady = sum(is_same for _, is_same in rows)
     text = (f"{runs.machine_words([1], options.threads)} {runs.count_words(options.repetitions, 'repetition')} beside "
-            f"{runs.count_words(options.load, 'process')} that compute. Steady: {steady} of {len(rows)}.\n\n")
+            f"{runs.count_words(options.load, 'program')} that compute. Steady: {steady} of {len(rows)}.\n\n")
     runs.write(options, text + runs.table(["system", "choices", "seconds", "steady"], [cells for cells, _ in rows]))
 
 
