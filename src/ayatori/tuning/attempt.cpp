@@ -29,8 +29,6 @@ constexpr double worthwhile_if_expected = 1;
 constexpr double favourite_share = 0.1;
 /// It is expected to need this share of the iterations to come.
 constexpr double favourite_iterations = 0.25;
-/// What the forecast of a method whose residual leaps is worth beside one of CG or MINRES.
-constexpr double trust_in_leaps = 1;
 /// The pace of the later half is at most so many times slower than the mean.
 constexpr double slowest = 4;
 /// It is dropped when it takes so many times its price before it can be judged: of factors with fill little
@@ -458,12 +456,6 @@ double Attempt::pessimistic_remaining() const {
   return mean < unlimited ? std::clamp(pace_->remaining(state_.target()), mean, slowest * mean) : unlimited;
 }
 
-/// In how many times the favourite's time a solve must promise to end to be left alone.
-double Attempt::trust_in_forecast() const {
-  const bool is_smooth = solvers::method(state_.report.trials[trial_].choice.method).needs_symmetric;
-  return is_smooth || is_dominated(state_.report.facts) ? 1 : trust_in_leaps;
-}
-
 /// Whether the iteration at work promises to end in the time that a favourite would take, set-up and a share
 /// of the iterations to come. In diffusion a slow beginning says nothing of that.
 bool Attempt::ends_before(const Choice& favourite, int iteration, double unit) const {
@@ -476,7 +468,7 @@ bool Attempt::ends_before(const Choice& favourite, int iteration, double unit) c
   double iterations = first_iterations(favourite);
   if (favourite.preconditioner != "direct")
     iterations = std::max(favourite_iterations * end / own_iteration, iterations);
-  return end < trust_in_forecast() * unit * (its.setup + iterations * its.iteration);
+  return end < unit * (its.setup + iterations * its.iteration);
 }
 
 /// An arm that has not been tried and is expected to win: because its iterations are known beforehand, if it

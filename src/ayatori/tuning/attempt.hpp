@@ -74,7 +74,6 @@ class Attempt {
   double price_of(const Choice& choice, double unit) const;
   double mean_remaining() const;
   double pessimistic_remaining() const;
-  double trust_in_forecast() const;
   bool ends_before(const Choice& favourite, int iteration, double unit) const;
   double trust(int iteration) const;
   Arm& arm() { return state_.arms[arm_]; }

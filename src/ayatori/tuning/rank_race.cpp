@@ -7,8 +7,7 @@
 
 #include "ayatori/base/memory.hpp"
 #include "ayatori/base/timing.hpp"
-#include "ayatori/comm/agree.hpp"
-#include "ayatori/solvers/vector_ops.hpp"
+#include "ayatori/tuning/probe_vectors.hpp"
 
 namespace ayatori::tuning {
 
@@ -37,14 +36,8 @@ bool fits_one_rank(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
 /// Collective. The least of some rounds: products with and without an exchange, and the vector operations of
 /// an iteration.
 RankTimes measure(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
-  const auto n = static_cast<std::size_t>(parts.interior.rows);
-  Array<double> x;
-  Array<double> y;
-  comm::agree(comm, [&] {
-    x.resize(n);
-    y.resize(n);
-  });
-  solvers::fill(x, 1);
+  ProbeVectors vectors(comm, parts);
+  auto& [x, y] = vectors;
   RankTimes least{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   for (int round = 0; round <= rounds; ++round) {
     const Stopwatch whole;

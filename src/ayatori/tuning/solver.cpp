@@ -115,7 +115,6 @@ void Solver::account(SolveReport& report, double seconds, const SolveHooks& hook
 SolveReport Solver::solve(solvers::ConstVector b, solvers::Vector x, const SolveHooks& hooks) {
   const Stopwatch watch;
   choose_ranks();
-  if (comm_.size() == 1) return solve_where_rows_are(b, x, hooks);
   SolveReport report;
   if (gathering_) {
     auto best = gathering_->there(x);
@@ -184,8 +183,8 @@ std::vector<SolveReport> Solver::solve_where_rows_are(std::span<const solvers::C
       SolveReport& report = block[c];
       if (report.status == Status::not_converged && std::ranges::none_of(reports, has_stopped)) {
         const std::int64_t before = report.iterations;
-        report = solve_where_rows_are(b[first + c], x[first + c],
-                                      hooks);  // alone, from where the block has left it
+        // Alone, from where the block has left it.
+        report = solve_where_rows_are(b[first + c], x[first + c], hooks);
         report.iterations += before;
       } else {
         ++reuse_.solves;

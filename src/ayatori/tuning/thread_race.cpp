@@ -9,8 +9,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/timing.hpp"
-#include "ayatori/comm/agree.hpp"
-#include "ayatori/solvers/vector_ops.hpp"
+#include "ayatori/tuning/probe_vectors.hpp"
 
 namespace ayatori::tuning {
 
@@ -72,14 +71,8 @@ ThreadRace race_threads(const comm::Comm& comm, int offered, const ThreadTimes& 
 }
 
 ThreadRace race_threads(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
-  const auto n = static_cast<std::size_t>(parts.interior.rows);
-  Array<double> x;
-  Array<double> y;
-  comm::agree(comm, [&] {
-    x.resize(n);
-    y.resize(n);
-  });
-  solvers::fill(x, 1);
+  ProbeVectors vectors(comm, parts);
+  auto& [x, y] = vectors;
   double kept = 0;  // so that nothing is left out
   const auto iteration = [&](int threads) {
     omp_set_num_threads(threads);
