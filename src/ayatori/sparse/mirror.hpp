@@ -109,24 +109,17 @@ inline HalvesOfRows compare_halves(const Csr& matrix, Range rows, bool Symmetry:
   return halves;
 }
 
-/// Of a square matrix. Once `enough` is known not to hold, nothing else is found out.
-inline Symmetry symmetry_of(const Csr& matrix, bool Symmetry::*enough) {
-  std::atomic<bool> pattern = true;
+/// Whether every entry (i, j) of a matrix has an equal (j, i).
+inline bool is_symmetric(const Csr& matrix) {
+  if (matrix.rows != matrix.columns) return false;
   std::atomic<bool> values = true;
   std::atomic<std::int64_t> more_lower = 0;
   parallel_ranges_throwing(matrix.rows, [&](Range rows) {
-    const HalvesOfRows halves = compare_halves(matrix, rows, enough);
-    if (!halves.lower.pattern) pattern = false;
+    const HalvesOfRows halves = compare_halves(matrix, rows, &Symmetry::values);
     if (!halves.lower.values) values = false;
     more_lower += halves.more_lower;
   });
-  const bool every_entry_has_an_image = pattern && more_lower == 0;
-  return {every_entry_has_an_image, every_entry_has_an_image && values};
-}
-
-/// Whether every entry (i, j) of a matrix has an equal (j, i).
-inline bool is_symmetric(const Csr& matrix) {
-  return matrix.rows == matrix.columns && symmetry_of(matrix, &Symmetry::values).values;
+  return values && more_lower == 0;
 }
 
 }  // namespace ayatori::sparse
