@@ -58,7 +58,7 @@ TEST(RankRace, MeasuresARealMatrix) {
   if (world().size() > 1) {
     EXPECT_GT(race.seconds_of_one, 0);
   }
-  const auto on_one = sparse::split(world(), coupled(300).distribute(world(), on_one_rank(world(), 300)));
+  const auto on_one = sparse::split(world(), coupled(300).distribute(world(), sparse::RowPartition::on_first(300, world().size())));
   EXPECT_EQ(race_ranks(world(), on_one).ranks, world().size()) << "there is nothing to move";
 }
 

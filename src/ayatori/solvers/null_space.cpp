@@ -163,7 +163,7 @@ bool is_connected(const comm::Comm& comm, const SplitMatrix& parts) {
       const bool is_first_of_all = first_row + rows.begin == 0;
       const bool reaches_back =
           rows.begin == 0 ? reach_back_to_others(parts, first_row) : reach_back(parts.interior, rows);
-      if (rows.size() > 0 && !((is_first_of_all || reaches_back) && are_connected(parts.interior, rows)))
+      if (!rows.empty() && !((is_first_of_all || reaches_back) && are_connected(parts.interior, rows)))
         connected = false;
     });
     return connected.load();

@@ -1,6 +1,7 @@
 #include "ayatori/sparse/row_partition.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "ayatori/base/error.hpp"
@@ -18,12 +19,18 @@ RowPartition RowPartition::even(std::int64_t rows, int ranks) {
   return RowPartition(std::move(starts));
 }
 
+RowPartition RowPartition::on_first(std::int64_t rows, int ranks) {
+  std::vector<std::int64_t> starts(ranks + 1, rows);
+  starts.front() = 0;
+  return RowPartition(std::move(starts));
+}
+
 RowPartition RowPartition::balanced(const comm::Comm& comm, const RowPartition& current,
                                     std::span<const std::int64_t> weights) {
   const std::int64_t parts = comm.size();
-  const std::int64_t mine = std::reduce(weights.begin(), weights.end(), std::int64_t{0});
-  const std::int64_t before = comm.exclusive_sum(mine);
-  const std::int64_t total = comm.allreduce(mine, comm::ReduceOp::sum);
+  const auto all = comm.allgather(std::reduce(weights.begin(), weights.end(), std::int64_t{0}));
+  const std::int64_t before = std::reduce(all.begin(), all.begin() + comm.rank());
+  const std::int64_t total = std::reduce(all.begin(), all.end());
   if (total == 0) return even(current.rows(), comm.size());
 
   // Boundary k is ideal where the running weight is k total / parts; the rank in whose rows that falls
@@ -44,6 +51,12 @@ RowPartition RowPartition::balanced(const comm::Comm& comm, const RowPartition& 
   comm.allreduce(std::span(starts), comm::ReduceOp::max);
   starts.back() = current.rows();
   return RowPartition(std::move(starts));
+}
+
+int RowPartition::ranks_with_rows() const {
+  int count = 0;
+  for (int rank = 0; rank < ranks(); ++rank) count += range(rank).empty() ? 0 : 1;
+  return count;
 }
 
 int RowPartition::owner(std::int64_t row) const {

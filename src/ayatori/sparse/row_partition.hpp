@@ -19,6 +19,9 @@ class RowPartition {
   /// Blocks whose lengths differ by at most one.
   static RowPartition even(std::int64_t rows, int ranks);
 
+  /// All rows on the first rank.
+  static RowPartition on_first(std::int64_t rows, int ranks);
+
   /// Collective. Blocks of nearly equal weight: `weights` are those of the rows that `current` gives to this
   /// rank (for instance nonzeros + a constant), and each new boundary is put where the running sum is nearest
   /// to its ideal.
@@ -27,6 +30,7 @@ class RowPartition {
 
   std::int64_t rows() const { return starts_.back(); }
   int ranks() const { return static_cast<int>(starts_.size()) - 1; }
+  int ranks_with_rows() const;
   Range range(int rank) const { return {starts_[rank], starts_[rank + 1]}; }
   int owner(std::int64_t row) const;
   const std::vector<std::int64_t>& starts() const { return starts_; }

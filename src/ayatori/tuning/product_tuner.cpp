@@ -131,12 +131,9 @@ void plan_halos(const comm::Comm& comm, const sparse::SplitMatrix& parts, const 
   plan.candidates.insert(plan.candidates.end(), rivals.begin(), rivals.end());
 }
 
-/// Ranks that hold rows; the others' products take no time.
+/// Ranks whose products take time.
 double active_ranks(const sparse::DistributedMatrix& matrix) {
-  const auto& partition = matrix.partition();
-  int active = 0;
-  for (int rank = 0; rank < partition.ranks(); ++rank) active += partition.range(rank).size() > 0 ? 1 : 0;
-  return std::max(active, 1);
+  return std::max(matrix.partition().ranks_with_rows(), 1);
 }
 
 /// Of the ranks, as stored. Collective.

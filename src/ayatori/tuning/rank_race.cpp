@@ -71,23 +71,12 @@ RankRace race_ranks(const comm::Comm& comm, const RankTimes& mine, double couple
 RankRace race_ranks(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
   const Stopwatch watch;
   const auto rows = parts.partition.rows();
-  const bool one_has_all = [&] {
-    for (int rank = 0; rank < comm.size(); ++rank)
-      if (parts.partition.range(rank).size() == rows) return true;
-    return false;
-  }();
-  if (one_has_all || !fits_one_rank(comm, parts)) return {.offered = comm.size(), .ranks = comm.size()};
+  if (parts.partition.ranks_with_rows() <= 1 || !fits_one_rank(comm, parts)) return {.offered = comm.size(), .ranks = comm.size()};
   const auto coupled = comm.allreduce(static_cast<std::int64_t>(parts.halo_rows.size()), comm::ReduceOp::sum);
   RankRace race =
       race_ranks(comm, measure(comm, parts), static_cast<double>(coupled) / static_cast<double>(rows));
   race.seconds = watch.seconds();
   return race;
-}
-
-sparse::RowPartition on_one_rank(const comm::Comm& comm, std::int64_t rows) {
-  std::vector<std::int64_t> starts(comm.size() + 1, rows);
-  starts.front() = 0;
-  return sparse::RowPartition(std::move(starts));
 }
 
 }  // namespace ayatori::tuning

@@ -31,7 +31,4 @@ RankRace race_ranks(const comm::Comm& comm, const RankTimes& mine, double couple
 /// the memory of one, or where one holds all rows anyway.
 RankRace race_ranks(const comm::Comm& comm, const sparse::SplitMatrix& parts);
 
-/// Collective. All rows on rank 0.
-sparse::RowPartition on_one_rank(const comm::Comm& comm, std::int64_t rows);
-
 }  // namespace ayatori::tuning

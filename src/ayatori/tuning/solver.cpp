@@ -6,7 +6,6 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/timing.hpp"
-#include "ayatori/comm/agree.hpp"
 #include "ayatori/tuning/block_solve.hpp"
 
 namespace ayatori::tuning {
@@ -44,36 +43,6 @@ std::string describe(const Reuse& reuse) {
 
 Solver::Solver(comm::Comm comm, std::shared_ptr<const sparse::SplitMatrix> parts, SolveOptions options)
     : comm_(std::move(comm)), parts_(std::move(parts)), options_(std::move(options)) {}
-
-Gathering::Gathering(comm::Comm comm, sparse::RowPartition given)
-    : comm_(std::move(comm)), given_(std::move(given)), used_(on_one_rank(comm_, given_.rows())) {}
-
-std::shared_ptr<const sparse::SplitMatrix> Gathering::move(const sparse::SplitMatrix& parts) const {
-  const auto block = sparse::redistribute(comm_, sparse::join(comm_, parts), used_);
-  auto moved = sparse::split(comm_, block);
-  return comm::agree(comm_, [&] { return std::make_shared<const sparse::SplitMatrix>(std::move(moved)); });
-}
-
-Array<double> Gathering::there(solvers::ConstVector v) const {
-  return sparse::redistribute(comm_, v, given_, used_);
-}
-
-void Gathering::back(solvers::ConstVector v, solvers::Vector to) const {
-  solvers::copy(sparse::redistribute(comm_, v, used_, given_), to);
-}
-
-SolveHooks Gathering::hooks(const SolveHooks& of_caller) const {
-  SolveHooks mine = of_caller;
-  if (of_caller.snapshot)
-    mine.snapshot = [this, &of_caller](const Snapshot& snapshot) {
-      Snapshot for_caller = snapshot;
-      Array<double> x(given_.range(comm_.rank()).size());
-      back(snapshot.x, x);
-      for_caller.x = x;
-      of_caller.snapshot(for_caller);
-    };
-  return mine;
-}
 
 /// Collective. Before the first solve; what is forced or replayed is obeyed.
 void Solver::choose_ranks() {

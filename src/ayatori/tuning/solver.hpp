@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ayatori/tuning/gathering.hpp"
 #include "ayatori/tuning/set_ups.hpp"
 #include "ayatori/tuning/solve.hpp"
 
@@ -25,27 +26,6 @@ struct Reuse {
 
 /// In one line.
 std::string describe(const Reuse& reuse);
-
-/// Where the rows of a matrix are solved, and the way there and back.
-class Gathering {
- public:
-  /// Collective. All rows on one rank.
-  Gathering(comm::Comm comm, sparse::RowPartition given);
-
-  /// Collective. The matrix there.
-  std::shared_ptr<const sparse::SplitMatrix> move(const sparse::SplitMatrix& parts) const;
-  /// Collective.
-  Array<double> there(solvers::ConstVector v) const;
-  /// Collective.
-  void back(solvers::ConstVector v, solvers::Vector to) const;
-  /// Hooks that are told of vectors where the caller has them.
-  SolveHooks hooks(const SolveHooks& of_caller) const;
-
- private:
-  comm::Comm comm_;
-  sparse::RowPartition given_;
-  sparse::RowPartition used_;
-};
 
 /// Solves for many right-hand sides, and for matrices whose values change slowly on one pattern: facts,
 /// kernel, halo strategy, choice and preconditioner of a solve serve the next one. A preconditioner that was

@@ -72,7 +72,8 @@ ThreadRace race_threads(const comm::Comm& comm, int offered, const ThreadTimes& 
 
 ThreadRace race_threads(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
   ProbeVectors vectors(comm, parts);
-  auto& [x, y] = vectors;
+  Array<double>& x = vectors.x;
+  Array<double>& y = vectors.y;
   double kept = 0;  // so that nothing is left out
   const auto iteration = [&](int threads) {
     omp_set_num_threads(threads);
