@@ -3,10 +3,11 @@
 
 usage: bench/simulated_solve.py [--platforms gigabit-8x2 torus-64 ...] [--methods cg bicgstab ...]
                                 [--ayatori build/simgrid/cli/ayatori] [--before PATH] [--edge 12]
-                                [--choice [--probe-ranks N] [--folder FOLDER]]
+                                [--selectors ompi mpich] [--choice [--probe-ranks N] [--folder FOLDER]]
 
 Computing takes no time here, so an iteration takes what its messages take. The MPI's choice of algorithms is the best
-of three (SMPI's own, and its copies of Open MPI's and MPICH's); the schedules are those of bench/golden. --before names
+of three (SMPI's own, and its copies of Open MPI's and MPICH's; SMPI's own gathers along lines, which takes it hours
+to simulate on 256 ranks: --selectors names others); the schedules are those of bench/golden. --before names
 a build to compare with, of another version. --choice instead holds `ayatori predict`, by the profile that a probe of the
 simulated machine gives, against the simulation: which of a method and its pipelined form waits less for messages.
 The grids of the problems have --edge points to a side.
@@ -89,7 +90,7 @@ def choices(options, platform, folder):
             point = json.loads(path.read_text(encoding="utf-8"))["points"][-1]
             predicted.append(1e6 * (point["seconds"] - sum(point["phases"][phase] for phase in COMPUTING)))
             simulated.append(microseconds(options, platform, folder, simulator.program, words_of(options, method, "cgs"),
-                                          SELECTORS))
+                                          options.selectors))
         choice = predicted.index(min(predicted))
         yield [f"{platform.name}, `{pair[0]}` / `{pair[1]}`", " / ".join(f"{time:.1f}" for time in predicted),
                " / ".join(f"{time:.1f}" for time in simulated), f"`{pair[choice]}`",
@@ -117,6 +118,7 @@ def main():
     parser.add_argument("--probe-ranks", type=int, default=0, help="that are probed for --choice; the profile stands for all")
     parser.add_argument("--folder", type=pathlib.Path, help="of platforms and profiles, which are not probed again for --choice")
     parser.add_argument("--edge", type=int, default=12)
+    parser.add_argument("--selectors", nargs="+", choices=SELECTORS, default=SELECTORS, help="the MPI's choices of algorithms")
     options = parser.parse_args()
     if options.choice:
         try:
@@ -140,10 +142,10 @@ def main():
                 table.write_text(json.dumps(table_of(platform.name)), encoding="utf-8")
                 for method in options.methods:
                     words = words_of(options, method, "ircgs")
-                    times = [microseconds(options, platform, folder, program, words, SELECTORS)
+                    times = [microseconds(options, platform, folder, program, words, options.selectors)
                              for program in programs]
                     times.append(microseconds(options, platform, folder, programs[-1],
-                                              [*words, "--collectives", table], SELECTORS[:1]))
+                                              [*words, "--collectives", table], options.selectors[:1]))
                     print(f"| {platform.name}, `{method}` | " + " | ".join(f"{time:.1f}" for time in times) + " |",
                           flush=True)
     except runs.Rejected as reason:

@@ -129,6 +129,24 @@ TEST(DistributedMatrix, UnevenPartitionsWork) {
   }
 }
 
+TEST(DistributedMatrix, GatheredRowsAreThoseOfASplitOnOneRank) {
+  for (const auto& matrix : awkward_matrices(world().size())) {
+    SCOPED_TRACE(matrix.name);
+    const auto target = RowPartition::on_first(matrix.n, world().size());
+    const SplitMatrix gathered = gather(world(), split(world(), matrix.distribute(world())));
+    const SplitMatrix expected = split(world(), matrix.distribute(world(), target));
+    EXPECT_EQ(gathered.partition, target);
+    EXPECT_EQ(gathered.plan.local_size, expected.plan.local_size);
+    EXPECT_TRUE(gathered.plan.ghosts.empty());
+    EXPECT_EQ(gathered.interior.rows, expected.interior.rows);
+    EXPECT_EQ(gathered.interior.columns, expected.interior.columns);
+    EXPECT_EQ(gathered.interior.row_start, expected.interior.row_start);
+    EXPECT_EQ(gathered.interior.column, expected.interior.column);
+    EXPECT_EQ(gathered.interior.value, expected.interior.value);
+    EXPECT_EQ(gathered.halo.row_start, expected.halo.row_start);
+  }
+}
+
 TEST(DistributedMatrix, PlanSendsWhatIsReceived) {
   const auto matrix = random_matrix(200, 4, 12);
   const auto parts = split(world(), matrix.distribute(world()));

@@ -38,6 +38,17 @@ TEST(RowPartition, OwnerSkipsEmptyParts) {
   EXPECT_EQ(partition.owner(3), 3);
 }
 
+TEST(RowPartition, TheFirstRankMayHoldAllRows) {
+  const auto partition = RowPartition::on_first(7, 3);
+  EXPECT_EQ(partition.starts(), (std::vector<std::int64_t>{0, 7, 7, 7}));
+  EXPECT_EQ(partition.ranks_with_rows(), 1);
+}
+
+TEST(RowPartition, CountsRanksWithRows) {
+  EXPECT_EQ(RowPartition({0, 0, 3, 3, 5}).ranks_with_rows(), 2);
+  EXPECT_EQ(RowPartition::even(0, 3).ranks_with_rows(), 0);
+}
+
 TEST(RowPartition, BalancedPartsHaveNearlyEqualWeight) {
   constexpr std::int64_t n = 1000;
   std::vector<std::int64_t> weights(n);

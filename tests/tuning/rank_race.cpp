@@ -27,39 +27,64 @@ TestMatrix coupled(std::int64_t n) {
 }
 
 TEST(RankRace, LongWorkStaysOnAllRanks) {
-  const RankRace race = race_ranks(world(), {.work = 1, .exchange = 0.01}, 0.1);
+  const RankRace race = race_ranks(world(), {.work = 1, .exchange = 0.01}, {.iterations = 1e9});
   EXPECT_EQ(race.offered, world().size());
   EXPECT_EQ(race.ranks, world().size());
-  EXPECT_DOUBLE_EQ(race.seconds_of_one, world().size());
+  EXPECT_NEAR(race.seconds_of_one, world().size(), 1e-6);
 }
 
 TEST(RankRace, WhereMessagesTakeLongerOneRankHoldsAllRows) {
-  EXPECT_EQ(race_ranks(world(), {.work = 1e-6, .exchange = 1e-5}, 0.1).ranks, 1);
+  EXPECT_EQ(race_ranks(world(), {.work = 1e-6, .exchange = 1e-5}, {.growth = 0.1}).ranks, 1);
 }
 
 TEST(RankRace, TheSlowestRankCounts) {
   const bool is_last = world().rank() == world().size() - 1;
-  const RankRace race = race_ranks(world(), {.work = is_last ? 1.0 : 0.0, .exchange = 0.2}, 0);
+  const RankRace race =
+      race_ranks(world(), {.work = is_last ? 1.0 : 0.0, .exchange = 0.2}, {.iterations = 1e9});
   EXPECT_EQ(race.ranks, 1) << "the others have nothing to do";
 }
 
 TEST(RankRace, BlocksThatAreCoupledLoseIterations) {
   if (world().size() != 2) GTEST_SKIP() << "for two ranks";
   const RankTimes mine{.work = 1, .exchange = 0.3};
-  EXPECT_EQ(race_ranks(world(), mine, 0.2).ranks, 2);
-  EXPECT_EQ(race_ranks(world(), mine, 0.9).ranks, 1);
+  EXPECT_EQ(race_ranks(world(), mine, {.iterations = 1e9, .growth = 0.2}).ranks, 2);
+  EXPECT_EQ(race_ranks(world(), mine, {.iterations = 1e9, .growth = 0.9}).ranks, 1);
+}
+
+TEST(RankRace, FewIterationsDoNotPayForMoving) {
+  if (world().size() != 2) GTEST_SKIP() << "for two ranks";
+  const RankTimes mine{.work = 1, .exchange = 2};
+  EXPECT_EQ(race_ranks(world(), mine, {.iterations = 1000}).ranks, 1);
+  EXPECT_EQ(race_ranks(world(), mine, {.iterations = 10}).ranks, 2);
+}
+
+TEST(RankRace, WhatOneCacheDoesNotHoldStays) {
+  if (world().size() != 2) GTEST_SKIP() << "for two ranks";
+  EXPECT_EQ(race_ranks(world(), {.work = 1, .exchange = 2, .work_on_one = 2}, {}).ranks, 2);
 }
 
 TEST(RankRace, MeasuresARealMatrix) {
   const auto parts = sparse::split(world(), coupled(300).distribute(world()));
-  const RankRace race = race_ranks(world(), parts);
+  const MatrixFacts facts = examine(world(), parts);
+  const RankRace race = race_ranks(world(), parts, facts, {"cg", "ic"});
   EXPECT_EQ(race.offered, world().size());
   EXPECT_TRUE(race.ranks == 1 || race.ranks == world().size());
   if (world().size() > 1) {
     EXPECT_GT(race.seconds_of_one, 0);
   }
-  const auto on_one = sparse::split(world(), coupled(300).distribute(world(), sparse::RowPartition::on_first(300, world().size())));
-  EXPECT_EQ(race_ranks(world(), on_one).ranks, world().size()) << "there is nothing to move";
+  EXPECT_EQ(race_ranks(world(), sparse::gather(world(), parts), facts, {"cg", "ic"}).ranks, world().size())
+      << "there is nothing to move";
+}
+
+TEST(RankRace, FactsOfGatheredRowsAreThoseOfOneRank) {
+  const auto parts = sparse::split(world(), coupled(300).distribute(world()));
+  const MatrixFacts gathered = on_one_rank(examine(world(), parts));
+  const MatrixFacts expected = examine(world(), sparse::gather(world(), parts));
+  EXPECT_EQ(gathered.layers, expected.layers);
+  EXPECT_EQ(gathered.bandwidth, expected.bandwidth);
+  EXPECT_EQ(gathered.nonzeros, expected.nonzeros);
+  EXPECT_EQ(gathered.symmetric, expected.symmetric);
+  EXPECT_EQ(gathered.least_dominance, expected.least_dominance);
 }
 
 TEST(Gathering, MovesTheMatrixAndVectorsThereAndBack) {

@@ -17,4 +17,10 @@ std::int64_t available_memory() {
   return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
 }
 
+std::int64_t cache_of_core() {
+  constexpr std::int64_t usual = 1 << 20;
+  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? bytes : usual;
+}
+
 }  // namespace ayatori

@@ -43,8 +43,8 @@ struct SplitMatrix {
 /// EnvironmentError if a rank's part has more than 2^31 - 1 rows or ghosts.
 SplitMatrix split(const comm::Comm& comm, const RowBlock& block);
 
-/// Collective. The inverse of split(): this rank's rows with global columns.
-RowBlock join(const comm::Comm& comm, const SplitMatrix& parts);
+/// Collective. The same matrix with all its rows on the first rank; they must be less than 2^31.
+SplitMatrix gather(const comm::Comm& comm, const SplitMatrix& parts);
 
 /// Is told of every product. Both calls are made on every rank, and may be collective.
 class ProductObserver {

@@ -103,42 +103,4 @@ SplitMatrix split(const comm::Comm& comm, const RowBlock& block) {
   return comm::agree(comm, [&] { return split_columns(block, mine, std::move(partition), std::move(plan)); });
 }
 
-RowBlock join(const comm::Comm& comm, const SplitMatrix& parts) {
-  return comm::agree(comm, [&] {
-    const Range mine = parts.partition.range(comm.rank());
-    const Csr& interior = parts.interior;
-    const Csr& halo = parts.halo;
-    RowBlock block{parts.partition.rows(), parts.partition.rows(), mine.begin, {}, {}, {}};
-    block.row_start.reserve(interior.rows + 1);
-    block.column.reserve(interior.nonzeros() + halo.nonzeros());
-    block.value.reserve(interior.nonzeros() + halo.nonzeros());
-    block.row_start.push_back(0);
-    std::int32_t r = 0;  // row of the halo part
-    for (std::int32_t i = 0; i < interior.rows; ++i) {
-      const std::int64_t first = interior.row_start[i];
-      const std::int64_t last = interior.row_start[i + 1];
-      std::int64_t h = 0;
-      std::int64_t h_end = 0;
-      if (r < halo.rows && parts.halo_rows[r] == i) {
-        h = halo.row_start[r];
-        h_end = halo.row_start[++r];
-      }
-      const auto add_ghosts = [&](std::int64_t below) {  // which ascend, as local columns do
-        for (; h < h_end && parts.plan.ghosts[halo.column[h]] < below; ++h) {
-          block.column.push_back(parts.plan.ghosts[halo.column[h]]);
-          block.value.push_back(halo.value[h]);
-        }
-      };
-      add_ghosts(mine.begin);
-      for (std::int64_t k = first; k < last; ++k) {
-        block.column.push_back(mine.begin + interior.column[k]);
-        block.value.push_back(interior.value[k]);
-      }
-      add_ghosts(block.global_columns);
-      block.row_start.push_back(static_cast<std::int64_t>(block.column.size()));
-    }
-    return block;
-  });
-}
-
 }  // namespace ayatori::sparse

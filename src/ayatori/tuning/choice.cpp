@@ -34,20 +34,6 @@ double mean_row(const MatrixFacts& facts) {
   return static_cast<double>(facts.nonzeros) / static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
 }
 
-/// The iterations that CG with the diagonal takes at most to 1e-8: where it dominates every row clearly, the
-/// condition number is at most 2 / least dominance.
-double iterations_by_dominance(const MatrixFacts& facts) {
-  const double powers = std::log(2 / 1e-8);
-  return powers / 2 * std::sqrt(2 / facts.least_dominance);  // infinite where it does not
-}
-
-/// Whether the diagonal alone is a preconditioner that no other can beat by much.
-bool is_solved_by_diagonal(const MatrixFacts& facts) {
-  constexpr double at_once = 50;   // iterations
-  constexpr double mostly = 0.75;  // of the rows
-  return iterations_by_dominance(facts) < at_once || facts.strongly_dominant_rows >= mostly;
-}
-
 /// What complete factors take for graph and tables goes by the rows: so many bytes of products for each, and
 /// for calls that the smallest matrix needs as long as a product with so many nonzeros.
 constexpr double analysis_bytes_of_a_row = 50e3;
@@ -371,6 +357,17 @@ void check(const Forced& forced) {
     throw InputError(fmt::format("method '{}' has orthogonalization {} built in, which {} contradicts",
                                  method.name, built_in, *forced.orthogonalization));
   }
+}
+
+double iterations_by_dominance(const MatrixFacts& facts) {
+  const double powers = std::log(2 / 1e-8);
+  return powers / 2 * std::sqrt(2 / facts.least_dominance);
+}
+
+bool is_solved_by_diagonal(const MatrixFacts& facts) {
+  constexpr double at_once = 50;   // iterations
+  constexpr double mostly = 0.75;  // of the rows
+  return iterations_by_dominance(facts) < at_once || facts.strongly_dominant_rows >= mostly;
 }
 
 bool is_diffusive(const MatrixFacts& facts) {

@@ -113,6 +113,10 @@ struct RowFigures {
   }
 };
 
+double layers(std::int64_t rows, std::int64_t bandwidth) {
+  return bandwidth > 0 ? static_cast<double>(rows) / static_cast<double>(bandwidth) : 0;
+}
+
 /// What one pass over a rank's rows tells.
 struct Pass {
   RowFigures figures;
@@ -180,9 +184,6 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   comm.allreduce(std::span<std::uint64_t>(skewness), comm::ReduceOp::sum);
   std::array<double, 3> totals{figures.row_sums.total, figures.row_sums.total_abs, figures.diagonal_sum};
   comm.allreduce(std::span<double>(totals), comm::ReduceOp::sum);
-  const auto layers = [](std::int64_t rows, std::int64_t bandwidth) {
-    return bandwidth > 0 ? static_cast<double>(rows) / static_cast<double>(bandwidth) : 0;
-  };
   const double layers_of_block = parts.interior.rows > 0
                                      ? layers(parts.interior.rows, figures.block_bandwidth)
                                      : std::numeric_limits<double>::infinity();
@@ -224,6 +225,11 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
     facts.symmetric = !asymmetry.values;
     facts.asymmetry = facts.max_abs > 0 ? asymmetry.largest / facts.max_abs : 0;
   }
+  return facts;
+}
+
+MatrixFacts on_one_rank(MatrixFacts facts) {
+  facts.layers = layers(facts.rows, facts.bandwidth);
   return facts;
 }
 

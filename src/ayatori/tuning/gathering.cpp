@@ -10,8 +10,7 @@ Gathering::Gathering(comm::Comm comm, sparse::RowPartition given)
     : comm_(std::move(comm)), given_(std::move(given)), used_(sparse::RowPartition::on_first(given_.rows(), comm_.size())) {}
 
 std::shared_ptr<const sparse::SplitMatrix> Gathering::move(const sparse::SplitMatrix& parts) const {
-  const auto block = sparse::redistribute(comm_, sparse::join(comm_, parts), used_);
-  auto moved = sparse::split(comm_, block);
+  auto moved = sparse::gather(comm_, parts);
   return comm::agree(comm_, [&] { return std::make_shared<const sparse::SplitMatrix>(std::move(moved)); });
 }
 

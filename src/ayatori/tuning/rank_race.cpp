@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <vector>
 
 #include "ayatori/base/memory.hpp"
 #include "ayatori/base/timing.hpp"
@@ -14,23 +13,32 @@ namespace ayatori::tuning {
 namespace {
 
 /// Rows move only for a clear gain, so that noise does not move them.
-constexpr double clearly_faster = 0.9;
+constexpr double clearly_faster = 0.95;
 constexpr int rounds = 3;
 /// Copies of the matrix that a solve may hold, with factors and other formats.
 constexpr double copies = 8;
 /// Bytes that need not be asked for.
 constexpr double always_there = 64 << 20;
 
-/// Collective. Whether rank 0 can hold the whole matrix several times over.
-bool fits_one_rank(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+/// Moving the rows takes as long as so many iterations on the one rank.
+constexpr double iterations_of_moving = 30;
+/// Iterations of preconditioners of blocks grow by this share where their ranks share hardly a row.
+constexpr double growth_of_any_blocks = 0.5;
+/// What leaves the caches of the cores takes so many times as long.
+constexpr double out_of_cache = 2;
+
+double bytes_of(double nonzeros) {
   constexpr double bytes_of_nonzero = 12;
-  const auto nonzeros = static_cast<double>(
-      comm.allreduce(parts.interior.nonzeros() + parts.halo.nonzeros(), comm::ReduceOp::sum));
-  const double bytes = copies * bytes_of_nonzero * nonzeros;
+  return bytes_of_nonzero * nonzeros;
+}
+
+/// Collective. Whether rank 0 can hold the whole matrix several times over.
+bool fits_one_rank(const comm::Comm& comm, const MatrixFacts& facts) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  const double bytes = copies * bytes_of(static_cast<double>(facts.nonzeros));
   if (bytes < always_there) return true;
   const auto free = static_cast<double>(comm.broadcast(available_memory(), 0));
-  return parts.partition.rows() <= most && bytes < free;
+  return facts.rows <= most && bytes < free;
 }
 
 /// Collective. The least of some rounds: products with and without an exchange, and the vector operations of
@@ -38,43 +46,66 @@ bool fits_one_rank(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
 RankTimes measure(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
   ProbeVectors vectors(comm, parts);
   auto& [x, y] = vectors;
-  RankTimes least{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  const auto exchange = sparse::halo_strategies().front().make(comm, parts.partition, parts.plan);
+  constexpr double none = std::numeric_limits<double>::infinity();
+  RankTimes least{.work = none, .exchange = none};
   for (int round = 0; round <= rounds; ++round) {
-    const Stopwatch whole;
-    multiply_reference(comm, parts, x, y);
-    const double with_exchange = whole.seconds();
-    const Stopwatch alone;
+    const Stopwatch messages;
+    exchange->begin(x);
+    exchange->finish();
+    const double seconds = messages.seconds();
+    const Stopwatch work;
     multiply_reference(parts.interior, x, y);
-    const double product = alone.seconds();
     solvers::axpy(0, y, x);
     solvers::axpy(0, y, x);
     if (round == 0) continue;  // warms caches
-    least.work = std::min(least.work, alone.seconds());
-    least.exchange = std::min(least.exchange, std::max(with_exchange - product, 0.0));
+    least.work = std::min(least.work, work.seconds());
+    least.exchange = std::min(least.exchange, seconds);
   }
   return least;
 }
 
+/// Whether what a preconditioner does depends on which rows share a rank.
+bool works_by_blocks(const Choice& choice) {
+  return !is_plain(choice) && choice.preconditioner != "amg" && choice.preconditioner != "direct";
+}
+
+/// Collective.
+RankOutlook foresee(const comm::Comm& comm, const sparse::SplitMatrix& parts, const MatrixFacts& facts,
+                    const Choice& first) {
+  RankOutlook outlook;
+  outlook.iterations = std::min(outlook.iterations, iterations_by_dominance(facts));
+  const auto coupled = comm.allreduce(static_cast<std::int64_t>(parts.halo_rows.size()), comm::ReduceOp::sum);
+  if (works_by_blocks(first))
+    outlook.growth = growth_of_any_blocks + static_cast<double>(coupled) / static_cast<double>(facts.rows);
+  return outlook;
+}
+
 }  // namespace
 
-RankRace race_ranks(const comm::Comm& comm, const RankTimes& mine, double coupled_rows) {
+RankRace race_ranks(const comm::Comm& comm, const RankTimes& mine, const RankOutlook& outlook) {
   RankRace race{.offered = comm.size(), .ranks = comm.size()};
-  const double work = comm.allreduce(mine.work, comm::ReduceOp::sum);
+  const double work =
+      comm.allreduce(mine.work_on_one > 0 ? mine.work_on_one : mine.work, comm::ReduceOp::sum);
   std::array<double, 2> longest{mine.work, mine.exchange};
   comm.allreduce(std::span<double>(longest), comm::ReduceOp::max);
-  race.seconds_of_one = work;
-  race.seconds_of_all = (longest[0] + longest[1]) * (1 + coupled_rows);
+  race.seconds_of_one = work * (1 + iterations_of_moving / outlook.iterations);
+  race.seconds_of_all = (longest[0] + longest[1]) * (1 + outlook.growth);
   if (race.seconds_of_one < clearly_faster * race.seconds_of_all) race.ranks = 1;
   return race;
 }
 
-RankRace race_ranks(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
+RankRace race_ranks(const comm::Comm& comm, const sparse::SplitMatrix& parts, const MatrixFacts& facts,
+                    const Choice& first) {
   const Stopwatch watch;
-  const auto rows = parts.partition.rows();
-  if (parts.partition.ranks_with_rows() <= 1 || !fits_one_rank(comm, parts)) return {.offered = comm.size(), .ranks = comm.size()};
-  const auto coupled = comm.allreduce(static_cast<std::int64_t>(parts.halo_rows.size()), comm::ReduceOp::sum);
-  RankRace race =
-      race_ranks(comm, measure(comm, parts), static_cast<double>(coupled) / static_cast<double>(rows));
+  if (parts.partition.ranks_with_rows() <= 1 || !fits_one_rank(comm, facts))
+    return {.offered = comm.size(), .ranks = comm.size()};
+  RankTimes mine = measure(comm, parts);
+  const auto cache = static_cast<double>(comm.broadcast(cache_of_core(), 0));
+  const auto own = static_cast<double>(parts.interior.nonzeros() + parts.halo.nonzeros());
+  const bool leaves_cache = bytes_of(own) <= cache && bytes_of(static_cast<double>(facts.nonzeros)) > cache;
+  mine.work_on_one = mine.work * (leaves_cache ? out_of_cache : 1);
+  RankRace race = race_ranks(comm, mine, foresee(comm, parts, facts, first));
   race.seconds = watch.seconds();
   return race;
 }

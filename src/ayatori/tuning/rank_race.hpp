@@ -2,6 +2,8 @@
 
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
+#include "ayatori/tuning/choice.hpp"
+#include "ayatori/tuning/facts.hpp"
 
 namespace ayatori::tuning {
 
@@ -18,17 +20,26 @@ struct RankRace {
 
 /// What a rank does in an iteration, in seconds.
 struct RankTimes {
-  double work = 0;      ///< on its own rows, without messages
-  double exchange = 0;  ///< of ghosts
+  double work = 0;         ///< on its own rows, without messages
+  double exchange = 0;     ///< of ghosts
+  double work_on_one = 0;  ///< the same work done by the one rank; 0: as here
+};
+
+/// What is foreseen of a solve.
+struct RankOutlook {
+  double iterations = 100;
+  double growth = 0;  ///< of iterations by coupling blocks of ranks less than the whole, as a share
 };
 
 /// Collective. The decision by the times of this rank; the sums over ranks of an iteration are the same
-/// either way and left out. `coupled_rows`: the share of all rows with entries in columns of other ranks; the
-/// iterations of preconditioners of blocks are taken to grow by it.
-RankRace race_ranks(const comm::Comm& comm, const RankTimes& mine, double coupled_rows);
+/// either way and left out. Moving the rows takes as long as some iterations on one rank.
+RankRace race_ranks(const comm::Comm& comm, const RankTimes& mine, const RankOutlook& outlook);
 
-/// Collective. The same with times measured by a few products. All ranks where the matrix may not fit into
-/// the memory of one, or where one holds all rows anyway.
-RankRace race_ranks(const comm::Comm& comm, const sparse::SplitMatrix& parts);
+/// Collective. The same with times measured by a few products, for a solve that begins with `first`: the
+/// iterations of preconditioners of blocks are taken to grow by a half and the share of rows with entries in
+/// columns of other ranks. All ranks where the matrix may not fit into the memory of one, or where one holds
+/// all rows anyway.
+RankRace race_ranks(const comm::Comm& comm, const sparse::SplitMatrix& parts, const MatrixFacts& facts,
+                    const Choice& first);
 
 }  // namespace ayatori::tuning

@@ -14,6 +14,7 @@ namespace ayatori::tuning {
 /// What a solve leaves for the next one of the same pattern.
 struct SetUps {
   std::optional<MatrixFacts> facts;                   ///< of the matrix now
+  double look_seconds = 0;                            ///< that finding them took
   std::shared_ptr<sparse::DistributedMatrix> matrix;  ///< of the matrix now, with the kernel in use
   std::int64_t look_after = 0;   ///< products with it before its kernels are planned; 0: they were
   std::optional<Choice> choice;  ///< that won

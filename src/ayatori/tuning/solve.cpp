@@ -239,6 +239,7 @@ void leave_set_ups(SolveState& state) {
   state.matrix->forget_unused();
   state.kept->look_after = state.product_tuner->products_before_look();
   state.kept->facts = state.report.facts;
+  state.kept->look_seconds = state.look_seconds;
   state.kept->matrix = state.matrix;
   if (state.report.converged() && state.report.iterations > 0) state.kept->choice = state.report.choice;
 }

@@ -44,6 +44,7 @@ SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const spa
   const ScopedTimer timer(report.seconds.tuning);
   if (kept != nullptr && kept->facts) {
     report.facts = *kept->facts;
+    look_seconds = kept->look_seconds;
   } else {
     const double start = clock();
     report.facts = examine(comm, *parts);

@@ -6,6 +6,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/timing.hpp"
+#include "ayatori/comm/agree.hpp"
 #include "ayatori/tuning/block_solve.hpp"
 
 namespace ayatori::tuning {
@@ -53,18 +54,30 @@ void Solver::choose_ranks() {
     if (o.replay->ranks > 0) race_->ranks = o.replay->ranks;
   } else if (o.may_use_one_rank && comm_.size() > 1 && !o.forced.halo &&
              o.preconditioner.coordinates.empty()) {
-    race_ = race_ranks(comm_, *parts_);
+    const Stopwatch watch;
+    kept_.facts = examine(comm_, *parts_);
+    kept_.look_seconds = comm_.allreduce(watch.seconds(), comm::ReduceOp::max);
+    const auto first = comm::agree(comm_, [&] {
+      constexpr int any_restart = 30;
+      return make_ladder(*kept_.facts, options_.forced, any_restart).front().choice;
+    });
+    race_ = race_ranks(comm_, *parts_, *kept_.facts, first);
+    choosing_seconds_ = watch.seconds();
   }
   if (race_->ranks == comm_.size()) return;
   gathering_.emplace(comm_, parts_->partition);
   parts_ = gathering_->move(*parts_);
+  if (kept_.facts) {
+    *kept_.facts = on_one_rank(*kept_.facts);
+    kept_.look_seconds *= comm_.size();
+  }
 }
 
 /// Adds what was done around a solve that took `seconds` in all.
 void Solver::account(SolveReport& report, double seconds, const SolveHooks& hooks) {
   report.ranks = *race_;
   report.script.ranks = gathering_ ? race_->ranks : 0;
-  const double race = std::exchange(race_->seconds, 0);
+  const double race = std::exchange(choosing_seconds_, 0);
   if (!gathering_ && race == 0) return;
   const double outside =
       std::max(comm_.allreduce(seconds, comm::ReduceOp::sum) / comm_.size() - report.seconds.total, race);
