@@ -40,6 +40,14 @@ void create_unique(std::string& name, const std::string& final_path) {
   }
 }
 
+void flush(const std::string& name, const std::string& final_path) {
+  const int descriptor = open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) cannot_write(final_path, errno);
+  const int error = fsync(descriptor) == 0 ? 0 : errno;
+  close(descriptor);
+  if (error != 0) cannot_write(final_path, error);
+}
+
 }  // namespace
 
 TemporaryFile::TemporaryFile(std::string path) : path_(std::move(path)) {
@@ -61,13 +69,9 @@ TemporaryFile::~TemporaryFile() {
   if (!direct_ && !committed_) unlink(temporary_.c_str());
 }
 
-void TemporaryFile::commit() {
+void TemporaryFile::commit(Outlives outlives) {
   if (direct_) return;
-  const int descriptor = open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) cannot_write(path_, errno);
-  const int error = fsync(descriptor) == 0 ? 0 : errno;
-  close(descriptor);
-  if (error != 0) cannot_write(path_, error);
+  if (outlives == Outlives::power_failure) flush(temporary_, path_);
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) cannot_write(path_, errno);
   committed_ = true;
 }
@@ -93,13 +97,13 @@ void remove_abandoned(const std::string& folder, const std::function<bool(std::s
   }
 }
 
-void write_file(const std::string& path, std::string_view content) {
+void write_file(const std::string& path, std::string_view content, Outlives outlives) {
   TemporaryFile file(path);
   std::ofstream stream(file.temporary_path(), std::ios::binary | std::ios::trunc);
   stream.write(content.data(), static_cast<std::streamsize>(content.size()));
   stream.close();
   if (!stream) cannot_write(path, errno);
-  file.commit();
+  file.commit(outlives);
 }
 
 }  // namespace ayatori

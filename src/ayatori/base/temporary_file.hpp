@@ -7,6 +7,12 @@
 
 namespace ayatori {
 
+/// What a new file must outlive.
+enum class Outlives {
+  power_failure,  ///< it is flushed to disk, which takes milliseconds
+  process         ///< a failure of the machine may leave a torn file
+};
+
 /// A result file while it is being written: a temporary name in the same folder, renamed to the final one by
 /// commit(). Destroyed without commit(), it removes the temporary: a reader sees the old file or the whole
 /// new one, never a part. A symbolic link stays one: the file that it names is replaced. A device or a pipe
@@ -22,8 +28,8 @@ class TemporaryFile {
   /// Where to write until commit().
   const std::string& temporary_path() const { return temporary_; }
 
-  /// Flushes to disk and renames. Throws EnvironmentError.
-  void commit();
+  /// Renames. Throws EnvironmentError.
+  void commit(Outlives outlives = Outlives::power_failure);
 
  private:
   std::string path_;
@@ -41,6 +47,7 @@ void remove_abandoned(const std::string& folder, const std::function<bool(std::s
                       std::chrono::seconds age = abandoned_after);
 
 /// Writes a whole file under a temporary name and renames it. Throws EnvironmentError.
-void write_file(const std::string& path, std::string_view content);
+void write_file(const std::string& path, std::string_view content,
+                Outlives outlives = Outlives::power_failure);
 
 }  // namespace ayatori

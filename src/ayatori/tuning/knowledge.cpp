@@ -101,7 +101,7 @@ std::string KnowledgeBase::store(Lesson lesson) const {
   } catch (const InputError&) {
     // none yet, or a torn one, which the new one replaces
   }
-  write_file(path, to_json(lesson).dump(2) + "\n");
+  write_file(path, to_json(lesson).dump(2) + "\n", Outlives::process);  // a torn lesson is learned again
   return path;
 }
 

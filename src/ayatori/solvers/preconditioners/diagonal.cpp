@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <utility>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
@@ -15,33 +15,45 @@ namespace {
 /// A diagonal entry this small against its row is rounding noise: as good as zero.
 constexpr double zero_diagonal = 1e-12;
 
-/// The largest |entry| of row i; NaN if one is not finite.
-double max_abs_of_row(const sparse::Csr& matrix, std::int64_t i) {
-  double largest = 0;
-  for (std::int64_t k = matrix.row_start[i]; k < matrix.row_start[i + 1]; ++k) {
-    if (!std::isfinite(matrix.value[k])) return std::numeric_limits<double>::quiet_NaN();
-    largest = std::max(largest, std::abs(matrix.value[k]));
+struct RowScan {
+  double largest = 0;   ///< |entry|; NaN if one is not finite
+  double diagonal = 0;  ///< the entry in the column asked for; 0 if there is none
+};
+
+RowScan scan_row(const sparse::Csr& matrix, std::int64_t row, std::int64_t column) {
+  RowScan scan;
+  double none = 0;  // NaN as soon as an entry is not finite
+  for (std::int64_t k = matrix.row_start[row]; k < matrix.row_start[row + 1]; ++k) {
+    const double value = matrix.value[k];
+    scan.largest = std::max(scan.largest, std::abs(value));
+    scan.diagonal = matrix.column[k] == column ? value : scan.diagonal;
+    none += 0 * value;
   }
-  return largest;
+  scan.largest += none;
+  return scan;
 }
 
-/// max_j |a_ij| of this rank's rows, ghosts included; NaN in rows with an entry that is not finite.
-Array<double> max_abs_of_rows(const sparse::SplitMatrix& parts) {
-  Array<double> largest(parts.interior.rows);
-  parallel_for(parts.interior.rows, [&](std::int64_t i) { largest[i] = max_abs_of_row(parts.interior, i); });
+/// Of this rank's rows, ghosts included.
+struct RowScans {
+  Array<double> largest;
+  Array<double> diagonal;
+};
+
+/// Traffic: 12 bytes per nonzero, 24 per row.
+RowScans scan_rows(const sparse::SplitMatrix& parts) {
+  RowScans scans{Array<double>(parts.interior.rows), Array<double>(parts.interior.rows)};
+  parallel_for(parts.interior.rows, [&](std::int64_t i) {
+    const RowScan scan = scan_row(parts.interior, i, i);
+    scans.largest[i] = scan.largest;
+    scans.diagonal[i] = scan.diagonal;
+  });
   parallel_for(parts.halo.rows, [&](std::int64_t r) {
-    double& row = largest[parts.halo_rows[r]];
-    const double halo = max_abs_of_row(parts.halo, r);
+    constexpr std::int64_t no_column = -1;
+    double& row = scans.largest[parts.halo_rows[r]];
+    const double halo = scan_row(parts.halo, r, no_column).largest;
     if (!(halo <= row)) row = std::isnan(row) ? row : halo;
   });
-  return largest;
-}
-
-double stored_diagonal(const sparse::Csr& interior, std::int64_t i) {
-  const auto* begin = interior.column.data() + interior.row_start[i];
-  const auto* end = interior.column.data() + interior.row_start[i + 1];
-  const auto* found = std::lower_bound(begin, end, i);
-  return found != end && *found == i ? interior.value[found - interior.column.data()] : 0;
+  return scans;
 }
 
 /// Throws for the first row whose value is not finite.
@@ -54,16 +66,16 @@ void check_finite(const Array<double>& value, std::int64_t first_row, std::strin
 
 InverseDiagonal invert_locally(const sparse::SplitMatrix& parts, std::int64_t first_row,
                                std::string_view who) {
-  const Array<double> row_max = max_abs_of_rows(parts);
+  RowScans scans = scan_rows(parts);
+  const Array<double>& row_max = scans.largest;
   check_finite(row_max, first_row, who);
   const double largest = row_max.empty() ? 0 : *std::max_element(row_max.begin(), row_max.end());
   const double scale = largest > 0 ? largest : 1;
-  InverseDiagonal result;
-  result.value.resize(row_max.size());
+  InverseDiagonal result{.value = std::move(scans.diagonal)};
   const double replaced = parallel_sum(parts.interior.rows, [&](Range rows) {
     double count = 0;
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-      double d = stored_diagonal(parts.interior, i);
+      double d = result.value[i];
       if (std::abs(d) <= zero_diagonal * row_max[i]) {
         d = row_max[i] > 0 ? row_max[i] : scale;
         ++count;
