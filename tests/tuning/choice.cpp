@@ -96,6 +96,7 @@ TEST(Cost, OnlyMultigridsIterationsAreKnownBeforehand) {
   ASSERT_TRUE(few && many);
   EXPECT_DOUBLE_EQ(*many, 4 * *few);
   EXPECT_FALSE(expected_iterations({.method = "cg", .preconditioner = "jacobi"}, facts, 5));
+  EXPECT_EQ(expected_iterations({.method = "gmres", .preconditioner = "direct"}, facts, 20), 2);
   EXPECT_FALSE(expected_iterations({.method = "bicgstab", .preconditioner = "amg"}, facts, 5));
   EXPECT_FALSE(expected_iterations(multigrid, unsymmetric_facts(), 5)) << "convection may turn it useless";
   facts.diffusive_rows = 0.5;

@@ -472,8 +472,8 @@ bool Attempt::ends_before(const Choice& favourite, int iteration, double unit) c
 }
 
 /// An arm that has not been tried and is expected to win: because its iterations are known beforehand, if it
-/// promises to be worth its price and, with the usual share, as much has been spent without it (the rule of
-/// renting or buying); or as the favourite, if a quarter of its price has been spent and no end within the
+/// promises to be worth its price or no end is in sight, and, with the usual share, as much has been spent
+/// without it (the rule of renting or buying); or as the favourite, if a quarter of its price has been spent and no end within the
 /// price is in sight, at the present pace and at that so far, or all of it. A favourite may be challenged by
 /// the next so.
 std::optional<Attempt::Challenger> Attempt::expected_winner(int iteration) const {
@@ -495,7 +495,7 @@ std::optional<Attempt::Challenger> Attempt::expected_winner(int iteration) const
     }
     if (challenge_.depth > 0) continue;
     const auto iterations = expected_iterations(arm.rung.choice, state_.report.facts, powers);
-    if (!iterations || !(remaining < unlimited)) continue;
+    if (!iterations) continue;
     const PredictedCost its = cost(arm.rung.choice);
     const double saved = remaining - unit * (its.setup + *iterations * its.iteration);
     if (saved < worthwhile_if_expected * price) continue;

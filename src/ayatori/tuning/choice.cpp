@@ -406,8 +406,9 @@ std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, in
     if (repeated) continue;
     const bool as_suggested =
         choice.method == suggestion.method && choice.preconditioner == suggestion.preconditioner;
-    // Where CG does, the others need as many products and more memory traffic.
-    const bool last_resort = suggestion.last_resort || (definite && choice.method != "cg");
+    // Where CG does, the others need as many products and more memory traffic, unless factors are complete.
+    const bool is_no_better = definite && choice.method != "cg" && choice.preconditioner != "direct";
+    const bool last_resort = suggestion.last_resort || is_no_better;
     ladder.push_back({std::move(choice),
                       as_suggested ? suggestion.why : "what you forced, and the next of what is left open",
                       last_resort, suggestion.favourite && !last_resort});
@@ -417,6 +418,8 @@ std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, in
 }
 
 std::optional<double> expected_iterations(const Choice& choice, const MatrixFacts& facts, double powers) {
+  constexpr double iterations_of_complete_factors = 2;
+  if (choice.preconditioner == "direct") return iterations_of_complete_factors;
   if (!facts.looks_definite() || !is_diffusive(facts) || choice.method != "cg" ||
       choice.preconditioner != "amg")
     return std::nullopt;

@@ -90,7 +90,8 @@ struct PredictedCost {
 PredictedCost predict_cost(const Choice& choice, const MatrixFacts& facts, double kernel_share = 1);
 
 /// Iterations in which a choice is expected to shrink the residual by so many powers of e, where that can be
-/// said before it is tried: multigrid's hardly depend on the size of a definite matrix of diffusion.
+/// said before it is tried: complete factors need hardly any, and multigrid's hardly depend on the size of a
+/// definite matrix of diffusion.
 std::optional<double> expected_iterations(const Choice& choice, const MatrixFacts& facts, double powers);
 
 }  // namespace ayatori::tuning
