@@ -121,7 +121,7 @@ TEST(Gathering, AReplayedSolveOnOneRankIsTheSameAndTellsWhereItIs) {
     std::size_t told = 0;
     hooks.snapshot = [&](const Snapshot& snapshot) { told = snapshot.x.size(); };
     Solver solver(world(), parts, options);
-    const SolveReport report = solver.solve(b, x, hooks);
+    SolveReport report = solver.solve(b, x, hooks);
     EXPECT_TRUE(report.converged());
     EXPECT_EQ(told, b.size());
     const auto expected = sparse::piece(solution, range);
