@@ -22,7 +22,8 @@ struct WholeRows {
 WholeRows join(const SplitMatrix& parts, Range mine) {
   const Csr& interior = parts.interior;
   const Csr& halo = parts.halo;
-  WholeRows rows{Array<std::int32_t>(interior.rows), Array<std::int32_t>(interior.nonzeros() + halo.nonzeros()),
+  WholeRows rows{Array<std::int32_t>(interior.rows),
+                 Array<std::int32_t>(interior.nonzeros() + halo.nonzeros()),
                  Array<double>(interior.nonzeros() + halo.nonzeros())};
   std::int64_t to = 0;
   const auto add = [&](std::int64_t column, double value) {
@@ -58,8 +59,8 @@ SplitMatrix gather(const comm::Comm& comm, const SplitMatrix& parts) {
     csr.rows = csr.columns = all.plan.local_size = static_cast<std::int32_t>(lengths.values.size());
     csr.row_start.resize(lengths.values.size() + 1);
     csr.row_start.front() = 0;
-    std::inclusive_scan(lengths.values.begin(), lengths.values.end(), csr.row_start.begin() + 1, std::plus<>(),
-                        std::int64_t{0});
+    std::inclusive_scan(lengths.values.begin(), lengths.values.end(), csr.row_start.begin() + 1,
+                        std::plus<>(), std::int64_t{0});
     csr.column.assign(columns.values.begin(), columns.values.end());
     csr.value.assign(values.values.begin(), values.values.end());
     all.halo.row_start.assign(1, 0);

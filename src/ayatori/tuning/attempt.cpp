@@ -473,9 +473,9 @@ bool Attempt::ends_before(const Choice& favourite, int iteration, double unit) c
 
 /// An arm that has not been tried and is expected to win: because its iterations are known beforehand, if it
 /// promises to be worth its price or no end is in sight, and, with the usual share, as much has been spent
-/// without it (the rule of renting or buying); or as the favourite, if a quarter of its price has been spent and no end within the
-/// price is in sight, at the present pace and at that so far, or all of it. A favourite may be challenged by
-/// the next so.
+/// without it (the rule of renting or buying); or as the favourite, if a quarter of its price has been spent
+/// and no end within the price is in sight, at the present pace and at that so far, or all of it. A favourite
+/// may be challenged by the next so.
 std::optional<Attempt::Challenger> Attempt::expected_winner(int iteration) const {
   if (challenge_.depth > 0 && !challenge_.is_favourite) return std::nullopt;
   const double remaining = pace_->remaining(state_.target());

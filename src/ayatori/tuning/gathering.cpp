@@ -7,7 +7,9 @@
 namespace ayatori::tuning {
 
 Gathering::Gathering(comm::Comm comm, sparse::RowPartition given)
-    : comm_(std::move(comm)), given_(std::move(given)), used_(sparse::RowPartition::on_first(given_.rows(), comm_.size())) {}
+    : comm_(std::move(comm)),
+      given_(std::move(given)),
+      used_(sparse::RowPartition::on_first(given_.rows(), comm_.size())) {}
 
 std::shared_ptr<const sparse::SplitMatrix> Gathering::move(const sparse::SplitMatrix& parts) const {
   auto moved = sparse::gather(comm_, parts);
