@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -12,7 +11,6 @@
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
-#include "ayatori/sparse/block_operator.hpp"
 #include "ayatori/tuning/solver.hpp"
 #include "ayatori/tuning/thread_race.hpp"
 #include "cli/command.hpp"
@@ -22,6 +20,7 @@
 #include "cli/problem.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/schedule_tables.hpp"
+#include "cli/solve_arguments.hpp"
 #include "cli/solve_checkpoint.hpp"
 #include "cli/solve_knowledge.hpp"
 #include "cli/solve_placement.hpp"
@@ -33,191 +32,6 @@
 namespace ayatori::cli {
 
 namespace {
-
-/// The command line of `ayatori solve`, as typed.
-struct Arguments {
-  std::string matrix;
-  std::vector<std::string> rhs{"ones"};
-  std::string output;
-  std::string json;
-  std::string method = "auto";
-  std::string preconditioner = "auto";
-  solvers::PreconditionerOptions of_preconditioner;
-  std::string coordinates;
-  std::string restart = "auto";
-  std::string orthogonalization = "auto";
-  std::string kernel = "auto";
-  std::string halo = "auto";
-  std::string block = "auto";
-  std::string partition = "contiguous";
-  std::string placement = "none";
-  std::string network = "auto";
-  std::string profile = "auto";
-  std::string collectives = "auto";
-  std::string knowledge = "auto";
-  std::string replay;
-  std::string checkpoint;
-  std::string resume;
-  std::optional<double> every;
-  std::vector<std::string> excluded;
-  double tuning_share = tuning::SolveOptions().tuning_share;
-  std::string use_ranks = "auto";
-  double rtol = 1e-8;
-  double time_limit = 0;
-  std::int64_t max_iterations = 0;
-  int threads = 0;
-  bool explain = false;
-  bool quiet = false;
-};
-
-std::optional<std::string> unless_auto(const std::string& word) {
-  return word == "auto" ? std::nullopt : std::optional(word);
-}
-
-std::optional<int> restart_length(const std::string& word) {
-  if (word == "auto") return std::nullopt;
-  int value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size()) {
-    throw InputError(fmt::format("--restart {}: neither 'auto' nor a whole number", word));
-  }
-  return value;
-}
-
-/// Right-hand sides that may be solved at once.
-int most_at_once(const Arguments& arguments) {
-  const std::string& word = arguments.block;
-  if (word != "auto" && arguments.rhs.size() == 1)
-    throw InputError("--block is for several --rhs: there is one right-hand side");
-  if (word == "auto") return sparse::max_block_width;
-  if (word == "off") return 1;
-  int value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  const bool is_number = error == std::errc() && end == word.data() + word.size();
-  if (!is_number || value < 1 || value > sparse::max_block_width)
-    throw InputError(fmt::format("--block {}: want auto, off, or 1 to {}", word, sparse::max_block_width));
-  return value;
-}
-
-/// Options of preconditioners are errors where no preconditioner that obeys them has been asked for.
-void check_preconditioner_options(const Arguments& arguments) {
-  const solvers::PreconditionerOptions& given = arguments.of_preconditioner;
-  const solvers::PreconditionerOptions untouched;
-  solvers::Obeys obeys;
-  if (arguments.preconditioner != "auto") obeys = solvers::preconditioner(arguments.preconditioner).obeys;
-  const auto check_one = [&](bool is_given, bool is_obeyed, const char* name) {
-    if (is_given && !is_obeyed)
-      throw InputError(
-          fmt::format("{} has no meaning with --preconditioner {}", name, arguments.preconditioner));
-  };
-  if (!(given.drop_tolerance >= 0 && given.drop_tolerance < 1))
-    throw InputError(fmt::format("--drop {}: want 0 to 1", given.drop_tolerance));
-  check_one(given.overlap != untouched.overlap, obeys.overlap_and_ordering, "--overlap");
-  check_one(given.ordering != untouched.ordering, obeys.overlap_and_ordering, "--ordering");
-  if (given.triangular != "blocks" && given.triangular != "levels")
-    throw InputError(fmt::format("--triangular {}: want blocks or levels", given.triangular));
-  check_one(given.triangular != untouched.triangular, obeys.overlap_and_ordering, "--triangular");
-  check_one(given.fill != untouched.fill, obeys.fill, "--fill");
-  if (given.degree < 0 || given.degree > 100)
-    throw InputError(fmt::format("--degree {}: want 0 to 100", given.degree));
-  check_one(given.degree != untouched.degree, obeys.degree, "--degree");
-  check_one(given.drop_tolerance != untouched.drop_tolerance, obeys.drop_tolerance, "--drop");
-  const bool may_use_coordinates = arguments.preconditioner == "auto" || arguments.preconditioner == "amg";
-  check_one(!arguments.coordinates.empty(), may_use_coordinates, "--coordinates");
-}
-
-bool may_use_one_rank(const std::string& word) {
-  if (word != "auto" && word != "all")
-    throw InputError(fmt::format("--use-ranks {}: want auto or all", word));
-  return word == "auto";
-}
-
-tuning::SolveOptions solve_options(const Arguments& arguments) {
-  if (!(arguments.time_limit >= 0)) {  // a NaN passes every comparison of the parser
-    throw InputError(fmt::format("--time-limit {}: not a number of seconds", arguments.time_limit));
-  }
-  check_preconditioner_options(arguments);
-  return {.rtol = arguments.rtol,
-          .max_iterations = arguments.max_iterations,
-          .time_limit = arguments.time_limit,
-          .tuning_share = arguments.tuning_share,
-          .may_use_one_rank = may_use_one_rank(arguments.use_ranks),
-          .forced = {.method = unless_auto(arguments.method),
-                     .preconditioner = unless_auto(arguments.preconditioner),
-                     .restart = restart_length(arguments.restart),
-                     .orthogonalization = unless_auto(arguments.orthogonalization),
-                     .kernel = unless_auto(arguments.kernel),
-                     .halo = unless_auto(arguments.halo),
-                     .excluded = arguments.excluded},
-          .preconditioner = arguments.of_preconditioner};
-}
-
-/// Throws InputError for options that contradict --replay.
-void check_replay(const Arguments& arguments) {
-  if (arguments.replay.empty()) return;
-  const Arguments usual;
-  const bool chooses = arguments.method != usual.method || arguments.preconditioner != usual.preconditioner ||
-                       arguments.restart != usual.restart || arguments.kernel != usual.kernel ||
-                       arguments.orthogonalization != usual.orthogonalization ||
-                       arguments.halo != usual.halo || arguments.max_iterations != usual.max_iterations ||
-                       arguments.rtol != usual.rtol || !arguments.excluded.empty() ||
-                       !arguments.resume.empty();
-  if (chooses)
-    throw InputError(
-        "--replay repeats a solve: what was chosen, the tolerance and the limits are those of then");
-}
-
-/// Whether two paths name the same file, also where it does not exist yet.
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return std::filesystem::weakly_canonical(a, error) == std::filesystem::weakly_canonical(b, error);
-}
-
-/// Where the x of right-hand side `k`, from 0, of several goes: x.mtx becomes x.1.mtx, x.2.mtx, ...
-std::string output_of(const Arguments& arguments, std::size_t k) {
-  std::string path = arguments.output;
-  if (path.empty() || arguments.rhs.size() == 1) return path;
-  const auto slash = path.rfind('/');
-  const auto dot = path.find('.', slash == std::string::npos ? 0 : slash + 1);
-  return path.insert(dot == std::string::npos ? path.size() : dot, fmt::format(".{}", k + 1));
-}
-
-/// Throws InputError for what is meant for one right-hand side only.
-void check_sequence(const Arguments& arguments) {
-  if (arguments.rhs.size() == 1) return;
-  for (const auto& [option, value] :
-       {std::pair("--checkpoint", arguments.checkpoint), std::pair("--resume", arguments.resume),
-        std::pair("--replay", arguments.replay)}) {
-    if (!value.empty()) throw InputError(fmt::format("{} is for a solve with one right-hand side", option));
-  }
-}
-
-/// A result that cannot be written is found out now, not after hours of solving. Called on rank 0.
-void check_outputs(const Arguments& arguments) {
-  if (arguments.every && arguments.checkpoint.empty())
-    throw InputError("--every says how often a checkpoint is written: name its file with --checkpoint");
-  if (arguments.every && !(*arguments.every >= 0))  // a NaN passes every comparison of the parser
-    throw InputError(fmt::format("--every {}: not a number of seconds", *arguments.every));
-  for (const std::string& result : {arguments.output, arguments.json, arguments.checkpoint}) {
-    if (result.empty()) continue;
-    std::vector<std::string> inputs = arguments.rhs;
-    inputs.push_back(arguments.matrix);
-    for (const std::string& input : inputs) {
-      if (same_file(result, input))
-        throw InputError(fmt::format("{}: is an input and cannot be written to", result));
-    }
-    const TemporaryFile can_be_created(result);
-  }
-  for (const std::string& result : {arguments.output, arguments.json}) {
-    if (!arguments.checkpoint.empty() && same_file(arguments.checkpoint, result))
-      throw InputError(fmt::format("{}: the checkpoint and a result name the same file", result));
-  }
-  if (arguments.output.empty()) return;
-  io::check_output_format(arguments.output);
-  if (same_file(arguments.output, arguments.json)) {
-    throw InputError(fmt::format("{}: --output and --json name the same file", arguments.output));
-  }
-}
 
 /// ||x - solution|| / ||solution||
 double relative_error(const comm::Comm& comm, const Array<double>& x, const Array<double>& solution) {
@@ -254,7 +68,7 @@ SystemIdentity identity_of(const comm::Comm& comm, const Problem& problem, const
 
 /// Has the solve write checkpoints; what goes wrong is said.
 void keep_checkpoints(tuning::SolveHooks& solve_hooks, CheckpointWriter& checkpoints,
-                      const Arguments& arguments, ProgressLine& line, bool speaks) {
+                      const SolveArguments& arguments, ProgressLine& line, bool speaks) {
   solve_hooks.snapshot = [&checkpoints, &line, speaks](const tuning::Snapshot& snapshot) {
     checkpoints.write(snapshot);
     if (!speaks || checkpoints.failure().empty()) return;
@@ -266,7 +80,7 @@ void keep_checkpoints(tuning::SolveHooks& solve_hooks, CheckpointWriter& checkpo
 
 /// Collective. What --resume names. The file that this solve writes itself may be missing: then nobody has
 /// written it yet.
-std::optional<Resumed> find_resumed(const comm::Comm& comm, const Arguments& arguments,
+std::optional<Resumed> find_resumed(const comm::Comm& comm, const SolveArguments& arguments,
                                     const Problem& problem, const SystemIdentity& system) {
   if (arguments.resume.empty()) return std::nullopt;
   const bool is_missing = comm::agree(comm, [&] {
@@ -280,7 +94,7 @@ std::optional<Resumed> find_resumed(const comm::Comm& comm, const Arguments& arg
 }
 
 /// Collective. Writes x and the report; the report also where x cannot be written.
-void write_results(const comm::Comm& comm, const Arguments& arguments, const Problem& problem,
+void write_results(const comm::Comm& comm, const SolveArguments& arguments, const Problem& problem,
                    Array<double> x, SolveRun& run, const Stopwatch& total) {
   const HoldSignals hold(comm);
   const auto write_report = [&] {
@@ -309,7 +123,7 @@ bool has_stopped(tuning::Status status) {
 
 /// Collective. Solves for all right-hand sides but the last, which the solver has been through, as many at a
 /// time as may be solved at once, and writes what is found.
-std::vector<EarlierSolve> solve_others(const comm::Comm& comm, const Arguments& arguments,
+std::vector<EarlierSolve> solve_others(const comm::Comm& comm, const SolveArguments& arguments,
                                        const Problem& problem, tuning::Solver& solver, int at_once,
                                        const tuning::SolveHooks& solve_hooks,
                                        const std::function<void(const tuning::SolveReport&)>& learn) {
@@ -348,14 +162,13 @@ int exit_status(const SolveRun& run) {
   return all && run.report.converged() ? 0 : 1;
 }
 
-int run_solve(const comm::Comm& world, const Arguments& arguments) {
+int run_solve(const comm::Comm& world, const SolveArguments& arguments) {
   const Stopwatch total;
   auto options = comm::agree(world, [&] { return solve_options(arguments); });
   const int at_once = comm::agree(world, [&] { return most_at_once(arguments); });
   const auto kind = comm::agree(world, [&] {
     check(options.forced);
-    check_replay(arguments);
-    check_sequence(arguments);
+    check_combinations(arguments);
     if (world.rank() == 0) {
       check_outputs(arguments);
       check_placement(arguments.placement, arguments.network);
@@ -471,135 +284,9 @@ int run_solve(const comm::Comm& world, const Arguments& arguments) {
 }  // namespace
 
 void add_solve(Command& app, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SolveArguments>();
   Command* solve = app.add_subcommand("solve", "Solve a sparse system A x = b, verified");
-  solve->add_option("matrix", arguments->matrix, "Matrix file or generator spec")->required();
-  solve
-      ->add_option(
-          "--rhs", arguments->rhs,
-          "b: a file, ones, random:SEED, or solution-random:SEED; several share set-ups, and products where "
-          "that pays [ones]")
-      ->one_at_a_time();
-  solve
-      ->add_option("--block", arguments->block,
-                   "Right-hand sides that are solved at once, at most: auto, off, or 1 to 8")
-      ->suggest({"auto", "off"})
-      ->capture_default_str();
-  solve->add_option("-o,--output", arguments->output, "Write x here (.mtx, .mtx.gz, .petsc)");
-  solve->add_option("--json", arguments->json, "Write the result here (schema ayatori.solve/1)");
-  solve
-      ->add_option("--knowledge", arguments->knowledge,
-                   "Folder of what solves have taught; none; auto: AYATORI_KNOWLEDGE, or one in the home")
-      ->capture_default_str();
-  solve->add_option("--replay", arguments->replay,
-                    "Repeat the decisions of this result, to the same bits on as many ranks and threads");
-  solve->add_option("--checkpoint", arguments->checkpoint, "Keep the best x here while solving");
-  solve->add_option("--every", arguments->every, "Seconds between two checkpoints [60]");
-  solve->add_option("--resume", arguments->resume,
-                    "Go on from this checkpoint, on any number of ranks; the file of --checkpoint may be "
-                    "missing at the first time");
-  solve->add_option("--rtol", arguments->rtol, "Converged means ||b - Ax|| <= rtol ||b||")
-      ->capture_default_str();
-  solve->add_option("--time-limit", arguments->time_limit, "Seconds for set-ups and iterations; 0: none")
-      ->check(non_negative())
-      ->capture_default_str();
-  solve->add_option("--max-iterations", arguments->max_iterations, "Over all trials; 0: no limit")
-      ->check(non_negative())
-      ->capture_default_str();
-  solve->add_option("--method", arguments->method, "auto or a method")
-      ->suggest(names_in(solvers::methods(), {"auto"}))
-      ->capture_default_str();
-  solve->add_option("--preconditioner", arguments->preconditioner, "auto or a preconditioner")
-      ->suggest(names_in(solvers::preconditioners(), {"auto"}))
-      ->capture_default_str();
-  solve
-      ->add_option("--overlap", arguments->of_preconditioner.overlap,
-                   "Layers of rows by which the blocks of ic, ilu and ilut overlap")
-      ->check(range(0, 10))
-      ->capture_default_str();
-  solve
-      ->add_option("--fill", arguments->of_preconditioner.fill,
-                   "Levels of fill of ic (default 1) and ilu (default 0); entries per row beyond those of "
-                   "the matrix that "
-                   "ilut keeps (default 10)")
-      ->check(non_negative())
-      ->default_str("");
-  solve
-      ->add_option("--triangular", arguments->of_preconditioner.triangular,
-                   "Threads of a rank in ic, ilu and ilut: blocks, one for each, or levels of one block")
-      ->suggest({"blocks", "levels"})
-      ->capture_default_str();
-  solve
-      ->add_option("--degree", arguments->of_preconditioner.degree,
-                   "Products in an application of neumann, chebyshev and gmres-polynomial, up to 100")
-      ->capture_default_str();
-  solve
-      ->add_option("--drop", arguments->of_preconditioner.drop_tolerance,
-                   "What ilut drops, relative to the row")
-      ->capture_default_str();
-  solve
-      ->add_option("--ordering", arguments->of_preconditioner.ordering,
-                   "Of the rows before ic, ilu and ilut factor them: auto, natural or rcm")
-      ->check(one_of({"auto", "natural", "rcm"}))
-      ->capture_default_str();
-  solve->add_option(
-      "--coordinates", arguments->coordinates,
-      "A matrix file with a row of x, y (and z) for each node of an elastic body: amg then knows "
-      "its rotations");
-  solve->add_option("--restart", arguments->restart, "auto or the basis vectors of GMRES")
-      ->capture_default_str();
-  solve->add_option("--orthogonalization", arguments->orthogonalization, "auto, cgs, mgs or ircgs")
-      ->suggest(names_in(solvers::orthogonalizations(), {"auto"}))
-      ->capture_default_str();
-  solve->add_option("--kernel", arguments->kernel, "auto or a product kernel")
-      ->suggest(names_in(sparse::kernels(), {"auto"}))
-      ->capture_default_str();
-  solve->add_option("--halo", arguments->halo, "auto or a halo strategy, with or without +overlap")
-      ->suggest(names_in(sparse::halo_strategies(), {"auto"}))
-      ->capture_default_str();
-  solve
-      ->add_option(
-          "--exclude", arguments->excluded,
-          "Names of methods, preconditioners, orthogonalizations, kernels, halo strategies that must "
-          "not be chosen")
-      ->delimiter(',');
-  solve
-      ->add_option("--tuning-share", arguments->tuning_share,
-                   "Of the time, what trials may cost that are not chosen in the end")
-      ->capture_default_str();
-  solve
-      ->add_option("--use-ranks", arguments->use_ranks,
-                   "auto: one rank holds all rows where that is faster; all: every rank holds its share")
-      ->suggest({"auto", "all"})
-      ->capture_default_str();
-  solve->add_option("--partition", arguments->partition, "contiguous or graph (METIS)")
-      ->suggest({"contiguous", "graph"})
-      ->capture_default_str();
-  solve
-      ->add_option(
-          "--placement", arguments->placement,
-          "auto: parts of the matrix that talk much come to one node, or to near ones, where that is "
-          "worth moving them; always: wherever it helps; none")
-      ->suggest({"auto", "always", "none"})
-      ->capture_default_str();
-  solve
-      ->add_option("--network", arguments->network,
-                   "Between the nodes, for --placement: auto, or as for `ayatori map`")
-      ->capture_default_str();
-  solve
-      ->add_option("--profile", arguments->profile,
-                   "Machine profile (see probe): auto, none, a file, or the name of a published one")
-      ->capture_default_str();
-  solve
-      ->add_option("--collectives", arguments->collectives,
-                   "Tables of schedules (see collectives tune), separated by colons; none; auto: what "
-                   "AYATORI_COLLECTIVES names")
-      ->capture_default_str();
-  solve->add_option("--threads", arguments->threads, "Threads per rank; 0: all cores")
-      ->check(non_negative())
-      ->capture_default_str();
-  solve->add_flag("--explain", arguments->explain, "Say what was considered, tried and chosen, and why");
-  solve->add_flag("-q,--quiet", arguments->quiet, "Say nothing but errors");
+  declare(*solve, *arguments);
   solve->callback([arguments, &run] {
     run = [arguments](const comm::Comm& world) { return run_solve(world, *arguments); };
   });
