@@ -6,11 +6,11 @@ usage: bench/simulated_solve.py [--platforms gigabit-8x2 torus-64 ...] [--method
                                 [--selectors ompi mpich] [--choice [--probe-ranks N] [--folder FOLDER]]
 
 Computing takes no time here, so an iteration takes what its messages take. The MPI's choice of algorithms is the best
-of three (SMPI's own, and its copies of Open MPI's and MPICH's; SMPI's own gathers along lines, which takes it hours
-to simulate on 256 ranks: --selectors names others); the schedules are those of bench/golden. --before names
-a build to compare with, of another version. --choice instead holds `ayatori predict`, by the profile that a probe of the
-simulated machine gives, against the simulation: which of a method and its pipelined form waits less for messages.
-The grids of the problems have --edge points to a side.
+of three (SMPI's own, and its copies of Open MPI's and MPICH's; on 256 ranks SMPI's own had not solved after ten
+minutes: --selectors names others); the schedules are those of bench/golden. --before names a build to compare with,
+of another version. --choice instead holds `ayatori predict`, by the profile that a probe of the simulated machine
+gives, against the simulation: which of a method and its pipelined form waits less for messages. The grids of the
+problems have --edge points to a side.
 """
 
 import argparse

@@ -87,7 +87,7 @@ TEST(Cost, MostOfMultigridsSetUpGoesByRows) {
   EXPECT_GT(predict_cost(multigrid, facts).setup, 10 * of_short_rows) << "levels cost something";
 }
 
-TEST(Cost, OnlyMultigridsIterationsAreKnownBeforehand) {
+TEST(Cost, IterationsOfMultigridAndCompleteFactorsAreKnownBeforehand) {
   MatrixFacts facts = spd_facts();
   facts.diffusive_rows = 1;
   const Choice multigrid{.method = "cg", .preconditioner = "amg"};
@@ -271,6 +271,13 @@ TEST(Ladder, StartsWithMinresForSymmetricIndefinite) {
 TEST(Ladder, NeverUsesSymmetricMethodsForUnsymmetricMatrices) {
   for (const Rung& rung : make_ladder(unsymmetric_facts(), {}, 1000)) {
     EXPECT_FALSE(solvers::method(rung.choice.method).needs_symmetric) << rung.choice.method;
+  }
+}
+
+TEST(Ladder, OfTheOthersOnlyCompleteFactorsChallengeCg) {
+  for (const Rung& rung : make_ladder(spd_facts(), {}, 1000)) {
+    const bool may_challenge = rung.choice.method == "cg" || rung.choice.preconditioner == "direct";
+    EXPECT_EQ(rung.last_resort, !may_challenge) << describe(rung.choice);
   }
 }
 

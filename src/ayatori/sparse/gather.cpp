@@ -1,9 +1,6 @@
-#include <algorithm>
 #include <functional>
 #include <numeric>
-#include <utility>
 
-#include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 

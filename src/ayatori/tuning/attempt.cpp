@@ -13,8 +13,6 @@ namespace {
 
 /// Iterations before the pace of a method is judged; a challenger that comes again gets twice as many.
 constexpr int probation = 20;
-/// Those of complete factors: one, and one for what its rounding leaves.
-constexpr int iterations_of_complete_factors = 2;
 constexpr int most_tries = 6;
 /// A Krylov method may need some iterations before its residual shrinks, but not that many slices.
 constexpr int enough_without_progress = 3;

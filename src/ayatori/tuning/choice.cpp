@@ -418,7 +418,6 @@ std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, in
 }
 
 std::optional<double> expected_iterations(const Choice& choice, const MatrixFacts& facts, double powers) {
-  constexpr double iterations_of_complete_factors = 2;
   if (choice.preconditioner == "direct") return iterations_of_complete_factors;
   if (!facts.looks_definite() || !is_diffusive(facts) || choice.method != "cg" ||
       choice.preconditioner != "amg")

@@ -89,6 +89,9 @@ struct PredictedCost {
 /// `kernel_share`: what a product with the kernel in use takes of that.
 PredictedCost predict_cost(const Choice& choice, const MatrixFacts& facts, double kernel_share = 1);
 
+/// Those of complete factors: one, and one for what its rounding leaves.
+inline constexpr int iterations_of_complete_factors = 2;
+
 /// Iterations in which a choice is expected to shrink the residual by so many powers of e, where that can be
 /// said before it is tried: complete factors need hardly any, and multigrid's hardly depend on the size of a
 /// definite matrix of diffusion.

@@ -35,10 +35,11 @@ double bytes_of(double nonzeros) {
 /// Collective. Whether rank 0 can hold the whole matrix several times over.
 bool fits_one_rank(const comm::Comm& comm, const MatrixFacts& facts) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (facts.rows > most) return false;
   const double bytes = copies * bytes_of(static_cast<double>(facts.nonzeros));
   if (bytes < always_there) return true;
   const auto free = static_cast<double>(comm.broadcast(available_memory(), 0));
-  return facts.rows <= most && bytes < free;
+  return bytes < free;
 }
 
 /// Collective. The least of some rounds: products with and without an exchange, and the vector operations of
@@ -85,8 +86,7 @@ RankOutlook foresee(const comm::Comm& comm, const sparse::SplitMatrix& parts, co
 
 RankRace race_ranks(const comm::Comm& comm, const RankTimes& mine, const RankOutlook& outlook) {
   RankRace race{.offered = comm.size(), .ranks = comm.size()};
-  const double work =
-      comm.allreduce(mine.work_on_one > 0 ? mine.work_on_one : mine.work, comm::ReduceOp::sum);
+  const double work = comm.allreduce(mine.work * mine.slower_on_one, comm::ReduceOp::sum);
   std::array<double, 2> longest{mine.work, mine.exchange};
   comm.allreduce(std::span<double>(longest), comm::ReduceOp::max);
   race.seconds_of_one = work * (1 + iterations_of_moving / outlook.iterations);
@@ -104,7 +104,7 @@ RankRace race_ranks(const comm::Comm& comm, const sparse::SplitMatrix& parts, co
   const auto cache = static_cast<double>(comm.broadcast(cache_of_core(), 0));
   const auto own = static_cast<double>(parts.interior.nonzeros() + parts.halo.nonzeros());
   const bool leaves_cache = bytes_of(own) <= cache && bytes_of(static_cast<double>(facts.nonzeros)) > cache;
-  mine.work_on_one = mine.work * (leaves_cache ? out_of_cache : 1);
+  if (leaves_cache) mine.slower_on_one = out_of_cache;
   RankRace race = race_ranks(comm, mine, foresee(comm, parts, facts, first));
   race.seconds = watch.seconds();
   return race;

@@ -15,14 +15,14 @@ struct RankRace {
   int ranks = 1;              ///< to hold rows: all or one
   double seconds_of_all = 0;  ///< of an iteration, foreseen; 0 where nothing was measured
   double seconds_of_one = 0;
-  double seconds = 0;  ///< that measuring took
+  double seconds = 0;  ///< that deciding took; of a Solver with the facts that it needs
 };
 
 /// What a rank does in an iteration, in seconds.
 struct RankTimes {
-  double work = 0;         ///< on its own rows, without messages
-  double exchange = 0;     ///< of ghosts
-  double work_on_one = 0;  ///< the same work done by the one rank; 0: as here
+  double work = 0;           ///< on its own rows, without messages
+  double exchange = 0;       ///< of ghosts
+  double slower_on_one = 1;  ///< so many times as long takes this work where one rank does that of all
 };
 
 /// What is foreseen of a solve.

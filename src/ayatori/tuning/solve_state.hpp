@@ -100,7 +100,7 @@ class SolveState {
   std::shared_ptr<sparse::DistributedMatrix> matrix;
   std::optional<ProductTuner> product_tuner;
   int longest_restart = 0;
-  double look_seconds = 0;     ///< that finding the facts took, agreed; 0 where they were known
+  double look_seconds = 0;     ///< that finding the facts took, agreed
   bool is_indefinite = false;  ///< a method has shown that a matrix that looked definite is not
   int rounded_off = 0;         ///< arms in whose eyes x was a solution that rounding keeps from being one
 

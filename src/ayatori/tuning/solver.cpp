@@ -62,7 +62,7 @@ void Solver::choose_ranks() {
       return make_ladder(*kept_.facts, options_.forced, any_restart).front().choice;
     });
     race_ = race_ranks(comm_, *parts_, *kept_.facts, first);
-    choosing_seconds_ = watch.seconds();
+    race_->seconds = watch.seconds();
   }
   if (race_->ranks == comm_.size()) return;
   gathering_.emplace(comm_, parts_->partition);
@@ -77,7 +77,7 @@ void Solver::choose_ranks() {
 void Solver::account(SolveReport& report, double seconds, const SolveHooks& hooks) {
   report.ranks = *race_;
   report.script.ranks = gathering_ ? race_->ranks : 0;
-  const double race = std::exchange(choosing_seconds_, 0);
+  const double race = std::exchange(race_->seconds, 0);
   if (!gathering_ && race == 0) return;
   const double outside =
       std::max(comm_.allreduce(seconds, comm::ReduceOp::sum) / comm_.size() - report.seconds.total, race);

@@ -68,7 +68,6 @@ class Solver {
   SetUps kept_;
   std::optional<SolveReport> last_;  ///< of kept_
   std::optional<RankRace> race_;
-  double choosing_seconds_ = 0;  ///< that the race took with the facts it needs, until they are accounted for
   std::optional<Gathering> gathering_;  ///< none where all ranks hold rows
   Reuse reuse_;
 };
