@@ -2,17 +2,27 @@
 
 #include <unistd.h>
 
+#include <array>
+#include <charconv>
 #include <fstream>
-#include <limits>
-#include <string>
+#include <string_view>
+#include <system_error>
 
 namespace ayatori {
 
 std::int64_t available_memory() {
+  std::array<char, 256> beginning;  // of the file: the line is among the first
   std::ifstream file("/proc/meminfo");
-  for (std::string key; file >> key; file.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
+  file.read(beginning.data(), beginning.size());
+  const std::string_view text(beginning.data(), file.gcount());
+  constexpr std::string_view key = "MemAvailable:";
+  const auto place = text.find(key);
+  if (place != text.npos) {
+    const auto number = text.find_first_of("0123456789", place + key.size());
     std::int64_t kibibytes = 0;
-    if (key == "MemAvailable:" && file >> kibibytes) return 1024 * kibibytes;
+    if (number != text.npos &&
+        std::from_chars(text.data() + number, text.data() + text.size(), kibibytes).ec == std::errc())
+      return 1024 * kibibytes;
   }
   return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
 }

@@ -139,6 +139,7 @@ Comm Comm::split(int color, int key) const {
 
 #ifdef AYATORI_SMPI
 Comm Comm::split_by_node() const {
+  if (size_ == 1) return *this;
   // SMPI answers MPI_COMM_TYPE_SHARED with a communicator of one rank, so the host's name tells the node.
   char name[MPI_MAX_PROCESSOR_NAME] = {};
   int length = 0;
@@ -150,6 +151,7 @@ Comm Comm::split_by_node() const {
 }
 #else
 Comm Comm::split_by_node() const {
+  if (size_ == 1) return *this;
   MPI_Comm part = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split_type(handle_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part),
             "MPI_Comm_split_type");

@@ -77,7 +77,7 @@ class Comm {
   Comm duplicate() const;
   /// Collective. Ranks with equal color, ordered by key, then by rank.
   Comm split(int color, int key) const;
-  /// Collective. The ranks that share this rank's node, in rank order.
+  /// Collective. The ranks that share this rank's node, in rank order; of one rank alone, itself.
   Comm split_by_node() const;
   /// The same communicator, with its collective operations done by `collectives`.
   Comm with_collectives(std::shared_ptr<const Collectives> collectives) const;
