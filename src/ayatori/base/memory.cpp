@@ -17,10 +17,10 @@ std::int64_t available_memory() {
   const std::string_view text(beginning.data(), file.gcount());
   constexpr std::string_view key = "MemAvailable:";
   const auto place = text.find(key);
-  if (place != text.npos) {
+  if (place != std::string_view::npos) {
     const auto number = text.find_first_of("0123456789", place + key.size());
     std::int64_t kibibytes = 0;
-    if (number != text.npos &&
+    if (number != std::string_view::npos &&
         std::from_chars(text.data() + number, text.data() + text.size(), kibibytes).ec == std::errc())
       return 1024 * kibibytes;
   }
