@@ -7,14 +7,10 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/eigen/distributed_dense.hpp"
 #include "dense.hpp"
+#include "world.hpp"
 
 namespace ayatori::eigen {
 namespace {
-
-const comm::Comm& world() {
-  static const auto comm = comm::Comm::world();
-  return comm;
-}
 
 /// An operator of a matrix that every rank has, row by row.
 SymmetricOperator dense_operator(const std::vector<double>& a, std::int64_t n) {

@@ -8,6 +8,7 @@
 #include "ayatori/eigen/standard_form.hpp"
 #include "ayatori/eigen/test_matrix.hpp"
 #include "dense.hpp"
+#include "world.hpp"
 
 extern "C" void dsygv_(const int* type, const char* job, const char* uplo, const int* n, double* a,
                        const int* lda, double* b, const int* ldb, double* w, double* work, const int* lwork,
@@ -17,11 +18,6 @@ namespace ayatori::eigen {
 namespace {
 
 using Element = std::function<double(std::int64_t i, std::int64_t j)>;
-
-const comm::Comm& world() {
-  static const auto comm = comm::Comm::world();
-  return comm;
-}
 
 DistributedDense make(const ProcessGrid& grid, std::int64_t n, const Element& element) {
   auto a = make_dense(grid, n);

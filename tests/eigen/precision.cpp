@@ -8,14 +8,10 @@
 #include "ayatori/eigen/solve.hpp"
 #include "ayatori/eigen/test_matrix.hpp"
 #include "dense.hpp"
+#include "world.hpp"
 
 namespace ayatori::eigen {
 namespace {
-
-const comm::Comm& world() {
-  static const auto comm = comm::Comm::world();
-  return comm;
-}
 
 constexpr double single_eps = std::numeric_limits<float>::epsilon();
 

@@ -8,14 +8,10 @@
 #include "ayatori/eigen/choose_reduction.hpp"
 #include "ayatori/eigen/test_matrix.hpp"
 #include "dense.hpp"
+#include "world.hpp"
 
 namespace ayatori::eigen {
 namespace {
-
-const comm::Comm& world() {
-  static const auto comm = comm::Comm::world();
-  return comm;
-}
 
 /// Q T Q^T gives A again, with Q orthogonal, for Q made by back_transform().
 void expect_similarity(const Reduced& reduced, const std::vector<double>& before, std::int64_t n) {

@@ -6,14 +6,10 @@
 #include "ayatori/eigen/reduction.hpp"
 #include "ayatori/eigen/test_matrix.hpp"
 #include "dense.hpp"
+#include "world.hpp"
 
 namespace ayatori::eigen {
 namespace {
-
-const comm::Comm& world() {
-  static const auto comm = comm::Comm::world();
-  return comm;
-}
 
 /// Eigenvalues as LAPACK has them, and vectors as good as the result says, which this counts for itself.
 void expect_good_by(const Reduction& reduction, const DistributedDense& a, EigenOptions options,

@@ -13,14 +13,10 @@
 #include "ayatori/eigen/test_matrix.hpp"
 #include "ayatori/eigen/tridiagonalize.hpp"
 #include "dense.hpp"
+#include "world.hpp"
 
 namespace ayatori::eigen {
 namespace {
-
-const comm::Comm& world() {
-  static const auto comm = comm::Comm::world();
-  return comm;
-}
 
 using Counts = std::map<std::string, std::pair<std::int64_t, std::int64_t>>;  // calls, bytes
 

@@ -5,14 +5,10 @@
 #include "ayatori/base/random.hpp"
 #include "error_text.hpp"
 #include "temporary_folder.hpp"
+#include "world.hpp"
 
 namespace ayatori::io {
 namespace {
-
-const comm::Comm& world() {
-  static const comm::Comm comm = comm::Comm::world();
-  return comm;
-}
 
 /// The rows of this rank of a vector that every rank knows.
 Array<double> vector_of(Range rows) {

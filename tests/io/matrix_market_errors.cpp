@@ -2,13 +2,10 @@
 
 #include "error_text.hpp"
 #include "matrix_market_sources.hpp"
+#include "world.hpp"
 
 namespace ayatori::io {
 namespace {
-
-const comm::Comm world() {
-  return comm::Comm::world();
-}
 
 /// The content is refused with the same text however it is packed and cut.
 void expect_refused(const std::string& text, const std::string& expected) {

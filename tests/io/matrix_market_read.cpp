@@ -3,13 +3,10 @@
 #include "dense.hpp"
 #include "error_text.hpp"
 #include "matrix_market_sources.hpp"
+#include "world.hpp"
 
 namespace ayatori::io {
 namespace {
-
-const comm::Comm world() {
-  return comm::Comm::world();
-}
 
 void expect_reads(const std::string& text, const std::vector<std::vector<double>>& rows) {
   const Dense expected = dense_rows(rows);

@@ -8,13 +8,10 @@
 #include "dense.hpp"
 #include "error_text.hpp"
 #include "temporary_folder.hpp"
+#include "world.hpp"
 
 namespace ayatori::io {
 namespace {
-
-const comm::Comm world() {
-  return comm::Comm::world();
-}
 
 /// Random values at random places, on the rank that owns the row.
 sparse::RowBlock random_block(std::int64_t rows, std::int64_t columns, std::int64_t entries_per_row) {

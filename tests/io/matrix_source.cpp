@@ -5,13 +5,10 @@
 #include "error_text.hpp"
 #include "harwell_boeing_samples.hpp"
 #include "temporary_folder.hpp"
+#include "world.hpp"
 
 namespace ayatori::io {
 namespace {
-
-const comm::Comm world() {
-  return comm::Comm::world();
-}
 
 const std::string text = "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 4\n2 1 -1\n";
 

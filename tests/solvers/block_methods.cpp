@@ -11,17 +11,13 @@
 #include "ayatori/sparse/float_operator.hpp"
 #include "linear_system.hpp"
 #include "test_matrices.hpp"
+#include "world.hpp"
 
 namespace ayatori::solvers {
 namespace {
 
 using tests::Dense;
 using tests::random_vector;
-
-const comm::Comm& world() {
-  static const comm::Comm comm = comm::Comm::world();
-  return comm;
-}
 
 /// A dense operator, column by column.
 class DenseBlock final : public sparse::BlockOperator {

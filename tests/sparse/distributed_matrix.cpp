@@ -4,14 +4,10 @@
 
 #include "ayatori/base/error.hpp"
 #include "test_matrices.hpp"
+#include "world.hpp"
 
 namespace ayatori::sparse {
 namespace {
-
-const comm::Comm& world() {
-  static const comm::Comm comm = comm::Comm::world();
-  return comm;
-}
 
 void expect_near(std::span<const double> actual, std::span<const double> expected) {
   ASSERT_EQ(actual.size(), expected.size());

@@ -6,14 +6,10 @@
 
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "test_matrices.hpp"
+#include "world.hpp"
 
 namespace ayatori::sparse {
 namespace {
-
-const comm::Comm& world() {
-  static const comm::Comm comm = comm::Comm::world();
-  return comm;
-}
 
 TEST(GraphPartition, IsAPermutation) {
   for (const auto& matrix : awkward_matrices(world().size())) {

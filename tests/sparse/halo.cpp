@@ -13,14 +13,10 @@
 #include "ayatori/base/random.hpp"
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/sparse/halo/node_aware.hpp"
+#include "world.hpp"
 
 namespace ayatori::sparse {
 namespace {
-
-const comm::Comm& world() {
-  static const comm::Comm comm = comm::Comm::world();
-  return comm;
-}
 
 /// Who needs which elements of a vector that is spread over the ranks.
 struct Pattern {

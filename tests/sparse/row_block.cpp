@@ -7,14 +7,10 @@
 
 #include "ayatori/base/error.hpp"
 #include "test_matrices.hpp"
+#include "world.hpp"
 
 namespace ayatori::sparse {
 namespace {
-
-const comm::Comm& world() {
-  static const comm::Comm comm = comm::Comm::world();
-  return comm;
-}
 
 using Dense = std::map<std::pair<std::int64_t, std::int64_t>, double>;
 

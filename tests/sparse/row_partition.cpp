@@ -1,4 +1,5 @@
 #include "ayatori/sparse/row_partition.hpp"
+#include "world.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,11 +7,6 @@
 
 namespace ayatori::sparse {
 namespace {
-
-const comm::Comm& world() {
-  static const comm::Comm comm = comm::Comm::world();
-  return comm;
-}
 
 /// Every row has the owner whose range holds it.
 void expect_consistent(const RowPartition& partition) {

@@ -10,16 +10,12 @@
 #include <vector>
 
 #include "test_matrices.hpp"
+#include "world.hpp"
 
 namespace ayatori::tuning {
 namespace {
 
 using sparse::TestMatrix;
-
-const comm::Comm& world() {
-  static const comm::Comm comm = comm::Comm::world();
-  return comm;
-}
 
 MatrixFacts facts_of(const TestMatrix& matrix) {
   return examine(world(), sparse::split(world(), matrix.distribute(world())));

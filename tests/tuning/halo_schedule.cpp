@@ -11,14 +11,10 @@
 #include "ayatori/collectives/replay.hpp"
 #include "ayatori/collectives/validate.hpp"
 #include "ayatori/sparse/halo/node_aware.hpp"
+#include "world.hpp"
 
 namespace ayatori::tuning {
 namespace {
-
-const comm::Comm& world() {
-  static const comm::Comm comm = comm::Comm::world();
-  return comm;
-}
 
 /// Elements at random: mostly of ranks nearby, and of few others, as a share of the elements.
 sparse::HaloPlan random_plan(const sparse::RowPartition& partition, std::uint64_t seed, double share) {

@@ -7,16 +7,12 @@
 
 #include "ayatori/base/error.hpp"
 #include "test_matrices.hpp"
+#include "world.hpp"
 
 namespace ayatori::tuning {
 namespace {
 
 using sparse::ProductOptions;
-
-const comm::Comm& world() {
-  static const comm::Comm comm = comm::Comm::world();
-  return comm;
-}
 
 std::shared_ptr<const sparse::SplitMatrix> split_random() {
   const auto matrix = sparse::random_matrix(200, 5, 4);

@@ -6,16 +6,12 @@
 
 #include "ayatori/tuning/solver.hpp"
 #include "test_matrices.hpp"
+#include "world.hpp"
 
 namespace ayatori::tuning {
 namespace {
 
 using sparse::TestMatrix;
-
-const comm::Comm& world() {
-  static const comm::Comm comm = comm::Comm::world();
-  return comm;
-}
 
 /// Every row has entries in columns of other ranks.
 TestMatrix coupled(std::int64_t n) {

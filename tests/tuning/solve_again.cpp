@@ -257,7 +257,10 @@ TEST(Solve, AReplayTakesTheSameDecisionsToTheSameBits) {
   gmres.forced.method = "gmres";
   gmres.forced.preconditioner = "none";
   gmres.forced.excluded = {"ircgs"};
-  SolveOptions free;
+  SolveOptions free;  // MUMPS adds up what other ranks send in the order of its arrival
+  free.forced.excluded = {"direct"};
+  SolveOptions few = free;
+  few.max_iterations = 30;
   free.tuning_share = 1;
   const auto matrix = anisotropic_matrix(40);
   const auto unsymmetric = sparse::random_matrix(600, 6, 4);
@@ -270,7 +273,7 @@ TEST(Solve, AReplayTakesTheSameDecisionsToTheSameBits) {
                                 {matrix, free, {{"jacobi", 1}, {"block-ilu0", 40}, {"chebyshev", 40}}},
                                 {matrix, gmres, {{"none", 1}}},
                                 {unsymmetric, free, {}},
-                                {matrix, {.max_iterations = 30}, {{"jacobi", 1}}}};
+                                {matrix, few, {{"jacobi", 1}}}};
   bool challenged = false;
   bool restarted = false;
   bool changed_product = false;
@@ -281,7 +284,11 @@ TEST(Solve, AReplayTakesTheSameDecisionsToTheSameBits) {
         script_from_json(to_json(original.solved.report.script)));  // as a file keeps it
     const Replayed once(cases[i].matrix, {}, {{"jacobi", 1e-3}, {"block-ilu0", 7}}, script);
     const Replayed again(cases[i].matrix, {}, {}, script);
-    expect_same_bits(once.solved, again.solved);
+    {
+      SCOPED_TRACE("two replays");
+      expect_same_bits(once.solved, again.solved);
+    }
+    SCOPED_TRACE("the original and a replay");
     expect_same_bits(original.solved, again.solved);
     for (const Decision& decision : script->decisions) {
       challenged = challenged || decision.kind == Decision::Kind::challenge;

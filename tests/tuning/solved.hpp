@@ -9,15 +9,11 @@
 
 #include "ayatori/tuning/solve.hpp"
 #include "test_matrices.hpp"
+#include "world.hpp"
 
 namespace ayatori::tuning {
 
 using sparse::TestMatrix;
-
-inline const comm::Comm& world() {
-  static const comm::Comm comm = comm::Comm::world();
-  return comm;
-}
 
 /// A system of a small matrix, spread; and what solve() made of it.
 struct Solved {

@@ -6,16 +6,12 @@
 
 #include "ayatori/base/error.hpp"
 #include "test_matrices.hpp"
+#include "world.hpp"
 
 namespace ayatori::tuning {
 namespace {
 
 using sparse::TestMatrix;
-
-const comm::Comm& world() {
-  static const comm::Comm comm = comm::Comm::world();
-  return comm;
-}
 
 /// Diffusion on n x n points; `change` raises every third diagonal entry.
 TestMatrix diffusion(std::int64_t n, double change = 0) {

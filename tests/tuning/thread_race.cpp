@@ -7,14 +7,10 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "test_matrices.hpp"
+#include "world.hpp"
 
 namespace ayatori::tuning {
 namespace {
-
-const comm::Comm& world() {
-  static const comm::Comm comm = comm::Comm::world();
-  return comm;
-}
 
 /// A machine on which an iteration takes `work` on one thread, and four regions of `region` each.
 struct Machine {
