@@ -211,9 +211,10 @@ int run_solve(const comm::Comm& world, const SolveArguments& arguments) {
   auto system = identity_of(comm, problem, rhs, arguments.rtol);
   const auto resumed = find_resumed(comm, arguments, problem, system);
   if (resumed) begin_with(*resumed, options);
+  ReplayedAs as{world.size(), offered, arguments.partition, {}, tables.files, !arguments.coordinates.empty()};
+  if (placement && placement->moves) as.rank_of_part = placement->order.rank_of_part;
   if (!arguments.replay.empty()) {
-    const auto replay =
-        load_replay(comm, arguments.replay, system, {world.size(), offered, arguments.partition});
+    const auto replay = load_replay(comm, arguments.replay, system, as);
     comm::set_threads(comm, replay.threads);
     options.replay = replay.script;
     options.rtol = system.rtol = replay.rtol;
@@ -263,7 +264,7 @@ int run_solve(const comm::Comm& world, const SolveArguments& arguments) {
                .output = output_of(arguments, arguments.rhs.size() - 1)};
   line.clear();
   run.knowledge = knowledge.to_json();
-  run.replay = replay_json(run.report.script, system);
+  run.replay = replay_json(run.report.script, system, as);
   run.experience = knowledge.summary();
   if (speaks) {
     for (const auto& note : knowledge.notes()) fmt::print(stderr, "{}\n", note);

@@ -158,6 +158,9 @@ void declare(Command& solve, SolveArguments& arguments) {
                   "Of the rows before ic, ilu and ilut factor them: auto, natural or rcm")
       ->check(one_of({"auto", "natural", "rcm"}))
       ->capture_default_str();
+  solve.add_flag("--reproducible", arguments.of_preconditioner.reproducible,
+                 "Nothing whose bits differ from run to run, where a replay shall repeat them: complete "
+                 "factors stay on one rank, however large the matrix");
   solve.add_option(
       "--coordinates", arguments.coordinates,
       "A matrix file with a row of x, y (and z) for each node of an elastic body: amg then knows "

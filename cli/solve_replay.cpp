@@ -17,11 +17,21 @@ using Json = nlohmann::ordered_json;
 /// Throws InputError unless the result is one that can be replayed here.
 void check(const Json& result, const SystemIdentity& system, const ReplayedAs& now) {
   if (result.at("schema") != "ayatori.solve/1") throw InputError("of another schema");
-  const ReplayedAs then{result.at("ranks"), result.at("threads"), result.at("partition")};
+  ReplayedAs then{result.at("ranks"), result.at("threads"), result.at("partition")};
+  if (const Json& placement = result.at("placement"); !placement.is_null() && !placement.at("kept"))
+    placement.at("rank_of_part").get_to(then.rank_of_part);
+  if (const Json& collectives = result.at("collectives"); !collectives.is_null())
+    collectives.at("tables").get_to(then.tables);
+  result.at("replay").at("coordinates").get_to(then.coordinates);
   if (then.ranks != now.ranks || then.threads > now.threads)
     throw InputError(fmt::format("of {} x {} ranks and threads, but there are {} x {} here", then.ranks,
                                  then.threads, now.ranks, now.threads));
   if (then.partition != now.partition) throw InputError(fmt::format("of --partition {}", then.partition));
+  if (then.rank_of_part != now.rank_of_part) throw InputError("of another --placement");
+  if (then.tables != now.tables)
+    throw InputError(fmt::format("of --collectives {}", then.tables.empty() ? "none" : then.tables));
+  if (then.coordinates != now.coordinates)
+    throw InputError(then.coordinates ? "of a solve with --coordinates" : "of a solve without --coordinates");
   if (result.at("replay").at("matrix") != fmt::format("{:016x}", system.matrix.values))
     throw InputError("of another matrix");
   if (result.at("replay").at("rhs") != fmt::format("{:016x}", system.rhs))
@@ -59,10 +69,11 @@ Replay load_replay(const comm::Comm& comm, const std::string& path, const System
   });
 }
 
-Json replay_json(const tuning::Script& script, const SystemIdentity& system) {
+Json replay_json(const tuning::Script& script, const SystemIdentity& system, const ReplayedAs& as) {
   Json json = to_json(script);
   json["matrix"] = fmt::format("{:016x}", system.matrix.values);
   json["rhs"] = fmt::format("{:016x}", system.rhs);
+  json["coordinates"] = as.coordinates;
   return json;
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "ayatori/tuning/script.hpp"
 #include "cli/solve_checkpoint.hpp"
@@ -14,6 +15,9 @@ struct ReplayedAs {
   int ranks = 1;
   int threads = 1;  ///< per rank, or fewer
   std::string partition;
+  std::vector<int> rank_of_part = {};  ///< where --placement has moved them; empty: nowhere
+  std::string tables = {};             ///< files of schedules for collectives
+  bool coordinates = false;            ///< were given
 };
 
 /// The decisions of a result file, and the tolerance that they were taken for.
@@ -24,11 +28,12 @@ struct Replay {
 };
 
 /// Collective. Reads what `solve --json` has written. Throws InputError, agreed, if it is no such file, of
-/// another system, or of other ranks, more threads or another partition.
+/// another system, or of other ranks, more threads, another partition, placement or tables.
 Replay load_replay(const comm::Comm& comm, const std::string& path, const SystemIdentity& system,
                    const ReplayedAs& now);
 
 /// What load_replay() wants to find as "replay" in a result.
-nlohmann::ordered_json replay_json(const tuning::Script& script, const SystemIdentity& system);
+nlohmann::ordered_json replay_json(const tuning::Script& script, const SystemIdentity& system,
+                                   const ReplayedAs& as);
 
 }  // namespace ayatori::cli

@@ -19,7 +19,8 @@ class Replay(CommandTest):
         return result, (self.folder / "x.mtx").read_bytes()
 
     def test_the_same_bits(self):
-        for arguments in ([*MATRIX, "--tuning-share", 1], ["convection3d:n=10,peclet=50", "--method", "gmres", "--rtol", "1e-10"]):
+        for arguments in ([*MATRIX, "--tuning-share", 1], ["convection3d:n=10,peclet=50", "--method", "gmres", "--rtol", "1e-10"],
+                          ["convection3d:n=10", "--preconditioner", "ilut", "--drop", "0.1", "--fill", 1]):
             with self.subTest(arguments):
                 result, x = self.recorded(*arguments)
                 jsonschema.validate(result, SCHEMA)
@@ -39,6 +40,7 @@ class Replay(CommandTest):
         self.write("text.json", "hello")
         changed = {"ranks.json": {"ranks": RANKS + 1}, "status.json": {"status": "interrupted"}, "nothing.json": {"replay": {}},
                    "magic.json": {"replay": result["replay"] | {"products": [["magic", "allgather"]]}},
+                   "coordinates.json": {"replay": result["replay"] | {"coordinates": True}},
                    "torn.json": {"replay": result["replay"] | {"decisions": [["arm", -1, 0, 10**6]]}}}
         for name, change in changed.items():
             self.write(name, json.dumps(result | change))

@@ -39,6 +39,14 @@ class Solve(CommandTest):
         self.assertEqual(done.stdout, "")
         self.assert_no_leftovers("result.json")
 
+    @unittest.skipIf(RANKS > 1, "mpirun needs a folder of its own")
+    def test_one_process_shares_no_folder(self):
+        """Programs that start and end at the same time would remove it from each other."""
+        self.write("file", "")
+        with unittest.mock.patch.dict(os.environ, {"TMPDIR": str(self.folder / "file")}):
+            result, _ = self.solve("poisson2d-5:n=5")
+        self.assertTrue(result["converged"])
+
     def test_one_rank_may_hold_all_rows(self):
         self.write("A.mtx", tridiagonal(30))
         result, done = self.solve("A.mtx", "--use-ranks", "auto", "--output", "x.mtx", "--rtol", "1e-12")

@@ -334,6 +334,27 @@ TEST(Direct, SolvesAndReportsZeroPivots) {
   EXPECT_NE(notes[1].find("1 pivots are zero"), std::string::npos) << notes[1];
 }
 
+TEST(Direct, GivesTheSameBitsEveryTime) {
+  if (std::ranges::none_of(preconditioners(), [](const auto& type) { return type.name == "direct"; }))
+    GTEST_SKIP() << "built without MUMPS";
+  const Dense a = tests::random_dominant(600, 0.01, 0.3, 5, false);
+  const Problem problem(a);
+  const std::vector<double> x(problem.matrix.local_size(), 1);
+  std::vector<double> first;
+  int differing = 0;
+  for (int k = 0; k < 4; ++k) {
+    const auto built = problem.build("direct");
+    EXPECT_TRUE(built.reproducible);
+    for (int solve = 0; solve < 40; ++solve) {
+      std::vector<double> y(x.size());
+      built.op->apply(x, y);
+      if (first.empty()) first = y;
+      if (y != first) ++differing;
+    }
+  }
+  EXPECT_EQ(differing, 0);
+}
+
 TEST(Direct, GivesUpWhatIsDearerThanItMayBe) {
   if (std::ranges::none_of(preconditioners(), [](const auto& type) { return type.name == "direct"; }))
     GTEST_SKIP() << "built without MUMPS";

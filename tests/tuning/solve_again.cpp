@@ -252,13 +252,44 @@ void expect_same_bits(const Solved& a, const Solved& b) {
   EXPECT_EQ(a.report.script.decisions, b.report.script.decisions);
 }
 
+bool has_direct() {
+  return std::ranges::any_of(solvers::preconditioners(), [](const auto& p) { return p.name == "direct"; });
+}
+
+bool warns(const SolveReport& report) {
+  return std::ranges::any_of(
+      report.events, [](const Event& event) { return event.text.find("last bits") != std::string::npos; });
+}
+
+TEST(Solve, SaysWhetherAReplayWillHaveTheSameBits) {
+  if (!has_direct()) GTEST_SKIP() << "built without MUMPS";
+  SolveOptions options;
+  options.forced.preconditioner = "direct";
+  const auto small = anisotropic_matrix(20);
+  const auto large = anisotropic_matrix(128);
+  EXPECT_TRUE(Solved(small, 1, options).report.script.is_reproducible);
+  const Solved fast(large, 1, options);
+  EXPECT_EQ(fast.report.script.is_reproducible, world().size() == 1);
+  EXPECT_FALSE(warns(fast.report));
+  SolveOptions replay;
+  replay.replay = std::make_shared<const Script>(fast.report.script);
+  EXPECT_EQ(warns(Solved(large, 1, replay).report), world().size() > 1);
+  options.preconditioner.reproducible = true;
+  const Solved once(large, 1, options);
+  EXPECT_TRUE(once.report.script.is_reproducible);
+  replay.replay = std::make_shared<const Script>(once.report.script);
+  const Solved again(large, 1, replay);
+  EXPECT_FALSE(warns(again.report));
+  EXPECT_EQ(once.x, again.x);
+}
+
 TEST(Solve, AReplayTakesTheSameDecisionsToTheSameBits) {
   SolveOptions gmres;  // restart lengths change
   gmres.forced.method = "gmres";
   gmres.forced.preconditioner = "none";
   gmres.forced.excluded = {"ircgs"};
   SolveOptions free;
-  if (world().size() > 1) free.forced.excluded = {"direct"};  // not to the bit there
+  free.preconditioner.degree = 3;  // of chebyshev; the script knows
   SolveOptions few = free;
   few.max_iterations = 30;
   free.tuning_share = 1;

@@ -7,14 +7,28 @@
 #include "ayatori/comm/native.hpp"
 
 namespace ayatori::comm {
+namespace {
+
+/** Whether a launcher (mpirun, or srun through PMIx or PMI) started this process, and perhaps others. */
+bool launched() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE", "PMI_RANK"})
+    if (std::getenv(name) != nullptr) return true;
+  return false;
+}
+
+}  // namespace
 
 Environment::Environment(int& argc, char**& argv) {
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (initialized != 0) return;
-  // Open MPI started without mpirun would fork a daemon to be able to spawn processes, which nothing here
-  // does.
-  if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+  if (!launched()) {
+    // Open MPI would fork a daemon to be able to spawn processes, which nothing here does, and make a folder
+    // whose name all processes of the user without a launcher share: one that ends takes it from one that
+    // begins, which then aborts.
+    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+    setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
+  }
   int provided = MPI_THREAD_SINGLE;
   check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
 #ifndef AYATORI_SMPI  // simulated ranks are threads themselves: it grants none, and none are used

@@ -31,6 +31,9 @@ struct PreconditionerOptions {
   /// How ic, ilu and ilut use the threads of a rank: "blocks", one for each, or "levels": one block, whose
   /// triangles are solved level by level.
   std::string triangular = "blocks";
+  /// The same bits in every run. All are, but direct on several ranks, where MUMPS adds up in the order in
+  /// which messages arrive: with this it computes on one, as it does for small matrices anyway.
+  bool reproducible = false;
   /// A set-up that cannot be stopped does not begin where it is sure to take longer, with an
   /// EnvironmentError. The same on all ranks.
   double seconds_left = std::numeric_limits<double>::infinity();
@@ -50,7 +53,8 @@ struct BuiltPreconditioner {
   std::unique_ptr<sparse::LinearOperator> op;
   std::vector<std::string> notes;
   bool blocks_are_singular =
-      false;  ///< of some block no factors exist: where rows couple it with other blocks only
+      false;                 ///< of some block no factors exist: where rows couple it with other blocks only
+  bool reproducible = true;  ///< to the bit
 };
 
 /// Which of the PreconditionerOptions that a user can set a preconditioner obeys.

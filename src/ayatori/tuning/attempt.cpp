@@ -84,7 +84,8 @@ void Attempt::set_up() {
   const Stopwatch watch;
   start_ = state_.agree_on_time();
   if (state_.decisions.replays()) pass_over_what_was_given_up();
-  solvers::PreconditionerOptions options = state_.options.preconditioner;
+  solvers::PreconditionerOptions options = state_.decisions.script().preconditioner;
+  options.coordinates = state_.options.preconditioner.coordinates;
   options.matrix_is_symmetric = state_.report.facts.symmetric;
   double limit = challenge_.depth > 0 ? state_.clock() + challenge_.allowance : unlimited;
   if (state_.options.time_limit > 0 && !state_.decisions.replays()) {
@@ -111,6 +112,7 @@ void Attempt::set_up() {
   trial().setup_seconds = watch.seconds();
   state_.report.seconds.setup += watch.seconds();
   for (const std::string& note : preconditioner_.notes) state_.add_event("note", note);
+  if (!preconditioner_.reproducible) state_.decisions.script().is_reproducible = false;
   if (preconditioner_.blocks_are_singular) state_.favour_complete_factors();
 }
 

@@ -25,6 +25,30 @@ Decision decision_from_json(const Json& json) {
   return {static_cast<Decision::Kind>(kind - kinds.begin()), json.at(1), json.at(2), json.at(3)};
 }
 
+Json to_json(const solvers::PreconditionerOptions& options) {
+  return {{"blocks", options.blocks},
+          {"block_size", options.block_size},
+          {"degree", options.degree},
+          {"overlap", options.overlap},
+          {"fill", options.fill},
+          {"drop_tolerance", options.drop_tolerance},
+          {"ordering", options.ordering},
+          {"triangular", options.triangular},
+          {"reproducible", options.reproducible}};
+}
+
+solvers::PreconditionerOptions preconditioner_options_from_json(const Json& json) {
+  return {.blocks = json.at("blocks"),
+          .block_size = json.at("block_size"),
+          .degree = json.at("degree"),
+          .overlap = json.at("overlap"),
+          .fill = json.at("fill"),
+          .drop_tolerance = json.at("drop_tolerance"),
+          .ordering = json.at("ordering"),
+          .triangular = json.at("triangular"),
+          .reproducible = json.at("reproducible")};
+}
+
 void check(const Script& script) {
   const auto arms = static_cast<std::int64_t>(script.ladder.size());
   const auto products = static_cast<std::int64_t>(script.products.size());
@@ -80,6 +104,8 @@ Json to_json(const Script& script) {
             {"longest_restart", script.longest_restart},
             {"max_iterations", script.max_iterations},
             {"keeps_orthogonalization", script.keeps_orthogonalization},
+            {"preconditioner", to_json(script.preconditioner)},
+            {"is_reproducible", script.is_reproducible},
             {"ladder", Json::array()},
             {"products", Json::array()},
             {"last_product", script.last_product},
@@ -100,6 +126,8 @@ Script script_from_json(const Json& json) {
     script.longest_restart = json.at("longest_restart");
     script.max_iterations = json.at("max_iterations");
     script.keeps_orthogonalization = json.at("keeps_orthogonalization");
+    script.preconditioner = preconditioner_options_from_json(json.at("preconditioner"));
+    script.is_reproducible = json.at("is_reproducible");
     script.last_product = json.at("last_product");
     for (const Json& rung : json.at("ladder"))
       script.ladder.push_back({choice_from_json(rung.at("choice")), rung.at("why"), rung.at("last_resort")});

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/tuning/choice.hpp"
 
@@ -35,7 +36,9 @@ struct Script {
   int ranks = 0;  ///< that held rows: 1, or 0 for all
   int longest_restart = 0;
   std::int64_t max_iterations = 0;
-  bool keeps_orthogonalization = false;  ///< also where orthogonality is lost
+  bool keeps_orthogonalization = false;                ///< also where orthogonality is lost
+  solvers::PreconditionerOptions preconditioner = {};  ///< what a user can set of them
+  bool is_reproducible = true;                         ///< all that was used gives the same bits every time
   std::vector<Rung> ladder;
   std::vector<sparse::ProductOptions> products;  ///< the first is what the solve began with
   int last_product = 0;                          ///< number of the one chosen in the end

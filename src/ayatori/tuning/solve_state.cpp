@@ -62,12 +62,18 @@ SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const spa
 void SolveState::make_choices(const sparse::SplitMatrix& parts) {
   if (options.replay) {
     decisions = Decisions(*options.replay);
+    if (!options.replay->is_reproducible)
+      add_event("note",
+                "the solve that is replayed used complete factors on several ranks: x may differ in its last "
+                "bits");
   } else {
     experience = options.recall ? options.recall(report.facts) : options.experience;
     if (experience.familiar) budget = Budget(std::min(options.tuning_share, familiar_share));
     Script& script = decisions.script();
     script.max_iterations = options.max_iterations;
     script.keeps_orthogonalization = options.forced.orthogonalization || options.forced.excludes("ircgs");
+    script.preconditioner = options.preconditioner;
+    script.preconditioner.coordinates = {};  // the caller's, and large
     script.longest_restart = find_longest_restart(comm, parts);
     script.ladder = ladder_for(report.facts);
   }

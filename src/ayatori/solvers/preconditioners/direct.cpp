@@ -30,16 +30,21 @@ constexpr int column_permutation = 6;
 constexpr int ordering = 7;
 constexpr int null_pivots = 24;
 enum Job { initialize = -1, terminate = -2, analyse = 1, factor = 2, solve = 3 };
+/// On smaller matrices several ranks save less time in the factorization than they lose in the solves.
+constexpr std::int64_t rows_worth_all_ranks = 1 << 14;
 constexpr int most_extra_memory = 2000;  ///< percent of the estimate, before the factorization is given up
 
-/// A X = b by the complete factors of MUMPS (Amestoy, Duff, L'Excellent & Koster 2001). Collective: made,
-/// applied and destroyed by all ranks together.
+/// A X = b by the complete factors of MUMPS (Amestoy, Duff, L'Excellent & Koster 2001), on all ranks or on
+/// rank 0. Collective: made, applied and destroyed by all ranks together.
 class Mumps {
  public:
-  Mumps(const comm::Comm& comm, bool symmetric) : comm_(comm.duplicate()) {
+  Mumps(const comm::Comm& comm, bool symmetric, bool on_one_rank)
+      : comm_(comm.duplicate()),
+        workers_(on_one_rank ? comm::Comm::self() : comm_),
+        works_(!on_one_rank || comm.rank() == 0) {
     constexpr int general = 0;
     constexpr int symmetric_indefinite = 2;
-    data_.comm_fortran = comm::fortran_handle(comm_);
+    data_.comm_fortran = comm::fortran_handle(workers_);
     data_.par = 1;  // rank 0 computes, too
     data_.sym = symmetric ? symmetric_indefinite : general;
     run(Job::initialize);
@@ -53,7 +58,11 @@ class Mumps {
   /// The result's code, the same on all ranks; negative: an error.
   int run(Job job) {
     data_.job = job;
-    dmumps_c(&data_);
+    if (works_) dmumps_c(&data_);
+    if (is_on_one_rank() && job != Job::solve) {
+      comm_.broadcast(std::span<MUMPS_INT>(data_.infog), 0);
+      comm_.broadcast(std::span<double>(data_.rinfog), 0);
+    }
     return info(1);
   }
   int& control(int number) { return data_.icntl[number - 1]; }
@@ -61,9 +70,14 @@ class Mumps {
   DMUMPS_STRUC_C& data() { return data_; }
   const DMUMPS_STRUC_C& data() const { return data_; }
   const comm::Comm& comm() const { return comm_; }
+  /// Those of comm() that compute.
+  const comm::Comm& workers() const { return workers_; }
+  bool is_on_one_rank() const { return workers_.size() < comm_.size(); }
 
  private:
   comm::Comm comm_;
+  comm::Comm workers_;
+  bool works_;  ///< this rank is one of them
   DMUMPS_STRUC_C data_{};
 };
 
@@ -203,7 +217,8 @@ double dense_operations_per_second() {
 void check_time(const Mumps& mumps, double seconds_left) {
   constexpr double slowest_rate = 1e8;
   if (mumps.data().rinfog[0] < slowest_rate * seconds_left) return;
-  const double rate = mumps.comm().allreduce(dense_operations_per_second(), comm::ReduceOp::sum);
+  const double rate = mumps.comm().broadcast(
+      mumps.workers().allreduce(dense_operations_per_second(), comm::ReduceOp::sum), 0);
   const double seconds = mumps.data().rinfog[0] / rate;
   comm::agree(mumps.comm(), [&] {
     if (seconds > seconds_left)
@@ -247,7 +262,8 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   const comm::Comm& comm = matrix.comm();
   const bool symmetric = options.matrix_is_symmetric;
   Entries entries = gathered(comm, comm::agree(comm, [&] { return entries_of(matrix, symmetric); }));
-  auto mumps = std::make_unique<Mumps>(comm, symmetric);
+  const bool on_one_rank = options.reproducible || matrix.global_rows() < rows_worth_all_ranks;
+  auto mumps = std::make_unique<Mumps>(comm, symmetric, comm.size() > 1 && on_one_rank);
   mumps->data().n = static_cast<MUMPS_INT>(matrix.global_rows());
   mumps->data().nnz = static_cast<MUMPS_INT8>(entries.value.size());
   mumps->data().irn = entries.row.data();
@@ -271,7 +287,9 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   if (mumps->info(28) > 0)
     notes.push_back(
         fmt::format("{} pivots are zero: the matrix is singular to working precision", mumps->info(28)));
-  return {std::make_unique<Direct>(std::move(mumps), matrix.partition()), std::move(notes)};
+  const bool reproducible = comm.size() == 1 || mumps->is_on_one_rank();
+  return {std::make_unique<Direct>(std::move(mumps), matrix.partition()), std::move(notes), false,
+          reproducible};
 }
 
 }  // namespace
