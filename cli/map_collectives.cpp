@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/number_in.hpp"
 #include "ayatori/collectives/word_schedule.hpp"
 #include "cli/collectives.hpp"
 
@@ -21,12 +21,10 @@ std::string name_of(const forecast::CollectiveCalls& calls) {
 }
 
 double parse_count(const std::string& text, const std::string& spec) {
-  double count = 0;
-  const char* end = text.data() + text.size();
-  const auto [read, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc() || read != end || !(count > 0) || count > 1e9)
+  const auto count = number_in<double>(text);
+  if (!count || !(*count > 0) || *count > 1e9)
     throw InputError(fmt::format("--collective {}: '{}' is no number of calls, above 0", spec, text));
-  return count;
+  return *count;
 }
 
 /// (from, to, bytes) of all messages of every round.

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/find_named.hpp"
+#include "ayatori/base/number_in.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/forecast/scaling.hpp"
@@ -40,14 +40,13 @@ struct Arguments {
 };
 
 int node_count(std::string_view word, const std::string& whole) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size() || value < 1 || value > most_ranks)
+  const auto value = number_in<int>(word);
+  if (!value || *value < 1 || *value > most_ranks)
     throw InputError(
         fmt::format("--nodes {}: give a range 1..64 (powers of two, and both ends), or numbers "
                     "1,2,8, of up to {} nodes",
                     whole, most_ranks));
-  return value;
+  return *value;
 }
 
 /// "1..64" are powers of two with both ends; several such, or single numbers, are separated by commas.

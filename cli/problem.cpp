@@ -1,8 +1,8 @@
 #include "cli/problem.hpp"
 
-#include <charconv>
 #include <utility>
 
+#include "ayatori/base/number_in.hpp"
 #include "ayatori/base/random.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/sparse/move_parts.hpp"
@@ -14,12 +14,8 @@ namespace {
 /// The seed behind "random:" or another prefix; nothing if the spec does not start so.
 std::optional<std::uint64_t> seed_after(const std::string& spec, std::string_view prefix) {
   if (!spec.starts_with(prefix)) return std::nullopt;
-  std::uint64_t seed = 0;
-  const char* end = spec.data() + spec.size();
-  const auto [stopped, error] = std::from_chars(spec.data() + prefix.size(), end, seed);
-  if (error != std::errc() || stopped != end) {
-    throw InputError(fmt::format("--rhs {}: '{}' wants a seed, a whole number", spec, prefix));
-  }
+  const auto seed = number_in<std::uint64_t>(std::string_view(spec).substr(prefix.size()));
+  if (!seed) throw InputError(fmt::format("--rhs {}: '{}' wants a seed, a whole number", spec, prefix));
   return seed;
 }
 

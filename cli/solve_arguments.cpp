@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <filesystem>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/number_in.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/sparse/block_operator.hpp"
@@ -20,12 +20,9 @@ std::optional<std::string> unless_auto(const std::string& word) {
 
 std::optional<int> restart_length(const std::string& word) {
   if (word == "auto") return std::nullopt;
-  int value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size()) {
-    throw InputError(fmt::format("--restart {}: neither 'auto' nor a whole number", word));
-  }
-  return value;
+  const auto length = number_in<int>(word);
+  if (!length) throw InputError(fmt::format("--restart {}: neither 'auto' nor a whole number", word));
+  return length;
 }
 
 /// Options of preconditioners are errors where no preconditioner that obeys them has been asked for.
@@ -245,12 +242,10 @@ int most_at_once(const SolveArguments& arguments) {
     throw InputError("--block is for several --rhs: there is one right-hand side");
   if (word == "auto") return sparse::max_block_width;
   if (word == "off") return 1;
-  int value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  const bool is_number = error == std::errc() && end == word.data() + word.size();
-  if (!is_number || value < 1 || value > sparse::max_block_width)
+  const auto width = number_in<int>(word);
+  if (!width || *width < 1 || *width > sparse::max_block_width)
     throw InputError(fmt::format("--block {}: want auto, off, or 1 to {}", word, sparse::max_block_width));
-  return value;
+  return *width;
 }
 
 void check_combinations(const SolveArguments& arguments) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -11,6 +10,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/find_named.hpp"
+#include "ayatori/base/number_in.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/random.hpp"
 #include "ayatori/comm/agree.hpp"
@@ -78,11 +78,10 @@ constexpr std::string_view prefix = "random";
 /// A number, all of `text`.
 template <class T>
 T parse_number(std::string_view spec, std::string_view key, std::string_view text, T least) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= least))
+  const auto value = number_in<T>(text);
+  if (!value || !(*value >= least))
     throw InputError(fmt::format("{}: {} is '{}', but must be a number from {}", spec, key, text, least));
-  return value;
+  return *value;
 }
 
 /// Of the matrix before it is scaled.

@@ -1,12 +1,12 @@
 #include "ayatori/io/generator.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "ayatori/base/find_named.hpp"
 #include "ayatori/base/memory.hpp"
+#include "ayatori/base/number_in.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 
@@ -29,17 +29,15 @@ std::string allowed(const Generator& generator) {
 }
 
 double parse_value(std::string_view spec, const GeneratorParameter& parameter, std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_number = error == std::errc{} && end == text.data() + text.size();
+  const auto value = number_in<double>(text);
   // Written so that NaN fails as well.
-  const bool in_range = value >= parameter.min && value <= parameter.max;
-  if (!is_number || !in_range || (parameter.integer && value != std::floor(value))) {
+  const bool in_range = value && *value >= parameter.min && *value <= parameter.max;
+  if (!in_range || (parameter.integer && *value != std::floor(*value))) {
     throw InputError(fmt::format("{}: {} is '{}', but must be a {}number from {:.12g} to {:.12g}", spec,
                                  parameter.key, text, parameter.integer ? "whole " : "", parameter.min,
                                  parameter.max));
   }
-  return value;
+  return *value;
 }
 
 /// Adds one "key=value" of the spec to what is `given`.

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <charconv>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/number_in.hpp"
 #include "ayatori/mapping/cost_model.hpp"
 #include "ayatori/mapping/networks/networks.hpp"
 #include "ayatori/mapping/networks/parse.hpp"
@@ -125,10 +125,9 @@ std::unique_ptr<Network> make_fat_tree(const std::string& arguments, int nodes) 
   const auto colon = arguments.find(':');
   double narrowing = 1;
   if (colon != std::string::npos) {
-    const char* end = arguments.data() + arguments.size();
-    const auto [stopped, error] = std::from_chars(arguments.data() + colon + 1, end, narrowing);
-    if (error != std::errc() || stopped != end || !(narrowing >= 1 && narrowing <= 1e3))
-      refuse(fat_tree, arguments);
+    const auto given = number_in<double>(std::string_view(arguments).substr(colon + 1));
+    if (!given || !(*given >= 1 && *given <= 1e3)) refuse(fat_tree, arguments);
+    narrowing = *given;
   }
   if (arguments.empty() || colon == 0) refuse(fat_tree, arguments);
   return make_regular(fat_tree, arguments, nodes, arguments.substr(0, colon), narrowing);
