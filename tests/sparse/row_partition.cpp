@@ -1,9 +1,10 @@
 #include "ayatori/sparse/row_partition.hpp"
-#include "world.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
+
+#include "world.hpp"
 
 namespace ayatori::sparse {
 namespace {

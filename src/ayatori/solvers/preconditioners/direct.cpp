@@ -39,9 +39,7 @@ constexpr int most_extra_memory = 2000;  ///< percent of the estimate, before th
 class Mumps {
  public:
   Mumps(const comm::Comm& comm, bool symmetric, bool on_one_rank)
-      : comm_(comm.duplicate()),
-        workers_(on_one_rank ? comm::Comm::self() : comm_),
-        works_(!on_one_rank || comm.rank() == 0) {
+      : comm_(comm.duplicate()), workers_(on_one_rank ? comm::Comm::self() : comm_) {
     constexpr int general = 0;
     constexpr int symmetric_indefinite = 2;
     data_.comm_fortran = comm::fortran_handle(workers_);
@@ -58,7 +56,7 @@ class Mumps {
   /// The result's code, the same on all ranks; negative: an error.
   int run(Job job) {
     data_.job = job;
-    if (works_) dmumps_c(&data_);
+    if (!is_on_one_rank() || comm_.rank() == 0) dmumps_c(&data_);
     if (is_on_one_rank() && job != Job::solve) {
       comm_.broadcast(std::span<MUMPS_INT>(data_.infog), 0);
       comm_.broadcast(std::span<double>(data_.rinfog), 0);
@@ -77,7 +75,6 @@ class Mumps {
  private:
   comm::Comm comm_;
   comm::Comm workers_;
-  bool works_;  ///< this rank is one of them
   DMUMPS_STRUC_C data_{};
 };
 
@@ -263,7 +260,7 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   const bool symmetric = options.matrix_is_symmetric;
   Entries entries = gathered(comm, comm::agree(comm, [&] { return entries_of(matrix, symmetric); }));
   const bool on_one_rank = options.reproducible || matrix.global_rows() < rows_worth_all_ranks;
-  auto mumps = std::make_unique<Mumps>(comm, symmetric, comm.size() > 1 && on_one_rank);
+  auto mumps = std::make_unique<Mumps>(comm, symmetric, on_one_rank);
   mumps->data().n = static_cast<MUMPS_INT>(matrix.global_rows());
   mumps->data().nnz = static_cast<MUMPS_INT8>(entries.value.size());
   mumps->data().irn = entries.row.data();
@@ -287,7 +284,7 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   if (mumps->info(28) > 0)
     notes.push_back(
         fmt::format("{} pivots are zero: the matrix is singular to working precision", mumps->info(28)));
-  const bool reproducible = comm.size() == 1 || mumps->is_on_one_rank();
+  const bool reproducible = mumps->workers().size() == 1;
   return {std::make_unique<Direct>(std::move(mumps), matrix.partition()), std::move(notes), false,
           reproducible};
 }
