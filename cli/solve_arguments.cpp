@@ -40,8 +40,8 @@ void check_preconditioner_options(const SolveArguments& arguments) {
     throw InputError(fmt::format("--drop {}: want 0 to 1", given.drop_tolerance));
   check_one(given.overlap != untouched.overlap, obeys.overlap_and_ordering, "--overlap");
   check_one(given.ordering != untouched.ordering, obeys.overlap_and_ordering, "--ordering");
-  if (given.triangular != "blocks" && given.triangular != "levels")
-    throw InputError(fmt::format("--triangular {}: want blocks or levels", given.triangular));
+  if (given.triangular != "auto" && given.triangular != "blocks" && given.triangular != "levels")
+    throw InputError(fmt::format("--triangular {}: want auto, blocks or levels", given.triangular));
   check_one(given.triangular != untouched.triangular, obeys.overlap_and_ordering, "--triangular");
   check_one(given.fill != untouched.fill, obeys.fill, "--fill");
   if (given.degree < 0 || given.degree > 100)
@@ -138,9 +138,11 @@ void declare(Command& solve, SolveArguments& arguments) {
       ->check(non_negative())
       ->default_str("");
   solve
-      .add_option("--triangular", arguments.of_preconditioner.triangular,
-                  "Threads of a rank in ic, ilu and ilut: blocks, one for each, or levels of one block")
-      ->suggest({"blocks", "levels"})
+      .add_option(
+          "--triangular", arguments.of_preconditioner.triangular,
+          "Threads of a rank in ic, ilu and ilut: blocks, one for each, or levels of one block; auto: "
+          "levels for ilut, blocks for the others")
+      ->suggest({"auto", "blocks", "levels"})
       ->capture_default_str();
   solve
       .add_option("--degree", arguments.of_preconditioner.degree,

@@ -217,5 +217,26 @@ TEST(Schwarz, LevelsAreOneBlockOfARank) {
   }
 }
 
+TEST(Schwarz, ThreadsDoNotCutFactorsThatKeepWhatIsLarge) {
+  const Dense a = tests::laplacian_2d(7);
+  const comm::Comm comm = comm::Comm::world();
+  const sparse::DistributedMatrix matrix(
+      comm, tests::spread(comm, a, sparse::RowPartition::even(a.n, comm.size())));
+  const GlobalSum sum(comm);
+  const auto has_levels = [&](const char* name, const PreconditionerOptions& options) {
+    const auto built = preconditioner(name).make(matrix, sum, options);
+    return !built.notes.empty() && built.notes.back().find("levels") != std::string::npos;
+  };
+  const int before = max_threads();
+  for (const int threads : {1, 2}) {
+    omp_set_num_threads(threads);
+    EXPECT_EQ(has_levels("ilut", {}), threads > 1);
+    EXPECT_FALSE(has_levels("ilut", {.blocks = 2})) << "as was asked for";
+    EXPECT_FALSE(has_levels("ilut", {.triangular = "blocks"}));
+    EXPECT_FALSE(has_levels("ic", {}));
+  }
+  omp_set_num_threads(before);
+}
+
 }  // namespace
 }  // namespace ayatori::solvers

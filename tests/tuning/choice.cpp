@@ -258,6 +258,58 @@ TEST(Ladder, BeginsWithMultigridForConvectionThatTakesManySteps) {
   EXPECT_EQ(ladder.front().choice.preconditioner, "amg");
 }
 
+/// Points of the seven-point matrix of a cube with so many along an edge.
+MatrixFacts cube_facts(MatrixFacts facts, std::int64_t edge) {
+  facts.rows = facts.positive_diagonals = edge * edge * edge;
+  facts.nonzeros = 7 * facts.rows;
+  facts.mean_row_of_entries = 7;
+  facts.max_row_nonzeros = 7;
+  facts.diffusive_rows = facts.dominant_rows = 1;
+  facts.constant_quotient = 1.0 / static_cast<double>(edge);
+  facts.layers = static_cast<double>(edge);
+  facts.min_abs_diagonal = facts.max_abs_diagonal = 6;
+  facts.dropped_fill = 0.16;
+  return facts;
+}
+
+TEST(Ladder, FactorsWithoutFillComeBeforeMultigridOnEvenMeshesThatAreNotLarge) {
+  const auto first = [](const MatrixFacts& facts) {
+    const Choice choice = make_ladder(facts, {}, 1000).front().choice;
+    return choice.method + " + " + choice.preconditioner;
+  };
+  EXPECT_EQ(first(cube_facts(spd_facts(), 40)), "cg + block-ilu0");
+  EXPECT_EQ(first(cube_facts(spd_facts(), 100)), "cg + amg");
+  auto flow = cube_facts(unsymmetric_facts(), 40);
+  flow.asymmetry = 0.3;
+  EXPECT_EQ(first(flow), "bicgstab + block-ilu0");
+  flow.asymmetry = 0.01;
+  EXPECT_EQ(first(flow), "bicgstab + amg") << "hardly any convection";
+  EXPECT_EQ(first(cube_facts(flow, 100)), "bicgstab + amg");
+  EXPECT_EQ(make_ladder(cube_facts(spd_facts(), 40), {}, 1000)[1].choice.preconditioner, "amg")
+      << "which is next";
+
+  auto facts = cube_facts(spd_facts(), 100);
+  facts.dropped_fill = 0.01;
+  EXPECT_EQ(first(facts), "cg + block-ilu0") << "lines that are hardly coupled";
+  facts = cube_facts(spd_facts(), 40);
+  facts.max_abs_diagonal = 1000;
+  EXPECT_EQ(first(facts), "cg + amg") << "coefficients jump";
+  facts = cube_facts(spd_facts(), 40);
+  facts.layers = 3;
+  EXPECT_EQ(first(facts), "cg + amg") << "not numbered as it lies in space, if it is a mesh";
+}
+
+TEST(Ladder, OneLevelOfFillIsTooMuchForLongRows) {
+  auto facts = spd_facts();
+  facts.constant_quotient = 0.01;
+  facts.nonzeros = 30 * facts.rows;
+  facts.mean_row_of_entries = 35;
+  EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "ic");
+  facts.nonzeros = 70 * facts.rows;
+  facts.mean_row_of_entries = 72;
+  EXPECT_EQ(make_ladder(facts, {}, 1000).front().choice.preconditioner, "block-ilu0");
+}
+
 TEST(Ladder, StartsWithMinresForSymmetricIndefinite) {
   auto facts = spd_facts();
   facts.positive_diagonals = 600;

@@ -184,7 +184,7 @@ bool has_event(const SolveReport& report, std::string_view kind) {
 }
 
 TEST(Solve, AWrongEarlyChoiceIsCorrected) {
-  const auto matrix = anisotropic_matrix(60);
+  const auto matrix = uneven_matrix(60);
   const Recorded recorded(matrix, {{"jacobi", 1}, {"block-ilu0", 1e-4}, {"chebyshev", 1}});
   const auto& report = recorded.solved.report;
   expect_solved(matrix, recorded.solved);
@@ -217,7 +217,7 @@ TEST(Solve, TheFavouriteWaitsUntilTheSolveProvesLong) {
 }
 
 TEST(Solve, SlowChallengersAreDroppedWithinTheBound) {
-  const auto matrix = anisotropic_matrix(60);
+  const auto matrix = uneven_matrix(60);
   const Recorded recorded(matrix, {{"jacobi", 1}, {"block-ilu0", 40}, {"chebyshev", 40}});
   const auto& report = recorded.solved.report;
   expect_solved(matrix, recorded.solved);

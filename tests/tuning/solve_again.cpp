@@ -131,7 +131,7 @@ struct Counted {
 };
 
 TEST(Solve, LostTrialsCostNoMoreProductsThanTheBound) {
-  const auto matrix = anisotropic_matrix(60);
+  const auto matrix = uneven_matrix(60);
   bool any = false;
   for (const double share : {0.1, 1.0}) {
     SCOPED_TRACE(share);
@@ -203,7 +203,7 @@ TEST(Solve, WhatIsExpectedToWinComesWhenItsPriceHasBeenSpentOnce) {
 }
 
 TEST(Solve, AFamiliarMatrixIsNotExploredAgain) {
-  const auto matrix = anisotropic_matrix(40);
+  const auto matrix = uneven_matrix(40);
   SolveOptions options;
   options.forced = {.method = "cg"};
   options.forced.excluded = {"amg", "ic"};

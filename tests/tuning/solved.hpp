@@ -69,6 +69,18 @@ inline TestMatrix anisotropic_matrix(std::int64_t n) {
   return matrix;
 }
 
+/// The same with another unit of the last unknown, which changes nothing for CG with the diagonal or with
+/// factors, but is no even mesh: ladders do not begin with factors.
+inline TestMatrix uneven_matrix(std::int64_t n) {
+  TestMatrix matrix = anisotropic_matrix(n);
+  constexpr double unit = 16;
+  for (sparse::Entry& entry : matrix.entries) {
+    if (entry.row == matrix.n - 1) entry.value *= unit;
+    if (entry.column == matrix.n - 1) entry.value *= unit;
+  }
+  return matrix;
+}
+
 /// Seconds of an iteration, by preconditioner.
 using RecordedSeconds = std::map<std::string, double>;
 

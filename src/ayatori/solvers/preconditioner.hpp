@@ -29,8 +29,8 @@ struct PreconditionerOptions {
   bool matrix_is_symmetric =
       false;  ///< known to be, up to rounding: direct then needs half of memory and work
   /// How ic, ilu and ilut use the threads of a rank: "blocks", one for each, or "levels": one block, whose
-  /// triangles are solved level by level.
-  std::string triangular = "blocks";
+  /// triangles are solved level by level; "auto": levels for ilut, blocks for the others.
+  std::string triangular = "auto";
   /// The same bits in every run. All are, but direct on several ranks, where MUMPS adds up in the order in
   /// which messages arrive: with this it computes on one, as it does for small matrices anyway.
   bool reproducible = false;

@@ -128,9 +128,10 @@ constexpr double bytes_of_seven_points = 12 * 7 + 24;
 constexpr double setup_by_rows = 0.7;
 constexpr double nonzeros_of_levels = 3e6;
 
-/// Products that factors with fill take for an entry of the row that a mean entry stands in, where that is
-/// long: each entry of a row subtracts another row.
+/// Products that factors with and without fill take for an entry of the row that a mean entry stands in,
+/// where that is long: each entry of a row subtracts another row.
 constexpr double products_of_long_rows = 0.75;
+constexpr double products_of_long_rows_without_fill = 0.4;
 
 /// Points of a mesh have about as many neighbours each. Where some rows are so many times as long as the
 /// mean, as in circuits, coarser grids fill up.
@@ -140,6 +141,9 @@ constexpr double longest_row_in_space = 16;
 /// fills.
 constexpr double uneven = 2;
 
+/// One level of fill makes factors of such rows long, and dear to make.
+constexpr double long_row = 50;
+
 /// Iterations of CG to 1e-8 with the diagonal, in the problem of this size that needs fewest: in a cube, but
 /// what takes more steps to cross takes more.
 double diagonal_iterations(const MatrixFacts& facts) {
@@ -147,16 +151,60 @@ double diagonal_iterations(const MatrixFacts& facts) {
   return std::min(diagonal_iterations_per_point * points_along_an_edge, iterations_by_dominance(facts));
 }
 
+/// In products, of CG.
+double cost_of(const char* preconditioner, double iterations, const MatrixFacts& facts) {
+  const PredictedCost cost = predict_cost({.method = "cg", .preconditioner = preconditioner}, facts);
+  return cost.setup + iterations * cost.iteration;
+}
+
 /// Whether multigrid is the first choice: it is expected to pay even in the problem of diffusion that needs
 /// it least.
 bool multigrid_pays(const MatrixFacts& facts) {
   if (!is_diffusive(facts) || is_solved_by_diagonal(facts)) return false;
-  const PredictedCost plain = predict_cost({.method = "cg", .preconditioner = "jacobi"}, facts);
-  const PredictedCost multigrid = predict_cost({.method = "cg", .preconditioner = "amg"}, facts);
-  return multigrid.setup + multigrid_iterations * multigrid.iteration <
-         diagonal_iterations(facts) * plain.iteration;
+  return cost_of("amg", multigrid_iterations, facts) < cost_of("jacobi", diagonal_iterations(facts), facts);
 }
 
+/// Iterations with factors without fill are so many times what their condition number says: pivots are
+/// smaller than the diagonal.
+constexpr double smaller_pivots = 1.4;
+constexpr double fewest_with_factors = 8;
+/// One level of fill saves this share of them.
+constexpr double saved_by_fill = 0.33;
+
+/// Where a mesh is numbered as it lies in space and coefficients do not jump, iterations go by its size.
+bool is_even_mesh(const MatrixFacts& facts) {
+  constexpr double jump = 100;
+  constexpr double nearly = 0.9;
+  return is_diffusive(facts) && facts.max_abs_diagonal <= jump * facts.min_abs_diagonal &&
+         facts.layers >= nearly * std::cbrt(static_cast<double>(facts.rows));
+}
+
+/// Unsymmetric factors take so many times as many iterations beside multigrid's, unless convection is strong:
+/// elimination follows the flow, and multigrid does not.
+constexpr double against_diffusion = 1.4;
+constexpr double strong_convection = 0.2;
+
+/// Of CG, or half the products of BiCGSTAB, to 1e-8 on an even mesh, with factors that leave out fill: by the
+/// condition number.
+double iterations_without_fill(const MatrixFacts& facts) {
+  const bool diffuses = !facts.symmetric && facts.asymmetry < strong_convection;
+  return std::max((diffuses ? against_diffusion : 1) * smaller_pivots * diagonal_iterations(facts) *
+                      std::sqrt(facts.dropped_fill / 2),
+                  fewest_with_factors);
+}
+
+/// Whether factors without fill are expected to be cheaper than multigrid and factors with some.
+bool factors_without_fill_pay(const MatrixFacts& facts) {
+  if (!is_even_mesh(facts) || facts.dropped_fill == 0) return false;
+  const double iterations = iterations_without_fill(facts);
+  const double cost = cost_of("block-ilu0", iterations, facts);
+  return cost < cost_of("amg", multigrid_iterations, facts) &&
+         cost < cost_of("ic", (1 - saved_by_fill) * iterations, facts);
+}
+
+constexpr auto even_mesh =
+    "the mesh is even and not so large: what factors without fill leave out is little beside the smallest "
+    "eigenvalue";
 constexpr auto classical_grids =
     "coarser grids that follow convection and jumps more closely, at a higher price";
 
@@ -176,7 +224,8 @@ void suggest_definite(const MatrixFacts& facts, std::vector<Suggestion>& list) {
                              "neighbours only"};
   const bool looks_like_diffusion = is_diffusive(facts);
   const bool begins_with_multigrid = multigrid_pays(facts);
-  const bool fills_up = facts.mean_row_of_entries > uneven * mean_row(facts);
+  const bool begins_without_fill = factors_without_fill_pay(facts) && is_stiff(facts);
+  const bool fills_up = facts.mean_row_of_entries > std::min(uneven * mean_row(facts), long_row);
   const Suggestion no_fill{"cg",
                            "block-ilu0",
                            0,
@@ -184,13 +233,15 @@ void suggest_definite(const MatrixFacts& facts, std::vector<Suggestion>& list) {
                            "incomplete factors save iterations where the diagonal is not enough",
                            false,
                            fills_up && !begins_with_multigrid};
+  const Suggestion without_fill{"cg", "block-ilu0", 0, "", even_mesh};
   const Suggestion fill{"cg",
                         "ic",
                         0,
                         "",
                         "the matrix may be definite: factors with some fill save most iterations",
                         false,
-                        !fills_up && !begins_with_multigrid};
+                        !fills_up && !begins_with_multigrid && !begins_without_fill};
+  if (begins_without_fill) list.push_back(without_fill);
   if (begins_with_multigrid) list.push_back(multigrid);
   if (is_stiff(facts)) list.push_back(fills_up ? no_fill : fill);
   list.push_back(diagonal);
@@ -233,6 +284,8 @@ void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
       "bicgstab", "amg", 0, "",
       "rows sum to nothing or the diagonal dominates them, as in convection with diffusion: "
       "coarser grids may pay"};
+  if (begins_with_grids && factors_without_fill_pay(facts))
+    list.push_back({"bicgstab", "block-ilu0", 0, "", even_mesh});
   if (begins_with_grids) list.push_back(grids);
   const bool begins_with_diagonal = facts.symmetric || is_solved_by_diagonal(facts);
   if (has_diagonal && begins_with_diagonal) list.push_back(diagonal);
@@ -435,6 +488,8 @@ PredictedCost predict_cost(const Choice& choice, const MatrixFacts& facts, doubl
   if (preconditioner.name == "amg")
     setup = setup * (1 - setup_by_rows + setup_by_rows * bytes_of_seven_points / product) +
             products_with(nonzeros_of_levels, facts);
+  if (preconditioner.name == "block-ilu0")
+    setup = std::max(setup, products_of_long_rows_without_fill * facts.mean_row_of_entries);
   if (preconditioner.name == "ic") setup = std::max(setup, products_of_long_rows * facts.mean_row_of_entries);
   if (preconditioner.name == "direct") setup = std::min(setup, products_of_complete_factors(facts));
   return {setup, kernel_share + preconditioner.apply_products + 8 * method.traffic / product};

@@ -11,6 +11,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/tuning/asymmetry.hpp"
+#include "ayatori/tuning/dropped_fill.hpp"
 #include "ayatori/tuning/skewness.hpp"
 
 namespace ayatori::tuning {
@@ -63,8 +64,10 @@ struct RowFigures {
   std::int64_t dominant = 0;
   std::int64_t strongly_dominant = 0;
   std::int64_t diffusive = 0;
-  std::int64_t bandwidth = 0;        ///< largest |i - j|
-  std::int64_t block_bandwidth = 0;  ///< the same within this rank's block
+  std::int64_t bandwidth = 0;                                     ///< largest |i - j|
+  std::int64_t block_bandwidth = 0;                               ///< the same within this rank's block
+  double min_diagonal = std::numeric_limits<double>::infinity();  ///< magnitudes
+  double max_diagonal = 0;
   double max_abs = 0;
   double norm_infinity = 0;
   double least_dominance = 1;
@@ -86,6 +89,8 @@ struct RowFigures {
     diffusive += dominates || (magnitude > 0 && std::abs(row.sum) <= balanced * row.sum_abs) ? 1 : 0;
     bandwidth = std::max(bandwidth, row.reach);
     block_bandwidth = std::max(block_bandwidth, row.reach_in_block);
+    min_diagonal = std::min(min_diagonal, magnitude);
+    max_diagonal = std::max(max_diagonal, magnitude);
     max_abs = std::max(max_abs, row.largest);
     norm_infinity = std::max(norm_infinity, row.sum_abs);
     least_dominance = std::min(least_dominance, dominates ? std::max(2 - row.sum_abs / magnitude, 0.0) : 0.0);
@@ -106,6 +111,8 @@ struct RowFigures {
     bandwidth = std::max(bandwidth, other.bandwidth);
     block_bandwidth = std::max(block_bandwidth, other.block_bandwidth);
     least_dominance = std::min(least_dominance, other.least_dominance);
+    min_diagonal = std::min(min_diagonal, other.min_diagonal);
+    max_diagonal = std::max(max_diagonal, other.max_diagonal);
     max_abs = std::max(max_abs, other.max_abs);
     norm_infinity = std::max(norm_infinity, other.norm_infinity);
     diagonal_sum += other.diagonal_sum;
@@ -182,18 +189,22 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   comm.allreduce(std::span<std::int64_t>(sums), comm::ReduceOp::sum);
   std::array<std::uint64_t, 2> skewness{pass.of_halo.values, pass.of_halo.pattern};
   comm.allreduce(std::span<std::uint64_t>(skewness), comm::ReduceOp::sum);
-  std::array<double, 3> totals{figures.row_sums.total, figures.row_sums.total_abs, figures.diagonal_sum};
+  const DroppedFill dropped = dropped_fill(parts.interior);
+  std::array<double, 5> totals{figures.row_sums.total, figures.row_sums.total_abs, figures.diagonal_sum,
+                               dropped.rows, dropped.sum};
   comm.allreduce(std::span<double>(totals), comm::ReduceOp::sum);
   const double layers_of_block = parts.interior.rows > 0
                                      ? layers(parts.interior.rows, figures.block_bandwidth)
                                      : std::numeric_limits<double>::infinity();
-  std::array<double, 7> maxima{-static_cast<double>(figures.min_row),
+  std::array<double, 9> maxima{-static_cast<double>(figures.min_row),
                                static_cast<double>(figures.max_row),
                                figures.max_abs,
                                figures.norm_infinity,
                                -figures.least_dominance,
                                static_cast<double>(figures.bandwidth),
-                               -layers_of_block};
+                               -layers_of_block,
+                               -figures.min_diagonal,
+                               figures.max_diagonal};
   comm.allreduce(std::span<double>(maxima), comm::ReduceOp::max);
 
   MatrixFacts facts;
@@ -209,6 +220,9 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   facts.row_sums = {sums[10], sums[11], sums[12], totals[0], totals[1]};
   const double quotient = totals[0] / totals[2];
   facts.constant_quotient = std::isfinite(quotient) ? quotient : 0;
+  facts.dropped_fill = totals[3] > 0 ? totals[4] / totals[3] : 0;
+  facts.min_abs_diagonal = facts.rows > 0 ? std::abs(maxima[7]) : 0;
+  facts.max_abs_diagonal = maxima[8];
   facts.min_row_nonzeros = static_cast<std::int64_t>(-maxima[0]);
   facts.max_row_nonzeros = static_cast<std::int64_t>(maxima[1]);
   if (facts.nonzeros > 0)

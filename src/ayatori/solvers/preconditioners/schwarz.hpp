@@ -17,7 +17,6 @@ namespace ayatori::solvers {
 /// square roots of how many blocks hold a row. `default_fill` stands for options.fill < 0. Throws InputError
 /// (agreed), beginning with `who`, for options out of range.
 BuiltPreconditioner make_schwarz(std::string_view who, FactorOptions::Kind kind, int default_fill,
-                                 const sparse::DistributedMatrix& matrix,
-                                 const PreconditionerOptions& options);
+                                 const sparse::DistributedMatrix& matrix, PreconditionerOptions options);
 
 }  // namespace ayatori::solvers
