@@ -32,6 +32,11 @@ constexpr int null_pivots = 24;
 enum Job { initialize = -1, terminate = -2, analyse = 1, factor = 2, solve = 3 };
 /// On smaller matrices several ranks save less time in the factorization than they lose in the solves.
 constexpr std::int64_t rows_worth_all_ranks = 1 << 14;
+/// A pivot is accepted if it is this share of its column's largest entry. Rejected ones are delayed and fill
+/// the factors; what accepted ones lose, the iterations around the factors correct, as each sees the
+/// residual. MUMPS' own 0.01 is for solves without iterations: c-62's factors do not end with it, and take
+/// 194 MB so.
+constexpr double least_pivot = 1e-6;
 constexpr int most_extra_memory = 2000;  ///< percent of the estimate, before the factorization is given up
 
 /// A X = b by the complete factors of MUMPS (Amestoy, Duff, L'Excellent & Koster 2001), on all ranks or on
@@ -48,6 +53,7 @@ class Mumps {
     run(Job::initialize);
     for (const int stream : {error_stream, warning_stream, global_stream, verbosity}) control(stream) = 0;
     control(null_pivots) = 1;
+    data_.cntl[0] = least_pivot;
   }
   ~Mumps() { run(Job::terminate); }
   Mumps(const Mumps&) = delete;
