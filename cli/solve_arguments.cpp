@@ -40,7 +40,7 @@ void check_preconditioner_options(const SolveArguments& arguments) {
     throw InputError(fmt::format("--drop {}: want 0 to 1", given.drop_tolerance));
   check_one(given.overlap != untouched.overlap, obeys.overlap_and_ordering, "--overlap");
   check_one(given.ordering != untouched.ordering, obeys.overlap_and_ordering, "--ordering");
-  if (given.triangular != "auto" && given.triangular != "blocks" && given.triangular != "levels")
+  if (!solvers::is_triangular(given.triangular))
     throw InputError(fmt::format("--triangular {}: want auto, blocks or levels", given.triangular));
   check_one(given.triangular != untouched.triangular, obeys.overlap_and_ordering, "--triangular");
   check_one(given.fill != untouched.fill, obeys.fill, "--fill");

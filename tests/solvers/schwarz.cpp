@@ -192,48 +192,53 @@ TEST(Schwarz, OverlapKeepsIterationsFromGrowingWithBlocks) {
   }
 }
 
+/// A small Laplacian on all ranks, and preconditioners of it.
+struct Laplacian {
+  comm::Comm comm = comm::Comm::world();
+  Dense a = tests::laplacian_2d(7);
+  sparse::DistributedMatrix matrix{comm,
+                                   tests::spread(comm, a, sparse::RowPartition::even(a.n, comm.size()))};
+  GlobalSum sum{comm};
+
+  BuiltPreconditioner build(const char* name, const PreconditionerOptions& options) const {
+    return preconditioner(name).make(matrix, sum, options);
+  }
+};
+
+bool has_levels(const BuiltPreconditioner& built) {
+  return !built.notes.empty() && built.notes.back().find("levels") != std::string::npos;
+}
+
 TEST(Schwarz, LevelsAreOneBlockOfARank) {
-  const Dense a = tests::laplacian_2d(7);
-  const comm::Comm comm = comm::Comm::world();
-  const sparse::DistributedMatrix matrix(
-      comm, tests::spread(comm, a, sparse::RowPartition::even(a.n, comm.size())));
-  const GlobalSum sum(comm);
+  const Laplacian laplacian;
   for (const char* name : {"ic", "ilu", "ilut"}) {
     for (const int overlap : {0, 1}) {
       PreconditionerOptions options{.blocks = 1, .overlap = overlap};
-      const auto block = preconditioner(name).make(matrix, sum, options);
+      const auto block = laplacian.build(name, options);
       options.triangular = "levels";
-      const auto levels = preconditioner(name).make(matrix, sum, options);
-      EXPECT_EQ(
-          tests::max_abs(tests::add(tests::dense_of(comm, *levels.op), -1, tests::dense_of(comm, *block.op))),
-          0)
+      const auto levels = laplacian.build(name, options);
+      EXPECT_EQ(tests::max_abs(tests::add(tests::dense_of(laplacian.comm, *levels.op), -1,
+                                          tests::dense_of(laplacian.comm, *block.op))),
+                0)
           << name << overlap;
-      EXPECT_NE(levels.notes.back().find("levels"), std::string::npos);
+      EXPECT_TRUE(has_levels(levels));
       options.blocks = 2;
-      EXPECT_THROW(preconditioner(name).make(matrix, sum, options), InputError);
+      EXPECT_THROW(laplacian.build(name, options), InputError);
       options = {.triangular = "magic"};
-      EXPECT_THROW(preconditioner(name).make(matrix, sum, options), InputError);
+      EXPECT_THROW(laplacian.build(name, options), InputError);
     }
   }
 }
 
 TEST(Schwarz, ThreadsDoNotCutFactorsThatKeepWhatIsLarge) {
-  const Dense a = tests::laplacian_2d(7);
-  const comm::Comm comm = comm::Comm::world();
-  const sparse::DistributedMatrix matrix(
-      comm, tests::spread(comm, a, sparse::RowPartition::even(a.n, comm.size())));
-  const GlobalSum sum(comm);
-  const auto has_levels = [&](const char* name, const PreconditionerOptions& options) {
-    const auto built = preconditioner(name).make(matrix, sum, options);
-    return !built.notes.empty() && built.notes.back().find("levels") != std::string::npos;
-  };
+  const Laplacian laplacian;
   const int before = max_threads();
   for (const int threads : {1, 2}) {
     omp_set_num_threads(threads);
-    EXPECT_EQ(has_levels("ilut", {}), threads > 1);
-    EXPECT_FALSE(has_levels("ilut", {.blocks = 2})) << "as was asked for";
-    EXPECT_FALSE(has_levels("ilut", {.triangular = "blocks"}));
-    EXPECT_FALSE(has_levels("ic", {}));
+    EXPECT_EQ(has_levels(laplacian.build("ilut", {})), threads > 1);
+    EXPECT_FALSE(has_levels(laplacian.build("ilut", {.blocks = 2}))) << "as was asked for";
+    EXPECT_FALSE(has_levels(laplacian.build("ilut", {.triangular = "blocks"})));
+    EXPECT_FALSE(has_levels(laplacian.build("ic", {})));
   }
   omp_set_num_threads(before);
 }

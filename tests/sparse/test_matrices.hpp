@@ -34,6 +34,20 @@ struct TestMatrix {
   }
 };
 
+/// Diffusion on a square of n x n points, with these strengths along its lines of consecutive rows and across
+/// them.
+inline TestMatrix five_point_matrix(std::int64_t n, double along, double across) {
+  TestMatrix matrix{"five-point", n * n, {}};
+  for (std::int64_t i = 0; i < n * n; ++i) {
+    matrix.entries.push_back({i, i, 2 * (along + across)});
+    if (i % n > 0) matrix.entries.push_back({i, i - 1, -along});
+    if (i % n < n - 1) matrix.entries.push_back({i, i + 1, -along});
+    if (i >= n) matrix.entries.push_back({i, i - n, -across});
+    if (i < n * n - n) matrix.entries.push_back({i, i + n, -across});
+  }
+  return matrix;
+}
+
 inline double test_value(std::uint64_t seed, std::int64_t k) {
   return 2 * random_uniform(seed, static_cast<std::uint64_t>(k)) - 1;
 }

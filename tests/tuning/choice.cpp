@@ -27,6 +27,12 @@ MatrixFacts unsymmetric_facts() {
   return facts;
 }
 
+/// Method and preconditioner of the first rung.
+std::string begins_with(const MatrixFacts& facts, const Forced& forced = {}) {
+  const Choice choice = make_ladder(facts, forced, 1000).front().choice;
+  return choice.method + " + " + choice.preconditioner;
+}
+
 TEST(Ladder, StartsWithCgForWhatLooksDefinite) {
   EXPECT_EQ(make_ladder(spd_facts(), {}, 1000).front().choice.method, "cg");
   auto negative = spd_facts();
@@ -188,8 +194,7 @@ TEST(Ladder, BeginsWithFactorsInANarrowBand) {
     facts.nonzeros = 5 * facts.rows;
     facts.bandwidth = band;
     facts.least_dominance = least_dominance;
-    const Choice choice = make_ladder(facts, forced, 1000).front().choice;
-    return choice.method + " + " + choice.preconditioner;
+    return begins_with(facts, forced);
   };
   EXPECT_EQ(first(spd_facts(), 2), "cg + ic");
   EXPECT_EQ(first(unsymmetric_facts(), 2), "gmres + ilu");
@@ -273,30 +278,26 @@ MatrixFacts cube_facts(MatrixFacts facts, std::int64_t edge) {
 }
 
 TEST(Ladder, FactorsWithoutFillComeBeforeMultigridOnEvenMeshesThatAreNotLarge) {
-  const auto first = [](const MatrixFacts& facts) {
-    const Choice choice = make_ladder(facts, {}, 1000).front().choice;
-    return choice.method + " + " + choice.preconditioner;
-  };
-  EXPECT_EQ(first(cube_facts(spd_facts(), 40)), "cg + block-ilu0");
-  EXPECT_EQ(first(cube_facts(spd_facts(), 100)), "cg + amg");
+  EXPECT_EQ(begins_with(cube_facts(spd_facts(), 40)), "cg + block-ilu0");
+  EXPECT_EQ(begins_with(cube_facts(spd_facts(), 100)), "cg + amg");
   auto flow = cube_facts(unsymmetric_facts(), 40);
   flow.asymmetry = 0.3;
-  EXPECT_EQ(first(flow), "bicgstab + block-ilu0");
+  EXPECT_EQ(begins_with(flow), "bicgstab + block-ilu0");
   flow.asymmetry = 0.01;
-  EXPECT_EQ(first(flow), "bicgstab + amg") << "hardly any convection";
-  EXPECT_EQ(first(cube_facts(flow, 100)), "bicgstab + amg");
+  EXPECT_EQ(begins_with(flow), "bicgstab + amg") << "hardly any convection";
+  EXPECT_EQ(begins_with(cube_facts(flow, 100)), "bicgstab + amg");
   EXPECT_EQ(make_ladder(cube_facts(spd_facts(), 40), {}, 1000)[1].choice.preconditioner, "amg")
       << "which is next";
 
   auto facts = cube_facts(spd_facts(), 100);
   facts.dropped_fill = 0.01;
-  EXPECT_EQ(first(facts), "cg + block-ilu0") << "lines that are hardly coupled";
+  EXPECT_EQ(begins_with(facts), "cg + block-ilu0") << "lines that are hardly coupled";
   facts = cube_facts(spd_facts(), 40);
   facts.max_abs_diagonal = 1000;
-  EXPECT_EQ(first(facts), "cg + amg") << "coefficients jump";
+  EXPECT_EQ(begins_with(facts), "cg + amg") << "coefficients jump";
   facts = cube_facts(spd_facts(), 40);
   facts.layers = 3;
-  EXPECT_EQ(first(facts), "cg + amg") << "not numbered as it lies in space, if it is a mesh";
+  EXPECT_EQ(begins_with(facts), "cg + amg") << "not numbered as it lies in space, if it is a mesh";
 }
 
 TEST(Ladder, OneLevelOfFillIsTooMuchForLongRows) {

@@ -21,19 +21,6 @@ double mean(const DroppedFill& found) {
   return found.rows > 0 ? found.sum / found.rows : 0;
 }
 
-/// The five-point matrix of a square of n x n points, `weak` between its lines.
-TestMatrix square(std::int64_t n, double weak = 1) {
-  TestMatrix matrix{"square", n * n, {}};
-  for (std::int64_t i = 0; i < n * n; ++i) {
-    matrix.entries.push_back({i, i, 2 + 2 * weak});
-    if (i % n > 0) matrix.entries.push_back({i, i - 1, -1});
-    if (i % n < n - 1) matrix.entries.push_back({i, i + 1, -1});
-    if (i >= n) matrix.entries.push_back({i, i - n, -weak});
-    if (i < n * n - n) matrix.entries.push_back({i, i + n, -weak});
-  }
-  return matrix;
-}
-
 TEST(DroppedFill, NothingIsLeftOutOfATridiagonalMatrix) {
   const sparse::Csr block = block_of(sparse::tridiagonal_matrix(500));
   const DroppedFill found = dropped_fill(block);
@@ -47,8 +34,8 @@ TEST(DroppedFill, NothingIsLeftOutOfATridiagonalMatrix) {
 }
 
 TEST(DroppedFill, OfASquareAreTwoEntriesOfARow) {
-  const sparse::Csr block = block_of(square(200));
-  const sparse::Csr weak = block_of(square(200, 0.01));
+  const sparse::Csr block = block_of(sparse::five_point_matrix(200, 1, 1));
+  const sparse::Csr weak = block_of(sparse::five_point_matrix(200, 1, 0.01));
   if (world().rank() > 0) return;
   // Inside: west leaves out north, and south east, each 1 / 4, in units of 4.
   EXPECT_NEAR(mean(dropped_fill(block)), 2.0 / 16, 0.01);
@@ -57,7 +44,7 @@ TEST(DroppedFill, OfASquareAreTwoEntriesOfARow) {
 }
 
 TEST(DroppedFill, SignsCancel) {
-  TestMatrix matrix = square(60);
+  TestMatrix matrix = sparse::five_point_matrix(60, 1, 1);
   for (auto& entry : matrix.entries)
     if (entry.column == entry.row - 1) entry.value = 1;
   const sparse::Csr block = block_of(matrix);
@@ -79,7 +66,7 @@ TEST(DroppedFill, DenseRowsAreNotLookedAtForLong) {
 }
 
 TEST(DroppedFill, RowsWithoutADiagonalOrWithNaNDoNotCount) {
-  TestMatrix matrix = square(40);
+  TestMatrix matrix = sparse::five_point_matrix(40, 1, 1);
   for (auto& entry : matrix.entries)
     if (entry.row == entry.column) entry.value = entry.row % 2 == 0 ? 0 : std::nan("");
   EXPECT_EQ(dropped_fill(block_of(matrix)).rows, 0);
@@ -87,7 +74,7 @@ TEST(DroppedFill, RowsWithoutADiagonalOrWithNaNDoNotCount) {
 }
 
 TEST(DroppedFill, IsAFactOfAMatrixOnAnyNumberOfRanks) {
-  const auto matrix = square(120);
+  const auto matrix = sparse::five_point_matrix(120, 1, 1);
   const auto facts = examine(world(), sparse::split(world(), matrix.distribute(world())));
   EXPECT_NEAR(facts.dropped_fill, 2.0 / 16, 0.02);
   EXPECT_EQ(facts.min_abs_diagonal, 4);

@@ -58,15 +58,7 @@ inline void expect_solved(const TestMatrix& matrix, const Solved& solved) {
 /// Diffusion on a square of n x n points, a hundred times stronger in one direction: CG needs many
 /// iterations, with ILU(0) few.
 inline TestMatrix anisotropic_matrix(std::int64_t n) {
-  TestMatrix matrix{"anisotropic", n * n, {}};
-  for (std::int64_t i = 0; i < n * n; ++i) {
-    matrix.entries.push_back({i, i, 2.02});
-    if (i % n > 0) matrix.entries.push_back({i, i - 1, -0.01});
-    if (i % n < n - 1) matrix.entries.push_back({i, i + 1, -0.01});
-    if (i >= n) matrix.entries.push_back({i, i - n, -1});
-    if (i < n * n - n) matrix.entries.push_back({i, i + n, -1});
-  }
-  return matrix;
+  return sparse::five_point_matrix(n, 0.01, 1);
 }
 
 /// The same with another unit of the last unknown, which changes nothing for CG with the diagonal or with

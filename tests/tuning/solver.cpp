@@ -15,14 +15,9 @@ using sparse::TestMatrix;
 
 /// Diffusion on n x n points; `change` raises every third diagonal entry.
 TestMatrix diffusion(std::int64_t n, double change = 0) {
-  TestMatrix matrix{"diffusion", n * n, {}};
-  for (std::int64_t i = 0; i < n * n; ++i) {
-    matrix.entries.push_back({i, i, 4.01 + (i % 3 == 0 ? change : 0)});
-    if (i % n > 0) matrix.entries.push_back({i, i - 1, -1});
-    if (i % n < n - 1) matrix.entries.push_back({i, i + 1, -1});
-    if (i >= n) matrix.entries.push_back({i, i - n, -1});
-    if (i < n * n - n) matrix.entries.push_back({i, i + n, -1});
-  }
+  TestMatrix matrix = sparse::five_point_matrix(n, 1, 1);
+  for (sparse::Entry& entry : matrix.entries)
+    if (entry.row == entry.column) entry.value = 4.01 + (entry.row % 3 == 0 ? change : 0);
   return matrix;
 }
 

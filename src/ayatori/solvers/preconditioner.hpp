@@ -57,6 +57,11 @@ struct BuiltPreconditioner {
   bool reproducible = true;  ///< to the bit
 };
 
+/// Whether this is what PreconditionerOptions::triangular can be.
+inline bool is_triangular(std::string_view name) {
+  return name == "auto" || name == "blocks" || name == "levels";
+}
+
 /// Which of the PreconditionerOptions that a user can set a preconditioner obeys.
 struct Obeys {
   bool overlap_and_ordering = false;

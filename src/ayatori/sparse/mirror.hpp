@@ -63,6 +63,11 @@ inline std::int64_t find_entry(const Csr& matrix, std::int64_t i, std::int64_t j
   return found != end && *found == j ? found - column : MirrorImages::nowhere;
 }
 
+/// 0 where there is nothing.
+inline double value_at(const Csr& matrix, std::int64_t place) {
+  return place == MirrorImages::nowhere ? 0 : matrix.value[place];
+}
+
 /// The place of the mirror image (j, i) of the entry k of row i. In matrices from grids it stands as far from
 /// the end of its row as the entry from the beginning of its own: there it is looked for first.
 inline std::int64_t find_mirror_image(const Csr& matrix, std::int64_t i, std::int64_t k) {

@@ -14,6 +14,7 @@ namespace {
 using sparse::Csr;
 using sparse::MirrorImages;
 using sparse::SplitMatrix;
+using sparse::value_at;
 
 /// The rows of an unsymmetric matrix that are compared with their columns first: all up to this many entries,
 /// and at least one of so many. Looking up a mirror image takes as long as multiplying by tens of entries.
@@ -22,10 +23,6 @@ constexpr std::int64_t longest_step = 4096;
 
 /// Of the scale of a pair: so much entries may differ.
 constexpr double rounding = 1e-13;
-
-double value_at(const Csr& csr, std::int64_t place) {
-  return place == MirrorImages::nowhere ? 0 : csr.value[place];
-}
 
 /// A rank's own rows: the largest |a_ij| of one, and where the halo part has it.
 class OwnRows {

@@ -3,36 +3,31 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <span>
+
+#include "ayatori/sparse/mirror.hpp"
 
 namespace ayatori::tuning {
 
 namespace {
 
 constexpr std::int64_t most_rows = 128;
-/// So that a look takes a share of the time of a product: an entry takes longer here.
+/// A look costs little beside a product, though an entry takes longer here.
 constexpr std::int64_t share_of_entries = 16;
 
-std::span<const std::int32_t> columns(const sparse::Csr& a, std::int64_t row) {
-  return std::span(a.column).subspan(a.row_start[row], a.row_start[row + 1] - a.row_start[row]);
-}
-
 double diagonal(const sparse::Csr& a, std::int64_t row) {
-  const auto found = std::ranges::lower_bound(columns(a, row), row);
-  const auto end = columns(a, row).end();
-  return found != end && *found == row ? a.value[a.row_start[row] + (found - columns(a, row).begin())] : 0;
+  return sparse::value_at(a, sparse::find_entry(a, row, row));
 }
 
 /// The fill of row i that eliminating its entry in column k would give and that row i has no place for.
 double dropped_by(const sparse::Csr& a, std::int64_t i, std::int64_t k) {
-  const auto places = columns(a, i);
-  auto place = places.begin();
+  std::int64_t place = a.row_start[i];
+  const std::int64_t end = a.row_start[i + 1];
   double sum = 0;
   for (std::int64_t entry = a.row_start[k]; entry < a.row_start[k + 1]; ++entry) {
     const std::int32_t j = a.column[entry];
     if (j <= k) continue;
-    while (place != places.end() && *place < j) ++place;
-    if (place == places.end() || *place != j) sum += a.value[entry];
+    while (place < end && a.column[place] < j) ++place;
+    if (place == end || a.column[place] != j) sum += a.value[entry];
   }
   return sum;
 }

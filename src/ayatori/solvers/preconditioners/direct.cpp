@@ -35,7 +35,7 @@ constexpr std::int64_t rows_worth_all_ranks = 1 << 14;
 /// A pivot is accepted if it is this share of its column's largest entry. Rejected ones are delayed and fill
 /// the factors; what accepted ones lose, the iterations around the factors correct, as each sees the
 /// residual. MUMPS' own 0.01 is for solves without iterations: c-62's factors do not end with it, and take
-/// 194 MB so.
+/// a second so.
 constexpr double least_pivot = 1e-6;
 constexpr int most_extra_memory = 2000;  ///< percent of the estimate, before the factorization is given up
 

@@ -216,7 +216,7 @@ void check_options(std::string_view who, const PreconditionerOptions& options) {
   if (options.blocks < 0) throw InputError(fmt::format("{}: blocks = {}, want >= 0", who, options.blocks));
   if (options.overlap < 0 || options.overlap > largest_overlap)
     throw InputError(fmt::format("{}: overlap = {}, want 0 to {}", who, options.overlap, largest_overlap));
-  if (options.triangular != "auto" && options.triangular != "blocks" && !by_levels(options))
+  if (!is_triangular(options.triangular))
     throw InputError(
         fmt::format("{}: triangular = {}, want auto, blocks or levels", who, options.triangular));
   if (by_levels(options) && options.blocks > 1)
@@ -227,12 +227,12 @@ void check_options(std::string_view who, const PreconditionerOptions& options) {
 }
 
 /// Collective. Factors that keep what is large are worth their price by saving most iterations, which cuts
-/// between threads give back: 9 times as many on two threads for half of the matrices tried, where those of
-/// ic and ilu grow by a half.
+/// between threads give back: 2 to 50 times as many on two threads, where those of ic and ilu mostly grow by
+/// a half (docs/preconditioners.md).
 std::string_view best_triangular(const comm::Comm& comm, FactorOptions::Kind kind,
                                  const PreconditionerOptions& options) {
-  const bool has_threads = comm.allreduce(max_threads(), comm::ReduceOp::max) > 1;
-  return kind == FactorOptions::Kind::ilut && has_threads && options.blocks == 0 ? "levels" : "blocks";
+  if (kind != FactorOptions::Kind::ilut || options.blocks > 0) return "blocks";
+  return comm.allreduce(max_threads(), comm::ReduceOp::max) > 1 ? "levels" : "blocks";
 }
 
 }  // namespace
