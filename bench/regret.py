@@ -30,8 +30,8 @@ QUICK = ("poisson3d-7:n=30", "elliptic2d-5:n=100", "elliptic2d-5:n=100,reaction=
          "convection2d:n=100,peclet=1000")
 
 FIXED = ("gmres", "block-ilu0", 30)
-PRECONDITIONERS = ("block-ilu0", "jacobi", "ilu", "ilut", "amg", "block-jacobi", "none", "fsai", "neumann", "chebyshev")
-DEFINITE = ("jacobi", "amg", "ic", "block-ilu0", "fsai", "block-jacobi", "chebyshev", "none", "neumann")
+PRECONDITIONERS = ("block-ilu0", "jacobi", "ssor", "ilu", "ilut", "amg", "block-jacobi", "none", "fsai", "neumann", "chebyshev")
+DEFINITE = ("jacobi", "ssor", "amg", "ic", "block-ilu0", "fsai", "block-jacobi", "chebyshev", "none", "neumann")
 LEAST_LIMIT = 0.5  # seconds
 # What has to be the same for figures to stand in one table.
 SAME = ("ranks", "threads", "rtol", "time_limit", "rounds", "finalists", "kernel", "halo")

@@ -75,8 +75,8 @@ void expect_definite(const Dense& m, const std::string& what) {
 }
 
 TEST(Preconditioners, AreFoundByName) {
-  for (const char* name : {"none", "jacobi", "block-jacobi", "block-ilu0", "ic", "ilu", "ilut", "fsai",
-                           "neumann", "chebyshev", "gmres-polynomial", "amg"})
+  for (const char* name : {"none", "jacobi", "ssor", "block-jacobi", "block-ilu0", "ic", "ilu", "ilut",
+                           "fsai", "neumann", "chebyshev", "gmres-polynomial", "amg"})
     EXPECT_EQ(preconditioner(name).name, name);
   EXPECT_THROW(preconditioner("multigrid"), InputError);
 }
@@ -210,6 +210,45 @@ TEST(Jacobi, InvertsTheDiagonal) {
   Dense expected(a.n);
   for (std::int64_t i = 0; i < a.n; ++i) expected.at(i, i) = 1 / a.at(i, i);
   EXPECT_EQ(difference(Problem(a).dense("jacobi"), expected), 0);
+}
+
+TEST(Ssor, IsTheProductOfTwoSweepsThroughEachBlock) {
+  const Dense a = tests::random_dominant(26, 0.4, 1.1, 7, false);
+  const int ranks = comm::Comm::world().size();
+  const auto partition = RowPartition::even(a.n, ranks);
+  for (const int blocks : {1, 3}) {
+    std::vector<int> block_of(static_cast<std::size_t>(a.n));
+    for (int b = 0; b < ranks * blocks; ++b) {
+      const Range of_rank = partition.range(b / blocks);
+      const Range rows = split_evenly(of_rank.size(), blocks, b % blocks);
+      for (std::int64_t i = rows.begin; i < rows.end; ++i) block_of[of_rank.begin + i] = b;
+    }
+    Dense lower(a.n);  // D + L
+    Dense upper(a.n);  // D^-1 (D + U)
+    for (std::int64_t i = 0; i < a.n; ++i)
+      for (std::int64_t j = 0; j < a.n; ++j) {
+        if (block_of[i] != block_of[j]) continue;
+        if (j <= i) lower.at(i, j) = a.at(i, j);
+        if (j >= i) upper.at(i, j) = a.at(i, j) / a.at(i, i);
+      }
+    const Dense inverse = Problem(a, partition).dense("ssor", {.blocks = blocks});
+    EXPECT_LT(difference(tests::multiply(inverse, tests::multiply(lower, upper)), tests::identity(a.n)),
+              1e-12)
+        << blocks;
+  }
+}
+
+TEST(Ssor, PutsStandInsWhereTheDiagonalIsZeroOrMissing) {
+  Dense a(6);
+  for (std::int64_t i = 0; i < 6; ++i) a.at(i, i) = i == 2 ? 0 : 4;
+  a.at(2, 3) = a.at(3, 2) = -2;
+  const Problem problem(a, lopsided(6));
+  const auto built = problem.build("ssor");
+  EXPECT_EQ(built.notes.size(), 1U);
+  const Dense inverse = tests::dense_of(problem.comm, *built.op);
+  EXPECT_EQ(inverse.at(0, 0), 0.25);
+  EXPECT_EQ(inverse.at(2, 3), 0.25) << "(D + L) D^-1 (D + U) with d = 2 in row 2 is [2 -2; -2 6] there";
+  EXPECT_THROW(problem.build("ssor", {.blocks = -1}), InputError);
 }
 
 TEST(BlockJacobi, IsExactForBlockDiagonalMatrices) {
@@ -545,7 +584,7 @@ TEST(Preconditioners, SpeedUpRichardson) {
   const int jacobi = steps("jacobi");
   EXPECT_LT(jacobi, none);
   for (const char* name :
-       {"block-jacobi", "block-ilu0", "ic", "ilu", "ilut", "fsai", "neumann", "chebyshev", "amg"})
+       {"ssor", "block-jacobi", "block-ilu0", "ic", "ilu", "ilut", "fsai", "neumann", "chebyshev", "amg"})
     EXPECT_LT(steps(name), jacobi) << name;
 }
 

@@ -300,6 +300,23 @@ TEST(Ladder, FactorsWithoutFillComeBeforeMultigridOnEvenMeshesThatAreNotLarge) {
   EXPECT_EQ(begins_with(facts), "cg + amg") << "not numbered as it lies in space, if it is a mesh";
 }
 
+TEST(Ladder, SweepsComeFirstWhereTheDiagonalDominatesAndNoSmallEigenvalueIsInSight) {
+  auto facts = unsymmetric_facts();
+  facts.nonzeros = 5 * facts.rows;
+  facts.dominant_rows = 0.94;
+  facts.constant_quotient = 0.3;
+  EXPECT_EQ(begins_with(facts), "bicgstab + ssor");
+  EXPECT_FALSE(make_ladder(facts, {}, 1000)[1].favourite) << "factors without fill save no iterations";
+  facts.constant_quotient = 0.001;
+  EXPECT_EQ(begins_with(facts), "bicgstab + block-ilu0");
+  facts.constant_quotient = 0.3;
+  facts.strongly_dominant_rows = 0.9;
+  EXPECT_EQ(begins_with(facts), "bicgstab + jacobi") << "which needs few iterations, too";
+  facts = unsymmetric_facts();
+  facts.constant_quotient = 0.3;
+  EXPECT_EQ(begins_with(facts), "bicgstab + block-ilu0");
+}
+
 TEST(Ladder, OneLevelOfFillIsTooMuchForLongRows) {
   auto facts = spd_facts();
   facts.constant_quotient = 0.01;

@@ -23,9 +23,18 @@ TEST(Pace, TheLaterHalfCounts) {
   EXPECT_NEAR(pace.decay(), 0.01, 1e-4);
 }
 
+TEST(Pace, TheMeanPaceCountsFromTheBeginning) {
+  Pace pace(1);
+  for (int i = 1; i <= 100; ++i) pace.add(i, i <= 50 ? 1 : std::exp(-0.2 * (i - 50)));  // e^10 in 100 s
+  EXPECT_NEAR(pace.mean_remaining(std::exp(-15.0)), 50, 1e-9);
+  EXPECT_LT(pace.remaining(std::exp(-15.0)), 30);
+  EXPECT_EQ(pace.mean_remaining(1), 0);
+}
+
 TEST(Pace, WithoutProgressThereIsNoEnd) {
   Pace pace(1);
   EXPECT_EQ(pace.remaining(0.5), INFINITY);
+  EXPECT_EQ(pace.mean_remaining(0.5), INFINITY);
   for (int i = 1; i <= 30; ++i) pace.add(i, 1 + i);
   EXPECT_EQ(pace.decay(), 0);
   EXPECT_EQ(pace.remaining(0.5), INFINITY);

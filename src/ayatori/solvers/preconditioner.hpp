@@ -18,7 +18,7 @@ class PiecewiseConstants;
 
 /// What the preconditioners can be told. Values out of range are InputErrors.
 struct PreconditionerOptions {
-  int blocks = 0;      ///< of block-ilu0, ic, ilu, ilut per rank; 0: one per thread
+  int blocks = 0;      ///< of ssor, block-ilu0, ic, ilu, ilut per rank; 0: one per thread
   int block_size = 0;  ///< rows of a block of block-jacobi, up to 64; 0: the nodes of the mesh, or 8 rows
   int degree = 4;      ///< of the polynomials, up to 100; odd ones have to be more careful about the spectrum
   int overlap = 0;     ///< layers of rows by which the blocks of ic, ilu and ilut overlap, up to 10
@@ -84,9 +84,9 @@ struct Preconditioner {
   Obeys obeys = {};
 };
 
-/// none, jacobi, block-jacobi, block-ilu0, ic, ilu, ilut, fsai, neumann, direct (where MUMPS is), boomeramg
-/// (where hypre is), chebyshev, gmres-polynomial, amg. Adding one is a file in preconditioners/ and a line in
-/// its list.cpp.
+/// none, jacobi, ssor, block-jacobi, block-ilu0, ic, ilu, ilut, fsai, neumann, direct (where MUMPS is),
+/// boomeramg (where hypre is), chebyshev, gmres-polynomial, amg. Adding one is a file in preconditioners/ and
+/// a line in its list.cpp.
 std::span<const Preconditioner> preconditioners();
 
 /// The one of this name. Throws InputError that lists the names.

@@ -11,57 +11,10 @@ namespace ayatori::tuning {
 
 namespace {
 
-/// Iterations before the pace of a method is judged; a challenger that comes again gets twice as many.
-constexpr int probation = 20;
-constexpr int most_tries = 6;
-/// A Krylov method may need some iterations before its residual shrinks, but not that many slices.
-constexpr int enough_without_progress = 3;
 /// Iterations between two looks for a challenger.
 constexpr int between_looks = 10;
-/// A challenge must promise to save so many times its price.
-constexpr double worthwhile = 2;
-/// One whose iterations are known beforehand is expected to win, and need promise less.
-constexpr double worthwhile_if_expected = 1;
-/// The favourite is tried when the iterations have taken this share of its price: so much is lost where it
-/// would have been right to begin with it.
-constexpr double favourite_share = 0.1;
-/// It is expected to need this share of the iterations to come.
-constexpr double favourite_iterations = 0.25;
-/// The pace of the later half is at most so many times slower than the mean.
-constexpr double slowest = 4;
-/// It is dropped when it takes so many times its price before it can be judged: of factors with fill little
-/// is known beforehand.
-constexpr double favourite_patience = 4;
-/// Iterations of a favourite that tell something.
-constexpr int fewest_to_judge = 6;
-/// Finding the facts of a matrix takes as long as so many products with it from the cache.
-constexpr double products_of_a_look = 7;
-/// No arm is expected to need fewer than this share of another's iterations, and the same method with a
-/// cheaper preconditioner fewer than so many times as many.
-constexpr double fewest_iterations = 0.1;
-constexpr double plainer_iterations = 2;
-/// Of the time still to come only so many times the time so far is believed, and less from a method that may
-/// only be slow to begin, as those that do not minimise the residual are.
-constexpr double most_trust = 2;
-constexpr double least_trust = 1;
-constexpr int slow_beginning = 100;
 /// An x whose residual is below this share of the suspended method's own makes that one start again from it.
 constexpr double far_better = 0.3;
-/// A challenger that lost comes again unless it would have taken more than so many times the incumbent's
-/// time.
-constexpr double hopeless = 5;
-/// A challenger must promise to finish, its time so far included, within this share of the other's time: a
-/// tie is not worth a change, and forecasts made early are too long more often than too short.
-constexpr double clearly_earlier = 0.75;
-/// A challenger that takes so many times its price before it can be judged is dropped.
-constexpr double patience = 2;
-/// Challengers of challengers of ...
-constexpr int deepest = 3;
-
-/// What it takes to see what a choice is worth.
-int first_iterations(const Choice& choice) {
-  return choice.preconditioner == "direct" ? iterations_of_complete_factors : probation;
-}
 
 }  // namespace
 
@@ -93,7 +46,7 @@ void Attempt::set_up() {
     limit = std::min(limit, state_.options.time_limit);
   }
   if (!state_.decisions.replays()) {
-    options.products_allowed = products_allowed();
+    options.products_allowed = products_allowed(arm().rung, state_, is_on_trial());
     if (limit < unlimited) options.gives_up = [this, limit] { return state_.clock() > limit; };
   }
   if (!take_kept_preconditioner()) {
@@ -121,14 +74,6 @@ void Attempt::set_up() {
 bool Attempt::is_on_trial() const {
   const bool begins = trial_ == 0 && state_.arms[arm_].rung.favourite && state_.arms.size() > 1;
   return challenge_.depth > 0 || (begins && !state_.options.forced.preconditioner);
-}
-
-/// What the set-up may take, in products, if that is known before it begins.
-double Attempt::products_allowed() const {
-  const Choice& choice = state_.arms[arm_].rung.choice;
-  if (is_on_trial() && state_.arms[arm_].rung.favourite) return favourite_patience * cost(choice).setup;
-  const bool has_limit = is_on_trial() || state_.options.time_limit > 0;
-  return has_limit ? patience * solvers::preconditioner(choice.preconditioner).setup_products : unlimited;
 }
 
 /// One that an earlier solve has left, if it is what this arm wants.
@@ -347,13 +292,13 @@ bool Attempt::goes_on(int iteration, double norm) {
   if (iteration >= state_.iterations_left())
     return false;  // fewer than the method was told: challengers took some
   behind_ = decide(Decision::Kind::behind, iteration, [&] {
-              return falls_behind(iteration) ? std::optional<std::int64_t>(1) : std::nullopt;
+              return falls_behind(state_, at_work(iteration)) ? std::optional<std::int64_t>(1) : std::nullopt;
             }).has_value();
   if (behind_) return false;
   if (iteration < last_challenge_ + between_looks) return true;
   Challenger challenge{};  // its price is not needed where it is replayed
   const auto challenger = decide(Decision::Kind::challenge, iteration, [&] {
-    const auto next = next_challenger(iteration);
+    const auto next = next_challenger(state_, at_work(iteration));
     if (next) challenge = *next;
     return next ? std::optional(static_cast<std::int64_t>(next->arm)) : std::nullopt;
   });
@@ -379,163 +324,6 @@ void Attempt::take_snapshot(const std::function<void(solvers::Vector)>& form_cor
   challengers_ += meters.since(start);
 }
 
-/// Whether the one that this attempt challenges would finish first.
-bool Attempt::falls_behind(int iteration) const {
-  if (challenge_.depth == 0) return false;
-  const double time = own_seconds();
-  // As long as the favourite's set-up has taken its iterations may show what it was worth.
-  const bool is_young = challenge_.is_favourite ? iteration < fewest_to_judge || time < 2 * iterating_from_
-                                                : iteration < slice_;
-  if (is_young) return time > challenge_.allowance;
-  double remaining = pace_->remaining(state_.target());
-  double counted = time;
-  if (challenge_.is_favourite) {  // which has the benefit of the doubt
-    remaining = std::min(remaining, mean_remaining());
-    counted = 0;  // what its set-up has taken is spent: it would take long to be worth that again
-  }
-  const bool pays_for_itself =
-      counted + remaining < clearly_earlier * challenge_.finish || remaining < challenge_.finish / 3;
-  return remaining == unlimited || !pays_for_itself;
-}
-
-double Attempt::trust(int iteration) const {
-  const bool may_only_begin_slowly = pace_->decay() == 0 && iteration < slow_beginning;
-  return may_only_begin_slowly ? least_trust : most_trust;
-}
-
-PredictedCost Attempt::cost(const Choice& choice) const {
-  return predict_cost(choice, state_.report.facts, state_.product_tuner->share_of_csr());
-}
-
-/// Seconds of a product with compressed sparse rows, the unit of predicted costs. Where products have not
-/// been measured yet, it is judged by what iterations take.
-double Attempt::unit_seconds(int iteration) const {
-  const double measured = state_.product_tuner->product_seconds();
-  if (measured > 0) return measured / state_.product_tuner->share_of_csr();
-  return pace_->seconds() / (iteration * cost(state_.report.trials[trial_].choice).iteration);
-}
-
-/// Whether an arm may challenge this one: not tried yet, or not hopeless when it was, and other numerics than
-/// all that are at work.
-bool Attempt::is_promising(const Arm& arm) const {
-  if (arm.rung.last_resort || arm.was_given_up) return false;
-  if (arm.state != Arm::State::untried && arm.state != Arm::State::paused) return false;
-  const Choice& choice = arm.rung.choice;
-  for (const Arm& other : state_.arms) {
-    const Choice& at_work = other.rung.choice;
-    if (other.state == Arm::State::running && at_work.method == choice.method &&
-        at_work.preconditioner == choice.preconditioner)
-      return false;
-  }
-  if (arm.state == Arm::State::untried) return true;
-  if (arm.decay == 0) return arm.tries < enough_without_progress;
-  return arm.tries < most_tries && arm.decay * hopeless >= pace_->decay();
-}
-
-/// Seconds that the set-up of a choice and its first iterations are expected to take. Factors are made and
-/// applied entry by entry, as the facts of the matrix are found: what a kernel makes of a regular pattern is
-/// nothing to them.
-double Attempt::price_of(const Choice& choice, double unit) const {
-  const PredictedCost its = cost(choice);
-  return std::max(unit, state_.look_seconds / products_of_a_look) *
-         (its.setup + first_iterations(choice) * its.iteration);
-}
-
-/// Seconds to the target at the mean pace so far: longer than at the pace of the later half where the method
-/// has begun slowly, and wiser where its residual leaps.
-double Attempt::mean_remaining() const {
-  const double done = std::log(pace_->start() / pace_->norm());
-  const double to_do = std::max(std::log(pace_->norm() / state_.target()), 0.0);
-  return done > 0 ? pace_->seconds() * to_do / done : unlimited;
-}
-
-/// The longer of the two forecasts, but the present pace is not believed to be that much slower than the
-/// mean: a residual that is level for a while will fall again.
-double Attempt::pessimistic_remaining() const {
-  const double mean = mean_remaining();
-  return mean < unlimited ? std::clamp(pace_->remaining(state_.target()), mean, slowest * mean) : unlimited;
-}
-
-/// Whether the iteration at work promises to end in the time that a favourite would take, set-up and a share
-/// of the iterations to come. In diffusion a slow beginning says nothing of that.
-bool Attempt::ends_before(const Choice& favourite, int iteration, double unit) const {
-  const Choice& own = state_.report.trials[trial_].choice;
-  if (is_plain(own) && iteration < least_iterations(state_.report.facts)) return true;
-  const double end = pessimistic_remaining();
-  if (!(end < unlimited)) return false;
-  const double own_iteration = pace_->seconds() / iteration;
-  const PredictedCost its = cost(favourite);
-  double iterations = first_iterations(favourite);
-  if (favourite.preconditioner != "direct")
-    iterations = std::max(favourite_iterations * end / own_iteration, iterations);
-  return end < unit * (its.setup + iterations * its.iteration);
-}
-
-/// An arm that has not been tried and is expected to win: because its iterations are known beforehand, if it
-/// promises to be worth its price or no end is in sight, and, with the usual share, as much has been spent
-/// without it (the rule of renting or buying); or as the favourite, if a quarter of its price has been spent
-/// and no end within the price is in sight, at the present pace and at that so far, or all of it. A favourite
-/// may be challenged by the next so.
-std::optional<Attempt::Challenger> Attempt::expected_winner(int iteration) const {
-  if (challenge_.depth > 0 && !challenge_.is_favourite) return std::nullopt;
-  const double remaining = pace_->remaining(state_.target());
-  const double time = state_.sum.agreed_seconds() - state_.budget.spent();
-  const double powers = std::log(pace_->norm() / state_.target());
-  const double unit = unit_seconds(iteration);
-  for (std::size_t i = 0; i < state_.arms.size(); ++i) {
-    const Arm& arm = state_.arms[i];
-    if (arm.tries > 0 || !is_promising(arm)) continue;
-    const double price = price_of(arm.rung.choice, unit);
-    if (arm.rung.favourite) {
-      const double iterating = own_seconds() - iterating_from_;
-      if (!ends_before(arm.rung.choice, iteration, unit) && iterating >= favourite_share * price &&
-          state_.budget.allows_expected(price, own_seconds() / favourite_share))
-        return Challenger{i, price, true};
-      continue;
-    }
-    if (challenge_.depth > 0) continue;
-    const auto iterations = expected_iterations(arm.rung.choice, state_.report.facts, powers);
-    if (!iterations) continue;
-    const PredictedCost its = cost(arm.rung.choice);
-    const double saved = remaining - unit * (its.setup + *iterations * its.iteration);
-    if (saved < worthwhile_if_expected * price) continue;
-    if (state_.budget.allows_expected(price, time)) return Challenger{i, price, false};
-  }
-  return std::nullopt;
-}
-
-/// The arm that has been tried least, and of these the first, that promises to be worth its price, if the
-/// budget allows that. If not, the budget is saved for it: dearer arms would never come if cheap ones spent
-/// it.
-std::optional<Attempt::Challenger> Attempt::next_challenger(int iteration) const {
-  if (challenge_.depth >= deepest) return std::nullopt;
-  if (const auto winner = expected_winner(iteration)) return winner;
-  if (iteration < probation) return std::nullopt;
-  const double time = state_.sum.agreed_seconds() - state_.budget.spent();
-  const double remaining = pace_->remaining(state_.target());
-  if (challenge_.depth > 0 && own_seconds() < std::min(challenge_.finish, time) / 4) return std::nullopt;
-  const double unit = unit_seconds(iteration);
-  const double own_iteration = pace_->seconds() / iteration;
-  const Choice& own = state_.report.trials[trial_].choice;
-  const double own_cost = cost(own).iteration;
-  const double allowed = time + std::min(remaining, trust(iteration) * time);
-  std::optional<Challenger> best;
-  for (std::size_t i = 0; i < state_.arms.size(); ++i) {
-    const Arm& arm = state_.arms[i];
-    if (!is_promising(arm) || (best && arm.tries >= state_.arms[best->arm].tries)) continue;
-    const PredictedCost its = cost(arm.rung.choice);
-    const double price =
-        unit * (its.setup + (first_iterations(arm.rung.choice) << arm.tries) * its.iteration);
-    const bool is_plainer = arm.rung.choice.method == own.method && its.iteration < own_cost;
-    const double iterations =
-        (is_plainer ? plainer_iterations : fewest_iterations) * remaining / own_iteration;
-    const double optimistic = unit * (its.setup + iterations * its.iteration);
-    if (remaining < unlimited && worthwhile * price > remaining - optimistic) continue;
-    best = {i, price, false};
-  }
-  return best && state_.budget.allows(best->price, allowed) ? best : std::nullopt;
-}
-
 /// Suspends this attempt and lets another run from the x reached. True if this one is not needed any more.
 bool Attempt::is_overtaken_by(const Challenger& challenger, int iteration) {
   const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
@@ -555,17 +343,7 @@ bool Attempt::is_overtaken_by(const Challenger& challenger, int iteration) {
   const double offered = state_.residual_norm;
   trial().relative_residual = state_.relative(offered);
   const std::string who = describe(state_.arms[challenger.arm].rung.choice);
-  const double allowance = (challenger.is_favourite ? favourite_patience : patience) * challenger.price;
-  // Without a forecast of its own this attempt makes way only for one that would finish while it does as much
-  // again as it has done.
-  double finish = remaining < unlimited ? remaining : own_seconds();
-  double before_judged = std::min(finish, allowance);
-  if (challenger.is_favourite) {  // which has the benefit of the doubt
-    finish = std::max(finish, mean_remaining());
-    before_judged = allowance;
-  }
-  Attempt attempt(state_, challenger.arm,
-                  {finish, before_judged, challenge_.depth + 1, challenger.is_favourite});
+  Attempt attempt(state_, challenger.arm, terms_of(challenger, state_, at_work(iteration)));
   ++state_.arms[challenger.arm].tries;
   state_.report.iterations += iteration;
   if (!state_.converged()) attempt.pursue();

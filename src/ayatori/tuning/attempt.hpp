@@ -1,12 +1,12 @@
 #pragma once
 
-#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
+#include "ayatori/tuning/challengers.hpp"
 #include "ayatori/tuning/cycle_tuner.hpp"
 #include "ayatori/tuning/pace.hpp"
 #include "ayatori/tuning/solve_state.hpp"
@@ -20,16 +20,7 @@ namespace ayatori::tuning {
 /// suspended iteration lost.
 class Attempt {
  public:
-  /// Whom an attempt challenges, and what it may cost.
-  struct Challenge {
-    double finish;      ///< seconds within which it must promise to finish
-    double allowance;   ///< seconds after which the challenger must have shown what it can
-    int depth;          ///< attempts suspended
-    bool is_favourite;  ///< for which what its set-up takes does not count against it
-  };
-  static constexpr double unlimited = std::numeric_limits<double>::infinity();
-
-  Attempt(SolveState& state, std::size_t arm, Challenge challenge = {unlimited, unlimited, 0, false});
+  Attempt(SolveState& state, std::size_t arm, Challenge challenge = {});
 
   /// Collective. Runs until the solve has converged or is stopped, or the arm is of no more use.
   void pursue();
@@ -44,7 +35,6 @@ class Attempt {
   }
   void set_up();
   bool is_on_trial() const;
-  double products_allowed() const;
   bool take_kept_preconditioner();
   void leave_preconditioner();
   void pass_over_what_was_given_up();
@@ -56,26 +46,18 @@ class Attempt {
 
   bool goes_on(int iteration, double norm);
   void take_snapshot(const std::function<void(solvers::Vector)>& form_correction);
-  bool falls_behind(int iteration) const;
-  /// An arm that may challenge this one, and the price in seconds of finding out.
-  struct Challenger {
-    std::size_t arm;
-    double price;
-    bool is_favourite;
-  };
-  std::optional<Challenger> next_challenger(int iteration) const;
-  std::optional<Challenger> expected_winner(int iteration) const;
-  bool is_promising(const Arm& arm) const;
   bool is_overtaken_by(const Challenger& challenger, int iteration);
 
   double own_seconds() const { return state_.sum.agreed_seconds() - start_ - away_; }
-  PredictedCost cost(const Choice& choice) const;
-  double unit_seconds(int iteration) const;
-  double price_of(const Choice& choice, double unit) const;
-  double mean_remaining() const;
-  double pessimistic_remaining() const;
-  bool ends_before(const Choice& favourite, int iteration, double unit) const;
-  double trust(int iteration) const;
+  AtWork at_work(int iteration) const {
+    return {state_.report.trials[trial_].choice,
+            challenge_,
+            *pace_,
+            iteration,
+            slice_,
+            own_seconds(),
+            iterating_from_};
+  }
   Arm& arm() { return state_.arms[arm_]; }
   Trial& trial() { return state_.report.trials[trial_]; }
   std::string name() { return describe(trial().choice); }

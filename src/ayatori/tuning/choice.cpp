@@ -166,7 +166,7 @@ bool multigrid_pays(const MatrixFacts& facts) {
 
 /// Iterations with factors without fill are so many times what their condition number says: pivots are
 /// smaller than the diagonal.
-constexpr double smaller_pivots = 1.4;
+constexpr double smaller_pivots = 1.3;
 constexpr double fewest_with_factors = 8;
 /// One level of fill saves this share of them.
 constexpr double saved_by_fill = 0.33;
@@ -257,11 +257,14 @@ void suggest_definite(const MatrixFacts& facts, std::vector<Suggestion>& list) {
 
 void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
   constexpr double most = 0.5;
+  constexpr double few_iterations = 0.02;  // of 2, the largest eigenvalue, the smallest
   const bool dominated = is_dominated(facts);
   const bool has_diagonal = facts.zero_diagonals == 0;
   const bool is_mostly_zero =
       static_cast<double>(facts.zero_diagonals) > most * static_cast<double>(facts.rows);
   const bool begins_with_grids = !facts.symmetric && multigrid_pays(facts);
+  const bool begins_with_sweeps = !facts.symmetric && dominated && !begins_with_grids &&
+                                  facts.constant_quotient >= few_iterations && !is_solved_by_diagonal(facts);
   const Suggestion diagonal{
       "bicgstab", "jacobi", 0, "",
       "BiCGSTAB needs nothing but a matrix and keeps no basis; its iterations cost hardly more "
@@ -273,13 +276,14 @@ void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
                                  "factors that keep what is large suit most matrices",
                                  false,
                                  !facts.symmetric && !begins_with_grids};
-  const Suggestion no_fill{"bicgstab",
-                           "block-ilu0",
-                           0,
-                           "",
-                           "factors without fill are soon made, whatever the matrix",
-                           false,
-                           !begins_with_grids && (has_diagonal || (facts.symmetric && !is_mostly_zero))};
+  const Suggestion no_fill{
+      "bicgstab",
+      "block-ilu0",
+      0,
+      "",
+      "factors without fill are soon made, whatever the matrix",
+      false,
+      !begins_with_grids && !begins_with_sweeps && (has_diagonal || (facts.symmetric && !is_mostly_zero))};
   const Suggestion grids{
       "bicgstab", "amg", 0, "",
       "rows sum to nothing or the diagonal dominates them, as in convection with diffusion: "
@@ -287,6 +291,10 @@ void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
   if (begins_with_grids && factors_without_fill_pay(facts))
     list.push_back({"bicgstab", "block-ilu0", 0, "", even_mesh});
   if (begins_with_grids) list.push_back(grids);
+  if (begins_with_sweeps)
+    list.push_back({"bicgstab", "ssor", 0, "",
+                    "the diagonal dominates nearly all rows, so that sweeps through the rows need few "
+                    "iterations, and they need no set-up"});
   const bool begins_with_diagonal = facts.symmetric || is_solved_by_diagonal(facts);
   if (has_diagonal && begins_with_diagonal) list.push_back(diagonal);
   if (has_diagonal) list.insert(list.end(), {no_fill, diagonal});

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
+#include <vector>
 
 #include "ayatori/sparse/mirror.hpp"
 
@@ -10,68 +12,142 @@ namespace ayatori::tuning {
 
 namespace {
 
-constexpr std::int64_t most_rows = 128;
+constexpr std::int64_t most_cones = 32;
+constexpr int most_steps = 8;
+constexpr std::size_t most_rows = 256;
 /// A look costs little beside a product, though an entry takes longer here.
 constexpr std::int64_t share_of_entries = 16;
+/// Of this, for one cone.
+constexpr std::int64_t share_of_a_cone = 2;
 
-double diagonal(const sparse::Csr& a, std::int64_t row) {
-  return sparse::value_at(a, sparse::find_entry(a, row, row));
+std::int64_t length_of(const sparse::Csr& a, std::int64_t row) {
+  return a.row_start[row + 1] - a.row_start[row];
 }
 
-/// The fill of row i that eliminating its entry in column k would give and that row i has no place for.
-double dropped_by(const sparse::Csr& a, std::int64_t i, std::int64_t k) {
-  std::int64_t place = a.row_start[i];
-  const std::int64_t end = a.row_start[i + 1];
-  double sum = 0;
-  for (std::int64_t entry = a.row_start[k]; entry < a.row_start[k + 1]; ++entry) {
-    const std::int32_t j = a.column[entry];
-    if (j <= k) continue;
-    while (place < end && a.column[place] < j) ++place;
-    if (place == end || a.column[place] != j) sum += a.value[entry];
+/// In entries: half of a row's are rows to subtract.
+std::int64_t work_of(const sparse::Csr& a, const std::vector<std::int64_t>& rows) {
+  std::int64_t work = 0;
+  for (const std::int64_t row : rows) work += (length_of(a, row) * length_of(a, row) + 1) / 2;
+  return work;
+}
+
+/// A row, the tip, and what has to be eliminated before it, but for rows that are too many steps away.
+struct Cone {
+  std::vector<std::int64_t> rows;  ///< ascending
+  std::int64_t work = 0;           ///< of eliminating them
+};
+
+/// Rows to be subtracted from these that are not in the cone.
+std::vector<std::int64_t> rows_below(const sparse::Csr& a, const std::vector<std::int64_t>& rows,
+                                     const Cone& cone) {
+  std::vector<std::int64_t> below;
+  for (const std::int64_t row : rows)
+    for (std::int64_t k = a.row_start[row]; k < a.row_start[row + 1] && a.column[k] < row; ++k)
+      below.push_back(a.column[k]);
+  std::ranges::sort(below);
+  below.erase(std::ranges::unique(below).begin(), below.end());
+  std::erase_if(below, [&](std::int64_t row) { return std::ranges::binary_search(cone.rows, row); });
+  return below;
+}
+
+/// Nothing if not even the first step may be taken.
+std::optional<Cone> find_cone(const sparse::Csr& a, std::int64_t tip, std::int64_t most_work) {
+  constexpr std::int64_t few = 4;  // of the rows below the last step are in the cone
+  Cone cone{{tip}, 0};
+  std::vector<std::int64_t> front = cone.rows;
+  std::int64_t work_inside = 0;
+  for (int step = 1; step <= most_steps; ++step) {
+    work_inside += work_of(a, front);
+    front = rows_below(a, front, cone);
+    const std::int64_t work = work_inside + work_of(a, front) / few;
+    if (work > most_work || cone.rows.size() + front.size() > most_rows)
+      return step == 1 ? std::nullopt : std::optional(std::move(cone));
+    cone.work = work;
+    const auto old = static_cast<std::ptrdiff_t>(cone.rows.size());
+    cone.rows.insert(cone.rows.end(), front.begin(), front.end());
+    std::ranges::inplace_merge(cone.rows, cone.rows.begin() + old);
   }
-  return sum;
+  return cone;
 }
 
-/// Looks at the entries of one row after the other until it has looked at so many.
-class Look {
+/// Eliminates the rows of a cone one after the other, each in the places that its entries have.
+class ConeFactors {
  public:
-  Look(const sparse::Csr& a, std::int64_t most_entries) : a_(a), entries_left_(most_entries) {}
+  explicit ConeFactors(const sparse::Csr& a) : a_(a) {}
 
-  /// |what row i leaves out / a_ii|, or nothing if there is no a_ii or too much to look at.
-  std::optional<double> at_row(std::int64_t i) {
-    const double pivot = diagonal(a_, i);
-    if (pivot == 0) return {};
-    double sum = 0;
-    for (std::int64_t entry = a_.row_start[i]; entry < a_.row_start[i + 1]; ++entry) {
-      const std::int32_t k = a_.column[entry];
-      if (k >= i) break;
-      entries_left_ -= a_.row_start[k + 1] - a_.row_start[k];
-      if (is_over()) return {};
-      const double of_k = diagonal(a_, k);
-      if (of_k != 0) sum += a_.value[entry] * dropped_by(a_, i, k) / of_k;
+  void eliminate(std::int64_t row) {
+    const std::size_t begin = column_.size();
+    column_.insert(column_.end(), a_.column.begin() + a_.row_start[row],
+                   a_.column.begin() + a_.row_start[row + 1]);
+    value_.insert(value_.end(), a_.value.begin() + a_.row_start[row],
+                  a_.value.begin() + a_.row_start[row + 1]);
+    const std::size_t end = column_.size();
+    dropped_ = 0;
+    auto other = rows_.begin();
+    std::size_t place = begin;
+    for (; place < end && column_[place] < row; ++place) {
+      while (other != rows_.end() && other->number < column_[place]) ++other;
+      if (other != rows_.end() && other->number == column_[place] && other->pivot != 0)
+        subtract(*other, value_[place] / other->pivot, place, end);
     }
-    return std::abs(sum / pivot);
+    const bool has_pivot = place < end && column_[place] == row;
+    rows_.push_back({row, has_pivot ? value_[place] : 0, has_pivot ? place + 1 : place, end});
   }
-  bool is_over() const { return entries_left_ < 0; }
+  /// Sum of what the row eliminated last has no place for.
+  double dropped() const { return dropped_; }
 
  private:
+  struct Row {
+    std::int64_t number;
+    double pivot;       ///< or 0
+    std::size_t upper;  ///< its first entry right of the diagonal
+    std::size_t end;
+  };
+
+  void subtract(const Row& other, double factor, std::size_t place, std::size_t end) {
+    for (std::size_t of_other = other.upper; of_other < other.end; ++of_other) {
+      while (place < end && column_[place] < column_[of_other]) ++place;
+      if (place < end && column_[place] == column_[of_other]) {
+        value_[place] -= factor * value_[of_other];
+      } else {
+        dropped_ += factor * value_[of_other];
+      }
+    }
+  }
+
   const sparse::Csr& a_;
-  std::int64_t entries_left_;
+  std::vector<Row> rows_;             ///< eliminated so far
+  std::vector<std::int32_t> column_;  ///< of their entries
+  std::vector<double> value_;
+  double dropped_ = 0;
 };
+
+/// |what the last row of a cone leaves out / its diagonal|; not finite if there is none.
+double dropped_at_tip(const sparse::Csr& a, const Cone& cone) {
+  ConeFactors factors(a);
+  for (const std::int64_t row : cone.rows) factors.eliminate(row);
+  const std::int64_t tip = cone.rows.back();
+  return std::abs(factors.dropped() / sparse::value_at(a, sparse::find_entry(a, tip, tip)));
+}
 
 }  // namespace
 
 DroppedFill dropped_fill(const sparse::Csr& block) {
   DroppedFill found;
-  Look look(block, block.nonzeros() / share_of_entries);
-  for (std::int64_t r = 0; r < std::min<std::int64_t>(block.rows, most_rows) && !look.is_over(); ++r) {
+  const std::int64_t work = block.nonzeros() / share_of_entries;
+  std::int64_t work_left = work;
+  for (std::int64_t r = 0; r < std::min<std::int64_t>(block.rows, most_cones); ++r) {
     // The first few are spread as well as all, and grids have no such period.
     constexpr double golden_ratio = 0.6180339887498949;
     const double place = std::fmod(golden_ratio * static_cast<double>(r + 1), 1);
-    const auto left_out = look.at_row(static_cast<std::int64_t>(place * block.rows));
-    if (!left_out || !std::isfinite(*left_out)) continue;
+    const auto tip = static_cast<std::int64_t>(place * static_cast<double>(block.rows));
+    const auto cone = find_cone(block, tip, work / share_of_a_cone);
+    work_left -= cone ? cone->work : length_of(block, tip);
+    if (work_left < 0) break;
+    const double left_out = cone ? dropped_at_tip(block, *cone) : std::numeric_limits<double>::infinity();
+    if (!std::isfinite(left_out)) continue;
     found.rows += 1;
-    found.sum += *left_out;
+    found.sum += left_out;
   }
   return found;
 }

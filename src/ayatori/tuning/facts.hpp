@@ -44,7 +44,7 @@ struct MatrixFacts {
   double min_abs_diagonal = 0;
   double max_abs_diagonal = 0;
   /// Mean of what incomplete factors without fill leave out of A times the constant vector, in units of the
-  /// diagonal and to first order, over some rows of every rank's own block (DroppedFill). Where the fill has
+  /// diagonal, over some rows of every rank's own block (DroppedFill). Where the fill has
   /// one sign, as in M-matrices, the condition number with such factors is about this over the smallest
   /// eigenvalue of D^-1 A (Gustafsson, BIT 18, 1978), where with the diagonal it is 2 over it.
   double dropped_fill = 0;

@@ -56,4 +56,10 @@ double Pace::remaining(double target) const {
   return std::max(newest.seconds + std::log(newest.norm / target) / rate - seconds_, 0.0);
 }
 
+double Pace::mean_remaining(double target) const {
+  const double done = std::log(start_ / smallest_);
+  if (!(done > 0)) return std::numeric_limits<double>::infinity();
+  return seconds_ * std::max(std::log(smallest_ / target), 0.0) / done;
+}
+
 }  // namespace ayatori::tuning

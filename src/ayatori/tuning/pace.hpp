@@ -23,6 +23,9 @@ class Pace {
   double decay() const { return slope().decay; }
   /// Seconds to `target` at this decay; infinite if there is none.
   double remaining(double target) const;
+  /// Seconds to `target` at the mean pace so far: more than remaining() where the method has begun slowly,
+  /// and wiser where its residual leaps. Infinite if the norm is what it was.
+  double mean_remaining(double target) const;
 
  private:
   struct Point {

@@ -88,18 +88,20 @@ void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, cons
 
 namespace {
 
-/// Products that take as long as the look at the largest part and the conversion of the matrix, or twice as
-/// long as the look where that is soon done and many products are expected to follow: right-hand sides that
-/// are solved in a few iterations need none.
+/// Products that take three times as long as the look at the largest part and the conversion of the matrix,
+/// as another format saves about a third of a product, and a solve that has lasted so long is expected to
+/// last as long again; or twice as long as the look where that is soon done and many products are expected to
+/// follow: right-hand sides that are solved in a few iterations need none.
 std::int64_t products_before_look(const comm::Comm& comm, const sparse::SplitMatrix& parts,
                                   Products expected) {
   constexpr double soon = 10;
+  constexpr double patience = 3;
   const double look =
       comm.allreduce(sparse::products_of_pattern_facts(parts.interior.nonzeros()), comm::ReduceOp::max);
   if (look <= soon && expected == Products::many) return static_cast<std::int64_t>(std::ceil(2 * look));
   if (expected == Products::familiar)
     return static_cast<std::int64_t>((look + cheap_conversion) / familiar_share);
-  return static_cast<std::int64_t>(look + cheap_conversion);
+  return static_cast<std::int64_t>(patience * (look + cheap_conversion));
 }
 
 void plan_halos(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,

@@ -8,6 +8,7 @@ namespace ayatori::solvers {
 
 extern const Preconditioner none_preconditioner;
 extern const Preconditioner jacobi_preconditioner;
+extern const Preconditioner ssor_preconditioner;
 extern const Preconditioner block_jacobi_preconditioner;
 extern const Preconditioner block_ilu0_preconditioner;
 extern const Preconditioner boomeramg_preconditioner;  ///< where the build has hypre
