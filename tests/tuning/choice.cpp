@@ -289,9 +289,11 @@ TEST(Ladder, FactorsWithoutFillComeBeforeMultigridOnEvenMeshesThatAreNotLarge) {
   EXPECT_EQ(make_ladder(cube_facts(spd_facts(), 40), {}, 1000)[1].choice.preconditioner, "amg")
       << "which is next";
 
-  auto facts = cube_facts(spd_facts(), 100);
-  facts.dropped_fill = 0.01;
+  auto facts = cube_facts(spd_facts(), 200);
+  facts.dropped_fill = 0.002;
   EXPECT_EQ(begins_with(facts), "cg + block-ilu0") << "lines that are hardly coupled";
+  facts.blocks = 2;
+  EXPECT_EQ(begins_with(facts), "cg + amg") << "some of which are cut";
   facts = cube_facts(spd_facts(), 40);
   facts.max_abs_diagonal = 1000;
   EXPECT_EQ(begins_with(facts), "cg + amg") << "coefficients jump";

@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "ayatori/base/parallel.hpp"
 #include "ayatori/io/generator.hpp"
 #include "ayatori/tuning/facts.hpp"
 #include "test_matrices.hpp"
@@ -127,6 +128,7 @@ TEST(DroppedFill, IsAFactOfAMatrixOnAnyNumberOfRanks) {
   const auto matrix = sparse::five_point_matrix(120, 1, 1);
   const auto facts = examine(world(), sparse::split(world(), matrix.distribute(world())));
   EXPECT_NEAR(facts.dropped_fill, of_five_points(1, 1), 0.02);
+  EXPECT_EQ(facts.blocks, world().size() * threads_for(matrix.n / world().size()));
   EXPECT_EQ(facts.min_abs_diagonal, 4);
   EXPECT_EQ(facts.max_abs_diagonal, 4);
 }

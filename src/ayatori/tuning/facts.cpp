@@ -167,13 +167,18 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
   return pass;
 }
 
+/// Whether what factors leave out may decide: elsewhere a look would be for nothing.
+bool looks_like_a_mesh(const RowFigures& figures, std::int64_t rows) {
+  return static_cast<double>(figures.diffusive) >= nearly_all * static_cast<double>(rows);
+}
+
 }  // namespace
 
 MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   const Pass pass = pass_over_rows(parts, parts.partition.range(comm.rank()).begin);
   const RowFigures& figures = pass.figures;
   const sparse::Symmetry of_block = probable_symmetry(parts.interior);
-  std::array<std::int64_t, 13> sums{parts.interior.nonzeros() + parts.halo.nonzeros(),
+  std::array<std::int64_t, 14> sums{parts.interior.nonzeros() + parts.halo.nonzeros(),
                                     figures.positive,
                                     figures.negative,
                                     figures.zero,
@@ -185,11 +190,13 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
                                     of_block.values ? 0 : 1,
                                     figures.row_sums.positive,
                                     figures.row_sums.negative,
-                                    figures.row_sums.vanishing};
+                                    figures.row_sums.vanishing,
+                                    parts.interior.rows > 0 ? threads_for(parts.interior.rows) : 0};
   comm.allreduce(std::span<std::int64_t>(sums), comm::ReduceOp::sum);
   std::array<std::uint64_t, 2> skewness{pass.of_halo.values, pass.of_halo.pattern};
   comm.allreduce(std::span<std::uint64_t>(skewness), comm::ReduceOp::sum);
-  const DroppedFill dropped = dropped_fill(parts.interior);
+  const DroppedFill dropped =
+      looks_like_a_mesh(figures, parts.interior.rows) ? dropped_fill(parts.interior) : DroppedFill{};
   std::array<double, 5> totals{figures.row_sums.total, figures.row_sums.total_abs, figures.diagonal_sum,
                                dropped.rows, dropped.sum};
   comm.allreduce(std::span<double>(totals), comm::ReduceOp::sum);
@@ -232,6 +239,7 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   facts.least_dominance = facts.rows > 0 ? std::abs(maxima[4]) : 0;
   facts.bandwidth = static_cast<std::int64_t>(maxima[5]);
   facts.layers = facts.rows > 0 ? std::max(layers(facts.rows, facts.bandwidth), -maxima[6]) : 0;
+  facts.blocks = sums[13];
   facts.pattern_symmetric = sums[8] == 0 && skewness[1] == 0;
   facts.symmetric = sums[9] == 0 && skewness[0] == 0;
   if (!facts.symmetric) {
@@ -244,6 +252,7 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
 
 MatrixFacts on_one_rank(MatrixFacts facts) {
   facts.layers = layers(facts.rows, facts.bandwidth);
+  facts.blocks = threads_for(facts.rows);
   return facts;
 }
 

@@ -9,6 +9,9 @@
 
 namespace ayatori::tuning {
 
+/// What so many rows have in common is taken for a property of the matrix.
+inline constexpr double nearly_all = 0.9;
+
 /// What a choice of method can be based on, found in one pass over the matrix.
 struct MatrixFacts {
   std::int64_t rows = 0;
@@ -44,9 +47,9 @@ struct MatrixFacts {
   double min_abs_diagonal = 0;
   double max_abs_diagonal = 0;
   /// Mean of what incomplete factors without fill leave out of A times the constant vector, in units of the
-  /// diagonal, over some rows of every rank's own block (DroppedFill). Where the fill has
-  /// one sign, as in M-matrices, the condition number with such factors is about this over the smallest
-  /// eigenvalue of D^-1 A (Gustafsson, BIT 18, 1978), where with the diagonal it is 2 over it.
+  /// diagonal, over some rows of every rank's own block (DroppedFill); 0 where its rows are not of diffusion.
+  /// Where the fill has one sign, as in M-matrices, the condition number with such factors is about this over
+  /// the smallest eigenvalue of D^-1 A (Gustafsson, BIT 18, 1978), where with the diagonal it is 2 over it.
   double dropped_fill = 0;
   solvers::RowSums row_sums;  ///< by which null vectors are looked for
   double max_abs = 0;
@@ -55,6 +58,8 @@ struct MatrixFacts {
   /// block of any rank: so a partition that reorders rows does not hide them. Depends on it all the same.
   double layers = 0;
   std::int64_t bandwidth = std::numeric_limits<std::int64_t>::max();  ///< largest |i - j|
+  /// Into which preconditioners of blocks cut the rows: one of every thread of every rank that holds some.
+  std::int64_t blocks = 1;
 
   /// Known from elsewhere: a method has met a direction p with p^T A p < 0 (> 0 with a negative diagonal).
   bool indefinite = false;
