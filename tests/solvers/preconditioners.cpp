@@ -238,7 +238,7 @@ TEST(Ssor, IsTheProductOfTwoSweepsThroughEachBlock) {
   }
 }
 
-TEST(Ssor, PutsStandInsWhereTheDiagonalIsZeroOrMissing) {
+TEST(Ssor, PutsStandInsWhereTheDiagonalIsMissing) {
   Dense a(6);
   for (std::int64_t i = 0; i < 6; ++i) a.at(i, i) = i == 2 ? 0 : 4;
   a.at(2, 3) = a.at(3, 2) = -2;

@@ -314,6 +314,10 @@ TEST(Ladder, SweepsComeFirstWhereTheDiagonalDominatesAndNoSmallEigenvalueIsInSig
   facts.constant_quotient = 0.3;
   facts.strongly_dominant_rows = 0.9;
   EXPECT_EQ(begins_with(facts), "bicgstab + jacobi") << "which needs few iterations, too";
+  facts.strongly_dominant_rows = 0;
+  facts.zero_diagonals = 1;
+  facts.positive_diagonals -= 1;
+  EXPECT_EQ(begins_with(facts), "bicgstab + ilut");
   facts = unsymmetric_facts();
   facts.constant_quotient = 0.3;
   EXPECT_EQ(begins_with(facts), "bicgstab + block-ilu0");

@@ -43,7 +43,7 @@ TEST(DroppedFill, NothingIsLeftOutOfATridiagonalMatrix) {
 
 /// Inside a large mesh pivots tend to d = c - (x^2 + y^2) / d; west leaves out north, and south east, x y / d
 /// each.
-double of_five_points(double across, double along) {
+double of_five_points(double along, double across) {
   const double centre = 2 * (across + along);
   const double pivot = (centre + std::sqrt(centre * centre - 4 * (across * across + along * along))) / 2;
   return 2 * across * along / pivot / centre;
@@ -100,6 +100,7 @@ TEST(DroppedFill, SignsCancel) {
     if (entry.column == entry.row - 1) entry.value = 1;
   const sparse::Csr block = block_of(matrix);
   if (world().rank() > 0) return;
+  EXPECT_GT(dropped_fill(block).rows, 0);
   EXPECT_LT(mean(dropped_fill(block)), 0.01);
 }
 
@@ -113,7 +114,7 @@ TEST(DroppedFill, DenseRowsAreNotLookedAtForLong) {
     matrix.entries.push_back({i, 0, -1});
   }
   const DroppedFill found = dropped_fill(block_of(matrix));
-  EXPECT_EQ(found.rows, 0) << "one row would take more than a sixteenth of all entries";
+  EXPECT_EQ(found.rows, 0) << "one row would take more than a part of all entries";
 }
 
 TEST(DroppedFill, RowsWithoutADiagonalOrWithNaNDoNotCount) {
@@ -129,8 +130,17 @@ TEST(DroppedFill, IsAFactOfAMatrixOnAnyNumberOfRanks) {
   const auto facts = examine(world(), sparse::split(world(), matrix.distribute(world())));
   EXPECT_NEAR(facts.dropped_fill, of_five_points(1, 1), 0.02);
   EXPECT_EQ(facts.blocks, world().size() * threads_for(matrix.n / world().size()));
+  const auto gathered = sparse::gather(world(), sparse::split(world(), matrix.distribute(world())));
+  EXPECT_EQ(examine(world(), gathered).blocks, threads_for(matrix.n)) << "ranks without rows have no block";
   EXPECT_EQ(facts.min_abs_diagonal, 4);
   EXPECT_EQ(facts.max_abs_diagonal, 4);
+}
+
+TEST(DroppedFill, IsNotLookedForWhereRowsAreNotOfDiffusion) {
+  auto matrix = sparse::five_point_matrix(120, 1, 1);
+  for (auto& entry : matrix.entries)
+    if (entry.row == entry.column) entry.value = 2;
+  EXPECT_EQ(examine(world(), sparse::split(world(), matrix.distribute(world()))).dropped_fill, 0);
 }
 
 }  // namespace

@@ -167,7 +167,7 @@ TEST(PlanProduct, PredictsFromThePattern) {
   EXPECT_TRUE(is_excluded("dia"));
 }
 
-TEST(PlanProduct, APatternIsLookedAtWhenItsProductsHaveTakenAsLong) {
+TEST(PlanProduct, APatternIsLookedAtWhenItsProductsHaveEarnedIt) {
   const auto parts = split_random();
   auto plan = plan_product(world(), *parts, {}, nullptr, Products::many);
   EXPECT_EQ(plan.first.kernel, "csr");
@@ -176,6 +176,11 @@ TEST(PlanProduct, APatternIsLookedAtWhenItsProductsHaveTakenAsLong) {
   const auto familiar = plan_product(world(), *parts, {}, nullptr, Products::familiar);
   EXPECT_GT(familiar.look_after, 10 * plan.look_after);
   EXPECT_EQ(plan_product(world(), *parts, {}, nullptr, Products::planned).look_after, 0);
+  constexpr double conversion = 30;
+  const double look =
+      world().allreduce(sparse::products_of_pattern_facts(parts->interior.nonzeros()), comm::ReduceOp::max);
+  EXPECT_EQ(plan_product(world(), *parts, {}, nullptr, Products::unknown).look_after,
+            static_cast<std::int64_t>(3 * (look + conversion)));
 
   int looks = 0;
   double* now = nullptr;

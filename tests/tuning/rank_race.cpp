@@ -79,13 +79,14 @@ TEST(RankRace, MeasuresARealMatrix) {
 
 TEST(RankRace, FactsOfGatheredRowsAreThoseOfOneRank) {
   const auto parts = sparse::split(world(), coupled(300).distribute(world()));
-  const MatrixFacts gathered = on_one_rank(examine(world(), parts));
+  const MatrixFacts gathered = on_one_rank(world(), examine(world(), parts));
   const MatrixFacts expected = examine(world(), sparse::gather(world(), parts));
   EXPECT_EQ(gathered.layers, expected.layers);
   EXPECT_EQ(gathered.bandwidth, expected.bandwidth);
   EXPECT_EQ(gathered.nonzeros, expected.nonzeros);
   EXPECT_EQ(gathered.symmetric, expected.symmetric);
   EXPECT_EQ(gathered.least_dominance, expected.least_dominance);
+  EXPECT_EQ(gathered.blocks, expected.blocks) << "ranks without rows have none";
 }
 
 TEST(Gathering, MovesTheMatrixAndVectorsThereAndBack) {

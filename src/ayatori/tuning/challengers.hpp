@@ -26,7 +26,8 @@ struct Challenger {
   bool is_favourite;
 };
 
-/// An iteration at work, as its challengers see it. Seconds are its own, on which the ranks agree.
+/// An iteration at work, as its challengers see it, until the next trial begins. Seconds are its own, on
+/// which the ranks agree.
 struct AtWork {
   const Choice& choice;
   const Challenge& challenge;
@@ -40,8 +41,8 @@ struct AtWork {
 /// Iterations before the pace of a method is judged; a challenger that comes again gets twice as many.
 inline constexpr int probation = 20;
 
-/// What a set-up may take, in products, if that is known before it begins. `on_trial`: it may be given up, as
-/// there are other arms.
+/// What a set-up may take, in products, if that is known before it begins; infinite where there is no limit.
+/// `on_trial`: it may be given up, as there are other arms.
 double products_allowed(const Rung& rung, const SolveState& state, bool on_trial);
 
 /// The next to challenge what is at work, if one promises to be worth its price and the budget allows that.
@@ -49,7 +50,8 @@ double products_allowed(const Rung& rung, const SolveState& state, bool on_trial
 /// which the ranks agree, so all decide the same.
 std::optional<Challenger> next_challenger(const SolveState& state, const AtWork& work);
 
-/// The terms on which it runs, as the other has stood still.
+/// The terms on which the challenger runs while what is at work stands still, in seconds: those of a
+/// favourite are easier.
 Challenge terms_of(const Challenger& challenger, const SolveState& state, const AtWork& work);
 
 /// Whether the one that is challenged by what is at work would finish first.

@@ -160,9 +160,10 @@ bool multigrid_pays(const MatrixFacts& facts) {
   return cost_of("amg", multigrid_iterations, facts) < cost_of("jacobi", diagonal_iterations(facts), facts);
 }
 
-/// Iterations with factors without fill are so many times what their condition number says: pivots are
-/// smaller than the diagonal.
-constexpr double smaller_pivots = 1.3;
+/// Iterations with factors without fill are taken to be so many times what their condition number says and
+/// diagonal_iterations(), which are few. With it the limits are where multigrid takes as long:
+/// poisson3d-7:n=48, tetrahedra3d:n=42.
+constexpr double caution_with_factors = 1.3;
 constexpr double fewest_with_factors = 8;
 /// One level of fill saves this share of them.
 constexpr double saved_by_fill = 0.33;
@@ -180,17 +181,19 @@ bool is_even_mesh(const MatrixFacts& facts) {
 constexpr double against_diffusion = 1.4;
 constexpr double strong_convection = 0.2;
 
-/// Where rows are cut into blocks, what couples these is left out too: this share of the iterations with the
-/// diagonal is added, hardly more by many cuts than by one.
-constexpr double iterations_of_cuts = 0.07;
+/// Where rows are cut into blocks, what couples these is left out too: one cut adds this share of the
+/// iterations with the diagonal, and doubling the number of blocks a third of that.
+constexpr double share_of_a_cut = 0.07;
+constexpr double of_further_cuts = 0.3;
 
 /// Of CG, or half the products of BiCGSTAB, to 1e-8 on an even mesh, with factors that leave out fill: by the
 /// condition number.
 double iterations_without_fill(const MatrixFacts& facts) {
   const bool diffuses = !facts.symmetric && facts.asymmetry < strong_convection;
-  const double of_block = smaller_pivots * std::sqrt(facts.dropped_fill / 2);
-  const double of_cuts = facts.blocks > 1 ? iterations_of_cuts : 0;
-  return std::max((diffuses ? against_diffusion : 1) * (of_block + of_cuts) * diagonal_iterations(facts),
+  const double of_block = caution_with_factors * std::sqrt(facts.dropped_fill / 2);
+  const double halvings = std::log2(static_cast<double>(std::max<std::int64_t>(facts.blocks, 1)));
+  const double of_cuts = facts.blocks > 1 ? share_of_a_cut * (1 + of_further_cuts * (halvings - 1)) : 0;
+  return std::max(((diffuses ? against_diffusion : 1) * of_block + of_cuts) * diagonal_iterations(facts),
                   fewest_with_factors);
 }
 
@@ -258,14 +261,14 @@ void suggest_definite(const MatrixFacts& facts, std::vector<Suggestion>& list) {
 
 void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
   constexpr double most = 0.5;
-  constexpr double few_iterations = 0.02;  // of 2, the largest eigenvalue, the smallest
+  constexpr double least_quotient = 0.02;  // no smaller eigenvalue is in sight, while the largest are below 2
   const bool dominated = is_dominated(facts);
   const bool has_diagonal = facts.zero_diagonals == 0;
   const bool is_mostly_zero =
       static_cast<double>(facts.zero_diagonals) > most * static_cast<double>(facts.rows);
   const bool begins_with_grids = !facts.symmetric && multigrid_pays(facts);
-  const bool begins_with_sweeps = !facts.symmetric && dominated && !begins_with_grids &&
-                                  facts.constant_quotient >= few_iterations && !is_solved_by_diagonal(facts);
+  const bool begins_with_sweeps = !facts.symmetric && has_diagonal && dominated && !begins_with_grids &&
+                                  facts.constant_quotient >= least_quotient && !is_solved_by_diagonal(facts);
   const Suggestion diagonal{
       "bicgstab", "jacobi", 0, "",
       "BiCGSTAB needs nothing but a matrix and keeps no basis; its iterations cost hardly more "

@@ -15,10 +15,10 @@ namespace {
 constexpr std::int64_t most_cones = 32;
 constexpr int most_steps = 8;
 constexpr std::size_t most_rows = 256;
-/// A look costs little beside a product, though an entry takes longer here.
-constexpr std::int64_t share_of_entries = 16;
-/// Of this, for one cone.
-constexpr std::int64_t share_of_a_cone = 2;
+/// The work of all cones is one part in so many of the entries, and that of one cone one in so many of this:
+/// it costs little beside a product, though an entry takes longer here.
+constexpr std::int64_t parts_of_entries = 16;
+constexpr std::int64_t parts_of_work = 2;
 
 std::int64_t length_of(const sparse::Csr& a, std::int64_t row) {
   return a.row_start[row + 1] - a.row_start[row];
@@ -52,7 +52,8 @@ std::vector<std::int64_t> rows_below(const sparse::Csr& a, const std::vector<std
 
 /// Nothing if not even the first step may be taken.
 std::optional<Cone> find_cone(const sparse::Csr& a, std::int64_t tip, std::int64_t most_work) {
-  constexpr std::int64_t few = 4;  // of the rows below the last step are in the cone
+  constexpr std::int64_t few =
+      4;  // of the rows to subtract from those of the last step one in so many is in the cone
   Cone cone{{tip}, 0};
   std::vector<std::int64_t> front = cone.rows;
   std::int64_t work_inside = 0;
@@ -134,14 +135,14 @@ double dropped_at_tip(const sparse::Csr& a, const Cone& cone) {
 
 DroppedFill dropped_fill(const sparse::Csr& block) {
   DroppedFill found;
-  const std::int64_t work = block.nonzeros() / share_of_entries;
+  const std::int64_t work = block.nonzeros() / parts_of_entries;
   std::int64_t work_left = work;
   for (std::int64_t r = 0; r < std::min<std::int64_t>(block.rows, most_cones); ++r) {
     // The first few are spread as well as all, and grids have no such period.
     constexpr double golden_ratio = 0.6180339887498949;
     const double place = std::fmod(golden_ratio * static_cast<double>(r + 1), 1);
     const auto tip = static_cast<std::int64_t>(place * static_cast<double>(block.rows));
-    const auto cone = find_cone(block, tip, work / share_of_a_cone);
+    const auto cone = find_cone(block, tip, work / parts_of_work);
     work_left -= cone ? cone->work : length_of(block, tip);
     if (work_left < 0) break;
     const double left_out = cone ? dropped_at_tip(block, *cone) : std::numeric_limits<double>::infinity();

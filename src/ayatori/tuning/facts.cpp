@@ -168,7 +168,7 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
 }
 
 /// Whether what factors leave out may decide: elsewhere a look would be for nothing.
-bool looks_like_a_mesh(const RowFigures& figures, std::int64_t rows) {
+bool has_diffusive_rows(const RowFigures& figures, std::int64_t rows) {
   return static_cast<double>(figures.diffusive) >= nearly_all * static_cast<double>(rows);
 }
 
@@ -196,7 +196,7 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   std::array<std::uint64_t, 2> skewness{pass.of_halo.values, pass.of_halo.pattern};
   comm.allreduce(std::span<std::uint64_t>(skewness), comm::ReduceOp::sum);
   const DroppedFill dropped =
-      looks_like_a_mesh(figures, parts.interior.rows) ? dropped_fill(parts.interior) : DroppedFill{};
+      has_diffusive_rows(figures, parts.interior.rows) ? dropped_fill(parts.interior) : DroppedFill{};
   std::array<double, 5> totals{figures.row_sums.total, figures.row_sums.total_abs, figures.diagonal_sum,
                                dropped.rows, dropped.sum};
   comm.allreduce(std::span<double>(totals), comm::ReduceOp::sum);
@@ -250,9 +250,9 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   return facts;
 }
 
-MatrixFacts on_one_rank(MatrixFacts facts) {
+MatrixFacts on_one_rank(const comm::Comm& comm, MatrixFacts facts) {
   facts.layers = layers(facts.rows, facts.bandwidth);
-  facts.blocks = threads_for(facts.rows);
+  facts.blocks = comm.broadcast<std::int64_t>(threads_for(facts.rows), 0);
   return facts;
 }
 

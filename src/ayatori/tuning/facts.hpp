@@ -75,7 +75,7 @@ struct MatrixFacts {
 /// symmetric is compared up to rounding.
 MatrixFacts examine(const comm::Comm& comm, const sparse::SplitMatrix& parts);
 
-/// The same where one rank holds all rows.
-MatrixFacts on_one_rank(MatrixFacts facts);
+/// Collective. The same where the first rank holds all rows.
+MatrixFacts on_one_rank(const comm::Comm& comm, MatrixFacts facts);
 
 }  // namespace ayatori::tuning

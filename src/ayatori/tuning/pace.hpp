@@ -17,7 +17,6 @@ class Pace {
   void add(double seconds, double norm);
 
   double seconds() const { return seconds_; }
-  double start() const { return start_; }
   double norm() const { return smallest_; }  ///< the smallest so far
   /// Powers of e by which the norm shrinks in a second; 0 if it does not.
   double decay() const { return slope().decay; }

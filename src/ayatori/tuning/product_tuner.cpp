@@ -88,10 +88,11 @@ void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, cons
 
 namespace {
 
-/// Products that take three times as long as the look at the largest part and the conversion of the matrix,
-/// as another format saves about a third of a product, and a solve that has lasted so long is expected to
-/// last as long again; or twice as long as the look where that is soon done and many products are expected to
-/// follow: right-hand sides that are solved in a few iterations need none.
+/// Collective. Products that take three times as long as the look at the largest part and the conversion of
+/// the matrix: another format saves about a third of a product, and a solve that has lasted so long is
+/// expected to last as long again. Or twice as long as the look, where that is soon done and many products
+/// are expected to follow: right-hand sides that are solved in a few iterations need none. For a familiar
+/// matrix so many that look and conversion are a share of them that tuning may take.
 std::int64_t products_before_look(const comm::Comm& comm, const sparse::SplitMatrix& parts,
                                   Products expected) {
   constexpr double soon = 10;
@@ -252,7 +253,7 @@ void ProductTuner::after_product() {
   decide();
 }
 
-/// Plans the kernels, now that the products so far have taken as long as that does, and takes the first.
+/// Plans the kernels, now that the products so far have earned it, and takes the first.
 void ProductTuner::look() {
   const double start = clock_();
   plan_.candidates.erase(plan_.candidates.begin(),

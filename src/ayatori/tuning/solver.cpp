@@ -68,7 +68,7 @@ void Solver::choose_ranks() {
   gathering_.emplace(comm_, parts_->partition);
   parts_ = gathering_->move(*parts_);
   if (kept_.facts) {
-    *kept_.facts = on_one_rank(*kept_.facts);
+    *kept_.facts = on_one_rank(comm_, *kept_.facts);
     kept_.look_seconds *= comm_.size();
   }
 }

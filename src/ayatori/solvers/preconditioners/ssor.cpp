@@ -58,7 +58,7 @@ class Ssor final : public sparse::LinearOperator {
     }
   }
 
-  /// (D + U) y = D y
+  /// (D + U) y = D z, z in the place of y
   void sweep_backward(Range rows, double* y) const {
     for (std::int64_t i = rows.end; i-- > rows.begin;) {
       std::int64_t begin = middle_[i];
