@@ -151,9 +151,9 @@ class Scripts(unittest.TestCase):
     def test_regret(self):
         done = self.regret("--problem", EASY, "--problem", HARD)
         unsymmetric, definite = json.loads((self.folder / "r.json").read_text())["matrices"]
-        self.assertEqual(unsymmetric["grid"], 31)  # BiCGSTAB and two GMRES with ten preconditioners each, and direct
-        self.assertEqual(definite["grid"], 42)     # and CG with nine, MINRES with two
-        self.assertLess(definite["grid_solved"], 42)
+        self.assertEqual(unsymmetric["grid"], 34)  # BiCGSTAB and two GMRES with eleven preconditioners each, and direct
+        self.assertEqual(definite["grid"], 46)     # and CG with ten, MINRES with two
+        self.assertLess(definite["grid_solved"], 46)
         for entry in (unsymmetric, definite):
             self.assertTrue(all(entry[way]["solved"] for way in ("fixed", "tuned", "warm")))
             self.assertGreater(entry["grid_solved"], 2)
