@@ -22,8 +22,10 @@ constexpr double always_there = 64 << 20;
 
 /// Moving the rows takes as long as so many iterations on the one rank.
 constexpr double iterations_of_moving = 30;
-/// Iterations of preconditioners of blocks grow by this share where their ranks share hardly a row.
+/// Iterations of preconditioners of blocks grow by this share where their ranks share hardly a row, and more
+/// where the matrix is not symmetric.
 constexpr double growth_of_any_blocks = 0.5;
+constexpr double growth_without_symmetry = 1;
 /// What leaves the caches of the cores takes so many times as long.
 constexpr double out_of_cache = 2;
 
@@ -78,7 +80,8 @@ RankOutlook foresee(const comm::Comm& comm, const sparse::SplitMatrix& parts, co
   outlook.iterations = std::min(outlook.iterations, iterations_by_dominance(facts));
   const auto coupled = comm.allreduce(static_cast<std::int64_t>(parts.halo_rows.size()), comm::ReduceOp::sum);
   if (works_by_blocks(first))
-    outlook.growth = growth_of_any_blocks + static_cast<double>(coupled) / static_cast<double>(facts.rows);
+    outlook.growth = (facts.symmetric ? growth_of_any_blocks : growth_without_symmetry) +
+                     static_cast<double>(coupled) / static_cast<double>(facts.rows);
   return outlook;
 }
 
