@@ -162,7 +162,7 @@ bool multigrid_pays(const MatrixFacts& facts) {
 
 /// Iterations with factors without fill are taken to be so many times what their condition number says and
 /// diagonal_iterations(), which are few. With it the limits are where multigrid takes as long:
-/// poisson3d-7:n=48, tetrahedra3d:n=42.
+/// poisson3d-7:n=48, tetrahedra3d:n=43.
 constexpr double caution_with_factors = 1.3;
 constexpr double fewest_with_factors = 8;
 /// One level of fill saves this share of them.

@@ -52,8 +52,8 @@ std::vector<std::int64_t> rows_below(const sparse::Csr& a, const std::vector<std
 
 /// Nothing if not even the first step may be taken.
 std::optional<Cone> find_cone(const sparse::Csr& a, std::int64_t tip, std::int64_t most_work) {
-  constexpr std::int64_t few =
-      4;  // of the rows to subtract from those of the last step one in so many is in the cone
+  // Of the rows to subtract from those of the last step one in so many is in the cone.
+  constexpr std::int64_t few = 4;
   Cone cone{{tip}, 0};
   std::vector<std::int64_t> front = cone.rows;
   std::int64_t work_inside = 0;
