@@ -13,11 +13,14 @@ namespace ayatori::sparse {
 namespace {
 
 /// y[rows] += (halo part) ghosts. Traffic: 12 bytes per nonzero, 28 per row of the halo part.
-void add_halo_rows(const SplitMatrix& parts, std::span<const double> ghosts, std::span<double> y) {
+void add_halo_rows(const SplitMatrix& parts, const RowOrder& order, std::span<const double> ghosts,
+                   std::span<double> y) {
   const Csr& halo = parts.halo;
-  parallel_for(halo.rows, [&](std::int64_t r) {
-    y[parts.halo_rows[r]] += row_product<8>(halo.value.data(), halo.column.data(), halo.row_start[r],
-                                            halo.row_start[r + 1], ghosts.data());
+  parallel_ranges(halo.rows, [&](Range places) {
+    order.for_each(places, [&](std::int64_t r) {
+      y[parts.halo_rows[r]] += row_product<8>(halo.value.data(), halo.column.data(), halo.row_start[r],
+                                              halo.row_start[r + 1], ghosts.data());
+    });
   });
 }
 
@@ -26,7 +29,10 @@ void add_halo_rows(const SplitMatrix& parts, std::span<const double> ghosts, std
 DistributedMatrix::DistributedMatrix(comm::Comm comm, std::shared_ptr<const SplitMatrix> parts,
                                      const ProductOptions& options)
     : comm_(std::move(comm)), parts_(std::move(parts)) {
-  comm::agree(comm_, [&] { return halo_strategy(options.halo); });
+  comm::agree(comm_, [&] {
+    halo_strategy(options.halo);
+    halo_order_ = RowOrder(parts_->halo.row_start);
+  });
   use(options);
 }
 
@@ -52,9 +58,7 @@ void DistributedMatrix::use(const ProductOptions& options) {
 DistributedMatrix::Stored DistributedMatrix::store(const KernelType& type) {
   Stored stored{type.make(parts_->interior), nullptr};
   const Csr& halo = parts_->halo;
-  if (halo.nonzeros() == 0) return stored;
-  if (!halo_facts_) halo_facts_ = pattern_facts(halo);
-  stored.halo = make_halo_kernel(type, halo, *halo_facts_);
+  stored.halo = make_halo_kernel(type, halo, halo_facts_);
   if (stored.halo && halo_sums_.empty()) halo_sums_.resize(halo.rows);
   return stored;
 }
@@ -88,7 +92,7 @@ void DistributedMatrix::multiply(std::span<const double> x, std::span<double> y)
 }
 
 void DistributedMatrix::add_halo(std::span<const double> ghosts, std::span<double> y) const {
-  if (!kernel_->halo) return add_halo_rows(*parts_, ghosts, y);
+  if (!kernel_->halo) return add_halo_rows(*parts_, halo_order_, ghosts, y);
   kernel_->halo->multiply(ghosts, halo_sums_);
   const auto& rows = parts_->halo_rows;
   parallel_for(parts_->halo.rows, [&](std::int64_t r) { y[rows[r]] += halo_sums_[r]; });
@@ -98,7 +102,8 @@ std::int64_t DistributedMatrix::matrix_bytes() const {
   const Csr& halo = parts_->halo;
   const std::int64_t numbers = std::int64_t{4} * halo.rows;
   if (kernel_->halo) return kernel_->interior->matrix_bytes() + kernel_->halo->matrix_bytes() + numbers;
-  return kernel_->interior->matrix_bytes() + 12 * halo.nonzeros() + std::int64_t{8} * halo.rows + numbers;
+  return kernel_->interior->matrix_bytes() + 12 * halo.nonzeros() + std::int64_t{8} * halo.rows + numbers +
+         halo_order_.bytes();
 }
 
 void multiply_reference(const comm::Comm& comm, const SplitMatrix& parts, std::span<const double> x,
@@ -107,7 +112,7 @@ void multiply_reference(const comm::Comm& comm, const SplitMatrix& parts, std::s
   exchange->begin(x);
   const auto ghosts = exchange->finish();
   multiply_reference(parts.interior, x, y);
-  add_halo_rows(parts, ghosts, y);
+  add_halo_rows(parts, RowOrder(), ghosts, y);
 }
 
 }  // namespace ayatori::sparse

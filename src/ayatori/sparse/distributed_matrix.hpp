@@ -11,6 +11,7 @@
 #include "ayatori/sparse/kernel.hpp"
 #include "ayatori/sparse/linear_operator.hpp"
 #include "ayatori/sparse/row_block.hpp"
+#include "ayatori/sparse/row_order.hpp"
 
 namespace ayatori::sparse {
 
@@ -105,6 +106,7 @@ class DistributedMatrix final : public LinearOperator {
   HaloExchange* exchange_ = nullptr;  ///< that of options_
   bool overlap_ = false;
   ProductObserver* observer_ = nullptr;
+  RowOrder halo_order_;  ///< of products with the halo part where it is stored by rows
   std::optional<PatternFacts> halo_facts_;
   mutable Array<double> halo_sums_;  ///< of the rows of the halo part; one product at a time
   mutable ProductSeconds seconds_;

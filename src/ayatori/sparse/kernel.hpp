@@ -49,6 +49,9 @@ struct KernelType {
 
   /// make() for scale A, values, vectors and sums in single precision; none if the format has no such form.
   std::unique_ptr<FloatKernel> (*make_float)(const Csr& matrix, double scale) = nullptr;
+
+  /// Stores compressed sparse rows, in as many bytes whatever the pattern.
+  bool compressed_rows = false;
 };
 
 /// Every kernel, reference first. Adding one is a file in kernels/ and a line in kernels/list.cpp.
@@ -59,8 +62,8 @@ const KernelType& kernel(std::string_view name);
 
 /// A kernel for the halo part of a matrix, beside `interior` for the rest: of the same format, if that can
 /// hold it, in fewer bytes than compressed sparse rows, with a vector of sums written and read beside the
-/// matrix; none otherwise.
+/// matrix; none otherwise. `facts`: of the halo part, found where they are needed and not there yet.
 std::unique_ptr<Kernel> make_halo_kernel(const KernelType& interior, const Csr& halo,
-                                         const PatternFacts& facts);
+                                         std::optional<PatternFacts>& facts);
 
 }  // namespace ayatori::sparse

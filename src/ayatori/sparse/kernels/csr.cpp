@@ -4,6 +4,7 @@
 #include "ayatori/sparse/kernels/kernels.hpp"
 #include "ayatori/sparse/kernels/row_product.hpp"
 #include "ayatori/sparse/kernels/thread_groups.hpp"
+#include "ayatori/sparse/row_order.hpp"
 
 namespace ayatori::sparse {
 
@@ -16,7 +17,7 @@ namespace {
 template <int Unroll, class Real>
 class CsrThreaded final : public KernelOf<Real> {
  public:
-  CsrThreaded(const Csr& matrix, double scale) : groups_(matrix.row_start) {
+  CsrThreaded(const Csr& matrix, double scale) : groups_(matrix.row_start), order_(matrix.row_start) {
     if constexpr (std::is_same_v<Real, double>) {
       if (groups_.size() == 1 && scale == 1) {
         row_start_ = matrix.row_start;
@@ -36,7 +37,8 @@ class CsrThreaded final : public KernelOf<Real> {
   }
 
   std::int64_t matrix_bytes() const override {
-    return static_cast<std::int64_t>((4 + sizeof(Real)) * value_.size() + 8 * row_start_.size());
+    return static_cast<std::int64_t>((4 + sizeof(Real)) * value_.size() + 8 * row_start_.size()) +
+           order_.bytes();
   }
 
  private:
@@ -58,11 +60,13 @@ class CsrThreaded final : public KernelOf<Real> {
   void multiply_rows(Range rows, const Real* x, Real* y) const {
     const std::int32_t* column = column_.data();
     const Real* value = value_.data();
-    for (std::int64_t i = rows.begin; i < rows.end; ++i)
+    order_.for_each(rows, [&](std::int64_t i) {
       y[i] = row_product<Unroll>(value, column, row_start_[i], row_start_[i + 1], x);
+    });
   }
 
   ThreadGroups groups_;
+  RowOrder order_;
   Array<std::int64_t> own_row_start_;
   Array<std::int32_t> own_column_;
   Array<Real> own_value_;
@@ -98,7 +102,8 @@ const KernelType csr_kernel{"csr",
                             indexed_accesses,
                             make<1>,
                             {},
-                            make_float<1>};
+                            make_float<1>,
+                            true};
 const KernelType csr_unroll2_kernel{"csr-unroll2",
                                     "csr with the loop over a row unrolled into 2 sums",
                                     1,
@@ -106,7 +111,8 @@ const KernelType csr_unroll2_kernel{"csr-unroll2",
                                     indexed_accesses,
                                     make<2>,
                                     {},
-                                    make_float<2>};
+                                    make_float<2>,
+                            true};
 const KernelType csr_unroll4_kernel{"csr-unroll4",
                                     "csr with the loop over a row unrolled into 4 sums",
                                     1,
@@ -114,7 +120,8 @@ const KernelType csr_unroll4_kernel{"csr-unroll4",
                                     indexed_accesses,
                                     make<4>,
                                     {},
-                                    make_float<4>};
+                                    make_float<4>,
+                            true};
 const KernelType csr_unroll8_kernel{"csr-unroll8",
                                     "csr with the loop over a row unrolled into 8 sums",
                                     1,
@@ -122,6 +129,7 @@ const KernelType csr_unroll8_kernel{"csr-unroll8",
                                     indexed_accesses,
                                     make<8>,
                                     {},
-                                    make_float<8>};
+                                    make_float<8>,
+                            true};
 
 }  // namespace ayatori::sparse

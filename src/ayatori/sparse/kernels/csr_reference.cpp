@@ -27,6 +27,9 @@ const KernelType csr_reference_kernel{
     1,
     [](const PatternFacts& facts) { return std::optional(csr_bytes(facts.rows, facts.nonzeros)); },
     [](const PatternFacts& facts) { return static_cast<double>(facts.nonzeros); },
-    [](const Csr& matrix) -> std::unique_ptr<Kernel> { return std::make_unique<CsrReference>(matrix); }};
+    [](const Csr& matrix) -> std::unique_ptr<Kernel> { return std::make_unique<CsrReference>(matrix); },
+    {},
+    nullptr,
+    true};
 
 }  // namespace ayatori::sparse

@@ -19,11 +19,13 @@ const KernelType& kernel(std::string_view name) {
 }
 
 std::unique_ptr<Kernel> make_halo_kernel(const KernelType& interior, const Csr& halo,
-                                         const PatternFacts& facts) {
+                                         std::optional<PatternFacts>& facts) {
   const KernelType& type = interior.beside.empty() ? interior : kernel(interior.beside);
+  if (halo.nonzeros() == 0 || type.compressed_rows) return nullptr;
+  if (!facts) facts = pattern_facts(halo);
   const std::int64_t sums = std::int64_t{16} * halo.rows;
-  const auto bytes = type.predicted_bytes(facts);
-  if (halo.nonzeros() == 0 || !bytes || *bytes + sums >= csr_bytes(halo.rows, halo.nonzeros()))
+  const auto bytes = type.predicted_bytes(*facts);
+  if (!bytes || *bytes + sums >= csr_bytes(halo.rows, halo.nonzeros()))
     return nullptr;
   try {
     return type.make(halo);

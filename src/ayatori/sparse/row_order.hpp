@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "ayatori/base/array.hpp"
+#include "ayatori/base/range.hpp"
+
+namespace ayatori::sparse {
+
+/// The order in which a product goes through the rows of a matrix. Short rows of lengths that change from one
+/// to the next cost a mispredicted end each, about as much as their entries, unless there are so few that the
+/// processor learns them all. Of those rows of the same length come one after the other, in windows of as
+/// many rows as leave vectors and matrix in the nearest cache: a third to a half of the time. What a row sums
+/// up to does not change.
+class RowOrder {
+ public:
+  /// As they are stored.
+  RowOrder() = default;
+  /// Traffic: 12 bytes per row where they are put in order, next to none elsewhere.
+  explicit RowOrder(std::span<const std::int64_t> row_start);
+
+  bool is_as_stored() const { return order_.empty(); }
+  std::int64_t bytes() const { return 4 * static_cast<std::int64_t>(order_.size()); }
+
+  /// Calls f(row) for the rows at these places. Disjoint ranges of places have disjoint rows.
+  template <class F>
+  void for_each(Range places, F&& f) const {
+    if (is_as_stored()) {
+      for (std::int64_t i = places.begin; i < places.end; ++i) f(i);
+    } else {
+      for (std::int64_t k = places.begin; k < places.end; ++k) f(std::int64_t{order_[k]});
+    }
+  }
+
+ private:
+  Array<std::int32_t> order_;
+};
+
+}  // namespace ayatori::sparse
