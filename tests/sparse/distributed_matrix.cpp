@@ -93,7 +93,9 @@ TEST(DistributedMatrix, LeavesAHaloOfFewEntriesAsItIs) {
   std::optional<PatternFacts> facts;
   for (const auto& type : kernels()) {
     EXPECT_EQ(make_halo_kernel(type, parts.halo, facts), nullptr) << type.name;
-    if (type.compressed_rows) EXPECT_FALSE(facts) << type.name;  // kernels of rows come first
+    if (type.compressed_rows) {
+      EXPECT_FALSE(facts) << type.name << ", which comes before those that need them";
+    }
   }
 }
 

@@ -29,6 +29,24 @@ TEST(PatternFacts, OfASmallMatrixByHand) {
   EXPECT_FALSE(facts.symmetric);  // not square
 }
 
+TEST(GlanceAtBlocks, SeesUnknownsThatStandTogether) {
+  const auto coupled = [](std::int32_t nodes, std::int32_t size) {  // each node with itself and the next
+    std::vector<Entry> entries;
+    for (std::int32_t i = 0; i < nodes * size; ++i)
+      for (std::int32_t j = i / size * size; j < std::min(i / size + 2, nodes) * size; ++j)
+        entries.push_back({i, j, 1.0});
+    return csr(nodes * size, nodes * size, entries);
+  };
+  EXPECT_EQ(glance_at_blocks(coupled(100, 1))[0], 0.5) << "(3 + 1) / 8 places";
+  EXPECT_EQ(glance_at_blocks(coupled(100, 2))[0], 1);
+  EXPECT_EQ(glance_at_blocks(coupled(100, 3))[1], 1);
+  EXPECT_LT(glance_at_blocks(coupled(100, 3))[0], 0.9);
+  EXPECT_EQ(glance_at_blocks(coupled(100, 4)),
+            (std::array<double, 3>{1, glance_at_blocks(coupled(100, 4))[1], 1}));
+  EXPECT_EQ(glance_at_blocks(csr(0, 0, {})), (std::array<double, 3>{}));
+  EXPECT_EQ(glance_at_blocks(csr(1, 1, {{0, 0, 1.0}})), (std::array<double, 3>{})) << "no whole block";
+}
+
 TEST(PatternFacts, OfAnEmptyMatrix) {
   for (const Csr& matrix : {csr(0, 0, {}), csr(0, 5, {}), csr(5, 0, {}), csr(7, 7, {})}) {
     const PatternFacts facts = pattern_facts(matrix);

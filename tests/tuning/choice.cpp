@@ -323,6 +323,26 @@ TEST(Ladder, SweepsComeFirstWhereTheDiagonalDominatesAndNoSmallEigenvalueIsInSig
   EXPECT_EQ(begins_with(facts), "bicgstab + block-ilu0");
 }
 
+TEST(Ladder, FullBlocksSpeakForTheDiagonal) {
+  auto facts = spd_facts();
+  facts.constant_quotient = 0.05;
+  EXPECT_EQ(begins_with(facts), "cg + ic");
+  facts.block_size = 3;
+  const auto ladder = make_ladder(facts, {}, 1000);
+  EXPECT_EQ(ladder.front().choice.preconditioner, "jacobi");
+  for (const Rung& rung : ladder) EXPECT_FALSE(rung.favourite) << rung.choice.preconditioner;
+
+  facts.constant_quotient = 1;  // unknowns of several kinds
+  const auto mixed = make_ladder(facts, {}, 1000);
+  EXPECT_TRUE(std::ranges::any_of(mixed, &Rung::favourite));
+
+  auto diffusion = facts;
+  diffusion.diffusive_rows = 1;
+  EXPECT_FALSE(is_diffusive(diffusion));
+  diffusion.block_size = 1;
+  EXPECT_TRUE(is_diffusive(diffusion));
+}
+
 TEST(Ladder, OneLevelOfFillIsTooMuchForLongRows) {
   auto facts = spd_facts();
   facts.constant_quotient = 0.01;

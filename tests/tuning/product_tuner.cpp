@@ -204,6 +204,38 @@ TEST(PlanProduct, APatternIsLookedAtWhenItsProductsHaveEarnedIt) {
   EXPECT_EQ(play.verdict("csr-unroll4"), "slower");
 }
 
+TEST(ProductTuner, WhatTheFactsSpeakForIsTakenBeforeTheLook) {
+  ProductPlan plan{.first = {"csr", "allgather"}, .look_after = 50, .before_look = "csr-delta16"};
+  const auto conversion = static_cast<int>(sparse::kernel("csr-delta16").conversion_products);
+  const auto cost = [](const ProductOptions& options) {
+    return options.kernel == "csr-delta16" ? 0.25 : 1.0;
+  };
+  Play play(plan, cost, [](ProductPlan& waiting) {
+    waiting.first.kernel = "sell-8";  // promises most, and takes as long as csr
+    waiting.candidates = {{"kernel", "csr", 12000}, {"kernel", "csr-delta16", 11000}};
+    waiting.first_traffic = 9000;
+    waiting.csr_traffic = 12000;
+    waiting.look_after = 0;
+  });
+  play.run(conversion + 20);
+  EXPECT_EQ(play.products["csr"], conversion);
+  EXPECT_EQ(play.tuner.incumbent().kernel, "csr-delta16");
+  EXPECT_DOUBLE_EQ(play.tuner.share_of_csr(), 0.25) << "as measured";
+  play.run(3000);
+  EXPECT_EQ(play.tuner.incumbent().kernel, "csr-delta16") << "the look only names rivals";
+  EXPECT_EQ(play.verdict("sell-8"), "slower");
+  EXPECT_DOUBLE_EQ(play.tuner.share_of_csr(), 0.25);
+}
+
+TEST(ProductTuner, WhatCannotBeTakenBeforeTheLookLeavesAllAsItIs) {
+  ProductPlan plan{.first = {"csr", "allgather"}, .look_after = 1000000, .before_look = "dia"};
+  Play play(plan, [](const ProductOptions&) { return 1.0; });
+  play.run(100);
+  EXPECT_EQ(play.products["csr"], 100);
+  EXPECT_EQ(play.tuner.incumbent().kernel, "csr");
+  EXPECT_EQ(play.tuner.share_of_csr(), 1);
+}
+
 TEST(PlanProduct, WhereTheFirstKernelFailsTheNextIsTaken) {
   auto plan = three_kernels();
   EXPECT_TRUE(take_next_kernel(plan, "no reason"));

@@ -224,6 +224,30 @@ PatternFacts pattern_facts(const Csr& matrix) {
   return facts;
 }
 
+namespace {
+
+template <int Size>
+double fill_of_some_blocks(const Csr& matrix) {
+  constexpr std::int64_t looked_at = 8;
+  const std::int64_t rows_of_blocks = matrix.rows / Size;
+  const std::int64_t step = std::max<std::int64_t>(rows_of_blocks / looked_at, 1);
+  std::int64_t blocks = 0;
+  std::int64_t entries = 0;
+  for (std::int64_t first = 0; first + step <= rows_of_blocks; first += step) {
+    const auto place = random_bits(0, static_cast<std::uint64_t>(first)) % static_cast<std::uint64_t>(step);
+    const std::int64_t i = first + static_cast<std::int64_t>(place);
+    for_each_block<Size>(matrix, i * Size, [&](auto&&...) { ++blocks; });
+    entries += matrix.row_start[(i + 1) * Size] - matrix.row_start[i * Size];
+  }
+  return blocks == 0 ? 0 : static_cast<double>(entries) / static_cast<double>(blocks * Size * Size);
+}
+
+}  // namespace
+
+std::array<double, block_sizes.size()> glance_at_blocks(const Csr& matrix) {
+  return {fill_of_some_blocks<2>(matrix), fill_of_some_blocks<3>(matrix), fill_of_some_blocks<4>(matrix)};
+}
+
 std::int64_t csr_bytes(std::int64_t rows, std::int64_t nonzeros) {
   return 12 * nonzeros + 8 * (rows + 1);
 }

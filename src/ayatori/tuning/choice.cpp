@@ -229,6 +229,9 @@ void suggest_definite(const MatrixFacts& facts, std::vector<Suggestion>& list) {
   const bool looks_like_diffusion = is_diffusive(facts);
   const bool begins_with_multigrid = multigrid_pays(facts);
   const bool begins_without_fill = factors_without_fill_pay(facts) && is_stiff(facts);
+  // Products with blocks take so much less than factors that iterations may be many more. Where a constant is
+  // no smooth vector, the unknowns are of several kinds, and many more is what they are.
+  const bool has_blocks = facts.block_size > 1 && is_stiff(facts);
   const bool fills_up = facts.mean_row_of_entries > std::min(uneven * mean_row(facts), long_row);
   const Suggestion no_fill{"cg",
                            "block-ilu0",
@@ -236,7 +239,7 @@ void suggest_definite(const MatrixFacts& facts, std::vector<Suggestion>& list) {
                            "",
                            "incomplete factors save iterations where the diagonal is not enough",
                            false,
-                           fills_up && !begins_with_multigrid};
+                           fills_up && !begins_with_multigrid && !has_blocks};
   const Suggestion without_fill{"cg", "block-ilu0", 0, "", even_mesh};
   const Suggestion fill{"cg",
                         "ic",
@@ -244,10 +247,10 @@ void suggest_definite(const MatrixFacts& facts, std::vector<Suggestion>& list) {
                         "",
                         "the matrix may be definite: factors with some fill save most iterations",
                         false,
-                        !fills_up && !begins_with_multigrid && !begins_without_fill};
+                        !fills_up && !begins_with_multigrid && !begins_without_fill && !has_blocks};
   if (begins_without_fill) list.push_back(without_fill);
   if (begins_with_multigrid) list.push_back(multigrid);
-  if (is_stiff(facts)) list.push_back(fills_up ? no_fill : fill);
+  if (is_stiff(facts) && !has_blocks) list.push_back(fills_up ? no_fill : fill);
   list.push_back(diagonal);
   if (fills_up) list.push_back(no_fill);
   list.push_back(fill);
@@ -436,7 +439,7 @@ bool is_solved_by_diagonal(const MatrixFacts& facts) {
 }
 
 bool is_diffusive(const MatrixFacts& facts) {
-  return facts.diffusive_rows >= nearly_all &&
+  return facts.diffusive_rows >= nearly_all && facts.block_size == 1 &&
          static_cast<double>(facts.max_row_nonzeros) <= longest_row_in_space * mean_row(facts);
 }
 

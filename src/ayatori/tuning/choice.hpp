@@ -63,8 +63,8 @@ struct Rung {
 /// nothing is left that is not excluded.
 std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, int longest_restart);
 
-/// Diffusion gives rows that the diagonal dominates or that sum to nothing, of about the same length, and is
-/// what aggregation was made for.
+/// Diffusion gives rows that the diagonal dominates or that sum to nothing, of about the same length and with
+/// one unknown for each point, and is what aggregation was made for.
 bool is_diffusive(const MatrixFacts& facts);
 
 /// Whether the diagonal dominates nearly all rows.

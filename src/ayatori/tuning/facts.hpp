@@ -58,6 +58,10 @@ struct MatrixFacts {
   /// block of any rank: so a partition that reorders rows does not hide them. Depends on it all the same.
   double layers = 0;
   std::int64_t bandwidth = std::numeric_limits<std::int64_t>::max();  ///< largest |i - j|
+  /// Rows of aligned square blocks that are nearly full where they hold an entry, as far as a few rows of
+  /// every rank's own block show it: the unknowns of a node stand together. 1 where there are none, or so few
+  /// entries that nobody looked.
+  int block_size = 1;
   /// Into which preconditioners of blocks cut the rows: one of every thread of every rank that holds some.
   std::int64_t blocks = 1;
 

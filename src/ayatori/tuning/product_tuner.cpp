@@ -249,34 +249,59 @@ void ProductTuner::after_product() {
   sum_.carry(total > 0 ? seconds * halo / total : 0);
   parcels_.push_back({duel_ ? Parcel::Kind::duel : Parcel::Kind::product, duels_});
   receive();
-  if (plan_.look_after > 0 && count_ >= plan_.look_after && !duel_) look();
+  if (!duel_ && plan_.look_after > 0) {
+    const std::string& first = plan_.before_look;
+    if (!first.empty() && static_cast<double>(count_) >= sparse::kernel(first).conversion_products)
+      take({"kernel", std::exchange(plan_.before_look, {}), plan_.csr_traffic});
+    if (count_ >= plan_.look_after) look();
+  }
   decide();
 }
 
-/// Plans the kernels, now that the products so far have earned it, and takes the first.
+/// Goes on with another kernel, without a trial. If it cannot be built, all stays as it is.
+void ProductTuner::take(const ProductCandidate& candidate) {
+  const double start = clock_();
+  sparse::ProductOptions next = incumbent_;
+  next.kernel = candidate.name;
+  try {
+    use(next);
+    if (incumbent_.kernel == "csr") csr_seconds_ = product_seconds();
+    incumbent_ = next;
+    incumbent_traffic_ = candidate.traffic;
+    matrix_bytes_ = mean_bytes(matrix_);
+    recent_.clear();
+    matrix_.forget_unused();
+  } catch (const Error& error) {
+    if (!error.agreed()) throw;
+    note(candidate, "failed", error.what());
+  }
+  building_seconds_ += clock_() - start;
+}
+
+/// Plans the kernels, now that the products so far have earned it, and takes the first: but one of blocks, if
+/// it is in use, only gives way to what is measured to be faster.
 void ProductTuner::look() {
   const double start = clock_();
   plan_.candidates.erase(plan_.candidates.begin(),
                          plan_.candidates.begin() + static_cast<std::ptrdiff_t>(next_));
   next_ = 0;
   look_(plan_);
-  incumbent_traffic_ = plan_.first_traffic;
-  if (plan_.first.kernel != incumbent_.kernel) {
-    sparse::ProductOptions first = incumbent_;
-    first.kernel = plan_.first.kernel;
-    try {
-      use(first);
-      incumbent_ = first;
-      matrix_bytes_ = mean_bytes(matrix_);
-      recent_.clear();
-      matrix_.forget_unused();
-    } catch (const Error& error) {
-      if (!error.agreed()) throw;
-      note({"kernel", plan_.first.kernel, plan_.first_traffic}, "failed", error.what());
-      incumbent_traffic_ = plan_.csr_traffic;
-    }
-  }
   building_seconds_ += clock_() - start;
+  const double conversion = sparse::kernel(plan_.first.kernel).conversion_products;
+  const ProductCandidate first{"kernel", plan_.first.kernel, plan_.first_traffic, 0, conversion};
+  incumbent_traffic_ = plan_.csr_traffic;
+  if (incumbent_.kernel == first.name) {
+    incumbent_traffic_ = first.traffic;
+  } else if (incumbent_.kernel == "csr") {
+    take(first);
+  } else {
+    const auto in_use = std::ranges::find(plan_.candidates, incumbent_.kernel, &ProductCandidate::name);
+    if (in_use != plan_.candidates.end()) {
+      incumbent_traffic_ = in_use->traffic;
+      plan_.candidates.erase(in_use);
+    }
+    plan_.candidates.insert(plan_.candidates.begin(), first);
+  }
 }
 
 void ProductTuner::receive() {
@@ -313,6 +338,7 @@ void ProductTuner::conclude() {
                    1e6 * duel_->challenger_seconds(), 1e6 * duel_->incumbent_seconds(), rival, ratio));
   verdicts_.back().measured = duel_->challenger_seconds();
   if (wins) {
+    if (incumbent_.kernel == "csr") csr_seconds_ = duel_->incumbent_seconds();
     incumbent_ = challenging_;
     if (challenger_.item == "kernel") incumbent_traffic_ = challenger_.traffic;
     recent_.assign(1, duel_->challenger_seconds());
@@ -392,6 +418,8 @@ double ProductTuner::predicted_seconds(const ProductCandidate& candidate) const 
 }
 
 double ProductTuner::share_of_csr() const {
+  if (incumbent_.kernel != "csr" && csr_seconds_ > 0 && product_seconds() > 0)
+    return product_seconds() / csr_seconds_;
   if (!(plan_.csr_traffic > 0)) return 1;
   return (incumbent_traffic_ + vector_traffic()) / (plan_.csr_traffic + vector_traffic());
 }

@@ -38,6 +38,8 @@ struct ProductPlan {
   double csr_traffic = 0;               ///< of compressed sparse rows, where there are rivals
   machine::MessageBound message_bound;  ///< as measured on this machine, if it was
   std::int64_t look_after = 0;          ///< products before the kernels are planned; 0: they are
+  std::string before_look;  ///< a kernel to change to as soon as products have earned its conversion, because
+                            ///< the facts of the matrix speak for it; empty: none
 };
 
 /// What is expected of a solve, by which its kernel is chosen now or later.
@@ -96,7 +98,8 @@ class ProductTuner final : public sparse::ProductObserver {
   const sparse::ProductOptions& incumbent() const { return incumbent_; }
   /// Mean seconds of the incumbent's product, on which the ranks agree; 0 if not known yet.
   double product_seconds() const;
-  /// What a product with the incumbent is predicted to take of one with compressed sparse rows; 1 if unknown.
+  /// What a product with the incumbent takes of one with compressed sparse rows: as measured, or as predicted
+  /// where that is not known; 1 if nothing is.
   double share_of_csr() const;
   /// Seconds that this rank has spent on building challengers.
   double building_seconds() const { return building_seconds_; }
@@ -115,6 +118,7 @@ class ProductTuner final : public sparse::ProductObserver {
   void use(const sparse::ProductOptions& options);
   void replay();
   void look();
+  void take(const ProductCandidate& candidate);
   void receive();
   void decide();
   void conclude();
@@ -150,6 +154,7 @@ class ProductTuner final : public sparse::ProductObserver {
   sparse::ProductSeconds before_;
   double building_seconds_ = 0;
   double excess_seconds_ = 0;
+  double csr_seconds_ = 0;  ///< of a product with compressed sparse rows, when they were the incumbent
   std::vector<Consideration> verdicts_;
 };
 

@@ -70,6 +70,7 @@ Json to_json(const MatrixFacts& facts) {
           {"min_abs_diagonal", facts.min_abs_diagonal},
           {"max_abs_diagonal", facts.max_abs_diagonal},
           {"dropped_fill", facts.dropped_fill},
+          {"block_size", facts.block_size},
           {"blocks", facts.blocks},
           {"layers", facts.layers},
           {"bandwidth", facts.bandwidth},

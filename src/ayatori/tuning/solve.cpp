@@ -67,6 +67,12 @@ void start_from(SolveState& state) {
 /// So many are worth an early look for a kernel of their own.
 constexpr double many_products = 40;
 
+/// That multiplies by full blocks; empty where there are none, or next to no products are to come.
+std::string kernel_of_blocks(const MatrixFacts& facts) {
+  if (facts.block_size == 1 || is_solved_by_diagonal(facts)) return {};
+  return fmt::format("bcsr-{0}x{0}", facts.block_size);
+}
+
 /// Collective. The matrix with the kernel and halo strategy that the pattern suggests.
 void build_product(SolveState& state) {
   ProductPlan plan;
@@ -97,6 +103,7 @@ void build_product(SolveState& state) {
                                      : plan_product(state.comm, *state.system->parts(), state.options.forced,
                                                     state.options.profile.get(), expected);
     apply(state.experience, plan);
+    if (plan.look_after > 0) plan.before_look = kernel_of_blocks(state.report.facts);
   }
   const ScopedTimer timer(state.report.seconds.setup);
   while (!state.matrix) {

@@ -112,7 +112,7 @@ const KernelType csr_unroll2_kernel{"csr-unroll2",
                                     make<2>,
                                     {},
                                     make_float<2>,
-                            true};
+                                    true};
 const KernelType csr_unroll4_kernel{"csr-unroll4",
                                     "csr with the loop over a row unrolled into 4 sums",
                                     1,
@@ -121,7 +121,7 @@ const KernelType csr_unroll4_kernel{"csr-unroll4",
                                     make<4>,
                                     {},
                                     make_float<4>,
-                            true};
+                                    true};
 const KernelType csr_unroll8_kernel{"csr-unroll8",
                                     "csr with the loop over a row unrolled into 8 sums",
                                     1,
@@ -130,6 +130,6 @@ const KernelType csr_unroll8_kernel{"csr-unroll8",
                                     make<8>,
                                     {},
                                     make_float<8>,
-                            true};
+                                    true};
 
 }  // namespace ayatori::sparse

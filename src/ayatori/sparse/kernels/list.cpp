@@ -25,8 +25,7 @@ std::unique_ptr<Kernel> make_halo_kernel(const KernelType& interior, const Csr& 
   if (!facts) facts = pattern_facts(halo);
   const std::int64_t sums = std::int64_t{16} * halo.rows;
   const auto bytes = type.predicted_bytes(*facts);
-  if (!bytes || *bytes + sums >= csr_bytes(halo.rows, halo.nonzeros()))
-    return nullptr;
+  if (!bytes || *bytes + sums >= csr_bytes(halo.rows, halo.nonzeros())) return nullptr;
   try {
     return type.make(halo);
   } catch (const InputError&) {  // facts found on a sample had promised more
