@@ -18,8 +18,8 @@ void add_halo_rows(const SplitMatrix& parts, const RowOrder& order, std::span<co
   const Csr& halo = parts.halo;
   parallel_ranges(halo.rows, [&](Range places) {
     order.for_each(places, [&](std::int64_t r) {
-      y[parts.halo_rows[r]] += row_product<8>(halo.value.data(), halo.column.data(), halo.row_start[r],
-                                              halo.row_start[r + 1], ghosts.data());
+      y[parts.halo_rows[r]] += row_product_in_vectors(
+          halo.value.data(), halo.column.data(), halo.row_start[r], halo.row_start[r + 1], ghosts.data());
     });
   });
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ayatori/base/parallel.hpp"
+#include "ayatori/sparse/row_figures.hpp"
 #include "ayatori/tuning/asymmetry.hpp"
 #include "ayatori/tuning/dropped_fill.hpp"
 #include "ayatori/tuning/skewness.hpp"
@@ -35,17 +36,12 @@ struct RowSummary {
   double diagonal = 0;
 
   void add(const Csr& csr, std::int64_t row, std::int64_t diagonal_column) {
-    const std::int64_t begin = csr.row_start[row];
-    const std::int64_t end = csr.row_start[row + 1];
-    std::int64_t diagonal_place = -1;
-    length += end - begin;
-    for (std::int64_t k = begin; k < end; ++k) {
-      sum += csr.value[k];
-      sum_abs += std::abs(csr.value[k]);
-      largest = std::max(largest, std::abs(csr.value[k]));
-      diagonal_place = csr.column[k] == diagonal_column ? k : diagonal_place;  // a move, not a jump
-    }
-    if (diagonal_place >= 0) diagonal = csr.value[diagonal_place];
+    const sparse::RowFigures figures = sparse::row_figures(csr, row, diagonal_column);
+    length += csr.row_start[row + 1] - csr.row_start[row];
+    sum += figures.sum;
+    sum_abs += figures.sum_abs;
+    largest = std::max(largest, figures.largest);
+    diagonal += figures.diagonal;
   }
   /// Of ascending columns only the first and the last can be farthest.
   void add_reach(std::int64_t row, std::int64_t first_column, std::int64_t last_column) {
@@ -54,7 +50,7 @@ struct RowSummary {
 };
 
 /// The figures that simple sums, minima and maxima over rows give.
-struct RowFigures {
+struct MatrixFigures {
   std::int64_t min_row = std::numeric_limits<std::int64_t>::max();
   std::int64_t max_row = 0;
   std::int64_t squares = 0;  ///< of lengths, summed
@@ -98,7 +94,7 @@ struct RowFigures {
     row_sums.add_row(row.sum, row.sum_abs);
   }
 
-  void merge(const RowFigures& other) {
+  void merge(const MatrixFigures& other) {
     min_row = std::min(min_row, other.min_row);
     max_row = std::max(max_row, other.max_row);
     squares += other.squares;
@@ -126,7 +122,7 @@ double layers(std::int64_t rows, std::int64_t bandwidth) {
 
 /// What one pass over a rank's rows tells.
 struct Pass {
-  RowFigures figures;
+  MatrixFigures figures;
   Skewness of_halo;
 };
 
@@ -135,10 +131,10 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
   const Csr& interior = parts.interior;
   const Csr& halo = parts.halo;
   Pass pass;
-  std::map<std::int64_t, RowFigures> shares;  // of threads, merged in the order of their rows
+  std::map<std::int64_t, MatrixFigures> shares;  // of threads, merged in the order of their rows
   std::mutex merging;
   parallel_ranges(interior.rows, [&](Range range) {
-    RowFigures figures;
+    MatrixFigures figures;
     Skewness skewness;
     auto r = std::ranges::lower_bound(parts.halo_rows, range.begin) - parts.halo_rows.begin();
     for (std::int64_t i = range.begin; i < range.end; ++i) {
@@ -195,7 +191,7 @@ int size_of_full_blocks(const BlockFill& fill) {
 }
 
 /// Whether what factors leave out may decide: elsewhere a look would be for nothing.
-bool has_diffusive_rows(const RowFigures& figures, std::int64_t rows) {
+bool has_diffusive_rows(const MatrixFigures& figures, std::int64_t rows) {
   return static_cast<double>(figures.diffusive) >= nearly_all * static_cast<double>(rows);
 }
 
@@ -203,7 +199,7 @@ bool has_diffusive_rows(const RowFigures& figures, std::int64_t rows) {
 
 MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   const Pass pass = pass_over_rows(parts, parts.partition.range(comm.rank()).begin);
-  const RowFigures& figures = pass.figures;
+  const MatrixFigures& figures = pass.figures;
   const sparse::Symmetry of_block = probable_symmetry(parts.interior);
   std::array<std::int64_t, 14> sums{parts.interior.nonzeros() + parts.halo.nonzeros(),
                                     figures.positive,

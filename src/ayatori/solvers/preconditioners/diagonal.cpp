@@ -1,12 +1,14 @@
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/sparse/row_figures.hpp"
 
 namespace ayatori::solvers {
 
@@ -14,24 +16,6 @@ namespace {
 
 /// A diagonal entry this small against its row is rounding noise: as good as zero.
 constexpr double zero_diagonal = 1e-12;
-
-struct RowScan {
-  double largest = 0;   ///< |entry|; NaN if one is not finite
-  double diagonal = 0;  ///< the entry in the column asked for; 0 if there is none
-};
-
-RowScan scan_row(const sparse::Csr& matrix, std::int64_t row, std::int64_t column) {
-  RowScan scan;
-  double none = 0;  // NaN as soon as an entry is not finite
-  for (std::int64_t k = matrix.row_start[row]; k < matrix.row_start[row + 1]; ++k) {
-    const double value = matrix.value[k];
-    scan.largest = std::max(scan.largest, std::abs(value));
-    scan.diagonal = matrix.column[k] == column ? value : scan.diagonal;
-    none += 0 * value;
-  }
-  scan.largest += none;
-  return scan;
-}
 
 /// Of this rank's rows, ghosts included.
 struct RowScans {
@@ -43,14 +27,14 @@ struct RowScans {
 RowScans scan_rows(const sparse::SplitMatrix& parts) {
   RowScans scans{Array<double>(parts.interior.rows), Array<double>(parts.interior.rows)};
   parallel_for(parts.interior.rows, [&](std::int64_t i) {
-    const RowScan scan = scan_row(parts.interior, i, i);
-    scans.largest[i] = scan.largest;
-    scans.diagonal[i] = scan.diagonal;
+    const sparse::RowFigures row = sparse::row_figures(parts.interior, i, i);
+    scans.largest[i] = std::bit_cast<double>(row.largest_bits);
+    scans.diagonal[i] = row.diagonal;
   });
   parallel_for(parts.halo.rows, [&](std::int64_t r) {
     constexpr std::int64_t no_column = -1;
     double& row = scans.largest[parts.halo_rows[r]];
-    const double halo = scan_row(parts.halo, r, no_column).largest;
+    const auto halo = std::bit_cast<double>(sparse::row_figures(parts.halo, r, no_column).largest_bits);
     if (!(halo <= row)) row = std::isnan(row) ? row : halo;
   });
   return scans;

@@ -61,7 +61,10 @@ class CsrThreaded final : public KernelOf<Real> {
     const std::int32_t* column = column_.data();
     const Real* value = value_.data();
     order_.for_each(rows, [&](std::int64_t i) {
-      y[i] = row_product<Unroll>(value, column, row_start_[i], row_start_[i + 1], x);
+      if constexpr (Unroll == 1)
+        y[i] = row_product_in_vectors(value, column, row_start_[i], row_start_[i + 1], x);
+      else
+        y[i] = row_product<Unroll>(value, column, row_start_[i], row_start_[i + 1], x);
     });
   }
 
