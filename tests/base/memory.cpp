@@ -11,6 +11,12 @@ TEST(AvailableMemory, IsSomeOfWhatThereIs) {
   EXPECT_LT(ayatori::available_memory(), all) << "the kernel and this test take some";
 }
 
+TEST(FreeMemory, IsSomeOfWhatIsThere) {
+  const std::int64_t all = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+  EXPECT_GT(ayatori::free_memory(), 0);
+  EXPECT_LT(ayatori::free_memory(), all);
+}
+
 TEST(CacheOfCore, IsBetweenAFirstLevelsAndAllMemory) {
   EXPECT_GE(ayatori::cache_of_core(), 16 << 10);
   EXPECT_LT(ayatori::cache_of_core(), ayatori::available_memory());

@@ -1,5 +1,6 @@
 #include "ayatori/base/memory.hpp"
 
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <array>
@@ -25,6 +26,12 @@ std::int64_t available_memory() {
       return 1024 * kibibytes;
   }
   return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+}
+
+std::int64_t free_memory() {
+  struct sysinfo info {};
+  if (sysinfo(&info) != 0) return 0;
+  return static_cast<std::int64_t>(info.freeram) * static_cast<std::int64_t>(info.mem_unit);
 }
 
 std::int64_t cache_of_core() {

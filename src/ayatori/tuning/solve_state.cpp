@@ -18,12 +18,19 @@ constexpr double always_there = 16 << 20;
 }  // namespace
 
 int find_longest_restart(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
-  const double basis = 8.0 * std::max(parts.plan.local_size, 1) * static_cast<double>(parts.partition.rows());
-  if (comm.allreduce(basis, comm::ReduceOp::max) < always_there)
-    return static_cast<int>(std::max<std::int64_t>(parts.partition.rows(), 30));
-  const comm::Comm node = comm.split_by_node();
-  const double doubles = static_cast<double>(available_memory()) / (4.0 * 8.0 * node.size());
+  constexpr double bytes_of_double = 8;
+  constexpr double share_of_memory = 0.25;
   const double n = std::max(parts.plan.local_size, 1);
+  const auto rows = static_cast<double>(parts.partition.rows());
+  const double longest = bytes_of_double * (n * rows + rows * rows / 2);
+  const bool fits_easily =
+      longest < always_there ||
+      longest * comm.size() <
+          share_of_memory * static_cast<double>(free_memory());  // all on one node at worst
+  if (!comm.any(!fits_easily)) return static_cast<int>(std::max<std::int64_t>(parts.partition.rows(), 30));
+  const comm::Comm node = comm.split_by_node();
+  const double doubles =
+      share_of_memory * static_cast<double>(available_memory()) / (bytes_of_double * node.size());
   const double most = std::sqrt(n * n + 2 * doubles) - n;  // m n + m^2 / 2 = doubles
   const double fits = comm.allreduce(most, comm::ReduceOp::min);
   return static_cast<int>(
