@@ -188,7 +188,7 @@ def report(options, entries):
 
 def problems(options):
     if options.problem:
-        return [runs.Problem(matrix, matrix, rtol=options.rtol) for matrix in options.problem]
+        return [runs.named(matrix, rtol=options.rtol) for matrix in options.problem]
     specs = QUICK if options.quick else GENERATED
     found = [runs.Problem(spec, spec, rtol=options.rtol) for spec in specs]
     if options.matrices and not options.quick:

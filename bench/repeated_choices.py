@@ -41,7 +41,7 @@ class Load:
 
 def problems(options):
     if options.problem:
-        return [runs.Problem(pathlib.Path(matrix).name.removesuffix(runs.SUFFIX), matrix) for matrix in options.problem]
+        return [runs.named(matrix) for matrix in options.problem]
     found = [runs.Problem(spec, spec) for spec in regret.GENERATED]
     return found + ([runs.from_folder(options.folder, name) for name in regret.REAL] if options.folder else [])
 

@@ -36,6 +36,14 @@ def from_folder(folder, name, rhs="ones", rtol=1e-8):
     return Problem(name, str(folder / (name + SUFFIX)), str(own) if own.exists() else rhs, rtol)
 
 
+def named(matrix, rhs="ones", rtol=1e-8):
+    """A generator spec, or the file of a matrix as from_folder() takes it."""
+    if not matrix.endswith(SUFFIX):
+        return Problem(matrix, matrix, rhs, rtol)
+    path = pathlib.Path(matrix)
+    return from_folder(path.parent, path.name.removesuffix(SUFFIX), rhs, rtol)
+
+
 def add_options(parser, time_limit):
     """The options that every script has. The time limit is that of one run."""
     parser.add_argument("--ayatori", default=str(ROOT / "build" / "release" / "cli" / "ayatori"))

@@ -372,7 +372,7 @@ def report(options, entries):
 
 def problems(options):
     if options.problem:
-        return [runs.Problem(pathlib.Path(matrix).name.removesuffix(runs.SUFFIX), matrix) for matrix in options.problem]
+        return [runs.named(matrix) for matrix in options.problem]
     found = [runs.Problem(spec, spec) for spec in GENERATED]
     if options.folder:
         found += [runs.from_folder(options.folder, name) for name in real_matrices.matrices(options.folder)]
