@@ -19,7 +19,7 @@ constexpr double zero_diagonal = 1e-12;
 
 /// Of this rank's rows, ghosts included.
 struct RowScans {
-  Array<double> largest;
+  Array<double> largest;  ///< |entry|; not finite if one is not
   Array<double> diagonal;
 };
 
