@@ -15,6 +15,8 @@ namespace {
 /// Rows move only for a clear gain, so that noise does not move them.
 constexpr double clearly_faster = 0.95;
 constexpr int rounds = 3;
+/// So many times as long is no question of another round.
+constexpr double beyond_doubt = 1.5;
 /// Copies of the matrix that a solve may hold, with factors and other formats.
 constexpr double copies = 8;
 /// Bytes that need not be asked for.
@@ -44,28 +46,53 @@ bool fits_one_rank(const comm::Comm& comm, const MatrixFacts& facts) {
   return bytes < free;
 }
 
-/// Collective. The least of some rounds: products with and without an exchange, and the vector operations of
-/// an iteration.
-RankTimes measure(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
-  ProbeVectors vectors(comm, parts);
-  auto& [x, y] = vectors;
-  const auto exchange = sparse::halo_strategies().front().make(comm, parts.partition, parts.plan);
-  constexpr double none = std::numeric_limits<double>::infinity();
-  RankTimes least{.work = none, .exchange = none};
-  for (int round = 0; round <= rounds; ++round) {
+/// An iteration as far as the race goes: a product with and without an exchange, and vector operations.
+class Iteration {
+ public:
+  /// Collective.
+  Iteration(const comm::Comm& comm, const sparse::SplitMatrix& parts)
+      : parts_(parts),
+        vectors_(comm, parts),
+        exchange_(sparse::halo_strategies().front().make(comm, parts.partition, parts.plan)) {}
+
+  /// Collective. The times of one.
+  RankTimes run() {
+    auto& [x, y] = vectors_;
+    RankTimes times;
     const Stopwatch messages;
-    exchange->begin(x);
-    exchange->finish();
-    const double seconds = messages.seconds();
+    exchange_->begin(x);
+    exchange_->finish();
+    times.exchange = messages.seconds();
     const Stopwatch work;
-    multiply_reference(parts.interior, x, y);
+    multiply_reference(parts_.interior, x, y);
     solvers::axpy(0, y, x);
     solvers::axpy(0, y, x);
-    if (round == 0) continue;  // warms caches
-    least.work = std::min(least.work, work.seconds());
-    least.exchange = std::min(least.exchange, seconds);
+    times.work = work.seconds();
+    return times;
   }
-  return least;
+
+ private:
+  const sparse::SplitMatrix& parts_;
+  ProbeVectors vectors_;
+  std::unique_ptr<sparse::HaloExchange> exchange_;
+};
+
+/// Collective. The decision by the least times of some rounds, or as soon as there is no doubt.
+RankRace race_ranks(const comm::Comm& comm, Iteration& iteration, double slower_on_one,
+                    const RankOutlook& outlook) {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  RankTimes least{none, none, slower_on_one};
+  RankRace race;
+  iteration.run();  // warms caches
+  for (int round = 0; round < rounds; ++round) {
+    const RankTimes times = iteration.run();
+    least.work = std::min(least.work, times.work);
+    least.exchange = std::min(least.exchange, times.exchange);
+    race = race_ranks(comm, least, outlook);
+    const auto [faster, slower] = std::minmax(race.seconds_of_one, race.seconds_of_all);
+    if (slower > beyond_doubt * faster) break;
+  }
+  return race;
 }
 
 /// Whether what a preconditioner does depends on which rows share a rank.
@@ -103,12 +130,12 @@ RankRace race_ranks(const comm::Comm& comm, const sparse::SplitMatrix& parts, co
   const Stopwatch watch;
   if (parts.partition.ranks_with_rows() <= 1 || !fits_one_rank(comm, facts))
     return {.offered = comm.size(), .ranks = comm.size()};
-  RankTimes mine = measure(comm, parts);
   const auto cache = static_cast<double>(comm.broadcast(cache_of_core(), 0));
   const auto own = static_cast<double>(parts.interior.nonzeros() + parts.halo.nonzeros());
   const bool leaves_cache = bytes_of(own) <= cache && bytes_of(static_cast<double>(facts.nonzeros)) > cache;
-  if (leaves_cache) mine.slower_on_one = out_of_cache;
-  RankRace race = race_ranks(comm, mine, foresee(comm, parts, facts, first));
+  Iteration iteration(comm, parts);
+  RankRace race =
+      race_ranks(comm, iteration, leaves_cache ? out_of_cache : 1, foresee(comm, parts, facts, first));
   race.seconds = watch.seconds();
   return race;
 }
