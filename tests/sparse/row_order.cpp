@@ -56,6 +56,9 @@ TEST(RowOrder, LeavesAsStoredWhatNeedsNone) {
   for (std::int64_t i = 0; i <= many; ++i) even[i] = 5 * i;
   EXPECT_TRUE(RowOrder(even).is_as_stored());
   EXPECT_EQ(rows_in_order(RowOrder(even), {3, 6}), (std::vector<std::int64_t>{3, 4, 5}));
+  std::vector<std::int64_t> periodic{0};  // changes from row to row, but always the same
+  for (std::int64_t i = 0; i < many; ++i) periodic.push_back(periodic.back() + 1 + i * i % 36 % 7);
+  EXPECT_TRUE(RowOrder(periodic).is_as_stored());
   EXPECT_TRUE(RowOrder(std::vector<std::int64_t>{0}).is_as_stored());
   EXPECT_TRUE(RowOrder(std::vector<std::int64_t>(many + 1, 0)).is_as_stored()) << "rows without entries";
 }

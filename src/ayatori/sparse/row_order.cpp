@@ -13,8 +13,8 @@ namespace {
 constexpr std::int64_t fewest_rows = 1 << 14;
 /// Of longer rows the ends matter less than that entries stream through.
 constexpr std::int64_t longest_mean_row = 10;
-constexpr double many_changes = 0.5;  ///< of the rows looked at
-constexpr std::int64_t rows_looked_at = 1 << 11;
+constexpr double many_misses = 0.5;  ///< of the rows looked at
+constexpr std::int64_t rows_looked_at = 1 << 12;
 
 constexpr std::int64_t window = 256;
 /// Rows of at least so many entries count as equally long.
@@ -24,15 +24,28 @@ std::int64_t length(std::span<const std::int64_t> row_start, std::int64_t row) {
   return row_start[row + 1] - row_start[row];
 }
 
+/// How often the length of a row, modulo 8, is not what it was when the four before it were last the same:
+/// a share of the second half of these rows, so that the first is there to learn from.
+double share_of_surprises(std::span<const std::int64_t> row_start, Range rows) {
+  constexpr std::uint32_t contexts = 1 << 12;  // four times three bits
+  std::array<std::uint8_t, contexts> next{};
+  std::uint32_t context = 0;
+  std::int64_t surprises = 0;
+  const std::int64_t half = rows.begin + rows.size() / 2;
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    const auto now = static_cast<std::uint8_t>(length(row_start, i) % 8);
+    surprises += i >= half && next[context] != now ? 1 : 0;
+    next[context] = now;
+    context = (8 * context + now) % contexts;
+  }
+  return static_cast<double>(surprises) / static_cast<double>(rows.end - half);
+}
+
 bool has_unpredictable_ends(std::span<const std::int64_t> row_start) {
   const auto rows = static_cast<std::int64_t>(row_start.size()) - 1;
   if (rows < fewest_rows || row_start.back() > longest_mean_row * rows) return false;
-  const std::int64_t step = std::max<std::int64_t>(rows / rows_looked_at, 1);
-  std::int64_t changes = 0;
-  std::int64_t looked_at = 0;
-  for (std::int64_t i = 1; i < rows; i += step, ++looked_at)
-    changes += length(row_start, i) != length(row_start, i - 1) ? 1 : 0;
-  return static_cast<double>(changes) > many_changes * static_cast<double>(looked_at);
+  const std::int64_t first = (rows - rows_looked_at) / 2;
+  return share_of_surprises(row_start, {first, first + rows_looked_at}) > many_misses;
 }
 
 /// Puts the numbers of a window's rows in ascending order of their lengths.

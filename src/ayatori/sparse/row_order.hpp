@@ -8,11 +8,11 @@
 
 namespace ayatori::sparse {
 
-/// The order in which a product goes through the rows of a matrix. Short rows of lengths that change from one
-/// to the next cost a mispredicted end each, about as much as their entries, unless there are so few that the
-/// processor learns them all. Of those rows of the same length come one after the other, in windows of as
-/// many rows as leave vectors and matrix in the nearest cache: a third to a half of the time. What a row sums
-/// up to does not change.
+/// The order in which a product goes through the rows of a matrix. Short rows whose lengths cannot be
+/// foreseen cost a mispredicted end each, about as much as their entries, unless there are so few that the
+/// processor learns them all. Of such those of the same length come one after the other, in windows of as
+/// many rows as leave vectors and matrix in the nearest cache: half to two thirds of the time. What a row
+/// sums up to does not change.
 class RowOrder {
  public:
   /// As they are stored.
