@@ -233,7 +233,9 @@ int run_solve(const comm::Comm& world, const SolveArguments& arguments) {
   auto solve_hooks = hooks(stop, line, history, speaks);
   if (checkpoints) keep_checkpoints(solve_hooks, *checkpoints, arguments, line, speaks);
   tuning::Solver solver(comm, problem.parts, options);
+  double seconds_of_learning = 0;
   const auto learn = [&](const tuning::SolveReport& report) {
+    const ScopedTimer timer(seconds_of_learning);
     if (knowledge.in_use() && !resumed && world.rank() == 0) knowledge.store(report, options.forced);
   };
   Array<double> x = resumed ? resumed->x : Array<double>(rhs.b.size(), 0.0);
@@ -261,6 +263,7 @@ int run_solve(const comm::Comm& world, const SolveArguments& arguments) {
                .rhs = arguments.rhs.back(),
                .history = history_of_last,
                .read_seconds = read_seconds,
+               .write_seconds = seconds_of_learning,
                .output = output_of(arguments, arguments.rhs.size() - 1)};
   line.clear();
   run.knowledge = knowledge.to_json();

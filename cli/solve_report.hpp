@@ -63,7 +63,7 @@ struct SolveRun {
   std::string rhs;
   tuning::History history;  ///< of the residuals
   double read_seconds = 0;
-  double write_seconds = 0;  ///< of x
+  double write_seconds = 0;  ///< of x, and of what was learned
   double total_seconds = 0;
   std::optional<double> true_error;  ///< ||x - x*|| / ||x*||, where b was made from a known x*
   std::string output;                ///< where x was written; empty if nowhere
