@@ -103,7 +103,8 @@ void build_product(SolveState& state) {
                                      : plan_product(state.comm, *state.system->parts(), state.options.forced,
                                                     state.options.profile.get(), expected);
     apply(state.experience, plan);
-    if (plan.look_after > 0) plan.before_look = kernel_of_blocks(state.report.facts);
+    if (plan.look_after > 0 && expected != Products::familiar)
+      plan.before_look = kernel_of_blocks(state.report.facts);
   }
   const ScopedTimer timer(state.report.seconds.setup);
   while (!state.matrix) {
