@@ -40,9 +40,9 @@ struct RowFigures {
     const Integers wanted = Integers{} + column;
     for (; k + 4 <= end; k += 4) {
       const Doubles values = load<4>(value + k);
-      const Integers bits = std::bit_cast<Integers>(values);
+      const auto bits = std::bit_cast<Integers>(values);
       const Integers abs_bits = bits & magnitude;
-      const Doubles abs = std::bit_cast<Doubles>(abs_bits);
+      const auto abs = std::bit_cast<Doubles>(abs_bits);
       sum += values;
       sum_abs += abs;
       largest = abs > largest ? abs : largest;
