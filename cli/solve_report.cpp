@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
@@ -153,10 +154,6 @@ nlohmann::ordered_json sequence_json(const SolveRun& run) {
   return json;
 }
 
-}  // namespace
-
-namespace {
-
 /// Why fewer threads than there are; empty if all are used.
 std::string race_words(const tuning::ThreadRace& race) {
   if (race.threads == race.offered) return "";
@@ -172,6 +169,22 @@ nlohmann::ordered_json to_json(const tuning::ThreadRace& race) {
   for (const auto& entry : race.entries)
     entries.push_back({{"threads", entry.threads}, {"seconds", entry.seconds}});
   return {{"offered", race.offered}, {"entries", std::move(entries)}, {"seconds", race.seconds}};
+}
+
+/// A line for all that follow each other with one verdict and reason.
+std::string considered_words(const std::vector<tuning::Consideration>& considered) {
+  std::string text;
+  for (auto first = considered.begin(); first != considered.end();) {
+    const auto end = std::find_if(first, considered.end(), [&](const tuning::Consideration& c) {
+      return std::tie(c.item, c.verdict, c.reason) != std::tie(first->item, first->verdict, first->reason);
+    });
+    const bool many = end - first > 1;
+    text += fmt::format("The {}{} {}", first->item, many ? "s" : "", first->name);
+    for (auto c = first + 1; c != end; ++c) text += ", " + c->name;
+    text += fmt::format(" {} {}: {}.\n", many ? "were" : "was", first->verdict, first->reason);
+    first = end;
+  }
+  return text;
 }
 
 }  // namespace
@@ -233,16 +246,14 @@ std::string explanation(const SolveRun& run) {
   for (const auto& trial : run.report.trials) {
     text += fmt::format(
         "Trial {}: {}, because {}. Outcome: {} after {} iterations and {:.3f} s (set-up {:.3f} s) with a "
-        "true "
-        "relative residual of {:.2e}{}.\n",
+        "true relative residual of {:.2e}{}.\n",
         ++number, describe(trial.choice), trial.why, trial.outcome, trial.iterations, trial.solve_seconds,
         trial.setup_seconds, trial.relative_residual, trial.reason.empty() ? "" : ": " + trial.reason);
   }
   text += knowledge_words(run);
   for (const auto& event : run.report.events)
     text += fmt::format("At {:.3f} s: {}.\n", event.seconds, event.text);
-  for (const auto& c : run.report.considered)
-    text += fmt::format("The {} {} was {}: {}.\n", c.item, c.name, c.verdict, c.reason);
+  text += considered_words(run.report.considered);
   if (run.report.product.seconds > 0) {
     const auto& product = run.report.product;
     text += fmt::format("A product moves {:.3g} MB and takes {:.3g} us", 1e-6 * product.bytes,

@@ -150,8 +150,9 @@ class Solve(CommandTest):
         self.assertIn("The kernel dia was excluded", done.stderr)
 
     def test_without_a_budget_nothing_is_tried(self):
-        result, _ = self.solve("elliptic2d-5:n=40", "--tuning-share", 0)
+        result, done = self.solve("elliptic2d-5:n=40", "--tuning-share", 0, "--explain")
         self.check(result)
+        self.assertRegex(done.stderr, r"The kernels (\S+, )+\S+ were not tried: ")
         self.assertEqual(len(result["trials"]), 1)
         self.assertLessEqual({c["verdict"] for c in result["tuning"]["considered"]}, {"not tried", "hopeless"})
 

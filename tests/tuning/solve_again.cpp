@@ -214,6 +214,27 @@ TEST(Solve, AFamiliarMatrixIsNotExploredAgain) {
   EXPECT_EQ(Counted(matrix, options).solved.report.trials.size(), 1U);
 }
 
+TEST(Solve, AFamiliarMatrixKeepsItsKernelBesideFullBlocks) {
+  constexpr std::int64_t nodes = 3000;  // no rank has a part of one, all enough for a glance at the blocks
+  TestMatrix matrix{"blocks", 3 * nodes, {}};
+  for (std::int64_t node = 0; node < nodes; ++node)
+    for (std::int64_t a = 0; a < 3; ++a)
+      for (std::int64_t b = 0; b < 3; ++b) {
+        const double coupling = a == b ? 1 : 0.1;
+        matrix.entries.push_back({3 * node + a, 3 * node + b, 2 * coupling});
+        if (node == 0) continue;
+        matrix.entries.push_back({3 * node + a, 3 * node + b - 3, -coupling});
+        matrix.entries.push_back({3 * node + b - 3, 3 * node + a, -coupling});
+      }
+  SolveOptions options;
+  options.forced = {.method = "cg", .preconditioner = "jacobi"};
+  options.max_iterations = 60;  // fewer than a look at the pattern is worth
+  EXPECT_EQ(Counted(matrix, options).solved.report.choice.kernel, "bcsr-3x3");
+  options.experience.best = Choice{.method = "cg", .preconditioner = "jacobi", .kernel = "csr"};
+  options.experience.familiar = true;
+  EXPECT_EQ(Counted(matrix, options).solved.report.choice.kernel, "csr");
+}
+
 /// A solve on a clock of its own kind, and the replay of its script on another.
 struct Replayed {
   double now = 0;

@@ -1,7 +1,9 @@
 #include "ayatori/solvers/vector_ops.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "ayatori/base/error.hpp"
@@ -119,21 +121,21 @@ double scaled_norm(const GlobalSum& sum, ConstVector x) {
   return largest * std::sqrt(sum(squares));
 }
 
-template <class Real>
+/// By the bits of absolute values, which are in the same order, NaN on top: a maximum of floating point may
+/// drop that, and is not taken by vectors.
+template <class Bits, class Real>
 double max_abs_of(std::span<const Real> x) {
-  double largest = 0;
-  int nans = 0;  // a maximum alone may drop a NaN
+  static_assert(sizeof(Bits) == sizeof(Real));
+  constexpr Bits magnitude = std::numeric_limits<Bits>::max();
+  Bits largest = 0;
+  const Real* values = x.data();
   const auto n = static_cast<std::int64_t>(x.size());
-#pragma omp parallel for simd schedule(static) num_threads(threads_for(n)) reduction(max        \
-                                                                                     : largest) \
-    reduction(|                                                                                 \
-              : nans)
+#pragma omp parallel for schedule(static) num_threads(threads_for(n)) reduction(max : largest)
   for (std::int64_t i = 0; i < n; ++i) {
-    const double value = std::abs(static_cast<double>(x[i]));
-    largest = value > largest ? value : largest;
-    nans |= value != value ? 1 : 0;
+    const Bits bits = std::bit_cast<Bits>(values[i]) & magnitude;
+    largest = bits > largest ? bits : largest;
   }
-  return nans != 0 ? std::numeric_limits<double>::quiet_NaN() : largest;
+  return std::bit_cast<Real>(largest);
 }
 
 }  // namespace
@@ -206,11 +208,11 @@ double local_dot(ConstVector x, ConstVector y) {
 }
 
 double local_max_abs(ConstVector x) {
-  return max_abs_of(x);
+  return max_abs_of<std::int64_t>(x);
 }
 
 double local_max_abs(ConstFloatVector x) {
-  return max_abs_of(x);
+  return max_abs_of<std::int32_t>(x);
 }
 
 std::array<double, 2> local_dot_and_square(ConstVector x, ConstVector y) {
