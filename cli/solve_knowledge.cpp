@@ -19,7 +19,9 @@ SolveKnowledge::SolveKnowledge(comm::Comm comm, const std::string& word, sparse:
     if (comm_.rank() != 0) return;
     situation_.machine = fmt::format("{}, {}", tuning::machine_name(), comm::mpi_version());
     try {
-      auto content = base_->read();
+      // What is known of the matrix itself leaves no question to the others.
+      auto content = base_->read(tuning::beginning_of_keys(matrix_));
+      if (content.lessons.empty()) content = base_->read();
       lessons_ = std::move(content.lessons);
       notes_ = std::move(content.ignored);
     } catch (const EnvironmentError& error) {

@@ -85,6 +85,9 @@ class Knowledge(CommandTest):
         self.assertEqual(done.stderr.count("ignored: no JSON"), 1)
         self.assertEqual(len(result["knowledge"]["notes"]), 1)
         self.assertEqual(self.known("poisson2d-5:n=9")[0]["knowledge"]["found"], "same matrix")  # written anew
+        (self.folder / "k" / "foreign.json").write_text("{")
+        self.assertEqual(self.known("poisson2d-5:n=9")[0]["knowledge"]["notes"], [])  # nobody has to read others
+        self.assertEqual(len(self.known("poisson2d-5:n=10")[0]["knowledge"]["notes"]), 1)
 
     def test_a_folder_that_cannot_be_made_costs_a_line(self):
         self.write("file", "")

@@ -190,6 +190,13 @@ TEST(KnowledgeBase, KeepsMergesAndForgets) {
   const auto lessons = base.read().lessons;
   ASSERT_EQ(lessons.size(), 2U);
   EXPECT_EQ(lessons[0].solves + lessons[1].solves, 3);
+  auto of_another = lesson();
+  of_another.matrix.values += 1;
+  base.store(of_another);
+  EXPECT_EQ(base.read(beginning_of_keys(lesson().matrix)).lessons.size(), 2U);
+  EXPECT_EQ(base.read(beginning_of_keys(of_another.matrix)).lessons.size(), 1U);
+  EXPECT_EQ(base.read().lessons.size(), 3U);
+  EXPECT_EQ(base.forget(beginning_of_keys(of_another.matrix)), 1);
   EXPECT_EQ(base.forget(lesson().key()), 1);
   EXPECT_EQ(base.forget(""), 1);
   EXPECT_TRUE(base.read().lessons.empty());

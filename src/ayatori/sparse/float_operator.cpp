@@ -70,8 +70,8 @@ void FloatProduct::apply_float(std::span<const float> x, std::span<float> y) con
   request.wait();
   const Csr& outside = parts_->halo;
   parallel_for(outside.rows, [&](std::int64_t r) {
-    y[parts_->halo_rows[r]] += row_product<4>(halo_.data(), outside.column.data(), outside.row_start[r],
-                                              outside.row_start[r + 1], ghosts_.data());
+    y[parts_->halo_rows[r]] += row_product_in_vectors(
+        halo_.data(), outside.column.data(), outside.row_start[r], outside.row_start[r + 1], ghosts_.data());
   });
 }
 

@@ -56,14 +56,16 @@ class Turn {
   int lock_;
 };
 
-std::vector<std::string> json_files(const std::string& folder) {
+/// Those of keys that begin so.
+std::vector<std::string> files_of(const std::string& folder, std::string_view key) {
   std::vector<std::string> paths;
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) return paths;
   std::filesystem::directory_iterator entries(folder, error);
   if (error) throw EnvironmentError(fmt::format("{}: {}", folder, error.message()));
   for (const auto& entry : entries) {
-    if (entry.path().extension() == ".json") paths.push_back(entry.path().string());
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(key) && name.ends_with(".json")) paths.push_back(entry.path().string());
   }
   std::ranges::sort(paths);
   return paths;
@@ -71,9 +73,9 @@ std::vector<std::string> json_files(const std::string& folder) {
 
 }  // namespace
 
-KnowledgeBase::Content KnowledgeBase::read() const {
+KnowledgeBase::Content KnowledgeBase::read(std::string_view key) const {
   Content content;
-  for (const std::string& path : json_files(folder_)) {
+  for (const std::string& path : files_of(folder_, key)) {
     try {
       Lesson lesson = read_lesson(path);
       if (std::filesystem::path(path).stem() != lesson.key())
@@ -107,9 +109,7 @@ std::string KnowledgeBase::store(Lesson lesson) const {
 
 int KnowledgeBase::forget(std::string_view key) const {
   int count = 0;
-  for (const std::string& path : json_files(folder_)) {
-    const std::string name = std::filesystem::path(path).stem().string();
-    if (!name.starts_with(key)) continue;
+  for (const std::string& path : files_of(folder_, key)) {
     std::error_code error;
     if (std::filesystem::remove(path, error)) ++count;
     if (error) throw EnvironmentError(fmt::format("{}: cannot be removed: {}", path, error.message()));

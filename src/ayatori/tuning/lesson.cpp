@@ -108,7 +108,11 @@ std::string reason(const Lesson& lesson, Likeness likeness) {
 std::string Lesson::key() const {
   const std::string where =
       fmt::format("{}|{}|{}|{:a}", situation.machine, situation.ranks, situation.threads, situation.rtol);
-  return fmt::format("{:016x}-{:016x}", matrix.values, hash(where));
+  return fmt::format("{}{:016x}", beginning_of_keys(matrix), hash(where));
+}
+
+std::string beginning_of_keys(const sparse::Fingerprint& matrix) {
+  return fmt::format("{:016x}-", matrix.values);
 }
 
 Lesson learn(const SolveReport& report, const sparse::Fingerprint& matrix, std::string source,

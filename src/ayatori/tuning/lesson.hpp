@@ -40,6 +40,9 @@ struct Lesson {
   std::string key() const;
 };
 
+/// What the keys of all lessons of a matrix begin with, and of no other.
+std::string beginning_of_keys(const sparse::Fingerprint& matrix);
+
 /// What a finished solve teaches. `forced`: what it was not free to choose is no preference.
 Lesson learn(const SolveReport& report, const sparse::Fingerprint& matrix, std::string source,
              Situation situation, const Forced& forced);
