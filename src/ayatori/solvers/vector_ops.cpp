@@ -1,6 +1,7 @@
 #include "ayatori/solvers/vector_ops.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -127,15 +128,17 @@ template <class Bits, class Real>
 double max_abs_of(std::span<const Real> x) {
   static_assert(sizeof(Bits) == sizeof(Real));
   constexpr Bits magnitude = std::numeric_limits<Bits>::max();
-  Bits largest = 0;
-  const Real* values = x.data();
-  const auto n = static_cast<std::int64_t>(x.size());
-#pragma omp parallel for schedule(static) num_threads(threads_for(n)) reduction(max : largest)
-  for (std::int64_t i = 0; i < n; ++i) {
-    const Bits bits = std::bit_cast<Bits>(values[i]) & magnitude;
-    largest = bits > largest ? bits : largest;
-  }
-  return std::bit_cast<Real>(largest);
+  std::atomic<Bits> largest = 0;
+  parallel_ranges(static_cast<std::int64_t>(x.size()), [&largest, values = x.data()](Range range) {
+    Bits mine = 0;
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      const Bits bits = std::bit_cast<Bits>(values[i]) & magnitude;
+      mine = bits > mine ? bits : mine;
+    }
+    for (Bits known = largest; known < mine && !largest.compare_exchange_weak(known, mine);) {
+    }
+  });
+  return std::bit_cast<Real>(largest.load());
 }
 
 }  // namespace
