@@ -64,6 +64,21 @@ TEST(RankRace, WhatOneCacheDoesNotHoldStays) {
   EXPECT_EQ(race_ranks(world(), {.work = 1, .exchange = 2, .slower_on_one = 2}, {}).ranks, 2);
 }
 
+TEST(RankRace, BlocksLoseLeastWhereRowsAreThoseOfDiffusion) {
+  const auto parts = sparse::split(world(), coupled(300).distribute(world()));
+  MatrixFacts facts = examine(world(), parts);
+  const auto growth_of = [&](const Choice& first) { return foresee(world(), parts, facts, first).growth; };
+  const double of_coupled_rows = world().size() > 1 ? 1 : 0;
+  facts.diffusive_rows = 1;
+  facts.symmetric = true;
+  EXPECT_EQ(growth_of({"cg", "ic"}), 0.5 + of_coupled_rows);
+  facts.symmetric = false;
+  EXPECT_EQ(growth_of({"bicgstab", "block-ilu0"}), 1 + of_coupled_rows);
+  facts.diffusive_rows = 0.5;
+  EXPECT_EQ(growth_of({"bicgstab", "block-ilu0"}), 2 + of_coupled_rows);
+  for (const char* whole : {"jacobi", "amg", "direct"}) EXPECT_EQ(growth_of({"gmres", whole}), 0) << whole;
+}
+
 TEST(RankRace, MeasuresARealMatrix) {
   const auto parts = sparse::split(world(), coupled(300).distribute(world()));
   const MatrixFacts facts = examine(world(), parts);

@@ -24,10 +24,11 @@ constexpr double always_there = 64 << 20;
 
 /// Moving the rows takes as long as so many iterations on the one rank.
 constexpr double iterations_of_moving = 30;
-/// Iterations of preconditioners of blocks grow by this share where their ranks share hardly a row, and more
-/// where the matrix is not symmetric.
+/// Iterations of preconditioners of blocks grow by this share where their ranks share hardly a row, more
+/// where the matrix is not symmetric, and most where few rows are those of diffusion.
 constexpr double growth_of_any_blocks = 0.5;
 constexpr double growth_without_symmetry = 1;
+constexpr double growth_without_diffusion = 2;
 /// What leaves the caches of the cores takes so many times as long.
 constexpr double out_of_cache = 2;
 
@@ -100,19 +101,23 @@ bool works_by_blocks(const Choice& choice) {
   return !is_plain(choice) && choice.preconditioner != "amg" && choice.preconditioner != "direct";
 }
 
-/// Collective.
+double growth_of_blocks(const MatrixFacts& facts) {
+  constexpr double few = 0.75;  // as a share
+  if (facts.diffusive_rows < few) return growth_without_diffusion;
+  return facts.symmetric ? growth_of_any_blocks : growth_without_symmetry;
+}
+
+}  // namespace
+
 RankOutlook foresee(const comm::Comm& comm, const sparse::SplitMatrix& parts, const MatrixFacts& facts,
                     const Choice& first) {
   RankOutlook outlook;
   outlook.iterations = std::min(outlook.iterations, iterations_by_dominance(facts));
   const auto coupled = comm.allreduce(static_cast<std::int64_t>(parts.halo_rows.size()), comm::ReduceOp::sum);
   if (works_by_blocks(first))
-    outlook.growth = (facts.symmetric ? growth_of_any_blocks : growth_without_symmetry) +
-                     static_cast<double>(coupled) / static_cast<double>(facts.rows);
+    outlook.growth = growth_of_blocks(facts) + static_cast<double>(coupled) / static_cast<double>(facts.rows);
   return outlook;
 }
-
-}  // namespace
 
 RankRace race_ranks(const comm::Comm& comm, const RankTimes& mine, const RankOutlook& outlook) {
   RankRace race{.offered = comm.size(), .ranks = comm.size()};

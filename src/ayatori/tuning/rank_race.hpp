@@ -31,14 +31,18 @@ struct RankOutlook {
   double growth = 0;  ///< of iterations by coupling blocks of ranks less than the whole, as a share
 };
 
+/// Collective. Of a solve that begins with `first`: the iterations of preconditioners of blocks are taken to
+/// grow by a half where A is symmetric, once where it is not, twice where few rows are those of diffusion,
+/// and by the share of rows with entries in columns of other ranks.
+RankOutlook foresee(const comm::Comm& comm, const sparse::SplitMatrix& parts, const MatrixFacts& facts,
+                    const Choice& first);
+
 /// Collective. The decision by the times of this rank; the sums over ranks of an iteration are the same
 /// either way and left out. Moving the rows takes as long as some iterations on one rank.
 RankRace race_ranks(const comm::Comm& comm, const RankTimes& mine, const RankOutlook& outlook);
 
-/// Collective. The same with times measured by a few products, for a solve that begins with `first`: the
-/// iterations of preconditioners of blocks are taken to grow by a half and the share of rows with entries in
-/// columns of other ranks. All ranks where the matrix may not fit into the memory of one, or where one holds
-/// all rows anyway.
+/// Collective. The same with times measured by a few products and what can be foreseen. All ranks where the
+/// matrix may not fit into the memory of one, or where one holds all rows anyway.
 RankRace race_ranks(const comm::Comm& comm, const sparse::SplitMatrix& parts, const MatrixFacts& facts,
                     const Choice& first);
 
