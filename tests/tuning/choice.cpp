@@ -261,6 +261,10 @@ TEST(Ladder, BeginsWithMultigridForConvectionThatTakesManySteps) {
   const auto ladder = make_ladder(facts, {}, 1000);
   EXPECT_EQ(ladder.front().choice.method, "bicgstab");
   EXPECT_EQ(ladder.front().choice.preconditioner, "amg");
+  facts.asymmetry = 0.5;
+  const auto strong = make_ladder(facts, {}, 1000);
+  EXPECT_EQ(strong[0].choice.preconditioner, "ilut") << "convection prevails";
+  EXPECT_EQ(strong[1].choice.preconditioner, "amg");
 }
 
 /// Points of the seven-point matrix of a cube with so many along an edge.

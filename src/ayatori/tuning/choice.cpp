@@ -262,6 +262,10 @@ void suggest_definite(const MatrixFacts& facts, std::vector<Suggestion>& list) {
   list.push_back({"minres", "jacobi", 0, "", "MINRES needs symmetry only, not definiteness"});
 }
 
+/// An entry and its mirror image differ by so much of the largest where convection between neighbours
+/// prevails over diffusion.
+constexpr double prevailing_convection = 0.4;
+
 void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
   constexpr double most = 0.5;
   constexpr double least_quotient = 0.02;  // no smaller eigenvalue is in sight, while the largest are below 2
@@ -297,6 +301,10 @@ void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
       "coarser grids may pay"};
   if (begins_with_grids && factors_without_fill_pay(facts))
     list.push_back({"bicgstab", "block-ilu0", 0, "", even_mesh});
+  if (begins_with_grids && facts.asymmetry >= prevailing_convection)
+    list.push_back({"bicgstab", "ilut", 0, "",
+                    "convection prevails over diffusion from point to point: elimination follows it, coarser "
+                    "grids do not"});
   if (begins_with_grids) list.push_back(grids);
   if (begins_with_sweeps)
     list.push_back({"bicgstab", "ssor", 0, "",
