@@ -293,6 +293,13 @@ TEST(Ladder, FactorsWithoutFillComeBeforeMultigridOnEvenMeshesThatAreNotLarge) {
   EXPECT_EQ(make_ladder(cube_facts(spd_facts(), 40), {}, 1000)[1].choice.preconditioner, "amg")
       << "which is next";
 
+  auto small = cube_facts(unsymmetric_facts(), 20);
+  EXPECT_EQ(begins_with(small), "bicgstab + block-ilu0") << "multigrid does not pay";
+  for (const Rung& rung : make_ladder(small, {}, 1000))
+    EXPECT_FALSE(rung.favourite && rung.choice.preconditioner == "ilut") << "fill is dear";
+  small.layers = 3;
+  EXPECT_EQ(begins_with(small), "bicgstab + ssor") << "if it is a mesh, it is no even one";
+
   auto facts = cube_facts(spd_facts(), 200);
   facts.dropped_fill = 0.002;
   EXPECT_EQ(begins_with(facts), "cg + block-ilu0") << "lines that are hardly coupled";
@@ -304,6 +311,15 @@ TEST(Ladder, FactorsWithoutFillComeBeforeMultigridOnEvenMeshesThatAreNotLarge) {
   facts = cube_facts(spd_facts(), 40);
   facts.layers = 3;
   EXPECT_EQ(begins_with(facts), "cg + amg") << "not numbered as it lies in space, if it is a mesh";
+}
+
+TEST(Ladder, UnevenRowsBeginWithWhatIsLarge) {
+  auto circuit = unsymmetric_facts();
+  circuit.nonzeros = 5 * circuit.rows;
+  circuit.mean_row_of_entries = 50;
+  EXPECT_EQ(begins_with(circuit), "bicgstab + ilut");
+  circuit.mean_row_of_entries = 6;
+  EXPECT_EQ(begins_with(circuit), "bicgstab + block-ilu0");
 }
 
 TEST(Ladder, SweepsComeFirstWhereTheDiagonalDominatesAndNoSmallEigenvalueIsInSight) {

@@ -274,8 +274,15 @@ void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
   const bool is_mostly_zero =
       static_cast<double>(facts.zero_diagonals) > most * static_cast<double>(facts.rows);
   const bool begins_with_grids = !facts.symmetric && multigrid_pays(facts);
-  const bool begins_with_sweeps = !facts.symmetric && has_diagonal && dominated && !begins_with_grids &&
-                                  facts.constant_quotient >= least_quotient && !is_solved_by_diagonal(facts);
+  const bool may_begin_with_factors = !facts.symmetric && has_diagonal && !begins_with_grids;
+  const bool is_easy = is_solved_by_diagonal(facts);
+  // Factors with fill are dear there, and multigrid soon is what pays.
+  const bool is_small_mesh = may_begin_with_factors && !is_easy && is_even_mesh(facts);
+  // As in circuits: long rows make factors without fill nearly as dear as those of what is large, and worse.
+  const bool is_uneven =
+      may_begin_with_factors && !is_easy && facts.mean_row_of_entries > uneven * mean_row(facts);
+  const bool begins_with_sweeps = may_begin_with_factors && !is_easy && !is_small_mesh && dominated &&
+                                  facts.constant_quotient >= least_quotient;
   const Suggestion diagonal{
       "bicgstab", "jacobi", 0, "",
       "BiCGSTAB needs nothing but a matrix and keeps no basis; its iterations cost hardly more "
@@ -286,7 +293,7 @@ void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
                                  "",
                                  "factors that keep what is large suit most matrices",
                                  false,
-                                 !facts.symmetric && !begins_with_grids};
+                                 !facts.symmetric && !begins_with_grids && !is_small_mesh};
   const Suggestion no_fill{
       "bicgstab",
       "block-ilu0",
@@ -299,7 +306,7 @@ void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
       "bicgstab", "amg", 0, "",
       "rows sum to nothing or the diagonal dominates them, as in convection with diffusion: "
       "coarser grids may pay"};
-  if (begins_with_grids && factors_without_fill_pay(facts))
+  if (is_small_mesh || (begins_with_grids && factors_without_fill_pay(facts)))
     list.push_back({"bicgstab", "block-ilu0", 0, "", even_mesh});
   if (begins_with_grids && facts.asymmetry >= prevailing_convection)
     list.push_back({"bicgstab", "ilut", 0, "",
@@ -310,7 +317,8 @@ void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
     list.push_back({"bicgstab", "ssor", 0, "",
                     "the diagonal dominates nearly all rows, so that sweeps through the rows need few "
                     "iterations, and they need no set-up"});
-  const bool begins_with_diagonal = facts.symmetric || is_solved_by_diagonal(facts);
+  if (is_uneven && !begins_with_sweeps) list.push_back(large_entries);
+  const bool begins_with_diagonal = facts.symmetric || is_easy;
   if (has_diagonal && begins_with_diagonal) list.push_back(diagonal);
   if (has_diagonal) list.insert(list.end(), {no_fill, diagonal});
   list.push_back(large_entries);
