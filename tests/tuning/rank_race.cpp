@@ -76,6 +76,9 @@ TEST(RankRace, BlocksLoseLeastWhereRowsAreThoseOfDiffusion) {
   EXPECT_EQ(growth_of({"bicgstab", "block-ilu0"}), 1 + of_coupled_rows);
   facts.diffusive_rows = 0.5;
   EXPECT_EQ(growth_of({"bicgstab", "block-ilu0"}), 2 + of_coupled_rows);
+  facts.diffusive_rows = 1;
+  facts.max_row_nonzeros = 100;
+  EXPECT_EQ(growth_of({"bicgstab", "ilut"}), 2 + of_coupled_rows) << "as in circuits";
   for (const char* whole : {"jacobi", "amg", "direct"}) EXPECT_EQ(growth_of({"gmres", whole}), 0) << whole;
 }
 

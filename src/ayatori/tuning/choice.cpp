@@ -454,9 +454,12 @@ bool is_solved_by_diagonal(const MatrixFacts& facts) {
   return iterations_by_dominance(facts) < at_once || facts.strongly_dominant_rows >= mostly;
 }
 
+bool has_long_rows(const MatrixFacts& facts) {
+  return static_cast<double>(facts.max_row_nonzeros) > longest_row_in_space * mean_row(facts);
+}
+
 bool is_diffusive(const MatrixFacts& facts) {
-  return facts.diffusive_rows >= nearly_all && facts.block_size == 1 &&
-         static_cast<double>(facts.max_row_nonzeros) <= longest_row_in_space * mean_row(facts);
+  return facts.diffusive_rows >= nearly_all && facts.block_size == 1 && !has_long_rows(facts);
 }
 
 bool is_dominated(const MatrixFacts& facts) {

@@ -63,6 +63,9 @@ struct Rung {
 /// nothing is left that is not excluded.
 std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, int longest_restart);
 
+/// Whether some row is so much longer than the mean that the matrix is of no mesh, but of a circuit, say.
+bool has_long_rows(const MatrixFacts& facts);
+
 /// Diffusion gives rows that the diagonal dominates or that sum to nothing, of about the same length and with
 /// one unknown for each point, and is what aggregation was made for.
 bool is_diffusive(const MatrixFacts& facts);

@@ -25,7 +25,7 @@ constexpr double always_there = 64 << 20;
 /// Moving the rows takes as long as so many iterations on the one rank.
 constexpr double iterations_of_moving = 30;
 /// Iterations of preconditioners of blocks grow by this share where their ranks share hardly a row, more
-/// where the matrix is not symmetric, and most where few rows are those of diffusion.
+/// where the matrix is not symmetric, and most where few rows are those of diffusion or some are long.
 constexpr double growth_of_any_blocks = 0.5;
 constexpr double growth_without_symmetry = 1;
 constexpr double growth_without_diffusion = 2;
@@ -103,7 +103,7 @@ bool works_by_blocks(const Choice& choice) {
 
 double growth_of_blocks(const MatrixFacts& facts) {
   constexpr double few = 0.75;  // as a share
-  if (facts.diffusive_rows < few) return growth_without_diffusion;
+  if (facts.diffusive_rows < few || has_long_rows(facts)) return growth_without_diffusion;
   return facts.symmetric ? growth_of_any_blocks : growth_without_symmetry;
 }
 

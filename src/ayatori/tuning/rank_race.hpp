@@ -32,8 +32,8 @@ struct RankOutlook {
 };
 
 /// Collective. Of a solve that begins with `first`: the iterations of preconditioners of blocks are taken to
-/// grow by a half where A is symmetric, once where it is not, twice where few rows are those of diffusion,
-/// and by the share of rows with entries in columns of other ranks.
+/// grow by a half where A is symmetric, once where it is not, twice where few rows are those of diffusion
+/// or some are long, and by the share of rows with entries in columns of other ranks.
 RankOutlook foresee(const comm::Comm& comm, const sparse::SplitMatrix& parts, const MatrixFacts& facts,
                     const Choice& first);
 
