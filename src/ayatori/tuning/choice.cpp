@@ -136,6 +136,9 @@ constexpr double longest_row_in_space = 16;
 /// Where entries stand in rows so many times as long as the mean, one level of fill is far more than what it
 /// fills.
 constexpr double uneven = 2;
+bool has_uneven_rows(const MatrixFacts& facts) {
+  return facts.mean_row_of_entries > uneven * mean_row(facts);
+}
 
 /// One level of fill makes factors of such rows long, and dear to make.
 constexpr double long_row = 50;
@@ -180,6 +183,8 @@ bool is_even_mesh(const MatrixFacts& facts) {
 /// elimination follows the flow, and multigrid does not.
 constexpr double against_diffusion = 1.4;
 constexpr double strong_convection = 0.2;
+/// From here on convection between neighbours prevails over diffusion.
+constexpr double prevailing_convection = 0.4;
 
 /// Where rows are cut into blocks, what couples these is left out too: one cut adds this share of the
 /// iterations with the diagonal, and doubling the number of blocks a third of that.
@@ -209,6 +214,8 @@ bool factors_without_fill_pay(const MatrixFacts& facts) {
 constexpr auto even_mesh =
     "the mesh is even and not so large: what factors without fill leave out is little beside the smallest "
     "eigenvalue";
+constexpr auto small_mesh =
+    "the mesh is even and too small for multigrid to pay, while factors with fill are dear";
 constexpr auto classical_grids =
     "coarser grids that follow convection and jumps more closely, at a higher price";
 
@@ -232,7 +239,7 @@ void suggest_definite(const MatrixFacts& facts, std::vector<Suggestion>& list) {
   // Products with blocks take so much less than factors that iterations may be many more. Where a constant is
   // no smooth vector, the unknowns are of several kinds, and many more is what they are.
   const bool has_blocks = facts.block_size > 1 && is_stiff(facts);
-  const bool fills_up = facts.mean_row_of_entries > std::min(uneven * mean_row(facts), long_row);
+  const bool fills_up = has_uneven_rows(facts) || facts.mean_row_of_entries > long_row;
   const Suggestion no_fill{"cg",
                            "block-ilu0",
                            0,
@@ -262,10 +269,6 @@ void suggest_definite(const MatrixFacts& facts, std::vector<Suggestion>& list) {
   list.push_back({"minres", "jacobi", 0, "", "MINRES needs symmetry only, not definiteness"});
 }
 
-/// An entry and its mirror image differ by so much of the largest where convection between neighbours
-/// prevails over diffusion.
-constexpr double prevailing_convection = 0.4;
-
 void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
   constexpr double most = 0.5;
   constexpr double least_quotient = 0.02;  // no smaller eigenvalue is in sight, while the largest are below 2
@@ -274,15 +277,14 @@ void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
   const bool is_mostly_zero =
       static_cast<double>(facts.zero_diagonals) > most * static_cast<double>(facts.rows);
   const bool begins_with_grids = !facts.symmetric && multigrid_pays(facts);
-  const bool may_begin_with_factors = !facts.symmetric && has_diagonal && !begins_with_grids;
   const bool is_easy = is_solved_by_diagonal(facts);
-  // Factors with fill are dear there, and multigrid soon is what pays.
-  const bool is_small_mesh = may_begin_with_factors && !is_easy && is_even_mesh(facts);
+  const bool may_begin_with_factors = !facts.symmetric && has_diagonal && !begins_with_grids && !is_easy;
+  const bool is_small_mesh = may_begin_with_factors && is_even_mesh(facts);
+  const bool begins_with_sweeps =
+      may_begin_with_factors && !is_small_mesh && dominated && facts.constant_quotient >= least_quotient;
   // As in circuits: long rows make factors without fill nearly as dear as those of what is large, and worse.
-  const bool is_uneven =
-      may_begin_with_factors && !is_easy && facts.mean_row_of_entries > uneven * mean_row(facts);
-  const bool begins_with_sweeps = may_begin_with_factors && !is_easy && !is_small_mesh && dominated &&
-                                  facts.constant_quotient >= least_quotient;
+  const bool begins_with_large_entries =
+      may_begin_with_factors && !begins_with_sweeps && has_uneven_rows(facts);
   const Suggestion diagonal{
       "bicgstab", "jacobi", 0, "",
       "BiCGSTAB needs nothing but a matrix and keeps no basis; its iterations cost hardly more "
@@ -306,7 +308,8 @@ void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
       "bicgstab", "amg", 0, "",
       "rows sum to nothing or the diagonal dominates them, as in convection with diffusion: "
       "coarser grids may pay"};
-  if (is_small_mesh || (begins_with_grids && factors_without_fill_pay(facts)))
+  if (is_small_mesh) list.push_back({"bicgstab", "block-ilu0", 0, "", small_mesh});
+  if (begins_with_grids && factors_without_fill_pay(facts))
     list.push_back({"bicgstab", "block-ilu0", 0, "", even_mesh});
   if (begins_with_grids && facts.asymmetry >= prevailing_convection)
     list.push_back({"bicgstab", "ilut", 0, "",
@@ -317,7 +320,7 @@ void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
     list.push_back({"bicgstab", "ssor", 0, "",
                     "the diagonal dominates nearly all rows, so that sweeps through the rows need few "
                     "iterations, and they need no set-up"});
-  if (is_uneven && !begins_with_sweeps) list.push_back(large_entries);
+  if (begins_with_large_entries) list.push_back(large_entries);
   const bool begins_with_diagonal = facts.symmetric || is_easy;
   if (has_diagonal && begins_with_diagonal) list.push_back(diagonal);
   if (has_diagonal) list.insert(list.end(), {no_fill, diagonal});
