@@ -29,21 +29,31 @@ std::string implementation_words(const tuning::Choice& choice, int ranks) {
                    : "kernel " + choice.kernel;
 }
 
+/// What double precision has to do with it.
+std::string rounding_words(const tuning::SolveReport& report) {
+  std::string text;
+  if (report.status == tuning::Status::limited_by_rounding)
+    text += fmt::format("; rounding the exact solution to double leaves {:.1e} or so, backward error {:.1e}",
+                        report.rounding_residual, report.backward_error);
+  if (report.condition_estimate > 0)
+    text += fmt::format(", condition number {:.1e} or more", report.condition_estimate);
+  return text;
+}
+
+std::string boundary_words(const tuning::SolveReport& report) {
+  if (report.boundary_rows == 0) return "";
+  return fmt::format("; {:.2e} of the rows beside {} boundary row{}", report.relative_residual_of_others,
+                     report.boundary_rows, report.boundary_rows == 1 ? "" : "s");
+}
+
 std::string result_words(const SolveRun& run) {
   const auto& report = run.report;
-  if (report.converged()) {
-    return fmt::format("converged: true relative residual {:.2e} <= {:.0e}", report.relative_residual,
-                       run.rtol);
-  }
-  std::string text = fmt::format("{}: true relative residual {:.2e}, wanted {:.0e}", name_of(report.status),
-                                 report.relative_residual, run.rtol);
-  if (report.status == tuning::Status::not_converged && report.backward_error > 0 &&
-      report.backward_error < tuning::least_backward_error) {
-    text += fmt::format(
-        "; the backward error is {:.1e}, so double precision has no better x for this ill-conditioned system",
-        report.backward_error);
-  }
-  return text;
+  const std::string residual = fmt::format("true relative residual {:.2e} +- {:.0e}",
+                                           report.relative_residual, report.residual_error_bound);
+  if (report.converged())
+    return fmt::format("converged: {} <= {:.0e}{}", residual, run.rtol, boundary_words(report));
+  return fmt::format("{}: {}, wanted {:.0e}{}{}", name_of(report.status), residual, run.rtol,
+                     boundary_words(report), rounding_words(report));
 }
 
 std::string time_words(const tuning::PhaseSeconds& s) {

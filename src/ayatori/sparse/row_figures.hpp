@@ -19,6 +19,11 @@ struct RowFigures {
   double diagonal = 0;            ///< the entry in the column asked for; 0 if there is none
 };
 
+/// Whether a row's diagonal entry is all that has weight: what stands beside it is below its rounding.
+inline bool is_boundary_row(double abs_diagonal, double sum_abs) {
+  return abs_diagonal > 0 && sum_abs <= abs_diagonal * (1 + 0x1p-52);
+}
+
 /// Of a row; long ones four entries at a time. No jump depends on an entry.
 [[gnu::always_inline]] inline RowFigures row_figures(const Csr& matrix, std::int64_t row,
                                                      std::int64_t column) {

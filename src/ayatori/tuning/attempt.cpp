@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/tuning/condition.hpp"
 #include "ayatori/tuning/experience.hpp"
 
 namespace ayatori::tuning {
@@ -15,6 +16,12 @@ namespace {
 constexpr int between_looks = 10;
 /// An x whose residual is below this share of the suspended method's own makes that one start again from it.
 constexpr double far_better = 0.3;
+/// Where a claim was refuted the method goes on from the x reached while that gets clearly nearer, and a few
+/// times while it gets nearer at all; it aims at this share of the target then.
+constexpr double clearly_nearer = 0.5;
+constexpr double nearer = 0.95;
+constexpr int most_refinements = 5;
+constexpr double aim_when_refuted = 0.125;
 
 }  // namespace
 
@@ -27,7 +34,7 @@ Attempt::Attempt(SolveState& state, std::size_t arm, Challenge challenge)
   const Rung& rung = state.arms[arm].rung;
   state.arms[arm].state = Arm::State::running;
   state.report.trials.push_back(
-      {rung.choice, rung.why, "", "", 0, state.relative(state.residual_norm), 0, 0});
+      {rung.choice, rung.why, "", "", 0, state.relative(state.residual_norm()), 0, 0});
 }
 
 /// Builds the preconditioner. A set-up is given up when the time limit is reached, a challenger's when it has
@@ -114,6 +121,9 @@ void Attempt::pursue() {
     } else {
       while (iterate()) {
       }
+      if (is_complete() && state_.rounded_off > 0)
+        state_.report.condition_estimate =
+            estimate_condition(state_.sum, *preconditioner_.op, state_.report.facts.norm_infinity);
       // What was made from earlier values may be all that is wrong with this arm: it may come again.
       if (trial().kept_set_up && !state_.converged() && arm().state == Arm::State::finished)
         arm().state = Arm::State::untried;
@@ -134,14 +144,26 @@ void Attempt::pursue() {
     trial().reason = error.what();
     state_.add_event("failure", fmt::format("{}: {}", name(), error.what()));
   }
-  if (!overtaken_) trial().relative_residual = state_.relative(state_.residual_norm);
+  if (!overtaken_) trial().relative_residual = state_.relative(state_.residual_norm());
 }
 
-/// Solves A d = r for a correction d of the best x. True if the same arm should run again.
+/// Collective. The x to begin with, and its residual: the best so far; but not one so large that its rounding
+/// alone leaves more than the tolerance, as an arm that failed may have left it. Gives the norm.
+double Attempt::begin() {
+  if (refuted_ > 0 || !state_.system->is_beyond_rounding(state_.known)) {
+    solvers::copy(state_.x, base_);
+    solvers::copy(state_.residual, right_side_);
+    return state_.residual_norm();
+  }
+  solvers::fill(base_, 0);
+  state_.system->solve_boundary_rows(base_);
+  return state_.verified_residual(base_, right_side_).norm;
+}
+
+/// Solves A d = r for a correction d of x. True if the same arm should run again.
 bool Attempt::iterate() {
-  const double before = state_.residual_norm;
-  solvers::copy(state_.x, base_);
-  solvers::copy(state_.residual, right_side_);
+  const double best = state_.residual_norm();
+  const double before = begin();
   solvers::fill(correction_, 0);
   overtaken_ = behind_ = false;
   last_challenge_ = 0;
@@ -156,8 +178,8 @@ bool Attempt::iterate() {
   state_.offer(sum_of_both_);
   trial().outcome = name_of(result.stop);
   trial().reason = result.reason;
-  if (state_.residual_norm < before && !overtaken_) {
-    arm().gain += std::log(before / state_.residual_norm);
+  if (state_.residual_norm() < best && !overtaken_) {
+    arm().gain += std::log(best / state_.residual_norm());
     if (std::ranges::all_of(state_.arms, [&](const Arm& other) { return other.gain <= arm().gain; })) {
       state_.report.choice = trial().choice;
       state_.report.why = trial().why;
@@ -197,7 +219,7 @@ solvers::MethodResult Attempt::run_method() {
 solvers::MethodOptions Attempt::method_options() {
   const Forced& forced = state_.options.forced;
   solvers::MethodOptions options;
-  options.target = state_.target();
+  options.target = aim();
   options.restart = std::max(trial().choice.restart, 1);
   options.max_iterations = state_.iterations_left();
   if (trial().choice.restart == 0) return options;
@@ -242,22 +264,28 @@ void Attempt::plan_cycle(solvers::Cycle& cycle) {
 
 /// Puts what happened into events; true if the same arm should go on.
 bool Attempt::judge(const solvers::MethodResult& result, double before) {
-  const double reached = state_.relative(state_.residual_norm);
+  const double reached = state_.relative(state_.residual_norm());
   arm().state = Arm::State::finished;
   switch (result.stop) {
     case solvers::Stop::converged:
       if (state_.converged()) return false;
+      trial().outcome = "refuted";
+      ++refuted_;
       state_.add_event("false-convergence",
                        fmt::format("{} claimed a relative residual of {:.1e}; the true one is {:.1e}", name(),
                                    state_.relative(result.residual_norm), reached));
-      if (state_.residual_norm < 0.5 * before) return !state_.done();
-      if (state_.is_at_rounding()) ++state_.rounded_off;
+      if (state_.residual_norm() < clearly_nearer * before ||
+          (refuted_ <= most_refinements && state_.residual_norm() < nearer * before))
+        return !state_.done();
+      note_rounding();
       return false;
     case solvers::Stop::stagnated:
+      note_rounding();
       state_.add_event("stagnation",
                        fmt::format("{} stagnated at {:.1e}: {}", name(), reached, result.reason));
       return false;
     case solvers::Stop::breakdown:
+      note_rounding();
       state_.add_event("breakdown",
                        fmt::format("{} broke down at {:.1e}: {}", name(), reached, result.reason));
       state_.is_indefinite = state_.is_indefinite || result.indefinite;
@@ -280,6 +308,15 @@ bool Attempt::judge(const solvers::MethodResult& result, double before) {
   return false;
 }
 
+/// What complete factors cannot mend nothing can.
+void Attempt::note_rounding() {
+  if (state_.is_at_rounding()) state_.rounded_off += is_complete() ? enough_rounded_off : 1;
+}
+
+double Attempt::aim() const {
+  return refuted_ > 0 ? aim_when_refuted * state_.target() : state_.target();
+}
+
 /// After every iteration: whether the method shall go on.
 bool Attempt::goes_on(int iteration, double norm) {
   if (state_.hooks.progress)
@@ -288,7 +325,7 @@ bool Attempt::goes_on(int iteration, double norm) {
   iteration_ = iteration;
   if (trial().choice.restart == 0 && state_.snapshot_is_due())
     take_snapshot([this](solvers::Vector d) { solvers::copy(correction_, d); });
-  if (norm <= state_.target() || state_.sum.stop_requested()) return true;  // the method will see it itself
+  if (norm <= aim() || state_.sum.stop_requested()) return true;  // the method will see it itself
   if (iteration >= state_.iterations_left())
     return false;  // fewer than the method was told: challengers took some
   behind_ = decide(Decision::Kind::behind, iteration, [&] {
@@ -333,14 +370,14 @@ bool Attempt::is_overtaken_by(const Challenger& challenger, int iteration) {
   const double remaining = pace_->remaining(state_.target());
   solvers::copy(base_, sum_of_both_);
   solvers::axpy(1, correction_, sum_of_both_);
-  const double best = state_.residual_norm;
+  const double best = state_.residual_norm();
   state_.offer(sum_of_both_);
-  if (state_.residual_norm < best) {
+  if (state_.residual_norm() < best) {
     state_.report.choice = trial().choice;
     state_.report.why = trial().why;
   }
 
-  const double offered = state_.residual_norm;
+  const double offered = state_.residual_norm();
   trial().relative_residual = state_.relative(offered);
   const std::string who = describe(state_.arms[challenger.arm].rung.choice);
   Attempt attempt(state_, challenger.arm, terms_of(challenger, state_, at_work(iteration)));
@@ -356,9 +393,9 @@ bool Attempt::is_overtaken_by(const Challenger& challenger, int iteration) {
   if (state_.has_stopped() && !state_.converged()) return true;
   // The best x may be better than the present one without any merit of the challenger: residuals of CG and
   // BiCGSTAB leap.
-  const bool has_gained = state_.residual_norm < offered;
+  const bool has_gained = state_.residual_norm() < offered;
   const bool left_behind =
-      has_gained && !attempt.behind_ && state_.residual_norm < far_better * pace_->norm();
+      has_gained && !attempt.behind_ && state_.residual_norm() < far_better * pace_->norm();
   if (state_.converged() || left_behind) {
     state_.add_event("overtaken", fmt::format("{} gives way to {}: it would have taken {:.2g} s more", name(),
                                               who, remaining));

@@ -39,9 +39,13 @@ class Attempt {
   void leave_preconditioner();
   void pass_over_what_was_given_up();
   void plan_cycle(solvers::Cycle& cycle);
+  double begin();
   bool iterate();
   solvers::MethodResult run_method();
   solvers::MethodOptions method_options();
+  double aim() const;
+  void note_rounding();
+  bool is_complete() { return trial().choice.preconditioner == "direct"; }
   bool judge(const solvers::MethodResult& result, double before);
 
   bool goes_on(int iteration, double norm);
@@ -76,6 +80,7 @@ class Attempt {
   int last_challenge_ = 0;  ///< iteration
   bool overtaken_ = false;
   bool behind_ = false;
+  int refuted_ = 0;                                       ///< claims of convergence
   std::shared_ptr<sparse::DistributedMatrix> made_from_;  ///< the preconditioner
   solvers::BuiltPreconditioner preconditioner_;
   std::optional<CycleTuner> cycle_tuner_;

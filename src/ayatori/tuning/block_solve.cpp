@@ -26,7 +26,7 @@ struct Column {
   std::unique_ptr<ScaledSystem> system;
   Vector x;
   double target = 0;
-  double norm = 0;  ///< of the residual
+  Residual residual;
 };
 
 class BlockSolve {
@@ -56,7 +56,7 @@ class BlockSolve {
   void run() {
     std::vector<double> targets;
     for (const Column& column : columns_)
-      targets.push_back(column.norm > column.target ? column.target / column.norm : 1);
+      targets.push_back(column.residual.norm > column.target ? column.target / column.residual.norm : 1);
     const Choice& choice = *kept_.choice;
     solvers::BlockMethodOptions method{.targets = targets};
     method.max_iterations = options_.max_iterations > 0
@@ -85,13 +85,12 @@ class BlockSolve {
     column.system->to_original(column.x);
     solvers::copy(column.x, own_);
     column.system->to_scaled(own_);
-    const double norm = column.system->residual(own_, before_);
-    const double b_norm = column.system->b_norm();
-    const double true_norm = column.system->add_unreachable(norm, before_);
-    const double magnitude = report.facts.norm_infinity * solvers::norm(sum_, own_) + b_norm;
-    report.relative_residual = b_norm > 0 ? true_norm / b_norm : true_norm;
-    report.backward_error = magnitude > 0 ? true_norm / magnitude : 0;
-    report.status = status_of(norm <= column.target, report.relative_residual);
+    const Residual residual = column.system->residual(own_, before_);
+    const double magnitude = report.facts.norm_infinity * solvers::norm(sum_, own_) + column.system->b_norm();
+    describe_residual(*column.system, residual, report);
+    report.backward_error = magnitude > 0 ? residual.all.value / magnitude : 0;
+    report.condition_estimate = 0;
+    report.status = status_of(*column.system, residual);
     report.iterations = result_.iterations;
     report.together = width_;
     report.choice = *kept_.choice;
@@ -121,18 +120,21 @@ class BlockSolve {
     const bool negate = kept_.facts->looks_negative_definite();  // as is the matrix that is kept
     solvers::copy(b, own_);
     if (negate) solvers::scale(-1, own_);
-    Column column{
-        std::make_unique<ScaledSystem>(sum_, kept_.matrix->shared_parts(), own_, false, *kept_.facts), x};
-    column.target = column.system->target(options_.rtol);
+    Column column{std::make_unique<ScaledSystem>(sum_, kept_.matrix->shared_parts(), own_, false,
+                                                 *kept_.facts, options_.rtol),
+                  x};
+    column.target = column.system->target();
     column.system->to_scaled(x);
     if (column.system->b_norm() == 0) solvers::fill(x, 0);
-    column.norm = column.system->residual(x, own_);
-    if (!std::isfinite(column.norm)) {
+    column.system->solve_boundary_rows(x);
+    column.residual = column.system->residual(x, own_);
+    if (!std::isfinite(column.residual.norm)) {
       solvers::fill(x, 0);
-      column.norm = column.system->residual(x, own_);
+      column.system->solve_boundary_rows(x);
+      column.residual = column.system->residual(x, own_);
     }
-    const bool is_open = column.norm > column.target;
-    solvers::scale(is_open ? 1 / column.norm : 0, own_);
+    const bool is_open = column.residual.norm > column.target;
+    solvers::scale(is_open ? 1 / column.residual.norm : 0, own_);
     solvers::put_column(own_, width_, static_cast<int>(columns_.size()), block_);
     columns_.push_back(std::move(column));
   }
@@ -140,20 +142,22 @@ class BlockSolve {
   /// x + its correction, unless that is worse.
   void correct(int c) {
     Column& column = columns_[c];
-    if (!(column.norm > column.target)) return;
+    const double norm = column.residual.norm;
+    if (!(norm > column.target)) return;
     solvers::copy(column.x, before_);
     solvers::take_column(correction_, width_, c, own_);
-    solvers::axpy(column.norm, own_, column.x);
-    const double now = column.system->residual(column.x, own_);
-    if (now < column.norm) {
-      column.norm = now;
+    solvers::axpy(norm, own_, column.x);
+    const Residual now = column.system->residual(column.x, own_);
+    if (now.norm < norm) {
+      column.residual = now;
     } else {
       solvers::copy(before_, column.x);
     }
   }
 
-  Status status_of(bool is_solved, double relative_residual) const {
-    if (is_solved) return relative_residual <= options_.rtol ? Status::converged : Status::least_squares;
+  Status status_of(const ScaledSystem& system, const Residual& residual) const {
+    if (system.is_solved_by(residual))
+      return system.meets_tolerance(residual) ? Status::converged : Status::least_squares;
     if (result_.stop != solvers::Stop::interrupted) return Status::not_converged;
     return comm_.any(out_of_time()) ? Status::time_limit : Status::interrupted;
   }

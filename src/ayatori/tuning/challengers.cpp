@@ -185,9 +185,7 @@ std::optional<Challenger> gamble(const SolveState& state, const AtWork& work) {
 
 double products_allowed(const Rung& rung, const SolveState& state, bool on_trial) {
   if (on_trial && rung.favourite) return favourite_patience * cost_of(rung.choice, state).setup;
-  const bool has_limit = on_trial || state.options.time_limit > 0;
-  return has_limit ? patience * solvers::preconditioner(rung.choice.preconditioner).setup_products
-                   : unlimited;
+  return on_trial ? patience * solvers::preconditioner(rung.choice.preconditioner).setup_products : unlimited;
 }
 
 std::optional<Challenger> next_challenger(const SolveState& state, const AtWork& work) {

@@ -57,6 +57,7 @@ struct MatrixFigures {
   std::int64_t positive = 0;
   std::int64_t negative = 0;
   std::int64_t zero = 0;
+  std::int64_t boundary = 0;
   std::int64_t dominant = 0;
   std::int64_t strongly_dominant = 0;
   std::int64_t diffusive = 0;
@@ -80,6 +81,7 @@ struct MatrixFigures {
     positive += row.diagonal > 0 ? 1 : 0;
     negative += row.diagonal < 0 ? 1 : 0;
     zero += row.diagonal == 0 ? 1 : 0;
+    boundary += sparse::is_boundary_row(magnitude, row.sum_abs) ? 1 : 0;
     dominant += dominates ? 1 : 0;
     strongly_dominant += magnitude > 0 && 1.5 * magnitude >= sum_abs ? 1 : 0;
     diffusive += dominates || (magnitude > 0 && std::abs(row.sum) <= balanced * row.sum_abs) ? 1 : 0;
@@ -101,6 +103,7 @@ struct MatrixFigures {
     positive += other.positive;
     negative += other.negative;
     zero += other.zero;
+    boundary += other.boundary;
     dominant += other.dominant;
     strongly_dominant += other.strongly_dominant;
     diffusive += other.diffusive;
@@ -201,7 +204,7 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   const Pass pass = pass_over_rows(parts, parts.partition.range(comm.rank()).begin);
   const MatrixFigures& figures = pass.figures;
   const sparse::Symmetry of_block = probable_symmetry(parts.interior);
-  std::array<std::int64_t, 14> sums{parts.interior.nonzeros() + parts.halo.nonzeros(),
+  std::array<std::int64_t, 15> sums{parts.interior.nonzeros() + parts.halo.nonzeros(),
                                     figures.positive,
                                     figures.negative,
                                     figures.zero,
@@ -214,7 +217,8 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
                                     figures.row_sums.positive,
                                     figures.row_sums.negative,
                                     figures.row_sums.vanishing,
-                                    parts.interior.rows > 0 ? threads_for(parts.interior.rows) : 0};
+                                    parts.interior.rows > 0 ? threads_for(parts.interior.rows) : 0,
+                                    figures.boundary};
   comm.allreduce(std::span<std::int64_t>(sums), comm::ReduceOp::sum);
   std::array<std::uint64_t, 2> skewness{pass.of_halo.values, pass.of_halo.pattern};
   comm.allreduce(std::span<std::uint64_t>(skewness), comm::ReduceOp::sum);
@@ -247,6 +251,7 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   facts.positive_diagonals = sums[1];
   facts.negative_diagonals = sums[2];
   facts.zero_diagonals = sums[3];
+  facts.boundary_rows = sums[14];
   const auto rows = static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
   facts.dominant_rows = static_cast<double>(sums[4]) / rows;
   facts.diffusive_rows = static_cast<double>(sums[5]) / rows;

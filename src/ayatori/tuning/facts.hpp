@@ -34,7 +34,10 @@ struct MatrixFacts {
   std::int64_t positive_diagonals = 0;
   std::int64_t negative_diagonals = 0;
   std::int64_t zero_diagonals = 0;  ///< stored zeros and missing ones
-  double dominant_rows = 0;         ///< share of rows with |a_ii| >= sum of the others' |a_ij|
+  /// Whose diagonal entry is all that has weight, as in identity rows and penalties of Dirichlet conditions:
+  /// the others are below rounding beside it.
+  std::int64_t boundary_rows = 0;
+  double dominant_rows = 0;   ///< share of rows with |a_ii| >= sum of the others' |a_ij|
   double diffusive_rows = 0;  ///< share of rows that are dominant, or whose entries sum to less than 1 %
                               ///< of their absolute values, as a discrete Laplacian's do
   double strongly_dominant_rows = 0;  ///< share of rows with |a_ii| / 2 >= sum of the others' |a_ij|

@@ -35,8 +35,14 @@ Json seconds_json(const PhaseSeconds& s) {
           {"reduction", s.reduction}};
 }
 
-Json or_null(double seconds) {
-  return seconds > 0 ? Json(seconds) : Json(nullptr);
+Json or_null(double value) {
+  return value > 0 ? Json(value) : Json(nullptr);
+}
+
+Json boundary_json(const SolveReport& report) {
+  if (report.boundary_rows == 0) return nullptr;
+  return {{"count", report.boundary_rows},
+          {"relative_residual_of_others", report.relative_residual_of_others}};
 }
 
 Json consideration_json(const Consideration& c) {
@@ -61,6 +67,7 @@ Json to_json(const MatrixFacts& facts) {
           {"positive_diagonals", facts.positive_diagonals},
           {"negative_diagonals", facts.negative_diagonals},
           {"zero_diagonals", facts.zero_diagonals},
+          {"boundary_rows", facts.boundary_rows},
           {"dominant_rows", facts.dominant_rows},
           {"diffusive_rows", facts.diffusive_rows},
           {"mean_row_of_entries", facts.mean_row_of_entries},
@@ -84,7 +91,11 @@ Json to_json(const SolveReport& report) {
             {"converged", report.converged()},
             {"status", name_of(report.status)},
             {"relative_residual", report.relative_residual},
+            {"residual_error_bound", report.residual_error_bound},
             {"backward_error", report.backward_error},
+            {"rounding_residual", or_null(report.rounding_residual)},
+            {"condition_estimate", or_null(report.condition_estimate)},
+            {"boundary_rows", boundary_json(report)},
             {"iterations", report.iterations},
             {"choice", to_json(report.choice)},
             {"why", report.why},

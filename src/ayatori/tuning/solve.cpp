@@ -40,11 +40,11 @@ void note_null_vectors(SolveState& state) {
   if (!right->empty()) state.add_event("note", describe(*right, "row") + "; the solution has mean 0 there");
   if (left->empty()) return;
   if (left != right) state.add_event("note", describe(*left, "column"));
-  if (state.system->is_consistent(state.options.rtol)) return;
+  if (state.system->is_consistent()) return;
   state.add_event("note",
                   fmt::format("the system is inconsistent: no x leaves a relative residual below {:.3g}; the "
                               "x wanted is one of the least squares",
-                              state.relative(state.system->unreachable())));
+                              state.system->unreachable() / state.system->b_norm()));
 }
 
 /// Brings the starting guess into the scale of the system, and finds its residual.
@@ -53,15 +53,22 @@ void start_from(SolveState& state) {
   if (state.system->b_norm() == 0)
     solvers::fill(state.x, 0);  // the only right answer; no relative residual can be defined
   note_null_vectors(state);
-  const bool is_zero = !state.comm.any(solvers::local_max_abs(state.x) != 0);
-  if (is_zero && std::isfinite(state.report.facts.row_sums.total_abs)) {  // no product is needed
-    state.residual_norm = state.system->residual_of_zero(state.residual);
+  state.system->solve_boundary_rows(state.x);
+  if (state.system->boundary_rows() > 0)
+    state.add_event("note",
+                    fmt::format("boundary rows, with no entry of weight but the diagonal's, are solved "
+                                "first: {}; the tolerance holds for the others as well",
+                                state.system->boundary_rows()));
+  if (state.system->boundary_rows() == 0 && !state.comm.any(solvers::local_max_abs(state.x) != 0) &&
+      std::isfinite(state.report.facts.row_sums.total_abs)) {  // no product is needed
+    state.known = state.system->residual_of_zero(state.residual);
     return;
   }
-  state.residual_norm = state.verified_residual(state.x, state.residual);
-  if (std::isfinite(state.residual_norm)) return;
+  state.known = state.verified_residual(state.x, state.residual);
+  if (std::isfinite(state.known.norm)) return;
   solvers::fill(state.x, 0);
-  state.residual_norm = state.verified_residual(state.x, state.residual);
+  state.system->solve_boundary_rows(state.x);
+  state.known = state.verified_residual(state.x, state.residual);
 }
 
 /// So many are worth an early look for a kernel of their own.
@@ -143,21 +150,28 @@ std::optional<std::size_t> first_unknown(const SolveState& state, bool last_reso
   return given_up;
 }
 
+std::optional<std::size_t> untried_complete_factors(const SolveState& state) {
+  const auto arm = std::ranges::find_if(state.arms, [](const Arm& one) {
+    return one.state == Arm::State::untried && one.rung.choice.preconditioner == "direct";
+  });
+  return arm == state.arms.end() ? std::nullopt : std::optional<std::size_t>(arm - state.arms.begin());
+}
+
 /// The arm to go on with: one that had to give way if it is expected to end while the solve takes as long
 /// again as it has taken; else the first that little is known of; else what had to give way; last the last
 /// resorts.
 std::optional<std::int64_t> next_arm(const SolveState& state) {
   const auto paused = fastest_paused(state);
   if (paused) {
-    const double powers = std::log(state.residual_norm / state.target());
+    const double powers = std::log(state.residual_norm() / state.target());
     if (powers <= state.arms[*paused].decay * state.sum.agreed_seconds()) return paused;
   }
+  // What rounding limits, complete factors must have tried before that is said.
+  if (state.rounded_off > 0)
+    if (const auto factors = untried_complete_factors(state)) return factors;
   if (const auto unknown = first_unknown(state, false)) return unknown;
   return paused ? paused : first_unknown(state, true);
 }
-
-/// One arm may have lost its way where another finds it.
-constexpr int enough_rounded_off = 2;
 
 void run_arms(SolveState& state) {
   bool first = true;
@@ -172,14 +186,14 @@ void run_arms(SolveState& state) {
     const Rung& rung = state.arms[*arm].rung;
     if (!first) state.add_event("escalation", fmt::format("now {}: {}", describe(rung.choice), rung.why));
     first = false;
-    const double before = state.residual_norm;
+    const double before = state.residual_norm();
     Attempt(state, static_cast<std::size_t>(*arm)).pursue();
-    const bool useless = !(state.residual_norm < before);
+    const bool useless = !(state.residual_norm() < before);
     if (useless && state.arms[*arm].state == Arm::State::paused)
       state.arms[*arm].state = Arm::State::finished;
-    if (state.rounded_off >= enough_rounded_off) {
-      state.add_event("rounding",
-                      fmt::format("{} arms say that x is as good as rounding lets it be", state.rounded_off));
+    if (state.rounded_off >= enough_rounded_off && !untried_complete_factors(state)) {
+      state.add_event("rounding", fmt::format("rounding x to double leaves some {:.1e} already",
+                                              state.known.all.rounding / state.system->b_norm()));
       return;
     }
   }
@@ -187,11 +201,10 @@ void run_arms(SolveState& state) {
 
 /// Collective.
 Status status_of(const SolveState& state) {
-  if (state.converged()) {
-    const bool solves = state.report.relative_residual <= state.options.rtol;
-    return solves ? Status::converged : Status::least_squares;
-  }
-  if (!state.has_stopped()) return Status::not_converged;
+  if (state.converged())
+    return state.system->meets_tolerance(state.known) ? Status::converged : Status::least_squares;
+  if (!state.has_stopped())
+    return state.rounded_off >= enough_rounded_off ? Status::limited_by_rounding : Status::not_converged;
   return state.comm.any(state.interrupted_by_time()) ? Status::time_limit : Status::interrupted;
 }
 
@@ -207,11 +220,9 @@ void verify_what_is_handed_back(SolveState& state) {
   }
   Array<double> scaled(state.x.begin(), state.x.end());
   state.system->to_scaled(scaled);
-  if (state.comm.any(scaled != verified))
-    state.residual_norm = state.verified_residual(scaled, state.residual);
-  const double true_norm = state.system->add_unreachable(state.residual_norm, state.residual);
-  state.report.relative_residual = state.relative(true_norm);
-  state.report.backward_error = state.backward_error(scaled, true_norm);
+  if (state.comm.any(scaled != verified)) state.known = state.verified_residual(scaled, state.residual);
+  describe_residual(*state.system, state.known, state.report);
+  state.report.backward_error = state.backward_error(scaled, state.known.all.value);
 }
 
 void average_over_ranks(const comm::Comm& comm, PhaseSeconds& s) {
@@ -258,7 +269,7 @@ SolveReport finish(SolveState& state, const Stopwatch& watch) {
   report.status = status_of(state);
   if (report.status == Status::interrupted || report.status == Status::time_limit) {
     state.add_event("stopped", fmt::format("{} at {:.1e}; x is the best so far", name_of(report.status),
-                                           state.relative(state.residual_norm)));
+                                           state.relative(state.residual_norm())));
   }
   report.reductions = state.sum.count();
   report.choice.kernel = state.product_tuner->incumbent().kernel;
@@ -292,6 +303,8 @@ std::string_view name_of(Status status) {
       return "least squares";
     case Status::not_converged:
       return "not converged";
+    case Status::limited_by_rounding:
+      return "limited by rounding";
     case Status::interrupted:
       return "interrupted";
     case Status::time_limit:

@@ -40,9 +40,6 @@ struct SolveOptions {
       nullptr;  ///< of this machine, if known; the same on all ranks
 };
 
-/// A backward error below which double precision has no better x.
-constexpr double least_backward_error = 1e-15;
-
 /// Something that happened and matters: an escalation, a breakdown, a false claim of convergence, an
 /// interruption.
 struct Event {
@@ -94,6 +91,7 @@ enum class Status {
   least_squares,  ///< no x meets the tolerance, as b is not in the range of a singular A; this one leaves as
                   ///< little as any, up to the tolerance, as far as the null vectors found tell
   not_converged,
+  limited_by_rounding,  ///< x leaves hardly more than rounding the exact solution to double does
   interrupted,
   time_limit
 };
@@ -101,9 +99,14 @@ std::string_view name_of(Status status);
 
 struct SolveReport {
   Status status = Status::not_converged;
-  double relative_residual = 1;  ///< true: recomputed in double from x by reference code
+  double relative_residual = 1;     ///< true: ||b - A x|| / ||b|| of the x handed back
+  double residual_error_bound = 0;  ///< the exact one is no farther from it, proved; converged with it added
+  double rounding_residual = 0;     ///< what rounding x to double leaves alone, as expected; 0: far below
   double backward_error =
       0;  ///< ||b - A x|| / (||A||_inf ||x|| + ||b||): about 1e-16 is all that double can give
+  double condition_estimate = 0;           ///< ||A||_inf ||A^-1||_inf at least; 0: nobody asked
+  std::int64_t boundary_rows = 0;          ///< solved first, where there are others: see ScaledSystem
+  double relative_residual_of_others = 1;  ///< against what boundary rows leave of b for the other rows
   std::int64_t iterations = 0;
   MatrixFacts facts;
   Choice choice;  ///< of the arm that made the residual smaller than any other did

@@ -58,7 +58,8 @@ SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const spa
     look_seconds = comm.allreduce(clock() - start, comm::ReduceOp::max);
   }
   make_choices(*parts);
-  system.emplace(sum, std::move(parts), b, report.facts.looks_negative_definite(), report.facts);
+  system.emplace(sum, std::move(parts), b, report.facts.looks_negative_definite(), report.facts,
+                 options.rtol);
   comm::agree(comm, [&] {
     residual.resize(b.size());
     offered_residual_.resize(b.size());
@@ -125,12 +126,15 @@ bool SolveState::stopped() {
 }
 
 bool SolveState::converged() const {
-  return std::isfinite(residual_norm) && residual_norm <= target();
+  return std::isfinite(known.norm) && system->is_solved_by(known);
 }
 
 bool SolveState::is_at_rounding() const {
-  constexpr double far = 10;  // nearer than that, another method's rounding may do
-  return residual_norm > far * target() && backward_error(x, residual_norm) < least_backward_error;
+  constexpr double hardly_more = 8;  // than the x next to the exact one is expected to leave
+  constexpr double large = 1e-3;     // of the right-hand side: that is no solution of anything
+  const solvers::CertifiedNorm& all = known.all;
+  return !converged() && all.value <= large * system->b_norm() &&
+         system->is_beyond_rounding(known, 1 / hardly_more) && all.value <= hardly_more * all.rounding;
 }
 
 double SolveState::backward_error(solvers::ConstVector v, double norm) const {
@@ -149,19 +153,17 @@ void SolveState::add_event(std::string kind, std::string text) {
   if (hooks.event) hooks.event(report.events.back());
 }
 
-double SolveState::verified_residual(solvers::ConstVector v, solvers::Vector r) {
+Residual SolveState::verified_residual(solvers::ConstVector v, solvers::Vector r) {
   const ScopedTimer timer(report.seconds.verification);
   return system->residual(v, r);
 }
 
-double SolveState::offer(solvers::ConstVector v) {
-  const double norm = verified_residual(v, offered_residual_);
-  if (norm < residual_norm) {
-    solvers::copy(v, x);
-    std::swap(residual, offered_residual_);
-    residual_norm = norm;
-  }
-  return norm;
+void SolveState::offer(solvers::ConstVector v) {
+  const Residual offered = verified_residual(v, offered_residual_);
+  if (!(offered.norm < known.norm)) return;
+  solvers::copy(v, x);
+  std::swap(residual, offered_residual_);
+  known = offered;
 }
 
 bool SolveState::snapshot_is_due() const {
@@ -174,9 +176,9 @@ void SolveState::take_snapshot(const Choice& at_work, std::int64_t iterations,
   const ScopedTimer timer(report.seconds.snapshots);
   Array<double> of_user;
   comm::agree(comm, [&] { of_user.resize(candidate.size()); });
-  double norm = system->residual(candidate, of_user);
-  const bool better = norm < residual_norm;
-  if (!better) norm = residual_norm;
+  double norm = system->residual(candidate, of_user).norm;
+  const bool better = norm < known.norm;
+  if (!better) norm = known.norm;
   last_snapshot_ = sum.agreed_seconds();
   if (norm > snapshot_norm_) return;
   snapshot_norm_ = norm;

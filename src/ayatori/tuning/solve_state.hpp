@@ -36,6 +36,9 @@ struct Arm {
   double gain = 0;  ///< powers of e by which it has made the residual smaller, where it was not overtaken
 };
 
+/// One arm may have lost its way where another finds it; complete factors count for all.
+constexpr int enough_rounded_off = 2;
+
 /// What the attempts of one solve share: the system, the best x so far, the report that grows.
 class SolveState {
  public:
@@ -55,11 +58,14 @@ class SolveState {
   /// Written so that a NaN on either side is not convergence.
   bool converged() const;
   int iterations_left() const;
-  double target() const { return system->target(options.rtol); }
-  double relative(double norm) const { return system->b_norm() > 0 ? norm / system->b_norm() : norm; }
+  double target() const { return system->target(); }
+  double residual_norm() const { return known.norm; }
+  /// Of what x has to solve for.
+  double relative(double norm) const {
+    return system->reference_norm() > 0 ? norm / system->reference_norm() : norm;
+  }
   void note_stop() { stopped_ = true; }
-  /// Collective. Whether the best x solves a system whose matrix differs by rounding only, far from the
-  /// target.
+  /// Whether the best x leaves hardly more than rounding it to double does, which is more than the tolerance.
   bool is_at_rounding() const;
   /// Collective. Of v, in the scale of the system, whose residual has this norm: norm / (||A||_inf ||v|| +
   /// ||b||).
@@ -73,11 +79,10 @@ class SolveState {
 
   void add_event(std::string kind, std::string text);
 
-  /// Collective. r = b - A v in the scale of the system; its norm.
-  double verified_residual(solvers::ConstVector v, solvers::Vector r);
-  /// Collective. Takes v as the best x if its true residual is the smallest so far; gives its norm. v may
-  /// change.
-  double offer(solvers::ConstVector v);
+  /// Collective. r = b - A v in the scale of the system, and what is known of it.
+  Residual verified_residual(solvers::ConstVector v, solvers::Vector r);
+  /// Collective. Takes v as the best x if its true residual is the smallest so far.
+  void offer(solvers::ConstVector v);
 
   /// Whether SolveHooks::snapshot wants to be told; the same on every rank.
   bool snapshot_is_due() const;
@@ -102,11 +107,11 @@ class SolveState {
   int longest_restart = 0;
   double look_seconds = 0;     ///< that finding the facts took, agreed
   bool is_indefinite = false;  ///< a method has shown that a matrix that looked definite is not
-  int rounded_off = 0;         ///< arms in whose eyes x was a solution that rounding keeps from being one
+  int rounded_off = 0;         ///< arms that ended where rounding x to double leaves more than the tolerance
 
   solvers::Vector x;       ///< the best so far, in the scale of the system
   Array<double> residual;  ///< b - A x
-  double residual_norm = 0;
+  Residual known;          ///< of x
 
  private:
   void make_choices(const sparse::SplitMatrix& parts);
