@@ -47,14 +47,15 @@ void Attempt::set_up() {
   solvers::PreconditionerOptions options = state_.decisions.script().preconditioner;
   options.coordinates = state_.options.preconditioner.coordinates;
   options.matrix_is_symmetric = state_.report.facts.symmetric;
-  double limit = challenge_.depth > 0 ? state_.clock() + challenge_.allowance : unlimited;
+  const double limit = challenge_.depth > 0 ? state_.clock() + challenge_.allowance : unlimited;
   if (state_.options.time_limit > 0 && !state_.decisions.replays()) {
-    options.seconds_left = state_.options.time_limit - start_;
-    limit = std::min(limit, state_.options.time_limit);
+    options.seconds_left = state_.seconds_left();
+    options.gives_up = [this] { return state_.interrupted_by_time(); };
   }
   if (!state_.decisions.replays()) {
     options.products_allowed = products_allowed(arm().rung, state_, is_on_trial());
-    if (limit < unlimited) options.gives_up = [this, limit] { return state_.clock() > limit; };
+    if (limit < unlimited)
+      options.gives_up = [this, limit] { return state_.clock() > limit || state_.interrupted_by_time(); };
   }
   if (!take_kept_preconditioner()) {
     const auto& null_vectors = state_.system->null_spaces().right;

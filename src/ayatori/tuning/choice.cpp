@@ -76,6 +76,9 @@ double products_of_complete_factors(const MatrixFacts& facts) {
 /// A matrix with zeros in this share of its diagonal has one for other reasons than its equations' form: what
 /// is there of pivots says little of those that a factorization needs.
 constexpr double too_many_zeros = 0.05;
+bool has_too_many_zeros(const MatrixFacts& facts) {
+  return static_cast<double>(facts.zero_diagonals) > too_many_zeros * static_cast<double>(facts.rows);
+}
 
 /// Complete factors come first where they are cheap and there is no diagonal to begin with, second where
 /// there is nothing between the plainest method and them, and otherwise when the others have had their turn,
@@ -84,9 +87,7 @@ void add_direct(const MatrixFacts& facts, const Forced& forced, std::vector<Sugg
   const bool is_definite = facts.looks_definite();
   const bool is_indefinite = facts.symmetric && !is_definite;
   const bool are_cheap = products_of_complete_factors(facts) < cheap_factors;
-  const bool has_no_diagonal =
-      static_cast<double>(facts.zero_diagonals) > too_many_zeros * static_cast<double>(facts.rows);
-  const bool begins = are_cheap && has_no_diagonal && !forced.preconditioner;
+  const bool begins = are_cheap && has_too_many_zeros(facts) && !forced.preconditioner;
   const auto place = is_indefinite ? list.begin() + 1
                      : begins      ? list.begin()
                                    : std::ranges::find(list, true, &Suggestion::last_resort);
@@ -283,8 +284,12 @@ void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
   const bool begins_with_sweeps =
       may_begin_with_factors && !is_small_mesh && dominated && facts.constant_quotient >= least_quotient;
   // As in circuits: long rows make factors without fill nearly as dear as those of what is large, and worse.
+  // Where links go one way, as in a network of pages, a long row is no long column: elimination fills such
+  // matrices, and a few steps without factors tell whether they are wanted.
   const bool begins_with_large_entries =
-      may_begin_with_factors && !begins_with_sweeps && has_uneven_rows(facts);
+      may_begin_with_factors && !begins_with_sweeps && has_uneven_rows(facts) && facts.pattern_symmetric;
+  const bool begins_plainly = !begins_with_grids && !begins_with_sweeps && has_uneven_rows(facts) &&
+                              !facts.pattern_symmetric && !has_too_many_zeros(facts);
   const Suggestion diagonal{
       "bicgstab", "jacobi", 0, "",
       "BiCGSTAB needs nothing but a matrix and keeps no basis; its iterations cost hardly more "
@@ -322,7 +327,7 @@ void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
                     "iterations, and they need no set-up"});
   if (begins_with_large_entries) list.push_back(large_entries);
   const bool begins_with_diagonal = facts.symmetric || is_easy;
-  if (has_diagonal && begins_with_diagonal) list.push_back(diagonal);
+  if (begins_plainly || (has_diagonal && begins_with_diagonal)) list.push_back(diagonal);
   if (has_diagonal) list.insert(list.end(), {no_fill, diagonal});
   list.push_back(large_entries);
   if (dominated) list.push_back(grids);

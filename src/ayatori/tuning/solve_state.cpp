@@ -131,7 +131,7 @@ bool SolveState::converged() const {
 
 bool SolveState::is_at_rounding() const {
   constexpr double hardly_more = 8;  // than the x next to the exact one is expected to leave
-  constexpr double large = 1e-3;     // of the right-hand side: that is no solution of anything
+  constexpr double large = 0.02;     // of the right-hand side: that is no solution of anything
   const solvers::CertifiedNorm& all = known.all;
   return !converged() && all.value <= large * system->b_norm() &&
          system->is_beyond_rounding(known, 1 / hardly_more) && all.value <= hardly_more * all.rounding;

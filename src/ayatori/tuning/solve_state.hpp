@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ayatori/base/timing.hpp"
+#include "ayatori/base/work_clock.hpp"
 #include "ayatori/solvers/global_sum.hpp"
 #include "ayatori/tuning/budget.hpp"
 #include "ayatori/tuning/product_tuner.hpp"
@@ -47,13 +48,21 @@ class SolveState {
              solvers::ConstVector b, solvers::Vector best, const SolveOptions& solve_options,
              const SolveHooks& solve_hooks, SetUps* set_ups = nullptr);
 
-  double clock() const { return hooks.clock ? hooks.clock() : watch_.seconds(); }
+  /// Seconds for decisions: on one rank those of work alone, whatever else runs on its core.
+  double clock() const {
+    if (hooks.clock) return hooks.clock();
+    return comm.size() == 1 ? work_.seconds() : watch_.seconds();
+  }
   /// Collective: the time on which the ranks agree, as of now.
   double agree_on_time() const;
 
   /// Collective: whether any rank wants to stop, also where no reduction of a method has asked.
   bool stopped();
   bool interrupted_by_time() const { return options.time_limit > 0 && watch_.seconds() > options.time_limit; }
+  /// Collective. Until the time limit, where there is one.
+  double seconds_left() const {
+    return comm.allreduce(options.time_limit - watch_.seconds(), comm::ReduceOp::min);
+  }
   bool done() { return converged() || out_of_iterations() || stopped(); }
   /// Written so that a NaN on either side is not convergence.
   bool converged() const;
@@ -121,6 +130,7 @@ class SolveState {
   bool out_of_iterations() const { return most_iterations() > 0 && report.iterations >= most_iterations(); }
 
   Stopwatch watch_;
+  WorkClock work_;
   bool stopped_ = false;
   Array<double> offered_residual_;
   double last_snapshot_ = 0;                                        ///< agreed seconds
