@@ -46,7 +46,9 @@ void look_for_room(const Comm& comm, std::int64_t bytes) {
   constexpr std::int64_t in_any_case = 65536;  // what MPIs keep of a window beside its memory
   constexpr std::int64_t of_a_rank = 8192;
   const Comm node = comm.split_by_node();
-  const std::int64_t wanted = in_any_case + node.allreduce(bytes + of_a_rank, ReduceOp::sum);
+  constexpr std::int64_t spare = 16;  // Open MPI wants a twentieth more than it takes
+  const std::int64_t taken = in_any_case + node.allreduce(bytes + of_a_rank, ReduceOp::sum);
+  const std::int64_t wanted = taken + taken / spare;
   agree(comm, [&] {
     const std::int64_t left = bytes_left();
     if (node.size() == 1 || wanted <= left) return;
