@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
+
+#include "ayatori/base/error.hpp"
 
 namespace ayatori::comm {
 namespace {
@@ -43,6 +46,24 @@ class WindowTest : public testing::Test {
 
 TEST_F(WindowTest, RingOfEveryLength) {
   for (const int extra : {1, 2, 3, 1000, 200000}) expect_ring(extra, max_message);
+}
+
+/// Windows as long as there is room, all at once, and what is more refused on all ranks (small_dev_shm.py).
+TEST_F(WindowTest, AreThereOrRefused) {
+  std::vector<Window> windows;
+  int refused = 0;
+  for (std::int64_t bytes = 1 << 14; bytes <= 1 << 22; bytes *= 2) {
+    try {
+      Window& window = windows.emplace_back(comm, bytes, std::span(&previous, 1), std::span(&next, 1));
+      std::fill_n(window.data(), bytes, std::byte{1});
+    } catch (const Error& error) {
+      EXPECT_TRUE(error.agreed()) << error.what();
+      ++refused;
+    }
+  }
+  EXPECT_EQ(comm.allreduce<std::int64_t>(refused, ReduceOp::max), refused);
+  EXPECT_EQ(std::ssize(windows) + refused, 9);
+  comm.barrier();
 }
 
 TEST_F(WindowTest, LongPutsAreCut) {

@@ -12,11 +12,6 @@ namespace ayatori::collectives {
 
 namespace {
 
-/// Of the first segment; communicators of the library carry no user messages with these tags. Those of
-/// segments that are under way at once differ.
-constexpr int first_tag = 28000;
-constexpr int tags = 4096;
-
 class CommTransport final : public Transport {
  public:
   CommTransport(const comm::Comm& comm, comm::DataType type, comm::ReduceOp op, comm::NodeChannel* channel,

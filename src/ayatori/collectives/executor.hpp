@@ -39,6 +39,11 @@ class Executor {
  public:
   Executor(const WordPlan& plan, int rank);
 
+  /// Of the first segment; communicators of the library carry no user messages with these tags. Those of
+  /// segments that are under way at once differ.
+  static constexpr int first_tag = 28000;
+  static constexpr int tags = 4096;
+
   /// Collective. Throws EnvironmentError when the transport fails. Messages inside a node go by `channel`, if
   /// there is one (on all ranks where make_node_channel gives one, or on none), which outlives this object.
   /// After a failure no later call by that channel succeeds.

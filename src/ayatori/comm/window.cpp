@@ -1,8 +1,18 @@
 #include "ayatori/comm/window.hpp"
 
+#ifndef AYATORI_SMPI
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#endif
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <limits>
 #include <vector>
 
+#include "ayatori/base/error.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/native.hpp"
 
@@ -13,6 +23,57 @@ namespace {
 /// Tags of the empty messages. Communicators of the library carry no user messages with them.
 constexpr int post_tag = 32002;
 constexpr int done_tag = 32003;
+
+#ifndef AYATORI_SMPI
+constexpr const char* folder_of_windows = "/dev/shm";
+
+/// What is left there; everything if windows are not made there.
+std::int64_t bytes_left() {
+  constexpr auto all = std::numeric_limits<std::int64_t>::max();
+  for (const char* name : {"OMPI_MCA_osc_sm_backing_store", "OMPI_MCA_osc_sm_backing_directory",
+                           "OMPI_MCA_osc_rdma_backing_directory"}) {
+    if (std::getenv(name) != nullptr) return all;
+  }
+  struct statvfs facts {};
+  if (access(folder_of_windows, W_OK) != 0 || statvfs(folder_of_windows, &facts) != 0) return all;
+  return static_cast<std::int64_t>(facts.f_bavail) * static_cast<std::int64_t>(facts.f_frsize);
+}
+
+/// Collective. Throws EnvironmentError (agreed) unless the ranks of every node find room for a window of
+/// theirs: Open MPI 4.1 waits for ever where one does not, MPICH 4.0 does not ask.
+void look_for_room(const Comm& comm, std::int64_t bytes) {
+  if (comm.size() == 1) return;
+  constexpr std::int64_t in_any_case = 65536;  // what MPIs keep of a window beside its memory
+  constexpr std::int64_t of_a_rank = 8192;
+  const Comm node = comm.split_by_node();
+  constexpr std::int64_t spare = 16;  // Open MPI wants a twentieth more than it takes
+  const std::int64_t taken = in_any_case + node.allreduce(bytes + of_a_rank, ReduceOp::sum);
+  const std::int64_t wanted = taken + taken / spare;
+  agree(comm, [&] {
+    const std::int64_t left = bytes_left();
+    if (node.size() == 1 || wanted <= left) return;
+    throw EnvironmentError(
+        fmt::format("a window of the ranks of a node takes {} KiB of {}, which has {} KiB left: enlarge it "
+                    "(docker run --shm-size), or choose a way without windows",
+                    (wanted + 1023) / 1024, folder_of_windows, left / 1024));
+  });
+}
+
+/// Whether the pages are there, asked for before somebody is killed for writing to them. What an older kernel
+/// cannot be asked is.
+bool are_there(void* memory, std::int64_t bytes) {
+  constexpr int populate = 23;  // MADV_POPULATE_WRITE, from Linux 5.14 on
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(memory) + static_cast<std::uintptr_t>(bytes);
+  return bytes == 0 || madvise(reinterpret_cast<void*>(begin), end - begin, populate) == 0 || errno != EFAULT;
+}
+#else  // simulated ranks share one process
+void look_for_room(const Comm&, std::int64_t) {}
+bool are_there(void*, std::int64_t) {
+  return true;
+}
+#endif
 
 }  // namespace
 
@@ -46,11 +107,16 @@ Window::Window(const Comm& comm, std::int64_t bytes, std::span<const int> origin
   agree(comm, [&] { state_ = std::make_unique<State>(comm, origins, targets, longest); });
   // MPICH 4.0 lets the memory of two ranks of a node overlap where sizes are not multiples of 16 bytes.
   const std::int64_t whole_lines = (bytes + 63) / 64 * 64;
+  look_for_room(comm, whole_lines);
   void* memory = nullptr;
   const int code = MPI_Win_allocate(whole_lines, 1, MPI_INFO_NULL, native(comm), static_cast<void*>(&memory),
                                     &state_->window);
+  agree(comm, [&] { check_mpi(code, "MPI_Win_allocate"); });
+  if (comm.any(!are_there(memory, whole_lines))) {
+    MPI_Win_free(&state_->window);
+    throw_error(ErrorKind::environment, "a window of the ranks of a node finds no memory", true);
+  }
   agree(comm, [&] {
-    check_mpi(code, "MPI_Win_allocate");
     check_mpi(MPI_Win_set_errhandler(state_->window, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
     check_mpi(MPI_Win_lock_all(MPI_MODE_NOCHECK, state_->window), "MPI_Win_lock_all");
   });

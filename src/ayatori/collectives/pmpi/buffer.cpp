@@ -6,19 +6,27 @@ namespace ayatori::pmpi {
 
 namespace {
 
+#ifdef OPEN_MPI
+constexpr bool checks_all_types = false;
+#else
+constexpr bool checks_all_types = true;
+#endif
+
 /// A message to oneself, since MPI_Pack refuses MPI_BOTTOM in MPICH 4.0.
 void copy_by_mpi(const CommSchedules& s, const void* from, std::int64_t count, MPI_Datatype type, void* to,
                  std::int64_t to_count, MPI_Datatype to_type) {
-  constexpr int tag = 0;
-  check(PMPI_Sendrecv(from, static_cast<int>(count), type, s.rank(), tag, to, static_cast<int>(to_count),
-                      to_type, s.rank(), tag, s.comm(), MPI_STATUS_IGNORE));
+  const int own = s.route().target(s.rank());
+  const int tag = s.route().tag_from_any(Route::to_itself);
+  check(PMPI_Sendrecv(from, static_cast<int>(count), type, own, tag, to, static_cast<int>(to_count), to_type,
+                      own, tag, private_comm(), MPI_STATUS_IGNORE));
 }
 
 }  // namespace
 
-Buffer::Buffer(const void* place, MPI_Count elements, MPI_Datatype of)
+Buffer::Buffer(const void* place, MPI_Count elements, MPI_Datatype of, Checked checked)
     : data(const_cast<void*>(place)), count(elements), type(of) {
-  if (type != MPI_DATATYPE_NULL) layout = layout_of(type);
+  if (type == MPI_DATATYPE_NULL) return;
+  layout = checked == Checked::by_all || checks_all_types ? layout_of(type) : layout_of_any(type);
 }
 
 Buffer Buffer::part(MPI_Count elements, MPI_Count offset) const {

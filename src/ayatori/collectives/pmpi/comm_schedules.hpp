@@ -11,17 +11,14 @@ namespace ayatori::pmpi {
 /// The schedules of one communicator at work. As MPI has it, its collective calls come one after the other.
 class CommSchedules {
  public:
-  /// Collective: makes a communicator of the same ranks, for the messages of schedules alone.
-  CommSchedules(MPI_Comm comm, const collectives::ScheduleTable& table);
-  /// Frees it: collective, as freeing `comm` is.
-  ~CommSchedules();
+  /// `route` is that of the communicator.
+  CommSchedules(Route route, const collectives::ScheduleTable& table);
   CommSchedules(const CommSchedules&) = delete;
   CommSchedules& operator=(const CommSchedules&) = delete;
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  /// The private one.
-  MPI_Comm comm() const { return comm_; }
+  const Route& route() const { return transport_.route(); }
   PmpiTransport& transport() { return transport_; }
 
   /// Collective. This rank's part of the schedule for a call, as ScheduleCache finds it; null where there is
@@ -49,7 +46,6 @@ class CommSchedules {
 
   static constexpr auto operation_count = static_cast<std::size_t>(collectives::Operation::barrier) + 1;
 
-  MPI_Comm comm_;
   int rank_;
   int size_;
   PmpiTransport transport_;

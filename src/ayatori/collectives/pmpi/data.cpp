@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "ayatori/collectives/pmpi/route.hpp"
+
 namespace ayatori::pmpi {
 
 namespace {
@@ -45,6 +47,15 @@ bool is_pair(MPI_Datatype type) {
   return is_among(type, all);
 }
 
+/// What the MPI itself says of a type, which no call of its own asks for: a message of nothing to nobody. It
+/// comes back with an error, while calls for a type alone would have it from the handler of MPI_COMM_WORLD.
+bool is_committed(MPI_Datatype type) {
+  constexpr int tag = 0;
+  return PMPI_Send(nullptr, 0, type, MPI_PROC_NULL, tag, private_comm()) == MPI_SUCCESS;
+}
+
+Layout find_layout(MPI_Datatype type);
+
 /// Data without holes in the order of memory, whatever the extent says.
 bool is_dense(MPI_Datatype type, bool& is_named) {
   int integers = 0;
@@ -67,35 +78,54 @@ bool is_dense(MPI_Datatype type, bool& is_named) {
   MPI_Aint address = 0;
   MPI_Datatype of = MPI_DATATYPE_NULL;
   PMPI_Type_get_contents(type, integers, addresses, types, &count, &address, &of);
-  const Layout layout = layout_of(of);
+  const Layout layout = find_layout(of);
   if (!layout.is_named) PMPI_Type_free(&of);
   return layout.is_plain;
+}
+
+Layout find_layout(MPI_Datatype type) {
+  Layout layout{.is_type = true};
+  MPI_Aint begin = 0;
+  PMPI_Type_size_x(type, &layout.size);
+  PMPI_Type_get_extent(type, &begin, &layout.extent);
+  layout.is_plain = is_dense(type, layout.is_named) && begin == 0 && layout.extent == layout.size;
+  return layout;
+}
+
+/// Programs ask for the same again and again, and the MPI's own types stay what they are.
+struct KnownLayout {
+  bool is_there = false;
+  MPI_Datatype type{};
+  Layout layout;
+};
+thread_local KnownLayout last_named;
+
+Layout find_layout(MPI_Datatype type, bool must_be_committed) {
+  if (last_named.is_there && type == last_named.type) return last_named.layout;
+  if (must_be_committed && !is_committed(type)) return {};
+  const Layout layout = find_layout(type);
+  if (layout.is_named) last_named = {true, type, layout};
+  return layout;
 }
 
 }  // namespace
 
 Layout layout_of(MPI_Datatype type) {
-  // Programs ask for the same again and again, and the MPI's own types stay what they are.
-  struct Known {
-    bool is_there = false;
-    MPI_Datatype type{};
-    Layout layout;
-  };
-  thread_local Known last;
-  if (last.is_there && type == last.type) return last.layout;
-  Layout layout;
-  MPI_Aint begin = 0;
-  PMPI_Type_size_x(type, &layout.size);
-  PMPI_Type_get_extent(type, &begin, &layout.extent);
-  layout.is_plain = is_dense(type, layout.is_named) && begin == 0 && layout.extent == layout.size;
-  if (layout.is_named) last = {true, type, layout};
-  return layout;
+  return find_layout(type, true);
+}
+
+Layout layout_of_any(MPI_Datatype type) {
+  return find_layout(type, false);
 }
 
 bool is_named(MPI_Op op) {
   static const std::array all{MPI_SUM, MPI_MAX, MPI_MIN,  MPI_PROD, MPI_LAND,   MPI_BAND,
                               MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
   return is_among(op, all);
+}
+
+bool reduces(MPI_Op op) {
+  return op != MPI_OP_NULL && op != MPI_REPLACE && op != MPI_NO_OP;
 }
 
 bool is_defined(MPI_Op op, MPI_Datatype type) {

@@ -8,7 +8,6 @@
 #include <numeric>
 #include <utility>
 
-#include "ayatori/collectives/pmpi/node_memory.hpp"
 #include "ayatori/collectives/pmpi/schedules.hpp"
 #include "ayatori/collectives/pmpi/trace.hpp"
 #include "ayatori/collectives/table.hpp"
@@ -157,7 +156,6 @@ void end() {
   s.world = nullptr;
   forget(MPI_COMM_SELF);
   forget(MPI_COMM_WORLD);
-  free_node_memory();
 }
 
 void say(const std::string& text) {

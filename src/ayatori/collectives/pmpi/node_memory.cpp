@@ -1,16 +1,13 @@
 #include "ayatori/collectives/pmpi/node_memory.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <memory>
-#include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
 #include "ayatori/collectives/pmpi/transport.hpp"
+#include "ayatori/comm/mapped_memory.hpp"
 
 namespace ayatori::pmpi {
 
@@ -21,97 +18,100 @@ namespace {
 constexpr std::int64_t most_bytes = std::int64_t{32} << 20;
 std::atomic<std::int64_t> shared_bytes{0};
 
-/// Programs free communicators in any order, and to free a window its ranks have to meet: windows stay until
-/// MPI_Finalize. There an MPI would free them in its own order, which is not that of the other ranks where
-/// communicators overlap, and hang.
-struct Windows {
-  /// The same on all ranks of a window: rank in MPI_COMM_WORLD, process, and number there, of its first one.
-  using Name = std::array<std::int64_t, 3>;
-  std::mutex mutex;
-  std::atomic<std::int64_t> named = 0;
-  std::vector<std::pair<Name, MPI_Win>> all;
-};
-Windows windows;
+/// A process's part of what it shares, while it has that.
+class Share {
+ public:
+  explicit Share(std::int64_t bytes)
+      : bytes_(bytes), fits_(shared_bytes.fetch_add(bytes) + bytes <= most_bytes) {}
+  ~Share() { shared_bytes -= bytes_; }
+  Share(const Share&) = delete;
+  Share& operator=(const Share&) = delete;
 
-/// Of the ranks of a node.
+  bool fits() const { return fits_; }
+
+ private:
+  std::int64_t bytes_;
+  bool fits_;
+};
+
 struct NodeMemory {
-  MPI_Win window = MPI_WIN_NULL;
-  std::vector<std::byte*> parts;
+  explicit NodeMemory(std::int64_t bytes) : share(bytes) {}
+  Share share;
+  std::optional<comm::MappedMemory> memory = std::nullopt;
 };
 
-/// Collective.
-bool all_agree(MPI_Comm node, bool mine) {
-  int all = mine ? 1 : 0;
-  return PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS && all != 0;
-}
+/// Some ranks of a route, and which of them this one is.
+struct Members {
+  std::vector<int> ranks;
+  int own = 0;
+};
 
-/// Collective.
-void keep(MPI_Comm node, MPI_Win window) {
-  Windows::Name name = {world_rank(), getpid(), windows.named++};
-  PMPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_INT64_T, 0, node);
-  const std::lock_guard lock(windows.mutex);  // not while others are waited for
-  windows.all.emplace_back(name, window);
-}
-
-/// Collective over the node. Whether all of it is there.
-bool allocate(MPI_Comm node, NodeMemory& memory, int ranks) {
-  constexpr std::int64_t line = 64;
-  const std::int64_t bytes = comm::NodeChannel::bytes(ranks) + line;
-  if (!all_agree(node, shared_bytes + bytes <= most_bytes)) return false;
-  void* own = nullptr;
-  const int code =
-      PMPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, node, static_cast<void*>(&own), &memory.window);
-  if (!all_agree(node, code == MPI_SUCCESS)) return false;
-  shared_bytes += bytes;
-  keep(node, memory.window);
-  PMPI_Win_set_errhandler(memory.window, MPI_ERRORS_RETURN);
-  bool is_there = PMPI_Win_lock_all(MPI_MODE_NOCHECK, memory.window) == MPI_SUCCESS;
-  if (is_there) std::fill_n(static_cast<std::byte*>(own), bytes, std::byte());
-  for (int rank = 0; is_there && rank < ranks; ++rank) {
-    MPI_Aint length = 0;
-    int unit = 0;
-    void* part = nullptr;
-    is_there =
-        PMPI_Win_shared_query(memory.window, rank, &length, &unit, static_cast<void*>(&part)) == MPI_SUCCESS;
-    auto room = static_cast<std::size_t>(bytes);
-    if (is_there) memory.parts.push_back(static_cast<std::byte*>(std::align(line, room - line, part, room)));
+Members on_this_node(const Route& route) {
+  Members members;
+  const int node = first_of_node(route.target(route.rank()));
+  for (int rank = 0; rank < route.size(); ++rank) {
+    if (first_of_node(route.target(rank)) != node) continue;
+    if (rank == route.rank()) members.own = static_cast<int>(members.ranks.size());
+    members.ranks.push_back(rank);
   }
-  return all_agree(node, is_there);  // and all zeros are written
+  return members;
+}
+
+void send(const Route& route, std::span<const std::int64_t> numbers, int rank) {
+  check(PMPI_Send(numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, route.target(rank),
+                  route.tag_to(rank, Route::on_node), private_comm()));
+}
+
+void receive(const Route& route, std::span<std::int64_t> numbers, int rank) {
+  check(PMPI_Recv(numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, route.target(rank),
+                  route.tag_from_any(Route::on_node), private_comm(), MPI_STATUS_IGNORE));
+}
+
+/// Collective over the members: by the first one of them.
+std::vector<std::int64_t> tell(const Route& route, const Members& members, std::int64_t mine) {
+  const std::vector<int>& ranks = members.ranks;
+  std::vector<std::int64_t> all(ranks.size());
+  all[members.own] = mine;
+  if (members.own != 0) {
+    send(route, std::span(&mine, 1), ranks[0]);
+    receive(route, all, ranks[0]);
+    return all;
+  }
+  for (std::size_t k = 1; k < ranks.size(); ++k) receive(route, std::span(all).subspan(k, 1), ranks[k]);
+  for (std::size_t k = 1; k < ranks.size(); ++k) send(route, all, ranks[k]);
+  return all;
+}
+
+/// By one process of a node.
+void say_once(const Route& route) {
+  static std::atomic<bool> is_said = false;
+  const int own = route.target(route.rank());
+  if (first_of_node(own) == own && !is_said.exchange(true))
+    say("ranks of a node get no memory that they share: their messages go by the MPI");
 }
 
 }  // namespace
 
-std::unique_ptr<comm::NodeChannel> make_node_channel(MPI_Comm comm) {
-  int rank = 0;
-  int size = 1;
-  PMPI_Comm_rank(comm, &rank);
-  PMPI_Comm_size(comm, &size);
-  MPI_Comm node = MPI_COMM_NULL;
-  check(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node));
-  PMPI_Comm_set_errhandler(node, MPI_ERRORS_RETURN);
-  int ranks = 1;
-  PMPI_Comm_size(node, &ranks);
-  std::unique_ptr<comm::NodeChannel> channel;
-  NodeMemory memory;
-  if (ranks > 1 && allocate(node, memory, ranks)) {
-    std::vector<int> members(ranks);
-    PMPI_Allgather(&rank, 1, MPI_INT, members.data(), 1, MPI_INT, node);
-    std::vector<int> numbers(size, -1);
-    for (int number = 0; number < ranks; ++number) numbers[members[number]] = number;
-    channel = std::make_unique<comm::NodeChannel>(std::move(memory.parts), std::move(numbers), rank, nullptr);
+std::unique_ptr<comm::NodeChannel> make_node_channel(const Route& route) {
+  const Members members = on_this_node(route);
+  const auto ranks = static_cast<int>(members.ranks.size());
+  if (ranks == 1) return nullptr;
+  const auto tell_all = [&](std::int64_t mine) { return tell(route, members, mine); };
+  const std::int64_t bytes = comm::NodeChannel::bytes(ranks);
+  const auto node = std::make_shared<NodeMemory>(bytes);
+  if (std::ranges::min(tell_all(node->share.fits() ? 1 : 0)) == 0) return nullptr;
+  node->memory = comm::MappedMemory::make(members.own, bytes, tell_all);
+  if (!node->memory) {
+    say_once(route);
+    return nullptr;
   }
-  PMPI_Comm_free(&node);
-  return channel;
-}
-
-void free_node_memory() {
-  std::sort(windows.all.begin(), windows.all.end(), [](auto& a, auto& b) { return a.first < b.first; });
-  for (auto& [name, window] : windows.all) {
-    PMPI_Win_unlock_all(window);
-    PMPI_Win_free(&window);
+  std::vector<std::byte*> parts;
+  std::vector<int> numbers(route.size(), -1);
+  for (const int rank : members.ranks) {
+    numbers[rank] = static_cast<int>(parts.size());
+    parts.push_back(node->memory->part(numbers[rank]));
   }
-  windows.all.clear();
-  shared_bytes = 0;
+  return std::make_unique<comm::NodeChannel>(std::move(parts), std::move(numbers), route.rank(), node);
 }
 
 }  // namespace ayatori::pmpi

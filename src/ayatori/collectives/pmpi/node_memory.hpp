@@ -2,17 +2,13 @@
 
 #include <memory>
 
-#include "ayatori/collectives/pmpi/library.hpp"
+#include "ayatori/collectives/pmpi/route.hpp"
 #include "ayatori/comm/node_channel.hpp"
 
 namespace ayatori::pmpi {
 
-/// Collective. A channel for the ranks of `comm` on this node; null where there is nobody else, or no memory
-/// to share. `comm` returns errors. Throws MpiError.
-std::unique_ptr<comm::NodeChannel> make_node_channel(MPI_Comm comm);
-
-/// Collective over all processes, before MPI ends: frees the memory of all channels, which may not be used
-/// any more.
-void free_node_memory();
+/// Collective over the ranks of a route. A channel for those of them that are on this node; null where there
+/// is nobody else, or no memory to share, which is said on stderr, once. Throws MpiError.
+std::unique_ptr<comm::NodeChannel> make_node_channel(const Route& route);
 
 }  // namespace ayatori::pmpi

@@ -10,8 +10,7 @@ namespace ayatori::pmpi {
 
 namespace {
 
-/// Other messages of the private communicator have other tags.
-constexpr int tag = 2;
+constexpr int tag = Route::of_pairs;
 
 /// Pieces of what goes through memory begin at multiples of this.
 constexpr std::int64_t unit = 64;
@@ -57,7 +56,7 @@ bool PairExchange::goes_through_memory(std::int64_t bytes) {
 
 bool PairExchange::add(std::vector<Block>& blocks, std::optional<Buffer>& own, int peer,
                        const Buffer& block) {
-  if (block.type == MPI_DATATYPE_NULL || block.count < 0) return false;
+  if (!block.layout.is_type || block.count < 0) return false;
   const std::int64_t bytes = block.bytes();
   if (bytes > 0 && !block.is_there()) return false;
   if (peer == s_.rank())

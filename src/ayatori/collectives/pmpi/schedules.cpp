@@ -48,8 +48,10 @@ CommSchedules* schedules_of(MPI_Comm comm) {
   if (!facts.has_asked_for_schedules) {
     // Ranks of other worlds may have read other tables.
     const auto size = static_cast<int>(facts.world_ranks.size());
-    if (facts.is_intra && facts.is_in_world && size > 1 && schedules().table.has(size))
-      facts.schedules = std::make_shared<CommSchedules>(comm, schedules().table);
+    if (facts.is_intra && facts.is_in_world && size > 1 && schedules().table.has(size)) {
+      if (auto route = Route::make(comm, facts))
+        facts.schedules = std::make_shared<CommSchedules>(std::move(*route), schedules().table);
+    }
     facts.has_asked_for_schedules = true;
   }
   return facts.schedules.get();
@@ -109,7 +111,7 @@ void move(CommSchedules& s, Executor& executor, std::byte* data, std::int64_t by
 /// What MPI defines, and a schedule can do: elements that lie in memory as they are, with holes only where
 /// MPI's own types have them.
 bool can_reduce(const Layout& layout, MPI_Datatype type, MPI_Op op) {
-  if (op == MPI_OP_NULL) return false;
+  if (!reduces(op)) return false;
   return is_named(op) ? is_defined(op, type) : layout.is_plain || layout.is_named;
 }
 
@@ -162,9 +164,21 @@ constexpr std::byte* no_place = nullptr;
 
 /// Brings what this rank contributes to where a reduction works; null for what is no place.
 std::byte* contribute(const void* send, std::byte* place, std::int64_t bytes) {
-  if (send == nullptr || place == nullptr) return nullptr;
+  if (send == nullptr || place == nullptr || place == MPI_IN_PLACE) return nullptr;
   if (send != MPI_IN_PLACE && send != place) std::copy_n(static_cast<const std::byte*>(send), bytes, place);
   return place;
+}
+
+#ifdef OPEN_MPI
+constexpr bool refuses_aliases = false;
+#else
+constexpr bool refuses_aliases = true;
+#endif
+
+/// Whether the buffers are one where the MPI refuses that: Open MPI does in reductions alone. MPI_BOTTOM is
+/// no buffer.
+bool are_alike(const void* send, const void* receive, bool refuses = refuses_aliases) {
+  return refuses && send == receive && send != MPI_BOTTOM;
 }
 
 }  // namespace
@@ -185,10 +199,15 @@ collectives::ScheduleTable read_table(const std::string& paths) {
 }
 
 void begin_schedules(collectives::ScheduleTable table) {
+  if (!table.is_empty() && !begin_routes()) {
+    if (world_rank() == 0) say("schedules are not used: the MPI has no communicator left");
+    table = {};
+  }
   schedules().table = std::move(table);
 }
 
 void end_schedules() {
+  end_routes();
   if (!settings().reports) return;
   std::array<std::int64_t, std::size_t{2} * operation_count> counts{};
   for (int i = 0; i < operation_count; ++i) {
@@ -245,6 +264,7 @@ Result reduce(const void* send, void* receive, MPI_Count count, MPI_Datatype typ
   return attempt(Operation::reduce, comm, [&](CommSchedules& s) {
     if (!is_root_in(root, s)) return false;
     return reduce_in(s, Operation::reduce, count, type, op, root, [&](std::int64_t bytes) {
+             if (s.rank() == root && are_alike(send, receive, true)) return no_place;
              auto* const place = s.rank() == root ? static_cast<std::byte*>(receive) : s.scratch(bytes);
              if (send == MPI_IN_PLACE && s.rank() != root) return no_place;
              return contribute(send, place, bytes);
@@ -256,6 +276,7 @@ Result allreduce(const void* send, void* receive, MPI_Count count, MPI_Datatype 
                  MPI_Comm comm) {
   return attempt(Operation::allreduce, comm, [&](CommSchedules& s) {
     return reduce_in(s, Operation::allreduce, count, type, op, 0, [&](std::int64_t bytes) {
+             if (are_alike(send, receive, refuses_aliases || count > 1)) return no_place;
              return contribute(send, static_cast<std::byte*>(receive), bytes);
            }) != nullptr;
   });
@@ -268,7 +289,7 @@ Result reduce_scatter_block(const void* send, void* receive, MPI_Count count, MP
     const std::byte* const result =
         reduce_in(s, Operation::reduce_scatter, count, type, op, 0, [&](std::int64_t bytes) {
           block = bytes / s.size();
-          if (receive == nullptr) return no_place;
+          if (receive == nullptr || receive == MPI_IN_PLACE || are_alike(send, receive)) return no_place;
           return contribute(send == MPI_IN_PLACE ? receive : send, s.scratch(bytes), bytes);
         });
     if (result == nullptr) return false;
@@ -289,7 +310,8 @@ Result reduce_scatter(const void* send, void* receive, Numbers counts, MPI_Datat
         s, Operation::reduce_scatter, begins.back(), type, op, 0,
         [&](std::int64_t bytes) {
           element = bytes / begins.back();
-          if (receive == nullptr && own > 0) return no_place;
+          const bool is_there = receive != MPI_IN_PLACE && (receive != nullptr || own == 0);
+          if (!is_there || are_alike(send, receive)) return no_place;
           return contribute(send == MPI_IN_PLACE ? receive : send, s.scratch(bytes), bytes);
         },
         begins);
@@ -305,10 +327,12 @@ Result gather(const void* send, MPI_Count send_count, MPI_Datatype send_type, vo
     const bool is_root = s.rank() == root;
     const bool is_in_place = send == MPI_IN_PLACE;
     if (!is_root_in(root, s) || (is_in_place && !is_root)) return false;
-    const Buffer to(receive, is_root ? count : 0, is_root ? type : MPI_DATATYPE_NULL);
+    const Buffer to(receive, is_root ? count : 0, is_root ? type : MPI_DATATYPE_NULL,
+                    Checked::not_by_open_mpi);
     const Buffer from = is_in_place ? to : Buffer(send, send_count, send_type);
     const std::int64_t bytes = total(from.count, from.type, from.layout, s.size());
     if (bytes < 0 || !from.is_there()) return false;
+    if (is_root && are_alike(send, receive)) return false;
     Executor* const executor = s.executor(Operation::gather, bytes, root, false);
     if (executor == nullptr) return false;
     const bool is_direct = is_root && to.layout.is_plain;
@@ -327,10 +351,12 @@ Result scatter(const void* send, MPI_Count send_count, MPI_Datatype send_type, v
     const bool is_root = s.rank() == root;
     const bool is_in_place = receive == MPI_IN_PLACE;
     if (!is_root_in(root, s) || (is_in_place && !is_root)) return false;
-    const Buffer from(send, is_root ? send_count : 0, is_root ? send_type : MPI_DATATYPE_NULL);
-    const Buffer to = is_in_place ? from : Buffer(receive, count, type);
+    const Buffer from(send, is_root ? send_count : 0, is_root ? send_type : MPI_DATATYPE_NULL,
+                      Checked::not_by_open_mpi);
+    const Buffer to = is_in_place ? from : Buffer(receive, count, type, Checked::not_by_open_mpi);
     const std::int64_t bytes = total(to.count, to.type, to.layout, s.size());
     if (bytes < 0 || !to.is_there()) return false;
+    if (is_root && are_alike(send, receive)) return false;
     Executor* const executor = s.executor(Operation::scatter, bytes, root, false);
     if (executor == nullptr) return false;
     const bool is_direct = is_root && from.layout.is_plain && executor->only_sends();
@@ -347,10 +373,11 @@ Result allgather(const void* send, MPI_Count send_count, MPI_Datatype send_type,
                  MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
   return attempt(Operation::allgather, comm, [&](CommSchedules& s) {
     const bool is_in_place = send == MPI_IN_PLACE;
-    const Buffer to(receive, count, type);
+    const Buffer to(receive, count, type, Checked::not_by_open_mpi);
     const Buffer from = is_in_place ? to : Buffer(send, send_count, send_type);
     const std::int64_t bytes = total(count, type, to.layout, s.size());
     if (bytes < 0 || !to.is_there() || !from.is_there() || !is_same_length(from, to)) return false;
+    if (are_alike(send, receive)) return false;
     Executor* const executor = s.executor(Operation::allgather, bytes, 0, false);
     if (executor == nullptr) return false;
     const bool is_direct = to.layout.is_plain;
@@ -366,7 +393,7 @@ Result allgather(const void* send, MPI_Count send_count, MPI_Datatype send_type,
 Result allgatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
                   Numbers counts, Numbers places, MPI_Datatype type, MPI_Comm comm) {
   return attempt(Operation::allgather, comm, [&](CommSchedules& s) {
-    const Buffer to(receive, 1, type);
+    const Buffer to(receive, 1, type, Checked::not_by_open_mpi);
     const auto blocks = begins_of(counts, to.layout.size, s.size());
     if (!blocks || !to.is_there()) return false;
     const auto& begins = *blocks;
@@ -402,6 +429,7 @@ Result alltoall(const void* send, MPI_Count send_count, MPI_Datatype send_type, 
     const Buffer from = is_in_place ? to : Buffer(send, send_count, send_type);
     const std::int64_t bytes = total(count, type, to.layout, s.size());
     if (bytes < 0 || !to.is_there() || !from.is_there() || !is_same_length(from, to)) return false;
+    if (are_alike(send, receive)) return false;
     Executor* const executor = s.executor(Operation::alltoall, bytes, 0, false);
     if (executor == nullptr) return false;
     const bool is_direct = to.layout.is_plain;
@@ -423,7 +451,7 @@ Result gatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type, v
     if (!pairs.is_worth_it()) return false;
     if (!is_in_place && !pairs.send(root, Buffer(send, send_count, send_type))) return false;
     if (is_root) {
-      const Buffer to(receive, 0, type);
+      const Buffer to(receive, 0, type, Checked::not_by_open_mpi);
       for (int rank = 0; rank < s.size(); ++rank) {
         if (!pairs.receive(rank, to.part(counts[rank], places[rank]))) return false;
       }
@@ -441,7 +469,9 @@ Result scatterv(const void* send, Numbers counts, Numbers places, MPI_Datatype t
     if (!is_root_in(root, s) || (is_in_place && !is_root)) return false;
     PairExchange pairs(s, Operation::scatter);
     if (!pairs.is_worth_it()) return false;
-    if (!is_in_place && !pairs.receive(root, Buffer(receive, receive_count, receive_type))) return false;
+    if (!is_in_place &&
+        !pairs.receive(root, Buffer(receive, receive_count, receive_type, Checked::not_by_open_mpi)))
+      return false;
     if (is_root) {
       const Buffer from(send, 0, type);
       for (int rank = 0; rank < s.size(); ++rank) {

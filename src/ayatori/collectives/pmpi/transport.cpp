@@ -2,6 +2,14 @@
 
 namespace ayatori::pmpi {
 
+namespace {
+
+int own_tag(int tag_of_executor) {
+  return tag_of_executor - collectives::Executor::first_tag + Route::of_schedules;
+}
+
+}  // namespace
+
 void check(int code) {
   if (code != MPI_SUCCESS) throw MpiError(code);
 }
@@ -13,26 +21,31 @@ void PmpiTransport::begin(MPI_Datatype type, MPI_Op op) {
 }
 
 void PmpiTransport::begin_receive(std::byte* data, std::int64_t length, int peer, int tag) {
-  check(PMPI_Irecv(data, static_cast<int>(length), MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()));
+  begin_receive(data, length, MPI_BYTE, peer, own_tag(tag));
 }
 
 void PmpiTransport::begin_send(const std::byte* data, std::int64_t length, int peer, int tag) {
-  check(PMPI_Isend(data, static_cast<int>(length), MPI_BYTE, peer, tag, comm_, &requests_.emplace_back()));
+  begin_send(data, length, MPI_BYTE, peer, own_tag(tag));
 }
 
-void PmpiTransport::begin_receive(void* data, MPI_Count count, MPI_Datatype type, int peer, int tag) {
+void PmpiTransport::begin_receive(void* data, MPI_Count count, MPI_Datatype type, int peer, int own_tag) {
+  const int from = route_.target(peer);
+  const int tag = route_.tag_from_any(own_tag);
 #if MPI_VERSION >= 4
-  check(PMPI_Irecv_c(data, count, type, peer, tag, comm_, &requests_.emplace_back()));
+  check(PMPI_Irecv_c(data, count, type, from, tag, private_comm(), &requests_.emplace_back()));
 #else
-  check(PMPI_Irecv(data, static_cast<int>(count), type, peer, tag, comm_, &requests_.emplace_back()));
+  check(
+      PMPI_Irecv(data, static_cast<int>(count), type, from, tag, private_comm(), &requests_.emplace_back()));
 #endif
 }
 
-void PmpiTransport::begin_send(const void* data, MPI_Count count, MPI_Datatype type, int peer, int tag) {
+void PmpiTransport::begin_send(const void* data, MPI_Count count, MPI_Datatype type, int peer, int own_tag) {
+  const int to = route_.target(peer);
+  const int tag = route_.tag_to(peer, own_tag);
 #if MPI_VERSION >= 4
-  check(PMPI_Isend_c(data, count, type, peer, tag, comm_, &requests_.emplace_back()));
+  check(PMPI_Isend_c(data, count, type, to, tag, private_comm(), &requests_.emplace_back()));
 #else
-  check(PMPI_Isend(data, static_cast<int>(count), type, peer, tag, comm_, &requests_.emplace_back()));
+  check(PMPI_Isend(data, static_cast<int>(count), type, to, tag, private_comm(), &requests_.emplace_back()));
 #endif
 }
 
@@ -52,9 +65,9 @@ std::size_t PmpiTransport::wait_any() {
 
 void PmpiTransport::poke() {
   // For what is never there: a probe that finds something lets nothing proceed.
-  constexpr int no_tag = 1;
   int found = 0;
-  check(PMPI_Iprobe(rank_, no_tag, comm_, &found, MPI_STATUS_IGNORE));
+  check(PMPI_Iprobe(route_.target(route_.rank()), route_.tag_from_any(Route::never_sent), private_comm(),
+                    &found, MPI_STATUS_IGNORE));
 }
 
 void PmpiTransport::combine(const std::byte* in, std::byte* inout, std::int64_t count) {
