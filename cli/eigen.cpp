@@ -20,6 +20,7 @@
 #include "cli/command.hpp"
 #include "cli/eigen_forecast.hpp"
 #include "cli/eigen_sparse.hpp"
+#include "cli/eigen_values.hpp"
 #include "cli/hold_signals.hpp"
 #include "cli/schedule_tables.hpp"
 
@@ -232,6 +233,7 @@ std::string summary(const EigenRun& run) {
                          : fmt::format("result     {} eigen{}, {:.6g} to {:.6g}\n", values.size(),
                                        run.arguments.options.vectors ? "pairs" : "values", values.front(),
                                        values.back());
+  text += value_lines(values);
   text += fmt::format("verified   {}: ", check.passed() ? "good" : "NOT GOOD");
   if (run.arguments.options.vectors) {
     text += fmt::format(
@@ -298,13 +300,14 @@ std::string summary(const Arguments& arguments, const SparseEigenResult& result,
       "machine    {} rank{} x {} thread{}\n"
       "method     davidson with preconditioner {}: {}\n"
       "result     {} eigenpairs, {:.6g} to {:.6g}, {} products, {} restarts\n"
+      "{}"
       "verified   {}: ||A v - lambda v|| / ||A|| {:.2g} of {:.2g} asked, ||V'V - I|| / (n eps) {:.2g}\n"
       "time       {:.3f} s: set-up {:.3f}, iteration {:.3f}; reading {:.3f}, verification {:.3f} more\n",
       arguments.matrix, result.n, ranks, ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
       result.preconditioner, result.why, values.size(), values.front(), values.back(), result.pairs.products,
-      result.pairs.restarts, good ? "good" : "NOT GOOD", result.check.residual, result.tolerance,
-      result.check.orthogonality, result.setup_seconds + result.seconds, result.setup_seconds, result.seconds,
-      result.read_seconds, result.verification_seconds);
+      result.pairs.restarts, value_lines(values), good ? "good" : "NOT GOOD", result.check.residual,
+      result.tolerance, result.check.orthogonality, result.setup_seconds + result.seconds,
+      result.setup_seconds, result.seconds, result.read_seconds, result.verification_seconds);
 }
 
 /// Collective. The pairs, and `report`, made on rank 0.
