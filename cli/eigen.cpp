@@ -20,7 +20,9 @@
 #include "cli/command.hpp"
 #include "cli/eigen_forecast.hpp"
 #include "cli/eigen_sparse.hpp"
+#include "cli/eigen_values.hpp"
 #include "cli/hold_signals.hpp"
+#include "cli/result_files.hpp"
 #include "cli/schedule_tables.hpp"
 
 namespace ayatori::cli {
@@ -83,7 +85,7 @@ void check_outputs(const Arguments& arguments) {
   for (const std::string& path : paths) {
     if (path == arguments.matrix || path == arguments.generalized || std::ranges::count(paths, path) > 1)
       throw InputError(fmt::format("{}: would be written over", path));
-    const TemporaryFile can_be_created(path);
+    check_writable(path);
   }
 }
 
@@ -232,6 +234,7 @@ std::string summary(const EigenRun& run) {
                          : fmt::format("result     {} eigen{}, {:.6g} to {:.6g}\n", values.size(),
                                        run.arguments.options.vectors ? "pairs" : "values", values.front(),
                                        values.back());
+  text += value_lines(values);
   text += fmt::format("verified   {}: ", check.passed() ? "good" : "NOT GOOD");
   if (run.arguments.options.vectors) {
     text += fmt::format(
@@ -298,13 +301,14 @@ std::string summary(const Arguments& arguments, const SparseEigenResult& result,
       "machine    {} rank{} x {} thread{}\n"
       "method     davidson with preconditioner {}: {}\n"
       "result     {} eigenpairs, {:.6g} to {:.6g}, {} products, {} restarts\n"
+      "{}"
       "verified   {}: ||A v - lambda v|| / ||A|| {:.2g} of {:.2g} asked, ||V'V - I|| / (n eps) {:.2g}\n"
       "time       {:.3f} s: set-up {:.3f}, iteration {:.3f}; reading {:.3f}, verification {:.3f} more\n",
       arguments.matrix, result.n, ranks, ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
       result.preconditioner, result.why, values.size(), values.front(), values.back(), result.pairs.products,
-      result.pairs.restarts, good ? "good" : "NOT GOOD", result.check.residual, result.tolerance,
-      result.check.orthogonality, result.setup_seconds + result.seconds, result.setup_seconds, result.seconds,
-      result.read_seconds, result.verification_seconds);
+      result.pairs.restarts, value_lines(values), good ? "good" : "NOT GOOD", result.check.residual,
+      result.tolerance, result.check.orthogonality, result.setup_seconds + result.seconds,
+      result.setup_seconds, result.seconds, result.read_seconds, result.verification_seconds);
 }
 
 /// Collective. The pairs, and `report`, made on rank 0.
@@ -312,18 +316,21 @@ void write_results(const comm::Comm& comm, const Arguments& arguments, std::span
                    const eigen::ColumnSpread& vectors, std::int64_t n,
                    const std::function<ordered_json()>& report) {
   const HoldSignals hold(comm);
+  ResultFiles files(comm);
   const auto count = static_cast<std::int64_t>(all_values.size());
+  const auto write = [&](const std::string& path, std::string_view what, std::span<const double> local,
+                         std::int64_t rows, std::int64_t columns) {
+    files.write_array(path, what, local, [&](const comm::Comm& ranks, const std::string& file, auto values) {
+      io::write_matrix_market_array(ranks, file, values, rows, columns, io::Compression::none);
+    });
+  };
   if (!arguments.output.empty()) {
-    const auto values = all_values.first(comm.rank() == 0 ? count : 0);
-    io::write_matrix_market_array(comm, values_path(arguments), values, count, 1, io::Compression::none);
-    if (arguments.options.vectors) {
-      io::write_matrix_market_array(comm, vectors_path(arguments), vectors.values, n, count,
-                                    io::Compression::none);
-    }
+    write(values_path(arguments), "the values", all_values.first(comm.rank() == 0 ? count : 0), count, 1);
+    if (arguments.options.vectors) write(vectors_path(arguments), "the vectors", vectors.values, n, count);
   }
-  comm::agree(comm, [&] {
-    if (comm.rank() == 0 && !arguments.json.empty()) write_file(arguments.json, report().dump(2) + "\n");
-  });
+  if (!arguments.json.empty())
+    files.write_text(arguments.json, "the report", [&] { return report().dump(2) + "\n"; });
+  files.finish();
 }
 
 /// Collective.
@@ -370,9 +377,9 @@ int run_eigen(const comm::Comm& world, const Arguments& given) {
     auto sparse = solve_sparse(comm, source.name, *source.loaded, arguments.options, arguments.sparse);
     if (sparse) {
       sparse->read_seconds += read_seconds;
+      if (speaks) fmt::print(stderr, "{}", summary(arguments, *sparse, world.size(), threads));
       write_results(comm, arguments, sparse->pairs.values, sparse->vectors, sparse->n,
                     [&] { return to_json(arguments, *sparse, world.size(), threads, all.seconds()); });
-      if (speaks) fmt::print(stderr, "{}", summary(arguments, *sparse, world.size(), threads));
       return sparse->passed() ? 0 : 1;
     }
   }
@@ -406,8 +413,8 @@ int run_eigen(const comm::Comm& world, const Arguments& given) {
 
   const EigenRun run{arguments,     n,     world.size(), threads, grid.shape, tables, read_seconds,
                      all.seconds(), result};
-  write_results(comm, arguments, result.values, result.vectors, n, [&] { return to_json(run); });
   if (speaks) fmt::print(stderr, "{}", summary(run));
+  write_results(comm, arguments, result.values, result.vectors, n, [&] { return to_json(run); });
   return result.check.passed() ? 0 : 1;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 
@@ -73,6 +74,29 @@ double tolerance_of(std::int64_t n, double asked) {
   return asked > 0 ? asked : std::clamp(n_eps, 1e-13, 1e-10);
 }
 
+/// Collective. Brings the largest entry to [1, 2) by a power of two, as the dense solver does, so that no
+/// norm, factor or residual leaves the range of doubles. Gives the exponent of what it took out.
+int normalize(const comm::Comm& comm, sparse::RowBlock& block) {
+  double largest = 0;
+  for (const double value : block.value) largest = std::max(largest, std::abs(value));
+  largest = comm.allreduce(largest, comm::ReduceOp::max);
+  const int exponent = largest > 0 && std::isfinite(largest) ? std::ilogb(largest) : 0;
+  if (exponent != 0) {
+    for (double& value : block.value) value = std::ldexp(value, -exponent);
+  }
+  return exponent;
+}
+
+/// Into the scale of the user's matrix.
+void scale_back(std::vector<double>& values, int exponent) {
+  for (double& value : values) {
+    value = std::ldexp(value, exponent);
+    if (!std::isfinite(value))
+      throw_error(ErrorKind::bad_input,
+                  "eigenvalues are beyond the range of doubles: divide the matrix by its order", true);
+  }
+}
+
 struct Preconditioned {
   std::string name = "none";
   std::unique_ptr<sparse::LinearOperator> op;
@@ -140,7 +164,9 @@ std::optional<SparseEigenResult> solve_sparse(const comm::Comm& comm, const std:
   if (options.method == "dense" || !is_end(wanted.selection)) return {};
   SparseEigenResult result;
   Stopwatch watch;
-  const auto problem = spread_problem(comm, loaded, PartitionKind::contiguous);
+  auto in_range = comm::agree(comm, [&] { return loaded; });
+  const int exponent = normalize(comm, in_range.block);
+  const auto problem = spread_problem(comm, std::move(in_range), PartitionKind::contiguous);
   const auto facts = tuning::examine(comm, *problem.parts);
   result.n = facts.rows;
   comm::agree(comm, [&] { eigen::check(wanted, facts.rows, comm.size()); });
@@ -187,6 +213,7 @@ std::optional<SparseEigenResult> solve_sparse(const comm::Comm& comm, const std:
   result.check = eigen::check_pairs(
       comm, a, [&](auto x, auto y) { sparse::multiply_reference(comm, *problem.parts, x, y); }, result.pairs);
   result.verification_seconds = watch.seconds();
+  scale_back(result.pairs.values, exponent);
   if (wanted.vectors) result.vectors = spread_by_columns(comm, problem, result.pairs, facts.rows);
   return result;
 }

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "ayatori/base/parallel.hpp"
-#include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
 #include "ayatori/tuning/solver.hpp"
@@ -19,6 +18,7 @@
 #include "cli/machine_profile.hpp"
 #include "cli/problem.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/result_files.hpp"
 #include "cli/schedule_tables.hpp"
 #include "cli/solve_arguments.hpp"
 #include "cli/solve_checkpoint.hpp"
@@ -93,28 +93,27 @@ std::optional<Resumed> find_resumed(const comm::Comm& comm, const SolveArguments
   return resume(comm, arguments.resume, problem, system);
 }
 
-/// Collective. Writes x and the report; the report also where x cannot be written.
+/// Collective. Writes an x of the solver's numbering, and gives the name of its file.
+std::string save_x(ResultFiles& files, const std::string& path, const comm::Comm& comm,
+                   const Problem& problem, Array<double> x) {
+  const auto in_file = problem.to_file(comm, std::move(x));
+  return files.write_array(path, "x", in_file, [&](const comm::Comm& ranks, const auto& file, auto local) {
+    const auto even = sparse::RowPartition::even(problem.file_rows.rows(), ranks.size());
+    io::save_vector(ranks, file, local, ranks.size() == comm.size() ? problem.file_rows : even);
+  });
+}
+
+/// Collective. Writes x and the report.
 void write_results(const comm::Comm& comm, const SolveArguments& arguments, const Problem& problem,
-                   Array<double> x, SolveRun& run, const Stopwatch& total) {
+                   Array<double> x, SolveRun& run, const Stopwatch& total, ResultFiles& files) {
   const HoldSignals hold(comm);
-  const auto write_report = [&] {
-    run.total_seconds = total.seconds();
-    comm::agree(comm, [&] {
-      if (comm.rank() == 0 && !arguments.json.empty())
-        write_file(arguments.json, to_json(run).dump(2) + "\n");
-    });
-  };
-  try {
-    if (!arguments.output.empty()) {
-      const ScopedTimer timer(run.write_seconds);
-      io::save_vector(comm, run.output, problem.to_file(comm, std::move(x)), problem.file_rows);
-    }
-  } catch (const Error& error) {
-    run.output.clear();
-    if (error.agreed()) write_report();
-    throw;
+  if (!run.output.empty()) {
+    const ScopedTimer timer(run.write_seconds);
+    run.output = save_x(files, run.output, comm, problem, std::move(x));
   }
-  write_report();
+  run.total_seconds = total.seconds();
+  if (!arguments.json.empty())
+    files.write_text(arguments.json, "the report", [&] { return to_json(run).dump(2) + "\n"; });
 }
 
 bool has_stopped(tuning::Status status) {
@@ -125,7 +124,7 @@ bool has_stopped(tuning::Status status) {
 /// time as may be solved at once, and writes what is found.
 std::vector<EarlierSolve> solve_others(const comm::Comm& comm, const SolveArguments& arguments,
                                        const Problem& problem, tuning::Solver& solver, int at_once,
-                                       const tuning::SolveHooks& solve_hooks,
+                                       ResultFiles& files, const tuning::SolveHooks& solve_hooks,
                                        const std::function<void(const tuning::SolveReport&)>& learn) {
   std::vector<EarlierSolve> solves;
   const std::size_t count = arguments.rhs.size() - 1;
@@ -143,10 +142,10 @@ std::vector<EarlierSolve> solve_others(const comm::Comm& comm, const SolveArgume
     for (std::size_t k = 0; k < reports.size(); ++k) {
       const auto& report = reports[k];
       if (report.together == 1) learn(report);
-      const std::string output = output_of(arguments, first + k);
+      std::string output = output_of(arguments, first + k);
       if (!output.empty()) {
         const HoldSignals hold(comm);
-        io::save_vector(comm, output, problem.to_file(comm, std::move(x[k])), problem.file_rows);
+        output = save_x(files, output, comm, problem, std::move(x[k]));
       }
       solves.push_back({arguments.rhs[first + k], report.together, std::string(name_of(report.status)),
                         report.converged(), report.relative_residual, report.iterations, report.seconds.total,
@@ -242,9 +241,10 @@ int run_solve(const comm::Comm& world, const SolveArguments& arguments) {
   auto report = solver.solve(rhs.b, x, solve_hooks);
   learn(report);
   const tuning::History history_of_last = history;
+  ResultFiles files(comm);
   std::vector<EarlierSolve> others;
   if (!has_stopped(report.status))
-    others = solve_others(comm, arguments, problem, solver, at_once, solve_hooks, learn);
+    others = solve_others(comm, arguments, problem, solver, at_once, files, solve_hooks, learn);
   SolveRun run{.report = std::move(report),
                .earlier = std::move(others),
                .reuse = solver.reuse(),
@@ -276,12 +276,15 @@ int run_solve(const comm::Comm& world, const SolveArguments& arguments) {
   if (tables.scheduled)
     run.collectives = {tables.files, tables.scheduled->calls(), tables.scheduled->uses(),
                        tables.scheduled->can_copy_once(world)};
-  write_results(comm, arguments, problem, std::move(x), run, total);
-  if (speaks) {
-    const auto style = run.report.converged() ? Style::good : Style::bad;
-    fmt::print(stderr, "{}{}", lay_out(find_terminal(), summary(run), style),
+  run.total_seconds = total.seconds();
+  const auto style = run.report.converged() ? Style::good : Style::bad;
+  const auto terminal = find_terminal();
+  if (speaks)
+    fmt::print(stderr, "{}{}", lay_out(terminal, summary(run), style),
                arguments.explain ? explanation(run) : "");
-  }
+  write_results(comm, arguments, problem, std::move(x), run, total, files);
+  if (speaks) fmt::print(stderr, "{}", lay_out(terminal, written_line(run), style));
+  files.finish();
   return exit_status(run);
 }
 

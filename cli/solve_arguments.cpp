@@ -260,7 +260,9 @@ void check_outputs(const SolveArguments& arguments) {
     throw InputError("--every says how often a checkpoint is written: name its file with --checkpoint");
   if (arguments.every && !(*arguments.every >= 0))  // a NaN passes every comparison of the parser
     throw InputError(fmt::format("--every {}: not a number of seconds", *arguments.every));
-  for (const std::string& result : {arguments.output, arguments.json, arguments.checkpoint}) {
+  std::vector<std::string> results{arguments.json, arguments.checkpoint};
+  for (std::size_t k = 0; k < arguments.rhs.size(); ++k) results.push_back(output_of(arguments, k));
+  for (const std::string& result : results) {
     if (result.empty()) continue;
     std::vector<std::string> inputs = arguments.rhs;
     inputs.push_back(arguments.matrix);
@@ -268,7 +270,7 @@ void check_outputs(const SolveArguments& arguments) {
       if (same_file(result, input))
         throw InputError(fmt::format("{}: is an input and cannot be written to", result));
     }
-    const TemporaryFile can_be_created(result);
+    check_writable(result);
   }
   for (const std::string& result : {arguments.output, arguments.json}) {
     if (!arguments.checkpoint.empty() && same_file(arguments.checkpoint, result))

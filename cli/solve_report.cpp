@@ -238,11 +238,13 @@ std::string summary(const SolveRun& run) {
   if (!run.checkpoint.is_null())
     text += fmt::format("checkpoint {} ({} written)\n", run.checkpoint["file"].get<std::string>(),
                         run.checkpoint["written"].get<int>());
-  if (!run.output.empty()) {
-    text += fmt::format("written    {} ({})\n", run.output,
-                        report.converged() ? "the solution" : "the best x found");
-  }
   return text;
+}
+
+std::string written_line(const SolveRun& run) {
+  if (run.output.empty()) return "";
+  return fmt::format("written    {} ({})\n", run.output,
+                     run.report.converged() ? "the solution" : "the best x found");
 }
 
 std::string explanation(const SolveRun& run) {

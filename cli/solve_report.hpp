@@ -72,6 +72,9 @@ struct SolveRun {
 /// The summary for people: facts, choice and why, result, time split.
 std::string summary(const SolveRun& run);
 
+/// Its last line: where x was written. Empty if nowhere.
+std::string written_line(const SolveRun& run);
+
 /// What was considered, tried and decided, in sentences.
 std::string explanation(const SolveRun& run);
 

@@ -27,6 +27,7 @@ void translate(const std::exception_ptr& exception, void*) {
 // NOLINTNEXTLINE(modernize-avoid-c-arrays, misc-use-anonymous-namespace)
 NB_MODULE(_core, module) {
   nb::register_exception_translator(translate);
+  nb::set_leak_warnings(false);  // what a program still holds at its end is no fault
   module.attr("version") = ayatori::version;
   module.def("mpi_version", [] {
     ayatori::python::start_mpi();

@@ -39,11 +39,25 @@ auto to_numpy(Vector&& values) {
 /// nobody has. Collective.
 comm::Comm communicator(std::uintptr_t address);
 
-/// Starts MPI where nobody has.
+/// Starts MPI where nobody has. Throws EnvironmentError where it has ended.
 void start_mpi();
 
-/// Ends MPI if start_mpi() has started it; nothing communicates afterwards.
+/// Ends MPI if start_mpi() has started it; nothing communicates afterwards. Calls of other threads that are
+/// in the core are asked to stop, and waited for.
 void end_mpi();
+
+/// An object of Python's that holds communicators, windows or objects of libraries over MPI. Python may keep
+/// it for longer than MPI lasts: it lets go of them at the latest when MPI ends, whoever ends it.
+class MpiHolder {
+ public:
+  MpiHolder();
+  virtual ~MpiHolder();
+  MpiHolder(const MpiHolder&) = delete;
+  MpiHolder& operator=(const MpiHolder&) = delete;
+
+  /// Lets go of all that needs MPI. May be called when Python has ended.
+  virtual void release() = 0;
+};
 
 /// One call into the core at a time, whichever Python thread it comes from, without the GIL: others go on.
 /// A call from within a callback of the same thread is let in.
@@ -52,6 +66,13 @@ class CoreCall {
   CoreCall();
 
  private:
+  /// Counts those that are inside, until they have the GIL again.
+  struct Presence {
+    Presence();
+    ~Presence();
+  };
+
+  Presence presence_;
   nb::gil_scoped_release release_;
   std::unique_lock<std::recursive_mutex> lock_;
 };

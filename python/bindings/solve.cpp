@@ -106,7 +106,7 @@ struct Options {
 };
 
 /// A matrix as the core keeps it, spread over the ranks of a communicator, with what solves have set up.
-class Solver {
+class Solver final : public MpiHolder {
  public:
   Solver(const InputIndices& start, const InputIndices& column, const InputVector& value,
          std::int64_t columns, std::uintptr_t comm) {
@@ -120,7 +120,7 @@ class Solver {
               std::int64_t columns) {
     const CoreCall call;
     auto parts = make_parts(start, column, value, columns);
-    comm::agree(*comm_, [&] {
+    comm::agree(live_comm(), [&] {
       if (parts->partition != parts_->partition)
         throw InputError(
             fmt::format("the new matrix has {} rows, the old one {}, or they are spread in another way",
@@ -148,9 +148,15 @@ class Solver {
   /// Collective. Throws on all ranks what one has to say.
   void agree(const std::string& complaint) const {
     const CoreCall call;
-    comm::agree(*comm_, [&] {
+    comm::agree(live_comm(), [&] {
       if (!complaint.empty()) throw InputError(complaint);
     });
+  }
+
+  /// Other than rows, nothing is left.
+  void release() override {
+    solver_.reset();
+    comm_.reset();
   }
 
   /// Of set-ups, in one line.
@@ -158,24 +164,29 @@ class Solver {
 
   std::int64_t rows() const { return parts_->partition.rows(); }
   std::int64_t local_rows() const { return parts_->plan.local_size; }
-  int ranks() const { return comm_->size(); }
+  int ranks() const { return live_comm().size(); }
 
  private:
+  const comm::Comm& live_comm() const {
+    if (!comm_) throw EnvironmentError("MPI has ended, and with it the use of this solver");
+    return *comm_;
+  }
+
   std::tuple<std::string, std::string, std::string> solve_without_gil(solvers::ConstVector b,
                                                                       solvers::Vector x,
                                                                       const Options& options,
                                                                       Interruption& interruption) {
     const Stopwatch total;
-    comm::agree(*comm_, [&] {
+    comm::agree(live_comm(), [&] {
       const auto rows = static_cast<std::size_t>(local_rows());
       if (b.size() != rows || x.size() != rows)
         throw InputError(
             fmt::format("b has {} elements and x has {}, but there are {} rows", b.size(), x.size(), rows));
     });
-    const ThreadCount threads(*comm_, options.threads);
+    const ThreadCount threads(live_comm(), options.threads);
     prepare(options, threads.threads());
     tuning::History history;
-    cli::ProgressLine line(options.progress_line && comm_->rank() == 0, options.rtol);
+    cli::ProgressLine line(options.progress_line && live_comm().rank() == 0, options.rtol);
     const tuning::SolveHooks hooks{
         .progress =
             [&](const tuning::Choice& choice, std::int64_t iteration, double residual) {
@@ -198,7 +209,7 @@ class Solver {
     cli::SolveRun run{.report = solve(),
                       .source = {.name = "memory", .format = "memory"},
                       .rtol = options.rtol,
-                      .ranks = comm_->size(),
+                      .ranks = live_comm().size(),
                       .threads = threads.threads(),
                       .partition = "contiguous",
                       .placement = {},
@@ -216,7 +227,7 @@ class Solver {
 
   /// Collective. A solver for so many threads: set-ups are spread over them.
   void prepare(const Options& options, int threads) {
-    if (comm_->any(threads != threads_)) solver_.reset();
+    if (live_comm().any(threads != threads_)) solver_.reset();
     threads_ = threads;
     if (solver_) return;
     profile_ = find_profile(options);
@@ -233,20 +244,20 @@ class Solver {
                                                   .halo = options.halo,
                                                   .excluded = options.excluded},
                                        .profile = profile_};
-    solver_.emplace(*comm_, parts_, std::move(solve_options));
+    solver_.emplace(live_comm(), parts_, std::move(solve_options));
   }
 
   std::shared_ptr<const sparse::SplitMatrix> make_parts(const InputIndices& start, const InputIndices& column,
                                                         const InputVector& value,
                                                         std::int64_t columns) const {
     return std::make_shared<const sparse::SplitMatrix>(
-        sparse::split(*comm_, make_block(*comm_, start, column, value, columns)));
+        sparse::split(live_comm(), make_block(live_comm(), start, column, value, columns)));
   }
 
   /// Collective. That of rank 0.
   std::shared_ptr<const machine::Profile> find_profile(const Options& options) const {
-    const auto text = comm_->broadcast(options.profile, 0);
-    return comm::agree(*comm_, [&]() -> std::shared_ptr<const machine::Profile> {
+    const auto text = live_comm().broadcast(options.profile, 0);
+    return comm::agree(live_comm(), [&]() -> std::shared_ptr<const machine::Profile> {
       if (text.empty()) return nullptr;
       return std::make_shared<const machine::Profile>(
           machine::profile_from_json(text, "the machine's profile"));

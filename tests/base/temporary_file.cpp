@@ -147,6 +147,18 @@ TEST_F(TemporaryFileTest, RemovesWhatWasAbandoned) {
   remove_abandoned((folder_ / "none").string(), [](std::string_view) { return true; });
 }
 
+TEST_F(TemporaryFileTest, ChecksWithoutATrace) {
+  check_writable(path_.string());
+  EXPECT_EQ(files(), 0);
+  write_file(path_.string(), "old");
+  check_writable(path_.string());
+  EXPECT_EQ(content_of(path_), "old");
+  EXPECT_EQ(files(), 1);
+  EXPECT_THROW(check_writable((folder_ / "none" / "x").string()), EnvironmentError);
+  EXPECT_THROW(check_writable(folder_.string()), EnvironmentError);
+  check_writable("/dev/null");
+}
+
 TEST_F(TemporaryFileTest, ReportsAFullDevice) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
   expect_refused("/dev/full");

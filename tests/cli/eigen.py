@@ -216,6 +216,45 @@ class Eigen(CommandTest):
                               v[i + n] if y + 1 < n else 0]
                 self.assertAlmostEqual(4 * v[i] - math.fsum(neighbours), value * v[i], delta=1e-10)
 
+    def test_davidson_in_any_scale(self):
+        """The torus of 40 x 40 points, its Laplacian + 0.01: no norm, factor or residual may leave the range of doubles."""
+        m = 40
+        exact = [0.01, *[0.01 + 2 - 2 * math.cos(2 * math.pi / m)] * 4]
+        products = None
+        for scale in (1.0, 1e-305, 1e-200, 1e-160, 1e160, 1e300, 1e307):
+            with self.subTest(scale=scale):
+                entries = []
+                for i in range(m):
+                    for j in range(m):
+                        entries.append((i * m + j + 1, i * m + j + 1, 4.01 * scale))
+                        for k, l in ((i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1)):
+                            entries.append((i * m + j + 1, k % m * m + l % m + 1, -scale))
+                self.write("torus.mtx", matrix_market(entries, m * m))
+                result, done = self.eigen("torus.mtx", "--smallest", "3", "--values-only")
+                self.assertEqual((result["method"], result["verified"]), ("davidson", True))
+                for value, reference in zip(result["values"], exact[:3], strict=True):
+                    self.assertAlmostEqual(value / scale, reference, delta=1e-9)
+                self.assertRegex(done.stderr, r"values     \S+ +\S+ +\S+\nverified")
+                products = products or result["products"]
+                self.assertAlmostEqual(result["products"], products, delta=0.2 * products)
+        self.write("beyond.mtx", matrix_market([(1, 1, 1.7e308), (2, 2, 1.7e308), (1, 2, 1.7e308), (2, 1, 1.7e308)], 2))
+        done = self.run_ayatori("eigen", "beyond.mtx", "--largest", "1", "--method", "davidson")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("beyond the range of doubles", done.stderr)
+
+    def test_values_for_people(self):
+        for n, more in ((4, None), (20, None), (21, "... 1 more"), (300, "... 280 more")):
+            result, done = self.eigen(f"random:n={n},seed=3")
+            lines = done.stderr.splitlines()
+            begin = next(k for k, line in enumerate(lines) if line.startswith("values"))
+            end = next(k for k, line in enumerate(lines) if line.startswith("verified"))
+            words = " ".join(lines[begin:end])
+            if more:
+                self.assertIn(more, words)
+                words = words.replace(more, "")
+            shown = result["values"] if not more else result["values"][:10] + result["values"][-10:]
+            self.assertEqual(words.split()[1:], [f"{value:.10g}" for value in shown])
+
     def test_dense_and_davidson_agree(self):
         dense, _ = self.eigen("poisson2d-5:n=20", "--largest", "3", "--method", "dense")
         iterated, _ = self.eigen("poisson2d-5:n=20", "--largest", "3", "--method", "davidson", "--preconditioner", "jacobi")

@@ -103,6 +103,26 @@ TEST(Davidson, AnyScale) {
   }
 }
 
+TEST(Davidson, PreconditionersInAnyScale) {
+  // About A^-1 in the scale of A: its results and residuals in that of A are up to 10^600 apart.
+  std::int64_t products = 0;
+  for (const double scale : {1.0, 1e-300, 1e-160, 1e160, 1e300}) {
+    SCOPED_TRACE(scale);
+    constexpr std::int64_t n = 100;
+    auto dense = laplacian(10, scale);
+    for (std::int64_t i = 0; i < n; ++i) dense[i * (n + 1)] += scale * static_cast<double>(i);
+    auto a = dense_operator(dense, n);
+    a.precondition = [&](std::span<const double> x, std::span<double> y) {
+      const std::int64_t first = a.rows.begin;
+      for (std::int64_t i = first; i < a.rows.end; ++i) y[i - first] = x[i - first] / dense[i * (n + 1)];
+    };
+    const auto pairs = extreme_pairs(world(), a, {.count = 3});
+    EXPECT_TRUE(pairs.converged);
+    if (products == 0) products = pairs.products;
+    EXPECT_NEAR(static_cast<double>(pairs.products), static_cast<double>(products), 6);
+  }
+}
+
 TEST(Davidson, ZeroIdentityAndAllPairs) {
   for (const std::int64_t n : {1, 2, 3, 10, 30}) {
     SCOPED_TRACE(n);

@@ -48,6 +48,41 @@ TEST(HarwellBoeing, ReadsEverySymmetry) {
   EXPECT_EQ(dense(pattern_matrix()).value, dense_rows({{1, 0, 1, 0}, {0, 1, 1, 0}}).value);
 }
 
+TEST(HarwellBoeing, ReadsWhatScipyWrites) {
+  const Dense integers = dense_rows({{2, 1, 0, -1}, {0, 3, 0, 0}, {0, 0, 4, 0}, {0, 0, 0, 5}});
+  EXPECT_EQ(dense(scipy_integer_matrix()).value, integers.value);
+  EXPECT_EQ(dense(replaced(scipy_integer_matrix(), "IUA", "RUA")).value, integers.value);
+  const std::string reals = "  2.  1.  3.  4. -1.  5.\n";
+  const auto as_reals =
+      replaced(replaced(scipy_integer_matrix(), "(26I3)\n", "(20F4.0)\n"), "  2  1  3  4 -1  5\n", reals);
+  EXPECT_EQ(dense(as_reals).value, integers.value);
+  EXPECT_EQ(dense(scipy_int8_matrix()).value, dense_rows({{2, -128, 0}, {1, 3, 0}, {0, -128, 4}}).value);
+  EXPECT_EQ(
+      dense(scipy_real_matrix()).value,
+      dense_rows({{1.5, 0, -100, 0}, {0, -7, 1e-120, 0}, {-3, 0, 1e100, -1e-200}, {0, 2.5, 0, -0.1}}).value);
+}
+
+TEST(HarwellBoeing, LinesOutsideTheirColumns) {
+  const auto with = [](const std::string& part, const std::string& by) {
+    return replaced(guide_matrix(), part, by);
+  };
+  const auto good = dense(guide_matrix()).value;
+  EXPECT_EQ(dense(with("  1  4  6  8 10 12", "1 4 6 8 10 12")).value, good);
+  EXPECT_EQ(dense(with("  1  3  5  1  4", "     1  3   5  1  4")).value, good);
+  const std::string last = " 6.00000000E+00\n";
+  EXPECT_EQ(dense(with(last, "                    6.0\n")).value, good);
+  const std::string second = "-2.00000000E+00-5.00000000E+00-1.00000000E+00-4.00000000E+00 3.00000000E+00";
+  EXPECT_EQ(dense(with(second, "-2.0 -5.0E0 -1.D0 -4.   3.0")).value, good);
+  // What could be read in two ways is refused: too few or too many, or a point that the format would place.
+  for (const std::string bad :
+       {"-2.0-5.0 -1.0 -4.0 3.0", "-2.0 -5.0 -1.0 -4.0", "-2.0 -5.0 -1.0 -4.0 3.0 7.0",
+        "-2.0 -5.0 -1.0 -4.0 3", "-2.0 -5.0 -1.0 -4.0 3.0x"})
+    EXPECT_TRUE(contains(error_of(with(second, bad)), "line 8: ")) << bad;
+  // Of so long a line the end is not known: 3 could be 3.14.
+  const std::string too_long = "-2.0 -5.0 -1.0 -4.0 " + std::string(1002, ' ') + "3.14";
+  EXPECT_TRUE(contains(error_of(with(second, too_long)), "line 8: the line is longer than"));
+}
+
 TEST(HarwellBoeing, ReadsFromAFile) {
   const auto world = comm::Comm::world();
   const TemporaryFolder folder(world);
@@ -133,7 +168,7 @@ TEST(HarwellBoeing, BadFormats) {
         contains(error(bad + "(16I5)(4E20.12)"), "line 4: '" + bad + "' is not a format like (16I5)"));
   }
   for (const std::string bad :
-       {"(4I5)", "(4E)", "(4E20.)", "(-4E20.12)", "(1P)", "(4E20.12,4X)", "(10(200E20.12))"}) {
+       {"(4I)", "(4E)", "(4E20.)", "(-4E20.12)", "(1P)", "(4E20.12,4X)", "(10(200E20.12))"}) {
     EXPECT_TRUE(contains(error("(16I5)(16I5)" + bad), "line 4: '" + bad + "' is not a format like (10F8.2)"));
   }
 }
@@ -172,7 +207,7 @@ TEST(HarwellBoeing, DataErrorsNameTheLine) {
 
 TEST(NumberFormat, Formats) {
   const auto expect = [](const char* text, int per_line, int width, int decimals, int scale) {
-    const auto format = harwell_boeing::parse_real_format(text);
+    const auto format = harwell_boeing::parse_value_format(text);
     EXPECT_EQ(format.per_line, per_line) << text;
     EXPECT_EQ(format.width, width) << text;
     EXPECT_EQ(format.decimals, decimals) << text;
@@ -185,11 +220,13 @@ TEST(NumberFormat, Formats) {
   expect("(3E26.18E3)", 3, 26, 18, 0);
   expect("(4(1pe20.12))", 4, 20, 12, 1);
   expect("(E9)", 1, 9, 0, 0);
+  EXPECT_FALSE(harwell_boeing::parse_value_format("(E9)").integer);
+  EXPECT_TRUE(harwell_boeing::parse_value_format("(26I3)").integer);
 }
 
 TEST(NumberFormat, RealsAsFortranReadsThem) {
   const auto read = [](const char* field, const char* format) {
-    return harwell_boeing::parse_real_field(field, harwell_boeing::parse_real_format(format));
+    return harwell_boeing::parse_value_field(field, harwell_boeing::parse_value_format(format));
   };
   EXPECT_EQ(read("  1.5 ", "(F8.2)"), 1.5);
   EXPECT_EQ(read("  1234", "(F8.2)"), 12.34);  // the point that the format implies
@@ -207,12 +244,26 @@ TEST(NumberFormat, RealsAsFortranReadsThem) {
   }
 }
 
+TEST(NumberFormat, NumbersOutsideColumns) {
+  const auto split = [](const char* line) {
+    std::string text;
+    for (const auto number : harwell_boeing::split_numbers(line)) text += "[" + std::string(number) + "]";
+    return text;
+  };
+  EXPECT_EQ(split(""), "");
+  EXPECT_EQ(split("  1 \t-2 "), "[1][-2]");
+  EXPECT_EQ(split("5-128+3"), "[5][-128][+3]");
+  EXPECT_EQ(split("1.0E+00-2.5D-101+3.E5"), "[1.0E+00][-2.5D-101][+3.E5]");
+  EXPECT_EQ(split("1.0-101 -.5"), "[1.0-101][-.5]");
+}
+
 TEST(HarwellBoeing, MutationsParseOrAreRefused) {
   const auto world = comm::Comm::world();
-  expect_parsed_or_refused({guide_matrix(), symmetric_matrix(), skew_matrix(), pattern_matrix(),
-                            matrix_market::compress(guide_matrix())},
-                           "0123456789+-.DEI() \n\r", world.size() == 1 ? 20000 : 2000,
-                           [&](const ByteSource& source) { read_harwell_boeing(world, source); });
+  expect_parsed_or_refused(
+      {guide_matrix(), symmetric_matrix(), skew_matrix(), pattern_matrix(), scipy_int8_matrix(),
+       scipy_real_matrix(), matrix_market::compress(guide_matrix())},
+      "0123456789+-.DEI() \n\r", world.size() == 1 ? 20000 : 2000,
+      [&](const ByteSource& source) { read_harwell_boeing(world, source); });
 }
 
 }  // namespace

@@ -51,4 +51,31 @@ inline std::string pattern_matrix() {
          " 1 2 3 5 5\n 1 2 1 2\n";
 }
 
+/// As scipy.io.hb_write writes whole numbers: [2 1 0 -1; 0 3 0 0; 0 0 4 0; 0 0 0 5].
+inline std::string scipy_integer_matrix() {
+  return harwell_boeing_header("IUA", "4 4 6 0", "(26I3)          (26I3)          (26I3)", "3 1 1 1") +
+         "  1  2  4  5  7\n"
+         "  1  1  2  3  1  4\n"
+         "  2  1  3  4 -1  5\n";
+}
+
+/// As scipy.io.hb_write writes int8, where the width forgets -128: [2 -128 0; 1 3 0; 0 -128 4].
+inline std::string scipy_int8_matrix() {
+  return harwell_boeing_header("IUA", "3 3 6 0", "(40I2)          (40I2)          (26I3)", "3 1 1 1") +
+         " 1 3 6 7\n"
+         " 1 2 1 2 3 3\n"
+         "  2  1-128  3-128  4\n";
+}
+
+/// As scipy.io.hb_write writes doubles, a character narrower than it says:
+/// [1.5 0 -100 0; 0 -7 1e-120 0; -3 0 1e100 -1e-200; 0 2.5 0 -0.1].
+inline std::string scipy_real_matrix() {
+  return harwell_boeing_header("RUA", "4 4 9 0", "(26I3)          (40I2)          (3E25.16)", "5 1 1 3") +
+         "  1  3  5  8 10\n"
+         " 1 3 2 4 1 2 3 3 4\n"
+         "  1.5000000000000000E+00 -3.0000000000000000E+00 -7.0000000000000000E+00\n"
+         "  2.5000000000000000E+00 -1.0000000000000000E+02 9.9999999999999998E-121\n"
+         " 1.0000000000000000E+100-9.9999999999999998E-201 -1.0000000000000001E-01\n";
+}
+
 }  // namespace ayatori::io

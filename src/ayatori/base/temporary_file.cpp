@@ -48,6 +48,13 @@ void flush(const std::string& name, const std::string& final_path) {
   if (error != 0) cannot_write(final_path, error);
 }
 
+void write_content(const std::string& name, std::string_view content, const std::string& final_path) {
+  std::ofstream stream(name, std::ios::binary | std::ios::trunc);
+  stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+  stream.close();
+  if (!stream) cannot_write(final_path, errno);
+}
+
 }  // namespace
 
 TemporaryFile::TemporaryFile(std::string path) : path_(std::move(path)) {
@@ -99,11 +106,18 @@ void remove_abandoned(const std::string& folder, const std::function<bool(std::s
 
 void write_file(const std::string& path, std::string_view content, Outlives outlives) {
   TemporaryFile file(path);
-  std::ofstream stream(file.temporary_path(), std::ios::binary | std::ios::trunc);
-  stream.write(content.data(), static_cast<std::streamsize>(content.size()));
-  stream.close();
-  if (!stream) cannot_write(path, errno);
+  write_content(file.temporary_path(), content, path);
   file.commit(outlives);
+}
+
+void check_writable(const std::string& path) {
+  const TemporaryFile file(path);
+  if (file.temporary_path() == path) {  // a device or a pipe, to which nothing may be written yet
+    if (access(path.c_str(), W_OK) != 0) cannot_write(path, errno);
+    return;
+  }
+  constexpr std::size_t block = 4096;  // a full disk still makes empty files
+  write_content(file.temporary_path(), std::string(block, '\n'), path);
 }
 
 }  // namespace ayatori

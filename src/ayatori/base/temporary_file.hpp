@@ -50,4 +50,8 @@ void remove_abandoned(const std::string& folder, const std::function<bool(std::s
 void write_file(const std::string& path, std::string_view content,
                 Outlives outlives = Outlives::power_failure);
 
+/// Finds out before the work whether its result can be written to `path`: a file there would take some bytes.
+/// Leaves what is there as it is. Throws EnvironmentError.
+void check_writable(const std::string& path);
+
 }  // namespace ayatori

@@ -1,7 +1,9 @@
 #include "ayatori/comm/environment.hpp"
 
 #include <cstdlib>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/native.hpp"
@@ -16,9 +18,19 @@ bool launched() {
   return false;
 }
 
+/// MPI calls it as it deletes the attribute of MPI_COMM_SELF that before_mpi_ends() set.
+int call_at_end(MPI_Comm, int, void* attribute, void*) {
+  const std::unique_ptr<std::function<void()>> function(static_cast<std::function<void()>*>(attribute));
+  (*function)();
+  return MPI_SUCCESS;
+}
+
 }  // namespace
 
 Environment::Environment(int& argc, char**& argv) {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0) throw EnvironmentError("MPI has ended in this process, and cannot begin again");
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (initialized != 0) return;
@@ -42,6 +54,17 @@ Environment::Environment(int& argc, char**& argv) {
 
 Environment::~Environment() {
   if (owner_) MPI_Finalize();
+}
+
+// The attributes of MPI_COMM_SELF are the first that MPI_Finalize takes down (MPI 4.1, 11.2.4).
+void before_mpi_ends(std::function<void()> function) {
+  int key = MPI_KEYVAL_INVALID;
+  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, call_at_end, &key, nullptr),
+            "MPI_Comm_create_keyval");
+  auto held = std::make_unique<std::function<void()>>(std::move(function));
+  check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, held.get()), "MPI_Comm_set_attr");
+  held.release();
+  check_mpi(MPI_Comm_free_keyval(&key), "MPI_Comm_free_keyval");  // when the attribute goes
 }
 
 void abort_job(int status) {

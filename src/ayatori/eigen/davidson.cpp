@@ -351,14 +351,26 @@ class Davidson {
   std::int64_t expansions(std::int64_t count) {
     const bool is_preconditioned = a_.precondition && !options_.largest && ritz_.values.front() > 0;
     for (std::int64_t q = 0; q < count; ++q) {
+      const auto r = residual_.column(q);
       const auto to = v_.column(size_ + q);
       if (is_preconditioned) {
-        a_.precondition(residual_.column(q), to);
+        precondition(r, to);
       } else {
-        std::ranges::copy(residual_.column(q), to.begin());
+        std::ranges::copy(r, to.begin());
       }
     }
     return count;
+  }
+
+  /// About (unit A)^-1 r, half of the unit on either side, so that nothing leaves the range of doubles on the
+  /// way. r is scaled.
+  void precondition(std::span<double> r, std::span<double> to) const {
+    const int exponent = -std::ilogb(unit_);
+    const double before = std::ldexp(1.0, exponent / 2);
+    const double after = std::ldexp(1.0, exponent - exponent / 2);
+    for (double& x : r) x *= before;
+    a_.precondition(r, to);
+    for (double& x : to) x *= after;
   }
 
   ExtremePairs result(bool converged) {

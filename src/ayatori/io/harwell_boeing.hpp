@@ -11,7 +11,9 @@
 // Harwell-Boeing Sparse Matrix Collection, 1992): assembled matrices, real, integer or pattern (ones), of any
 // symmetry that real matrices have. Complex and elemental files are refused. Numbers stand in the columns
 // that the file's Fortran formats name, and are read as Fortran reads them: (16I5), (10F8.2), (1P,4D20.12).
-// The header's counts of lines are not relied on; right-hand sides are skipped.
+// Values may have a format of integers. Lines that do not keep to their columns, as scipy.io.hb_write's, are
+// read where blanks and signs tell their numbers apart. The header's counts of lines are not relied on;
+// right-hand sides are skipped.
 
 namespace ayatori::io {
 

@@ -122,7 +122,7 @@ void parse_formats(std::string_view line, Header& header) {
   }
   header.pointer_format = parse_integer_format(formats[0]);
   header.index_format = parse_integer_format(formats[1]);
-  if (!header.pattern) header.value_format = parse_real_format(formats[2]);
+  if (!header.pattern) header.value_format = parse_value_format(formats[2]);
 }
 
 }  // namespace

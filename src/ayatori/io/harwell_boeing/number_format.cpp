@@ -12,6 +12,10 @@ namespace ayatori::io::harwell_boeing {
 
 namespace {
 
+constexpr std::string_view letters_of_integers = "I";
+constexpr std::string_view letters_of_values = "FEDGI";
+constexpr std::string_view letters_of_exponents = "eEdD";
+
 /// Parses "(" [kP[,]] [r] (letter w [.d[Ee]] | nested group) ")". Blanks are gone and letters upper case.
 class FormatParser {
  public:
@@ -34,7 +38,8 @@ class FormatParser {
   void require(bool good) const {
     if (good) return;
     throw InputError(fmt::format("{} is not a format like {} of lines up to {} characters", in_quotes(text_),
-                                 letters_ == "I" ? "(16I5)" : "(10F8.2) or (1P,4D20.12)", longest_line));
+                                 letters_ == letters_of_integers ? "(16I5)" : "(10F8.2) or (1P,4D20.12)",
+                                 longest_line));
   }
 
   char peek() const { return at_ < rest_.size() ? rest_[at_] : '\0'; }
@@ -74,9 +79,10 @@ class FormatParser {
     return fields;
   }
 
-  /// D20.12, E26.18E3, F8, I5
+  /// D20.12, E26.18E3, F8, I5; of I5.3 the 3 says how many digits were written at least
   void edit_descriptor() {
     require(peek() != '\0' && letters_.find(peek()) != std::string_view::npos);
+    format_.integer = peek() == 'I';
     ++at_;
     format_.width = number();
     if (take('.')) format_.decimals = number();
@@ -119,14 +125,50 @@ int implied_exponent(std::string_view mantissa, bool has_exponent, const NumberF
   return (has_point ? 0 : -format.decimals) - (has_exponent ? 0 : format.scale);
 }
 
+/// A real without the blanks around it.
+struct RealParts {
+  std::string_view mantissa;
+  std::string_view exponent;  ///< with its sign, if has_exponent
+  bool has_exponent = false;
+  bool has_letter = false;
+};
+
+RealParts split_real(std::string_view number) {
+  const auto letter = number.find_first_of(letters_of_exponents);
+  // An exponent of three digits leaves no room for its letter: 1.0-101.
+  const auto sign = number.find_first_of("+-", 1);
+  const auto end = std::min(letter, sign);
+  if (end == std::string_view::npos) return {number, {}, false, false};
+  return {number.substr(0, end), number.substr(sign < letter ? sign : letter + 1), true,
+          letter != std::string_view::npos};
+}
+
+bool is_sign(char c) {
+  return c == '+' || c == '-';
+}
+
+/// Where the number that begins at `begin` ends.
+std::size_t end_of_number(std::string_view line, std::size_t begin) {
+  bool has_point = false;
+  bool has_letter = false;
+  std::size_t end = begin;
+  for (; end < line.size() && line[end] != ' ' && line[end] != '\t'; ++end) {
+    const bool follows_digit = end > begin && (is_digit(line[end - 1]) || line[end - 1] == '.');
+    if (is_sign(line[end]) && follows_digit && (has_letter || !has_point)) break;
+    has_point = has_point || line[end] == '.';
+    has_letter = has_letter || letters_of_exponents.find(line[end]) != std::string_view::npos;
+  }
+  return end;
+}
+
 }  // namespace
 
 NumberFormat parse_integer_format(std::string_view text) {
-  return FormatParser(text, "I").parse();
+  return FormatParser(text, letters_of_integers).parse();
 }
 
-NumberFormat parse_real_format(std::string_view text) {
-  return FormatParser(text, "FEDG").parse();
+NumberFormat parse_value_format(std::string_view text) {
+  return FormatParser(text, letters_of_values).parse();
 }
 
 std::int64_t parse_integer_field(std::string_view field) {
@@ -141,25 +183,38 @@ std::int64_t parse_integer_field(std::string_view field) {
   return value;
 }
 
-double parse_real_field(std::string_view field, const NumberFormat& format) {
+double parse_value_field(std::string_view field, const NumberFormat& format) {
+  if (format.integer) return static_cast<double>(parse_integer_field(field));
   const auto number = trimmed(field);
-  const auto letter = number.find_first_of("eEdD");
-  // An exponent of three digits leaves no room for its letter: 1.0-101.
-  const auto sign = number.find_first_of("+-", 1);
-  const auto mantissa = number.substr(0, std::min(letter, sign));
-  const bool has_exponent = mantissa.size() < number.size();
-  const int implied = implied_exponent(mantissa, has_exponent, format);
-  if (implied == 0 && (!has_exponent || letter != std::string_view::npos) &&
-      number.find(' ') == std::string_view::npos) {
+  const auto parts = split_real(number);
+  const int implied = implied_exponent(parts.mantissa, parts.has_exponent, format);
+  if (implied == 0 && parts.has_exponent == parts.has_letter && number.find(' ') == std::string_view::npos)
     return parse_decimal(number, number);
-  }
   std::int64_t exponent = 0;
-  if (has_exponent) {
-    exponent = parse_integer_field(number.substr(sign < letter ? sign : letter + 1));
+  if (parts.has_exponent) {
+    exponent = parse_integer_field(parts.exponent);
     constexpr std::int64_t beyond_all_doubles = 100000;
     exponent = std::clamp(exponent, -beyond_all_doubles, beyond_all_doubles);
   }
-  return parse_decimal(fmt::format("{}e{}", mantissa, exponent + implied), number);
+  return parse_decimal(fmt::format("{}e{}", parts.mantissa, exponent + implied), number);
+}
+
+bool needs_format(std::string_view field, const NumberFormat& format) {
+  if (format.integer) return false;
+  const auto parts = split_real(trimmed(field));
+  return implied_exponent(parts.mantissa, parts.has_exponent, format) != 0;
+}
+
+std::vector<std::string_view> split_numbers(std::string_view line) {
+  constexpr std::string_view blanks = " \t";
+  std::vector<std::string_view> numbers;
+  auto begin = line.find_first_not_of(blanks);
+  while (begin < line.size()) {
+    const auto end = end_of_number(line, begin);
+    numbers.push_back(line.substr(begin, end - begin));
+    begin = line.find_first_not_of(blanks, end);
+  }
+  return numbers;
 }
 
 }  // namespace ayatori::io::harwell_boeing

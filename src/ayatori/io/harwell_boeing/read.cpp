@@ -14,18 +14,9 @@ using harwell_boeing::error_at;
 using harwell_boeing::FieldReader;
 using harwell_boeing::Header;
 using harwell_boeing::Lines;
-using harwell_boeing::parse_integer_field;
+using harwell_boeing::Reals;
 using harwell_boeing::Symmetry;
-
-/// Runs `parse`, and gives its InputError the place that the lines have reached.
-template <class Parse>
-auto at_place(const ByteSource& source, const Lines& lines, Parse&& parse) {
-  try {
-    return parse();
-  } catch (const InputError& error) {
-    throw error_at(source, lines, error.what());
-  }
-}
+using harwell_boeing::WholeNumbers;
 
 /// The columns in which some of the entries [begin, end) lie.
 struct ColumnSpan {
@@ -35,12 +26,11 @@ struct ColumnSpan {
 
 /// Reads all pointers, and keeps those that this share needs.
 ColumnSpan read_pointers(const ByteSource& source, Lines& lines, const Header& header, Range share) {
-  FieldReader fields(source, lines, header.pointer_format, header.columns + 1, "pointers");
+  FieldReader fields(source, lines, header.pointer_format, header.columns + 1, "pointers", WholeNumbers{});
   ColumnSpan span;
   std::int64_t previous = 0;
   for (std::int64_t j = 0; j <= header.columns; ++j) {
-    const auto field = fields.next();
-    const std::int64_t start = at_place(source, lines, [&] { return parse_integer_field(field); }) - 1;
+    const std::int64_t start = fields.next() - 1;
     const bool last = j == header.columns;
     if (start < previous || start > header.entries || (j == 0 && start != 0) ||
         (last && start != header.entries)) {
@@ -62,12 +52,11 @@ ColumnSpan read_pointers(const ByteSource& source, Lines& lines, const Header& h
 /// Reads the row numbers of this share, and knows their columns from the pointers.
 void read_places(const ByteSource& source, Lines& lines, const Header& header, Range share,
                  const ColumnSpan& span, Array<sparse::Entry>& entries) {
-  FieldReader fields(source, lines, header.index_format, header.entries, "row numbers");
+  FieldReader fields(source, lines, header.index_format, header.entries, "row numbers", WholeNumbers{});
   fields.skip(share.begin);
   std::size_t column = 0;
   for (std::int64_t k = share.begin; k < share.end; ++k) {
-    const auto field = fields.next();
-    const std::int64_t row = at_place(source, lines, [&] { return parse_integer_field(field); }) - 1;
+    const std::int64_t row = fields.next() - 1;
     if (row < 0 || row >= header.rows) {
       throw error_at(source, lines,
                      fmt::format("row number {}, but there are rows 1 to {}", row + 1, header.rows));
@@ -87,12 +76,10 @@ void read_places(const ByteSource& source, Lines& lines, const Header& header, R
 
 void read_values(const ByteSource& source, Lines& lines, const Header& header, Range share,
                  Array<sparse::Entry>& entries) {
-  FieldReader fields(source, lines, header.value_format, header.entries, "values");
+  FieldReader fields(source, lines, header.value_format, header.entries, "values",
+                     Reals{header.value_format});
   fields.skip(share.begin);
-  for (sparse::Entry& entry : entries) {
-    const auto field = fields.next();
-    entry.value = at_place(source, lines, [&] { return parse_real_field(field, header.value_format); });
-  }
+  for (sparse::Entry& entry : entries) entry.value = fields.next();
   fields.skip(header.entries - share.end);
 }
 
