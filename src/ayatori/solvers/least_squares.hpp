@@ -59,11 +59,15 @@ struct LeastSquaresResult {
 /// the same.
 using LeastSquaresProgress = std::function<bool(int iteration, double residual_norm, double normal_residual)>;
 
+/// What it is called among methods, and the doubles per row that an iteration moves beside A and A^T.
+inline constexpr std::string_view least_squares_name = "lsmr";
+inline constexpr double least_squares_traffic = 20;
+
 /// Collective. LSMR (Fong & Saunders, SIAM J. Sci. Comput. 33, 2011) from x = 0, whatever x holds: it tends
 /// to the least-squares solution of least ||x|| (of least ||D^-1 x|| with a column scale), and ||A^T r||
 /// falls monotonically. x is finite at the end if it can be represented. Vectors and matrices of any
-/// magnitude do: b is scaled by its norm and A by a power of two. Two reductions in an iteration; traffic
-/// beside A and A^T: 20 doubles per row. Throws EnvironmentError (agreed) when memory is missing.
+/// magnitude do: b is scaled by its norm and A by a power of two. Two reductions in an iteration. Throws
+/// EnvironmentError (agreed) when memory is missing.
 LeastSquaresResult least_squares(const LeastSquaresProblem& problem, Vector x,
                                  const LeastSquaresOptions& options,
                                  const LeastSquaresProgress& progress = {});
