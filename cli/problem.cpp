@@ -1,5 +1,6 @@
 #include "cli/problem.hpp"
 
+#include <numeric>
 #include <utility>
 
 #include "ayatori/base/number_in.hpp"
@@ -36,6 +37,16 @@ Array<double> Problem::to_solver(const comm::Comm& comm, Array<double> of_file) 
 
 Array<double> Problem::to_file(const comm::Comm& comm, Array<double> of_solver) const {
   return permutation ? sparse::permute_back(comm, of_solver, *permutation) : std::move(of_solver);
+}
+
+Array<std::int64_t> Problem::row_numbers(const comm::Comm& comm) const {
+  if (!permutation) return {};
+  Array<double> numbers(file_rows.range(comm.rank()).size());  // which doubles hold
+  std::iota(numbers.begin(), numbers.end(), static_cast<double>(file_rows.range(comm.rank()).begin));
+  Array<std::int64_t> here;
+  for (const double number : sparse::permute(comm, numbers, *permutation))
+    here.push_back(static_cast<std::int64_t>(number));
+  return here;
 }
 
 PartitionKind partition_kind(const std::string& word) {

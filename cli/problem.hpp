@@ -34,6 +34,8 @@ struct Problem {
 
   Array<double> to_solver(const comm::Comm& comm, Array<double> of_file) const;
   Array<double> to_file(const comm::Comm& comm, Array<double> of_solver) const;
+  /// Collective. The file's numbers of own rows, from 0; none where they are those of the solver.
+  Array<std::int64_t> row_numbers(const comm::Comm& comm) const;
 };
 
 /// Collective. Says which rank should take which part, by the parts in the order of ranks; nothing where they

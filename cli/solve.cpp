@@ -202,6 +202,8 @@ int run_solve(const comm::Comm& world, const SolveArguments& arguments) {
   Array<double> coordinates;
   if (!arguments.coordinates.empty()) coordinates = load_coordinates(comm, arguments.coordinates, problem);
   options.preconditioner.coordinates = coordinates;
+  const auto row_numbers = problem.row_numbers(comm);
+  options.row_numbers = row_numbers;
   const double read_seconds = total.seconds() - before_reading;
 
   const auto race = arguments.replay.empty()

@@ -9,6 +9,7 @@
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/forecast/bound.hpp"
+#include "ayatori/solvers/least_squares.hpp"
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/tuning/report_json.hpp"
 #include "cli/bound_report.hpp"
@@ -93,7 +94,10 @@ forecast::MeasuredRun measured_run(const SolveRun& run) {
   const auto& report = run.report;
   const auto& s = report.seconds;
   const double vectors = s.solve - s.spmv - s.halo - s.preconditioner - s.reduction;
-  const auto doubles = solvers::method(report.choice.method).traffic * static_cast<double>(report.facts.rows);
+  const double traffic = report.choice.method == solvers::least_squares_name
+                             ? solvers::least_squares_traffic
+                             : solvers::method(report.choice.method).traffic;
+  const auto doubles = traffic * static_cast<double>(report.facts.rows);
   return {.ranks = run.ranks,
           .iterations = report.iterations,
           .products = s.spmv,

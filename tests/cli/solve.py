@@ -160,7 +160,7 @@ class Solve(CommandTest):
         entries = [(i, i, 1.0) for i in range(1, 9)]  # the last two rows ask for x_9 + x_10 = 1 and = 1 / 2
         entries += [(9, 9, 1.0), (9, 10, 1.0), (10, 9, 2.0), (10, 10, 2.0)]
         self.write("A.mtx", matrix_market(entries, 10))
-        result, done = self.solve("A.mtx", "--output", "x.mtx", "--max-iterations", 200, status=1)
+        result, done = self.solve("A.mtx", "--output", "x.mtx", "--max-iterations", 200, "--method", "gmres", status=1)
         self.check(result)
         self.assertFalse(result["converged"])
         self.assertEqual(result["status"], "not converged")
@@ -171,6 +171,15 @@ class Solve(CommandTest):
         norm = math.sqrt((sum((value - 1) ** 2 for value in x[:8]) + (last - 1) ** 2 + (2 * last - 1) ** 2) / 10)
         self.assertAlmostEqual(norm, result["relative_residual"], places=12)
         self.assertLess(norm, 0.45)  # that of the other rows solved; the least possible is 0.141
+        result, done = self.solve("A.mtx", "--output", "x.mtx", status=1)  # free to choose, it finds that one
+        self.check(result)
+        self.assertEqual(result["status"], "least squares")
+        self.assertEqual(result["choice"]["method"], "lsmr")
+        self.assertEqual(result["structure"]["findings"][0], "row 10 of the matrix is a multiple of row 9")
+        self.assertIn("row 10 of the matrix is a multiple of row 9", done.stderr)
+        self.assertAlmostEqual(result["relative_residual"], math.sqrt(0.2 / 10), places=12)
+        for value in read_vector(self.folder / "x.mtx")[8:]:  # of least norm
+            self.assertAlmostEqual(value, 0.3, places=12)
 
     def test_inconsistent_systems_end_at_least_squares(self):
         entries = [(i, i, 1.0) for i in range(1, 10)]  # row 10 is empty: singular, and b_10 = 1

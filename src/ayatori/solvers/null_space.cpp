@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/solvers/preconditioners/amg/layout.hpp"
+#include "ayatori/sparse/components.hpp"
+#include "ayatori/sparse/ghost_exchange.hpp"
+#include "ayatori/sparse/union_find.hpp"
 
 namespace ayatori::solvers {
 
@@ -17,29 +18,10 @@ namespace {
 
 using sparse::Csr;
 using sparse::SplitMatrix;
+using sparse::UnionFind;
 
 /// Of the sum of absolute values: more than rounding leaves of any sum of entries.
 constexpr double clearly = 1e-6;
-
-/// Disjoint sets of 0 .. n-1, each known by its smallest element.
-class UnionFind {
- public:
-  explicit UnionFind(std::int64_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }
-  std::int32_t root(std::int32_t i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-  /// False if they were one set already.
-  bool unite(std::int32_t i, std::int32_t j) {
-    i = root(i);
-    j = root(j);
-    parent_[std::max(i, j)] = std::min(i, j);
-    return i != j;
-  }
-
- private:
-  Array<std::int32_t> parent_;
-};
 
 /// A rank's rows: interior entries, then those in columns of ghosts.
 class Rows {
@@ -113,64 +95,6 @@ bool all_are_anchored(const SplitMatrix& parts, Anchored&& anchored) {
   return open == 0;
 }
 
-/// Whether these rows are seen to be connected among themselves: every row with that of its first entry left
-/// of the diagonal, and rows without one with those of all their entries.
-bool are_connected(const Csr& a, Range rows) {
-  Array<std::int32_t> set(rows.size());
-  std::vector<std::int64_t> beginnings;  // of sets: rows without a neighbour before them
-  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-    std::int64_t k = a.row_start[i];
-    while (k < a.row_start[i + 1] && a.column[k] < i && (a.column[k] < rows.begin || a.value[k] == 0)) ++k;
-    const bool has_neighbour = k < a.row_start[i + 1] && a.column[k] < i;
-    set[i - rows.begin] =
-        has_neighbour ? set[a.column[k] - rows.begin] : static_cast<std::int32_t>(beginnings.size());
-    if (!has_neighbour) beginnings.push_back(i);
-  }
-  auto left = static_cast<std::int64_t>(beginnings.size());
-  UnionFind sets(left);
-  for (const std::int64_t i : beginnings) {
-    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1] && left > 1; ++k)
-      if (rows.contains(a.column[k]) && a.value[k] != 0 &&
-          sets.unite(set[i - rows.begin], set[a.column[k] - rows.begin]))
-        --left;
-  }
-  return left <= 1;
-}
-
-/// Whether a row has an entry in a column before these rows.
-bool reach_back(const Csr& a, Range rows) {
-  for (std::int64_t i = rows.begin; i < rows.end; ++i)
-    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1] && a.column[k] < rows.begin; ++k)
-      if (a.value[k] != 0) return true;
-  return false;
-}
-
-/// Whether a row of this rank has an entry in a column of a rank before it.
-bool reach_back_to_others(const SplitMatrix& parts, std::int64_t first_row) {
-  const Csr& halo = parts.halo;
-  for (std::size_t k = 0; k < halo.column.size(); ++k)
-    if (parts.plan.ghosts[halo.column[k]] < first_row && halo.value[k] != 0) return true;
-  return false;
-}
-
-/// Collective. Whether the graph of the matrix is seen to be connected: the rows of every thread are, and are
-/// with some before them.
-bool is_connected(const comm::Comm& comm, const SplitMatrix& parts) {
-  const std::int64_t first_row = parts.partition.range(comm.rank()).begin;
-  const bool mine = comm::agree(comm, [&] {
-    std::atomic<bool> connected = true;
-    parallel_ranges_throwing(parts.interior.rows, [&](Range rows) {
-      const bool is_first_of_all = first_row + rows.begin == 0;
-      const bool reaches_back =
-          rows.begin == 0 ? reach_back_to_others(parts, first_row) : reach_back(parts.interior, rows);
-      if (!rows.empty() && !((is_first_of_all || reaches_back) && are_connected(parts.interior, rows)))
-        connected = false;
-    });
-    return connected.load();
-  });
-  return !comm.any(!mine);
-}
-
 /// Collective. Whether each own column has a sum that does not vanish.
 Array<std::uint8_t> columns_with_sums(const comm::Comm& comm, const SplitMatrix& parts) {
   const std::int64_t own = parts.interior.rows;
@@ -187,8 +111,7 @@ Array<std::uint8_t> columns_with_sums(const comm::Comm& comm, const SplitMatrix&
     add(parts.halo, own);
     return values;
   });
-  const amg::Layout layout{comm, parts.partition, parts.plan};
-  amg::GhostExchange<double>(layout, 2, all, own).add_back(sums.data());
+  sparse::GhostExchange<double>(comm, parts.plan, 2, all, own).add_back(sums.data());
   return comm::agree(comm, [&] {
     Array<std::uint8_t> found(own);
     parallel_for(own, [&](std::int64_t j) { found[j] = vanishes(sums[j], sums[all + j]) ? 0 : 1; });
@@ -263,8 +186,7 @@ class Components {
         label[own_ + ghosts + i] = spoilt_[root_[i]];
       }
     });
-    const amg::Layout layout{comm_, parts.partition, parts.plan};
-    amg::GhostExchange<std::int64_t>(layout, 2, own_ + ghosts, own_).fetch(label.data());
+    sparse::GhostExchange<std::int64_t>(comm_, parts.plan, 2, own_ + ghosts, own_).fetch(label.data());
     comm::agree(comm_, [&] {
       const auto spoilt = label.begin() + own_ + ghosts;
       for (std::int32_t i = 0; i < own_; ++i)
@@ -375,7 +297,7 @@ NullSpaces find_null_spaces(const comm::Comm& comm, const sparse::SplitMatrix& p
   const bool have_one_sign = row_sums.positive == 0 || row_sums.negative == 0;
   if (row_sums.vanishing == 0 && (symmetric || have_one_sign)) return {nothing, nothing};
   const bool sum_up = std::abs(row_sums.total) > clearly * row_sums.total_abs;
-  if (!symmetric && sum_up && is_connected(comm, parts)) return {nothing, nothing};
+  if (!symmetric && sum_up && sparse::is_connected(comm, parts)) return {nothing, nothing};
   const Rows rows(parts);
   const bool rows_are_spoilt =
       row_sums.vanishing == 0 || comm::agree(comm, [&] {

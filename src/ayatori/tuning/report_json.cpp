@@ -54,6 +54,21 @@ Json consideration_json(const Consideration& c) {
           {"measured_seconds", or_null(c.measured)}};
 }
 
+Json structure_json(const Structure& structure) {
+  const auto lines = [](const FoundLines& found) {
+    return Json{{"count", found.count}, {"first", found.count > 0 ? Json(found.first + 1) : Json(nullptr)}};
+  };
+  const auto& duplicates = structure.duplicates;
+  return {
+      {"singular", structure.is_singular()},
+      {"zero_rows", lines(structure.zero_rows)},
+      {"zero_columns", lines(structure.zero_columns)},
+      {"duplicate_rows", lines({duplicates.count, duplicates.first})},
+      {"structural_rank", structure.structural.is_known ? Json(structure.structural.rank) : Json(nullptr)},
+      {"blocks", structure.components.all},
+      {"findings", describe(structure)}};
+}
+
 }  // namespace
 
 Json to_json(const MatrixFacts& facts) {
@@ -88,6 +103,7 @@ Json to_json(const MatrixFacts& facts) {
 Json to_json(const SolveReport& report) {
   Json json{{"schema", "ayatori.solve/1"},
             {"matrix", to_json(report.facts)},
+            {"structure", structure_json(report.structure)},
             {"converged", report.converged()},
             {"status", name_of(report.status)},
             {"relative_residual", report.relative_residual},

@@ -10,6 +10,7 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/tuning/attempt.hpp"
+#include "ayatori/tuning/least_squares_arm.hpp"
 #include "ayatori/tuning/solve_state.hpp"
 
 namespace ayatori::tuning {
@@ -173,9 +174,13 @@ std::optional<std::int64_t> next_arm(const SolveState& state) {
   return paused ? paused : first_unknown(state, true);
 }
 
-void run_arms(SolveState& state) {
+void run_ladder(SolveState& state, LeastSquaresArm& least_squares) {
   bool first = true;
   bool looked_definite = true;
+  if (least_squares.comes_first()) {
+    least_squares.run();
+    first = false;
+  }
   while (!state.done()) {
     if (looked_definite && state.is_indefinite) {
       looked_definite = false;
@@ -187,6 +192,7 @@ void run_arms(SolveState& state) {
     if (!first) state.add_event("escalation", fmt::format("now {}: {}", describe(rung.choice), rung.why));
     first = false;
     const double before = state.residual_norm();
+    const std::size_t trial = state.report.trials.size();
     Attempt(state, static_cast<std::size_t>(*arm)).pursue();
     const bool useless = !(state.residual_norm() < before);
     if (useless && state.arms[*arm].state == Arm::State::paused)
@@ -196,13 +202,22 @@ void run_arms(SolveState& state) {
                                               state.known.all.rounding / state.system->b_norm()));
       return;
     }
+    if (!state.done() && least_squares.is_due(state.report.trials[trial])) least_squares.run();
   }
+}
+
+void run_arms(SolveState& state) {
+  LeastSquaresArm least_squares(state);
+  run_ladder(state, least_squares);
+  least_squares.run_last();
+  least_squares.prefer_small_solution();
 }
 
 /// Collective.
 Status status_of(const SolveState& state) {
   if (state.converged())
     return state.system->meets_tolerance(state.known) ? Status::converged : Status::least_squares;
+  if (state.is_least_squares) return Status::least_squares;
   if (!state.has_stopped())
     return state.rounded_off >= enough_rounded_off ? Status::limited_by_rounding : Status::not_converged;
   return state.comm.any(state.interrupted_by_time()) ? Status::time_limit : Status::interrupted;
@@ -258,9 +273,12 @@ void leave_set_ups(SolveState& state) {
   state.matrix->forget_unused();
   state.kept->look_after = state.product_tuner->products_before_look();
   state.kept->facts = state.report.facts;
+  state.kept->structure = state.report.structure;
   state.kept->look_seconds = state.look_seconds;
   state.kept->matrix = state.matrix;
-  if (state.report.converged() && state.report.iterations > 0) state.kept->choice = state.report.choice;
+  state.kept->ended_by_least_squares = state.report.choice.method == solvers::least_squares_name;
+  if (state.report.converged() && state.report.iterations > 0 && !state.kept->ended_by_least_squares)
+    state.kept->choice = state.report.choice;
 }
 
 SolveReport finish(SolveState& state, const Stopwatch& watch) {
@@ -330,6 +348,7 @@ SolveReport solve(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMat
   const Stopwatch watch;
   SolveState state(comm, std::move(parts), b, x, options, hooks, kept);
   note_contradictions(state);
+  for (std::string& finding : describe(state.report.structure)) state.add_event("note", std::move(finding));
   start_from(state);
   build_product(state);
   state.take_snapshot(state.report.choice, 0, state.x);

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "ayatori/tuning/rank_race.hpp"
 #include "ayatori/tuning/script.hpp"
 #include "ayatori/tuning/set_ups.hpp"
+#include "ayatori/tuning/structure.hpp"
 
 namespace ayatori::tuning {
 
@@ -27,6 +29,8 @@ struct SolveOptions {
   double tuning_share = 0.1;        ///< of the time, that trials of what is not chosen in the end may cost
   bool may_use_one_rank = false;    ///< a Solver may bring all rows to one rank where that is faster
   Forced forced;
+  /// The caller's numbers of own rows, from 0, where the solve has others: what is said of rows goes by them.
+  std::span<const std::int64_t> row_numbers = {};
   /// For those that obey them; the limits of set-ups are set anew.
   solvers::PreconditionerOptions preconditioner = {};
   Experience experience;  ///< the same on all ranks
@@ -109,7 +113,8 @@ struct SolveReport {
   double relative_residual_of_others = 1;  ///< against what boundary rows leave of b for the other rows
   std::int64_t iterations = 0;
   MatrixFacts facts;
-  Choice choice;  ///< of the arm that made the residual smaller than any other did
+  Structure structure;  ///< of the matrix, in the numbers of the caller
+  Choice choice;        ///< of the arm that made the residual smaller than any other did
   std::string why;
   std::vector<Trial> trials;
   std::vector<Consideration> considered;  ///< kernels and halo strategies
@@ -151,7 +156,7 @@ struct SolveHooks {
 /// Collective. Solves A x = b and proves it. x holds a starting guess (zeros will do), and at the end the
 /// best x found, whatever the status: a result is called converged only if its true residual meets the
 /// tolerance. `kept`: what an earlier solve has left, used and brought up to date; see Solver. Throws
-/// InputError (agreed) for contradictory options or a right-hand side that is not finite.
+/// InputError (agreed) for contradictory options, and for a matrix or a right-hand side that is not finite.
 SolveReport solve(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMatrix> parts,
                   solvers::ConstVector b, solvers::Vector x, const SolveOptions& options,
                   const SolveHooks& hooks = {}, SetUps* kept = nullptr);

@@ -55,8 +55,12 @@ SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const spa
   } else {
     const double start = clock();
     report.facts = examine(comm, *parts);
+    if (!std::isfinite(report.facts.row_sums.total_abs)) require_finite(comm, *parts, options.row_numbers);
     look_seconds = comm.allreduce(clock() - start, comm::ReduceOp::max);
   }
+  report.structure = kept != nullptr && kept->structure
+                         ? *kept->structure
+                         : find_structure(comm, *parts, report.facts, options.row_numbers);
   make_choices(*parts);
   system.emplace(sum, std::move(parts), b, report.facts.looks_negative_definite(), report.facts,
                  options.rtol);
@@ -108,6 +112,7 @@ void SolveState::replace_arms() {
 }
 
 void SolveState::favour_complete_factors() {
+  looks_singular = true;
   for (Arm& arm : arms) {
     if (arm.rung.choice.preconditioner != "direct" || arm.rung.favourite) continue;
     arm.rung.favourite = true;
@@ -164,6 +169,12 @@ void SolveState::offer(solvers::ConstVector v) {
   solvers::copy(v, x);
   std::swap(residual, offered_residual_);
   known = offered;
+}
+
+void SolveState::take(solvers::ConstVector v, solvers::ConstVector r, const Residual& what_is_known) {
+  solvers::copy(v, x);
+  solvers::copy(r, residual);
+  known = what_is_known;
 }
 
 bool SolveState::snapshot_is_due() const {

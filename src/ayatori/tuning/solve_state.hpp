@@ -63,7 +63,7 @@ class SolveState {
   double seconds_left() const {
     return comm.allreduce(options.time_limit - watch_.seconds(), comm::ReduceOp::min);
   }
-  bool done() { return converged() || out_of_iterations() || stopped(); }
+  bool done() { return converged() || is_least_squares || out_of_iterations() || stopped(); }
   /// Written so that a NaN on either side is not convergence.
   bool converged() const;
   int iterations_left() const;
@@ -92,6 +92,8 @@ class SolveState {
   Residual verified_residual(solvers::ConstVector v, solvers::Vector r);
   /// Collective. Takes v as the best x if its true residual is the smallest so far.
   void offer(solvers::ConstVector v);
+  /// Takes v, whose residual is r, as the best x whatever the one so far leaves.
+  void take(solvers::ConstVector v, solvers::ConstVector r, const Residual& what_is_known);
 
   /// Whether SolveHooks::snapshot wants to be told; the same on every rank.
   bool snapshot_is_due() const;
@@ -118,9 +120,11 @@ class SolveState {
   bool is_indefinite = false;  ///< a method has shown that a matrix that looked definite is not
   int rounded_off = 0;         ///< arms that ended where rounding x to double leaves more than the tolerance
 
-  solvers::Vector x;       ///< the best so far, in the scale of the system
-  Array<double> residual;  ///< b - A x
-  Residual known;          ///< of x
+  solvers::Vector x;              ///< the best so far, in the scale of the system
+  Array<double> residual;         ///< b - A x
+  Residual known;                 ///< of x
+  bool looks_singular = false;    ///< blocks of the matrix are, at least
+  bool is_least_squares = false;  ///< the best x leaves as little as any can, which is not little enough
 
  private:
   void make_choices(const sparse::SplitMatrix& parts);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "ayatori/base/error.hpp"
@@ -56,6 +57,7 @@ void Solver::choose_ranks() {
              o.preconditioner.coordinates.empty()) {
     const Stopwatch watch;
     kept_.facts = examine(comm_, *parts_);
+    if (!std::isfinite(kept_.facts->row_sums.total_abs)) require_finite(comm_, *parts_, o.row_numbers);
     kept_.look_seconds = comm_.allreduce(watch.seconds(), comm::ReduceOp::max);
     const auto first = comm::agree(comm_, [&] {
       constexpr int any_restart = 30;
@@ -67,6 +69,8 @@ void Solver::choose_ranks() {
   if (race_->ranks == comm_.size()) return;
   gathering_.emplace(comm_, parts_->partition);
   parts_ = gathering_->move(*parts_);
+  row_numbers_ = comm_.gatherv(options_.row_numbers, 0).values;
+  options_.row_numbers = row_numbers_;
   if (kept_.facts) {
     *kept_.facts = on_one_rank(comm_, *kept_.facts);
     kept_.look_seconds *= comm_.size();
@@ -202,6 +206,8 @@ void Solver::update(std::shared_ptr<const sparse::SplitMatrix> parts) {
   const bool changed = comm_.any(!same_pattern(*parts_, *parts));
   parts_ = std::move(parts);
   kept_.facts.reset();
+  kept_.structure.reset();
+  kept_.ended_by_least_squares = false;
   kept_.matrix.reset();
   last_.reset();
   if (!changed) return;

@@ -65,6 +65,7 @@ class Solver {
   comm::Comm comm_;
   std::shared_ptr<const sparse::SplitMatrix> parts_;
   SolveOptions options_;
+  std::vector<std::int64_t> row_numbers_;  ///< that options_ refers to, where the rows were gathered
   SetUps kept_;
   std::optional<SolveReport> last_;  ///< of kept_
   std::optional<RankRace> race_;

@@ -1,0 +1,293 @@
+#include "ayatori/solvers/least_squares.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "ayatori/base/parallel.hpp"
+#include "ayatori/solvers/methods/workspace.hpp"
+
+namespace ayatori::solvers {
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+/// A plane rotation that makes (a, b) to (length, 0).
+struct Rotation {
+  double cosine = 1;
+  double sine = 0;
+  double length = 1;
+
+  static Rotation of(double a, double b) {
+    const double length = std::hypot(a, b);
+    if (length == 0) return {1, 0, 0};
+    return {a / length, b / length, length};
+  }
+};
+
+/// The scalars of the two QR factorisations of LSMR; names as in sections 2 to 5 of the paper, without
+/// damping.
+struct Recurrence {
+  explicit Recurrence(double alpha) : alpha_bar(alpha), zeta_bar(alpha) {}
+
+  double alpha_bar;
+  double zeta_bar;  ///< its magnitude is ||A^T r||
+  double rho = 1;
+  double rho_bar = 1;
+  double c_bar = 1;
+  double s_bar = 0;
+  double zeta = 0;
+
+  // What is to be done to the vectors: h_bar = h + of_h_bar h_bar, x = x + of_x h_bar, h = v + of_h h.
+  double of_h_bar = 0;
+  double of_x = 0;
+  double of_h = 0;
+
+  // Of the norm of r.
+  double beta_dd = 1;
+  double beta_d = 0;
+  double rho_d = 1;
+  double tau_tilde = 0;
+  double theta_tilde = 0;
+  double residual_norm = 1;
+
+  // Of the condition number: the diagonal of the second factor.
+  double largest_rho_bar = 0;
+  double least_rho_bar = std::numeric_limits<double>::infinity();
+  double condition = 1;
+
+  /// Takes column k of the bidiagonal matrix completed by beta_(k+1), and alpha_(k+1) beside it.
+  void append(double beta, double alpha, bool is_first) {
+    const Rotation first = Rotation::of(alpha_bar, beta);
+    const double rho_old = std::exchange(rho, first.length);
+    const double theta_new = first.sine * alpha;
+    alpha_bar = first.cosine * alpha;
+
+    const double rho_bar_old = rho_bar;
+    const double zeta_old = zeta;
+    const double theta_bar = s_bar * rho;
+    const double rho_temp = c_bar * rho;
+    const Rotation second = Rotation::of(rho_temp, theta_new);
+    c_bar = second.cosine;
+    s_bar = second.sine;
+    rho_bar = second.length;
+    zeta = c_bar * zeta_bar;
+    zeta_bar = -s_bar * zeta_bar;
+
+    of_h_bar = is_first ? 0 : -theta_bar * rho / (rho_old * rho_bar_old);
+    of_x = zeta / (rho * rho_bar);
+    of_h = -theta_new / rho;
+
+    const double beta_hat = first.cosine * beta_dd;
+    beta_dd = -first.sine * beta_dd;
+    const double theta_tilde_old = theta_tilde;
+    const Rotation tilde = Rotation::of(rho_d, theta_bar);
+    theta_tilde = tilde.sine * rho_bar;
+    rho_d = tilde.cosine * rho_bar;
+    beta_d = -tilde.sine * beta_d + tilde.cosine * beta_hat;
+    tau_tilde = (zeta_old - theta_tilde_old * tau_tilde) / tilde.length;
+    const double tau_d = (zeta - theta_tilde * tau_tilde) / rho_d;
+    residual_norm = std::hypot(beta_d - tau_d, beta_dd);
+
+    if (!is_first) {
+      largest_rho_bar = std::max(largest_rho_bar, rho_bar_old);
+      least_rho_bar = std::min(least_rho_bar, rho_bar_old);
+    }
+    condition = std::max(largest_rho_bar, rho_temp) / std::min(least_rho_bar, rho_temp);
+  }
+};
+
+/// The Golub-Kahan process on A D / sigma and b / ||b||, sigma a power of two near the norm of A D, and the
+/// iterates that it leads to.
+class Lsmr {
+ public:
+  Lsmr(const LeastSquaresProblem& problem, Vector x, const LeastSquaresOptions& options,
+       const LeastSquaresProgress& progress)
+      : problem_(problem),
+        options_(options),
+        progress_(progress),
+        x_(x),
+        work_(problem.sum.comm(), x.size(), problem.column_scale.empty() ? 5 : 6) {}
+
+  LeastSquaresResult solve() {
+    fill(x_, 0);
+    unit_ = norm(problem_.sum, problem_.b);
+    result_.residual_norm = unit_;
+    if (!std::isfinite(unit_)) return ended(LeastSquaresStop::not_finite);
+    if (unit_ <= options_.target) return ended(LeastSquaresStop::solved);
+    if (!start()) return result_;
+    Recurrence numbers(alpha_);
+    while (!is_over(numbers)) step(numbers);
+    to_original();
+    return result_;
+  }
+
+ private:
+  const LeastSquaresResult& ended(LeastSquaresStop stop) {
+    result_.stop = stop;
+    return result_;
+  }
+
+  /// y = A D x; D x is left in a work vector.
+  void multiply(ConstVector x, Vector y) {
+    if (problem_.column_scale.empty()) return problem_.a.apply(x, y);
+    const Vector scaled = work_[5];
+    scale_columns(x, scaled);
+    problem_.a.apply(scaled, y);
+  }
+  /// y = D A^T x
+  void multiply_transposed(ConstVector x, Vector y) {
+    problem_.transposed.apply(x, y);
+    if (!problem_.column_scale.empty()) scale_columns(y, y);
+  }
+  void scale_columns(ConstVector x, Vector y) const {
+    parallel_for(static_cast<std::int64_t>(x.size()),
+                 [&](std::int64_t i) { y[i] = problem_.column_scale[i] * x[i]; });
+  }
+
+  /// The first vectors of both bases, and what A D is scaled by. False if x = 0 is the answer.
+  bool start() {
+    copy(problem_.b, u_);
+    // An inverse of its own would overflow where the norm is below the normal numbers.
+    parallel_for(static_cast<std::int64_t>(u_.size()), [&](std::int64_t i) { u_[i] /= unit_; });
+    multiply_transposed(u_, v_);
+    alpha_ = norm(problem_.sum, v_);
+    result_.normal_residual = alpha_ * unit_;
+    if (!std::isfinite(alpha_)) return ended(LeastSquaresStop::not_finite), false;
+    if (alpha_ <= options_.atol * options_.matrix_norm) return ended(LeastSquaresStop::least_squares), false;
+    parallel_for(static_cast<std::int64_t>(v_.size()), [&](std::int64_t i) { v_[i] /= alpha_; });
+    multiply(v_, product_);
+    const double beta = norm(problem_.sum, product_);  // no less than alpha
+    if (!std::isfinite(beta)) return ended(LeastSquaresStop::not_finite), false;
+    std::frexp(beta, &exponent_);
+    alpha_ = std::ldexp(alpha_, -exponent_);
+    matrix_norm_ = std::ldexp(options_.matrix_norm, -exponent_);
+    has_product_ = true;
+    copy(v_, h_);
+    fill(h_bar_, 0);
+    return true;
+  }
+
+  /// y = product_ / sigma + b y; this rank's part of its square.
+  double add_product(double b, Vector y) {
+    constexpr int safe = 1000;
+    if (std::abs(exponent_) < safe) return axpby_square(std::ldexp(1.0, -exponent_), product_, b, y);
+    parallel_for(static_cast<std::int64_t>(y.size()),
+                 [&](std::int64_t i) { product_[i] = std::ldexp(product_[i], -exponent_); });
+    return axpby_square(1, product_, b, y);
+  }
+
+  void step(Recurrence& numbers) {
+    if (!std::exchange(has_product_, false)) multiply(v_, product_);
+    std::array<double, 2> squares{add_product(-alpha_, u_), x_square_};
+    problem_.sum(squares);
+    const double beta = std::sqrt(squares[0]);
+    x_norm_ = std::sqrt(squares[1]);
+    matrix_norm_ = std::max(matrix_norm_, std::hypot(alpha_, beta));
+    double alpha = 0;
+    if (beta > 0) {
+      scale(1 / beta, u_);
+      multiply_transposed(u_, product_);
+      alpha = std::sqrt(problem_.sum(add_product(-beta, v_)));
+      if (alpha > 0) scale(1 / alpha, v_);
+    }
+    is_finite_ = std::isfinite(alpha) && std::isfinite(beta);
+    if (!is_finite_) return;
+    numbers.append(beta, alpha, result_.iterations == 0);
+    alpha_ = alpha;
+    x_square_ = aypx_axpy_square(numbers.of_h_bar, h_, h_bar_, numbers.of_x, x_);
+    aypx(numbers.of_h, v_, h_);
+    ++result_.iterations;
+  }
+
+  /// Whether to stop, and why.
+  bool is_over(const Recurrence& numbers) {
+    using enum LeastSquaresStop;
+    const double normal = std::abs(numbers.zeta_bar);
+    result_.residual_norm = numbers.residual_norm * unit_;
+    result_.normal_residual = std::ldexp(normal * unit_, exponent_);
+    result_.condition = numbers.condition;
+    const auto end = [&](LeastSquaresStop stop) { return result_.stop = stop, true; };
+    if (!is_finite_ || !std::isfinite(numbers.residual_norm)) return end(not_finite);
+    if (result_.residual_norm <= options_.target) return end(solved);
+    if (result_.iterations > 0) {
+      if (numbers.residual_norm <= epsilon * (1 + matrix_norm_ * x_norm_)) return end(rounding);
+      if (normal <= options_.atol * matrix_norm_ * numbers.residual_norm) return end(least_squares);
+      if (!(numbers.condition <= options_.max_condition)) return end(condition);
+    }
+    if (problem_.sum.stop_requested()) return end(interrupted);
+    if (result_.iterations >= options_.max_iterations) return end(max_iterations);
+    if (progress_ && result_.iterations > 0 &&
+        !progress_(result_.iterations, result_.residual_norm, result_.normal_residual))
+      return end(yielded);
+    return false;
+  }
+
+  /// x = D x ||b|| / sigma
+  void to_original() {
+    int exponent = 0;
+    const double mantissa = std::frexp(unit_, &exponent);
+    exponent -= exponent_;
+    const bool scaled = !problem_.column_scale.empty();
+    parallel_for(static_cast<std::int64_t>(x_.size()), [&](std::int64_t i) {
+      x_[i] = std::ldexp(mantissa * x_[i], exponent) * (scaled ? problem_.column_scale[i] : 1);
+    });
+    result_.matrix_norm = std::ldexp(matrix_norm_, exponent_);
+    result_.solution_norm = norm(problem_.sum, x_);
+  }
+
+  const LeastSquaresProblem& problem_;
+  const LeastSquaresOptions& options_;
+  const LeastSquaresProgress& progress_;
+  Vector x_;
+  Workspace work_;
+  Vector u_ = work_[0];
+  Vector v_ = work_[1];
+  Vector h_ = work_[2];
+  Vector h_bar_ = work_[3];
+  Vector product_ = work_[4];
+  LeastSquaresResult result_;
+  double unit_ = 1;   ///< ||b||
+  int exponent_ = 0;  ///< of sigma
+  double alpha_ = 0;
+  double matrix_norm_ = 0;    ///< what is known of it: the largest column of the bidiagonal matrix
+  double x_square_ = 0;       ///< this rank's part
+  double x_norm_ = 0;         ///< of the last iterate but one
+  bool has_product_ = false;  ///< A D v is there already
+  bool is_finite_ = true;
+};
+
+}  // namespace
+
+std::string_view name_of(LeastSquaresStop stop) {
+  using enum LeastSquaresStop;
+  switch (stop) {
+    case solved:
+      return "solved";
+    case rounding:
+      return "rounding";
+    case least_squares:
+      return "least squares";
+    case condition:
+      return "condition";
+    case max_iterations:
+      return "iteration limit";
+    case not_finite:
+      return "not finite";
+    case interrupted:
+      return "interrupted";
+    case yielded:
+      break;
+  }
+  return "yielded";
+}
+
+LeastSquaresResult least_squares(const LeastSquaresProblem& problem, Vector x,
+                                 const LeastSquaresOptions& options, const LeastSquaresProgress& progress) {
+  return Lsmr(problem, x, options, progress).solve();
+}
+
+}  // namespace ayatori::solvers

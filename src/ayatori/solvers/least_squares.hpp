@@ -1,0 +1,75 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "ayatori/solvers/global_sum.hpp"
+#include "ayatori/solvers/vector_ops.hpp"
+#include "ayatori/sparse/linear_operator.hpp"
+
+namespace ayatori::solvers {
+
+/// min ||b - A x|| of a square A that may be singular, unsymmetric, or both.
+struct LeastSquaresProblem {
+  const sparse::LinearOperator& a;
+  const sparse::LinearOperator& transposed;  ///< A^T
+  ConstVector b;
+  const GlobalSum& sum;
+  /// Diagonal of a D: then min ||b - A D y|| is iterated on, and x = D y. Empty: the identity. No element is
+  /// 0.
+  ConstVector column_scale = {};
+};
+
+struct LeastSquaresOptions {
+  double target = 0;            ///< absolute norm of b - A x at which to stop
+  double atol = 1e-14;          ///< stop where ||A^T r|| <= atol ||A|| ||r|| ...
+  double max_condition = 1e15;  ///< ... where the estimate of the condition number is beyond this ...
+  int max_iterations = 10000;   ///< ... or after so many products with A and with A^T
+  /// A lower bound of ||A||, if one is known: the largest |entry| will do. It tells an A^T b that is rounding
+  /// only from one that is not.
+  double matrix_norm = 0;
+};
+
+/// How it ended.
+enum class LeastSquaresStop {
+  solved,         ///< the residual meets the target
+  rounding,       ///< it is what rounding leaves of a residual that vanishes
+  least_squares,  ///< no x nearby leaves less
+  condition,      ///< singular to working precision: x would grow from here on for nothing
+  max_iterations,
+  not_finite,   ///< a product is not finite
+  interrupted,  ///< a rank asked to stop
+  yielded,      ///< progress asked it to
+};
+std::string_view name_of(LeastSquaresStop stop);
+
+/// Norms are in the 2-norm, of the x returned, as the recurrence has them: the caller verifies. With a column
+/// scale, those of A and A^T r are of A D and D A^T r.
+struct LeastSquaresResult {
+  LeastSquaresStop stop = LeastSquaresStop::max_iterations;
+  int iterations = 0;          ///< one is a product with A and one with A^T
+  double residual_norm = 0;    ///< ||b - A x||
+  double normal_residual = 0;  ///< ||A^T (b - A x)||
+  double matrix_norm = 0;      ///< a lower bound of ||A||, seldom less than half of it
+  double condition = 0;        ///< of A as far as b excites it, a lower bound
+  double solution_norm = 0;    ///< ||x||
+};
+
+/// Told after every iteration: how many so far, and the two norms. False asks to yield; all ranks must answer
+/// the same.
+using LeastSquaresProgress = std::function<bool(int iteration, double residual_norm, double normal_residual)>;
+
+/// What it is called among methods, and the doubles per row that an iteration moves beside A and A^T.
+inline constexpr std::string_view least_squares_name = "lsmr";
+inline constexpr double least_squares_traffic = 20;
+
+/// Collective. LSMR (Fong & Saunders, SIAM J. Sci. Comput. 33, 2011) from x = 0, whatever x holds: it tends
+/// to the least-squares solution of least ||x|| (of least ||D^-1 x|| with a column scale), and ||A^T r||
+/// falls monotonically. x is finite at the end if it can be represented. Vectors and matrices of any
+/// magnitude do: b is scaled by its norm and A by a power of two. Two reductions in an iteration. Throws
+/// EnvironmentError (agreed) when memory is missing.
+LeastSquaresResult least_squares(const LeastSquaresProblem& problem, Vector x,
+                                 const LeastSquaresOptions& options,
+                                 const LeastSquaresProgress& progress = {});
+
+}  // namespace ayatori::solvers

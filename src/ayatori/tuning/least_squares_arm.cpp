@@ -1,0 +1,267 @@
+#include "ayatori/tuning/least_squares_arm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/sparse/transposed_product.hpp"
+#include "ayatori/tuning/timed.hpp"
+
+namespace ayatori::tuning {
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+/// Iterations that are nothing on a matrix of so few rows.
+constexpr std::int64_t few_rows = 20000;
+constexpr std::int64_t of_few_rows = 500;
+/// Fewer tell little.
+constexpr std::int64_t worth_a_try = 100;
+/// Where the structure speaks for it, and after all else.
+constexpr std::int64_t first_iterations = 2000;
+constexpr std::int64_t first_iterations_of_many_rows = 200;
+constexpr std::int64_t last_iterations = 20000;
+/// Runs of LSMR from the x that the one before has left, which take away what rounding left there.
+constexpr int most_rounds = 4;
+/// So many times as many as it was given, where an end is in sight.
+constexpr int most_overtime = 6;
+/// A residual that arms have left of this share of the right-hand side may be all that there is to be left.
+constexpr double large_residual = 1e-3;
+
+/// Whether a trial ended as trials of singular systems do. A breakdown of a method for definite matrices
+/// shows that this one is not, and no more.
+bool has_failed(const Trial& trial) {
+  if (trial.choice.method == solvers::least_squares_name) return false;
+  const bool broke_down = trial.outcome == name_of(solvers::Stop::breakdown);
+  if (broke_down && solvers::method(trial.choice.method).needs_definite) return false;
+  return trial.outcome == name_of(solvers::Stop::stagnated) || trial.outcome == "refuted" ||
+         trial.outcome == "failed" || broke_down;
+}
+
+/// What LSMR has told so far.
+class Course {
+ public:
+  void add(double norm, double normal) { points_.push_back({norm, normal}); }
+
+  /// Whether the residual has found its norm while A^T r goes on falling, as on the way to least squares.
+  bool has_end_in_sight() const {
+    constexpr double flat = 0.97;
+    constexpr double falling = 0.5;
+    if (points_.empty()) return false;
+    const Point& now = points_.back();
+    const Point& half_way = points_[points_.size() / 2];
+    return now.norm >= flat * half_way.norm && now.normal <= falling * half_way.normal;
+  }
+
+ private:
+  struct Point {
+    double norm;
+    double normal;
+  };
+  std::vector<Point> points_;
+};
+
+}  // namespace
+
+bool LeastSquaresArm::comes_first() const {
+  if (state_.options.forced.method || state_.report.facts.rows == 0) return false;
+  if (state_.kept != nullptr && state_.kept->ended_by_least_squares) return true;
+  const Structure& structure = state_.report.structure;
+  if (!structure.is_singular()) return false;
+  // Of a symmetric matrix these take care of zero rows: what is left may be regular.
+  const auto& [right, left] = state_.system->null_spaces();
+  const std::int64_t missing = structure.rows - structure.structural.rank;
+  return structure.duplicates.count > 0 || left->dimension() < missing || right->dimension() < missing;
+}
+
+std::int64_t LeastSquaresArm::iterations_worth() const {
+  const std::int64_t least = state_.report.facts.rows <= few_rows ? of_few_rows : 0;
+  return std::max(least, state_.report.iterations);
+}
+
+bool LeastSquaresArm::is_due(const Trial& last) const {
+  if (state_.options.forced.method || !has_failed(last) || state_.report.iterations < next_due_) return false;
+  if (state_.rounded_off > 0) return false;
+  if (iterations_worth() < worth_a_try) return false;
+  const auto failed = std::ranges::count_if(state_.report.trials, has_failed);
+  return state_.looks_singular || state_.report.structure.is_singular() || failed > 1 ||
+         state_.relative(state_.residual_norm()) > large_residual;
+}
+
+void LeastSquaresArm::run() {
+  const bool singular = state_.report.structure.is_singular();
+  const bool first = state_.report.trials.empty();
+  const std::int64_t of_first =
+      state_.report.facts.rows <= few_rows ? first_iterations : first_iterations_of_many_rows;
+  run_for(first ? of_first : iterations_worth(),
+          singular ? "the matrix is singular, as its pattern or its rows show"
+          : first  ? "it ended the solve before"
+                   : "the matrix may be singular");
+}
+
+void LeastSquaresArm::run_last() {
+  // What rounding limits is a solution.
+  if (state_.options.forced.method || state_.done() || state_.rounded_off >= enough_rounded_off) return;
+  run_for(std::max(last_iterations, state_.report.iterations),
+          "nothing else has ended: the matrix may be singular");
+}
+
+void LeastSquaresArm::run_for(std::int64_t iterations, const std::string& why) {
+  const Choice choice{
+      .method = std::string(solvers::least_squares_name), .preconditioner = "none", .restart = 0};
+  if (!state_.report.trials.empty())
+    state_.add_event("escalation", fmt::format("now {}: {}", describe(choice), why));
+  const std::size_t trial = state_.report.trials.size();
+  state_.report.trials.push_back({choice, why, "", "", 0, state_.relative(state_.residual_norm()), 0, 0});
+  set_up();
+
+  solvers::LeastSquaresResult result;
+  double before = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < most_rounds; ++round) {
+    if (state_.iterations_left() == 0) break;
+    result = improve(iterations);
+    state_.report.trials[trial].iterations += result.iterations;
+    if (state_.system->is_solved_by(known_)) break;
+    const bool goes_on = result.stop == solvers::LeastSquaresStop::solved ||
+                         result.stop == solvers::LeastSquaresStop::rounding ||
+                         result.stop == solvers::LeastSquaresStop::least_squares;
+    const double normal = normal_residual();
+    if (goes_on && is_certified(result, normal)) {
+      state_.is_least_squares = true;
+      state_.add_event(
+          "note",
+          fmt::format("the system is inconsistent: no x leaves a relative residual below {:.3g}; this "
+                      "one is a least-squares solution of small norm (||A^T r|| = {:.1e} ||A|| ||r||)",
+                      state_.relative(known_.norm),
+                      normal / (std::max(result.matrix_norm, state_.report.facts.max_abs) * known_.norm)));
+      break;
+    }
+    if (!goes_on || !(normal < before / 2)) break;
+    before = normal;
+  }
+  end_trial(trial, result);
+}
+
+/// The transpose, and x = 0 with the residual that it leaves.
+void LeastSquaresArm::set_up() {
+  const ScopedTimer timer(state_.report.seconds.setup);
+  comm::agree(state_.comm, [&] {
+    for (auto* vector : {&x_, &residual_, &correction_}) vector->resize(state_.residual.size());
+  });
+  const MatrixFacts& facts = state_.report.facts;
+  const bool is_its_own = facts.symmetric && facts.asymmetry == 0;
+  if (!is_its_own && !transposed_)
+    transposed_ = std::make_unique<sparse::TransposedProduct>(state_.comm, state_.system->parts());
+  solvers::fill(x_, 0);
+  state_.system->solve_boundary_rows(x_);
+  known_ = state_.verified_residual(x_, residual_);
+}
+
+/// Adds the least-squares correction for the residual to x.
+solvers::LeastSquaresResult LeastSquaresArm::improve(std::int64_t iterations) {
+  auto& seconds = state_.report.seconds;
+  const Choice choice = state_.report.trials.back().choice;
+  const std::int64_t so_far = state_.report.iterations;
+  const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
+  const Meter start = meters.read();
+  double by_transpose = 0;
+  solvers::LeastSquaresOptions options;
+  options.target = state_.target() / 2;
+  options.max_iterations =
+      static_cast<int>(std::min<std::int64_t>(most_overtime * iterations, state_.iterations_left()));
+  options.matrix_norm = state_.report.facts.max_abs;
+  Course course;
+  const auto progress = [&](int iteration, double norm, double normal) {
+    if (state_.hooks.progress) state_.hooks.progress(choice, so_far + iteration, state_.relative(norm));
+    course.add(norm, normal);
+    return iteration < iterations || course.has_end_in_sight();
+  };
+  solvers::LeastSquaresResult result;
+  if (transposed_) {
+    const TimedOperator transposed(*transposed_, by_transpose, meters);
+    result = solvers::least_squares({*state_.matrix, transposed, residual_, state_.sum}, correction_, options,
+                                    progress);
+  } else {
+    result = solvers::least_squares({*state_.matrix, *state_.matrix, residual_, state_.sum}, correction_,
+                                    options, progress);
+  }
+  const Meter mine = meters.since(start);
+  seconds.solve += mine.wall - mine.building;
+  seconds.tuning += mine.building;
+  seconds.spmv += mine.product - mine.halo + by_transpose;
+  seconds.halo += mine.halo;
+  seconds.reduction += mine.reduction;
+  state_.report.trials.back().solve_seconds += mine.wall - mine.building;
+  state_.report.iterations += result.iterations;
+  if (result.stop == solvers::LeastSquaresStop::interrupted) state_.note_stop();
+  if (!state_.comm.any(!std::isfinite(solvers::local_max_abs(correction_)))) {
+    solvers::axpy(1, correction_, x_);
+    known_ = state_.verified_residual(x_, residual_);
+  }
+  return result;
+}
+
+/// Collective. ||A^T r|| of what x_ leaves.
+double LeastSquaresArm::normal_residual() {
+  if (transposed_) {
+    transposed_->apply(residual_, correction_);
+  } else {
+    state_.matrix->apply(residual_, correction_);
+  }
+  return solvers::norm(state_.sum, correction_);
+}
+
+/// Whether the true residual is orthogonal to the range, as far as rounding lets anybody tell: LSMR has found
+/// it to be so to 1e-14, which a regular matrix allows only if its condition number is beyond that; its
+/// residual is the true one; and so small is A^T r in truth, or as rounding of x and of the products lets it
+/// be.
+bool LeastSquaresArm::is_certified(const solvers::LeastSquaresResult& result, double normal) {
+  constexpr double nearly_rounding = 1e-13;
+  constexpr double of_sums = 32;
+  constexpr double little = 0.01;
+  const double a = std::max(result.matrix_norm, state_.report.facts.max_abs);
+  const double of_x = a * solvers::norm(state_.sum, x_);
+  const double r = known_.norm;
+  if (result.stop != solvers::LeastSquaresStop::least_squares) return false;
+  if (!(std::abs(r - result.residual_norm) <= little * r) || !(epsilon * of_x <= little * r)) return false;
+  return normal <=
+         std::max(nearly_rounding * a * r, of_sums * epsilon * a * (of_x + state_.system->b_norm()));
+}
+
+void LeastSquaresArm::end_trial(std::size_t trial, const solvers::LeastSquaresResult& result) {
+  const bool solved = state_.system->is_solved_by(known_);
+  if (solved || state_.is_least_squares) {
+    state_.take(x_, residual_, known_);
+    state_.report.choice = state_.report.trials[trial].choice;
+    state_.report.why = state_.report.trials[trial].why;
+  } else if (known_.norm < state_.residual_norm()) {
+    state_.take(x_, residual_, known_);
+  }
+  Trial& mine = state_.report.trials[trial];
+  const bool gives_up = result.stop == solvers::LeastSquaresStop::yielded;
+  mine.outcome = solved     ? name_of(solvers::Stop::converged)
+                 : gives_up ? name_of(solvers::Stop::max_iterations)
+                            : name_of(result.stop);
+  const double magnitude = result.matrix_norm * result.residual_norm;
+  if (magnitude > 0 && std::isfinite(magnitude))
+    mine.reason = fmt::format("||A^T r|| = {:.1e} ||A|| ||r||, condition number {:.1e} or more",
+                              result.normal_residual / magnitude, result.condition);
+  mine.relative_residual = state_.relative(state_.residual_norm());
+  next_due_ = 2 * state_.report.iterations;
+  has_run_ = true;
+}
+
+void LeastSquaresArm::prefer_small_solution() {
+  constexpr double hardly = 2;
+  constexpr double far_smaller = 1e-3;
+  if (!has_run_ || state_.rounded_off >= enough_rounded_off || state_.converged() || state_.is_least_squares)
+    return;
+  const double of_best = solvers::norm(state_.sum, state_.x);
+  if (known_.norm <= hardly * state_.residual_norm() && solvers::norm(state_.sum, x_) < far_smaller * of_best)
+    state_.take(x_, residual_, known_);
+}
+
+}  // namespace ayatori::tuning
