@@ -1,10 +1,11 @@
 """Drop-ins for the iterative solvers of scipy.sparse.linalg, by the methods of the core.
 
-They differ from SciPy's in what is good to know: info is 0 only if the true residual meets the tolerance; iterations go on from
-where rounding has fooled the recurrence; GMRES is preconditioned from the right, so that the norm that its callback is told is
-that of ``b - A @ x``; MINRES stops on ``norm(b - A @ x)``, where SciPy's weighs it by ``norm(A) * norm(x)``; work is done in
-double precision whatever the type of the result. Complex systems are solved as real ones of twice the size, in the memory of
-the complex vectors.
+They differ from SciPy's in what is good to know: info is 0 only if it is proved, with a bound of all rounding, that
+``norm(b - A @ x)`` of the x returned meets the tolerance; iterations go on from where rounding has fooled the recurrence. Of a
+LinearOperator the entries are not known: its own product, in double precision, is all that is looked at. GMRES is preconditioned
+from the right, so that the norm that its callback is told is that of ``b - A @ x``; MINRES stops on ``norm(b - A @ x)``, where
+SciPy's weighs it by ``norm(A) * norm(x)``; work is done in double precision whatever the type of the result. Complex systems are
+solved as real ones of twice the size, in the memory of the complex vectors.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._matrix import as_csr, as_real_form, check_real, is_complex
+from ._matrix import as_csr, as_real_form, check_real, is_complex, with_shift
 
 _TYPES = {"f": np.float32, "F": np.complex64, "D": np.complex128}
 
@@ -28,13 +29,14 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
     Parameters
     ----------
     A : sparse array or matrix, ndarray or LinearOperator, shape (n, n)
-        Real or complex. Compressed sparse rows of doubles are used where they are.
+        Real or complex. Compressed sparse rows of doubles are used where they are. What a LinearOperator rounds in its
+        products goes unnoticed.
     b : array_like, shape (n,) or (n, 1)
         Right-hand side.
     x0 : array_like or "Mb", optional
         Starting guess; zeros by default, ``M @ b`` for "Mb".
     rtol, atol : float
-        Converged means ``norm(b - A @ x) <= max(rtol * norm(b), atol)``.
+        Converged means that ``norm(b - A @ x) <= max(rtol * norm(b), atol)`` is proved.
     maxiter : int, optional
         Iterations at most; ``10 * n`` by default.
     M : sparse array or matrix, ndarray or LinearOperator, shape (n, n), optional
@@ -47,7 +49,8 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
     x : ndarray, shape (n,)
         The best approximation found.
     info : int
-        0: converged; > 0: not, after so many iterations; < 0: the method broke down.
+        0: converged; > 0: not, after so many iterations, or x rounded to the single precision of `A` and `b` is no
+        solution any more; < 0: the method broke down.
 
     Notes
     -----
@@ -89,7 +92,7 @@ def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, shift: float =
     x, info = system.run("minres", 5 * system.n if maxiter is None else maxiter, callback=callback)
     if show:
         print(f"minres: info {info}, {system.iterations} iterations, norm(b - A x) = {system.residual_norm:.3e} "
-              f"<= {system.target:.3e}" if info == 0 else f"minres: info {info}: {system.reason}")
+              f"<= {system.limit:.3e}" if info == 0 else f"minres: info {info}: {system.reason}")
     return x, info
 
 
@@ -182,8 +185,7 @@ class _System:
         _check(b.dtype, self.work_type, "b")
         self.dtype = np.result_type(_float_type(dtype), _float_type(b.dtype), np.complex64 if self.is_complex else np.float32)
         self.b = _as_doubles(b, self.work_type)
-        self.b_norm = float(np.linalg.norm(self.b))
-        self.target = max(float(atol), float(rtol) * self.b_norm)
+        self.rtol, self.atol = float(rtol), float(atol)
         self.M = getattr(A, "psolve", None) if M is None else M
         if M is not None and not hasattr(M, "shape"):
             M = self.M = np.asarray(M)
@@ -193,14 +195,13 @@ class _System:
         self.a = self._operator(A, shift)
         self.m = None if self.M is None else self._operator(self.M)
         self.x = self._start(x0)
-        self.iterations, self.residual_norm, self.reason = 0, 0.0, ""
+        self.iterations, self.residual_norm, self.limit, self.reason = 0, 0.0, 0.0, ""
 
     def _operator(self, matrix: Any, shift: float = 0.0) -> _core.LinearOperator:
         if not _is_operator(matrix) and not callable(matrix):
             csr = as_real_form(matrix) if self.is_complex else as_csr(matrix)
             if shift:
-                import scipy.sparse
-                csr = as_csr(csr - shift * scipy.sparse.eye_array(csr.shape[0]))
+                csr = with_shift(csr, shift)
             return _core.borrow_csr(csr.indptr, csr.indices, csr.data)
         apply = matrix.matvec if _is_operator(matrix) else matrix
         argument = np.empty(self.b.size)
@@ -246,17 +247,24 @@ class _System:
     def run(self, method: str, maxiter: int | None, *, callback: Callable | None = None, norm_callback: Callable | None = None,
             products: int = 1, restart: int = 30) -> tuple[np.ndarray, int]:
         """`products`: with A, in what `maxiter` counts."""
-        if self.b_norm == 0:  # the only right answer, whatever the guess
+        if not self.b.any():  # the only right answer, whatever the guess
             return np.zeros(self.n, self.dtype), 0
         maxiter = 10 * self.n if maxiter is None else int(maxiter)
         show_x = None if callback is None else lambda: callback(self.x.view(self.work_type).astype(self.dtype))
-        show_norm = None if norm_callback is None else lambda norm: norm_callback(np.float64(norm / self.b_norm))
-        stop, self.iterations, self.residual_norm, self.reason = _core.iterate(
-            method, self.a, self.m, self.b, self.x, self.target, min(maxiter * products, 2**31 - 1), restart, show_norm, show_x)
+        show_norm = None if norm_callback is None else lambda norm: norm_callback(np.float64(norm))
+
+        def iterate(x: np.ndarray, max_iterations: int) -> _core.Iterated:
+            return _core.iterate(method, self.a, self.m, self.b, x, self.rtol, self.atol, max_iterations, restart, show_norm, show_x)
+
+        done = iterate(self.x, min(maxiter * products, 2**31 - 1))
+        self.iterations, self.limit = done.iterations, done.limit
         x = self.x.view(self.work_type).astype(self.dtype, copy=False)
-        if stop == "converged":
+        if x.dtype != self.work_type and done.end == "converged":  # what single precision makes of x is what has to be proved
+            done = iterate(_as_doubles(x, self.work_type), 0)
+        self.residual_norm, self.reason = done.residual_norm, done.reason or done.end
+        if done.end == "converged":
             return x, 0
-        if stop == "breakdown":
+        if done.end == "breakdown":
             return x, -1
         return x, max(1, -(-self.iterations // products))
 

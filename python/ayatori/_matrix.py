@@ -71,6 +71,17 @@ def as_real_form(matrix: Any) -> scipy.sparse.csr_array:
     return as_csr(scipy.sparse.bsr_array((blocks, csr.indices, csr.indptr), shape=shape))
 
 
+def with_shift(csr: scipy.sparse.csr_array, shift: float) -> scipy.sparse.csr_array:
+    """``csr - shift * I`` without rounding: every row has an entry more, beside the one it may have on the diagonal."""
+    import scipy.sparse
+
+    n = csr.shape[0]
+    indices = np.insert(csr.indices, csr.indptr[1:], np.arange(n, dtype=csr.indices.dtype))
+    data = np.insert(csr.data, csr.indptr[1:], -float(shift))
+    indptr = csr.indptr + np.arange(n + 1, dtype=csr.indptr.dtype)
+    return scipy.sparse.csr_array((data, indices, indptr), shape=csr.shape)
+
+
 def check_real(dtype: np.dtype, what: str) -> None:
     """Raises TypeError unless numbers of this type are real."""
     if not (np.issubdtype(dtype, np.integer) or np.issubdtype(dtype, np.floating) or dtype == bool):

@@ -26,9 +26,9 @@ class SolveResult:
     x : ndarray, shape (n,)
         The solution; where `converged` is false, the best approximation found. With a communicator, this rank's rows.
     converged : bool
-        Whether the true residual, recomputed in double precision from `x`, meets the tolerance.
+        Whether it is proved that ``norm(b - A @ x) <= rtol * norm(b)``, for the doubles in `A`, `b` and `x` and without rounding.
     relative_residual : float
-        ``norm(b - A @ x) / norm(b)``, true in the same sense.
+        ``norm(b - A @ x) / norm(b)``, recomputed from `x`; the exact one is no farther from it than `residual_error_bound`.
     report : dict
         All that is known about the solve: schema ``ayatori.solve/1``, as ``ayatori solve --json`` writes it.
     """
@@ -47,13 +47,41 @@ class SolveResult:
         return self.report["relative_residual"]
 
     @property
+    def residual_error_bound(self) -> float:
+        """How far `relative_residual` may be from the exact one, proved; `converged` means that their sum meets the tolerance."""
+        return self.report["residual_error_bound"]
+
+    @property
+    def backward_error(self) -> float:
+        """``norm(b - A @ x) / (norm(A, inf) * norm(x) + norm(b))``: about 1e-16 is all that doubles can give."""
+        return self.report["backward_error"]
+
+    @property
+    def rounding_residual(self) -> float | None:
+        """The relative residual that rounding the exact solution to doubles leaves, as expected; None where that is far below
+        the tolerance."""
+        return self.report["rounding_residual"]
+
+    @property
+    def condition_estimate(self) -> float | None:
+        """``norm(A, inf) * norm(inv(A), inf)`` is about that or more. None unless complete factors tried what rounding limits."""
+        return self.report["condition_estimate"]
+
+    @property
+    def boundary_rows(self) -> int:
+        """Rows with no entry of weight but the diagonal's, which are solved first; the tolerance then holds for the other rows,
+        against what is left of their right-hand side, too. 0 where there are no others."""
+        return (self.report["boundary_rows"] or {"count": 0})["count"]
+
+    @property
     def iterations(self) -> int:
         """Of all trials."""
         return self.report["iterations"]
 
     @property
     def status(self) -> str:
-        """``"converged"``, ``"least squares"``, ``"not converged"`` or ``"time limit reached"``."""
+        """``"converged"``, ``"least squares"``, ``"not converged"``, ``"limited by rounding"`` (`x` leaves hardly more than rounding
+        the exact solution to doubles does) or ``"time limit reached"``."""
         return self.report["status"]
 
     @property
@@ -70,7 +98,8 @@ class SolveResult:
 
     def _repr_html_(self) -> str:
         choice = self.choice
-        rows = [("result", f"{self.status}: true relative residual {self.relative_residual:.2e}"),
+        rows = [("result", f"{self.status}: true relative residual {self.relative_residual:.2e} ± {self.residual_error_bound:.0e}"),
+                ("backward error", f"{self.backward_error:.1e}"),
                 ("choice", f"{choice['method']} + {choice['preconditioner']}; kernel {choice['kernel']}"),
                 ("because", self.report["why"]),
                 ("work", f"{self.iterations} iterations in {len(self.report['trials'])} trials"),
@@ -92,7 +121,7 @@ class Solver:
     comm : mpi4py.MPI.Comm, optional
         The ranks that hold the matrix. Every call is then collective. Without it this process solves alone.
     rtol : float
-        Converged means ``norm(b - A @ x) <= rtol * norm(b)``.
+        Converged means that ``norm(b - A @ x) <= rtol * norm(b)`` is proved.
     method, preconditioner, orthogonalization, kernel, halo : str, optional
         Insist on one, by the names of ``ayatori solve --help``; ``None`` leaves the choice to the tuner.
     restart : int, optional

@@ -3,18 +3,17 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
+#include "ayatori/solvers/certified_solve.hpp"
 #include "ayatori/solvers/method.hpp"
 #include "python/bindings/runtime.hpp"
 
@@ -35,10 +34,18 @@ class Identity final : public LinearOperator {
   std::int32_t n_;
 };
 
+/// A matrix whose entries are at hand, so that its residuals can be bounded.
+class Entries : public LinearOperator {
+ public:
+  virtual sparse::ResidualSums residual(std::span<const double> x, std::span<const double> b,
+                                        std::span<double> r, sparse::Summation summation,
+                                        double unit) const = 0;
+};
+
 /// Compressed sparse rows where the caller has them: nothing is copied. Rows may be in any order and have
 /// repeated columns.
 template <class Index>
-class BorrowedCsr final : public LinearOperator {
+class BorrowedCsr final : public Entries {
  public:
   BorrowedCsr(InputIndices start, InputIndices column, InputVector value)
       : start_(std::move(start)), column_(std::move(column)), value_(std::move(value)) {
@@ -63,6 +70,11 @@ class BorrowedCsr final : public LinearOperator {
       for (Index k = starts[i]; k < starts[i + 1]; ++k) sum += values[k] * from[columns[k]];
       to[i] = sum;
     });
+  }
+  sparse::ResidualSums residual(std::span<const double> x, std::span<const double> b, std::span<double> r,
+                                sparse::Summation summation, double unit) const override {
+    return sparse::residual(local_size(), row_start(), static_cast<const Index*>(column_.data()),
+                            value_.data(), x, b, r, summation, unit);
   }
   std::int32_t local_size() const override { return static_cast<std::int32_t>(start_.size() - 1); }
 
@@ -110,22 +122,31 @@ std::shared_ptr<LinearOperator> borrow_csr(const InputIndices& start, const Inpu
   throw InputError("indices are int32 or int64");
 }
 
-double residual_norm(const solvers::System& system, solvers::ConstVector x) {
-  Array<double> r(x.size());
-  system.a.apply(x, r);
-  solvers::subtract(system.b, r, r);
-  return solvers::norm(system.sum, r);
+/// What proves that x is a solution: the entries of the matrix where they are known, else its products.
+solvers::ResidualFunction residual_of(const solvers::System& system) {
+  const auto* const entries = dynamic_cast<const Entries*>(&system.a);
+  if (entries == nullptr) return residual_by_product(system);
+  return [entries, b = system.b, r = Array<double>(system.b.size())](
+             solvers::ConstVector x, sparse::Summation summation, double unit) mutable {
+    return entries->residual(x, b, r, summation, unit);
+  };
 }
 
-/// Runs a method from x until `target` is met by the true residual. A method that only believes to have met
-/// it starts anew from its x, as long as that gets nearer. Gives (how it ended, iterations, ||b - A x||,
-/// why).
-std::tuple<std::string, std::int64_t, double, std::string> iterate(
-    const std::string& name, const LinearOperator& a, const LinearOperator* preconditioner,
-    const InputVector& b, const InOutVector& x_array, double target, int max_iterations, int restart,
-    const std::optional<nb::callable>& norm_callback, const std::optional<nb::callable>& x_callback) {
+struct Iterated {
+  std::string end;  ///< "converged" only where that is proved
+  std::int64_t iterations = 0;
+  double residual_norm = 0;  ///< ||b - A x||
+  double limit = 0;          ///< of it
+  std::string reason;
+};
+
+/// Runs a method from x until ||b - A x|| <= max(rtol ||b||, atol) is proved.
+Iterated iterate(const std::string& name, const LinearOperator& a, const LinearOperator* preconditioner,
+                 const InputVector& b, const InOutVector& x_array, double rtol, double atol,
+                 int max_iterations, int restart, const std::optional<nb::callable>& norm_callback,
+                 const std::optional<nb::callable>& x_callback) {
   Interruption interruption;
-  std::tuple<std::string, std::int64_t, double, std::string> outcome;
+  Iterated outcome;
   const auto n = static_cast<std::size_t>(a.local_size());
   if (b.size() != n || x_array.size() != n ||
       (preconditioner != nullptr && preconditioner->local_size() != a.local_size()))
@@ -137,35 +158,30 @@ std::tuple<std::string, std::int64_t, double, std::string> iterate(
     const solvers::GlobalSum sum(communicator(0), [&] { return interruption.wants_stop(); });
     const auto x = span_of(x_array);
     const solvers::System system{a, preconditioner != nullptr ? *preconditioner : identity, span_of(b), sum};
+    const auto tolerance = solvers::make_tolerance(sum, system.b, rtol, atol);
     const auto& orthogonalization = solvers::orthogonalization("ircgs");
 
     const auto show_x = [&] { return !x_callback || interruption.guard([&] { (*x_callback)(); }); };
     // A method tells of an iteration before it moves x: x is that of the iteration before.
     bool is_first = true;
     const auto progress = [&](int, double norm) {
-      bool goes_on = !norm_callback || interruption.guard([&] { (*norm_callback)(norm); });
+      const double relative = norm / tolerance.unit / tolerance.b_norm;
+      bool goes_on = !norm_callback || interruption.guard([&] { (*norm_callback)(relative); });
       if (!method.restarts && !std::exchange(is_first, false)) goes_on = show_x() && goes_on;
       return goes_on;
     };
-    solvers::MethodOptions options{.target = target, .max_iterations = max_iterations, .restart = restart};
+    solvers::MethodOptions options{.max_iterations = max_iterations, .restart = restart};
     options.stagnation_window = std::numeric_limits<int>::max();
     if (method.restarts) options.next_cycle = [&](solvers::Cycle&) { show_x(); };
-
-    double residual = residual_norm(system, x);
-    std::int64_t iterations = 0;
-    solvers::MethodResult result{.stop = solvers::Stop::converged};
-    while (residual > target && iterations < max_iterations) {
-      options.max_iterations = max_iterations - static_cast<int>(iterations);
-      result = method.solve(system, x, options, orthogonalization.apply, progress);
-      iterations += result.iterations;
-      const double before = std::exchange(residual, residual_norm(system, x));
-      if (result.stop != solvers::Stop::converged || !(residual < before)) break;
-    }
-    if (iterations > 0) show_x();
-    const bool met = residual <= target;
-    std::string end(met ? "converged" : solvers::name_of(result.stop));
-    if (!met && result.stop == solvers::Stop::converged) end = "false-convergence";
-    outcome = {std::move(end), iterations, residual, result.reason};
+    auto result = solvers::solve_certified(method, system, x, residual_of(system), tolerance, options,
+                                           orthogonalization.apply, progress);
+    if (result.iterations > 0) show_x();
+    const bool is_refuted = !result.is_proved && result.last.stop == solvers::Stop::converged;
+    outcome = {is_refuted         ? "false-convergence"
+               : result.is_proved ? "converged"
+                                  : std::string(solvers::name_of(result.last.stop)),
+               result.iterations, result.residual.value * tolerance.unit, tolerance.limit * tolerance.unit,
+               std::move(result.last.reason)};
   }
   interruption.rethrow();
   return outcome;
@@ -183,9 +199,15 @@ void bind_iterate(nb::module_& module) {
         return std::make_shared<PythonOperator>(std::move(function), std::move(argument));
       },
       nb::arg("function"), nb::arg("argument").noconvert());
+  nb::class_<Iterated>(module, "Iterated")
+      .def_ro("end", &Iterated::end)
+      .def_ro("iterations", &Iterated::iterations)
+      .def_ro("residual_norm", &Iterated::residual_norm)
+      .def_ro("limit", &Iterated::limit)
+      .def_ro("reason", &Iterated::reason);
   module.def("iterate", &iterate, nb::arg("method"), nb::arg("a"), nb::arg("m").none(), nb::arg("b"),
-             nb::arg("x").noconvert(), nb::arg("target"), nb::arg("max_iterations"), nb::arg("restart"),
-             nb::arg("norm_callback").none(), nb::arg("x_callback").none());
+             nb::arg("x").noconvert(), nb::arg("rtol"), nb::arg("atol"), nb::arg("max_iterations"),
+             nb::arg("restart"), nb::arg("norm_callback").none(), nb::arg("x_callback").none());
 }
 
 }  // namespace ayatori::python

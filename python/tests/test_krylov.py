@@ -1,5 +1,7 @@
 """What SciPy's own tests (scipy_substitution.py) leave open."""
 
+from fractions import Fraction
+
 import ayatori
 import numpy as np
 import pytest
@@ -88,6 +90,47 @@ def test_the_matrix_stays_where_it_is(poisson):
 
     A, _ = poisson
     assert all(np.shares_memory(getattr(A, name), getattr(as_csr(A), name)) for name in ("data", "indices", "indptr"))
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
+@pytest.mark.parametrize("method", ALL)
+def test_right_hand_sides_whose_squares_leave_the_range_of_double(poisson, method, scale):
+    A, b = poisson
+    x, info = method(A, scale * b, rtol=1e-9)
+    assert info == 0 and residual(A, x / scale, b) <= 1.0001e-9
+    norms = []
+    ayatori.gmres(A, scale * b, rtol=1e-9, callback=norms.append, callback_type="pr_norm")
+    assert 1e-3 < norms[0] < 1 and norms[-1] <= 1e-9
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_no_claim_that_rounding_may_have_made(method):
+    """Plain sums give a residual of 0; that of the x they suggest is 1."""
+    large = 1e17
+    A = np.array([[large, 1, -large], [1, 1, 1], [-large, 1, -large]])
+    b = np.array([0.0, 3, -2 * large])
+    assert not np.any(b - A @ np.ones(3))
+    x, info = method(A, b, np.ones(3), rtol=1e-18)
+    exact = [Fraction(float(right)) - sum(Fraction(float(a)) * Fraction(float(v)) for a, v in zip(row, x)) for right, row in zip(b, A)]
+    assert info != 0 or sum(r * r for r in exact) <= Fraction(1e-18) ** 2 * sum(Fraction(float(right)) ** 2 for right in b)
+
+
+def test_the_shift_of_minres_is_not_rounded():
+    """1 - 1e-17 is 1 in doubles."""
+    A, b = np.eye(4), np.ones(4)
+    assert ayatori.minres(A, b, np.ones(4), shift=1e-17, rtol=1e-5)[1] == 0
+    assert ayatori.minres(A, b, np.ones(4), shift=1e-17, rtol=1e-18)[1] != 0
+    A[0, 1] = A[1, 0] = 0.25
+    x, info = ayatori.minres(A, b, shift=0.5, rtol=1e-10)
+    assert info == 0 and residual(A - 0.5 * np.eye(4), x, b) <= 1.0001e-10
+
+
+def test_what_single_precision_makes_of_x_is_what_is_claimed(poisson):
+    A, b = (values.astype(np.float32) for values in poisson)
+    x, info = ayatori.cg(A, b, rtol=1e-4)
+    assert info == 0 and residual(A.astype(float), x.astype(float), b.astype(float)) <= 1e-4
+    assert ayatori.cg(A, b, rtol=1e-12)[1] > 0
+    assert ayatori.cg(A, b.astype(float), rtol=1e-12)[1] == 0
 
 
 def test_single_precision_stays_that(poisson):

@@ -21,6 +21,34 @@ def test_solves_and_proves_it(poisson):
     assert result.report["schema"] == "ayatori.solve/1" and result.report["history"][0]["iterations"]
 
 
+def test_says_how_sure_it_is(poisson):
+    A, b = poisson
+    result = ayatori.solve(A, b, rtol=1e-9)
+    assert 0 < result.residual_error_bound < 1e-13 and result.relative_residual + result.residual_error_bound <= 1e-9
+    x = result.x
+    assert result.backward_error == pytest.approx(np.linalg.norm(b - A @ x) / (8 * np.linalg.norm(x) + np.linalg.norm(b)), rel=1e-3)
+    assert result.rounding_residual is None and result.condition_estimate is None and result.boundary_rows == 0
+    assert "+-" in str(result) and "backward error" in result._repr_html_()
+
+
+def test_says_where_doubles_hold_no_solution():
+    n = 12
+    A = 1 / (np.arange(n)[:, None] + np.arange(n) + 1)  # Hilbert's
+    result = ayatori.solve(A, np.ones(n), rtol=1e-14)
+    assert result.status == "limited by rounding" and not result.converged and result.backward_error < 1e-15
+    assert 1e-12 < result.rounding_residual < 1e-6
+    assert result.condition_estimate is None or result.condition_estimate > 1e13  # there are no complete factors without MUMPS
+
+
+def test_counts_boundary_rows(poisson):
+    A, b = poisson
+    A, b = A.tolil(), b.copy()
+    A[0, 0], b[0] = 1e30, 1e30
+    result = ayatori.solve(A, b)
+    assert result.converged and result.boundary_rows == 1
+    assert residual(A.tocsr()[1:], result.x, b[1:]) <= 1e-7
+
+
 @pytest.mark.parametrize("convert", [sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.lil_array, sparse.dia_array,
                                      sparse.csr_matrix, lambda A: A.toarray(), lambda A: A.toarray(order="F"),
                                      lambda A: A.astype(np.float32), lambda A: A.astype(np.int32)])
