@@ -54,6 +54,9 @@ class SmallDevShm(ProgramTest):
         status, said = self.run_in("100k", AYATORI, *"solve poisson3d-7:n=60 --halo rma-put".split())
         self.assertEqual(status, 3, said)
         self.assertEqual(said.count("ayatori: a window of the ranks of a node takes"), 1, said)
+        status, said = self.run_in("100k", AYATORI, *"bench halo poisson3d-7:n=60".split())
+        self.assertEqual(status, 0, said)
+        self.assertEqual(said.count("left out: halo rma-put: a window"), 1, said)
 
 
 if __name__ == "__main__":
