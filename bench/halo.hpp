@@ -33,10 +33,12 @@ struct HaloTiming {
 /// Collective. Times the exchange alone by every one of these strategies, without products: the median of
 /// `calls` exchanges begun at appointed times. What arrives is checked: throws InternalError (agreed) if it
 /// is wrong. `profile`, the same on all ranks or nullptr everywhere, is what forecasts go by; InputError
-/// (agreed) if it does not know all ranks.
+/// (agreed) if it does not know all ranks. A strategy that the machine refuses is named in `left_out`, with
+/// the reason; its error is thrown if there is none.
 std::vector<HaloTiming> time_halos(const comm::Comm& comm, const sparse::SplitMatrix& parts,
                                    const std::vector<std::string>& strategies, int calls,
-                                   const machine::Profile* profile);
+                                   const machine::Profile* profile,
+                                   std::vector<std::string>* left_out = nullptr);
 
 /// Of those that have a forecast the one whose replay takes least, the first of equal ones; nullptr if none
 /// has one. The model adds the farthest message's latency and the busiest port's bytes, whoever they belong

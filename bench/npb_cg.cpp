@@ -134,6 +134,8 @@ void NpbCg::try_product(const char* item, const sparse::ProductOptions& options,
     use(options);
   } catch (const Error& error) {
     if (!error.agreed()) throw;
+    left_out_.push_back(fmt::format(
+        "{} {}: {}", item, item == std::string("halo") ? options.halo : options.kernel, error.what()));
     return;  // a kernel that cannot hold what a sample promised, a strategy that this machine cannot do
   }
   const double seconds = time_product();

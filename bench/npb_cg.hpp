@@ -75,6 +75,8 @@ class NpbCg {
   const sparse::ProductOptions& product() const { return matrix_->options(); }
   int reductions() const { return reductions_; }
   const std::vector<RaceEntry>& race() const { return race_; }
+  /// What could not take part, and why.
+  const std::vector<std::string>& left_out() const { return left_out_; }
   double making_seconds() const { return making_seconds_; }  ///< of the matrix, slowest rank
   double racing_seconds() const { return racing_seconds_; }
   std::int64_t nonzeros() const { return nonzeros_; }         ///< of the whole matrix
@@ -115,6 +117,7 @@ class NpbCg {
   Array<double> x_, z_, r_, p_, q_, w_;
   int reductions_ = 2;
   std::vector<RaceEntry> race_;
+  std::vector<std::string> left_out_;
   double making_seconds_ = 0;
   double racing_seconds_ = 0;
 };

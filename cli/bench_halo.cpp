@@ -50,9 +50,13 @@ int run_halo(const comm::Comm& world, const Arguments& arguments) {
   comm::set_threads(world, arguments.bench.threads);
   const auto found = find_profile(world, arguments.profile);
   const auto problem = load_problem(world, arguments.matrix, partition);
-  const auto timings =
-      bench::time_halos(world, *problem.parts, strategies, arguments.bench.repetitions, found.profile.get());
-  if (world.rank() == 0) print_halos(timings);
+  std::vector<std::string> left_out;
+  const auto timings = bench::time_halos(world, *problem.parts, strategies, arguments.bench.repetitions,
+                                         found.profile.get(), arguments.halos.empty() ? &left_out : nullptr);
+  if (world.rank() == 0) {
+    for (const auto& reason : left_out) fmt::print(stderr, "left out: {}\n", reason);
+    print_halos(timings);
+  }
   Json json{{"schema", "ayatori.bench-halo/1"},
             {"matrix", problem.source.name},
             {"ranks", world.size()},

@@ -92,6 +92,7 @@ forecast::MeasuredRun measured_run(const Report& report, const bench::NpbClass& 
 }
 
 void print_race(const bench::NpbCg& cg) {
+  for (const auto& reason : cg.left_out()) fmt::print(stderr, "left out: {}\n", reason);
   for (const auto& entry : cg.race()) {
     fmt::print(stderr, "raced: {:<10} {:<26} {:>10.3f} ms per {}\n", entry.item, entry.name,
                1e3 * entry.seconds, entry.item == "reductions" ? "outer iteration" : "product");

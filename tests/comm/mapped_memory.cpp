@@ -64,7 +64,7 @@ TEST_P(MappedMemories, MoreThanThereIsIsRefusedOnAllRanks) {
   if (GetParam() == Source::kernel) GTEST_SKIP() << "the kernel ends a process that takes all of its memory";
   const auto room = std::filesystem::space("/dev/shm");
   const auto share = static_cast<std::int64_t>(room.available) / node.size();
-  if (share > (std::int64_t{1} << 30)) GTEST_SKIP() << "/dev/shm is large: tests/comm/small_dev_shm.py";
+  if (share > (std::int64_t{1} << 30)) GTEST_SKIP() << "/dev/shm is large";
   EXPECT_FALSE(make(node.rank() == 0 ? 2 * share : share / 2));
   node.barrier();
   EXPECT_TRUE(make(share / 2));

@@ -48,7 +48,7 @@ TEST_F(WindowTest, RingOfEveryLength) {
   for (const int extra : {1, 2, 3, 1000, 200000}) expect_ring(extra, max_message);
 }
 
-/// Windows as long as there is room, all at once, and what is more refused on all ranks (small_dev_shm.py).
+/// Windows as long as there is room, all at once, and what is more refused on all ranks.
 TEST_F(WindowTest, AreThereOrRefused) {
   std::vector<Window> windows;
   int refused = 0;

@@ -30,6 +30,7 @@ program arguments
   call expect(MPI_ERR_TYPE, 'bcast')
   call MPI_Allgather(from, 1, type, to, 1, type, comm, error)
   call expect(MPI_ERR_TYPE, 'allgather')
+  call MPI_Type_free(type, error)
   call MPI_Finalize(error)
 
 contains

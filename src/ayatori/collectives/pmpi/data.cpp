@@ -47,11 +47,13 @@ bool is_pair(MPI_Datatype type) {
   return is_among(type, all);
 }
 
-/// What the MPI itself says of a type, which no call of its own asks for: a message of nothing to nobody. It
-/// comes back with an error, while calls for a type alone would have it from the handler of MPI_COMM_WORLD.
+/// What the MPI itself says of a type, which no call of its own asks for: a message to nobody. It comes back
+/// with an error, while calls for a type alone would have it from the handler of MPI_COMM_WORLD. Of one
+/// element, since of none MPICH does not look at the type; it is not read.
 bool is_committed(MPI_Datatype type) {
   constexpr int tag = 0;
-  return PMPI_Send(nullptr, 0, type, MPI_PROC_NULL, tag, private_comm()) == MPI_SUCCESS;
+  const char nothing = 0;
+  return PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, tag, private_comm()) == MPI_SUCCESS;
 }
 
 Layout find_layout(MPI_Datatype type);
