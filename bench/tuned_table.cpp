@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 
-#include "ayatori/base/error.hpp"
+#include "ayatori/base/json.hpp"
 #include "ayatori/collectives/plan_json.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/node_channel.hpp"
@@ -63,7 +62,7 @@ std::map<std::int64_t, std::vector<WordPlan>> find_candidates(
     return found.dump();
   });
   std::map<std::int64_t, std::vector<WordPlan>> plans;
-  for (const auto& one : nlohmann::json::parse(comm.broadcast(text, 0)))
+  for (const auto& one : parse_json(comm.broadcast(text, 0)))
     plans[one.at("bytes")].push_back(collectives::plan_of(one.at("plan")));
   return plans;
 }

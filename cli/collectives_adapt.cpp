@@ -28,7 +28,8 @@ int adapt(const comm::Comm& world, const Arguments& arguments) {
       world, [&] { return collectives::ScheduleTable(collectives::read_schedules(arguments.table)); });
   const auto found = find_profile(world, arguments.profile);
   comm::agree(world, [&] {
-    if (found.profile == nullptr) throw InputError("--profile: a machine is needed to search for");
+    if (found.profile == nullptr)
+      throw InputError(fmt::format("--profile: a machine is needed to search for{}", reason_of(found)));
     if (world.rank() != 0) return;
     fmt::print(stderr, "machine: {}\n", found.description);
     auto adapted = nlohmann::ordered_json::array();

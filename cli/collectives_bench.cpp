@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "ayatori/base/error.hpp"
+#include "ayatori/base/json.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/collectives/plan_json.hpp"
 #include "ayatori/collectives/table.hpp"
@@ -67,10 +65,8 @@ void check_found(const Arguments& arguments, const Cases& cases) {
 Cases load_cases(const Arguments& arguments) {
   const Wanted wanted(arguments);
   const std::string& path = arguments.schedules;
-  std::ifstream file(path);
-  if (!file) throw InputError(fmt::format("{}: cannot be read", path));
-  try {
-    const auto json = nlohmann::json::parse(file);
+  return naming(path, [&] {
+    const auto json = read_json(path);
     Cases cases;
     const auto add = [&](collectives::Operation operation, const nlohmann::json& bytes,
                          const nlohmann::json& plan, int finalist) {
@@ -98,11 +94,7 @@ Cases load_cases(const Arguments& arguments) {
     }
     check_found(arguments, cases);
     return cases;
-  } catch (const nlohmann::json::exception& error) {
-    throw InputError(fmt::format("{}: {}", path, error.what()));
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", path, error.what()));
-  }
+  });
 }
 
 nlohmann::ordered_json json_of(const machine::Estimate& seconds) {

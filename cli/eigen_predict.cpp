@@ -93,7 +93,8 @@ void predict_eigen(const comm::Comm& world, const EigenQuestion& question, const
   comm::agree(world, [&] {
     if (world.rank() != 0) return;
     if (!found.profile)
-      throw InputError("there is no profile of this machine: give --profile (see ayatori probe)");
+      throw InputError(fmt::format(
+          "there is no profile of this machine{}: give --profile (see ayatori probe)", reason_of(found)));
     const auto rates = thread_rates(machine.gflops);
     ordered_json points = ordered_json::array();
     std::vector<std::string> assumptions;

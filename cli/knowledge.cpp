@@ -1,10 +1,8 @@
 #include <fmt/core.h>
 
-#include <fstream>
-#include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "ayatori/base/json.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/tuning/knowledge.hpp"
@@ -82,10 +80,7 @@ void export_to(const Arguments& arguments) {
 
 /// All of a file, or nothing.
 void import_from(const Arguments& arguments) {
-  std::ifstream stream(arguments.file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream) throw InputError(fmt::format("{}: cannot be read", arguments.file));
-  const auto json = Json::parse(text, nullptr, false);
+  const auto json = naming(arguments.file, [&] { return read_ordered_json(arguments.file); });
   if (!json.is_array()) throw InputError(fmt::format("{}: no list of lessons", arguments.file));
   std::vector<tuning::Lesson> lessons;
   try {

@@ -5,8 +5,11 @@
 #include <filesystem>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/parallel.hpp"
 #include "ayatori/base/temporary_file.hpp"
+#include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/comm/threads.hpp"
 #include "ayatori/machine/measure.hpp"
 
 namespace ayatori::cli {
@@ -29,7 +32,8 @@ std::string kept_profile(const std::string& path, int ranks) {
     const auto profile = machine::load_profile(path);
     return ranks > 1 && profile.levels.empty() ? "" : machine::to_json(profile);
   } catch (const InputError&) {
-    return "";  // of another version, or torn: made anew
+    return "";  // of another version, or torn: made anew; or no profile at all: see
+                // make_default_profile_path()
   }
 }
 
@@ -44,10 +48,27 @@ std::string keep(const machine::Profile& profile) {
   }
 }
 
+/// Collective. Where the ranks' threads take turns, all figures would be those of the scheduler; where others
+/// keep the node busy, nobody knows how long it takes.
 FoundProfile measure_now(const comm::Comm& world) {
+  constexpr double most_seconds = 5;
+  constexpr double most_processor_seconds = 3;  // of each thread
+  const auto load = comm::busiest_node(world);
+  if (load.is_oversubscribed())
+    return {nullptr, fmt::format("none: the machine was not measured: {} take turns", load.words())};
   try {
-    auto profile = std::make_shared<const machine::Profile>(
-        machine::measure(world, {.quick = true, .seconds = quick_seconds}));
+    const Stopwatch watch;
+    const double before = processor_time();
+    const auto takes_too_long = [&] {
+      return watch.seconds() > most_seconds ||
+             processor_time() - before > most_processor_seconds * max_threads();
+    };
+    auto profile = std::make_shared<const machine::Profile>(machine::measure(
+        world, {.quick = true, .seconds = quick_seconds}, {.progress = {}, .wants_stop = takes_too_long}));
+    if (!profile->complete)
+      return {nullptr,
+              fmt::format("none: measuring the machine was given up after {:.1f} s: the node is busy",
+                          profile->measuring_seconds)};
     const std::string where = world.rank() == 0 ? keep(*profile) : "";
     const double seconds = profile->measuring_seconds;
     return {std::move(profile),
@@ -64,12 +85,19 @@ std::string make_default_profile_path() {
   std::string path = machine::default_profile_path();
   if (path.empty())
     throw EnvironmentError("there is no HOME to keep the profile in: name a file with --output");
+  if (const auto why = machine::why_not_replaced(path); !why.empty())
+    throw InputError(
+        fmt::format("{}: {}, and stays as it is: AYATORI_PROFILE wants a file of its own", path, why));
   std::error_code error;
   const auto folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
   if (error)
     throw EnvironmentError(fmt::format("{}: the folder cannot be made: name a file with --output", path));
   return path;
+}
+
+std::string reason_of(const FoundProfile& found) {
+  return found.description.empty() ? "" : fmt::format(" ({})", found.description);
 }
 
 FoundProfile find_profile(const comm::Comm& world, const std::string& word) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/printable.hpp"
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/comm/mpi_algorithms.hpp"
@@ -27,10 +28,13 @@ int status_of(ErrorKind kind) {
   return kind == ErrorKind::bad_input ? 2 : 3;
 }
 
+/// Of what an error says, one line: names and values from files stand in it.
+constexpr std::size_t longest_message = 4000;
+
 /// Reports an error once. Where the other ranks do not know of it, they wait for this one: then the job has
 /// to end.
 int report(const comm::Comm& world, const char* text, int status, bool agreed) {
-  if (!agreed || world.rank() == 0) fmt::print(stderr, "ayatori: {}\n", text);
+  if (!agreed || world.rank() == 0) fmt::print(stderr, "ayatori: {}\n", printable(text, longest_message));
   if (!agreed && world.size() > 1) comm::abort_job(status);
   return status;
 }

@@ -10,12 +10,14 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/find_named.hpp"
+#include "ayatori/base/regular_file.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/machine/profile.hpp"
 #include "ayatori/mapping/draw.hpp"
 #include "ayatori/mapping/heat_map.hpp"
+#include "ayatori/mapping/hosts_file.hpp"
 #include "ayatori/mapping/launcher.hpp"
 #include "ayatori/mapping/placement.hpp"
 #include "ayatori/mapping/simgrid_platform.hpp"
@@ -77,25 +79,9 @@ std::vector<std::string> distinct(const std::vector<std::string>& hosts) {
   return names;
 }
 
-/// A name on every line.
-std::vector<std::string> read_hosts(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw InputError(fmt::format("{}: cannot be read", path));
-  std::vector<std::string> names;
-  for (std::string line; std::getline(file, line);) {
-    if (line.ends_with('\r')) line.pop_back();
-    if (line.empty()) continue;
-    if (line.find_first_of(" \t,:=") != std::string::npos)
-      throw InputError(fmt::format("{}: '{}' is no name of a host; one on every line", path, line));
-    names.push_back(line);
-  }
-  if (distinct(names).size() != names.size())
-    throw InputError(fmt::format("{}: a host is named twice", path));
-  return names;
-}
-
 /// The node of every rank, a number on every line.
 std::vector<int> read_placement(const std::string& path, int ranks, int nodes) {
+  check_regular_file(path);
   std::ifstream file(path);
   if (!file) throw InputError(fmt::format("{}: cannot be read", path));
   std::vector<int> node_of;
@@ -108,6 +94,21 @@ std::vector<int> read_placement(const std::string& path, int ranks, int nodes) {
     throw InputError(
         fmt::format("{}: {} nodes; a number for each of {} ranks is wanted", path, node_of.size(), ranks));
   return node_of;
+}
+
+/// Names of the nodes, each with room for as many ranks as any of them takes but the last.
+std::vector<std::string> read_hosts(const std::string& path, int nodes, const std::vector<int>& order) {
+  const auto hosts = mapping::read_hosts(path);
+  std::vector<std::string> names;
+  for (int node = 0; node < std::ssize(hosts); ++node) {
+    const auto& host = hosts[node];
+    names.push_back(host.name);
+    const auto ranks = std::ranges::count(order, node);
+    if (host.slots && node < nodes && *host.slots < ranks)
+      throw InputError(fmt::format("{}, line {}: {} slots of {}, but {} ranks are to go there", path,
+                                   host.line, *host.slots, host.name, ranks));
+  }
+  return names;
 }
 
 mapping::Traffic read_traffic(const Arguments& arguments) {
@@ -168,7 +169,7 @@ Task read_task(const Arguments& arguments) {
   auto order = order_of(arguments, traffic);
   const int per_node = most_on_a_node(order);
   const int nodes = std::ranges::max(order) + 1;
-  auto hosts = arguments.hosts.empty() ? distinct(traffic.hosts) : read_hosts(arguments.hosts);
+  auto hosts = arguments.hosts.empty() ? distinct(traffic.hosts) : read_hosts(arguments.hosts, nodes, order);
   const bool has_enough = static_cast<int>(hosts.size()) >= nodes;
   if (!arguments.hosts.empty() && !has_enough)
     throw InputError(fmt::format("{}: {} hosts, but {} are needed", arguments.hosts, hosts.size(), nodes));

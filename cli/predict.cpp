@@ -167,7 +167,9 @@ int run_predict(const comm::Comm& world, const Arguments& arguments) {
   comm::agree(world, [&] {
     if (world.rank() != 0) return;
     if (!machine.profile)
-      throw InputError("predict: there is no profile of this machine: give --profile (see ayatori probe)");
+      throw InputError(
+          fmt::format("predict: there is no profile of this machine{}: give --profile (see ayatori probe)",
+                      reason_of(machine)));
     const auto result = forecast_all(arguments, task, *machine.profile);
     print(arguments, task, result);
     if (!arguments.json.empty()) write_file(arguments.json, json_of(arguments, result).dump(1) + "\n");

@@ -45,11 +45,14 @@ std::string noise_words(const Estimate& estimate) {
 
 std::string node_words(const Profile& profile) {
   const auto& node = profile.node;
+  const std::string usable = profile.processing_units() < node.processing_units
+                                 ? fmt::format(" ({} for this job)", profile.processing_units())
+                                 : "";
   std::string text =
-      fmt::format("{}: {}{} package{}, {} NUMA node{}, {} cores, {} processing units, {}\n", node.hostname,
+      fmt::format("{}: {}{} package{}, {} NUMA node{}, {} cores, {} processing units{}, {}\n", node.hostname,
                   node.processor.empty() ? "" : node.processor + ", ", node.packages,
                   node.packages == 1 ? "" : "s", node.numa_nodes, node.numa_nodes == 1 ? "" : "s", node.cores,
-                  node.processing_units, bytes_words(static_cast<double>(node.memory_bytes)));
+                  node.processing_units, usable, bytes_words(static_cast<double>(node.memory_bytes)));
   for (const auto& cache : node.caches) {
     text += fmt::format("           L{}: {}, shared by {}\n", cache.level,
                         bytes_words(static_cast<double>(cache.bytes)), cache.sharers);

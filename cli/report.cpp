@@ -1,10 +1,9 @@
 #include <fmt/core.h>
 
-#include <fstream>
 #include <memory>
-#include <sstream>
 
-#include "ayatori/base/error.hpp"
+#include "ayatori/base/json.hpp"
+#include "ayatori/base/regular_file.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "cli/command.hpp"
@@ -20,11 +19,11 @@ struct Arguments {
 };
 
 std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
-  if (!file || text.view().empty()) throw InputError(fmt::format("{}: cannot be read, or is empty", path));
-  return text.str();
+  return naming(path, [&] {
+    auto text = read_regular_file(path, most_json_bytes);
+    if (text.empty()) throw InputError("is empty");
+    return text;
+  });
 }
 
 int run_report(const comm::Comm& world, const Arguments& arguments) {

@@ -1,10 +1,9 @@
 #include "cli/report_page.hpp"
 
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 
-#include "ayatori/base/error.hpp"
+#include "ayatori/base/json.hpp"
 #include "ayatori/collectives/draw.hpp"
 #include "ayatori/collectives/plan_json.hpp"
 #include "ayatori/collectives/word_schedule.hpp"
@@ -34,16 +33,13 @@ void add_drawings(ordered_json& result) {
 ordered_json read(const NamedText& file) {
   if (file.text.find("<svg") != std::string::npos && file.text.front() == '<')
     return {{"schema", "drawing"}, {"text", file.name}, {"svg", file.text}};
-  try {
-    auto result = ordered_json::parse(file.text);
+  return naming(file.name + ": no result of ayatori", [&] {
+    auto result = parse_ordered_json(file.text);
     const auto schema = result.is_object() ? result.value("schema", std::string()) : std::string();
-    if (!schema.starts_with("ayatori."))
-      throw InputError(fmt::format("{}: no result of ayatori: there is no schema in it", file.name));
+    if (!schema.starts_with("ayatori.")) throw InputError("there is no schema in it");
     if (schema == "ayatori.collective-schedules/1") add_drawings(result);
     return result;
-  } catch (const nlohmann::json::exception& error) {
-    throw InputError(fmt::format("{}: no result of ayatori: {}", file.name, error.what()));
-  }
+  });
 }
 
 /// As it may stand in a script element: nothing in it can end that.

@@ -1,9 +1,9 @@
 #include "cli/schedule_tables.hpp"
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "ayatori/base/json.hpp"
 #include "ayatori/comm/agree.hpp"
 
 namespace ayatori::cli {
@@ -26,7 +26,7 @@ FoundCollectives find_collectives(const comm::Comm& world, const std::string& wo
       world, [&] { return world.rank() == 0 ? collectives::read_schedules(files).dump() : std::string(); });
   const std::string text = world.broadcast(read, 0);
   const auto scheduled = comm::agree(world, [&] {
-    collectives::ScheduleTable table(nlohmann::json::parse(text));
+    collectives::ScheduleTable table(parse_json(text));
     return std::make_shared<collectives::ScheduledCollectives>(std::move(table));
   });
   if (scheduled->table().has(world.size())) scheduled->share_memory(world);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ayatori/base/parallel.hpp"
+#include "ayatori/base/printable.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
 #include "ayatori/tuning/solver.hpp"
@@ -185,7 +186,8 @@ int run_solve(const comm::Comm& world, const SolveArguments& arguments) {
 
   const auto machine = find_profile(world, arguments.profile);
   if (speaks && machine.description.starts_with("measured"))
-    fmt::print(stderr, "the machine was {}\n", machine.description);
+    fmt::print(stderr, "the machine was {}\n", printable(machine.description));
+  const auto load = comm::busiest_node(world);
   options.profile = machine.profile;
 
   const double before_reading = total.seconds();
@@ -255,6 +257,7 @@ int run_solve(const comm::Comm& world, const SolveArguments& arguments) {
                .ranks = world.size(),
                .threads = max_threads(),
                .thread_race = race,
+               .load = load,
                .partition = arguments.partition,
                .placement = placement,
                .machine = machine.profile,

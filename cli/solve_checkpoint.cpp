@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <limits>
+#include <string_view>
 #include <utility>
 
+#include "ayatori/base/json.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/checkpoint.hpp"
 #include "ayatori/tuning/choice_json.hpp"
@@ -36,23 +38,24 @@ std::string note_of(const SystemIdentity& system, const tuning::Snapshot& snapsh
 
 /// What the note says; of x nothing. Throws InputError.
 Resumed read_note(const std::string& path, const std::string& text, const SystemIdentity& system) {
-  try {
-    const auto note = Json::parse(text);
-    if (note.at("schema") != "ayatori.checkpoint/1")
-      throw InputError(fmt::format("{}: a checkpoint of another version", path));
-    if (note.at("matrix") != digits(system.matrix.values))
-      throw InputError(fmt::format("{}: the checkpoint of another matrix", path));
-    if (note.at("rhs") != digits(system.rhs))
-      throw InputError(fmt::format("{}: the checkpoint of another right-hand side", path));
+  const auto refuse = [&](std::string_view what) { throw InputError(fmt::format("{}: {}", path, what)); };
+  const std::string what = path + ": a checkpoint with a note that makes no sense";
+  const auto note = naming(what, [&] { return parse_ordered_json(text); });
+  const auto is = [&](const char* key, const std::string& value) {
+    return naming(what, [&] { return note.at(key) == value; });
+  };
+  if (!is("schema", "ayatori.checkpoint/1")) refuse("a checkpoint of another version");
+  if (!is("matrix", digits(system.matrix.values))) refuse("the checkpoint of another matrix");
+  if (!is("rhs", digits(system.rhs))) refuse("the checkpoint of another right-hand side");
+  constexpr double any = std::numeric_limits<double>::max();
+  return naming(what, [&]() -> Resumed {
     return {{},
             tuning::choice_from_json(note.at("choice")),
             path,
-            note.at("iterations"),
-            note.at("seconds"),
-            note.at("relative_residual")};
-  } catch (const Json::exception& error) {
-    throw InputError(fmt::format("{}: a checkpoint with a note that makes no sense: {}", path, error.what()));
-  }
+            whole_number<std::int64_t>(note.at("iterations"), 0),
+            number_between(note.at("seconds"), 0, any),
+            number_between(note.at("relative_residual"), 0, any)};
+  });
 }
 
 }  // namespace

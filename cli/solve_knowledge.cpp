@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "ayatori/base/json.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/environment.hpp"
 
@@ -34,7 +35,7 @@ tuning::Experience SolveKnowledge::recall(const tuning::MatrixFacts& facts) {
   if (comm_.rank() == 0) recalled_ = tuning::recall(lessons_, matrix_, facts, situation_);
   if (comm_.size() == 1) return recalled_.experience;
   const std::string mine = comm_.rank() == 0 ? tuning::to_json(recalled_.experience).dump() : "";
-  const auto json = nlohmann::ordered_json::parse(comm_.broadcast(mine, 0));
+  const auto json = parse_ordered_json(comm_.broadcast(mine, 0));
   return tuning::experience_from_json(json);
 }
 

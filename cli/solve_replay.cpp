@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
-
+#include "ayatori/base/json.hpp"
+#include "ayatori/base/regular_file.hpp"
 #include "ayatori/comm/agree.hpp"
 
 namespace ayatori::cli {
@@ -17,7 +15,8 @@ using Json = nlohmann::ordered_json;
 /// Throws InputError unless the result is one that can be replayed here.
 void check(const Json& result, const SystemIdentity& system, const ReplayedAs& now) {
   if (result.at("schema") != "ayatori.solve/1") throw InputError("of another schema");
-  ReplayedAs then{result.at("ranks"), result.at("threads"), result.at("partition")};
+  ReplayedAs then{whole_number<int>(result.at("ranks")), whole_number<int>(result.at("threads")),
+                  result.at("partition")};
   if (const Json& placement = result.at("placement"); !placement.is_null() && !placement.at("kept"))
     placement.at("rank_of_part").get_to(then.rank_of_part);
   if (const Json& collectives = result.at("collectives"); !collectives.is_null())
@@ -49,23 +48,16 @@ Replay load_replay(const comm::Comm& comm, const std::string& path, const System
                    const ReplayedAs& now) {
   std::string text = comm::agree(comm, [&] {
     if (comm.rank() != 0) return std::string();
-    std::ifstream stream(path, std::ios::binary);
-    std::string content{std::istreambuf_iterator<char>(stream), {}};
-    if (!stream || content.empty()) throw InputError(fmt::format("{}: cannot be read", path));
-    return content;
+    return naming(path, [&] { return read_regular_file(path, most_json_bytes); });
   });
   text = comm.broadcast(text, 0);
   return comm::agree(comm, [&]() -> Replay {
-    try {
-      const auto result = Json::parse(text);
+    const auto result = naming(path + ": no result of a solve", [&] { return parse_ordered_json(text); });
+    return naming(path + ": the result cannot be replayed", [&]() -> Replay {
       check(result, system, now);
       return {std::make_shared<const tuning::Script>(tuning::script_from_json(result.at("replay"))),
-              result.at("rtol"), result.at("threads")};
-    } catch (const Json::exception& error) {
-      throw InputError(fmt::format("{}: no result of a solve: {}", path, error.what()));
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: the result cannot be replayed: {}", path, error.what()));
-    }
+              number_between(result.at("rtol"), 0, 1), whole_number<int>(result.at("threads"), 1)};
+    });
   });
 }
 

@@ -213,6 +213,8 @@ std::string summary(const SolveRun& run) {
                       facts.nonzeros, per_row, symmetry_words(facts));
   text += fmt::format("machine    {} rank{} x {} thread{}{}\n", run.ranks, run.ranks == 1 ? "" : "s",
                       run.threads, run.threads == 1 ? "" : "s", race_words(run.thread_race));
+  if (run.load.is_oversubscribed())
+    text += fmt::format("oversubscribed: {} take turns: use fewer\n", run.load.words());
   if (report.ranks.ranks < report.ranks.offered) text += "rows       all on one rank\n";
   if (!run.profile.empty()) text += fmt::format("profile    {}\n", run.profile);
   if (run.collectives)
@@ -305,6 +307,7 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
   json["ranks"] = run.ranks;
   json["threads"] = run.threads;
   json["thread_race"] = to_json(run.thread_race);
+  json["oversubscribed"] = run.load.is_oversubscribed();
   json["partition"] = run.partition;
   json["placement"] = run.placement ? to_json(*run.placement) : nlohmann::ordered_json(nullptr);
   json["profile"] =

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ayatori/collectives/scheduled_collectives.hpp"
+#include "ayatori/comm/threads.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/machine/profile.hpp"
 #include "ayatori/tuning/history.hpp"
@@ -49,6 +50,7 @@ struct SolveRun {
   int ranks = 1;
   int threads = 1;
   tuning::ThreadRace thread_race;  ///< that threads were found by
+  comm::NodeLoad load;  ///< of the busiest node, with the threads that were offered; zeros if unknown
   std::string partition;
   std::optional<FoundPlacement> placement;          ///< none if it was not asked for
   std::shared_ptr<const machine::Profile> machine;  ///< nullptr without a profile

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -71,7 +72,10 @@ def probe(*, comm: Any = None, quick: bool = True, seconds: float | None = None,
     path = _core.default_profile_path()
     profile = Profile(data, "measured just now")
     if keep and path and path != "none" and (comm is None or comm.rank == 0):
-        profile.save(path)
+        if reason := _core.why_not_replaced(path):
+            warnings.warn(f"{path}: {reason}, and stays as it is: the profile is not kept", stacklevel=2)
+        else:
+            profile.save(path)
     return profile
 
 

@@ -86,6 +86,7 @@ void bind_machine(nb::module_& module) {
   module.def("probe", &probe, nb::arg("comm"), nb::arg("quick"), nb::arg("seconds"), nb::arg("threads"),
              nb::arg("progress").none());
   module.def("default_profile_path", &machine::default_profile_path);
+  module.def("why_not_replaced", &machine::why_not_replaced);
   module.def("load_profile", [](const std::string& name) { return to_json(machine::load_profile(name)); });
   module.def("report_page", [](const std::vector<std::pair<std::string, std::string>>& results) {
     std::vector<cli::NamedText> files;

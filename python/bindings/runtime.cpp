@@ -111,10 +111,13 @@ ThreadCount::ThreadCount(const comm::Comm& comm, int threads)
       throw InputError(fmt::format("{} threads: give 1 to {}, or leave them open", threads, most));
   });
   const bool is_told = threads > 0 || std::getenv("OMP_NUM_THREADS") != nullptr;
-  if (comm.size() > 1) {
-    const int fair = comm::threads_per_rank(comm);
-    if (!is_told) threads_ = std::min(threads_, fair);
-  }
+  // One rank's share is asked for once: that reads files, and a small system is solved in less time.
+  const auto alone = [] {
+    static const int threads = comm::threads_per_rank(comm::Comm::self());
+    return threads;
+  };
+  const int fair = comm.size() > 1 ? comm::threads_per_rank(comm) : is_told ? threads_ : alone();
+  if (!is_told) threads_ = std::min(threads_, fair);
   omp_set_num_threads(threads_);
 }
 

@@ -144,6 +144,52 @@ class BadInput(CommandTest):
                 self.write("t.json", content)
                 self.expect_rejected(["solve", "poisson2d-5:n=3", "--collectives", "t.json"], words)
 
+    def test_json_that_is_nested_deeply(self):
+        deep = "[" * 300000 + "]" * 300000
+        self.write("deep.json", deep)
+        self.write("deep_schema.json", '{"schema": ' + deep + "}")
+        self.write("result.json", '{"schema": "ayatori.solve/1", "x": ' + deep + "}")
+        for arguments in [
+            ["solve", "poisson2d-5:n=10", "--collectives", "deep.json"],
+            ["solve", "poisson2d-5:n=10", "--profile", "deep_schema.json"],
+            ["solve", "poisson2d-5:n=10", "--replay", "result.json"],
+            ["collectives", "bench", "--table", "deep.json"],
+            ["probe", "--show", "deep_schema.json"],
+            ["report", "result.json", "-o", "r.html"],
+            ["map", "--trace", "deep.json"],
+            ["knowledge", "import", "deep.json", "--knowledge", "k"],
+        ][:None if RANKS == 1 else 3]:
+            with self.subTest(arguments):
+                self.expect_rejected(arguments, [arguments[-3] if "-o" in arguments else "json", "64 levels"])
+
+    def test_files_that_are_no_regular_ones(self):
+        os.mkfifo(self.folder / "pipe")
+        os.symlink("/dev/zero", self.folder / "endless")
+        os.mkdir(self.folder / "directory")
+        for name in ("pipe", "endless", "directory")[:3 if RANKS == 1 else 1]:
+            for arguments in [
+                ["solve", "poisson2d-5:n=10", "--collectives", name],
+                ["solve", "poisson2d-5:n=10", "--profile", name],
+                ["solve", "poisson2d-5:n=10", "--replay", name],
+                ["solve", "poisson2d-5:n=10", "--resume", name],
+                ["solve", "poisson2d-5:n=10", "--rhs", name],
+                ["solve", "poisson2d-5:n=10", "--coordinates", name],
+                ["solve", name],
+                ["collectives", "bench", "--table", name],
+                ["collectives", "adapt", name, "--ranks", "3", "-o", "o.json"],
+                ["probe", "--show", name],
+                ["report", name, "-o", "r.html"],
+                ["map", "--trace", name],
+                ["map", "--graph", name],
+                ["map", "poisson2d-5:n=10", "--ranks", "4", "--ranks-per-node", "2", "--network", "measured:" + name],
+                ["map", "poisson2d-5:n=10", "--ranks", "4", "--ranks-per-node", "2", "--hosts", name],
+                ["map", "poisson2d-5:n=10", "--ranks", "4", "--ranks-per-node", "2", "--compare", name],
+                ["predict", "poisson2d-5:n=10", "--nodes", "4", "--profile", name],
+                ["knowledge", "import", name, "--knowledge", "k"],
+            ][:None if RANKS == 1 else 2]:
+                with self.subTest(arguments):
+                    self.expect_rejected(arguments, [name])
+
     def test_results_that_cannot_be_written(self):
         self.expect_rejected(["solve", "poisson2d-5:n=3", "--output", "no/such/folder/x.mtx"], ["no/such/folder/x.mtx"], 3)
         self.expect_rejected(["solve", "poisson2d-5:n=3", "--json", "no/such/folder/r.json"], ["no/such/folder/r.json"], 3)

@@ -89,6 +89,38 @@ class Knowledge(CommandTest):
         self.assertEqual(self.known("poisson2d-5:n=9")[0]["knowledge"]["notes"], [])  # nobody has to read others
         self.assertEqual(len(self.known("poisson2d-5:n=10")[0]["knowledge"]["notes"]), 1)
 
+    def test_special_files_cost_a_line(self):
+        self.known("poisson2d-5:n=9")
+        os.mkfifo(self.folder / "k" / "a.json")
+        os.symlink("/dev/zero", self.folder / "k" / "b.json")
+        result, done = self.known("poisson2d-5:n=10", timeout=60)
+        self.assertTrue(result["converged"])
+        self.assertEqual(done.stderr.count("ignored: is not a regular file"), 2)
+
+    def test_senseless_numbers_are_not_believed(self):
+        self.known("poisson2d-5:n=9")
+        (path,) = (self.folder / "k").glob("*.json")
+        lesson = json.loads(path.read_text())
+        path.write_text(json.dumps(lesson | {"seconds": -1}))
+        result, done = self.known("poisson2d-5:n=9")
+        self.assertEqual(done.stderr.count("ignored: "), 1)
+        self.assertIn("seconds", result["knowledge"]["notes"][0])
+        self.assertGreater(json.loads(path.read_text())["seconds"], 0)  # the next lesson takes its place
+
+    def test_escape_sequences_are_not_printed(self):
+        self.known("poisson2d-5:n=9")
+        (path,) = (self.folder / "k").glob("*.json")
+        lesson = json.loads(path.read_text())
+        lesson["matrix"]["source"] = "\x1b[2J\x9b31m"
+        path.write_text(json.dumps(lesson))
+        (self.folder / "k" / "\x1b[31m.json").write_text("{}")
+        _, done = self.known("poisson2d-5:n=10", "--explain")
+        listed = self.command("list", "--knowledge", "k")
+        for text in (done.stderr, done.stdout, listed.stdout, listed.stderr):
+            self.assertNotIn("\x1b", text)
+            self.assertNotIn("\x9b", text)
+        self.assertIn("?[2J?31m", done.stderr)
+
     def test_a_folder_that_cannot_be_made_costs_a_line(self):
         self.write("file", "")
         result, done = self.solve("poisson2d-5:n=9", "--knowledge", "file/k")

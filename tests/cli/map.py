@@ -136,6 +136,17 @@ class Map(CommandTest):
                 del results["seconds"]
             self.assertEqual(of_file, of_generator)
 
+    def test_comments_in_a_hosts_file_are_no_hosts(self):
+        arguments = ["map", "poisson3d-27:n=8", "--ranks", "6", "--ranks-per-node", "2", "--launcher", "openmpi4", "--hosts", "hosts"]
+        files = []
+        for content in ("a\nb\nc\n", "#nodes\na\n\n  b slots=2 # of rack 1\nc:2\n"):
+            self.write("hosts", content)
+            done = self.run_ayatori(*arguments)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            files.append(done.stdout)
+        self.assertEqual(files[0], files[1])
+        self.assertEqual({line.split("=")[1].split()[0] for line in files[0].splitlines()}, {"a", "b", "c"})
+
     def test_a_trace_with_its_own_hosts(self):
         # A ring whose ranks are far apart: 12 ranks on 3 hosts, rank i talks to i + 5.
         messages = sorted([i, (i + 5) % 12, 3, 300] for i in range(12))
@@ -220,7 +231,9 @@ class Map(CommandTest):
         self.write("wide.mtx", matrix_market([(1, 2, 1.0)], 2, 3))
         self.write("negative.mtx", matrix_market([(1, 2, -1.0)], 2))
         self.write("hosts", "a\nb\n")
-        self.write("twice", "a\na\n")
+        self.write("twice", "a\n# and again\na\n")
+        self.write("user", "a\nb user=x\n")
+        self.write("small", "a\nb slots=3\nc\nd\ne\nf\n")
         cases = [
             (["map"], ["MATRIX", "--trace"]),
             ([*GRID, "--trace", "trace.json"], ["one of"]),
@@ -245,7 +258,9 @@ class Map(CommandTest):
             ([*GRID, "--launcher", "magic"], ["magic", "slurm"]),
             ([*GRID, "--launcher", "slurm"], ["--hosts"]),
             ([*GRID, "--launcher", "slurm", "--hosts", "hosts"], ["hosts", "2 hosts", "6"]),
-            ([*GRID, "--launcher", "slurm", "--hosts", "twice"], ["twice"]),
+            ([*GRID, "--launcher", "slurm", "--hosts", "twice"], ["twice, line 3", "line 1"]),
+            ([*GRID, "--launcher", "slurm", "--hosts", "user"], ["user, line 2", "user=x"]),
+            ([*GRID, "--launcher", "slurm", "--hosts", "small"], ["small, line 2", "3 slots of b", "4 ranks"]),
             ([*GRID, "--launcher", "fujitsu", "--network", "torus:2x2x2x2"], ["fujitsu", "4"]),
             ([*GRID, "-o", "rankfile"], ["--launcher"]),
         ]

@@ -9,6 +9,9 @@ import unittest
 from harness import RANKS, CommandTest
 
 
+OVERSUBSCRIBED = RANKS > len(os.sched_getaffinity(0))
+
+
 class Probe(CommandTest):
     def probe(self, *options):
         done = self.run_ayatori("probe", *options, "-o", "profile.json")
@@ -51,6 +54,39 @@ class Probe(CommandTest):
         os.environ["AYATORI_PROFILE"] = str(path)
         self.addCleanup(os.environ.__setitem__, "AYATORI_PROFILE", before)
 
+    def test_a_file_that_is_no_profile_stays_as_it_is(self):
+        self.write("thesis.txt", "my thesis\n")
+        self.keep_profiles_at(self.folder / "thesis.txt")
+        result, said = self.solve("poisson3d-7:n=8")
+        self.assertTrue(result["converged"])
+        if not OVERSUBSCRIBED:
+            self.assertEqual(said.stderr.count("measured just now"), 2)  # a line at once, and one in the summary
+            self.assertIn("thesis.txt: is no machine profile, and stays as it is", result["profile"])
+        done = self.run_ayatori("probe", "--quick")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("thesis.txt: is no machine profile", done.stderr)
+        self.assertEqual((self.folder / "thesis.txt").read_text(), "my thesis\n")
+        self.probe("--quick")  # with a file of its own
+        self.assert_no_leftovers("thesis.txt", "result.json", "profile.json")
+
+    def test_affinity_is_part_of_what_there_is(self):
+        core = str(min(os.sched_getaffinity(0)))
+        before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {int(core)})
+        self.addCleanup(os.sched_setaffinity, 0, before)
+        self.keep_profiles_at(self.folder / "kept.json")
+        profile, said = self.probe("--quick")
+        self.assertEqual(profile["usable_units"], 1)
+        self.assertEqual(profile["threads"], 1)
+        self.assertEqual("oversubscribed" in said, RANKS > 1)
+        result, said = self.solve("poisson3d-7:n=8")
+        self.assertEqual(result["oversubscribed"], RANKS > 1)
+        if RANKS > 1:
+            self.assertIn(f"oversubscribed: {RANKS} ranks with {RANKS} threads on 1 processing unit", said.stderr)
+            self.assertIn("was not measured", result["profile"])
+            self.assertFalse((self.folder / "kept.json").exists())
+
+    @unittest.skipIf(OVERSUBSCRIBED, "then the machine is not measured")
     def test_the_first_solve_on_a_machine_measures_it(self):
         self.keep_profiles_at(self.folder / "cache" / "profile.json")
         first, said = self.solve("poisson3d-7:n=8")
@@ -78,6 +114,8 @@ class Probe(CommandTest):
         self.write("torn.json", '{"schema": "ayatori.machine-profile/1"')
         self.keep_profiles_at(self.folder / "torn.json")
         self.solve("poisson3d-7:n=8")
+        if OVERSUBSCRIBED:
+            return
         json.loads((self.folder / "torn.json").read_text())  # made anew
         os.environ["AYATORI_PROFILE"] = str(self.folder / "torn.json" / "no-folder" / "profile.json")
         result, _ = self.solve("poisson3d-7:n=8")

@@ -33,6 +33,16 @@ TEST(Diagnosis, MoreThreadsThanProcessingUnits) {
   EXPECT_EQ(kinds(profile), Kinds{"oversubscribed"});
 }
 
+TEST(Diagnosis, MoreThreadsThanTheJobMayUse) {
+  auto profile = sample_profile();
+  ASSERT_GT(profile.node.processing_units, 1);
+  profile.usable_units = 1;
+  EXPECT_EQ(kinds(profile), Kinds{"oversubscribed"});
+  EXPECT_NE(diagnose(profile)[0].text.find("share 1 processing unit:"), std::string::npos);
+  profile.usable_units = profile.node.processing_units;
+  EXPECT_EQ(kinds(profile), Kinds{});
+}
+
 TEST(Diagnosis, ThreadsThatGainNothing) {
   auto profile = sample_profile();
   profile.memory[1].bytes_per_second = exactly(22e9);

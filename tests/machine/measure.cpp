@@ -46,6 +46,8 @@ TEST(Measure, FillsTheProfile) {
   EXPECT_EQ(profile.threads, max_threads());
   EXPECT_GE(profile.node.cores, 1);
   EXPECT_GE(profile.node.processing_units, profile.node.cores);
+  EXPECT_GE(profile.usable_units, 1);
+  EXPECT_LE(profile.usable_units, profile.node.processing_units);
   EXPECT_GT(profile.node.memory_bytes, 0);
   EXPECT_EQ(profile.node_of_rank, std::vector<int>(world.size(), 0));
 

@@ -104,7 +104,8 @@ TEST(Profile, BadTextIsNamed) {
   expect_rejected(json.dump(), "not a machine profile");
 }
 
-/// Whatever is missing: an error, not a crash. Profiles of version 0.1.0 had no pairs.
+/// Whatever is missing: an error, not a crash. Profiles of version 0.1.0 had no pairs, nor did they say what
+/// the job could use.
 TEST(Profile, EveryFieldIsAskedFor) {
   const auto whole = nlohmann::json::parse(to_json(sample_profile()));
   for (const auto& [key, value] : whole.items()) {
@@ -112,11 +113,53 @@ TEST(Profile, EveryFieldIsAskedFor) {
     json.erase(key);
     if (key == "pairs")
       EXPECT_TRUE(profile_from_json(json.dump(), "old.json").pairs.empty());
+    else if (key == "usable_units")
+      EXPECT_EQ(profile_from_json(json.dump(), "old.json").processing_units(),
+                whole["node"]["processing_units"]);
     else
       expect_rejected(json.dump(), "");
     json[key] = nlohmann::json::object({{"of", "another kind"}});
     expect_rejected(json.dump(), "");
   }
+}
+
+TEST(Profile, NumbersThatNoFieldHoldsAreErrors) {
+  auto json = nlohmann::json::parse(to_json(sample_profile()));
+  for (const nlohmann::json& number :
+       {nlohmann::json(1e300), nlohmann::json(1.5), nlohmann::json(1LL << 40)}) {
+    json["threads"] = number;
+    expect_rejected(json.dump(), "threads");
+  }
+  json["threads"] = 1;
+  json["node"]["hostname"] = "\x1b[2Jnode";
+  EXPECT_EQ(profile_from_json(json.dump(), "text").node.hostname, "?[2Jnode") << "it will be printed";
+}
+
+/// A file that is somebody's is never replaced by a profile.
+TEST(Profile, OnlyProfilesAreReplaced) {
+  std::string folder = (std::filesystem::temp_directory_path() / "ayatori-test.XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const std::string path = folder + "/file";
+  const auto answer = [&](const std::string& content) {
+    write_file(path, content, Outlives::process);
+    return why_not_replaced(path);
+  };
+  EXPECT_EQ(why_not_replaced(path), "") << "there is none";
+  const std::string text = to_json(sample_profile());
+  EXPECT_EQ(answer(text), "");
+  EXPECT_EQ(answer(text.substr(0, text.size() / 2)), "") << "a torn one";
+  EXPECT_EQ(answer(""), "") << "as mktemp leaves it";
+  EXPECT_EQ(answer(R"({"schema": "ayatori.machine-profile/7"})"), "") << "of another version";
+  EXPECT_EQ(answer(R"({"ranks": 1, "schema": "ayatori.machine-profile/1"})"), "") << "written by others";
+  for (const char* content : {"my thesis\n", "\n", "{", "{}", "[1]", R"({"schema": "ayatori.solve/1"})",
+                              R"({"schema": 7})", R"({"text": "ayatori.machine-profile/1"})"})
+    EXPECT_EQ(answer(content), "is no machine profile") << content;
+  EXPECT_NE(answer(std::string(300000, '[')), "");
+  EXPECT_EQ(why_not_replaced(folder), "is a directory, not a file");
+  EXPECT_EQ(why_not_replaced("/dev/null"), "is not a regular file");
+  std::filesystem::create_symlink("nowhere", folder + "/dangling");
+  EXPECT_NE(why_not_replaced(folder + "/dangling"), "");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Profile, FilesThatCannotBeReadAreNamed) {

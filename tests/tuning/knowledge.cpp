@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -101,6 +103,84 @@ TEST(Lesson, ForeignJsonIsAnError) {
   unknown["best"]["method"] = "magic";
   EXPECT_THROW(lesson_from_json(unknown), InputError);
   EXPECT_THROW(lesson_from_json(nlohmann::ordered_json::array()), InputError);
+}
+
+TEST(Lesson, SenselessValuesAreErrors) {
+  const auto good = to_json(lesson());
+  ASSERT_NO_THROW(lesson_from_json(good));
+  const auto in_a_week = good["written"].get<std::int64_t>() + 7 * 24 * 3600;
+  const std::vector<std::pair<const char*, nlohmann::ordered_json>> senseless{
+      {"/seconds", -1},
+      {"/seconds", 0},
+      {"/seconds", 1e300},
+      {"/seconds", nullptr},
+      {"/iterations", -1},
+      {"/iterations", 0},
+      {"/iterations", 1e300},
+      {"/solves", 0},
+      {"/solves", -5},
+      {"/solves", 2147483648},
+      {"/written", -1},
+      {"/written", in_a_week},
+      {"/lost/0", "magic"},
+      {"/lost", nlohmann::ordered_json(std::vector<std::string>(1001, "csr"))},
+      {"/best/method", "magic"},
+      {"/best/restart", 1e10},
+      {"/best/restart", -60},
+      {"/best/orthogonalization", "magic"},
+      {"/failed/0/choice/preconditioner", "magic"},
+      {"/failed/0/choice/orthogonalization", "magic"},
+      {"/failed/0/why", 7},
+      {"/situation/ranks", 0},
+      {"/situation/ranks", 1e9},
+      {"/situation/ranks", 1.5},
+      {"/situation/threads", -1},
+      {"/situation/rtol", 0},
+      {"/situation/rtol", 1},
+      {"/situation/rtol", -1e-8},
+      {"/matrix/pattern", "11"},
+      {"/matrix/facts/rows", 0},
+      {"/matrix/facts/rows", 1e300},
+      {"/matrix/facts/nonzeros", -1},
+      {"/matrix/facts/max_row_nonzeros", 5001},
+      {"/matrix/facts/min_row_nonzeros", 5001},
+      {"/matrix/facts/positive_diagonals", 1001},
+      {"/matrix/facts/zero_diagonals", 1},
+      {"/matrix/facts/dominant_rows", 1.5},
+      {"/matrix/facts/diffusive_rows", -0.5},
+      {"/matrix/facts/asymmetry", 1e300}};
+  for (const auto& [place, value] : senseless) {
+    SCOPED_TRACE(place + (" = " + value.dump()));
+    auto bad = good;
+    bad.at(nlohmann::ordered_json::json_pointer(place)) = value;
+    EXPECT_THROW(lesson_from_json(bad), InputError);
+  }
+}
+
+TEST(Lesson, WordsThatWouldSteerATerminalAreCleaned) {
+  auto json = to_json(lesson());
+  json["matrix"]["source"] = "A\x1b[2J.mtx";
+  json["failed"][0]["why"] = std::string(100000, '\a');
+  const Lesson read = lesson_from_json(json);
+  EXPECT_EQ(read.source, "A?[2J.mtx");
+  EXPECT_LT(read.failed[0].why.size(), 2000U);
+  EXPECT_EQ(learn(report(), matrix, "caf\xe9.mtx", here, {}).source, "caf?.mtx")
+      << "or it could not be written";
+}
+
+TEST(Lesson, ATimeThatItsOwnNumericsMissByFarIsNoRecord) {
+  auto boast = lesson();
+  boast.seconds = 1e-8;
+  EXPECT_EQ(merge(boast, lesson()).seconds, 2.5);
+  auto slow = lesson();
+  slow.seconds = 9;
+  EXPECT_EQ(merge(lesson(), slow).seconds, 2.5) << "one slow solve does not refute it";
+}
+
+TEST(Lesson, SolvesAreCountedWithoutOverflow) {
+  auto many = lesson();
+  many.solves = most_solves;
+  EXPECT_EQ(merge(many, many).solves, most_solves);
 }
 
 TEST(Lesson, TheNewerIsRightAboutFailuresAndTheFasterIsBest) {
@@ -220,6 +300,44 @@ TEST(KnowledgeBase, TornAndForeignFilesAreIgnoredWithALine) {
   EXPECT_TRUE(base.read().lessons.empty());
   base.store(lesson());
   EXPECT_EQ(base.read().lessons.size(), 1U) << "a torn one is replaced";
+}
+
+TEST(KnowledgeBase, WhatIsNoRegularFileIsIgnoredWithALine) {
+  const Folder folder;
+  const KnowledgeBase base(folder.path());
+  const std::string path = base.store(lesson());
+  ASSERT_EQ(mkfifo((folder.path() + "/pipe.json").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/zero", folder.path() + "/endless.json");
+  std::filesystem::create_symlink("nowhere", folder.path() + "/dangling.json");
+  std::filesystem::create_directory(folder.path() + "/folder.json");
+  std::ofstream(folder.path() + "/large.json") << std::string(2 << 20, ' ');
+  std::ofstream(folder.path() + "/deep.json") << std::string(300000, '[');
+  std::ofstream(folder.path() + "/\x1b[2J.json") << "{}";
+  const auto content = base.read();
+  EXPECT_EQ(content.lessons.size(), 1U);
+  ASSERT_EQ(content.ignored.size(), 7U);
+  for (const auto& line : content.ignored) EXPECT_EQ(line.find('\x1b'), std::string::npos);
+  const auto says = [&](const std::string& text) {
+    return std::ranges::any_of(content.ignored, [&](const auto& line) { return line.ends_with(text); });
+  };
+  EXPECT_TRUE(says("/pipe.json: ignored: is not a regular file"));
+  EXPECT_TRUE(says("/endless.json: ignored: is not a regular file"));
+  EXPECT_TRUE(says("/folder.json: ignored: is a directory, not a file"));
+}
+
+TEST(KnowledgeBase, NothingIsWrittenThroughPipesAndLinks) {
+  const Folder folder;
+  const KnowledgeBase base(folder.path());
+  const std::string path = base.store(lesson());
+  const std::string others = folder.path() + "/../thesis.txt";
+  std::ofstream(others) << "years of work";
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink("../thesis.txt", path);
+  EXPECT_THROW(base.store(lesson()), EnvironmentError);
+  EXPECT_EQ(std::filesystem::file_size(others), 13U);
+  std::filesystem::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THROW(base.store(lesson()), EnvironmentError);
 }
 
 TEST(KnowledgeBase, ManyWritersAndReaders) {

@@ -5,6 +5,9 @@ namespace ayatori {
 /// Seconds on a monotonic clock; under a simulator that replaces the clock, simulated seconds.
 double wall_time();
 
+/// Seconds of processor time that all threads of this process have had.
+double processor_time();
+
 /// Seconds since construction or the last restart.
 class Stopwatch {
  public:

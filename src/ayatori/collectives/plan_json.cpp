@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
-#include "ayatori/base/error.hpp"
+#include "ayatori/base/json.hpp"
 
 namespace ayatori::collectives {
 
@@ -32,23 +30,33 @@ nlohmann::ordered_json json_of(const WordPlan& plan) {
   return json;
 }
 
+namespace {
+
+std::vector<int> whole_numbers(const nlohmann::json& json) {
+  std::vector<int> numbers;
+  for (const auto& number : json) numbers.push_back(whole_number<int>(number));
+  return numbers;
+}
+
+}  // namespace
+
 WordPlan plan_of(const nlohmann::json& json) {
   WordPlan plan;
   plan.operation = operation(json.at("operation").get<std::string>());
-  plan.ranks = json.at("ranks");
-  plan.root = json.at("root");
+  plan.ranks = whole_number<int>(json.at("ranks"), 1);
+  plan.root = whole_number<int>(json.at("root"), 0);
   plan.word = parse_word(json.at("word").get<std::string>());
   for (const auto& digit : json.at("digits"))
-    plan.digits.push_back(
-        {digit.at("stride"), digit.at("radix"), exchange(digit.at("exchange").get<std::string>())});
-  plan.segmentation.segments = json.at("segments");
-  plan.segmentation.under_way = json.at("under_way");
-  plan.stripes = json.value("stripes", 1);
-  plan.rails = json.value("rails", 1);
+    plan.digits.push_back({whole_number<int>(digit.at("stride")), whole_number<int>(digit.at("radix")),
+                           exchange(digit.at("exchange").get<std::string>())});
+  plan.segmentation.segments = whole_number<int>(json.at("segments"));
+  plan.segmentation.under_way = whole_number<int>(json.at("under_way"));
+  if (json.contains("stripes")) plan.stripes = whole_number<int>(json["stripes"]);
+  if (json.contains("rails")) plan.rails = whole_number<int>(json["rails"]);
   plan.single_copy = single_copy(json.value("single_copy", "none"));
-  if (json.contains("order")) plan.order = json["order"].get<std::vector<int>>();
+  if (json.contains("order")) plan.order = whole_numbers(json["order"]);
   if (json.contains("groups")) {
-    plan.groups = json["groups"].get<std::vector<int>>();
+    plan.groups = whole_numbers(json["groups"]);
     plan.fold = exchange(json.at("fold").get<std::string>());
   }
   check_plan(plan);

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
-#include "ayatori/base/error.hpp"
+#include "ayatori/base/json.hpp"
 #include "ayatori/collectives/plan_json.hpp"
 
 namespace ayatori::collectives {
@@ -36,9 +34,7 @@ bool is_by_memory(const json& blocks) {
 }
 
 json read_file(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw InputError("cannot be read");
-  const auto content = json::parse(file);
+  const auto content = read_json(path);
   json schedules = json::array();
   for (const auto& search : content.is_array() ? content : json::array({content}))
     schedules.push_back(without_finalists(search));
@@ -54,22 +50,22 @@ ScheduleTable::ScheduleTable(const json& schedules) {
       if (search.at("schema") != schedules_schema)
         throw InputError("not what `collectives search --json` writes");
       const auto what = operation(search.at("operation").get<std::string>());
-      const int ranks = search.at("ranks");
+      const auto ranks = whole_number<int>(search.at("ranks"), 1);
       auto& list = entries_[{ranks, what}];
       for (const auto& best : search.at("best")) {
-        TableEntry& entry = list.emplace_back(TableEntry{best.at("bytes"), std::nullopt});
+        TableEntry& entry =
+            list.emplace_back(TableEntry{whole_number<std::int64_t>(best.at("bytes"), 1), std::nullopt});
         if (best.contains("blocks")) entry.blocks_by_memory = is_by_memory(best["blocks"]);
         if (!best.at("plan").is_null()) entry.plan = plan_of(best.at("plan"));
         if (entry.plan && (entry.plan->operation != type_of(what).schedule || entry.plan->ranks != ranks))
           throw InputError(fmt::format("a plan for {} on {} ranks among those for {} on {}",
                                        type_of(entry.plan->operation).name, entry.plan->ranks,
                                        type_of(what).name, ranks));
-        if (entry.bytes < 1) throw InputError(fmt::format("a plan for {} bytes", entry.bytes));
       }
       std::ranges::stable_sort(list, {}, &TableEntry::bytes);
     }
   } catch (const json::exception& error) {
-    throw InputError(error.what());
+    throw InputError(words_of(error));
   }
 }
 
@@ -102,13 +98,9 @@ json read_schedules(const std::string& paths) {
     const std::string path = paths.substr(begin, end - begin);
     begin = end + 1;
     if (path.empty()) continue;
-    try {
+    naming(path, [&] {
       for (auto& search : read_file(path)) schedules.push_back(std::move(search));
-    } catch (const json::exception& error) {
-      throw InputError(fmt::format("{}: {}", path, error.what()));
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: {}", path, error.what()));
-    }
+    });
   }
   return schedules;
 }

@@ -28,12 +28,14 @@ bool certainly_longer(const Estimate& a, const Estimate& b) {
 void find_oversubscription(const Profile& profile, Findings& findings) {
   const auto here = std::ranges::count(profile.node_of_rank, 0);
   const auto threads = here * profile.threads;
-  if (threads <= profile.node.processing_units) return;
+  if (threads <= profile.processing_units()) return;
   findings.push_back(
       {"oversubscribed",
-       fmt::format("{} ranks of {} threads share {} processing units: they take turns, and every wait for "
-                   "another one is a wait for the scheduler; use fewer",
-                   here, profile.threads, profile.node.processing_units)});
+       fmt::format(
+           "{} rank{} of {} thread{} share{} {} processing unit{}: they take turns, and every wait for "
+           "another one is a wait for the scheduler; use fewer",
+           here, here == 1 ? "" : "s", profile.threads, profile.threads == 1 ? "" : "s", here == 1 ? "s" : "",
+           profile.processing_units(), profile.processing_units() == 1 ? "" : "s")});
 }
 
 void find_memory_limit(const Profile& profile, Findings& findings) {
@@ -81,7 +83,7 @@ void find_free_threads(const Profile& profile, Findings& findings) {
   findings.push_back(
       {"threads", fmt::format("the {} threads of a rank are not bound and may be moved among {} processing "
                               "units, away from their caches: set OMP_PROC_BIND=close and OMP_PLACES=cores",
-                              profile.threads, profile.node.processing_units)});
+                              profile.threads, profile.processing_units())});
 }
 
 void find_slow_barriers(const Profile& profile, Findings& findings) {

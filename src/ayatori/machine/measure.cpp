@@ -7,6 +7,7 @@
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/environment.hpp"
+#include "ayatori/comm/threads.hpp"
 #include "ayatori/machine/network_ports.hpp"
 #include "ayatori/machine/probes.hpp"
 #include "ayatori/machine/topology.hpp"
@@ -81,6 +82,7 @@ Profile measure(const comm::Comm& comm, const MeasureOptions& options, const Mea
   profile.node = comm::agree(comm, find_node);
   profile.threads_bound = !comm.any(comm::agree(comm, [] { return !threads_are_bound(); }));
   profile.node_of_rank = find_nodes_of_ranks(comm);
+  profile.usable_units = comm.broadcast(comm::usable_processing_units(comm), 0);
   bool stopped = false;
   const char* name = "";
   double share = 0;  // of the time, before this probe

@@ -158,6 +158,7 @@ struct Profile {
   double measuring_seconds = 0;  ///< that making it took
   bool complete = true;          ///< false where it was interrupted
   bool threads_bound = true;     ///< every thread to fewer processing units than its node has
+  int usable_units = 0;          ///< processing units of rank 0's node that the job may use; 0 if unknown
   Node node;
   std::vector<int> node_of_rank;
   std::vector<MemoryFigure> memory;
@@ -171,6 +172,8 @@ struct Profile {
   std::vector<std::string> left_out;  ///< what could not be measured, and why
 
   int nodes() const;
+  /// Of the node of rank 0: what the job may use, or all that there are where nobody asked.
+  int processing_units() const { return usable_units > 0 ? usable_units : node.processing_units; }
   /// Bytes per second of a node for a kernel with the largest working set, with so many threads, or the next
   /// fewer that were measured; 0 if none was.
   double memory_bandwidth(std::string_view kernel, int most_threads) const;
@@ -197,6 +200,11 @@ Profile profile_from_json(const std::string& text, const std::string& name);
 
 /// Reads a file, or gives the published profile of this name (see published_profiles()). Throws InputError.
 Profile load_profile(const std::string& path);
+
+/// Whether a new profile may take the place of this file: where there is none, or an empty one, or one that
+/// is a profile, of whatever version, or the beginning of one. Then the answer is empty; else it says in a
+/// line what the file is.
+std::string why_not_replaced(const std::string& path);
 
 /// Where this user's profile of this machine is kept: AYATORI_PROFILE, or in the cache folder of the user
 /// (XDG_CACHE_HOME, or HOME/.cache) a file named by the host. Empty if there is no such folder.

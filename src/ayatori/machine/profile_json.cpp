@@ -1,10 +1,11 @@
 #include <concepts>
 #include <cstdlib>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
 
-#include "ayatori/base/error.hpp"
+#include "ayatori/base/json.hpp"
+#include "ayatori/base/regular_file.hpp"
 #include "ayatori/machine/profile.hpp"
 #include "ayatori/machine/published_profiles.hpp"
 #include "ayatori/machine/topology.hpp"
@@ -13,6 +14,7 @@ namespace ayatori::machine {
 
 namespace {
 
+constexpr std::string_view schemas = "ayatori.machine-profile/";  // of all versions
 constexpr const char* schema = "ayatori.machine-profile/1";
 
 using Json = nlohmann::ordered_json;
@@ -148,6 +150,7 @@ void fields(Is<Profile> auto& p, F&& f) {
   f("measuring_seconds", p.measuring_seconds);
   f("complete", p.complete);
   f("threads_bound", p.threads_bound);
+  f("usable_units", p.usable_units);
   f("node", p.node);
   f("node_of_rank", p.node_of_rank);
   f("memory", p.memory);
@@ -185,19 +188,25 @@ Json json_of(const T& value) {
 
 /// What profiles of version 0.1.0 may lack.
 bool is_newer(std::string_view name) {
-  return name == "eager_bytes" || name == "pairs" || name == "fan";
+  return name == "eager_bytes" || name == "pairs" || name == "fan" || name == "usable_units";
 }
 
 template <class T>
 void read(const Json& json, T& value) {
-  if constexpr (is_plain<T>) {
+  if constexpr (std::same_as<T, std::string>) {
+    value = printable(json.template get_ref<const std::string&>());
+  } else if constexpr (std::same_as<T, bool>) {
+    json.get_to(value);
+  } else if constexpr (std::integral<T>) {
+    value = whole_number<T>(json);
+  } else if constexpr (std::floating_point<T>) {
     json.get_to(value);
   } else if constexpr (is_list<T>) {
-    if (!json.is_array()) throw std::out_of_range("a list is something else");
+    if (!json.is_array()) throw InputError("a list is something else");
     for (const Json& element : json) read(element, value.emplace_back());
   } else {
     fields(value, [&](const char* name, auto& member) {
-      if (json.contains(name) || !is_newer(name)) read(json.at(name), member);
+      if (json.contains(name) || !is_newer(name)) naming(name, [&] { read(json.at(name), member); });
     });
   }
 }
@@ -206,14 +215,14 @@ void read(const Json& json, T& value) {
 void check(const Profile& profile) {
   const auto ranks = static_cast<std::size_t>(profile.ranks);
   if (profile.ranks < 1 || profile.node_of_rank.size() != ranks)
-    throw std::out_of_range("ranks and node_of_rank contradict each other");
+    throw InputError("ranks and node_of_rank contradict each other");
   for (const Level& level : profile.levels) {
     if (level.structure.group_of.size() != ranks)
-      throw std::out_of_range("ranks and group_of_rank contradict each other");
+      throw InputError("ranks and group_of_rank contradict each other");
   }
   for (const PairTime& pair : profile.pairs) {
     if (std::min(pair.first, pair.second) < 0 || std::max(pair.first, pair.second) >= profile.ranks)
-      throw std::out_of_range("ranks and pairs contradict each other");
+      throw InputError("ranks and pairs contradict each other");
   }
 }
 
@@ -226,30 +235,52 @@ std::string to_json(const Profile& profile) {
 }
 
 Profile profile_from_json(const std::string& text, const std::string& name) {
-  try {
-    const Json json = Json::parse(text);
-    if (json.at("schema") != schema)
-      throw InputError(fmt::format("{}: the schema is {}, not {}: make it again with `ayatori probe`", name,
-                                   json.at("schema").dump(), schema));
+  const std::string what = name + ": not a machine profile";
+  const Json json = naming(what, [&] { return parse_ordered_json(text); });
+  if (json.is_object() && json.contains("schema") && json["schema"] != schema)
+    throw InputError(fmt::format("{}: the schema is {}, not {}: make it again with `ayatori probe`", name,
+                                 in_words(json["schema"]), schema));
+  return naming(what, [&] {
+    [[maybe_unused]] const Json& has_schema = json.at("schema");
     Profile profile;
     read(json, profile);
     check(profile);
     return profile;
-  } catch (const nlohmann::json::exception& error) {
-    throw InputError(fmt::format("{}: not a machine profile: {}", name, error.what()));
-  } catch (const std::out_of_range& error) {
-    throw InputError(fmt::format("{}: not a machine profile: {}", name, error.what()));
-  }
+  });
 }
 
 Profile load_profile(const std::string& path) {
   for (const auto& published : published_profiles()) {
     if (published.name == path) return published.make();
   }
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) throw InputError(fmt::format("{}: cannot be read", path));
-  return profile_from_json(text.str(), path);
+  return profile_from_json(naming(path, [&] { return read_regular_file(path, most_json_bytes); }), path);
+}
+
+std::string why_not_replaced(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::symlink_status(path, error).type() == std::filesystem::file_type::not_found) return "";
+  std::string text;
+  try {
+    text = read_regular_file(path, most_json_bytes);
+  } catch (const InputError& refused) {
+    return refused.what();
+  }
+  if (text.empty()) return "";
+  // A torn one is recognised by its beginning, which to_json() writes.
+  std::string beginning;
+  for (const char c : text.substr(0, 2 * schemas.size())) {
+    if (std::string_view(" \t\r\n").find(c) == std::string_view::npos) beginning += c;
+  }
+  if (beginning.starts_with(fmt::format("{{\"schema\":\"{}", schemas))) return "";
+  try {
+    const Json json = parse_ordered_json(text);
+    if (json.is_object() && json.contains("schema") && json["schema"].is_string() &&
+        json["schema"].get_ref<const std::string&>().starts_with(schemas))
+      return "";
+  } catch (const InputError&) {
+    // something else
+  }
+  return "is no machine profile";
 }
 
 std::string default_profile_path() {

@@ -30,7 +30,12 @@ std::vector<Estimate> measure_in_turns(int count, const TurnLimits& limits,
   std::vector<int> repetitions(count, 1);
   for (int i = 0; i < count && !stopped(); ++i) repetitions[i] = repetitions_for(limits, measure(i, 1));
   // Where warming up has used up the time, one sample each must do.
-  const int least_rounds = clock() - start > limits.seconds ? 1 : limits.least_rounds;
+  const double warm_up = clock() - start;
+  const int least_rounds = warm_up > limits.seconds ? 1 : limits.least_rounds;
+  // What others keep busy may be slower by orders of magnitude than it was a moment ago.
+  constexpr double patience = 4;
+  const double most_seconds = patience * std::max(limits.seconds, warm_up);
+  double spent = 0;
   std::vector<std::vector<double>> samples(count);
   std::vector<Estimate> estimates(count);
   for (int round = 0; round < limits.most_rounds; ++round) {
@@ -39,8 +44,10 @@ std::vector<Estimate> measure_in_turns(int count, const TurnLimits& limits,
     bool all_narrow = true;
     for (int i = 0; i < count; ++i) {
       if (is_known(estimates[i], limits.relative_width)) continue;
+      if (spent > most_seconds) return estimates;
       all_narrow = false;
       samples[i].push_back(measure(i, repetitions[i]));
+      spent += samples[i].back() * repetitions[i];
       estimates[i] = estimate(samples[i]);
     }
     if (all_narrow) break;

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/regular_file.hpp"
 #include "ayatori/mapping/traffic.hpp"
 
 namespace ayatori::mapping {
@@ -13,7 +14,9 @@ namespace {
 /// The lines of a file that are no comments, as whole numbers.
 class NumberLines {
  public:
-  explicit NumberLines(const std::string& path) : path_(path), file_(path) {
+  explicit NumberLines(const std::string& path) : path_(path) {
+    check_regular_file(path);
+    file_.open(path);
     if (!file_) throw InputError(fmt::format("{}: cannot be read", path));
   }
 

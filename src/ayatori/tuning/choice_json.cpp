@@ -1,8 +1,6 @@
 #include "ayatori/tuning/choice_json.hpp"
 
-#include <nlohmann/json.hpp>
-
-#include "ayatori/base/error.hpp"
+#include "ayatori/base/json.hpp"
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/solvers/orthogonalization.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
@@ -15,16 +13,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <class T>
-T value_or(const Json& json, const char* key, T absent) {
-  const Json& value = json.at(key);
-  return value.is_null() ? absent : value.get<T>();
+/// Null stands for what does not apply.
+int restart_of(const Json& json) {
+  return json.is_null() ? 0 : whole_number<int>(json, 1);
+}
+
+std::string name_or_none(const Json& json) {
+  return json.is_null() ? "" : json.get<std::string>();
 }
 
 void check_names(const Choice& choice) {
   const auto& method = solvers::method(choice.method);
   solvers::preconditioner(choice.preconditioner);
-  if (method.restarts) solvers::orthogonalization(choice.orthogonalization);
+  if (method.restarts || !choice.orthogonalization.empty())
+    solvers::orthogonalization(choice.orthogonalization);
   if (method.restarts != (choice.restart > 0))
     throw InputError(fmt::format("{} with a restart length of {}", method.name, choice.restart));
   if (!choice.kernel.empty()) sparse::kernel(choice.kernel);
@@ -47,14 +49,14 @@ Choice choice_from_json(const Json& json) {
   try {
     Choice choice{json.at("method"),
                   json.at("preconditioner"),
-                  value_or(json, "restart", 0),
-                  value_or<std::string>(json, "orthogonalization", ""),
+                  restart_of(json.at("restart")),
+                  name_or_none(json.at("orthogonalization")),
                   json.at("kernel"),
                   json.at("halo")};
     check_names(choice);
     return choice;
   } catch (const Json::exception& error) {
-    throw InputError(fmt::format("not a choice of numerics: {}", error.what()));
+    throw InputError(fmt::format("not a choice of numerics: {}", words_of(error)));
   }
 }
 

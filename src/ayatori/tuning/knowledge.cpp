@@ -8,14 +8,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
 #include <utility>
 
-#include "ayatori/base/error.hpp"
+#include "ayatori/base/json.hpp"
 #include "ayatori/base/temporary_file.hpp"
 
 namespace ayatori::tuning {
@@ -24,19 +21,25 @@ namespace {
 
 /// The lesson of a file. Throws InputError.
 Lesson read_lesson(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream) throw InputError("cannot be read");
-  auto json = nlohmann::ordered_json::parse(text, nullptr, false);
-  if (json.is_discarded()) throw InputError("no JSON");
-  return lesson_from_json(json);
+  constexpr std::int64_t most_bytes = 1 << 20;
+  return lesson_from_json(read_ordered_json(path, most_bytes));
+}
+
+/// A lesson takes the place of another one, of a torn one, or of nothing: not of a link, a pipe or a device,
+/// through which it would go elsewhere, or wait for ever.
+void check_place(const std::string& path) {
+  std::error_code error;
+  const auto type = std::filesystem::symlink_status(path, error).type();
+  if (type != std::filesystem::file_type::not_found && type != std::filesystem::file_type::regular)
+    throw EnvironmentError(fmt::format("{}: is not a regular file: the lesson is not kept", path));
 }
 
 /// This writer's turn in a folder. Of processes and of threads: the lock belongs to the descriptor.
 class Turn {
  public:
   explicit Turn(const std::string& folder)
-      : lock_(open((folder + "/.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+      : lock_(
+            open((folder + "/.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666)) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     while (lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK && errno != EINTR) return;  // no locks here
@@ -63,9 +66,9 @@ std::vector<std::string> files_of(const std::string& folder, std::string_view ke
   if (!std::filesystem::exists(folder, error)) return paths;
   std::filesystem::directory_iterator entries(folder, error);
   if (error) throw EnvironmentError(fmt::format("{}: {}", folder, error.message()));
-  for (const auto& entry : entries) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(key) && name.ends_with(".json")) paths.push_back(entry.path().string());
+  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+    const std::string name = entries->path().filename().string();
+    if (name.starts_with(key) && name.ends_with(".json")) paths.push_back(entries->path().string());
   }
   std::ranges::sort(paths);
   return paths;
@@ -83,8 +86,9 @@ KnowledgeBase::Content KnowledgeBase::read(std::string_view key) const {
       content.lessons.push_back(std::move(lesson));
     } catch (const InputError& error) {
       std::error_code gone;
-      if (!std::filesystem::exists(path, gone)) continue;  // forgotten while the folder was read
-      content.ignored.push_back(fmt::format("{}: ignored: {}", path, error.what()));
+      if (!std::filesystem::exists(std::filesystem::symlink_status(path, gone)))
+        continue;  // forgotten while the folder was read
+      content.ignored.push_back(printable(fmt::format("{}: ignored: {}", path, error.what())));
     }
   }
   return content;
@@ -97,6 +101,7 @@ std::string KnowledgeBase::store(Lesson lesson) const {
   const Turn turn(folder_);
   remove_abandoned(folder_, [](std::string_view name) { return name.ends_with(".json"); });
   std::string path = path_of(lesson.key());
+  check_place(path);
   try {
     const Lesson older = read_lesson(path);
     lesson = merge(older, std::move(lesson));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/printable.hpp"
 #include "ayatori/base/random.hpp"
 #include "ayatori/solvers/least_squares.hpp"
 
@@ -116,12 +117,12 @@ std::string beginning_of_keys(const sparse::Fingerprint& matrix) {
   return fmt::format("{:016x}-", matrix.values);
 }
 
-Lesson learn(const SolveReport& report, const sparse::Fingerprint& matrix, std::string source,
+Lesson learn(const SolveReport& report, const sparse::Fingerprint& matrix, const std::string& source,
              Situation situation, const Forced& forced) {
   Lesson lesson;
   lesson.matrix = matrix;
   lesson.facts = report.facts;
-  lesson.source = std::move(source);
+  lesson.source = printable(source);
   lesson.situation = std::move(situation);
   lesson.written =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -148,11 +149,17 @@ Lesson learn(const SolveReport& report, const sparse::Fingerprint& matrix, std::
 }
 
 Lesson merge(const Lesson& older, Lesson newer) {
-  newer.solves += older.solves;
+  newer.solves =
+      static_cast<int>(std::min<std::int64_t>(std::int64_t{newer.solves} + older.solves, most_solves));
+  // A record that its own numerics miss by so much is none, whoever wrote it.
+  constexpr double far_off = 10;
+  const bool is_refuted = older.best && newer.best && same_numerics(*older.best, *newer.best) &&
+                          newer.seconds > far_off * older.seconds;
   const bool fails_now = older.best && std::ranges::any_of(newer.failed, [&](const Experience::Failure& f) {
                            return same_numerics(f.choice, *older.best);
                          });
-  const bool keeps = older.best && !fails_now && (!newer.best || older.seconds < newer.seconds);
+  const bool keeps =
+      older.best && !fails_now && !is_refuted && (!newer.best || older.seconds < newer.seconds);
   for (const auto& failure : older.failed) {
     const bool is_known = std::ranges::any_of(newer.failed, [&](const Experience::Failure& other) {
       return same_numerics(other.choice, failure.choice);

@@ -12,6 +12,9 @@
 
 namespace ayatori::tuning {
 
+/// A lesson counts no further.
+inline constexpr int most_solves = 1'000'000'000;
+
 /// Where and how accurately a system is solved.
 struct Situation {
   std::string machine;  ///< machine_name()
@@ -44,10 +47,11 @@ struct Lesson {
 std::string beginning_of_keys(const sparse::Fingerprint& matrix);
 
 /// What a finished solve teaches. `forced`: what it was not free to choose is no preference.
-Lesson learn(const SolveReport& report, const sparse::Fingerprint& matrix, std::string source,
+Lesson learn(const SolveReport& report, const sparse::Fingerprint& matrix, const std::string& source,
              Situation situation, const Forced& forced);
 
-/// Both lessons of one matrix and situation as one; `newer` is right where they disagree about failures.
+/// Both lessons of one matrix and situation as one; `newer` is right where they disagree about failures, or
+/// by a factor of ten about the time of the same numerics.
 Lesson merge(const Lesson& older, Lesson newer);
 
 /// The lesson nearest to a solve, and what it says.

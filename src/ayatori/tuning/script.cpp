@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "ayatori/base/error.hpp"
+#include "ayatori/base/json.hpp"
 #include "ayatori/sparse/halo.hpp"
 #include "ayatori/tuning/choice_json.hpp"
 
@@ -22,7 +21,8 @@ constexpr std::array<std::string_view, 6> kinds{"arm",      "challenge", "behind
 Decision decision_from_json(const Json& json) {
   const auto kind = std::ranges::find(kinds, json.at(0).get<std::string>());
   if (kind == kinds.end()) throw InputError("a decision of an unknown kind");
-  return {static_cast<Decision::Kind>(kind - kinds.begin()), json.at(1), json.at(2), json.at(3)};
+  return {static_cast<Decision::Kind>(kind - kinds.begin()), whole_number<int>(json.at(1)),
+          whole_number<std::int64_t>(json.at(2)), whole_number<std::int64_t>(json.at(3))};
 }
 
 Json to_json(const solvers::PreconditionerOptions& options) {
@@ -38,11 +38,12 @@ Json to_json(const solvers::PreconditionerOptions& options) {
 }
 
 solvers::PreconditionerOptions preconditioner_options_from_json(const Json& json) {
-  return {.blocks = json.at("blocks"),
-          .block_size = json.at("block_size"),
-          .degree = json.at("degree"),
-          .overlap = json.at("overlap"),
-          .fill = json.at("fill"),
+  const auto whole = [&](const char* key) { return whole_number<int>(json.at(key)); };
+  return {.blocks = whole("blocks"),
+          .block_size = whole("block_size"),
+          .degree = whole("degree"),
+          .overlap = whole("overlap"),
+          .fill = whole("fill"),
           .drop_tolerance = json.at("drop_tolerance"),
           .ordering = json.at("ordering"),
           .triangular = json.at("triangular"),
@@ -122,15 +123,16 @@ Json to_json(const Script& script) {
 Script script_from_json(const Json& json) {
   try {
     Script script;
-    script.ranks = json.at("ranks");
-    script.longest_restart = json.at("longest_restart");
-    script.max_iterations = json.at("max_iterations");
+    script.ranks = whole_number<int>(json.at("ranks"));
+    script.longest_restart = whole_number<int>(json.at("longest_restart"));
+    script.max_iterations = whole_number<std::int64_t>(json.at("max_iterations"));
     script.keeps_orthogonalization = json.at("keeps_orthogonalization");
     script.preconditioner = preconditioner_options_from_json(json.at("preconditioner"));
     script.is_reproducible = json.at("is_reproducible");
-    script.last_product = json.at("last_product");
+    script.last_product = whole_number<int>(json.at("last_product"));
     for (const Json& rung : json.at("ladder"))
-      script.ladder.push_back({choice_from_json(rung.at("choice")), rung.at("why"), rung.at("last_resort")});
+      script.ladder.push_back({choice_from_json(rung.at("choice")),
+                               printable(rung.at("why").get<std::string>()), rung.at("last_resort")});
     for (const Json& product : json.at("products"))
       script.products.push_back({product.at(0).get<std::string>(), product.at(1).get<std::string>()});
     for (const Json& decision : json.at("decisions"))
@@ -138,7 +140,7 @@ Script script_from_json(const Json& json) {
     check(script);
     return script;
   } catch (const Json::exception& error) {
-    throw InputError(fmt::format("no recorded decisions: {}", error.what()));
+    throw InputError(fmt::format("no recorded decisions: {}", words_of(error)));
   }
 }
 

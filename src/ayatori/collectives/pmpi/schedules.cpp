@@ -6,10 +6,10 @@
 #include <array>
 #include <atomic>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/json.hpp"
 #include "ayatori/collectives/pmpi/buffer.hpp"
 #include "ayatori/collectives/pmpi/pair_exchange.hpp"
 #include "ayatori/collectives/table.hpp"
@@ -195,7 +195,7 @@ collectives::ScheduleTable read_table(const std::string& paths) {
   }
   text = from_first_rank(std::move(text));
   if (text.empty()) return {};
-  return collectives::ScheduleTable(nlohmann::json::parse(text));
+  return collectives::ScheduleTable(parse_json(text));
 }
 
 void begin_schedules(collectives::ScheduleTable table) {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <unordered_map>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/json.hpp"
 #include "ayatori/base/temporary_file.hpp"
 
 namespace ayatori::pmpi {
@@ -295,7 +295,7 @@ void write_trace(const std::string& path) {
       PMPI_Get_count(&status, MPI_CHAR, &length);
       text.resize(length);
       PMPI_Recv(text.data(), length, MPI_CHAR, rank, tag, comm, MPI_STATUS_IGNORE);
-      trace.add(rank, json::parse(text));
+      trace.add(rank, parse_json(text));
     }
     try {
       write_file(path, text_of(trace));
