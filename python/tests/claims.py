@@ -34,7 +34,7 @@ class Counts:
 
     def add(self, what: str, is_claimed: bool, is_well_posed: bool) -> None:
         self.of.setdefault(what, collections.Counter()).update(
-            systems=1, claims=is_claimed, well_posed=is_well_posed, claimed_of_them=is_claimed and is_well_posed)
+            systems=1, claims=int(is_claimed), well_posed=int(is_well_posed), claimed_of_them=int(is_claimed and is_well_posed))
 
     def fault(self, what: str, number: int, system: HardSystem, text: str) -> None:
         self.faults.append(f"{what}, system {number} ({system.kind}, rtol {system.rtol:.3g}): {text}")
@@ -118,7 +118,8 @@ def test_drop_ins(numbers: range, counts: Counts) -> None:
         if random.random() < 0.1 and np.abs(A.data).max() < 1e30 and np.abs(b).max() < 1e30:
             single = np.complex64 if is_complex else np.float32
             A, b = A.astype(single), b.astype(single)
-            x0 = None if x0 is None else x0.astype(single)
+            with np.errstate(all="ignore"):
+                x0 = None if x0 is None else x0.astype(single)
         if not np.any(b):
             continue
         M = preconditioner(system, random)
@@ -151,7 +152,7 @@ def report(counts: Counts) -> bool:
         print(f"{what:20} {of['systems']:7} {of['claims']:7} {of['systems'] - of['claims']:9} {of['well_posed']:11} {of['claimed_of_them']:16}")
         if of["claimed_of_them"] < LEAST_SHARE * of["well_posed"]:
             counts.faults.append(f"{what}: fewer than {LEAST_SHARE:.0%} of the well-posed systems are claimed")
-        if of["systems"] >= 100 and of["well_posed"] < 0.1 * of["systems"]:
+        if of["systems"] >= 100 and of["well_posed"] < 0.02 * of["systems"]:
             counts.faults.append(f"{what}: too few systems are well-posed for that to tell anything")
     print(f"false claims and other faults: {len(counts.faults)}")
     for fault in counts.faults[:20]:
@@ -161,7 +162,7 @@ def report(counts: Counts) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--systems", type=int, default=220)
+    parser.add_argument("--systems", type=int, default=440)
     parser.add_argument("--first", type=int, default=0)
     arguments = parser.parse_args()
     numbers = range(arguments.first, arguments.first + arguments.systems)
