@@ -32,7 +32,8 @@ std::vector<Estimate> measure_in_turns(int count, const TurnLimits& limits,
   // Where warming up has used up the time, one sample each must do.
   const double warm_up = clock() - start;
   const int least_rounds = warm_up > limits.seconds ? 1 : limits.least_rounds;
-  // What others keep busy may be slower by orders of magnitude than it was a moment ago.
+  // What others keep busy may be slower by orders of magnitude than it was a moment ago: then the question is
+  // asked before every sample, not once a round.
   constexpr double patience = 4;
   const double most_seconds = patience * std::max(limits.seconds, warm_up);
   double spent = 0;
@@ -44,7 +45,7 @@ std::vector<Estimate> measure_in_turns(int count, const TurnLimits& limits,
     bool all_narrow = true;
     for (int i = 0; i < count; ++i) {
       if (is_known(estimates[i], limits.relative_width)) continue;
-      if (spent > most_seconds) return estimates;
+      if (spent > most_seconds && stopped()) return estimates;
       all_narrow = false;
       samples[i].push_back(measure(i, repetitions[i]));
       spent += samples[i].back() * repetitions[i];

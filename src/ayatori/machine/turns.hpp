@@ -10,8 +10,7 @@ namespace ayatori::machine {
 /// When measuring is enough.
 struct TurnLimits {
   double seconds = 1;    ///< all of it together
-  int least_rounds = 3;  ///< done even where the time is over, unless warming up has used it up, or samples
-                         ///< take several times as long
+  int least_rounds = 3;  ///< done even where the time is over, unless warming up has used it up
   int most_rounds = 50;
   double relative_width = 0.02;  ///< an estimate this narrow is not measured again
   double sample_seconds = 2e-4;  ///< a sample shall take as long, by repeating what is measured
