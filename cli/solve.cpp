@@ -273,7 +273,7 @@ int run_solve(const comm::Comm& world, const SolveArguments& arguments) {
   line.clear();
   run.knowledge = knowledge.to_json();
   run.replay = replay_json(run.report.script, system, as);
-  run.experience = knowledge.summary();
+  run.experience = knowledge.summary(run.report);
   if (speaks) {
     for (const auto& note : knowledge.notes()) fmt::print(stderr, "{}\n", note);
   }

@@ -49,11 +49,19 @@ void SolveKnowledge::store(const tuning::SolveReport& report, const tuning::Forc
   }
 }
 
-std::string SolveKnowledge::summary() const {
+std::string SolveKnowledge::summary(const tuning::SolveReport& report) const {
   if (recalled_.likeness.empty()) return "";
   const auto& experience = recalled_.experience;
   std::string text = recalled_.likeness;
-  if (experience.best) text += ": begins with " + describe(*experience.best);
+  if (experience.best) {
+    const auto same = [&](const tuning::Choice& choice) {
+      return choice.method == experience.best->method &&
+             choice.preconditioner == experience.best->preconditioner;
+    };
+    const bool was_first = !report.trials.empty() && same(report.trials.front().choice);
+    const std::string best = describe(*experience.best);
+    text += was_first ? ": began with " + best : fmt::format(": {} was best before", best);
+  }
   if (!experience.failed.empty())
     text += fmt::format("; {} that failed {} left for last", experience.failed.size(),
                         experience.failed.size() == 1 ? "is" : "are");

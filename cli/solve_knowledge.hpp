@@ -30,7 +30,7 @@ class SolveKnowledge {
   /// Of files that were passed over, and of what could not be read or kept; on rank 0.
   const std::vector<std::string>& notes() const { return notes_; }
   /// One line; empty if nothing was found.
-  std::string summary() const;
+  std::string summary(const tuning::SolveReport& report) const;
   nlohmann::ordered_json to_json() const;
 
  private:

@@ -132,6 +132,41 @@ std::string knowledge_words(const SolveRun& run) {
   return text;
 }
 
+/// Whether the caches of a node hold what a product moves. Several nodes have more of them.
+bool fits_caches(double bytes, const machine::Node& node) {
+  double all = 0;
+  for (const auto& cache : node.caches) {
+    const int copies = std::max(1, node.processing_units / std::max(1, cache.sharers));
+    all = std::max(all, static_cast<double>(cache.bytes) * copies);
+  }
+  return bytes < all;
+}
+
+/// How near a product is to what the memory allows, where it is the memory that it waits for.
+std::string product_words(const SolveRun& run) {
+  const auto& product = run.report.product;
+  if (!(product.seconds > 0)) return "";
+  const std::string text = fmt::format("A product moves {:.3g} MB and takes {:.3g} us", 1e-6 * product.bytes,
+                                       1e6 * product.seconds);
+  if (!(product.memory_seconds > 0)) return text + ".\n";
+  const double share = 100 * product.memory_seconds / product.seconds;
+  if (share > 100) return text + ": faster than the memory allows, so its data comes from caches.\n";
+  if (run.machine && fits_caches(product.bytes, run.machine->node))
+    return text + ": its data fits into the caches.\n";
+  return text + fmt::format(
+                    ": {:.0f} % of what the memory allows at the rate of the triad, by the machine's "
+                    "profile.\n",
+                    share);
+}
+
+/// What the choosing took.
+std::string effort_words(const tuning::SolveReport& report) {
+  constexpr double shown = 0.5e-3;  // as 0.001 s
+  if (report.tuning_seconds < shown) return "Finding all this out took less than a millisecond.\n";
+  return fmt::format("Finding all this out took {:.3f} s, {:.1f} % of the solve.\n", report.tuning_seconds,
+                     std::min(100.0, 100 * report.tuning_seconds / report.seconds.total));
+}
+
 nlohmann::ordered_json collectives_json(const CollectiveCalls& collectives) {
   nlohmann::ordered_json json{{"tables", collectives.tables},
                               {"can_copy_once", collectives.can_copy_once},
@@ -272,19 +307,8 @@ std::string explanation(const SolveRun& run) {
   for (const auto& event : run.report.events)
     text += fmt::format("At {:.3f} s: {}.\n", event.seconds, event.text);
   text += considered_words(run.report.considered);
-  if (run.report.product.seconds > 0) {
-    const auto& product = run.report.product;
-    text += fmt::format("A product moves {:.3g} MB and takes {:.3g} us", 1e-6 * product.bytes,
-                        1e6 * product.seconds);
-    text += product.memory_seconds > 0
-                ? fmt::format(
-                      ": {:.0f} % of what the memory allows at the rate of the triad, by the machine's "
-                      "profile; more than that comes from caches.\n",
-                      100 * product.memory_seconds / product.seconds)
-                : ".\n";
-  }
-  text += fmt::format("Finding all this out took {:.3f} s, {:.1f} % of the solve.\n",
-                      run.report.tuning_seconds, 100 * run.report.tuning_seconds / run.report.seconds.total);
+  text += product_words(run);
+  text += effort_words(run.report);
   if (run.ranks > 1) {
     text += fmt::format("A product moves {} bytes between ranks in {} messages.\n", run.report.halo_bytes,
                         run.report.halo_messages);

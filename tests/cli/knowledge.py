@@ -56,7 +56,7 @@ class Knowledge(CommandTest):
         self.assertEqual(len(third["trials"]), 1)
         self.assertIn("it solved this matrix", third["trials"][0]["why"])
         self.assertIn("The knowledge base knew the same matrix", done.stderr)
-        self.assertIn("knowledge  same matrix: begins with", done.stderr)
+        self.assertIn("knowledge  same matrix: began with", done.stderr)
 
     def test_similar_systems_and_none_at_all(self):
         won = self.known("convection3d:n=6,peclet=20")[0]["choice"]

@@ -64,6 +64,17 @@ TEST(Bound, OneRankHasNoMessages) {
   EXPECT_EQ(find_limits(run, nullptr).size(), 2U);
 }
 
+TEST(Bound, CachesHaveAnotherLimit) {
+  const auto profile = two_rank_nodes();
+  auto run = at_the_limits();
+  run.products /= 17;
+  run.vectors /= 2;
+  const auto phases = find_limits(run, &profile);
+  EXPECT_FALSE(phases[0].limit);
+  EXPECT_FALSE(phases[1].limit);
+  EXPECT_EQ(bound_sentence(phases).find("bandwidth of memory"), std::string::npos) << bound_sentence(phases);
+}
+
 TEST(Bound, WithoutAProfileAndWithoutTime) {
   auto run = at_the_limits();
   run.product_limit = 0;

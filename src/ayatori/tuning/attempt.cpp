@@ -23,6 +23,21 @@ constexpr double nearer = 0.95;
 constexpr int most_refinements = 5;
 constexpr double aim_when_refuted = 0.125;
 
+/// What is forecast of a residual that hardly falls is no time: infinite, or longer than anyone waits.
+bool is_endless(double seconds) {
+  constexpr double years = 1e9;
+  return !(seconds < years);
+}
+
+std::string words_of_time(double seconds) {
+  return is_endless(seconds) ? "endlessly long" : fmt::format("{:.2g} s", seconds);
+}
+
+std::string words_of_remaining(double seconds) {
+  return is_endless(seconds) ? "its residual hardly fell any more"
+                             : fmt::format("it would have taken {:.2g} s more", seconds);
+}
+
 }  // namespace
 
 Attempt::Attempt(SolveState& state, std::size_t arm, Challenge challenge)
@@ -296,8 +311,9 @@ bool Attempt::judge(const solvers::MethodResult& result, double before) {
       if (overtaken_) trial().outcome = "overtaken";
       if (behind_) {
         trial().outcome = "outpaced";
-        trial().reason = fmt::format("it would have taken {:.2g} s more, the one it challenged {:.2g} s",
-                                     pace_->remaining(state_.target()), challenge_.finish);
+        trial().reason =
+            fmt::format("{}, the one it challenged {}", words_of_remaining(pace_->remaining(state_.target())),
+                        words_of_time(challenge_.finish));
       }
       return false;
     case solvers::Stop::interrupted:
@@ -398,8 +414,8 @@ bool Attempt::is_overtaken_by(const Challenger& challenger, int iteration) {
   const bool left_behind =
       has_gained && !attempt.behind_ && state_.residual_norm() < far_better * pace_->norm();
   if (state_.converged() || left_behind) {
-    state_.add_event("overtaken", fmt::format("{} gives way to {}: it would have taken {:.2g} s more", name(),
-                                              who, remaining));
+    state_.add_event("overtaken",
+                     fmt::format("{} gives way to {}: {}", name(), who, words_of_remaining(remaining)));
     return true;
   }
   state_.budget.spend(agreed_end - agreed_start);

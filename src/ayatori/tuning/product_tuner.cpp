@@ -330,12 +330,15 @@ void ProductTuner::decide() {
 void ProductTuner::conclude() {
   const bool wins = duel_->verdict() == Duel::Verdict::challenger;
   const double ratio = duel_->challenger_seconds() / duel_->incumbent_seconds();
+  const bool is_timed = duel_->challenger_seconds() > 0 && duel_->incumbent_seconds() > 0;
   budget_.spend(duel_->excess());
   excess_seconds_ += duel_->excess();
   const std::string& rival = challenger_.item == "kernel" ? incumbent_.kernel : incumbent_.halo;
   note(challenger_, wins ? "faster" : "slower",
-       fmt::format("{:.3g} us a product against {:.3g} of {}, {:.2f} times",
-                   1e6 * duel_->challenger_seconds(), 1e6 * duel_->incumbent_seconds(), rival, ratio));
+       is_timed
+           ? fmt::format("{:.3g} us a product against {:.3g} of {}, {:.2f} times",
+                         1e6 * duel_->challenger_seconds(), 1e6 * duel_->incumbent_seconds(), rival, ratio)
+           : fmt::format("products are too short for the clock to tell it from {}", rival));
   verdicts_.back().measured = duel_->challenger_seconds();
   if (wins) {
     if (incumbent_.kernel == "csr") csr_seconds_ = duel_->incumbent_seconds();
