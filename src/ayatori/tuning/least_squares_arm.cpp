@@ -50,12 +50,12 @@ class Course {
 
   /// Whether the residual has found its norm while A^T r goes on falling, as on the way to least squares.
   bool has_end_in_sight() const {
-    constexpr double flat = 0.97;
+    constexpr double flat = 0.98;
     constexpr double falling = 0.5;
     if (points_.empty()) return false;
     const Point& now = points_.back();
-    const Point& half_way = points_[points_.size() / 2];
-    return now.norm >= flat * half_way.norm && now.normal <= falling * half_way.normal;
+    const Point& before = points_[points_.size() - 1 - points_.size() / 4];
+    return now.norm >= flat * before.norm && now.normal <= falling * before.normal;
   }
 
  private:
