@@ -16,6 +16,9 @@ namespace {
 constexpr int between_looks = 10;
 /// An x whose residual is below this share of the suspended method's own makes that one start again from it.
 constexpr double far_better = 0.3;
+/// The residual of a method for definite matrices that is so many times the first when it breaks down has
+/// been driven along null vectors: b is not in the range.
+constexpr double far_worse = 1e3;
 /// Where a claim was refuted the method goes on from the x reached while that gets clearly nearer, and a few
 /// times while it gets nearer at all; it aims at this share of the target then.
 constexpr double clearly_nearer = 0.5;
@@ -305,6 +308,7 @@ bool Attempt::judge(const solvers::MethodResult& result, double before) {
       state_.add_event("breakdown",
                        fmt::format("{} broke down at {:.1e}: {}", name(), reached, result.reason));
       state_.is_indefinite = state_.is_indefinite || result.indefinite;
+      state_.looks_singular = state_.looks_singular || last_norm_ > far_worse * before;
       return false;
     case solvers::Stop::yielded:
       arm().state = Arm::State::paused;
@@ -339,6 +343,7 @@ bool Attempt::goes_on(int iteration, double norm) {
   if (state_.hooks.progress)
     state_.hooks.progress(trial().choice, state_.report.iterations + iteration, state_.relative(norm));
   pace_->add(own_seconds() - iterating_from_, norm);
+  last_norm_ = norm;
   iteration_ = iteration;
   if (trial().choice.restart == 0 && state_.snapshot_is_due())
     take_snapshot([this](solvers::Vector d) { solvers::copy(correction_, d); });

@@ -91,6 +91,7 @@ class Attempt {
   Array<double> correction_;
   Array<double> sum_of_both_;
   int iteration_ = 0;  ///< of the method at work
+  double last_norm_ = 0;
 };
 
 }  // namespace ayatori::tuning

@@ -15,9 +15,11 @@ namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-/// Iterations that are nothing on a matrix of so few rows.
+/// A matrix of so few rows takes no time.
 constexpr std::int64_t few_rows = 20000;
-constexpr std::int64_t of_few_rows = 500;
+/// Rows times iterations that take a fraction of a second, and iterations that are enough.
+constexpr std::int64_t small_work = 20'000'000;
+constexpr std::int64_t enough_iterations = 5000;
 /// Fewer tell little.
 constexpr std::int64_t worth_a_try = 100;
 /// Where the structure speaks for it, and after all else.
@@ -32,11 +34,11 @@ constexpr int most_overtime = 6;
 constexpr double large_residual = 1e-3;
 
 /// Whether a trial ended as trials of singular systems do. A breakdown of a method for definite matrices
-/// shows that this one is not, and no more.
-bool has_failed(const Trial& trial) {
+/// shows that this one is not, and no more by itself.
+bool has_failed(const Trial& trial, bool looks_singular) {
   if (trial.choice.method == solvers::least_squares_name) return false;
   const bool broke_down = trial.outcome == name_of(solvers::Stop::breakdown);
-  if (broke_down && solvers::method(trial.choice.method).needs_definite) return false;
+  if (broke_down && solvers::method(trial.choice.method).needs_definite) return looks_singular;
   return trial.outcome == name_of(solvers::Stop::stagnated) || trial.outcome == "refuted" ||
          trial.outcome == "failed" || broke_down;
 }
@@ -48,12 +50,12 @@ class Course {
 
   /// Whether the residual has found its norm while A^T r goes on falling, as on the way to least squares.
   bool has_end_in_sight() const {
-    constexpr double flat = 0.97;
+    constexpr double flat = 0.98;
     constexpr double falling = 0.5;
     if (points_.empty()) return false;
     const Point& now = points_.back();
-    const Point& half_way = points_[points_.size() / 2];
-    return now.norm >= flat * half_way.norm && now.normal <= falling * half_way.normal;
+    const Point& before = points_[points_.size() - 1 - points_.size() / 4];
+    return now.norm >= flat * before.norm && now.normal <= falling * before.normal;
   }
 
  private:
@@ -78,15 +80,19 @@ bool LeastSquaresArm::comes_first() const {
 }
 
 std::int64_t LeastSquaresArm::iterations_worth() const {
-  const std::int64_t least = state_.report.facts.rows <= few_rows ? of_few_rows : 0;
+  const std::int64_t rows = state_.report.facts.rows;
+  const std::int64_t least = rows <= few_rows ? std::min(enough_iterations, small_work / rows) : 0;
   return std::max(least, state_.report.iterations);
 }
 
 bool LeastSquaresArm::is_due(const Trial& last) const {
-  if (state_.options.forced.method || !has_failed(last) || state_.report.iterations < next_due_) return false;
+  if (state_.options.forced.method || !has_failed(last, state_.looks_singular) ||
+      state_.report.iterations < next_due_)
+    return false;
   if (state_.rounded_off > 0) return false;
   if (iterations_worth() < worth_a_try) return false;
-  const auto failed = std::ranges::count_if(state_.report.trials, has_failed);
+  const auto failed = std::ranges::count_if(
+      state_.report.trials, [&](const Trial& trial) { return has_failed(trial, state_.looks_singular); });
   return state_.looks_singular || state_.report.structure.is_singular() || failed > 1 ||
          state_.relative(state_.residual_norm()) > large_residual;
 }
