@@ -113,8 +113,8 @@ ThreadCount::ThreadCount(const comm::Comm& comm, int threads)
   const bool is_told = threads > 0 || std::getenv("OMP_NUM_THREADS") != nullptr;
   // One rank's share is asked for once: that reads files, and a small system is solved in less time.
   const auto alone = [] {
-    static const int threads = comm::threads_per_rank(comm::Comm::self());
-    return threads;
+    static const int share = comm::threads_per_rank(comm::Comm::self());
+    return share;
   };
   const int fair = comm.size() > 1 ? comm::threads_per_rank(comm) : is_told ? threads_ : alone();
   if (!is_told) threads_ = std::min(threads_, fair);
