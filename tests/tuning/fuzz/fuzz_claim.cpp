@@ -22,14 +22,16 @@ using ayatori::tuning::natural;
 
 const ayatori::comm::Environment* environment = nullptr;
 
-/// Zeros where there is nothing left.
+/// Where none are left the ones before decide what follows, at random: few bytes make a whole system.
 class Bytes {
  public:
   explicit Bytes(std::span<const unsigned char> left) : left_(left) {}
   int next() {
-    if (left_.empty()) return 0;
+    state_ = state_ * 6364136223846793005 + 1442695040888963407;  // Knuth's
+    if (left_.empty()) return static_cast<int>(state_ >> 56);
     const int value = left_.front();
     left_ = left_.subspan(1);
+    state_ += static_cast<std::uint64_t>(value);
     return value;
   }
   /// One in three is 0, one in three near 1, the others are of any magnitude.
@@ -42,6 +44,7 @@ class Bytes {
 
  private:
   std::span<const unsigned char> left_;
+  std::uint64_t state_ = 0;
 };
 
 struct System {
