@@ -181,6 +181,20 @@ class Solve(CommandTest):
         for value in read_vector(self.folder / "x.mtx")[8:]:  # of least norm
             self.assertAlmostEqual(value, 0.3, places=12)
 
+    def test_rows_are_named_as_the_file_numbers_them(self):
+        n, row = 60, 37  # unknowns are numbered at random, so that a graph partition renumbers them
+        number = [(23 * i + 11) % n + 1 for i in range(n)]
+        entries = [(number[i], number[(i + step) % n], 3.0 - 0.3 * step + 0.01 * i)
+                   for i in range(n) for step in (0, 1, 7) if number[i] != row]
+        self.write("A.mtx", matrix_market(entries, n))
+        for partition in ("contiguous", "graph"):
+            result, done = self.solve("A.mtx", "--partition", partition, "--use-ranks", "all", status=1)
+            self.check(result)
+            self.assertEqual(result["structure"]["zero_rows"], {"count": 1, "first": row})
+            self.assertIn(f"row {row} of the matrix is zero", done.stderr)
+            self.assertEqual(result["status"], "least squares")
+            self.assertAlmostEqual(result["relative_residual"], math.sqrt(1 / n), places=10)
+
     def test_inconsistent_systems_end_at_least_squares(self):
         entries = [(i, i, 1.0) for i in range(1, 10)]  # row 10 is empty: singular, and b_10 = 1
         self.write("A.mtx", matrix_market(entries, 10))
