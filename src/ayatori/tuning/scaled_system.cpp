@@ -94,6 +94,13 @@ void ScaledSystem::find_boundary_rows(const MatrixFacts& facts) {
   });
   solve_boundary_rows(x);
   others_norm_ = sum_up(x, r, sparse::Summation::doubled).others.value;
+  if (std::isfinite(others_norm_)) return;
+  // Their solution is beyond what the other rows can be multiplied with: nothing is solved first then.
+  boundary_rows_ = 0;
+  others_norm_ = 0;
+  boundary_.clear();
+  boundary_x_.clear();
+  is_boundary_.clear();
 }
 
 void ScaledSystem::solve_boundary_rows(Vector x) const {
