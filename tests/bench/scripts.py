@@ -84,7 +84,7 @@ class Scripts(unittest.TestCase):
         done = self.run_script("real_matrices.py", self.folder)
         self.assertIn("1 of 2 solved", done.stdout)
         self.assertEqual([line[0] for line in table_rows(done.stdout)], ["A", "B"])
-        self.assertEqual([line[4] for line in table_rows(done.stdout)], ["solved", "not converged"])
+        self.assertEqual([line[4] for line in table_rows(done.stdout)], ["solved", "least squares"])
         self.assertIn("Rejected as input:\n\n- C: field 'complex': ", done.stdout)
 
     def test_katagiri(self):
@@ -147,6 +147,12 @@ class Scripts(unittest.TestCase):
         self.run_script("repeated_choices.py", "--problem", "poisson2d-5:n=10", "--repetitions", 2, "--load", 1,
                         "--markdown", out)
         self.assertIn("Steady: 1 of 1", out.read_text())
+
+    def test_before_after(self):
+        done = self.run_script("before_after.py", "--before", os.environ["AYATORI"], "--problem", EASY, "--problem", HARD,
+                               "--rounds", 1)
+        self.assertEqual([row[0] for row in table_rows(done.stdout)], [EASY, HARD])
+        self.assertRegex(done.stdout, "over 1 ms|more than 1 ms")
 
     def test_regret(self):
         done = self.regret("--problem", EASY, "--problem", HARD)
