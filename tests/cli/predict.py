@@ -79,7 +79,8 @@ class Predict(CommandTest):
         done = self.run_ayatori("solve", "poisson2d-5:n=30", "--explain", "--profile", "infiniband-2005", "--threads", 1)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr.count("What bounds it: "), 1, done.stderr)
-        self.assertRegex(done.stderr, r"Iterating: products [0-9.e-]+ s \([0-9.]+ times the limit\)")
+        # Products out of caches outrun the memory, which is no limit of theirs then.
+        self.assertRegex(done.stderr, r"Iterating: products [0-9.e-]+ s[ ,.(]")
         self.assertEqual(RANKS > 1, "reductions" in done.stderr.split("Iterating: ")[1])
 
     def test_bad_input(self):

@@ -300,7 +300,7 @@ void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
                                  "",
                                  "factors that keep what is large suit most matrices",
                                  false,
-                                 !facts.symmetric && !begins_with_grids && !is_small_mesh};
+                                 !facts.symmetric && !begins_with_grids && !is_small_mesh && !begins_plainly};
   const Suggestion no_fill{
       "bicgstab",
       "block-ilu0",
