@@ -95,7 +95,7 @@ class Schedules(ProgramTest):
             self.table({**search, "operation": "scan"}, "unknown.json"): "there is no collective 'scan'",
             self.table({**search, "ranks": 4}, "ranks.json"): "a plan for broadcast on 3 ranks among",
             self.table({**search, "best": [{"bytes": 8, "plan": {**plan, "root": 3}}]}, "root.json"): "root 3",
-            self.table({**search, "best": [{"bytes": -8, "plan": plan}]}, "size.json"): "-8 bytes",
+            self.table({**search, "best": [{"bytes": -8, "plan": plan}]}, "size.json"): "-8 is no whole number",
             self.table([search, 7], "seven.json"): "seven.json",
         }
         for table, why in tables.items():

@@ -169,7 +169,10 @@ void Attempt::pursue() {
 /// Collective. The x to begin with, and its residual: the best so far; but not one so large that its rounding
 /// alone leaves more than the tolerance, as an arm that failed may have left it. Gives the norm.
 double Attempt::begin() {
-  if (refuted_ > 0 || !state_.system->is_beyond_rounding(state_.known)) {
+  const bool is_too_large = state_.system->is_beyond_rounding(state_.known);
+  if (refuted_ == 0)
+    began_from_zero_ = is_too_large || arm().from_zero || !(state_.relative(state_.residual_norm()) < 1);
+  if (refuted_ > 0 || !(is_too_large || arm().from_zero)) {
     solvers::copy(state_.x, base_);
     solvers::copy(state_.residual, right_side_);
     return state_.residual_norm();
@@ -329,9 +332,13 @@ bool Attempt::judge(const solvers::MethodResult& result, double before) {
   return false;
 }
 
-/// What complete factors cannot mend nothing can.
+/// What complete factors cannot mend from zero nothing can. From what another arm has left they come again.
 void Attempt::note_rounding() {
-  if (state_.is_at_rounding()) state_.rounded_off += is_complete() ? enough_rounded_off : 1;
+  if (!state_.is_at_rounding()) return;
+  state_.rounded_off += is_complete() && began_from_zero_ ? enough_rounded_off : 1;
+  if (!is_complete() || began_from_zero_) return;
+  arm().from_zero = true;
+  arm().state = Arm::State::untried;
 }
 
 double Attempt::aim() const {

@@ -80,7 +80,8 @@ class Attempt {
   int last_challenge_ = 0;  ///< iteration
   bool overtaken_ = false;
   bool behind_ = false;
-  int refuted_ = 0;                                       ///< claims of convergence
+  int refuted_ = 0;  ///< claims of convergence
+  bool began_from_zero_ = false;
   std::shared_ptr<sparse::DistributedMatrix> made_from_;  ///< the preconditioner
   solvers::BuiltPreconditioner preconditioner_;
   std::optional<CycleTuner> cycle_tuner_;

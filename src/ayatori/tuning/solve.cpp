@@ -151,9 +151,11 @@ std::optional<std::size_t> first_unknown(const SolveState& state, bool last_reso
   return given_up;
 }
 
-std::optional<std::size_t> untried_complete_factors(const SolveState& state) {
+/// As challengers they may have had to give way before they were done.
+std::optional<std::size_t> pending_complete_factors(const SolveState& state) {
   const auto arm = std::ranges::find_if(state.arms, [](const Arm& one) {
-    return one.state == Arm::State::untried && one.rung.choice.preconditioner == "direct";
+    const bool may_run = one.state == Arm::State::untried || one.state == Arm::State::paused;
+    return may_run && one.rung.choice.preconditioner == "direct";
   });
   return arm == state.arms.end() ? std::nullopt : std::optional<std::size_t>(arm - state.arms.begin());
 }
@@ -169,7 +171,7 @@ std::optional<std::int64_t> next_arm(const SolveState& state) {
   }
   // What rounding limits, complete factors must have tried before that is said.
   if (state.rounded_off > 0)
-    if (const auto factors = untried_complete_factors(state)) return factors;
+    if (const auto factors = pending_complete_factors(state)) return factors;
   if (const auto unknown = first_unknown(state, false)) return unknown;
   return paused ? paused : first_unknown(state, true);
 }
@@ -197,7 +199,7 @@ void run_ladder(SolveState& state, LeastSquaresArm& least_squares) {
     const bool useless = !(state.residual_norm() < before);
     if (useless && state.arms[*arm].state == Arm::State::paused)
       state.arms[*arm].state = Arm::State::finished;
-    if (state.rounded_off >= enough_rounded_off && !untried_complete_factors(state)) {
+    if (state.rounded_off >= enough_rounded_off && !pending_complete_factors(state)) {
       state.add_event("rounding", fmt::format("rounding x to double leaves some {:.1e} already",
                                               state.known.all.rounding / state.system->b_norm()));
       return;

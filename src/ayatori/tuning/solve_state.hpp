@@ -32,6 +32,7 @@ struct Arm {
   Rung rung;
   State state = State::untried;
   int tries = 0;              ///< as a challenger
+  bool from_zero = false;     ///< what it has to begin with
   bool was_given_up = false;  ///< its set-up took too long for a challenger
   double decay = 0;           ///< measured when it last ran, powers of e per second
   double gain = 0;  ///< powers of e by which it has made the residual smaller, where it was not overtaken
