@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ayatori/base/json.hpp"
+#include "ayatori/base/printable.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/environment.hpp"
 
@@ -18,7 +19,10 @@ SolveKnowledge::SolveKnowledge(comm::Comm comm, const std::string& word, sparse:
   base_.emplace(folder);
   comm::agree(comm_, [&] {
     if (comm_.rank() != 0) return;
-    situation_.machine = fmt::format("{}, {}", tuning::machine_name(), comm::mpi_version());
+    // As it will be read: what some MPI says of itself has tabs, ends of lines and thousands of letters.
+    constexpr std::size_t enough = 500;
+    situation_.machine =
+        printable(fmt::format("{}, {}", tuning::machine_name(), comm::mpi_version()), enough);
     try {
       // What is known of the matrix itself leaves no question to the others.
       auto content = base_->read(tuning::beginning_of_keys(matrix_));

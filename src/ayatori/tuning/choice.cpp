@@ -141,6 +141,9 @@ bool has_uneven_rows(const MatrixFacts& facts) {
   return facts.mean_row_of_entries > uneven * mean_row(facts);
 }
 
+/// Factors of such rows take as long as hundreds of products.
+constexpr double far_too_long = 500;
+
 /// One level of fill makes factors of such rows long, and dear to make.
 constexpr double long_row = 50;
 
@@ -286,10 +289,11 @@ void suggest_bicgstab(const MatrixFacts& facts, std::vector<Suggestion>& list) {
   // As in circuits: long rows make factors without fill nearly as dear as those of what is large, and worse.
   // Where links go one way, as in a network of pages, a long row is no long column: elimination fills such
   // matrices, and a few steps without factors tell whether they are wanted.
-  const bool begins_with_large_entries =
-      may_begin_with_factors && !begins_with_sweeps && has_uneven_rows(facts) && facts.pattern_symmetric;
   const bool begins_plainly = !begins_with_grids && !begins_with_sweeps && has_uneven_rows(facts) &&
-                              !facts.pattern_symmetric && !has_too_many_zeros(facts);
+                              !facts.pattern_symmetric && !has_too_many_zeros(facts) &&
+                              facts.mean_row_of_entries > far_too_long;
+  const bool begins_with_large_entries =
+      may_begin_with_factors && !begins_with_sweeps && has_uneven_rows(facts) && !begins_plainly;
   const Suggestion diagonal{
       "bicgstab", "jacobi", 0, "",
       "BiCGSTAB needs nothing but a matrix and keeps no basis; its iterations cost hardly more "

@@ -57,8 +57,14 @@ class WholeRows {
   std::int64_t first_;
 };
 
-/// Rows whose ends in the interior part are those of another one, as far as a table of bits tells, and all
-/// rows that refer to ghosts.
+/// Equal for x and for what rounding makes of it, but at the borders of digits that are left out.
+std::uint32_t rounded_bits(double x) {
+  constexpr std::uint32_t dropped_bits = 10;
+  return (std::bit_cast<std::uint32_t>(static_cast<float>(x)) + (1U << (dropped_bits - 1))) >> dropped_bits;
+}
+
+/// Rows whose ends in the interior part are those of another one, columns and ratio of values, as far as a
+/// table of bits tells, and all rows that refer to ghosts.
 std::vector<std::int32_t> rows_worth_a_look(const SplitMatrix& parts) {
   const Csr& a = parts.interior;
   Array<std::uint64_t> key(a.rows);
@@ -67,9 +73,13 @@ std::vector<std::int32_t> rows_worth_a_look(const SplitMatrix& parts) {
     std::int64_t end = a.row_start[i + 1];
     while (k < end && a.value[k] == 0) ++k;
     while (k < end && a.value[end - 1] == 0) --end;
-    key[i] = k < end ? random_bits(static_cast<std::uint64_t>(a.column[k]),
-                                   static_cast<std::uint64_t>(a.column[end - 1]))
-                     : 0;
+    if (k == end) {
+      key[i] = 0;
+      return;
+    }
+    const std::uint64_t ends =
+        (static_cast<std::uint64_t>(a.column[k]) << 32) | static_cast<std::uint64_t>(a.column[end - 1]);
+    key[i] = random_bits(ends, rounded_bits(a.value[end - 1] / a.value[k]));
   });
   constexpr std::int64_t bits_per_row = 16;
   const std::uint64_t slots = std::bit_ceil(static_cast<std::uint64_t>(bits_per_row * a.rows + 64));
@@ -99,12 +109,10 @@ struct Suspect {
 /// Equal for multiples: of the pattern and of the ratios to the first entry, of which the last digits are
 /// left out.
 std::uint64_t hash_of(const RowEntries& entries) {
-  constexpr std::uint32_t dropped_bits = 10;
   std::uint64_t hash = entries.size();
   for (const RowEntry& entry : entries) {
-    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(entry.value / entries.front().value));
-    const std::uint32_t rounded = (bits + (1U << (dropped_bits - 1))) >> dropped_bits;
-    hash = random_bits(random_bits(hash, static_cast<std::uint64_t>(entry.column)), rounded);
+    const std::uint32_t ratio = rounded_bits(entry.value / entries.front().value);
+    hash = random_bits(random_bits(hash, static_cast<std::uint64_t>(entry.column)), ratio);
   }
   return hash;
 }
@@ -170,7 +178,7 @@ DuplicateRows find_duplicate_rows(const comm::Comm& comm, const SplitMatrix& par
   std::vector<std::int32_t> row_of;  // of each suspect
   const auto dealt = comm::agree(comm, [&] {
     std::vector<std::int32_t> looked_at;
-    if (at_all) {
+    if (at_all && ranks > 1) {  // one rank sees both ends of all rows
       looked_at.resize(rows.count());
       for (std::int32_t i = 0; i < static_cast<std::int32_t>(looked_at.size()); ++i) looked_at[i] = i;
     } else {

@@ -65,7 +65,7 @@ Json structure_json(const Structure& structure) {
       {"zero_columns", lines(structure.zero_columns)},
       {"duplicate_rows", lines({duplicates.count, duplicates.first})},
       {"structural_rank", structure.structural.is_known ? Json(structure.structural.rank) : Json(nullptr)},
-      {"blocks", structure.components.all},
+      {"blocks", structure.components ? Json(structure.components->all) : Json(nullptr)},
       {"findings", describe(structure)}};
 }
 

@@ -176,6 +176,14 @@ std::optional<std::int64_t> next_arm(const SolveState& state) {
   return paused ? paused : first_unknown(state, true);
 }
 
+/// Worth a search where the first method has not ended the solve.
+void look_for_components(SolveState& state) {
+  const ScopedTimer timer(state.report.seconds.tuning);
+  state.report.structure.components = find_components(state.comm, *state.system->parts());
+  std::string found = describe(*state.report.structure.components);
+  if (!found.empty()) state.add_event("note", std::move(found));
+}
+
 void run_ladder(SolveState& state, LeastSquaresArm& least_squares) {
   bool first = true;
   bool looked_definite = true;
@@ -204,6 +212,7 @@ void run_ladder(SolveState& state, LeastSquaresArm& least_squares) {
                                               state.known.all.rounding / state.system->b_norm()));
       return;
     }
+    if (!state.done() && !state.report.structure.components) look_for_components(state);
     if (!state.done() && least_squares.is_due(state.report.trials[trial])) least_squares.run();
   }
 }

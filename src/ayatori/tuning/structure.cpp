@@ -109,7 +109,6 @@ Structure find_structure(const comm::Comm& comm, const SplitMatrix& parts, const
                          std::span<const std::int64_t> row_number) {
   Structure structure;
   structure.rows = structure.structural.rank = facts.rows;
-  structure.components = {1, facts.rows == 1 ? 1 : 0, facts.rows};
   if (facts.rows == 0) return structure;
   const bool has_zeros = facts.zero_diagonals > 0;
   const bool may_repeat = !excludes_duplicates(facts);
@@ -121,8 +120,13 @@ Structure find_structure(const comm::Comm& comm, const SplitMatrix& parts, const
     }
     if (may_repeat) structure.duplicates = find_duplicate_rows(comm, parts, has_zeros, number);
   }
-  if (!sparse::is_connected(comm, parts)) structure.components = sparse::count_components(comm, parts);
   return structure;
+}
+
+sparse::ComponentCounts find_components(const comm::Comm& comm, const SplitMatrix& parts) {
+  const std::int64_t rows = parts.partition.rows();
+  if (rows == 0 || sparse::is_connected(comm, parts)) return {1, rows == 1 ? 1 : 0, rows};
+  return sparse::count_components(comm, parts);
 }
 
 std::vector<std::string> describe(const Structure& s) {
@@ -145,13 +149,17 @@ std::vector<std::string> describe(const Structure& s) {
         s.structural.first_crowded_row + 1, s.structural.crowded_rows - 1, s.structural.crowded_columns,
         s.structural.crowded_columns == 1 ? "" : "s", s.structural.rank, s.rows));
   }
-  if (s.components.all > 1)
-    say(fmt::format(
-        "the system falls into {} that have nothing to do with each other: the largest has {} "
-        "row{}, {} of them {} one",
-        s.components.all, s.components.rows_of_largest, s.components.rows_of_largest == 1 ? "" : "s",
-        s.components.of_one_row, s.components.of_one_row == 1 ? "has" : "have"));
   return sentences;
+}
+
+std::string describe(const sparse::ComponentCounts& c) {
+  if (c.all <= 1) return {};
+  return fmt::format(
+      "the system falls into {} that have nothing to do with each other: the largest has {} row{}, {} of "
+      "them "
+      "{} one",
+      c.all, c.rows_of_largest, c.rows_of_largest == 1 ? "" : "s", c.of_one_row,
+      c.of_one_row == 1 ? "has" : "have");
 }
 
 void require_finite(const comm::Comm& comm, const SplitMatrix& parts,

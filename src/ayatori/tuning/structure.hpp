@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,7 +31,7 @@ struct Structure {
   FoundLines zero_columns;
   DuplicateRows duplicates;
   sparse::StructuralRank structural;  ///< `rank` is all rows where the diagonal already says so
-  sparse::ComponentCounts components;
+  std::optional<sparse::ComponentCounts> components;  ///< once the first method has not ended the solve
 
   /// Whatever its values are, or as rows repeat each other.
   bool is_singular() const {
@@ -47,7 +48,14 @@ struct Structure {
 Structure find_structure(const comm::Comm& comm, const sparse::SplitMatrix& parts, const MatrixFacts& facts,
                          std::span<const std::int64_t> row_number = {});
 
-/// A sentence for each finding.
+/// Collective. Of the graph of A + A^T: about an entry per row where it is seen to be connected; else a
+/// search that takes some ten products.
+sparse::ComponentCounts find_components(const comm::Comm& comm, const sparse::SplitMatrix& parts);
+
+/// The sentence for it; empty for one component.
+std::string describe(const sparse::ComponentCounts& components);
+
+/// A sentence for each finding beside components.
 std::vector<std::string> describe(const Structure& structure);
 
 /// Collective. Throws InputError (agreed) that names the first entry that is a NaN or infinite, if there is
