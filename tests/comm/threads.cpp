@@ -32,6 +32,8 @@ class Affinity {
   cpu_set_t before_{};
 };
 
+// Simulated ranks share a process, and each has a node of its own.
+#ifndef AYATORI_SMPI
 TEST(Threads, WhatARankMayNotRunOnIsNotThere) {
   const auto world = Comm::world();
   int before = 0;
@@ -59,6 +61,8 @@ TEST(Threads, TheRanksOfANodeHaveTogetherWhatAnyOfThemHas) {
   const Affinity affinity(world.rank() == world.size() - 1 ? 2 : 1);
   EXPECT_EQ(usable_processing_units(world), 2);
 }
+
+#endif
 
 TEST(Threads, ALoadInWords) {
   EXPECT_EQ((NodeLoad{2, 4, 1}).words(), "2 ranks with 4 threads on 1 processing unit");

@@ -142,7 +142,7 @@ bool has_uneven_rows(const MatrixFacts& facts) {
 }
 
 /// Factors of such rows take as long as hundreds of products.
-constexpr double far_too_long = 500;
+constexpr double far_too_long = 200;
 
 /// One level of fill makes factors of such rows long, and dear to make.
 constexpr double long_row = 50;
