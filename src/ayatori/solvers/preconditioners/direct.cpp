@@ -268,6 +268,9 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   const bool on_one_rank = options.reproducible || matrix.global_rows() < rows_worth_all_ranks;
   auto mumps = std::make_unique<Mumps>(comm, symmetric, on_one_rank);
   mumps->data().n = static_cast<MUMPS_INT>(matrix.global_rows());
+  // Few rows cost nothing, and pivots that are the largest do not grow as Frank matrices make small ones do.
+  constexpr std::int64_t few_rows = 1000;
+  if (matrix.global_rows() < few_rows) mumps->data().cntl[0] = symmetric ? 0.5 : 1;
   mumps->data().nnz = static_cast<MUMPS_INT8>(entries.value.size());
   mumps->data().irn = entries.row.data();
   mumps->data().jcn = entries.column.data();
