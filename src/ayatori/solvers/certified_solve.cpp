@@ -9,19 +9,13 @@
 #include "ayatori/base/array.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/solvers/refinement.hpp"
 
 namespace ayatori::solvers {
 
 namespace {
 
 using Limits = std::numeric_limits<double>;
-
-/// Where a claim was refuted: the share of the limit to aim at, and what counts as nearer; a small gain does
-/// for a few times only.
-constexpr double aim_when_refuted = 0.125;
-constexpr double clearly_nearer = 0.5;
-constexpr double nearer = 0.95;
-constexpr int most_refinements = 5;
 
 /// A power of two whose inverse is a double too.
 double power_of_two_near(double value) {
@@ -84,10 +78,6 @@ MethodResult run(const Method& method, const System& system, Vector x, double un
   return result;
 }
 
-bool is_nearer(double now, double before, int refuted) {
-  return now < clearly_nearer * before || (refuted <= most_refinements && now < nearer * before);
-}
-
 }  // namespace
 
 Tolerance make_tolerance(const GlobalSum& sum, ConstVector b, double rtol, double atol) {
@@ -124,18 +114,17 @@ CertifiedResult solve_certified(const Method& method, const System& system, Vect
       system.sum.comm().allreduce(static_cast<std::int64_t>(x.size()), comm::ReduceOp::sum);
   const auto proof = [&] { return certify(system.sum, residual, x, tolerance, rows); };
   const int max_iterations = options.max_iterations;
-  options.target = tolerance.limit;
   CertifiedResult result;
   result.residual = proof();
-  int refuted = 0;
+  Refinement refinement;
   while (std::isfinite(result.residual.value) && !result.residual.is_at_most(tolerance.limit) &&
          result.iterations < max_iterations) {
+    options.target = refinement.aim(tolerance.limit);
     options.max_iterations = max_iterations - static_cast<int>(result.iterations);
     result.last = run(method, system, x, tolerance.unit, options, orthogonalize, progress);
     result.iterations += result.last.iterations;
     const double before = std::exchange(result.residual, proof()).value;
-    if (result.last.stop != Stop::converged || !is_nearer(result.residual.value, before, ++refuted)) break;
-    options.target = aim_when_refuted * tolerance.limit;
+    if (result.last.stop != Stop::converged || !refinement.goes_on(result.residual.value, before)) break;
   }
   result.is_proved = result.residual.is_at_most(tolerance.limit);
   return result;

@@ -19,12 +19,6 @@ constexpr double far_better = 0.3;
 /// The residual of a method for definite matrices that is so many times the first when it breaks down has
 /// been driven along null vectors: b is not in the range.
 constexpr double far_worse = 1e3;
-/// Where a claim was refuted the method goes on from the x reached while that gets clearly nearer, and a few
-/// times while it gets nearer at all; it aims at this share of the target then.
-constexpr double clearly_nearer = 0.5;
-constexpr double nearer = 0.95;
-constexpr int most_refinements = 5;
-constexpr double aim_when_refuted = 0.125;
 
 /// What is forecast of a residual that hardly falls is no time: infinite, or longer than anyone waits.
 bool is_endless(double seconds) {
@@ -170,9 +164,9 @@ void Attempt::pursue() {
 /// alone leaves more than the tolerance, as an arm that failed may have left it. Gives the norm.
 double Attempt::begin() {
   const bool is_too_large = state_.system->is_beyond_rounding(state_.known);
-  if (refuted_ == 0)
+  if (refinement_.refuted == 0)
     began_from_zero_ = is_too_large || arm().from_zero || !(state_.relative(state_.residual_norm()) < 1);
-  if (refuted_ > 0 || !(is_too_large || arm().from_zero)) {
+  if (refinement_.refuted > 0 || !(is_too_large || arm().from_zero)) {
     solvers::copy(state_.x, base_);
     solvers::copy(state_.residual, right_side_);
     return state_.residual_norm();
@@ -292,13 +286,10 @@ bool Attempt::judge(const solvers::MethodResult& result, double before) {
     case solvers::Stop::converged:
       if (state_.converged()) return false;
       trial().outcome = "refuted";
-      ++refuted_;
       state_.add_event("false-convergence",
                        fmt::format("{} claimed a relative residual of {:.1e}; the true one is {:.1e}", name(),
                                    state_.relative(result.residual_norm), reached));
-      if (state_.residual_norm() < clearly_nearer * before ||
-          (refuted_ <= most_refinements && state_.residual_norm() < nearer * before))
-        return !state_.done();
+      if (refinement_.goes_on(state_.residual_norm(), before)) return !state_.done();
       note_rounding();
       return false;
     case solvers::Stop::stagnated:
@@ -339,10 +330,6 @@ void Attempt::note_rounding() {
   if (!is_complete() || began_from_zero_) return;
   arm().from_zero = true;
   arm().state = Arm::State::untried;
-}
-
-double Attempt::aim() const {
-  return refuted_ > 0 ? aim_when_refuted * state_.target() : state_.target();
 }
 
 /// After every iteration: whether the method shall go on.

@@ -6,6 +6,7 @@
 
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
+#include "ayatori/solvers/refinement.hpp"
 #include "ayatori/tuning/challengers.hpp"
 #include "ayatori/tuning/cycle_tuner.hpp"
 #include "ayatori/tuning/pace.hpp"
@@ -43,7 +44,7 @@ class Attempt {
   bool iterate();
   solvers::MethodResult run_method();
   solvers::MethodOptions method_options();
-  double aim() const;
+  double aim() const { return refinement_.aim(state_.target()); }
   void note_rounding();
   bool is_complete() { return trial().choice.preconditioner == "direct"; }
   bool judge(const solvers::MethodResult& result, double before);
@@ -80,7 +81,7 @@ class Attempt {
   int last_challenge_ = 0;  ///< iteration
   bool overtaken_ = false;
   bool behind_ = false;
-  int refuted_ = 0;  ///< claims of convergence
+  solvers::Refinement refinement_;
   bool began_from_zero_ = false;
   std::shared_ptr<sparse::DistributedMatrix> made_from_;  ///< the preconditioner
   solvers::BuiltPreconditioner preconditioner_;
