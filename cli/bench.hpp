@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "ayatori/base/statistics.hpp"
-#include "bench/grid.hpp"
+#include "bench/papers/grid.hpp"
 #include "cli/command.hpp"
 #include "cli/command_line.hpp"
 

@@ -5,7 +5,7 @@
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/machine/topology.hpp"
-#include "bench/grid.hpp"
+#include "bench/papers/grid.hpp"
 #include "cli/bench.hpp"
 #include "cli/machine_profile.hpp"
 

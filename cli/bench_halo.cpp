@@ -2,7 +2,7 @@
 
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
-#include "bench/halo.hpp"
+#include "bench/kernels/halo.hpp"
 #include "cli/bench.hpp"
 #include "cli/machine_profile.hpp"
 #include "cli/problem.hpp"

@@ -2,8 +2,8 @@
 
 #include "ayatori/base/find_named.hpp"
 #include "ayatori/comm/threads.hpp"
-#include "bench/local_matmul.hpp"
-#include "bench/matmul.hpp"
+#include "bench/kernels/local_matmul.hpp"
+#include "bench/papers/matmul.hpp"
 #include "cli/bench.hpp"
 #include "cli/phases_report.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
-#include "bench/npb_cg.hpp"
+#include "bench/npb/cg.hpp"
 #include "cli/bench.hpp"
 #include "cli/bound_report.hpp"
 #include "cli/machine_profile.hpp"

@@ -2,7 +2,7 @@
 
 #include "ayatori/base/find_named.hpp"
 #include "ayatori/comm/threads.hpp"
-#include "bench/radix_sort.hpp"
+#include "bench/papers/radix_sort.hpp"
 #include "cli/bench.hpp"
 #include "cli/phases_report.hpp"
 

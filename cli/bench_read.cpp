@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "ayatori/comm/threads.hpp"
-#include "bench/read_matrix.hpp"
+#include "bench/kernels/read_matrix.hpp"
 #include "cli/bench.hpp"
 
 namespace ayatori::cli {

@@ -2,7 +2,7 @@
 
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
-#include "bench/spmv.hpp"
+#include "bench/kernels/spmv.hpp"
 #include "cli/bench.hpp"
 #include "cli/problem.hpp"
 #include "cli/stream_report.hpp"

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "ayatori/comm/threads.hpp"
-#include "bench/stream.hpp"
+#include "bench/kernels/stream.hpp"
 #include "cli/bench.hpp"
 #include "cli/stream_report.hpp"
 

@@ -12,7 +12,7 @@
 #include "ayatori/collectives/table.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/environment.hpp"
-#include "bench/collectives.hpp"
+#include "bench/collectives/collectives.hpp"
 #include "cli/collectives.hpp"
 
 namespace ayatori::cli {

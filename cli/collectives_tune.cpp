@@ -11,8 +11,8 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/machine/measure.hpp"
-#include "bench/mpi_rules.hpp"
-#include "bench/tuned_table.hpp"
+#include "bench/collectives/mpi_rules.hpp"
+#include "bench/collectives/tuned_table.hpp"
 #include "cli/collectives.hpp"
 #include "cli/machine_profile.hpp"
 

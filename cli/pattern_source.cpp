@@ -8,7 +8,7 @@
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/io/generator.hpp"
 #include "ayatori/io/matrix_source.hpp"
-#include "bench/npb_matrix.hpp"
+#include "bench/npb/matrix.hpp"
 
 namespace ayatori::cli {
 

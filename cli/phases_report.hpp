@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/grid.hpp"
-#include "bench/phases.hpp"
+#include "bench/papers/grid.hpp"
+#include "bench/papers/phases.hpp"
 
 namespace ayatori::cli {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "ayatori/machine/diagnosis.hpp"
+#include "ayatori/machine/model/diagnosis.hpp"
 
 namespace ayatori::cli {
 

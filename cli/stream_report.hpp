@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/stream.hpp"
+#include "bench/kernels/stream.hpp"
 
 namespace ayatori::cli {
 

@@ -5,7 +5,7 @@ usage: bench/papers/imamura.py [--simulated build/simgrid] [--ayatori build/dev/
                                [--grids 1x32 4x8] [--samples 9] [--folder FOLDER]
        bench/papers/imamura.py --samples 0 [--reductions one-stage two-stage] ...
 
-The machine is altix-32 of bench/simulated_platforms.py, made from the paper's table 3. Computing takes no time there, so
+The machine is altix-32 of bench/simulated/platforms.py, made from the paper's table 3. Computing takes no time there, so
 that what is simulated is what the ranks wait for; for "in all" the paper's own seconds of computing are added. The MPI's
 choice of algorithms is that of SMPI, of Open MPI and of MPICH, the best of which is compared with. The schedules are
 those of bench/golden, and for the rows and columns of a grid what `ayatori collectives adapt` makes of them by the
@@ -29,9 +29,9 @@ import types
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 import runs  # noqa: E402 - of the folder above
-import simulated_platforms  # noqa: E402
-from simulated_collectives import Simulator  # noqa: E402
-from simulated_solve import SELECTORS, table_of  # noqa: E402
+from simulated import platforms  # noqa: E402
+from simulated.collectives import Simulator  # noqa: E402
+from simulated.solve import SELECTORS, table_of  # noqa: E402
 
 RANKS = 32
 PLATFORM = f"altix-{RANKS}"
@@ -188,7 +188,7 @@ def main():
             options.folder.mkdir(parents=True, exist_ok=True)
             common = types.SimpleNamespace(smpirun=options.smpirun, ayatori=options.simulated / ("bench/eigen_messages" if options.samples > 0 else "cli/ayatori"),
                                            time_limit=options.time_limit, memory=16)
-            simulator = Simulator(common, simulated_platforms.platform(PLATFORM), options.folder)
+            simulator = Simulator(common, platforms.platform(PLATFORM), options.folder)
             for order in options.orders:
                 redo(options, simulator, order)
     except runs.Rejected as reason:

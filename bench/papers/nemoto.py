@@ -7,7 +7,7 @@ usage: bench/papers/nemoto.py [--ayatori build/release/cli/ayatori] [--ranks 153
 The 27-point Poisson problem of n^3 unknowns, 16 ranks per node, on a torus of as many nodes as are needed. Graphs are
 made once, kept in FOLDER, and read again from there. With --scotch, Scotch's mapper is given the same graphs with
 bytes as weights, the torus, and no imbalance. With --simulate, SMPI simulates the exchange on the same torus, with the same
-costs, for every placement (bench/simulated_exchange.py). One row of Markdown for every case.
+costs, for every placement (bench/simulated/exchange.py). One row of Markdown for every case.
 
 Experiment 1: 96 ranks, one on each node of a torus of 4 x 6 x 4; every rank exchanges 80 MB with those so many ranks before
 and behind it, round all of them, all at once.
@@ -21,7 +21,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-import simulated_exchange  # noqa: E402
+from simulated import exchange  # noqa: E402
 
 PER_NODE = 16
 TORI = {1536: (4, 6, 4), 3072: (8, 6, 4), 6144: (8, 6, 8)}
@@ -56,7 +56,7 @@ def simulate(options, path, network, per_node, placements, model):
     platform = options.folder / "network.xml"
     run_map(options, "--graph", path, "--network", network, "--objective", "bytes", "--platform", platform, per_node=per_node)
     edges = edges_of(path)
-    return {name: 1e6 * simulated_exchange.seconds(options.simulate, options.folder, platform, [edges], node_of, model)
+    return {name: 1e6 * exchange.seconds(options.simulate, options.folder, platform, [edges], node_of, model)
             for name, node_of in placements.items()}
 
 

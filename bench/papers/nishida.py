@@ -5,7 +5,7 @@ usage: bench/papers/nishida.py [--ayatori build/release/cli/ayatori] [--simulate
                                [--classes S W A B C] [--simulate S W A B C] [--networks altix gbe ib1 ib2] [--folder FOLDER]
 
 1 to 8 processes are on as many nodes, 16 are two on each of 8. Latencies and bandwidths are the paper's (of both
-directions together; each is taken for half), the Altix is the one of Imamura's table 3, as bench/simulated_platforms.py
+directions together; each is taken for half), the Altix is the one of Imamura's table 3, as bench/simulated/platforms.py
 has it; memory gives 2.5 GB/s to a process of the cluster, as published, and 3.2 GB/s on the Altix: half the 6.4 GB/s
 that, as the paper says, two processors share, an assumption.
 
@@ -32,8 +32,8 @@ import types
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 import runs  # noqa: E402 - of the folder above
-import simulated_platforms  # noqa: E402
-from simulated_collectives import QUICK, Simulator  # noqa: E402
+from simulated import platforms  # noqa: E402
+from simulated.collectives import QUICK, Simulator  # noqa: E402
 
 PROCESSES = (1, 2, 4, 8, 16)
 ONE_ITERATION = ("B", "C")  # a whole run would take an hour
@@ -46,7 +46,7 @@ def cluster(name, latency, both_directions):
     """8 nodes of two processes; inside a node messages take what they take between nodes, as far as is known."""
     rates = f'bw="{both_directions / 2:.6g}Bps" lat="{latency / 2:.6g}s"'
     loopback = f'loopback_bw="{both_directions / 2:.6g}Bps" loopback_lat="{latency:.6g}s"'
-    return simulated_platforms.Platform(name, simulated_platforms.cluster(NODES, rates, loopback),
+    return platforms.Platform(name, platforms.cluster(NODES, rates, loopback),
                                         [f"node-{rank // 2}" for rank in range(2 * NODES)])
 
 
@@ -56,7 +56,7 @@ class Network:
     title: str
     published: str  # profile
     memory: float  # GB/s of a process
-    platform: simulated_platforms.Platform
+    platform: platforms.Platform
     is_cluster: bool = True
 
     def shape(self, processes):
@@ -65,7 +65,7 @@ class Network:
 
 
 NETWORKS = {
-    "altix": Network(13, "SGI Altix 3700", "altix3700bx2", 3.2, simulated_platforms.platform("altix-16"), False),
+    "altix": Network(13, "SGI Altix 3700", "altix3700bx2", 3.2, platforms.platform("altix-16"), False),
     "gbe": Network(14, "Gigabit Ethernet", "gbe-2005", 2.5, cluster("gbe", 28.71e-6, 58e6)),
     "ib1": Network(15, "InfiniBand, 1 port", "infiniband-2005-1port", 2.5, cluster("ib1", 3.99e-6, 2907e6 / 2)),
     "ib2": Network(16, "InfiniBand, 2 ports", "infiniband-2005", 2.5, cluster("ib2", 3.99e-6, 2907e6)),

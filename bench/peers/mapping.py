@@ -30,7 +30,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
-import simulated_exchange  # noqa: E402
+from simulated import exchange  # noqa: E402
 
 RANKS, PER_NODE = 512, 8
 KAHIP = "kahip==3.25"
@@ -135,7 +135,7 @@ class Bench:
         platform = self.folder / "network.xml"
         if not platform.exists():
             self.map("--graph", graph, "--network", network.spec, "--platform", platform, "--objective", "bytes")
-        return simulated_exchange.seconds(self.options.simulate, self.folder, platform, [edges], node_of, model)
+        return exchange.seconds(self.options.simulate, self.folder, platform, [edges], node_of, model)
 
     def measure(self, name, network, graph, edges):
         """Of every tool: {figure: (value, is balanced)}, and processor seconds of a run."""

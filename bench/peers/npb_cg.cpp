@@ -16,8 +16,8 @@
 #include "ayatori/base/statistics.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/environment.hpp"
-#include "bench/npb_cg.hpp"
-#include "bench/npb_matrix.hpp"
+#include "bench/npb/cg.hpp"
+#include "bench/npb/matrix.hpp"
 
 namespace {
 

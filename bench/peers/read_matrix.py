@@ -38,7 +38,7 @@ def enter_venv(script=__file__):
 
 
 def fingerprint(matrix):
-    """(nonzeros, sum, checksum) of a CSR matrix; the checksum as entry_hash() in bench/read_matrix.cpp has it."""
+    """(nonzeros, sum, checksum) of a CSR matrix; the checksum as entry_hash() in bench/kernels/read_matrix.cpp has it."""
     import numpy as np
 
     rows = np.repeat(np.arange(matrix.shape[0], dtype=np.uint64), np.diff(matrix.indptr))

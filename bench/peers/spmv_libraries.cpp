@@ -18,7 +18,7 @@
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/comm/threads.hpp"
 #include "ayatori/io/petsc_binary.hpp"
-#include "ayatori/solvers/preconditioners/amg/sliced.hpp"
+#include "ayatori/solvers/preconditioners/multigrid/sliced.hpp"
 #include "spmv_peer.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
-#include "bench/grid.hpp"
+#include "bench/papers/grid.hpp"
 
 namespace ayatori::bench {
 namespace {

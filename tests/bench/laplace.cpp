@@ -1,4 +1,4 @@
-#include "bench/laplace.hpp"
+#include "bench/papers/laplace.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bench/matmul.hpp"
+#include "bench/papers/matmul.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include "ayatori/base/find_named.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/random.hpp"
-#include "bench/summa.hpp"
-#include "bench/tiled_matmul.hpp"
+#include "bench/kernels/tiled_matmul.hpp"
+#include "bench/papers/summa.hpp"
 
 namespace ayatori::bench {
 namespace {

@@ -8,9 +8,9 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/sparse/mirror.hpp"
-#include "bench/npb_cg.hpp"
-#include "bench/npb_matrix.hpp"
-#include "bench/npb_random.hpp"
+#include "bench/npb/cg.hpp"
+#include "bench/npb/matrix.hpp"
+#include "bench/npb/random.hpp"
 
 namespace ayatori::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "bench/radix_sort.hpp"
+#include "bench/papers/radix_sort.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/random.hpp"
-#include "bench/local_radix_sort.hpp"
-#include "bench/splitters.hpp"
+#include "bench/kernels/local_radix_sort.hpp"
+#include "bench/papers/splitters.hpp"
 
 namespace ayatori::bench {
 namespace {

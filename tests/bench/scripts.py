@@ -16,17 +16,14 @@ from xml.etree import ElementTree
 BENCH = pathlib.Path(__file__).resolve().parent.parent.parent / "bench"
 sys.path[:0] = [str(BENCH), str(BENCH / "peers")]
 
-import hybrid  # noqa: E402 - of the folders above
-import performance_profile  # noqa: E402
+import performance_profile  # noqa: E402 - of the folders above
 import petsc_files  # noqa: E402
-import ports  # noqa: E402
 import repeated_choices  # noqa: E402
 import runs  # noqa: E402
-import simulated_collectives  # noqa: E402
-import simulated_halo  # noqa: E402
-import simulated_platforms  # noqa: E402
 import solve as peers  # noqa: E402
 import solve_petsc  # noqa: E402
+from cluster import hybrid, ports  # noqa: E402
+from simulated import collectives, halo, platforms  # noqa: E402
 
 EASY = "elliptic2d-5:n=20"
 HARD = "jump2d:n=40,ratio=1e6,blocks=4"  # its residual stays above 0.7 without a preconditioner
@@ -250,42 +247,42 @@ class Scripts(unittest.TestCase):
         for name, nodes in (("fat_tree-100x8", 16), ("torus-100", 100), ("torus-100x8", 16), ("dragonfly-64x8", 8),
                             ("gigabit-8x2", 4), ("altix-32", 32), ("altix-33", 48)):
             with self.subTest(name=name):
-                platform = simulated_platforms.platform(name)
+                platform = platforms.platform(name)
                 xml, hosts = platform.write(self.folder)
                 ranges = [cluster.get("radical").split("-") for cluster in ElementTree.parse(xml).iter("cluster")]
                 all_hosts = [f"node-{i}" for first, last in ranges for i in range(int(first), int(last) + 1)]
                 self.assertEqual(len(all_hosts), nodes)
                 self.assertLessEqual(set(hosts.read_text().split()), set(all_hosts))
         self.assertEqual(platform.ranks, 33)
-        self.assertEqual(simulated_platforms.platform("fat_tree-20x8").hosts,
+        self.assertEqual(platforms.platform("fat_tree-20x8").hosts,
                          8 * ["node-0"] + 8 * ["node-1"] + 4 * ["node-2"])
         for name in ("ring-8", "torus", "torus-0", "altix-32x2"):
-            self.assertRaises(ValueError, simulated_platforms.platform, name)
+            self.assertRaises(ValueError, platforms.platform, name)
 
     def test_simulated_halo_judges_the_choice(self):
-        def halo(name, seconds, **forecast):
+        def timed(name, seconds, **forecast):
             return {"halo": name, "seconds": seconds, **forecast}
         found = {"choice": "node-aware",
-                 "halos": [halo("p2p-irecv-first", 4e-6, model_seconds=5e-6, replay_seconds=7e-6), halo("bcast", 9e-6),
-                           halo("node-aware", 5e-6, model_seconds=4.5e-6, replay_seconds=3e-6), halo("rma-put", 2.5e-6)]}
-        above_told, above_all = simulated_halo.excess(found)
+                 "halos": [timed("p2p-irecv-first", 4e-6, model_seconds=5e-6, replay_seconds=7e-6), timed("bcast", 9e-6),
+                           timed("node-aware", 5e-6, model_seconds=4.5e-6, replay_seconds=3e-6), timed("rma-put", 2.5e-6)]}
+        above_told, above_all = halo.excess(found)
         self.assertAlmostEqual(above_told, 0.25)
         self.assertAlmostEqual(above_all, 1)
-        self.assertEqual(simulated_halo.cells_of(found, ["p2p-irecv-first", "node-aware"]),
+        self.assertEqual(halo.cells_of(found, ["p2p-irecv-first", "node-aware"]),
                          ["4 (5, 7)", "5 (4.5, 3)", "2.5 (`rma-put`)", "`node-aware`", "25.0 %", "100.0 %"])
-        self.assertEqual(simulated_halo.settings_of(0), [])
-        self.assertEqual(simulated_halo.settings_of(0.5)[0], "--cfg=smpi/os:0:5e-07:0")
+        self.assertEqual(halo.settings_of(0), [])
+        self.assertEqual(halo.settings_of(0.5)[0], "--cfg=smpi/os:0:5e-07:0")
         (self.folder / "A.mtx.gz").write_bytes(gzip.compress(b"text"))
-        path = simulated_halo.unpacked(str(self.folder / "A.mtx.gz"), self.folder)
+        path = halo.unpacked(str(self.folder / "A.mtx.gz"), self.folder)
         self.assertEqual(path.read_bytes(), b"text")
-        self.assertEqual(simulated_halo.name_of(str(path)), "A")
+        self.assertEqual(halo.name_of(str(path)), "A")
 
     def golden(self, platform, rivals, ours):
         for side, value in (("rivals", rivals), ("ours", ours)):
-            simulated_collectives.write_golden(self.folder / f"{platform}.{side}.json", {"bcast": value})
+            collectives.write_golden(self.folder / f"{platform}.{side}.json", {"bcast": value})
 
     def simulated_report(self):
-        self.run_script("simulated_collectives.py", "--only", "report", "--golden", self.folder,
+        self.run_script("simulated/collectives.py", "--only", "report", "--golden", self.folder,
                         "--folder", self.folder, "--platforms", "torus-16", "--sizes", "8:4M", "--memory", 0.2,
                         "--markdown", "r.md")
         return (self.folder / "r.md").read_text()
@@ -312,22 +309,22 @@ class Scripts(unittest.TestCase):
         self.assertNotIn("want of memory", report)  # 4 * 16 * 2 MiB = 128 MiB
 
     def test_simulated_collectives_sizes(self):
-        self.assertEqual(simulated_collectives.sizes_of("8:1K"), [8, 64, 512])
-        self.assertEqual(simulated_collectives.sizes_of("8,4K,1M"), [8, 4096, 1048576])
-        self.assertEqual(simulated_collectives.sizes_of("16"), [16])
+        self.assertEqual(collectives.sizes_of("8:1K"), [8, 64, 512])
+        self.assertEqual(collectives.sizes_of("8,4K,1M"), [8, 4096, 1048576])
+        self.assertEqual(collectives.sizes_of("16"), [16])
 
     def test_simulated_collectives_extend_a_profile(self):
         def profile(*groups):
             levels = [{"name": "a level", "group_of_rank": list(group), "curves": []} for group in groups]
             return {"source": "measured", "ranks": 8, "node_of_rank": [0, 0, 1, 1, 2, 2, 3, 3], "levels": levels}
-        found = simulated_collectives.extended(profile([0, 0, 1, 1, 2, 2, 3, 3], [0, 0, 0, 0, 0, 0, 1, 1], 8 * [0]), 13)
+        found = collectives.extended(profile([0, 0, 1, 1, 2, 2, 3, 3], [0, 0, 0, 0, 0, 0, 1, 1], 8 * [0]), 13)
         nodes = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6]
         self.assertEqual([found["ranks"], found["node_of_rank"]], [13, nodes])
         self.assertEqual([level["group_of_rank"] for level in found["levels"]],
                          [nodes, [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2], 13 * [0]])
         self.assertEqual([level["groups"] for level in found["levels"]], [7, 3, 1])
         with self.assertRaises(runs.Rejected):
-            simulated_collectives.extended(profile([0, 1, 0, 1, 0, 1, 0, 1], 8 * [0]), 16)
+            collectives.extended(profile([0, 1, 0, 1, 0, 1, 0, 1], 8 * [0]), 16)
 
     def test_simulated_collectives_time_rivals(self):
         run = []
@@ -335,14 +332,14 @@ class Scripts(unittest.TestCase):
             run.append(settings)
             return [{"mpi_seconds": {"median": 1.23456}}]
         simulator = types.SimpleNamespace(bench=bench, platform=types.SimpleNamespace(ranks=128))
-        self.assertEqual(simulated_collectives.time_rival(simulator, "bcast", "NTSL", 512, {"8": "deadlock"}), 1.235)
-        self.assertEqual(simulated_collectives.time_rival(simulator, "bcast", "selector ompi", 8, {}), 1.235)
+        self.assertEqual(collectives.time_rival(simulator, "bcast", "NTSL", 512, {"8": "deadlock"}), 1.235)
+        self.assertEqual(collectives.time_rival(simulator, "bcast", "selector ompi", 8, {}), 1.235)
         self.assertEqual(run, [["--cfg=smpi/coll-selector:mpich", "--cfg=smpi/bcast:NTSL"],
                                ["--cfg=smpi/coll-selector:ompi"]])
         # Longer messages than those that took too long are not simulated, shorter ones are.
         known = {"512": "time limit"}
-        self.assertEqual(simulated_collectives.time_rival(simulator, "bcast", "NTSL", 4096, known), "time limit")
-        self.assertEqual(simulated_collectives.time_rival(simulator, "bcast", "NTSL", 8, known), 1.235)
+        self.assertEqual(collectives.time_rival(simulator, "bcast", "NTSL", 4096, known), "time limit")
+        self.assertEqual(collectives.time_rival(simulator, "bcast", "NTSL", 8, known), 1.235)
         self.assertEqual(len(run), 3)
 
     def test_simulated_collectives_time_finalists(self):
@@ -351,12 +348,12 @@ class Scripts(unittest.TestCase):
         simulator = types.SimpleNamespace(bench=lambda schedules, side, settings: timings)
         finalists = [{"plan": {}, "seconds": 1.23456, "replayed_seconds": 2.5}, {"seconds": 2, "replayed_seconds": 3}]
         schedules = {"best": [{"bytes": 8, "seconds": 1.23456, "finalists": finalists}]}
-        entry = simulated_collectives.time_ours(simulator, schedules)
+        entry = collectives.time_ours(simulator, schedules)
         self.assertEqual(entry, {"seconds": 3.0, "plan": {"bytes": 8, "seconds": 1.235}, "finalists": [
             {"simulated": 3.0, "seconds": 1.235, "replayed_seconds": 2.5},
             {"simulated": 2.0, "seconds": 2, "replayed_seconds": 3}]})
         timings.pop(0)
-        self.assertEqual(simulated_collectives.time_ours(simulator, schedules),
+        self.assertEqual(collectives.time_ours(simulator, schedules),
                          {"seconds": 3.0, "plan": {"bytes": 8, "seconds": 1.235}})
 
     def test_simulated_collectives_judge_the_model(self):
@@ -369,8 +366,8 @@ class Scripts(unittest.TestCase):
         model, replay = [row for row in table_rows(self.simulated_report()) if row[2] in ("model", "replay")]
         self.assertEqual(model, ["torus-16", "bcast", "model", "4", "0.80", "25.0 %", "100.0 %", "100.0 %"])
         self.assertEqual(replay, ["torus-16", "bcast", "replay", "4", "1.00", "10.0 %", "0.0 %", "0.0 %"])
-        self.assertEqual(simulated_collectives.ranks_of([3.0, 1.0, 3.0]), [2.5, 1, 2.5])
-        self.assertIsNone(simulated_collectives.spearman([1.0, 1.0], [1.0, 2.0]))
+        self.assertEqual(collectives.ranks_of([3.0, 1.0, 3.0]), [2.5, 1, 2.5])
+        self.assertIsNone(collectives.spearman([1.0, 1.0], [1.0, 2.0]))
 
 
 if __name__ == "__main__":

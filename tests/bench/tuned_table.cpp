@@ -1,4 +1,4 @@
-#include "bench/tuned_table.hpp"
+#include "bench/collectives/tuned_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 
 #include "ayatori/collectives/validate.hpp"
 #include "ayatori/collectives/word_schedule.hpp"
-#include "bench/guidelines.hpp"
-#include "bench/mpi_rules.hpp"
+#include "bench/collectives/guidelines.hpp"
+#include "bench/collectives/mpi_rules.hpp"
 
 namespace ayatori::bench {
 namespace {

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "bench"))
-import virtual_cluster  # noqa: E402
+from cluster import virtual_cluster  # noqa: E402
 
 MATRIX = ["poisson2d-5:n=20", "--rhs", "solution-random:3", "--rtol", "1e-11"]
 

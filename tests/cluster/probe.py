@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "bench"))
-import virtual_cluster  # noqa: E402
+from cluster import virtual_cluster  # noqa: E402
 
 MPI = os.environ["AYATORI_MPI"]
 RANKS_PER_NODE = 1 if MPI == "mpich" else 2  # MPICH waits busily: more ranks than cores would measure the scheduler

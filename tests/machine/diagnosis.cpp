@@ -1,4 +1,4 @@
-#include "ayatori/machine/diagnosis.hpp"
+#include "ayatori/machine/model/diagnosis.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ayatori/machine/estimate.hpp"
+#include "ayatori/machine/model/estimate.hpp"
 
 #include <gtest/gtest.h>
 

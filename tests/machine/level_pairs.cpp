@@ -1,4 +1,4 @@
-#include "ayatori/machine/level_pairs.hpp"
+#include "ayatori/machine/probes/level_pairs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ayatori/machine/levels.hpp"
+#include "ayatori/machine/model/levels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "ayatori/base/random.hpp"
-#include "ayatori/machine/pair_rounds.hpp"
+#include "ayatori/machine/probes/pair_rounds.hpp"
 
 namespace ayatori::machine {
 namespace {

@@ -9,8 +9,8 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/machine/collective_operations.hpp"
-#include "ayatori/machine/synchronized_clock.hpp"
-#include "ayatori/machine/transfer_patterns.hpp"
+#include "ayatori/machine/probes/synchronized_clock.hpp"
+#include "ayatori/machine/probes/transfer_patterns.hpp"
 
 namespace ayatori::machine {
 namespace {

@@ -1,4 +1,4 @@
-#include "ayatori/machine/network_ports.hpp"
+#include "ayatori/machine/model/network_ports.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ayatori/machine/pair_rounds.hpp"
+#include "ayatori/machine/probes/pair_rounds.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ayatori/machine/transfer_model.hpp"
+#include "ayatori/machine/model/transfer_model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ayatori/machine/turns.hpp"
+#include "ayatori/machine/probes/turns.hpp"
 
 #include <gtest/gtest.h>
 

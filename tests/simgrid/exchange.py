@@ -15,7 +15,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "bench"))
 
-import simulated_exchange  # noqa: E402 - of the folder above
+from simulated import exchange  # noqa: E402 - of the folder above
 
 SMPIRUN, AYATORI = sys.argv[1:]
 
@@ -39,7 +39,7 @@ def platform_of(folder, network, nodes):
 
 def by_hand(folder):
     xml, model = platform_of(folder, "mesh:4", 4)
-    time = lambda edges, node_of: simulated_exchange.seconds(SMPIRUN, folder, xml, [edges], node_of, model)  # noqa: E731
+    time = lambda edges, node_of: exchange.seconds(SMPIRUN, folder, xml, [edges], node_of, model)  # noqa: E731
     each = list(range(4))
     size = 10**9
     start, hop, wire = model["between_latency"], model["hop_latency"], size / model["link_bandwidth"]
@@ -64,7 +64,7 @@ def on_simgrids_torus(folder):
     random.seed(1)
     for trial in range(3):
         edges = [(a, b, random.randrange(1, 10**6)) for a in range(15) for b in random.sample(range(15), 4) if a != b]
-        times = [simulated_exchange.seconds(SMPIRUN, folder, path, [edges], list(range(15)), model) for path in (xml, own)]
+        times = [exchange.seconds(SMPIRUN, folder, path, [edges], list(range(15)), model) for path in (xml, own)]
         check(f"random exchange {trial} on a torus of 3 x 5", *times)
 
 

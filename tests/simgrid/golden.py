@@ -11,8 +11,8 @@ import tempfile
 BENCH = pathlib.Path(__file__).resolve().parent.parent.parent / "bench"
 sys.path.insert(0, str(BENCH))
 
-import simulated_collectives as collectives  # noqa: E402 - of the folder above
-import simulated_platforms  # noqa: E402
+from simulated import collectives  # noqa: E402 - of the folder above
+from simulated import platforms  # noqa: E402
 
 SIZES = ("8", "4096", "32768")
 TOLERANCE = 1e-3
@@ -41,7 +41,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         options = argparse.Namespace(smpirun=smpirun, ayatori=ayatori, time_limit=60, memory=6,
                                      bench_options=collectives.BENCH_OPTIONS)
-        simulator = collectives.Simulator(options, simulated_platforms.platform(name), pathlib.Path(folder))
+        simulator = collectives.Simulator(options, platforms.platform(name), pathlib.Path(folder))
         for operation, mine in ours.items():
             check_operation(simulator, operation, rivals[operation]["rivals"], mine)
 

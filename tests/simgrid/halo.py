@@ -11,7 +11,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "bench"))
 
-import simulated_halo  # noqa: E402 - of the folder above
+from simulated import halo  # noqa: E402 - of the folder above
 
 MOST = 0.05
 GOLDEN = {0: ("p2p-irecv-first", 4.3145), 0.5: ("node-aware-2step", 11.537)}
@@ -23,13 +23,13 @@ def main():
         options = argparse.Namespace(smpirun=smpirun, ayatori=ayatori, folder=pathlib.Path(folder), starts=list(GOLDEN), halo=[],
                                      platforms=["fat_tree-24x4"], matrices=["poisson3d-27:n=16"], partition="graph", repetitions=1,
                                      time_limit=100, probe_limit=100, memory=6, probe_ranks=24, bench_options="")
-        for _, _, start, found in simulated_halo.measure(options):
+        for _, _, start, found in halo.measure(options):
             choice, golden = GOLDEN[start]
             times = {halo["halo"]: 1e6 * halo["seconds"] for halo in found["halos"]}
             print(f"messages that take {start} us to start: the forecasts choose {found['choice']} of {times}")
             assert found["choice"] == choice, f"{choice} is right"
             assert abs(times[choice] / golden - 1) < 1e-3, f"{golden} us is right"
-            assert max(simulated_halo.excess(found)) <= MOST, "others are faster"
+            assert max(halo.excess(found)) <= MOST, "others are faster"
 
 
 if __name__ == "__main__":

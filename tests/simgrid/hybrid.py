@@ -12,8 +12,8 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "bench"))
 
-import simulated_platforms  # noqa: E402 - of the folder above
-from simulated_collectives import QUICK, Simulator  # noqa: E402
+from simulated import platforms  # noqa: E402 - of the folder above
+from simulated.collectives import QUICK, Simulator  # noqa: E402
 
 CORES = 4
 KEYS = 16384
@@ -21,9 +21,9 @@ KEYS = 16384
 
 def exchange_seconds(smpirun, ayatori, nodes, ranks_per_node):
     rates = 'bw="125MBps" lat="14us"'
-    text = simulated_platforms.cluster(nodes, rates, 'loopback_bw="1GBps" loopback_lat="1us"')
+    text = platforms.cluster(nodes, rates, 'loopback_bw="1GBps" loopback_lat="1us"')
     hosts = [f"node-{rank // ranks_per_node}" for rank in range(nodes * ranks_per_node)]
-    platform = simulated_platforms.Platform(f"hybrid-{nodes}x{ranks_per_node}", text, hosts)
+    platform = platforms.Platform(f"hybrid-{nodes}x{ranks_per_node}", text, hosts)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         options = argparse.Namespace(smpirun=smpirun, ayatori=ayatori, time_limit=200, memory=8)

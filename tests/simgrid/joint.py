@@ -12,7 +12,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "bench"))
 
-import simulated_placement  # noqa: E402 - of the folder above
+from simulated import placement  # noqa: E402 - of the folder above
 
 SMPIRUN, AYATORI = sys.argv[1:]
 RESOLUTION = 1 / 128  # replay_resolution: below it the order of ranks stays
@@ -30,7 +30,7 @@ def main():
             hosts = pathlib.Path(name) / "hosts"
             hosts.write_text("node-0\n", encoding="utf-8")
             launch = [SMPIRUN, "-np", "1", "-platform", HERE / "torus.xml", "-hostfile", hosts, AYATORI]
-            found = simulated_placement.measure(SMPIRUN, case, launch)
+            found = placement.measure(SMPIRUN, case, launch)
         times = {what: figures["simulated_together"] for what, figures in found.items()}
         print(case, {what: f"{1e6 * seconds:.4f} us" for what, seconds in times.items()})
         for what, seconds in golden.items():

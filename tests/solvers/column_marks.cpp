@@ -1,4 +1,4 @@
-#include "ayatori/solvers/preconditioners/column_marks.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/column_marks.hpp"
 
 #include <gtest/gtest.h>
 

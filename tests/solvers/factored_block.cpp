@@ -1,4 +1,4 @@
-#include "ayatori/solvers/preconditioners/factored_block.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/factored_block.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/solvers/preconditioners/elimination.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/elimination.hpp"
 #include "dense.hpp"
 
 namespace ayatori::solvers {

@@ -1,4 +1,4 @@
-#include "ayatori/solvers/preconditioners/ilu0.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/ilu0.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/solvers/preconditioners/dense_inverse.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/dense_inverse.hpp"
 #include "linear_system.hpp"
 
 namespace ayatori::solvers {

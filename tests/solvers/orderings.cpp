@@ -5,8 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "ayatori/solvers/preconditioners/matching.hpp"
-#include "ayatori/solvers/preconditioners/reverse_cuthill_mckee.hpp"
+#include "ayatori/solvers/preconditioners/orderings/matching.hpp"
+#include "ayatori/solvers/preconditioners/orderings/reverse_cuthill_mckee.hpp"
 #include "dense.hpp"
 
 // Orders and scalings by which matrices are prepared for factorization.

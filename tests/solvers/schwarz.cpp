@@ -5,8 +5,8 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
-#include "ayatori/solvers/preconditioners/dense_inverse.hpp"
 #include "ayatori/solvers/preconditioners/extended_rows.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/dense_inverse.hpp"
 #include "linear_system.hpp"
 
 namespace ayatori::solvers {

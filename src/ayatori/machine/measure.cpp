@@ -8,8 +8,8 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/comm/threads.hpp"
-#include "ayatori/machine/network_ports.hpp"
-#include "ayatori/machine/probes.hpp"
+#include "ayatori/machine/model/network_ports.hpp"
+#include "ayatori/machine/probes/probes.hpp"
 #include "ayatori/machine/topology.hpp"
 
 namespace ayatori::machine {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ayatori/machine/estimate.hpp"
-#include "ayatori/machine/levels.hpp"
-#include "ayatori/machine/transfer_model.hpp"
+#include "ayatori/machine/model/estimate.hpp"
+#include "ayatori/machine/model/levels.hpp"
+#include "ayatori/machine/model/transfer_model.hpp"
 
 namespace ayatori::machine {
 

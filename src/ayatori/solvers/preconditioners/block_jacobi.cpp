@@ -6,9 +6,9 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/solvers/preconditioners/block_rows.hpp"
-#include "ayatori/solvers/preconditioners/dense_inverse.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/block_rows.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/dense_inverse.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
 
 namespace ayatori::solvers {

@@ -11,8 +11,8 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/solvers/preconditioners/block_rows.hpp"
 #include "ayatori/solvers/preconditioners/extended_rows.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/block_rows.hpp"
 
 namespace ayatori::solvers {
 

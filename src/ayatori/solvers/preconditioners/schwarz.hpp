@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "ayatori/solvers/preconditioner.hpp"
-#include "ayatori/solvers/preconditioners/factored_block.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/factored_block.hpp"
 
 namespace ayatori::solvers {
 

@@ -3,10 +3,10 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/solvers/preconditioners/block_rows.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/block_rows.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/triangular_row.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
-#include "ayatori/solvers/preconditioners/triangular_row.hpp"
 
 namespace ayatori::solvers {
 

@@ -1,0 +1,285 @@
+#include "ayatori/solvers/preconditioners/factorizations/ilu0.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "ayatori/base/error.hpp"
+
+namespace ayatori::solvers {
+
+namespace {
+
+/// A diagonal entry this small against its row is rounding noise: as good as zero.
+constexpr double zero_diagonal = 1e-12;
+/// Pivots are wanted within [smallest |d_i|, largest max_j |a_ij|], about half of the digits either way.
+constexpr double smallest_pivot = 1e-8;
+constexpr double largest_pivot = 1e8;
+/// The largest plausible entry of (L D U)^-1 d; beyond it the triangular solves amplify rounding (Chow & Saad
+/// 1997).
+constexpr double largest_growth = 1e15;
+/// The ladder of shifts: 0, then first_shift * shift_factor^k up to last_shift.
+constexpr double first_shift = 1e-3;
+constexpr double shift_factor = 2;
+constexpr double last_shift = 1.1e3;
+
+constexpr std::int32_t rows_between_questions = 256;
+
+/// Takes the multiples of earlier rows from row i, which is given in dense form, and stores what they were.
+/// A function of its own, for among the variables of another its loop finds no free registers: with its
+/// counter on the stack it takes four times as long.
+[[gnu::noinline]] void eliminate(Ilu0& factor, std::int32_t i, double* row) {
+  const std::int32_t* const upper_start = factor.upper_start.data();
+  const std::int32_t* const upper_column = factor.upper_column.data();
+  const double* const upper_value = factor.upper_value.data();
+  for (std::int32_t p = factor.lower_start[i]; p < factor.lower_start[i + 1]; ++p) {
+    const std::int32_t k = factor.lower_column[p];
+    const double w = row[k];
+    const std::int32_t end = upper_start[k + 1];
+    for (std::int32_t q = upper_start[k]; q < end; ++q) row[upper_column[q]] -= w * upper_value[q];
+    factor.lower_value[p] = w * factor.inverse_pivot[k];
+  }
+}
+
+/// Factors one block. The members beside the result are what one attempt needs of A, and its dense workspace.
+class Factorization {
+ public:
+  Factorization(const sparse::Csr& matrix, Range block, std::int64_t first_row,
+                const std::function<bool()>& gives_up)
+      : a_(matrix), block_(block), first_row_(first_row), gives_up_(gives_up) {
+    factor_.rows = static_cast<std::int32_t>(block.size());
+  }
+
+  Ilu0 run() {
+    count_entries();
+    fill_pattern();
+    set_references();
+    row_value_.assign(factor_.rows, 0.0);
+    climb_ladder();
+    return std::move(factor_);
+  }
+
+ private:
+  /// The entries of a row that lie in the block, as places in A: left of the diagonal, on it, right of it.
+  struct Places {
+    std::int64_t begin;
+    std::int64_t diagonal;
+    std::int64_t upper;  ///< diagonal + 1, or diagonal where it is not stored
+    std::int64_t end;
+    bool has_diagonal() const { return upper > diagonal; }
+  };
+  /// Columns ascend.
+  Places find_places(std::int32_t i) const {
+    const std::int32_t* const column = a_.column.data();
+    const std::int64_t row = block_.begin + i;
+    const std::int32_t* const begin =
+        std::lower_bound(column + a_.row_start[row], column + a_.row_start[row + 1], block_.begin);
+    const std::int32_t* const end = std::lower_bound(begin, column + a_.row_start[row + 1], block_.end);
+    const std::int32_t* const diagonal = std::lower_bound(begin, end, row);
+    const bool stored = diagonal != end && *diagonal == row;
+    return {begin - column, diagonal - column, diagonal - column + (stored ? 1 : 0), end - column};
+  }
+  std::int32_t column_in_block(std::int64_t place) const {
+    return static_cast<std::int32_t>(a_.column[place] - block_.begin);
+  }
+
+  void count_entries() {
+    places_.resize(factor_.rows);
+    factor_.lower_start.resize(factor_.rows + 1);
+    factor_.upper_start.resize(factor_.rows + 1);
+    factor_.lower_start[0] = factor_.upper_start[0] = 0;
+    std::int64_t lower = 0;
+    std::int64_t upper = 0;
+    for (std::int32_t i = 0; i < factor_.rows; ++i) {
+      const Places places = places_[i] = find_places(i);
+      lower += places.diagonal - places.begin;
+      upper += places.end - places.upper;
+      if (std::max(lower, upper) > std::numeric_limits<std::int32_t>::max())
+        throw EnvironmentError(
+            "block-ilu0: a block has more than 2^31 - 1 entries: use more ranks or blocks");
+      factor_.lower_start[i + 1] = static_cast<std::int32_t>(lower);
+      factor_.upper_start[i + 1] = static_cast<std::int32_t>(upper);
+    }
+  }
+
+  void fill_pattern() {
+    factor_.lower_column.resize(factor_.lower_start.back());
+    factor_.lower_value.resize(factor_.lower_start.back());
+    factor_.upper_column.resize(factor_.upper_start.back());
+    factor_.upper_value.resize(factor_.upper_start.back());
+    factor_.inverse_pivot.resize(factor_.rows);
+    for (std::int32_t i = 0; i < factor_.rows; ++i) {
+      const Places& places = places_[i];
+      std::int32_t next_lower = factor_.lower_start[i];
+      for (std::int64_t k = places.begin; k < places.diagonal; ++k)
+        factor_.lower_column[next_lower++] = column_in_block(k);
+      std::int32_t next_upper = factor_.upper_start[i];
+      for (std::int64_t k = places.end; k-- > places.upper;)
+        factor_.upper_column[next_upper++] = column_in_block(k);
+    }
+  }
+
+  /// The largest entry of each row, and d: what a pivot is judged and shifted by.
+  void set_references() {
+    row_max_.resize(factor_.rows);
+    reference_.resize(factor_.rows);
+    for (std::int32_t i = 0; i < factor_.rows; ++i) {
+      const Places& places = places_[i];
+      double largest = 0;
+      double sum = 0;  // finite only if all are, or very large
+      for (std::int64_t k = places.begin; k < places.end; ++k) {
+        largest = std::max(largest, std::abs(a_.value[k]));
+        sum += a_.value[k];
+      }
+      if (!std::isfinite(sum)) check_entries(i);
+      row_max_[i] = largest;
+      if (!places.has_diagonal()) ++factor_.report.inserted_diagonals;
+      if (largest == 0) ++factor_.report.zero_rows;
+      note_diagonal(i, places.has_diagonal() ? a_.value[places.diagonal] : 0);
+    }
+    scale_ = factor_.rows == 0 ? 1 : *std::max_element(row_max_.begin(), row_max_.end());
+    if (scale_ == 0) scale_ = 1;
+  }
+
+  void check_entries(std::int32_t i) const {
+    for (std::int64_t k = places_[i].begin; k < places_[i].end; ++k)
+      if (!std::isfinite(a_.value[k])) throw InputError(name_row(i) + "an entry is not finite");
+  }
+
+  void note_diagonal(std::int32_t i, double diagonal) {
+    const bool vanishes = std::abs(diagonal) <= zero_diagonal * row_max_[i];
+    reference_[i] = vanishes ? row_max_[i] : diagonal;
+    if (row_max_[i] == 0) return;
+    if (vanishes) one_sign_ = false;
+    if (sign_ == 0) sign_ = diagonal < 0 ? -1 : 1;
+    if (diagonal * sign_ < 0) one_sign_ = false;
+  }
+
+  void climb_ladder() {
+    for (double shift = 0; shift < last_shift; shift = std::max(first_shift, shift * shift_factor)) {
+      std::optional<std::int32_t> rejected = factor_shifted(shift);
+      if (!rejected) rejected = find_growth();
+      if (!rejected) {
+        factor_.report.shift = shift;
+        return;
+      }
+      if (shift == 0) factor_.report.rejected_row = *rejected;
+    }
+    keep_diagonal_only();
+  }
+
+  /// One attempt on A + shift diag(d); gives the row of the first unacceptable pivot. Row-wise elimination:
+  /// row i in dense form loses the multiple w u_kj of every earlier row k of its pattern. Where row i has no
+  /// entry, the dense form collects what is dropped; no test for that, as only the pattern is read, and
+  /// written first in every row.
+  std::optional<std::int32_t> factor_shifted(double shift) {
+    for (std::int32_t i = 0; i < factor_.rows; ++i) {
+      if (i % rows_between_questions == 0 && gives_up_ && gives_up_())
+        throw EnvironmentError("block-ilu0: the set-up took longer than it was worth, and was given up");
+      load_row(i, shift);
+      eliminate(factor_, i, row_value_.data());
+      if (!acceptable(i, row_value_[i])) return i;
+      const double inverse = 1 / row_value_[i];
+      if (!std::isfinite(inverse)) return i;
+      factor_.inverse_pivot[i] = inverse;
+      for (std::int32_t q = factor_.upper_start[i]; q < factor_.upper_start[i + 1]; ++q)
+        factor_.upper_value[q] = row_value_[factor_.upper_column[q]] * inverse;
+    }
+    return std::nullopt;
+  }
+
+  void load_row(std::int32_t i, double shift) {
+    row_value_[i] = 0;
+    for (std::int64_t k = places_[i].begin; k < places_[i].end; ++k)
+      row_value_[column_in_block(k)] = a_.value[k];
+    row_value_[i] += row_max_[i] == 0 ? scale_ : shift * reference_[i];
+  }
+
+  bool acceptable(std::int32_t i, double pivot) const {
+    if (!std::isfinite(pivot)) return false;
+    if (row_max_[i] == 0) return true;
+    if (one_sign_ && pivot * sign_ <= 0) return false;
+    return std::abs(pivot) >= smallest_pivot * std::abs(reference_[i]) &&
+           std::abs(pivot) <= largest_pivot * std::max(row_max_[i], std::abs(reference_[i]));
+  }
+
+  /// Solves with d as the right-hand side; gives the row where the solution, which has no unit, is
+  /// implausible.
+  std::optional<std::int32_t> find_growth() {
+    Array<double> solution(factor_.rows);
+    factor_.solve(reference_, solution);
+    for (std::int32_t i = 0; i < factor_.rows; ++i)
+      if (!(std::abs(solution[i]) <= largest_growth)) return i;
+    return std::nullopt;
+  }
+
+  void keep_diagonal_only() {
+    factor_.report.diagonal_only = true;
+    factor_.lower_start.assign(factor_.rows + 1, 0);
+    factor_.upper_start.assign(factor_.rows + 1, 0);
+    for (std::int32_t i = 0; i < factor_.rows; ++i) {
+      factor_.inverse_pivot[i] = 1 / (row_max_[i] == 0 ? scale_ : reference_[i]);
+      if (!std::isfinite(factor_.inverse_pivot[i]))
+        throw InputError(name_row(i) + "1 / pivot overflows: scale the matrix");
+    }
+  }
+
+  std::string name_row(std::int32_t i) const {
+    return fmt::format("block-ilu0: row {}: ", first_row_ + block_.begin + i);
+  }
+
+  const sparse::Csr& a_;
+  Range block_;
+  std::int64_t first_row_;
+  const std::function<bool()>& gives_up_;
+  Ilu0 factor_;
+  Array<Places> places_;
+  Array<double> row_max_;    ///< max_j |a_ij| within the block
+  Array<double> reference_;  ///< d: a_ii, or the row's largest entry where a_ii vanishes
+  double scale_ = 1;         ///< largest entry of the block
+  double sign_ = 0;          ///< of the first diagonal entry
+  bool one_sign_ = true;     ///< no diagonal entry vanishes or has another sign
+  Array<double> row_value_;  ///< dense form of the row being eliminated, valid on its pattern
+};
+
+/// start + the sum over one row of -value x[column]. Long rows have two partial sums, to hide the latency of
+/// an addition; the last entries, which depend on the newest of x, are added last.
+double subtract_row(double start, const std::int32_t* column, const double* value, std::int32_t k,
+                    std::int32_t end, const double* x) {
+  double other = 0;
+  for (; k + 4 < end; k += 2) {
+    start -= value[k] * x[column[k]];
+    other -= value[k + 1] * x[column[k + 1]];
+  }
+  start += other;
+  for (; k < end; ++k) start -= value[k] * x[column[k]];
+  return start;
+}
+
+}  // namespace
+
+void Ilu0::solve(std::span<const double> x, std::span<double> y) const {
+  AYATORI_ASSERT(static_cast<std::int32_t>(x.size()) == rows && x.size() == y.size());
+  double* const out = y.data();
+  for (std::int32_t i = 0; i < rows; ++i)
+    out[i] =
+        subtract_row(x[i], lower_column.data(), lower_value.data(), lower_start[i], lower_start[i + 1], out);
+  for (std::int32_t i = rows; i-- > 0;)
+    out[i] = subtract_row(out[i] * inverse_pivot[i], upper_column.data(), upper_value.data(), upper_start[i],
+                          upper_start[i + 1], out);
+}
+
+std::int64_t Ilu0::bytes() const {
+  return 12 * static_cast<std::int64_t>(lower_start.back() + upper_start.back()) +
+         16 * static_cast<std::int64_t>(rows);
+}
+
+Ilu0 ilu0_factor(const sparse::Csr& matrix, Range block, std::int64_t first_row,
+                 const std::function<bool()>& gives_up) {
+  AYATORI_ASSERT(0 <= block.begin && block.begin <= block.end && block.end <= matrix.rows);
+  return Factorization(matrix, block, first_row, gives_up).run();
+}
+
+}  // namespace ayatori::solvers

@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/solvers/null_space.hpp"
+#include "ayatori/solvers/preconditioners/diagonal.hpp"
+#include "ayatori/solvers/preconditioners/multigrid/hierarchy.hpp"
+#include "ayatori/solvers/preconditioners/multigrid/near_null.hpp"
+#include "ayatori/solvers/preconditioners/multigrid/nodes.hpp"
+#include "ayatori/solvers/preconditioners/preconditioners.hpp"
+
+namespace ayatori::solvers {
+
+namespace {
+
+class Amg final : public sparse::LinearOperator {
+ public:
+  Amg(std::int32_t rows, std::unique_ptr<amg::Cycle> cycle) : rows_(rows), cycle_(std::move(cycle)) {}
+
+  void apply(std::span<const double> x, std::span<double> y) const override { cycle_->apply(x, y); }
+  std::int32_t local_size() const override { return rows_; }
+
+ private:
+  std::int32_t rows_;
+  std::unique_ptr<amg::Cycle> cycle_;
+};
+
+/// Whether an entry and its mirror image are the same, as far as a rank's own square block and a sample of
+/// its rows tell.
+bool looks_symmetric(const sparse::Csr& a) {
+  constexpr std::int64_t sample = 1000;
+  const std::int64_t step = std::max<std::int64_t>(a.rows / sample, 1);
+  for (std::int64_t i = 0; i < a.rows; i += step) {
+    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
+      const std::int32_t j = a.column[k];
+      const auto* begin = a.column.data() + a.row_start[j];
+      const auto* end = a.column.data() + a.row_start[j + 1];
+      const auto* place = std::lower_bound(begin, end, i);
+      const double mirrored = place != end && *place == i ? a.value[place - a.column.data()] : 0;
+      if (std::abs(a.value[k] - mirrored) > 1e-10 * std::abs(a.value[k])) return false;
+    }
+  }
+  return true;
+}
+
+/// Collective. How many rows share the coordinates of a node: 3 or 2. Throws InputError (agreed) if it is
+/// neither.
+int rows_per_node(const sparse::DistributedMatrix& matrix, std::span<const double> coordinates) {
+  const std::int64_t first_row = matrix.partition().range(matrix.comm().rank()).begin;
+  const auto rows = static_cast<std::int64_t>(coordinates.size() / 3);
+  const auto differ = [&](int size) {
+    for (std::int64_t i = 1; i < rows; ++i)
+      if ((first_row + i) % size != 0 &&
+          !std::equal(&coordinates[3 * i], &coordinates[3 * i] + 3, &coordinates[3 * (i - 1)]))
+        return true;
+    return false;
+  };
+  for (const int size : {3, 2})
+    if (matrix.global_rows() % size == 0 && !matrix.comm().any(differ(size))) return size;
+  throw_error(ErrorKind::bad_input, "amg: the coordinates are not those of nodes of two or three rows each",
+              true);
+}
+
+template <int B>
+BuiltPreconditioner build(const sparse::DistributedMatrix& matrix, InverseDiagonal diagonal,
+                          amg::HierarchyOptions options, std::span<const double> coordinates) {
+  auto fine = amg::make_fine_grid<B>(matrix, diagonal.value, coordinates);
+  const bool knows_rotations = fine.grid.pieces > 1;
+  bool relaxed = false;
+  if constexpr (B == 1) relaxed = options.symmetric && amg::relax_near_null(fine);
+  auto cycle = amg::make_hierarchy<B, float>(std::move(fine), options);
+  const amg::HierarchyFacts facts = cycle->facts();
+  BuiltPreconditioner built{
+      comm::agree(matrix.comm(),
+                  [&] { return std::make_unique<Amg>(matrix.local_size(), std::move(cycle)); }),
+      diagonal.notes()};
+  std::string note = fmt::format("{} grids, operator complexity {:.2f}, {} unknowns on the coarsest",
+                                 facts.levels, facts.operator_complexity, facts.coarsest);
+  if (B > 1) note += fmt::format(", {} unknowns per node", B);
+  if (relaxed) note += ", near null space by relaxation";
+  if (knows_rotations) note += ", rotations by coordinates";
+  if (facts.in_halves) note += ", finest matrix in 16 bits";
+  if (facts.gathered_level >= 0) note += fmt::format(", on every rank from grid {} on", facts.gathered_level);
+  built.notes.push_back(std::move(note));
+  if (facts.coarsest_is_singular) built.notes.emplace_back("the coarsest grid's matrix is singular");
+  if (facts.coarsest_is_smoothed)
+    built.notes.emplace_back("the coarsest grid is only smoothed: no coarser one was worth having");
+  return built;
+}
+
+BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum&,
+                         const PreconditionerOptions& options) {
+  InverseDiagonal diagonal = invert_diagonal(matrix, "amg");
+  amg::HierarchyOptions hierarchy;
+  hierarchy.gives_up = options.gives_up;
+  hierarchy.singular = options.null_vectors != nullptr && !options.null_vectors->empty();
+  comm::agree(matrix.comm(), [&] {
+    const std::size_t values = options.coordinates.size();
+    if (values != 0 && values != std::size_t(3) * matrix.local_size())
+      throw InputError(
+          fmt::format("amg: {} coordinates for {} rows: each needs three", values, matrix.local_size()));
+  });
+  hierarchy.symmetric = !matrix.comm().any(!looks_symmetric(matrix.interior()));
+  const bool has_coordinates = matrix.comm().any(!options.coordinates.empty());
+  switch (has_coordinates ? rows_per_node(matrix, options.coordinates) : amg::unknowns_per_node(matrix)) {
+    case 3:
+      return build<3>(matrix, std::move(diagonal), hierarchy, options.coordinates);
+    case 2:
+      return build<2>(matrix, std::move(diagonal), hierarchy, options.coordinates);
+    default:
+      return build<1>(matrix, std::move(diagonal), hierarchy, options.coordinates);
+  }
+}
+
+}  // namespace
+
+const Preconditioner amg_preconditioner{
+    "amg", "algebraic multigrid by smoothed aggregation, stored in float", true, 75, 2.5, make};
+
+}  // namespace ayatori::solvers

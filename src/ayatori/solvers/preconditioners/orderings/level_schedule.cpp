@@ -1,0 +1,95 @@
+#include "ayatori/solvers/preconditioners/orderings/level_schedule.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+
+#include "ayatori/base/parallel.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/triangular_row.hpp"
+
+namespace ayatori::solvers {
+
+Levels find_levels(std::int32_t rows, std::span<const std::int32_t> start,
+                   std::span<const std::int32_t> column, bool is_lower) {
+  Array<std::int32_t> level(rows);
+  std::int32_t count = 0;
+  for (std::int32_t step = 0; step < rows; ++step) {
+    const std::int32_t i = is_lower ? step : rows - 1 - step;
+    std::int32_t own = 0;
+    for (std::int32_t k = start[i]; k < start[i + 1]; ++k) own = std::max(own, level[column[k]] + 1);
+    level[i] = own;
+    count = std::max(count, own + 1);
+  }
+  Levels levels{Array<std::int32_t>(rows), Array<std::int32_t>(count + 1, 0)};
+  for (const std::int32_t l : level) ++levels.start[l + 1];
+  for (std::int32_t l = 0; l < count; ++l) levels.start[l + 1] += levels.start[l];
+  Array<std::int32_t> next = levels.start;
+  for (std::int32_t i = 0; i < rows; ++i) levels.row[next[level[i]]++] = i;
+  return levels;
+}
+
+LevelSchedule::LevelSchedule(const TriangularFactors<float>& factors) : rows_(factors.rows) {
+  upper_ = find_levels(rows_, factors.upper_start, factors.upper_column, false);
+  if (!factors.symmetric) {
+    lower_ = find_levels(rows_, factors.lower_start, factors.lower_column, true);
+    return;
+  }
+  transposed_start_.assign(rows_ + 1, 0);
+  for (const std::int32_t column : factors.upper_column) ++transposed_start_[column + 1];
+  for (std::int32_t i = 0; i < rows_; ++i) transposed_start_[i + 1] += transposed_start_[i];
+  transposed_column_.resize(factors.upper_column.size());
+  transposed_value_.resize(factors.upper_value.size());
+  Array<std::int32_t> next = transposed_start_;
+  for (std::int32_t i = 0; i < rows_; ++i) {
+    for (std::int32_t k = factors.upper_start[i]; k < factors.upper_start[i + 1]; ++k) {
+      const std::int32_t place = next[factors.upper_column[k]]++;
+      transposed_column_[place] = i;
+      transposed_value_[place] = factors.upper_value[k];
+    }
+  }
+  lower_ = find_levels(rows_, transposed_start_, transposed_column_, true);
+}
+
+void LevelSchedule::solve(const TriangularFactors<float>& factors, std::span<const double> x,
+                          std::span<double> y, int threads) const {
+  double* const out = y.data();
+  const auto in_levels = [](const Levels& levels, auto&& solve_row) {
+    const int team = omp_get_num_threads();
+    const int own = omp_get_thread_num();
+    for (std::int32_t l = 0; l < levels.count(); ++l) {
+      const std::int32_t first = levels.start[l];
+      const Range share = split_evenly(levels.start[l + 1] - first, team, own);
+      for (std::int64_t k = share.begin; k < share.end; ++k) solve_row(levels.row[first + k]);
+#pragma omp barrier
+    }
+  };
+#pragma omp parallel num_threads(threads)
+  {
+    if (factors.symmetric) {
+      in_levels(lower_, [&](std::int32_t i) {
+        double sum = x[i];
+        for (std::int32_t k = transposed_start_[i]; k < transposed_start_[i + 1]; ++k)
+          sum -= static_cast<double>(transposed_value_[k]) * out[transposed_column_[k]];
+        out[i] = sum;
+      });
+    } else {
+      in_levels(lower_, [&](std::int32_t i) {
+        out[i] =
+            subtract_row<1>(x[i], factors.lower_column.data(), factors.lower_value.data(),
+                            factors.lower_start[i], factors.lower_start[i + 1] - factors.lower_start[i], out);
+      });
+    }
+    in_levels(upper_, [&](std::int32_t i) {
+      out[i] = subtract_row<-1>(out[i] * factors.inverse_pivot[i], factors.upper_column.data(),
+                                factors.upper_value.data(), factors.upper_start[i + 1] - 1,
+                                factors.upper_start[i + 1] - factors.upper_start[i], out);
+    });
+  }
+}
+
+int LevelSchedule::worthwhile_threads(int most) const {
+  const std::int64_t average = 2 * std::int64_t{rows_} / std::max(levels(), 1);
+  return static_cast<int>(std::clamp<std::int64_t>(average / min_elements_per_thread, 1, most));
+}
+
+}  // namespace ayatori::solvers
