@@ -71,6 +71,18 @@ TEST(BoundaryRows, ASolutionThatOthersCannotBeMultipliedWithIsNotSetFirst) {
   EXPECT_EQ(solved.report.boundary_rows, 0);
 }
 
+/// Two penalty rows with an entry between them which is negligible beside the penalty, but not by itself.
+TEST(BoundaryRows, OnesThatLeaveAnInfiniteResidualAreNotSetFirst) {
+  TestMatrix matrix = sparse::tridiagonal_matrix(20);
+  for (auto& e : matrix.entries) {
+    if (e.row == 0) e.value = e.column == 0 ? 1e286 : 1e251;
+    if (e.row == 1) e.value = e.column == 1 ? 1 : 0;
+  }
+  const Solved solved(matrix);
+  EXPECT_TRUE(std::isfinite(solved.report.relative_residual));
+  EXPECT_LE(solved.report.relative_residual, 1);
+}
+
 TEST(Trials, AClaimThatWasRefutedReadsSo) {
   auto matrix = sparse::random_matrix(200, 4, 6);
   std::erase_if(matrix.entries, [](const auto& e) { return e.row == 100; });

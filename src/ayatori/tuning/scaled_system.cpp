@@ -93,9 +93,10 @@ void ScaledSystem::find_boundary_rows(const MatrixFacts& facts) {
     r.resize(b_.size());
   });
   solve_boundary_rows(x);
-  others_norm_ = sum_up(x, r, sparse::Summation::doubled).others.value;
-  if (std::isfinite(others_norm_)) return;
-  // Their solution is beyond what the other rows can be multiplied with: nothing is solved first then.
+  const Residual left = sum_up(x, r, sparse::Summation::doubled);
+  others_norm_ = left.others.value;
+  if (std::isfinite(left.all.value)) return;
+  // Their solution is beyond what the rows can be multiplied with: nothing is solved first then.
   boundary_rows_ = 0;
   others_norm_ = 0;
   boundary_.clear();
@@ -172,7 +173,8 @@ Residual ScaledSystem::residual(ConstVector x, Vector r) const {
   constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
   for (const std::int32_t i : boundary_)
     if (std::abs(r[i]) <= rounding * std::abs(b_[i])) r[i] = 0;
-  residual.norm = solvers::norm(sum_, r);
+  // A residual whose squares overflow is none to go on from, although its norm may be found.
+  if (std::isfinite(residual.all.value)) residual.norm = solvers::norm(sum_, r);
   return residual;
 }
 

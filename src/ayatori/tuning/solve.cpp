@@ -234,19 +234,28 @@ Status status_of(const SolveState& state) {
   return state.comm.any(state.interrupted_by_time()) ? Status::time_limit : Status::interrupted;
 }
 
-/// x returns to the scale of A x = b, which may cost it digits where that scale is at the border of the range
-/// of double; the residual reported is that of the x that is left. It is known where that is the x it belongs
-/// to, to the bit.
+/// Collective. x returns to the scale of A x = b, which may cost it digits where that scale is at the border
+/// of the range of double; the residual reported is that of the x that is left. It is known where that is the
+/// x it belongs to, to the bit.
 void verify_what_is_handed_back(SolveState& state) {
-  const Array<double> verified(state.x.begin(), state.x.end());
-  state.system->to_original(state.x);
-  if (state.comm.any(!std::isfinite(solvers::local_max_abs(state.x)))) {
+  const auto give_up = [&state] {
     solvers::fill(state.x, 0);
     state.add_event("failure", "the solution exceeds the range of double precision: scale the system");
-  }
+  };
   Array<double> scaled(state.x.begin(), state.x.end());
-  state.system->to_scaled(scaled);
-  if (state.comm.any(scaled != verified)) state.known = state.verified_residual(scaled, state.residual);
+  state.system->to_original(state.x);
+  if (state.comm.any(!std::isfinite(solvers::local_max_abs(state.x)))) give_up();
+  const auto verify = [&state, &scaled] {
+    const Array<double> verified = std::move(scaled);
+    scaled.assign(state.x.begin(), state.x.end());
+    state.system->to_scaled(scaled);
+    if (state.comm.any(scaled != verified)) state.known = state.verified_residual(scaled, state.residual);
+  };
+  verify();
+  if (!std::isfinite(state.known.norm)) {  // what the lost digits are multiplied with is that large
+    give_up();
+    verify();
+  }
   describe_residual(*state.system, state.known, state.report);
   state.report.backward_error = state.backward_error(scaled, state.known.all.value);
 }
