@@ -5,9 +5,9 @@
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/machine/topology.hpp"
+#include "ayatori/session/machine_profile.hpp"
 #include "bench/papers/grid.hpp"
 #include "cli/bench.hpp"
-#include "cli/machine_profile.hpp"
 
 namespace ayatori::cli {
 
@@ -100,7 +100,7 @@ std::vector<bench::Finding> find_all(const Arguments& arguments, const std::vect
 int run_grid(const comm::Comm& world, const Arguments& arguments) {
   const std::string title = comm::agree(world, arguments.kernel.check);
   std::shared_ptr<const machine::Profile> profile;
-  if (arguments.kernel.all_to_all_bytes) profile = find_profile(world, arguments.profile).profile;
+  if (arguments.kernel.all_to_all_bytes) profile = session::find_profile(world, arguments.profile).profile;
   const auto points = bench::run_grid(world, arguments.grid, arguments.kernel.run);
   const auto findings = comm::agree(world, [&] {
     return world.rank() == 0 ? find_all(arguments, points, profile.get()) : std::vector<bench::Finding>{};

@@ -2,10 +2,10 @@
 
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
+#include "ayatori/session/machine_profile.hpp"
+#include "ayatori/session/problem.hpp"
 #include "bench/kernels/halo.hpp"
 #include "cli/bench.hpp"
-#include "cli/machine_profile.hpp"
-#include "cli/problem.hpp"
 
 namespace ayatori::cli {
 
@@ -45,11 +45,11 @@ int run_halo(const comm::Comm& world, const Arguments& arguments) {
   }
   const auto partition = comm::agree(world, [&] {
     for (const auto& name : strategies) sparse::halo_strategy(name);
-    return partition_kind(arguments.partition);
+    return session::partition_kind(arguments.partition);
   });
   comm::set_threads(world, arguments.bench.threads);
-  const auto found = find_profile(world, arguments.profile);
-  const auto problem = load_problem(world, arguments.matrix, partition);
+  const auto found = session::find_profile(world, arguments.profile);
+  const auto problem = session::load_problem(world, arguments.matrix, partition);
   std::vector<std::string> left_out;
   const auto timings = bench::time_halos(world, *problem.parts, strategies, arguments.bench.repetitions,
                                          found.profile.get(), arguments.halos.empty() ? &left_out : nullptr);

@@ -4,10 +4,10 @@
 
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
+#include "ayatori/session/bound_words.hpp"
+#include "ayatori/session/machine_profile.hpp"
 #include "bench/npb/cg.hpp"
 #include "cli/bench.hpp"
-#include "cli/bound_report.hpp"
-#include "cli/machine_profile.hpp"
 #include "cli/stream_report.hpp"
 
 namespace ayatori::cli {
@@ -124,7 +124,7 @@ void print_report(const Report& report, const bench::NpbClass& size, int ranks, 
              1e-6 * static_cast<double>(report.matrix_bytes), 1e-9 * report.product_rate(),
              share > 100 ? "from caches, faster than" : fmt::format("{:.0f} % of", share),
              1e-9 * report.stream.triad.median);
-  fmt::print(stderr, "{}", limit_words(report.limits));
+  fmt::print(stderr, "{}", session::limit_words(report.limits));
 }
 
 Json report_json(const Report& report, const bench::NpbClass& size, int ranks, int threads) {
@@ -145,7 +145,7 @@ Json report_json(const Report& report, const bench::NpbClass& size, int ranks, i
             {"outer_iterations", cg.outer_iterations()},
             {"products", cg.products()},
             {"stream_gigabytes_per_second", stream_json(report.stream)},
-            {"limits", limit_json(report.limits)},
+            {"limits", session::limit_json(report.limits)},
             {"race", Json::array()},
             {"runs", Json::array()}};
   for (const auto& entry : cg.race())
@@ -166,7 +166,7 @@ int run_npb_cg(const comm::Comm& world, const Arguments& arguments) {
     return bench::npb_class(arguments.cg.size);
   });
   const int threads = comm::set_threads(world, arguments.bench.threads);
-  const auto profile = find_profile(world, arguments.profile).profile;
+  const auto profile = session::find_profile(world, arguments.profile).profile;
   const auto stream = bench::stream(world, arguments.elements, 5);
   bench::NpbCg cg(world, size, arguments.cg.cg);
   Report report{cg, {}, stream, cg.matrix_bytes(), cg.exchanged_bytes(), {}};

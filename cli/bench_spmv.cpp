@@ -2,9 +2,9 @@
 
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
+#include "ayatori/session/problem.hpp"
 #include "bench/kernels/spmv.hpp"
 #include "cli/bench.hpp"
-#include "cli/problem.hpp"
 #include "cli/stream_report.hpp"
 
 namespace ayatori::cli {
@@ -70,7 +70,7 @@ void print_spmv(const bench::SpmvReport& report) {
 int run_spmv(const comm::Comm& world, const Arguments& arguments) {
   const auto products = comm::agree(world, [&] { return combinations(world.size(), arguments); });
   const int threads = comm::set_threads(world, arguments.bench.threads);
-  const auto problem = load_problem(world, arguments.matrix, PartitionKind::contiguous);
+  const auto problem = session::load_problem(world, arguments.matrix, session::PartitionKind::contiguous);
   const auto report = bench::spmv(world, problem.parts, products, arguments.floats,
                                   arguments.bench.repetitions, arguments.elements);
   if (world.rank() == 0) print_spmv(report);

@@ -9,8 +9,8 @@
 #include "ayatori/collectives/adapt.hpp"
 #include "ayatori/collectives/plan_json.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/session/machine_profile.hpp"
 #include "cli/collectives.hpp"
-#include "cli/machine_profile.hpp"
 
 namespace ayatori::cli {
 
@@ -26,10 +26,11 @@ struct Arguments {
 int adapt(const comm::Comm& world, const Arguments& arguments) {
   const auto table = comm::agree(
       world, [&] { return collectives::ScheduleTable(collectives::read_schedules(arguments.table)); });
-  const auto found = find_profile(world, arguments.profile);
+  const auto found = session::find_profile(world, arguments.profile);
   comm::agree(world, [&] {
     if (found.profile == nullptr)
-      throw InputError(fmt::format("--profile: a machine is needed to search for{}", reason_of(found)));
+      throw InputError(
+          fmt::format("--profile: a machine is needed to search for{}", session::reason_of(found)));
     if (world.rank() != 0) return;
     fmt::print(stderr, "machine: {}\n", found.description);
     auto adapted = nlohmann::ordered_json::array();

@@ -11,10 +11,10 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/machine/measure.hpp"
+#include "ayatori/session/machine_profile.hpp"
 #include "bench/collectives/mpi_rules.hpp"
 #include "bench/collectives/tuned_table.hpp"
 #include "cli/collectives.hpp"
-#include "cli/machine_profile.hpp"
 
 namespace ayatori::cli {
 
@@ -31,11 +31,11 @@ struct Arguments {
 
 /// Collective. The profile to tune by: one that knows all ranks of this job.
 std::shared_ptr<const machine::Profile> profile_to_tune_by(const comm::Comm& world, const std::string& word) {
-  auto [profile, description] = find_profile(world, word);
+  auto [profile, description] = session::find_profile(world, word);
   if (word == "none") throw InputError("--profile none: tuning goes by the machine's profile");
   if (profile == nullptr || (word == "auto" && profile->ranks < world.size())) {
     profile = std::make_shared<const machine::Profile>(
-        machine::measure(world, {.quick = true, .seconds = quick_seconds}));
+        machine::measure(world, {.quick = true, .seconds = session::quick_seconds}));
     description = "measured just now";
   }
   if (world.rank() == 0) fmt::print(stderr, "machine: {}\n", description);

@@ -17,13 +17,13 @@
 #include "ayatori/eigen/test_matrix.hpp"
 #include "ayatori/io/matrix_market.hpp"
 #include "ayatori/io/matrix_source.hpp"
+#include "ayatori/session/schedule_tables.hpp"
 #include "cli/command.hpp"
 #include "cli/eigen_forecast.hpp"
 #include "cli/eigen_sparse.hpp"
 #include "cli/eigen_values.hpp"
 #include "cli/hold_signals.hpp"
 #include "cli/result_files.hpp"
-#include "cli/schedule_tables.hpp"
 
 namespace ayatori::cli {
 
@@ -58,7 +58,7 @@ struct EigenRun {
   int ranks;
   int threads;
   eigen::GridShape grid;
-  FoundCollectives tables;
+  session::FoundCollectives tables;
   double read_seconds;
   double total_seconds;
   const eigen::EigenResult& result;
@@ -147,7 +147,7 @@ eigen::DistributedDense make_dense(const eigen::ProcessGrid& grid, Source source
 }
 
 /// How many collective calls of rank 0 went by schedules of the tables.
-std::int64_t scheduled_calls(const FoundCollectives& tables) {
+std::int64_t scheduled_calls(const session::FoundCollectives& tables) {
   std::int64_t calls = 0;
   if (tables.scheduled) {
     for (const auto& use : tables.scheduled->uses()) calls += use.calls;
@@ -364,7 +364,7 @@ int run_eigen(const comm::Comm& world, const Arguments& given) {
   });
   if (!arguments.machine.ranks.empty()) return run_prediction(world, arguments, shape);
   const int threads = comm::set_threads(world, arguments.threads);
-  const auto tables = find_collectives(world, arguments.collectives);
+  const auto tables = session::find_collectives(world, arguments.collectives);
   const auto comm = tables.scheduled ? world.with_collectives(tables.scheduled) : world;
   const bool speaks = world.rank() == 0 && !arguments.quiet;
 

@@ -9,8 +9,8 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/session/machine_profile.hpp"
 #include "cli/eigen_forecast.hpp"
-#include "cli/machine_profile.hpp"
 
 namespace ayatori::cli {
 
@@ -89,12 +89,13 @@ void check(const EigenMachine& machine) {
 
 void predict_eigen(const comm::Comm& world, const EigenQuestion& question, const EigenMachine& machine,
                    const std::string& json) {
-  const auto found = find_profile(world, machine.profile == "none" ? "auto" : machine.profile);
+  const auto found = session::find_profile(world, machine.profile == "none" ? "auto" : machine.profile);
   comm::agree(world, [&] {
     if (world.rank() != 0) return;
     if (!found.profile)
-      throw InputError(fmt::format(
-          "there is no profile of this machine{}: give --profile (see ayatori probe)", reason_of(found)));
+      throw InputError(
+          fmt::format("there is no profile of this machine{}: give --profile (see ayatori probe)",
+                      session::reason_of(found)));
     const auto rates = thread_rates(machine.gflops);
     ordered_json points = ordered_json::array();
     std::vector<std::string> assumptions;
@@ -127,7 +128,7 @@ void predict_eigen(const comm::Comm& world, const EigenQuestion& question, const
 
 std::optional<GridChoice> choose_grid(const comm::Comm& world, const EigenQuestion& question,
                                       const EigenMachine& machine) {
-  const auto found = find_profile(world, machine.profile);
+  const auto found = session::find_profile(world, machine.profile);
   if (!found.profile) return {};
   const int on_node = world.allreduce(world.split_by_node().size(), comm::ReduceOp::max);
   const int per_node = world.size() % on_node == 0 ? on_node : 1;

@@ -122,7 +122,7 @@ Preconditioned make_preconditioner(const sparse::DistributedMatrix& matrix, cons
 }
 
 /// Collective. Whole columns for each rank, from rows of all.
-eigen::ColumnSpread spread_by_columns(const comm::Comm& comm, const Problem& problem,
+eigen::ColumnSpread spread_by_columns(const comm::Comm& comm, const session::Problem& problem,
                                       const eigen::ExtremePairs& pairs, std::int64_t n) {
   const auto count = static_cast<std::int64_t>(pairs.values.size());
   eigen::ColumnSpread spread{n, count, {}};
@@ -166,7 +166,7 @@ std::optional<SparseEigenResult> solve_sparse(const comm::Comm& comm, const std:
   Stopwatch watch;
   auto in_range = comm::agree(comm, [&] { return loaded; });
   const int exponent = normalize(comm, in_range.block);
-  const auto problem = spread_problem(comm, std::move(in_range), PartitionKind::contiguous);
+  const auto problem = session::spread_problem(comm, std::move(in_range), session::PartitionKind::contiguous);
   const auto facts = tuning::examine(comm, *problem.parts);
   result.n = facts.rows;
   comm::agree(comm, [&] { eigen::check(wanted, facts.rows, comm.size()); });

@@ -7,7 +7,7 @@
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/eigen/davidson.hpp"
 #include "ayatori/eigen/solve.hpp"
-#include "cli/problem.hpp"
+#include "ayatori/session/problem.hpp"
 
 namespace ayatori::cli {
 

@@ -13,8 +13,8 @@
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/forecast/scaling.hpp"
+#include "ayatori/session/machine_profile.hpp"
 #include "cli/command.hpp"
-#include "cli/machine_profile.hpp"
 #include "cli/pattern_source.hpp"
 
 namespace ayatori::cli {
@@ -163,13 +163,13 @@ ordered_json json_of(const Arguments& arguments, const Result& result) {
 
 int run_predict(const comm::Comm& world, const Arguments& arguments) {
   const auto task = comm::agree(world, [&] { return read_task(arguments); });
-  const auto machine = find_profile(world, arguments.profile);
+  const auto machine = session::find_profile(world, arguments.profile);
   comm::agree(world, [&] {
     if (world.rank() != 0) return;
     if (!machine.profile)
       throw InputError(
           fmt::format("predict: there is no profile of this machine{}: give --profile (see ayatori probe)",
-                      reason_of(machine)));
+                      session::reason_of(machine)));
     const auto result = forecast_all(arguments, task, *machine.profile);
     print(arguments, task, result);
     if (!arguments.json.empty()) write_file(arguments.json, json_of(arguments, result).dump(1) + "\n");

@@ -6,11 +6,11 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
 #include "ayatori/machine/measure.hpp"
+#include "ayatori/session/machine_profile.hpp"
 #include "cli/command.hpp"
 #include "cli/hold_signals.hpp"
-#include "cli/machine_profile.hpp"
 #include "cli/probe_report.hpp"
-#include "cli/progress_line.hpp"
+#include "cli/stderr_line.hpp"
 #include "cli/stop_signal.hpp"
 
 namespace ayatori::cli {
@@ -42,7 +42,7 @@ int show(const comm::Comm& world, const Arguments& arguments) {
 /// Where the profile goes, with its folder made. Called on rank 0.
 std::string prepare_output(const Arguments& arguments) {
   const bool is_named = !arguments.output.empty();
-  std::string path = is_named ? arguments.output : make_default_profile_path();
+  std::string path = is_named ? arguments.output : session::make_default_profile_path();
   const TemporaryFile can_be_created(path);
   return path;
 }
@@ -56,9 +56,10 @@ int run_probe(const comm::Comm& world, const Arguments& arguments) {
   comm::set_threads(world, arguments.threads);
   const StopSignal stop;  // from here on there is something worth keeping
   const bool speaks = world.rank() == 0;
-  ProgressLine line(speaks);
+  auto line = stderr_line(speaks);
   const auto profile = machine::measure(
-      world, {.quick = arguments.quick, .seconds = arguments.quick ? quick_seconds : arguments.seconds},
+      world,
+      {.quick = arguments.quick, .seconds = arguments.quick ? session::quick_seconds : arguments.seconds},
       {.progress = [&](const std::string& probe, double share) { line.show(probe, share); },
        .wants_stop = [&] { return stop.received(); }});
   line.clear();

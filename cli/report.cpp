@@ -6,8 +6,8 @@
 #include "ayatori/base/regular_file.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/session/report/page.hpp"
 #include "cli/command.hpp"
-#include "cli/report_page.hpp"
 
 namespace ayatori::cli {
 
@@ -29,13 +29,13 @@ std::string read_file(const std::string& path) {
 int run_report(const comm::Comm& world, const Arguments& arguments) {
   comm::agree(world, [&] {
     if (world.rank() != 0) return;
-    std::vector<NamedText> results;
+    std::vector<session::NamedText> results;
     for (const auto& path : arguments.results) {
       if (path == arguments.output)
         throw InputError(fmt::format("{}: is an input and cannot be written to", path));
       results.push_back({path, read_file(path)});
     }
-    write_file(arguments.output, report_page(results));
+    write_file(arguments.output, session::report_page(results));
     fmt::print(stderr, "report     {}\n", arguments.output);
   });
   return 0;

@@ -1,5 +1,5 @@
-# The page of `ayatori report` as the constant that cli/report_page.cpp includes, in <build>/generated/cli/report_template.hpp.
-set(pieces ${PROJECT_SOURCE_DIR}/cli/report)
+# The page of `ayatori report` as the constant that src/ayatori/session/report/page.cpp includes, in <build>/generated/ayatori/session/report/template.hpp.
+set(pieces ${PROJECT_SOURCE_DIR}/src/ayatori/session/report)
 foreach(piece page.html style.css charts.js kinds.js)
   set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${pieces}/${piece})
 endforeach()
@@ -10,5 +10,6 @@ foreach(piece style.css charts.js kinds.js)
   string(TOUPPER "@${name}@" place)
   string(REPLACE "${place}" "${content}" page "${page}")
 endforeach()
-file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/cli/report_template.hpp
-     CONTENT "#pragma once\n\nnamespace ayatori::cli {\n\ninline constexpr const char report_template[] = R\"PAGE(@page@)PAGE\";\n\n}  // namespace ayatori::cli\n" @ONLY)
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/ayatori/session/report/template.hpp
+     CONTENT "#pragma once\n\nnamespace ayatori::session {\n\ninline constexpr const char report_template[] = R\"PAGE(@page@)PAGE\";\n\n}  // namespace ayatori::session\n" @ONLY)
+target_include_directories(ayatori_session PRIVATE ${PROJECT_BINARY_DIR}/generated)

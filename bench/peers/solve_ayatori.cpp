@@ -16,10 +16,10 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/io/matrix_source.hpp"
+#include "ayatori/session/problem.hpp"
+#include "ayatori/session/solve_knowledge.hpp"
 #include "ayatori/tuning/report_json.hpp"
 #include "ayatori/tuning/solver.hpp"
-#include "cli/problem.hpp"
-#include "cli/solve_knowledge.hpp"
 
 namespace {
 
@@ -34,12 +34,12 @@ void run(const comm::Comm& comm, int count, char** words) {
   options.may_use_one_rank = true;
   options.time_limit = std::atof(words[3]);
   const int runs = count > 5 ? std::atoi(words[5]) : 2;
-  const auto problem = cli::load_problem(comm, folder + "/A.petsc", cli::PartitionKind::contiguous);
-  const auto rhs = cli::make_right_hand_side(comm, problem, folder + "/b.petsc");
+  const auto problem = session::load_problem(comm, folder + "/A.petsc", session::PartitionKind::contiguous);
+  const auto rhs = session::make_right_hand_side(comm, problem, folder + "/b.petsc");
   Array<double> x(rhs.b.size());
   for (int k = 0; k < runs; ++k) {
-    cli::SolveKnowledge knowledge(comm, words[4], problem.fingerprint, problem.source.name,
-                                  {"", comm.size(), max_threads(), options.rtol});
+    session::SolveKnowledge knowledge(comm, words[4], problem.fingerprint, problem.source.name,
+                                      {"", comm.size(), max_threads(), options.rtol});
     if (knowledge.in_use())
       options.recall = [&](const tuning::MatrixFacts& facts) { return knowledge.recall(facts); };
     x.assign(x.size(), 0.0);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from . import _core
 from ._machine import Profile, find_profile
 from ._matrix import agreement, as_canonical_csr, as_vector, comm_address
+from ._options import document, set_options
 
 Progress = Callable[[str, int, float], Any]
 
@@ -120,26 +121,15 @@ class Solver:
         is compressed sparse rows it is copied once, into the core; other formats are converted first.
     comm : mpi4py.MPI.Comm, optional
         The ranks that hold the matrix. Every call is then collective. Without it this process solves alone.
-    rtol : float
-        Converged means that ``norm(b - A @ x) <= rtol * norm(b)`` is proved.
-    method, preconditioner, orthogonalization, kernel, halo : str, optional
-        Insist on one, by the names of ``ayatori solve --help``; ``None`` leaves the choice to the tuner.
-    restart : int, optional
-        Basis vectors of GMRES before it restarts.
-    exclude : sequence of str
-        Names that must not be chosen.
-    max_iterations : int, optional
-        Of all trials together.
-    time_limit : float, optional
-        Seconds for set-ups and iterations.
-    tuning_share : float
-        Of the time, what trials may cost that are not chosen in the end.
-    threads : int, optional
-        Of this rank. By default as many as OpenMP would use, which ``threadpoolctl`` limits; on several ranks no more than
-        there are cores for.
     profile : Profile, str, "none", optional
         Of this machine: a measured one, a file or a published machine's name. By default the one that `probe` has kept, if
         it has.
+    coordinates : array_like, shape (nodes, 2) or (nodes, 3), or str, optional
+        Where the nodes of an elastic body are, two or three rows of the matrix each; with `comm`, those of this rank's rows. A
+        str names a matrix file. ``amg`` then knows the rotations.
+    knowledge : str
+        Folder of what solves have taught, ``"auto"`` for that of the command line. Nothing is read or kept by default.
+    {options}
 
     Raises
     ------
@@ -155,35 +145,21 @@ class Solver:
     The method runs without the GIL. Calls from several threads go one after the other.
     """
 
-    def __init__(self, A: Any, *, comm: Any = None, rtol: float = 1e-8, method: str | None = None,
-                 preconditioner: str | None = None, restart: int | None = None, orthogonalization: str | None = None,
-                 kernel: str | None = None, halo: str | None = None, exclude: Sequence[str] = (),
-                 max_iterations: int | None = None, time_limit: float | None = None, tuning_share: float = 0.1,
-                 threads: int | None = None, profile: Profile | str | None = None) -> None:
+    def __init__(self, A: Any, *, comm: Any = None, profile: Profile | str | None = None, coordinates: Any = None,
+                 **options: Any) -> None:
         address = comm_address(comm)
         with agreement(comm.size if comm is not None else 1, lambda complaint: _core.agree(address, complaint)):
             csr = as_canonical_csr(A)
             if comm is None and csr.shape[0] != csr.shape[1]:
                 raise ValueError(f"the matrix is {csr.shape[0]} x {csr.shape[1]}, but it has to be square")
-            for name, value in (("max_iterations", max_iterations), ("time_limit", time_limit), ("threads", threads)):
-                if value is not None and not value > 0:
-                    raise ValueError(f"{name} is {value}, but must be positive")
-            options = _core.Options()
-            options.rtol = rtol
-            options.max_iterations = max_iterations or 0
-            options.time_limit = time_limit or 0
-            options.tuning_share = tuning_share
-            options.threads = threads or 0
-            options.method = _chosen(method)
-            options.preconditioner = _chosen(preconditioner)
-            options.restart = None if restart in (None, "auto") else restart
-            options.orthogonalization = _chosen(orthogonalization)
-            options.kernel = _chosen(kernel)
-            options.halo = _chosen(halo)
-            options.excluded = [exclude] if isinstance(exclude, str) else list(exclude)
-            options.profile, options.profile_name = find_profile(profile)
-            self._options = options
-        self._core = _core.Solver(csr.indptr, csr.indices, csr.data, csr.shape[1], address)
+            core_options = _core.Options()
+            core_options.profile, core_options.profile_name = find_profile(profile)
+            if isinstance(coordinates, str):
+                options["coordinates"] = coordinates
+            elif coordinates is not None:
+                core_options.coordinates = _of_rows(coordinates, csr.shape[0])
+            set_options(core_options, options)
+        self._core = _core.Solver(csr.indptr, csr.indices, csr.data, csr.shape[1], address, core_options)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -221,12 +197,7 @@ class Solver:
             x = np.zeros(n) if x0 is None else as_vector(x0, "x0", n).copy()
             if not (progress is None or isinstance(progress, bool) or callable(progress)):
                 raise TypeError(f"progress is {progress!r}, but must be a function or a bool")
-        self._options.progress_line = progress is True
-        self._options.progress = progress if callable(progress) else None
-        try:
-            report, summary, explanation = self._core.solve(b, x, self._options)
-        finally:
-            self._options.progress = None
+        report, summary, explanation = self._core.solve(b, x, progress if callable(progress) else None, progress is True)
         report = json.loads(report)
         if report["status"] == "interrupted":  # by another rank: there the exception says it itself
             raise KeyboardInterrupt
@@ -275,8 +246,7 @@ def solve(A: Any, b: Any, x0: Any = None, *, progress: Progress | bool | None = 
     progress : callable or bool, optional
         Called as ``progress(choice, iteration, relative_residual)``; True: a line on the terminal tells how far it is.
     **options
-        Those of `Solver`: comm, rtol, method, preconditioner, restart, orthogonalization, kernel, halo, exclude,
-        max_iterations, time_limit, tuning_share, threads, profile.
+        Those of `Solver`: comm, profile, coordinates, {names}.
 
     Returns
     -------
@@ -294,5 +264,16 @@ def solve(A: Any, b: Any, x0: Any = None, *, progress: Progress | bool | None = 
     return Solver(A, **options).solve(b, x0, progress=progress)
 
 
-def _chosen(name: str | None) -> str | None:
-    return None if name == "auto" else name
+def _of_rows(coordinates: Any, rows: int) -> np.ndarray:
+    """x, y and z of the node of every row."""
+    nodes = np.asarray(coordinates, dtype=float)
+    if nodes.ndim != 2 or nodes.shape[1] not in (2, 3) or (len(nodes) and rows % len(nodes)) or rows not in (2 * len(nodes), 3 * len(nodes)):
+        raise ValueError(f"coordinates have shape {nodes.shape}, but {rows} rows want (nodes, 2) or (nodes, 3), with two or three "
+                         "rows per node")
+    padded = np.zeros((len(nodes), 3))
+    padded[:, :nodes.shape[1]] = nodes
+    return np.repeat(padded, rows // max(len(nodes), 1), axis=0).ravel()
+
+
+document(Solver)
+document(solve)

@@ -16,7 +16,7 @@
 #include "ayatori/base/find_named.hpp"
 #include "ayatori/forecast/scaling.hpp"
 #include "ayatori/machine/measure.hpp"
-#include "cli/report_page.hpp"
+#include "ayatori/session/report/page.hpp"
 #include "python/bindings/runtime.hpp"
 
 namespace ayatori::python {
@@ -89,9 +89,9 @@ void bind_machine(nb::module_& module) {
   module.def("why_not_replaced", &machine::why_not_replaced);
   module.def("load_profile", [](const std::string& name) { return to_json(machine::load_profile(name)); });
   module.def("report_page", [](const std::vector<std::pair<std::string, std::string>>& results) {
-    std::vector<cli::NamedText> files;
+    std::vector<session::NamedText> files;
     for (const auto& [name, text] : results) files.push_back({name, text});
-    return cli::report_page(files);
+    return session::report_page(files);
   });
   module.def("predict", &predict, nb::arg("indptr"), nb::arg("indices"), nb::arg("nodes"),
              nb::arg("ranks_per_node"), nb::arg("threads"), nb::arg("network"), nb::arg("profile"),

@@ -1,13 +1,32 @@
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
+#include <cctype>
+#include <string>
+
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
+#include "ayatori/session/solve_request.hpp"
 #include "python/bindings/runtime.hpp"
 
 namespace {
 
 namespace nb = nanobind;
+
+/// Options by their names in Python: those of the command line without dashes.
+std::string in_words_of_python(std::string text) {
+  for (const auto& option : ayatori::session::solve_options()) {
+    std::string keyword = option.name;
+    std::ranges::replace(keyword, '-', '_');
+    const std::string flag = "--" + option.name;
+    for (std::size_t at = text.find(flag); at != std::string::npos; at = text.find(flag, at + 1))
+      if (at + flag.size() == text.size() ||
+          !std::isalpha(static_cast<unsigned char>(text[at + flag.size()])))
+        text.replace(at, flag.size(), keyword);
+  }
+  return text;
+}
 
 /// The library's errors as Python's: wrong input is a ValueError, a machine that fails an OSError, a defect
 /// of ours a RuntimeError.
@@ -18,7 +37,7 @@ void translate(const std::exception_ptr& exception, void*) {
     PyObject* type = PyExc_RuntimeError;
     if (error.kind() == ayatori::ErrorKind::bad_input) type = PyExc_ValueError;
     if (error.kind() == ayatori::ErrorKind::environment) type = PyExc_OSError;
-    PyErr_SetString(type, error.what());
+    PyErr_SetString(type, in_words_of_python(error.what()).c_str());
   }
 }
 

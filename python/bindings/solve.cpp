@@ -1,4 +1,4 @@
-#include "ayatori/tuning/solve.hpp"
+#include "ayatori/session/solve.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
@@ -7,22 +7,18 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <cmath>
-#include <limits>
+#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
-#include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/matrix_source.hpp"
-#include "ayatori/tuning/history.hpp"
-#include "ayatori/tuning/solver.hpp"
-#include "cli/progress_line.hpp"
-#include "cli/solve_report.hpp"
+#include "ayatori/session/progress_line.hpp"
 #include "python/bindings/runtime.hpp"
 
 namespace ayatori::python {
@@ -86,60 +82,99 @@ sparse::RowBlock make_block(const comm::Comm& comm, const InputIndices& start, c
   return block;
 }
 
+using Progress = std::function<void(const std::string& choice, std::int64_t iteration, double residual)>;
+
+/// What Python asks of a solve.
 struct Options {
-  double rtol = 1e-8;
-  std::int64_t max_iterations = 0;
-  double time_limit = 0;
-  double tuning_share = 0.1;
-  int threads = 0;
-  std::optional<std::string> method;
-  std::optional<std::string> preconditioner;
-  std::optional<int> restart;
-  std::optional<std::string> orthogonalization;
-  std::optional<std::string> kernel;
-  std::optional<std::string> halo;
-  std::vector<std::string> excluded;
-  std::string profile;       ///< as JSON; empty without one
-  std::string profile_name;  ///< where it comes from
-  std::function<void(const std::string&, std::int64_t, double)> progress;
-  bool progress_line = false;  ///< as the command line shows it, on rank 0
+  session::SolveRequest request;
+  std::string profile;              ///< as JSON; empty without one
+  std::string profile_name;         ///< where it comes from
+  std::vector<double> coordinates;  ///< of own rows, [3 * row + axis]; empty if not given
+
+  /// `value` is of the type that the table of options says.
+  void set(const std::string& name, const nb::object& value) {
+    for (const auto& option : session::solve_options()) {
+      if (option.name != name) continue;
+      std::visit(
+          [&](auto place) {
+            using T = std::remove_reference_t<decltype(place(request))>;
+            place(request) = nb::cast<T>(value);
+          },
+          option.place);
+      return;
+    }
+    throw std::logic_error("there is no option " + name);
+  }
 };
+
+/// The table of options as Python's keywords are made of it: name, type, default, help.
+nb::list table_of_options() {
+  nb::list table;
+  session::SolveRequest usual;
+  for (const auto& option : session::solve_options()) {
+    const auto [kind, initial] = std::visit(
+        [&](auto place) -> std::pair<const char*, nb::object> {
+          auto& value = place(usual);
+          using T = std::remove_reference_t<decltype(value)>;
+          const nb::object object = nb::cast(value);
+          if constexpr (std::is_same_v<T, std::string>) return {"str", object};
+          if constexpr (std::is_same_v<T, bool>) return {"bool", object};
+          if constexpr (std::is_integral_v<T>) return {"int", object};
+          if constexpr (std::is_same_v<T, std::vector<std::string>>) return {"sequence of str", object};
+          return {"float", object};
+        },
+        option.place);
+    table.append(nb::make_tuple(option.name, kind, initial, option.help, option.initial));
+  }
+  return table;
+}
 
 /// A matrix as the core keeps it, spread over the ranks of a communicator, with what solves have set up.
 class Solver final : public MpiHolder {
  public:
   Solver(const InputIndices& start, const InputIndices& column, const InputVector& value,
-         std::int64_t columns, std::uintptr_t comm) {
+         std::int64_t columns, std::uintptr_t comm, Options options)
+      : options_(std::move(options)) {
     const CoreCall call;
     comm_ = communicator(comm);
-    parts_ = make_parts(start, column, value, columns);
+    comm::agree(*comm_, [&] {
+      auto request = options_.request;
+      if (comm_->rank() != 0) request.checkpoint.clear();  // its file is rank 0's
+      if (comm_->rank() != 0) request.every.reset();
+      check(request);
+    });
+    const ThreadCount threads(*comm_, options_.request.threads);
+    session_.emplace(
+        session::begin_session(*comm_, threads.threads(), find_profile(), options_.request.collectives));
+    problem_ = make_problem(start, column, value, columns);
   }
 
   /// Collective. Other values from now on; another pattern begins anew. As many rows as before.
   void update(const InputIndices& start, const InputIndices& column, const InputVector& value,
               std::int64_t columns) {
     const CoreCall call;
-    auto parts = make_parts(start, column, value, columns);
+    auto problem = make_problem(start, column, value, columns);
     comm::agree(live_comm(), [&] {
-      if (parts->partition != parts_->partition)
+      if (problem->file_rows != problem_->file_rows)
         throw InputError(
             fmt::format("the new matrix has {} rows, the old one {}, or they are spread in another way",
-                        parts->partition.rows(), rows()));
+                        problem->file_rows.rows(), rows()));
     });
-    parts_ = std::move(parts);
-    if (solver_) solver_->update(parts_);
+    problem_ = std::move(problem);
+    if (solver_) solver_->update(problem_);
   }
 
   /// Collective. x is the starting guess, and becomes the best x found. Gives the report as JSON text of
-  /// schema ayatori.solve/1, its summary and its explanation. The options of the first solve stay, but for
-  /// progress.
+  /// schema ayatori.solve/1, its summary and its explanation. `shows_line`: as the command line shows how far
+  /// it is, on rank 0.
   std::tuple<std::string, std::string, std::string> solve(const InputVector& b, const InOutVector& x,
-                                                          const Options& options) {
+                                                          std::optional<Progress> progress, bool shows_line) {
     Interruption interruption;
     std::tuple<std::string, std::string, std::string> result;
     {
       const CoreCall call;
-      result = solve_without_gil(span_of(b), span_of(x), options, interruption);
+      result = solve_without_gil(span_of(b), span_of(x), progress ? *progress : Progress(), shows_line,
+                                 interruption);
     }
     interruption.rethrow();
     return result;
@@ -156,14 +191,15 @@ class Solver final : public MpiHolder {
   /// Other than rows, nothing is left.
   void release() override {
     solver_.reset();
+    session_.reset();
     comm_.reset();
   }
 
   /// Of set-ups, in one line.
   std::string reuse() const { return solver_ ? describe(solver_->reuse()) : ""; }
 
-  std::int64_t rows() const { return parts_->partition.rows(); }
-  std::int64_t local_rows() const { return parts_->plan.local_size; }
+  std::int64_t rows() const { return problem_->file_rows.rows(); }
+  std::int64_t local_rows() const { return local_rows_; }
   int ranks() const { return live_comm().size(); }
 
  private:
@@ -174,101 +210,105 @@ class Solver final : public MpiHolder {
 
   std::tuple<std::string, std::string, std::string> solve_without_gil(solvers::ConstVector b,
                                                                       solvers::Vector x,
-                                                                      const Options& options,
+                                                                      const Progress& progress,
+                                                                      bool shows_line,
                                                                       Interruption& interruption) {
-    const Stopwatch total;
     comm::agree(live_comm(), [&] {
       const auto rows = static_cast<std::size_t>(local_rows());
       if (b.size() != rows || x.size() != rows)
         throw InputError(
             fmt::format("b has {} elements and x has {}, but there are {} rows", b.size(), x.size(), rows));
     });
-    const ThreadCount threads(live_comm(), options.threads);
-    prepare(options, threads.threads());
-    tuning::History history;
-    cli::ProgressLine line(options.progress_line && live_comm().rank() == 0, options.rtol);
-    const tuning::SolveHooks hooks{
+    const ThreadCount threads(live_comm(), options_.request.threads);
+    prepare(threads.threads());
+    auto line = progress_line(shows_line && live_comm().rank() == 0);
+    const session::SolveHooks hooks{
         .progress =
             [&](const tuning::Choice& choice, std::int64_t iteration, double residual) {
-              history.add(choice, iteration, residual);
-              if (options.progress_line) line.show(describe(choice), iteration, residual);
-              if (options.progress)
-                interruption.guard([&] { options.progress(describe(choice), iteration, residual); });
+              if (shows_line) line.show(describe(choice), iteration, residual);
+              if (progress) interruption.guard([&] { progress(describe(choice), iteration, residual); });
             },
         .event = {},
         .wants_stop = [&] { return interruption.wants_stop(); },
-        .clock = {}};
-    const auto solve = [&] {
-      try {
-        return solver_->solve(b, x, hooks);
-      } catch (...) {
-        solver_.reset();  // what it keeps may be half made
-        throw;
-      }
+        .note =
+            [&](const std::string& text) {
+              interruption.guard([&] {
+                if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) < 0) throw nb::python_error();
+              });
+            },
+        .uninterrupted = {}};
+    try {
+      auto run = problem_->permutation ? solve_renumbered(b, x, hooks) : solver_->solve(b, x, hooks);
+      run.rhs = "memory";
+      return {to_json(run).dump(), summary(run), explanation(run)};
+    } catch (...) {
+      solver_.reset();  // what it keeps may be half made
+      throw;
+    }
+  }
+
+  session::SolveRun solve_renumbered(solvers::ConstVector b, solvers::Vector x,
+                                     const session::SolveHooks& hooks) {
+    const auto& comm = live_comm();
+    const auto own_b = problem_->to_solver(comm, Array<double>(b.begin(), b.end()));
+    auto own_x = problem_->to_solver(comm, Array<double>(x.begin(), x.end()));
+    auto run = solver_->solve(own_b, own_x, hooks);
+    solvers::copy(problem_->to_file(comm, std::move(own_x)), x);
+    return run;
+  }
+
+  session::ProgressLine progress_line(bool speaks) const {
+    const auto write = [](const std::string& text) {
+      std::fputs(text.c_str(), stderr);
+      std::fflush(stderr);
     };
-    cli::SolveRun run{.report = solve(),
-                      .source = {.name = "memory", .format = "memory"},
-                      .rtol = options.rtol,
-                      .ranks = live_comm().size(),
-                      .threads = threads.threads(),
-                      .partition = "contiguous",
-                      .placement = {},
-                      .machine = profile_,
-                      .profile = profile_ ? options.profile_name : "",
-                      .collectives = {},
-                      .rhs = "memory",
-                      .history = std::move(history),
-                      .read_seconds = 0,
-                      .total_seconds = total.seconds(),
-                      .true_error = {},
-                      .output = {}};
-    return {to_json(run).dump(), summary(run), explanation(run)};
+    return session::ProgressLine(speaks ? session::ProgressLine::Write(write) : nullptr,
+                                 options_.request.rtol);
   }
 
   /// Collective. A solver for so many threads: set-ups are spread over them.
-  void prepare(const Options& options, int threads) {
-    if (live_comm().any(threads != threads_)) solver_.reset();
-    threads_ = threads;
-    if (solver_) return;
-    profile_ = find_profile(options);
-    tuning::SolveOptions solve_options{.rtol = options.rtol,
-                                       .max_iterations = options.max_iterations,
-                                       .time_limit = options.time_limit,
-                                       .tuning_share = options.tuning_share,
-                                       .may_use_one_rank = true,
-                                       .forced = {.method = options.method,
-                                                  .preconditioner = options.preconditioner,
-                                                  .restart = options.restart,
-                                                  .orthogonalization = options.orthogonalization,
-                                                  .kernel = options.kernel,
-                                                  .halo = options.halo,
-                                                  .excluded = options.excluded},
-                                       .profile = profile_};
-    solver_.emplace(live_comm(), parts_, std::move(solve_options));
+  void prepare(int threads) {
+    if (live_comm().any(threads != session_->threads)) solver_.reset();
+    session_->threads = threads;
+    if (!solver_) solver_.emplace(*session_, problem_, options_.request);
   }
 
-  std::shared_ptr<const sparse::SplitMatrix> make_parts(const InputIndices& start, const InputIndices& column,
-                                                        const InputVector& value,
-                                                        std::int64_t columns) const {
-    return std::make_shared<const sparse::SplitMatrix>(
-        sparse::split(live_comm(), make_block(live_comm(), start, column, value, columns)));
+  std::shared_ptr<const session::Problem> make_problem(const InputIndices& start, const InputIndices& column,
+                                                       const InputVector& value, std::int64_t columns) {
+    const auto& comm = live_comm();
+    auto block = make_block(comm, start, column, value, columns);
+    local_rows_ = block.rows();
+    auto problem = spread_problem(*session_, {std::move(block), {.name = "memory", .format = "memory"}},
+                                  options_.request);
+    const bool has_coordinates = comm.any(!options_.coordinates.empty());
+    comm::agree(comm, [&] {
+      if (!has_coordinates) return;
+      if (problem.permutation)
+        throw InputError("coordinates need the rows of a node together: not with partition or placement");
+      if (options_.coordinates.size() != static_cast<std::size_t>(3 * local_rows_))
+        throw InputError("coordinates are for two or three rows per node, on every rank");
+      problem.coordinates.assign(options_.coordinates.begin(), options_.coordinates.end());
+    });
+    return std::make_shared<const session::Problem>(std::move(problem));
   }
 
   /// Collective. That of rank 0.
-  std::shared_ptr<const machine::Profile> find_profile(const Options& options) const {
-    const auto text = live_comm().broadcast(options.profile, 0);
-    return comm::agree(live_comm(), [&]() -> std::shared_ptr<const machine::Profile> {
-      if (text.empty()) return nullptr;
-      return std::make_shared<const machine::Profile>(
-          machine::profile_from_json(text, "the machine's profile"));
+  session::FoundProfile find_profile() const {
+    const auto text = live_comm().broadcast(options_.profile, 0);
+    return comm::agree(live_comm(), [&]() -> session::FoundProfile {
+      if (text.empty()) return {};
+      return {
+          std::make_shared<const machine::Profile>(machine::profile_from_json(text, "the machine's profile")),
+          options_.profile_name};
     });
   }
 
+  Options options_;
   std::optional<comm::Comm> comm_;
-  std::shared_ptr<const sparse::SplitMatrix> parts_;
-  int threads_ = 0;  ///< of the last solve
-  std::shared_ptr<const machine::Profile> profile_;
-  std::optional<tuning::Solver> solver_;
+  std::optional<session::Session> session_;
+  std::shared_ptr<const session::Problem> problem_;
+  std::int64_t local_rows_ = 0;
+  std::optional<session::Solver> solver_;
 };
 
 /// A file's or generator's matrix as the arrays of compressed sparse rows, with its number of columns.
@@ -288,30 +328,21 @@ auto load(const std::string& source) {
 void bind_solve(nb::module_& module) {
   nb::class_<Options>(module, "Options")
       .def(nb::init<>())
-      .def_rw("rtol", &Options::rtol)
-      .def_rw("max_iterations", &Options::max_iterations)
-      .def_rw("time_limit", &Options::time_limit)
-      .def_rw("tuning_share", &Options::tuning_share)
-      .def_rw("threads", &Options::threads)
-      .def_rw("method", &Options::method, nb::arg().none())
-      .def_rw("preconditioner", &Options::preconditioner, nb::arg().none())
-      .def_rw("restart", &Options::restart, nb::arg().none())
-      .def_rw("orthogonalization", &Options::orthogonalization, nb::arg().none())
-      .def_rw("kernel", &Options::kernel, nb::arg().none())
-      .def_rw("halo", &Options::halo, nb::arg().none())
-      .def_rw("excluded", &Options::excluded)
+      .def("set", &Options::set, nb::arg("name"), nb::arg("value"))
       .def_rw("profile", &Options::profile)
       .def_rw("profile_name", &Options::profile_name)
-      .def_rw("progress", &Options::progress, nb::arg().none())
-      .def_rw("progress_line", &Options::progress_line);
+      .def_rw("coordinates", &Options::coordinates);
+  module.def("solve_options", &table_of_options);
   nb::class_<Solver>(module, "Solver")
       .def(nb::init<const InputIndices&, const InputIndices&, const InputVector&, std::int64_t,
-                    std::uintptr_t>(),
-           nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("columns"), nb::arg("comm") = 0)
+                    std::uintptr_t, Options>(),
+           nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("columns"), nb::arg("comm"),
+           nb::arg("options"))
       .def("update", &Solver::update, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"),
            nb::arg("columns"))
       .def_prop_ro("reuse", &Solver::reuse)
-      .def("solve", &Solver::solve, nb::arg("b"), nb::arg("x").noconvert(), nb::arg("options"))
+      .def("solve", &Solver::solve, nb::arg("b"), nb::arg("x").noconvert(), nb::arg("progress").none(),
+           nb::arg("shows_line"))
       .def("agree", &Solver::agree, nb::arg("complaint"))
       .def_prop_ro("rows", &Solver::rows)
       .def_prop_ro("local_rows", &Solver::local_rows)

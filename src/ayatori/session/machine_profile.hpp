@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ayatori/comm/comm.hpp"
+#include "ayatori/machine/profile.hpp"
+
+namespace ayatori::session {
+
+/// A probe that takes no longer than this, in seconds, is quick.
+inline constexpr double quick_seconds = 1.5;
+
+/// Where a profile without a name of its own is kept, with its folder made. Called on rank 0. Throws
+/// EnvironmentError, and InputError where a file stands that is no profile: it is somebody's.
+std::string make_default_profile_path();
+
+struct FoundProfile {
+  std::shared_ptr<const machine::Profile> profile;  ///< nullptr where there is none
+  std::string description;                          ///< where it comes from, one line; empty without one
+};
+
+/// " (...)": why there is no profile, for an error message; empty where nobody has tried to make one.
+std::string reason_of(const FoundProfile& found);
+
+/// Collective. The profile that a solve goes by. `word`: "auto", "none", a file, or the name of a published
+/// machine. For "auto" it is the one that is kept on this machine; where there is none yet, or none with
+/// messages for a job of several ranks, the machine is measured quickly and the profile kept.
+/// AYATORI_PROFILE=none stands for "none". What cannot be measured or kept is said in the description, and no
+/// error: so it is where threads outnumber processing units, and where measuring takes far longer than it
+/// should.
+FoundProfile find_profile(const comm::Comm& world, const std::string& word);
+
+}  // namespace ayatori::session

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace ayatori::session {
+
+/// Where the value of an option is kept in a request, which tells its type as well.
+template <class Request>
+using OptionPlace =
+    std::variant<std::string& (*)(Request&), bool& (*)(Request&), int& (*)(Request&),
+                 std::int64_t& (*)(Request&), double& (*)(Request&), std::optional<double>& (*)(Request&),
+                 std::vector<std::string>& (*)(Request&)>;
+
+/// An option of a request, as every face offers it: `--max-iterations N` on the command line,
+/// `max_iterations=N` in Python. Its default is what a new request holds.
+template <class Request>
+struct Option {
+  std::string name;  ///< "max-iterations"
+  OptionPlace<Request> place;
+  std::string help;
+  std::vector<std::string> words = {};                  ///< values that have names
+  bool only_words = false;                              ///< whether there are no other values
+  std::optional<std::pair<double, double>> range = {};  ///< of a number
+  std::string initial = {};                     ///< what to say of the default where its value says nothing
+  bool (*is_obeyed)(const Request&) = nullptr;  ///< by what the request asks for; nullptr: always
+  bool is_decision = false;                     ///< that a replay repeats
+};
+
+/// The value of an option in a request.
+template <class Request>
+auto value_of(const Option<Request>& option, Request& request) {
+  using Value = std::variant<std::string, bool, int, std::int64_t, double, std::optional<double>,
+                             std::vector<std::string>>;
+  return std::visit([&](auto place) { return Value(place(request)); }, option.place);
+}
+
+/// Whether the request holds another value than a new one does.
+template <class Request>
+bool is_given(const Option<Request>& option, Request request) {
+  Request untouched;
+  return value_of(option, request) != value_of(option, untouched);
+}
+
+/// "want 0 to 10" where the request holds a number out of the option's range; else empty.
+template <class Request>
+std::string complaint(const Option<Request>& option, Request& request) {
+  if (!option.range) return {};
+  const auto [least, most] = *option.range;
+  const auto is_outside = [&](const auto& value) {
+    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>)
+      return !(static_cast<double>(value) >= least && static_cast<double>(value) <= most);
+    return false;
+  };
+  if (!is_given(option, request) || !std::visit(is_outside, value_of(option, request))) return {};
+  return most == std::numeric_limits<double>::max() ? fmt::format("want {} or more", least)
+                                                    : fmt::format("want {} to {}", least, most);
+}
+
+}  // namespace ayatori::session

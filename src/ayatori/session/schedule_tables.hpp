@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ayatori/collectives/scheduled_collectives.hpp"
+#include "ayatori/comm/comm.hpp"
+
+namespace ayatori::session {
+
+struct FoundCollectives {
+  std::shared_ptr<const collectives::ScheduledCollectives> scheduled;  ///< nullptr: the MPI does all
+  std::string files;                                                   ///< empty without tables
+};
+
+/// Collective. What --collectives asks for: files of tables separated by colons, "none", or "auto", which is
+/// what AYATORI_COLLECTIVES names where rank 0 runs, or none. Throws InputError, agreed, for tables that are
+/// none.
+FoundCollectives find_collectives(const comm::Comm& world, const std::string& word);
+
+}  // namespace ayatori::session
