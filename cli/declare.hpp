@@ -1,13 +1,26 @@
 #pragma once
 
+#include <limits>
 #include <span>
+#include <string>
 #include <type_traits>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "ayatori/session/option.hpp"
 #include "cli/command_line.hpp"
 
 namespace ayatori::cli {
+
+/// That a number is in this range, in which there may be no upper end.
+template <class T>
+Check check_of(std::pair<double, double> range_of_values) {
+  const auto [least, most] = range_of_values;
+  if (least == 0 && most == std::numeric_limits<double>::max()) return non_negative();
+  if constexpr (std::is_integral_v<T>) return range(static_cast<int>(least), static_cast<int>(most));
+  return range(least, most);
+}
 
 /// Declares the options of a table, to be parsed into `request`.
 template <class Request>
@@ -23,7 +36,7 @@ void declare(Command& command, std::span<const session::Option<Request>> table, 
         declared->check(one_of(option.words));
       else if (!option.words.empty())
         declared->suggest(option.words);
-      if (option.range) declared->check(range(option.range->first, option.range->second));
+      if (option.range) declared->check(check_of<T>(*option.range));
       if constexpr (std::is_same_v<T, std::vector<std::string>>)
         declared->delimiter(',');
       else if (!option.initial.empty())

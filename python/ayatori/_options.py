@@ -60,6 +60,8 @@ def document(what: Any) -> None:
             "{names}", ", ".join([*DEFAULTS, *shown]))
     signature = inspect.signature(what)
     named = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-    keywords = [inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=OPTIONS[keyword][2], annotation=OPTIONS[keyword][1])
-                for keyword in [*DEFAULTS, *shown]]
+    missing = [keyword for keyword in OWN_ARGUMENTS if keyword not in signature.parameters]
+    keywords = [inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=None if keyword in OWN_ARGUMENTS else
+                                  OPTIONS[keyword][2], annotation=OPTIONS[keyword][1])
+                for keyword in [*missing, *DEFAULTS, *shown]]
     what.__signature__ = signature.replace(parameters=[*named, *keywords])

@@ -199,7 +199,7 @@ class Solver final : public MpiHolder {
   std::string reuse() const { return solver_ ? describe(solver_->reuse()) : ""; }
 
   std::int64_t rows() const { return problem_->file_rows.rows(); }
-  std::int64_t local_rows() const { return local_rows_; }
+  std::int64_t local_rows() const { return problem_->file_rows.range(live_comm().rank()).size(); }
   int ranks() const { return live_comm().size(); }
 
  private:
@@ -277,7 +277,7 @@ class Solver final : public MpiHolder {
                                                        const InputVector& value, std::int64_t columns) {
     const auto& comm = live_comm();
     auto block = make_block(comm, start, column, value, columns);
-    local_rows_ = block.rows();
+    const std::int64_t rows = block.rows();
     auto problem = spread_problem(*session_, {std::move(block), {.name = "memory", .format = "memory"}},
                                   options_.request);
     const bool has_coordinates = comm.any(!options_.coordinates.empty());
@@ -285,7 +285,7 @@ class Solver final : public MpiHolder {
       if (!has_coordinates) return;
       if (problem.permutation)
         throw InputError("coordinates need the rows of a node together: not with partition or placement");
-      if (options_.coordinates.size() != static_cast<std::size_t>(3 * local_rows_))
+      if (options_.coordinates.size() != static_cast<std::size_t>(3 * rows))
         throw InputError("coordinates are for two or three rows per node, on every rank");
       problem.coordinates.assign(options_.coordinates.begin(), options_.coordinates.end());
     });
@@ -307,7 +307,6 @@ class Solver final : public MpiHolder {
   std::optional<comm::Comm> comm_;
   std::optional<session::Session> session_;
   std::shared_ptr<const session::Problem> problem_;
-  std::int64_t local_rows_ = 0;
   std::optional<session::Solver> solver_;
 };
 

@@ -1,0 +1,110 @@
+"""The options of `ayatori solve` as keywords: one table for both, and each does in Python what it does there."""
+
+import inspect
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+import ayatori
+from ayatori._options import OPTIONS
+
+QUIET = {"profile": "none", "threads": 1}
+
+
+@pytest.fixture
+def system():
+    A = ayatori.load("convection2d:n=24,peclet=20")
+    return A, np.sin(np.arange(A.shape[0]))
+
+
+def test_every_option_is_one_of_the_command_line_and_the_other_way_round():
+    done = subprocess.run([os.environ["AYATORI"], "solve", "--help"], capture_output=True, text=True, check=True)
+    of_command_line = {line.split("--")[1].split()[0] for line in done.stdout.splitlines() if line.lstrip().startswith("-")}
+    here = {keyword.replace("_", "-") for keyword in OPTIONS}
+    assert here <= of_command_line
+    # Right-hand sides, files of results and what is said of them are arguments and results in Python.
+    assert of_command_line - here <= {"help", "rhs", "block", "output", "json", "explain", "quiet"}
+
+
+def test_keywords_are_documented():
+    for what in (ayatori.Solver, ayatori.solve):
+        assert "{" not in what.__doc__.replace("{0", "")
+        names = inspect.signature(what).parameters
+        for keyword in OPTIONS:
+            assert keyword in names and keyword in what.__doc__
+    assert "Converged means" in ayatori.Solver.__doc__
+
+
+def test_options_of_preconditioners(system):
+    few = ayatori.solve(*system, method="gmres", preconditioner="ilut", fill=1, drop=0.1, **QUIET)
+    many = ayatori.solve(*system, method="gmres", preconditioner="ilut", fill=30, drop=1e-6, **QUIET)
+    assert few.converged and many.converged and many.iterations < few.iterations
+    with pytest.raises(ValueError, match="^fill has no meaning with preconditioner amg$"):
+        ayatori.solve(*system, preconditioner="amg", fill=2)
+    with pytest.raises(ValueError, match="overlap: want 0 to 10"):
+        ayatori.solve(*system, preconditioner="ilu", overlap=11)
+    with pytest.raises(TypeError, match="fill is 'much', but must be of type int"):
+        ayatori.solve(*system, preconditioner="ilut", fill="much")
+
+
+def test_checkpoint_and_resume(system, tmp_path):
+    path = tmp_path / "x.checkpoint"
+    arms = {"method": "bicgstab", "preconditioner": "jacobi", **QUIET}
+    first = ayatori.solve(*system, checkpoint=path, every=0, max_iterations=5, **arms)
+    assert not first.converged and first.report["checkpoint"]["written"] > 0
+    second = ayatori.solve(*system, resume=path, **arms)
+    assert second.converged and second.report["resumed"]["file"] == str(path)
+    with pytest.raises(ValueError, match="another right-hand side"):
+        ayatori.solve(system[0], 2 * system[1], resume=path, **arms)
+    with pytest.raises(ValueError, match="every says"):
+        ayatori.solve(*system, every=5)
+    with pytest.raises(OSError, match="cannot be written"):
+        ayatori.solve(*system, checkpoint=tmp_path / "no" / "folder")
+
+
+def test_a_checkpoint_that_cannot_be_written_is_a_warning(system, tmp_path):
+    folder = tmp_path / "f"
+    folder.mkdir()
+    solver = ayatori.Solver(system[0], checkpoint=folder / "x", every=0, **QUIET)
+    folder.rmdir()
+    with pytest.warns(RuntimeWarning, match="no checkpoint"):
+        assert solver.solve(system[1]).converged
+
+
+def test_knowledge_is_kept_where_it_is_asked_for(system, tmp_path):
+    folder = tmp_path / "knowledge"
+    assert ayatori.solve(*system, **QUIET).report["knowledge"] is None
+    first = ayatori.solve(*system, knowledge=folder, **QUIET)
+    assert first.report["knowledge"]["found"] is None and list(folder.iterdir())
+    second = ayatori.solve(*system, knowledge=str(folder), **QUIET)
+    assert second.report["knowledge"]["found"] is not None and "knowledge" in str(second)
+
+
+def test_replay_of_a_result(system, tmp_path):
+    first = ayatori.solve(*system, **QUIET)
+    path = tmp_path / "first.json"
+    path.write_text(json.dumps(first.report))
+    again = ayatori.solve(*system, replay=path, **QUIET)
+    assert np.array_equal(again.x, first.x)
+    with pytest.raises(ValueError, match="replay repeats"):
+        ayatori.solve(*system, replay=path, method="cg")
+
+
+def test_coordinates_of_an_elastic_body(tmp_path):
+    A = ayatori.load("elasticity3d:n=6")
+    nodes = A.shape[0] // 3
+    plain = ayatori.solve(A, np.ones(A.shape[0]), method="cg", preconditioner="amg", **QUIET)
+    edge = round(nodes ** (1 / 3))
+    grid = np.stack(np.meshgrid(*(np.arange(edge + 1),) * 3, indexing="ij"), -1).reshape(-1, 3)[:nodes]
+    result = ayatori.solve(A, np.ones(A.shape[0]), method="cg", preconditioner="amg", coordinates=grid, **QUIET)
+    assert plain.converged and result.converged and result.report["replay"]["coordinates"]
+    with pytest.raises(ValueError, match="coordinates"):
+        ayatori.solve(A, np.ones(A.shape[0]), coordinates=grid[:-1], **QUIET)
+
+
+def test_a_race_of_threads_is_in_the_report(system):
+    race = ayatori.solve(*system, profile="none").report["thread_race"]
+    assert race["offered"] >= 1
