@@ -1,10 +1,8 @@
 #pragma once
 
-#include <limits>
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -13,16 +11,8 @@
 
 namespace ayatori::cli {
 
-/// That a number is in this range, in which there may be no upper end.
-template <class T>
-Check check_of(std::pair<double, double> range_of_values) {
-  const auto [least, most] = range_of_values;
-  if (least == 0 && most == std::numeric_limits<double>::max()) return non_negative();
-  if constexpr (std::is_integral_v<T>) return range(static_cast<int>(least), static_cast<int>(most));
-  return range(least, most);
-}
-
-/// Declares the options of a table, to be parsed into `request`.
+/// Declares the options of a table, to be parsed into `request`. Ranges of numbers are checked with the
+/// request.
 template <class Request>
 void declare(Command& command, std::span<const session::Option<Request>> table, Request& request) {
   const auto declare_one = [&](const session::Option<Request>& option, auto& value) {
@@ -36,7 +26,6 @@ void declare(Command& command, std::span<const session::Option<Request>> table, 
         declared->check(one_of(option.words));
       else if (!option.words.empty())
         declared->suggest(option.words);
-      if (option.range) declared->check(check_of<T>(*option.range));
       if constexpr (std::is_same_v<T, std::vector<std::string>>)
         declared->delimiter(',');
       else if (!option.initial.empty())

@@ -16,10 +16,8 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/io/matrix_source.hpp"
-#include "ayatori/session/problem.hpp"
-#include "ayatori/session/solve_knowledge.hpp"
+#include "ayatori/session/solve.hpp"
 #include "ayatori/tuning/report_json.hpp"
-#include "ayatori/tuning/solver.hpp"
 
 namespace {
 
@@ -29,26 +27,25 @@ constexpr double long_seconds = 1;
 
 void run(const comm::Comm& comm, int count, char** words) {
   const std::string folder = words[1];
-  tuning::SolveOptions options;
-  options.rtol = std::atof(words[2]);
-  options.may_use_one_rank = true;
-  options.time_limit = std::atof(words[3]);
+  session::SolveRequest request;
+  request.rtol = std::atof(words[2]);
+  request.time_limit = std::atof(words[3]);
+  request.knowledge = words[4];
+  request.profile = request.collectives = "none";
+  request.threads = max_threads();
   const int runs = count > 5 ? std::atoi(words[5]) : 2;
-  const auto problem = session::load_problem(comm, folder + "/A.petsc", session::PartitionKind::contiguous);
-  const auto rhs = session::make_right_hand_side(comm, problem, folder + "/b.petsc");
-  Array<double> x(rhs.b.size());
+  const auto session = session::begin_session(comm, session_options(request));
+  const auto problem =
+      std::make_shared<const session::Problem>(session::load_problem(session, folder + "/A.petsc", request));
+  const auto b = session::make_right_hand_side(comm, *problem, folder + "/b.petsc").b;
+  Array<double> x(b.size());
   for (int k = 0; k < runs; ++k) {
-    session::SolveKnowledge knowledge(comm, words[4], problem.fingerprint, problem.source.name,
-                                      {"", comm.size(), max_threads(), options.rtol});
-    if (knowledge.in_use())
-      options.recall = [&](const tuning::MatrixFacts& facts) { return knowledge.recall(facts); };
     x.assign(x.size(), 0.0);
-    const auto report = tuning::Solver(comm, problem.parts, options).solve(rhs.b, x);
-    if (knowledge.in_use() && comm.rank() == 0) knowledge.store(report, options.forced);
+    const auto report = session::solve(session, problem, b, x, request).report;
     if (comm.rank() == 0) fmt::print("{}\n", to_json(report).dump());
     if (report.seconds.total > long_seconds) break;
   }
-  io::save_vector(comm, folder + "/x.petsc", x, problem.file_rows);
+  io::save_vector(comm, folder + "/x.petsc", x, problem->file_rows);
 }
 
 }  // namespace

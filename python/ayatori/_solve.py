@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from ._options import document, set_options
 Progress = Callable[[str, int, float], Any]
 
 
-@dataclass(frozen=True)
 class SolveResult:
     """What came out of a solve.
 
@@ -34,14 +33,31 @@ class SolveResult:
         All that is known about the solve: schema ``ayatori.solve/1``, as ``ayatori solve --json`` writes it.
     """
 
-    x: np.ndarray
-    report: dict = field(repr=False)
-    summary: str = field(repr=False)
-    _explanation: str = field(repr=False)
+    def __init__(self, x: np.ndarray, run: Any) -> None:
+        self.x = x
+        self._run = run
+
+    @cached_property
+    def report(self) -> dict:
+        return json.loads(self._run.report)
+
+    @cached_property
+    def summary(self) -> str:
+        return self._run.summary
+
+    @cached_property
+    def _explanation(self) -> str:
+        return self._run.explanation
+
+    def __getstate__(self) -> dict:
+        return {"x": self.x, "report": self.report, "summary": self.summary, "_explanation": self._explanation, "_run": None}
+
+    def __repr__(self) -> str:
+        return f"SolveResult({self.status}, x={self.x!r})"
 
     @property
     def converged(self) -> bool:
-        return self.report["converged"]
+        return self.status == "converged"
 
     @property
     def relative_residual(self) -> float:
@@ -83,7 +99,7 @@ class SolveResult:
     def status(self) -> str:
         """``"converged"``, ``"least squares"``, ``"not converged"``, ``"limited by rounding"`` (`x` leaves hardly more than rounding
         the exact solution to doubles does) or ``"time limit reached"``."""
-        return self.report["status"]
+        return self._run.status if self._run else self.report["status"]
 
     @property
     def choice(self) -> dict:
@@ -197,11 +213,10 @@ class Solver:
             x = np.zeros(n) if x0 is None else as_vector(x0, "x0", n).copy()
             if not (progress is None or isinstance(progress, bool) or callable(progress)):
                 raise TypeError(f"progress is {progress!r}, but must be a function or a bool")
-        report, summary, explanation = self._core.solve(b, x, progress if callable(progress) else None, progress is True)
-        report = json.loads(report)
-        if report["status"] == "interrupted":  # by another rank: there the exception says it itself
+        run = self._core.solve(b, x, progress if callable(progress) else None, progress is True)
+        if run.status == "interrupted":  # by another rank: there the exception says it itself
             raise KeyboardInterrupt
-        return SolveResult(x, report, summary, explanation)
+        return SolveResult(x, run)
 
     def update(self, A: Any) -> None:
         """Goes on with a matrix of other values, such as the next step of a sequence. Collective.

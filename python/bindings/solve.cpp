@@ -4,7 +4,6 @@
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdio>
@@ -12,7 +11,6 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
@@ -164,20 +162,19 @@ class Solver final : public MpiHolder {
     if (solver_) solver_->update(problem_);
   }
 
-  /// Collective. x is the starting guess, and becomes the best x found. Gives the report as JSON text of
-  /// schema ayatori.solve/1, its summary and its explanation. `shows_line`: as the command line shows how far
-  /// it is, on rank 0.
-  std::tuple<std::string, std::string, std::string> solve(const InputVector& b, const InOutVector& x,
-                                                          std::optional<Progress> progress, bool shows_line) {
+  /// Collective. x is the starting guess, and becomes the best x found. `shows_line`: as the command line
+  /// shows how far it is, on rank 0.
+  session::SolveRun solve(const InputVector& b, const InOutVector& x, std::optional<Progress> progress,
+                          bool shows_line) {
     Interruption interruption;
-    std::tuple<std::string, std::string, std::string> result;
+    std::optional<session::SolveRun> run;
     {
       const CoreCall call;
-      result = solve_without_gil(span_of(b), span_of(x), progress ? *progress : Progress(), shows_line,
-                                 interruption);
+      run = solve_without_gil(span_of(b), span_of(x), progress ? *progress : Progress(), shows_line,
+                              interruption);
     }
     interruption.rethrow();
-    return result;
+    return *std::move(run);
   }
 
   /// Collective. Throws on all ranks what one has to say.
@@ -208,11 +205,8 @@ class Solver final : public MpiHolder {
     return *comm_;
   }
 
-  std::tuple<std::string, std::string, std::string> solve_without_gil(solvers::ConstVector b,
-                                                                      solvers::Vector x,
-                                                                      const Progress& progress,
-                                                                      bool shows_line,
-                                                                      Interruption& interruption) {
+  session::SolveRun solve_without_gil(solvers::ConstVector b, solvers::Vector x, const Progress& progress,
+                                      bool shows_line, Interruption& interruption) {
     comm::agree(live_comm(), [&] {
       const auto rows = static_cast<std::size_t>(local_rows());
       if (b.size() != rows || x.size() != rows)
@@ -240,7 +234,7 @@ class Solver final : public MpiHolder {
     try {
       auto run = problem_->permutation ? solve_renumbered(b, x, hooks) : solver_->solve(b, x, hooks);
       run.rhs = "memory";
-      return {to_json(run).dump(), summary(run), explanation(run)};
+      return run;
     } catch (...) {
       solver_.reset();  // what it keeps may be half made
       throw;
@@ -332,6 +326,14 @@ void bind_solve(nb::module_& module) {
       .def_rw("profile_name", &Options::profile_name)
       .def_rw("coordinates", &Options::coordinates);
   module.def("solve_options", &table_of_options);
+  // Made when they are asked for: a small system is solved in less time.
+  nb::class_<session::SolveRun>(module, "SolveRun")
+      .def_prop_ro("status",
+                   [](const session::SolveRun& run) { return std::string(name_of(run.report.status)); })
+      .def_prop_ro("converged", [](const session::SolveRun& run) { return run.report.converged(); })
+      .def_prop_ro("report", [](const session::SolveRun& run) { return to_json(run).dump(); })
+      .def_prop_ro("summary", [](const session::SolveRun& run) { return summary(run); })
+      .def_prop_ro("explanation", [](const session::SolveRun& run) { return explanation(run); });
   nb::class_<Solver>(module, "Solver")
       .def(nb::init<const InputIndices&, const InputIndices&, const InputVector&, std::int64_t,
                     std::uintptr_t, Options>(),

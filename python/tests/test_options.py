@@ -44,7 +44,7 @@ def test_options_of_preconditioners(system):
     assert few.converged and many.converged and many.iterations < few.iterations
     with pytest.raises(ValueError, match="^fill has no meaning with preconditioner amg$"):
         ayatori.solve(*system, preconditioner="amg", fill=2)
-    with pytest.raises(ValueError, match="overlap: want 0 to 10"):
+    with pytest.raises(ValueError, match="overlap 11: want 0 to 10"):
         ayatori.solve(*system, preconditioner="ilu", overlap=11)
     with pytest.raises(TypeError, match="fill is 'much', but must be of type int"):
         ayatori.solve(*system, preconditioner="ilut", fill="much")

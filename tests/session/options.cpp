@@ -51,7 +51,7 @@ TEST(SolveOptions, EachHasAPlaceOfItsOwn) {
 
 TEST(SolveOptions, WhatNobodyObeysIsRefused) {
   SolveRequest request{.preconditioner = "amg"};
-  request.of_preconditioner.fill = 2;
+  request.fill = 2;
   EXPECT_THROW(check(request), InputError);
   request.preconditioner = "ilut";
   EXPECT_NO_THROW(check(request));
@@ -73,7 +73,7 @@ TEST(SolveOptions, WhatMeansNothingIsRefused) {
   EXPECT_THROW(check(SolveRequest{.every = 5}), InputError);
   EXPECT_THROW(check(SolveRequest{.threads = -1}), InputError);
   SolveRequest request{.preconditioner = "ilut"};
-  request.of_preconditioner.overlap = 11;
+  request.overlap = 11;
   EXPECT_THROW(check(request), InputError);
 }
 

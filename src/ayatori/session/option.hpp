@@ -50,19 +50,23 @@ bool is_given(const Option<Request>& option, Request request) {
   return value_of(option, request) != value_of(option, untouched);
 }
 
-/// "want 0 to 10" where the request holds a number out of the option's range; else empty.
+/// "11: want 0 to 10" where the request holds a number out of the option's range; else empty.
 template <class Request>
-std::string complaint(const Option<Request>& option, Request& request) {
-  if (!option.range) return {};
+std::string complaint(const Option<Request>& option, Request request) {
+  if (!option.range || !is_given(option, request)) return {};
   const auto [least, most] = *option.range;
-  const auto is_outside = [&](const auto& value) {
-    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>)
-      return !(static_cast<double>(value) >= least && static_cast<double>(value) <= most);
-    return false;
-  };
-  if (!is_given(option, request) || !std::visit(is_outside, value_of(option, request))) return {};
-  return most == std::numeric_limits<double>::max() ? fmt::format("want {} or more", least)
-                                                    : fmt::format("want {} to {}", least, most);
+  return std::visit(
+      [&](const auto& value) -> std::string {
+        if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>) {
+          const auto number = static_cast<double>(value);
+          if (number >= least && number <= most) return {};
+          return most == std::numeric_limits<double>::max()
+                     ? fmt::format("{}: want {} or more", value, least)
+                     : fmt::format("{}: want {} to {}", value, least, most);
+        }
+        return {};
+      },
+      value_of(option, request));
 }
 
 }  // namespace ayatori::session

@@ -143,13 +143,14 @@ SolveRun Solver::solve(solvers::ConstVector b, solvers::Vector x, const SolveHoo
                .profile = session_.machine.description,
                .collectives = {},
                .replayed = request_.replay,
+               .system = system,
+               .as = as_,
                .resumed = is_resumed ? to_json(*resumed_) : nullptr,
                .checkpoint = checkpoints ? to_json(*checkpoints) : nullptr,
                .history = std::move(history),
                .write_seconds = std::exchange(learning_seconds_, 0),
                .true_error = {}};
   run.knowledge = knowledge_->to_json();
-  run.replay = replay_json(run.report.script, system, as_);
   run.experience = knowledge_->summary(run.report);
   if (const auto& found = session_.collectives; found.scheduled)
     run.collectives = {found.files, found.scheduled->calls(), found.scheduled->uses(),

@@ -80,7 +80,7 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
       run.true_error ? nlohmann::ordered_json(*run.true_error) : nlohmann::ordered_json(nullptr);
   json["replayed"] =
       run.replayed.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.replayed);
-  json["replay"] = run.replay;
+  json["replay"] = replay_json(run.report.script, run.system, run.as);
   json["output"] = run.output.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.output);
   json["history"] = run.history.to_json();
   json["seconds"]["read"] = run.read_seconds;

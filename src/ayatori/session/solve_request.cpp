@@ -44,13 +44,11 @@ void check_obedience(const SolveRequest& request) {
   }
 }
 
-void check_preconditioner_options(const solvers::PreconditionerOptions& given) {
-  if (!(given.drop_tolerance >= 0 && given.drop_tolerance < 1))
-    throw InputError(fmt::format("--drop {}: want 0 to 1", given.drop_tolerance));
-  if (!solvers::is_triangular(given.triangular))
-    throw InputError(fmt::format("--triangular {}: want auto, blocks or levels", given.triangular));
-  if (given.degree < 0 || given.degree > 100)
-    throw InputError(fmt::format("--degree {}: want 0 to 100", given.degree));
+void check_preconditioner_options(const SolveRequest& request) {
+  if (!(request.drop >= 0 && request.drop < 1))
+    throw InputError(fmt::format("--drop {}: want 0 to 1", request.drop));
+  if (!solvers::is_triangular(request.triangular))
+    throw InputError(fmt::format("--triangular {}: want auto, blocks or levels", request.triangular));
 }
 
 void check_replay(const SolveRequest& request) {
@@ -74,12 +72,11 @@ void check_checkpoint(const SolveRequest& request) {
 
 void check(const SolveRequest& request) {
   for (const auto& option : solve_options()) {
-    SolveRequest copy = request;
-    if (const auto wrong = complaint(option, copy); !wrong.empty())
-      throw InputError(fmt::format("--{}: {}", option.name, wrong));
+    if (const auto wrong = complaint(option, request); !wrong.empty())
+      throw InputError(fmt::format("--{} {}", option.name, wrong));
   }
   check_seconds("--time-limit", request.time_limit);
-  check_preconditioner_options(request.of_preconditioner);
+  check_preconditioner_options(request);
   check_obedience(request);
   check(tuning_options(request).forced);
   check_replay(request);
@@ -105,7 +102,13 @@ tuning::SolveOptions tuning_options(const SolveRequest& request) {
                      .kernel = unless_auto(request.kernel),
                      .halo = unless_auto(request.halo),
                      .excluded = request.exclude},
-          .preconditioner = request.of_preconditioner};
+          .preconditioner = {.degree = request.degree,
+                             .overlap = request.overlap,
+                             .fill = request.fill,
+                             .drop_tolerance = request.drop,
+                             .ordering = request.ordering,
+                             .triangular = request.triangular,
+                             .reproducible = request.reproducible}};
 }
 
 bool same_file(const std::string& a, const std::string& b) {

@@ -19,7 +19,13 @@ struct SolveRequest {
   std::int64_t max_iterations = 0;
   std::string method = "auto";
   std::string preconditioner = "auto";
-  solvers::PreconditionerOptions of_preconditioner;
+  int overlap = solvers::PreconditionerOptions().overlap;
+  int fill = solvers::PreconditionerOptions().fill;
+  std::string triangular = "auto";
+  int degree = solvers::PreconditionerOptions().degree;
+  double drop = solvers::PreconditionerOptions().drop_tolerance;
+  std::string ordering = "auto";
+  bool reproducible = false;
   std::string restart = "auto";
   std::string orthogonalization = "auto";
   std::string kernel = "auto";

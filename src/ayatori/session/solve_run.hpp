@@ -13,6 +13,7 @@
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/machine/profile.hpp"
 #include "ayatori/session/placement.hpp"
+#include "ayatori/session/replay.hpp"
 #include "ayatori/tuning/history.hpp"
 #include "ayatori/tuning/solver.hpp"
 #include "ayatori/tuning/thread_race.hpp"
@@ -57,7 +58,8 @@ struct SolveRun {
   std::string profile;                         ///< where the machine's profile comes from; empty without one
   std::optional<CollectiveCalls> collectives;  ///< none without tables of schedules
   std::string replayed;                        ///< the result whose decisions were repeated; empty if none
-  nlohmann::ordered_json replay;               ///< the decisions of this one
+  SystemIdentity system;                       ///< what a replay of this one is to be of
+  ReplayedAs as;                               ///< and what it needs
   nlohmann::ordered_json knowledge;            ///< null without a knowledge base
   std::string experience;                      ///< what it said, in a line; empty if nothing
   nlohmann::ordered_json resumed;              ///< null if from the beginning
