@@ -87,6 +87,9 @@ void Attempt::set_up() {
   for (const std::string& note : preconditioner_.notes) state_.add_event("note", note);
   if (!preconditioner_.reproducible) state_.decisions.script().is_reproducible = false;
   if (preconditioner_.blocks_are_singular) state_.favour_complete_factors();
+  // The null vectors that are known stand for as many.
+  if (preconditioner_.zero_pivots > state_.system->null_spaces().right->dimension())
+    state_.looks_singular = state_.has_zero_pivots = true;
 }
 
 /// Whether this arm may be given up, as there are others: it challenges one of them, or is a favourite with
@@ -222,12 +225,7 @@ solvers::MethodResult Attempt::run_method() {
                            method_options(), orthogonalize_, progress);
   Meter mine = meters.since(start);
   mine -= challengers_;
-  seconds.solve += mine.wall - mine.building;
-  seconds.tuning += mine.building;
-  seconds.spmv += mine.product - mine.halo;
-  seconds.halo += mine.halo;
-  seconds.reduction += mine.reduction;
-  trial().solve_seconds += mine.wall - mine.building;
+  book_iterating(mine, seconds, trial());
   state_.report.iterations += result.iterations;
   return result;
 }
@@ -325,11 +323,41 @@ bool Attempt::judge(const solvers::MethodResult& result, double before) {
 
 /// What complete factors cannot mend from zero nothing can. From what another arm has left they come again.
 void Attempt::note_rounding() {
-  if (!state_.is_at_rounding()) return;
+  if (state_.converged()) return;
+  if (!state_.is_at_rounding()) {
+    if (is_rounded_solution()) state_.rounded_off = enough_rounded_off;
+    return;
+  }
   state_.rounded_off += is_complete() && began_from_zero_ ? enough_rounded_off : 1;
   if (!is_complete() || began_from_zero_) return;
   arm().from_zero = true;
   arm().state = Arm::State::untried;
+}
+
+/// Collective. Whether the x of this arm is a solution but for rounding, however much that leaves: where the
+/// preconditioner finds a d with which x + d, kept in two doubles each, is proved to meet the tolerance. The
+/// x that is nearest becomes the best, unless another one leaves less for the same reason.
+bool Attempt::is_rounded_solution() {
+  constexpr int steps = 3;  // each with what complete factors are good for
+  auto& x = sum_of_both_;
+  auto& left = right_side_;
+  if (!state_.may_be_rounding(state_.verified_residual(x, left))) return false;
+  const ScopedTimer timer(state_.report.seconds.verification);
+  Array<double>& d = correction_;
+  solvers::fill(d, 0);
+  bool is_solved = false;
+  for (int step = 0; step < steps && !is_solved; ++step) {
+    preconditioner_.op->apply(left, base_);
+    solvers::axpy(1, base_, d);
+    is_solved = state_.system->is_solved_by_sum(x, d, left);
+  }
+  if (!is_solved) return false;
+  solvers::axpy(1, d, x);
+  const Residual rounded = state_.system->residual(x, left);
+  if (!std::isfinite(rounded.norm)) return false;
+  if (rounded.norm < state_.residual_norm() || !state_.may_be_rounding(state_.known))
+    state_.take(x, left, rounded);
+  return true;
 }
 
 /// After every iteration: whether the method shall go on.

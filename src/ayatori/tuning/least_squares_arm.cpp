@@ -79,10 +79,15 @@ bool LeastSquaresArm::comes_first() const {
   return structure.duplicates.count > 0 || left->dimension() < missing || right->dimension() < missing;
 }
 
+/// Where something shows that the matrix is singular.
+std::int64_t LeastSquaresArm::first_share() const {
+  return state_.report.facts.rows <= few_rows ? first_iterations : first_iterations_of_many_rows;
+}
+
 std::int64_t LeastSquaresArm::iterations_worth() const {
   const std::int64_t rows = state_.report.facts.rows;
   const std::int64_t least = rows <= few_rows ? std::min(enough_iterations, small_work / rows) : 0;
-  return std::max(least, state_.report.iterations);
+  return std::max({least, state_.has_zero_pivots ? first_share() : 0, state_.report.iterations});
 }
 
 bool LeastSquaresArm::is_due(const Trial& last) const {
@@ -100,12 +105,11 @@ bool LeastSquaresArm::is_due(const Trial& last) const {
 void LeastSquaresArm::run() {
   const bool singular = state_.report.structure.is_singular();
   const bool first = state_.report.trials.empty();
-  const std::int64_t of_first =
-      state_.report.facts.rows <= few_rows ? first_iterations : first_iterations_of_many_rows;
-  run_for(first ? of_first : iterations_worth(),
-          singular ? "the matrix is singular, as its pattern or its rows show"
-          : first  ? "it ended the solve before"
-                   : "the matrix may be singular");
+  run_for(first ? first_share() : iterations_worth(),
+          singular                 ? "the matrix is singular, as its pattern or its rows show"
+          : first                  ? "it ended the solve before"
+          : state_.has_zero_pivots ? "the matrix is singular: complete factors have zero pivots"
+                                   : "the matrix may be singular");
 }
 
 void LeastSquaresArm::run_last() {
@@ -166,9 +170,13 @@ void LeastSquaresArm::set_up() {
   known_ = state_.verified_residual(x_, residual_);
 }
 
+const sparse::LinearOperator& LeastSquaresArm::transposed() const {
+  if (transposed_) return *transposed_;
+  return *state_.matrix;
+}
+
 /// Adds the least-squares correction for the residual to x.
 solvers::LeastSquaresResult LeastSquaresArm::improve(std::int64_t iterations) {
-  auto& seconds = state_.report.seconds;
   const Choice choice = state_.report.trials.back().choice;
   const std::int64_t so_far = state_.report.iterations;
   const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
@@ -185,22 +193,13 @@ solvers::LeastSquaresResult LeastSquaresArm::improve(std::int64_t iterations) {
     course.add(norm, normal);
     return iteration < iterations || course.has_end_in_sight();
   };
-  solvers::LeastSquaresResult result;
-  if (transposed_) {
-    const TimedOperator transposed(*transposed_, by_transpose, meters);
-    result = solvers::least_squares({*state_.matrix, transposed, residual_, state_.sum}, correction_, options,
-                                    progress);
-  } else {
-    result = solvers::least_squares({*state_.matrix, *state_.matrix, residual_, state_.sum}, correction_,
-                                    options, progress);
-  }
-  const Meter mine = meters.since(start);
-  seconds.solve += mine.wall - mine.building;
-  seconds.tuning += mine.building;
-  seconds.spmv += mine.product - mine.halo + by_transpose;
-  seconds.halo += mine.halo;
-  seconds.reduction += mine.reduction;
-  state_.report.trials.back().solve_seconds += mine.wall - mine.building;
+  // Products with the matrix itself are in its own meter, and take none of this one's time.
+  const TimedOperator transposed_timed(transposed(), by_transpose, meters);
+  const auto result = solvers::least_squares({*state_.matrix, transposed_timed, residual_, state_.sum},
+                                             correction_, options, progress);
+  Meter mine = meters.since(start);
+  if (transposed_) mine.product += by_transpose;
+  book_iterating(mine, state_.report.seconds, state_.report.trials.back());
   state_.report.iterations += result.iterations;
   if (result.stop == solvers::LeastSquaresStop::interrupted) state_.note_stop();
   if (!state_.comm.any(!std::isfinite(solvers::local_max_abs(correction_)))) {
@@ -212,11 +211,7 @@ solvers::LeastSquaresResult LeastSquaresArm::improve(std::int64_t iterations) {
 
 /// Collective. ||A^T r|| of what x_ leaves.
 double LeastSquaresArm::normal_residual() {
-  if (transposed_) {
-    transposed_->apply(residual_, correction_);
-  } else {
-    state_.matrix->apply(residual_, correction_);
-  }
+  transposed().apply(residual_, correction_);
   return solvers::norm(state_.sum, correction_);
 }
 

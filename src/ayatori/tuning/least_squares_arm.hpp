@@ -36,16 +36,19 @@ class LeastSquaresArm {
   void prefer_small_solution();
 
  private:
+  std::int64_t first_share() const;
   std::int64_t iterations_worth() const;
   void run_for(std::int64_t iterations, const std::string& why);
   void set_up();
   solvers::LeastSquaresResult improve(std::int64_t iterations);
+  /// A^T, which is the matrix itself where that is symmetric to the bit.
+  const sparse::LinearOperator& transposed() const;
   double normal_residual();
   bool is_certified(const solvers::LeastSquaresResult& result, double normal);
   void end_trial(std::size_t trial, const solvers::LeastSquaresResult& result);
 
   SolveState& state_;
-  std::unique_ptr<sparse::LinearOperator> transposed_;
+  std::unique_ptr<sparse::LinearOperator> transposed_;  ///< none where the matrix is its own
   Array<double> x_;  ///< LSMR's, in the scale of the system; empty until it has run
   Array<double> residual_;
   Array<double> correction_;

@@ -93,7 +93,7 @@ void ScaledSystem::find_boundary_rows(const MatrixFacts& facts) {
     r.resize(b_.size());
   });
   solve_boundary_rows(x);
-  others_norm_ = sum_up(x, r, sparse::Summation::doubled).others.value;
+  others_norm_ = sum_up(x, b_, r, sparse::Summation::doubled).others.value;
   if (std::isfinite(others_norm_)) return;
   // Their solution is beyond what the other rows can be multiplied with: nothing is solved first then.
   boundary_rows_ = 0;
@@ -148,8 +148,8 @@ void ScaledSystem::to_original(Vector x) const {
 }
 
 /// Collective.
-Residual ScaledSystem::sum_up(ConstVector x, Vector r, sparse::Summation summation) const {
-  const auto mine = sparse::residual(sum_.comm(), *parts_, x, b_, r, summation, is_boundary_);
+Residual ScaledSystem::sum_up(ConstVector x, ConstVector b, Vector r, sparse::Summation summation) const {
+  const auto mine = sparse::residual(sum_.comm(), *parts_, x, b, r, summation, is_boundary_);
   std::array<double, 6> sums{mine[0].squares, mine[0].error_squares, mine[0].product_squares,
                              mine[1].squares, mine[1].error_squares, mine[1].product_squares};
   sum_(std::span<double>(sums));
@@ -164,9 +164,11 @@ Residual ScaledSystem::sum_up(ConstVector x, Vector r, sparse::Summation summati
 }
 
 Residual ScaledSystem::residual(ConstVector x, Vector r) const {
-  Residual residual = sum_up(x, r, sparse::Summation::plain);
-  if (!is_decided(residual.all, wanted()) || !is_decided(residual.others, wanted_of_others()))
-    residual = sum_up(x, r, sparse::Summation::doubled);
+  Residual residual = solvers::certify(
+      [&](sparse::Summation summation) { return sum_up(x, b_, r, summation); },
+      [&](const Residual& plain) {
+        return is_decided(plain.all, wanted()) && is_decided(plain.others, wanted_of_others());
+      });
   if (null_spaces_.left->empty() && boundary_rows_ == 0) return residual;
   null_spaces_.left->project_out(r);
   constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
@@ -174,6 +176,17 @@ Residual ScaledSystem::residual(ConstVector x, Vector r) const {
     if (std::abs(r[i]) <= rounding * std::abs(b_[i])) r[i] = 0;
   residual.norm = solvers::norm(sum_, r);
   return residual;
+}
+
+bool ScaledSystem::is_solved_by_sum(ConstVector x, ConstVector d, Vector r) const {
+  const Residual of_x = sum_up(x, b_, r, sparse::Summation::doubled);
+  Array<double> rest;
+  comm::agree(sum_.comm(), [&] { rest.resize(r.size()); });
+  Residual of_both = sum_up(d, r, rest, sparse::Summation::doubled);
+  of_both.all.error_bound += of_x.all.error_bound;
+  of_both.others.error_bound += of_x.others.error_bound;
+  solvers::copy(rest, r);
+  return meets_tolerance(of_both);
 }
 
 Residual ScaledSystem::residual_of_zero(Vector r) const {

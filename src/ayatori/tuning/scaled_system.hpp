@@ -64,12 +64,16 @@ class ScaledSystem {
   /// Collective. r = P b - A x of the scaled system, in doubled precision where rounding matters; the norms
   /// are NaN or infinite if x is not finite.
   Residual residual(solvers::ConstVector x, solvers::Vector r) const;
-  /// The same for x = 0, where that is P b. Only without boundary rows.
+  /// Collective. Whether x + d, not rounded to doubles, is proved to meet the tolerance: then doubles are all
+  /// that a claim lacks. r = b - A (x + d).
+  bool is_solved_by_sum(solvers::ConstVector x, solvers::ConstVector d, solvers::Vector r) const;
+  /// The same as residual() for x = 0, where that is P b. Only without boundary rows.
   Residual residual_of_zero(solvers::Vector r) const;
 
  private:
   void find_boundary_rows(const MatrixFacts& facts);
-  Residual sum_up(solvers::ConstVector x, solvers::Vector r, sparse::Summation summation) const;
+  Residual sum_up(solvers::ConstVector x, solvers::ConstVector b, solvers::Vector r,
+                  sparse::Summation summation) const;
   double wanted() const;            ///< of ||b - A x||
   double wanted_of_others() const;  ///< of that of the rows that are no boundary rows
 

@@ -135,11 +135,14 @@ bool SolveState::converged() const {
 }
 
 bool SolveState::is_at_rounding() const {
+  constexpr double large = 0.02;  // of the right-hand side: that is no solution of anything, unless proved
+  return !converged() && known.all.value <= large * system->b_norm() && may_be_rounding(known);
+}
+
+bool SolveState::may_be_rounding(const Residual& of_x) const {
   constexpr double hardly_more = 8;  // than the x next to the exact one is expected to leave
-  constexpr double large = 0.02;     // of the right-hand side: that is no solution of anything
-  const solvers::CertifiedNorm& all = known.all;
-  return !converged() && all.value <= large * system->b_norm() &&
-         system->is_beyond_rounding(known, 1 / hardly_more) && all.value <= hardly_more * all.rounding;
+  return system->is_beyond_rounding(of_x, 1 / hardly_more) &&
+         of_x.all.value <= hardly_more * of_x.all.rounding;
 }
 
 double SolveState::backward_error(solvers::ConstVector v, double norm) const {

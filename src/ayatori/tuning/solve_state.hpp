@@ -77,6 +77,9 @@ class SolveState {
   void note_stop() { stopped_ = true; }
   /// Whether the best x leaves hardly more than rounding it to double does, which is more than the tolerance.
   bool is_at_rounding() const;
+  /// The same of any x, whatever is left of the right-hand side: no proof where that is much, as the system
+  /// may be inconsistent.
+  bool may_be_rounding(const Residual& of_x) const;
   /// Collective. Of v, in the scale of the system, whose residual has this norm: norm / (||A||_inf ||v|| +
   /// ||b||).
   double backward_error(solvers::ConstVector v, double norm) const;
@@ -125,6 +128,7 @@ class SolveState {
   Array<double> residual;         ///< b - A x
   Residual known;                 ///< of x
   bool looks_singular = false;    ///< blocks of the matrix are, at least
+  bool has_zero_pivots = false;   ///< complete factors have, more than there are null vectors known
   bool is_least_squares = false;  ///< the best x leaves as little as any can, which is not little enough
 
  private:
