@@ -170,15 +170,6 @@ struct SolvedFor {
   }
 };
 
-std::string words_of(const SolveReport& report) {
-  std::string words = std::string(name_of(report.status)) + "\n";
-  for (const Trial& trial : report.trials)
-    words += describe(trial.choice) + ": " + trial.outcome + " after " + std::to_string(trial.iterations) +
-             ", " + trial.reason + "\n";
-  for (const Event& event : report.events) words += event.text + "\n";
-  return words;
-}
-
 double norm_of_matrix(const TestMatrix& matrix) {  // no less than the 2-norm, and seldom much more
   std::vector<double> rows(matrix.n, 0.0);
   std::vector<double> columns(matrix.n, 0.0);
@@ -260,6 +251,42 @@ TEST(LeastSquaresArm, ComesFirstWhereTheStructureSaysThatTheMatrixIsSingular) {
     EXPECT_EQ(solved.report.choice.method, "lsmr");
     EXPECT_EQ(solved.report.structure.structural.rank, 39);
     EXPECT_TRUE(std::ranges::any_of(solved.report.events, [&](const Event& e) { return e.text == finding; }));
+  }
+}
+
+/// Blocks of three rows, one of which has the sum of the others as its third: of full rank as far as patterns
+/// and pairs of rows tell.
+TestMatrix matrix_with_singular_block(std::int64_t blocks) {
+  TestMatrix matrix{"singular block", 3 * blocks, {}};
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const std::int64_t first = 3 * block;
+    double rows[3][3] = {{0, 1, 2}, {3, 0, 1}, {1, 2, 0}};
+    if (block == blocks / 2)
+      for (int j = 0; j < 3; ++j) rows[2][j] = rows[0][j] + rows[1][j];
+    for (std::int64_t i = 0; i < 3; ++i)
+      for (std::int64_t j = 0; j < 3; ++j) matrix.entries.push_back({first + i, first + j, rows[i][j]});
+  }
+  return matrix;
+}
+
+TEST(LeastSquaresArm, ComesAfterCompleteFactorsWithZeroPivots) {
+  if (!has_complete_factors()) GTEST_SKIP() << "built without MUMPS";
+  // So many rows that without a sign of singularity few iterations are no reason to turn to LSMR.
+  const auto matrix = matrix_with_singular_block(7000);
+  SolveOptions options;
+  options.experience.best = Choice{"gmres", "direct", 30, "cgs", "", ""};
+  options.forced.excluded = {"bicgstab", "block-ilu0", "block-jacobi", "neumann", "amg"};  // slow challengers
+  for (const bool consistent : {true, false}) {
+    auto b = sparse::test_vector(matrix.n, 37);
+    if (consistent) b = matrix.multiply(b);
+    const SolvedFor solved(matrix, b, options);
+    SCOPED_TRACE(words_of(solved.report));
+    EXPECT_EQ(solved.report.trials.front().choice.preconditioner, "direct");
+    EXPECT_EQ(solved.report.status, consistent ? Status::converged : Status::least_squares);
+    if (consistent) continue;
+    EXPECT_EQ(std::ranges::count(solved.report.events, "escalation", &Event::kind), 1);
+    EXPECT_EQ(solved.report.trials.back().choice.method, "lsmr");
+    EXPECT_EQ(solved.report.trials.back().why, "the matrix is singular: complete factors have zero pivots");
   }
 }
 

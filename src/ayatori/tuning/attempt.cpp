@@ -1,9 +1,12 @@
 #include "ayatori/tuning/attempt.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
+#include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/tuning/condition.hpp"
 #include "ayatori/tuning/experience.hpp"
@@ -33,6 +36,26 @@ std::string words_of_time(double seconds) {
 std::string words_of_remaining(double seconds) {
   return is_endless(seconds) ? "its residual hardly fell any more"
                              : fmt::format("it would have taken {:.2g} s more", seconds);
+}
+
+/// x becomes the doubles next to x + d, and d what they lack (Knuth's sum without error).
+void move_to_nearest(solvers::Vector x, solvers::Vector d) {
+  parallel_for(static_cast<std::int64_t>(x.size()), [&](std::int64_t i) {
+    const double sum = x[i] + d[i];
+    const double of_d = sum - x[i];
+    d[i] = (x[i] - (sum - of_d)) + (d[i] - of_d);
+    x[i] = sum;
+  });
+}
+
+/// Collective. Whether two solutions differ by rounding only.
+bool are_neighbours(const comm::Comm& comm, solvers::ConstVector a, solvers::ConstVector b) {
+  constexpr double spacings = 4 * std::numeric_limits<double>::epsilon();
+  double difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference = std::max(difference, std::abs(a[i] - b[i]));
+  std::array<double, 2> largest{difference, solvers::local_max_abs(b)};
+  comm.allreduce(std::span<double>(largest), comm::ReduceOp::max);
+  return largest[0] <= spacings * largest[1];
 }
 
 }  // namespace
@@ -323,9 +346,11 @@ bool Attempt::judge(const solvers::MethodResult& result, double before) {
 
 /// What complete factors cannot mend from zero nothing can. From what another arm has left they come again.
 void Attempt::note_rounding() {
-  if (state_.converged()) return;
-  if (!state_.is_at_rounding()) {
-    if (is_rounded_solution()) state_.rounded_off = enough_rounded_off;
+  if (state_.converged() || state_.is_rounded_solution) return;
+  // Of a singular matrix some x may leave little, and be enormous, without being near a solution.
+  if (!state_.is_at_rounding() || (is_complete() && state_.has_zero_pivots)) {
+    state_.is_rounded_solution = finds_rounded_solution();
+    if (state_.is_rounded_solution) state_.rounded_off = enough_rounded_off;
     return;
   }
   state_.rounded_off += is_complete() && began_from_zero_ ? enough_rounded_off : 1;
@@ -334,30 +359,37 @@ void Attempt::note_rounding() {
   arm().state = Arm::State::untried;
 }
 
-/// Collective. Whether the x of this arm is a solution but for rounding, however much that leaves: where the
-/// preconditioner finds a d with which x + d, kept in two doubles each, is proved to meet the tolerance. The
-/// x that is nearest becomes the best, unless another one leaves less for the same reason.
-bool Attempt::is_rounded_solution() {
-  constexpr int steps = 3;  // each with what complete factors are good for
+/// Collective. Whether this arm has a solution that rounding alone spoils, however much that leaves: x + d,
+/// kept in two doubles each, that is proved to meet the tolerance. It is looked for by refinement with the
+/// preconditioner: complete factors from zero, other arms from the x that they have reached. The x nearest to
+/// it becomes the best, unless a neighbour of it leaves less.
+bool Attempt::finds_rounded_solution() {
   auto& x = sum_of_both_;
   auto& left = right_side_;
-  if (!state_.may_be_rounding(state_.verified_residual(x, left))) return false;
+  auto& d = correction_;
+  if (is_complete()) {
+    solvers::fill(x, 0);
+    state_.system->solve_boundary_rows(x);
+  }
+  if (!state_.may_be_rounding(state_.verified_residual(x, left)) && !is_complete()) return false;
   const ScopedTimer timer(state_.report.seconds.verification);
-  Array<double>& d = correction_;
   solvers::fill(d, 0);
-  bool is_solved = false;
-  for (int step = 0; step < steps && !is_solved; ++step) {
+  bool is_proved = false;
+  // The first x may leave more than there was: that is what rounding does here.
+  for (double before = unlimited, norm = before; !is_proved; before = norm) {
     preconditioner_.op->apply(left, base_);
     solvers::axpy(1, base_, d);
-    is_solved = state_.system->is_solved_by_sum(x, d, left);
+    move_to_nearest(x, d);
+    const Residual of_sum = state_.system->residual_of_sum(x, d, left);
+    is_proved = state_.system->meets_tolerance(of_sum);
+    norm = of_sum.norm;
+    if (!is_proved && !(norm < before / 2)) return false;
   }
-  if (!is_solved) return false;
-  solvers::axpy(1, d, x);
   const Residual rounded = state_.system->residual(x, left);
   if (!std::isfinite(rounded.norm)) return false;
-  if (rounded.norm < state_.residual_norm() || !state_.may_be_rounding(state_.known))
+  if (rounded.at_most() < state_.known.at_most() || !are_neighbours(state_.comm, state_.x, x))
     state_.take(x, left, rounded);
-  return true;
+  return !state_.converged();
 }
 
 /// After every iteration: whether the method shall go on.
@@ -440,7 +472,7 @@ bool Attempt::is_overtaken_by(const Challenger& challenger, int iteration) {
   const bool has_gained = state_.residual_norm() < offered;
   const bool left_behind =
       has_gained && !attempt.behind_ && state_.residual_norm() < far_better * pace_->norm();
-  if (state_.converged() || left_behind) {
+  if (state_.converged() || state_.is_rounded_solution || left_behind) {
     state_.add_event("overtaken",
                      fmt::format("{} gives way to {}: {}", name(), who, words_of_remaining(remaining)));
     return true;

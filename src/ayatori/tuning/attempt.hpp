@@ -46,7 +46,7 @@ class Attempt {
   solvers::MethodOptions method_options();
   double aim() const { return refinement_.aim(state_.target()); }
   void note_rounding();
-  bool is_rounded_solution();
+  bool finds_rounded_solution();
   bool is_complete() { return trial().choice.preconditioner == "direct"; }
   bool judge(const solvers::MethodResult& result, double before);
 

@@ -17,6 +17,8 @@ namespace ayatori::tuning {
 struct Residual {
   /// Of what a method can make smaller: ||P b - A x||, without rounding of boundary rows.
   double norm = 0;
+  /// No more than the sums of an enormous x have lost: its norm may come out as anything, 0 included.
+  double at_most() const { return norm + all.error_bound; }
   solvers::CertifiedNorm all;     ///< ||b - A x||
   solvers::CertifiedNorm others;  ///< of the rows that are no boundary rows; the same where there are none
 };
@@ -64,9 +66,9 @@ class ScaledSystem {
   /// Collective. r = P b - A x of the scaled system, in doubled precision where rounding matters; the norms
   /// are NaN or infinite if x is not finite.
   Residual residual(solvers::ConstVector x, solvers::Vector r) const;
-  /// Collective. Whether x + d, not rounded to doubles, is proved to meet the tolerance: then doubles are all
-  /// that a claim lacks. r = b - A (x + d).
-  bool is_solved_by_sum(solvers::ConstVector x, solvers::ConstVector d, solvers::Vector r) const;
+  /// Collective. r = b - A (x + d), the sum not rounded to doubles: where that meets the tolerance and x does
+  /// not, rounding is all that a claim lacks.
+  Residual residual_of_sum(solvers::ConstVector x, solvers::ConstVector d, solvers::Vector r) const;
   /// The same as residual() for x = 0, where that is P b. Only without boundary rows.
   Residual residual_of_zero(solvers::Vector r) const;
 

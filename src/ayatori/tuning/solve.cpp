@@ -160,6 +160,14 @@ std::optional<std::size_t> pending_complete_factors(const SolveState& state) {
   return arm == state.arms.end() ? std::nullopt : std::optional<std::size_t>(arm - state.arms.begin());
 }
 
+/// To working precision a regular matrix may look singular, with a solution that rounding spoils. Complete
+/// factors can prove that there is one; for so few rows they cost nothing, while LSMR sees no difference.
+bool wants_complete_factors(const SolveState& state) {
+  constexpr std::int64_t few_rows = 1000;
+  return state.report.facts.rows < few_rows && !state.report.structure.is_singular() &&
+         pending_complete_factors(state).has_value();
+}
+
 /// The arm to go on with: one that had to give way if it is expected to end while the solve takes as long
 /// again as it has taken; else the first that little is known of; else what had to give way; last the last
 /// resorts.
@@ -170,7 +178,7 @@ std::optional<std::int64_t> next_arm(const SolveState& state) {
     if (powers <= state.arms[*paused].decay * state.sum.agreed_seconds()) return paused;
   }
   // What rounding limits, complete factors must have tried before that is said.
-  if (state.rounded_off > 0)
+  if (state.rounded_off > 0 || state.complete_factors_come_next)
     if (const auto factors = pending_complete_factors(state)) return factors;
   if (const auto unknown = first_unknown(state, false)) return unknown;
   return paused ? paused : first_unknown(state, true);
@@ -207,13 +215,16 @@ void run_ladder(SolveState& state, LeastSquaresArm& least_squares) {
     const bool useless = !(state.residual_norm() < before);
     if (useless && state.arms[*arm].state == Arm::State::paused)
       state.arms[*arm].state = Arm::State::finished;
-    if (state.rounded_off >= enough_rounded_off && !pending_complete_factors(state)) {
+    if (state.is_rounded_solution ||
+        (state.rounded_off >= enough_rounded_off && !pending_complete_factors(state))) {
       state.add_event("rounding", fmt::format("rounding x to double leaves some {:.1e} already",
                                               state.known.all.rounding / state.system->b_norm()));
       return;
     }
     if (!state.done() && !state.report.structure.components) look_for_components(state);
-    if (!state.done() && least_squares.is_due(state.report.trials[trial])) least_squares.run();
+    if (state.done() || !least_squares.is_due(state.report.trials[trial])) continue;
+    state.complete_factors_come_next = wants_complete_factors(state);
+    if (!state.complete_factors_come_next) least_squares.run();
   }
 }
 
@@ -229,6 +240,7 @@ Status status_of(const SolveState& state) {
   if (state.converged())
     return state.system->meets_tolerance(state.known) ? Status::converged : Status::least_squares;
   if (state.is_least_squares) return Status::least_squares;
+  if (state.is_rounded_solution) return Status::limited_by_rounding;
   if (!state.has_stopped())
     return state.rounded_off >= enough_rounded_off ? Status::limited_by_rounding : Status::not_converged;
   return state.comm.any(state.interrupted_by_time()) ? Status::time_limit : Status::interrupted;

@@ -64,7 +64,9 @@ class SolveState {
   double seconds_left() const {
     return comm.allreduce(options.time_limit - watch_.seconds(), comm::ReduceOp::min);
   }
-  bool done() { return converged() || is_least_squares || out_of_iterations() || stopped(); }
+  bool done() {
+    return converged() || is_least_squares || is_rounded_solution || out_of_iterations() || stopped();
+  }
   /// Written so that a NaN on either side is not convergence.
   bool converged() const;
   int iterations_left() const;
@@ -124,10 +126,12 @@ class SolveState {
   bool is_indefinite = false;  ///< a method has shown that a matrix that looked definite is not
   int rounded_off = 0;         ///< arms that ended where rounding x to double leaves more than the tolerance
 
-  solvers::Vector x;              ///< the best so far, in the scale of the system
-  Array<double> residual;         ///< b - A x
-  Residual known;                 ///< of x
-  bool looks_singular = false;    ///< blocks of the matrix are, at least
+  solvers::Vector x;                 ///< the best so far, in the scale of the system
+  Array<double> residual;            ///< b - A x
+  Residual known;                    ///< of x
+  bool looks_singular = false;       ///< blocks of the matrix are, at least
+  bool is_rounded_solution = false;  ///< x is a solution, proved to be one but for rounding it to doubles
+  bool complete_factors_come_next = false;
   bool has_zero_pivots = false;   ///< complete factors have, more than there are null vectors known
   bool is_least_squares = false;  ///< the best x leaves as little as any can, which is not little enough
 
