@@ -31,6 +31,10 @@ inline bool is_plain(const Choice& choice) {
   return choice.preconditioner == "jacobi" || choice.preconditioner == "none";
 }
 
+/// LSMR, which is in no list of methods: it has no preconditioner, and is not for regular systems.
+bool is_least_squares(const Choice& choice);
+Choice least_squares_choice();
+
 /// What the user insists on; the rest is chosen.
 struct Forced {
   std::optional<std::string> method;

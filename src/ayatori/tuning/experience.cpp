@@ -12,6 +12,7 @@ namespace {
 
 /// Whether what the user insists on allows this choice.
 bool allows(const Forced& forced, const Choice& choice) {
+  if (is_least_squares(choice)) return false;  // an end of its own, not a beginning
   const auto& method = solvers::method(choice.method);
   if (forced.excludes(choice.method) || forced.excludes(choice.preconditioner)) return false;
   if (forced.method && *forced.method != choice.method) return false;

@@ -36,7 +36,7 @@ constexpr double large_residual = 1e-3;
 /// Whether a trial ended as trials of singular systems do. A breakdown of a method for definite matrices
 /// shows that this one is not, and no more by itself.
 bool has_failed(const Trial& trial, bool looks_singular) {
-  if (trial.choice.method == solvers::least_squares_name) return false;
+  if (is_least_squares(trial.choice)) return false;
   const bool broke_down = trial.outcome == name_of(solvers::Stop::breakdown);
   if (broke_down && solvers::method(trial.choice.method).needs_definite) return looks_singular;
   return trial.outcome == name_of(solvers::Stop::stagnated) || trial.outcome == "refuted" ||
@@ -68,8 +68,19 @@ class Course {
 
 }  // namespace
 
+bool LeastSquaresArm::is_allowed() const {
+  return !state_.options.forced.method && !state_.options.forced.excludes(solvers::least_squares_name);
+}
+
+void LeastSquaresArm::run_alone() {
+  if (state_.done()) return;
+  const std::int64_t as_rows =
+      4 * state_.report.facts.rows;  // rounding delays an end by so much, if any comes
+  run_for(std::max(last_iterations, as_rows), state_.arms.front().rung.why, state_.x);
+}
+
 bool LeastSquaresArm::comes_first() const {
-  if (state_.options.forced.method || state_.report.facts.rows == 0) return false;
+  if (!is_allowed() || state_.report.facts.rows == 0) return false;
   if (state_.kept != nullptr && state_.kept->ended_by_least_squares) return true;
   const Structure& structure = state_.report.structure;
   if (!structure.is_singular()) return false;
@@ -91,8 +102,7 @@ std::int64_t LeastSquaresArm::iterations_worth() const {
 }
 
 bool LeastSquaresArm::is_due(const Trial& last) const {
-  if (state_.options.forced.method || !has_failed(last, state_.looks_singular) ||
-      state_.report.iterations < next_due_)
+  if (!is_allowed() || !has_failed(last, state_.looks_singular) || state_.report.iterations < next_due_)
     return false;
   if (state_.rounded_off > 0) return false;
   if (iterations_worth() < worth_a_try) return false;
@@ -114,19 +124,18 @@ void LeastSquaresArm::run() {
 
 void LeastSquaresArm::run_last() {
   // What rounding limits is a solution.
-  if (state_.options.forced.method || state_.done() || state_.rounded_off >= enough_rounded_off) return;
+  if (!is_allowed() || state_.done() || state_.rounded_off >= enough_rounded_off) return;
   run_for(std::max(last_iterations, state_.report.iterations),
           "nothing else has ended: the matrix may be singular");
 }
 
-void LeastSquaresArm::run_for(std::int64_t iterations, const std::string& why) {
-  const Choice choice{
-      .method = std::string(solvers::least_squares_name), .preconditioner = "none", .restart = 0};
+void LeastSquaresArm::run_for(std::int64_t iterations, const std::string& why, solvers::ConstVector guess) {
+  const Choice choice = least_squares_choice();
   if (!state_.report.trials.empty())
     state_.add_event("escalation", fmt::format("now {}: {}", describe(choice), why));
   const std::size_t trial = state_.report.trials.size();
   state_.report.trials.push_back({choice, why, "", "", 0, state_.relative(state_.residual_norm()), 0, 0});
-  set_up();
+  set_up(guess);
 
   solvers::LeastSquaresResult result;
   double before = std::numeric_limits<double>::infinity();
@@ -155,8 +164,8 @@ void LeastSquaresArm::run_for(std::int64_t iterations, const std::string& why) {
   end_trial(trial, result);
 }
 
-/// The transpose, and x = 0 with the residual that it leaves.
-void LeastSquaresArm::set_up() {
+/// The transpose, and the guess, or x = 0 where there is none, with the residual that it leaves.
+void LeastSquaresArm::set_up(solvers::ConstVector guess) {
   const ScopedTimer timer(state_.report.seconds.setup);
   comm::agree(state_.comm, [&] {
     for (auto* vector : {&x_, &residual_, &correction_}) vector->resize(state_.residual.size());
@@ -166,6 +175,7 @@ void LeastSquaresArm::set_up() {
   if (!is_its_own && !transposed_)
     transposed_ = std::make_unique<sparse::TransposedProduct>(state_.comm, state_.system->parts());
   solvers::fill(x_, 0);
+  if (!guess.empty()) solvers::copy(guess, x_);
   state_.system->solve_boundary_rows(x_);
   known_ = state_.verified_residual(x_, residual_);
 }
@@ -187,9 +197,16 @@ solvers::LeastSquaresResult LeastSquaresArm::improve(std::int64_t iterations) {
   options.max_iterations =
       static_cast<int>(std::min<std::int64_t>(most_overtime * iterations, state_.iterations_left()));
   options.matrix_norm = state_.report.facts.max_abs;
+  double snapshots = 0;
+  std::int64_t reached = so_far;
+  if (state_.hooks.snapshot)
+    options.look = [&](const std::function<void(solvers::Vector)>& form) {
+      if (state_.snapshot_is_due()) snapshots += take_snapshot(reached, form);
+    };
   Course course;
   const auto progress = [&](int iteration, double norm, double normal) {
     if (state_.hooks.progress) state_.hooks.progress(choice, so_far + iteration, state_.relative(norm));
+    reached = so_far + iteration;
     course.add(norm, normal);
     return iteration < iterations || course.has_end_in_sight();
   };
@@ -199,6 +216,7 @@ solvers::LeastSquaresResult LeastSquaresArm::improve(std::int64_t iterations) {
                                              correction_, options, progress);
   Meter mine = meters.since(start);
   if (transposed_) mine.product += by_transpose;
+  mine.wall -= snapshots;
   book_iterating(mine, state_.report.seconds, state_.report.trials.back());
   state_.report.iterations += result.iterations;
   if (result.stop == solvers::LeastSquaresStop::interrupted) state_.note_stop();
@@ -207,6 +225,17 @@ solvers::LeastSquaresResult LeastSquaresArm::improve(std::int64_t iterations) {
     known_ = state_.verified_residual(x_, residual_);
   }
   return result;
+}
+
+/// Collective. What it took, in seconds on this rank.
+double LeastSquaresArm::take_snapshot(std::int64_t iterations,
+                                      const std::function<void(solvers::Vector)>& form) {
+  const Stopwatch watch;
+  comm::agree(state_.comm, [&] { formed_.resize(x_.size()); });
+  form(formed_);
+  solvers::axpy(1, x_, formed_);
+  state_.take_snapshot(least_squares_choice(), iterations, formed_);
+  return watch.seconds();
 }
 
 /// Collective. ||A^T r|| of what x_ leaves.

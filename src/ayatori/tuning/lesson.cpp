@@ -131,14 +131,14 @@ Lesson learn(const SolveReport& report, const sparse::Fingerprint& matrix, const
   for (const Trial& trial : report.trials) {
     const bool won = report.converged() && same_numerics(trial.choice, report.choice);
     // What is no rung of a ladder is not to be asked for or kept from one.
-    if (!failed(trial) || won || trial.choice.method == solvers::least_squares_name) continue;
+    if (!failed(trial) || won || is_least_squares(trial.choice)) continue;
     lesson.failed.push_back(
         {trial.choice, fmt::format("{} at {:.1e}", trial.outcome, trial.relative_residual)});
   }
   const bool was_free = !forced.method && !forced.preconditioner && !forced.restart &&
                         !forced.orthogonalization && forced.excluded.empty();
   if (!report.converged() || !was_free || report.iterations == 0) return lesson;
-  if (report.choice.method == solvers::least_squares_name) return lesson;
+  if (is_least_squares(report.choice)) return lesson;
   lesson.best = report.choice;
   if (forced.kernel) lesson.best->kernel.clear();
   if (forced.halo) lesson.best->halo.clear();

@@ -25,6 +25,7 @@ void note_contradictions(SolveState& state) {
   const Rung& first = state.arms.front().rung;
   state.report.choice = first.choice;
   state.report.why = first.why;
+  if (is_least_squares(first.choice)) return;
   if (solvers::method(first.choice.method).needs_symmetric && !state.report.facts.symmetric)
     state.add_event("note",
                     fmt::format("{} is for symmetric matrices, and this one is not", first.choice.method));
@@ -230,6 +231,7 @@ void run_ladder(SolveState& state, LeastSquaresArm& least_squares) {
 
 void run_arms(SolveState& state) {
   LeastSquaresArm least_squares(state);
+  if (is_least_squares(state.arms.front().rung.choice)) return least_squares.run_alone();
   run_ladder(state, least_squares);
   least_squares.run_last();
   least_squares.prefer_small_solution();
@@ -299,7 +301,7 @@ void leave_set_ups(SolveState& state) {
   state.kept->structure = state.report.structure;
   state.kept->look_seconds = state.look_seconds;
   state.kept->matrix = state.matrix;
-  state.kept->ended_by_least_squares = state.report.choice.method == solvers::least_squares_name;
+  state.kept->ended_by_least_squares = is_least_squares(state.report.choice);
   if (state.report.converged() && state.report.iterations > 0 && !state.kept->ended_by_least_squares)
     state.kept->choice = state.report.choice;
 }
