@@ -448,6 +448,13 @@ TEST(Forced, ContradictionsAndUnknownNamesAreErrors) {
   forced.orthogonalization = "cgs";
   EXPECT_THROW(check(forced), InputError);
   EXPECT_THROW(check({.method = "no-such"}), InputError);
+  EXPECT_NO_THROW(check({.method = "lsmr"}));
+  EXPECT_NO_THROW(check({.method = "lsmr", .preconditioner = "none"}));
+  EXPECT_NO_THROW(check({.excluded = {"lsmr"}}));
+  EXPECT_THROW(check({.method = "lsmr", .preconditioner = "jacobi"}), InputError);
+  EXPECT_THROW(check({.method = "lsmr", .restart = 5}), InputError);
+  EXPECT_THROW(check({.method = "lsmr", .orthogonalization = "mgs"}), InputError);
+  EXPECT_THROW(check({.method = "lsmr", .excluded = {"lsmr"}}), InputError);
   EXPECT_THROW(check({.preconditioner = "no-such"}), InputError);
   EXPECT_THROW(check({.restart = 0}), InputError);
   EXPECT_THROW(check({.orthogonalization = "no-such"}), InputError);

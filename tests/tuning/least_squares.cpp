@@ -300,6 +300,73 @@ TEST(LeastSquaresArm, AForcedMethodIsObeyed) {
   EXPECT_FALSE(solved.report.converged());
 }
 
+TEST(LeastSquaresArm, CanBeForcedAndExcluded) {
+  for (const bool consistent : {true, false}) {
+    const auto matrix = normalized_laplacian(300);
+    auto b = sparse::test_vector(matrix.n, 38);
+    if (consistent) b = matrix.multiply(b);
+    SolveOptions options;
+    options.forced.method = "lsmr";
+    const SolvedFor solved(matrix, b, options);
+    SCOPED_TRACE(words_of(solved.report));
+    EXPECT_EQ(solved.report.status, consistent ? Status::converged : Status::least_squares);
+    ASSERT_EQ(solved.report.trials.size(), 1);
+    EXPECT_EQ(solved.report.trials.front().choice.method, "lsmr");
+    // The script of it has but this one.
+    SolveOptions again;
+    again.replay = std::make_shared<Script>(solved.report.script);
+    EXPECT_EQ(SolvedFor(matrix, b, again).x, solved.x);
+  }
+  const auto matrix = crowded_matrix();
+  SolveOptions options;
+  options.forced.excluded = {"lsmr"};
+  options.max_iterations = 500;
+  const SolvedFor solved(matrix, sparse::test_vector(matrix.n, 33), options);
+  for (const Trial& trial : solved.report.trials) EXPECT_NE(trial.choice.method, "lsmr");
+}
+
+TEST(LeastSquaresArm, IsSolvedFromTheGuess) {
+  const auto matrix = stokes_matrix(8);
+  const auto parts =
+      std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), matrix.distribute(world())));
+  const auto own = sparse::piece(matrix.multiply(sparse::test_vector(matrix.n, 39)),
+                                 parts->partition.range(world().rank()));
+  SolveOptions options;
+  options.forced.method = "lsmr";
+  options.rtol = 1e-6;
+  Array<double> x(own.size(), 0.0);
+  const auto first = solve(world(), parts, own, x, options);
+  options.rtol = 1e-8;
+  const auto next = solve(world(), parts, own, x, options);
+  EXPECT_TRUE(first.converged() && next.converged());
+  EXPECT_LT(next.iterations, first.iterations);
+}
+
+TEST(LeastSquaresArm, TellsSnapshotsOfWhatItHasReached) {
+  const auto matrix = stokes_matrix(8);
+  const auto parts =
+      std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), matrix.distribute(world())));
+  const auto b = matrix.multiply(sparse::test_vector(matrix.n, 40));
+  const auto own = sparse::piece(b, parts->partition.range(world().rank()));
+  SolveOptions options;
+  options.forced.method = "lsmr";
+  SolveHooks hooks;
+  std::vector<double> residuals;
+  hooks.snapshot = [&](const Snapshot& snapshot) {
+    const auto all = world().allgatherv(snapshot.x).values;
+    auto r = matrix.multiply(all);
+    for (std::size_t i = 0; i < r.size(); ++i) r[i] = b[i] - r[i];
+    EXPECT_NEAR(snapshot.relative_residual, norm_of(r) / norm_of(b), 1e-12);
+    residuals.push_back(snapshot.relative_residual);
+  };
+  hooks.seconds_between_snapshots = 0;
+  Array<double> x(own.size(), 0.0);
+  EXPECT_TRUE(solve(world(), parts, own, x, options, hooks).converged());
+  EXPECT_GT(residuals.size(), 10);
+  EXPECT_TRUE(std::ranges::is_sorted(residuals, std::greater<>()));
+  EXPECT_LT(residuals.back(), 1e-4);
+}
+
 TEST(LeastSquaresArm, RegularSystemsAreNotCalledInconsistent) {
   // Condition numbers up to 1e10, where A^T r is small long before r is.
   for (const double least : {1e-4, 1e-7, 1e-10}) {
