@@ -70,7 +70,11 @@ class BoundaryRows:
         self.count = int(is_boundary.sum())
         self.others = np.flatnonzero(~is_boundary)
         self._exact = exact
-        self.reference_squared = exact.residual_squared(x, self.others) if np.all(np.isfinite(x)) else Fraction(0)
+        of_b = np.abs(x[is_boundary & (b != 0)])
+        is_normal = np.all(np.isfinite(x)) and np.all(of_b > 1e-290)
+        self.reference_squared = exact.residual_squared(x, self.others) if is_normal else Fraction(0)
+        # Squares of what is smaller vanish.
+        self.is_measurable = self.reference_squared > exact.b_squared / 10**280
 
     def residual_squared(self, x: np.ndarray) -> Fraction:
         """Of the other rows, in units of what the boundary rows leave of their right-hand side, which must not be 0."""
