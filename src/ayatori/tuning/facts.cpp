@@ -13,7 +13,7 @@
 #include "ayatori/sparse/row_figures.hpp"
 #include "ayatori/tuning/asymmetry.hpp"
 #include "ayatori/tuning/dropped_fill.hpp"
-#include "ayatori/tuning/skewness.hpp"
+#include "ayatori/tuning/symmetry_fingerprint.hpp"
 
 namespace ayatori::tuning {
 
@@ -126,7 +126,7 @@ double layers(std::int64_t rows, std::int64_t bandwidth) {
 /// What one pass over a rank's rows tells.
 struct Pass {
   MatrixFigures figures;
-  Skewness of_halo;
+  SymmetryFingerprint of_halo;
 };
 
 /// Traffic: 12 bytes per nonzero and 8 per row.
@@ -138,7 +138,7 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
   std::mutex merging;
   parallel_ranges(interior.rows, [&](Range range) {
     MatrixFigures figures;
-    Skewness skewness;
+    SymmetryFingerprint fingerprint;
     auto r = std::ranges::lower_bound(parts.halo_rows, range.begin) - parts.halo_rows.begin();
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       RowSummary row;
@@ -151,7 +151,7 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
         row.add(halo, r, -1);
         for (std::int64_t k = halo.row_start[r]; k < halo.row_start[r + 1]; ++k) {
           const std::int64_t j = parts.plan.ghosts[halo.column[k]];
-          skewness.add(first_row + i, j, halo.value[k]);
+          fingerprint.add(first_row + i, j, halo.value[k]);
           row.add_reach(first_row + i, j, j);
         }
         ++r;
@@ -160,7 +160,7 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
     }
     const std::scoped_lock lock(merging);
     shares.emplace(range.begin, figures);
-    pass.of_halo.merge(skewness);
+    pass.of_halo.merge(fingerprint);
   });
   for (const auto& [first, share] : shares) pass.figures.merge(share);
   return pass;
@@ -220,8 +220,8 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
                                     parts.interior.rows > 0 ? threads_for(parts.interior.rows) : 0,
                                     figures.boundary};
   comm.allreduce(std::span<std::int64_t>(sums), comm::ReduceOp::sum);
-  std::array<std::uint64_t, 2> skewness{pass.of_halo.values, pass.of_halo.pattern};
-  comm.allreduce(std::span<std::uint64_t>(skewness), comm::ReduceOp::sum);
+  std::array<std::uint64_t, 2> fingerprint{pass.of_halo.values, pass.of_halo.pattern};
+  comm.allreduce(std::span<std::uint64_t>(fingerprint), comm::ReduceOp::sum);
   const DroppedFill dropped =
       has_diffusive_rows(figures, parts.interior.rows) ? dropped_fill(parts.interior) : DroppedFill{};
   std::array<double, 5> totals{figures.row_sums.total, figures.row_sums.total_abs, figures.diagonal_sum,
@@ -273,8 +273,8 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   facts.layers = facts.rows > 0 ? std::max(layers(facts.rows, facts.bandwidth), -maxima[6]) : 0;
   facts.blocks = sums[13];
   facts.block_size = size_of_full_blocks({-maxima[9], -maxima[10], -maxima[11]});
-  facts.pattern_symmetric = sums[8] == 0 && skewness[1] == 0;
-  facts.symmetric = sums[9] == 0 && skewness[0] == 0;
+  facts.pattern_symmetric = sums[8] == 0 && fingerprint[1] == 0;
+  facts.symmetric = sums[9] == 0 && fingerprint[0] == 0;
   if (!facts.symmetric) {
     const Asymmetry asymmetry = find_asymmetry(comm, parts, facts.nonzeros, facts.pattern_symmetric);
     facts.symmetric = !asymmetry.values;
