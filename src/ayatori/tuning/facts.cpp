@@ -277,7 +277,7 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   facts.symmetric = sums[9] == 0 && fingerprint[0] == 0;
   if (!facts.symmetric) {
     const Asymmetry asymmetry = find_asymmetry(comm, parts, facts.nonzeros, facts.pattern_symmetric);
-    facts.symmetric = !asymmetry.values;
+    facts.symmetric = !asymmetry.exceeds_rounding;
     facts.asymmetry = facts.max_abs > 0 ? asymmetry.largest / facts.max_abs : 0;
   }
   return facts;
