@@ -56,7 +56,7 @@ struct Play {
   }
 
   std::string verdict(const std::string& name) const {
-    for (const auto& c : tuner.considerations()) {
+    for (const auto& c : tuner.candidate_verdicts()) {
       if (c.name == name) return c.verdict;
     }
     return "not considered";
@@ -162,7 +162,7 @@ TEST(PlanProduct, PredictsFromThePattern) {
   const auto random = plan_product(world(), *split_random(), {}, nullptr);
   EXPECT_NE(random.first.kernel, "dia");
   const auto is_excluded = [&](const char* name) {
-    return std::ranges::any_of(random.excluded, [&](const Consideration& c) { return c.name == name; });
+    return std::ranges::any_of(random.excluded, [&](const CandidateVerdict& c) { return c.name == name; });
   };
   EXPECT_TRUE(is_excluded("dia"));
 }

@@ -35,7 +35,7 @@ bool failed(const Trial& trial) {
 /// Kernels and halo strategies that have been measured and are not in use.
 std::vector<std::string> losers(const SolveReport& report) {
   std::vector<std::string> names;
-  for (const Consideration& c : report.considered) {
+  for (const CandidateVerdict& c : report.considered) {
     const std::string& chosen = c.item == "kernel" ? report.choice.kernel : report.choice.halo;
     if (c.measured > 0 && c.name != chosen && !has(names, c.name)) names.push_back(c.name);
   }

@@ -455,8 +455,8 @@ void ProductTuner::note(const ProductCandidate& candidate, std::string verdict, 
                        predicted_seconds(candidate), 0});
 }
 
-std::vector<Consideration> ProductTuner::considerations() const {
-  std::vector<Consideration> list = verdicts_;
+std::vector<CandidateVerdict> ProductTuner::candidate_verdicts() const {
+  std::vector<CandidateVerdict> list = verdicts_;
   for (std::size_t i = next_; i < plan_.candidates.size(); ++i) {
     const auto& candidate = plan_.candidates[i];
     list.push_back({candidate.item, candidate.name, "not tried",

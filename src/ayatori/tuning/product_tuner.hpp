@@ -11,8 +11,8 @@
 #include "ayatori/solvers/global_sum.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/tuning/budget.hpp"
+#include "ayatori/tuning/candidate_verdict.hpp"
 #include "ayatori/tuning/choice.hpp"
-#include "ayatori/tuning/consideration.hpp"
 #include "ayatori/tuning/duel.hpp"
 #include "ayatori/tuning/script.hpp"
 
@@ -33,11 +33,11 @@ struct ProductCandidate {
 struct ProductPlan {
   sparse::ProductOptions first;
   std::vector<ProductCandidate> candidates;
-  std::vector<Consideration> excluded;  ///< what no trial is needed for, and why
-  double first_traffic = 0;             ///< of the first kernel, where it has rivals
-  double csr_traffic = 0;               ///< of compressed sparse rows, where there are rivals
-  machine::MessageBound message_bound;  ///< as measured on this machine, if it was
-  std::int64_t look_after = 0;          ///< products before the kernels are planned; 0: they are
+  std::vector<CandidateVerdict> excluded;  ///< what no trial is needed for, and why
+  double first_traffic = 0;                ///< of the first kernel, where it has rivals
+  double csr_traffic = 0;                  ///< of compressed sparse rows, where there are rivals
+  machine::MessageBound message_bound;     ///< as measured on this machine, if it was
+  std::int64_t look_after = 0;             ///< products before the kernels are planned; 0: they are
   std::string before_look;  ///< a kernel to change to as soon as products have earned its conversion, because
                             ///< the facts of the matrix speak for it; empty: none
 };
@@ -106,7 +106,7 @@ class ProductTuner final : public sparse::ProductObserver {
   /// What products of losing challengers took longer than the incumbent's would have: agreed.
   double excess_seconds() const { return excess_seconds_; }
   /// Everything considered, with its verdict so far.
-  std::vector<Consideration> considerations() const;
+  std::vector<CandidateVerdict> candidate_verdicts() const;
 
  private:
   /// A time under way in a reduction, and what to do with it.
@@ -155,7 +155,7 @@ class ProductTuner final : public sparse::ProductObserver {
   double building_seconds_ = 0;
   double excess_seconds_ = 0;
   double csr_seconds_ = 0;  ///< of a product with compressed sparse rows, when they were the incumbent
-  std::vector<Consideration> verdicts_;
+  std::vector<CandidateVerdict> verdicts_;
 };
 
 }  // namespace ayatori::tuning

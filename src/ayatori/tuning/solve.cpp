@@ -321,7 +321,7 @@ SolveReport finish(SolveState& state, const Stopwatch& watch) {
     trial.choice.kernel = report.choice.kernel;
     trial.choice.halo = report.choice.halo;
   }
-  report.considered = state.product_tuner->considerations();
+  report.considered = state.product_tuner->candidate_verdicts();
   const auto last = state.decisions.number_of(state.product_tuner->incumbent());
   report.script = state.decisions.script();
   report.script.last_product = static_cast<int>(last);
