@@ -80,7 +80,8 @@ std::vector<Rung> apply(const Experience& experience, std::vector<Rung> ladder, 
 void apply(const Experience& experience, ProductPlan& plan) {
   if (experience.best) {
     const bool has_kernel = !experience.best->kernel.empty();
-    if (has_kernel && plan.look_after > 0) {  // the matrix is familiar: its kernel needs no candidates
+    if (has_kernel &&
+        plan.products_before_planning > 0) {  // the matrix is familiar: its kernel needs no candidates
       plan.first.kernel = experience.best->kernel;
     } else {
       begin_with(plan, "kernel", experience.best->kernel);

@@ -97,7 +97,7 @@ void build_product(SolveState& state) {
   if (state.kept != nullptr && state.kept->matrix) {
     state.matrix = state.kept->matrix;
     plan.first = state.matrix->options();
-    plan.look_after = state.kept->look_after;
+    plan.products_before_planning = state.kept->products_before_planning;
     begin_tuning();
     return;
   }
@@ -112,8 +112,8 @@ void build_product(SolveState& state) {
                                      : plan_product(state.comm, *state.system->parts(), state.options.forced,
                                                     state.options.profile.get(), expected);
     apply(state.experience, plan);
-    if (plan.look_after > 0 && expected != Products::familiar)
-      plan.before_look = kernel_of_blocks(state.report.facts);
+    if (plan.products_before_planning > 0 && expected != Products::familiar)
+      plan.kernel_before_planning = kernel_of_blocks(state.report.facts);
   }
   const ScopedTimer timer(state.report.seconds.setup);
   while (!state.matrix) {
@@ -296,7 +296,7 @@ ProductSpeed product_speed(const SolveState& state) {
 void leave_set_ups(SolveState& state) {
   state.matrix->use(state.product_tuner->incumbent());
   state.matrix->forget_unused();
-  state.kept->look_after = state.product_tuner->products_before_look();
+  state.kept->products_before_planning = state.product_tuner->products_until_planning();
   state.kept->facts = state.report.facts;
   state.kept->structure = state.report.structure;
   state.kept->look_seconds = state.look_seconds;
