@@ -385,7 +385,7 @@ TEST(LeastSquaresArm, TheNextSolveBeginsWithWhatEndedTheOneBefore) {
   const auto parts =
       std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), matrix.distribute(world())));
   const auto own = sparse::piece(sparse::test_vector(matrix.n, 35), parts->partition.range(world().rank()));
-  SetUps kept;
+  ReusableSetup kept;
   for (const std::size_t trials : {0, 1}) {
     Array<double> x(own.size(), 0.0);
     const auto report = solve(world(), parts, own, x, {}, {}, &kept);

@@ -293,7 +293,7 @@ ProductSpeed product_speed(const SolveState& state) {
 }
 
 /// What the next solve of this matrix can use.
-void leave_set_ups(SolveState& state) {
+void leave_reusable_setup(SolveState& state) {
   state.matrix->use(state.product_tuner->incumbent());
   state.matrix->forget_unused();
   state.kept->products_before_planning = state.product_tuner->products_until_planning();
@@ -331,7 +331,7 @@ SolveReport finish(SolveState& state, const Stopwatch& watch) {
   report.halo_bytes = state.comm.allreduce(plan.bytes_sent(), comm::ReduceOp::sum);
   report.seconds.total = watch.seconds();
   average_over_ranks(state.comm, report.seconds);
-  if (state.kept != nullptr) leave_set_ups(state);
+  if (state.kept != nullptr) leave_reusable_setup(state);
   report.tuning_seconds = report.seconds.tuning + state.product_tuner->excess_seconds();
   return std::move(report);
 }
@@ -357,7 +357,7 @@ std::string_view name_of(Status status) {
 }
 
 SolveReport solve(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMatrix> parts, ConstVector b,
-                  Vector x, const SolveOptions& options, const SolveHooks& hooks, SetUps* kept) {
+                  Vector x, const SolveOptions& options, const SolveHooks& hooks, ReusableSetup* kept) {
   comm::agree(comm, [&] {
     check(options.forced);
     if (!(options.rtol > 0 && options.rtol < 1)) {

@@ -16,8 +16,8 @@
 #include "ayatori/tuning/experience.hpp"
 #include "ayatori/tuning/facts.hpp"
 #include "ayatori/tuning/rank_race.hpp"
+#include "ayatori/tuning/reusable_setup.hpp"
 #include "ayatori/tuning/script.hpp"
-#include "ayatori/tuning/set_ups.hpp"
 #include "ayatori/tuning/structure.hpp"
 
 namespace ayatori::tuning {
@@ -159,6 +159,6 @@ struct SolveHooks {
 /// InputError (agreed) for contradictory options, and for a matrix or a right-hand side that is not finite.
 SolveReport solve(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMatrix> parts,
                   solvers::ConstVector b, solvers::Vector x, const SolveOptions& options,
-                  const SolveHooks& hooks = {}, SetUps* kept = nullptr);
+                  const SolveHooks& hooks = {}, ReusableSetup* kept = nullptr);
 
 }  // namespace ayatori::tuning

@@ -39,7 +39,7 @@ int find_longest_restart(const comm::Comm& comm, const sparse::SplitMatrix& part
 
 SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const sparse::SplitMatrix> parts,
                        solvers::ConstVector b, solvers::Vector best, const SolveOptions& solve_options,
-                       const SolveHooks& solve_hooks, SetUps* set_ups)
+                       const SolveHooks& solve_hooks, ReusableSetup* set_ups)
     : comm(communicator),
       options(solve_options),
       hooks(solve_hooks),

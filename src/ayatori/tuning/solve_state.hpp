@@ -47,7 +47,7 @@ class SolveState {
   /// Collective.
   SolveState(const comm::Comm& communicator, std::shared_ptr<const sparse::SplitMatrix> parts,
              solvers::ConstVector b, solvers::Vector best, const SolveOptions& solve_options,
-             const SolveHooks& solve_hooks, SetUps* set_ups = nullptr);
+             const SolveHooks& solve_hooks, ReusableSetup* set_ups = nullptr);
 
   /// Seconds for decisions: on one rank those of work alone, whatever else runs on its core.
   double clock() const {
@@ -111,7 +111,7 @@ class SolveState {
   const comm::Comm& comm;
   const SolveOptions& options;
   const SolveHooks& hooks;
-  SetUps* kept;  ///< of earlier solves, or nullptr
+  ReusableSetup* kept;  ///< of earlier solves, or nullptr
   solvers::GlobalSum sum;
   Experience experience;
   Decisions decisions;

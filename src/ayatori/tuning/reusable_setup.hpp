@@ -13,7 +13,7 @@
 namespace ayatori::tuning {
 
 /// What a solve leaves for the next one of the same pattern.
-struct SetUps {
+struct ReusableSetup {
   std::optional<MatrixFacts> facts;                   ///< of the matrix now
   std::optional<Structure> structure;                 ///< the same
   double look_seconds = 0;                            ///< that finding them took
