@@ -27,7 +27,7 @@ struct Choice {
 std::string describe(const Choice& choice);
 
 /// Preconditioned by the diagonal at most.
-inline bool is_plain(const Choice& choice) {
+inline bool uses_diagonal_at_most(const Choice& choice) {
   return choice.preconditioner == "jacobi" || choice.preconditioner == "none";
 }
 

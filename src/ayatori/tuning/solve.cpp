@@ -104,7 +104,8 @@ void build_product(SolveState& state) {
   {
     const ScopedTimer timer(state.report.seconds.tuning);
     Products expected = Products::unknown;
-    if (is_plain(state.arms.front().rung.choice) && least_iterations(state.report.facts) >= many_products)
+    if (uses_diagonal_at_most(state.arms.front().rung.choice) &&
+        least_iterations(state.report.facts) >= many_products)
       expected = Products::many;
     if (state.experience.best && !state.experience.best->kernel.empty())
       expected = state.experience.familiar ? Products::familiar : Products::planned;
