@@ -151,7 +151,8 @@ constexpr double long_row = 50;
 /// Iterations of CG to 1e-8 with the diagonal, in the problem of this size that needs fewest: in a cube, but
 /// what takes more steps to cross takes more.
 double diagonal_iterations(const MatrixFacts& facts) {
-  const double points_along_an_edge = std::max(std::cbrt(static_cast<double>(facts.rows)), facts.layers);
+  const double points_along_an_edge =
+      std::max(std::cbrt(static_cast<double>(facts.rows)), facts.least_diameter);
   return std::min(diagonal_iterations_per_point * points_along_an_edge, iterations_by_dominance(facts));
 }
 
@@ -181,7 +182,7 @@ bool is_even_mesh(const MatrixFacts& facts) {
   constexpr double jump = 100;
   constexpr double nearly = 0.9;
   return is_diffusive(facts) && facts.max_abs_diagonal <= jump * facts.min_abs_diagonal &&
-         facts.layers >= nearly * std::cbrt(static_cast<double>(facts.rows));
+         facts.least_diameter >= nearly * std::cbrt(static_cast<double>(facts.rows));
 }
 
 /// Unsymmetric factors take so many times as many iterations beside multigrid's, unless convection is strong:

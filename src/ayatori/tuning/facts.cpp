@@ -119,7 +119,7 @@ struct MatrixFigures {
   }
 };
 
-double layers(std::int64_t rows, std::int64_t bandwidth) {
+double least_diameter(std::int64_t rows, std::int64_t bandwidth) {
   return bandwidth > 0 ? static_cast<double>(rows) / static_cast<double>(bandwidth) : 0;
 }
 
@@ -227,9 +227,9 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   std::array<double, 5> totals{figures.row_sums.total, figures.row_sums.total_abs, figures.diagonal_sum,
                                dropped.rows, dropped.sum};
   comm.allreduce(std::span<double>(totals), comm::ReduceOp::sum);
-  const double layers_of_block = parts.interior.rows > 0
-                                     ? layers(parts.interior.rows, figures.block_bandwidth)
-                                     : std::numeric_limits<double>::infinity();
+  const double least_diameter_of_block = parts.interior.rows > 0
+                                             ? least_diameter(parts.interior.rows, figures.block_bandwidth)
+                                             : std::numeric_limits<double>::infinity();
   const BlockFill fill = fill_of_blocks(parts.interior);
   std::array<double, 12> maxima{-static_cast<double>(figures.min_row),
                                 static_cast<double>(figures.max_row),
@@ -237,7 +237,7 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
                                 figures.norm_infinity,
                                 -figures.least_dominance,
                                 static_cast<double>(figures.bandwidth),
-                                -layers_of_block,
+                                -least_diameter_of_block,
                                 -figures.min_diagonal,
                                 figures.max_diagonal,
                                 -fill[0],
@@ -270,7 +270,8 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   facts.norm_infinity = maxima[3];
   facts.least_dominance = facts.rows > 0 ? std::abs(maxima[4]) : 0;
   facts.bandwidth = static_cast<std::int64_t>(maxima[5]);
-  facts.layers = facts.rows > 0 ? std::max(layers(facts.rows, facts.bandwidth), -maxima[6]) : 0;
+  facts.least_diameter =
+      facts.rows > 0 ? std::max(least_diameter(facts.rows, facts.bandwidth), -maxima[6]) : 0;
   facts.blocks = sums[13];
   facts.block_size = size_of_full_blocks({-maxima[9], -maxima[10], -maxima[11]});
   facts.pattern_symmetric = sums[8] == 0 && fingerprint[1] == 0;
@@ -284,7 +285,7 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
 }
 
 MatrixFacts on_one_rank(const comm::Comm& comm, MatrixFacts facts) {
-  facts.layers = layers(facts.rows, facts.bandwidth);
+  facts.least_diameter = least_diameter(facts.rows, facts.bandwidth);
   facts.blocks = comm.broadcast<std::int64_t>(threads_for(facts.rows), 0);
   return facts;
 }

@@ -94,7 +94,7 @@ Json to_json(const MatrixFacts& facts) {
           {"dropped_fill", facts.dropped_fill},
           {"block_size", facts.block_size},
           {"blocks", facts.blocks},
-          {"layers", facts.layers},
+          {"layers", facts.least_diameter},
           {"bandwidth", facts.bandwidth},
           {"max_abs", facts.max_abs},
           {"norm_infinity", facts.norm_infinity}};
