@@ -74,7 +74,7 @@ struct MatrixFigures {
   void add_row(const RowSummary& row) {
     const double magnitude = std::abs(row.diagonal);
     const double sum_abs = row.sum_abs * (1 - 1e-14);  // equal up to rounding is as good as equal
-    const bool dominates = magnitude > 0 && 2 * magnitude >= sum_abs;
+    const bool is_dominant = magnitude > 0 && 2 * magnitude >= sum_abs;
     min_row = std::min(min_row, row.length);
     max_row = std::max(max_row, row.length);
     squares += row.length * row.length;
@@ -82,16 +82,17 @@ struct MatrixFigures {
     negative += row.diagonal < 0 ? 1 : 0;
     zero += row.diagonal == 0 ? 1 : 0;
     boundary += sparse::is_boundary_row(magnitude, row.sum_abs) ? 1 : 0;
-    dominant += dominates ? 1 : 0;
+    dominant += is_dominant ? 1 : 0;
     strongly_dominant += magnitude > 0 && 1.5 * magnitude >= sum_abs ? 1 : 0;
-    diffusive += dominates || (magnitude > 0 && std::abs(row.sum) <= balanced * row.sum_abs) ? 1 : 0;
+    diffusive += is_dominant || (magnitude > 0 && std::abs(row.sum) <= balanced * row.sum_abs) ? 1 : 0;
     bandwidth = std::max(bandwidth, row.reach);
     block_bandwidth = std::max(block_bandwidth, row.reach_in_block);
     min_diagonal = std::min(min_diagonal, magnitude);
     max_diagonal = std::max(max_diagonal, magnitude);
     max_abs = std::max(max_abs, row.largest);
     norm_infinity = std::max(norm_infinity, row.sum_abs);
-    least_dominance = std::min(least_dominance, dominates ? std::max(2 - row.sum_abs / magnitude, 0.0) : 0.0);
+    least_dominance =
+        std::min(least_dominance, is_dominant ? std::max(2 - row.sum_abs / magnitude, 0.0) : 0.0);
     diagonal_sum += row.diagonal;
     row_sums.add_row(row.sum, row.sum_abs);
   }

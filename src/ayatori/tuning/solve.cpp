@@ -9,7 +9,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/tuning/attempt.hpp"
+#include "ayatori/tuning/arm_run.hpp"
 #include "ayatori/tuning/least_squares_arm.hpp"
 #include "ayatori/tuning/solve_state.hpp"
 
@@ -213,7 +213,7 @@ void run_ladder(SolveState& state, LeastSquaresArm& least_squares) {
     first = false;
     const double before = state.residual_norm();
     const std::size_t trial = state.report.trials.size();
-    Attempt(state, static_cast<std::size_t>(*arm)).pursue();
+    ArmRun(state, static_cast<std::size_t>(*arm)).pursue();
     const bool useless = !(state.residual_norm() < before);
     if (useless && state.arms[*arm].state == Arm::State::paused)
       state.arms[*arm].state = Arm::State::finished;

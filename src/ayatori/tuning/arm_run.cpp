@@ -1,4 +1,4 @@
-#include "ayatori/tuning/attempt.hpp"
+#include "ayatori/tuning/arm_run.hpp"
 
 #include <algorithm>
 #include <array>
@@ -60,7 +60,7 @@ bool are_neighbours(const comm::Comm& comm, solvers::ConstVector a, solvers::Con
 
 }  // namespace
 
-Attempt::Attempt(SolveState& state, std::size_t arm, Challenge challenge)
+ArmRun::ArmRun(SolveState& state, std::size_t arm, Challenge challenge)
     : state_(state),
       arm_(arm),
       trial_(state.report.trials.size()),
@@ -75,7 +75,7 @@ Attempt::Attempt(SolveState& state, std::size_t arm, Challenge challenge)
 /// Builds the preconditioner. A set-up is given up when the time limit is reached, a challenger's when it has
 /// taken what the challenge allows, and complete factors as soon as they are known to be dearer than
 /// products_allowed().
-void Attempt::set_up() {
+void ArmRun::set_up() {
   const Stopwatch watch;
   start_ = state_.agree_on_time();
   if (state_.decisions.replays()) pass_over_what_was_given_up();
@@ -117,13 +117,13 @@ void Attempt::set_up() {
 
 /// Whether this arm may be given up, as there are others: it challenges one of them, or is a favourite with
 /// which the solve begins.
-bool Attempt::is_on_trial() const {
+bool ArmRun::is_on_trial() const {
   const bool begins = trial_ == 0 && state_.arms[arm_].rung.favourite && state_.arms.size() > 1;
   return challenge_.depth > 0 || (begins && !state_.options.forced.preconditioner);
 }
 
 /// One that an earlier solve has left, if it is what this arm wants.
-bool Attempt::take_kept_preconditioner() {
+bool ArmRun::take_kept_preconditioner() {
   if (state_.kept == nullptr || !state_.kept->preconditioner.op || !state_.kept->choice) return false;
   if (state_.kept->choice->preconditioner != trial().choice.preconditioner) return false;
   preconditioner_ = std::exchange(state_.kept->preconditioner, {});
@@ -134,7 +134,7 @@ bool Attempt::take_kept_preconditioner() {
 }
 
 /// For the next solve, if this arm has finished this one.
-void Attempt::leave_preconditioner() {
+void ArmRun::leave_preconditioner() {
   if (state_.kept == nullptr || trial().outcome != name_of(solvers::Stop::converged)) return;
   if (!state_.converged()) return;
   state_.kept->preconditioner = {};
@@ -144,7 +144,7 @@ void Attempt::leave_preconditioner() {
 }
 
 /// Of a solve that is replayed. Throws as the set-up did then.
-void Attempt::pass_over_what_was_given_up() {
+void ArmRun::pass_over_what_was_given_up() {
   std::optional<std::int64_t> product;
   const auto products = state_.decisions.next_given_up(static_cast<int>(trial_), product);
   if (!products) return;
@@ -152,7 +152,7 @@ void Attempt::pass_over_what_was_given_up() {
   throw_error(ErrorKind::environment, "the set-up was given up in the solve that is replayed", true);
 }
 
-void Attempt::pursue() {
+void ArmRun::pursue() {
   try {
     set_up();
     if (state_.stopped()) {
@@ -188,7 +188,7 @@ void Attempt::pursue() {
 
 /// Collective. The x to begin with, and its residual: the best so far; but not one so large that its rounding
 /// alone leaves more than the tolerance, as an arm that failed may have left it. Gives the norm.
-double Attempt::begin() {
+double ArmRun::begin() {
   const bool is_too_large = state_.system->is_beyond_rounding(state_.known);
   if (refinement_.refuted == 0)
     began_from_zero_ = is_too_large || arm().from_zero || !(state_.relative(state_.residual_norm()) < 1);
@@ -203,7 +203,7 @@ double Attempt::begin() {
 }
 
 /// Solves A d = r for a correction d of x. True if the same arm should run again.
-bool Attempt::iterate() {
+bool ArmRun::iterate() {
   const double best = state_.residual_norm();
   const double before = begin();
   solvers::fill(correction_, 0);
@@ -230,7 +230,7 @@ bool Attempt::iterate() {
   return judge(result, before);
 }
 
-solvers::MethodResult Attempt::run_method() {
+solvers::MethodResult ArmRun::run_method() {
   auto& seconds = state_.report.seconds;
   const Choice choice = trial().choice;  // the list of trials may grow, and move, while the method runs
   const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
@@ -253,7 +253,7 @@ solvers::MethodResult Attempt::run_method() {
   return result;
 }
 
-solvers::MethodOptions Attempt::method_options() {
+solvers::MethodOptions ArmRun::method_options() {
   const Forced& forced = state_.options.forced;
   solvers::MethodOptions options;
   options.target = aim();
@@ -284,7 +284,7 @@ solvers::MethodOptions Attempt::method_options() {
   return options;
 }
 
-void Attempt::plan_cycle(solvers::Cycle& cycle) {
+void ArmRun::plan_cycle(solvers::Cycle& cycle) {
   const double now = own_seconds();
   const int before = cycle.restart;
   if (state_.decisions.replays()) {
@@ -300,7 +300,7 @@ void Attempt::plan_cycle(solvers::Cycle& cycle) {
 }
 
 /// Puts what happened into events; true if the same arm should go on.
-bool Attempt::judge(const solvers::MethodResult& result, double before) {
+bool ArmRun::judge(const solvers::MethodResult& result, double before) {
   const double reached = state_.relative(state_.residual_norm());
   arm().state = Arm::State::finished;
   switch (result.stop) {
@@ -345,7 +345,7 @@ bool Attempt::judge(const solvers::MethodResult& result, double before) {
 }
 
 /// What complete factors cannot mend from zero nothing can. From what another arm has left they come again.
-void Attempt::note_rounding() {
+void ArmRun::note_rounding() {
   if (state_.converged() || state_.is_rounded_solution) return;
   // Of a singular matrix some x may leave little, and be enormous, without being near a solution.
   if (!state_.is_at_rounding() || (is_complete() && state_.has_zero_pivots)) {
@@ -363,7 +363,7 @@ void Attempt::note_rounding() {
 /// kept in two doubles each, that is proved to meet the tolerance. It is looked for by refinement with the
 /// preconditioner: complete factors from zero, other arms from the x that they have reached. The x nearest to
 /// it becomes the best, unless a neighbour of it leaves less.
-bool Attempt::finds_rounded_solution() {
+bool ArmRun::finds_rounded_solution() {
   auto& x = sum_of_both_;
   auto& left = right_side_;
   auto& d = correction_;
@@ -393,7 +393,7 @@ bool Attempt::finds_rounded_solution() {
 }
 
 /// After every iteration: whether the method shall go on.
-bool Attempt::goes_on(int iteration, double norm) {
+bool ArmRun::goes_on(int iteration, double norm) {
   if (state_.hooks.progress)
     state_.hooks.progress(trial().choice, state_.report.iterations + iteration, state_.relative(norm));
   pace_->add(own_seconds() - iterating_from_, norm);
@@ -424,7 +424,7 @@ bool Attempt::goes_on(int iteration, double norm) {
 }
 
 /// The method stands still meanwhile: what forming the correction takes is none of its products.
-void Attempt::take_snapshot(const std::function<void(solvers::Vector)>& form_correction) {
+void ArmRun::take_snapshot(const std::function<void(solvers::Vector)>& form_correction) {
   const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
   const Meter start = meters.read();
   const double agreed_start = state_.sum.agreed_seconds();
@@ -438,7 +438,7 @@ void Attempt::take_snapshot(const std::function<void(solvers::Vector)>& form_cor
 }
 
 /// Suspends this attempt and lets another run from the x reached. True if this one is not needed any more.
-bool Attempt::is_overtaken_by(const Challenger& challenger, int iteration) {
+bool ArmRun::is_overtaken_by(const Challenger& challenger, int iteration) {
   const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
   const Meter start = meters.read();
   const double agreed_start = state_.sum.agreed_seconds();
@@ -456,7 +456,7 @@ bool Attempt::is_overtaken_by(const Challenger& challenger, int iteration) {
   const double offered = state_.residual_norm();
   trial().relative_residual = state_.relative(offered);
   const std::string who = describe(state_.arms[challenger.arm].rung.choice);
-  Attempt attempt(state_, challenger.arm, terms_of(challenger, state_, at_work(iteration)));
+  ArmRun attempt(state_, challenger.arm, terms_of(challenger, state_, at_work(iteration)));
   ++state_.arms[challenger.arm].tries;
   state_.report.iterations += iteration;
   if (!state_.converged()) attempt.pursue();
