@@ -24,12 +24,16 @@ constexpr std::int64_t enough_iterations = 5000;
 constexpr std::int64_t worth_a_try = 100;
 /// Where the structure speaks for it, and after all else.
 constexpr std::int64_t first_iterations = 2000;
-constexpr std::int64_t first_iterations_of_many_rows = 200;
+/// Where rows are many: what is consistent other methods solve sooner, and its residual goes on falling. One
+/// that does not fall any more is worth more.
+constexpr std::int64_t first_iterations_of_many_rows = 40;
+constexpr std::int64_t iterations_where_flat = 200;
 constexpr std::int64_t last_iterations = 20000;
 /// Runs of LSMR from the x that the one before has left, which take away what rounding left there.
 constexpr int most_rounds = 4;
-/// So many times as many as it was given, where an end is in sight.
-constexpr int most_overtime = 6;
+/// So many times as many as it was given, or so many, where an end is in sight.
+constexpr std::int64_t most_overtime = 6;
+constexpr std::int64_t least_overtime = 1200;
 /// A residual that arms have left of this share of the right-hand side may be all that there is to be left.
 constexpr double large_residual = 1e-3;
 
@@ -50,12 +54,12 @@ class Course {
 
   /// Whether the residual has found its norm while A^T r goes on falling, as on the way to least squares.
   bool has_end_in_sight() const {
-    constexpr double flat = 0.98;
     constexpr double falling = 0.5;
-    if (points_.empty()) return false;
-    const Point& now = points_.back();
-    const Point& before = points_[points_.size() - 1 - points_.size() / 4];
-    return now.norm >= flat * before.norm && now.normal <= falling * before.normal;
+    return is_flat() && points_.back().normal <= falling * before().normal;
+  }
+  bool is_flat() const {
+    constexpr double flat = 0.98;
+    return !points_.empty() && points_.back().norm >= flat * before().norm;
   }
 
  private:
@@ -63,6 +67,9 @@ class Course {
     double norm;
     double normal;
   };
+  /// Three quarters of the way.
+  const Point& before() const { return points_[points_.size() - 1 - points_.size() / 4]; }
+
   std::vector<Point> points_;
 };
 
@@ -194,8 +201,8 @@ solvers::LeastSquaresResult LeastSquaresArm::improve(std::int64_t iterations) {
   double by_transpose = 0;
   solvers::LeastSquaresOptions options;
   options.target = state_.target() / 2;
-  options.max_iterations =
-      static_cast<int>(std::min<std::int64_t>(most_overtime * iterations, state_.iterations_left()));
+  options.max_iterations = static_cast<int>(
+      std::min<std::int64_t>(std::max(most_overtime * iterations, least_overtime), state_.iterations_left()));
   options.matrix_norm = state_.report.facts.max_abs;
   double snapshots = 0;
   std::int64_t reached = so_far;
@@ -208,7 +215,8 @@ solvers::LeastSquaresResult LeastSquaresArm::improve(std::int64_t iterations) {
     if (state_.hooks.progress) state_.hooks.progress(choice, so_far + iteration, state_.relative(norm));
     reached = so_far + iteration;
     course.add(norm, normal);
-    return iteration < iterations || course.has_end_in_sight();
+    return iteration < iterations || (iteration < iterations_where_flat && course.is_flat()) ||
+           course.has_end_in_sight();
   };
   // Products with the matrix itself are in its own meter, and take none of this one's time.
   const TimedOperator transposed_timed(transposed(), by_transpose, meters);
