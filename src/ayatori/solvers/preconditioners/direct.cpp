@@ -303,8 +303,12 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 
 }  // namespace
 
-const Preconditioner direct_preconditioner{
-    "direct", "complete factors by MUMPS: a direct solve", false, 2000, 60, make};
+const Preconditioner direct_preconditioner{.name = "direct",
+                                           .description = "complete factors by MUMPS: a direct solve",
+                                           .symmetric = false,
+                                           .setup_products = 2000,
+                                           .apply_products = 60,
+                                           .make = make};
 
 }  // namespace ayatori::solvers
 
