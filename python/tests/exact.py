@@ -70,8 +70,8 @@ class BoundaryRows:
         self.count = int(is_boundary.sum())
         self.others = np.flatnonzero(~is_boundary)
         self._exact = exact
-        of_b = np.abs(x[is_boundary & (b != 0)])
-        is_normal = np.all(np.isfinite(x)) and np.all(of_b > 1e-290)
+        given = is_boundary & (b != 0)
+        is_normal = np.all(np.isfinite(x)) and np.all(np.abs(x[given]) > 1e-290) and np.all(np.abs(b[given]) / np.abs(b).max() > 1e-290)
         self.reference_squared = exact.residual_squared(x, self.others) if is_normal else Fraction(0)
         # Squares of what is smaller vanish.
         self.is_measurable = self.reference_squared > exact.b_squared / 10**280
