@@ -60,7 +60,7 @@ std::vector<collectives::Operation> operations_of(const std::vector<std::string>
 }
 
 nlohmann::ordered_json schedules_json(collectives::Operation operation, int ranks, const std::string& machine,
-                                      std::span<const collectives::Choice> choices) {
+                                      std::span<const collectives::SizeChoice> choices) {
   nlohmann::ordered_json json{{"schema", collectives::schedules_schema},
                               {"operation", collectives::type_of(operation).name},
                               {"ranks", ranks},

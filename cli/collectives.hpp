@@ -42,7 +42,7 @@ std::vector<collectives::Operation> operations_of(const std::vector<std::string>
 
 /// What a search has found, as ScheduleTable reads it. `machine`: what its profile is called.
 nlohmann::ordered_json schedules_json(collectives::Operation operation, int ranks, const std::string& machine,
-                                      std::span<const collectives::Choice> choices);
+                                      std::span<const collectives::SizeChoice> choices);
 
 /// As long as the terminal shows it.
 std::string shortened(const std::string& text, std::size_t most);

@@ -35,7 +35,7 @@ std::shared_ptr<const machine::Profile> profile_to_tune_by(const comm::Comm& wor
   if (word == "none") throw InputError("--profile none: tuning goes by the machine's profile");
   if (profile == nullptr || (word == "auto" && profile->ranks < world.size())) {
     profile = std::make_shared<const machine::Profile>(
-        machine::measure(world, {.quick = true, .seconds = session::quick_seconds}));
+        machine::measure(world, {.quick = true, .seconds = machine::quick_measuring.seconds}));
     description = "measured just now";
   }
   if (world.rank() == 0) fmt::print(stderr, "machine: {}\n", description);

@@ -92,7 +92,7 @@ ordered_json json_of(std::span<const forecast::CollectiveCalls> calls,
 
 ordered_json schedules_json(std::span<const forecast::CollectiveCalls> calls,
                             const forecast::JointPlacement& joint, const std::string& network) {
-  std::map<collectives::Operation, std::vector<collectives::Choice>> found;
+  std::map<collectives::Operation, std::vector<collectives::SizeChoice>> found;
   for (std::size_t i = 0; i < calls.size(); ++i) found[calls[i].operation].push_back(joint.collectives[i]);
   ordered_json tables = ordered_json::array();
   for (const auto& [operation, choices] : found)

@@ -59,7 +59,7 @@ int run_probe(const comm::Comm& world, const Arguments& arguments) {
   auto line = stderr_line(speaks);
   const auto profile = machine::measure(
       world,
-      {.quick = arguments.quick, .seconds = arguments.quick ? session::quick_seconds : arguments.seconds},
+      arguments.quick ? machine::quick_measuring : machine::MeasureOptions{.seconds = arguments.seconds},
       {.progress = [&](const std::string& probe, double share) { line.show(probe, share); },
        .wants_stop = [&] { return stop.received(); }});
   line.clear();
@@ -78,8 +78,8 @@ int run_probe(const comm::Comm& world, const Arguments& arguments) {
 void add_probe(Command& app, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   auto* command = app.add_subcommand("probe", "Measure the machine and say what is wrong with it");
-  auto* quick =
-      command->add_flag("--quick", arguments->quick, "Fewer sizes and kernels, in at most 2 seconds");
+  auto* quick = command->add_flag("--quick", arguments->quick,
+                                  "Fewer sizes and kernels, in 2 seconds, or in 5 where the node is busy");
   command->add_option("--seconds", arguments->seconds, "Time for measuring, about")
       ->check(range(0.1, 3600.0))
       ->capture_default_str()

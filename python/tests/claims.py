@@ -11,12 +11,13 @@ from __future__ import annotations
 import argparse
 import collections
 import sys
+from fractions import Fraction
 
 import ayatori
 import numpy as np
 import scipy.sparse as sparse
 import scipy.sparse.linalg
-from exact import ExactSystem
+from exact import BoundaryRows, ExactSystem, is_root_within
 from hard_systems import HardSystem, hard_system
 from mpi4py import MPI
 
@@ -57,6 +58,28 @@ def check_result(counts: Counts, what: str, number: int, system: HardSystem, exa
         counts.fault(what, number, system, f"false: {result.relative_residual} +- {result.residual_error_bound} was said")
     elif result.residual_error_bound is not None and not exact.is_within(x, result.relative_residual, result.residual_error_bound):
         counts.fault(what, number, system, f"the residual is not {result.relative_residual} +- {result.residual_error_bound}")
+
+
+    elif result.boundary_rows > 0:
+        check_others(counts, what, number, system, exact, result, x)
+
+
+def check_others(counts: Counts, what: str, number: int, system: HardSystem, exact: ExactSystem, result: ayatori.SolveResult,
+                 x: np.ndarray) -> None:
+    """What is said of the rows beside boundary rows, which meet the tolerance against what is left for them."""
+    boundary = BoundaryRows(system.A, system.b, exact)
+    if boundary.count != result.boundary_rows or not boundary.is_measurable:
+        return  # rounding decides, or the range of doubles
+    residual = boundary.residual_squared(x)
+    counts.add(f"{what}, other rows", result.converged, system.is_well_posed)
+    said = result.report["boundary_rows"]["relative_residual_of_others"]
+    if result.converged and residual > (Fraction(system.rtol) * (1 + Fraction(1, 10**13))) ** 2:
+        counts.fault(what, number, system, f"false of the other rows: {said} was said")
+    if exact.b_squared > boundary.reference_squared * 10**40:
+        return  # the bound, which is one of all rows, says nothing about these
+    bound = float(exact.b_squared / boundary.reference_squared) ** 0.5 * result.residual_error_bound + 1e-12 * said
+    if not is_root_within(residual, said, bound):
+        counts.fault(what, number, system, f"the residual of the other rows is not {said} +- {bound}")
 
 
 def options_for(number: int) -> dict:

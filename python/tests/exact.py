@@ -41,12 +41,12 @@ class ExactSystem:
         self._b = [_as_integer(value) for value in _real_vector(b.astype(complex) if self._complex else b)]
         self.b_squared = Fraction(sum(value * value for value in self._b), 1 << 2 * _UNIT)
 
-    def residual_squared(self, x: np.ndarray) -> Fraction:
-        """``norm(b - A x) ** 2``."""
+    def residual_squared(self, x: np.ndarray, rows: np.ndarray | None = None) -> Fraction:
+        """``norm(b - A x) ** 2``, of some rows of a real system where `rows` has their numbers."""
         whole = [_as_integer(value) for value in _real_vector(x.astype(complex) if self._complex else x)]
         squares = 0
-        for row, right in zip(self._rows, self._b):
-            r = (right << _UNIT) - sum(a * whole[j] for j, a in row)
+        for i in range(len(self._rows)) if rows is None else rows:
+            r = (self._b[i] << _UNIT) - sum(a * whole[j] for j, a in self._rows[i])
             squares += r * r
         return Fraction(squares, 1 << 4 * _UNIT)
 
@@ -56,6 +56,32 @@ class ExactSystem:
 
     def is_within(self, x: np.ndarray, relative: float, bound: float) -> bool:
         """Whether the relative residual is no farther from `relative` than `bound`."""
-        exact = self.residual_squared(x) / self.b_squared
-        low, high = Fraction(relative) - Fraction(bound), Fraction(relative) + Fraction(bound)
-        return exact <= high ** 2 and (low <= 0 or low ** 2 <= exact)
+        return is_root_within(self.residual_squared(x) / self.b_squared, relative, bound)
+
+
+class BoundaryRows:
+    """Rows of a real system whose diagonal entry is all that has weight, and what solving them first leaves to the others."""
+
+    def __init__(self, A: sparse.csr_array, b: np.ndarray, exact: ExactSystem) -> None:
+        diagonal = np.abs(A.diagonal())
+        with np.errstate(all="ignore"):
+            is_boundary = (diagonal > 0) & (np.abs(A).sum(axis=1) <= diagonal * (1 + 2.0 ** -52))
+            x = np.where(is_boundary, b / np.where(is_boundary, A.diagonal(), 1), 0)
+        self.count = int(is_boundary.sum())
+        self.others = np.flatnonzero(~is_boundary)
+        self._exact = exact
+        given = is_boundary & (b != 0)
+        is_normal = np.all(np.isfinite(x)) and np.all(np.abs(x[given]) > 1e-290) and np.all(np.abs(b[given]) / np.abs(b).max() > 1e-290)
+        self.reference_squared = exact.residual_squared(x, self.others) if is_normal else Fraction(0)
+        # Squares of what is smaller vanish.
+        self.is_measurable = self.reference_squared > exact.b_squared / 10**280
+
+    def residual_squared(self, x: np.ndarray) -> Fraction:
+        """Of the other rows, in units of what the boundary rows leave of their right-hand side, which must not be 0."""
+        return self._exact.residual_squared(x, self.others) / self.reference_squared
+
+
+def is_root_within(square: Fraction, value: float, bound: float) -> bool:
+    """Whether the root is no farther from `value` than `bound`."""
+    low, high = Fraction(value) - Fraction(bound), Fraction(value) + Fraction(bound)
+    return square <= high ** 2 and (low <= 0 or low ** 2 <= square)

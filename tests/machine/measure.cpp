@@ -143,5 +143,20 @@ TEST(Measure, OneRanksWishStopsAllAndKeepsWhatIsMeasured) {
   EXPECT_TRUE(profile.collectives.empty());
 }
 
+TEST(Measure, IsGivenUpWhereItTakesTooLong) {
+  const auto world = comm::Comm::world();
+  MeasureOptions by_time = quick_measuring;
+  by_time.seconds = 100;
+  by_time.most_seconds = 0.2;
+  MeasureOptions by_work = quick_measuring;
+  by_work.seconds = by_work.most_seconds = 100;
+  by_work.most_processor_seconds = 0.2;
+  for (const MeasureOptions& options : {by_time, by_work}) {
+    const Stopwatch watch;
+    EXPECT_FALSE(measure(world, options).complete);
+    EXPECT_LT(watch.seconds(), 20);
+  }
+}
+
 }  // namespace
 }  // namespace ayatori::machine

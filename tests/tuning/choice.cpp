@@ -56,14 +56,14 @@ TEST(Ladder, MultigridComesBeforeFactorsForDiffusion) {
 }
 
 TEST(Ladder, BeginsWithMultigridWhereEvenTheEasiestDiffusionWouldPay) {
-  const auto first = [](std::int64_t rows, double diffusive_rows, double layers = 0,
+  const auto first = [](std::int64_t rows, double diffusive_rows, double least_diameter = 0,
                         double least_dominance = 0, std::int64_t longest_row = 7) {
     MatrixFacts facts = spd_facts();
     facts.rows = facts.positive_diagonals = rows;
     facts.nonzeros = 7 * rows;
     facts.max_row_nonzeros = longest_row;
     facts.diffusive_rows = diffusive_rows;
-    facts.layers = layers;
+    facts.least_diameter = least_diameter;
     facts.least_dominance = least_dominance;
     return make_ladder(facts, {}, 1000).front().choice.preconditioner;
   };
@@ -243,7 +243,7 @@ TEST(Ladder, LongRowsFillUpDefiniteMatricesToo) {
 
 TEST(Ladder, IterationsAreKnownOfDiffusionOnly) {
   auto facts = spd_facts();
-  facts.layers = 100;
+  facts.least_diameter = 100;
   EXPECT_EQ(least_iterations(facts), 0);
   facts.diffusive_rows = 1;
   EXPECT_GT(least_iterations(facts), 100) << "to cross the domain";
@@ -257,7 +257,7 @@ TEST(Ladder, BeginsWithMultigridForConvectionThatTakesManySteps) {
   facts.nonzeros = 5 * facts.rows;
   facts.diffusive_rows = facts.dominant_rows = 1;
   EXPECT_NE(make_ladder(facts, {}, 1000).front().choice.preconditioner, "amg");
-  facts.layers = 300;
+  facts.least_diameter = 300;
   const auto ladder = make_ladder(facts, {}, 1000);
   EXPECT_EQ(ladder.front().choice.method, "bicgstab");
   EXPECT_EQ(ladder.front().choice.preconditioner, "amg");
@@ -275,7 +275,7 @@ MatrixFacts cube_facts(MatrixFacts facts, std::int64_t edge) {
   facts.max_row_nonzeros = 7;
   facts.diffusive_rows = facts.dominant_rows = 1;
   facts.constant_quotient = 1.0 / static_cast<double>(edge);
-  facts.layers = static_cast<double>(edge);
+  facts.least_diameter = static_cast<double>(edge);
   facts.min_abs_diagonal = facts.max_abs_diagonal = 6;
   facts.dropped_fill = 0.16;
   return facts;
@@ -297,7 +297,7 @@ TEST(Ladder, FactorsWithoutFillComeBeforeMultigridOnEvenMeshesThatAreNotLarge) {
   EXPECT_EQ(begins_with(small), "bicgstab + block-ilu0") << "multigrid does not pay";
   for (const Rung& rung : make_ladder(small, {}, 1000))
     EXPECT_FALSE(rung.favourite && rung.choice.preconditioner == "ilut") << "fill is dear";
-  small.layers = 3;
+  small.least_diameter = 3;
   EXPECT_EQ(begins_with(small), "bicgstab + ssor") << "if it is a mesh, it is no even one";
 
   auto facts = cube_facts(spd_facts(), 200);
@@ -309,7 +309,7 @@ TEST(Ladder, FactorsWithoutFillComeBeforeMultigridOnEvenMeshesThatAreNotLarge) {
   facts.max_abs_diagonal = 1000;
   EXPECT_EQ(begins_with(facts), "cg + amg") << "coefficients jump";
   facts = cube_facts(spd_facts(), 40);
-  facts.layers = 3;
+  facts.least_diameter = 3;
   EXPECT_EQ(begins_with(facts), "cg + amg") << "not numbered as it lies in space, if it is a mesh";
 }
 
@@ -448,6 +448,13 @@ TEST(Forced, ContradictionsAndUnknownNamesAreErrors) {
   forced.orthogonalization = "cgs";
   EXPECT_THROW(check(forced), InputError);
   EXPECT_THROW(check({.method = "no-such"}), InputError);
+  EXPECT_NO_THROW(check({.method = "lsmr"}));
+  EXPECT_NO_THROW(check({.method = "lsmr", .preconditioner = "none"}));
+  EXPECT_NO_THROW(check({.excluded = {"lsmr"}}));
+  EXPECT_THROW(check({.method = "lsmr", .preconditioner = "jacobi"}), InputError);
+  EXPECT_THROW(check({.method = "lsmr", .restart = 5}), InputError);
+  EXPECT_THROW(check({.method = "lsmr", .orthogonalization = "mgs"}), InputError);
+  EXPECT_THROW(check({.method = "lsmr", .excluded = {"lsmr"}}), InputError);
   EXPECT_THROW(check({.preconditioner = "no-such"}), InputError);
   EXPECT_THROW(check({.restart = 0}), InputError);
   EXPECT_THROW(check({.orthogonalization = "no-such"}), InputError);

@@ -36,7 +36,7 @@ TEST(MatrixFacts, OfAPoissonMatrix) {
   EXPECT_EQ(facts.strongly_dominant_rows, 2.0 / 40) << "the first and the last";
   EXPECT_EQ(facts.least_dominance, 0);
   EXPECT_DOUBLE_EQ(facts.constant_quotient, 2.0 / 80);
-  EXPECT_EQ(facts.layers, 40);
+  EXPECT_EQ(facts.least_diameter, 40);
   EXPECT_EQ(facts.bandwidth, 1);
   EXPECT_EQ(facts.max_abs, 2);
   EXPECT_EQ(facts.norm_infinity, 4);
@@ -56,7 +56,7 @@ TEST(MatrixFacts, RowsThatSumToNothingAreDiffusiveWithoutDominance) {
   EXPECT_EQ(facts.dominant_rows, 2.0 / 40) << "the first and the last";
   EXPECT_EQ(facts.diffusive_rows, 39.0 / 40);
   EXPECT_EQ(facts.bandwidth, 10);
-  EXPECT_GE(facts.layers, 4) << "more where a rank has only neighbours";
+  EXPECT_GE(facts.least_diameter, 4) << "more where a rank has only neighbours";
 }
 
 TEST(MatrixFacts, AChainOnOneRankDoesNotMakeManySteps) {
@@ -65,7 +65,7 @@ TEST(MatrixFacts, AChainOnOneRankDoesNotMakeManySteps) {
     matrix.entries.push_back({i, 119 - i, 0.1});  // to the other end of the second half
     matrix.entries.push_back({i, 40 + (7 * i) % 40, 0.1});
   }
-  EXPECT_LE(facts_of(matrix).layers, 4);
+  EXPECT_LE(facts_of(matrix).least_diameter, 4);
 }
 
 TEST(MatrixFacts, LeastDominanceBoundsTheSpectrum) {
@@ -308,7 +308,7 @@ TEST(MatrixFacts, DoNotDependOnTheNumberOfThreads) {
     EXPECT_EQ(facts.strongly_dominant_rows, expected.strongly_dominant_rows);
     EXPECT_EQ(facts.least_dominance, expected.least_dominance);
     EXPECT_NEAR(facts.constant_quotient, expected.constant_quotient, 1e-12);
-    EXPECT_EQ(facts.layers, expected.layers);
+    EXPECT_EQ(facts.least_diameter, expected.least_diameter);
     EXPECT_EQ(facts.positive_diagonals, expected.positive_diagonals);
     EXPECT_EQ(facts.min_row_nonzeros, expected.min_row_nonzeros);
     EXPECT_EQ(facts.max_row_nonzeros, expected.max_row_nonzeros);

@@ -170,15 +170,6 @@ struct SolvedFor {
   }
 };
 
-std::string words_of(const SolveReport& report) {
-  std::string words = std::string(name_of(report.status)) + "\n";
-  for (const Trial& trial : report.trials)
-    words += describe(trial.choice) + ": " + trial.outcome + " after " + std::to_string(trial.iterations) +
-             ", " + trial.reason + "\n";
-  for (const Event& event : report.events) words += event.text + "\n";
-  return words;
-}
-
 double norm_of_matrix(const TestMatrix& matrix) {  // no less than the 2-norm, and seldom much more
   std::vector<double> rows(matrix.n, 0.0);
   std::vector<double> columns(matrix.n, 0.0);
@@ -263,6 +254,42 @@ TEST(LeastSquaresArm, ComesFirstWhereTheStructureSaysThatTheMatrixIsSingular) {
   }
 }
 
+/// Blocks of three rows, one of which has the sum of the others as its third: of full rank as far as patterns
+/// and pairs of rows tell.
+TestMatrix matrix_with_singular_block(std::int64_t blocks) {
+  TestMatrix matrix{"singular block", 3 * blocks, {}};
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const std::int64_t first = 3 * block;
+    double rows[3][3] = {{0, 1, 2}, {3, 0, 1}, {1, 2, 0}};
+    if (block == blocks / 2)
+      for (int j = 0; j < 3; ++j) rows[2][j] = rows[0][j] + rows[1][j];
+    for (std::int64_t i = 0; i < 3; ++i)
+      for (std::int64_t j = 0; j < 3; ++j) matrix.entries.push_back({first + i, first + j, rows[i][j]});
+  }
+  return matrix;
+}
+
+TEST(LeastSquaresArm, ComesAfterCompleteFactorsWithZeroPivots) {
+  if (!has_complete_factors()) GTEST_SKIP() << "built without MUMPS";
+  // So many rows that without a sign of singularity few iterations are no reason to turn to LSMR.
+  const auto matrix = matrix_with_singular_block(7000);
+  SolveOptions options;
+  options.experience.best = Choice{"gmres", "direct", 30, "cgs", "", ""};
+  options.forced.excluded = {"bicgstab", "block-ilu0", "block-jacobi", "neumann", "amg"};  // slow challengers
+  for (const bool consistent : {true, false}) {
+    auto b = sparse::test_vector(matrix.n, 37);
+    if (consistent) b = matrix.multiply(b);
+    const SolvedFor solved(matrix, b, options);
+    SCOPED_TRACE(words_of(solved.report));
+    EXPECT_EQ(solved.report.trials.front().choice.preconditioner, "direct");
+    EXPECT_EQ(solved.report.status, consistent ? Status::converged : Status::least_squares);
+    if (consistent) continue;
+    EXPECT_EQ(std::ranges::count(solved.report.events, "escalation", &Event::kind), 1);
+    EXPECT_EQ(solved.report.trials.back().choice.method, "lsmr");
+    EXPECT_EQ(solved.report.trials.back().why, "the matrix is singular: complete factors have zero pivots");
+  }
+}
+
 TEST(LeastSquaresArm, AForcedMethodIsObeyed) {
   const auto matrix = crowded_matrix();
   SolveOptions options;
@@ -271,6 +298,73 @@ TEST(LeastSquaresArm, AForcedMethodIsObeyed) {
   const SolvedFor solved(matrix, sparse::test_vector(matrix.n, 33), options);
   for (const Trial& trial : solved.report.trials) EXPECT_EQ(trial.choice.method, "gmres");
   EXPECT_FALSE(solved.report.converged());
+}
+
+TEST(LeastSquaresArm, CanBeForcedAndExcluded) {
+  for (const bool consistent : {true, false}) {
+    const auto matrix = normalized_laplacian(300);
+    auto b = sparse::test_vector(matrix.n, 38);
+    if (consistent) b = matrix.multiply(b);
+    SolveOptions options;
+    options.forced.method = "lsmr";
+    const SolvedFor solved(matrix, b, options);
+    SCOPED_TRACE(words_of(solved.report));
+    EXPECT_EQ(solved.report.status, consistent ? Status::converged : Status::least_squares);
+    ASSERT_EQ(solved.report.trials.size(), 1);
+    EXPECT_EQ(solved.report.trials.front().choice.method, "lsmr");
+    // The script of it has but this one.
+    SolveOptions again;
+    again.replay = std::make_shared<Script>(solved.report.script);
+    EXPECT_EQ(SolvedFor(matrix, b, again).x, solved.x);
+  }
+  const auto matrix = crowded_matrix();
+  SolveOptions options;
+  options.forced.excluded = {"lsmr"};
+  options.max_iterations = 500;
+  const SolvedFor solved(matrix, sparse::test_vector(matrix.n, 33), options);
+  for (const Trial& trial : solved.report.trials) EXPECT_NE(trial.choice.method, "lsmr");
+}
+
+TEST(LeastSquaresArm, IsSolvedFromTheGuess) {
+  const auto matrix = stokes_matrix(8);
+  const auto parts =
+      std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), matrix.distribute(world())));
+  const auto own = sparse::piece(matrix.multiply(sparse::test_vector(matrix.n, 39)),
+                                 parts->partition.range(world().rank()));
+  SolveOptions options;
+  options.forced.method = "lsmr";
+  options.rtol = 1e-6;
+  Array<double> x(own.size(), 0.0);
+  const auto first = solve(world(), parts, own, x, options);
+  options.rtol = 1e-8;
+  const auto next = solve(world(), parts, own, x, options);
+  EXPECT_TRUE(first.converged() && next.converged());
+  EXPECT_LT(next.iterations, first.iterations);
+}
+
+TEST(LeastSquaresArm, TellsSnapshotsOfWhatItHasReached) {
+  const auto matrix = stokes_matrix(8);
+  const auto parts =
+      std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), matrix.distribute(world())));
+  const auto b = matrix.multiply(sparse::test_vector(matrix.n, 40));
+  const auto own = sparse::piece(b, parts->partition.range(world().rank()));
+  SolveOptions options;
+  options.forced.method = "lsmr";
+  SolveHooks hooks;
+  std::vector<double> residuals;
+  hooks.snapshot = [&](const Snapshot& snapshot) {
+    const auto all = world().allgatherv(snapshot.x).values;
+    auto r = matrix.multiply(all);
+    for (std::size_t i = 0; i < r.size(); ++i) r[i] = b[i] - r[i];
+    EXPECT_NEAR(snapshot.relative_residual, norm_of(r) / norm_of(b), 1e-12);
+    residuals.push_back(snapshot.relative_residual);
+  };
+  hooks.seconds_between_snapshots = 0;
+  Array<double> x(own.size(), 0.0);
+  EXPECT_TRUE(solve(world(), parts, own, x, options, hooks).converged());
+  EXPECT_GT(residuals.size(), 10);
+  EXPECT_TRUE(std::ranges::is_sorted(residuals, std::greater<>()));
+  EXPECT_LT(residuals.back(), 1e-4);
 }
 
 TEST(LeastSquaresArm, RegularSystemsAreNotCalledInconsistent) {
@@ -291,7 +385,7 @@ TEST(LeastSquaresArm, TheNextSolveBeginsWithWhatEndedTheOneBefore) {
   const auto parts =
       std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), matrix.distribute(world())));
   const auto own = sparse::piece(sparse::test_vector(matrix.n, 35), parts->partition.range(world().rank()));
-  SetUps kept;
+  ReusableSetup kept;
   for (const std::size_t trials : {0, 1}) {
     Array<double> x(own.size(), 0.0);
     const auto report = solve(world(), parts, own, x, {}, {}, &kept);

@@ -56,7 +56,7 @@ struct Play {
   }
 
   std::string verdict(const std::string& name) const {
-    for (const auto& c : tuner.considerations()) {
+    for (const auto& c : tuner.candidate_verdicts()) {
       if (c.name == name) return c.verdict;
     }
     return "not considered";
@@ -162,7 +162,7 @@ TEST(PlanProduct, PredictsFromThePattern) {
   const auto random = plan_product(world(), *split_random(), {}, nullptr);
   EXPECT_NE(random.first.kernel, "dia");
   const auto is_excluded = [&](const char* name) {
-    return std::ranges::any_of(random.excluded, [&](const Consideration& c) { return c.name == name; });
+    return std::ranges::any_of(random.excluded, [&](const CandidateVerdict& c) { return c.name == name; });
   };
   EXPECT_TRUE(is_excluded("dia"));
 }
@@ -171,15 +171,15 @@ TEST(PlanProduct, APatternIsLookedAtWhenItsProductsHaveEarnedIt) {
   const auto parts = split_random();
   auto plan = plan_product(world(), *parts, {}, nullptr, Products::many);
   EXPECT_EQ(plan.first.kernel, "csr");
-  EXPECT_GT(plan.look_after, 10);
+  EXPECT_GT(plan.products_before_planning, 10);
   plan.candidates.clear();  // a duel of halo strategies would come first
   const auto familiar = plan_product(world(), *parts, {}, nullptr, Products::familiar);
-  EXPECT_GT(familiar.look_after, 10 * plan.look_after);
-  EXPECT_EQ(plan_product(world(), *parts, {}, nullptr, Products::planned).look_after, 0);
+  EXPECT_GT(familiar.products_before_planning, 10 * plan.products_before_planning);
+  EXPECT_EQ(plan_product(world(), *parts, {}, nullptr, Products::planned).products_before_planning, 0);
   constexpr double conversion = 30;
   const double look =
       world().allreduce(sparse::products_of_pattern_facts(parts->interior.nonzeros()), comm::ReduceOp::max);
-  EXPECT_EQ(plan_product(world(), *parts, {}, nullptr, Products::unknown).look_after,
+  EXPECT_EQ(plan_product(world(), *parts, {}, nullptr, Products::unknown).products_before_planning,
             static_cast<std::int64_t>(3 * (look + conversion)));
 
   int looks = 0;
@@ -192,20 +192,21 @@ TEST(PlanProduct, APatternIsLookedAtWhenItsProductsHaveEarnedIt) {
         waiting.first.kernel = "sell-8";
         waiting.candidates = {{"kernel", "csr-unroll4", 12000}};
         waiting.first_traffic = waiting.csr_traffic = 12000;
-        waiting.look_after = 0;
+        waiting.products_before_planning = 0;
       });
   now = &play.now;
-  play.run(static_cast<int>(plan.look_after) + 5);
+  play.run(static_cast<int>(plan.products_before_planning) + 5);
   EXPECT_EQ(looks, 1);
   EXPECT_EQ(play.tuner.incumbent().kernel, "sell-8");
-  EXPECT_EQ(play.products["csr"], plan.look_after);
+  EXPECT_EQ(play.products["csr"], plan.products_before_planning);
   EXPECT_EQ(play.products["sell-8"], 5);
   play.run(3000);
   EXPECT_EQ(play.verdict("csr-unroll4"), "slower");
 }
 
 TEST(ProductTuner, WhatTheFactsSpeakForIsTakenBeforeTheLook) {
-  ProductPlan plan{.first = {"csr", "allgather"}, .look_after = 50, .before_look = "csr-delta16"};
+  ProductPlan plan{
+      .first = {"csr", "allgather"}, .products_before_planning = 50, .kernel_before_planning = "csr-delta16"};
   const auto conversion = static_cast<int>(sparse::kernel("csr-delta16").conversion_products);
   const auto cost = [](const ProductOptions& options) {
     return options.kernel == "csr-delta16" ? 0.25 : 1.0;
@@ -215,7 +216,7 @@ TEST(ProductTuner, WhatTheFactsSpeakForIsTakenBeforeTheLook) {
     waiting.candidates = {{"kernel", "csr", 12000}, {"kernel", "csr-delta16", 11000}};
     waiting.first_traffic = 9000;
     waiting.csr_traffic = 12000;
-    waiting.look_after = 0;
+    waiting.products_before_planning = 0;
   });
   play.run(conversion + 20);
   EXPECT_EQ(play.products["csr"], conversion);
@@ -228,7 +229,8 @@ TEST(ProductTuner, WhatTheFactsSpeakForIsTakenBeforeTheLook) {
 }
 
 TEST(ProductTuner, WhatCannotBeTakenBeforeTheLookLeavesAllAsItIs) {
-  ProductPlan plan{.first = {"csr", "allgather"}, .look_after = 1000000, .before_look = "dia"};
+  ProductPlan plan{
+      .first = {"csr", "allgather"}, .products_before_planning = 1000000, .kernel_before_planning = "dia"};
   Play play(plan, [](const ProductOptions&) { return 1.0; });
   play.run(100);
   EXPECT_EQ(play.products["csr"], 100);

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
 #include <string>
 
+#include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/tuning/solve.hpp"
 #include "test_matrices.hpp"
 #include "world.hpp"
@@ -71,6 +73,21 @@ inline TestMatrix uneven_matrix(std::int64_t n) {
     if (entry.column == matrix.n - 1) entry.value *= unit;
   }
   return matrix;
+}
+
+/// For failures: how a solve went.
+inline std::string words_of(const SolveReport& report) {
+  std::string words = std::string(name_of(report.status)) + "\n";
+  for (const Trial& trial : report.trials)
+    words += describe(trial.choice) + ": " + trial.outcome + " after " + std::to_string(trial.iterations) +
+             ", " + trial.reason + "\n";
+  for (const Event& event : report.events) words += event.text + "\n";
+  return words;
+}
+
+/// Whether this build has MUMPS.
+inline bool has_complete_factors() {
+  return std::ranges::any_of(solvers::preconditioners(), [](const auto& p) { return p.name == "direct"; });
 }
 
 /// Seconds of an iteration, by preconditioner.

@@ -18,7 +18,7 @@ std::vector<TableEntry> adapt(const ScheduleTable& table, Operation operation, i
   if (sizes.empty()) return entries;
   const auto found = search(operation, ranks, profile, sizes, options);
   for (TableEntry& entry : entries) {
-    if (entry.plan) entry.plan = std::ranges::find(found, entry.bytes, &Choice::bytes)->best().plan;
+    if (entry.plan) entry.plan = std::ranges::find(found, entry.bytes, &SizeChoice::bytes)->best().plan;
   }
   return entries;
 }

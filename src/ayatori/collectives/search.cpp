@@ -153,8 +153,8 @@ void fix_digits(std::vector<WordProgram>& programs, std::span<const std::int64_t
 
 }  // namespace
 
-std::vector<Choice> search(Operation operation, int ranks, const machine::Profile& profile,
-                           std::span<const std::int64_t> sizes, const SearchOptions& options) {
+std::vector<SizeChoice> search(Operation operation, int ranks, const machine::Profile& profile,
+                               std::span<const std::int64_t> sizes, const SearchOptions& options) {
   const auto& type = type_of(operation);
   operation = type.schedule;
   if (ranks < 1) throw InputError(fmt::format("{} ranks: at least one is needed", ranks));
@@ -183,10 +183,10 @@ std::vector<Choice> search(Operation operation, int ranks, const machine::Profil
     }
   }
 
-  std::vector<Choice> choices;
+  std::vector<SizeChoice> choices;
   for (const auto size : sizes) {
     const auto bytes = static_cast<double>(size);
-    Choice& choice = choices.emplace_back();
+    SizeChoice& choice = choices.emplace_back();
     choice.bytes = size;
     // Half of the places are for pipelines, whose times the model knows less well.
     const auto places = static_cast<std::size_t>(std::max(options.finalists, 2));

@@ -18,7 +18,7 @@ struct Candidate {
 };
 
 /// The best for one size, and what is well known beside it.
-struct Choice {
+struct SizeChoice {
   std::int64_t bytes = 0;            ///< of the buffer
   std::vector<Candidate> finalists;  ///< the best first
   double binomial_seconds = 0;       ///< of copies of binary digits, near first; 0 where there are none
@@ -33,7 +33,7 @@ struct Choice {
 /// pipelines are tried over the digits of the machine's levels; the best by the model (see cost.hpp) are
 /// replayed. Throws InputError if there are no ranks, the profile has fewer, or no plan does what the options
 /// ask.
-std::vector<Choice> search(Operation operation, int ranks, const machine::Profile& profile,
-                           std::span<const std::int64_t> sizes, const SearchOptions& options = {});
+std::vector<SizeChoice> search(Operation operation, int ranks, const machine::Profile& profile,
+                               std::span<const std::int64_t> sizes, const SearchOptions& options = {});
 
 }  // namespace ayatori::collectives

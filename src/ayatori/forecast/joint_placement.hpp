@@ -22,8 +22,8 @@ struct JointPlacement {
   std::string how;  ///< "order of ranks", or the objective by which it was found, and how
   std::vector<int> node_of;
   double exchange_seconds = 0;
-  std::vector<collectives::Choice> collectives;  ///< the best schedules there, in the order of the calls
-  double collective_seconds = 0;                 ///< of all calls of one exchange
+  std::vector<collectives::SizeChoice> collectives;  ///< the best schedules there, in the order of the calls
+  double collective_seconds = 0;                     ///< of all calls of one exchange
 
   double seconds() const { return exchange_seconds + collective_seconds; }
 };

@@ -74,6 +74,11 @@ TurnLimits ProbeContext::limits(double share) const {
 
 Profile measure(const comm::Comm& comm, const MeasureOptions& options, const MeasureHooks& hooks) {
   const Stopwatch watch;
+  const double processor_before = processor_time();
+  const auto takes_too_long = [&] {
+    return watch.seconds() > options.most_seconds ||
+           processor_time() - processor_before > options.most_processor_seconds * max_threads();
+  };
   Profile profile;
   profile.source = "measured";
   profile.mpi = comm::mpi_version();
@@ -94,7 +99,7 @@ Profile measure(const comm::Comm& comm, const MeasureOptions& options, const Mea
   };
   const auto asks = [&] {
     tell();
-    stopped = stopped || comm.any(hooks.wants_stop && hooks.wants_stop());
+    stopped = stopped || comm.any(takes_too_long() || (hooks.wants_stop && hooks.wants_stop()));
     return stopped;
   };
   const bool computing_counts = computing_takes_time(comm);

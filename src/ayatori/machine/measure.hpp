@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <string>
 
 #include "ayatori/comm/comm.hpp"
@@ -11,7 +12,15 @@ namespace ayatori::machine {
 struct MeasureOptions {
   bool quick = false;   ///< fewer sizes and kernels
   double seconds = 20;  ///< for all probes together, about
+  /// Where others keep the node busy nobody knows how long it takes: after so many seconds, or so many of
+  /// processor time of each thread, no further probe begins.
+  double most_seconds = std::numeric_limits<double>::infinity();
+  double most_processor_seconds = std::numeric_limits<double>::infinity();
 };
+
+/// What is measured where somebody waits for it: in 1.5 seconds, or in 5 at most.
+inline constexpr MeasureOptions quick_measuring{
+    .quick = true, .seconds = 1.5, .most_seconds = 5, .most_processor_seconds = 3};
 
 struct MeasureHooks {
   /// Called before every probe and while it measures, with its name and the share of the time that is over.

@@ -51,20 +51,12 @@ std::string keep(const machine::Profile& profile) {
 /// Collective. Where the ranks' threads take turns, all figures would be those of the scheduler; where others
 /// keep the node busy, nobody knows how long it takes.
 FoundProfile measure_now(const comm::Comm& world) {
-  constexpr double most_seconds = 5;
-  constexpr double most_processor_seconds = 3;  // of each thread
   const auto load = comm::busiest_node(world);
   if (load.is_oversubscribed())
     return {nullptr, fmt::format("none: the machine was not measured: {} take turns", load.words())};
   try {
-    const Stopwatch watch;
-    const double before = processor_time();
-    const auto takes_too_long = [&] {
-      return watch.seconds() > most_seconds ||
-             processor_time() - before > most_processor_seconds * max_threads();
-    };
-    auto profile = std::make_shared<const machine::Profile>(machine::measure(
-        world, {.quick = true, .seconds = quick_seconds}, {.progress = {}, .wants_stop = takes_too_long}));
+    auto profile =
+        std::make_shared<const machine::Profile>(machine::measure(world, machine::quick_measuring));
     if (!profile->complete)
       return {nullptr,
               fmt::format("none: measuring the machine was given up after {:.1f} s: the node is busy",

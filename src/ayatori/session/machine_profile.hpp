@@ -8,9 +8,6 @@
 
 namespace ayatori::session {
 
-/// A probe that takes no longer than this, in seconds, is quick.
-inline constexpr double quick_seconds = 1.5;
-
 /// Where a profile without a name of its own is kept, with its folder made. Called on rank 0. Throws
 /// EnvironmentError, and InputError where a file stands that is no profile: it is somebody's.
 std::string make_default_profile_path();

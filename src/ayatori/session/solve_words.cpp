@@ -178,10 +178,10 @@ std::string race_words(const tuning::ThreadRace& race) {
 }
 
 /// A line for all that follow each other with one verdict and reason.
-std::string considered_words(const std::vector<tuning::Consideration>& considered) {
+std::string considered_words(const std::vector<tuning::CandidateVerdict>& considered) {
   std::string text;
   for (auto first = considered.begin(); first != considered.end();) {
-    const auto end = std::find_if(first, considered.end(), [&](const tuning::Consideration& c) {
+    const auto end = std::find_if(first, considered.end(), [&](const tuning::CandidateVerdict& c) {
       return std::tie(c.item, c.verdict, c.reason) != std::tie(first->item, first->verdict, first->reason);
     });
     const bool many = end - first > 1;

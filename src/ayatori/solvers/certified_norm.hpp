@@ -24,6 +24,14 @@ CertifiedNorm certified_norm(const sparse::ResidualSums& sums, std::int64_t rows
 /// not, and is no matter of rounding.
 bool is_decided(const CertifiedNorm& plain, double limit);
 
+/// What `sum_up(summation)` finds: by plain sums first, by doubled ones, at about twice the price, where
+/// `decides` says that the plain ones do not decide.
+template <class SumUp, class Decides>
+auto certify(const SumUp& sum_up, const Decides& decides) {
+  auto plain = sum_up(sparse::Summation::plain);
+  return decides(plain) ? plain : sum_up(sparse::Summation::doubled);
+}
+
 /// A norm of so many elements summed in doubles, less what rounding may have added.
 double lower_bound_of_norm(double computed, std::int64_t elements);
 

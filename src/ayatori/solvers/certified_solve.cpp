@@ -25,16 +25,15 @@ double power_of_two_near(double value) {
 }
 
 /// Collective.
-CertifiedNorm certify(const GlobalSum& sum, const ResidualFunction& residual, ConstVector x,
-                      const Tolerance& tolerance, std::int64_t rows) {
+CertifiedNorm certified_residual(const GlobalSum& sum, const ResidualFunction& residual, ConstVector x,
+                                 const Tolerance& tolerance, std::int64_t rows) {
   const auto norm_by = [&](sparse::Summation summation) {
     const sparse::ResidualSums mine = residual(x, summation, tolerance.unit);
     std::array<double, 3> sums{mine.squares, mine.error_squares, mine.product_squares};
     sum(sums);
     return certified_norm({sums[0], sums[1], sums[2]}, rows);
   };
-  const CertifiedNorm plain = norm_by(sparse::Summation::plain);
-  return is_decided(plain, tolerance.limit) ? plain : norm_by(sparse::Summation::doubled);
+  return certify(norm_by, [&](const CertifiedNorm& plain) { return is_decided(plain, tolerance.limit); });
 }
 
 /// Beyond it, either way, the smallest residuals that are asked for may have no inverse.
@@ -112,7 +111,7 @@ CertifiedResult solve_certified(const Method& method, const System& system, Vect
                                 const Progress& progress) {
   const std::int64_t rows =
       system.sum.comm().allreduce(static_cast<std::int64_t>(x.size()), comm::ReduceOp::sum);
-  const auto proof = [&] { return certify(system.sum, residual, x, tolerance, rows); };
+  const auto proof = [&] { return certified_residual(system.sum, residual, x, tolerance, rows); };
   const int max_iterations = options.max_iterations;
   CertifiedResult result;
   result.residual = proof();

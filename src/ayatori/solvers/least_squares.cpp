@@ -223,20 +223,25 @@ class Lsmr {
     if (progress_ && result_.iterations > 0 &&
         !progress_(result_.iterations, result_.residual_norm, result_.normal_residual))
       return end(yielded);
+    if (options_.look && result_.iterations > 0) options_.look([this](Vector x) { form(x); });
     return false;
   }
 
-  /// x = D x ||b|| / sigma
   void to_original() {
+    form(x_);
+    result_.matrix_norm = std::ldexp(matrix_norm_, exponent_);
+    result_.solution_norm = norm(problem_.sum, x_);
+  }
+
+  /// x = D x_ ||b|| / sigma
+  void form(Vector x) const {
     int exponent = 0;
     const double mantissa = std::frexp(unit_, &exponent);
     exponent -= exponent_;
     const bool scaled = !problem_.column_scale.empty();
     parallel_for(static_cast<std::int64_t>(x_.size()), [&](std::int64_t i) {
-      x_[i] = std::ldexp(mantissa * x_[i], exponent) * (scaled ? problem_.column_scale[i] : 1);
+      x[i] = std::ldexp(mantissa * x_[i], exponent) * (scaled ? problem_.column_scale[i] : 1);
     });
-    result_.matrix_norm = std::ldexp(matrix_norm_, exponent_);
-    result_.solution_norm = norm(problem_.sum, x_);
   }
 
   const LeastSquaresProblem& problem_;

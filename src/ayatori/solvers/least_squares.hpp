@@ -28,6 +28,8 @@ struct LeastSquaresOptions {
   /// A lower bound of ||A||, if one is known: the largest |entry| will do. It tells an A^T b that is rounding
   /// only from one that is not.
   double matrix_norm = 0;
+  /// Collective, if it is one: called after every iteration that goes on, with what forms the x reached.
+  std::function<void(const std::function<void(Vector)>& form)> look = nullptr;
 };
 
 /// How it ended.

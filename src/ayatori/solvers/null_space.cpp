@@ -325,8 +325,8 @@ NullSpaces find_null_spaces(const comm::Comm& comm, const sparse::SplitMatrix& p
 BuiltPreconditioner without_null_vectors(BuiltPreconditioner built,
                                          std::shared_ptr<const PiecewiseConstants> null_vectors) {
   if (null_vectors == nullptr || null_vectors->empty()) return built;
-  return {std::make_unique<WithoutNullVectors>(std::move(built.op), std::move(null_vectors)),
-          std::move(built.notes), built.blocks_are_singular};
+  built.op = std::make_unique<WithoutNullVectors>(std::move(built.op), std::move(null_vectors));
+  return built;
 }
 
 }  // namespace ayatori::solvers

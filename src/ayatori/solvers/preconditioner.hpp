@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -55,6 +56,7 @@ struct BuiltPreconditioner {
   bool blocks_are_singular =
       false;                 ///< of some block no factors exist: where rows couple it with other blocks only
   bool reproducible = true;  ///< to the bit
+  std::int64_t zero_pivots = 0;  ///< of complete factors, to working precision: what the rank lacks
 };
 
 /// Whether this is what PreconditionerOptions::triangular can be.

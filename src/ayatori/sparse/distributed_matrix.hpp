@@ -113,7 +113,7 @@ class DistributedMatrix final : public LinearOperator {
 };
 
 /// Collective. y = A x by the plainest code: reference kernel, no overlap. What every fast path is compared
-/// with, and what the final residual is computed by.
+/// with. Claims are verified by residual(), which bounds its rounding.
 void multiply_reference(const comm::Comm& comm, const SplitMatrix& parts, std::span<const double> x,
                         std::span<double> y);
 

@@ -55,8 +55,9 @@ class OwnRows {
 template <class Scale>
 void note(Asymmetry& asymmetry, double a, double b, Scale&& scale) {
   const double difference = std::abs(a - b);
-  const bool is_open = !asymmetry.values && difference > rounding * std::min(std::abs(a), std::abs(b));
-  asymmetry.values = asymmetry.values || (is_open && difference > rounding * scale());
+  const bool is_open =
+      !asymmetry.exceeds_rounding && difference > rounding * std::min(std::abs(a), std::abs(b));
+  asymmetry.exceeds_rounding = asymmetry.exceeds_rounding || (is_open && difference > rounding * scale());
   asymmetry.largest = std::max(asymmetry.largest, difference);
 }
 
@@ -86,7 +87,7 @@ Asymmetry whole_asymmetry(const Csr& interior, const OwnRows& rows, bool lower_o
         if (lower_only && j >= i) break;
         // Whether a pair differs by rounding at all is often unforeseeable: no jump depends on it.
         const double difference = std::abs(interior.value[k] - value_at(interior, images.find(i, j)));
-        mine.values |= difference > rounding * std::min(largest[i], largest[j]);
+        mine.exceeds_rounding |= difference > rounding * std::min(largest[i], largest[j]);
         mine.largest = std::max(mine.largest, difference);
       }
     }
@@ -173,7 +174,7 @@ Asymmetry compare(const comm::Comm& comm, const SplitMatrix& parts, const Select
   Asymmetry mine =
       interior_asymmetry(parts.interior, rows, parts.partition.range(comm.rank()).begin, selection);
   mine.merge(halo_asymmetry(comm, parts, rows, selection));
-  std::array<double, 2> maxima{mine.largest, mine.values ? 1.0 : 0.0};
+  std::array<double, 2> maxima{mine.largest, mine.exceeds_rounding ? 1.0 : 0.0};
   comm.allreduce(std::span<double>(maxima), comm::ReduceOp::max);
   return {maxima[1] != 0, maxima[0]};
 }
@@ -184,7 +185,7 @@ Asymmetry find_asymmetry(const comm::Comm& comm, const SplitMatrix& parts, std::
                          bool symmetric_pattern) {
   const std::int64_t step = std::clamp<std::int64_t>(nonzeros / entries_per_step, 1, longest_step);
   Asymmetry found = compare(comm, parts, {step, symmetric_pattern});
-  if (!found.values && step > 1) found = compare(comm, parts, {1, symmetric_pattern});
+  if (!found.exceeds_rounding && step > 1) found = compare(comm, parts, {1, symmetric_pattern});
   return found;
 }
 

@@ -11,11 +11,11 @@ namespace ayatori::tuning {
 
 /// How far pairs a_ij, a_ji are from being equal.
 struct Asymmetry {
-  bool values = false;  ///< some differ by more than 1e-13 of the largest entries of rows i and j
-  double largest = 0;   ///< max |a_ij - a_ji|
+  bool exceeds_rounding = false;  ///< some differ by more than 1e-13 of the largest entries of rows i and j
+  double largest = 0;             ///< max |a_ij - a_ji|
 
   void merge(const Asymmetry& other) {
-    values = values || other.values;
+    exceeds_rounding = exceeds_rounding || other.exceeds_rounding;
     largest = std::max(largest, other.largest);
   }
 };

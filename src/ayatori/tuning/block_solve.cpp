@@ -32,7 +32,7 @@ struct Column {
 class BlockSolve {
  public:
   BlockSolve(const comm::Comm& comm, std::span<const ConstVector> b, std::span<const Vector> x,
-             const SolveOptions& options, const SolveHooks& hooks, const SetUps& kept)
+             const SolveOptions& options, const SolveHooks& hooks, const ReusableSetup& kept)
       : comm_(comm),
         options_(options),
         hooks_(hooks),
@@ -165,7 +165,7 @@ class BlockSolve {
   const comm::Comm& comm_;
   const SolveOptions& options_;
   const SolveHooks& hooks_;
-  const SetUps& kept_;
+  const ReusableSetup& kept_;
   Stopwatch watch_;
   int width_;
   solvers::GlobalSum sum_;
@@ -179,7 +179,7 @@ class BlockSolve {
 
 }  // namespace
 
-int worthwhile_block(const comm::Comm& comm, const SetUps& kept, int left, int most) {
+int worthwhile_block(const comm::Comm& comm, const ReusableSetup& kept, int left, int most) {
   if (!kept.choice || !kept.matrix || !kept.facts || !kept.preconditioner.op) return 1;
   if (left < 2 || most < 2 || solvers::find_block_method(kept.choice->method) == nullptr) return 1;
   const int widest = std::min(most, sparse::max_block_width);
@@ -197,7 +197,8 @@ int worthwhile_block(const comm::Comm& comm, const SetUps& kept, int left, int m
 
 std::vector<SolveReport> solve_block(const comm::Comm& comm, std::span<const ConstVector> b,
                                      std::span<const Vector> x, const SolveOptions& options,
-                                     const SolveHooks& hooks, const SetUps& kept, const SolveReport& before) {
+                                     const SolveHooks& hooks, const ReusableSetup& kept,
+                                     const SolveReport& before) {
   const Stopwatch watch;
   BlockSolve block(comm, b, x, options, hooks, kept);
   block.run();

@@ -106,7 +106,8 @@ double pessimistic_remaining(const Pace& pace, double target) {
 /// Whether the iteration at work promises to end in the time that a favourite would take, set-up and a share
 /// of the iterations to come. In diffusion a slow beginning says nothing of that.
 bool ends_before(const Choice& favourite, double unit, const SolveState& state, const AtWork& work) {
-  if (is_plain(work.choice) && work.iteration < least_iterations(state.report.facts)) return true;
+  if (uses_diagonal_at_most(work.choice) && work.iteration < least_iterations(state.report.facts))
+    return true;
   const double end = pessimistic_remaining(work.pace, state.target());
   if (!(end < unlimited)) return false;
   const double own_iteration = work.pace.seconds() / work.iteration;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/solvers/least_squares.hpp"
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/solvers/orthogonalization.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
@@ -150,7 +151,8 @@ constexpr double long_row = 50;
 /// Iterations of CG to 1e-8 with the diagonal, in the problem of this size that needs fewest: in a cube, but
 /// what takes more steps to cross takes more.
 double diagonal_iterations(const MatrixFacts& facts) {
-  const double points_along_an_edge = std::max(std::cbrt(static_cast<double>(facts.rows)), facts.layers);
+  const double points_along_an_edge =
+      std::max(std::cbrt(static_cast<double>(facts.rows)), facts.least_diameter);
   return std::min(diagonal_iterations_per_point * points_along_an_edge, iterations_by_dominance(facts));
 }
 
@@ -180,7 +182,7 @@ bool is_even_mesh(const MatrixFacts& facts) {
   constexpr double jump = 100;
   constexpr double nearly = 0.9;
   return is_diffusive(facts) && facts.max_abs_diagonal <= jump * facts.min_abs_diagonal &&
-         facts.layers >= nearly * std::cbrt(static_cast<double>(facts.rows));
+         facts.least_diameter >= nearly * std::cbrt(static_cast<double>(facts.rows));
 }
 
 /// Unsymmetric factors take so many times as many iterations beside multigrid's, unless convection is strong:
@@ -400,10 +402,11 @@ void check_exclusions(const Forced& forced) {
       return std::ranges::any_of(list, [&](const auto& type) { return type.name == name; });
     };
     const std::string_view halo = name.substr(0, name.find("+overlap"));
-    return is_in(solvers::methods()) || is_in(solvers::preconditioners()) ||
-           is_in(solvers::orthogonalizations()) || is_in(sparse::kernels()) ||
-           std::ranges::any_of(sparse::halo_strategies(),
-                               [&](const auto& type) { return type.name == halo; });
+    return name == solvers::least_squares_name || is_in(solvers::methods()) ||
+           is_in(solvers::preconditioners()) || is_in(solvers::orthogonalizations()) ||
+           is_in(sparse::kernels()) || std::ranges::any_of(sparse::halo_strategies(), [&](const auto& type) {
+             return type.name == halo;
+           });
   };
   const std::array forced_names{forced.method, forced.preconditioner, forced.orthogonalization, forced.kernel,
                                 forced.halo};
@@ -420,6 +423,14 @@ void check_exclusions(const Forced& forced) {
 }
 
 }  // namespace
+
+bool is_least_squares(const Choice& choice) {
+  return choice.method == solvers::least_squares_name;
+}
+
+Choice least_squares_choice() {
+  return {.method = std::string(solvers::least_squares_name), .preconditioner = "none", .restart = 0};
+}
 
 std::string describe(const Choice& choice) {
   std::string text = choice.method;
@@ -439,15 +450,21 @@ void check(const Forced& forced) {
   }
   check_exclusions(forced);
   if (!forced.method) return;
+  const bool is_lsmr = *forced.method == solvers::least_squares_name;
+  if (is_lsmr && forced.preconditioner.value_or("none") != "none")
+    throw InputError(fmt::format("method '{}' takes no preconditioner, so '{}' contradicts it",
+                                 *forced.method, *forced.preconditioner));
+  const bool restarts = !is_lsmr && solvers::method(*forced.method).restarts;
+  if (!restarts && forced.restart) {
+    throw InputError(
+        fmt::format("method '{}' never restarts, so a restart length contradicts it", *forced.method));
+  }
+  if (!restarts && forced.orthogonalization) {
+    throw InputError(
+        fmt::format("method '{}' keeps no basis, so an orthogonalization contradicts it", *forced.method));
+  }
+  if (is_lsmr) return;
   const auto& method = solvers::method(*forced.method);
-  if (!method.restarts && forced.restart) {
-    throw InputError(
-        fmt::format("method '{}' never restarts, so a restart length contradicts it", method.name));
-  }
-  if (!method.restarts && forced.orthogonalization) {
-    throw InputError(
-        fmt::format("method '{}' keeps no basis, so an orthogonalization contradicts it", method.name));
-  }
   const auto built_in = method.only_orthogonalization;
   if (!built_in.empty() && forced.orthogonalization && *forced.orthogonalization != built_in) {
     throw InputError(fmt::format("method '{}' has orthogonalization {} built in, which {} contradicts",
@@ -483,6 +500,7 @@ double least_iterations(const MatrixFacts& facts) {
 }
 
 std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, int longest_restart) {
+  if (forced.method == solvers::least_squares_name) return {{least_squares_choice(), "what you forced"}};
   // A restart length or an orthogonalization can only be obeyed by a method that has them.
   const bool wants_basis = !forced.method && (forced.restart || forced.orthogonalization);
   const bool definite = facts.looks_definite();

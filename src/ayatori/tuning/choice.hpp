@@ -27,9 +27,13 @@ struct Choice {
 std::string describe(const Choice& choice);
 
 /// Preconditioned by the diagonal at most.
-inline bool is_plain(const Choice& choice) {
+inline bool uses_diagonal_at_most(const Choice& choice) {
   return choice.preconditioner == "jacobi" || choice.preconditioner == "none";
 }
+
+/// LSMR, which is in no list of methods: it has no preconditioner, and is not for regular systems.
+bool is_least_squares(const Choice& choice);
+Choice least_squares_choice();
 
 /// What the user insists on; the rest is chosen.
 struct Forced {

@@ -23,12 +23,11 @@ std::string name_or_none(const Json& json) {
 }
 
 void check_names(const Choice& choice) {
-  const auto& method = solvers::method(choice.method);
+  const bool restarts = !is_least_squares(choice) && solvers::method(choice.method).restarts;
   solvers::preconditioner(choice.preconditioner);
-  if (method.restarts || !choice.orthogonalization.empty())
-    solvers::orthogonalization(choice.orthogonalization);
-  if (method.restarts != (choice.restart > 0))
-    throw InputError(fmt::format("{} with a restart length of {}", method.name, choice.restart));
+  if (restarts || !choice.orthogonalization.empty()) solvers::orthogonalization(choice.orthogonalization);
+  if (restarts != (choice.restart > 0))
+    throw InputError(fmt::format("{} with a restart length of {}", choice.method, choice.restart));
   if (!choice.kernel.empty()) sparse::kernel(choice.kernel);
   if (!choice.halo.empty()) sparse::halo_strategy(choice.halo);
 }

@@ -12,6 +12,7 @@ namespace {
 
 /// Whether what the user insists on allows this choice.
 bool allows(const Forced& forced, const Choice& choice) {
+  if (is_least_squares(choice)) return false;  // an end of its own, not a beginning
   const auto& method = solvers::method(choice.method);
   if (forced.excludes(choice.method) || forced.excludes(choice.preconditioner)) return false;
   if (forced.method && *forced.method != choice.method) return false;
@@ -79,7 +80,8 @@ std::vector<Rung> apply(const Experience& experience, std::vector<Rung> ladder, 
 void apply(const Experience& experience, ProductPlan& plan) {
   if (experience.best) {
     const bool has_kernel = !experience.best->kernel.empty();
-    if (has_kernel && plan.look_after > 0) {  // the matrix is familiar: its kernel needs no candidates
+    if (has_kernel &&
+        plan.products_before_planning > 0) {  // the matrix is familiar: its kernel needs no candidates
       plan.first.kernel = experience.best->kernel;
     } else {
       begin_with(plan, "kernel", experience.best->kernel);

@@ -2,18 +2,20 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/sparse/row_figures.hpp"
 #include "ayatori/tuning/asymmetry.hpp"
 #include "ayatori/tuning/dropped_fill.hpp"
-#include "ayatori/tuning/skewness.hpp"
+#include "ayatori/tuning/symmetry_fingerprint.hpp"
 
 namespace ayatori::tuning {
 
@@ -74,7 +76,7 @@ struct MatrixFigures {
   void add_row(const RowSummary& row) {
     const double magnitude = std::abs(row.diagonal);
     const double sum_abs = row.sum_abs * (1 - 1e-14);  // equal up to rounding is as good as equal
-    const bool dominates = magnitude > 0 && 2 * magnitude >= sum_abs;
+    const bool is_dominant = magnitude > 0 && 2 * magnitude >= sum_abs;
     min_row = std::min(min_row, row.length);
     max_row = std::max(max_row, row.length);
     squares += row.length * row.length;
@@ -82,16 +84,17 @@ struct MatrixFigures {
     negative += row.diagonal < 0 ? 1 : 0;
     zero += row.diagonal == 0 ? 1 : 0;
     boundary += sparse::is_boundary_row(magnitude, row.sum_abs) ? 1 : 0;
-    dominant += dominates ? 1 : 0;
+    dominant += is_dominant ? 1 : 0;
     strongly_dominant += magnitude > 0 && 1.5 * magnitude >= sum_abs ? 1 : 0;
-    diffusive += dominates || (magnitude > 0 && std::abs(row.sum) <= balanced * row.sum_abs) ? 1 : 0;
+    diffusive += is_dominant || (magnitude > 0 && std::abs(row.sum) <= balanced * row.sum_abs) ? 1 : 0;
     bandwidth = std::max(bandwidth, row.reach);
     block_bandwidth = std::max(block_bandwidth, row.reach_in_block);
     min_diagonal = std::min(min_diagonal, magnitude);
     max_diagonal = std::max(max_diagonal, magnitude);
     max_abs = std::max(max_abs, row.largest);
     norm_infinity = std::max(norm_infinity, row.sum_abs);
-    least_dominance = std::min(least_dominance, dominates ? std::max(2 - row.sum_abs / magnitude, 0.0) : 0.0);
+    least_dominance =
+        std::min(least_dominance, is_dominant ? std::max(2 - row.sum_abs / magnitude, 0.0) : 0.0);
     diagonal_sum += row.diagonal;
     row_sums.add_row(row.sum, row.sum_abs);
   }
@@ -119,14 +122,14 @@ struct MatrixFigures {
   }
 };
 
-double layers(std::int64_t rows, std::int64_t bandwidth) {
+double least_diameter(std::int64_t rows, std::int64_t bandwidth) {
   return bandwidth > 0 ? static_cast<double>(rows) / static_cast<double>(bandwidth) : 0;
 }
 
 /// What one pass over a rank's rows tells.
 struct Pass {
   MatrixFigures figures;
-  Skewness of_halo;
+  SymmetryFingerprint of_halo;
 };
 
 /// Traffic: 12 bytes per nonzero and 8 per row.
@@ -138,7 +141,7 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
   std::mutex merging;
   parallel_ranges(interior.rows, [&](Range range) {
     MatrixFigures figures;
-    Skewness skewness;
+    SymmetryFingerprint fingerprint;
     auto r = std::ranges::lower_bound(parts.halo_rows, range.begin) - parts.halo_rows.begin();
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       RowSummary row;
@@ -151,7 +154,7 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
         row.add(halo, r, -1);
         for (std::int64_t k = halo.row_start[r]; k < halo.row_start[r + 1]; ++k) {
           const std::int64_t j = parts.plan.ghosts[halo.column[k]];
-          skewness.add(first_row + i, j, halo.value[k]);
+          fingerprint.add(first_row + i, j, halo.value[k]);
           row.add_reach(first_row + i, j, j);
         }
         ++r;
@@ -160,7 +163,7 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
     }
     const std::scoped_lock lock(merging);
     shares.emplace(range.begin, figures);
-    pass.of_halo.merge(skewness);
+    pass.of_halo.merge(fingerprint);
   });
   for (const auto& [first, share] : shares) pass.figures.merge(share);
   return pass;
@@ -198,93 +201,162 @@ bool has_diffusive_rows(const MatrixFigures& figures, std::int64_t rows) {
   return static_cast<double>(figures.diffusive) >= nearly_all * static_cast<double>(rows);
 }
 
+/// What ranks add up, by kinds of numbers: structs of nothing but such.
+struct Counts {
+  std::int64_t nonzeros;
+  std::int64_t positive_diagonals;
+  std::int64_t negative_diagonals;
+  std::int64_t zero_diagonals;
+  std::int64_t dominant_rows;
+  std::int64_t diffusive_rows;
+  std::int64_t squares;
+  std::int64_t strongly_dominant_rows;
+  std::int64_t unsymmetric_patterns;  ///< ranks whose own block has one
+  std::int64_t unsymmetric_blocks;
+  std::int64_t positive_row_sums;
+  std::int64_t negative_row_sums;
+  std::int64_t vanishing_row_sums;
+  std::int64_t threads;
+  std::int64_t boundary_rows;
+};
+struct Hashes {
+  std::uint64_t values;
+  std::uint64_t pattern;
+};
+struct Totals {
+  double of_entries;
+  double of_magnitudes;
+  double of_diagonal;
+  double rows_of_dropped_fill;
+  double dropped_fill;
+};
+/// What the largest, and the least, of all ranks is.
+struct Maxima {
+  double row_nonzeros;
+  double abs;
+  double norm_infinity;
+  double bandwidth;
+  double diagonal;
+};
+struct Minima {
+  double row_nonzeros;
+  double dominance;
+  double diameter_of_block;
+  double diagonal;
+  BlockFill fill_of_blocks;
+};
+
+/// Collective.
+template <class Number, class Figures>
+Figures reduced(const comm::Comm& comm, const Figures& mine, comm::ReduceOp op) {
+  static_assert(sizeof(Figures) % sizeof(Number) == 0);
+  auto numbers = std::bit_cast<std::array<Number, sizeof(Figures) / sizeof(Number)>>(mine);
+  comm.allreduce(std::span<Number>(numbers), op);
+  return std::bit_cast<Figures>(numbers);
+}
+
+Counts summed(const comm::Comm& comm, const Counts& mine) {
+  return reduced<std::int64_t>(comm, mine, comm::ReduceOp::sum);
+}
+Hashes summed(const comm::Comm& comm, const Hashes& mine) {
+  return reduced<std::uint64_t>(comm, mine, comm::ReduceOp::sum);
+}
+Totals summed(const comm::Comm& comm, const Totals& mine) {
+  return reduced<double>(comm, mine, comm::ReduceOp::sum);
+}
+Maxima largest(const comm::Comm& comm, const Maxima& mine) {
+  return reduced<double>(comm, mine, comm::ReduceOp::max);
+}
+Minima least(const comm::Comm& comm, const Minima& mine) {
+  return reduced<double>(comm, mine, comm::ReduceOp::min);
+}
+
 }  // namespace
 
 MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   const Pass pass = pass_over_rows(parts, parts.partition.range(comm.rank()).begin);
   const MatrixFigures& figures = pass.figures;
   const sparse::Symmetry of_block = probable_symmetry(parts.interior);
-  std::array<std::int64_t, 15> sums{parts.interior.nonzeros() + parts.halo.nonzeros(),
-                                    figures.positive,
-                                    figures.negative,
-                                    figures.zero,
-                                    figures.dominant,
-                                    figures.diffusive,
-                                    figures.squares,
-                                    figures.strongly_dominant,
-                                    of_block.pattern ? 0 : 1,
-                                    of_block.values ? 0 : 1,
-                                    figures.row_sums.positive,
-                                    figures.row_sums.negative,
-                                    figures.row_sums.vanishing,
-                                    parts.interior.rows > 0 ? threads_for(parts.interior.rows) : 0,
-                                    figures.boundary};
-  comm.allreduce(std::span<std::int64_t>(sums), comm::ReduceOp::sum);
-  std::array<std::uint64_t, 2> skewness{pass.of_halo.values, pass.of_halo.pattern};
-  comm.allreduce(std::span<std::uint64_t>(skewness), comm::ReduceOp::sum);
+  const bool has_rows = parts.interior.rows > 0;
+  const Counts counts = summed(comm, Counts{.nonzeros = parts.interior.nonzeros() + parts.halo.nonzeros(),
+                                            .positive_diagonals = figures.positive,
+                                            .negative_diagonals = figures.negative,
+                                            .zero_diagonals = figures.zero,
+                                            .dominant_rows = figures.dominant,
+                                            .diffusive_rows = figures.diffusive,
+                                            .squares = figures.squares,
+                                            .strongly_dominant_rows = figures.strongly_dominant,
+                                            .unsymmetric_patterns = of_block.pattern ? 0 : 1,
+                                            .unsymmetric_blocks = of_block.values ? 0 : 1,
+                                            .positive_row_sums = figures.row_sums.positive,
+                                            .negative_row_sums = figures.row_sums.negative,
+                                            .vanishing_row_sums = figures.row_sums.vanishing,
+                                            .threads = has_rows ? threads_for(parts.interior.rows) : 0,
+                                            .boundary_rows = figures.boundary});
+  const Hashes of_halo = summed(comm, Hashes{.values = pass.of_halo.values, .pattern = pass.of_halo.pattern});
   const DroppedFill dropped =
       has_diffusive_rows(figures, parts.interior.rows) ? dropped_fill(parts.interior) : DroppedFill{};
-  std::array<double, 5> totals{figures.row_sums.total, figures.row_sums.total_abs, figures.diagonal_sum,
-                               dropped.rows, dropped.sum};
-  comm.allreduce(std::span<double>(totals), comm::ReduceOp::sum);
-  const double layers_of_block = parts.interior.rows > 0
-                                     ? layers(parts.interior.rows, figures.block_bandwidth)
-                                     : std::numeric_limits<double>::infinity();
-  const BlockFill fill = fill_of_blocks(parts.interior);
-  std::array<double, 12> maxima{-static_cast<double>(figures.min_row),
-                                static_cast<double>(figures.max_row),
-                                figures.max_abs,
-                                figures.norm_infinity,
-                                -figures.least_dominance,
-                                static_cast<double>(figures.bandwidth),
-                                -layers_of_block,
-                                -figures.min_diagonal,
-                                figures.max_diagonal,
-                                -fill[0],
-                                -fill[1],
-                                -fill[2]};
-  comm.allreduce(std::span<double>(maxima), comm::ReduceOp::max);
+  const Totals totals = summed(comm, Totals{.of_entries = figures.row_sums.total,
+                                            .of_magnitudes = figures.row_sums.total_abs,
+                                            .of_diagonal = figures.diagonal_sum,
+                                            .rows_of_dropped_fill = dropped.rows,
+                                            .dropped_fill = dropped.sum});
+  const double of_block_diameter = has_rows ? least_diameter(parts.interior.rows, figures.block_bandwidth)
+                                            : std::numeric_limits<double>::infinity();
+  const Maxima maxima = largest(comm, Maxima{.row_nonzeros = static_cast<double>(figures.max_row),
+                                             .abs = figures.max_abs,
+                                             .norm_infinity = figures.norm_infinity,
+                                             .bandwidth = static_cast<double>(figures.bandwidth),
+                                             .diagonal = figures.max_diagonal});
+  const Minima minima = least(comm, Minima{.row_nonzeros = static_cast<double>(figures.min_row),
+                                           .dominance = figures.least_dominance,
+                                           .diameter_of_block = of_block_diameter,
+                                           .diagonal = figures.min_diagonal,
+                                           .fill_of_blocks = fill_of_blocks(parts.interior)});
 
   MatrixFacts facts;
   facts.rows = parts.partition.rows();
-  facts.nonzeros = sums[0];
-  facts.positive_diagonals = sums[1];
-  facts.negative_diagonals = sums[2];
-  facts.zero_diagonals = sums[3];
-  facts.boundary_rows = sums[14];
+  facts.nonzeros = counts.nonzeros;
+  facts.positive_diagonals = counts.positive_diagonals;
+  facts.negative_diagonals = counts.negative_diagonals;
+  facts.zero_diagonals = counts.zero_diagonals;
+  facts.boundary_rows = counts.boundary_rows;
   const auto rows = static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
-  facts.dominant_rows = static_cast<double>(sums[4]) / rows;
-  facts.diffusive_rows = static_cast<double>(sums[5]) / rows;
-  facts.strongly_dominant_rows = static_cast<double>(sums[7]) / rows;
-  facts.row_sums = {sums[10], sums[11], sums[12], totals[0], totals[1]};
-  const double quotient = totals[0] / totals[2];
+  facts.dominant_rows = static_cast<double>(counts.dominant_rows) / rows;
+  facts.diffusive_rows = static_cast<double>(counts.diffusive_rows) / rows;
+  facts.strongly_dominant_rows = static_cast<double>(counts.strongly_dominant_rows) / rows;
+  facts.row_sums = {counts.positive_row_sums, counts.negative_row_sums, counts.vanishing_row_sums,
+                    totals.of_entries, totals.of_magnitudes};
+  const double quotient = totals.of_entries / totals.of_diagonal;
   facts.constant_quotient = std::isfinite(quotient) ? quotient : 0;
-  facts.dropped_fill = totals[3] > 0 ? totals[4] / totals[3] : 0;
-  facts.min_abs_diagonal = facts.rows > 0 ? std::abs(maxima[7]) : 0;
-  facts.max_abs_diagonal = maxima[8];
-  facts.min_row_nonzeros = static_cast<std::int64_t>(-maxima[0]);
-  facts.max_row_nonzeros = static_cast<std::int64_t>(maxima[1]);
+  facts.dropped_fill =
+      totals.rows_of_dropped_fill > 0 ? totals.dropped_fill / totals.rows_of_dropped_fill : 0;
+  facts.min_abs_diagonal = facts.rows > 0 ? minima.diagonal : 0;
+  facts.max_abs_diagonal = maxima.diagonal;
+  facts.min_row_nonzeros = static_cast<std::int64_t>(minima.row_nonzeros);
+  facts.max_row_nonzeros = static_cast<std::int64_t>(maxima.row_nonzeros);
   if (facts.nonzeros > 0)
-    facts.mean_row_of_entries = static_cast<double>(sums[6]) / static_cast<double>(facts.nonzeros);
-  facts.max_abs = maxima[2];
-  facts.norm_infinity = maxima[3];
-  facts.least_dominance = facts.rows > 0 ? std::abs(maxima[4]) : 0;
-  facts.bandwidth = static_cast<std::int64_t>(maxima[5]);
-  facts.layers = facts.rows > 0 ? std::max(layers(facts.rows, facts.bandwidth), -maxima[6]) : 0;
-  facts.blocks = sums[13];
-  facts.block_size = size_of_full_blocks({-maxima[9], -maxima[10], -maxima[11]});
-  facts.pattern_symmetric = sums[8] == 0 && skewness[1] == 0;
-  facts.symmetric = sums[9] == 0 && skewness[0] == 0;
+    facts.mean_row_of_entries = static_cast<double>(counts.squares) / static_cast<double>(facts.nonzeros);
+  facts.max_abs = maxima.abs;
+  facts.norm_infinity = maxima.norm_infinity;
+  facts.least_dominance = facts.rows > 0 ? minima.dominance : 0;
+  facts.bandwidth = static_cast<std::int64_t>(maxima.bandwidth);
+  facts.least_diameter =
+      facts.rows > 0 ? std::max(least_diameter(facts.rows, facts.bandwidth), minima.diameter_of_block) : 0;
+  facts.blocks = counts.threads;
+  facts.block_size = size_of_full_blocks(minima.fill_of_blocks);
+  facts.pattern_symmetric = counts.unsymmetric_patterns == 0 && of_halo.pattern == 0;
+  facts.symmetric = counts.unsymmetric_blocks == 0 && of_halo.values == 0;
   if (!facts.symmetric) {
     const Asymmetry asymmetry = find_asymmetry(comm, parts, facts.nonzeros, facts.pattern_symmetric);
-    facts.symmetric = !asymmetry.values;
+    facts.symmetric = !asymmetry.exceeds_rounding;
     facts.asymmetry = facts.max_abs > 0 ? asymmetry.largest / facts.max_abs : 0;
   }
   return facts;
 }
 
 MatrixFacts on_one_rank(const comm::Comm& comm, MatrixFacts facts) {
-  facts.layers = layers(facts.rows, facts.bandwidth);
+  facts.least_diameter = least_diameter(facts.rows, facts.bandwidth);
   facts.blocks = comm.broadcast<std::int64_t>(threads_for(facts.rows), 0);
   return facts;
 }

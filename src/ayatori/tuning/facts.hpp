@@ -59,7 +59,7 @@ struct MatrixFacts {
   double norm_infinity = 0;  ///< largest row sum of |a_ij|
   /// Steps from neighbour to neighbour that it takes at least to cross the matrix, rows / max |i - j|, or the
   /// block of any rank: so a partition that reorders rows does not hide them. Depends on it all the same.
-  double layers = 0;
+  double least_diameter = 0;
   std::int64_t bandwidth = std::numeric_limits<std::int64_t>::max();  ///< largest |i - j|
   /// Rows of aligned square blocks that are nearly full where they hold an entry, as far as a few rows of
   /// every rank's own block show it: the unknowns of a node stand together. 1 where there are none, or so few

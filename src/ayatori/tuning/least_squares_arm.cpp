@@ -24,19 +24,23 @@ constexpr std::int64_t enough_iterations = 5000;
 constexpr std::int64_t worth_a_try = 100;
 /// Where the structure speaks for it, and after all else.
 constexpr std::int64_t first_iterations = 2000;
-constexpr std::int64_t first_iterations_of_many_rows = 200;
+/// Where rows are many: what is consistent other methods solve sooner, and its residual goes on falling. One
+/// that does not fall any more is worth more.
+constexpr std::int64_t first_iterations_of_many_rows = 40;
+constexpr std::int64_t iterations_where_flat = 200;
 constexpr std::int64_t last_iterations = 20000;
 /// Runs of LSMR from the x that the one before has left, which take away what rounding left there.
 constexpr int most_rounds = 4;
-/// So many times as many as it was given, where an end is in sight.
-constexpr int most_overtime = 6;
+/// So many times as many as it was given, or so many, where an end is in sight.
+constexpr std::int64_t most_overtime = 6;
+constexpr std::int64_t least_overtime = 1200;
 /// A residual that arms have left of this share of the right-hand side may be all that there is to be left.
 constexpr double large_residual = 1e-3;
 
 /// Whether a trial ended as trials of singular systems do. A breakdown of a method for definite matrices
 /// shows that this one is not, and no more by itself.
 bool has_failed(const Trial& trial, bool looks_singular) {
-  if (trial.choice.method == solvers::least_squares_name) return false;
+  if (is_least_squares(trial.choice)) return false;
   const bool broke_down = trial.outcome == name_of(solvers::Stop::breakdown);
   if (broke_down && solvers::method(trial.choice.method).needs_definite) return looks_singular;
   return trial.outcome == name_of(solvers::Stop::stagnated) || trial.outcome == "refuted" ||
@@ -50,12 +54,12 @@ class Course {
 
   /// Whether the residual has found its norm while A^T r goes on falling, as on the way to least squares.
   bool has_end_in_sight() const {
-    constexpr double flat = 0.98;
     constexpr double falling = 0.5;
-    if (points_.empty()) return false;
-    const Point& now = points_.back();
-    const Point& before = points_[points_.size() - 1 - points_.size() / 4];
-    return now.norm >= flat * before.norm && now.normal <= falling * before.normal;
+    return is_flat() && points_.back().normal <= falling * before().normal;
+  }
+  bool is_flat() const {
+    constexpr double flat = 0.98;
+    return !points_.empty() && points_.back().norm >= flat * before().norm;
   }
 
  private:
@@ -63,13 +67,27 @@ class Course {
     double norm;
     double normal;
   };
+  /// Three quarters of the way.
+  const Point& before() const { return points_[points_.size() - 1 - points_.size() / 4]; }
+
   std::vector<Point> points_;
 };
 
 }  // namespace
 
+bool LeastSquaresArm::is_allowed() const {
+  return !state_.options.forced.method && !state_.options.forced.excludes(solvers::least_squares_name);
+}
+
+void LeastSquaresArm::run_alone() {
+  if (state_.done()) return;
+  const std::int64_t as_rows =
+      4 * state_.report.facts.rows;  // rounding delays an end by so much, if any comes
+  run_for(std::max(last_iterations, as_rows), state_.arms.front().rung.why, state_.x);
+}
+
 bool LeastSquaresArm::comes_first() const {
-  if (state_.options.forced.method || state_.report.facts.rows == 0) return false;
+  if (!is_allowed() || state_.report.facts.rows == 0) return false;
   if (state_.kept != nullptr && state_.kept->ended_by_least_squares) return true;
   const Structure& structure = state_.report.structure;
   if (!structure.is_singular()) return false;
@@ -79,15 +97,19 @@ bool LeastSquaresArm::comes_first() const {
   return structure.duplicates.count > 0 || left->dimension() < missing || right->dimension() < missing;
 }
 
+/// Where something shows that the matrix is singular.
+std::int64_t LeastSquaresArm::first_share() const {
+  return state_.report.facts.rows <= few_rows ? first_iterations : first_iterations_of_many_rows;
+}
+
 std::int64_t LeastSquaresArm::iterations_worth() const {
   const std::int64_t rows = state_.report.facts.rows;
   const std::int64_t least = rows <= few_rows ? std::min(enough_iterations, small_work / rows) : 0;
-  return std::max(least, state_.report.iterations);
+  return std::max({least, state_.has_zero_pivots ? first_share() : 0, state_.report.iterations});
 }
 
 bool LeastSquaresArm::is_due(const Trial& last) const {
-  if (state_.options.forced.method || !has_failed(last, state_.looks_singular) ||
-      state_.report.iterations < next_due_)
+  if (!is_allowed() || !has_failed(last, state_.looks_singular) || state_.report.iterations < next_due_)
     return false;
   if (state_.rounded_off > 0) return false;
   if (iterations_worth() < worth_a_try) return false;
@@ -100,29 +122,27 @@ bool LeastSquaresArm::is_due(const Trial& last) const {
 void LeastSquaresArm::run() {
   const bool singular = state_.report.structure.is_singular();
   const bool first = state_.report.trials.empty();
-  const std::int64_t of_first =
-      state_.report.facts.rows <= few_rows ? first_iterations : first_iterations_of_many_rows;
-  run_for(first ? of_first : iterations_worth(),
-          singular ? "the matrix is singular, as its pattern or its rows show"
-          : first  ? "it ended the solve before"
-                   : "the matrix may be singular");
+  run_for(first ? first_share() : iterations_worth(),
+          singular                 ? "the matrix is singular, as its pattern or its rows show"
+          : first                  ? "it ended the solve before"
+          : state_.has_zero_pivots ? "the matrix is singular: complete factors have zero pivots"
+                                   : "the matrix may be singular");
 }
 
 void LeastSquaresArm::run_last() {
   // What rounding limits is a solution.
-  if (state_.options.forced.method || state_.done() || state_.rounded_off >= enough_rounded_off) return;
+  if (!is_allowed() || state_.done() || state_.rounded_off >= enough_rounded_off) return;
   run_for(std::max(last_iterations, state_.report.iterations),
           "nothing else has ended: the matrix may be singular");
 }
 
-void LeastSquaresArm::run_for(std::int64_t iterations, const std::string& why) {
-  const Choice choice{
-      .method = std::string(solvers::least_squares_name), .preconditioner = "none", .restart = 0};
+void LeastSquaresArm::run_for(std::int64_t iterations, const std::string& why, solvers::ConstVector guess) {
+  const Choice choice = least_squares_choice();
   if (!state_.report.trials.empty())
     state_.add_event("escalation", fmt::format("now {}: {}", describe(choice), why));
   const std::size_t trial = state_.report.trials.size();
   state_.report.trials.push_back({choice, why, "", "", 0, state_.relative(state_.residual_norm()), 0, 0});
-  set_up();
+  set_up(guess);
 
   solvers::LeastSquaresResult result;
   double before = std::numeric_limits<double>::infinity();
@@ -151,8 +171,8 @@ void LeastSquaresArm::run_for(std::int64_t iterations, const std::string& why) {
   end_trial(trial, result);
 }
 
-/// The transpose, and x = 0 with the residual that it leaves.
-void LeastSquaresArm::set_up() {
+/// The transpose, and the guess, or x = 0 where there is none, with the residual that it leaves.
+void LeastSquaresArm::set_up(solvers::ConstVector guess) {
   const ScopedTimer timer(state_.report.seconds.setup);
   comm::agree(state_.comm, [&] {
     for (auto* vector : {&x_, &residual_, &correction_}) vector->resize(state_.residual.size());
@@ -162,13 +182,18 @@ void LeastSquaresArm::set_up() {
   if (!is_its_own && !transposed_)
     transposed_ = std::make_unique<sparse::TransposedProduct>(state_.comm, state_.system->parts());
   solvers::fill(x_, 0);
+  if (!guess.empty()) solvers::copy(guess, x_);
   state_.system->solve_boundary_rows(x_);
   known_ = state_.verified_residual(x_, residual_);
 }
 
+const sparse::LinearOperator& LeastSquaresArm::transposed() const {
+  if (transposed_) return *transposed_;
+  return *state_.matrix;
+}
+
 /// Adds the least-squares correction for the residual to x.
 solvers::LeastSquaresResult LeastSquaresArm::improve(std::int64_t iterations) {
-  auto& seconds = state_.report.seconds;
   const Choice choice = state_.report.trials.back().choice;
   const std::int64_t so_far = state_.report.iterations;
   const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
@@ -176,31 +201,31 @@ solvers::LeastSquaresResult LeastSquaresArm::improve(std::int64_t iterations) {
   double by_transpose = 0;
   solvers::LeastSquaresOptions options;
   options.target = state_.target() / 2;
-  options.max_iterations =
-      static_cast<int>(std::min<std::int64_t>(most_overtime * iterations, state_.iterations_left()));
+  options.max_iterations = static_cast<int>(
+      std::min<std::int64_t>(std::max(most_overtime * iterations, least_overtime), state_.iterations_left()));
   options.matrix_norm = state_.report.facts.max_abs;
+  double snapshots = 0;
+  std::int64_t reached = so_far;
+  if (state_.hooks.snapshot)
+    options.look = [&](const std::function<void(solvers::Vector)>& form) {
+      if (state_.snapshot_is_due()) snapshots += take_snapshot(reached, form);
+    };
   Course course;
   const auto progress = [&](int iteration, double norm, double normal) {
     if (state_.hooks.progress) state_.hooks.progress(choice, so_far + iteration, state_.relative(norm));
+    reached = so_far + iteration;
     course.add(norm, normal);
-    return iteration < iterations || course.has_end_in_sight();
+    return iteration < iterations || (iteration < iterations_where_flat && course.is_flat()) ||
+           course.has_end_in_sight();
   };
-  solvers::LeastSquaresResult result;
-  if (transposed_) {
-    const TimedOperator transposed(*transposed_, by_transpose, meters);
-    result = solvers::least_squares({*state_.matrix, transposed, residual_, state_.sum}, correction_, options,
-                                    progress);
-  } else {
-    result = solvers::least_squares({*state_.matrix, *state_.matrix, residual_, state_.sum}, correction_,
-                                    options, progress);
-  }
-  const Meter mine = meters.since(start);
-  seconds.solve += mine.wall - mine.building;
-  seconds.tuning += mine.building;
-  seconds.spmv += mine.product - mine.halo + by_transpose;
-  seconds.halo += mine.halo;
-  seconds.reduction += mine.reduction;
-  state_.report.trials.back().solve_seconds += mine.wall - mine.building;
+  // Products with the matrix itself are in its own meter, and take none of this one's time.
+  const TimedOperator transposed_timed(transposed(), by_transpose, meters);
+  const auto result = solvers::least_squares({*state_.matrix, transposed_timed, residual_, state_.sum},
+                                             correction_, options, progress);
+  Meter mine = meters.since(start);
+  if (transposed_) mine.product += by_transpose;
+  mine.wall -= snapshots;
+  book_iterating(mine, state_.report.seconds, state_.report.trials.back());
   state_.report.iterations += result.iterations;
   if (result.stop == solvers::LeastSquaresStop::interrupted) state_.note_stop();
   if (!state_.comm.any(!std::isfinite(solvers::local_max_abs(correction_)))) {
@@ -210,13 +235,20 @@ solvers::LeastSquaresResult LeastSquaresArm::improve(std::int64_t iterations) {
   return result;
 }
 
+/// Collective. What it took, in seconds on this rank.
+double LeastSquaresArm::take_snapshot(std::int64_t iterations,
+                                      const std::function<void(solvers::Vector)>& form) {
+  const Stopwatch watch;
+  comm::agree(state_.comm, [&] { formed_.resize(x_.size()); });
+  form(formed_);
+  solvers::axpy(1, x_, formed_);
+  state_.take_snapshot(least_squares_choice(), iterations, formed_);
+  return watch.seconds();
+}
+
 /// Collective. ||A^T r|| of what x_ leaves.
 double LeastSquaresArm::normal_residual() {
-  if (transposed_) {
-    transposed_->apply(residual_, correction_);
-  } else {
-    state_.matrix->apply(residual_, correction_);
-  }
+  transposed().apply(residual_, correction_);
   return solvers::norm(state_.sum, correction_);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -20,6 +21,8 @@ class LeastSquaresArm {
  public:
   explicit LeastSquaresArm(SolveState& state) : state_(state) {}
 
+  /// Collective. Where it is what the user forces: from the x given, to the end.
+  void run_alone();
   /// Whether the structure makes the matrix singular in a way that the null vectors found do not cover, or an
   /// earlier solve ended so.
   bool comes_first() const;
@@ -36,19 +39,25 @@ class LeastSquaresArm {
   void prefer_small_solution();
 
  private:
+  bool is_allowed() const;
+  std::int64_t first_share() const;
   std::int64_t iterations_worth() const;
-  void run_for(std::int64_t iterations, const std::string& why);
-  void set_up();
+  void run_for(std::int64_t iterations, const std::string& why, solvers::ConstVector guess = {});
+  void set_up(solvers::ConstVector guess);
   solvers::LeastSquaresResult improve(std::int64_t iterations);
+  /// A^T, which is the matrix itself where that is symmetric to the bit.
+  const sparse::LinearOperator& transposed() const;
   double normal_residual();
   bool is_certified(const solvers::LeastSquaresResult& result, double normal);
+  double take_snapshot(std::int64_t iterations, const std::function<void(solvers::Vector)>& form);
   void end_trial(std::size_t trial, const solvers::LeastSquaresResult& result);
 
   SolveState& state_;
-  std::unique_ptr<sparse::LinearOperator> transposed_;
+  std::unique_ptr<sparse::LinearOperator> transposed_;  ///< none where the matrix is its own
   Array<double> x_;  ///< LSMR's, in the scale of the system; empty until it has run
   Array<double> residual_;
   Array<double> correction_;
+  Array<double> formed_;       ///< of a snapshot
   Residual known_;             ///< of x_
   std::int64_t next_due_ = 0;  ///< iterations of the solve
   bool has_run_ = false;

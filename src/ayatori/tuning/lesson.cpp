@@ -35,7 +35,7 @@ bool failed(const Trial& trial) {
 /// Kernels and halo strategies that have been measured and are not in use.
 std::vector<std::string> losers(const SolveReport& report) {
   std::vector<std::string> names;
-  for (const Consideration& c : report.considered) {
+  for (const CandidateVerdict& c : report.considered) {
     const std::string& chosen = c.item == "kernel" ? report.choice.kernel : report.choice.halo;
     if (c.measured > 0 && c.name != chosen && !has(names, c.name)) names.push_back(c.name);
   }
@@ -131,14 +131,14 @@ Lesson learn(const SolveReport& report, const sparse::Fingerprint& matrix, const
   for (const Trial& trial : report.trials) {
     const bool won = report.converged() && same_numerics(trial.choice, report.choice);
     // What is no rung of a ladder is not to be asked for or kept from one.
-    if (!failed(trial) || won || trial.choice.method == solvers::least_squares_name) continue;
+    if (!failed(trial) || won || is_least_squares(trial.choice)) continue;
     lesson.failed.push_back(
         {trial.choice, fmt::format("{} at {:.1e}", trial.outcome, trial.relative_residual)});
   }
   const bool was_free = !forced.method && !forced.preconditioner && !forced.restart &&
                         !forced.orthogonalization && forced.excluded.empty();
   if (!report.converged() || !was_free || report.iterations == 0) return lesson;
-  if (report.choice.method == solvers::least_squares_name) return lesson;
+  if (is_least_squares(report.choice)) return lesson;
   lesson.best = report.choice;
   if (forced.kernel) lesson.best->kernel.clear();
   if (forced.halo) lesson.best->halo.clear();

@@ -83,7 +83,7 @@ void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, cons
   plan.first_traffic = first->traffic;
   rivals.erase(first);
   plan.candidates.insert(plan.candidates.begin(), rivals.begin(), rivals.end());
-  plan.look_after = 0;
+  plan.products_before_planning = 0;
 }
 
 namespace {
@@ -93,8 +93,8 @@ namespace {
 /// expected to last as long again. Or twice as long as the look, where that is soon done and many products
 /// are expected to follow: right-hand sides that are solved in a few iterations need none. For a familiar
 /// matrix so many that look and conversion are a share of them that tuning may take.
-std::int64_t products_before_look(const comm::Comm& comm, const sparse::SplitMatrix& parts,
-                                  Products expected) {
+std::int64_t products_until_planning(const comm::Comm& comm, const sparse::SplitMatrix& parts,
+                                     Products expected) {
   constexpr double soon = 10;
   constexpr double patience = 3;
   const double look =
@@ -163,9 +163,9 @@ ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& part
   if (forced.kernel) {
     plan.first.kernel = *forced.kernel;
   } else if (expected != Products::planned && forced.excluded.empty()) {
-    plan.look_after = products_before_look(comm, parts, expected);
+    plan.products_before_planning = products_until_planning(comm, parts, expected);
   }
-  if (plan.look_after > 0) {
+  if (plan.products_before_planning > 0) {
     plan.first.kernel = "csr";
   } else if (!forced.kernel) {
     plan_kernels(comm, parts, forced, plan);
@@ -179,7 +179,7 @@ ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& part
 }
 
 bool take_next_kernel(ProductPlan& plan, std::string reason) {
-  if (plan.look_after > 0 && plan.first.kernel != "csr") {
+  if (plan.products_before_planning > 0 && plan.first.kernel != "csr") {
     plan.first.kernel = "csr";
     return true;
   }
@@ -249,11 +249,11 @@ void ProductTuner::after_product() {
   sum_.carry(total > 0 ? seconds * halo / total : 0);
   parcels_.push_back({duel_ ? Parcel::Kind::duel : Parcel::Kind::product, duels_});
   receive();
-  if (!duel_ && plan_.look_after > 0) {
-    const std::string& first = plan_.before_look;
+  if (!duel_ && plan_.products_before_planning > 0) {
+    const std::string& first = plan_.kernel_before_planning;
     if (!first.empty() && static_cast<double>(count_) >= sparse::kernel(first).conversion_products)
-      take({"kernel", std::exchange(plan_.before_look, {}), plan_.csr_traffic});
-    if (count_ >= plan_.look_after) look();
+      take({"kernel", std::exchange(plan_.kernel_before_planning, {}), plan_.csr_traffic});
+    if (count_ >= plan_.products_before_planning) look();
   }
   decide();
 }
@@ -455,15 +455,16 @@ void ProductTuner::note(const ProductCandidate& candidate, std::string verdict, 
                        predicted_seconds(candidate), 0});
 }
 
-std::vector<Consideration> ProductTuner::considerations() const {
-  std::vector<Consideration> list = verdicts_;
+std::vector<CandidateVerdict> ProductTuner::candidate_verdicts() const {
+  std::vector<CandidateVerdict> list = verdicts_;
   for (std::size_t i = next_; i < plan_.candidates.size(); ++i) {
     const auto& candidate = plan_.candidates[i];
     list.push_back({candidate.item, candidate.name, "not tried",
                     "the solve ended before the budget allowed a trial", predicted_seconds(candidate), 0});
   }
   for (const auto& type : sparse::kernels()) {
-    if (plan_.look_after == 0 || type.name == incumbent_.kernel || type.name == "csr-reference") continue;
+    if (plan_.products_before_planning == 0 || type.name == incumbent_.kernel || type.name == "csr-reference")
+      continue;
     list.push_back({"kernel", std::string(type.name), "not tried",
                     "so few products are not worth a look at the pattern", 0, 0});
   }

@@ -11,8 +11,8 @@
 #include "ayatori/solvers/global_sum.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/tuning/budget.hpp"
+#include "ayatori/tuning/candidate_verdict.hpp"
 #include "ayatori/tuning/choice.hpp"
-#include "ayatori/tuning/consideration.hpp"
 #include "ayatori/tuning/duel.hpp"
 #include "ayatori/tuning/script.hpp"
 
@@ -33,13 +33,14 @@ struct ProductCandidate {
 struct ProductPlan {
   sparse::ProductOptions first;
   std::vector<ProductCandidate> candidates;
-  std::vector<Consideration> excluded;  ///< what no trial is needed for, and why
-  double first_traffic = 0;             ///< of the first kernel, where it has rivals
-  double csr_traffic = 0;               ///< of compressed sparse rows, where there are rivals
-  machine::MessageBound message_bound;  ///< as measured on this machine, if it was
-  std::int64_t look_after = 0;          ///< products before the kernels are planned; 0: they are
-  std::string before_look;  ///< a kernel to change to as soon as products have earned its conversion, because
-                            ///< the facts of the matrix speak for it; empty: none
+  std::vector<CandidateVerdict> excluded;     ///< what no trial is needed for, and why
+  double first_traffic = 0;                   ///< of the first kernel, where it has rivals
+  double csr_traffic = 0;                     ///< of compressed sparse rows, where there are rivals
+  machine::MessageBound message_bound;        ///< as measured on this machine, if it was
+  std::int64_t products_before_planning = 0;  ///< products before the kernels are planned; 0: they are
+  std::string
+      kernel_before_planning;  ///< a kernel to change to as soon as products have earned its conversion,
+                               ///< because the facts of the matrix speak for it; empty: none
 };
 
 /// What is expected of a solve, by which its kernel is chosen now or later.
@@ -90,8 +91,10 @@ class ProductTuner final : public sparse::ProductObserver {
   void skip_to(std::int64_t count, std::optional<std::int64_t> product);
 
   /// How many more there will be before the kernels are planned; 0: they are.
-  std::int64_t products_before_look() const {
-    return plan_.look_after == 0 ? 0 : std::max<std::int64_t>(plan_.look_after - count_, 1);
+  std::int64_t products_until_planning() const {
+    return plan_.products_before_planning == 0
+               ? 0
+               : std::max<std::int64_t>(plan_.products_before_planning - count_, 1);
   }
 
   /// The best so far.
@@ -106,7 +109,7 @@ class ProductTuner final : public sparse::ProductObserver {
   /// What products of losing challengers took longer than the incumbent's would have: agreed.
   double excess_seconds() const { return excess_seconds_; }
   /// Everything considered, with its verdict so far.
-  std::vector<Consideration> considerations() const;
+  std::vector<CandidateVerdict> candidate_verdicts() const;
 
  private:
   /// A time under way in a reduction, and what to do with it.
@@ -155,7 +158,7 @@ class ProductTuner final : public sparse::ProductObserver {
   double building_seconds_ = 0;
   double excess_seconds_ = 0;
   double csr_seconds_ = 0;  ///< of a product with compressed sparse rows, when they were the incumbent
-  std::vector<Consideration> verdicts_;
+  std::vector<CandidateVerdict> verdicts_;
 };
 
 }  // namespace ayatori::tuning

@@ -98,7 +98,8 @@ RankRace race_ranks(const comm::Comm& comm, Iteration& iteration, double slower_
 
 /// Whether what a preconditioner does depends on which rows share a rank.
 bool works_by_blocks(const Choice& choice) {
-  return !is_plain(choice) && choice.preconditioner != "amg" && choice.preconditioner != "direct";
+  return !uses_diagonal_at_most(choice) && choice.preconditioner != "amg" &&
+         choice.preconditioner != "direct";
 }
 
 double growth_of_blocks(const MatrixFacts& facts) {

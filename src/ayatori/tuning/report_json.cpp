@@ -45,7 +45,7 @@ Json boundary_json(const SolveReport& report) {
           {"relative_residual_of_others", report.relative_residual_of_others}};
 }
 
-Json consideration_json(const Consideration& c) {
+Json verdict_json(const CandidateVerdict& c) {
   return {{"item", c.item},
           {"name", c.name},
           {"verdict", c.verdict},
@@ -94,7 +94,7 @@ Json to_json(const MatrixFacts& facts) {
           {"dropped_fill", facts.dropped_fill},
           {"block_size", facts.block_size},
           {"blocks", facts.blocks},
-          {"layers", facts.layers},
+          {"layers", facts.least_diameter},
           {"bandwidth", facts.bandwidth},
           {"max_abs", facts.max_abs},
           {"norm_infinity", facts.norm_infinity}};
@@ -133,8 +133,7 @@ Json to_json(const SolveReport& report) {
                          {"seconds_of_all", or_null(report.ranks.seconds_of_all)},
                          {"seconds_of_one", or_null(report.ranks.seconds_of_one)},
                          {"seconds", report.ranks.seconds}};
-  for (const Consideration& c : report.considered)
-    json["tuning"]["considered"].push_back(consideration_json(c));
+  for (const CandidateVerdict& c : report.considered) json["tuning"]["considered"].push_back(verdict_json(c));
   for (const Trial& trial : report.trials) json["trials"].push_back(trial_json(trial));
   for (const Event& event : report.events) {
     json["events"].push_back({{"seconds", event.seconds}, {"kind", event.kind}, {"text", event.text}});

@@ -93,7 +93,7 @@ void ScaledSystem::find_boundary_rows(const MatrixFacts& facts) {
     r.resize(b_.size());
   });
   solve_boundary_rows(x);
-  const Residual left = sum_up(x, r, sparse::Summation::doubled);
+  const Residual left = sum_up(x, b_, r, sparse::Summation::doubled);
   others_norm_ = left.others.value;
   if (std::isfinite(left.all.value)) return;
   // Their solution is beyond what the rows can be multiplied with: nothing is solved first then.
@@ -149,8 +149,8 @@ void ScaledSystem::to_original(Vector x) const {
 }
 
 /// Collective.
-Residual ScaledSystem::sum_up(ConstVector x, Vector r, sparse::Summation summation) const {
-  const auto mine = sparse::residual(sum_.comm(), *parts_, x, b_, r, summation, is_boundary_);
+Residual ScaledSystem::sum_up(ConstVector x, ConstVector b, Vector r, sparse::Summation summation) const {
+  const auto mine = sparse::residual(sum_.comm(), *parts_, x, b, r, summation, is_boundary_);
   std::array<double, 6> sums{mine[0].squares, mine[0].error_squares, mine[0].product_squares,
                              mine[1].squares, mine[1].error_squares, mine[1].product_squares};
   sum_(std::span<double>(sums));
@@ -165,9 +165,11 @@ Residual ScaledSystem::sum_up(ConstVector x, Vector r, sparse::Summation summati
 }
 
 Residual ScaledSystem::residual(ConstVector x, Vector r) const {
-  Residual residual = sum_up(x, r, sparse::Summation::plain);
-  if (!is_decided(residual.all, wanted()) || !is_decided(residual.others, wanted_of_others()))
-    residual = sum_up(x, r, sparse::Summation::doubled);
+  Residual residual = solvers::certify(
+      [&](sparse::Summation summation) { return sum_up(x, b_, r, summation); },
+      [&](const Residual& plain) {
+        return is_decided(plain.all, wanted()) && is_decided(plain.others, wanted_of_others());
+      });
   if (null_spaces_.left->empty() && boundary_rows_ == 0) return residual;
   null_spaces_.left->project_out(r);
   constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
@@ -175,6 +177,16 @@ Residual ScaledSystem::residual(ConstVector x, Vector r) const {
     if (std::abs(r[i]) <= rounding * std::abs(b_[i])) r[i] = 0;
   // A residual whose squares overflow is none to go on from, although its norm may be found.
   if (std::isfinite(residual.all.value)) residual.norm = solvers::norm(sum_, r);
+  return residual;
+}
+
+Residual ScaledSystem::residual_of_sum(ConstVector x, ConstVector d, Vector r) const {
+  Array<double> of_x;
+  comm::agree(sum_.comm(), [&] { of_x.resize(r.size()); });
+  const Residual first = sum_up(x, b_, of_x, sparse::Summation::doubled);
+  Residual residual = sum_up(d, of_x, r, sparse::Summation::doubled);
+  residual.all.error_bound += first.all.error_bound;
+  residual.others.error_bound += first.others.error_bound;
   return residual;
 }
 

@@ -17,6 +17,8 @@ namespace ayatori::tuning {
 struct Residual {
   /// Of what a method can make smaller: ||P b - A x||, without rounding of boundary rows.
   double norm = 0;
+  /// No more than the sums of an enormous x have lost: its norm may come out as anything, 0 included.
+  double at_most() const { return norm + all.error_bound; }
   solvers::CertifiedNorm all;     ///< ||b - A x||
   solvers::CertifiedNorm others;  ///< of the rows that are no boundary rows; the same where there are none
 };
@@ -64,12 +66,16 @@ class ScaledSystem {
   /// Collective. r = P b - A x of the scaled system, in doubled precision where rounding matters; the norms
   /// are NaN or infinite if x is not finite.
   Residual residual(solvers::ConstVector x, solvers::Vector r) const;
-  /// The same for x = 0, where that is P b. Only without boundary rows.
+  /// Collective. r = b - A (x + d), the sum not rounded to doubles: where that meets the tolerance and x does
+  /// not, rounding is all that a claim lacks.
+  Residual residual_of_sum(solvers::ConstVector x, solvers::ConstVector d, solvers::Vector r) const;
+  /// The same as residual() for x = 0, where that is P b. Only without boundary rows.
   Residual residual_of_zero(solvers::Vector r) const;
 
  private:
   void find_boundary_rows(const MatrixFacts& facts);
-  Residual sum_up(solvers::ConstVector x, solvers::Vector r, sparse::Summation summation) const;
+  Residual sum_up(solvers::ConstVector x, solvers::ConstVector b, solvers::Vector r,
+                  sparse::Summation summation) const;
   double wanted() const;            ///< of ||b - A x||
   double wanted_of_others() const;  ///< of that of the rows that are no boundary rows
 

@@ -9,7 +9,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/tuning/attempt.hpp"
+#include "ayatori/tuning/arm_run.hpp"
 #include "ayatori/tuning/least_squares_arm.hpp"
 #include "ayatori/tuning/solve_state.hpp"
 
@@ -25,6 +25,7 @@ void note_contradictions(SolveState& state) {
   const Rung& first = state.arms.front().rung;
   state.report.choice = first.choice;
   state.report.why = first.why;
+  if (is_least_squares(first.choice)) return;
   if (solvers::method(first.choice.method).needs_symmetric && !state.report.facts.symmetric)
     state.add_event("note",
                     fmt::format("{} is for symmetric matrices, and this one is not", first.choice.method));
@@ -96,14 +97,15 @@ void build_product(SolveState& state) {
   if (state.kept != nullptr && state.kept->matrix) {
     state.matrix = state.kept->matrix;
     plan.first = state.matrix->options();
-    plan.look_after = state.kept->look_after;
+    plan.products_before_planning = state.kept->products_before_planning;
     begin_tuning();
     return;
   }
   {
     const ScopedTimer timer(state.report.seconds.tuning);
     Products expected = Products::unknown;
-    if (is_plain(state.arms.front().rung.choice) && least_iterations(state.report.facts) >= many_products)
+    if (uses_diagonal_at_most(state.arms.front().rung.choice) &&
+        least_iterations(state.report.facts) >= many_products)
       expected = Products::many;
     if (state.experience.best && !state.experience.best->kernel.empty())
       expected = state.experience.familiar ? Products::familiar : Products::planned;
@@ -111,8 +113,8 @@ void build_product(SolveState& state) {
                                      : plan_product(state.comm, *state.system->parts(), state.options.forced,
                                                     state.options.profile.get(), expected);
     apply(state.experience, plan);
-    if (plan.look_after > 0 && expected != Products::familiar)
-      plan.before_look = kernel_of_blocks(state.report.facts);
+    if (plan.products_before_planning > 0 && expected != Products::familiar)
+      plan.kernel_before_planning = kernel_of_blocks(state.report.facts);
   }
   const ScopedTimer timer(state.report.seconds.setup);
   while (!state.matrix) {
@@ -160,6 +162,14 @@ std::optional<std::size_t> pending_complete_factors(const SolveState& state) {
   return arm == state.arms.end() ? std::nullopt : std::optional<std::size_t>(arm - state.arms.begin());
 }
 
+/// To working precision a regular matrix may look singular, with a solution that rounding spoils. Complete
+/// factors can prove that there is one; for so few rows they cost nothing, while LSMR sees no difference.
+bool wants_complete_factors(const SolveState& state) {
+  constexpr std::int64_t few_rows = 1000;
+  return state.report.facts.rows < few_rows && !state.report.structure.is_singular() &&
+         pending_complete_factors(state).has_value();
+}
+
 /// The arm to go on with: one that had to give way if it is expected to end while the solve takes as long
 /// again as it has taken; else the first that little is known of; else what had to give way; last the last
 /// resorts.
@@ -170,7 +180,7 @@ std::optional<std::int64_t> next_arm(const SolveState& state) {
     if (powers <= state.arms[*paused].decay * state.sum.agreed_seconds()) return paused;
   }
   // What rounding limits, complete factors must have tried before that is said.
-  if (state.rounded_off > 0)
+  if (state.rounded_off > 0 || state.complete_factors_come_next)
     if (const auto factors = pending_complete_factors(state)) return factors;
   if (const auto unknown = first_unknown(state, false)) return unknown;
   return paused ? paused : first_unknown(state, true);
@@ -203,22 +213,26 @@ void run_ladder(SolveState& state, LeastSquaresArm& least_squares) {
     first = false;
     const double before = state.residual_norm();
     const std::size_t trial = state.report.trials.size();
-    Attempt(state, static_cast<std::size_t>(*arm)).pursue();
+    ArmRun(state, static_cast<std::size_t>(*arm)).pursue();
     const bool useless = !(state.residual_norm() < before);
     if (useless && state.arms[*arm].state == Arm::State::paused)
       state.arms[*arm].state = Arm::State::finished;
-    if (state.rounded_off >= enough_rounded_off && !pending_complete_factors(state)) {
+    if (state.is_rounded_solution ||
+        (state.rounded_off >= enough_rounded_off && !pending_complete_factors(state))) {
       state.add_event("rounding", fmt::format("rounding x to double leaves some {:.1e} already",
                                               state.known.all.rounding / state.system->b_norm()));
       return;
     }
     if (!state.done() && !state.report.structure.components) look_for_components(state);
-    if (!state.done() && least_squares.is_due(state.report.trials[trial])) least_squares.run();
+    if (state.done() || !least_squares.is_due(state.report.trials[trial])) continue;
+    state.complete_factors_come_next = wants_complete_factors(state);
+    if (!state.complete_factors_come_next) least_squares.run();
   }
 }
 
 void run_arms(SolveState& state) {
   LeastSquaresArm least_squares(state);
+  if (is_least_squares(state.arms.front().rung.choice)) return least_squares.run_alone();
   run_ladder(state, least_squares);
   least_squares.run_last();
   least_squares.prefer_small_solution();
@@ -229,6 +243,7 @@ Status status_of(const SolveState& state) {
   if (state.converged())
     return state.system->meets_tolerance(state.known) ? Status::converged : Status::least_squares;
   if (state.is_least_squares) return Status::least_squares;
+  if (state.is_rounded_solution) return Status::limited_by_rounding;
   if (!state.has_stopped())
     return state.rounded_off >= enough_rounded_off ? Status::limited_by_rounding : Status::not_converged;
   return state.comm.any(state.interrupted_by_time()) ? Status::time_limit : Status::interrupted;
@@ -288,15 +303,15 @@ ProductSpeed product_speed(const SolveState& state) {
 }
 
 /// What the next solve of this matrix can use.
-void leave_set_ups(SolveState& state) {
+void leave_reusable_setup(SolveState& state) {
   state.matrix->use(state.product_tuner->incumbent());
   state.matrix->forget_unused();
-  state.kept->look_after = state.product_tuner->products_before_look();
+  state.kept->products_before_planning = state.product_tuner->products_until_planning();
   state.kept->facts = state.report.facts;
   state.kept->structure = state.report.structure;
   state.kept->look_seconds = state.look_seconds;
   state.kept->matrix = state.matrix;
-  state.kept->ended_by_least_squares = state.report.choice.method == solvers::least_squares_name;
+  state.kept->ended_by_least_squares = is_least_squares(state.report.choice);
   if (state.report.converged() && state.report.iterations > 0 && !state.kept->ended_by_least_squares)
     state.kept->choice = state.report.choice;
 }
@@ -316,7 +331,7 @@ SolveReport finish(SolveState& state, const Stopwatch& watch) {
     trial.choice.kernel = report.choice.kernel;
     trial.choice.halo = report.choice.halo;
   }
-  report.considered = state.product_tuner->considerations();
+  report.considered = state.product_tuner->candidate_verdicts();
   const auto last = state.decisions.number_of(state.product_tuner->incumbent());
   report.script = state.decisions.script();
   report.script.last_product = static_cast<int>(last);
@@ -326,7 +341,7 @@ SolveReport finish(SolveState& state, const Stopwatch& watch) {
   report.halo_bytes = state.comm.allreduce(plan.bytes_sent(), comm::ReduceOp::sum);
   report.seconds.total = watch.seconds();
   average_over_ranks(state.comm, report.seconds);
-  if (state.kept != nullptr) leave_set_ups(state);
+  if (state.kept != nullptr) leave_reusable_setup(state);
   report.tuning_seconds = report.seconds.tuning + state.product_tuner->excess_seconds();
   return std::move(report);
 }
@@ -352,7 +367,7 @@ std::string_view name_of(Status status) {
 }
 
 SolveReport solve(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMatrix> parts, ConstVector b,
-                  Vector x, const SolveOptions& options, const SolveHooks& hooks, SetUps* kept) {
+                  Vector x, const SolveOptions& options, const SolveHooks& hooks, ReusableSetup* kept) {
   comm::agree(comm, [&] {
     check(options.forced);
     if (!(options.rtol > 0 && options.rtol < 1)) {

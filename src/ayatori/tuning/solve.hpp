@@ -11,13 +11,13 @@
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
+#include "ayatori/tuning/candidate_verdict.hpp"
 #include "ayatori/tuning/choice.hpp"
-#include "ayatori/tuning/consideration.hpp"
 #include "ayatori/tuning/experience.hpp"
 #include "ayatori/tuning/facts.hpp"
 #include "ayatori/tuning/rank_race.hpp"
+#include "ayatori/tuning/reusable_setup.hpp"
 #include "ayatori/tuning/script.hpp"
-#include "ayatori/tuning/set_ups.hpp"
 #include "ayatori/tuning/structure.hpp"
 
 namespace ayatori::tuning {
@@ -117,7 +117,7 @@ struct SolveReport {
   Choice choice;        ///< of the arm that made the residual smaller than any other did
   std::string why;
   std::vector<Trial> trials;
-  std::vector<Consideration> considered;  ///< kernels and halo strategies
+  std::vector<CandidateVerdict> considered;  ///< kernels and halo strategies
   double tuning_seconds = 0;  ///< what finding out cost in all: `seconds.tuning` and products that lost duels
   std::vector<Event> events;
   Script script;  ///< all that times have decided
@@ -159,6 +159,6 @@ struct SolveHooks {
 /// InputError (agreed) for contradictory options, and for a matrix or a right-hand side that is not finite.
 SolveReport solve(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMatrix> parts,
                   solvers::ConstVector b, solvers::Vector x, const SolveOptions& options,
-                  const SolveHooks& hooks = {}, SetUps* kept = nullptr);
+                  const SolveHooks& hooks = {}, ReusableSetup* kept = nullptr);
 
 }  // namespace ayatori::tuning

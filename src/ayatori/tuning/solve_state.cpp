@@ -39,7 +39,7 @@ int find_longest_restart(const comm::Comm& comm, const sparse::SplitMatrix& part
 
 SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const sparse::SplitMatrix> parts,
                        solvers::ConstVector b, solvers::Vector best, const SolveOptions& solve_options,
-                       const SolveHooks& solve_hooks, SetUps* set_ups)
+                       const SolveHooks& solve_hooks, ReusableSetup* set_ups)
     : comm(communicator),
       options(solve_options),
       hooks(solve_hooks),
@@ -135,11 +135,14 @@ bool SolveState::converged() const {
 }
 
 bool SolveState::is_at_rounding() const {
+  constexpr double large = 0.02;  // of the right-hand side: that is no solution of anything, unless proved
+  return !converged() && known.at_most() <= large * system->b_norm() && may_be_rounding(known);
+}
+
+bool SolveState::may_be_rounding(const Residual& of_x) const {
   constexpr double hardly_more = 8;  // than the x next to the exact one is expected to leave
-  constexpr double large = 0.02;     // of the right-hand side: that is no solution of anything
-  const solvers::CertifiedNorm& all = known.all;
-  return !converged() && all.value <= large * system->b_norm() &&
-         system->is_beyond_rounding(known, 1 / hardly_more) && all.value <= hardly_more * all.rounding;
+  return system->is_beyond_rounding(of_x, 1 / hardly_more) &&
+         of_x.at_most() <= hardly_more * of_x.all.rounding;
 }
 
 double SolveState::backward_error(solvers::ConstVector v, double norm) const {
@@ -165,7 +168,8 @@ Residual SolveState::verified_residual(solvers::ConstVector v, solvers::Vector r
 
 void SolveState::offer(solvers::ConstVector v) {
   const Residual offered = verified_residual(v, offered_residual_);
-  if (!(offered.norm < known.norm)) return;
+  if (!(offered.at_most() < known.at_most())) return;
+  if (is_rounded_solution && !system->is_solved_by(offered)) return;
   solvers::copy(v, x);
   std::swap(residual, offered_residual_);
   known = offered;

@@ -47,7 +47,7 @@ class SolveState {
   /// Collective.
   SolveState(const comm::Comm& communicator, std::shared_ptr<const sparse::SplitMatrix> parts,
              solvers::ConstVector b, solvers::Vector best, const SolveOptions& solve_options,
-             const SolveHooks& solve_hooks, SetUps* set_ups = nullptr);
+             const SolveHooks& solve_hooks, ReusableSetup* set_ups = nullptr);
 
   /// Seconds for decisions: on one rank those of work alone, whatever else runs on its core.
   double clock() const {
@@ -64,7 +64,9 @@ class SolveState {
   double seconds_left() const {
     return comm.allreduce(options.time_limit - watch_.seconds(), comm::ReduceOp::min);
   }
-  bool done() { return converged() || is_least_squares || out_of_iterations() || stopped(); }
+  bool done() {
+    return converged() || is_least_squares || is_rounded_solution || out_of_iterations() || stopped();
+  }
   /// Written so that a NaN on either side is not convergence.
   bool converged() const;
   int iterations_left() const;
@@ -77,6 +79,9 @@ class SolveState {
   void note_stop() { stopped_ = true; }
   /// Whether the best x leaves hardly more than rounding it to double does, which is more than the tolerance.
   bool is_at_rounding() const;
+  /// The same of any x, whatever is left of the right-hand side: no proof where that is much, as the system
+  /// may be inconsistent.
+  bool may_be_rounding(const Residual& of_x) const;
   /// Collective. Of v, in the scale of the system, whose residual has this norm: norm / (||A||_inf ||v|| +
   /// ||b||).
   double backward_error(solvers::ConstVector v, double norm) const;
@@ -106,7 +111,7 @@ class SolveState {
   const comm::Comm& comm;
   const SolveOptions& options;
   const SolveHooks& hooks;
-  SetUps* kept;  ///< of earlier solves, or nullptr
+  ReusableSetup* kept;  ///< of earlier solves, or nullptr
   solvers::GlobalSum sum;
   Experience experience;
   Decisions decisions;
@@ -121,10 +126,13 @@ class SolveState {
   bool is_indefinite = false;  ///< a method has shown that a matrix that looked definite is not
   int rounded_off = 0;         ///< arms that ended where rounding x to double leaves more than the tolerance
 
-  solvers::Vector x;              ///< the best so far, in the scale of the system
-  Array<double> residual;         ///< b - A x
-  Residual known;                 ///< of x
-  bool looks_singular = false;    ///< blocks of the matrix are, at least
+  solvers::Vector x;                 ///< the best so far, in the scale of the system
+  Array<double> residual;            ///< b - A x
+  Residual known;                    ///< of x
+  bool looks_singular = false;       ///< blocks of the matrix are, at least
+  bool is_rounded_solution = false;  ///< x is a solution, proved to be one but for rounding it to doubles
+  bool complete_factors_come_next = false;
+  bool has_zero_pivots = false;   ///< complete factors have, more than there are null vectors known
   bool is_least_squares = false;  ///< the best x leaves as little as any can, which is not little enough
 
  private:

@@ -8,6 +8,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/solvers/least_squares.hpp"
 #include "ayatori/tuning/block_solve.hpp"
 
 namespace ayatori::tuning {
@@ -54,7 +55,7 @@ void Solver::choose_ranks() {
   if (o.replay) {
     if (o.replay->ranks > 0) race_->ranks = o.replay->ranks;
   } else if (o.may_use_one_rank && comm_.size() > 1 && !o.forced.halo &&
-             o.preconditioner.coordinates.empty()) {
+             o.forced.method != solvers::least_squares_name && o.preconditioner.coordinates.empty()) {
     const Stopwatch watch;
     kept_.facts = examine(comm_, *parts_);
     if (!std::isfinite(kept_.facts->row_sums.total_abs)) require_finite(comm_, *parts_, o.row_numbers);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ayatori/tuning/gathering.hpp"
-#include "ayatori/tuning/set_ups.hpp"
+#include "ayatori/tuning/reusable_setup.hpp"
 #include "ayatori/tuning/solve.hpp"
 
 namespace ayatori::tuning {
@@ -66,7 +66,7 @@ class Solver {
   std::shared_ptr<const sparse::SplitMatrix> parts_;
   SolveOptions options_;
   std::vector<std::int64_t> row_numbers_;  ///< that options_ refers to, where the rows were gathered
-  SetUps kept_;
+  ReusableSetup kept_;
   std::optional<SolveReport> last_;  ///< of kept_
   std::optional<RankRace> race_;
   std::optional<Gathering> gathering_;  ///< none where all ranks hold rows

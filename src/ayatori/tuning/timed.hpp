@@ -6,6 +6,7 @@
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/sparse/float_operator.hpp"
 #include "ayatori/tuning/product_tuner.hpp"
+#include "ayatori/tuning/solve.hpp"
 
 // Decorators that time what they wrap, so that no timer stands in the mathematics. Time that a wrapped part
 // spends in products or reductions is theirs, not its own.
@@ -53,6 +54,16 @@ class Meters {
   const solvers::GlobalSum& sum_;
   const ProductTuner& tuner_;
 };
+
+/// Adds what a method has taken, challengers left out, to the phases and to its trial.
+inline void book_iterating(const Meter& own, PhaseSeconds& seconds, Trial& trial) {
+  seconds.solve += own.wall - own.building;
+  seconds.tuning += own.building;
+  seconds.spmv += own.product - own.halo;
+  seconds.halo += own.halo;
+  seconds.reduction += own.reduction;
+  trial.solve_seconds += own.wall - own.building;
+}
 
 /// Adds to `sum` the time of its own life that was not nested.
 class ExclusiveTimer {

@@ -272,7 +272,8 @@ MethodResult solve_block_cg(const BlockSystem& system, Vector x, const BlockMeth
 
 }  // namespace
 
-const BlockMethod block_cg_method{"cg", "block conjugate gradients that drop dependent directions",
-                                  solve_block_cg};
+const BlockMethod block_cg_method{.method = "cg",
+                                  .description = "block conjugate gradients that drop dependent directions",
+                                  .solve = solve_block_cg};
 
 }  // namespace ayatori::solvers

@@ -258,6 +258,8 @@ MethodResult solve_block_gmres(const BlockSystem& system, Vector x, const BlockM
 }  // namespace
 
 const BlockMethod block_gmres_method{
-    "gmres", "GMRES for several right-hand sides in lockstep: one product, one reduction", solve_block_gmres};
+    .method = "gmres",
+    .description = "GMRES for several right-hand sides in lockstep: one product, one reduction",
+    .solve = solve_block_gmres};
 
 }  // namespace ayatori::solvers

@@ -22,6 +22,8 @@ double apply_cgs(const GlobalSum& sum, const Basis& basis, Vector w, std::span<d
 }  // namespace
 
 const Orthogonalization cgs_orthogonalization{
-    "cgs", "classical Gram-Schmidt: one reduction, or two where much cancels", apply_cgs};
+    .name = "cgs",
+    .description = "classical Gram-Schmidt: one reduction, or two where much cancels",
+    .apply = apply_cgs};
 
 }  // namespace ayatori::solvers

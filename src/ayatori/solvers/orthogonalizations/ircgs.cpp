@@ -43,7 +43,8 @@ double apply_ircgs(const GlobalSum& sum, const FloatBasis& basis, FloatVector w,
 }
 
 const Orthogonalization ircgs_orthogonalization{
-    "ircgs", "classical Gram-Schmidt, repeated where much cancels: stable with one or two reductions",
-    apply_ircgs_in_double};
+    .name = "ircgs",
+    .description = "classical Gram-Schmidt, repeated where much cancels: stable with one or two reductions",
+    .apply = apply_ircgs_in_double};
 
 }  // namespace ayatori::solvers

@@ -20,6 +20,8 @@ double apply_mgs(const GlobalSum& sum, const Basis& basis, Vector w, std::span<d
 }  // namespace
 
 const Orthogonalization mgs_orthogonalization{
-    "mgs", "modified Gram-Schmidt: a reduction for every vector, stabler than cgs", apply_mgs};
+    .name = "mgs",
+    .description = "modified Gram-Schmidt: a reduction for every vector, stabler than cgs",
+    .apply = apply_mgs};
 
 }  // namespace ayatori::solvers

@@ -121,7 +121,11 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 
 }  // namespace
 
-const Preconditioner block_jacobi_preconditioner{
-    "block-jacobi", "the inverse of small dense diagonal blocks", true, 4, 0.5, make};
+const Preconditioner block_jacobi_preconditioner{.name = "block-jacobi",
+                                                 .description = "the inverse of small dense diagonal blocks",
+                                                 .symmetric = true,
+                                                 .setup_products = 4,
+                                                 .apply_products = 0.5,
+                                                 .make = make};
 
 }  // namespace ayatori::solvers

@@ -293,15 +293,22 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   if (mumps->info(28) > 0)
     notes.push_back(
         fmt::format("{} pivots are zero: the matrix is singular to working precision", mumps->info(28)));
-  const bool reproducible = mumps->workers().size() == 1;
-  return {std::make_unique<Direct>(std::move(mumps), matrix.partition()), std::move(notes), false,
-          reproducible};
+  BuiltPreconditioner built;
+  built.reproducible = mumps->workers().size() == 1;
+  built.zero_pivots = mumps->info(28);
+  built.op = std::make_unique<Direct>(std::move(mumps), matrix.partition());
+  built.notes = std::move(notes);
+  return built;
 }
 
 }  // namespace
 
-const Preconditioner direct_preconditioner{
-    "direct", "complete factors by MUMPS: a direct solve", false, 2000, 60, make};
+const Preconditioner direct_preconditioner{.name = "direct",
+                                           .description = "complete factors by MUMPS: a direct solve",
+                                           .symmetric = false,
+                                           .setup_products = 2000,
+                                           .apply_products = 60,
+                                           .make = make};
 
 }  // namespace ayatori::solvers
 

@@ -197,6 +197,11 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner fsai_preconditioner{
-    "fsai", "factorized sparse approximate inverse on the pattern of the matrix", true, 60, 1.5, make};
+    .name = "fsai",
+    .description = "factorized sparse approximate inverse on the pattern of the matrix",
+    .symmetric = true,
+    .setup_products = 60,
+    .apply_products = 1.5,
+    .make = make};
 
 }  // namespace ayatori::solvers

@@ -44,6 +44,11 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 
 }  // namespace
 
-const Preconditioner jacobi_preconditioner{"jacobi", "the inverse of the diagonal", true, 0.5, 0.2, make};
+const Preconditioner jacobi_preconditioner{.name = "jacobi",
+                                           .description = "the inverse of the diagonal",
+                                           .symmetric = true,
+                                           .setup_products = 0.5,
+                                           .apply_products = 0.2,
+                                           .make = make};
 
 }  // namespace ayatori::solvers

@@ -33,6 +33,11 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 
 }  // namespace
 
-const Preconditioner none_preconditioner{"none", "the identity", true, 0, 0, make};
+const Preconditioner none_preconditioner{.name = "none",
+                                         .description = "the identity",
+                                         .symmetric = true,
+                                         .setup_products = 0,
+                                         .apply_products = 0,
+                                         .make = make};
 
 }  // namespace ayatori::solvers

@@ -89,8 +89,11 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner ssor_preconditioner{
-    "ssor", "a sweep of Gauss and Seidel through diagonal blocks and back, one block per thread",
-    true,   3,
-    1.4,    make};
+    .name = "ssor",
+    .description = "a sweep of Gauss and Seidel through diagonal blocks and back, one block per thread",
+    .symmetric = true,
+    .setup_products = 3,
+    .apply_products = 1.4,
+    .make = make};
 
 }  // namespace ayatori::solvers

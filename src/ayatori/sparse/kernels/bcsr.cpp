@@ -161,14 +161,13 @@ std::unique_ptr<KernelOf<Real>> make(const Csr& matrix, double scale) {
 
 template <int Size>
 constexpr KernelType type(std::string_view description) {
-  return {name<Size>,
-          description,
-          10,
-          predicted_bytes<Size>,
-          indexed_accesses<Size>,
-          [](const Csr& matrix) { return make<Size, double>(matrix, 1); },
-          {},
-          make<Size, float>};
+  return {.name = name<Size>,
+          .description = description,
+          .conversion_products = 10,
+          .predicted_bytes = predicted_bytes<Size>,
+          .indexed_accesses = indexed_accesses<Size>,
+          .make = [](const Csr& matrix) { return make<Size, double>(matrix, 1); },
+          .make_float = make<Size, float>};
 }
 
 }  // namespace

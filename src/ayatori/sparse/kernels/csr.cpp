@@ -98,41 +98,37 @@ std::unique_ptr<FloatKernel> make_float(const Csr& matrix, double scale) {
 
 }  // namespace
 
-const KernelType csr_kernel{"csr",
-                            "compressed sparse rows, threads of equal nonzeros",
-                            1,
-                            predicted_bytes,
-                            indexed_accesses,
-                            make<1>,
-                            {},
-                            make_float<1>,
-                            true};
-const KernelType csr_unroll2_kernel{"csr-unroll2",
-                                    "csr with the loop over a row unrolled into 2 sums",
-                                    1,
-                                    predicted_bytes,
-                                    indexed_accesses,
-                                    make<2>,
-                                    {},
-                                    make_float<2>,
-                                    true};
-const KernelType csr_unroll4_kernel{"csr-unroll4",
-                                    "csr with the loop over a row unrolled into 4 sums",
-                                    1,
-                                    predicted_bytes,
-                                    indexed_accesses,
-                                    make<4>,
-                                    {},
-                                    make_float<4>,
-                                    true};
-const KernelType csr_unroll8_kernel{"csr-unroll8",
-                                    "csr with the loop over a row unrolled into 8 sums",
-                                    1,
-                                    predicted_bytes,
-                                    indexed_accesses,
-                                    make<8>,
-                                    {},
-                                    make_float<8>,
-                                    true};
+const KernelType csr_kernel{.name = "csr",
+                            .description = "compressed sparse rows, threads of equal nonzeros",
+                            .conversion_products = 1,
+                            .predicted_bytes = predicted_bytes,
+                            .indexed_accesses = indexed_accesses,
+                            .make = make<1>,
+                            .make_float = make_float<1>,
+                            .compressed_rows = true};
+const KernelType csr_unroll2_kernel{.name = "csr-unroll2",
+                                    .description = "csr with the loop over a row unrolled into 2 sums",
+                                    .conversion_products = 1,
+                                    .predicted_bytes = predicted_bytes,
+                                    .indexed_accesses = indexed_accesses,
+                                    .make = make<2>,
+                                    .make_float = make_float<2>,
+                                    .compressed_rows = true};
+const KernelType csr_unroll4_kernel{.name = "csr-unroll4",
+                                    .description = "csr with the loop over a row unrolled into 4 sums",
+                                    .conversion_products = 1,
+                                    .predicted_bytes = predicted_bytes,
+                                    .indexed_accesses = indexed_accesses,
+                                    .make = make<4>,
+                                    .make_float = make_float<4>,
+                                    .compressed_rows = true};
+const KernelType csr_unroll8_kernel{.name = "csr-unroll8",
+                                    .description = "csr with the loop over a row unrolled into 8 sums",
+                                    .conversion_products = 1,
+                                    .predicted_bytes = predicted_bytes,
+                                    .indexed_accesses = indexed_accesses,
+                                    .make = make<8>,
+                                    .make_float = make_float<8>,
+                                    .compressed_rows = true};
 
 }  // namespace ayatori::sparse

@@ -94,19 +94,18 @@ class CsrDelta16 final : public KernelOf<Real> {
 }  // namespace
 
 const KernelType csr_delta16_kernel{
-    name,
-    "compressed sparse rows with 16-bit steps between columns",
-    3,
-    [](const PatternFacts& facts) -> std::optional<std::int64_t> {
+    .name = name,
+    .description = "compressed sparse rows with 16-bit steps between columns",
+    .conversion_products = 3,
+    .predicted_bytes = [](const PatternFacts& facts) -> std::optional<std::int64_t> {
       if (!facts.gaps_fit_16_bits) return std::nullopt;
       return 10 * facts.nonzeros + std::int64_t{12} * facts.rows + 8;
     },
-    [](const PatternFacts& facts) { return static_cast<double>(facts.nonzeros); },
-    [](const Csr& matrix) -> std::unique_ptr<Kernel> {
+    .indexed_accesses = [](const PatternFacts& facts) { return static_cast<double>(facts.nonzeros); },
+    .make = [](const Csr& matrix) -> std::unique_ptr<Kernel> {
       return std::make_unique<CsrDelta16<double>>(matrix, 1);
     },
-    {},
-    [](const Csr& matrix, double scale) -> std::unique_ptr<FloatKernel> {
+    .make_float = [](const Csr& matrix, double scale) -> std::unique_ptr<FloatKernel> {
       return std::make_unique<CsrDelta16<float>>(matrix, scale);
     }};
 

@@ -22,14 +22,15 @@ class CsrReference final : public Kernel {
 }  // namespace
 
 const KernelType csr_reference_kernel{
-    "csr-reference",
-    "compressed sparse rows, each row in storage order: the definition",
-    1,
-    [](const PatternFacts& facts) { return std::optional(csr_bytes(facts.rows, facts.nonzeros)); },
-    [](const PatternFacts& facts) { return static_cast<double>(facts.nonzeros); },
-    [](const Csr& matrix) -> std::unique_ptr<Kernel> { return std::make_unique<CsrReference>(matrix); },
-    {},
-    nullptr,
-    true};
+    .name = "csr-reference",
+    .description = "compressed sparse rows, each row in storage order: the definition",
+    .conversion_products = 1,
+    .predicted_bytes =
+        [](const PatternFacts& facts) { return std::optional(csr_bytes(facts.rows, facts.nonzeros)); },
+    .indexed_accesses = [](const PatternFacts& facts) { return static_cast<double>(facts.nonzeros); },
+    .make = [](const Csr& matrix) -> std::unique_ptr<Kernel> {
+      return std::make_unique<CsrReference>(matrix);
+    },
+    .compressed_rows = true};
 
 }  // namespace ayatori::sparse

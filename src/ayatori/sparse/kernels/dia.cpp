@@ -187,15 +187,15 @@ std::unique_ptr<FloatKernel> make_float_dia(const Csr& matrix, double scale, Sim
 }
 
 const KernelType dia_kernel{
-    name,
-    "diagonals, explicit zeros included",
-    8,
-    [](const PatternFacts& facts) {
-      return if_not_absurd(bytes_of(facts.rows, facts.diagonals, facts.diagonal_elements), facts);
-    },
-    [](const PatternFacts&) { return 0.0; },
-    [](const Csr& matrix) { return make_dia(matrix, best_simd()); },
-    {},
-    [](const Csr& matrix, double scale) { return make_float_dia(matrix, scale, best_simd()); }};
+    .name = name,
+    .description = "diagonals, explicit zeros included",
+    .conversion_products = 8,
+    .predicted_bytes =
+        [](const PatternFacts& facts) {
+          return if_not_absurd(bytes_of(facts.rows, facts.diagonals, facts.diagonal_elements), facts);
+        },
+    .indexed_accesses = [](const PatternFacts&) { return 0.0; },
+    .make = [](const Csr& matrix) { return make_dia(matrix, best_simd()); },
+    .make_float = [](const Csr& matrix, double scale) { return make_float_dia(matrix, scale, best_simd()); }};
 
 }  // namespace ayatori::sparse

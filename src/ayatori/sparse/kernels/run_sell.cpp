@@ -191,15 +191,17 @@ std::unique_ptr<FloatKernel> make_float_run_sell(const Csr& matrix, double scale
 }
 
 const KernelType run_sell_kernel{
-    name,
-    "slices of 8 rows cut along diagonals: neighbouring elements of x are loaded, not gathered",
-    15,
-    [](const PatternFacts& facts) {
-      return if_not_absurd(bytes_of(facts.rows, facts.runs, facts.outside_runs), facts);
-    },
-    [](const PatternFacts& facts) { return static_cast<double>(facts.outside_runs); },
-    [](const Csr& matrix) { return make_run_sell(matrix, best_simd()); },
-    {},
-    [](const Csr& matrix, double scale) { return make_float_run_sell(matrix, scale, best_simd()); }};
+    .name = name,
+    .description =
+        "slices of 8 rows cut along diagonals: neighbouring elements of x are loaded, not gathered",
+    .conversion_products = 15,
+    .predicted_bytes =
+        [](const PatternFacts& facts) {
+          return if_not_absurd(bytes_of(facts.rows, facts.runs, facts.outside_runs), facts);
+        },
+    .indexed_accesses = [](const PatternFacts& facts) { return static_cast<double>(facts.outside_runs); },
+    .make = [](const Csr& matrix) { return make_run_sell(matrix, best_simd()); },
+    .make_float = [](const Csr& matrix,
+                     double scale) { return make_float_run_sell(matrix, scale, best_simd()); }};
 
 }  // namespace ayatori::sparse

@@ -269,13 +269,16 @@ std::unique_ptr<FloatKernel> make_float_sell(const Csr& matrix, double scale, Si
 }
 
 const KernelType sell_kernel{
-    name,
-    "SELL-8-sigma: rows of similar length side by side in the lanes of vector registers",
-    6,
-    [](const PatternFacts& facts) { return if_not_absurd(bytes_of(facts.rows, facts.sell_entries), facts); },
-    [](const PatternFacts& facts) { return static_cast<double>(facts.sell_entries); },
-    [](const Csr& matrix) { return make_sell(matrix, best_simd()); },
-    {},
-    [](const Csr& matrix, double scale) { return make_float_sell(matrix, scale, best_simd()); }};
+    .name = name,
+    .description = "SELL-8-sigma: rows of similar length side by side in the lanes of vector registers",
+    .conversion_products = 6,
+    .predicted_bytes =
+        [](const PatternFacts& facts) {
+          return if_not_absurd(bytes_of(facts.rows, facts.sell_entries), facts);
+        },
+    .indexed_accesses = [](const PatternFacts& facts) { return static_cast<double>(facts.sell_entries); },
+    .make = [](const Csr& matrix) { return make_sell(matrix, best_simd()); },
+    .make_float = [](const Csr& matrix,
+                     double scale) { return make_float_sell(matrix, scale, best_simd()); }};
 
 }  // namespace ayatori::sparse

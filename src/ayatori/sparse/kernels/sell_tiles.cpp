@@ -97,18 +97,20 @@ std::unique_ptr<FloatKernel> make_float_sell_tiles(const Csr& matrix, double sca
 }
 
 const KernelType sell_tiles_kernel{
-    name,
-    "SELL-8 in tiles of 2048 or 16384 columns, whose elements of x stay in a cache",
-    60,
-    [](const PatternFacts& facts) {
-      return if_not_absurd(bytes_of(facts.whole_tiles, whole_form.lanes), facts);
-    },
-    [](const PatternFacts& facts) {
-      return static_cast<double>(facts.whole_tiles.places +
-                                 2LL * whole_form.lanes * facts.whole_tiles.slices);
-    },
-    [](const Csr& matrix) { return make_sell_tiles(matrix, best_simd()); },
-    {},
-    [](const Csr& matrix, double scale) { return make_float_sell_tiles(matrix, scale, best_simd()); }};
+    .name = name,
+    .description = "SELL-8 in tiles of 2048 or 16384 columns, whose elements of x stay in a cache",
+    .conversion_products = 60,
+    .predicted_bytes =
+        [](const PatternFacts& facts) {
+          return if_not_absurd(bytes_of(facts.whole_tiles, whole_form.lanes), facts);
+        },
+    .indexed_accesses =
+        [](const PatternFacts& facts) {
+          return static_cast<double>(facts.whole_tiles.places +
+                                     2LL * whole_form.lanes * facts.whole_tiles.slices);
+        },
+    .make = [](const Csr& matrix) { return make_sell_tiles(matrix, best_simd()); },
+    .make_float = [](const Csr& matrix,
+                     double scale) { return make_float_sell_tiles(matrix, scale, best_simd()); }};
 
 }  // namespace ayatori::sparse

@@ -131,15 +131,15 @@ class Symmetric final : public Kernel {
 }  // namespace
 
 const KernelType symmetric_kernel{
-    name,
-    "lower half of a symmetric matrix: every entry serves two rows",
-    8,
-    [](const PatternFacts& facts) -> std::optional<std::int64_t> {
+    .name = name,
+    .description = "lower half of a symmetric matrix: every entry serves two rows",
+    .conversion_products = 8,
+    .predicted_bytes = [](const PatternFacts& facts) -> std::optional<std::int64_t> {
       if (!facts.symmetric) return std::nullopt;
       return csr_bytes(facts.rows, (facts.nonzeros + facts.main_diagonal_entries) / 2);
     },
-    [](const PatternFacts& facts) { return 1.5 * static_cast<double>(facts.nonzeros); },
-    [](const Csr& matrix) -> std::unique_ptr<Kernel> {
+    .indexed_accesses = [](const PatternFacts& facts) { return 1.5 * static_cast<double>(facts.nonzeros); },
+    .make = [](const Csr& matrix) -> std::unique_ptr<Kernel> {
       if (!is_symmetric(matrix)) cannot_hold(name, "it is not symmetric");
       return std::make_unique<Symmetric>(matrix, starts_of_lower(matrix));
     }};

@@ -191,19 +191,22 @@ std::unique_ptr<FloatKernel> make_float_symmetric_tiles(const Csr& matrix, doubl
 }
 
 const KernelType symmetric_tiles_kernel{
-    name,
-    "lower half of a symmetric matrix in tiles of 2048 or 16384 columns, x and y side by side in a cache",
-    60,
-    [](const PatternFacts& facts) -> std::optional<std::int64_t> {
+    .name = name,
+    .description =
+        "lower half of a symmetric matrix in tiles of 2048 or 16384 columns, x and y side by side in a cache",
+    .conversion_products = 60,
+    .predicted_bytes = [](const PatternFacts& facts) -> std::optional<std::int64_t> {
       if (!facts.symmetric) return std::nullopt;
       return if_not_absurd(bytes_of(facts.lower_tiles, lanes) + 8LL * facts.rows, facts);
     },
-    [](const PatternFacts& facts) {
-      return static_cast<double>(2 * facts.lower_tiles.places + 3LL * lanes * facts.lower_tiles.slices +
-                                 4LL * facts.rows);
-    },
-    [](const Csr& matrix) { return make_symmetric_tiles(matrix, best_simd()); },
-    "sell-tiles",
-    [](const Csr& matrix, double scale) { return make_float_symmetric_tiles(matrix, scale, best_simd()); }};
+    .indexed_accesses =
+        [](const PatternFacts& facts) {
+          return static_cast<double>(2 * facts.lower_tiles.places + 3LL * lanes * facts.lower_tiles.slices +
+                                     4LL * facts.rows);
+        },
+    .make = [](const Csr& matrix) { return make_symmetric_tiles(matrix, best_simd()); },
+    .beside = "sell-tiles",
+    .make_float = [](const Csr& matrix,
+                     double scale) { return make_float_symmetric_tiles(matrix, scale, best_simd()); }};
 
 }  // namespace ayatori::sparse

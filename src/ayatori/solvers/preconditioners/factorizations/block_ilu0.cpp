@@ -101,6 +101,11 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner block_ilu0_preconditioner{
-    "block-ilu0", "incomplete LU without fill of diagonal blocks, one per thread", true, 16, 1.2, make};
+    .name = "block-ilu0",
+    .description = "incomplete LU without fill of diagonal blocks, one per thread",
+    .symmetric = true,
+    .setup_products = 16,
+    .apply_products = 1.2,
+    .make = make};
 
 }  // namespace ayatori::solvers

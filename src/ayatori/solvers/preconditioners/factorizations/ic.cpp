@@ -13,12 +13,12 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner ic_preconditioner{
-    "ic",
-    "incomplete Cholesky with --fill levels, in single precision, of blocks that may overlap",
-    true,
-    55,
-    1.7,
-    make,
-    {true, true, false}};
+    .name = "ic",
+    .description = "incomplete Cholesky with --fill levels, in single precision, of blocks that may overlap",
+    .symmetric = true,
+    .setup_products = 55,
+    .apply_products = 1.7,
+    .make = make,
+    .obeys = {.overlap_and_ordering = true, .fill = true}};
 
 }  // namespace ayatori::solvers

@@ -13,12 +13,12 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner ilu_preconditioner{
-    "ilu",
-    "incomplete LU with --fill levels, in single precision, of blocks that may overlap",
-    false,
-    30,
-    1.2,
-    make,
-    {true, true, false}};
+    .name = "ilu",
+    .description = "incomplete LU with --fill levels, in single precision, of blocks that may overlap",
+    .symmetric = false,
+    .setup_products = 30,
+    .apply_products = 1.2,
+    .make = make,
+    .obeys = {.overlap_and_ordering = true, .fill = true}};
 
 }  // namespace ayatori::solvers

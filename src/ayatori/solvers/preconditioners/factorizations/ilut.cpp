@@ -13,12 +13,12 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner ilut_preconditioner{
-    "ilut",
-    "incomplete LU that drops small entries, in single precision, of blocks that may overlap",
-    false,
-    140,
-    2.5,
-    make,
-    {true, true, true}};
+    .name = "ilut",
+    .description = "incomplete LU that drops small entries, in single precision, of blocks that may overlap",
+    .symmetric = false,
+    .setup_products = 140,
+    .apply_products = 2.5,
+    .make = make,
+    .obeys = {.overlap_and_ordering = true, .fill = true, .drop_tolerance = true}};
 
 }  // namespace ayatori::solvers

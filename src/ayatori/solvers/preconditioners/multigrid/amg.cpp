@@ -118,6 +118,11 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner amg_preconditioner{
-    "amg", "algebraic multigrid by smoothed aggregation, stored in float", true, 75, 2.5, make};
+    .name = "amg",
+    .description = "algebraic multigrid by smoothed aggregation, stored in float",
+    .symmetric = true,
+    .setup_products = 75,
+    .apply_products = 2.5,
+    .make = make};
 
 }  // namespace ayatori::solvers

@@ -203,7 +203,12 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner boomeramg_preconditioner{
-    "boomeramg", "classical algebraic multigrid by hypre, in double", true, 450, 13, make};
+    .name = "boomeramg",
+    .description = "classical algebraic multigrid by hypre, in double",
+    .symmetric = true,
+    .setup_products = 450,
+    .apply_products = 13,
+    .make = make};
 
 }  // namespace ayatori::solvers
 

@@ -70,6 +70,12 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner chebyshev_preconditioner{
-    "chebyshev", "Chebyshev polynomial in the Jacobi-scaled matrix", true, 12, 4.5, make, {.degree = true}};
+    .name = "chebyshev",
+    .description = "Chebyshev polynomial in the Jacobi-scaled matrix",
+    .symmetric = true,
+    .setup_products = 12,
+    .apply_products = 4.5,
+    .make = make,
+    .obeys = {.degree = true}};
 
 }  // namespace ayatori::solvers

@@ -125,7 +125,12 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner gmres_polynomial_preconditioner{
-    "gmres-polynomial", "the polynomial that GMRES makes in the Jacobi-scaled matrix", false, 14, 4.5, make,
-    {.degree = true}};
+    .name = "gmres-polynomial",
+    .description = "the polynomial that GMRES makes in the Jacobi-scaled matrix",
+    .symmetric = false,
+    .setup_products = 14,
+    .apply_products = 4.5,
+    .make = make,
+    .obeys = {.degree = true}};
 
 }  // namespace ayatori::solvers

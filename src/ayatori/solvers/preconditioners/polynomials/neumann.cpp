@@ -56,6 +56,12 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 }  // namespace
 
 const Preconditioner neumann_preconditioner{
-    "neumann", "truncated Neumann series of the Jacobi-scaled matrix", true, 12, 4.5, make, {.degree = true}};
+    .name = "neumann",
+    .description = "truncated Neumann series of the Jacobi-scaled matrix",
+    .symmetric = true,
+    .setup_products = 12,
+    .apply_products = 4.5,
+    .make = make,
+    .obeys = {.degree = true}};
 
 }  // namespace ayatori::solvers

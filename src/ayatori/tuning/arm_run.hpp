@@ -19,9 +19,9 @@ namespace ayatori::tuning {
 /// be challenged: it is suspended where it stands, the challenger runs from the x reached, as long as it
 /// promises to finish first, and either finishes the solve or gives control back, with nothing of the
 /// suspended iteration lost.
-class Attempt {
+class ArmRun {
  public:
-  Attempt(SolveState& state, std::size_t arm, Challenge challenge = {});
+  ArmRun(SolveState& state, std::size_t arm, Challenge challenge = {});
 
   /// Collective. Runs until the solve has converged or is stopped, or the arm is of no more use.
   void pursue();
@@ -46,6 +46,7 @@ class Attempt {
   solvers::MethodOptions method_options();
   double aim() const { return refinement_.aim(state_.target()); }
   void note_rounding();
+  bool finds_rounded_solution();
   bool is_complete() { return trial().choice.preconditioner == "direct"; }
   bool judge(const solvers::MethodResult& result, double before);
 

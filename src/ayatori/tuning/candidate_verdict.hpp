@@ -5,7 +5,7 @@
 namespace ayatori::tuning {
 
 /// Something that could have been chosen, and what became of it.
-struct Consideration {
+struct CandidateVerdict {
   std::string item;      ///< "kernel" or "halo"
   std::string name;      ///< in the list of its kind
   std::string verdict;   ///< "faster", "slower", "hopeless", "failed", "not tried", "excluded"

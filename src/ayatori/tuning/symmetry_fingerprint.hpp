@@ -13,7 +13,7 @@ namespace ayatori::tuning {
 /// equal mirror image cancel. Entries that do not match cancel only by chance, a pair of 2^32. (Sums of
 /// hashes as fingerprints of sets: Clarke, Devadas, van Dijk, Gassend & Suh 2003; products of halves: Black,
 /// Halevi, Krawczyk, Krovetz & Rogaway 1999.)
-struct Skewness {
+struct SymmetryFingerprint {
   std::uint64_t values = 0;
   std::uint64_t pattern = 0;
 
@@ -35,7 +35,7 @@ struct Skewness {
     values += term(key(i), key(j), std::bit_cast<std::uint64_t>(value));
     pattern += term(key(i), key(j), 0);
   }
-  void merge(const Skewness& other) {
+  void merge(const SymmetryFingerprint& other) {
     values += other.values;
     pattern += other.pattern;
   }
@@ -44,8 +44,8 @@ struct Skewness {
   static constexpr std::uint64_t low = 0xffffffff;
 };
 
-/// Of a square matrix, by its skewness where a few entries do not tell. Traffic: 12 bytes per nonzero and 8
-/// per row where it is symmetric, 4 per nonzero more where only its pattern may be.
+/// Of a square matrix, by its fingerprint where a few entries do not tell. Traffic: 12 bytes per nonzero and
+/// 8 per row where it is symmetric, 4 per nonzero more where only its pattern may be.
 sparse::Symmetry probable_symmetry(const sparse::Csr& matrix);
 
 }  // namespace ayatori::tuning

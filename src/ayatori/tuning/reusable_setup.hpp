@@ -13,13 +13,14 @@
 namespace ayatori::tuning {
 
 /// What a solve leaves for the next one of the same pattern.
-struct SetUps {
+struct ReusableSetup {
   std::optional<MatrixFacts> facts;                   ///< of the matrix now
   std::optional<Structure> structure;                 ///< the same
   double look_seconds = 0;                            ///< that finding them took
   bool ended_by_least_squares = false;                ///< the solve before
   std::shared_ptr<sparse::DistributedMatrix> matrix;  ///< of the matrix now, with the kernel in use
-  std::int64_t look_after = 0;   ///< products with it before its kernels are planned; 0: they were
+  std::int64_t products_before_planning =
+      0;                         ///< products with it before its kernels are planned; 0: they were
   std::optional<Choice> choice;  ///< that won
   /// What the preconditioner was made from, and may refer to: the matrix now, or the one of an earlier time.
   std::shared_ptr<sparse::DistributedMatrix> made_from;

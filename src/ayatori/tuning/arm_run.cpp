@@ -1,9 +1,12 @@
-#include "ayatori/tuning/attempt.hpp"
+#include "ayatori/tuning/arm_run.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
+#include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/tuning/condition.hpp"
 #include "ayatori/tuning/experience.hpp"
@@ -35,9 +38,29 @@ std::string words_of_remaining(double seconds) {
                              : fmt::format("it would have taken {:.2g} s more", seconds);
 }
 
+/// x becomes the doubles next to x + d, and d what they lack (Knuth's sum without error).
+void move_to_nearest(solvers::Vector x, solvers::Vector d) {
+  parallel_for(static_cast<std::int64_t>(x.size()), [&](std::int64_t i) {
+    const double sum = x[i] + d[i];
+    const double of_d = sum - x[i];
+    d[i] = (x[i] - (sum - of_d)) + (d[i] - of_d);
+    x[i] = sum;
+  });
+}
+
+/// Collective. Whether two solutions differ by rounding only.
+bool are_neighbours(const comm::Comm& comm, solvers::ConstVector a, solvers::ConstVector b) {
+  constexpr double spacings = 4 * std::numeric_limits<double>::epsilon();
+  double difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference = std::max(difference, std::abs(a[i] - b[i]));
+  std::array<double, 2> largest{difference, solvers::local_max_abs(b)};
+  comm.allreduce(std::span<double>(largest), comm::ReduceOp::max);
+  return largest[0] <= spacings * largest[1];
+}
+
 }  // namespace
 
-Attempt::Attempt(SolveState& state, std::size_t arm, Challenge challenge)
+ArmRun::ArmRun(SolveState& state, std::size_t arm, Challenge challenge)
     : state_(state),
       arm_(arm),
       trial_(state.report.trials.size()),
@@ -52,7 +75,7 @@ Attempt::Attempt(SolveState& state, std::size_t arm, Challenge challenge)
 /// Builds the preconditioner. A set-up is given up when the time limit is reached, a challenger's when it has
 /// taken what the challenge allows, and complete factors as soon as they are known to be dearer than
 /// products_allowed().
-void Attempt::set_up() {
+void ArmRun::set_up() {
   const Stopwatch watch;
   start_ = state_.agree_on_time();
   if (state_.decisions.replays()) pass_over_what_was_given_up();
@@ -87,17 +110,20 @@ void Attempt::set_up() {
   for (const std::string& note : preconditioner_.notes) state_.add_event("note", note);
   if (!preconditioner_.reproducible) state_.decisions.script().is_reproducible = false;
   if (preconditioner_.blocks_are_singular) state_.favour_complete_factors();
+  // The null vectors that are known stand for as many.
+  if (preconditioner_.zero_pivots > state_.system->null_spaces().right->dimension())
+    state_.looks_singular = state_.has_zero_pivots = true;
 }
 
 /// Whether this arm may be given up, as there are others: it challenges one of them, or is a favourite with
 /// which the solve begins.
-bool Attempt::is_on_trial() const {
+bool ArmRun::is_on_trial() const {
   const bool begins = trial_ == 0 && state_.arms[arm_].rung.favourite && state_.arms.size() > 1;
   return challenge_.depth > 0 || (begins && !state_.options.forced.preconditioner);
 }
 
 /// One that an earlier solve has left, if it is what this arm wants.
-bool Attempt::take_kept_preconditioner() {
+bool ArmRun::take_kept_preconditioner() {
   if (state_.kept == nullptr || !state_.kept->preconditioner.op || !state_.kept->choice) return false;
   if (state_.kept->choice->preconditioner != trial().choice.preconditioner) return false;
   preconditioner_ = std::exchange(state_.kept->preconditioner, {});
@@ -108,7 +134,7 @@ bool Attempt::take_kept_preconditioner() {
 }
 
 /// For the next solve, if this arm has finished this one.
-void Attempt::leave_preconditioner() {
+void ArmRun::leave_preconditioner() {
   if (state_.kept == nullptr || trial().outcome != name_of(solvers::Stop::converged)) return;
   if (!state_.converged()) return;
   state_.kept->preconditioner = {};
@@ -118,7 +144,7 @@ void Attempt::leave_preconditioner() {
 }
 
 /// Of a solve that is replayed. Throws as the set-up did then.
-void Attempt::pass_over_what_was_given_up() {
+void ArmRun::pass_over_what_was_given_up() {
   std::optional<std::int64_t> product;
   const auto products = state_.decisions.next_given_up(static_cast<int>(trial_), product);
   if (!products) return;
@@ -126,7 +152,7 @@ void Attempt::pass_over_what_was_given_up() {
   throw_error(ErrorKind::environment, "the set-up was given up in the solve that is replayed", true);
 }
 
-void Attempt::pursue() {
+void ArmRun::pursue() {
   try {
     set_up();
     if (state_.stopped()) {
@@ -162,7 +188,7 @@ void Attempt::pursue() {
 
 /// Collective. The x to begin with, and its residual: the best so far; but not one so large that its rounding
 /// alone leaves more than the tolerance, as an arm that failed may have left it. Gives the norm.
-double Attempt::begin() {
+double ArmRun::begin() {
   const bool is_too_large = state_.system->is_beyond_rounding(state_.known);
   if (refinement_.refuted == 0)
     began_from_zero_ = is_too_large || arm().from_zero || !(state_.relative(state_.residual_norm()) < 1);
@@ -177,7 +203,7 @@ double Attempt::begin() {
 }
 
 /// Solves A d = r for a correction d of x. True if the same arm should run again.
-bool Attempt::iterate() {
+bool ArmRun::iterate() {
   const double best = state_.residual_norm();
   const double before = begin();
   solvers::fill(correction_, 0);
@@ -204,7 +230,7 @@ bool Attempt::iterate() {
   return judge(result, before);
 }
 
-solvers::MethodResult Attempt::run_method() {
+solvers::MethodResult ArmRun::run_method() {
   auto& seconds = state_.report.seconds;
   const Choice choice = trial().choice;  // the list of trials may grow, and move, while the method runs
   const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
@@ -222,17 +248,12 @@ solvers::MethodResult Attempt::run_method() {
                            method_options(), orthogonalize_, progress);
   Meter mine = meters.since(start);
   mine -= challengers_;
-  seconds.solve += mine.wall - mine.building;
-  seconds.tuning += mine.building;
-  seconds.spmv += mine.product - mine.halo;
-  seconds.halo += mine.halo;
-  seconds.reduction += mine.reduction;
-  trial().solve_seconds += mine.wall - mine.building;
+  book_iterating(mine, seconds, trial());
   state_.report.iterations += result.iterations;
   return result;
 }
 
-solvers::MethodOptions Attempt::method_options() {
+solvers::MethodOptions ArmRun::method_options() {
   const Forced& forced = state_.options.forced;
   solvers::MethodOptions options;
   options.target = aim();
@@ -263,7 +284,7 @@ solvers::MethodOptions Attempt::method_options() {
   return options;
 }
 
-void Attempt::plan_cycle(solvers::Cycle& cycle) {
+void ArmRun::plan_cycle(solvers::Cycle& cycle) {
   const double now = own_seconds();
   const int before = cycle.restart;
   if (state_.decisions.replays()) {
@@ -279,7 +300,7 @@ void Attempt::plan_cycle(solvers::Cycle& cycle) {
 }
 
 /// Puts what happened into events; true if the same arm should go on.
-bool Attempt::judge(const solvers::MethodResult& result, double before) {
+bool ArmRun::judge(const solvers::MethodResult& result, double before) {
   const double reached = state_.relative(state_.residual_norm());
   arm().state = Arm::State::finished;
   switch (result.stop) {
@@ -324,16 +345,55 @@ bool Attempt::judge(const solvers::MethodResult& result, double before) {
 }
 
 /// What complete factors cannot mend from zero nothing can. From what another arm has left they come again.
-void Attempt::note_rounding() {
-  if (!state_.is_at_rounding()) return;
+void ArmRun::note_rounding() {
+  if (state_.converged() || state_.is_rounded_solution) return;
+  // Of a singular matrix some x may leave little, and be enormous, without being near a solution.
+  if (!state_.is_at_rounding() || (is_complete() && state_.has_zero_pivots)) {
+    state_.is_rounded_solution = finds_rounded_solution();
+    if (state_.is_rounded_solution) state_.rounded_off = enough_rounded_off;
+    return;
+  }
   state_.rounded_off += is_complete() && began_from_zero_ ? enough_rounded_off : 1;
   if (!is_complete() || began_from_zero_) return;
   arm().from_zero = true;
   arm().state = Arm::State::untried;
 }
 
+/// Collective. Whether this arm has a solution that rounding alone spoils, however much that leaves: x + d,
+/// kept in two doubles each, that is proved to meet the tolerance. It is looked for by refinement with the
+/// preconditioner: complete factors from zero, other arms from the x that they have reached. The x nearest to
+/// it becomes the best, unless a neighbour of it leaves less.
+bool ArmRun::finds_rounded_solution() {
+  auto& x = sum_of_both_;
+  auto& left = right_side_;
+  auto& d = correction_;
+  if (is_complete()) {
+    solvers::fill(x, 0);
+    state_.system->solve_boundary_rows(x);
+  }
+  if (!state_.may_be_rounding(state_.verified_residual(x, left)) && !is_complete()) return false;
+  const ScopedTimer timer(state_.report.seconds.verification);
+  solvers::fill(d, 0);
+  bool is_proved = false;
+  // The first x may leave more than there was: that is what rounding does here.
+  for (double before = unlimited, norm = before; !is_proved; before = norm) {
+    preconditioner_.op->apply(left, base_);
+    solvers::axpy(1, base_, d);
+    move_to_nearest(x, d);
+    const Residual of_sum = state_.system->residual_of_sum(x, d, left);
+    is_proved = state_.system->meets_tolerance(of_sum);
+    norm = of_sum.norm;
+    if (!is_proved && !(norm < before / 2)) return false;
+  }
+  const Residual rounded = state_.system->residual(x, left);
+  if (!std::isfinite(rounded.norm)) return false;
+  if (rounded.at_most() < state_.known.at_most() || !are_neighbours(state_.comm, state_.x, x))
+    state_.take(x, left, rounded);
+  return !state_.converged();
+}
+
 /// After every iteration: whether the method shall go on.
-bool Attempt::goes_on(int iteration, double norm) {
+bool ArmRun::goes_on(int iteration, double norm) {
   if (state_.hooks.progress)
     state_.hooks.progress(trial().choice, state_.report.iterations + iteration, state_.relative(norm));
   pace_->add(own_seconds() - iterating_from_, norm);
@@ -364,7 +424,7 @@ bool Attempt::goes_on(int iteration, double norm) {
 }
 
 /// The method stands still meanwhile: what forming the correction takes is none of its products.
-void Attempt::take_snapshot(const std::function<void(solvers::Vector)>& form_correction) {
+void ArmRun::take_snapshot(const std::function<void(solvers::Vector)>& form_correction) {
   const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
   const Meter start = meters.read();
   const double agreed_start = state_.sum.agreed_seconds();
@@ -378,7 +438,7 @@ void Attempt::take_snapshot(const std::function<void(solvers::Vector)>& form_cor
 }
 
 /// Suspends this attempt and lets another run from the x reached. True if this one is not needed any more.
-bool Attempt::is_overtaken_by(const Challenger& challenger, int iteration) {
+bool ArmRun::is_overtaken_by(const Challenger& challenger, int iteration) {
   const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
   const Meter start = meters.read();
   const double agreed_start = state_.sum.agreed_seconds();
@@ -396,7 +456,7 @@ bool Attempt::is_overtaken_by(const Challenger& challenger, int iteration) {
   const double offered = state_.residual_norm();
   trial().relative_residual = state_.relative(offered);
   const std::string who = describe(state_.arms[challenger.arm].rung.choice);
-  Attempt attempt(state_, challenger.arm, terms_of(challenger, state_, at_work(iteration)));
+  ArmRun attempt(state_, challenger.arm, terms_of(challenger, state_, at_work(iteration)));
   ++state_.arms[challenger.arm].tries;
   state_.report.iterations += iteration;
   if (!state_.converged()) attempt.pursue();
@@ -412,7 +472,7 @@ bool Attempt::is_overtaken_by(const Challenger& challenger, int iteration) {
   const bool has_gained = state_.residual_norm() < offered;
   const bool left_behind =
       has_gained && !attempt.behind_ && state_.residual_norm() < far_better * pace_->norm();
-  if (state_.converged() || left_behind) {
+  if (state_.converged() || state_.is_rounded_solution || left_behind) {
     state_.add_event("overtaken",
                      fmt::format("{} gives way to {}: {}", name(), who, words_of_remaining(remaining)));
     return true;

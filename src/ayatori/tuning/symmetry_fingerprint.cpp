@@ -1,4 +1,4 @@
-#include "ayatori/tuning/skewness.hpp"
+#include "ayatori/tuning/symmetry_fingerprint.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -37,8 +37,9 @@ std::uint64_t sum_of_terms(const std::uint64_t* row_key, const std::int32_t* col
   std::uint64_t sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (std::int64_t k = 0; k < count; ++k)
-    sum += Skewness::term(row_key[k], Skewness::key(static_cast<std::uint32_t>(column[k])),
-                          OfValues ? std::bit_cast<std::uint64_t>(value[k]) : 0);
+    sum +=
+        SymmetryFingerprint::term(row_key[k], SymmetryFingerprint::key(static_cast<std::uint32_t>(column[k])),
+                                  OfValues ? std::bit_cast<std::uint64_t>(value[k]) : 0);
   return sum;
 }
 
@@ -63,7 +64,7 @@ std::uint64_t sum_over_rows(const Csr& matrix, Range rows) {
     filled = 0;
   };
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-    const std::uint64_t key = Skewness::key(i);
+    const std::uint64_t key = SymmetryFingerprint::key(i);
     std::int64_t left = matrix.row_start[i + 1] - matrix.row_start[i];
     while (filled + left > size) {
       left -= size - filled;
