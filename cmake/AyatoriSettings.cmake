@@ -8,6 +8,7 @@ option(AYATORI_PROGRAMS "Build and install the command line and the shim; OFF fo
 option(AYATORI_PYTHON_PACKAGE "Build the Python package; its tests want cmake/setup.sh --tests" OFF)
 option(AYATORI_SMPI "Build with smpicxx for simulated clusters (preset simgrid)" OFF)
 option(AYATORI_PRECOMPILE "Precompile the standard headers: a fifth less to compile, and no file's own includes are checked" OFF)
+option(AYATORI_UNITY "Compile up to eight files together: half of what is left to compile, and more of it again after an edit" OFF)
 option(AYATORI_FUZZ "Build the fuzz targets (preset fuzz)" OFF)
 set(AYATORI_FUZZ_SECONDS 15 CACHE STRING "Seconds that ctest runs each fuzz target")
 
@@ -29,6 +30,8 @@ target_compile_options(ayatori_compile_options INTERFACE
   -Wno-psabi
   # GCC 12 sees uninitialized reads where an empty std::optional is moved, at -O3.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-Wno-maybe-uninitialized>
+  # Names of one file hide those of another only where they are compiled together.
+  $<$<BOOL:${AYATORI_UNITY}>:-Wno-shadow>
   $<$<BOOL:${AYATORI_STRICT}>:-Werror>
   $<$<BOOL:${AYATORI_NATIVE}>:-march=native>)
 target_compile_definitions(ayatori_compile_options INTERFACE
