@@ -45,7 +45,7 @@ for stage in "${presets[@]}"; do
   began=$SECONDS
   tested[$stage]=failed
   # Open MPI's launcher makes tests wait more than they compute; MPICH's ranks wait busily.
-  waits=$([[ $stage == mpich ]] && echo 1 || echo 2)
+  waits=$([[ $stage == mpich ]] && echo 1 || echo 3)
   CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$((waits * $(nproc)))} ctest --preset "$stage"
   python3 cmake/check_skips.py "${complete[@]}" "$stage" "build/$preset"
   tested[$stage]=$((SECONDS - began))
