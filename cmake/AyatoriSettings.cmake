@@ -39,9 +39,11 @@ target_compile_options(ayatori_compile_options INTERFACE
   -Wno-psabi
   # GCC 12 sees, at -O3, uninitialized reads where an empty std::optional is moved, and endless copies in "text" + std::string().
   "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-Wno-maybe-uninitialized;-Wno-restrict;-Wno-stringop-overflow>"
-  # Names of one file hide those of another only where they are compiled together.
+  # What only files show that are compiled together is no mistake: names of one that hide those of another, and unnamed namespaces
+  # outside of what GCC takes for the main file.
   $<$<BOOL:${AYATORI_UNITY}>:-Wno-shadow>
-  $<$<BOOL:${AYATORI_STRICT}>:-Werror>
+  $<$<AND:$<BOOL:${AYATORI_UNITY}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>
+  $<$<AND:$<BOOL:${AYATORI_STRICT}>,$<NOT:$<BOOL:${AYATORI_UNITY}>>>:-Werror>
   $<$<BOOL:${AYATORI_NATIVE}>:-march=native>)
 target_compile_definitions(ayatori_compile_options INTERFACE
   $<$<BOOL:${AYATORI_STRICT}>:_GLIBCXX_ASSERTIONS AYATORI_ASSERTIONS>)
