@@ -16,6 +16,7 @@ function(ayatori_module name)
   target_link_libraries(ayatori_${name}
     PUBLIC ${ARG_DEPENDS} ${ARG_LIBRARIES}
     PRIVATE ${ARG_PRIVATE_LIBRARIES} $<BUILD_INTERFACE:ayatori_compile_options>)
+  ayatori_unite(ayatori_${name})
   if(name STREQUAL "base")
     ayatori_precompile(ayatori_base)
   else()

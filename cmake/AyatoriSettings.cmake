@@ -7,7 +7,8 @@ set(AYATORI_SANITIZE "" CACHE STRING "Sanitizers to build with, for example addr
 option(AYATORI_PROGRAMS "Build and install the command line and the shim; OFF for the Python package" ON)
 option(AYATORI_PYTHON_PACKAGE "Build the Python package; its tests want cmake/setup.sh --tests" OFF)
 option(AYATORI_SMPI "Build with smpicxx for simulated clusters (preset simgrid)" OFF)
-option(AYATORI_PRECOMPILE "Precompile the standard headers: a fifth less to compile, and no file's own includes are checked" OFF)
+set(AYATORI_PRECOMPILE OFF CACHE STRING "Precompile the common headers: a fifth less to compile, and no file's own includes are checked (OFF, TESTS, ON)")
+option(AYATORI_UNITY "Compile up to eight files together: half of what is left to compile, and more of it again after an edit" OFF)
 option(AYATORI_FUZZ "Build the fuzz targets (preset fuzz)" OFF)
 set(AYATORI_FUZZ_SECONDS 15 CACHE STRING "Seconds that ctest runs each fuzz target")
 
@@ -20,6 +21,15 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
+# An object that was compiled before is not compiled again, where ccache is installed and no other launcher is asked for. The property
+# does not show in compile_commands.json; precompiled headers need the sloppiness.
+find_program(AYATORI_CCACHE ccache)
+mark_as_advanced(AYATORI_CCACHE)
+if(AYATORI_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set_property(GLOBAL PROPERTY RULE_LAUNCH_COMPILE "env \
+CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${AYATORI_CCACHE}")
+endif()
+
 # Carried by every target of the build tree, and by nothing that is installed.
 add_library(ayatori_compile_options INTERFACE)
 target_compile_options(ayatori_compile_options INTERFACE
@@ -27,9 +37,13 @@ target_compile_options(ayatori_compile_options INTERFACE
   -Wcast-qual -Wformat=2 -Wundef -Wno-missing-field-initializers
   # Kernels with wider registers than the processor of this machine has are always inlined: no call depends on how they are passed.
   -Wno-psabi
-  # GCC 12 sees uninitialized reads where an empty std::optional is moved, at -O3.
-  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-Wno-maybe-uninitialized>
-  $<$<BOOL:${AYATORI_STRICT}>:-Werror>
+  # GCC 12 sees, at -O3, uninitialized reads where an empty std::optional is moved, and endless copies in "text" + std::string().
+  "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-Wno-maybe-uninitialized;-Wno-restrict;-Wno-stringop-overflow>"
+  # What only files show that are compiled together is no mistake: names of one that hide those of another, and unnamed namespaces
+  # outside of what GCC takes for the main file.
+  $<$<BOOL:${AYATORI_UNITY}>:-Wno-shadow>
+  $<$<AND:$<BOOL:${AYATORI_UNITY}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>
+  $<$<AND:$<BOOL:${AYATORI_STRICT}>,$<NOT:$<BOOL:${AYATORI_UNITY}>>>:-Werror>
   $<$<BOOL:${AYATORI_NATIVE}>:-march=native>)
 target_compile_definitions(ayatori_compile_options INTERFACE
   $<$<BOOL:${AYATORI_STRICT}>:_GLIBCXX_ASSERTIONS AYATORI_ASSERTIONS>)
@@ -49,18 +63,20 @@ if(AYATORI_FUZZ)
   target_compile_options(ayatori_compile_options INTERFACE -fsanitize=fuzzer-no-link -Wno-pass-failed)
 endif()
 
-# ayatori_precompile(target [header...]): compiles the target with the common standard headers and these read in advance.
+# ayatori_precompile(target [TEST] [header...]): compiles the target with the common standard headers and these read in advance.
 function(ayatori_precompile target)
-  if(AYATORI_PRECOMPILE)
+  cmake_parse_arguments(ARG TEST "" "" ${ARGN})
+  if(AYATORI_PRECOMPILE STREQUAL ON OR (ARG_TEST AND AYATORI_PRECOMPILE STREQUAL TESTS))
     target_precompile_headers(${target} PRIVATE
       <algorithm> <array> <atomic> <cmath> <cstdint> <functional> <limits> <map> <memory> <numeric> <optional> <span>
-      <string> <string_view> <utility> <vector> <fmt/format.h> ${ARGN})
+      <string> <string_view> <utility> <vector> <fmt/format.h> ${ARG_UNPARSED_ARGUMENTS})
   endif()
 endfunction()
 
-# ayatori_precompile_as(target other): with the headers that the other target has read, which must be compiled the same way.
+# ayatori_precompile_as(target other): with the headers that the other target has read, if any, which must be compiled the same way.
 function(ayatori_precompile_as target other)
-  if(AYATORI_PRECOMPILE)
+  get_target_property(headers ${other} PRECOMPILE_HEADERS)
+  if(headers)
     target_precompile_headers(${target} REUSE_FROM ${other})
   endif()
 endfunction()

@@ -12,6 +12,7 @@ function(ayatori_test name)
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE ayatori_test_main ${ARG_LIBRARIES} ayatori_compile_options)
   target_compile_options(test_${name} PRIVATE -O1)  # after the build type's: test code is slow to optimise
+  ayatori_unite(test_${name})
   ayatori_precompile_as(test_${name} ayatori_test_main)
   foreach(ranks IN LISTS ARG_RANKS)
     ayatori_mpi_test(${name}.np${ranks} RANKS ${ranks} TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABELS}

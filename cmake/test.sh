@@ -1,26 +1,54 @@
 #!/bin/bash
-# Builds the test presets and runs their tests; stops at the first that fails. Usage: cmake/test.sh [preset...]
-# Without presets: all, and last what is labelled long; with AYATORI_TEST_MINUTES none but the first begins after so many.
+# Builds the test presets and runs their tests; stops at the first that fails. Usage: cmake/test.sh [--complete] [preset...]
+# Without presets: all, and last what is labelled long. Each that was asked for runs, or the script fails and names it.
+# --complete: a test skipped because something is not installed is a failure as well.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+complete=()
+if [[ ${1:-} == --complete ]]; then
+  complete=(--complete)
+  shift
+fi
 presets=("$@")
 ((${#presets[@]})) || presets=(dev mpich asan fuzz simgrid long)
 
-for preset in "${presets[@]}"; do
-  started=$SECONDS
-  if ((SECONDS > 60 * ${AYATORI_TEST_MINUTES:-1440})) && [[ $preset != "${presets[0]}" ]]; then
-    echo "== $preset: left out after $((SECONDS / 60)) minutes"
-    continue
-  fi
-  if [[ $preset != long ]]; then
-    echo "== $preset: build"
-    cmake --preset "$preset" --log-level=WARNING > /dev/null
-    cmake --build --preset "$preset"
-    echo "== $preset: built in $((SECONDS - started)) s; test"
-    started=$SECONDS
-  fi
+declare -A built tested
+stage="" step="" failed=""
+summary() {
+  status=$?
+  [[ -z $stage || -z $step ]] || failed="$stage: $step failed"
+  printf '\n%-10s %9s %9s\n' stage "build, s" "test, s"
+  for preset in "${presets[@]}"; do
+    printf '%-10s %9s %9s\n' "$preset" "${built[$preset]:-not run}" "${tested[$preset]:-not run}"
+  done
+  printf '%-10s %19s\n' total "$SECONDS"
+  [[ -z $failed ]] || { echo "$failed"; ((status)) || status=1; }
+  exit "$status"
+}
+trap summary EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+
+for stage in "${presets[@]}"; do
+  step=build
+  echo "== $stage: build"
+  began=$SECONDS
+  built[$stage]=failed
+  preset=$stage
+  [[ $stage != long ]] || preset=dev
+  cmake --preset "$preset" --log-level=WARNING > /dev/null
+  cmake --build --preset "$preset"
+  built[$stage]=$((SECONDS - began))
+
+  step=test
+  echo "== $stage: built in ${built[$stage]} s; test"
+  began=$SECONDS
+  tested[$stage]=failed
   # Open MPI's launcher makes tests wait more than they compute; MPICH's ranks wait busily.
-  waits=$([[ $preset == mpich ]] && echo 1 || echo 2)
-  CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$((waits * $(nproc)))} ctest --preset "$preset"
-  echo "== $preset: tested in $((SECONDS - started)) s"
+  waits=$([[ $stage == mpich ]] && echo 1 || echo 3)
+  CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$((waits * $(nproc)))} ctest --preset "$stage"
+  python3 cmake/check_skips.py "${complete[@]}" "$stage" "build/$preset"
+  tested[$stage]=$((SECONDS - began))
+  echo "== $stage: tested in ${tested[$stage]} s"
+  step=""
 done

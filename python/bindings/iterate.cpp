@@ -54,14 +54,14 @@ class BorrowedCsr final : public Entries {
     const auto entries = static_cast<std::int64_t>(value_.size());
     bool is_good = starts[0] == 0 && starts[rows] == entries;
     for (std::int64_t i = 0; i < rows; ++i) is_good = is_good && starts[i] <= starts[i + 1];
-    const Index* const columns = static_cast<const Index*>(column_.data());
+    const auto* const columns = static_cast<const Index*>(column_.data());
     for (std::int64_t k = 0; is_good && k < entries; ++k) is_good = columns[k] >= 0 && columns[k] < rows;
     if (!is_good) throw InputError("these are not the arrays of a square matrix of compressed sparse rows");
   }
 
   void apply(std::span<const double> x, std::span<double> y) const override {
     const Index* const starts = row_start();
-    const Index* const columns = static_cast<const Index*>(column_.data());
+    const auto* const columns = static_cast<const Index*>(column_.data());
     const double* const values = value_.data();
     const double* const from = x.data();
     double* const to = y.data();
@@ -190,7 +190,7 @@ Iterated iterate(const std::string& name, const LinearOperator& a, const LinearO
 }  // namespace
 
 void bind_iterate(nb::module_& module) {
-  nb::class_<LinearOperator>(module, "LinearOperator");
+  const nb::class_<LinearOperator> described(module, "LinearOperator");
   module.def("borrow_csr", &borrow_csr, nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
              nb::arg("data").noconvert());
   module.def(

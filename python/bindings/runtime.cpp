@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <ranges>
 #include <thread>
 #include <vector>
 
@@ -43,9 +44,9 @@ Holders& holders() {
 /// What they let go of takes calls of all ranks: the youngest first, as C++ would.
 void release_holders() noexcept {
   const std::lock_guard lock(holders().mutex);
-  for (auto holder = holders().alive.rbegin(); holder != holders().alive.rend(); ++holder) {
+  for (auto* const holder : std::views::reverse(holders().alive)) {
     try {
-      (*holder)->release();
+      holder->release();
     } catch (...) {  // nobody is left to be told
     }
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <utility>
 
@@ -107,7 +108,7 @@ TEST(Neighbourhood, IsDrawnAsAnySchedule) {
 TEST(Neighbourhood, ElementsInARowAreARange) {
   const std::vector<std::int64_t> elements{3, 4, 5, 7, 9, 10};
   EXPECT_EQ(chunks_of(elements), (Chunks{{3, 6}, {7, 8}, {9, 11}}));
-  EXPECT_EQ(chunks_of({}), Chunks());
+  EXPECT_EQ(chunks_of(std::span<const std::int64_t>()), Chunks());
 }
 
 }  // namespace

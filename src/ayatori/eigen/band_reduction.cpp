@@ -15,12 +15,12 @@ constexpr std::int64_t nowhere = -1;
 /// The state of the reduction. Vectors "by rows" have an element for each local row of A, and are the same on
 /// all ranks of a grid row; "by columns" likewise.
 template <class T>
-class Reduction {
+class ReductionToBand {
   using Block = BlockOf<T>;
   using ConstBlock = ConstBlockOf<T>;
 
  public:
-  Reduction(DenseOf<T>& a, std::int64_t width);
+  ReductionToBand(DenseOf<T>& a, std::int64_t width);
   BandReduction<T> run();
 
  private:
@@ -52,7 +52,7 @@ class Reduction {
 };
 
 template <class T>
-Reduction<T>::Reduction(DenseOf<T>& a, std::int64_t width)
+ReductionToBand<T>::ReductionToBand(DenseOf<T>& a, std::int64_t width)
     : a_(a),
       n_(a.order()),
       rows_(a.rows.count()),
@@ -74,7 +74,7 @@ Reduction<T>::Reduction(DenseOf<T>& a, std::int64_t width)
 
 /// Columns [begin, begin + width): the band, V (in A, by rows and by columns) and T.
 template <class T>
-void Reduction<T>::factor_panel(std::int64_t begin) {
+void ReductionToBand<T>::factor_panel(std::int64_t begin) {
   const std::int64_t first = begin + width_;
   const std::int64_t height = n_ - begin;
   const std::int64_t below = n_ - first;
@@ -108,7 +108,7 @@ void Reduction<T>::factor_panel(std::int64_t begin) {
 
 /// V, which stands in the panel's last rows, to where it is needed.
 template <class T>
-void Reduction<T>::spread_reflectors(std::int64_t first, const Array<T>& panel, std::int64_t height) {
+void ReductionToBand<T>::spread_reflectors(std::int64_t first, const Array<T>& panel, std::int64_t height) {
   const std::int64_t above = n_ - height;  // of the panel's rows
   const Range of_a{first - width_, first - width_ + k_};
   for (std::int64_t l = a_.columns.local_from(of_a.begin); l < a_.columns.local_from(of_a.end); ++l) {
@@ -128,7 +128,7 @@ void Reduction<T>::spread_reflectors(std::int64_t first, const Array<T>& panel, 
 /// What the local columns [l, l + columns) add to A V, on and below the diagonal, each element for both of
 /// its places.
 template <class T>
-void Reduction<T>::multiply_strip(std::int64_t l, std::int64_t columns) {
+void ReductionToBand<T>::multiply_strip(std::int64_t l, std::int64_t columns) {
   const std::int64_t top = a_.rows.local_from(a_.columns.global(l));
   const std::int64_t below = a_.rows.local_from(a_.columns.global(l + columns - 1) + 1);
   const std::int64_t height = below - top;
@@ -159,7 +159,7 @@ void Reduction<T>::multiply_strip(std::int64_t l, std::int64_t columns) {
 
 /// P = A V by rows, and V^T P, from row and column `first` on.
 template <class T>
-void Reduction<T>::make_product(std::int64_t first) {
+void ReductionToBand<T>::make_product(std::int64_t first) {
   const std::int64_t top = a_.rows.local_from(first);
   const std::int64_t left = a_.columns.local_from(first);
   const std::int64_t height = rows_ - top;
@@ -195,7 +195,7 @@ void Reduction<T>::make_product(std::int64_t first) {
 
 /// W = P T - 1/2 V T^T (V^T P) T, by rows and by columns.
 template <class T>
-void Reduction<T>::make_w(std::int64_t first) {
+void ReductionToBand<T>::make_w(std::int64_t first) {
   const std::int64_t top = a_.rows.local_from(first);
   const std::int64_t left = a_.columns.local_from(first);
   const std::int64_t across = columns_ - left;
@@ -223,7 +223,7 @@ void Reduction<T>::make_w(std::int64_t first) {
 
 /// A -= V W^T + W V^T from column and row `first` on, on and below the diagonal, and some above.
 template <class T>
-void Reduction<T>::update_trailing(std::int64_t first) {
+void ReductionToBand<T>::update_trailing(std::int64_t first) {
   for (std::int64_t l = a_.columns.local_from(first); l < columns_; l += strip) {
     const std::int64_t across = std::min(strip, columns_ - l);
     const std::int64_t top = a_.rows.local_from(a_.columns.global(l));
@@ -234,7 +234,7 @@ void Reduction<T>::update_trailing(std::int64_t first) {
 }
 
 template <class T>
-BandReduction<T> Reduction<T>::run() {
+BandReduction<T> ReductionToBand<T>::run() {
   std::int64_t begin = 0;
   for (; n_ - begin - width_ >= 2; begin += width_) {
     factor_panel(begin);
@@ -255,7 +255,7 @@ BandReduction<T> Reduction<T>::run() {
 
 template <class T>
 BandReduction<T> reduce_to_band(DenseOf<T>& a, std::int64_t width) {
-  return Reduction<T>(a, width).run();
+  return ReductionToBand<T>(a, width).run();
 }
 
 template BandReduction<double> reduce_to_band(DenseOf<double>& a, std::int64_t width);

@@ -28,9 +28,9 @@ T dot(const T* x, const T* y, std::int64_t begin, std::int64_t end) {
 /// The state of the reduction. A vector "by rows" has an element for each local row of A, and is the same on
 /// all ranks of a grid row; "by columns" likewise.
 template <class T>
-class Reduction {
+class Tridiagonalization {
  public:
-  Reduction(DenseOf<T>& a, std::int64_t block);
+  Tridiagonalization(DenseOf<T>& a, std::int64_t block);
   TridiagonalOf<T> run(std::int64_t columns);
 
  private:
@@ -64,7 +64,7 @@ class Reduction {
 };
 
 template <class T>
-Reduction<T>::Reduction(DenseOf<T>& a, std::int64_t block)
+Tridiagonalization<T>::Tridiagonalization(DenseOf<T>& a, std::int64_t block)
     : a_(a),
       n_(a.order()),
       rows_(a.rows.count()),
@@ -88,7 +88,8 @@ Reduction<T>::Reduction(DenseOf<T>& a, std::int64_t block)
 /// one rank's of a grid column, so that the sum with the zeros of the others is exact; all are the same
 /// rank's where the rows of the grid divide its columns.
 template <class T>
-void Reduction<T>::to_columns(const T* by_rows, T* by_columns, std::int64_t first, std::int64_t vectors) {
+void Tridiagonalization<T>::to_columns(const T* by_rows, T* by_columns, std::int64_t first,
+                                       std::int64_t vectors) {
   const GridShape shape = a_.grid.shape;
   const std::int64_t left = a_.columns.local_from(first);
   const std::int64_t width = columns_ - left;
@@ -115,7 +116,7 @@ void Reduction<T>::to_columns(const T* by_rows, T* by_columns, std::int64_t firs
 
 /// Column j of A - V W^T - W V^T, on and below the diagonal. On the ranks that hold it.
 template <class T>
-void Reduction<T>::update_column(std::int64_t j) {
+void Tridiagonalization<T>::update_column(std::int64_t j) {
   if (k_ == 0) return;
   vector_.assign(k_, T{0});
   factors_.resize(2 * k_);
@@ -135,7 +136,7 @@ void Reduction<T>::update_column(std::int64_t j) {
 
 /// v_j and beta from column j, on the ranks that hold it; v_j stands in A afterwards. Gives tau.
 template <class T>
-T Reduction<T>::make_reflector(std::int64_t j) {
+T Tridiagonalization<T>::make_reflector(std::int64_t j) {
   T* const x = a_.column(a_.columns.local(j));
   const std::int64_t below = a_.rows.local_from(j + 2);
   const bool has_first = a_.rows.owns(j + 1);
@@ -157,7 +158,7 @@ T Reduction<T>::make_reflector(std::int64_t j) {
 
 /// v_j, by rows and by columns, to all. Gives tau.
 template <class T>
-T Reduction<T>::spread_reflector(std::int64_t j) {
+T Tridiagonalization<T>::spread_reflector(std::int64_t j) {
   const std::int64_t top = a_.rows.local_from(j + 1);
   T* const v = v_rows(k_);
   std::fill_n(v, top, T{0});
@@ -180,7 +181,7 @@ T Reduction<T>::spread_reflector(std::int64_t j) {
 
 /// w by rows.
 template <class T>
-void Reduction<T>::make_w(std::int64_t j, T tau) {
+void Tridiagonalization<T>::make_w(std::int64_t j, T tau) {
   const std::int64_t top = a_.rows.local_from(j + 1);
   const std::int64_t left = a_.columns.local_from(j + 1);
   const std::int64_t height = rows_ - top;
@@ -222,7 +223,7 @@ void Reduction<T>::make_w(std::int64_t j, T tau) {
 
 /// A -= V W^T + W V^T from column and row `first` on, on and below the diagonal, and some above.
 template <class T>
-void Reduction<T>::update_trailing(std::int64_t first) {
+void Tridiagonalization<T>::update_trailing(std::int64_t first) {
   to_columns(w_rows(0), w_columns(0), first, k_);
   const auto update = [&](Range columns, std::int64_t top, std::int64_t bottom) {
     multiply<T>(-1, Op::none, {v_rows(0) + top, bottom - top, 2 * k_, rows_}, Op::transpose,
@@ -239,7 +240,7 @@ void Reduction<T>::update_trailing(std::int64_t first) {
 }
 
 template <class T>
-TridiagonalOf<T> Reduction<T>::run(std::int64_t columns) {
+TridiagonalOf<T> Tridiagonalization<T>::run(std::int64_t columns) {
   for (std::int64_t begin = 0; begin < std::min(n_ - 2, columns); begin += block_) {
     const std::int64_t end = std::min(begin + block_, n_ - 2);
     k_ = 0;
@@ -265,7 +266,7 @@ TridiagonalOf<T> Reduction<T>::run(std::int64_t columns) {
 
 template <class T>
 TridiagonalOf<T> tridiagonalize(DenseOf<T>& a, std::int64_t block, std::int64_t columns) {
-  return Reduction<T>(a, block).run(columns);
+  return Tridiagonalization<T>(a, block).run(columns);
 }
 
 template Tridiagonal tridiagonalize(DenseOf<double>& a, std::int64_t block, std::int64_t columns);

@@ -77,7 +77,7 @@ std::string lay_out(const Terminal& terminal, const std::string& table, Style st
     }
     const std::string label = line.substr(0, label_width);
     const auto text =
-        wrap(line.substr(label_width), columns - label_width, "\n" + std::string(label_width, ' '));
+        wrap(line.substr(label_width), columns - label_width, std::string("\n").append(label_width, ' '));
     shown += paint(terminal, Style::bold, label);
     shown += label.starts_with("result ") ? paint(terminal, style, text) : text;
   }

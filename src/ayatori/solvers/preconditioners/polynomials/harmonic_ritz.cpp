@@ -20,6 +20,7 @@ void dhseqr_(const char* job, const char* compz, const int* n, const int* low, c
 }  // namespace
 
 std::vector<std::complex<double>> harmonic_ritz_values(int d, std::span<const double> h, double below) {
+  if (d < 1) return {};
   const auto size = static_cast<std::size_t>(d);
   std::vector<double> transposed(size * size);
   for (std::size_t i = 0; i < size; ++i)
