@@ -348,7 +348,7 @@ bool ArmRun::judge(const solvers::MethodResult& result, double before) {
 void ArmRun::note_rounding() {
   if (state_.converged() || state_.is_rounded_solution) return;
   // Of a singular matrix some x may leave little, and be enormous, without being near a solution.
-  if (!state_.is_at_rounding() || (is_complete() && state_.has_zero_pivots)) {
+  if (!state_.is_at_rounding() || state_.has_zero_pivots) {
     state_.is_rounded_solution = finds_rounded_solution();
     if (state_.is_rounded_solution) state_.rounded_off = enough_rounded_off;
     return;

@@ -105,7 +105,8 @@ std::int64_t LeastSquaresArm::first_share() const {
 std::int64_t LeastSquaresArm::iterations_worth() const {
   const std::int64_t rows = state_.report.facts.rows;
   const std::int64_t least = rows <= few_rows ? std::min(enough_iterations, small_work / rows) : 0;
-  return std::max({least, state_.has_zero_pivots ? first_share() : 0, state_.report.iterations});
+  return std::max({least, state_.has_zero_pivots ? std::max(first_share(), iterations_where_flat) : 0,
+                   state_.report.iterations});
 }
 
 bool LeastSquaresArm::is_due(const Trial& last) const {
