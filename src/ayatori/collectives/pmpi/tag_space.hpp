@@ -10,9 +10,9 @@ namespace ayatori::pmpi {
 
 /// Collective over MPI_COMM_WORLD: makes the one communicator by which this library sends. False, on all
 /// ranks, if the MPI has none.
-bool begin_routes();
+bool begin_private_comm();
 /// Collective over MPI_COMM_WORLD.
-void end_routes();
+void end_private_comm();
 /// That communicator, of all ranks; it returns errors.
 MPI_Comm private_comm();
 /// The first rank of MPI_COMM_WORLD on the node of another.
@@ -22,7 +22,7 @@ int first_of_node(int world_rank);
 /// one for each of the program's would take as many of the MPI's as the program has itself, and an MPI has
 /// 2000, or some ten thousand. What belongs to which is told by tags: every rank chooses those of what is
 /// sent to it, and tells the others.
-class Route {
+class TagSpace {
  public:
   // Tags of this library's messages.
   static constexpr int to_itself = 0;
@@ -33,12 +33,12 @@ class Route {
 
   /// Collective over `comm`, a communicator within MPI_COMM_WORLD whose facts these are. Nothing, on all
   /// ranks, if one of them has no tags left. Throws MpiError.
-  static std::optional<Route> make(MPI_Comm comm, const CommFacts& facts);
+  static std::optional<TagSpace> make(MPI_Comm comm, const CommFacts& facts);
 
-  Route(Route&& other) noexcept;
-  Route& operator=(Route&&) = delete;
+  TagSpace(TagSpace&& other) noexcept;
+  TagSpace& operator=(TagSpace&&) = delete;
   /// Gives the tags back: all that was sent to this rank has come.
-  ~Route();
+  ~TagSpace();
 
   int rank() const { return rank_; }
   int size() const { return static_cast<int>(world_ranks_.size()); }
@@ -50,7 +50,7 @@ class Route {
  private:
   static constexpr int tags = of_schedules + collectives::Executor::tags;  ///< of a range
 
-  Route(int rank, std::vector<int> world_ranks, std::vector<int> ranges)
+  TagSpace(int rank, std::vector<int> world_ranks, std::vector<int> ranges)
       : rank_(rank), world_ranks_(std::move(world_ranks)), ranges_(std::move(ranges)) {}
 
   int rank_;

@@ -1,4 +1,4 @@
-#include "ayatori/collectives/pmpi/route.hpp"
+#include "ayatori/collectives/pmpi/tag_space.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -13,7 +13,7 @@ namespace {
 constexpr int no_range = -1;
 
 /// Of this process; never destroyed, since an MPI may free what programs have left when it ends.
-struct Routes {
+struct TagRanges {
   MPI_Comm comm = MPI_COMM_NULL;
   std::vector<int> nodes;  ///< by rank: the first one there
   int most_tag = 0;
@@ -22,14 +22,14 @@ struct Routes {
   std::vector<int> free;  ///< of these, those that are not
 };
 
-Routes& routes() {
-  static auto* const the_routes = new Routes;
-  return *the_routes;
+TagRanges& tag_ranges() {
+  static auto* const the_ranges = new TagRanges;
+  return *the_ranges;
 }
 
 /// The range of tags of a communicator, or no_range.
 int take_range(int tags) {
-  Routes& r = routes();
+  TagRanges& r = tag_ranges();
   const std::lock_guard lock(r.mutex);
   if (!r.free.empty()) {
     const int range = r.free.back();
@@ -41,8 +41,8 @@ int take_range(int tags) {
 
 void give_back(int range) {
   if (range == no_range) return;
-  const std::lock_guard lock(routes().mutex);
-  routes().free.push_back(range);
+  const std::lock_guard lock(tag_ranges().mutex);
+  tag_ranges().free.push_back(range);
 }
 
 /// Collective. No duplicate: that would call the program's functions that copy attributes.
@@ -72,8 +72,8 @@ std::vector<int> find_nodes(MPI_Comm comm) {
 
 }  // namespace
 
-bool begin_routes() {
-  Routes& r = routes();
+bool begin_private_comm() {
+  TagRanges& r = tag_ranges();
   MPI_Errhandler of_program = MPI_ERRHANDLER_NULL;
   PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &of_program);
   PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -95,33 +95,33 @@ bool begin_routes() {
   return true;
 }
 
-void end_routes() {
-  if (routes().comm != MPI_COMM_NULL) PMPI_Comm_free(&routes().comm);
+void end_private_comm() {
+  if (tag_ranges().comm != MPI_COMM_NULL) PMPI_Comm_free(&tag_ranges().comm);
 }
 
 MPI_Comm private_comm() {
-  return routes().comm;
+  return tag_ranges().comm;
 }
 
 int first_of_node(int world_rank) {
-  return routes().nodes[world_rank];
+  return tag_ranges().nodes[world_rank];
 }
 
-std::optional<Route> Route::make(MPI_Comm comm, const CommFacts& facts) {
+std::optional<TagSpace> TagSpace::make(MPI_Comm comm, const CommFacts& facts) {
   const int own = take_range(tags);
-  Route route(facts.rank, facts.world_ranks, std::vector<int>(facts.world_ranks.size(), no_range));
-  route.ranges_[route.rank_] = own;
-  check(PMPI_Allgather(&own, 1, MPI_INT, route.ranges_.data(), 1, MPI_INT, comm));
-  if (std::ranges::min(route.ranges_) == no_range) return std::nullopt;
-  return route;
+  TagSpace space(facts.rank, facts.world_ranks, std::vector<int>(facts.world_ranks.size(), no_range));
+  space.ranges_[space.rank_] = own;
+  check(PMPI_Allgather(&own, 1, MPI_INT, space.ranges_.data(), 1, MPI_INT, comm));
+  if (std::ranges::min(space.ranges_) == no_range) return std::nullopt;
+  return space;
 }
 
-Route::Route(Route&& other) noexcept
+TagSpace::TagSpace(TagSpace&& other) noexcept
     : rank_(other.rank_),
       world_ranks_(std::move(other.world_ranks_)),
       ranges_(std::exchange(other.ranges_, {})) {}
 
-Route::~Route() {
+TagSpace::~TagSpace() {
   if (!ranges_.empty()) give_back(ranges_[rank_]);
 }
 
