@@ -1,4 +1,4 @@
-#include "ayatori/mapping/simgrid_platform.hpp"
+#include "ayatori/network/simgrid_platform.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "ayatori/base/error.hpp"
 
-namespace ayatori::mapping {
+namespace ayatori::network {
 namespace {
 
 std::ptrdiff_t lines_with(const std::string& text, const std::string& word) {
@@ -43,4 +43,4 @@ TEST(SimgridPlatform, IsRefusedWhereItsRoutesWouldFillTheMemory) {
 }
 
 }  // namespace
-}  // namespace ayatori::mapping
+}  // namespace ayatori::network

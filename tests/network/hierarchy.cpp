@@ -1,4 +1,4 @@
-#include "ayatori/collectives/network.hpp"
+#include "ayatori/network/hierarchy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include "ayatori/collectives/replay.hpp"
 #include "ayatori/collectives/word_schedule.hpp"
 
-namespace ayatori::collectives {
+namespace ayatori::network {
 namespace {
 
 constexpr double alpha = 20;   // with the bytes that go with every message
@@ -38,43 +38,44 @@ machine::Profile nodes_of_two(double gap_within, double gap_between) {
   return profile;
 }
 
-TEST(Network, BytesOfAllMessagesShowInTheGapsOfSlowLevels) {
-  const Network network(nodes_of_two(work + header * beta, work + header * slower * beta), 4);
+TEST(Hierarchy, BytesOfAllMessagesShowInTheGapsOfSlowLevels) {
+  const Hierarchy network(nodes_of_two(work + header * beta, work + header * slower * beta), 4);
   for (int level = 0; level < 2; ++level) {
     EXPECT_NEAR(network.overhead(level), header, 1e-9);
     EXPECT_NEAR(network.gap(level), work, 1e-9);
   }
 }
 
-TEST(Network, GapsThatAreTheSameEverywhereAreWork) {
-  const Network network(nodes_of_two(work, work), 4);
+TEST(Hierarchy, GapsThatAreTheSameEverywhereAreWork) {
+  const Hierarchy network(nodes_of_two(work, work), 4);
   EXPECT_EQ(network.overhead(1), 0);
   EXPECT_DOUBLE_EQ(network.gap(1), work);
-  EXPECT_EQ(Network(nodes_of_two(2 * work, work), 4).overhead(1), 0) << "or more inside a node";
+  EXPECT_EQ(Hierarchy(nodes_of_two(2 * work, work), 4).overhead(1), 0) << "or more inside a node";
 }
 
 /// Both ranks of a node to both of the other one: four messages pass a port.
-TEST(Network, ShortMessagesFillAPort) {
+TEST(Hierarchy, ShortMessagesFillAPort) {
   const auto profile = nodes_of_two(header * beta, header * slower * beta);
-  const Network network(profile, 4);
-  const auto plan = make_plan(Operation::alltoall, 4, {}, DigitOrder::near_first, std::vector{4});
+  const Hierarchy network(profile, 4);
+  const auto plan = collectives::make_plan(collectives::Operation::alltoall, 4, {},
+                                           collectives::DigitOrder::near_first, std::vector{4});
   const double through_port = alpha + 4 * (header + 4) * slower * beta;
   EXPECT_NEAR(predict_seconds(load_of(expand(plan), network), network, 16), through_port, 1e-9);
-  EXPECT_NEAR(Replay(expand(plan), network).seconds(16), through_port, 1e-9);
+  EXPECT_NEAR(collectives::Replay(expand(plan), network).seconds(16), through_port, 1e-9);
 }
 
 /// A line through all sizes would be too flat where only long messages meet.
-TEST(Network, APortIsAsWideAsLongMessagesShow) {
+TEST(Hierarchy, APortIsAsWideAsLongMessagesShow) {
   auto profile = nodes_of_two(0, 0);
   auto& of_two = profile.levels.back().curves.back();
   for (const auto& [bytes, seconds] : {std::pair{8, alpha}, {1 << 10, alpha + 1024}, {1 << 13, 12'000.0}}) {
     of_two.points.push_back({bytes, {seconds, seconds, seconds, 1}});
   }
   const double seconds_per_byte = (12'000 - (alpha + 1024)) / ((1 << 13) - (1 << 10));
-  EXPECT_DOUBLE_EQ(Network(profile, 4).port(1), 2 / seconds_per_byte);
+  EXPECT_DOUBLE_EQ(Hierarchy(profile, 4).port(1), 2 / seconds_per_byte);
   of_two.points.clear();
-  EXPECT_DOUBLE_EQ(Network(profile, 4).port(1), 1 / (slower * beta)) << "published ones have no points";
+  EXPECT_DOUBLE_EQ(Hierarchy(profile, 4).port(1), 1 / (slower * beta)) << "published ones have no points";
 }
 
 }  // namespace
-}  // namespace ayatori::collectives
+}  // namespace ayatori::network

@@ -1,12 +1,13 @@
-#include "ayatori/collectives/fair_share.hpp"
+#include "ayatori/network/fair_share.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <random>
 
-namespace ayatori::collectives {
+namespace ayatori::network {
 namespace {
 
 TEST(FairShare, FillsLinkByLink) {
@@ -73,5 +74,51 @@ TEST(FairShare, EveryFlowHasItsBottleneck) {
   }
 }
 
+/// Filling one link after the other: that which has least for each of its flows gives them that.
+std::vector<double> fill_one_by_one(std::vector<double> free, const std::vector<std::vector<int>>& passed) {
+  std::vector<double> rates(passed.size(), 0);
+  while (std::ranges::find(rates, 0) != rates.end()) {
+    std::vector<int> users(free.size(), 0);
+    for (std::size_t f = 0; f < passed.size(); ++f) {
+      for (const int l : passed[f]) users[l] += rates[f] == 0 ? 1 : 0;
+    }
+    int least = -1;
+    const auto share = [&](int l) { return free[l] / users[l]; };
+    for (int l = 0; l < static_cast<int>(free.size()); ++l) {
+      if (users[l] > 0 && (least < 0 || share(l) < share(least))) least = l;
+    }
+    const double rate = share(least);
+    for (std::size_t f = 0; f < passed.size(); ++f) {
+      if (rates[f] > 0 || std::ranges::find(passed[f], least) == passed[f].end()) continue;
+      rates[f] = rate;
+      for (const int l : passed[f]) free[l] -= rate;
+    }
+  }
+  return rates;
+}
+
+/// Many links fill up at once, in whatever order that is; flows have no limits of their own.
+TEST(FairShare, IsThatOfFillingOneLinkAfterTheOther) {
+  std::mt19937 random(5);
+  const auto pick = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<double> capacities(pick(1, 12));
+    for (double& capacity : capacities) capacity = pick(1, trial % 2 == 0 ? 2 : 1000);
+    std::vector<int> all(capacities.size());
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<std::vector<int>> passed(pick(1, 40));
+    std::vector<Flow> flows;
+    FairShare share(capacities);
+    for (auto& links : passed) {
+      std::ranges::sample(all, std::back_inserter(links), pick(1, 4), random);
+      share.add(flows.emplace_back(Flow{links, std::numeric_limits<double>::infinity()}));
+    }
+    share.assign(flows);
+    const auto rates = fill_one_by_one(capacities, passed);
+    for (std::size_t f = 0; f < flows.size(); ++f)
+      EXPECT_NEAR(flows[f].rate, rates[f], 1e-8 * rates[f]) << "trial " << trial;
+  }
+}
+
 }  // namespace
-}  // namespace ayatori::collectives
+}  // namespace ayatori::network

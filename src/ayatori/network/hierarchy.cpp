@@ -1,4 +1,4 @@
-#include "ayatori/collectives/network.hpp"
+#include "ayatori/network/hierarchy.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 
 #include "ayatori/base/error.hpp"
 
-namespace ayatori::collectives {
+namespace ayatori::network {
 
 namespace {
 
@@ -90,8 +90,6 @@ double header_of(const std::vector<Burst>& bursts) {
   return std::isfinite(bytes) ? std::max(bytes, 0.0) : 0;
 }
 
-constexpr double short_message = 8;  ///< the one that pairs are timed by
-
 /// Ports that carried the same count fully, those that carried next to nothing hardly.
 int busy_ports(const std::vector<machine::PortFigure>& ports) {
   double sum = 0;
@@ -110,7 +108,7 @@ constexpr double steps_of_distance = 8;
 
 }  // namespace
 
-Network::Network(const machine::Profile& profile, int ranks)
+Hierarchy::Hierarchy(const machine::Profile& profile, int ranks)
     : ranks_(ranks), reduction_(profile.reduction.model) {
   std::vector<Burst> bursts;
   if (profile.ranks < ranks)
@@ -143,7 +141,7 @@ Network::Network(const machine::Profile& profile, int ranks)
     const auto sharing = link_sharing(measured);
     level.port = sharing.is_limited ? port_capacity(measured) : unlimited;
     level.overhead = overhead_of(measured, sharing);
-    level.farther = std::max(measured.structure.typical_seconds - alone.seconds(short_message), 0.0);
+    level.farther = std::max(measured.structure.typical_seconds - alone.seconds(machine::short_message), 0.0);
     level.eager_bytes = static_cast<double>(std::max<std::int64_t>(measured.eager_bytes, 0));
     level.lane_duplex = duplex_of(measured, 1);
     level.port_duplex = duplex_of(measured, measured.sharing_pairs);
@@ -158,7 +156,7 @@ Network::Network(const machine::Profile& profile, int ranks)
     const int level = level_of(pair.first, pair.second);
     const auto& alone = model(level, false, 1, 1);
     const double step = alone.latency() / steps_of_distance;
-    double farther = pair.seconds - alone.seconds(short_message);
+    double farther = pair.seconds - alone.seconds(machine::short_message);
     if (step > 0) farther = step * std::round(farther / step);
     const auto [known, is_new] =
         levels_[level].farther_of.try_emplace(key(level, pair.first, pair.second), farther);
@@ -169,7 +167,7 @@ Network::Network(const machine::Profile& profile, int ranks)
   if (rail_level_ >= 0) rails_ = busy_ports(profile.ports);
 }
 
-int Network::level_of_nodes(const std::vector<int>& node_of_rank) const {
+int Hierarchy::level_of_nodes(const std::vector<int>& node_of_rank) const {
   if (std::ssize(node_of_rank) < ranks_) return -1;
   for (int level = 0; level < levels(); ++level) {
     std::map<int, int> owner_of;
@@ -184,7 +182,7 @@ int Network::level_of_nodes(const std::vector<int>& node_of_rank) const {
   return -1;
 }
 
-int Network::level_of(int a, int b) const {
+int Hierarchy::level_of(int a, int b) const {
   for (int level = 0; level < levels(); ++level) {
     if (levels_[level].group_of[a] == levels_[level].group_of[b]) return level;
   }
@@ -194,7 +192,8 @@ int Network::level_of(int a, int b) const {
 /// The curve that was measured under the conditions that are most like these. Where no curve tells what flows
 /// through one port get, one of many pairs stands for all cases of several flows: the conditions of Imamura's
 /// table 3.
-const machine::TransferModel& Network::model(int level, bool both_ways, int flows_per_port, int flows) const {
+const machine::TransferModel& Hierarchy::model(int level, bool both_ways, int flows_per_port,
+                                               int flows) const {
   const Level& l = levels_[level];
   const bool knows_sharing = std::ranges::any_of(
       l.curves, [&](const auto& curve) { return curve.pairs > 1 && curve.pairs <= l.sharing_pairs; });
@@ -214,16 +213,16 @@ const machine::TransferModel& Network::model(int level, bool both_ways, int flow
   return best->model;
 }
 
-double Network::seconds(int level, double bytes, bool both_ways, int flows_per_port, int flows) const {
+double Hierarchy::seconds(int level, double bytes, bool both_ways, int flows_per_port, int flows) const {
   return model(level, both_ways, flows_per_port, flows).seconds(bytes);
 }
 
-double Network::latency(int level, bool both_ways, int flows_per_port, int flows) const {
+double Hierarchy::latency(int level, bool both_ways, int flows_per_port, int flows) const {
   return model(level, both_ways, flows_per_port, flows).latency();
 }
 
-double Network::reducing(double bytes) const {
+double Hierarchy::reducing(double bytes) const {
   return reduction_.pieces.empty() ? 0 : reduction_.seconds(bytes);
 }
 
-}  // namespace ayatori::collectives
+}  // namespace ayatori::network

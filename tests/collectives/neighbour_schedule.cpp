@@ -1,4 +1,4 @@
-#include "ayatori/tuning/halo_schedule.hpp"
+#include "ayatori/collectives/neighbour_schedule.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "ayatori/sparse/halo/node_aware.hpp"
 #include "world.hpp"
 
-namespace ayatori::tuning {
+namespace ayatori::collectives {
 namespace {
 
 /// Elements at random: mostly of ranks nearby, and of few others, as a share of the elements.
@@ -29,18 +29,27 @@ sparse::HaloPlan random_plan(const sparse::RowPartition& partition, std::uint64_
   return sparse::make_halo_plan(world(), partition, std::move(ghosts));
 }
 
+/// Collective.
+std::optional<Schedule> schedule_of(const sparse::RowPartition& partition,
+                                    const sparse::HaloExchange& exchange) {
+  return neighbour_schedule(world(), partition.rows(), [&] { return exchange.messages(); });
+}
+
 /// Collective. The first violation, agreed.
 std::string violation_of(const sparse::RowPartition& partition, const sparse::HaloPlan& plan,
                          const sparse::HaloExchange& exchange) {
-  const auto neighbourhood = halo_neighbourhood(world(), partition, plan);
-  const auto schedule = halo_schedule(world(), partition, exchange);
+  Neighbourhood neighbourhood{{partition.starts().begin(), partition.starts().end()}, {}};
+  const auto ghosts = world().allgatherv(std::span<const std::int64_t>(plan.ghosts));
+  for (int rank = 0; rank < world().size(); ++rank)
+    neighbourhood.wanted.push_back(chunks_of(ghosts.of(rank)));
+  const auto schedule = schedule_of(partition, exchange);
   EXPECT_EQ(schedule.has_value(), world().rank() == 0);
   std::string violation;
-  if (schedule) violation = collectives::find_violation(*schedule, *neighbourhood).value_or("");
+  if (schedule) violation = find_violation(*schedule, neighbourhood).value_or("");
   return world().broadcast(violation, 0);
 }
 
-TEST(HaloSchedule, WhatTheStrategiesSendIsWhatIsWanted) {
+TEST(NeighbourSchedule, WhatTheStrategiesSendIsWhatIsWanted) {
   const auto partition = sparse::RowPartition::even(53 * world().size() + 1, world().size());
   for (const double share : {0.0, 0.02, 0.3, 1.0}) {
     const auto plan = random_plan(partition, 1, share);
@@ -50,7 +59,7 @@ TEST(HaloSchedule, WhatTheStrategiesSendIsWhatIsWanted) {
       if (exchange->messages()) {
         EXPECT_EQ(violation_of(partition, plan, *exchange), "");
       } else {
-        EXPECT_FALSE(halo_schedule(world(), partition, *exchange).has_value());
+        EXPECT_FALSE(schedule_of(partition, *exchange).has_value());
       }
     }
   }
@@ -75,7 +84,7 @@ std::vector<std::vector<int>> groupings() {
   return list;
 }
 
-TEST(HaloSchedule, RoutesOverNodesAreRight) {
+TEST(NeighbourSchedule, RoutesOverNodesAreRight) {
   const auto partition = sparse::RowPartition::even(17 * world().size() + 1, world().size());
   for (const double share : {0.03, 0.3, 1.0}) {
     const auto plan = random_plan(partition, 2, share);
@@ -90,22 +99,22 @@ TEST(HaloSchedule, RoutesOverNodesAreRight) {
   }
 }
 
-TEST(HaloSchedule, IsPricedAndReplayed) {
+TEST(NeighbourSchedule, IsPricedAndReplayed) {
   if (world().size() == 1) GTEST_SKIP() << "one rank sends nothing";
   const auto partition = sparse::RowPartition::even(std::int64_t{1000} * world().size(), world().size());
   const auto plan = random_plan(partition, 3, 1);
   const auto exchange = sparse::halo_strategy("p2p-irecv-first").type->make(world(), partition, plan);
-  const auto schedule = halo_schedule(world(), partition, *exchange);
+  const auto schedule = schedule_of(partition, *exchange);
   if (world().rank() != 0) return;
   const auto profile = machine::load_profile("altix3700bx2");
-  const collectives::Network network(profile, world().size());
+  const network::Hierarchy network(profile, world().size());
   const double bytes = 8.0 * static_cast<double>(partition.rows());
   const double model = predict_seconds(load_of(*schedule, network), network, bytes);
-  const double replay = collectives::Replay(*schedule, network).seconds(bytes);
+  const double replay = Replay(*schedule, network).seconds(bytes);
   EXPECT_GT(model, 2.77e-6);  // the latency between neighbours
   EXPECT_GT(replay, 0.5 * model);
   EXPECT_LT(replay, 2 * model);
 }
 
 }  // namespace
-}  // namespace ayatori::tuning
+}  // namespace ayatori::collectives

@@ -1,4 +1,4 @@
-#include "ayatori/mapping/network.hpp"
+#include "ayatori/network/network.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "ayatori/base/error.hpp"
 
-namespace ayatori::mapping {
+namespace ayatori::network {
 namespace {
 
 struct Case {
@@ -153,4 +153,4 @@ TEST(Networks, NonsenseIsRefused) {
 }
 
 }  // namespace
-}  // namespace ayatori::mapping
+}  // namespace ayatori::network

@@ -1,9 +1,9 @@
 #include <array>
 
 #include "ayatori/base/find_named.hpp"
-#include "ayatori/mapping/networks/networks.hpp"
+#include "ayatori/network/networks/networks.hpp"
 
-namespace ayatori::mapping {
+namespace ayatori::network {
 
 std::span<const NetworkType> network_types() {
   static const std::array list{flat, tree, fat_tree, mesh, torus, dragonfly, measured};
@@ -19,4 +19,4 @@ std::unique_ptr<Network> make_network(const std::string& spec, int nodes) {
   return network;
 }
 
-}  // namespace ayatori::mapping
+}  // namespace ayatori::network

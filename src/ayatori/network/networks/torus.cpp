@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "ayatori/mapping/networks/networks.hpp"
-#include "ayatori/mapping/networks/parse.hpp"
+#include "ayatori/network/networks/networks.hpp"
+#include "ayatori/network/networks/parse.hpp"
 
-namespace ayatori::mapping {
+namespace ayatori::network {
 
 namespace {
 
@@ -126,4 +126,4 @@ const NetworkType torus{"torus", "torus:4x6x4, or with dimensions that end, as T
                         "k-D torus; the first dimension varies fastest",
                         [](const std::string& arguments, int) { return make(torus, arguments, true); }};
 
-}  // namespace ayatori::mapping
+}  // namespace ayatori::network

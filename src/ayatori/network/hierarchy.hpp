@@ -7,16 +7,19 @@
 
 #include "ayatori/machine/profile.hpp"
 
-namespace ayatori::collectives {
+namespace ayatori::network {
+
+/// The ports by which a node can be left are its rails, where they can do each other's work.
+inline constexpr int any_rail = -1;
 
 /// The machine of a profile as nested groups of ranks with ports, to price messages that are under way at
 /// once. A message between ranks that meet at level l passes a lane of its sender and one of its receiver at
 /// that level, and of every level from 1 to l the port of the group of the level below that it leaves, and of
 /// the one that it enters.
-class Network {
+class Hierarchy {
  public:
   /// Throws InputError if the profile has fewer ranks, or no transfer times.
-  Network(const machine::Profile& profile, int ranks);
+  Hierarchy(const machine::Profile& profile, int ranks);
 
   int ranks() const { return ranks_; }
   int levels() const { return static_cast<int>(levels_.size()); }
@@ -100,4 +103,4 @@ class Network {
   machine::TransferModel reduction_;
 };
 
-}  // namespace ayatori::collectives
+}  // namespace ayatori::network

@@ -1,10 +1,10 @@
-#include "ayatori/mapping/networks/parse.hpp"
+#include "ayatori/network/networks/parse.hpp"
 
 #include <charconv>
 
 #include "ayatori/base/error.hpp"
 
-namespace ayatori::mapping {
+namespace ayatori::network {
 
 void refuse(const NetworkType& type, std::string_view text) {
   throw InputError(
@@ -29,4 +29,4 @@ std::vector<Size> parse_sizes(const NetworkType& type, std::string_view text) {
   }
 }
 
-}  // namespace ayatori::mapping
+}  // namespace ayatori::network

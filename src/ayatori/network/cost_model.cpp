@@ -1,10 +1,10 @@
-#include "ayatori/mapping/cost_model.hpp"
+#include "ayatori/network/cost_model.hpp"
 
 #include <algorithm>
 
 #include "ayatori/base/error.hpp"
 
-namespace ayatori::mapping {
+namespace ayatori::network {
 
 CostModel cost_model(const machine::Profile& profile, const std::string& name) {
   const auto curve_of = [&](const machine::Level& level) {
@@ -26,8 +26,7 @@ CostModel cost_model(const machine::Profile& profile, const std::string& name) {
   const auto* inside = curve_of(profile.levels.front());
   const auto* between = curve_of(profile.levels.back());
   CostModel model;
-  model.inside_latency = inside->model.latency();
-  model.inside_bandwidth = inside->model.bandwidth();
+  model.inside = {inside->model.latency(), inside->model.bandwidth()};
   model.between_latency = between->model.latency();
   model.link_bandwidth = between->model.bandwidth();
   model.port_bandwidth = machine::link_sharing(*nearest_between).capacity;
@@ -36,4 +35,18 @@ CostModel cost_model(const machine::Profile& profile, const std::string& name) {
   return model;
 }
 
-}  // namespace ayatori::mapping
+std::vector<double> seconds_per_byte(const Network& network, const CostModel& model) {
+  std::vector<double> seconds;
+  for (const Link& link : network.links()) seconds.push_back(1 / (link.width * model.link_bandwidth));
+  seconds.resize(seconds.size() + 2 * static_cast<std::size_t>(network.nodes()), 1 / model.port_bandwidth);
+  return seconds;
+}
+
+void route_with_ports(const Network& network, int from, int to, std::vector<int>& links) {
+  const int ports = static_cast<int>(network.links().size());
+  network.route(from, to, links);
+  links.push_back(ports + from);
+  links.push_back(ports + network.nodes() + to);
+}
+
+}  // namespace ayatori::network

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "ayatori/mapping/network.hpp"
+#include "ayatori/network/network.hpp"
 
 // Each file of this folder defines a family of networks; list.cpp names them all.
 
-namespace ayatori::mapping {
+namespace ayatori::network {
 
 extern const NetworkType flat;
 extern const NetworkType tree;
@@ -14,4 +14,4 @@ extern const NetworkType mesh;
 extern const NetworkType torus;
 extern const NetworkType dragonfly;
 
-}  // namespace ayatori::mapping
+}  // namespace ayatori::network

@@ -1,8 +1,8 @@
-#include "ayatori/collectives/fair_share.hpp"
+#include "ayatori/network/fair_share.hpp"
 
 #include <algorithm>
 
-namespace ayatori::collectives {
+namespace ayatori::network {
 
 namespace {
 
@@ -79,4 +79,4 @@ bool FairShare::stops(const Flow& flow) const {
          });
 }
 
-}  // namespace ayatori::collectives
+}  // namespace ayatori::network

@@ -1,11 +1,11 @@
-#include "ayatori/mapping/simgrid_platform.hpp"
+#include "ayatori/network/simgrid_platform.hpp"
 
 #include <iterator>
 #include <vector>
 
 #include "ayatori/base/error.hpp"
 
-namespace ayatori::mapping {
+namespace ayatori::network {
 
 std::string simgrid_platform(const Network& network, const CostModel& model, int nodes, int cores) {
   constexpr int most_nodes = 1024;  // some 200 MB of routes
@@ -53,4 +53,4 @@ std::string simgrid_platform(const Network& network, const CostModel& model, int
   return text;
 }
 
-}  // namespace ayatori::mapping
+}  // namespace ayatori::network

@@ -2,11 +2,11 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/number_in.hpp"
-#include "ayatori/mapping/cost_model.hpp"
-#include "ayatori/mapping/networks/networks.hpp"
-#include "ayatori/mapping/networks/parse.hpp"
+#include "ayatori/network/cost_model.hpp"
+#include "ayatori/network/networks/networks.hpp"
+#include "ayatori/network/networks/parse.hpp"
 
-namespace ayatori::mapping {
+namespace ayatori::network {
 
 namespace {
 
@@ -177,4 +177,4 @@ const NetworkType fat_tree{
 const NetworkType measured{"measured", "measured:PROFILE, a file of `ayatori probe` or a published machine",
                            "the levels that a machine profile has found", make_measured};
 
-}  // namespace ayatori::mapping
+}  // namespace ayatori::network

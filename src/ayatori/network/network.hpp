@@ -10,7 +10,7 @@ namespace ayatori::machine {
 struct Profile;
 }
 
-namespace ayatori::mapping {
+namespace ayatori::network {
 
 /// A link in one direction, between two vertices of the network: nodes come first, then switches.
 struct Link {
@@ -90,4 +90,4 @@ std::unique_ptr<Network> make_network(const std::string& spec, int nodes);
 /// the profile in errors. Throws InputError if it knows of one node only, or no costs of both levels.
 std::unique_ptr<Network> measured_network(const machine::Profile& profile, const std::string& name);
 
-}  // namespace ayatori::mapping
+}  // namespace ayatori::network

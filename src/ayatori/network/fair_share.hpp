@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-namespace ayatori::collectives {
+namespace ayatori::network {
 
 /// What is under way past links that it shares with others.
 struct Flow {
@@ -48,4 +48,4 @@ class FairShare {
   std::vector<Flow*> open_;    ///< flows without a rate: it holds what they get at most
 };
 
-}  // namespace ayatori::collectives
+}  // namespace ayatori::network

@@ -2,10 +2,10 @@
 
 #include <string>
 
-#include "ayatori/mapping/cost_model.hpp"
-#include "ayatori/mapping/network.hpp"
+#include "ayatori/network/cost_model.hpp"
+#include "ayatori/network/network.hpp"
 
-namespace ayatori::mapping {
+namespace ayatori::network {
 
 /// The first nodes of a network as a platform that SimGrid reads: hosts "node-0", ... of `cores` cores of 1e9
 /// operations per second, with exactly the routes, widths of links and ports that an Evaluation goes by.
@@ -14,4 +14,4 @@ namespace ayatori::mapping {
 /// tables of routes are good for.
 std::string simgrid_platform(const Network& network, const CostModel& model, int nodes, int cores);
 
-}  // namespace ayatori::mapping
+}  // namespace ayatori::network

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "ayatori/mapping/networks/networks.hpp"
-#include "ayatori/mapping/networks/parse.hpp"
+#include "ayatori/network/networks/networks.hpp"
+#include "ayatori/network/networks/parse.hpp"
 
-namespace ayatori::mapping {
+namespace ayatori::network {
 
 namespace {
 
@@ -122,4 +122,4 @@ std::unique_ptr<Network> make(const std::string& arguments, int) {
 const NetworkType dragonfly{"dragonfly", "dragonfly:9x4x2: 9 groups of 4 routers with 2 nodes each",
                             "groups of routers, one link between every two groups", make};
 
-}  // namespace ayatori::mapping
+}  // namespace ayatori::network

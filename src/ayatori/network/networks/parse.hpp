@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ayatori/mapping/network.hpp"
+#include "ayatori/network/network.hpp"
 
-namespace ayatori::mapping {
+namespace ayatori::network {
 
 /// A size of a spec, and the letters behind it.
 struct Size {
@@ -24,4 +24,4 @@ std::vector<Size> parse_sizes(const NetworkType& type, std::string_view text);
 /// Most nodes, and links, that a network may have.
 inline constexpr std::int64_t most_nodes = std::int64_t{1} << 22;
 
-}  // namespace ayatori::mapping
+}  // namespace ayatori::network
