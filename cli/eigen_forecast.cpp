@@ -49,7 +49,7 @@ template <class Receiver>
 double CollectivePrices::stage(eigen::Scope scope, double bytes, Receiver&& receiver) const {
   const int members = size(scope);
   const int groups = grid_.rows * grid_.columns / members;
-  std::vector<mapping::Message> messages;
+  std::vector<mapping::PairVolume> messages;
   for (int group = 0; group < groups; ++group) {
     for (int i = 0; i < members; ++i) {
       const std::optional<int> to = receiver(i);
@@ -59,8 +59,7 @@ double CollectivePrices::stage(eigen::Scope scope, double bytes, Receiver&& rece
       }
     }
   }
-  const auto seconds = machine_.exchange(messages);
-  return seconds.latency + seconds.bandwidth;
+  return machine_.exchange(messages).total();
 }
 
 /// Stages at distances 1, 2, 4, ... of `first` bytes, then `factor` times as many in each.

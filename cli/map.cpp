@@ -20,7 +20,7 @@
 #include "ayatori/mapping/hosts_file.hpp"
 #include "ayatori/mapping/launcher.hpp"
 #include "ayatori/mapping/placement.hpp"
-#include "ayatori/mapping/simgrid_platform.hpp"
+#include "ayatori/network/simgrid_platform.hpp"
 #include "cli/command.hpp"
 #include "cli/map_collectives.hpp"
 #include "cli/map_traffic.hpp"
@@ -58,8 +58,8 @@ struct Arguments {
 /// What is to be placed, and where.
 struct Task {
   mapping::CommGraph graph;
-  std::unique_ptr<mapping::Network> network;
-  mapping::CostModel model;
+  std::unique_ptr<network::Network> network;
+  network::CostModel model;
   std::vector<std::string> hosts;  ///< by node; empty where they are not known
   std::int64_t collective_bytes;
   std::vector<int> order;                  ///< node of every rank without a placement
@@ -144,13 +144,13 @@ int most_on_a_node(const std::vector<int>& order) {
   return most;
 }
 
-mapping::CostModel read_model(const Arguments& arguments) {
+network::CostModel read_model(const Arguments& arguments) {
   constexpr std::string_view measured = "measured:";
   std::string profile = arguments.profile;
   if (profile.empty() && arguments.network.starts_with(measured))
     profile = arguments.network.substr(measured.size());
-  return profile.empty() ? mapping::CostModel()
-                         : mapping::cost_model(machine::load_profile(profile), profile);
+  return profile.empty() ? network::CostModel()
+                         : network::cost_model(machine::load_profile(profile), profile);
 }
 
 Task read_task(const Arguments& arguments) {
@@ -177,7 +177,7 @@ Task read_task(const Arguments& arguments) {
   if (launcher != nullptr && launcher->needs_hosts && hosts.empty())
     throw InputError(
         fmt::format("--launcher {}: give the names of {} hosts by --hosts FILE", launcher->name, nodes));
-  auto network = mapping::make_network(arguments.network, nodes);
+  auto network = network::make_network(arguments.network, nodes);
   std::vector<std::vector<int>> compared;
   for (const auto& path : arguments.compare)
     compared.push_back(read_placement(path, traffic.ranks, network->nodes()));
@@ -335,8 +335,8 @@ ordered_json json_of(const Arguments& arguments, const Task& task, const Outcome
           {"objective", arguments.objective},
           {"model",
            {{"source", model.source},
-            {"inside_latency", model.inside_latency},
-            {"inside_bandwidth", model.inside_bandwidth},
+            {"inside_latency", model.inside.latency},
+            {"inside_bandwidth", model.inside.bandwidth},
             {"between_latency", model.between_latency},
             {"hop_latency", model.hop_latency},
             {"link_bandwidth", model.link_bandwidth},
@@ -413,7 +413,7 @@ int run_map(const comm::Comm& world, const Arguments& arguments) {
       write_file(arguments.messages, messages_json(task.collectives, outcome.joint).dump() + "\n");
     if (!arguments.platform.empty())
       write_file(arguments.platform,
-                 mapping::simgrid_platform(*task.network, task.model, task.nodes, task.ranks_per_node));
+                 network::simgrid_platform(*task.network, task.model, task.nodes, task.ranks_per_node));
     if (!arguments.svg.empty()) {
       const auto title = fmt::format("{} ranks, {} on a node, {}", task.graph.ranks(), task.ranks_per_node,
                                      arguments.network);
@@ -426,7 +426,7 @@ int run_map(const comm::Comm& world, const Arguments& arguments) {
 
 std::string syntaxes() {
   std::string text;
-  for (const auto& type : mapping::network_types())
+  for (const auto& type : network::network_types())
     text += fmt::format("\n{} ({})", type.syntax, type.description);
   return text;
 }

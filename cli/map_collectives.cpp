@@ -28,7 +28,7 @@ double parse_count(const std::string& text, const std::string& spec) {
 }
 
 /// (from, to, bytes) of all messages of every round.
-ordered_json json_of(const std::vector<std::vector<mapping::Message>>& rounds) {
+ordered_json json_of(const std::vector<std::vector<mapping::PairVolume>>& rounds) {
   ordered_json list = ordered_json::array();
   for (const auto& round : rounds) {
     ordered_json messages = ordered_json::array();

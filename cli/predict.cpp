@@ -80,7 +80,7 @@ struct Task {
   const forecast::Partition& partition;
   const forecast::IterationWork& work;
   const forecast::VectorPreconditioner& preconditioner;
-  std::unique_ptr<mapping::Network> network;
+  std::unique_ptr<network::Network> network;
   std::optional<double> memory_bandwidth;
 };
 
@@ -92,7 +92,7 @@ Task read_task(const Arguments& arguments) {
                                  most_ranks));
   if (!std::isfinite(arguments.memory_bandwidth) || arguments.memory_bandwidth < 0)
     throw InputError(fmt::format("--memory-bandwidth {}: not a number of GB/s", arguments.memory_bandwidth));
-  auto network = arguments.network.empty() ? nullptr : mapping::make_network(arguments.network, most_nodes);
+  auto network = arguments.network.empty() ? nullptr : network::make_network(arguments.network, most_nodes);
   return {std::move(nodes),
           find_named(forecast::partitions(), arguments.partition, "partition"),
           find_named(forecast::iteration_works(), arguments.method, "method"),

@@ -14,15 +14,14 @@ namespace {
 double exchange_seconds(const machine::Profile& profile, const forecast::JobShape& shape, double bytes) {
   const int ranks = shape.ranks();
   const auto block = static_cast<std::int64_t>(bytes / ranks / ranks);
-  std::vector<mapping::Message> messages;
+  std::vector<mapping::PairVolume> messages;
   for (int from = 0; from < ranks; ++from) {
     for (int to = 0; to < ranks; ++to) {
       if (from != to) messages.push_back({from, to, 1, block});
     }
   }
   constexpr double any = 1;  // of memory; messages do not ask for it
-  const auto seconds = forecast::JobMachine(profile, "profile", shape, any).exchange(messages);
-  return seconds.latency + seconds.bandwidth;
+  return forecast::JobMachine(profile, "profile", shape, any).exchange(messages).total();
 }
 
 }  // namespace

@@ -4,11 +4,11 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/collectives/cost.hpp"
+#include "ayatori/collectives/neighbour_schedule.hpp"
 #include "ayatori/collectives/replay.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/machine/probes/call_time.hpp"
 #include "ayatori/machine/topology.hpp"
-#include "ayatori/tuning/halo_schedule.hpp"
 
 namespace ayatori::bench {
 
@@ -17,7 +17,7 @@ namespace {
 HaloForecast forecast_of(const collectives::Schedule& schedule, const machine::Profile& profile) {
   constexpr int bytes_each = 8;
   const double bytes = static_cast<double>(bytes_each) * schedule.chunks;
-  const collectives::Network network(profile, schedule.ranks);
+  const network::Hierarchy network(profile, schedule.ranks);
   HaloForecast forecast{collectives::predict_seconds(collectives::load_of(schedule, network), network, bytes),
                         collectives::Replay(schedule, network).seconds(bytes),
                         {}};
@@ -73,7 +73,8 @@ std::vector<HaloTiming> time_halos(const comm::Comm& comm, const sparse::SplitMa
     HaloTiming& timing = timings.emplace_back(HaloTiming{name, 0, {}});
     timing.seconds = machine::time_calls(comm, node, calls, machine::time_roughly(comm, call), call);
     if (profile == nullptr) continue;
-    const auto schedule = tuning::halo_schedule(comm, parts.partition, *exchange);
+    const auto schedule =
+        collectives::neighbour_schedule(comm, parts.partition.rows(), [&] { return exchange->messages(); });
     timing.forecast = comm::agree(comm, [&]() -> std::optional<HaloForecast> {
       if (!schedule) return std::nullopt;
       return forecast_of(*schedule, *profile);

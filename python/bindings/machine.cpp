@@ -68,7 +68,7 @@ nb::object predict(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_cont
     const auto& work = find_named(forecast::iteration_works(), method, "method");
     const auto& applied = find_named(forecast::vector_preconditioners(), preconditioner, "preconditioner");
     const auto profile = machine::profile_from_json(profile_text, profile_name);
-    const auto routes = network.empty() ? nullptr : mapping::make_network(network, nodes.back());
+    const auto routes = network.empty() ? nullptr : network::make_network(network, nodes.back());
     const auto rate = memory_bandwidth > 0 ? std::optional(memory_bandwidth) : std::nullopt;
     std::vector<forecast::JobMachine> machines;
     for (const int count : nodes)

@@ -12,7 +12,7 @@ double predict(Operation operation, int ranks, const char* word, DigitOrder orde
                double bytes) {
   const auto machine = machine::load_profile(profile);
   const Word letters = type_of(operation).has_words ? parse_word(word) : Word();
-  const Network network(machine, ranks);
+  const network::Hierarchy network(machine, ranks);
   return predict_seconds(load_of(expand(make_plan(operation, ranks, letters, order)), network), network,
                          bytes);
 }

@@ -56,7 +56,7 @@ machine::Profile nodes_of_two(int nodes, double both_ways) {
 }
 
 double replay(const Schedule& schedule, const machine::Profile& profile, double bytes) {
-  const Network network(profile, schedule.ranks);
+  const network::Hierarchy network(profile, schedule.ranks);
   return Replay(schedule, network).seconds(bytes);
 }
 
@@ -84,7 +84,7 @@ TEST(Replay, OneMessageTakesItsTime) {
   EXPECT_DOUBLE_EQ(replay(schedule, flat(2), 400), alpha + 100 * beta);
   EXPECT_DOUBLE_EQ(replay(schedule, flat(2), 0), alpha);
   EXPECT_DOUBLE_EQ(replay(schedule_of(2, 1, {}), flat(2), 400), 0);
-  EXPECT_THROW(Replay(schedule_of(3, 1, {}), Network(flat(4), 2)), InputError);
+  EXPECT_THROW(Replay(schedule_of(3, 1, {}), network::Hierarchy(flat(4), 2)), InputError);
 }
 
 TEST(Replay, APortIsShared) {
@@ -108,7 +108,7 @@ TEST(Replay, RailsAreHalvesOfAPort) {
   auto profile = nodes_of_two(2, beta);
   profile.node_of_rank = {0, 0, 1, 1};
   profile.ports = {{"first", 0, 1000}, {"second", 0, 1000}, {"management", 0, 1}};
-  const Network network(profile, 4);
+  const network::Hierarchy network(profile, 4);
   ASSERT_EQ(network.rails(), 2);
   ASSERT_EQ(network.rail_level(), 1);
   const auto seconds = [&](int first_rail, int second_rail) {
@@ -119,12 +119,12 @@ TEST(Replay, RailsAreHalvesOfAPort) {
     EXPECT_DOUBLE_EQ(predict_seconds(load_of(schedule, network), network, 100), replayed);
     return replayed;
   };
-  EXPECT_DOUBLE_EQ(seconds(any_rail, any_rail), alpha + 200 * beta);
+  EXPECT_DOUBLE_EQ(seconds(network::any_rail, network::any_rail), alpha + 200 * beta);
   EXPECT_DOUBLE_EQ(seconds(0, 1), alpha + 200 * beta);
   EXPECT_DOUBLE_EQ(seconds(1, 1), alpha + 400 * beta);
   EXPECT_DOUBLE_EQ(seconds(1, 3), alpha + 400 * beta) << "modulo their number";
   profile.ports.resize(1);
-  EXPECT_EQ(Network(profile, 4).rails(), 1);
+  EXPECT_EQ(network::Hierarchy(profile, 4).rails(), 1);
 }
 
 /// Where a node has one rank its lane is what the rails are parts of.
@@ -132,13 +132,13 @@ TEST(Replay, RailsOfARankOnItsOwnNode) {
   auto profile = flat(2);
   profile.node_of_rank = {0, 1};
   profile.ports = {{"first", 0, 1000}, {"second", 0, 900}};
-  const Network network(profile, 2);
+  const network::Hierarchy network(profile, 2);
   auto schedule = schedule_of(2, 1, {{0, 0, 1, {0, 1}}});
   EXPECT_DOUBLE_EQ(Replay(schedule, network).seconds(100), alpha + 100 * beta);
   schedule.steps[0][0].rail = schedule.steps[1][0].rail = 0;
   EXPECT_DOUBLE_EQ(Replay(schedule, network).seconds(100), alpha + 200 * beta);
   profile.node_of_rank = {0, 0};
-  EXPECT_EQ(Network(profile, 2).rails(), 1) << "nothing leaves the node";
+  EXPECT_EQ(network::Hierarchy(profile, 2).rails(), 1) << "nothing leaves the node";
 }
 
 /// An empty message takes up a port, too, where the curves show that many of them do.
@@ -163,7 +163,7 @@ TEST(Replay, PairsHaveTheirOwnDistances) {
   profile.pairs = {{0, 1, 3 * alpha + 8 * beta}, {0, 2, 0.5 * alpha + 8 * beta}};
   for (const auto& [peer, latency] : {std::pair{1, 3 * alpha}, {2, 0.5 * alpha}, {3, alpha}}) {
     const auto schedule = schedule_of(4, 1, {{0, 0, peer, {0, 1}}});
-    const Network network(profile, 4);
+    const network::Hierarchy network(profile, 4);
     EXPECT_DOUBLE_EQ(Replay(schedule, network).seconds(100), latency + 100 * beta) << peer;
     EXPECT_DOUBLE_EQ(predict_seconds(load_of(schedule, network), network, 100), latency + 100 * beta) << peer;
   }

@@ -36,7 +36,7 @@ TEST(Search, PruningLeavesCatalanMany) {
 double cost(Operation operation, const Word& word, DigitOrder order, const machine::Profile& profile,
             double bytes, int ranks = 0) {
   const auto plan = make_plan(operation, ranks > 0 ? ranks : profile.ranks, word, order);
-  const Network network(profile, plan.ranks);
+  const network::Hierarchy network(profile, plan.ranks);
   return predict_seconds(load_of(expand(plan), network), network, bytes);
 }
 
@@ -103,7 +103,7 @@ TEST(Search, FindsTheLeast) {
           least = std::min(least, cost(operation, word, order, profile, static_cast<double>(sizes[i]), 16));
       }
       const auto& best = choices[i].best();
-      const Network network(profile, 16);
+      const network::Hierarchy network(profile, 16);
       const double exact =
           predict_seconds(load_of(expand(best.plan), network), network, static_cast<double>(sizes[i]));
       EXPECT_NEAR(exact, least, 0.01 * least) << describe(best.plan);

@@ -8,15 +8,15 @@
 namespace ayatori::forecast {
 namespace {
 
-using mapping::Message;
+using mapping::PairVolume;
 
 TEST(JobMachine, MessagesOfAMeasuredJob) {
   const JobMachine machine(two_rank_nodes(), "profile", {2, 2, 1});
   EXPECT_TRUE(machine.assumptions().empty());
-  const auto inside = machine.exchange(std::vector<Message>{{0, 1, 1, 8000}});
+  const auto inside = machine.exchange(std::vector<PairVolume>{{0, 1, 1, 8000}});
   EXPECT_NEAR(inside.latency, 1e-6, 1e-12);
   EXPECT_NEAR(inside.bandwidth, 8e-6, 1e-12);
-  const auto shared = machine.exchange(std::vector<Message>{{0, 2, 1, 8000}, {1, 3, 1, 8000}});
+  const auto shared = machine.exchange(std::vector<PairVolume>{{0, 2, 1, 8000}, {1, 3, 1, 8000}});
   EXPECT_NEAR(shared.latency, 10e-6, 1e-12);
   EXPECT_NEAR(shared.bandwidth, 2 * 8000 * 1e-8, 1e-12) << "two messages through one port";
 }
@@ -24,10 +24,10 @@ TEST(JobMachine, MessagesOfAMeasuredJob) {
 TEST(JobMachine, ALargerJobHasTheSameLevels) {
   const JobMachine machine(two_rank_nodes(), "profile", {512, 2, 1});
   EXPECT_TRUE(machine.assumptions().empty());
-  const auto shared = machine.exchange(std::vector<Message>{{0, 700, 1, 8000}, {1, 900, 1, 8000}});
+  const auto shared = machine.exchange(std::vector<PairVolume>{{0, 700, 1, 8000}, {1, 900, 1, 8000}});
   EXPECT_NEAR(shared.latency, 10e-6, 1e-12);
   EXPECT_NEAR(shared.bandwidth, 2 * 8000 * 1e-8, 1e-12);
-  EXPECT_NEAR(machine.exchange(std::vector<Message>{{4, 5, 1, 8000}}).bandwidth, 8e-6, 1e-12);
+  EXPECT_NEAR(machine.exchange(std::vector<PairVolume>{{4, 5, 1, 8000}}).bandwidth, 8e-6, 1e-12);
 }
 
 TEST(JobMachine, ReductionsAreLogarithmic) {
@@ -44,8 +44,8 @@ TEST(JobMachine, ReductionsAreLogarithmic) {
 
 TEST(JobMachine, LinksOfANetworkAreShared) {
   const JobMachine machine(two_rank_nodes(), "profile", {8, 1, 1});
-  const auto row = mapping::make_network("mesh:8", 8);
-  const std::vector<Message> messages{{0, 7, 1, 8000}, {1, 6, 1, 8000}, {2, 5, 1, 8000}};
+  const auto row = network::make_network("mesh:8", 8);
+  const std::vector<PairVolume> messages{{0, 7, 1, 8000}, {1, 6, 1, 8000}, {2, 5, 1, 8000}};
   const auto alone = machine.exchange(messages);
   const auto crossing = machine.exchange(messages, row.get());
   EXPECT_NEAR(alone.bandwidth, 8e-5, 1e-12);
@@ -101,8 +101,8 @@ TEST(JobMachine, WhatAProfileDoesNotTellIsSaid) {
 TEST(JobMachine, ProcessorsOfASharedMemoryMachineCountAsNodes) {
   const auto altix = machine::load_profile("altix3700bx2");
   const JobMachine machine(altix, "altix", {16, 1, 1}, 3.2e9);
-  EXPECT_NEAR(machine.exchange(std::vector<Message>{{0, 1, 1, 0}}).latency, 2.77e-6, 1e-9);
-  EXPECT_NEAR(machine.exchange(std::vector<Message>{{0, 15, 1, 0}}).latency, 4.46e-6, 1e-9);
+  EXPECT_NEAR(machine.exchange(std::vector<PairVolume>{{0, 1, 1, 0}}).latency, 2.77e-6, 1e-9);
+  EXPECT_NEAR(machine.exchange(std::vector<PairVolume>{{0, 15, 1, 0}}).latency, 4.46e-6, 1e-9);
 }
 
 }  // namespace

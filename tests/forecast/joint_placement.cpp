@@ -14,12 +14,12 @@ namespace {
 
 using collectives::Operation;
 using mapping::CommGraph;
-using mapping::CostModel;
-using mapping::Message;
+using mapping::PairVolume;
+using network::CostModel;
 
 /// A ring of ranks so far from each other, long messages both ways.
-std::vector<Message> ring(int ranks, int step) {
-  std::vector<Message> messages;
+std::vector<PairVolume> ring(int ranks, int step) {
+  std::vector<PairVolume> messages;
   for (int rank = 0; rank < ranks; ++rank) {
     messages.push_back({rank, (rank + step) % ranks, 1, 100'000});
     messages.push_back({(rank + step) % ranks, rank, 1, 100'000});
@@ -29,7 +29,7 @@ std::vector<Message> ring(int ranks, int step) {
 
 std::vector<JointPlacement> place_on(const char* spec, const CommGraph& graph, int per_node,
                                      const std::vector<CollectiveCalls>& calls) {
-  const auto network = mapping::make_network(spec, (graph.ranks() - 1) / per_node + 1);
+  const auto network = network::make_network(spec, (graph.ranks() - 1) / per_node + 1);
   collectives::SearchOptions options;
   options.finalists = 2;
   return place_jointly(graph, *network, CostModel(), mapping::in_order(graph.ranks(), per_node), calls,
@@ -61,7 +61,7 @@ TEST(PlaceJointly, TheBestTogetherIsFirstAndItsSchedulesAreValid) {
 }
 
 TEST(PlaceJointly, SchedulesAreThoseThatRoutesLetThroughFastest) {
-  const auto network = mapping::make_network("torus:4x2", 8);
+  const auto network = network::make_network("torus:4x2", 8);
   const CommGraph graph(24, ring(24, 5));
   for (const auto& joint : place_on("torus:4x2", graph, 3, {{Operation::allreduce, 65536, 1}})) {
     const auto& finalists = joint.collectives.front().finalists;

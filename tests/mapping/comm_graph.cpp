@@ -8,7 +8,8 @@ namespace ayatori::mapping {
 namespace {
 
 TEST(CommGraph, MessagesOfAPairAreAddedUpFromBothEnds) {
-  const std::vector<Message> messages{{0, 2, 1, 10}, {2, 0, 3, 7}, {0, 2, 2, 5}, {1, 1, 9, 99}, {1, 0, 1, 0}};
+  const std::vector<PairVolume> messages{
+      {0, 2, 1, 10}, {2, 0, 3, 7}, {0, 2, 2, 5}, {1, 1, 9, 99}, {1, 0, 1, 0}};
   const CommGraph graph(4, messages);
   EXPECT_EQ(graph.total(), (Volume{7, 22})) << "what a rank sends to itself is left out";
   ASSERT_EQ(graph.talks(0).size(), 2U);
@@ -23,7 +24,7 @@ TEST(CommGraph, MessagesOfAPairAreAddedUpFromBothEnds) {
 }
 
 TEST(CommGraph, NonsenseIsRefused) {
-  const auto make = [](const Message& message) { return CommGraph(2, std::vector{message}); };
+  const auto make = [](const PairVolume& message) { return CommGraph(2, std::vector{message}); };
   EXPECT_THROW(make({0, 2, 1, 1}), InputError);
   EXPECT_THROW(make({-1, 0, 1, 1}), InputError);
   EXPECT_THROW(make({0, 1, -1, 1}), InputError);

@@ -15,10 +15,10 @@ int count(const std::string& text, const std::string& word) {
 }
 
 TEST(Draw, ACellForEveryPairThatTalksAndALineForEveryLink) {
-  const CommGraph graph(4, std::vector<Message>{{0, 1, 1, 10}, {2, 3, 1, 10}, {3, 0, 1, 10}});
-  const auto network = make_network("mesh:2", 2);
-  const Evaluation order(graph, *network, CostModel(), in_order(4, 2));
-  const Evaluation round(graph, *network, CostModel(), dealt_round(in_order(4, 2)));
+  const CommGraph graph(4, std::vector<PairVolume>{{0, 1, 1, 10}, {2, 3, 1, 10}, {3, 0, 1, 10}});
+  const auto network = network::make_network("mesh:2", 2);
+  const Evaluation order(graph, *network, network::CostModel(), in_order(4, 2));
+  const Evaluation round(graph, *network, network::CostModel(), dealt_round(in_order(4, 2)));
   const auto svg = draw_svg(order, round, "a < b");
   EXPECT_EQ(count(svg, "<rect"), 1 + 2 * (1 + 3)) << "the ground, two frames, three cells each";
   EXPECT_EQ(count(svg, "L"), 2 * 2) << "two directions of a link, twice";

@@ -11,11 +11,11 @@ namespace {
 TEST(Evaluation, AnExampleByHand) {
   // Nodes 0-1-2-3 in a row, two ranks each; rank 0 sends 80 bytes to rank 1 and 100 to rank 6, 7 sends 30
   // to 5.
-  const CommGraph graph(8, std::vector<Message>{{0, 1, 1, 80}, {0, 6, 2, 100}, {7, 5, 1, 30}});
-  const auto network = make_network("mesh:4", 4);
-  CostModel model;
-  model.inside_latency = 1;
-  model.inside_bandwidth = 80;
+  const CommGraph graph(8, std::vector<PairVolume>{{0, 1, 1, 80}, {0, 6, 2, 100}, {7, 5, 1, 30}});
+  const auto network = network::make_network("mesh:4", 4);
+  network::CostModel model;
+  model.inside.latency = 1;
+  model.inside.bandwidth = 80;
   model.between_latency = 10;
   model.hop_latency = 1000;
   model.link_bandwidth = 10;
@@ -36,14 +36,14 @@ TEST(Evaluation, AfterManyExchangesAllIsAsIfBegunAnew) {
     constexpr int ranks = 34;
     constexpr int per_node = 3;
     const CommGraph graph(ranks, random_messages(ranks, 200, 5));
-    const auto network = make_network(spec, 12);
-    Evaluation changed(graph, *network, CostModel(), in_order(ranks, per_node));
+    const auto network = network::make_network(spec, 12);
+    Evaluation changed(graph, *network, network::CostModel(), in_order(ranks, per_node));
     for (int k = 0; k < 100; ++k) {
       const int a = static_cast<int>(random_bits(1, k) % ranks);
       const int b = static_cast<int>(random_bits(2, k) % ranks);
       if (a != b) changed.swap(a, b);
     }
-    const Evaluation anew(graph, *network, CostModel(), changed.placement());
+    const Evaluation anew(graph, *network, network::CostModel(), changed.placement());
     EXPECT_EQ(changed.link_bytes(), anew.link_bytes()) << spec;
     EXPECT_EQ(changed.busiest_rank(), anew.busiest_rank());
     EXPECT_EQ(changed.busiest_link(), anew.busiest_link());

@@ -19,9 +19,9 @@ inline std::vector<int> shuffled(int count, std::uint64_t seed) {
 
 /// Each point of a grid sends a message to each of its neighbours right, left, above and below (across the
 /// edges, if it wraps); the rank of point (x, y) is name[x + width * y].
-inline std::vector<Message> grid_messages(int width, int height, bool wraps, const std::vector<int>& name,
-                                          std::int64_t bytes = 8) {
-  std::vector<Message> messages;
+inline std::vector<PairVolume> grid_messages(int width, int height, bool wraps, const std::vector<int>& name,
+                                             std::int64_t bytes = 8) {
+  std::vector<PairVolume> messages;
   const auto connect = [&](int a, int b) {
     messages.push_back({name[a], name[b], 1, bytes});
     messages.push_back({name[b], name[a], 1, bytes});
@@ -36,8 +36,8 @@ inline std::vector<Message> grid_messages(int width, int height, bool wraps, con
 }
 
 /// Ranks that send different amounts to a few others anywhere.
-inline std::vector<Message> random_messages(int ranks, int count, std::uint64_t seed) {
-  std::vector<Message> messages;
+inline std::vector<PairVolume> random_messages(int ranks, int count, std::uint64_t seed) {
+  std::vector<PairVolume> messages;
   for (int k = 0; k < count; ++k) {
     const auto draw = [&](int what, int below) {
       return static_cast<int>(random_bits(seed + what, k) % below);

@@ -12,7 +12,8 @@ const std::vector<int> node_of{1, 0, 0, 2, 1};
 
 std::string file_of(std::string_view launcher, const std::vector<std::string>& hosts = {},
                     const char* network = "flat") {
-  return find_named(launchers(), launcher, "launcher").write({node_of, hosts, *make_network(network, 3)});
+  return find_named(launchers(), launcher, "launcher")
+      .write({node_of, hosts, *network::make_network(network, 3)});
 }
 
 TEST(Launchers, FilesThatTheyRead) {
@@ -33,7 +34,7 @@ TEST(Launchers, FilesThatTheyRead) {
 TEST(Launchers, AReorderFileKnowsOnlyTheLastNodeToBeSmaller) {
   const auto& cray = find_named(launchers(), "cray", "launcher");
   const std::vector<std::string> no_names;
-  const auto network = make_network("flat", 4);
+  const auto network = network::make_network("flat", 4);
   const auto write = [&](const std::vector<int>& node_of_rank) {
     return cray.write({node_of_rank, no_names, *network});
   };

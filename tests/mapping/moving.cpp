@@ -5,8 +5,8 @@
 namespace ayatori::mapping {
 namespace {
 
-std::unique_ptr<Network> one_switch(int nodes) {
-  return make_network("flat", nodes);
+std::unique_ptr<network::Network> one_switch(int nodes) {
+  return network::make_network("flat", nodes);
 }
 
 /// Parts of the first two ranks change places, which are on nodes of their own.
@@ -36,7 +36,7 @@ class JudgeMoving : public testing::Test {
 
   comm::Comm world_ = comm::Comm::world();
   std::vector<int> node_of_rank_;
-  CostModel model_;
+  network::CostModel model_;
 };
 
 TEST_F(JudgeMoving, PaysAfterAsManyExchangesAsItTakes) {

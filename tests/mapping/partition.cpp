@@ -68,7 +68,7 @@ TEST(BisectExactly, AnotherSeedIsAnotherCutOfTheSameSizes) {
 }
 
 TEST(BisectExactly, VerticesGoWhereTheyArePulled) {
-  const auto graph = weigh(CommGraph(6, std::vector<Message>{{0, 1, 1, 1}}), by_bytes);
+  const auto graph = weigh(CommGraph(6, std::vector<PairVolume>{{0, 1, 1, 1}}), by_bytes);
   const std::vector<double> pull{-9, -9, 5, 5, 5, -3};
   const auto side = bisect_exactly(graph, 3, pull);
   EXPECT_EQ(side, (std::vector<std::uint8_t>{0, 0, 1, 1, 1, 0}));

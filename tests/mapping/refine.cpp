@@ -12,7 +12,7 @@
 namespace ayatori::mapping {
 namespace {
 
-double sum_of(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+double sum_of(const WeightedGraph& graph, const network::Network& network, const PairCost& cost,
               const std::vector<int>& node_of) {
   double sum = 0;
   for (int v = 0; v < graph.vertices(); ++v) {
@@ -24,10 +24,10 @@ double sum_of(const WeightedGraph& graph, const Network& network, const PairCost
 
 TEST(RefineSum, TheSumFallsAndNoPairCouldStillGain) {
   constexpr int ranks = 24;
-  const auto network = make_network("torus:2x3", 6);
+  const auto network = network::make_network("torus:2x3", 6);
   const PairCost cost{"", 1, 1, 1, 1};
   // All on all: every node is a candidate.
-  std::vector<Message> messages;
+  std::vector<PairVolume> messages;
   for (int a = 0; a < ranks; ++a) {
     for (int b = 0; b < ranks; ++b) messages.push_back({a, b, 1, static_cast<int>(random_bits(a, b) % 50)});
   }
@@ -50,9 +50,9 @@ TEST(RefineSum, TheSumFallsAndNoPairCouldStillGain) {
 TEST(RefineSum, WhereAllTalkToAllItEndsEarly) {
   // Until nobody could gain it would take minutes, which the test's time limit would not grant.
   constexpr int ranks = 512;
-  const auto network = make_network("torus:4x4x4", 64);
+  const auto network = network::make_network("torus:4x4x4", 64);
   const PairCost cost{"", 0, 1, 0, 1};
-  std::vector<Message> messages;
+  std::vector<PairVolume> messages;
   for (int a = 0; a < ranks; ++a) {
     for (int b = 0; b < a; ++b) messages.push_back({a, b, 1, static_cast<int>(random_bits(a, b) % 1000)});
   }
@@ -65,7 +65,7 @@ TEST(RefineSum, WhereAllTalkToAllItEndsEarly) {
 
 TEST(ShakeSum, LeavesWhereTheLocalSearchIsStuckAndNeverGetsWorse) {
   constexpr int side = 12;
-  const auto network = make_network("torus:3x3", 9);
+  const auto network = network::make_network("torus:3x3", 9);
   const PairCost cost{"", 0, 1, 0, 1};
   const auto graph =
       weigh(CommGraph(side * side, grid_messages(side, side, false, shuffled(side * side, 2))), cost);
@@ -83,7 +83,7 @@ TEST(ShakeSum, LeavesWhereTheLocalSearchIsStuckAndNeverGetsWorse) {
 }
 
 TEST(RefineSum, OnlyEqualsChangePlaces) {
-  const auto network = make_network("mesh:4", 4);
+  const auto network = network::make_network("mesh:4", 4);
   const PairCost cost{"", 0, 1, 0, 1};
   const auto graph = weigh(CommGraph(4, grid_messages(4, 1, false, {0, 2, 1, 3})), cost);
   std::vector<int> node_of{0, 1, 2, 3};
@@ -95,9 +95,9 @@ TEST(RefineSum, OnlyEqualsChangePlaces) {
 
 TEST(RefinePeak, TheBusiestLinkIsRelieved) {
   // Two heavy pairs share the middle of a row of nodes, and need not.
-  const CommGraph graph(4, std::vector<Message>{{0, 2, 1, 1000}, {1, 3, 1, 1000}});
-  const auto network = make_network("mesh:4", 4);
-  Evaluation evaluation(graph, *network, CostModel(), in_order(4, 1));
+  const CommGraph graph(4, std::vector<PairVolume>{{0, 2, 1, 1000}, {1, 3, 1, 1000}});
+  const auto network = network::make_network("mesh:4", 4);
+  Evaluation evaluation(graph, *network, network::CostModel(), in_order(4, 1));
   const auto& objective = find_named(objectives(), "link-load", "objective");
   const double before = evaluation.metrics().link_seconds;
   EXPECT_GT(refine_peak(evaluation, objective), 0);
@@ -107,7 +107,7 @@ TEST(RefinePeak, TheBusiestLinkIsRelieved) {
 TEST(Anneal, LeavesWhereExchangesAloneEnd) {
   constexpr int side = 12;
   const CommGraph traffic(side * side, grid_messages(side, side, false, shuffled(side * side, 4)));
-  const auto network = make_network("mesh:4x4", 16);
+  const auto network = network::make_network("mesh:4x4", 16);
   const PairCost cost{"hop-bytes", 0, 1, 0, 1};
   const auto graph = weigh(traffic, cost);
   auto node_of = in_order(side * side, 9);
@@ -125,22 +125,22 @@ TEST(Anneal, LeavesWhereExchangesAloneEnd) {
 TEST(Anneal, RelievesTheBusiestLinkWhereExchangesThatHelpAtOnceEnd) {
   constexpr int side = 12;
   const CommGraph graph(side * side, grid_messages(side, side, false, shuffled(side * side, 6), 1000));
-  const auto network = make_network("tree:4", 16);
+  const auto network = network::make_network("tree:4", 16);
   const auto& objective = find_named(objectives(), "link-load", "objective");
-  Evaluation refined(graph, *network, CostModel(), in_order(side * side, 9));
+  Evaluation refined(graph, *network, network::CostModel(), in_order(side * side, 9));
   refine_peak(refined, objective);
   const auto annealed = anneal_value(refined, objective.smooth);
   EXPECT_EQ(anneal_value(refined, objective.smooth), annealed) << "the same for the same input";
   for (int node = 0; node < 16; ++node) EXPECT_EQ(std::ranges::count(annealed, node), 9);
-  const Evaluation evaluation(graph, *network, CostModel(), annealed);
+  const Evaluation evaluation(graph, *network, network::CostModel(), annealed);
   EXPECT_LT(objective.smooth(evaluation), objective.smooth(refined));
   EXPECT_LT(evaluation.metrics().link_seconds, 0.9 * refined.metrics().link_seconds);
 }
 
 TEST(Objectives, WhatIsSmoothIsNearTheMaximum) {
   const CommGraph graph(60, random_messages(60, 300, 2));
-  const auto network = make_network("torus:4x3", 12);
-  const Evaluation evaluation(graph, *network, CostModel(), in_order(60, 5));
+  const auto network = network::make_network("torus:4x3", 12);
+  const Evaluation evaluation(graph, *network, network::CostModel(), in_order(60, 5));
   for (const auto& objective : objectives()) {
     if (objective.smooth == nullptr) continue;
     const double value = objective.value(evaluation.metrics());

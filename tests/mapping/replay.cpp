@@ -9,10 +9,10 @@ namespace ayatori::mapping {
 namespace {
 
 /// A second for ten bytes on a link of a row of four nodes; ports are wide.
-CostModel slow_links() {
-  CostModel model;
-  model.inside_latency = 1;
-  model.inside_bandwidth = 80;
+network::CostModel slow_links() {
+  network::CostModel model;
+  model.inside.latency = 1;
+  model.inside.bandwidth = 80;
   model.between_latency = 10;
   model.hop_latency = 100;
   model.link_bandwidth = 10;
@@ -20,9 +20,9 @@ CostModel slow_links() {
   return model;
 }
 
-double replayed(const std::vector<Message>& messages, std::span<const int> node_of,
-                const CostModel& model = slow_links()) {
-  const auto network = make_network("mesh:4", 4);
+double replayed(const std::vector<PairVolume>& messages, std::span<const int> node_of,
+                const network::CostModel& model = slow_links()) {
+  const auto network = network::make_network("mesh:4", 4);
   const CommGraph graph(static_cast<int>(node_of.size()), messages);
   return replay_seconds(Evaluation(graph, *network, model, node_of)).value();
 }
@@ -41,7 +41,7 @@ TEST(Replay, MessagesByHand) {
 
 TEST(Replay, WhatIsFreeGoesToTheOthers) {
   // 0-1 and 0-2 share the first link; when the short one has ended, the long one has all of it.
-  const std::vector<Message> messages{{0, 2, 1, 10'000}, {1, 3, 1, 1'000}};
+  const std::vector<PairVolume> messages{{0, 2, 1, 10'000}, {1, 3, 1, 1'000}};
   const double alone = 10 + 200;
   EXPECT_NEAR(replayed(messages, std::vector<int>{0, 1, 2, 3}), alone + 1100, tolerance * 1300);
 }
@@ -51,9 +51,10 @@ TEST(Replay, WhoSharesSeveralLinksGetsTheLeastOfThem) {
   model.hop_latency = model.between_latency = 0;
   // Three share the middle link, so 0 to 3 leaves two thirds of the first link to 0 to 1, until the others
   // end after 1800 s. Then both have half, for 600 s, and 0 to 1 all of it for its last 3000 bytes.
-  const std::vector<Message> messages{{0, 3, 1, 9000}, {0, 1, 1, 18'000}, {1, 2, 2, 6000}, {1, 3, 1, 6000}};
+  const std::vector<PairVolume> messages{
+      {0, 3, 1, 9000}, {0, 1, 1, 18'000}, {1, 2, 2, 6000}, {1, 3, 1, 6000}};
   EXPECT_NEAR(replayed(messages, std::vector<int>{0, 1, 2, 3}, model), 2700, tolerance * 2700);
-  const std::vector<Message> shorter{{0, 3, 1, 9000}, {0, 1, 1, 12'000}, {1, 2, 2, 6000}, {1, 3, 1, 6000}};
+  const std::vector<PairVolume> shorter{{0, 3, 1, 9000}, {0, 1, 1, 12'000}, {1, 2, 2, 6000}, {1, 3, 1, 6000}};
   EXPECT_NEAR(replayed(shorter, std::vector<int>{0, 1, 2, 3}, model), 2100, tolerance * 2100)
       << "0 to 3 alone has the last 3000 of its bytes to go";
 }
@@ -61,9 +62,9 @@ TEST(Replay, WhoSharesSeveralLinksGetsTheLeastOfThem) {
 TEST(Replay, NeverBeatsTheBusiestLinkOrRank) {
   for (const char* spec : {"torus:3x4", "fat-tree:3:2", "dragonfly:4x3x1"}) {
     constexpr int ranks = 34;
-    const auto network = make_network(spec, 12);
+    const auto network = network::make_network(spec, 12);
     const CommGraph graph(ranks, random_messages(ranks, 200, 5));
-    const Evaluation evaluation(graph, *network, CostModel(), in_order(ranks, 3));
+    const Evaluation evaluation(graph, *network, network::CostModel(), in_order(ranks, 3));
     const auto metrics = evaluation.metrics();
     const double seconds = replay_seconds(evaluation).value();
     EXPECT_GE(seconds, metrics.link_seconds) << spec;

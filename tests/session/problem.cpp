@@ -12,8 +12,8 @@
 namespace ayatori::mapping {
 namespace {
 
-std::unique_ptr<Network> one_switch(int nodes) {
-  return make_network("flat", nodes);
+std::unique_ptr<network::Network> one_switch(int nodes) {
+  return network::make_network("flat", nodes);
 }
 
 const Objective& by_messages() {
@@ -28,8 +28,8 @@ std::vector<int> dealt(int ranks, int nodes) {
 }
 
 /// Each part sends 8 bytes to the one before and the one behind it.
-std::vector<Message> chain(const comm::Comm& comm) {
-  std::vector<Message> sent;
+std::vector<PairVolume> chain(const comm::Comm& comm) {
+  std::vector<PairVolume> sent;
   for (const int other : {comm.rank() - 1, comm.rank() + 1}) {
     if (other >= 0 && other < comm.size()) sent.push_back({comm.rank(), other, 1, 8});
   }
@@ -51,7 +51,8 @@ TEST(OrderParts, AChainDealtRoundTwoNodesIsCutInTwo) {
   const auto world = comm::Comm::world();
   const int ranks = world.size();
   const auto node_of_rank = dealt(ranks, std::min(ranks, 2));
-  const auto order = order_parts(world, chain(world), node_of_rank, one_switch, CostModel(), by_messages());
+  const auto order =
+      order_parts(world, chain(world), node_of_rank, one_switch, network::CostModel(), by_messages());
   auto sorted = order.rank_of_part;
   std::ranges::sort(sorted);
   EXPECT_EQ(sorted, in_their_order(ranks));
@@ -75,9 +76,10 @@ TEST(OrderParts, AChainDealtRoundTwoNodesIsCutInTwo) {
 
 TEST(OrderParts, AnErrorOfRankZeroIsEveryones) {
   const auto world = comm::Comm::world();
-  const auto none = [](int) -> std::unique_ptr<Network> { throw InputError("no network"); };
-  EXPECT_THROW(order_parts(world, chain(world), dealt(world.size(), 1), none, CostModel(), by_messages()),
-               InputError);
+  const auto none = [](int) -> std::unique_ptr<network::Network> { throw InputError("no network"); };
+  EXPECT_THROW(
+      order_parts(world, chain(world), dealt(world.size(), 1), none, network::CostModel(), by_messages()),
+      InputError);
 }
 
 /// What a matrix of the file's numbering gives, in the file's numbering.
@@ -108,10 +110,10 @@ TEST(OrderParts, OfAMatrixThatIsReadAndMovedOnce) {
     PartOrder found;
     const auto placed =
         session::load_problem(world, "convection2d:n=12", kind, [&](const sparse::SplitMatrix& parts) {
-          std::vector<Message> sent;
+          std::vector<PairVolume> sent;
           for (const auto& neighbour : parts.plan.send_to)
             sent.push_back({world.rank(), neighbour.rank, 1, 8 * (neighbour.end - neighbour.begin)});
-          found = order_parts(world, sent, node_of_rank, one_switch, CostModel(), by_messages());
+          found = order_parts(world, sent, node_of_rank, one_switch, network::CostModel(), by_messages());
           return found.is_kept ? std::nullopt : std::optional(found.rank_of_part);
         });
     EXPECT_EQ(found.is_kept, found.before.inside.messages == found.after.inside.messages);

@@ -48,7 +48,7 @@ std::string draw_text(const Schedule& schedule) {
       const char* arrow = is_reduced(schedule, rank, step) ? "+>" : "->";
       line += fmt::format("  {}{}{}", rank, arrow, step.peer);
       if (schedule.chunks > 1) line += fmt::format("[{}]", chunk_words(step.chunks));
-      if (step.rail != any_rail) line += fmt::format("/{}", step.rail);
+      if (step.rail != network::any_rail) line += fmt::format("/{}", step.rail);
       most = std::max(most, chunk_count(step.chunks));
       ++messages;
     });
@@ -92,7 +92,8 @@ std::string draw_svg(const Schedule& schedule, const std::string& title) {
       const int x = left + stage * column;
       const auto dashes =
           step.rail > 0 ? fmt::format(" stroke-dasharray=\"{} 3\"", 12 / step.rail + 1) : std::string();
-      const auto by_rail = step.rail != any_rail ? fmt::format(", rail {}", step.rail) : std::string();
+      const auto by_rail =
+          step.rail != network::any_rail ? fmt::format(", rail {}", step.rail) : std::string();
       svg += fmt::format(
           "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"{}\" stroke-width=\"{:.2f}\"{} "
           "marker-end=\"url(#head)\"><title>{} to {}: chunks {}, {:.3g} of the buffer{}</title></line>\n",

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/collectives/fair_share.hpp"
+#include "ayatori/network/fair_share.hpp"
 
 namespace ayatori::collectives {
 
@@ -31,7 +31,7 @@ constexpr double simultaneous = 1e-9;
 /// Who sends and who expects messages, by stage and level.
 class Busyness {
  public:
-  Busyness(const Schedule& schedule, const Network& network)
+  Busyness(const Schedule& schedule, const network::Hierarchy& network)
       : stages_(schedule.stages),
         levels_(network.levels()),
         ways_(static_cast<std::size_t>(schedule.ranks) * stages_ * levels_, 0),
@@ -140,75 +140,20 @@ class Timetable {
 
 }  // namespace
 
-Replay::Replay(const Schedule& schedule, const Network& network)
-    : network_(network), segmentation_(schedule.segmentation) {
+Replay::Replay(const Schedule& schedule, const network::Hierarchy& network)
+    : network_(network), links_(network), segmentation_(schedule.segmentation) {
   if (network.ranks() < schedule.ranks)
     throw InputError(fmt::format("the network is one of {} ranks, and the schedule is for {}",
                                  network.ranks(), schedule.ranks));
   segmentation_.under_way = std::min(segmentation_.under_way, segmentation_.segments);
-  add_links();
   add_posts(schedule);
   add_messages(schedule);
 }
 
-/// For every owner a link out, one in, and one for both directions together.
-int Replay::add_owners(int owners, double capacity, double duplex) {
-  const int first = static_cast<int>(capacity_.size());
-  for (int owner = 0; owner < owners; ++owner) {
-    capacity_.push_back(capacity);
-    capacity_.push_back(capacity);
-    capacity_.push_back(duplex * capacity);
-  }
-  return first;
-}
-
-void Replay::add_links() {
-  const int fastest = network_.fastest();
-  rank_links_ = add_owners(network_.ranks(), network_.lane(fastest), network_.lane_duplex(fastest));
-  for (int level = 0; level < network_.levels(); ++level) {
-    lanes_.push_back(add_owners(network_.ranks(), network_.lane(level), network_.lane_duplex(level)));
-    ports_.push_back(
-        level == 0 ? -1
-                   : add_owners(network_.owners(level), network_.port(level), network_.port_duplex(level)));
-  }
-  const int rails = network_.rails();
-  if (rails == 1) return;
-  const int level = network_.rail_level();
-  rail_ports_ = level == 0
-                    ? add_owners(network_.ranks() * rails, network_.lane(0) / rails, network_.lane_duplex(0))
-                    : add_owners(network_.owners(level) * rails, network_.port(level) / rails,
-                                 network_.port_duplex(level));
-}
-
-/// Of the three links of an owner only those that can hold a message up.
-void Replay::pass(int first, int out, int in) {
-  if (capacity_[first] == never) return;
-  const double duplex = capacity_[first + 2] / capacity_[first];
-  if (duplex > 1) {
-    passed_.push_back(first + 3 * out);
-    passed_.push_back(first + 3 * in + 1);
-  }
-  if (duplex < 2) {
-    passed_.push_back(first + 3 * out + 2);
-    passed_.push_back(first + 3 * in + 2);
-  }
-}
-
 int Replay::add_route(int from, int to, int rail) {
-  const int meets_at = network_.level_of(from, to);
-  Route route{from, to, meets_at, network_.farther(meets_at, from, to), static_cast<int>(passed_.size()), 0};
-  pass(rank_links_, from, to);
-  const int lane = lanes_[route.level];
-  if (capacity_[lane] < capacity_[rank_links_] || capacity_[lane + 2] < capacity_[rank_links_ + 2])
-    pass(lane, from, to);
-  for (int level = 1; level <= route.level; ++level)
-    pass(ports_[level], network_.owner(level, from), network_.owner(level, to));
-  const int leaving = network_.rail_level();
-  if (rail_ports_ >= 0 && rail != any_rail && route.level >= leaving) {
-    const int rails = network_.rails();
-    pass(rail_ports_, network_.owner(leaving, from) * rails + rail % rails,
-         network_.owner(leaving, to) * rails + rail % rails);
-  }
+  Route route{from, to, network_.farther(network_.level_of(from, to), from, to),
+              static_cast<int>(passed_.size()), 0};
+  links_.route(from, to, rail, passed_);
   route.end = static_cast<int>(passed_.size());
   routes_.push_back(route);
   return static_cast<int>(routes_.size()) - 1;
@@ -291,7 +236,7 @@ class Replay::Run {
  public:
   Run(const Replay& replay, double bytes)
       : r_(replay),
-        fair_share_(replay.capacity_),
+        fair_share_(replay.links_.capacities()),
         progress_((replay.posts_.size() - 1) * replay.segmentation_.under_way),
         sent_ahead_(replay.messages_.size() * replay.segmentation_.under_way, 0),
         place_(sent_ahead_.size()),
@@ -373,7 +318,7 @@ class Replay::Run {
 
   /// `bytes`: of the segment.
   Timing timing_of(const Kind& kind, double bytes) const {
-    const Network& network = r_.network_;
+    const network::Hierarchy& network = r_.network_;
     const int flows = kind.many ? 2 : 1;
     const double length = kind.share * bytes;
     const double empty = network.latency(kind.level, kind.both_ways, 1, flows);
@@ -560,7 +505,7 @@ class Replay::Run {
   }
 
   const Replay& r_;
-  FairShare fair_share_;
+  network::FairShare fair_share_;
   std::vector<Timing> timings_;          ///< kind by kind for every length of segments
   std::vector<int> timings_of_segment_;  ///< where those for its length begin
   std::vector<Progress> progress_;       ///< by turn and post
@@ -577,10 +522,10 @@ class Replay::Run {
   Timetable<Piece> ends_;  ///< of flights, up to `ordered_until_`
   double ordered_until_ = 0;
   std::vector<Piece> ending_;
-  std::vector<Piece> flights_;  ///< whose bytes flow
-  std::vector<double> end_;     ///< of the flights
-  std::vector<Flow> flows_;     ///< of the flights
-  std::vector<double> left_;    ///< bytes of the flights
+  std::vector<Piece> flights_;        ///< whose bytes flow
+  std::vector<double> end_;           ///< of the flights
+  std::vector<network::Flow> flows_;  ///< of the flights
+  std::vector<double> left_;          ///< bytes of the flights
   double now_ = 0;
   double shared_out_ = 0;    ///< when
   std::int64_t shares_ = 0;  ///< found

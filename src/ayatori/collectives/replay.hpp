@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "ayatori/collectives/network.hpp"
 #include "ayatori/collectives/schedule.hpp"
+#include "ayatori/network/hierarchy_links.hpp"
 
 namespace ayatori::collectives {
 
@@ -20,7 +20,7 @@ class Replay {
  public:
   /// `schedule`: one without a violation (validate.hpp), which need not outlive this; `network` has to.
   /// Throws InputError if the network has fewer ranks.
-  Replay(const Schedule& schedule, const Network& network);
+  Replay(const Schedule& schedule, const network::Hierarchy& network);
 
   /// From the common start to the end of the last step. `bytes`: of the buffer, which is that of all blocks
   /// where the operation is by rank.
@@ -31,8 +31,7 @@ class Replay {
   struct Route {
     int from;
     int to;
-    int level;
-    double farther;  ///< Network::farther()
+    double farther;  ///< network::Hierarchy::farther()
     int begin;
     int end;
   };
@@ -64,20 +63,13 @@ class Replay {
   static int send_step(int message) { return 2 * message; }
   static int arrival_step(int message) { return 2 * message + 1; }
 
-  int add_owners(int owners, double capacity, double duplex);
-  void add_links();
-  void pass(int first, int out, int in);
   int add_route(int from, int to, int rail);
   void add_posts(const Schedule& schedule);
   void add_messages(const Schedule& schedule);
 
-  const Network& network_;
+  const network::Hierarchy& network_;
+  network::HierarchyLinks links_;
   Segmentation segmentation_;
-  std::vector<double> capacity_;  ///< bytes per second of all that messages pass
-  int rank_links_ = 0;            ///< the first of what a rank's messages of all levels pass
-  std::vector<int> lanes_;        ///< by level: the first
-  std::vector<int> ports_;
-  int rail_ports_ = -1;  ///< the first of those of single rails; -1 where there is one
   std::vector<int> passed_;
   std::vector<Route> routes_;
   // Of one segment: the others differ in length only.

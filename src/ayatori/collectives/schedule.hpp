@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ayatori/collectives/operation.hpp"
+#include "ayatori/network/hierarchy.hpp"
 
 namespace ayatori::collectives {
 
@@ -25,9 +26,6 @@ inline int chunk_count(const Chunks& chunks) {
   return count;
 }
 
-/// The ports by which a node can be left are its rails, where they can do each other's work.
-inline constexpr int any_rail = -1;
-
 /// One message, as the rank at one of its ends sees it. All steps of a stage are under way together; what
 /// they send is what the rank held when the stage began.
 struct Step {
@@ -44,7 +42,7 @@ struct Step {
   Chunks chunks;
   /// By which rail of both nodes it is meant to go, modulo their number. MPI has no word for it: whoever
   /// moves the message may heed it.
-  int rail = any_rail;
+  int rail = network::any_rail;
 
   bool reduces() const { return kind == Kind::reduce || kind == Kind::reduce_left; }
   bool operator==(const Step&) const = default;

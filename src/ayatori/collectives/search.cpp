@@ -11,11 +11,11 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/collectives/cost.hpp"
 #include "ayatori/collectives/layout.hpp"
-#include "ayatori/collectives/network.hpp"
 #include "ayatori/collectives/replay.hpp"
 #include "ayatori/collectives/validate.hpp"
 #include "ayatori/collectives/word_program.hpp"
 #include "ayatori/collectives/word_schedule.hpp"
+#include "ayatori/network/hierarchy.hpp"
 
 namespace ayatori::collectives {
 
@@ -50,14 +50,14 @@ class Finalists {
   std::vector<Candidate> list_;
 };
 
-double seconds_of_word(Operation operation, int ranks, const Word& word, const Network& network,
+double seconds_of_word(Operation operation, int ranks, const Word& word, const network::Hierarchy& network,
                        std::int64_t bytes) {
   const auto plan = make_plan(operation, ranks, word, DigitOrder::near_first);
   return predict_seconds(load_of(expand(plan), network), network, static_cast<double>(bytes));
 }
 
 /// The best by the model first, and none that it is too far from what has been replayed to win.
-void replay(std::vector<Candidate>& finalists, const Network& network, double bytes) {
+void replay(std::vector<Candidate>& finalists, const network::Hierarchy& network, double bytes) {
   constexpr double farthest = 1.5;
   double least = std::numeric_limits<double>::infinity();
   std::erase_if(finalists, [&](Candidate& candidate) {
@@ -79,7 +79,7 @@ bool is_possible(const WordPlan& plan) {
 
 /// Stripes are meant for rails of their own where that costs nothing: then no two of them have to meet in
 /// one.
-void give_rails(Candidate& candidate, const Network& network, double bytes) {
+void give_rails(Candidate& candidate, const network::Hierarchy& network, double bytes) {
   WordPlan plan = candidate.plan;
   plan.rails = std::min(network.rails(), plan.stripes);
   if (plan.rails == 1) return;
@@ -90,7 +90,8 @@ void give_rails(Candidate& candidate, const Network& network, double bytes) {
 
 /// Replays find other numbers of stripes for the best candidates, and of segments and stages under way for
 /// those that are pipelines, step by step.
-void refine(std::vector<Candidate>& finalists, const Network& network, double bytes, int most_segments) {
+void refine(std::vector<Candidate>& finalists, const network::Hierarchy& network, double bytes,
+            int most_segments) {
   constexpr std::size_t refined = 2;
   for (std::size_t i = 0; i < std::min(refined, finalists.size()); ++i) {
     Candidate& best = finalists[i];
@@ -158,7 +159,7 @@ std::vector<SizeChoice> search(Operation operation, int ranks, const machine::Pr
   const auto& type = type_of(operation);
   operation = type.schedule;
   if (ranks < 1) throw InputError(fmt::format("{} ranks: at least one is needed", ranks));
-  const Network network(profile, ranks);
+  const network::Hierarchy network(profile, ranks);
   const auto layouts = layouts_of(operation, ranks, profile, !options.is_plain());
   std::vector<WordProgram> programs;
   for (const Layout& layout : layouts) {
@@ -172,7 +173,7 @@ std::vector<SizeChoice> search(Operation operation, int ranks, const machine::Pr
   struct Pipeline {
     std::size_t program;
     Way way;
-    Load load;
+    ScheduleLoad load;
   };
   std::vector<Pipeline> pipes;
   const bool may_pipeline = type.has_words && !options.is_plain() && options.most_segments > 1 && ranks > 1;

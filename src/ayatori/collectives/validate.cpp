@@ -193,7 +193,7 @@ std::optional<std::string> find_malformed(const Schedule& s) {
         end = range.end;
       }
       if (step.chunks.empty()) return where(rank, step) + ": it moves nothing";
-      if (step.rail < any_rail) return where(rank, step) + ": no such rail";
+      if (step.rail < network::any_rail) return where(rank, step) + ": no such rail";
     }
   }
   return std::nullopt;

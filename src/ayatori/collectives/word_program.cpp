@@ -37,8 +37,8 @@ void append(Way& way, const Way& rest) {
 
 }  // namespace
 
-WordProgram::WordProgram(Operation operation, const Layout& layout, DigitOrder order, const Network& network,
-                         const SearchOptions& options)
+WordProgram::WordProgram(Operation operation, const Layout& layout, DigitOrder order,
+                         const network::Hierarchy& network, const SearchOptions& options)
     : operation_(operation),
       layout_(layout),
       order_(order),
@@ -87,11 +87,11 @@ WordPlan WordProgram::plan_of(const Way& way, int ranks, Segmentation segmentati
   return plan;
 }
 
-Load WordProgram::load_of_pipeline(const Way& way) {
-  Load load;
-  const auto add = [&](const Load& move, double share) {
-    for (StageLoad stage : move.stages) load.stages.push_back(stage *= share);
-    StageLoad together = move.together;
+ScheduleLoad WordProgram::load_of_pipeline(const Way& way) {
+  ScheduleLoad load;
+  const auto add = [&](const ScheduleLoad& move, double share) {
+    for (network::Load stage : move.stages) load.stages.push_back(stage *= share);
+    network::Load together = move.together;
     load.together += together *= share;
   };
   add(fold_before_, 1);
@@ -157,7 +157,7 @@ std::vector<Way> WordProgram::pipelines(const machine::Profile& profile) const {
   return all;
 }
 
-const Load& WordProgram::loads(Move move, int used, const Radix& radix, int merging) {
+const ScheduleLoad& WordProgram::loads(Move move, int used, const Radix& radix, int merging) {
   if (!is_from_one()) merging = 0;
   const auto key = std::tuple(move, used, radix.members, radix.exchange, merging);
   const auto known = loads_.find(key);
@@ -165,7 +165,7 @@ const Load& WordProgram::loads(Move move, int used, const Radix& radix, int merg
   const int members = radix.members;
   const int stride = stride_of(used, members);
   const int reached = move == Move::collect ? merging : used;
-  std::vector<std::vector<Message>> stages;
+  std::vector<std::vector<network::Message>> stages;
   const auto add = [&](int stage, int base, int from, int to, double share, bool is_reduced) {
     if (std::ssize(stages) <= stage) stages.resize(stage + 1);
     const auto rank = [&](int member) { return layout_.leaders[base + member * stride]; };
@@ -214,8 +214,8 @@ const Load& WordProgram::loads(Move move, int used, const Radix& radix, int merg
       }
     }
   }
-  Load& result = loads_[key];
-  std::vector<Message> all;
+  ScheduleLoad& result = loads_[key];
+  std::vector<network::Message> all;
   for (const auto& messages : stages) {
     result.stages.push_back(load_of(messages, network_));
     all.insert(all.end(), messages.begin(), messages.end());
@@ -229,7 +229,7 @@ double WordProgram::price(Move move, int used, const Radix& radix, int merging, 
   const auto key = std::tuple(move, used, radix.members, radix.exchange, merging, share);
   const auto [place, is_new] = prices_.emplace(key, 0.0);
   if (is_new) {
-    for (const StageLoad& stage : loads(move, used, radix, merging).stages)
+    for (const network::Load& stage : loads(move, used, radix, merging).stages)
       place->second += predict_seconds(stage, network_, share * bytes_);
   }
   return place->second;
@@ -348,20 +348,20 @@ void WordProgram::find_folding() {
   };
   int first = 0;
   while (first < schedule.stages && !is_empty(first)) ++first;
-  for (Load* load : {&fold_before_, &fold_after_}) {
+  for (ScheduleLoad* load : {&fold_before_, &fold_after_}) {
     auto part = schedule;
     for (auto& steps : part.steps) {
       std::erase_if(steps, [&](const Step& step) { return (step.stage < first) != (load == &fold_before_); });
     }
     *load = load_of(part, network_);
-    std::erase_if(load->stages, [](const StageLoad& stage) { return stage.rank.both == 0; });
+    std::erase_if(load->stages, [](const network::Load& stage) { return stage.rank.share.both == 0; });
   }
 }
 
 double WordProgram::folding_seconds() const {
   double seconds = 0;
-  for (const Load* load : {&fold_before_, &fold_after_}) {
-    for (const StageLoad& stage : load->stages) seconds += predict_seconds(stage, network_, bytes_);
+  for (const ScheduleLoad* load : {&fold_before_, &fold_after_}) {
+    for (const network::Load& stage : load->stages) seconds += predict_seconds(stage, network_, bytes_);
   }
   return seconds;
 }

@@ -6,11 +6,11 @@
 
 #include "ayatori/collectives/cost.hpp"
 #include "ayatori/collectives/layout.hpp"
-#include "ayatori/collectives/network.hpp"
 #include "ayatori/collectives/operation.hpp"
 #include "ayatori/collectives/search_options.hpp"
 #include "ayatori/collectives/word_plan.hpp"
 #include "ayatori/machine/profile.hpp"
+#include "ayatori/network/hierarchy.hpp"
 
 namespace ayatori::collectives {
 
@@ -25,7 +25,7 @@ struct Way {
 /// words that are made of them.
 class WordProgram {
  public:
-  WordProgram(Operation operation, const Layout& layout, DigitOrder order, const Network& network,
+  WordProgram(Operation operation, const Layout& layout, DigitOrder order, const network::Hierarchy& network,
               const SearchOptions& options);
 
   /// The least-time ways to use up all digits for a buffer of this size, the best first.
@@ -37,7 +37,7 @@ class WordProgram {
   WordPlan plan_of(const Way& way, int ranks, Segmentation segmentation = {}) const;
 
   /// A word in segments, whose busiest parts add up.
-  Load load_of_pipeline(const Way& way);
+  ScheduleLoad load_of_pipeline(const Way& way);
 
   /// The ways of pipelines: a digit for every level of the machine, or one for all.
   std::vector<Way> pipelines(const machine::Profile& profile) const;
@@ -69,7 +69,7 @@ class WordProgram {
 
   /// What the stages of a move ask, as shares of the piece that it is done with. `used`: leaders that were
   /// reached before the digit was used up; `merging`: when it is merged.
-  const Load& loads(Move move, int used, const Radix& radix, int merging);
+  const ScheduleLoad& loads(Move move, int used, const Radix& radix, int merging);
 
   double price(Move move, int used, const Radix& radix, int merging, double share);
 
@@ -93,14 +93,14 @@ class WordProgram {
   Operation operation_;
   const Layout& layout_;
   DigitOrder order_;
-  const Network& network_;
+  const network::Hierarchy& network_;
   const SearchOptions& options_;
   int leaders_;
   std::vector<int> divisors_;
   std::map<int, int> fixed_;  ///< the radix after so many leaders
-  Load fold_before_;
-  Load fold_after_;
-  std::map<std::tuple<Move, int, int, Exchange, int>, Load> loads_;
+  ScheduleLoad fold_before_;
+  ScheduleLoad fold_after_;
+  std::map<std::tuple<Move, int, int, Exchange, int>, ScheduleLoad> loads_;
   double bytes_ = 0;  ///< for which prices and ways are
   std::map<std::tuple<Move, int, int, Exchange, int, double>, double> prices_;
   std::map<std::tuple<int, int, int>, std::vector<Way>> ways_;

@@ -493,7 +493,7 @@ class StripedGenerator {
       auto one = stripe_of(plan, stripe);
       const int own_chunks = chunks_of(one);
       stripes_.push_back({Generator(std::move(one), is_mirrored(plan, stripe)), stripe * chunks,
-                          chunks / own_chunks, plan.rails > 1 ? stripe % plan.rails : any_rail});
+                          chunks / own_chunks, plan.rails > 1 ? stripe % plan.rails : network::any_rail});
     }
   }
 

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "ayatori/base/find_named.hpp"
+#include "ayatori/network/message_cost.hpp"
 
 namespace ayatori::forecast {
 
@@ -36,21 +37,6 @@ constexpr std::array advice{
            "fewer threads for so small parts, or cores of their own"},
     Advice{"preconditioner", "", "another one, or more nodes", "", ""}};
 
-/// By the fastest level and the least of both ways of one pair, by messages and through memory.
-machine::MessageBound fastest_messages(const machine::Profile& profile) {
-  machine::MessageBound bound;
-  for (const auto& level : profile.levels) {
-    for (const std::string_view pattern : {std::string_view("one-way"), machine::one_way_through_memory}) {
-      const auto* curve = level.curve(pattern, 1);
-      if (curve == nullptr || curve->model.pieces.empty()) continue;
-      const double latency = curve->model.latency();
-      if (bound.latency == 0 || latency < bound.latency) bound.latency = latency;
-      bound.bytes_per_second = std::max(bound.bytes_per_second, curve->model.bandwidth());
-    }
-  }
-  return bound;
-}
-
 /// Which of the two a message waits for longer.
 std::string_view network_side(const PhaseLimit& phase) {
   return phase.limit.value_or(0) > 2 * phase.latency ? "the bandwidth of the network, not its latency"
@@ -73,7 +59,7 @@ std::vector<PhaseLimit> find_limits(const MeasuredRun& run, const machine::Profi
                     if_known(run.vectors, rate > 0 ? iterations * run.vector_bytes / rate : 0)});
   if (run.preconditioner > 0) phases.push_back({"preconditioner", run.preconditioner, std::nullopt});
   if (run.ranks == 1) return phases;
-  const auto bound = profile == nullptr ? machine::MessageBound() : fastest_messages(*profile);
+  const auto bound = profile == nullptr ? network::MessageCost() : network::fastest_messages(*profile);
   const double sent = static_cast<double>(run.halo_bytes) / run.ranks;
   const int rounds = std::bit_width(static_cast<unsigned>(run.ranks - 1));
   phases.push_back({"halo exchanges", run.halo, if_known(run.halo, iterations * bound.seconds(1, sent)),

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/collectives/cost.hpp"
 #include "ayatori/mapping/evaluation.hpp"
 #include "ayatori/mapping/placement.hpp"
+#include "ayatori/network/load.hpp"
 
 namespace ayatori::forecast {
 
@@ -16,16 +16,10 @@ namespace {
 
 constexpr std::string_view between_nodes = "between nodes";
 
-std::vector<int> groups_of(int ranks, int size) {
-  std::vector<int> group_of(ranks);
-  for (int rank = 0; rank < ranks; ++rank) group_of[rank] = rank / size;
-  return group_of;
-}
-
 /// Whether the first ranks of the profile are on nodes as those of the job, and it knows all levels.
 bool is_measured_as(const machine::Profile& profile, const JobShape& shape) {
   if (profile.ranks < shape.ranks() || profile.levels.empty()) return false;
-  const auto order = groups_of(shape.ranks(), shape.ranks_per_node);
+  const auto order = mapping::in_order(shape.ranks(), shape.ranks_per_node);
   const bool same_nodes = std::equal(order.begin(), order.end(), profile.node_of_rank.begin());
   const bool no_more_here = profile.ranks == shape.ranks() ||
                             profile.node_of_rank[shape.ranks()] != profile.node_of_rank[shape.ranks() - 1];
@@ -63,7 +57,7 @@ bool knows_sharing(const machine::Level& level) {
 
 JobMachine::JobMachine(const machine::Profile& profile, const std::string& name, const JobShape& shape,
                        std::optional<double> memory_bandwidth)
-    : shape_(shape), network_(job_profile(profile), shape.ranks()) {
+    : shape_(shape), hierarchy_(job_profile(profile), shape.ranks()) {
   if (memory_bandwidth)
     memory_ = {{0, *memory_bandwidth}};
   else
@@ -133,11 +127,11 @@ machine::Level JobMachine::inside_level(const machine::Profile& profile) {
     assumptions_.emplace_back("messages inside a node take what those between nodes take");
   }
   if (known == nullptr) {
-    const mapping::CostModel guess;
+    const network::CostModel guess;
     assumptions_.push_back(fmt::format("messages inside a node take {:.3g} us, and {:.3g} GB/s",
-                                       1e6 * guess.inside_latency, 1e-9 * guess.inside_bandwidth));
+                                       1e6 * guess.inside.latency, 1e-9 * guess.inside.bandwidth));
     machine::Level level;
-    level.curves = {{"one-way", 1, {}, {{{0, guess.inside_latency, 1 / guess.inside_bandwidth}}, 0}}};
+    level.curves = {network::one_way(1, guess.inside.latency, 1 / guess.inside.bandwidth)};
     return level;
   }
   machine::Level level = *known;
@@ -153,11 +147,11 @@ machine::Level JobMachine::between_level(const machine::Profile& profile) {
   machine::Level level;
   machine::LinkSharing sharing;
   if (nearest == nullptr) {
-    const mapping::CostModel guess;
+    const network::CostModel guess;
     assumptions_.push_back(fmt::format(
         "messages between nodes take {:.3g} us, and {:.3g} GB/s: the profile is one of a single node",
         1e6 * guess.between_latency, 1e-9 * guess.link_bandwidth));
-    level.curves = {{"one-way", 1, {}, {{{0, guess.between_latency, 1 / guess.link_bandwidth}}, 0}}};
+    level.curves = {network::one_way(1, guess.between_latency, 1 / guess.link_bandwidth)};
     sharing = {guess.link_bandwidth, guess.port_bandwidth, true};
   } else {
     level = profile.levels.back();
@@ -189,11 +183,11 @@ machine::Profile JobMachine::job_profile(const machine::Profile& profile) {
   const int ranks = shape_.ranks();
   machine::Profile job;
   job.ranks = ranks;
-  job.node_of_rank = groups_of(ranks, shape_.ranks_per_node);
+  job.node_of_rank = mapping::in_order(ranks, shape_.ranks_per_node);
   job.reduction = profile.reduction;
   const auto add = [&](machine::Level level, std::string_view name, int size) {
     level.name = name;
-    level.structure.group_of = groups_of(ranks, size);
+    level.structure.group_of = mapping::in_order(ranks, size);
     level.structure.groups = (ranks + size - 1) / size;
     job.levels.push_back(std::move(level));
   };
@@ -202,20 +196,20 @@ machine::Profile JobMachine::job_profile(const machine::Profile& profile) {
   return job;
 }
 
-MessageSeconds JobMachine::exchange(std::span<const mapping::Message> messages,
-                                    const mapping::Network* network) const {
+ExchangeSeconds JobMachine::exchange(std::span<const mapping::PairVolume> messages,
+                                     const network::Network* network) const {
   if (messages.empty()) return {};
-  std::vector<collectives::Message> flows;
+  std::vector<network::Message> flows;
   flows.reserve(messages.size());
   for (const auto& message : messages)
     flows.push_back({message.from, message.to, static_cast<double>(message.bytes), false});
-  const auto load = collectives::load_of(flows, network_);
-  MessageSeconds seconds;
-  seconds.latency = collectives::predict_seconds(load, network_, 0);
-  seconds.bandwidth = collectives::predict_seconds(load, network_, 1) - seconds.latency;
+  const auto load = network::load_of(flows, hierarchy_);
+  ExchangeSeconds seconds;
+  seconds.latency = network::predict_seconds(load, hierarchy_, 0);
+  seconds.bandwidth = network::predict_seconds(load, hierarchy_, 1) - seconds.latency;
   if (network == nullptr || shape_.nodes == 1) return seconds;
-  mapping::CostModel model;
-  model.link_bandwidth = model.port_bandwidth = network_.lane(network_.levels() - 1);
+  network::CostModel model;
+  model.link_bandwidth = model.port_bandwidth = hierarchy_.lane(hierarchy_.levels() - 1);
   const mapping::CommGraph graph(shape_.ranks(), messages);
   const auto placed = mapping::in_order(shape_.ranks(), shape_.ranks_per_node);
   const auto metrics = mapping::Evaluation(graph, *network, model, placed).metrics();
@@ -227,15 +221,15 @@ MessageSeconds JobMachine::exchange(std::span<const mapping::Message> messages,
 double JobMachine::allreduce_seconds(double bytes) const {
   const auto ranks = static_cast<unsigned>(shape_.ranks());
   const unsigned power = std::bit_floor(ranks);
-  std::vector<collectives::Message> stage;
+  std::vector<network::Message> stage;
   double seconds = 0;
   const auto end_stage = [&] {
     if (!stage.empty())
-      seconds += collectives::predict_seconds(collectives::load_of(stage, network_), network_, bytes);
+      seconds += network::predict_seconds(network::load_of(stage, hierarchy_), hierarchy_, bytes);
     stage.clear();
   };
   const auto message = [](unsigned from, unsigned to, bool is_reduced) {
-    return collectives::Message{static_cast<int>(from), static_cast<int>(to), 1, is_reduced};
+    return network::Message{static_cast<int>(from), static_cast<int>(to), 1, is_reduced};
   };
   for (unsigned rank = power; rank < ranks; ++rank) stage.push_back(message(rank, rank - power, true));
   end_stage();

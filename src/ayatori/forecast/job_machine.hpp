@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "ayatori/collectives/network.hpp"
 #include "ayatori/machine/profile.hpp"
 #include "ayatori/mapping/comm_graph.hpp"
-#include "ayatori/mapping/network.hpp"
+#include "ayatori/network/hierarchy.hpp"
+#include "ayatori/network/network.hpp"
 
 namespace ayatori::forecast {
 
@@ -22,9 +22,11 @@ struct JobShape {
 };
 
 /// Seconds of messages that are under way at once.
-struct MessageSeconds {
+struct ExchangeSeconds {
   double latency = 0;
   double bandwidth = 0;  ///< what is added by bytes
+
+  double total() const { return latency + bandwidth; }
 };
 
 /// What a profile says of a job that it need not have been measured with.
@@ -49,10 +51,10 @@ class JobMachine {
   double memory_rate(double working_set) const;
 
   /// Of one exchange: latencies and what comes between the starts of messages; then the bytes through the
-  /// busiest lane, port and, if a network is given, link (collectives::predict_seconds(),
+  /// busiest lane, port and, if a network is given, link (network::predict_seconds(),
   /// mapping::Evaluation). Ranks are placed in order.
-  MessageSeconds exchange(std::span<const mapping::Message> messages,
-                          const mapping::Network* network = nullptr) const;
+  ExchangeSeconds exchange(std::span<const mapping::PairVolume> messages,
+                           const network::Network* network = nullptr) const;
 
   /// Of an allreduce of so many bytes by recursive doubling; beyond the greatest power of two, ranks hand
   /// theirs to others before, and get the result after (Thakur, Rabenseifner & Gropp 2005, section 4.5).
@@ -71,7 +73,7 @@ class JobMachine {
   JobShape shape_;
   std::vector<std::string> assumptions_;
   std::vector<MemoryPoint> memory_;  ///< by ascending bytes
-  collectives::Network network_;
+  network::Hierarchy hierarchy_;
 };
 
 }  // namespace ayatori::forecast

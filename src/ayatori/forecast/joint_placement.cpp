@@ -26,8 +26,8 @@ void check(const CollectiveCalls& calls, int ranks) {
   }
 }
 
-std::vector<JointPlacement> candidates(const mapping::CommGraph& graph, const mapping::Network& network,
-                                       const mapping::CostModel& model, std::span<const int> order) {
+std::vector<JointPlacement> candidates(const mapping::CommGraph& graph, const network::Network& network,
+                                       const network::CostModel& model, std::span<const int> order) {
   std::vector<JointPlacement> list{{"order of ranks", {order.begin(), order.end()}, 0, {}, 0}};
   for (const auto& objective : mapping::objectives()) {
     auto placement = mapping::place(graph, network, model, order, objective);
@@ -41,7 +41,7 @@ std::vector<JointPlacement> candidates(const mapping::CommGraph& graph, const ma
 
 /// By the same measure for all of them.
 void add_exchanges(std::vector<JointPlacement>& list, const mapping::CommGraph& graph,
-                   const mapping::Network& network, const mapping::CostModel& model) {
+                   const network::Network& network, const network::CostModel& model) {
   std::vector<std::optional<double>> replayed;
   for (auto& joint : list) {
     const mapping::Evaluation evaluation(graph, network, model, joint.node_of);
@@ -55,7 +55,7 @@ void add_exchanges(std::vector<JointPlacement>& list, const mapping::CommGraph& 
 /// Seconds of a call, every round of which waits for the one before it; nothing where the messages are so
 /// many that playing them takes longer than some seconds.
 std::optional<double> played_seconds(const collectives::Schedule& schedule, std::int64_t bytes,
-                                     const mapping::Network& network, const mapping::CostModel& model,
+                                     const network::Network& network, const network::CostModel& model,
                                      std::span<const int> node_of) {
   constexpr std::size_t most_messages = 200'000;
   const auto rounds = rounds_of(schedule, bytes);
@@ -75,7 +75,7 @@ std::optional<double> played_seconds(const collectives::Schedule& schedule, std:
 /// Puts what every finalist takes along the routes in the place of what the search has said, the best first.
 /// Nothing is done if one of them cannot be played.
 void play_collectives(std::vector<JointPlacement>& list, std::span<const CollectiveCalls> calls,
-                      const mapping::Network& network, const mapping::CostModel& model) {
+                      const network::Network& network, const network::CostModel& model) {
   auto played = list;
   for (auto& joint : played) {
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -94,10 +94,10 @@ void play_collectives(std::vector<JointPlacement>& list, std::span<const Collect
 
 }  // namespace
 
-std::vector<std::vector<mapping::Message>> rounds_of(const collectives::Schedule& schedule,
-                                                     std::int64_t bytes) {
+std::vector<std::vector<mapping::PairVolume>> rounds_of(const collectives::Schedule& schedule,
+                                                        std::int64_t bytes) {
   const auto& segmentation = schedule.segmentation;
-  std::vector<std::vector<mapping::Message>> rounds(schedule.stages + segmentation.segments - 1);
+  std::vector<std::vector<mapping::PairVolume>> rounds(schedule.stages + segmentation.segments - 1);
   for (int segment = 0; segment < segmentation.segments; ++segment) {
     const auto begin = segment_begin(segmentation, bytes, segment);
     const auto length = segment_begin(segmentation, bytes, segment + 1) - begin;
@@ -114,8 +114,8 @@ std::vector<std::vector<mapping::Message>> rounds_of(const collectives::Schedule
   return rounds;
 }
 
-std::vector<JointPlacement> place_jointly(const mapping::CommGraph& graph, const mapping::Network& network,
-                                          const mapping::CostModel& model, std::span<const int> order,
+std::vector<JointPlacement> place_jointly(const mapping::CommGraph& graph, const network::Network& network,
+                                          const network::CostModel& model, std::span<const int> order,
                                           std::span<const CollectiveCalls> calls,
                                           const collectives::SearchOptions& options) {
   for (const auto& call : calls) check(call, graph.ranks());

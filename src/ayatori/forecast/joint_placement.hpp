@@ -30,8 +30,8 @@ struct JointPlacement {
 
 /// The messages of a call of so many bytes, round by round: in a pipeline every segment is one round behind
 /// the segment before it.
-std::vector<std::vector<mapping::Message>> rounds_of(const collectives::Schedule& schedule,
-                                                     std::int64_t bytes);
+std::vector<std::vector<mapping::PairVolume>> rounds_of(const collectives::Schedule& schedule,
+                                                        std::int64_t bytes);
 
 /// Places ranks so that exchange and collectives together are predicted to take the least time: the order of
 /// ranks, and what mapping::place() finds for each of its objectives; for each of them the schedules are
@@ -40,8 +40,8 @@ std::vector<std::vector<mapping::Message>> rounds_of(const collectives::Schedule
 /// collectives round by round, where that is possible for all. The best is first; the order of ranks is if
 /// nothing is better by more than the resolution of the replay. Throws InputError if the network is too
 /// small, or an operation cannot be of such a length.
-std::vector<JointPlacement> place_jointly(const mapping::CommGraph& graph, const mapping::Network& network,
-                                          const mapping::CostModel& model, std::span<const int> order,
+std::vector<JointPlacement> place_jointly(const mapping::CommGraph& graph, const network::Network& network,
+                                          const network::CostModel& model, std::span<const int> order,
                                           std::span<const CollectiveCalls> calls,
                                           const collectives::SearchOptions& options);
 

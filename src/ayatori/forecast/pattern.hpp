@@ -51,7 +51,7 @@ struct RankShare {
 /// A matrix that is spread over ranks.
 struct SpreadMatrix {
   std::vector<RankShare> ranks;
-  std::vector<mapping::Message> messages;  ///< of the halo exchange before a product
+  std::vector<mapping::PairVolume> messages;  ///< of the halo exchange before a product
 };
 
 /// `part_of`: the rank of every row, in [0, ranks).

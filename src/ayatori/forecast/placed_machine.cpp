@@ -16,7 +16,7 @@ struct Representatives {
   std::vector<int> node;
 };
 
-Representatives representatives(const mapping::Network& network, std::span<const int> node_of) {
+Representatives representatives(const network::Network& network, std::span<const int> node_of) {
   Representatives first;
   std::vector<bool> is_seen(network.nodes(), false);
   for (std::size_t rank = 0; rank < node_of.size(); ++rank) {
@@ -39,20 +39,17 @@ machine::InferredLevel group_by(std::span<const int> node_of, const KeyOf& key_o
   return level;
 }
 
-machine::TransferCurve curve(int pairs, double alpha, double beta) {
-  return {"one-way", pairs, {}, {{{0, alpha, beta}}, 0}};
-}
-
 /// Bytes per second out of these nodes while each talks to each of the others.
-double throughput(const mapping::Network& network, const mapping::CostModel& model,
+double throughput(const network::Network& network, const network::CostModel& model,
                   std::span<const int> inside, std::span<const int> outside) {
+  const auto seconds_per_byte = network::seconds_per_byte(network, model);
   std::vector<double> load(network.links().size(), 0.0);
   std::vector<int> way;
   for (const int from : inside) {
     for (const int to : outside) {
       way.clear();
       network.route(from, to, way);
-      for (const int link : way) load[link] += 1 / (network.links()[link].width * model.link_bandwidth);
+      for (const int link : way) load[link] += seconds_per_byte[link];
     }
   }
   const double by_ports = static_cast<double>(outside.size()) / model.port_bandwidth;
@@ -61,7 +58,7 @@ double throughput(const mapping::Network& network, const mapping::CostModel& mod
 }
 
 /// The level above `below`: groups of that which talk to each other through one port each.
-machine::Level level_between(const mapping::Network& network, const mapping::CostModel& model,
+machine::Level level_between(const network::Network& network, const network::CostModel& model,
                              const Representatives& nodes, const machine::InferredLevel& below,
                              machine::InferredLevel structure) {
   // All in the group of rank 0's node that have others at this level stand for every group.
@@ -76,7 +73,7 @@ machine::Level level_between(const mapping::Network& network, const mapping::Cos
   double nearest = 0;
   double sum = 0;
   for (const int node : outside) {
-    const double seconds = model.between_latency + model.hop_latency * network.hops(inside.front(), node);
+    const double seconds = model.latency(network.hops(inside.front(), node));
     nearest = nearest == 0 ? seconds : std::min(nearest, seconds);
     sum += seconds;
   }
@@ -84,28 +81,26 @@ machine::Level level_between(const mapping::Network& network, const mapping::Cos
   structure.typical_seconds = outside.empty() ? 0 : sum / static_cast<double>(outside.size());
   level.structure = std::move(structure);
   const double alone = 1 / std::min(model.link_bandwidth, model.port_bandwidth);
-  level.curves.push_back(curve(1, nearest, alone));
+  level.curves.push_back(network::one_way(1, nearest, alone));
   if (outside.empty()) return level;
   const auto sharing = static_cast<int>(std::ranges::count(below.group_of, 0));
   if (sharing > 1) {
     const double shared = sharing / throughput(network, model, inside, outside);
     level.sharing_pairs = sharing;
-    level.curves.push_back(curve(sharing, nearest, std::max(alone, shared)));
+    level.curves.push_back(network::one_way(sharing, nearest, std::max(alone, shared)));
   }
   return level;
 }
 
-/// What a message of 8 bytes takes between nodes, which is what machines are probed with.
-std::vector<machine::PairTime> pair_times(const mapping::Network& network, const mapping::CostModel& model,
+/// What short messages take between nodes, which is what machines are probed with.
+std::vector<machine::PairTime> pair_times(const network::Network& network, const network::CostModel& model,
                                           const Representatives& nodes) {
-  constexpr double short_message = 8;
   std::vector<machine::PairTime> pairs;
   for (std::size_t i = 0; i < nodes.node.size(); ++i) {
     for (std::size_t j = i + 1; j < nodes.node.size(); ++j) {
       const int hops = network.hops(nodes.node[i], nodes.node[j]);
-      pairs.push_back(
-          {nodes.rank[i], nodes.rank[j],
-           model.between_latency + model.hop_latency * hops + short_message / model.link_bandwidth});
+      pairs.push_back({nodes.rank[i], nodes.rank[j],
+                       model.latency(hops) + machine::short_message / model.link_bandwidth});
     }
   }
   return pairs;
@@ -113,7 +108,7 @@ std::vector<machine::PairTime> pair_times(const mapping::Network& network, const
 
 }  // namespace
 
-machine::Profile placed_machine(const mapping::Network& network, const mapping::CostModel& model,
+machine::Profile placed_machine(const network::Network& network, const network::CostModel& model,
                                 std::span<const int> node_of) {
   machine::Profile profile;
   profile.source = model.source;
@@ -126,8 +121,8 @@ machine::Profile placed_machine(const mapping::Network& network, const mapping::
     machine::Level inside;
     inside.name = "inside a node";
     inside.structure = below;
-    inside.structure.least_seconds = inside.structure.typical_seconds = model.inside_latency;
-    inside.curves.push_back(curve(1, model.inside_latency, 1 / model.inside_bandwidth));
+    inside.structure.least_seconds = inside.structure.typical_seconds = model.inside.latency;
+    inside.curves.push_back(network::one_way(1, model.inside.latency, 1 / model.inside.bandwidth));
     profile.levels.push_back(std::move(inside));
   }
 

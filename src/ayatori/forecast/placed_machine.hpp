@@ -3,8 +3,8 @@
 #include <span>
 
 #include "ayatori/machine/profile.hpp"
-#include "ayatori/mapping/cost_model.hpp"
-#include "ayatori/mapping/network.hpp"
+#include "ayatori/network/cost_model.hpp"
+#include "ayatori/network/network.hpp"
 
 namespace ayatori::forecast {
 
@@ -13,7 +13,7 @@ namespace ayatori::forecast {
 /// outer digits of their addresses; elsewhere pairs of nodes are as far apart as they have links between
 /// them. The port of a group carries what the routes let through when all in it talk to all outside.
 /// `node_of`: of every rank.
-machine::Profile placed_machine(const mapping::Network& network, const mapping::CostModel& model,
+machine::Profile placed_machine(const network::Network& network, const network::CostModel& model,
                                 std::span<const int> node_of);
 
 }  // namespace ayatori::forecast

@@ -122,7 +122,7 @@ std::string describe(const JobShape& shape) {
 
 Forecast predict(const SpreadMatrix& matrix, const IterationWork& work,
                  const VectorPreconditioner& preconditioner, const JobMachine& machine,
-                 const mapping::Network* network) {
+                 const network::Network* network) {
   Forecast forecast{.shape = machine.shape()};
   double products = 0;
   double vectors = 0;
@@ -145,8 +145,7 @@ Forecast predict(const SpreadMatrix& matrix, const IterationWork& work,
   const auto ranks = static_cast<double>(matrix.ranks.size());
   const auto halo = machine.exchange(matrix.messages, network);
   const double reduction = machine.allreduce_seconds(8 * work.summed);
-  const double hidden =
-      std::min(reduction, products / ranks + work.products * (halo.latency + halo.bandwidth));
+  const double hidden = std::min(reduction, products / ranks + work.products * halo.total());
   forecast.seconds = {products / ranks,
                       vectors / ranks,
                       std::max(0.0, longest - (products + vectors) / ranks),

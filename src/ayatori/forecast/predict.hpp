@@ -67,7 +67,7 @@ struct Forecast {
 /// `network`: routes between nodes, whose links messages share; none: nodes have ports only.
 Forecast predict(const SpreadMatrix& matrix, const IterationWork& work,
                  const VectorPreconditioner& preconditioner, const JobMachine& machine,
-                 const mapping::Network* network = nullptr);
+                 const network::Network* network = nullptr);
 
 /// What the forecasts of one matrix by ascending shapes come to.
 struct Conclusion {

@@ -41,7 +41,7 @@ ordered_json point_json(const Scaling& scaling, const Forecast& forecast) {
 
 Scaling predict_scaling(const Pattern& pattern, const Partition& partition, const IterationWork& work,
                         const VectorPreconditioner& preconditioner, std::span<const JobMachine> machines,
-                        const mapping::Network* network) {
+                        const network::Network* network) {
   Scaling scaling;
   for (const auto& machine : machines) {
     const int ranks = machine.shape().ranks();

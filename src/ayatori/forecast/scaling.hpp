@@ -26,7 +26,7 @@ struct Scaling {
 /// `machines`: one for each job, at least one. `network`: as for predict().
 Scaling predict_scaling(const Pattern& pattern, const Partition& partition, const IterationWork& work,
                         const VectorPreconditioner& preconditioner, std::span<const JobMachine> machines,
-                        const mapping::Network* network = nullptr);
+                        const network::Network* network = nullptr);
 
 /// The fields of schema ayatori.predict/1 that are computed: assumptions, points, crossovers, scaling,
 /// conclusion.

@@ -50,24 +50,7 @@ double Profile::memory_bandwidth(std::string_view kernel, int most_threads) cons
   return best == nullptr ? 0 : best->bytes_per_second.median;
 }
 
-MessageBound message_bound(const Profile& profile) {
-  MessageBound bound;
-  for (const Level& level : profile.levels) {
-    for (const TransferCurve& curve : level.curves) {
-      if (curve.pairs != 1 || curve.model.pieces.empty()) continue;
-      const double latency = curve.model.latency();
-      if (bound.latency == 0 || latency < bound.latency) bound.latency = latency;
-      bound.bytes_per_second = std::max(bound.bytes_per_second, curve.model.bandwidth());
-      for (const TransferFigure& point : curve.points)
-        bound.bytes_per_second =
-            std::max(bound.bytes_per_second, static_cast<double>(point.bytes) / point.seconds.low);
-    }
-  }
-  return bound;
-}
-
 Profile through_memory(Profile profile) {
-  constexpr double short_message = 8;  // the one that pairs are timed by
   std::vector<double> nearer;
   for (Level& level : profile.levels) {
     const TransferCurve* const by_messages = level.curve("one-way", 1);

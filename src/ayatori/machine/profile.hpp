@@ -107,6 +107,9 @@ struct Level {
   const TransferCurve* curve(std::string_view pattern, int pairs) const;
 };
 
+/// Bytes of the messages that pairs of ranks are timed by.
+inline constexpr std::int64_t short_message = 8;
+
 /// Names of curves of transfers through the memory of a node (comm::NodeChannel).
 inline constexpr std::string_view one_way_through_memory = "one-way through memory";
 inline constexpr std::string_view both_ways_through_memory = "both-ways through memory";
@@ -178,19 +181,6 @@ struct Profile {
   /// fewer that were measured; 0 if none was.
   double memory_bandwidth(std::string_view kernel, int most_threads) const;
 };
-
-/// No message of the job takes less than latency + bytes / bytes_per_second. Zeros where none was measured.
-struct MessageBound {
-  double latency = 0;
-  double bytes_per_second = 0;
-
-  double seconds(double messages, double bytes) const {
-    return bytes_per_second > 0 ? messages * latency + bytes / bytes_per_second : 0;
-  }
-};
-
-/// By the fastest level, one pair at a time.
-MessageBound message_bound(const Profile& profile);
 
 /// The profile as JSON text (schema ayatori.machine-profile/1).
 std::string to_json(const Profile& profile);

@@ -105,7 +105,7 @@ void cool_down(State& state, std::int64_t proposals) {
 /// A sum over pairs: what an exchange saves is known before it is made.
 class SumAnnealing {
  public:
-  SumAnnealing(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+  SumAnnealing(const WeightedGraph& graph, const network::Network& network, const PairCost& cost,
                std::vector<int>& node_of)
       : graph_(graph),
         nodes_(std::ranges::max(node_of) + 1),
@@ -218,7 +218,7 @@ class ValueAnnealing {
 
 }  // namespace
 
-void anneal_sum(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+void anneal_sum(const WeightedGraph& graph, const network::Network& network, const PairCost& cost,
                 std::int64_t proposals, std::vector<int>& node_of) {
   constexpr std::int64_t most_nodes = 2048;  // whose distances fit into a cache
   if (proposals <= 0 || graph.neighbour.empty() || std::ranges::max(node_of) >= most_nodes) return;

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "ayatori/mapping/evaluation.hpp"
-#include "ayatori/mapping/network.hpp"
 #include "ayatori/mapping/objective.hpp"
 #include "ayatori/mapping/weighted_graph.hpp"
+#include "ayatori/network/network.hpp"
 
 namespace ayatori::mapping {
 
@@ -15,7 +15,7 @@ namespace ayatori::mapping {
 /// 1983): so many times a vertex is to change places with one on a node of its neighbours, or next to one,
 /// which happens even at a loss, the less likely the larger and the later. Gives the best that was met; the
 /// same for the same input.
-void anneal_sum(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+void anneal_sum(const WeightedGraph& graph, const network::Network& network, const PairCost& cost,
                 std::int64_t proposals, std::vector<int>& node_of);
 
 /// Likewise from the placement of an Evaluation, for a value that is no sum over pairs; takes about a second.

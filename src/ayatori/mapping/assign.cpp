@@ -22,7 +22,7 @@ struct Region {
 
 class DualBisection {
  public:
-  DualBisection(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+  DualBisection(const WeightedGraph& graph, const network::Network& network, const PairCost& cost,
                 std::span<const int> capacities, int seed)
       : graph_(graph),
         network_(network),
@@ -147,7 +147,7 @@ class DualBisection {
   }
 
   const WeightedGraph& graph_;
-  const Network& network_;
+  const network::Network& network_;
   PairCost cost_;
   std::span<const int> capacities_;
   int seed_;
@@ -157,8 +157,8 @@ class DualBisection {
 
 }  // namespace
 
-std::vector<int> assign_by_bisection(const WeightedGraph& graph, const Network& network, const PairCost& cost,
-                                     std::span<const int> capacities, int seed) {
+std::vector<int> assign_by_bisection(const WeightedGraph& graph, const network::Network& network,
+                                     const PairCost& cost, std::span<const int> capacities, int seed) {
   return DualBisection(graph, network, cost, capacities, seed).run();
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t most = std::int64_t{1} << 53;
 
-void check(const Message& message, int ranks) {
+void check(const PairVolume& message, int ranks) {
   for (const int rank : {message.from, message.to}) {
     if (rank < 0 || rank >= ranks)
       throw InputError(fmt::format("a message between {} and {}: there are ranks 0 to {}", message.from,
@@ -29,8 +29,8 @@ void add_exactly(std::int64_t& sum, std::int64_t more) {
 
 }  // namespace
 
-CommGraph::CommGraph(int ranks, std::span<const Message> messages) : start_(ranks + 1, 0) {
-  for (const Message& message : messages) {
+CommGraph::CommGraph(int ranks, std::span<const PairVolume> messages) : start_(ranks + 1, 0) {
+  for (const PairVolume& message : messages) {
     check(message, ranks);
     add_exactly(total_.messages, message.messages);
     add_exactly(total_.bytes, message.bytes);
@@ -44,7 +44,7 @@ CommGraph::CommGraph(int ranks, std::span<const Message> messages) : start_(rank
   std::partial_sum(start_.begin(), start_.end(), start_.begin());
   talks_.resize(start_.back());
   std::vector<std::int64_t> next(start_.begin(), start_.end() - 1);
-  for (const Message& message : messages) {
+  for (const PairVolume& message : messages) {
     if (message.from == message.to) continue;
     const Volume volume{message.messages, message.bytes};
     talks_[next[message.from]++] = {message.to, volume, {}};

@@ -7,7 +7,7 @@
 namespace ayatori::mapping {
 
 /// What one rank sends to another.
-struct Message {
+struct PairVolume {
   int from = 0;
   int to = 0;
   std::int64_t messages = 0;
@@ -42,7 +42,7 @@ class CommGraph {
   /// Messages in any order; those of the same pair are added up, those of a rank to itself are left out.
   /// Throws InputError where a rank is not in [0, ranks), a count is negative, or all bytes together exceed
   /// 2^53 (so that sums are exact as integers and as doubles).
-  CommGraph(int ranks, std::span<const Message> messages);
+  CommGraph(int ranks, std::span<const PairVolume> messages);
 
   int ranks() const { return static_cast<int>(start_.size()) - 1; }
   /// With all peers of a rank, by ascending number: whoever it sends to or receives from.

@@ -80,8 +80,8 @@ std::string draw_links(const Evaluation& evaluation, double most_seconds, double
   for (const int link : order) {
     const auto [from, to, width] = network.links()[link];
     const double share = most_seconds > 0 ? evaluation.link_seconds(link) / most_seconds : 0;
-    const Point a = network.position(from);
-    const Point b = network.position(to);
+    const network::Point a = network.position(from);
+    const network::Point b = network.position(to);
     const double length = std::hypot(b.x - a.x, b.y - a.y);
     const double aside = length > 0 ? 0.0025 / length : 0;
     const double dx = -(b.y - a.y) * aside;

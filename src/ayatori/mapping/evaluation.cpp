@@ -6,31 +6,22 @@
 
 namespace ayatori::mapping {
 
-Evaluation::Evaluation(const CommGraph& graph, const Network& network, const CostModel& model,
-                       std::span<const int> node_of)
+Evaluation::Evaluation(const CommGraph& graph, const network::Network& network,
+                       const network::CostModel& model, std::span<const int> node_of)
     : graph_(graph),
       network_(network),
       model_(model),
       node_of_(node_of.begin(), node_of.end()),
-      link_bytes_(network.links().size() + 2 * static_cast<std::size_t>(network.nodes()), 0),
+      seconds_per_byte_(network::seconds_per_byte(network, model)),
+      link_bytes_(seconds_per_byte_.size(), 0),
       sent_(graph.ranks()),
       received_(graph.ranks()) {
   AYATORI_ASSERT(static_cast<int>(node_of.size()) == graph.ranks());
-  for (const Link& link : network.links())
-    seconds_per_byte_.push_back(1 / (link.width * model.link_bandwidth));
-  seconds_per_byte_.resize(link_bytes_.size(), 1 / model.port_bandwidth);
   for (int rank = 0; rank < graph.ranks(); ++rank) {
     for (const auto& talk : graph.talks(rank)) {
       if (talk.peer > rank) account(rank, talk, 1);
     }
   }
-}
-
-void Evaluation::passed(int from, int to, std::vector<int>& links) const {
-  const int ports = static_cast<int>(network_.links().size());
-  network_.route(from, to, links);
-  links.push_back(ports + from);
-  links.push_back(ports + network_.nodes() + to);
 }
 
 void Evaluation::account(int rank, const CommGraph::Talk& talk, int sign) {
@@ -52,7 +43,7 @@ void Evaluation::account(int from, int to, const Volume& volume, int sign) {
   sent_[from].between += change.messages;
   received_[to].between += change.messages;
   way_.clear();
-  passed(a, b, way_);
+  network::route_with_ports(network_, a, b, way_);
   for (const int link : way_) link_bytes_[link] += change.bytes;
   const std::size_t hops = way_.size() - 2;
   hop_bytes_ += static_cast<std::int64_t>(hops) * change.bytes;
@@ -76,8 +67,8 @@ void Evaluation::swap(int a, int b) {
 
 double Evaluation::rank_seconds(int rank) const {
   const auto seconds = [&](const Handled& handled) {
-    return static_cast<double>(handled.inside.messages) * model_.inside_latency +
-           static_cast<double>(handled.inside.bytes) / model_.inside_bandwidth +
+    return model_.inside.seconds(static_cast<double>(handled.inside.messages),
+                                 static_cast<double>(handled.inside.bytes)) +
            static_cast<double>(handled.between) * model_.between_latency;
   };
   return std::max(seconds(sent_[rank]), seconds(received_[rank]));

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "ayatori/mapping/comm_graph.hpp"
-#include "ayatori/mapping/cost_model.hpp"
-#include "ayatori/mapping/network.hpp"
+#include "ayatori/network/cost_model.hpp"
+#include "ayatori/network/network.hpp"
 
 namespace ayatori::mapping {
 
@@ -32,7 +32,7 @@ struct Metrics {
 class Evaluation {
  public:
   /// Refers to graph and network.
-  Evaluation(const CommGraph& graph, const Network& network, const CostModel& model,
+  Evaluation(const CommGraph& graph, const network::Network& network, const network::CostModel& model,
              std::span<const int> node_of);
 
   /// Two ranks change places; done twice, nothing has changed.
@@ -41,8 +41,8 @@ class Evaluation {
   int node_of(int rank) const { return node_of_[rank]; }
   const std::vector<int>& placement() const { return node_of_; }
   const CommGraph& graph() const { return graph_; }
-  const Network& network() const { return network_; }
-  const CostModel& model() const { return model_; }
+  const network::Network& network() const { return network_; }
+  const network::CostModel& model() const { return model_; }
 
   /// In time linear in ranks and links.
   Metrics metrics() const;
@@ -51,12 +51,11 @@ class Evaluation {
   double link_seconds(int link) const {
     return static_cast<double>(link_bytes_[link]) * seconds_per_byte_[link];
   }
-  double seconds_per_byte(int link) const { return seconds_per_byte_[link]; }
+  /// See network::seconds_per_byte().
+  const std::vector<double>& seconds_per_byte() const { return seconds_per_byte_; }
   /// The link, or port, that takes longest; the first of several.
   int busiest_link() const;
   int busiest_rank() const;
-  /// Links and ports that a message between two nodes passes.
-  void passed(int from, int to, std::vector<int>& links) const;
 
  private:
   /// Of a rank, in one direction.
@@ -70,11 +69,11 @@ class Evaluation {
   double rank_seconds(int rank) const;
 
   const CommGraph& graph_;
-  const Network& network_;
-  CostModel model_;
+  const network::Network& network_;
+  network::CostModel model_;
   std::vector<int> node_of_;
-  std::vector<std::int64_t> link_bytes_;
   std::vector<double> seconds_per_byte_;
+  std::vector<std::int64_t> link_bytes_;
   std::vector<Handled> sent_;
   std::vector<Handled> received_;
   Volume inside_;

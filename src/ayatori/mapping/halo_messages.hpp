@@ -13,7 +13,8 @@ namespace ayatori::mapping {
 /// element of x of the same number, in [0, parts). `columns_of(row, use)` calls use(column) for every
 /// nonzero of a row, as often as it likes. Takes time linear in nonzeros and 12 bytes per row.
 template <class ColumnsOf>
-std::vector<Message> halo_messages(std::span<const std::int32_t> part_of, int parts, ColumnsOf&& columns_of) {
+std::vector<PairVolume> halo_messages(std::span<const std::int32_t> part_of, int parts,
+                                      ColumnsOf&& columns_of) {
   const auto rows = static_cast<std::int64_t>(part_of.size());
   std::vector<std::int64_t> start(parts + 1, 0);
   for (const std::int32_t part : part_of) ++start[part + 1];
@@ -22,7 +23,7 @@ std::vector<Message> halo_messages(std::span<const std::int32_t> part_of, int pa
   std::vector<std::int64_t> next(start.begin(), start.end() - 1);
   for (std::int64_t row = 0; row < rows; ++row) by_part[next[part_of[row]]++] = row;
 
-  std::vector<Message> messages;
+  std::vector<PairVolume> messages;
   std::vector<std::int32_t> asked_by(rows, -1);  // the last part that asked for an element
   std::vector<std::int64_t> elements(parts, 0);  // that the part asks each other one for
   std::vector<std::int32_t> owners;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ayatori/mapping/network.hpp"
+#include "ayatori/network/network.hpp"
 
 namespace ayatori::mapping {
 
@@ -13,7 +13,7 @@ namespace ayatori::mapping {
 struct LaunchPlan {
   const std::vector<int>& node_of;        ///< by rank
   const std::vector<std::string>& hosts;  ///< by node; may be empty
-  const Network& network;
+  const network::Network& network;
 };
 
 /// An entry in the list of launchers and their files.

@@ -15,8 +15,8 @@ namespace {
 /// On rank 0.
 double moving_seconds(const PartOrder& order, std::span<const std::int64_t> part_bytes,
                       std::span<const int> node_of_rank, const MakeNetwork& make_network,
-                      const CostModel& model) {
-  std::vector<Message> moves;
+                      const network::CostModel& model) {
+  std::vector<PairVolume> moves;
   for (int part = 0; part < static_cast<int>(part_bytes.size()); ++part)
     moves.push_back({part, order.rank_of_part[part], 1, part_bytes[part]});
   const CommGraph graph(static_cast<int>(part_bytes.size()), moves);
@@ -24,14 +24,14 @@ double moving_seconds(const PartOrder& order, std::span<const std::int64_t> part
   return Evaluation(graph, *network, model, node_of_rank).metrics().seconds;
 }
 
-bool could_be_a_mistake(const Metrics& before, const Metrics& after, const CostModel& model) {
+bool could_be_a_mistake(const Metrics& before, const Metrics& after, const network::CostModel& model) {
   if (model.error) return after.seconds > (1 - *model.error) * before.seconds;
   return after.rank_seconds > before.rank_seconds || after.link_seconds > before.link_seconds ||
          after.most_hops > before.most_hops;
 }
 
 /// Fills in the verdict.
-void decide(const Metrics& before, const Metrics& after, const CostModel& model, Moving& moving) {
+void decide(const Metrics& before, const Metrics& after, const network::CostModel& model, Moving& moving) {
   if (could_be_a_mistake(before, after, model)) {
     moving.why = model.error ? fmt::format("the saving is less than the {:.1f} % that the costs are wrong by",
                                            100 * *model.error)
@@ -52,7 +52,7 @@ double expected_exchanges(std::int64_t unknowns, std::int64_t most) {
 
 Moving judge_moving(const comm::Comm& comm, const PartOrder& order, std::int64_t part_bytes, double expected,
                     std::span<const int> node_of_rank, const MakeNetwork& make_network,
-                    const CostModel& model) {
+                    const network::CostModel& model) {
   if (order.is_kept) return {.expected = expected};
   const auto bytes = comm.gatherv(std::span<const std::int64_t>(&part_bytes, 1), 0).values;
   auto moving = comm::agree(comm, [&] {

@@ -30,6 +30,6 @@ double expected_exchanges(std::int64_t unknowns, std::int64_t most);
 /// whose part goes; what is set up anew after it is not in this. The other arguments as for order_parts().
 Moving judge_moving(const comm::Comm& comm, const PartOrder& order, std::int64_t part_bytes, double expected,
                     std::span<const int> node_of_rank, const MakeNetwork& make_network,
-                    const CostModel& model);
+                    const network::CostModel& model);
 
 }  // namespace ayatori::mapping

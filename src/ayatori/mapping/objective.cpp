@@ -9,24 +9,24 @@ namespace ayatori::mapping {
 
 namespace {
 
-PairCost messages_between(const CostModel&) {
+PairCost messages_between(const network::CostModel&) {
   return {"messages", 1, 0, 1, 0};
 }
 
-PairCost bytes_between(const CostModel&) {
+PairCost bytes_between(const network::CostModel&) {
   return {"bytes", 0, 1, 1, 0};
 }
 
-PairCost hop_bytes(const CostModel&) {
+PairCost hop_bytes(const network::CostModel&) {
   return {"hop-bytes", 0, 1, 0, 1};
 }
 
 /// A node's port is as good as another link.
-PairCost link_bytes(const CostModel&) {
+PairCost link_bytes(const network::CostModel&) {
   return {"bytes on links and ports", 0, 1, 1, 1};
 }
 
-PairCost link_seconds(const CostModel& model) {
+PairCost link_seconds(const network::CostModel& model) {
   return {"seconds of messages and bytes", model.between_latency, 1 / model.link_bandwidth, 1, 1};
 }
 
@@ -45,8 +45,8 @@ double norm_of_links(const Evaluation& evaluation) {
   return scale * std::pow(sum, 1.0 / 16);
 }
 
-template <PairCost (*... costs)(const CostModel&)>
-std::vector<PairCost> all(const CostModel& model) {
+template <PairCost (*... costs)(const network::CostModel&)>
+std::vector<PairCost> all(const network::CostModel& model) {
   return {costs(model)...};
 }
 

@@ -20,7 +20,7 @@ struct PairCost {
   double weight(const Volume& volume) const {
     return per_message * static_cast<double>(volume.messages) + per_byte * static_cast<double>(volume.bytes);
   }
-  double distance(const Network& network, int a, int b) const {
+  double distance(const network::Network& network, int a, int b) const {
     return a == b ? 0 : base + (per_hop > 0 ? per_hop * network.hops(a, b) : 0);
   }
 };
@@ -32,7 +32,7 @@ struct Objective {
   double (*value)(const Metrics& metrics);  ///< the smaller the better
   /// Sums over pairs, whose changes are cheap to know, and one of which may be small where the value is; the
   /// likeliest first.
-  std::vector<PairCost> (*pair_costs)(const CostModel& model);
+  std::vector<PairCost> (*pair_costs)(const network::CostModel& model);
   bool is_sum;  ///< the value is the first of these sums
   /// A closer look at a few placements of small value, by which the best of them is chosen; nullptr: none.
   std::optional<double> (*look_closer)(const Evaluation& evaluation) = nullptr;

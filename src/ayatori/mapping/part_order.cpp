@@ -38,7 +38,8 @@ std::vector<int> hand_out(std::span<const int> node_of_rank, std::span<const int
 
 /// On rank 0.
 PartOrder find_order(const CommGraph& graph, std::span<const int> node_of_rank,
-                     const MakeNetwork& make_network, const CostModel& model, const Objective& objective) {
+                     const MakeNetwork& make_network, const network::CostModel& model,
+                     const Objective& objective) {
   const Stopwatch watch;
   PartOrder order;
   order.nodes = std::ranges::max(node_of_rank) + 1;
@@ -68,9 +69,9 @@ std::vector<int> node_of_ranks(const comm::Comm& comm) {
   return node_of;
 }
 
-PartOrder order_parts(const comm::Comm& comm, std::span<const Message> sent,
+PartOrder order_parts(const comm::Comm& comm, std::span<const PairVolume> sent,
                       std::span<const int> node_of_rank, const MakeNetwork& make_network,
-                      const CostModel& model, const Objective& objective) {
+                      const network::CostModel& model, const Objective& objective) {
   AYATORI_ASSERT(static_cast<int>(node_of_rank.size()) == comm.size());
   const auto messages = comm.gatherv(sent, 0).values;
   auto order = comm::agree(comm, [&] {

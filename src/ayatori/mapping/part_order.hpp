@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "ayatori/comm/comm.hpp"
-#include "ayatori/mapping/cost_model.hpp"
 #include "ayatori/mapping/evaluation.hpp"
-#include "ayatori/mapping/network.hpp"
 #include "ayatori/mapping/objective.hpp"
+#include "ayatori/network/cost_model.hpp"
+#include "ayatori/network/network.hpp"
 
 namespace ayatori::mapping {
 
@@ -30,15 +30,15 @@ struct PartOrder {
 std::vector<int> node_of_ranks(const comm::Comm& comm);
 
 /// Makes the network for at least so many nodes. May throw InputError.
-using MakeNetwork = std::function<std::unique_ptr<Network>(int nodes)>;
+using MakeNetwork = std::function<std::unique_ptr<network::Network>(int nodes)>;
 
 /// Collective. Finds who should take which part of a job that runs already, so that parts that talk much are
 /// near each other: place(), with parts in place of ranks. `sent`: what this rank's part sends, `from` being
 /// this rank and `to` parts. `node_of_rank`: of all ranks, numbered from 0 without gaps; as node_of_ranks()
 /// says, or otherwise. Node n is node n of the network, which rank 0 makes. Parts that stay on their node
 /// stay on their rank. Throws InputError, agreed.
-PartOrder order_parts(const comm::Comm& comm, std::span<const Message> sent,
+PartOrder order_parts(const comm::Comm& comm, std::span<const PairVolume> sent,
                       std::span<const int> node_of_rank, const MakeNetwork& make_network,
-                      const CostModel& model, const Objective& objective);
+                      const network::CostModel& model, const Objective& objective);
 
 }  // namespace ayatori::mapping

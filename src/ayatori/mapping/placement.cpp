@@ -30,15 +30,15 @@ struct Places {
   std::vector<int> capacities;
 };
 
-using Start = std::vector<int> (*)(const WeightedGraph& graph, const Network& network, const PairCost& cost,
-                                   const Places& places, int seed);
+using Start = std::vector<int> (*)(const WeightedGraph& graph, const network::Network& network,
+                                   const PairCost& cost, const Places& places, int seed);
 
-std::vector<int> place_in_order(const WeightedGraph&, const Network&, const PairCost&, const Places& places,
-                                int) {
+std::vector<int> place_in_order(const WeightedGraph&, const network::Network&, const PairCost&,
+                                const Places& places, int) {
   return {places.order.begin(), places.order.end()};
 }
 
-std::vector<int> bisect(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+std::vector<int> bisect(const WeightedGraph& graph, const network::Network& network, const PairCost& cost,
                         const Places& places, int seed) {
   return assign_by_bisection(graph, network, cost, places.capacities, seed);
 }
@@ -59,8 +59,8 @@ void match_sizes(std::span<const int> capacities, std::vector<int>& node_of) {
 
 /// Groups of minimum cut, improved as if all nodes were equally far, then put onto the network as a whole
 /// each.
-std::vector<int> place_groups(const WeightedGraph& graph, const Network& network, const PairCost& cost,
-                              const Places& places, int seed) {
+std::vector<int> place_groups(const WeightedGraph& graph, const network::Network& network,
+                              const PairCost& cost, const Places& places, int seed) {
   const auto& capacities = places.capacities;
   const auto nodes = static_cast<int>(capacities.size());
   auto group_of = group_exactly(graph, capacities, seed);
@@ -95,7 +95,8 @@ struct Candidate {
 };
 
 Candidate candidate_of(std::string how, std::vector<int> node_of, const CommGraph& graph,
-                       const Network& network, const CostModel& model, const Objective& objective) {
+                       const network::Network& network, const network::CostModel& model,
+                       const Objective& objective) {
   const Evaluation evaluation(graph, network, model, node_of);
   const double value = objective.value(evaluation.metrics());
   return {{std::move(how), value},
@@ -111,8 +112,8 @@ int number_to_try(std::int64_t most, std::int64_t each, int all) {
 
 /// Every start by every sum, refined on that sum, and on the first where that is the objective: of each the
 /// candidates by several seeds, the most promising first.
-std::vector<std::vector<Candidate>> find_families(const CommGraph& graph, const Network& network,
-                                                  const CostModel& model, const Places& places,
+std::vector<std::vector<Candidate>> find_families(const CommGraph& graph, const network::Network& network,
+                                                  const network::CostModel& model, const Places& places,
                                                   const Objective& objective) {
   std::vector<std::vector<Candidate>> families;
   const auto costs = objective.pair_costs(model);
@@ -159,7 +160,7 @@ std::int64_t proposals_for(const WeightedGraph& graph) {
 }
 
 /// Nodes change places with all that is on them, where they have as many ranks.
-void shake_nodes(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+void shake_nodes(const WeightedGraph& graph, const network::Network& network, const PairCost& cost,
                  std::span<const int> capacities, std::vector<int>& node_of) {
   const auto nodes = static_cast<int>(capacities.size());
   const auto groups = contract(graph, node_of, nodes);
@@ -172,8 +173,8 @@ void shake_nodes(const WeightedGraph& graph, const Network& network, const PairC
 
 /// What takes longer, for the best: the objective itself, or a search from many places nearby. False if it
 /// came to nothing.
-bool finish(Candidate& candidate, const CommGraph& graph, const Network& network, const CostModel& model,
-            const Places& places, const Objective& objective) {
+bool finish(Candidate& candidate, const CommGraph& graph, const network::Network& network,
+            const network::CostModel& model, const Places& places, const Objective& objective) {
   auto& attempt = candidate.attempt;
   auto& node_of = candidate.node_of;
   if (objective.is_sum) {
@@ -264,7 +265,7 @@ std::vector<int> dealt_round(std::span<const int> order) {
   return node_of;
 }
 
-Placement place(const CommGraph& graph, const Network& network, const CostModel& model,
+Placement place(const CommGraph& graph, const network::Network& network, const network::CostModel& model,
                 std::span<const int> order, const Objective& objective) {
   AYATORI_ASSERT(static_cast<int>(order.size()) == graph.ranks());
   const Places places{order, capacities_of(order)};

@@ -36,7 +36,7 @@ struct Placement {
 /// exchanges, the best ones by the true value of the objective; where that has a closer look, it chooses
 /// among these. Never worse than the order, by either. The same for the same input. Throws InputError if the
 /// network is too small.
-Placement place(const CommGraph& graph, const Network& network, const CostModel& model,
+Placement place(const CommGraph& graph, const network::Network& network, const network::CostModel& model,
                 std::span<const int> order, const Objective& objective);
 
 }  // namespace ayatori::mapping

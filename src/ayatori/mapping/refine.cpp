@@ -22,7 +22,7 @@ std::vector<std::vector<int>> members_of(std::span<const int> node_of, int nodes
 /// The local search of refine_sum() and shake_sum().
 class SumSearch {
  public:
-  SumSearch(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+  SumSearch(const WeightedGraph& graph, const network::Network& network, const PairCost& cost,
             std::span<const int> sizes, std::vector<int>& node_of)
       : graph_(graph),
         network_(network),
@@ -185,7 +185,7 @@ class SumSearch {
   }
 
   const WeightedGraph& graph_;
-  const Network& network_;
+  const network::Network& network_;
   PairCost cost_;
   std::span<const int> sizes_;
   std::vector<int>& node_of_;
@@ -237,7 +237,7 @@ class PeakSearch {
         const int to = evaluation_.node_of(talk.peer);
         if (talk.out.bytes == 0 || from == to) continue;
         way.clear();
-        evaluation_.passed(from, to, way);
+        network::route_with_ports(evaluation_.network(), from, to, way);
         if (std::ranges::find(way, link) == way.end()) continue;
         for (const int end : {rank, talk.peer}) {
           if (bytes[end] == 0) ranks.push_back(end);
@@ -312,12 +312,12 @@ class PeakSearch {
 
 }  // namespace
 
-std::int64_t refine_sum(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+std::int64_t refine_sum(const WeightedGraph& graph, const network::Network& network, const PairCost& cost,
                         std::span<const int> sizes, std::vector<int>& node_of) {
   return SumSearch(graph, network, cost, sizes, node_of).run();
 }
 
-void shake_sum(const WeightedGraph& graph, const Network& network, const PairCost& cost,
+void shake_sum(const WeightedGraph& graph, const network::Network& network, const PairCost& cost,
                std::span<const int> sizes, std::int64_t kicks, std::vector<int>& node_of) {
   SumSearch(graph, network, cost, sizes, node_of).shake(kicks);
 }

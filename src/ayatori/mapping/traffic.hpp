@@ -10,7 +10,7 @@ namespace ayatori::mapping {
 /// What is known of a program's communication.
 struct Traffic {
   int ranks = 0;
-  std::vector<Message> messages;
+  std::vector<PairVolume> messages;
   std::vector<std::string> hosts;     ///< by rank, where they are known
   std::int64_t collective_bytes = 0;  ///< that members handed to collective calls: in no message
 };

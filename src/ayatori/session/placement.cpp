@@ -15,10 +15,10 @@ namespace ayatori::session {
 namespace {
 
 /// Those of the profile, if it knows both messages inside nodes and between them.
-mapping::CostModel costs_of(const FoundProfile& machine) {
+network::CostModel costs_of(const FoundProfile& machine) {
   if (!machine.profile) return {};
   try {
-    return mapping::cost_model(*machine.profile, machine.description);
+    return network::cost_model(*machine.profile, machine.description);
   } catch (const InputError&) {
     return {};
   }
@@ -28,7 +28,7 @@ mapping::CostModel costs_of(const FoundProfile& machine) {
 bool knows_nodes(const FoundProfile& machine, const std::vector<int>& node_of_rank) {
   if (!machine.profile || machine.profile->node_of_rank != node_of_rank) return false;
   try {
-    mapping::measured_network(*machine.profile, machine.description);
+    network::measured_network(*machine.profile, machine.description);
     return true;
   } catch (const InputError&) {
     return false;
@@ -53,7 +53,7 @@ void check_placement(const std::string& placement, const std::string& network) {
     throw InputError(fmt::format("--placement {}: choose 'auto', 'always' or 'none'", placement));
   if (placement == "none" && network != "auto")
     throw InputError(fmt::format("--network {}: it is for --placement auto", network));
-  if (network != "auto") mapping::make_network(network, 1);
+  if (network != "auto") network::make_network(network, 1);
 }
 
 FoundPlacement find_placement(const comm::Comm& comm, const sparse::SplitMatrix& parts,
@@ -64,10 +64,10 @@ FoundPlacement find_placement(const comm::Comm& comm, const sparse::SplitMatrix&
   const bool is_measured = network == "auto" && knows_nodes(machine, node_of_rank);
   const std::string spec = network != "auto" ? network : is_measured ? "measured" : "flat";
   const auto make_network = [&](int nodes) {
-    return is_measured ? mapping::measured_network(*machine.profile, machine.description)
-                       : mapping::make_network(spec, nodes);
+    return is_measured ? network::measured_network(*machine.profile, machine.description)
+                       : network::make_network(spec, nodes);
   };
-  std::vector<mapping::Message> sent;
+  std::vector<mapping::PairVolume> sent;
   for (const auto& neighbour : parts.plan.send_to)
     sent.push_back({comm.rank(), neighbour.rank, 1, 8 * (neighbour.end - neighbour.begin)});
   const auto& objective = find_named(mapping::objectives(), "time", "objective");

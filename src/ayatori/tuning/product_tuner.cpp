@@ -159,7 +159,7 @@ void remember(std::deque<double>& values, double value) {
 ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,
                          const machine::Profile* profile, Products expected) {
   ProductPlan plan;
-  if (profile != nullptr) plan.message_bound = machine::message_bound(*profile);
+  if (profile != nullptr) plan.message_bound = network::message_bound(*profile);
   if (forced.kernel) {
     plan.first.kernel = *forced.kernel;
   } else if (expected != Products::planned && forced.excluded.empty()) {

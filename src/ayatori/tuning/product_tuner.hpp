@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ayatori/machine/profile.hpp"
+#include "ayatori/network/message_cost.hpp"
 #include "ayatori/solvers/global_sum.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/tuning/budget.hpp"
@@ -36,7 +36,7 @@ struct ProductPlan {
   std::vector<CandidateVerdict> excluded;     ///< what no trial is needed for, and why
   double first_traffic = 0;                   ///< of the first kernel, where it has rivals
   double csr_traffic = 0;                     ///< of compressed sparse rows, where there are rivals
-  machine::MessageBound message_bound;        ///< as measured on this machine, if it was
+  network::MessageCost message_bound;         ///< as measured on this machine, if it was
   std::int64_t products_before_planning = 0;  ///< products before the kernels are planned; 0: they are
   std::string
       kernel_before_planning;  ///< a kernel to change to as soon as products have earned its conversion,

@@ -15,8 +15,8 @@ constexpr bool checks_all_types = true;
 /// A message to oneself, since MPI_Pack refuses MPI_BOTTOM in MPICH 4.0.
 void copy_by_mpi(const CommSchedules& s, const void* from, std::int64_t count, MPI_Datatype type, void* to,
                  std::int64_t to_count, MPI_Datatype to_type) {
-  const int own = s.route().target(s.rank());
-  const int tag = s.route().tag_from_any(Route::to_itself);
+  const int own = s.space().target(s.rank());
+  const int tag = s.space().tag_from_any(TagSpace::to_itself);
   check(PMPI_Sendrecv(from, static_cast<int>(count), type, own, tag, to, static_cast<int>(to_count), to_type,
                       own, tag, private_comm(), MPI_STATUS_IGNORE));
 }

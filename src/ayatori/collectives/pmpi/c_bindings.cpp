@@ -102,7 +102,7 @@ using namespace ayatori::pmpi;
   int Function(const void* data, N count, MPI_Datatype type, int target, MPI_Aint place, N target_count, \
                MPI_Datatype target_type, MPI_Win win AYATORI_PARAMETER_##TAIL) {                         \
     static CallCount call("MPI_" #Name);                                                                 \
-    record_one_sided(call, Flow::to_target, count, type, target, win);                                   \
+    record_one_sided(call, Direction::to_target, count, type, target, win);                              \
     return P##Function(data, count, type, target, place, target_count, target_type,                      \
                        win AYATORI_ARGUMENT_##TAIL);                                                     \
   }
@@ -111,7 +111,7 @@ using namespace ayatori::pmpi;
   int Function(void* data, N count, MPI_Datatype type, int target, MPI_Aint place, N target_count, \
                MPI_Datatype target_type, MPI_Win win AYATORI_PARAMETER_##TAIL) {                   \
     static CallCount call("MPI_" #Name);                                                           \
-    record_one_sided(call, Flow::from_target, count, type, target, win);                           \
+    record_one_sided(call, Direction::from_target, count, type, target, win);                      \
     return P##Function(data, count, type, target, place, target_count, target_type,                \
                        win AYATORI_ARGUMENT_##TAIL);                                               \
   }
@@ -120,7 +120,7 @@ using namespace ayatori::pmpi;
   int Function(const void* data, N count, MPI_Datatype type, int target, MPI_Aint place, N target_count, \
                MPI_Datatype target_type, MPI_Op op, MPI_Win win AYATORI_PARAMETER_##TAIL) {              \
     static CallCount call("MPI_" #Name);                                                                 \
-    record_one_sided(call, Flow::to_target, count, type, target, win);                                   \
+    record_one_sided(call, Direction::to_target, count, type, target, win);                              \
     return P##Function(data, count, type, target, place, target_count, target_type, op,                  \
                        win AYATORI_ARGUMENT_##TAIL);                                                     \
   }
@@ -130,7 +130,7 @@ using namespace ayatori::pmpi;
                MPI_Datatype result_type, int target, MPI_Aint place, N target_count,                      \
                MPI_Datatype target_type, MPI_Op op, MPI_Win win AYATORI_PARAMETER_##TAIL) {               \
     static CallCount call("MPI_" #Name);                                                                  \
-    record_one_sided(call, Flow::both_ways, target_count, target_type, target, win);                      \
+    record_one_sided(call, Direction::both_ways, target_count, target_type, target, win);                 \
     return P##Function(data, count, type, result, result_count, result_type, target, place, target_count, \
                        target_type, op, win AYATORI_ARGUMENT_##TAIL);                                     \
   }
@@ -420,14 +420,14 @@ int MPI_Request_free(MPI_Request* request) {
 int MPI_Fetch_and_op(const void* data, void* result, MPI_Datatype type, int target, MPI_Aint place, MPI_Op op,
                      MPI_Win win) {
   static CallCount call("MPI_Fetch_and_op");
-  record_one_sided(call, Flow::both_ways, 1, type, target, win);
+  record_one_sided(call, Direction::both_ways, 1, type, target, win);
   return PMPI_Fetch_and_op(data, result, type, target, place, op, win);
 }
 
 int MPI_Compare_and_swap(const void* data, const void* compared, void* result, MPI_Datatype type, int target,
                          MPI_Aint place, MPI_Win win) {
   static CallCount call("MPI_Compare_and_swap");
-  record_one_sided(call, Flow::both_ways, 1, type, target, win);
+  record_one_sided(call, Direction::both_ways, 1, type, target, win);
   return PMPI_Compare_and_swap(data, compared, result, type, target, place, win);
 }
 

@@ -15,8 +15,8 @@ constexpr int calls_before_memory = 4;
 
 }  // namespace
 
-CommSchedules::CommSchedules(Route route, const collectives::ScheduleTable& table)
-    : rank_(route.rank()), size_(route.size()), transport_(std::move(route)), cache_(table, rank_, size_) {
+CommSchedules::CommSchedules(TagSpace space, const collectives::ScheduleTable& table)
+    : rank_(space.rank()), size_(space.size()), transport_(std::move(space)), cache_(table, rank_, size_) {
   for (const auto& type : collectives::operations()) {
     const auto place = static_cast<std::size_t>(type.operation);
     entries_[place] = table.entries(type.operation, size_);
@@ -40,7 +40,7 @@ comm::NodeChannel* CommSchedules::memory_of_all() {
 
 void CommSchedules::count_call() {
   if (++calls_ != calls_before_memory) return;
-  transport_.use(make_node_channel(route()));
+  transport_.use(make_node_channel(space()));
   const comm::NodeChannel* const channel = transport_.node_channel();
   has_memory_of_all_ = channel != nullptr;
   for (int rank = 0; rank < size_ && has_memory_of_all_; ++rank) has_memory_of_all_ = channel->reaches(rank);

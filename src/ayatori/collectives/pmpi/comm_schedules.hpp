@@ -11,14 +11,14 @@ namespace ayatori::pmpi {
 /// The schedules of one communicator at work. As MPI has it, its collective calls come one after the other.
 class CommSchedules {
  public:
-  /// `route` is that of the communicator.
-  CommSchedules(Route route, const collectives::ScheduleTable& table);
+  /// `space` is that of the communicator.
+  CommSchedules(TagSpace space, const collectives::ScheduleTable& table);
   CommSchedules(const CommSchedules&) = delete;
   CommSchedules& operator=(const CommSchedules&) = delete;
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  const Route& route() const { return transport_.route(); }
+  const TagSpace& space() const { return transport_.space(); }
   PmpiTransport& transport() { return transport_; }
 
   /// Collective. This rank's part of the schedule for a call, as ScheduleCache finds it; null where there is

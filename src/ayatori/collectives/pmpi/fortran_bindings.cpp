@@ -102,37 +102,38 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
                    AYATORI_ARGUMENT_##TAIL error);                                                           \
   }
 
-#define AYATORI_PUT(name, NAME, Name, TAIL)                                                             \
-  AYATORI_FORTRAN(name, NAME,                                                                           \
-                  (void* data, MPI_Fint* count, MPI_Fint* type, MPI_Fint* target, MPI_Aint* place,      \
-                   MPI_Fint* target_count, MPI_Fint* target_type, MPI_Fint* win,                        \
-                   AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                                         \
-    static CallCount call("MPI_" #Name);                                                                \
-    record_one_sided(call, Flow::to_target, *count, PMPI_Type_f2c(*type), *target, PMPI_Win_f2c(*win)); \
-    pmpi_##name##_(data, count, type, target, place, target_count, target_type, win,                    \
-                   AYATORI_ARGUMENT_##TAIL error);                                                      \
+#define AYATORI_PUT(name, NAME, Name, TAIL)                                                                  \
+  AYATORI_FORTRAN(name, NAME,                                                                                \
+                  (void* data, MPI_Fint* count, MPI_Fint* type, MPI_Fint* target, MPI_Aint* place,           \
+                   MPI_Fint* target_count, MPI_Fint* target_type, MPI_Fint* win,                             \
+                   AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                                              \
+    static CallCount call("MPI_" #Name);                                                                     \
+    record_one_sided(call, Direction::to_target, *count, PMPI_Type_f2c(*type), *target, PMPI_Win_f2c(*win)); \
+    pmpi_##name##_(data, count, type, target, place, target_count, target_type, win,                         \
+                   AYATORI_ARGUMENT_##TAIL error);                                                           \
   }
 
-#define AYATORI_GET(name, NAME, Name, TAIL)                                                               \
-  AYATORI_FORTRAN(name, NAME,                                                                             \
-                  (void* data, MPI_Fint* count, MPI_Fint* type, MPI_Fint* target, MPI_Aint* place,        \
-                   MPI_Fint* target_count, MPI_Fint* target_type, MPI_Fint* win,                          \
-                   AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                                           \
-    static CallCount call("MPI_" #Name);                                                                  \
-    record_one_sided(call, Flow::from_target, *count, PMPI_Type_f2c(*type), *target, PMPI_Win_f2c(*win)); \
-    pmpi_##name##_(data, count, type, target, place, target_count, target_type, win,                      \
-                   AYATORI_ARGUMENT_##TAIL error);                                                        \
+#define AYATORI_GET(name, NAME, Name, TAIL)                                                        \
+  AYATORI_FORTRAN(name, NAME,                                                                      \
+                  (void* data, MPI_Fint* count, MPI_Fint* type, MPI_Fint* target, MPI_Aint* place, \
+                   MPI_Fint* target_count, MPI_Fint* target_type, MPI_Fint* win,                   \
+                   AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                                    \
+    static CallCount call("MPI_" #Name);                                                           \
+    record_one_sided(call, Direction::from_target, *count, PMPI_Type_f2c(*type), *target,          \
+                     PMPI_Win_f2c(*win));                                                          \
+    pmpi_##name##_(data, count, type, target, place, target_count, target_type, win,               \
+                   AYATORI_ARGUMENT_##TAIL error);                                                 \
   }
 
-#define AYATORI_ACCUMULATE(name, NAME, Name, TAIL)                                                      \
-  AYATORI_FORTRAN(name, NAME,                                                                           \
-                  (void* data, MPI_Fint* count, MPI_Fint* type, MPI_Fint* target, MPI_Aint* place,      \
-                   MPI_Fint* target_count, MPI_Fint* target_type, MPI_Fint* op, MPI_Fint* win,          \
-                   AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                                         \
-    static CallCount call("MPI_" #Name);                                                                \
-    record_one_sided(call, Flow::to_target, *count, PMPI_Type_f2c(*type), *target, PMPI_Win_f2c(*win)); \
-    pmpi_##name##_(data, count, type, target, place, target_count, target_type, op, win,                \
-                   AYATORI_ARGUMENT_##TAIL error);                                                      \
+#define AYATORI_ACCUMULATE(name, NAME, Name, TAIL)                                                           \
+  AYATORI_FORTRAN(name, NAME,                                                                                \
+                  (void* data, MPI_Fint* count, MPI_Fint* type, MPI_Fint* target, MPI_Aint* place,           \
+                   MPI_Fint* target_count, MPI_Fint* target_type, MPI_Fint* op, MPI_Fint* win,               \
+                   AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                                              \
+    static CallCount call("MPI_" #Name);                                                                     \
+    record_one_sided(call, Direction::to_target, *count, PMPI_Type_f2c(*type), *target, PMPI_Win_f2c(*win)); \
+    pmpi_##name##_(data, count, type, target, place, target_count, target_type, op, win,                     \
+                   AYATORI_ARGUMENT_##TAIL error);                                                           \
   }
 
 #define AYATORI_GET_ACCUMULATE(name, NAME, Name, TAIL)                                                  \
@@ -142,7 +143,7 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
        MPI_Fint* result_type, MPI_Fint* target, MPI_Aint* place, MPI_Fint* target_count,                \
        MPI_Fint* target_type, MPI_Fint* op, MPI_Fint* win, AYATORI_PARAMETER_##TAIL MPI_Fint* error)) { \
     static CallCount call("MPI_" #Name);                                                                \
-    record_one_sided(call, Flow::both_ways, *target_count, PMPI_Type_f2c(*target_type), *target,        \
+    record_one_sided(call, Direction::both_ways, *target_count, PMPI_Type_f2c(*target_type), *target,   \
                      PMPI_Win_f2c(*win));                                                               \
     pmpi_##name##_(data, count, type, result, result_count, result_type, target, place, target_count,   \
                    target_type, op, win, AYATORI_ARGUMENT_##TAIL error);                                \
@@ -521,7 +522,7 @@ AYATORI_FORTRAN(fetch_and_op, FETCH_AND_OP,
                 (void* data, void* result, MPI_Fint* type, MPI_Fint* target, MPI_Aint* place, MPI_Fint* op,
                  MPI_Fint* win, MPI_Fint* error)) {
   static CallCount call("MPI_Fetch_and_op");
-  record_one_sided(call, Flow::both_ways, 1, PMPI_Type_f2c(*type), *target, PMPI_Win_f2c(*win));
+  record_one_sided(call, Direction::both_ways, 1, PMPI_Type_f2c(*type), *target, PMPI_Win_f2c(*win));
   pmpi_fetch_and_op_(data, result, type, target, place, op, win, error);
 }
 
@@ -529,7 +530,7 @@ AYATORI_FORTRAN(compare_and_swap, COMPARE_AND_SWAP,
                 (void* data, void* compared, void* result, MPI_Fint* type, MPI_Fint* target, MPI_Aint* place,
                  MPI_Fint* win, MPI_Fint* error)) {
   static CallCount call("MPI_Compare_and_swap");
-  record_one_sided(call, Flow::both_ways, 1, PMPI_Type_f2c(*type), *target, PMPI_Win_f2c(*win));
+  record_one_sided(call, Direction::both_ways, 1, PMPI_Type_f2c(*type), *target, PMPI_Win_f2c(*win));
   pmpi_compare_and_swap_(data, compared, result, type, target, place, win, error);
 }
 

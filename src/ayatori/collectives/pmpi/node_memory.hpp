@@ -2,13 +2,13 @@
 
 #include <memory>
 
-#include "ayatori/collectives/pmpi/route.hpp"
+#include "ayatori/collectives/pmpi/tag_space.hpp"
 #include "ayatori/comm/node_channel.hpp"
 
 namespace ayatori::pmpi {
 
-/// Collective over the ranks of a route. A channel for those of them that are on this node; null where there
-/// is nobody else, or no memory to share, which is said on stderr, once. Throws MpiError.
-std::unique_ptr<comm::NodeChannel> make_node_channel(const Route& route);
+/// Collective over the ranks of a tag space. A channel for those of them that are on this node; null where
+/// there is nobody else, or no memory to share, which is said on stderr, once. Throws MpiError.
+std::unique_ptr<comm::NodeChannel> make_node_channel(const TagSpace& space);
 
 }  // namespace ayatori::pmpi

@@ -10,7 +10,7 @@ namespace ayatori::pmpi {
 
 namespace {
 
-constexpr int tag = Route::of_pairs;
+constexpr int tag = TagSpace::of_pairs;
 
 /// Pieces of what goes through memory begin at multiples of this.
 constexpr std::int64_t unit = 64;

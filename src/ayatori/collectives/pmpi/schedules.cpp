@@ -49,8 +49,8 @@ CommSchedules* schedules_of(MPI_Comm comm) {
     // Ranks of other worlds may have read other tables.
     const auto size = static_cast<int>(facts.world_ranks.size());
     if (facts.is_intra && facts.is_in_world && size > 1 && schedules().table.has(size)) {
-      if (auto route = Route::make(comm, facts))
-        facts.schedules = std::make_shared<CommSchedules>(std::move(*route), schedules().table);
+      if (auto space = TagSpace::make(comm, facts))
+        facts.schedules = std::make_shared<CommSchedules>(std::move(*space), schedules().table);
     }
     facts.has_asked_for_schedules = true;
   }
@@ -199,7 +199,7 @@ collectives::ScheduleTable read_table(const std::string& paths) {
 }
 
 void begin_schedules(collectives::ScheduleTable table) {
-  if (!table.is_empty() && !begin_routes()) {
+  if (!table.is_empty() && !begin_private_comm()) {
     if (world_rank() == 0) say("schedules are not used: the MPI has no communicator left");
     table = {};
   }
@@ -207,7 +207,7 @@ void begin_schedules(collectives::ScheduleTable table) {
 }
 
 void end_schedules() {
-  end_routes();
+  end_private_comm();
   if (!settings().reports) return;
   std::array<std::int64_t, std::size_t{2} * operation_count> counts{};
   for (int i = 0; i < operation_count; ++i) {

@@ -245,7 +245,7 @@ void forget_persistent(MPI_Request request) {
   records().persistent.erase(key_of(request));
 }
 
-void record_one_sided(CallCount& call, Flow flow, MPI_Count count, MPI_Datatype type, int target,
+void record_one_sided(CallCount& call, Direction direction, MPI_Count count, MPI_Datatype type, int target,
                       MPI_Win win) {
   if (!is_tracing() || win == MPI_WIN_NULL) return;
   const std::int64_t bytes = bytes_of(count, type);
@@ -259,8 +259,8 @@ void record_one_sided(CallCount& call, Flow flow, MPI_Count count, MPI_Datatype 
   PMPI_Group_translate_ranks(of_win, 1, &target, of_world, &rank);
   PMPI_Group_free(&of_win);
   PMPI_Group_free(&of_world);
-  if (flow != Flow::from_target) record_pair(&Records::sent, rank, bytes);
-  if (flow != Flow::to_target) record_pair(&Records::fetched, rank, bytes);
+  if (direction != Direction::from_target) record_pair(&Records::sent, rank, bytes);
+  if (direction != Direction::to_target) record_pair(&Records::fetched, rank, bytes);
 }
 
 void record_collective(CallCount& call, std::int64_t bytes, MPI_Comm comm, int root) {

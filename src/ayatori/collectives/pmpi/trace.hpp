@@ -71,9 +71,9 @@ void record_persistent(CallCount& call, PersistentCall started, MPI_Request requ
 void record_starts(CallCount& call, int count, const MPI_Request requests[]);
 void forget_persistent(MPI_Request request);
 
-enum class Flow { to_target, from_target, both_ways };
+enum class Direction { to_target, from_target, both_ways };
 /// One-sided: `bytes` in each direction that they flow.
-void record_one_sided(CallCount& call, Flow flow, MPI_Count count, MPI_Datatype type, int target,
+void record_one_sided(CallCount& call, Direction direction, MPI_Count count, MPI_Datatype type, int target,
                       MPI_Win win);
 
 /// `bytes`: those that this rank hands in. root: negative for functions that have none.

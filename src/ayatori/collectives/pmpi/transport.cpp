@@ -5,7 +5,7 @@ namespace ayatori::pmpi {
 namespace {
 
 int own_tag(int tag_of_executor) {
-  return tag_of_executor - collectives::Executor::first_tag + Route::of_schedules;
+  return tag_of_executor - collectives::Executor::first_tag + TagSpace::of_schedules;
 }
 
 }  // namespace
@@ -29,8 +29,8 @@ void PmpiTransport::begin_send(const std::byte* data, std::int64_t length, int p
 }
 
 void PmpiTransport::begin_receive(void* data, MPI_Count count, MPI_Datatype type, int peer, int own_tag) {
-  const int from = route_.target(peer);
-  const int tag = route_.tag_from_any(own_tag);
+  const int from = space_.target(peer);
+  const int tag = space_.tag_from_any(own_tag);
 #if MPI_VERSION >= 4
   check(PMPI_Irecv_c(data, count, type, from, tag, private_comm(), &requests_.emplace_back()));
 #else
@@ -40,8 +40,8 @@ void PmpiTransport::begin_receive(void* data, MPI_Count count, MPI_Datatype type
 }
 
 void PmpiTransport::begin_send(const void* data, MPI_Count count, MPI_Datatype type, int peer, int own_tag) {
-  const int to = route_.target(peer);
-  const int tag = route_.tag_to(peer, own_tag);
+  const int to = space_.target(peer);
+  const int tag = space_.tag_to(peer, own_tag);
 #if MPI_VERSION >= 4
   check(PMPI_Isend_c(data, count, type, to, tag, private_comm(), &requests_.emplace_back()));
 #else
@@ -66,7 +66,7 @@ std::size_t PmpiTransport::wait_any() {
 void PmpiTransport::poke() {
   // For what is never there: a probe that finds something lets nothing proceed.
   int found = 0;
-  check(PMPI_Iprobe(route_.target(route_.rank()), route_.tag_from_any(Route::never_sent), private_comm(),
+  check(PMPI_Iprobe(space_.target(space_.rank()), space_.tag_from_any(TagSpace::never_sent), private_comm(),
                     &found, MPI_STATUS_IGNORE));
 }
 

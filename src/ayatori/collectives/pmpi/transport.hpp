@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ayatori/collectives/executor.hpp"
-#include "ayatori/collectives/pmpi/route.hpp"
+#include "ayatori/collectives/pmpi/tag_space.hpp"
 
 namespace ayatori::pmpi {
 
@@ -18,13 +18,13 @@ struct MpiError : std::runtime_error {
 /// Throws MpiError unless `code` is MPI_SUCCESS.
 void check(int code);
 
-/// Messages of an executor by a route, or through the memory of a node; operands are combined by MPI's own
-/// loops.
+/// Messages of an executor by a tag space, or through the memory of a node; operands are combined by MPI's
+/// own loops.
 class PmpiTransport final : public collectives::Transport {
  public:
-  explicit PmpiTransport(Route route) : route_(std::move(route)) {}
+  explicit PmpiTransport(TagSpace space) : space_(std::move(space)) {}
 
-  const Route& route() const { return route_; }
+  const TagSpace& space() const { return space_; }
 
   /// Before every run: of calls that reduce, the type and the operation; forgets what a failed run has left.
   void begin(MPI_Datatype type, MPI_Op op);
@@ -34,7 +34,7 @@ class PmpiTransport final : public collectives::Transport {
   comm::NodeChannel* node_channel() override { return channel_.get(); }
   void begin_receive(std::byte* data, std::int64_t length, int peer, int tag) override;
   void begin_send(const std::byte* data, std::int64_t length, int peer, int tag) override;
-  /// Likewise of data of a program, which two ranks may describe by different types; by the route's own tags.
+  /// Likewise of data of a program, which two ranks may describe by different types; by the space's own tags.
   void begin_receive(void* data, MPI_Count count, MPI_Datatype type, int peer, int own_tag);
   void begin_send(const void* data, MPI_Count count, MPI_Datatype type, int peer, int own_tag);
   void wait_all() override;
@@ -43,7 +43,7 @@ class PmpiTransport final : public collectives::Transport {
   void combine(const std::byte* in, std::byte* inout, std::int64_t count) override;
 
  private:
-  Route route_;
+  TagSpace space_;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   MPI_Op op_ = MPI_OP_NULL;
   std::vector<MPI_Request> requests_;

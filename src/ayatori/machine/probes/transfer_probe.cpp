@@ -15,7 +15,6 @@ namespace ayatori::machine {
 namespace {
 
 constexpr int tag = 1;
-constexpr std::int64_t short_message = 8;
 /// A message that takes more than this share of the probe's time is the longest of its curve.
 constexpr double longest_share = 0.01;
 /// Shorter ones end no curve: what makes them late is the scheduler.
