@@ -25,9 +25,9 @@ TEST(PlacedMachine, LevelsOfATree) {
   EXPECT_EQ(seen.level_of(0, 1), 0);
   EXPECT_EQ(seen.level_of(0, 7), 1);
   EXPECT_EQ(seen.level_of(0, 8), 2);
-  EXPECT_DOUBLE_EQ(seen.latency(0, false, 1, 1), model.inside.latency);
-  EXPECT_DOUBLE_EQ(seen.latency(1, false, 1, 1), model.between_latency + 2 * model.hop_latency);
-  EXPECT_DOUBLE_EQ(seen.latency(2, false, 1, 1), model.between_latency + 4 * model.hop_latency);
+  EXPECT_DOUBLE_EQ(seen.model(0, false, 1, 1).latency(), model.inside.latency);
+  EXPECT_DOUBLE_EQ(seen.model(1, false, 1, 1).latency(), model.between_latency + 2 * model.hop_latency);
+  EXPECT_DOUBLE_EQ(seen.model(2, false, 1, 1).latency(), model.between_latency + 4 * model.hop_latency);
   EXPECT_NEAR(seen.port(1), model.port_bandwidth, 1) << "of a node";
   EXPECT_NEAR(seen.port(2), model.link_bandwidth, 1) << "eight ranks share one link up";
 }

@@ -321,8 +321,9 @@ class Replay::Run {
     const network::Hierarchy& network = r_.network_;
     const int flows = kind.many ? 2 : 1;
     const double length = kind.share * bytes;
-    const double empty = network.latency(kind.level, kind.both_ways, 1, flows);
-    const double flowing = network.seconds(kind.level, length, kind.both_ways, 1, flows) - empty;
+    const auto& model = network.model(kind.level, kind.both_ways, 1, flows);
+    const double empty = model.latency();
+    const double flowing = model.seconds(length) - empty;
     const double limit = flowing > 0 ? length / flowing : std::min(network.lane(kind.level), unlimited);
     const double overhead = network.overhead(kind.level);  // which `empty` includes
     return {length + overhead,

@@ -6,6 +6,23 @@
 
 namespace ayatori::mapping {
 
+namespace {
+
+/// Which of so many takes longest.
+template <class Seconds>
+int first_longest(int count, const Seconds& seconds) {
+  int longest = 0;
+  double most = -1;
+  for (int i = 0; i < count; ++i) {
+    const double taken = seconds(i);
+    if (taken > most) longest = i;
+    most = std::max(most, taken);
+  }
+  return longest;
+}
+
+}  // namespace
+
 Evaluation::Evaluation(const CommGraph& graph, const network::Network& network,
                        const network::CostModel& model, std::span<const int> node_of)
     : graph_(graph),
@@ -75,27 +92,11 @@ double Evaluation::rank_seconds(int rank) const {
 }
 
 int Evaluation::busiest_rank() const {
-  int busiest = 0;
-  double most = -1;
-  for (int rank = 0; rank < graph_.ranks(); ++rank) {
-    const double seconds = rank_seconds(rank);
-    if (seconds <= most) continue;
-    most = seconds;
-    busiest = rank;
-  }
-  return busiest;
+  return first_longest(graph_.ranks(), [&](int rank) { return rank_seconds(rank); });
 }
 
 int Evaluation::busiest_link() const {
-  int busiest = 0;
-  double most = -1;
-  for (int link = 0; link < static_cast<int>(link_bytes_.size()); ++link) {
-    const double seconds = link_seconds(link);
-    if (seconds <= most) continue;
-    most = seconds;
-    busiest = link;
-  }
-  return busiest;
+  return first_longest(static_cast<int>(link_bytes_.size()), [&](int link) { return link_seconds(link); });
 }
 
 Metrics Evaluation::metrics() const {

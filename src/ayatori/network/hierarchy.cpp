@@ -213,16 +213,4 @@ const machine::TransferModel& Hierarchy::model(int level, bool both_ways, int fl
   return best->model;
 }
 
-double Hierarchy::seconds(int level, double bytes, bool both_ways, int flows_per_port, int flows) const {
-  return model(level, both_ways, flows_per_port, flows).seconds(bytes);
-}
-
-double Hierarchy::latency(int level, bool both_ways, int flows_per_port, int flows) const {
-  return model(level, both_ways, flows_per_port, flows).latency();
-}
-
-double Hierarchy::reducing(double bytes) const {
-  return reduction_.pieces.empty() ? 0 : reduction_.seconds(bytes);
-}
-
 }  // namespace ayatori::network

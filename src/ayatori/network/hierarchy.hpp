@@ -29,11 +29,9 @@ class Hierarchy {
   int owner(int level, int rank) const { return level == 0 ? rank : levels_[level - 1].group_of[rank]; }
   int owners(int level) const { return level == 0 ? ranks_ : levels_[level - 1].groups; }
 
-  /// One message between the pair of the level's curves, alone or as one of as many as they know.
+  /// Of one message between the pair of the level's curves, alone or as one of as many as they know.
   /// `flows_per_port`: that leave one group of the level below at once; `flows`: at the level in all.
-  double seconds(int level, double bytes, bool both_ways, int flows_per_port, int flows) const;
-  /// Of an empty message, as above.
-  double latency(int level, bool both_ways, int flows_per_port, int flows) const;
+  const machine::TransferModel& model(int level, bool both_ways, int flows_per_port, int flows) const;
   /// How much later a message arrives from one to the other, that meet at this level, than between the pair
   /// of its curves: that of the nearest pair of their groups of the level below that was measured, or else of
   /// a typical one.
@@ -59,7 +57,7 @@ class Hierarchy {
   /// Sends of up to so many bytes are complete before they are received.
   double eager_bytes(int level) const { return levels_[level].eager_bytes; }
   /// Of combining so many bytes with as many others; 0 where it was not measured.
-  double reducing(double bytes) const;
+  double reducing(double bytes) const { return reduction_.seconds(bytes); }
   /// How many ports of a node carried what the probe sent, as if all carried the same: (sum m)^2 / sum m^2 of
   /// their bytes, rounded. 1 where it is not known, or no level is the one between nodes.
   int rails() const { return rails_; }
@@ -90,7 +88,6 @@ class Hierarchy {
     const int of_b = owner(level, b);
     return static_cast<std::int64_t>(std::min(of_a, of_b)) << 32 | std::max(of_a, of_b);
   }
-  const machine::TransferModel& model(int level, bool both_ways, int flows_per_port, int flows) const;
   /// Which level's messages are the first to leave nodes; -1 if groups are not nodes.
   int level_of_nodes(const std::vector<int>& node_of_rank) const;
 

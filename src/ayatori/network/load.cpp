@@ -172,10 +172,10 @@ double predict_seconds(const Load& load, const Hierarchy& hierarchy, double byte
     if (level.flows == 0) continue;
     // what grows with their number counts as bytes, where it is known
     const int sharing = hierarchy.overhead(l) > 0 ? 1 : level.flows_per_port;
-    const double empty = hierarchy.latency(l, level.both_ways, sharing, level.flows);
+    const double empty = hierarchy.model(l, level.both_ways, sharing, level.flows).latency();
     latency = std::max(latency, level.farthest + empty - hierarchy.overhead(l) / hierarchy.lane(l));
-    alone = std::max(alone, level.farthest + hierarchy.seconds(l, level.longest * bytes, level.both_ways,
-                                                               level.flows_per_port, level.flows));
+    const auto& model = hierarchy.model(l, level.both_ways, level.flows_per_port, level.flows);
+    alone = std::max(alone, level.farthest + model.seconds(level.longest * bytes));
   }
   return std::max(alone + load.gaps, latency + seconds_of_bytes(load, hierarchy, bytes)) +
          seconds_of_combining(load, hierarchy, bytes);
