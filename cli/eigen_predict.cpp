@@ -1,8 +1,9 @@
+#include "cli/eigen_predict.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -10,7 +11,6 @@
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/session/machine_profile.hpp"
-#include "cli/eigen_forecast.hpp"
 
 namespace ayatori::cli {
 
@@ -36,25 +36,10 @@ std::vector<int> rank_counts(const std::string& text) {
   }
 }
 
-forecast::JobMachine job_machine(const machine::Profile& profile, const EigenMachine& machine, int ranks,
-                                 int ranks_per_node, int threads) {
-  const auto memory =
-      machine.memory_bandwidth > 0 ? std::optional(1e9 * machine.memory_bandwidth) : std::nullopt;
-  return {profile, machine.profile, forecast::JobShape{ranks / ranks_per_node, ranks_per_node, threads},
-          memory};
-}
-
-EigenForecast forecast_for(const EigenQuestion& question, const forecast::JobMachine& job,
-                           const ThreadRates& rates) {
-  if (question.grid.rows == 0)
-    return best_forecast(question.n, question.options, question.keep_block, question.kind, job, rates);
-  return better_reduction(question.n, question.grid, question.options, question.kind, job, rates);
-}
-
-void print(const EigenForecast& forecast) {
+void print(const session::EigenForecast& forecast) {
   fmt::print(stderr, "{:>6} ranks, grid {}x{}, block {}, {}: {:.4g} s", forecast.shape.ranks(),
              forecast.grid.rows, forecast.grid.columns, forecast.block, forecast.reduction, forecast.total());
-  for (const PhaseForecast& phase : forecast.phases) {
+  for (const session::PhaseForecast& phase : forecast.phases) {
     fmt::print(stderr, "; {} {:.4g} s", phase.phase, phase.total());
     for (const auto& [operation, seconds] : phase.messages)
       fmt::print(stderr, ", {} {:.3g}", operation, seconds);
@@ -62,9 +47,9 @@ void print(const EigenForecast& forecast) {
   fmt::print(stderr, "\n");
 }
 
-ordered_json to_json(const EigenForecast& forecast) {
+ordered_json to_json(const session::EigenForecast& forecast) {
   ordered_json phases = ordered_json::object();
-  for (const PhaseForecast& phase : forecast.phases) {
+  for (const session::PhaseForecast& phase : forecast.phases) {
     phases[std::string(phase.phase)] = {
         {"seconds", phase.total()}, {"computing", phase.computing}, {"messages", phase.messages}};
   }
@@ -75,38 +60,37 @@ ordered_json to_json(const EigenForecast& forecast) {
 
 }  // namespace
 
-void check(const EigenMachine& machine) {
-  for (const double value : {machine.gflops, machine.memory_bandwidth}) {
-    if (!std::isfinite(value) || value < 0)
-      throw InputError(fmt::format("--gflops, --memory-bandwidth {}: not a speed", value));
-  }
-  if (!machine.ranks.empty()) {
-    rank_counts(machine.ranks);
-  } else if (machine.profile == "none" && (machine.gflops > 0 || machine.memory_bandwidth > 0)) {
+void check(const EigenPrediction& prediction, const session::EigenRequest& request) {
+  if (!prediction.ranks.empty()) {
+    rank_counts(prediction.ranks);
+    if (request.precision == "mixed")
+      throw InputError("--predict: how often mixed precision refines depends on the matrix: float or double");
+  } else if (request.profile == "none" && (request.gflops > 0 || request.memory_bandwidth > 0)) {
     throw InputError("--gflops and --memory-bandwidth go with --predict, or --profile");
   }
 }
 
-void predict_eigen(const comm::Comm& world, const EigenQuestion& question, const EigenMachine& machine,
+void predict_eigen(const comm::Comm& world, const std::string& matrix, const session::EigenQuestion& question,
+                   const session::EigenRequest& request, const EigenPrediction& prediction,
                    const std::string& json) {
-  const auto found = session::find_profile(world, machine.profile == "none" ? "auto" : machine.profile);
+  const auto found = session::find_profile(world, request.profile == "none" ? "auto" : request.profile);
   comm::agree(world, [&] {
     if (world.rank() != 0) return;
     if (!found.profile)
       throw InputError(
           fmt::format("there is no profile of this machine{}: give --profile (see ayatori probe)",
                       session::reason_of(found)));
-    const auto rates = thread_rates(machine.gflops);
+    const auto rates = session::thread_rates(request.gflops);
     ordered_json points = ordered_json::array();
     std::vector<std::string> assumptions;
-    for (const int ranks : rank_counts(machine.ranks)) {
-      const int per_node = std::min(machine.ranks_per_node, ranks);
+    for (const int ranks : rank_counts(prediction.ranks)) {
+      const int per_node = std::min(prediction.ranks_per_node, ranks);
       if (ranks % per_node != 0)
         throw InputError(fmt::format("{} ranks are no nodes of {}", ranks, per_node));
       if (question.grid.rows != 0 && question.grid.rows * question.grid.columns != ranks)
         throw InputError(fmt::format("a grid of {} x {} is not for {} ranks", question.grid.rows,
                                      question.grid.columns, ranks));
-      const auto job = job_machine(*found.profile, machine, ranks, per_node, question.threads);
+      const auto job = job_machine(*found.profile, request, ranks, per_node, question.threads);
       const auto forecast = forecast_for(question, job, rates);
       print(forecast);
       points.push_back(to_json(forecast));
@@ -118,31 +102,12 @@ void predict_eigen(const comm::Comm& world, const EigenQuestion& question, const
     for (const auto& assumption : assumptions) fmt::print(stderr, "assumed: {}\n", assumption);
     if (json.empty()) return;
     const ordered_json whole{{"schema", "ayatori.eigen-forecast/1"},
-                             {"matrix", {{"source", question.matrix}, {"rows", question.n}}},
+                             {"matrix", {{"source", matrix}, {"rows", question.n}}},
                              {"gflops", 1e-9 * rates.products(question.options.block)},
                              {"assumptions", assumptions},
                              {"points", std::move(points)}};
     write_file(json, whole.dump(2) + "\n");
   });
-}
-
-std::optional<GridChoice> choose_grid(const comm::Comm& world, const EigenQuestion& question,
-                                      const EigenMachine& machine) {
-  const auto found = session::find_profile(world, machine.profile);
-  if (!found.profile) return {};
-  const int on_node = world.allreduce(world.split_by_node().size(), comm::ReduceOp::max);
-  const int per_node = world.size() % on_node == 0 ? on_node : 1;
-  GridChoice choice = comm::agree(world, [&]() -> GridChoice {
-    if (world.rank() != 0) return {};
-    const auto best =
-        forecast_for(question, job_machine(*found.profile, machine, world.size(), per_node, question.threads),
-                     thread_rates(machine.gflops));
-    return {best.grid, best.block, best.reduction};
-  });
-  choice.grid = world.broadcast(choice.grid, 0);
-  choice.block = world.broadcast(choice.block, 0);
-  choice.reduction = world.broadcast(choice.reduction, 0);
-  return choice;
 }
 
 }  // namespace ayatori::cli

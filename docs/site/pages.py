@@ -22,7 +22,8 @@ CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]*)\)")
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".sh": "bash", ".json": "json", ".js": "javascript", ".css": "css",
              ".html": "html", ".cmake": "cmake"}
-MODULES = ["base", "comm", "machine", "network", "collectives", "mapping", "sparse", "io", "solvers", "forecast", "eigen", "tuning"]
+MODULES = ["base", "comm", "machine", "network", "collectives", "mapping", "sparse", "io", "solvers", "forecast", "eigen", "tuning",
+           "session"]
 
 
 def page_of(path):

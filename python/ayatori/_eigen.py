@@ -1,32 +1,39 @@
-"""Eigenvalues of dense symmetric matrices."""
+"""Eigenvalues of symmetric matrices."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _core
-from ._matrix import check_real
+from ._matrix import as_canonical_csr, check_real, is_sparse
+from ._options import Options
+
+OPTIONS = Options(_core.eigen_options(), {"collectives": "none"})
 
 
 def eigh(A: Any, *, eigvals_only: bool = False, subset_by_index: Sequence[int] | None = None,
-         subset_by_value: Sequence[float] | None = None, threads: int | None = None) -> Any:
-    """Eigenvalues and eigenvectors of a dense symmetric matrix, verified.
+         subset_by_value: Sequence[float] | None = None, smallest: int | None = None, largest: int | None = None,
+         **options: Any) -> Any:
+    """Eigenvalues and eigenvectors of a symmetric matrix, verified.
 
     Parameters
     ----------
-    A : array_like, shape (n, n)
-        Real and symmetric to rounding; both triangles are read. Doubles are read where they are.
+    A : array_like, or sparse array or matrix of any format, shape (n, n)
+        Real and symmetric to rounding; both triangles are read. Doubles of an array are read where they are. A few pairs at
+        an end of the spectrum of a sparse matrix come by products with it, where that is expected to be faster.
     eigvals_only : bool
         Leave out the eigenvectors.
     subset_by_index : (int, int), optional
         The first and the last eigenvalue wanted, counted from 0 in ascending order.
     subset_by_value : (float, float), optional
         Eigenvalues in this interval, both ends included (SciPy's is open below).
-    threads : int, optional
-        By default as many as OpenMP would use.
+    smallest, largest : int, optional
+        Only so many, at that end of the spectrum.
+    {options}
 
     Returns
     -------
@@ -46,29 +53,46 @@ def eigh(A: Any, *, eigvals_only: bool = False, subset_by_index: Sequence[int] |
     -----
     Householder tridiagonalization, divide and conquer (Cuppen; Gu and Eisenstat), back-transformation; see docs/eigen.md.
     """
-    matrix = np.asarray(A)
-    check_real(matrix.dtype, "the matrix")
-    if matrix.ndim != 2:
-        raise ValueError(f"the matrix has {matrix.ndim} dimensions, not 2")
-    matrix = matrix.astype(np.float64, copy=False)
-    n = matrix.shape[0]
-    if subset_by_index is not None and subset_by_value is not None:
-        raise ValueError("subset_by_index and subset_by_value contradict each other")
-    count, largest, first, lower, upper = 0, False, 0, 1.0, 0.0
+    n = A.shape[0] if is_sparse(A) else len(A)
+    if sum(chosen is not None for chosen in (subset_by_index, subset_by_value, smallest, largest)) > 1:
+        raise ValueError("subset_by_index, subset_by_value, smallest and largest contradict each other")
+    core_options = _core.EigenOptions()
+    core_options.vectors = not eigvals_only
+    first = 0
+    for count, at_the_top in ((smallest, False), (largest, True)):
+        if count is not None:
+            core_options.choose(count, at_the_top)
     if subset_by_index is not None:
         first, last = subset_by_index
         if not 0 <= first <= last < n:
             raise ValueError(f"subset_by_index is {tuple(subset_by_index)}, but eigenvalues have numbers from 0 to {n - 1}")
-        largest = last == n - 1 and first > 0
-        count = n - first if largest else last + 1
+        at_the_top = last == n - 1 and first > 0
+        core_options.choose(n - first if at_the_top else last + 1, at_the_top)
+        first = 0 if at_the_top else first
     if subset_by_value is not None:
         lower, upper = subset_by_value
         if not lower <= upper:
             raise ValueError(f"subset_by_value is {tuple(subset_by_value)}: the interval is empty")
-    values, vectors, passed, ratios, _ = _core.eigh(matrix, not eigvals_only, count, largest, lower, upper, threads or 0)
+        core_options.choose_range(lower, upper)
+    OPTIONS.set(core_options, options)
+    if is_sparse(A):
+        csr = as_canonical_csr(A)
+        values, vectors, passed, report = _core.eigh(csr.indptr, csr.indices, csr.data, csr.shape[1], core_options)
+    else:
+        values, vectors, passed, report = _core.eigh(_as_dense(A), core_options)
     if not passed:
-        raise RuntimeError(f"the eigenpairs are not good: {ratios}, where {_core.largest_good_ratio} is the limit")
-    skip = 0 if largest else first
+        raise RuntimeError(f"the eigenpairs are not good: {json.loads(report)['ratios']}")
     if eigvals_only:
-        return values[skip:]
-    return values[skip:], vectors.reshape((n, len(values)), order="F")[:, skip:]
+        return values[first:]
+    return values[first:], vectors.reshape((n, len(values)), order="F")[:, first:]
+
+
+def _as_dense(A: Any) -> np.ndarray:
+    matrix = np.asarray(A)
+    check_real(matrix.dtype, "the matrix")
+    if matrix.ndim != 2:
+        raise ValueError(f"the matrix has {matrix.ndim} dimensions, not 2")
+    return matrix.astype(np.float64, copy=False)
+
+
+OPTIONS.document(eigh)

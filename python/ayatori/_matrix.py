@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 atexit.register(_core.end_mpi)
 
 
+def is_sparse(matrix: Any) -> bool:
+    """Whether this is a sparse array or matrix, found without importing those."""
+    return hasattr(matrix, "tocsr")
+
+
 def as_csr(matrix: Any) -> scipy.sparse.csr_array:
     """`matrix` (sparse of any format, dense array, or anything numpy makes one of) as compressed sparse rows of doubles.
 

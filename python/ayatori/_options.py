@@ -1,4 +1,4 @@
-"""Options of a solve as keywords: those of `ayatori solve`, from the same table."""
+"""Options of the command line as keywords, from the same tables."""
 
 from __future__ import annotations
 
@@ -7,25 +7,52 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from . import _core
 
-# What a library does not do unasked. Profile and coordinates are arguments of their own.
-DEFAULTS = {"knowledge": "none"}
-OWN_ARGUMENTS = ("profile", "coordinates")
-TYPES = {"str": str, "bool": bool, "int": int, "float": float, "sequence of str": Sequence}
+class Options:
+    """The keywords of a function, from a table of the core.
 
-OPTIONS = {name.replace("-", "_"): (name, kind, DEFAULTS.get(name, default), help_text, initial)
-           for name, kind, default, help_text, initial in _core.solve_options()}
+    Parameters
+    ----------
+    table : sequence of (name, type, default, help, what to say of the default)
+    defaults : dict
+        What a library does otherwise than the command line, by keyword.
+    own : sequence of str
+        Keywords that are arguments of their own, with a docstring and a default there.
+    """
 
+    def __init__(self, table: Sequence[tuple], defaults: dict[str, Any], own: Sequence[str] = ()) -> None:
+        self.table = {name.replace("-", "_"): (name, kind, defaults.get(name, default), text, initial)
+                      for name, kind, default, text, initial in table}
+        self.defaults = defaults
+        self.own = own
 
-def set_options(core_options: Any, given: dict[str, Any]) -> None:
-    """Those that are given, and not None, which leaves the default. Raises TypeError for names and types that are wrong."""
-    for keyword, value in {**DEFAULTS, **given}.items():
-        if keyword not in OPTIONS:
-            raise TypeError(f"there is no option {keyword}: choose of {', '.join(OPTIONS)}")
-        if value is not None:
-            name, kind, *_ = OPTIONS[keyword]
-            core_options.set(name, _converted(keyword, kind, value))
+    def set(self, core_options: Any, given: dict[str, Any]) -> None:
+        """Those that are given, and not None, which leaves the default. Raises TypeError for names and types that are wrong."""
+        for keyword, value in {**self.defaults, **given}.items():
+            if keyword not in self.table:
+                raise TypeError(f"there is no option {keyword}: choose of {', '.join(self.table)}")
+            if value is not None:
+                name, kind, *_ = self.table[keyword]
+                core_options.set(name, _converted(keyword, kind, value))
+
+    def document(self, what: Any) -> None:
+        """Puts the table in the docstring of a class or function that takes the options, and the keywords in its signature."""
+        shown = [keyword for keyword in self.table if keyword not in (*self.own, *self.defaults)]
+        lines = []
+        for keyword in shown:
+            _, kind, default, text, initial = self.table[keyword]
+            lines.append(f"{keyword} : {kind}, default {initial or repr(default)}")
+            lines += textwrap.wrap(text + ".", 110, initial_indent="    ", subsequent_indent="    ")
+        if what.__doc__:
+            what.__doc__ = what.__doc__.replace("{options}", textwrap.indent("\n".join(lines), "    ").strip()).replace(
+                "{names}", ", ".join([*self.defaults, *shown]))
+        signature = inspect.signature(what)
+        named = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        missing = [keyword for keyword in self.own if keyword not in signature.parameters]
+        keywords = [inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY,
+                                      default=None if keyword in self.own else self.table[keyword][2], annotation=self.table[keyword][1])
+                    for keyword in [*missing, *self.defaults, *shown] if keyword not in signature.parameters]
+        what.__signature__ = signature.replace(parameters=[*named, *keywords])
 
 
 def _converted(keyword: str, kind: str, value: Any) -> Any:
@@ -45,23 +72,3 @@ def _converted(keyword: str, kind: str, value: Any) -> Any:
     except (TypeError, ValueError, OverflowError):
         pass
     raise TypeError(f"{keyword} is {value!r}, but must be of type {kind}")
-
-
-def document(what: Any) -> None:
-    """Puts the table in the docstring of a class or function that takes the options, and the keywords in its signature."""
-    shown = [keyword for keyword in OPTIONS if keyword not in (*OWN_ARGUMENTS, *DEFAULTS)]
-    lines = []
-    for keyword in shown:
-        _, kind, default, help_text, initial = OPTIONS[keyword]
-        lines.append(f"{keyword} : {kind}, default {initial or repr(default)}")
-        lines += textwrap.wrap(help_text + ".", 110, initial_indent="    ", subsequent_indent="    ")
-    if what.__doc__:
-        what.__doc__ = what.__doc__.replace("{options}", textwrap.indent("\n".join(lines), "    ").strip()).replace(
-            "{names}", ", ".join([*DEFAULTS, *shown]))
-    signature = inspect.signature(what)
-    named = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-    missing = [keyword for keyword in OWN_ARGUMENTS if keyword not in signature.parameters]
-    keywords = [inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=None if keyword in OWN_ARGUMENTS else
-                                  OPTIONS[keyword][2], annotation=OPTIONS[keyword][1])
-                for keyword in [*missing, *DEFAULTS, *shown]]
-    what.__signature__ = signature.replace(parameters=[*named, *keywords])

@@ -13,9 +13,12 @@ import numpy as np
 from . import _core
 from ._machine import Profile, find_profile
 from ._matrix import agreement, as_canonical_csr, as_vector, comm_address
-from ._options import document, set_options
+from ._options import Options
 
 Progress = Callable[[str, int, float], Any]
+
+# A library writes no files unasked.
+OPTIONS = Options(_core.solve_options(), {"knowledge": "none"}, own=("profile", "coordinates"))
 
 
 class SolveResult:
@@ -174,7 +177,7 @@ class Solver:
                 options["coordinates"] = coordinates
             elif coordinates is not None:
                 core_options.coordinates = _of_rows(coordinates, csr.shape[0])
-            set_options(core_options, options)
+            OPTIONS.set(core_options, options)
         self._core = _core.Solver(csr.indptr, csr.indices, csr.data, csr.shape[1], address, core_options)
 
     @property
@@ -290,5 +293,5 @@ def _of_rows(coordinates: Any, rows: int) -> np.ndarray:
     return np.repeat(padded, rows // max(len(nodes), 1), axis=0).ravel()
 
 
-document(Solver)
-document(solve)
+OPTIONS.document(Solver)
+OPTIONS.document(solve)

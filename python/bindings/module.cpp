@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <span>
 #include <string>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
+#include "ayatori/session/eigen_request.hpp"
 #include "ayatori/session/solve_request.hpp"
 #include "python/bindings/runtime.hpp"
 
@@ -15,16 +17,22 @@ namespace {
 namespace nb = nanobind;
 
 /// Options by their names in Python: those of the command line without dashes.
-std::string in_words_of_python(std::string text) {
-  for (const auto& option : ayatori::session::solve_options()) {
+template <class Request>
+void put_into_words_of_python(std::span<const ayatori::session::Option<Request>> table, std::string& text) {
+  for (const auto& option : table) {
     std::string keyword = option.name;
     std::ranges::replace(keyword, '-', '_');
     const std::string flag = "--" + option.name;
     for (std::size_t at = text.find(flag); at != std::string::npos; at = text.find(flag, at + 1))
       if (at + flag.size() == text.size() ||
-          !std::isalpha(static_cast<unsigned char>(text[at + flag.size()])))
+          std::isalpha(static_cast<unsigned char>(text[at + flag.size()])) == 0)
         text.replace(at, flag.size(), keyword);
   }
+}
+
+std::string in_words_of_python(std::string text) {
+  put_into_words_of_python(ayatori::session::solve_options(), text);
+  put_into_words_of_python(ayatori::session::eigen_options(), text);
   return text;
 }
 

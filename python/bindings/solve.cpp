@@ -9,76 +9,19 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/session/progress_line.hpp"
+#include "python/bindings/options.hpp"
+#include "python/bindings/rows.hpp"
 #include "python/bindings/runtime.hpp"
 
 namespace ayatori::python {
 
 namespace {
-
-template <class Index>
-void copy_rows(const Index* start, const Index* column, std::int64_t rows, std::int64_t nonzeros,
-               sparse::RowBlock& block) {
-  if (start[0] != 0 || start[rows] != nonzeros)
-    throw InputError(fmt::format("row pointers go from {} to {}, but there are {} entries",
-                                 std::int64_t{start[0]}, std::int64_t{start[rows]}, nonzeros));
-  parallel_ranges_throwing(rows, [&](Range range) {
-    for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const std::int64_t begin = start[i];
-      const std::int64_t end = start[i + 1];
-      if (begin < 0 || end < begin || end > nonzeros)
-        throw InputError(fmt::format("row pointer {} is {} after {}", i + 1, end, begin));
-      block.row_start[i + 1] = end;
-      std::int64_t last = -1;
-      for (std::int64_t k = begin; k < end; ++k) {
-        const std::int64_t j = column[k];
-        if (j <= last || j >= block.global_columns)
-          throw InputError(fmt::format("row {} has column {} after {}: columns ascend below {}", i, j, last,
-                                       block.global_columns));
-        block.column[k] = last = j;
-      }
-    }
-  });
-}
-
-/// Collective. This rank's rows, copied; ranks hold them in order.
-sparse::RowBlock make_block(const comm::Comm& comm, const InputIndices& start, const InputIndices& column,
-                            const InputVector& value, std::int64_t columns) {
-  const std::int64_t rows = static_cast<std::int64_t>(start.size()) - 1;
-  sparse::RowBlock block;
-  block.first_row = comm.exclusive_sum(rows);
-  block.global_rows = comm.allreduce(rows, comm::ReduceOp::sum);
-  block.global_columns = comm.allreduce(columns, comm::ReduceOp::max);
-  comm::agree(comm, [&] {
-    if (columns != block.global_columns)
-      throw InputError(
-          fmt::format("one rank's rows have {} columns, another's {}", columns, block.global_columns));
-    const auto nonzeros = static_cast<std::int64_t>(value.size());
-    if (rows < 0 || column.size() != value.size() || start.dtype() != column.dtype())
-      throw InputError("these are not the arrays of compressed sparse rows");
-    block.row_start.resize(rows + 1);
-    block.row_start[0] = 0;
-    block.column.resize(nonzeros);
-    block.value.resize(nonzeros);
-    if (start.dtype() == nb::dtype<std::int64_t>())
-      copy_rows(static_cast<const std::int64_t*>(start.data()),
-                static_cast<const std::int64_t*>(column.data()), rows, nonzeros, block);
-    else if (start.dtype() == nb::dtype<std::int32_t>())
-      copy_rows(static_cast<const std::int32_t*>(start.data()),
-                static_cast<const std::int32_t*>(column.data()), rows, nonzeros, block);
-    else
-      throw InputError("indices are int32 or int64");
-    parallel_for(nonzeros, [&](std::int64_t k) { block.value[k] = value.data()[k]; });
-  });
-  return block;
-}
 
 using Progress = std::function<void(const std::string& choice, std::int64_t iteration, double residual)>;
 
@@ -89,43 +32,10 @@ struct Options {
   std::string profile_name;         ///< where it comes from
   std::vector<double> coordinates;  ///< of own rows, [3 * row + axis]; empty if not given
 
-  /// `value` is of the type that the table of options says.
   void set(const std::string& name, const nb::object& value) {
-    for (const auto& option : session::solve_options()) {
-      if (option.name != name) continue;
-      std::visit(
-          [&](auto place) {
-            using T = std::remove_reference_t<decltype(place(request))>;
-            place(request) = nb::cast<T>(value);
-          },
-          option.place);
-      return;
-    }
-    throw std::logic_error("there is no option " + name);
+    set_option(session::solve_options(), request, name, value);
   }
 };
-
-/// The table of options as Python's keywords are made of it: name, type, default, help.
-nb::list table_of_options() {
-  nb::list table;
-  session::SolveRequest usual;
-  for (const auto& option : session::solve_options()) {
-    const auto [kind, initial] = std::visit(
-        [&](auto place) -> std::pair<const char*, nb::object> {
-          auto& value = place(usual);
-          using T = std::remove_reference_t<decltype(value)>;
-          const nb::object object = nb::cast(value);
-          if constexpr (std::is_same_v<T, std::string>) return {"str", object};
-          if constexpr (std::is_same_v<T, bool>) return {"bool", object};
-          if constexpr (std::is_integral_v<T>) return {"int", object};
-          if constexpr (std::is_same_v<T, std::vector<std::string>>) return {"sequence of str", object};
-          return {"float", object};
-        },
-        option.place);
-    table.append(nb::make_tuple(option.name, kind, initial, option.help, option.initial));
-  }
-  return table;
-}
 
 /// A matrix as the core keeps it, spread over the ranks of a communicator, with what solves have set up.
 class Solver final : public MpiHolder {
@@ -270,7 +180,7 @@ class Solver final : public MpiHolder {
   std::shared_ptr<const session::Problem> make_problem(const InputIndices& start, const InputIndices& column,
                                                        const InputVector& value, std::int64_t columns) {
     const auto& comm = live_comm();
-    auto block = make_block(comm, start, column, value, columns);
+    auto block = make_rows(comm, start, column, value, columns);
     const std::int64_t rows = block.rows();
     auto problem = spread_problem(*session_, {std::move(block), {.name = "memory", .format = "memory"}},
                                   options_.request);
@@ -325,7 +235,7 @@ void bind_solve(nb::module_& module) {
       .def_rw("profile", &Options::profile)
       .def_rw("profile_name", &Options::profile_name)
       .def_rw("coordinates", &Options::coordinates);
-  module.def("solve_options", &table_of_options);
+  module.def("solve_options", [] { return table_of(session::solve_options()); });
   // Made when they are asked for: a small system is solved in less time.
   nb::class_<session::SolveRun>(module, "SolveRun")
       .def_prop_ro("status",

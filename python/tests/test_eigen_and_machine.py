@@ -31,6 +31,30 @@ def test_eigh_by_value(symmetric):
     assert w == pytest.approx(expected[(expected >= 0) & (expected <= 5)], abs=1e-11)
 
 
+def test_eigh_of_a_sparse_matrix():
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    A = scipy_sparse.csr_array(ayatori.load("poisson2d-5:n=40"))
+    exact = np.linalg.eigvalsh(A.toarray())
+    w, v = ayatori.eigh(A, smallest=3)
+    assert w == pytest.approx(exact[:3], rel=1e-9) and np.linalg.norm(A @ v - v * w) < 1e-9
+    w, v = ayatori.eigh(A, largest=2, method="davidson", tolerance=1e-10)
+    assert w == pytest.approx(exact[-2:], rel=1e-9) and v.shape == (1600, 2)
+    assert ayatori.eigh(A, eigvals_only=True, subset_by_index=(1, 2), method="dense") == pytest.approx(exact[1:3], rel=1e-9)
+    with pytest.raises(ValueError, match="^method davidson finds pairs at an end"):
+        ayatori.eigh(A, method="davidson")
+    with pytest.raises(ValueError, match="contradict"):
+        ayatori.eigh(A, smallest=2, largest=2)
+
+
+def test_eigh_by_other_options(symmetric):
+    w = np.linalg.eigvalsh(symmetric)
+    assert ayatori.eigh(symmetric, eigvals_only=True, reduction="two-stage", block=8) == pytest.approx(w, abs=1e-11)
+    assert ayatori.eigh(symmetric, precision="mixed")[0] == pytest.approx(w, abs=1e-11)
+    assert ayatori.eigh(symmetric, eigvals_only=True, precision="float") == pytest.approx(w, abs=1e-4)
+    with pytest.raises(ValueError, match="precision"):
+        ayatori.eigh(symmetric, precision="quadruple")
+
+
 def test_eigh_refuses(symmetric):
     symmetric[3, 4] += 1
     with pytest.raises(ValueError, match="symmetric"):

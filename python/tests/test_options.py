@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ayatori
-from ayatori._options import OPTIONS
+from ayatori import _eigen, _solve
 
 QUIET = {"profile": "none", "threads": 1}
 
@@ -20,20 +20,24 @@ def system():
     return A, np.sin(np.arange(A.shape[0]))
 
 
-def test_every_option_is_one_of_the_command_line_and_the_other_way_round():
-    done = subprocess.run([os.environ["AYATORI"], "solve", "--help"], capture_output=True, text=True, check=True)
-    of_command_line = {line.split("--")[1].split()[0] for line in done.stdout.splitlines() if line.lstrip().startswith("-")}
-    here = {keyword.replace("_", "-") for keyword in OPTIONS}
-    assert here <= of_command_line
+@pytest.mark.parametrize("command, options, only_there", [
     # Right-hand sides, files of results and what is said of them are arguments and results in Python.
-    assert of_command_line - here <= {"help", "rhs", "block", "output", "json", "explain", "quiet"}
+    ("solve", _solve.OPTIONS, {"help", "rhs", "block", "output", "json", "explain", "quiet"}),
+    ("eigen", _eigen.OPTIONS, {"help", "generalized", "smallest", "largest", "range", "values-only", "output", "json", "predict",
+                               "ranks-per-node", "quiet"})])
+def test_every_option_is_one_of_the_command_line_and_the_other_way_round(command, options, only_there):
+    done = subprocess.run([os.environ["AYATORI"], command, "--help"], capture_output=True, text=True, check=True)
+    of_command_line = {line.split("--")[1].split()[0].split(":")[0].split("=")[0] for line in done.stdout.splitlines()
+                       if line.lstrip().startswith("-")}
+    here = {keyword.replace("_", "-") for keyword in options.table}
+    assert here <= of_command_line and of_command_line - here <= only_there
 
 
 def test_keywords_are_documented():
     for what in (ayatori.Solver, ayatori.solve):
         assert "{" not in what.__doc__.replace("{0", "")
         names = inspect.signature(what).parameters
-        for keyword in OPTIONS:
+        for keyword in _solve.OPTIONS.table:
             assert keyword in names and keyword in what.__doc__
     assert "Converged means" in ayatori.Solver.__doc__
 

@@ -38,7 +38,8 @@ TEST(SolveOptions, EachHasAPlaceOfItsOwn) {
             value = "changed";
           else if constexpr (std::is_same_v<T, bool>)
             value = !value;
-          else if constexpr (std::is_same_v<T, std::optional<double>>)
+          else if constexpr (std::is_same_v<T, std::optional<double>> ||
+                             std::is_same_v<T, std::optional<int>>)
             value = 7;
           else
             value += 7;

@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "ayatori/base/error.hpp"
 
 namespace ayatori::session {
 
@@ -17,8 +20,8 @@ namespace ayatori::session {
 template <class Request>
 using OptionPlace =
     std::variant<std::string& (*)(Request&), bool& (*)(Request&), int& (*)(Request&),
-                 std::int64_t& (*)(Request&), double& (*)(Request&), std::optional<double>& (*)(Request&),
-                 std::vector<std::string>& (*)(Request&)>;
+                 std::int64_t& (*)(Request&), double& (*)(Request&), std::optional<int>& (*)(Request&),
+                 std::optional<double>& (*)(Request&), std::vector<std::string>& (*)(Request&)>;
 
 /// An option of a request, as every face offers it: `--max-iterations N` on the command line,
 /// `max_iterations=N` in Python. Its default is what a new request holds.
@@ -27,10 +30,10 @@ struct Option {
   std::string name;  ///< "max-iterations"
   OptionPlace<Request> place;
   std::string help;
-  std::vector<std::string> words = {};                  ///< values that have names
-  bool only_words = false;                              ///< whether there are no other values
-  std::optional<std::pair<double, double>> range = {};  ///< of a number
-  std::string initial = {};                     ///< what to say of the default where its value says nothing
+  std::vector<std::string> words;                  ///< values that have names
+  bool only_words = false;                         ///< whether there are no other values
+  std::optional<std::pair<double, double>> range;  ///< of a number
+  std::string initial;                          ///< what to say of the default where its value says nothing
   bool (*is_obeyed)(const Request&) = nullptr;  ///< by what the request asks for; nullptr: always
   bool is_decision = false;                     ///< that a replay repeats
 };
@@ -38,8 +41,8 @@ struct Option {
 /// The value of an option in a request.
 template <class Request>
 auto value_of(const Option<Request>& option, Request& request) {
-  using Value = std::variant<std::string, bool, int, std::int64_t, double, std::optional<double>,
-                             std::vector<std::string>>;
+  using Value = std::variant<std::string, bool, int, std::int64_t, double, std::optional<int>,
+                             std::optional<double>, std::vector<std::string>>;
   return std::visit([&](auto place) { return Value(place(request)); }, option.place);
 }
 
@@ -67,6 +70,15 @@ std::string complaint(const Option<Request>& option, Request request) {
         return {};
       },
       value_of(option, request));
+}
+
+/// Throws InputError for a number out of its option's range, which is called by its name on the command line.
+template <class Request>
+void check_ranges(std::span<const Option<Request>> table, const Request& request) {
+  for (const auto& option : table) {
+    if (const auto wrong = complaint(option, request); !wrong.empty())
+      throw InputError(fmt::format("--{} {}", option.name, wrong));
+  }
 }
 
 }  // namespace ayatori::session

@@ -71,10 +71,7 @@ void check_checkpoint(const SolveRequest& request) {
 }  // namespace
 
 void check(const SolveRequest& request) {
-  for (const auto& option : solve_options()) {
-    if (const auto wrong = complaint(option, request); !wrong.empty())
-      throw InputError(fmt::format("--{} {}", option.name, wrong));
-  }
+  check_ranges(solve_options(), request);
   check_seconds("--time-limit", request.time_limit);
   check_preconditioner_options(request);
   check_obedience(request);

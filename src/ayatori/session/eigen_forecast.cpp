@@ -1,4 +1,4 @@
-#include "cli/eigen_forecast.hpp"
+#include "ayatori/session/eigen_forecast.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -6,11 +6,13 @@
 #include <optional>
 
 #include "ayatori/base/timing.hpp"
+#include "ayatori/comm/agree.hpp"
 #include "ayatori/eigen/blas.hpp"
 #include "ayatori/eigen/choose_reduction.hpp"
 #include "ayatori/eigen/reduction.hpp"
+#include "ayatori/session/machine_profile.hpp"
 
-namespace ayatori::cli {
+namespace ayatori::session {
 
 namespace {
 
@@ -216,4 +218,44 @@ EigenForecast best_forecast(std::int64_t n, const eigen::EigenOptions& options, 
   return *std::move(best);
 }
 
-}  // namespace ayatori::cli
+EigenQuestion question_of(const EigenRequest& request, std::int64_t n, eigen::ProblemKind kind, int threads) {
+  return {
+      n,      eigen::parse_grid_shape(request.grid), dense_options(request), request.block.has_value(), kind,
+      threads};
+}
+
+forecast::JobMachine job_machine(const machine::Profile& profile, const EigenRequest& request, int ranks,
+                                 int ranks_per_node, int threads) {
+  const auto memory =
+      request.memory_bandwidth > 0 ? std::optional(1e9 * request.memory_bandwidth) : std::nullopt;
+  return {profile, request.profile, forecast::JobShape{ranks / ranks_per_node, ranks_per_node, threads},
+          memory};
+}
+
+EigenForecast forecast_for(const EigenQuestion& question, const forecast::JobMachine& job,
+                           const ThreadRates& rates) {
+  if (question.grid.rows == 0)
+    return best_forecast(question.n, question.options, question.keep_block, question.kind, job, rates);
+  return better_reduction(question.n, question.grid, question.options, question.kind, job, rates);
+}
+
+std::optional<GridChoice> choose_grid(const comm::Comm& world, const EigenQuestion& question,
+                                      const EigenRequest& request) {
+  const auto found = find_profile(world, request.profile);
+  if (!found.profile) return {};
+  const int on_node = world.allreduce(world.split_by_node().size(), comm::ReduceOp::max);
+  const int per_node = world.size() % on_node == 0 ? on_node : 1;
+  GridChoice choice = comm::agree(world, [&]() -> GridChoice {
+    if (world.rank() != 0) return {};
+    const auto best =
+        forecast_for(question, job_machine(*found.profile, request, world.size(), per_node, question.threads),
+                     thread_rates(request.gflops));
+    return {best.grid, best.block, best.reduction};
+  });
+  choice.grid = world.broadcast(choice.grid, 0);
+  choice.block = world.broadcast(choice.block, 0);
+  choice.reduction = world.broadcast(choice.reduction, 0);
+  return choice;
+}
+
+}  // namespace ayatori::session

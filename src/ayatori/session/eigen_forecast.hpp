@@ -10,8 +10,9 @@
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/eigen/work.hpp"
 #include "ayatori/forecast/job_machine.hpp"
+#include "ayatori/session/eigen_request.hpp"
 
-namespace ayatori::cli {
+namespace ayatori::session {
 
 /// Seconds of rank 0, which has most, in one phase.
 struct PhaseForecast {
@@ -61,21 +62,8 @@ EigenForecast best_forecast(std::int64_t n, const eigen::EigenOptions& options, 
                             eigen::ProblemKind kind, const forecast::JobMachine& machine,
                             const ThreadRates& rates);
 
-/// What forecasts are made from.
-struct EigenMachine {
-  std::string ranks;             ///< "1,4,32": to forecast for instead of solving
-  std::string profile = "none";  ///< as of `predict`; where a solve has one, it chooses grid and block
-  double gflops = 0;             ///< of matrix products of one thread; 0: measured here
-  double memory_bandwidth = 0;   ///< GB/s of a node with all its ranks at work; 0: the profile's
-  int ranks_per_node = 1;        ///< of `ranks`
-};
-
-/// Throws InputError for numbers that make no sense.
-void check(const EigenMachine& machine);
-
 /// A problem to forecast.
 struct EigenQuestion {
-  std::string matrix;
   std::int64_t n = 0;
   eigen::GridShape grid;  ///< 0 x 0: the best
   eigen::EigenOptions options;
@@ -83,11 +71,14 @@ struct EigenQuestion {
   eigen::ProblemKind kind = eigen::ProblemKind::standard;
   int threads = 1;
 };
+EigenQuestion question_of(const EigenRequest& request, std::int64_t n, eigen::ProblemKind kind, int threads);
 
-/// Collective. Forecasts for `machine.ranks`, to stderr, and to `json` unless that is empty (schema
-/// ayatori.eigen-forecast/1). Throws InputError (agreed).
-void predict_eigen(const comm::Comm& world, const EigenQuestion& question, const EigenMachine& machine,
-                   const std::string& json);
+/// A job on the machine of this profile, at the rates that the request gives instead of the profile's.
+forecast::JobMachine job_machine(const machine::Profile& profile, const EigenRequest& request, int ranks,
+                                 int ranks_per_node, int threads);
+
+EigenForecast forecast_for(const EigenQuestion& question, const forecast::JobMachine& job,
+                           const ThreadRates& rates);
 
 struct GridChoice {
   eigen::GridShape grid;
@@ -95,9 +86,9 @@ struct GridChoice {
   std::string reduction;
 };
 
-/// Collective. The best for these ranks, by the machine's profile; nothing without one. Throws InputError
-/// (agreed).
+/// Collective. The best for these ranks, by the profile that the request names; nothing without one. Throws
+/// InputError (agreed).
 std::optional<GridChoice> choose_grid(const comm::Comm& world, const EigenQuestion& question,
-                                      const EigenMachine& machine);
+                                      const EigenRequest& request);
 
-}  // namespace ayatori::cli
+}  // namespace ayatori::session

@@ -1,24 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/eigen/davidson.hpp"
 #include "ayatori/eigen/solve.hpp"
-#include "ayatori/session/problem.hpp"
+#include "ayatori/io/matrix_source.hpp"
+#include "ayatori/session/eigen_request.hpp"
 
-namespace ayatori::cli {
+namespace ayatori::session {
 
-/// How a few pairs at an end of the spectrum of a sparse matrix are asked for.
-struct SparseEigenOptions {
-  std::string method = "auto";  ///< auto, dense or davidson
-  std::string preconditioner = "auto";
-  double tolerance = 0;  ///< of ||A v - lambda v||_2 / ||A||_1; 0: n eps, as good as dense solvers are
-};
-
-/// What came of it.
+/// A few pairs at an end of the spectrum of a sparse matrix.
 struct SparseEigenResult {
   std::int64_t n = 0;
   std::string preconditioner;
@@ -35,16 +30,12 @@ struct SparseEigenResult {
   bool passed() const;
 };
 
-/// Throws InputError for names and numbers that make no sense with this selection.
-void check(const SparseEigenOptions& options, const eigen::Selection& selection);
-
 /// Collective. Pairs at an end of the spectrum by products with the sparse matrix `loaded` from `source`;
 /// nothing where making it dense is the better way: all eigenvalues of a matrix that fits into memory cost at
 /// most what was spent here, so that by `auto` no solve takes more than twice as long as by the better way.
 /// Throws InputError (agreed), also for a matrix that is not symmetric.
 std::optional<SparseEigenResult> solve_sparse(const comm::Comm& comm, const std::string& source,
-                                              const io::LoadedMatrix& loaded,
-                                              const eigen::EigenOptions& wanted,
-                                              const SparseEigenOptions& options);
+                                              const io::LoadedMatrix& loaded, const EigenRequest& request,
+                                              const std::function<bool()>& wants_stop);
 
-}  // namespace ayatori::cli
+}  // namespace ayatori::session

@@ -1,4 +1,4 @@
-#include "cli/eigen_sparse.hpp"
+#include "ayatori/session/sparse_eigen.hpp"
 
 #include <fmt/format.h>
 
@@ -10,11 +10,11 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/session/problem.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/tuning/facts.hpp"
-#include "cli/stop_signal.hpp"
 
-namespace ayatori::cli {
+namespace ayatori::session {
 
 namespace {
 
@@ -56,8 +56,8 @@ struct Plan {
 };
 
 Plan plan_of(const comm::Comm& comm, const tuning::MatrixFacts& facts, const eigen::EigenOptions& wanted,
-             const SparseEigenOptions& options) {
-  if (options.method == "davidson") return {true, 0, "you forced it"};
+             const std::string& method) {
+  if (method == "davidson") return {true, 0, "you forced it"};
   if (!fits_dense(comm, facts.rows, wanted))
     return {true, 0, "as a dense matrix it does not fit into memory"};
   const std::int64_t count = wanted.selection.count;
@@ -122,7 +122,7 @@ Preconditioned make_preconditioner(const sparse::DistributedMatrix& matrix, cons
 }
 
 /// Collective. Whole columns for each rank, from rows of all.
-eigen::ColumnSpread spread_by_columns(const comm::Comm& comm, const session::Problem& problem,
+eigen::ColumnSpread spread_by_columns(const comm::Comm& comm, const Problem& problem,
                                       const eigen::ExtremePairs& pairs, std::int64_t n) {
   const auto count = static_cast<std::int64_t>(pairs.values.size());
   eigen::ColumnSpread spread{n, count, {}};
@@ -147,30 +147,20 @@ bool SparseEigenResult::passed() const {
          check.orthogonality <= eigen::largest_good_ratio;
 }
 
-void check(const SparseEigenOptions& options, const eigen::Selection& selection) {
-  if (options.method != "auto" && options.method != "dense" && options.method != "davidson")
-    throw InputError(fmt::format("--method {}: neither auto nor dense nor davidson", options.method));
-  if (options.method == "davidson" && !is_end(selection))
-    throw InputError("--method davidson finds pairs at an end of the spectrum: add --smallest or --largest");
-  if (!(options.tolerance >= 0 && options.tolerance < 1))
-    throw InputError(fmt::format("--tolerance {}: from 0 to below 1", options.tolerance));
-  if (options.preconditioner != "auto") solvers::preconditioner(options.preconditioner);
-}
-
 std::optional<SparseEigenResult> solve_sparse(const comm::Comm& comm, const std::string& source,
-                                              const io::LoadedMatrix& loaded,
-                                              const eigen::EigenOptions& wanted,
-                                              const SparseEigenOptions& options) {
-  if (options.method == "dense" || !is_end(wanted.selection)) return {};
+                                              const io::LoadedMatrix& loaded, const EigenRequest& request,
+                                              const std::function<bool()>& wants_stop) {
+  const auto wanted = comm::agree(comm, [&] { return dense_options(request); });
+  if (request.method == "dense" || !is_end(wanted.selection)) return {};
   SparseEigenResult result;
   Stopwatch watch;
   auto in_range = comm::agree(comm, [&] { return loaded; });
   const int exponent = normalize(comm, in_range.block);
-  const auto problem = session::spread_problem(comm, std::move(in_range), session::PartitionKind::contiguous);
+  const auto problem = spread_problem(comm, std::move(in_range), PartitionKind::contiguous);
   const auto facts = tuning::examine(comm, *problem.parts);
   result.n = facts.rows;
   comm::agree(comm, [&] { eigen::check(wanted, facts.rows, comm.size()); });
-  const auto plan = plan_of(comm, facts, wanted, options);
+  const auto plan = plan_of(comm, facts, wanted, request.method);
   if (!plan.iterates) return {};
   if (!facts.symmetric && plan.max_products > 0) return {};  // which says where it is not
   if (!facts.symmetric) {
@@ -186,7 +176,7 @@ std::optional<SparseEigenResult> solve_sparse(const comm::Comm& comm, const std:
 
   watch.restart();
   const sparse::DistributedMatrix matrix(comm, problem.parts);
-  const auto preconditioned = make_preconditioner(matrix, facts, wanted.selection, options.preconditioner);
+  const auto preconditioned = make_preconditioner(matrix, facts, wanted.selection, request.preconditioner);
   result.preconditioner = preconditioned.name;
   result.setup_seconds = watch.seconds();
 
@@ -196,17 +186,20 @@ std::optional<SparseEigenResult> solve_sparse(const comm::Comm& comm, const std:
                              [&](auto x, auto y) { matrix.apply(x, y); },
                              {}};
   if (preconditioned.op) a.precondition = [&](auto x, auto y) { preconditioned.op->apply(x, y); };
-  result.tolerance = tolerance_of(facts.rows, options.tolerance);
-  const StopSignal stop;
+  result.tolerance = tolerance_of(facts.rows, request.tolerance);
+  bool is_stopped = false;
   watch.restart();
   result.pairs = eigen::extreme_pairs(comm, a,
                                       {.count = wanted.selection.count,
                                        .largest = wanted.selection.kind == eigen::Selection::Kind::largest,
                                        .tolerance = result.tolerance,
                                        .max_products = plan.max_products,
-                                       .wants_stop = [&] { return stop.received(); }});
+                                       .wants_stop = [&] {
+                                         is_stopped = is_stopped || (wants_stop && wants_stop());
+                                         return is_stopped;
+                                       }});
   result.seconds = watch.seconds();
-  const bool interrupted = comm.any(stop.received());
+  const bool interrupted = comm.any(is_stopped);
   if (!result.pairs.converged && plan.max_products > 0 && !interrupted) return {};
 
   watch.restart();
@@ -218,4 +211,4 @@ std::optional<SparseEigenResult> solve_sparse(const comm::Comm& comm, const std:
   return result;
 }
 
-}  // namespace ayatori::cli
+}  // namespace ayatori::session
