@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "ayatori/comm/comm.hpp"
-#include "cli/command_line.hpp"
+#include "cli/parser/command_line.hpp"
 
 namespace ayatori::cli {
 

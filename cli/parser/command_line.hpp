@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/parser/command_facts.hpp"
+
+// The command line as the subcommands declare it. CLI11 does the work, behind this: its header takes seconds
+// to compile, in one file instead of all.
+
+namespace CLI {
+class App;
+class Option;
+class Validator;
+}  // namespace CLI
+
+namespace ayatori::cli {
+
+/// What a value has to be.
+class Check {
+ public:
+  explicit Check(const CLI::Validator& validator, std::vector<std::string> words = {});
+  const CLI::Validator& validator() const { return *validator_; }
+  /// The only values that pass, where they are words.
+  const std::vector<std::string>& words() const { return words_; }
+
+ private:
+  std::shared_ptr<const CLI::Validator> validator_;
+  std::vector<std::string> words_;
+};
+Check positive();
+Check non_negative();
+Check range(int least, int most);
+Check range(double least, double most);
+Check one_of(const std::vector<std::string>& words);
+
+/// An option or a positional argument. All but the destructor give it back, to go on with.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+  /// Whether it was given; for callbacks.
+  explicit operator bool() const;
+  Option* check(const Check& check);
+  Option* required();
+  Option* capture_default_str();
+  Option* default_str(const std::string& text);
+  Option* type_name(const std::string& name);
+  /// Between values in one word.
+  Option* delimiter(char character);
+  /// One value each time that a list is given: what follows is another argument.
+  Option* one_at_a_time();
+  /// "4M" is a number, by powers of 1024.
+  Option* as_size();
+  Option* needs(Option* other);
+  Option* excludes(Option* other);
+  Option* excludes(Option* one, Option* other) { return excludes(one)->excludes(other); }
+  /// Values that manual pages and completion name; others are not forbidden.
+  Option* suggest(std::vector<std::string> words);
+  bool wraps(const CLI::Option* option) const { return option_ == option; }
+  const std::vector<std::string>& words() const { return words_; }
+
+ private:
+  CLI::Option* option_;
+  std::vector<std::string> words_;
+};
+
+/// `ayatori` or a subcommand.
+class Command {
+ public:
+  explicit Command(CLI::App& app) : app_(app) {}
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+
+  Command* add_subcommand(const std::string& name, const std::string& description);
+  Command* require_subcommand(int count);
+  /// `value` keeps what it has unless the option is given, and has to outlive the parsing. The types that
+  /// there are: see the end of command_line.cpp.
+  template <class T>
+  Option* add_option(const std::string& names, T& value, const std::string& description);
+  Option* add_flag(const std::string& names, bool& value, const std::string& description);
+  /// What to do once all of it is parsed.
+  Command* callback(const std::function<void()>& act);
+  /// All that has been declared so far. `above`: the path of the command that this one is below.
+  CommandFacts facts(const std::string& above = "") const;
+
+ private:
+  CLI::App& app_;
+  std::deque<Option> options_;
+  std::vector<std::unique_ptr<Command>> commands_;
+};
+
+/// For callbacks: `what` is required.
+[[noreturn]] void throw_missing(const std::string& what);
+
+/// For callbacks: the command line is wrong.
+[[noreturn]] void throw_wrong(const std::string& what);
+
+/// Thrown by callbacks that answer from the declarations alone: the text is printed, without MPI.
+struct Answer {
+  std::string text;
+};
+
+/// The names of the items of one of the library's lists, after others.
+template <class Items>
+std::vector<std::string> names_in(const Items& items, std::vector<std::string> before = {}) {
+  for (const auto& item : items) before.emplace_back(item.name);
+  return before;
+}
+
+}  // namespace ayatori::cli

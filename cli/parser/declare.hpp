@@ -1,0 +1,43 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "ayatori/session/option.hpp"
+#include "cli/parser/command_line.hpp"
+
+namespace ayatori::cli {
+
+/// Declares the options of a table, to be parsed into `request`. Ranges of numbers are checked with the
+/// request.
+template <class Request>
+void declare(Command& command, std::span<const session::Option<Request>> table, Request& request) {
+  const auto declare_one = [&](const session::Option<Request>& option, auto& value) {
+    using T = std::remove_reference_t<decltype(value)>;
+    const std::string name = "--" + option.name;
+    if constexpr (std::is_same_v<T, bool>) {
+      command.add_flag(name, value, option.help);
+    } else {
+      Option* const declared = command.add_option(name, value, option.help);
+      if (option.only_words)
+        declared->check(one_of(option.words));
+      else if (!option.words.empty())
+        declared->suggest(option.words);
+      if constexpr (std::is_same_v<T, std::vector<std::string>>)
+        declared->delimiter(',');
+      else if (!option.initial.empty())
+        declared->default_str("");
+      else if constexpr (std::is_same_v<T, std::string>)
+        if (!value.empty()) declared->capture_default_str();
+      if constexpr (std::is_arithmetic_v<T>)
+        if (option.initial.empty()) declared->capture_default_str();
+    }
+  };
+  for (const auto& option : table)
+    std::visit([&](auto place) { declare_one(option, place(request)); }, option.place);
+}
+
+}  // namespace ayatori::cli

@@ -1,0 +1,99 @@
+#include "cli/solve/arguments.hpp"
+
+#include <fmt/core.h>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/base/number_in.hpp"
+#include "ayatori/base/temporary_file.hpp"
+#include "ayatori/io/matrix_source.hpp"
+#include "ayatori/sparse/block_operator.hpp"
+#include "cli/parser/declare.hpp"
+
+namespace ayatori::cli {
+
+namespace {
+
+/// Throws InputError for what is meant for one right-hand side only.
+void check_sequence(const SolveArguments& arguments) {
+  if (arguments.rhs.size() == 1) return;
+  for (const auto& [option, value] :
+       {std::pair("--checkpoint", arguments.request.checkpoint),
+        std::pair("--resume", arguments.request.resume), std::pair("--replay", arguments.request.replay)}) {
+    if (!value.empty()) throw InputError(fmt::format("{} is for a solve with one right-hand side", option));
+  }
+}
+
+/// Throws InputError for results that cannot be written, or that would replace what is read.
+void check_outputs(const SolveArguments& arguments) {
+  std::vector<std::string> results{arguments.json, arguments.request.checkpoint};
+  for (std::size_t k = 0; k < arguments.rhs.size(); ++k) results.push_back(output_of(arguments, k));
+  for (const std::string& result : results) {
+    if (result.empty()) continue;
+    std::vector<std::string> inputs = arguments.rhs;
+    inputs.push_back(arguments.matrix);
+    for (const std::string& input : inputs) {
+      if (session::same_file(result, input))
+        throw InputError(fmt::format("{}: is an input and cannot be written to", result));
+    }
+    check_writable(result);
+  }
+  for (const std::string& result : {arguments.output, arguments.json}) {
+    if (!arguments.request.checkpoint.empty() && session::same_file(arguments.request.checkpoint, result))
+      throw InputError(fmt::format("{}: the checkpoint and a result name the same file", result));
+  }
+  if (arguments.output.empty()) return;
+  io::check_output_format(arguments.output);
+  if (session::same_file(arguments.output, arguments.json)) {
+    throw InputError(fmt::format("{}: --output and --json name the same file", arguments.output));
+  }
+}
+
+}  // namespace
+
+void declare(Command& solve, SolveArguments& arguments) {
+  solve.add_option("matrix", arguments.matrix, "Matrix file or generator spec")->required();
+  solve
+      .add_option(
+          "--rhs", arguments.rhs,
+          "b: a file, ones, random:SEED, or solution-random:SEED; several share set-ups, and products where "
+          "that pays [ones]")
+      ->one_at_a_time();
+  solve
+      .add_option("--block", arguments.block,
+                  "Right-hand sides that are solved at once, at most: auto, off, or 1 to 8")
+      ->suggest({"auto", "off"})
+      ->capture_default_str();
+  solve.add_option("-o,--output", arguments.output, "Write x here (.mtx, .mtx.gz, .petsc)");
+  solve.add_option("--json", arguments.json, "Write the result here (schema ayatori.solve/1)");
+  declare(solve, session::solve_options(), arguments.request);
+  solve.add_flag("--explain", arguments.explain, "Say what was considered, tried and chosen, and why");
+  solve.add_flag("-q,--quiet", arguments.quiet, "Say nothing but errors");
+}
+
+int most_at_once(const SolveArguments& arguments) {
+  const std::string& word = arguments.block;
+  if (word != "auto" && arguments.rhs.size() == 1)
+    throw InputError("--block is for several --rhs: there is one right-hand side");
+  if (word == "auto") return sparse::max_block_width;
+  if (word == "off") return 1;
+  const auto width = number_in<int>(word);
+  if (!width || *width < 1 || *width > sparse::max_block_width)
+    throw InputError(fmt::format("--block {}: want auto, off, or 1 to {}", word, sparse::max_block_width));
+  return *width;
+}
+
+void check(const SolveArguments& arguments) {
+  check(arguments.request);
+  check_sequence(arguments);
+  check_outputs(arguments);
+}
+
+std::string output_of(const SolveArguments& arguments, std::size_t k) {
+  std::string path = arguments.output;
+  if (path.empty() || arguments.rhs.size() == 1) return path;
+  const auto slash = path.rfind('/');
+  const auto dot = path.find('.', slash == std::string::npos ? 0 : slash + 1);
+  return path.insert(dot == std::string::npos ? path.size() : dot, fmt::format(".{}", k + 1));
+}
+
+}  // namespace ayatori::cli
