@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "ayatori/base/regular_file.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "world.hpp"
@@ -133,6 +134,37 @@ TEST(Session, ASolverKeepsItsSetUps) {
   }
   EXPECT_EQ(solver.reuse().solves, 3);
   EXPECT_EQ(solver.reuse().set_ups, 1);
+}
+
+TEST(Session, NothingIsLearnedOfAMatrixThatReplacedTheFirst) {
+  const SharedFolder folder;
+  auto request = quiet_request();
+  request.knowledge = folder.file("knowledge");
+  const auto session = begin_session(world(), session_options(request));
+  const auto problem = std::make_shared<const Problem>(load_problem(session, matrix, request));
+  const auto other =
+      std::make_shared<const Problem>(load_problem(session, "convection2d:n=24,peclet=21", request));
+  const auto b = make_right_hand_side(session.comm, *problem, "ones").b;
+  Solver solver(session, problem, request);
+  const auto written = [&] {
+    world().barrier();
+    std::string all;
+    for (const auto& entry : std::filesystem::directory_iterator(request.knowledge))
+      all += read_regular_file(entry.path().string(), 1 << 20);
+    world().barrier();
+    return all;
+  };
+  const auto solve_one = [&] {
+    Array<double> x(b.size(), 0.0);
+    EXPECT_TRUE(solver.solve(b, x).report.converged());
+    return written();
+  };
+  const auto of_first = solve_one();
+  EXPECT_FALSE(of_first.empty());
+  EXPECT_NE(solve_one(), of_first);  // a second time, of the same matrix
+  const auto before = written();
+  solver.update(other);
+  EXPECT_EQ(solve_one(), before);
 }
 
 TEST(Session, RowsThatAreThereStayWhereTheyAre) {

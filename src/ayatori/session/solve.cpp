@@ -97,7 +97,7 @@ tuning::SolveHooks Solver::tuner_hooks(const SolveHooks& hooks, tuning::History&
 /// Rank 0 keeps what a solve has taught.
 void Solver::learn(const tuning::SolveReport& report) {
   const ScopedTimer timer(learning_seconds_);
-  if (knowledge_->in_use() && !resumed_ && session_.comm.rank() == 0)
+  if (knowledge_->in_use() && is_first_matrix_ && !resumed_ && session_.comm.rank() == 0)
     knowledge_->store(report, options_.forced);
 }
 
@@ -174,6 +174,7 @@ std::vector<tuning::SolveReport> Solver::solve(std::span<const solvers::ConstVec
 
 void Solver::update(std::shared_ptr<const Problem> problem) {
   problem_ = std::move(problem);
+  is_first_matrix_ = is_first_matrix_ && !solver_;
   if (solver_) solver_->update(problem_->parts);
 }
 

@@ -71,6 +71,7 @@ class Solver {
   std::optional<Resumed> resumed_;
   std::optional<SolveKnowledge> knowledge_;
   std::optional<tuning::Solver> solver_;  ///< made by the first solve
+  bool is_first_matrix_ = true;           ///< what is learned is of that
   double learning_seconds_ = 0;
 };
 
