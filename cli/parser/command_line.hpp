@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ayatori/base/find_named.hpp"
 #include "cli/parser/command_facts.hpp"
 
 // The command line as the subcommands declare it. CLI11 does the work, behind this: its header takes seconds
@@ -103,12 +104,5 @@ class Command {
 struct Answer {
   std::string text;
 };
-
-/// The names of the items of one of the library's lists, after others.
-template <class Items>
-std::vector<std::string> names_in(const Items& items, std::vector<std::string> before = {}) {
-  for (const auto& item : items) before.emplace_back(item.name);
-  return before;
-}
 
 }  // namespace ayatori::cli

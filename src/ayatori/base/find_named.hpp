@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ayatori/base/error.hpp"
 
@@ -14,6 +15,13 @@ std::string names_of(std::span<const T> list) {
   std::string names;
   for (const T& item : list) names.append(names.empty() ? "" : ", ").append(item.name);
   return names;
+}
+
+/// The same one by one, after others.
+template <class List>
+std::vector<std::string> names_in(const List& list, std::vector<std::string> before = {}) {
+  for (const auto& item : list) before.emplace_back(item.name);
+  return before;
 }
 
 /// The alternative of this name. Throws InputError that says what the alternatives are; `what` is the kind of

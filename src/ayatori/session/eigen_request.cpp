@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/find_named.hpp"
+#include "ayatori/session/session_options.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
 
 namespace ayatori::session {
@@ -12,14 +14,6 @@ namespace ayatori::session {
 namespace {
 
 using Row = Option<EigenRequest>;
-
-constexpr auto most = std::numeric_limits<double>::max();
-
-std::vector<std::string> auto_or_preconditioner() {
-  std::vector<std::string> names{"auto"};
-  for (const auto& item : solvers::preconditioners()) names.emplace_back(item.name);
-  return names;
-}
 
 // A new option is a line here and a member of EigenRequest.
 std::vector<Row> make_table() {
@@ -47,7 +41,7 @@ std::vector<Row> make_table() {
       {.name = "preconditioner",
        .place = [](EigenRequest& r) -> std::string& { return r.preconditioner; },
        .help = "Of davidson: auto, or one of those of solve",
-       .words = auto_or_preconditioner()},
+       .words = names_in(solvers::preconditioners(), {"auto"})},
       {.name = "tolerance",
        .place = [](EigenRequest& r) -> double& { return r.tolerance; },
        .help = "Of davidson: ||A v - lambda v|| / ||A||; 0: n eps, as of the dense solver"},
@@ -61,14 +55,8 @@ std::vector<Row> make_table() {
       {.name = "memory-bandwidth",
        .place = [](EigenRequest& r) -> double& { return r.memory_bandwidth; },
        .help = "GB/s of a node with all its ranks at work, for forecasts, instead of the profile's"},
-      {.name = "collectives",
-       .place = [](EigenRequest& r) -> std::string& { return r.collectives; },
-       .help = "Tables of schedules (see collectives tune), separated by colons; none; auto: what "
-               "AYATORI_COLLECTIVES names"},
-      {.name = "threads",
-       .place = [](EigenRequest& r) -> int& { return r.threads; },
-       .help = "Threads per rank; 0: all cores",
-       .range = std::pair(0.0, most)},
+      collectives_option<EigenRequest>(),
+      threads_option<EigenRequest>(),
   };
 }
 

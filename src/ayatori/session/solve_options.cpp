@@ -1,5 +1,8 @@
 #include "ayatori/session/solve_request.hpp"
 
+#include "ayatori/base/find_named.hpp"
+#include "ayatori/session/session_options.hpp"
+
 // The options of a solve. A new one is a line here and a member of SolveRequest.
 
 namespace ayatori::session {
@@ -7,14 +10,6 @@ namespace ayatori::session {
 namespace {
 
 using Row = Option<SolveRequest>;
-
-/// The names of the items of one of the library's lists, after "auto".
-template <class Items>
-std::vector<std::string> auto_or(const Items& items) {
-  std::vector<std::string> names{"auto"};
-  for (const auto& item : items) names.emplace_back(item.name);
-  return names;
-}
 
 solvers::Obeys obeys(const SolveRequest& r) {
   return r.preconditioner == "auto" ? solvers::Obeys{} : solvers::preconditioner(r.preconditioner).obeys;
@@ -41,12 +36,12 @@ std::vector<Row> make_table() {
       {.name = "method",
        .place = [](SolveRequest& r) -> std::string& { return r.method; },
        .help = "auto or a method",
-       .words = auto_or(solvers::methods()),
+       .words = names_in(solvers::methods(), {"auto"}),
        .is_decision = true},
       {.name = "preconditioner",
        .place = [](SolveRequest& r) -> std::string& { return r.preconditioner; },
        .help = "auto or a preconditioner",
-       .words = auto_or(solvers::preconditioners()),
+       .words = names_in(solvers::preconditioners(), {"auto"}),
        .is_decision = true},
       {.name = "overlap",
        .place = [](SolveRequest& r) -> int& { return r.overlap; },
@@ -100,17 +95,17 @@ std::vector<Row> make_table() {
       {.name = "orthogonalization",
        .place = [](SolveRequest& r) -> std::string& { return r.orthogonalization; },
        .help = "auto, cgs, mgs or ircgs",
-       .words = auto_or(solvers::orthogonalizations()),
+       .words = names_in(solvers::orthogonalizations(), {"auto"}),
        .is_decision = true},
       {.name = "kernel",
        .place = [](SolveRequest& r) -> std::string& { return r.kernel; },
        .help = "auto or a product kernel",
-       .words = auto_or(sparse::kernels()),
+       .words = names_in(sparse::kernels(), {"auto"}),
        .is_decision = true},
       {.name = "halo",
        .place = [](SolveRequest& r) -> std::string& { return r.halo; },
        .help = "auto or a halo strategy, with or without +overlap",
-       .words = auto_or(sparse::halo_strategies()),
+       .words = names_in(sparse::halo_strategies(), {"auto"}),
        .is_decision = true},
       {.name = "exclude",
        .place = [](SolveRequest& r) -> std::vector<std::string>& { return r.exclude; },
@@ -141,10 +136,7 @@ std::vector<Row> make_table() {
       {.name = "profile",
        .place = [](SolveRequest& r) -> std::string& { return r.profile; },
        .help = "Machine profile (see probe): auto, none, a file, or the name of a published one"},
-      {.name = "collectives",
-       .place = [](SolveRequest& r) -> std::string& { return r.collectives; },
-       .help = "Tables of schedules (see collectives tune), separated by colons; none; auto: what "
-               "AYATORI_COLLECTIVES names"},
+      collectives_option<SolveRequest>(),
       {.name = "knowledge",
        .place = [](SolveRequest& r) -> std::string& { return r.knowledge; },
        .help = "Folder of what solves have taught; none; auto: AYATORI_KNOWLEDGE, or one in the home"},
@@ -163,10 +155,7 @@ std::vector<Row> make_table() {
            "Go on from this checkpoint, on any number of ranks; the file of --checkpoint may be missing at "
            "the first time",
        .is_decision = true},
-      {.name = "threads",
-       .place = [](SolveRequest& r) -> int& { return r.threads; },
-       .help = "Threads per rank; 0: all cores",
-       .range = not_negative},
+      threads_option<SolveRequest>(),
   };
 }
 
