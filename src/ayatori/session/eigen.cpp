@@ -48,7 +48,6 @@ eigen::DistributedDense spread_entries(const eigen::ProcessGrid& grid, const std
 /// Collective. The matrix on the grid; its entries are given up.
 eigen::DistributedDense make_dense(const eigen::ProcessGrid& grid, EigenMatrix matrix,
                                    const eigen::EigenOptions& options, eigen::ProblemKind kind) {
-  comm::agree(grid.all, [&] { check(options, matrix.rows, grid.all.size()); });
   eigen::check_memory(grid.all, matrix.rows, options, kind);
   if (matrix.loaded) return spread_entries(grid, matrix.name, *matrix.loaded);
   if (!matrix.element) return eigen::make_test_matrix(grid, eigen::parse_test_matrix(matrix.name));

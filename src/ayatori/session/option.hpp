@@ -40,22 +40,23 @@ struct Option {
 
 /// The value of an option in a request.
 template <class Request>
-auto value_of(const Option<Request>& option, Request& request) {
+auto value_of(const Option<Request>& option, const Request& request) {
   using Value = std::variant<std::string, bool, int, std::int64_t, double, std::optional<int>,
                              std::optional<double>, std::vector<std::string>>;
-  return std::visit([&](auto place) { return Value(place(request)); }, option.place);
+  auto& place_of_it = const_cast<Request&>(request);  // for a place that is read here and not written to
+  return std::visit([&](auto place) { return Value(place(place_of_it)); }, option.place);
 }
 
 /// Whether the request holds another value than a new one does.
 template <class Request>
-bool is_given(const Option<Request>& option, Request request) {
-  Request untouched;
+bool is_given(const Option<Request>& option, const Request& request) {
+  static const Request untouched;
   return value_of(option, request) != value_of(option, untouched);
 }
 
 /// "11: want 0 to 10" where the request holds a number out of the option's range; else empty.
 template <class Request>
-std::string complaint(const Option<Request>& option, Request request) {
+std::string complaint(const Option<Request>& option, const Request& request) {
   if (!option.range || !is_given(option, request)) return {};
   const auto [least, most] = *option.range;
   return std::visit(

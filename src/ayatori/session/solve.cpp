@@ -43,8 +43,10 @@ Solver::Solver(const Session& session, std::shared_ptr<const Problem> problem, S
 /// Collective. Of a system with this right-hand side.
 SystemIdentity Solver::identity_of(solvers::ConstVector b) const {
   const auto first = problem_->file_rows.range(session_.comm.rank()).begin;
-  const auto of_file = problem_->to_file(session_.comm, Array<double>(b.begin(), b.end()));
-  return {problem_->fingerprint, sparse::fingerprint(session_.comm, of_file, first), options_.rtol};
+  Array<double> of_file;
+  if (problem_->permutation) of_file = problem_->to_file(session_.comm, Array<double>(b.begin(), b.end()));
+  const auto rhs = problem_->permutation ? std::span<const double>(of_file) : b;
+  return {problem_->fingerprint, sparse::fingerprint(session_.comm, rhs, first), options_.rtol};
 }
 
 /// Collective. What the request resumes. The file of its own checkpoints may be missing: then nobody has
@@ -78,7 +80,6 @@ void Solver::prepare(const SystemIdentity& system) {
                      tuning::Situation{"", comm.size(), session_.threads, options_.rtol});
   if (knowledge_->in_use() && !resumed_)
     options_.recall = [this](const tuning::MatrixFacts& facts) { return knowledge_->recall(facts); };
-  omp_set_num_threads(race_.threads);
   solver_.emplace(comm, problem_->parts, options_);
 }
 
