@@ -21,9 +21,9 @@
 #include "ayatori/mapping/launcher.hpp"
 #include "ayatori/mapping/placement.hpp"
 #include "ayatori/network/simgrid_platform.hpp"
+#include "ayatori/session/map/traffic.hpp"
 #include "cli/command.hpp"
 #include "cli/map/collectives.hpp"
-#include "cli/map/traffic.hpp"
 
 namespace ayatori::cli {
 
@@ -117,10 +117,10 @@ mapping::Traffic read_traffic(const Arguments& arguments) {
   if (sources != 1) throw InputError("map: give one of MATRIX, --trace FILE and --graph FILE");
   if (!arguments.matrix.empty()) {
     if (arguments.ranks == 0) throw InputError("map: a matrix wants --ranks");
-    return matrix_traffic(arguments.matrix, arguments.partition, arguments.ranks);
+    return session::matrix_traffic(arguments.matrix, arguments.partition, arguments.ranks);
   }
-  auto traffic =
-      arguments.trace.empty() ? graph_traffic(arguments.graph) : mapping::read_trace(arguments.trace);
+  auto traffic = arguments.trace.empty() ? session::graph_traffic(arguments.graph)
+                                         : mapping::read_trace(arguments.trace);
   if (arguments.ranks != 0 && arguments.ranks != traffic.ranks)
     throw InputError(fmt::format("--ranks {}: there are {} in the file", arguments.ranks, traffic.ranks));
   return traffic;

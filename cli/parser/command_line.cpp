@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 namespace ayatori::cli {
@@ -44,6 +45,9 @@ Check one_of(const std::vector<std::string>& words) {
   return Check(CLI::IsMember(words), words);
 }
 
+bool Option::is_called(const std::string& name) const {
+  return option_->check_name(name);
+}
 Option::operator bool() const {
   return static_cast<bool>(*option_);
 }
@@ -107,6 +111,11 @@ Option* Command::add_option(const std::string& names, T& value, const std::strin
 }
 Option* Command::add_flag(const std::string& names, bool& value, const std::string& description) {
   return &options_.emplace_back(app_.add_flag(names, value, description));
+}
+Option* Command::option(const std::string& name) {
+  for (Option& option : options_)
+    if (option.is_called(name)) return &option;
+  throw std::logic_error("no option is called " + name);
 }
 Command* Command::callback(const std::function<void()>& act) {
   app_.callback(act);

@@ -62,6 +62,7 @@ class Option {
   /// Values that manual pages and completion name; others are not forbidden.
   Option* suggest(std::vector<std::string> words);
   bool wraps(const CLI::Option* option) const { return option_ == option; }
+  bool is_called(const std::string& name) const;
   const std::vector<std::string>& words() const { return words_; }
 
  private:
@@ -83,6 +84,8 @@ class Command {
   template <class T>
   Option* add_option(const std::string& names, T& value, const std::string& description);
   Option* add_flag(const std::string& names, bool& value, const std::string& description);
+  /// One that has been declared, by a name such as "--quick".
+  Option* option(const std::string& name);
   /// What to do once all of it is parsed.
   Command* callback(const std::function<void()>& act);
   /// All that has been declared so far. `above`: the path of the command that this one is below.

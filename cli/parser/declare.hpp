@@ -17,18 +17,20 @@ template <class Request>
 void declare(Command& command, std::span<const session::Option<Request>> table, Request& request) {
   const auto declare_one = [&](const session::Option<Request>& option, auto& value) {
     using T = std::remove_reference_t<decltype(value)>;
-    const std::string name = "--" + option.name;
+    const std::string name =
+        option.letter == 0 ? "--" + option.name : fmt::format("-{},--{}", option.letter, option.name);
+    const std::string help = description_of(option);
     if constexpr (std::is_same_v<T, bool>) {
-      command.add_flag(name, value, option.help);
+      command.add_flag(name, value, help);
     } else {
-      Option* const declared = command.add_option(name, value, option.help);
+      Option* const declared = command.add_option(name, value, help);
       if (option.only_words)
         declared->check(one_of(option.words));
       else if (!option.words.empty())
         declared->suggest(option.words);
-      if constexpr (std::is_same_v<T, std::vector<std::string>>)
-        declared->delimiter(',');
-      else if (!option.initial.empty())
+      if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+        if (!option.one_each) declared->delimiter(',');
+      } else if (!option.initial.empty())
         declared->default_str("");
       else if constexpr (std::is_same_v<T, std::string>)
         if (!value.empty()) declared->capture_default_str();

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/find_named.hpp"
 #include "ayatori/session/session_options.hpp"
@@ -51,10 +49,9 @@ std::vector<Row> make_table() {
                "choose grid and block"},
       {.name = "gflops",
        .place = [](EigenRequest& r) -> double& { return r.gflops; },
-       .help = "Of a thread's matrix products, for forecasts; 0: measured here"},
-      {.name = "memory-bandwidth",
-       .place = [](EigenRequest& r) -> double& { return r.memory_bandwidth; },
-       .help = "GB/s of a node with all its ranks at work, for forecasts, instead of the profile's"},
+       .help = "Of a thread's matrix products, for forecasts; 0: measured here",
+       .range = not_negative},
+      memory_bandwidth_option<EigenRequest>(),
       collectives_option<EigenRequest>(),
       threads_option<EigenRequest>(),
   };
@@ -84,10 +81,6 @@ std::span<const Option<EigenRequest>> eigen_options() {
 
 void check(const EigenRequest& request, eigen::ProblemKind kind) {
   check_ranges(eigen_options(), request);
-  for (const double value : {request.gflops, request.memory_bandwidth}) {
-    if (!std::isfinite(value) || value < 0)
-      throw InputError(fmt::format("--gflops, --memory-bandwidth {}: not a speed", value));
-  }
   if (request.method != "auto" && request.method != "dense" && request.method != "davidson")
     throw InputError(fmt::format("--method {}: neither auto nor dense nor davidson", request.method));
   if (request.method == "davidson") check_davidson(request, kind);

@@ -36,7 +36,16 @@ struct Option {
   std::string initial;                          ///< what to say of the default where its value says nothing
   bool (*is_obeyed)(const Request&) = nullptr;  ///< by what the request asks for; nullptr: always
   bool is_decision = false;                     ///< that a replay repeats
+  char letter = 0;                              ///< on the command line: 'o' for `-o`
+  bool one_each = false;                        ///< values of a list may hold commas
 };
+
+/// What there is to say of an option: its help, and what numbers it takes.
+template <class Request>
+std::string description_of(const Option<Request>& option) {
+  if (!option.range || option.range->second == std::numeric_limits<double>::max()) return option.help;
+  return fmt::format("{} ({} to {})", option.help, option.range->first, option.range->second);
+}
 
 /// The value of an option in a request.
 template <class Request>
@@ -61,12 +70,15 @@ std::string complaint(const Option<Request>& option, const Request& request) {
   const auto [least, most] = *option.range;
   return std::visit(
       [&](const auto& value) -> std::string {
-        if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>) {
-          const auto number = static_cast<double>(value);
+        using T = std::remove_cvref_t<decltype(value)>;
+        if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::optional<int>> ||
+                      std::is_same_v<T, std::optional<double>>) {
+          const auto given = std::optional(value).value();  // see is_given()
+          const auto number = static_cast<double>(given);
           if (number >= least && number <= most) return {};
           return most == std::numeric_limits<double>::max()
-                     ? fmt::format("{}: want {} or more", value, least)
-                     : fmt::format("{}: want {} to {}", value, least, most);
+                     ? fmt::format("{}: want {} or more", given, least)
+                     : fmt::format("{}: want {} to {}", given, least, most);
         }
         return {};
       },

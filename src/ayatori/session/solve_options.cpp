@@ -15,9 +15,6 @@ solvers::Obeys obeys(const SolveRequest& r) {
   return r.preconditioner == "auto" ? solvers::Obeys{} : solvers::preconditioner(r.preconditioner).obeys;
 }
 
-constexpr auto most = std::numeric_limits<double>::max();
-constexpr std::pair not_negative{0.0, most};
-
 std::vector<Row> make_table() {
   return {
       {.name = "rtol",
@@ -63,7 +60,7 @@ std::vector<Row> make_table() {
        .is_obeyed = [](const SolveRequest& r) { return obeys(r).overlap_and_ordering; }},
       {.name = "degree",
        .place = [](SolveRequest& r) -> int& { return r.degree; },
-       .help = "Products in an application of neumann, chebyshev and gmres-polynomial, up to 100",
+       .help = "Products in an application of neumann, chebyshev and gmres-polynomial",
        .range = std::pair(0.0, 100.0),
        .is_obeyed = [](const SolveRequest& r) { return obeys(r).degree; }},
       {.name = "drop",

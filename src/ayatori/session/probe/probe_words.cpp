@@ -1,4 +1,4 @@
-#include "cli/probe/report.hpp"
+#include "ayatori/session/probe/probe.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "ayatori/machine/model/diagnosis.hpp"
 
-namespace ayatori::cli {
+namespace ayatori::session {
 
 namespace {
 
@@ -226,4 +226,4 @@ std::string comparison(const Profile& a, const std::string& name_of_a, const Pro
   return text;
 }
 
-}  // namespace ayatori::cli
+}  // namespace ayatori::session

@@ -1,29 +1,21 @@
-#include "cli/predict/pattern_source.hpp"
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <limits>
-#include <string_view>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/io/generator.hpp"
 #include "ayatori/io/matrix_source.hpp"
-#include "bench/npb/matrix.hpp"
+#include "ayatori/session/predict/predict.hpp"
 
-namespace ayatori::cli {
+namespace ayatori::session {
 
 namespace {
-
-constexpr std::string_view npb = "npb-cg:";
 
 void check_rows(std::int64_t rows) {
   if (rows > std::numeric_limits<std::int32_t>::max())
     throw EnvironmentError(fmt::format("{} rows are too many for a forecast", rows));
-}
-
-template <class Rows, class Columns>
-forecast::Pattern copy_of(const Rows& row_start, const Columns& column) {
-  return {{row_start.begin(), row_start.end()}, {column.begin(), column.end()}};
 }
 
 forecast::Pattern generated(const std::string& spec) {
@@ -47,19 +39,14 @@ forecast::Pattern of_file(const std::string& path) {
     throw InputError(
         fmt::format("{}: {} x {}, but it has to be square", path, block.global_rows, block.global_columns));
   check_rows(block.global_rows);
-  return copy_of(block.row_start, block.column);
+  return {{block.row_start.begin(), block.row_start.end()}, {block.column.begin(), block.column.end()}};
 }
 
 }  // namespace
 
 forecast::Pattern read_pattern(const std::string& source) {
-  if (std::filesystem::exists(source)) return of_file(source);
-  if (source.starts_with(npb)) {
-    const auto matrix =
-        bench::npb_matrix(comm::Comm::self(), bench::npb_class(source.substr(npb.size()))).interior;
-    return copy_of(matrix.row_start, matrix.column);
-  }
-  return io::is_generator(source) ? generated(source) : of_file(source);
+  const bool is_spec = !std::filesystem::exists(source) && io::is_generator(source);
+  return is_spec ? generated(source) : of_file(source);
 }
 
-}  // namespace ayatori::cli
+}  // namespace ayatori::session

@@ -1,4 +1,4 @@
-#include "cli/map/traffic.hpp"
+#include "ayatori/session/map/traffic.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@
 #include "ayatori/mapping/halo_messages.hpp"
 #include "ayatori/mapping/partition.hpp"
 
-namespace ayatori::cli {
+namespace ayatori::session {
 
 namespace {
 
@@ -164,4 +164,4 @@ mapping::Traffic graph_traffic(const std::string& path) {
   return traffic;
 }
 
-}  // namespace ayatori::cli
+}  // namespace ayatori::session

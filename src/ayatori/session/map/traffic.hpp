@@ -4,7 +4,7 @@
 
 #include "ayatori/mapping/traffic.hpp"
 
-namespace ayatori::cli {
+namespace ayatori::session {
 
 /// Who would send what to whom in a halo exchange, if a matrix (a file or a generator's spec) were spread
 /// over so many ranks. `partition`: "rows" (blocks of as many rows each, in their order) or "graph" (METIS).
@@ -17,4 +17,4 @@ mapping::Traffic matrix_traffic(const std::string& source, const std::string& pa
 /// Throws InputError.
 mapping::Traffic graph_traffic(const std::string& path);
 
-}  // namespace ayatori::cli
+}  // namespace ayatori::session
