@@ -1,13 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "ayatori/collectives/operation.hpp"
-#include "ayatori/collectives/search.hpp"
 #include "cli/command.hpp"
 #include "cli/parser/command_line.hpp"
 
@@ -23,9 +20,6 @@ void add_collectives_bench(Command& collectives, Run& run);
 void add_collectives_tune(Command& collectives, Run& run);
 void add_collectives_adapt(Command& collectives, Run& run);
 
-/// "64K": a number of bytes. Throws InputError.
-std::int64_t parse_bytes(const std::string& text);
-
 /// Bytes, from the first to the second.
 struct SizeRange {
   std::int64_t first;
@@ -39,10 +33,6 @@ std::vector<std::int64_t> parse_sizes(const std::string& text);
 
 /// The operations of these names, or all where there are none. Throws InputError.
 std::vector<collectives::Operation> operations_of(const std::vector<std::string>& names);
-
-/// What a search has found, as ScheduleTable reads it. `machine`: what its profile is called.
-nlohmann::ordered_json schedules_json(collectives::Operation operation, int ranks, const std::string& machine,
-                                      std::span<const collectives::SizeChoice> choices);
 
 /// As long as the terminal shows it.
 std::string shortened(const std::string& text, std::size_t most);

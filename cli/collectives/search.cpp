@@ -5,6 +5,7 @@
 
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/collectives/search.hpp"
+#include "ayatori/collectives/search/search_json.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/machine/profile.hpp"
 #include "cli/collectives/collectives.hpp"

@@ -47,6 +47,17 @@ struct BlockRows {
   }
 };
 
+/// Those of a pattern.
+struct PatternRows {
+  const forecast::Pattern* pattern;
+
+  std::int64_t rows() const { return pattern->rows(); }
+  template <class Use>
+  void operator()(std::int64_t row, Use&& use) const {
+    for (const std::int32_t column : pattern->columns(row)) use(column);
+  }
+};
+
 /// Rows as columns, and columns as rows.
 mapping::Pattern transposed(const mapping::Pattern& pattern) {
   const auto rows = static_cast<std::int32_t>(pattern.start.size()) - 1;
@@ -142,6 +153,10 @@ mapping::Traffic matrix_traffic(const std::string& source, const std::string& pa
   return traffic_of(BlockRows{load_square(source)}, partition, ranks);
 }
 
+mapping::Traffic matrix_traffic(const forecast::Pattern& pattern, const std::string& partition, int ranks) {
+  return traffic_of(PatternRows{&pattern}, partition, ranks);
+}
+
 mapping::Traffic graph_traffic(const std::string& path) {
   if (path.ends_with(".graph") || path.ends_with(".metis")) return mapping::read_metis_graph(path);
   constexpr double most_bytes = 0x1.0p53;
@@ -162,6 +177,22 @@ mapping::Traffic graph_traffic(const std::string& path) {
     }
   }
   return traffic;
+}
+
+std::string matrix_market(const mapping::CommGraph& graph) {
+  std::string entries;
+  std::int64_t count = 0;
+  for (int rank = 0; rank < graph.ranks(); ++rank) {
+    for (const auto& talk : graph.talks(rank)) {
+      if (talk.out.messages == 0) continue;
+      entries += fmt::format("{} {} {}\n", rank + 1, talk.peer + 1, talk.out.bytes);
+      ++count;
+    }
+  }
+  return fmt::format(
+      "%%MatrixMarket matrix coordinate real general\n% bytes from rank to rank, counted from 1\n"
+      "{0} {0} {1}\n{2}",
+      graph.ranks(), count, entries);
 }
 
 }  // namespace ayatori::session
