@@ -8,6 +8,7 @@ Eigenvalues
 Machines
     probe, Profile : what this machine can do
     predict, Forecast : how an iteration would scale on a machine
+    place, Placement : which rank should be on which node
 Matrices and results
     load : a matrix from a file or a generator
     write_report : results as one HTML page
@@ -18,10 +19,10 @@ Wrong input raises ValueError or TypeError, a machine that fails (memory, MPI) O
 from ._core import version as __version__
 from ._eigen import eigh
 from ._krylov import bicgstab, cg, gmres, minres
-from ._machine import Forecast, Profile, predict, probe
+from ._machine import Forecast, Placement, Profile, place, predict, probe
 from ._matrix import load
 from ._report import write_report
 from ._solve import Solver, SolveResult, solve
 
-__all__ = ["Forecast", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "cg", "eigh", "gmres", "load", "minres",
-           "predict", "probe", "solve", "write_report"]
+__all__ = ["Forecast", "Placement", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "cg", "eigh", "gmres", "load",
+           "minres", "place", "predict", "probe", "solve", "write_report"]

@@ -12,8 +12,14 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._matrix import as_csr, comm_address, load
+from ._matrix import as_csr, comm_address
+from ._options import Options
 from ._report import write_whole
+
+# Who asks from a prompt or a notebook waits for the answer.
+PROBE_OPTIONS = Options(_core.probe_options(), {"quick": True})
+PREDICT_OPTIONS = Options(_core.predict_options(), {}, own=("profile",))
+MAP_OPTIONS = Options(_core.map_options(), {})
 
 
 @dataclass(frozen=True)
@@ -36,42 +42,38 @@ class Profile:
         """From a file, or of a published machine by its name. Raises ValueError."""
         return cls(json.loads(_core.load_profile(os.fspath(name))), os.fspath(name))
 
+    def explain(self) -> str:
+        """What was measured, and what is wrong with it: text of some lines."""
+        return _core.profile_summary(json.dumps(self.data))
+
     def save(self, path: str | os.PathLike) -> None:
         """Writes the whole file or none."""
         write_whole(path, json.dumps(self.data, indent=1))
 
 
-def probe(*, comm: Any = None, quick: bool = True, seconds: float | None = None, threads: int | None = None, keep: bool = True,
-          progress: Callable[[str, float], Any] | None = None) -> Profile:
+def probe(*, comm: Any = None, keep: bool = True, progress: Callable[[str, float], Any] | None = None, **options: Any) -> Profile:
     """Measures this machine: memory, NUMA, barriers and, with several ranks, messages and collective operations.
 
     Parameters
     ----------
     comm : mpi4py.MPI.Comm, optional
         Ranks that measure together. Collective.
-    quick : bool
-        Fewer sizes and kernels.
-    seconds : float, optional
-        For all probes together, about; 1.5 by default, 20 where not `quick`.
-    threads : int, optional
-        Of each rank.
     keep : bool
-        Keep the profile where `solve` looks for it (AYATORI_PROFILE, or the user's cache folder).
+        Without `output`, keep the profile where `solve` looks for it (AYATORI_PROFILE, or the user's cache folder).
     progress : callable, optional
         Called as ``progress(probe, share_of_time)``.
+    {options}
 
     Returns
     -------
     Profile
     """
-    if seconds is None:
-        seconds = 1.5 if quick else 20.0
-    if not seconds > 0:
-        raise ValueError(f"seconds is {seconds}, but must be positive")
-    data = json.loads(_core.probe(comm_address(comm), quick, seconds, threads or 0, progress))
+    request = _core.ProbeRequest()
+    PROBE_OPTIONS.set(request, options)
+    data = json.loads(_core.probe(comm_address(comm), request, progress))
     path = _core.default_profile_path()
     profile = Profile(data, "measured just now")
-    if keep and path and path != "none" and (comm is None or comm.rank == 0):
+    if keep and not options.get("output") and path and path != "none" and (comm is None or comm.rank == 0):
         if reason := _core.why_not_replaced(path):
             warnings.warn(f"{path}: {reason}, and stays as it is: the profile is not kept", stacklevel=2)
         else:
@@ -81,7 +83,7 @@ def probe(*, comm: Any = None, quick: bool = True, seconds: float | None = None,
 
 def find_profile(profile: Profile | str | os.PathLike | None) -> tuple[str, str]:
     """The JSON text of a profile and where it comes from; empty for "none" and where there is none."""
-    if profile is None:
+    if profile is None or profile == "auto":
         path = _core.default_profile_path()
         if not path or path == "none" or not os.path.exists(path):
             return "", ""
@@ -107,6 +109,7 @@ class Forecast:
     """
 
     report: dict = field(repr=False)
+    _text: str = field(repr=False)
 
     @property
     def nodes(self) -> np.ndarray:
@@ -128,33 +131,19 @@ class Forecast:
 
     def explain(self) -> str:
         """The table and the conclusions: text of some lines."""
-        lines = [f"{'nodes':>7} {'us':>12} {'speed-up':>9} {'efficiency':>10}  bound by"]
-        lines += [f"{p['nodes']:>7} {1e6 * p['seconds']:>12.2f} {p['speed_up']:>9.2f} {p['efficiency']:>10.2f}  {p['bound']}"
-                  for p in self.report["points"]]
-        return "\n".join([*lines, *self.report["crossovers"], self.report["scaling"], self.conclusion])
+        return self._text
 
 
-def predict(A: Any, nodes: Iterable[int] = (1, 2, 4, 8, 16, 32, 64), *, network: str | None = None,
-            profile: Profile | str | None = None, ranks_per_node: int = 1, threads: int = 1, partition: str = "contiguous",
-            method: str = "cg", preconditioner: str = "none", memory_bandwidth: float | None = None) -> Forecast:
+def predict(A: Any, nodes: str | Iterable[int] | None = None, *, profile: Profile | str | None = None, **options: Any) -> Forecast:
     """How an iteration with this matrix would scale on a machine, and what bounds it.
 
     Parameters
     ----------
     A : sparse array or matrix of any format, ndarray, or str
-        Square; only where its nonzeros are matters. A str is for `load`.
-    nodes : iterable of int
-        Of a long range such as ``range(1, 1025)``, powers of two and both ends are taken.
-    network : str, optional
-        Between nodes, as for ``ayatori map``: ``"torus:8x8x16"``, ``"fat-tree:..."``. Without it messages share ports only.
+        Square; only where its nonzeros are matters. A str names a file or a generator.
     profile : Profile or str, optional
         Of the machine: measured, a file, or a published machine's name. By default the one that `probe` has kept.
-    ranks_per_node, threads : int
-    partition : {"contiguous", "rows", "graph"}
-    method : {"cg", "minres", "bicgstab", "gmres", "npb-cg"}
-    preconditioner : {"none", "jacobi"}
-    memory_bandwidth : float, optional
-        Bytes per second of a node with all its ranks at work, instead of the profile's.
+    {options}
 
     Returns
     -------
@@ -164,25 +153,90 @@ def predict(A: Any, nodes: Iterable[int] = (1, 2, 4, 8, 16, 32, 64), *, network:
     ------
     ValueError
         For names that do not exist, nodes that do not fit the network, and without a profile.
+
+    Notes
+    -----
+    `nodes` may also be numbers: of a long range such as ``range(1, 1025)``, powers of two and both ends are taken.
     """
-    name = A if isinstance(A, str) else "memory"
+    request = _core.PredictRequest()
+    PREDICT_OPTIONS.set(request, {"nodes": _nodes_in_words(nodes), **options})
+    text, name = find_profile(profile)
+    if not text:
+        raise ValueError("there is no profile of this machine: call probe(), or give profile=")
+    request.set("profile", name)
+    report, summary = _core.predict(*_pattern(A), request, text)
+    return Forecast(json.loads(report), summary)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where ranks are to go.
+
+    Attributes
+    ----------
+    report : dict
+        Schema ``ayatori.placement/1``, as ``ayatori map --json`` writes it.
+    launch_file : str
+        What `launcher` wants to read; empty without one.
+    """
+
+    report: dict = field(repr=False)
+    launch_file: str = field(repr=False)
+    _text: str = field(repr=False)
+
+    @property
+    def node_of_rank(self) -> np.ndarray:
+        return np.array(self.report["node_of_rank"])
+
+    def explain(self) -> str:
+        """What placements cost, and which were tried: text of some lines."""
+        return self._text
+
+
+def place(A: Any = None, **options: Any) -> Placement:
+    """Places ranks on nodes so that they talk least over the network, as ``ayatori map`` does.
+
+    Parameters
+    ----------
+    A : sparse array or matrix of any format, ndarray, or str, optional
+        Square: ranks talk as in the halo exchange of its product. A str names a file or a generator. Without it, give `trace` or
+        `graph`.
+    {options}
+
+    Returns
+    -------
+    Placement
+
+    Raises
+    ------
+    ValueError
+        For names that do not exist, files that make no sense, and a network that is too small.
+    """
+    request = _core.MapRequest()
+    MAP_OPTIONS.set(request, options)
+    report, summary, launch_file = _core.place(*(() if A is None else _pattern(A)), request)
+    return Placement(json.loads(report), launch_file, summary)
+
+
+def _nodes_in_words(nodes: str | Iterable[int] | None) -> str | None:
+    if nodes is None or isinstance(nodes, str):
+        return nodes
     if isinstance(nodes, range) and len(nodes) > 64:
         powers = (2**k for k in range(nodes[-1].bit_length()))
         nodes = {nodes[0], nodes[-1], *(power for power in powers if power in nodes)}
-    nodes = sorted({int(count) for count in nodes})
-    if not nodes or nodes[0] < 1 or ranks_per_node < 1 or threads < 1:
-        raise ValueError("nodes, ranks_per_node and threads must be positive")
-    if nodes[-1] * ranks_per_node > 2**20:
-        raise ValueError(f"{nodes[-1]} nodes x {ranks_per_node} ranks are more than {2**20}")
-    text, profile_name = find_profile(profile)
-    if not text:
-        raise ValueError("there is no profile of this machine: call probe(), or give profile=")
-    csr = as_csr(load(A) if isinstance(A, str) else A)
+    return ",".join(str(int(count)) for count in nodes)
+
+
+def _pattern(A: Any) -> tuple:
+    """Where the nonzeros are, for the core: a name, or the arrays."""
+    if isinstance(A, str):
+        return (A,)
+    csr = as_csr(A)
     if csr.shape[0] != csr.shape[1] or csr.shape[0] >= 2**31:
         raise ValueError(f"the matrix is {csr.shape[0]} x {csr.shape[1]}, but it has to be square, with less than 2^31 rows")
-    computed = _core.predict(np.ascontiguousarray(csr.indptr, dtype=np.int64), np.ascontiguousarray(csr.indices, dtype=np.int32),
-                             nodes, ranks_per_node, threads, network or "", text, profile_name, memory_bandwidth or 0.0,
-                             partition, method, preconditioner)
-    return Forecast({"schema": "ayatori.predict/1", "matrix": name, "rows": csr.shape[0], "nonzeros": int(csr.nnz),
-                     "method": method, "preconditioner": preconditioner, "partition": partition, "profile": profile_name,
-                     "network": network, "ranks_per_node": ranks_per_node, "threads": threads, **computed})
+    return np.ascontiguousarray(csr.indptr, dtype=np.int64), np.ascontiguousarray(csr.indices, dtype=np.int32)
+
+
+PROBE_OPTIONS.document(probe)
+PREDICT_OPTIONS.document(predict)
+MAP_OPTIONS.document(place)

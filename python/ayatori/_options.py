@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +22,7 @@ class Options:
     """
 
     def __init__(self, table: Sequence[tuple], defaults: dict[str, Any], own: Sequence[str] = ()) -> None:
-        self.table = {name.replace("-", "_"): (name, kind, defaults.get(name, default), text, initial)
+        self.table = {name.replace("-", "_"): (name, kind, defaults.get(name, default), _in_words_of_python(text), initial)
                       for name, kind, default, text, initial in table}
         self.defaults = defaults
         self.own = own
@@ -37,7 +38,7 @@ class Options:
 
     def document(self, what: Any) -> None:
         """Puts the table in the docstring of a class or function that takes the options, and the keywords in its signature."""
-        shown = [keyword for keyword in self.table if keyword not in (*self.own, *self.defaults)]
+        shown = [keyword for keyword in self.table if keyword not in self.own]
         lines = []
         for keyword in shown:
             _, kind, default, text, initial = self.table[keyword]
@@ -45,14 +46,20 @@ class Options:
             lines += textwrap.wrap(text + ".", 110, initial_indent="    ", subsequent_indent="    ")
         if what.__doc__:
             what.__doc__ = what.__doc__.replace("{options}", textwrap.indent("\n".join(lines), "    ").strip()).replace(
-                "{names}", ", ".join([*self.defaults, *shown]))
+                "{names}", ", ".join(shown))
         signature = inspect.signature(what)
-        named = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        named = [p.replace(default=self.table[p.name][2]) if p.name in shown else p
+                 for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
         missing = [keyword for keyword in self.own if keyword not in signature.parameters]
         keywords = [inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY,
                                       default=None if keyword in self.own else self.table[keyword][2], annotation=self.table[keyword][1])
-                    for keyword in [*missing, *self.defaults, *shown] if keyword not in signature.parameters]
+                    for keyword in [*missing, *shown] if keyword not in signature.parameters]
         what.__signature__ = signature.replace(parameters=[*named, *keywords])
+
+
+def _in_words_of_python(text: str) -> str:
+    """Options without the dashes of the command line."""
+    return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda option: option[1].replace("-", "_"), text)
 
 
 def _converted(keyword: str, kind: str, value: Any) -> Any:

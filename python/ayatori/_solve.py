@@ -146,8 +146,6 @@ class Solver:
     coordinates : array_like, shape (nodes, 2) or (nodes, 3), or str, optional
         Where the nodes of an elastic body are, two or three rows of the matrix each; with `comm`, those of this rank's rows. A
         str names a matrix file. ``amg`` then knows the rotations.
-    knowledge : str
-        Folder of what solves have taught, ``"auto"`` for that of the command line. Nothing is read or kept by default.
     {options}
 
     Raises

@@ -6,45 +6,60 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/base/find_named.hpp"
-#include "ayatori/forecast/scaling.hpp"
-#include "ayatori/machine/measure.hpp"
+#include "ayatori/base/temporary_file.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/session/map/map.hpp"
+#include "ayatori/session/map/traffic.hpp"
+#include "ayatori/session/predict/predict.hpp"
+#include "ayatori/session/probe/probe.hpp"
 #include "ayatori/session/report/page.hpp"
+#include "python/bindings/options.hpp"
 #include "python/bindings/runtime.hpp"
 
 namespace ayatori::python {
 
 namespace {
 
-/// The profile of this machine as JSON text.
-std::string probe(std::uintptr_t comm_address, bool quick, double seconds, int threads,
+/// The profile of this machine as JSON text, which is also written where the request says so.
+std::string probe(std::uintptr_t comm_address, const session::ProbeRequest& request,
                   const std::function<void(const std::string&, double)>& progress) {
   Interruption interruption;
   std::string profile;
   {
     const CoreCall call;
     const auto comm = communicator(comm_address);
-    const ThreadCount thread_count(comm, threads);
-    profile = machine::to_json(machine::measure(comm, {.quick = quick, .seconds = seconds},
+    const bool writes = comm.rank() == 0 && !request.output.empty();
+    comm::agree(comm, [&] {
+      check(request);
+      if (writes) check_writable(request.output);
+    });
+    const ThreadCount thread_count(comm, request.threads);
+    profile = machine::to_json(machine::measure(comm, measure_options(request),
                                                 {.progress =
                                                      [&](const std::string& name, double share) {
                                                        if (progress)
                                                          interruption.guard([&] { progress(name, share); });
                                                      },
                                                  .wants_stop = [&] { return interruption.wants_stop(); }}));
+    comm::agree(comm, [&] {
+      if (writes) write_file(request.output, profile);
+    });
   }
   interruption.rethrow();
   return profile;
 }
 
-forecast::Pattern pattern_of(std::span<const std::int64_t> start, std::span<const std::int32_t> column) {
+using RowPointers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Columns = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+forecast::Pattern pattern_of(const RowPointers& row_pointers, const Columns& columns) {
+  const auto start = span_of(row_pointers);
+  const auto column = span_of(columns);
   const auto rows = static_cast<std::int64_t>(start.size()) - 1;
   if (rows < 1) throw InputError("the matrix has no rows");
   const auto outside = [&](std::int32_t j) { return j < 0 || j >= rows; };
@@ -54,37 +69,73 @@ forecast::Pattern pattern_of(std::span<const std::int64_t> start, std::span<cons
   return {{start.begin(), start.end()}, {column.begin(), column.end()}};
 }
 
-/// The fields of schema ayatori.predict/1 that are computed.
-nb::object predict(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& start,
-                   const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& column,
-                   const std::vector<int>& nodes, int ranks_per_node, int threads, const std::string& network,
-                   const std::string& profile_text, const std::string& profile_name, double memory_bandwidth,
-                   const std::string& partition, const std::string& method,
-                   const std::string& preconditioner) {
+/// (the result as JSON, the words for people).
+nb::tuple predict(const session::PatternSource& matrix, const session::PredictRequest& request,
+                  const std::string& profile) {
   std::string json;
+  std::string text;
   {
     const CoreCall call;
-    const auto& way = find_named(forecast::partitions(), partition, "partition");
-    const auto& work = find_named(forecast::iteration_works(), method, "method");
-    const auto& applied = find_named(forecast::vector_preconditioners(), preconditioner, "preconditioner");
-    const auto profile = machine::profile_from_json(profile_text, profile_name);
-    const auto routes = network.empty() ? nullptr : network::make_network(network, nodes.back());
-    const auto rate = memory_bandwidth > 0 ? std::optional(memory_bandwidth) : std::nullopt;
-    std::vector<forecast::JobMachine> machines;
-    for (const int count : nodes)
-      machines.emplace_back(profile, profile_name, forecast::JobShape{count, ranks_per_node, threads}, rate);
-    const auto pattern = pattern_of(span_of(start), span_of(column));
-    json = forecast::to_json(forecast::predict_scaling(pattern, way, work, applied, machines, routes.get()))
-               .dump();
+    const auto run = session::predict(matrix, machine::profile_from_json(profile, request.profile), request);
+    json = to_json(run).dump();
+    text = summary(run);
   }
-  return nb::module_::import_("json").attr("loads")(json);
+  return nb::make_tuple(json, text);
+}
+
+nb::tuple predict_for_source(const std::string& source, const session::PredictRequest& request,
+                             const std::string& profile) {
+  return predict({source, [&] { return session::read_pattern(source); }}, request, profile);
+}
+
+nb::tuple predict_for_rows(const RowPointers& start, const Columns& column,
+                           const session::PredictRequest& request, const std::string& profile) {
+  return predict({"memory", [&] { return pattern_of(start, column); }}, request, profile);
+}
+
+/// (the result as JSON, the words for people, the launcher's file).
+nb::tuple place(const session::MapRequest& request, const session::MatrixTraffic& matrix) {
+  std::string json;
+  std::string text;
+  std::string file;
+  {
+    const CoreCall call;
+    const auto question = session::read_question(request, matrix);
+    const auto run = place_ranks(question);
+    json = to_json(question, run).dump();
+    text = summary(question, run);
+    if (!request.launcher.empty()) file = launch_file(question, run);
+  }
+  return nb::make_tuple(json, text, file);
+}
+
+nb::tuple place_by_files(const session::MapRequest& request) {
+  return place(request, {});
+}
+
+nb::tuple place_for_source(const std::string& source, const session::MapRequest& request) {
+  return place(request, [&](const std::string& partition, int ranks) {
+    return session::matrix_traffic(source, partition, ranks);
+  });
+}
+
+nb::tuple place_for_rows(const RowPointers& start, const Columns& column,
+                         const session::MapRequest& request) {
+  return place(request, [&](const std::string& partition, int ranks) {
+    return session::matrix_traffic(pattern_of(start, column), partition, ranks);
+  });
 }
 
 }  // namespace
 
 void bind_machine(nb::module_& module) {
-  module.def("probe", &probe, nb::arg("comm"), nb::arg("quick"), nb::arg("seconds"), nb::arg("threads"),
-             nb::arg("progress").none());
+  bind_request(module, "ProbeRequest", "probe_options", session::probe_options);
+  bind_request(module, "PredictRequest", "predict_options", session::predict_options);
+  bind_request(module, "MapRequest", "map_options", session::map_options);
+  module.def("probe", &probe, nb::arg("comm"), nb::arg("request"), nb::arg("progress").none());
+  module.def("profile_summary", [](const std::string& profile) {
+    return session::summary(machine::profile_from_json(profile, "the profile"));
+  });
   module.def("default_profile_path", &machine::default_profile_path);
   module.def("why_not_replaced", &machine::why_not_replaced);
   module.def("load_profile", [](const std::string& name) { return to_json(machine::load_profile(name)); });
@@ -93,10 +144,12 @@ void bind_machine(nb::module_& module) {
     for (const auto& [name, text] : results) files.push_back({name, text});
     return session::report_page(files);
   });
-  module.def("predict", &predict, nb::arg("indptr"), nb::arg("indices"), nb::arg("nodes"),
-             nb::arg("ranks_per_node"), nb::arg("threads"), nb::arg("network"), nb::arg("profile"),
-             nb::arg("profile_name"), nb::arg("memory_bandwidth"), nb::arg("partition"), nb::arg("method"),
-             nb::arg("preconditioner"));
+  module.def("predict", &predict_for_source, nb::arg("source"), nb::arg("request"), nb::arg("profile"));
+  module.def("predict", &predict_for_rows, nb::arg("indptr"), nb::arg("indices"), nb::arg("request"),
+             nb::arg("profile"));
+  module.def("place", &place_by_files, nb::arg("request"));
+  module.def("place", &place_for_source, nb::arg("source"), nb::arg("request"));
+  module.def("place", &place_for_rows, nb::arg("indptr"), nb::arg("indices"), nb::arg("request"));
 }
 
 }  // namespace ayatori::python

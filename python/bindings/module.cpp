@@ -9,12 +9,19 @@
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/session/eigen_request.hpp"
+#include "ayatori/session/map/map_request.hpp"
+#include "ayatori/session/predict/predict_request.hpp"
+#include "ayatori/session/probe/probe.hpp"
 #include "ayatori/session/solve_request.hpp"
 #include "python/bindings/runtime.hpp"
 
 namespace {
 
 namespace nb = nanobind;
+
+bool continues_a_word(char character) {
+  return character == '-' || std::isalpha(static_cast<unsigned char>(character)) != 0;
+}
 
 /// Options by their names in Python: those of the command line without dashes.
 template <class Request>
@@ -24,8 +31,7 @@ void put_into_words_of_python(std::span<const ayatori::session::Option<Request>>
     std::ranges::replace(keyword, '-', '_');
     const std::string flag = "--" + option.name;
     for (std::size_t at = text.find(flag); at != std::string::npos; at = text.find(flag, at + 1))
-      if (at + flag.size() == text.size() ||
-          std::isalpha(static_cast<unsigned char>(text[at + flag.size()])) == 0)
+      if (at + flag.size() == text.size() || !continues_a_word(text[at + flag.size()]))
         text.replace(at, flag.size(), keyword);
   }
 }
@@ -33,6 +39,9 @@ void put_into_words_of_python(std::span<const ayatori::session::Option<Request>>
 std::string in_words_of_python(std::string text) {
   put_into_words_of_python(ayatori::session::solve_options(), text);
   put_into_words_of_python(ayatori::session::eigen_options(), text);
+  put_into_words_of_python(ayatori::session::probe_options(), text);
+  put_into_words_of_python(ayatori::session::predict_options(), text);
+  put_into_words_of_python(ayatori::session::map_options(), text);
   return text;
 }
 

@@ -53,9 +53,24 @@ nb::list table_of(std::span<const session::Option<Request>> options) {
           return {"float", object};
         },
         option.place);
-    table.append(nb::make_tuple(option.name, kind, initial, option.help, option.initial));
+    table.append(nb::make_tuple(option.name, kind, initial, description_of(option), option.initial));
   }
   return table;
+}
+
+/// A request as a class with `set(name, value)`, and its table as a function.
+template <class Request>
+void bind_request(nb::module_& module, const char* class_name, const char* table_name,
+                  std::span<const session::Option<Request>> (*table)()) {
+  nb::class_<Request>(module, class_name)
+      .def(nb::init<>())
+      .def(
+          "set",
+          [table](Request& request, const std::string& name, const nb::object& value) {
+            set_option(table(), request, name, value);
+          },
+          nb::arg("name"), nb::arg("value"));
+  module.def(table_name, [table] { return table_of(table()); });
 }
 
 }  // namespace ayatori::python

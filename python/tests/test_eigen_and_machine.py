@@ -1,4 +1,6 @@
 import json
+import os
+import subprocess
 
 import ayatori
 import numpy as np
@@ -70,6 +72,9 @@ def test_eigh_refuses(symmetric):
 def test_probe_and_predict(tmp_path, monkeypatch):
     monkeypatch.setenv("AYATORI_PROFILE", str(tmp_path / "profile.json"))
     profile = ayatori.probe(seconds=0.3)
+    assert "triad" in profile.explain()
+    elsewhere = ayatori.probe(seconds=0.1, output=tmp_path / "elsewhere.json")
+    assert ayatori.Profile.load(tmp_path / "elsewhere.json").data == elsewhere.data
     kept = json.loads((tmp_path / "profile.json").read_text())
     assert kept == profile.data and kept["schema"].startswith("ayatori.machine-profile/")
     assert ayatori.Profile.load(tmp_path / "profile.json").data == kept
@@ -84,6 +89,55 @@ def test_predict_refuses(monkeypatch):
         ayatori.predict("poisson3d-7:n=4", [1, 2])
     published = "altix3700bx2"
     with pytest.raises(ValueError, match="method"):
-        ayatori.predict("poisson3d-7:n=4", [1, 2], profile=published, method="sor", memory_bandwidth=1e9)
-    with pytest.raises(ValueError, match="positive"):
+        ayatori.predict("poisson3d-7:n=4", [1, 2], profile=published, method="sor", memory_bandwidth=1)
+    with pytest.raises(ValueError, match="^nodes 0: give a range"):
         ayatori.predict("poisson3d-7:n=4", [0], profile=published)
+    with pytest.raises(ValueError, match="^ranks_per_node 0: want 1 to 1048576$"):
+        ayatori.predict("poisson3d-7:n=4", ranks_per_node=0, profile=published)
+    with pytest.raises(ValueError, match="give memory_bandwidth, in GB/s"):
+        ayatori.predict("poisson3d-7:n=4", profile=published)
+    with pytest.raises(TypeError, match="there is no option node"):
+        ayatori.predict("poisson3d-7:n=4", node=3, profile=published)
+
+
+def test_predict_is_that_of_the_command_line(tmp_path):
+    options = {"profile": "altix3700bx2", "memory_bandwidth": 5, "network": "torus:4x4", "method": "gmres", "ranks_per_node": 2}
+    words = [word for name, value in options.items() for word in ("--" + name.replace("_", "-"), str(value))]
+    done = subprocess.run([os.environ["AYATORI"], "predict", "poisson3d-7:n=12", "--nodes", "1..16", *words, "--json", "there.json"],
+                          cwd=tmp_path, capture_output=True, text=True, check=True)
+    there = json.loads((tmp_path / "there.json").read_text())
+    by_name = ayatori.predict("poisson3d-7:n=12", "1..16", **options)
+    assert by_name.report == there and by_name.explain() == done.stderr
+    in_memory = ayatori.predict(ayatori.load("poisson3d-7:n=12"), [1, 2, 4, 8, 16], **options)
+    assert in_memory.report == {**there, "matrix": "memory"}
+
+
+def test_place_is_that_of_the_command_line(tmp_path):
+    options = {"ranks": 24, "ranks_per_node": 4, "network": "torus:3x2", "launcher": "openmpi5", "collective": ["allreduce:8:2"]}
+    done = subprocess.run([os.environ["AYATORI"], "map", "poisson2d-5:n=24", "--ranks", "24", "--ranks-per-node", "4", "--network",
+                           "torus:3x2", "--launcher", "openmpi5", "--collective", "allreduce:8:2", "--json", "there.json"],
+                          cwd=tmp_path, capture_output=True, text=True, check=True)
+    there = json.loads((tmp_path / "there.json").read_text())
+    for A in ("poisson2d-5:n=24", ayatori.load("poisson2d-5:n=24")):
+        here = ayatori.place(A, **options)
+        assert {**here.report, "seconds": 0} == {**there, "seconds": 0} and here.launch_file == done.stdout
+        assert here.explain().split("placed in")[0] == done.stderr.split("placed in")[0]
+        assert list(here.node_of_rank) == there["node_of_rank"]
+
+
+def test_place_refuses():
+    with pytest.raises(ValueError, match="give one of MATRIX, trace FILE and graph FILE"):
+        ayatori.place()
+    with pytest.raises(ValueError, match="wants ranks$"):
+        ayatori.place("poisson2d-5:n=24")
+    with pytest.raises(ValueError, match="^finalists 2000: want 0 to 1000$"):
+        ayatori.place("poisson2d-5:n=24", ranks=4, ranks_per_node=2, finalists=2000)
+    with pytest.raises(ValueError, match="square"):
+        ayatori.place(np.ones((3, 4)), ranks=2, ranks_per_node=1)
+
+
+def test_probe_refuses(tmp_path):
+    with pytest.raises(ValueError, match="^seconds 0.0: want 0.1 to 3600$|^seconds 0: want 0.1 to 3600$"):
+        ayatori.probe(seconds=0)
+    with pytest.raises(OSError, match="cannot be written"):
+        ayatori.probe(output=tmp_path / "no" / "folder")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ayatori
-from ayatori import _eigen, _solve
+from ayatori import _eigen, _machine, _options, _solve
 
 QUIET = {"profile": "none", "threads": 1}
 
@@ -24,22 +24,32 @@ def system():
     # Right-hand sides, files of results and what is said of them are arguments and results in Python.
     ("solve", _solve.OPTIONS, {"help", "rhs", "block", "output", "json", "explain", "quiet"}),
     ("eigen", _eigen.OPTIONS, {"help", "generalized", "smallest", "largest", "range", "values-only", "output", "json", "predict",
-                               "ranks-per-node", "quiet"})])
+                               "ranks-per-node", "quiet"}),
+    ("probe", _machine.PROBE_OPTIONS, {"help", "show", "compare"}),
+    ("predict", _machine.PREDICT_OPTIONS, {"help", "json"}),
+    ("map", _machine.MAP_OPTIONS, {"help", "output", "json", "svg", "graph-output", "platform", "schedules", "messages"})])
 def test_every_option_is_one_of_the_command_line_and_the_other_way_round(command, options, only_there):
     done = subprocess.run([os.environ["AYATORI"], command, "--help"], capture_output=True, text=True, check=True)
     of_command_line = {line.split("--")[1].split()[0].split(":")[0].split("=")[0] for line in done.stdout.splitlines()
                        if line.lstrip().startswith("-")}
     here = {keyword.replace("_", "-") for keyword in options.table}
-    assert here <= of_command_line and of_command_line - here <= only_there
+    assert here <= of_command_line and of_command_line - here == only_there
+    said = " ".join(_options._in_words_of_python(done.stdout).split())
+    for keyword, (_, _, _, text, _) in options.table.items():
+        assert " ".join(text.split()) in said, keyword
 
 
-def test_keywords_are_documented():
-    for what in (ayatori.Solver, ayatori.solve):
-        assert "{" not in what.__doc__.replace("{0", "")
-        names = inspect.signature(what).parameters
-        for keyword in _solve.OPTIONS.table:
-            assert keyword in names and keyword in what.__doc__
-    assert "Converged means" in ayatori.Solver.__doc__
+@pytest.mark.parametrize("what, options", [
+    (ayatori.Solver, _solve.OPTIONS), (ayatori.solve, _solve.OPTIONS), (ayatori.eigh, _eigen.OPTIONS),
+    (ayatori.probe, _machine.PROBE_OPTIONS), (ayatori.predict, _machine.PREDICT_OPTIONS), (ayatori.place, _machine.MAP_OPTIONS)])
+def test_keywords_are_documented(what, options):
+    assert "{options}" not in what.__doc__ and "{names}" not in what.__doc__
+    parameters = inspect.signature(what).parameters
+    for keyword, (_, _, default, text, _) in options.table.items():
+        assert keyword in what.__doc__
+        assert parameters[keyword].default == (None if keyword in options.own else default)
+        if what is not ayatori.solve and keyword not in options.own:
+            assert " ".join(text.split()) in " ".join(what.__doc__.split())
 
 
 def test_options_of_preconditioners(system):
