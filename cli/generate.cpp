@@ -14,7 +14,7 @@ namespace ayatori::cli {
 
 namespace {
 
-struct Arguments {
+struct GenerateRequest {
   std::string spec;
   std::string output;
   bool list = false;
@@ -33,7 +33,7 @@ void print_list() {
   }
 }
 
-int run_generate(const comm::Comm& world, const Arguments& arguments) {
+int run_generate(const comm::Comm& world, const GenerateRequest& arguments) {
   if (arguments.list) {
     if (world.rank() == 0) print_list();
     return 0;
@@ -55,7 +55,7 @@ int run_generate(const comm::Comm& world, const Arguments& arguments) {
 }  // namespace
 
 void add_generate(Command& app, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<GenerateRequest>();
   auto* command = app.add_subcommand("generate", "Write a test matrix to a file");
   auto* list =
       command->add_flag("--list", arguments->list, "The generators with their parameters and defaults");

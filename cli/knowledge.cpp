@@ -15,14 +15,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// The command line of the subcommands, as typed.
-struct Arguments {
+struct KnowledgeArguments {
   std::string knowledge = "auto";
   std::string key;
   std::string file;
   bool all = false;
 };
 
-tuning::KnowledgeBase base_of(const Arguments& arguments) {
+tuning::KnowledgeBase base_of(const KnowledgeArguments& arguments) {
   const auto folder =
       arguments.knowledge == "auto" ? tuning::default_knowledge_folder() : arguments.knowledge;
   if (folder == "none") throw InputError("there is no knowledge base: name a folder with --knowledge");
@@ -31,7 +31,7 @@ tuning::KnowledgeBase base_of(const Arguments& arguments) {
 
 /// Lessons whose keys begin as the one asked for; what is no lesson is said. Throws InputError if there are
 /// none.
-std::vector<tuning::Lesson> lessons_of(const Arguments& arguments) {
+std::vector<tuning::Lesson> lessons_of(const KnowledgeArguments& arguments) {
   const auto base = base_of(arguments);
   auto [lessons, ignored] = base.read();
   for (const auto& line : ignored) fmt::print(stderr, "{}\n", line);
@@ -41,7 +41,7 @@ std::vector<tuning::Lesson> lessons_of(const Arguments& arguments) {
   return lessons;
 }
 
-void list(const Arguments& arguments) {
+void list(const KnowledgeArguments& arguments) {
   const auto lessons = lessons_of(arguments);
   for (const auto& lesson : lessons) {
     const auto& s = lesson.situation;
@@ -60,11 +60,11 @@ std::string as_text(const std::vector<tuning::Lesson>& lessons) {
   return json.dump(2) + "\n";
 }
 
-void show(const Arguments& arguments) {
+void show(const KnowledgeArguments& arguments) {
   fmt::print("{}", as_text(lessons_of(arguments)));
 }
 
-void forget(const Arguments& arguments) {
+void forget(const KnowledgeArguments& arguments) {
   if (arguments.all == !arguments.key.empty())
     throw InputError("say what to forget: the beginning of a key, or --all");
   const auto base = base_of(arguments);
@@ -74,12 +74,12 @@ void forget(const Arguments& arguments) {
   fmt::print(stderr, "{} lesson{} forgotten\n", count, count == 1 ? "" : "s");
 }
 
-void export_to(const Arguments& arguments) {
+void export_to(const KnowledgeArguments& arguments) {
   write_file(arguments.file, as_text(lessons_of(arguments)));
 }
 
 /// All of a file, or nothing.
-void import_from(const Arguments& arguments) {
+void import_from(const KnowledgeArguments& arguments) {
   const auto json = naming(arguments.file, [&] { return read_ordered_json(arguments.file); });
   if (!json.is_array()) throw InputError(fmt::format("{}: no list of lessons", arguments.file));
   std::vector<tuning::Lesson> lessons;
@@ -93,10 +93,10 @@ void import_from(const Arguments& arguments) {
   fmt::print(stderr, "{} lesson{} taken into {}\n", json.size(), json.size() == 1 ? "" : "s", base.folder());
 }
 
-using Action = void (*)(const Arguments& arguments);
+using Action = void (*)(const KnowledgeArguments& arguments);
 
 /// A subcommand that rank 0 carries out.
-Command* add(Command& knowledge, Run& run, const std::shared_ptr<Arguments>& arguments,
+Command* add(Command& knowledge, Run& run, const std::shared_ptr<KnowledgeArguments>& arguments,
              const std::string& name, const std::string& description, Action action) {
   auto* command = knowledge.add_subcommand(name, description);
   command
@@ -116,7 +116,7 @@ Command* add(Command& knowledge, Run& run, const std::shared_ptr<Arguments>& arg
 }  // namespace
 
 void add_knowledge(Command& app, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<KnowledgeArguments>();
   auto* knowledge = app.add_subcommand("knowledge", "What earlier solves have taught");
   knowledge->require_subcommand(1);
   add(*knowledge, run, arguments, "list", "A line for every lesson", list);

@@ -13,7 +13,7 @@ namespace ayatori::cli {
 
 namespace {
 
-struct Arguments {
+struct ReportArguments {
   std::vector<std::string> results;
   std::string output;
 };
@@ -26,7 +26,7 @@ std::string read_file(const std::string& path) {
   });
 }
 
-int run_report(const comm::Comm& world, const Arguments& arguments) {
+int run_report(const comm::Comm& world, const ReportArguments& arguments) {
   comm::agree(world, [&] {
     if (world.rank() != 0) return;
     std::vector<session::NamedText> results;
@@ -44,7 +44,7 @@ int run_report(const comm::Comm& world, const Arguments& arguments) {
 }  // namespace
 
 void add_report(Command& app, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ReportArguments>();
   Command* report = app.add_subcommand("report", "Results as one HTML page, to look at and to print");
   report
       ->add_option("results", arguments->results,

@@ -29,7 +29,7 @@ constexpr std::array kernels{
     GridEntry{"radix-sort", "Sort of integers", grid_radix_sort},
     GridEntry{"stream", "Memory bandwidth", grid_stream}};
 
-struct Arguments {
+struct GridArguments {
   std::string profile = "auto";
   GridSetup kernel;
   bench::GridOptions grid;
@@ -86,7 +86,8 @@ Json point_json(const std::vector<bench::GridPoint>& points, const bench::GridPo
 }
 
 /// On rank 0. What the points tell, and the machine's profile, if there is one, of many nodes.
-std::vector<bench::Finding> find_all(const Arguments& arguments, const std::vector<bench::GridPoint>& points,
+std::vector<bench::Finding> find_all(const GridArguments& arguments,
+                                     const std::vector<bench::GridPoint>& points,
                                      const machine::Profile* profile) {
   auto findings = bench::check_findings(points, cache_bytes());
   const int cores = machine::find_node().processing_units;
@@ -97,7 +98,7 @@ std::vector<bench::Finding> find_all(const Arguments& arguments, const std::vect
   return findings;
 }
 
-int run_grid(const comm::Comm& world, const Arguments& arguments) {
+int run_grid(const comm::Comm& world, const GridArguments& arguments) {
   const std::string title = comm::agree(world, arguments.kernel.check);
   std::shared_ptr<const machine::Profile> profile;
   if (arguments.kernel.all_to_all_bytes) profile = session::find_profile(world, arguments.profile).profile;
@@ -137,7 +138,7 @@ void add_bench_grid(Command& bench, Run& run) {
   Command* grid = bench.add_subcommand("grid", "A kernel with every number of ranks and threads that fits");
   grid->require_subcommand(1);
   for (const GridEntry& entry : kernels) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<GridArguments>();
     Command* command = grid->add_subcommand(entry.name, entry.description);
     arguments->kernel = entry.add(*command);
     command->add_option("--ranks", arguments->grid.ranks, "Numbers of ranks; else 1, 2, 4, ... and all")

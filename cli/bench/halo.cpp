@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Arguments {
+struct HaloArguments {
   std::string matrix = "poisson3d-27:n=100";
   std::vector<std::string> halos;
   std::string partition = "contiguous";
@@ -38,7 +38,7 @@ void print_halos(const std::vector<bench::HaloTiming>& timings) {
     fmt::print(stderr, "by the forecasts: {}\n", choice->strategy);
 }
 
-int run_halo(const comm::Comm& world, const Arguments& arguments) {
+int run_halo(const comm::Comm& world, const HaloArguments& arguments) {
   std::vector<std::string> strategies = arguments.halos;
   if (strategies.empty()) {
     for (const auto& type : sparse::halo_strategies()) strategies.emplace_back(type.name);
@@ -79,7 +79,7 @@ int run_halo(const comm::Comm& world, const Arguments& arguments) {
 }  // namespace
 
 void add_bench_halo(Command& bench, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<HaloArguments>();
   Command* command =
       bench.add_subcommand("halo", "Halo exchanges alone, from appointed times, beside forecasts");
   command->add_option("matrix", arguments->matrix, "Matrix file or generator spec")->capture_default_str();

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Arguments {
+struct LaplaceArguments {
   bench::LaplaceOptions options;
   BenchOptions bench;
 };
@@ -32,7 +32,7 @@ void print_laplace(const bench::LaplaceResult& result) {
              result.error);
 }
 
-int run_laplace(const comm::Comm& world, const Arguments& arguments) {
+int run_laplace(const comm::Comm& world, const LaplaceArguments& arguments) {
   const int threads = comm::set_threads(world, arguments.bench.threads);
   bench::LaplaceOptions options = arguments.options;
   options.repetitions = arguments.bench.repetitions;
@@ -71,7 +71,7 @@ void add_options(Command& command, bench::LaplaceOptions& options) {
 }  // namespace
 
 void add_bench_laplace(Command& bench, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<LaplaceArguments>();
   auto& options = arguments->options;
   options.stream_elements = 4'000'000;
   Command* command = bench.add_subcommand("laplace", "Jacobi sweeps of the 5-point Laplace operator");

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Arguments {
+struct MatmulArguments {
   bench::MatmulOptions options;
   std::vector<std::string> locals;
   BenchOptions bench;
@@ -32,7 +32,7 @@ void print_matmul(const bench::MatmulResult& result) {
                result.timings[i].local);
 }
 
-int run_matmul(const comm::Comm& world, const Arguments& arguments) {
+int run_matmul(const comm::Comm& world, const MatmulArguments& arguments) {
   const int threads = comm::set_threads(world, arguments.bench.threads);
   bench::MatmulOptions options = arguments.options;
   options.repetitions = arguments.bench.repetitions;
@@ -68,7 +68,7 @@ void add_options(Command& command, bench::MatmulOptions& options) {
 }  // namespace
 
 void add_bench_matmul(Command& bench, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<MatmulArguments>();
   Command* command = bench.add_subcommand("matmul", "Dense matrix product over all ranks (SUMMA)");
   add_options(*command, arguments->options);
   command->add_option("--local", arguments->locals,

@@ -21,7 +21,7 @@ struct CgArguments {
   bench::NpbCgOptions cg;
 };
 
-struct Arguments {
+struct NpbCgArguments {
   CgArguments cg;
   std::int64_t elements = 4'000'000;
   std::string profile = "auto";
@@ -160,7 +160,7 @@ Json report_json(const Report& report, const bench::NpbClass& size, int ranks, i
   return json;
 }
 
-int run_npb_cg(const comm::Comm& world, const Arguments& arguments) {
+int run_npb_cg(const comm::Comm& world, const NpbCgArguments& arguments) {
   const bench::NpbClass size = comm::agree(world, [&] {
     check(arguments.cg.cg);
     return bench::npb_class(arguments.cg.size);
@@ -181,7 +181,7 @@ int run_npb_cg(const comm::Comm& world, const Arguments& arguments) {
 }  // namespace
 
 void add_bench_npb_cg(Command& bench, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<NpbCgArguments>();
   arguments->bench.repetitions = 3;
   Command* command =
       bench.add_subcommand("npb-cg", "CG of the NAS parallel benchmarks, verified, with its breakdown");

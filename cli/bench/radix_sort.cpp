@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Arguments {
+struct RadixSortArguments {
   bench::RadixSortOptions options;
   bool no_compare = false;
   BenchOptions bench;
@@ -32,7 +32,7 @@ void print_sort(const bench::RadixSortResult& result) {
                result.peers[i].seconds.median / ours);
 }
 
-int run_sort(const comm::Comm& world, const Arguments& arguments) {
+int run_sort(const comm::Comm& world, const RadixSortArguments& arguments) {
   const int threads = comm::set_threads(world, arguments.bench.threads);
   bench::RadixSortOptions options = arguments.options;
   options.repetitions = arguments.bench.repetitions;
@@ -73,7 +73,7 @@ void add_options(Command& command, bench::RadixSortOptions& options) {
 }  // namespace
 
 void add_bench_radix_sort(Command& bench, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RadixSortArguments>();
   Command* command = bench.add_subcommand("radix-sort", "Sort integers over all ranks");
   add_options(*command, arguments->options);
   command->add_flag("--no-compare", arguments->no_compare, "Leave out std::sort and its parallel sibling");

@@ -10,12 +10,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Arguments {
+struct ReadArguments {
   std::string matrix;
   BenchOptions bench;
 };
 
-int run_read(const comm::Comm& world, const Arguments& arguments) {
+int run_read(const comm::Comm& world, const ReadArguments& arguments) {
   const int threads = comm::set_threads(world, arguments.bench.threads);
   const auto timing = bench::time_read(world, arguments.matrix, arguments.bench.repetitions);
   const Spread seconds = spread(timing.seconds);
@@ -44,7 +44,7 @@ int run_read(const comm::Comm& world, const Arguments& arguments) {
 }  // namespace
 
 void add_bench_read(Command& bench, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ReadArguments>();
   Command* command = bench.add_subcommand("read", "Reading a matrix, from the file to compressed rows");
   command->add_option("matrix", arguments->matrix, "Matrix file")->required();
   add_bench_options(*command, arguments->bench);

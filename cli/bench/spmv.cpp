@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Arguments {
+struct SpmvArguments {
   std::string matrix = "poisson3d-27:n=100";
   std::vector<std::string> kernels;
   std::vector<std::string> halos;
@@ -24,7 +24,7 @@ struct Arguments {
 
 /// What was asked for; every kernel with the default halo where nothing was, and on several ranks every halo
 /// strategy with the default kernel. Throws InputError.
-std::vector<sparse::ProductOptions> combinations(int ranks, const Arguments& arguments) {
+std::vector<sparse::ProductOptions> combinations(int ranks, const SpmvArguments& arguments) {
   const sparse::ProductOptions defaults;
   std::vector<sparse::ProductOptions> list;
   if (arguments.kernels.empty() && arguments.halos.empty()) {
@@ -67,7 +67,7 @@ void print_spmv(const bench::SpmvReport& report) {
              1e3 * facts.min, 1e3 * facts.max);
 }
 
-int run_spmv(const comm::Comm& world, const Arguments& arguments) {
+int run_spmv(const comm::Comm& world, const SpmvArguments& arguments) {
   const auto products = comm::agree(world, [&] { return combinations(world.size(), arguments); });
   const int threads = comm::set_threads(world, arguments.bench.threads);
   const auto problem = session::load_problem(world, arguments.matrix, session::PartitionKind::contiguous);
@@ -102,7 +102,7 @@ int run_spmv(const comm::Comm& world, const Arguments& arguments) {
 }  // namespace
 
 void add_bench_spmv(Command& bench, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SpmvArguments>();
   Command* command =
       bench.add_subcommand("spmv", "Matrix-vector products beside STREAM: kernels, halo strategies");
   command->add_option("matrix", arguments->matrix, "Matrix file or generator spec")->capture_default_str();

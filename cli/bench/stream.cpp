@@ -11,12 +11,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Arguments {
+struct StreamArguments {
   std::int64_t elements = 20'000'000;
   BenchOptions bench;
 };
 
-int run_stream(const comm::Comm& world, const Arguments& arguments) {
+int run_stream(const comm::Comm& world, const StreamArguments& arguments) {
   const int threads = comm::set_threads(world, arguments.bench.threads);
   const auto result = bench::stream(world, arguments.elements, arguments.bench.repetitions);
   if (world.rank() == 0) print_stream(result);
@@ -32,7 +32,7 @@ int run_stream(const comm::Comm& world, const Arguments& arguments) {
 }  // namespace
 
 void add_bench_stream(Command& bench, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<StreamArguments>();
   Command* command = bench.add_subcommand("stream", "Memory bandwidth: copy, scale, add, triad");
   command->add_option("--elements", arguments->elements, "Doubles per STREAM vector and rank")
       ->check(positive())
@@ -42,11 +42,11 @@ void add_bench_stream(Command& bench, Run& run) {
 }
 
 GridSetup grid_stream(Command& command) {
-  struct StreamArguments {
+  struct TotalStreamArguments {
     std::int64_t total = 20'000'000;
     int repetitions = 0;
   };
-  auto arguments = std::make_shared<StreamArguments>();
+  auto arguments = std::make_shared<TotalStreamArguments>();
   command.add_option("--total", arguments->total, "Doubles per vector, all ranks together")
       ->check(positive())
       ->capture_default_str();

@@ -16,14 +16,14 @@ namespace ayatori::cli {
 
 namespace {
 
-struct Arguments {
+struct AdaptRequest {
   std::string table;
   std::string output;
   std::string profile = "auto";
   std::vector<int> ranks;
 };
 
-int adapt(const comm::Comm& world, const Arguments& arguments) {
+int adapt(const comm::Comm& world, const AdaptRequest& arguments) {
   const auto table = comm::agree(
       world, [&] { return collectives::ScheduleTable(collectives::read_schedules(arguments.table)); });
   const auto found = session::find_profile(world, arguments.profile);
@@ -64,7 +64,7 @@ int adapt(const comm::Comm& world, const Arguments& arguments) {
 }  // namespace
 
 void add_collectives_adapt(Command& collectives, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<AdaptRequest>();
   auto* adapting = collectives.add_subcommand(
       "adapt", "Make a table for other numbers of ranks, by the machine's profile, without a race");
   adapting->add_option("table", arguments->table, "What tune or search --json has written")->required();

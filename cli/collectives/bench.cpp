@@ -19,7 +19,7 @@ namespace ayatori::cli {
 
 namespace {
 
-struct Arguments {
+struct CollectivesBenchArguments {
   std::string schedules;
   std::vector<std::string> operations;
   std::string sizes;
@@ -38,7 +38,8 @@ struct Cases {
 /// What --operations and --sizes ask for.
 class Wanted {
  public:
-  explicit Wanted(const Arguments& arguments) : operations_(operations_of(arguments.operations)) {
+  explicit Wanted(const CollectivesBenchArguments& arguments)
+      : operations_(operations_of(arguments.operations)) {
     if (!arguments.sizes.empty()) sizes_ = parse_size_range(arguments.sizes);
   }
   bool has(collectives::Operation operation, std::int64_t bytes) const {
@@ -51,7 +52,7 @@ class Wanted {
 };
 
 /// An operation that was named but is not there is an error, and so is nothing at all.
-void check_found(const Arguments& arguments, const Cases& cases) {
+void check_found(const CollectivesBenchArguments& arguments, const Cases& cases) {
   const std::string sizes = arguments.sizes.empty() ? "" : fmt::format(" of --sizes {}", arguments.sizes);
   for (const auto& name : arguments.operations) {
     const auto operation = collectives::operation(name);
@@ -62,7 +63,7 @@ void check_found(const Arguments& arguments, const Cases& cases) {
 }
 
 /// What `search` or `tune` has written: the best for every size, or all finalists.
-Cases load_cases(const Arguments& arguments) {
+Cases load_cases(const CollectivesBenchArguments& arguments) {
   const Wanted wanted(arguments);
   const std::string& path = arguments.schedules;
   return naming(path, [&] {
@@ -170,7 +171,7 @@ nlohmann::ordered_json report(const Cases& cases, std::span<const bench::RaceTim
   return timings;
 }
 
-int run_bench(const comm::Comm& world, const Arguments& arguments) {
+int run_bench(const comm::Comm& world, const CollectivesBenchArguments& arguments) {
   const auto cases = comm::agree(world, [&] {
     if (!(arguments.timing.seconds > 0))
       throw InputError(fmt::format("--seconds {}: not a number of seconds", arguments.timing.seconds));
@@ -196,7 +197,7 @@ int run_bench(const comm::Comm& world, const Arguments& arguments) {
 }  // namespace
 
 void add_collectives_bench(Command& collectives, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<CollectivesBenchArguments>();
   auto* racing =
       collectives.add_subcommand("bench", "Time schedules against the MPI's own operation, in this job");
   racing->add_option("--schedules,--table", arguments->schedules, "What search --json or tune has written")

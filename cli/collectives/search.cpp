@@ -14,7 +14,7 @@ namespace ayatori::cli {
 
 namespace {
 
-struct Arguments {
+struct SearchRequest {
   std::string operation;
   std::string json;
   std::string profile;
@@ -23,7 +23,7 @@ struct Arguments {
   int ranks = 16;
 };
 
-int search(const comm::Comm& world, const Arguments& arguments) {
+int search(const comm::Comm& world, const SearchRequest& arguments) {
   comm::agree(world, [&] {
     if (world.rank() != 0) return;
     const auto operation = collectives::operation(arguments.operation);
@@ -57,7 +57,7 @@ int search(const comm::Comm& world, const Arguments& arguments) {
 }  // namespace
 
 void add_collectives_search(Command& collectives, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SearchRequest>();
   auto* finding = collectives.add_subcommand("search", "Find the best word for every size on a machine");
   finding->add_option("operation", arguments->operation, "broadcast, reduce, allreduce, gather, ...")
       ->required();

@@ -18,7 +18,7 @@ namespace {
 
 using collectives::DigitOrder;
 
-struct Arguments {
+struct ShowRequest {
   std::string operation;
   std::string word;
   std::string order = "NFFL";
@@ -40,7 +40,7 @@ DigitOrder digit_order(const std::string& name) {
   throw InputError(fmt::format("--order {}: choose NFFL (near first, far last) or FFNL", name));
 }
 
-int list_words(const comm::Comm& world, const Arguments& arguments) {
+int list_words(const comm::Comm& world, const ShowRequest& arguments) {
   for (const auto& word : collectives::hybrid2_words(arguments.digits)) {
     if (world.rank() == 0) fmt::print("{}\n", to_string(word));
   }
@@ -60,7 +60,7 @@ collectives::Radix parse_radix(const std::string& text) {
       fmt::format("--radices: '{}' is no radix: 4, 4r (a ring), 4d (doubling) or 4s (swing)", text));
 }
 
-collectives::WordPlan plan_to_show(const Arguments& arguments, collectives::Operation operation,
+collectives::WordPlan plan_to_show(const ShowRequest& arguments, collectives::Operation operation,
                                    const collectives::Word& word, DigitOrder order) {
   if (arguments.group < 1 || arguments.group > arguments.ranks)
     throw InputError(fmt::format("--group {}: from 1 to {} ranks", arguments.group, arguments.ranks));
@@ -83,7 +83,7 @@ collectives::WordPlan plan_to_show(const Arguments& arguments, collectives::Oper
   return plan;
 }
 
-int show(const comm::Comm& world, const Arguments& arguments) {
+int show(const comm::Comm& world, const ShowRequest& arguments) {
   comm::agree(world, [&] {
     if (world.rank() != 0) return;
     const auto operation = collectives::operation(arguments.operation);
@@ -114,7 +114,7 @@ int show(const comm::Comm& world, const Arguments& arguments) {
 }  // namespace
 
 void add_collectives_words(Command& collectives, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ShowRequest>();
   auto* words = collectives.add_subcommand("words", "List the Hybrid2 words over Copy, Split and Merge");
   words->add_option("--digits", arguments->digits, "For 2^digits ranks")->capture_default_str();
   words->callback([&run, arguments] {
@@ -123,7 +123,7 @@ void add_collectives_words(Command& collectives, Run& run) {
 }
 
 void add_collectives_show(Command& collectives, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ShowRequest>();
   auto* drawing = collectives.add_subcommand("show", "Draw a schedule round by round, and validate it");
   drawing->add_option("operation", arguments->operation, "broadcast, reduce, allreduce, gather, ...")
       ->required();

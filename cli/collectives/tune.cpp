@@ -20,7 +20,7 @@ namespace ayatori::cli {
 
 namespace {
 
-struct Arguments {
+struct TuneRequest {
   std::vector<std::string> operations;
   std::string table;
   std::string open_mpi_rules;
@@ -94,7 +94,7 @@ void print(const bench::TunedOperation& tuned) {
   }
 }
 
-int tune(const comm::Comm& world, const Arguments& arguments) {
+int tune(const comm::Comm& world, const TuneRequest& arguments) {
   const auto operations = comm::agree(world, [&] {
     if (!arguments.open_mpi_rules.empty() && std::string_view(comm::mpi_version()).find("Open MPI") != 0)
       throw InputError(fmt::format("--openmpi-rules: this is {}", comm::mpi_version()));
@@ -138,7 +138,7 @@ int tune(const comm::Comm& world, const Arguments& arguments) {
 }  // namespace
 
 void add_collectives_tune(Command& collectives, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<TuneRequest>();
   auto* tuning = collectives.add_subcommand(
       "tune", "Race schedules against the MPI's own operations, and keep what wins");
   tuning->add_option("--output,-o", arguments->table, "The table (schema ayatori.collective-schedules/1)")

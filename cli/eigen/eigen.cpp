@@ -23,7 +23,7 @@ namespace ayatori::cli {
 
 namespace {
 
-struct Arguments {
+struct EigenArguments {
   std::string matrix;
   std::string generalized;  ///< B, or empty
   std::string output;
@@ -37,16 +37,16 @@ struct Arguments {
   bool quiet = false;
 };
 
-std::string values_path(const Arguments& arguments) {
+std::string values_path(const EigenArguments& arguments) {
   return arguments.output + ".values.mtx";
 }
 
-std::string vectors_path(const Arguments& arguments) {
+std::string vectors_path(const EigenArguments& arguments) {
   return arguments.output + ".vectors.mtx";
 }
 
 /// A result that cannot be written is found out now. Called on rank 0.
-void check_outputs(const Arguments& arguments) {
+void check_outputs(const EigenArguments& arguments) {
   std::vector<std::string> paths;
   if (!arguments.json.empty()) paths.push_back(arguments.json);
   if (!arguments.output.empty()) paths.push_back(values_path(arguments));
@@ -59,7 +59,7 @@ void check_outputs(const Arguments& arguments) {
 }
 
 /// Collective. The pairs and the report.
-void write_results(const comm::Comm& comm, const Arguments& arguments, const session::EigenRun& run) {
+void write_results(const comm::Comm& comm, const EigenArguments& arguments, const session::EigenRun& run) {
   const HoldSignals hold(comm);
   ResultFiles files(comm);
   const auto all_values = run.values();
@@ -81,7 +81,7 @@ void write_results(const comm::Comm& comm, const Arguments& arguments, const ses
 }
 
 /// Collective.
-int run_prediction(const comm::Comm& world, const Arguments& arguments, eigen::ProblemKind kind) {
+int run_prediction(const comm::Comm& world, const EigenArguments& arguments, eigen::ProblemKind kind) {
   const std::int64_t n = session::load_eigen_matrix(world, arguments.matrix).rows;
   const auto question = comm::agree(world, [&] {
     check(dense_options(arguments.request), n, 1);
@@ -91,7 +91,7 @@ int run_prediction(const comm::Comm& world, const Arguments& arguments, eigen::P
   return 0;
 }
 
-int run_eigen(const comm::Comm& world, const Arguments& arguments) {
+int run_eigen(const comm::Comm& world, const EigenArguments& arguments) {
   const Stopwatch all;
   const auto kind =
       arguments.generalized.empty() ? eigen::ProblemKind::standard : eigen::ProblemKind::generalized;
@@ -125,7 +125,7 @@ int run_eigen(const comm::Comm& world, const Arguments& arguments) {
 }  // namespace
 
 void add_eigen(Command& app, Run& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<EigenArguments>();
   auto* command = app.add_subcommand("eigen", "Eigenvalues and eigenvectors of a symmetric matrix, verified");
   command
       ->add_option("matrix", arguments->matrix,

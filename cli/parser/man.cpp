@@ -10,7 +10,7 @@ namespace ayatori::cli {
 
 namespace {
 
-struct Arguments {
+struct ManArguments {
   std::vector<std::string> words;
   std::string folder;
 };
@@ -39,7 +39,7 @@ void write_pages(const CommandFacts& root, const std::string& folder) {
 }  // namespace
 
 void add_man(Command& app, Run& /*none: the callback answers*/) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ManArguments>();
   auto* command = app.add_subcommand("man", "A manual page: ayatori man solve | man -l -");
   auto* words = command->add_option("command", arguments->words, "Of this command, for example: bench spmv");
   command->add_option("--folder", arguments->folder, "Write the pages of all commands here")->excludes(words);

@@ -35,7 +35,7 @@ void check_outputs(const SolveArguments& arguments) {
       if (session::same_file(result, input))
         throw InputError(fmt::format("{}: is an input and cannot be written to", result));
     }
-    check_writable(result);
+    if (result != arguments.request.checkpoint) check_writable(result);  // that one is tried with the request
   }
   for (const std::string& result : {arguments.output, arguments.json}) {
     if (!arguments.request.checkpoint.empty() && session::same_file(arguments.request.checkpoint, result))

@@ -1,8 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/session/eigen_request.hpp"
+#include "ayatori/session/map/map_request.hpp"
+#include "ayatori/session/predict/predict_request.hpp"
+#include "ayatori/session/probe/probe.hpp"
 #include "ayatori/session/solve_request.hpp"
 
 namespace ayatori::session {
@@ -14,20 +19,41 @@ const Option<SolveRequest>& option(const std::string& name) {
   throw std::logic_error("there is no option " + name);
 }
 
-TEST(SolveOptions, EachHasANameOfItsOwnAndHelp) {
+std::span<const Option<SolveRequest>> table_of(const SolveRequest&) {
+  return solve_options();
+}
+std::span<const Option<EigenRequest>> table_of(const EigenRequest&) {
+  return eigen_options();
+}
+std::span<const Option<ProbeRequest>> table_of(const ProbeRequest&) {
+  return probe_options();
+}
+std::span<const Option<PredictRequest>> table_of(const PredictRequest&) {
+  return predict_options();
+}
+std::span<const Option<MapRequest>> table_of(const MapRequest&) {
+  return map_options();
+}
+
+template <class Request>
+class Options : public testing::Test {};
+using Requests = testing::Types<SolveRequest, EigenRequest, ProbeRequest, PredictRequest, MapRequest>;
+TYPED_TEST_SUITE(Options, Requests);
+
+TYPED_TEST(Options, EachHasANameOfItsOwnAndHelp) {
   std::set<std::string> names;
-  for (const auto& one : solve_options()) {
+  for (const auto& one : table_of(TypeParam())) {
     EXPECT_TRUE(names.insert(one.name).second) << one.name;
     EXPECT_EQ(one.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz-"), std::string::npos) << one.name;
     EXPECT_FALSE(one.help.empty()) << one.name;
     EXPECT_TRUE(!one.only_words || !one.words.empty()) << one.name;
-    EXPECT_FALSE(is_given(one, SolveRequest())) << one.name;
+    EXPECT_FALSE(is_given(one, TypeParam())) << one.name;
   }
 }
 
-TEST(SolveOptions, EachHasAPlaceOfItsOwn) {
-  for (const auto& set : solve_options()) {
-    SolveRequest request;
+TYPED_TEST(Options, EachHasAPlaceOfItsOwn) {
+  for (const auto& set : table_of(TypeParam())) {
+    TypeParam request;
     std::visit(
         [&](auto place) {
           auto& value = place(request);
@@ -45,8 +71,27 @@ TEST(SolveOptions, EachHasAPlaceOfItsOwn) {
             value += 7;
         },
         set.place);
-    for (const auto& other : solve_options())
+    for (const auto& other : table_of(TypeParam()))
       EXPECT_EQ(is_given(other, request), other.name == set.name) << set.name << " and " << other.name;
+  }
+}
+
+TYPED_TEST(Options, NumbersOutOfTheirRangesAreRefused) {
+  for (const auto& set : table_of(TypeParam())) {
+    if (!set.range) continue;
+    EXPECT_GE(set.range->first, 0) << set.name;
+    TypeParam request;
+    std::visit(
+        [&](auto place) {
+          auto& value = place(request);
+          using T = std::remove_reference_t<decltype(value)>;
+          if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::optional<double>> ||
+                        std::is_same_v<T, std::optional<int>>)
+            value = -1;
+        },
+        set.place);
+    EXPECT_TRUE(complaint(set, request).starts_with("-1: want ")) << set.name;
+    EXPECT_THROW(check_ranges(table_of(request), request), InputError) << set.name;
   }
 }
 
@@ -76,6 +121,29 @@ TEST(SolveOptions, WhatMeansNothingIsRefused) {
   SolveRequest request{.preconditioner = "ilut"};
   request.overlap = 11;
   EXPECT_THROW(check(request), InputError);
+}
+
+TEST(ProbeOptions, HowLongIsMeasured) {
+  EXPECT_EQ(measure_options({}).seconds, 20);
+  EXPECT_EQ(measure_options({.quick = true}).seconds, machine::quick_measuring.seconds);
+  EXPECT_EQ(measure_options({.quick = true, .seconds = 0.5}).seconds, 0.5);
+  EXPECT_TRUE(measure_options({.quick = true, .seconds = 0.5}).quick);
+  EXPECT_THROW(check(ProbeRequest{.seconds = std::nan("")}), InputError);
+}
+
+TEST(PredictOptions, WhatMeansNothingIsRefused) {
+  EXPECT_NO_THROW(check(PredictRequest()));
+  EXPECT_THROW(check(PredictRequest{.nodes = "8..2"}), InputError);
+  EXPECT_THROW(check(PredictRequest{.nodes = "1048576", .ranks_per_node = 2}), InputError);
+  EXPECT_THROW(check(PredictRequest{.nodes = "5", .network = "torus:2x2"}), InputError);
+  EXPECT_THROW(check(PredictRequest{.method = "sor"}), InputError);
+  EXPECT_EQ(node_counts("3..20,2"), (std::set{2, 3, 4, 8, 16, 20}));
+}
+
+TEST(MapOptions, WhatMeansNothingIsRefused) {
+  EXPECT_NO_THROW(check(MapRequest()));
+  EXPECT_THROW(check(MapRequest{.objective = "beauty"}), InputError);
+  EXPECT_THROW(check(MapRequest{.launcher = "catapult"}), InputError);
 }
 
 }  // namespace

@@ -57,15 +57,6 @@ eigen::DistributedDense make_dense(const eigen::ProcessGrid& grid, EigenMatrix m
   return a;
 }
 
-/// How many collective calls of rank 0 went by schedules of the tables.
-std::int64_t scheduled_calls(const FoundCollectives& tables) {
-  std::int64_t calls = 0;
-  if (tables.scheduled) {
-    for (const auto& use : tables.scheduled->uses()) calls += use.calls;
-  }
-  return calls;
-}
-
 /// Collective. By the dense solver, with the grid, block and reduction that the profile advises.
 void solve_dense(const Session& session, EigenMatrix a, std::optional<EigenMatrix> b, EigenRun& run) {
   const auto& comm = session.comm;
@@ -144,7 +135,8 @@ EigenRun solve_eigen(const Session& session, EigenMatrix a, std::optional<EigenM
     run.sparse = solve_sparse(session.comm, a.name, *a.loaded, request, wants_stop);
   if (!run.sparse) solve_dense(session, std::move(a), std::move(b), run);
   if (run.sparse) run.read_seconds = run.sparse->read_seconds;
-  run.scheduled_calls = scheduled_calls(session.collectives);
+  if (const auto& tables = session.collectives.scheduled)
+    run.scheduled_calls = scheduled_calls(tables->uses());
   run.total_seconds = total.seconds();
   return run;
 }

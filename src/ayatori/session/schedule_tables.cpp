@@ -33,4 +33,10 @@ FoundCollectives find_collectives(const comm::Comm& world, const std::string& wo
   return {scheduled, files};
 }
 
+std::int64_t scheduled_calls(std::span<const collectives::ScheduleUse> uses) {
+  std::int64_t calls = 0;
+  for (const auto& use : uses) calls += use.calls;
+  return calls;
+}
+
 }  // namespace ayatori::session

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "ayatori/collectives/scheduled_collectives.hpp"
@@ -17,5 +19,8 @@ struct FoundCollectives {
 /// what AYATORI_COLLECTIVES names where rank 0 runs, or none. Throws InputError, agreed, for tables that are
 /// none.
 FoundCollectives find_collectives(const comm::Comm& world, const std::string& word);
+
+/// How many collective calls went by schedules.
+std::int64_t scheduled_calls(std::span<const collectives::ScheduleUse> uses);
 
 }  // namespace ayatori::session

@@ -10,6 +10,7 @@
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/forecast/bound.hpp"
 #include "ayatori/session/bound_words.hpp"
+#include "ayatori/session/schedule_tables.hpp"
 #include "ayatori/solvers/least_squares.hpp"
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/tuning/report_json.hpp"
@@ -68,11 +69,9 @@ std::string time_words(const tuning::PhaseSeconds& s) {
 }
 
 std::string count_words(const CollectiveCalls& collectives) {
-  std::int64_t scheduled = 0;
   std::int64_t all = 0;
-  for (const auto& use : collectives.schedules) scheduled += use.calls;
   for (const auto& [operation, calls] : collectives.calls) all += calls;
-  return fmt::format("{} of {} collective calls", scheduled, all);
+  return fmt::format("{} of {} collective calls", scheduled_calls(collectives.schedules), all);
 }
 
 std::string schedule_words(const CollectiveCalls& done) {
