@@ -2,6 +2,8 @@
 # Builds the test presets and runs their tests; stops at the first that fails. Usage: cmake/test.sh [--complete] [preset...]
 # Without presets: all, and last what is labelled long. Each that was asked for runs, or the script fails and names it.
 # --complete: a test skipped because something is not installed is a failure as well.
+# Tests that fail run once more, without others beside them; those that pass then are listed: the load of the machine
+# decides about them, and they are to be mended.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 complete=()
@@ -13,6 +15,7 @@ presets=("$@")
 ((${#presets[@]})) || presets=(dev mpich asan fuzz simgrid long)
 
 declare -A built tested
+sensitive=()
 stage="" step="" failed=""
 summary() {
   status=$?
@@ -22,6 +25,7 @@ summary() {
     printf '%-10s %9s %9s\n' "$preset" "${built[$preset]:-not run}" "${tested[$preset]:-not run}"
   done
   printf '%-10s %19s\n' total "$SECONDS"
+  ((!${#sensitive[@]})) || printf 'passed only alone: %s\n' "${sensitive[@]}"
   [[ -z $failed ]] || { echo "$failed"; ((status)) || status=1; }
   exit "$status"
 }
@@ -46,8 +50,15 @@ for stage in "${presets[@]}"; do
   tested[$stage]=failed
   # Open MPI's launcher makes tests wait more than they compute; MPICH's ranks wait busily.
   waits=$([[ $stage == mpich ]] && echo 1 || echo 3)
-  CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$((waits * $(nproc)))} ctest --preset "$stage"
+  passed=yes
+  CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$((waits * $(nproc)))} ctest --preset "$stage" || passed=no
   python3 cmake/check_skips.py "${complete[@]}" "$stage" "build/$preset"
+  if [[ $passed == no ]]; then
+    mapfile -t once < "build/$preset/Testing/Temporary/LastTestsFailed.log"  # a number and a name in each line
+    echo "== $stage: ${#once[@]} failed, and run again, alone"
+    CTEST_PARALLEL_LEVEL=1 ctest --preset "$stage" --rerun-failed
+    sensitive+=("${once[@]/#*:/$stage: }")
+  fi
   tested[$stage]=$((SECONDS - began))
   echo "== $stage: tested in ${tested[$stage]} s"
   step=""

@@ -47,7 +47,7 @@ class Probe(CommandTest):
             self.addCleanup(other.kill)
         begin = time.monotonic()
         self.probe("--quick")
-        self.assertLess(time.monotonic() - begin, 20)  # a set-up and a sample begun are a tenth as fast
+        self.assertLess(time.monotonic() - begin, 60)  # without a bound it is minutes
 
     def test_show_and_compare(self):
         self.probe("--quick")
@@ -177,14 +177,17 @@ class Probe(CommandTest):
 
     @unittest.skipIf(RANKS > 1, "launchers pass signals on in their own ways")
     def test_interrupted_it_keeps_what_is_measured(self):
-        process = self.start("probe", "--seconds", "60", "-o", "profile.json")
-        time.sleep(3)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 0)
-        profile = json.loads((self.folder / "profile.json").read_text())
-        self.assertFalse(profile["complete"])
-        self.assertTrue(profile["memory"])
+        for seconds in (3, 12, 48):  # on a busy machine nothing may be measured yet
+            process = self.start("probe", "--seconds", "3600", "-o", "profile.json")
+            time.sleep(seconds)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=100)
+            self.assertEqual(process.returncode, 0)
+            profile = json.loads((self.folder / "profile.json").read_text())
+            self.assertFalse(profile["complete"])
+            if profile["memory"]:
+                return
+        self.fail("nothing is kept")
 
 
 if __name__ == "__main__":
