@@ -33,6 +33,12 @@ void add_bench_options(Command& command, BenchOptions& options) {
   command.add_option("--json", options.json, "Write the result here");
 }
 
+void add_stream_elements(Command& command, std::int64_t& elements) {
+  command.add_option("--elements", elements, "Doubles per STREAM vector and rank")
+      ->check(positive())
+      ->capture_default_str();
+}
+
 nlohmann::ordered_json spread_json(const Spread& spread, double unit) {
   return {{"min", spread.min / unit}, {"median", spread.median / unit}, {"max", spread.max / unit}};
 }

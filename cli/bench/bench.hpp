@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -53,6 +54,9 @@ struct BenchOptions {
 };
 
 void add_bench_options(Command& command, BenchOptions& options);
+
+/// Where STREAM is measured beside a kernel.
+void add_stream_elements(Command& command, std::int64_t& elements);
 
 /// What `command` does when chosen: run_bench(world, arguments).
 template <class Arguments>

@@ -147,9 +147,7 @@ void add_bench_grid(Command& bench, Run& run) {
         ->add_option("--threads", arguments->grid.threads,
                      "Per rank; else 1, 2, 4, ... and the share of cores")
         ->delimiter(',');
-    command->add_option("--elements", arguments->grid.stream_elements, "Doubles per STREAM vector and rank")
-        ->check(positive())
-        ->capture_default_str();
+    add_stream_elements(*command, arguments->grid.stream_elements);
     if (arguments->kernel.all_to_all_bytes)
       command
           ->add_option(

@@ -186,9 +186,7 @@ void add_bench_npb_cg(Command& bench, Run& run) {
   Command* command =
       bench.add_subcommand("npb-cg", "CG of the NAS parallel benchmarks, verified, with its breakdown");
   add_options(*command, arguments->cg);
-  command->add_option("--elements", arguments->elements, "Doubles per STREAM vector and rank")
-      ->check(positive())
-      ->capture_default_str();
+  add_stream_elements(*command, arguments->elements);
   command
       ->add_option("--profile", arguments->profile,
                    "Machine profile, for the limits of messages: auto, none, a file, or a published one")

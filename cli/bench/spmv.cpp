@@ -110,9 +110,7 @@ void add_bench_spmv(Command& bench, Run& run) {
   command->add_option("--halo", arguments->halos, "Only this halo strategy; may be repeated");
   command->add_flag("--float", arguments->floats,
                     "Also every kernel in single precision that has such a form");
-  command->add_option("--elements", arguments->elements, "Doubles per STREAM vector and rank")
-      ->check(positive())
-      ->capture_default_str();
+  add_stream_elements(*command, arguments->elements);
   add_bench_options(*command, arguments->bench);
   set_run(*command, run, arguments, run_spmv);
 }

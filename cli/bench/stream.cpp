@@ -34,9 +34,7 @@ int run_stream(const comm::Comm& world, const StreamArguments& arguments) {
 void add_bench_stream(Command& bench, Run& run) {
   auto arguments = std::make_shared<StreamArguments>();
   Command* command = bench.add_subcommand("stream", "Memory bandwidth: copy, scale, add, triad");
-  command->add_option("--elements", arguments->elements, "Doubles per STREAM vector and rank")
-      ->check(positive())
-      ->capture_default_str();
+  add_stream_elements(*command, arguments->elements);
   add_bench_options(*command, arguments->bench);
   set_run(*command, run, arguments, run_stream);
 }

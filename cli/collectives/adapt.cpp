@@ -72,10 +72,8 @@ void add_collectives_adapt(Command& collectives, Run& run) {
       ->delimiter(',')
       ->required()
       ->check(range(1, 65536));
-  adapting->add_option("--output,-o", arguments->output, "The table (schema ayatori.collective-schedules/1)")
-      ->required();
-  adapting->add_option("--profile", arguments->profile, "auto, a file, or the name of a published machine")
-      ->capture_default_str();
+  add_table(*adapting, arguments->output);
+  add_profile(*adapting, arguments->profile);
   adapting->callback(
       [&run, arguments] { run = [arguments](const comm::Comm& world) { return adapt(world, *arguments); }; });
 }

@@ -7,6 +7,23 @@
 
 namespace ayatori::cli {
 
+void add_operation(Command& command, std::string& operation) {
+  command.add_option("operation", operation, "broadcast, reduce, allreduce, gather, ...")->required();
+}
+
+void add_sizes(Command& command, std::string& sizes) {
+  command.add_option("--sizes", sizes, "Bytes of the buffer, from:to, doubling")->capture_default_str();
+}
+
+void add_profile(Command& command, std::string& profile) {
+  command.add_option("--profile", profile, "auto, a file, or the name of a published machine")
+      ->capture_default_str();
+}
+
+void add_table(Command& command, std::string& table) {
+  command.add_option("--output,-o", table, "The table (schema ayatori.collective-schedules/1)")->required();
+}
+
 SizeRange parse_size_range(const std::string& text) {
   const auto colon = text.find(':');
   const std::int64_t first = parse_bytes(text.substr(0, colon));

@@ -20,6 +20,13 @@ void add_collectives_bench(Command& collectives, Run& run);
 void add_collectives_tune(Command& collectives, Run& run);
 void add_collectives_adapt(Command& collectives, Run& run);
 
+// Options that several of them have.
+void add_operation(Command& command, std::string& operation);
+void add_sizes(Command& command, std::string& sizes);
+void add_profile(Command& command, std::string& profile);
+/// The file to write.
+void add_table(Command& command, std::string& table);
+
 /// Bytes, from the first to the second.
 struct SizeRange {
   std::int64_t first;

@@ -59,8 +59,7 @@ int search(const comm::Comm& world, const SearchRequest& arguments) {
 void add_collectives_search(Command& collectives, Run& run) {
   auto arguments = std::make_shared<SearchRequest>();
   auto* finding = collectives.add_subcommand("search", "Find the best word for every size on a machine");
-  finding->add_option("operation", arguments->operation, "broadcast, reduce, allreduce, gather, ...")
-      ->required();
+  add_operation(*finding, arguments->operation);
   finding
       ->add_option("--profile", arguments->profile, "Of the machine: a file, or the name of a published one")
       ->required();
@@ -84,8 +83,7 @@ void add_collectives_search(Command& collectives, Run& run) {
   finding->add_flag("--keep-order", limits.keeps_order, "Right for operators that do not commute");
   finding->add_flag("--reproducible", limits.reproducible,
                     "The same bits for every size, wherever it is cut");
-  finding->add_option("--sizes", arguments->sizes, "Bytes of the buffer, from:to, doubling")
-      ->capture_default_str();
+  add_sizes(*finding, arguments->sizes);
   finding->add_option("--json", arguments->json,
                       "Write the result here (schema ayatori.collective-schedules/1)");
   finding->callback([&run, arguments] {

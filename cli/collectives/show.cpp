@@ -125,8 +125,7 @@ void add_collectives_words(Command& collectives, Run& run) {
 void add_collectives_show(Command& collectives, Run& run) {
   auto arguments = std::make_shared<ShowRequest>();
   auto* drawing = collectives.add_subcommand("show", "Draw a schedule round by round, and validate it");
-  drawing->add_option("operation", arguments->operation, "broadcast, reduce, allreduce, gather, ...")
-      ->required();
+  add_operation(*drawing, arguments->operation);
   drawing->add_option("--word", arguments->word, "Such as MMSCCS; for broadcast, reduce and allreduce");
   drawing->add_option("--ranks", arguments->ranks, "Without --radices a power of two")->capture_default_str();
   drawing

@@ -141,16 +141,13 @@ void add_collectives_tune(Command& collectives, Run& run) {
   auto arguments = std::make_shared<TuneRequest>();
   auto* tuning = collectives.add_subcommand(
       "tune", "Race schedules against the MPI's own operations, and keep what wins");
-  tuning->add_option("--output,-o", arguments->table, "The table (schema ayatori.collective-schedules/1)")
-      ->required();
+  add_table(*tuning, arguments->table);
   tuning->add_option("--openmpi-rules", arguments->open_mpi_rules,
                      "Race Open MPI's algorithms, too, and write the best as its rules "
                      "(coll_tuned_dynamic_rules_filename)");
   tuning->add_option("--operations", arguments->operations, "Default: all")->delimiter(',');
-  tuning->add_option("--sizes", arguments->sizes, "Bytes of the buffer, from:to, doubling")
-      ->capture_default_str();
-  tuning->add_option("--profile", arguments->profile, "auto, a file, or the name of a published machine")
-      ->capture_default_str();
+  add_sizes(*tuning, arguments->sizes);
+  add_profile(*tuning, arguments->profile);
   tuning->add_option("--seconds", arguments->seconds, "Of races")
       ->check(range(0.1, 36000.0))
       ->capture_default_str();
