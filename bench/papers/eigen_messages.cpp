@@ -25,7 +25,7 @@
 #include "ayatori/collectives/scheduled_collectives.hpp"
 #include "ayatori/collectives/table.hpp"
 #include "ayatori/comm/environment.hpp"
-#include "ayatori/comm/pending_sum.hpp"
+#include "ayatori/comm/transfers/pending_sum.hpp"
 #include "ayatori/eigen/back_transform.hpp"
 #include "ayatori/eigen/divide_and_conquer.hpp"
 #include "ayatori/eigen/tridiagonalize.hpp"

@@ -9,7 +9,7 @@
 #include "ayatori/collectives/transport.hpp"
 #include "ayatori/collectives/word_plan.hpp"
 #include "ayatori/comm/comm.hpp"
-#include "ayatori/comm/request_list.hpp"
+#include "ayatori/comm/transfers/request_list.hpp"
 
 namespace ayatori::collectives {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ayatori/comm/node_channel.hpp"
+#include "ayatori/comm/shared_memory/node_channel.hpp"
 
 namespace ayatori::collectives {
 

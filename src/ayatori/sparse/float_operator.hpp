@@ -5,7 +5,7 @@
 #include <string>
 
 #include "ayatori/base/array.hpp"
-#include "ayatori/comm/neighbour_exchange.hpp"
+#include "ayatori/comm/transfers/neighbour_exchange.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/sparse/kernel.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ayatori/collectives/pmpi/transport.hpp"
-#include "ayatori/comm/mapped_memory.hpp"
+#include "ayatori/comm/shared_memory/mapped_memory.hpp"
 
 namespace ayatori::pmpi {
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "ayatori/collectives/pmpi/tag_space.hpp"
-#include "ayatori/comm/node_channel.hpp"
+#include "ayatori/comm/shared_memory/node_channel.hpp"
 
 namespace ayatori::pmpi {
 

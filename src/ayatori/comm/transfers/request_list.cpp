@@ -1,8 +1,8 @@
-#include "ayatori/comm/request_list.hpp"
+#include "ayatori/comm/transfers/request_list.hpp"
 
 #include <utility>
 
-#include "ayatori/comm/native.hpp"
+#include "ayatori/comm/mpi/native.hpp"
 
 namespace ayatori::comm {
 

@@ -1,4 +1,4 @@
-#include "ayatori/comm/mpi_algorithms.hpp"
+#include "ayatori/comm/mpi/mpi_algorithms.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "ayatori/base/error.hpp"
 
-#include "ayatori/comm/native.hpp"
+#include "ayatori/comm/mpi/native.hpp"
 
 namespace ayatori::comm {
 

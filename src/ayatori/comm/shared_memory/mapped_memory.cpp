@@ -1,4 +1,4 @@
-#include "ayatori/comm/mapped_memory.hpp"
+#include "ayatori/comm/shared_memory/mapped_memory.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

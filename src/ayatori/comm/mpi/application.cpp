@@ -1,6 +1,6 @@
-#include "ayatori/comm/application.hpp"
+#include "ayatori/comm/mpi/application.hpp"
 
-#include "ayatori/comm/native.hpp"
+#include "ayatori/comm/mpi/native.hpp"
 
 namespace ayatori::comm {
 

@@ -1,4 +1,4 @@
-#include "ayatori/comm/shared_memory.hpp"
+#include "ayatori/comm/shared_memory/shared_memory.hpp"
 
 #include <gtest/gtest.h>
 

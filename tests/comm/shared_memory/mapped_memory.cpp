@@ -1,4 +1,4 @@
-#include "ayatori/comm/mapped_memory.hpp"
+#include "ayatori/comm/shared_memory/mapped_memory.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

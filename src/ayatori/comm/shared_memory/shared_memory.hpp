@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "ayatori/comm/comm.hpp"
-#include "ayatori/comm/mapped_memory.hpp"
+#include "ayatori/comm/shared_memory/mapped_memory.hpp"
 
 namespace ayatori::comm {
 

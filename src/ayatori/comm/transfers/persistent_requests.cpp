@@ -1,9 +1,9 @@
-#include "ayatori/comm/persistent_requests.hpp"
+#include "ayatori/comm/transfers/persistent_requests.hpp"
 
 #include <utility>
 #include <vector>
 
-#include "ayatori/comm/native.hpp"
+#include "ayatori/comm/mpi/native.hpp"
 
 namespace ayatori::comm {
 

@@ -1,6 +1,6 @@
-#include "ayatori/comm/fortran_handle.hpp"
+#include "ayatori/comm/mpi/fortran_handle.hpp"
 
-#include "ayatori/comm/native.hpp"
+#include "ayatori/comm/mpi/native.hpp"
 
 namespace ayatori::comm {
 

@@ -1,4 +1,4 @@
-#include "ayatori/comm/mpi_algorithms.hpp"
+#include "ayatori/comm/mpi/mpi_algorithms.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/environment.hpp"
-#include "ayatori/comm/native.hpp"
+#include "ayatori/comm/mpi/native.hpp"
 
 namespace ayatori::comm {
 namespace {

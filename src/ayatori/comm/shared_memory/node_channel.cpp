@@ -1,4 +1,4 @@
-#include "ayatori/comm/node_channel.hpp"
+#include "ayatori/comm/shared_memory/node_channel.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/comm/shared_memory.hpp"
+#include "ayatori/comm/shared_memory/shared_memory.hpp"
 
 #ifdef __x86_64__
 #include <immintrin.h>

@@ -1,8 +1,8 @@
-#include "ayatori/comm/neighbour_exchange.hpp"
+#include "ayatori/comm/transfers/neighbour_exchange.hpp"
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/comm/native.hpp"
+#include "ayatori/comm/mpi/native.hpp"
 
 namespace ayatori::comm {
 

@@ -1,4 +1,4 @@
-#include "ayatori/comm/neighbour_exchange.hpp"
+#include "ayatori/comm/transfers/neighbour_exchange.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "ayatori/comm/collectives.hpp"
-#include "ayatori/comm/native.hpp"
+#include "ayatori/comm/mpi/native.hpp"
 
 namespace ayatori::comm {
 

@@ -1,4 +1,4 @@
-#include "ayatori/comm/pending_sum.hpp"
+#include "ayatori/comm/transfers/pending_sum.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -10,7 +10,7 @@
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/collectives.hpp"
 #include "ayatori/comm/environment.hpp"
-#include "ayatori/comm/node_channel.hpp"
+#include "ayatori/comm/shared_memory/node_channel.hpp"
 
 namespace ayatori::comm {
 namespace {

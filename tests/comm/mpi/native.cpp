@@ -1,4 +1,4 @@
-#include "ayatori/comm/native.hpp"
+#include "ayatori/comm/mpi/native.hpp"
 
 #include <gtest/gtest.h>
 

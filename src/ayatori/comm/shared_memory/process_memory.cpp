@@ -1,4 +1,4 @@
-#include "ayatori/comm/process_memory.hpp"
+#include "ayatori/comm/shared_memory/process_memory.hpp"
 
 #include <chrono>
 #include <thread>

@@ -1,4 +1,4 @@
-#include "ayatori/comm/window.hpp"
+#include "ayatori/comm/transfers/window.hpp"
 
 #ifndef AYATORI_SMPI
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/comm/native.hpp"
+#include "ayatori/comm/mpi/native.hpp"
 
 namespace ayatori::comm {
 

@@ -1,4 +1,4 @@
-#include "ayatori/comm/window.hpp"
+#include "ayatori/comm/transfers/window.hpp"
 
 #include <gtest/gtest.h>
 

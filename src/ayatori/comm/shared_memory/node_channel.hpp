@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ayatori/comm/comm.hpp"
-#include "ayatori/comm/process_memory.hpp"
+#include "ayatori/comm/shared_memory/process_memory.hpp"
 
 namespace ayatori::comm {
 
