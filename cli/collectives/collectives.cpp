@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/collectives/plan_json.hpp"
 #include "ayatori/collectives/table.hpp"
+#include "ayatori/collectives/words/plan_json.hpp"
 
 namespace ayatori::cli {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ayatori/collectives/operation.hpp"
-#include "ayatori/collectives/search.hpp"
+#include "ayatori/collectives/search/search.hpp"
 #include "cli/command.hpp"
 #include "cli/parser/command_line.hpp"
 

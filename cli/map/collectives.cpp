@@ -7,7 +7,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/number_in.hpp"
-#include "ayatori/collectives/word_schedule.hpp"
+#include "ayatori/collectives/words/word_schedule.hpp"
 #include "cli/collectives/collectives.hpp"
 
 namespace ayatori::cli {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/collectives/validate.hpp"
-#include "ayatori/collectives/word_schedule.hpp"
+#include "ayatori/collectives/schedules/validate.hpp"
+#include "ayatori/collectives/words/word_schedule.hpp"
 #include "ayatori/mapping/evaluation.hpp"
 
 namespace ayatori::forecast {

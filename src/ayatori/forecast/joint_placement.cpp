@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/collectives/word_schedule.hpp"
+#include "ayatori/collectives/words/word_schedule.hpp"
 #include "ayatori/forecast/placed_machine.hpp"
 #include "ayatori/mapping/evaluation.hpp"
 #include "ayatori/mapping/objective.hpp"

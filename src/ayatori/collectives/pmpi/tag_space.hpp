@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "ayatori/collectives/executor.hpp"
+#include "ayatori/collectives/execution/executor.hpp"
 #include "ayatori/collectives/pmpi/library.hpp"
 
 namespace ayatori::pmpi {

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "ayatori/collectives/executor.hpp"
+#include "ayatori/collectives/execution/executor.hpp"
 #include "ayatori/collectives/pmpi/tag_space.hpp"
 
 namespace ayatori::pmpi {
