@@ -4,7 +4,7 @@
 #include <span>
 
 #include "ayatori/collectives/execution/schedule_cache.hpp"
-#include "ayatori/collectives/pmpi/transport.hpp"
+#include "ayatori/collectives/pmpi/messages/transport.hpp"
 
 namespace ayatori::pmpi {
 

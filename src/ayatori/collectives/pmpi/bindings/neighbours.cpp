@@ -1,4 +1,4 @@
-#include "ayatori/collectives/pmpi/neighbours.hpp"
+#include "ayatori/collectives/pmpi/bindings/neighbours.hpp"
 
 namespace ayatori::pmpi {
 

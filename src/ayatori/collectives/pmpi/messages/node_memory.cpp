@@ -1,4 +1,4 @@
-#include "ayatori/collectives/pmpi/node_memory.hpp"
+#include "ayatori/collectives/pmpi/messages/node_memory.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "ayatori/collectives/pmpi/transport.hpp"
+#include "ayatori/collectives/pmpi/messages/transport.hpp"
 #include "ayatori/comm/shared_memory/mapped_memory.hpp"
 
 namespace ayatori::pmpi {

@@ -2,9 +2,9 @@
 // programs; these are put before them instead. MPICH's call the names of C, but those of its module mpi_f08
 // that have no buffer.
 
-#include "ayatori/collectives/pmpi/handed_in.hpp"
+#include "ayatori/collectives/pmpi/bindings/handed_in.hpp"
+#include "ayatori/collectives/pmpi/bindings/neighbours.hpp"
 #include "ayatori/collectives/pmpi/library.hpp"
-#include "ayatori/collectives/pmpi/neighbours.hpp"
 #include "ayatori/collectives/pmpi/schedules.hpp"
 #include "ayatori/collectives/pmpi/trace.hpp"
 

@@ -1,8 +1,8 @@
 #include <utility>
 
-#include "ayatori/collectives/pmpi/handed_in.hpp"
+#include "ayatori/collectives/pmpi/bindings/handed_in.hpp"
+#include "ayatori/collectives/pmpi/bindings/neighbours.hpp"
 #include "ayatori/collectives/pmpi/library.hpp"
-#include "ayatori/collectives/pmpi/neighbours.hpp"
 #include "ayatori/collectives/pmpi/schedules.hpp"
 #include "ayatori/collectives/pmpi/trace.hpp"
 

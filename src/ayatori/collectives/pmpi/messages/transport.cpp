@@ -1,4 +1,4 @@
-#include "ayatori/collectives/pmpi/transport.hpp"
+#include "ayatori/collectives/pmpi/messages/transport.hpp"
 
 namespace ayatori::pmpi {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ayatori/collectives/execution/executor.hpp"
-#include "ayatori/collectives/pmpi/tag_space.hpp"
+#include "ayatori/collectives/pmpi/messages/tag_space.hpp"
 
 namespace ayatori::pmpi {
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "ayatori/collectives/pmpi/tag_space.hpp"
+#include "ayatori/collectives/pmpi/messages/tag_space.hpp"
 #include "ayatori/comm/shared_memory/node_channel.hpp"
 
 namespace ayatori::pmpi {

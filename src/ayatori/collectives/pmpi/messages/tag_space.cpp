@@ -1,10 +1,10 @@
-#include "ayatori/collectives/pmpi/tag_space.hpp"
+#include "ayatori/collectives/pmpi/messages/tag_space.hpp"
 
 #include <algorithm>
 #include <mutex>
 #include <utility>
 
-#include "ayatori/collectives/pmpi/transport.hpp"
+#include "ayatori/collectives/pmpi/messages/transport.hpp"
 
 namespace ayatori::pmpi {
 
