@@ -7,9 +7,9 @@
 
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/eigen/blas.hpp"
-#include "ayatori/eigen/choose_reduction.hpp"
-#include "ayatori/eigen/reduction.hpp"
+#include "ayatori/eigen/dense/blas.hpp"
+#include "ayatori/eigen/reduction/choose_reduction.hpp"
+#include "ayatori/eigen/reduction/reduction.hpp"
 #include "ayatori/session/machine_profile.hpp"
 
 namespace ayatori::session {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "ayatori/eigen/band_reduction.hpp"
-#include "ayatori/eigen/tridiagonalize.hpp"
+#include "ayatori/eigen/reduction/band_reduction.hpp"
+#include "ayatori/eigen/reduction/tridiagonalize.hpp"
 
 namespace ayatori::eigen {
 

@@ -8,8 +8,8 @@
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/base/range.hpp"
-#include "ayatori/eigen/blas.hpp"
-#include "ayatori/eigen/process_grid.hpp"
+#include "ayatori/eigen/dense/blas.hpp"
+#include "ayatori/eigen/dense/process_grid.hpp"
 
 namespace ayatori::eigen {
 

@@ -1,4 +1,4 @@
-#include "ayatori/eigen/symmetric_product.hpp"
+#include "ayatori/eigen/reduction/symmetric_product.hpp"
 
 #include <omp.h>
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ayatori/base/array.hpp"
-#include "ayatori/eigen/distributed_dense.hpp"
+#include "ayatori/eigen/dense/distributed_dense.hpp"
 
 namespace ayatori::eigen {
 

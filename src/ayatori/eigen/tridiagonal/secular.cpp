@@ -1,4 +1,4 @@
-#include "ayatori/eigen/secular.hpp"
+#include "ayatori/eigen/tridiagonal/secular.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
-#include "ayatori/eigen/blas.hpp"
+#include "ayatori/eigen/dense/blas.hpp"
 
 namespace ayatori::eigen {
 

@@ -1,12 +1,12 @@
-#include "ayatori/eigen/reduction.hpp"
+#include "ayatori/eigen/reduction/reduction.hpp"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/eigen/back_transform.hpp"
-#include "ayatori/eigen/bulge_chasing.hpp"
+#include "ayatori/eigen/reduction/back_transform.hpp"
+#include "ayatori/eigen/reduction/bulge_chasing.hpp"
 
 namespace ayatori::eigen {
 

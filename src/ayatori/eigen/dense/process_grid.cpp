@@ -1,4 +1,4 @@
-#include "ayatori/eigen/process_grid.hpp"
+#include "ayatori/eigen/dense/process_grid.hpp"
 
 #include <charconv>
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "ayatori/eigen/distributed_dense.hpp"
+#include "ayatori/eigen/dense/distributed_dense.hpp"
 
 namespace ayatori::eigen {
 

@@ -1,4 +1,4 @@
-#include "ayatori/eigen/band_reduction.hpp"
+#include "ayatori/eigen/reduction/band_reduction.hpp"
 
 #include <algorithm>
 

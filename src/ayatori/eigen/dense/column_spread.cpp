@@ -1,4 +1,4 @@
-#include "ayatori/eigen/column_spread.hpp"
+#include "ayatori/eigen/dense/column_spread.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "ayatori/eigen/bulge_chasing.hpp"
+#include "ayatori/eigen/reduction/bulge_chasing.hpp"
 
 #include <algorithm>
 #include <cmath>

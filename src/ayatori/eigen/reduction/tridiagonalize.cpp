@@ -1,10 +1,10 @@
-#include "ayatori/eigen/tridiagonalize.hpp"
+#include "ayatori/eigen/reduction/tridiagonalize.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <span>
 
-#include "ayatori/eigen/symmetric_product.hpp"
+#include "ayatori/eigen/reduction/symmetric_product.hpp"
 
 namespace ayatori::eigen {
 

@@ -1,4 +1,4 @@
-#include "ayatori/eigen/divide_and_conquer.hpp"
+#include "ayatori/eigen/tridiagonal/divide_and_conquer.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,8 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
-#include "ayatori/eigen/blas.hpp"
-#include "ayatori/eigen/secular.hpp"
+#include "ayatori/eigen/dense/blas.hpp"
+#include "ayatori/eigen/tridiagonal/secular.hpp"
 
 namespace ayatori::eigen {
 

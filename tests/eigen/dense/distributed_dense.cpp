@@ -1,11 +1,11 @@
-#include "ayatori/eigen/distributed_dense.hpp"
+#include "ayatori/eigen/dense/distributed_dense.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "ayatori/base/error.hpp"
-#include "dense.hpp"
+#include "eigen/dense.hpp"
 
 namespace ayatori::eigen {
 namespace {

@@ -1,4 +1,4 @@
-#include "ayatori/eigen/divide_and_conquer.hpp"
+#include "ayatori/eigen/tridiagonal/divide_and_conquer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/random.hpp"
-#include "dense.hpp"
+#include "eigen/dense.hpp"
 
 namespace ayatori::eigen {
 namespace {

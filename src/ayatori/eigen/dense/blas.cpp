@@ -1,4 +1,4 @@
-#include "ayatori/eigen/blas.hpp"
+#include "ayatori/eigen/dense/blas.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,13 +1,13 @@
-#include "ayatori/eigen/choose_reduction.hpp"
+#include "ayatori/eigen/reduction/choose_reduction.hpp"
 
 #include <algorithm>
 #include <ctime>
 #include <limits>
 
 #include "ayatori/base/timing.hpp"
-#include "ayatori/eigen/bulge_chasing.hpp"
-#include "ayatori/eigen/reduction.hpp"
-#include "ayatori/eigen/symmetric_product.hpp"
+#include "ayatori/eigen/reduction/bulge_chasing.hpp"
+#include "ayatori/eigen/reduction/reduction.hpp"
+#include "ayatori/eigen/reduction/symmetric_product.hpp"
 
 namespace ayatori::eigen {
 

@@ -1,4 +1,4 @@
-#include "ayatori/eigen/distributed_dense.hpp"
+#include "ayatori/eigen/dense/distributed_dense.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "ayatori/eigen/tridiagonalize.hpp"
+#include "ayatori/eigen/reduction/tridiagonalize.hpp"
 
 namespace ayatori::eigen {
 

@@ -1,9 +1,9 @@
-#include "ayatori/eigen/symmetric_product.hpp"
+#include "ayatori/eigen/reduction/symmetric_product.hpp"
 
 #include <gtest/gtest.h>
 
 #include "ayatori/base/random.hpp"
-#include "dense.hpp"
+#include "eigen/dense.hpp"
 
 namespace ayatori::eigen {
 namespace {

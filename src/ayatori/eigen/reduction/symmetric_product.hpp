@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "ayatori/base/array.hpp"
-#include "ayatori/eigen/distributed_dense.hpp"
+#include "ayatori/eigen/dense/distributed_dense.hpp"
 
 namespace ayatori::eigen {
 

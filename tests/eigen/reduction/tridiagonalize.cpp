@@ -1,10 +1,10 @@
-#include "ayatori/eigen/tridiagonalize.hpp"
+#include "ayatori/eigen/reduction/tridiagonalize.hpp"
 
 #include <gtest/gtest.h>
 
-#include "ayatori/eigen/back_transform.hpp"
+#include "ayatori/eigen/reduction/back_transform.hpp"
 #include "ayatori/eigen/test_matrix.hpp"
-#include "dense.hpp"
+#include "eigen/dense.hpp"
 
 namespace ayatori::eigen {
 namespace {

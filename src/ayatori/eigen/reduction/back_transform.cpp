@@ -1,4 +1,4 @@
-#include "ayatori/eigen/back_transform.hpp"
+#include "ayatori/eigen/reduction/back_transform.hpp"
 
 #include <algorithm>
 

@@ -1,13 +1,13 @@
-#include "ayatori/eigen/reduction.hpp"
+#include "ayatori/eigen/reduction/reduction.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/eigen/bulge_chasing.hpp"
-#include "ayatori/eigen/choose_reduction.hpp"
+#include "ayatori/eigen/reduction/bulge_chasing.hpp"
+#include "ayatori/eigen/reduction/choose_reduction.hpp"
 #include "ayatori/eigen/test_matrix.hpp"
-#include "dense.hpp"
+#include "eigen/dense.hpp"
 #include "world.hpp"
 
 namespace ayatori::eigen {
