@@ -8,7 +8,7 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/session/coordinates.hpp"
 #include "ayatori/session/solve_request.hpp"
-#include "ayatori/sparse/move_parts.hpp"
+#include "ayatori/sparse/partition/move_parts.hpp"
 
 namespace ayatori::session {
 

@@ -12,8 +12,8 @@
 #include "ayatori/session/placement.hpp"
 #include "ayatori/session/session.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
-#include "ayatori/sparse/fingerprint.hpp"
-#include "ayatori/sparse/graph_partition.hpp"
+#include "ayatori/sparse/partition/graph_partition.hpp"
+#include "ayatori/sparse/pattern/fingerprint.hpp"
 
 namespace ayatori::session {
 

@@ -1,4 +1,4 @@
-#include "ayatori/sparse/structural_rank.hpp"
+#include "ayatori/sparse/pattern/structural_rank.hpp"
 
 #include <algorithm>
 #include <utility>

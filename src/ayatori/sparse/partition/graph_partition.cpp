@@ -1,4 +1,4 @@
-#include "ayatori/sparse/graph_partition.hpp"
+#include "ayatori/sparse/partition/graph_partition.hpp"
 
 #include <metis.h>
 

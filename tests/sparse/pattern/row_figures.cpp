@@ -1,4 +1,4 @@
-#include "ayatori/sparse/row_figures.hpp"
+#include "ayatori/sparse/pattern/row_figures.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "local_matrices.hpp"
+#include "sparse/local_matrices.hpp"
 
 namespace ayatori::sparse {
 namespace {

@@ -1,4 +1,4 @@
-#include "ayatori/sparse/fingerprint.hpp"
+#include "ayatori/sparse/pattern/fingerprint.hpp"
 
 #include <array>
 #include <atomic>

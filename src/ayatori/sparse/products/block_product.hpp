@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "ayatori/sparse/block_operator.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
+#include "ayatori/sparse/products/block_operator.hpp"
 
 namespace ayatori::sparse {
 

@@ -1,4 +1,4 @@
-#include "ayatori/sparse/row_order.hpp"
+#include "ayatori/sparse/pattern/row_order.hpp"
 
 #include <algorithm>
 #include <array>

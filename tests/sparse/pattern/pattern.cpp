@@ -1,8 +1,8 @@
-#include "ayatori/sparse/pattern.hpp"
+#include "ayatori/sparse/pattern/pattern.hpp"
 
 #include <gtest/gtest.h>
 
-#include "local_matrices.hpp"
+#include "sparse/local_matrices.hpp"
 
 namespace ayatori::sparse {
 namespace {

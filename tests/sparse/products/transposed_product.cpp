@@ -1,8 +1,8 @@
-#include "ayatori/sparse/transposed_product.hpp"
+#include "ayatori/sparse/products/transposed_product.hpp"
 
 #include <gtest/gtest.h>
 
-#include "test_matrices.hpp"
+#include "sparse/test_matrices.hpp"
 #include "world.hpp"
 
 namespace ayatori::sparse {

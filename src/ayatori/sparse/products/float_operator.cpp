@@ -1,4 +1,4 @@
-#include "ayatori/sparse/float_operator.hpp"
+#include "ayatori/sparse/products/float_operator.hpp"
 
 #include <algorithm>
 #include <cmath>

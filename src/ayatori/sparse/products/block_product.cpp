@@ -1,4 +1,4 @@
-#include "ayatori/sparse/block_product.hpp"
+#include "ayatori/sparse/products/block_product.hpp"
 
 #include <limits>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "ayatori/sparse/pattern.hpp"
+#include "ayatori/sparse/pattern/pattern.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 #include "ayatori/base/random.hpp"
 #include "ayatori/sparse/kernels/merge_rows.hpp"
 #include "ayatori/sparse/kernels/tiles.hpp"
-#include "ayatori/sparse/mirror.hpp"
+#include "ayatori/sparse/pattern/mirror.hpp"
 
 namespace ayatori::sparse {
 

@@ -1,11 +1,11 @@
-#include "ayatori/sparse/graph_partition.hpp"
+#include "ayatori/sparse/partition/graph_partition.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "ayatori/sparse/distributed_matrix.hpp"
-#include "test_matrices.hpp"
+#include "sparse/test_matrices.hpp"
 #include "world.hpp"
 
 namespace ayatori::sparse {

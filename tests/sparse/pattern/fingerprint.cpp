@@ -1,8 +1,8 @@
-#include "ayatori/sparse/fingerprint.hpp"
+#include "ayatori/sparse/pattern/fingerprint.hpp"
 
 #include <gtest/gtest.h>
 
-#include "test_matrices.hpp"
+#include "sparse/test_matrices.hpp"
 
 namespace ayatori::sparse {
 namespace {

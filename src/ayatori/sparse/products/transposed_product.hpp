@@ -7,8 +7,8 @@
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/sparse/csr.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
-#include "ayatori/sparse/ghost_exchange.hpp"
 #include "ayatori/sparse/linear_operator.hpp"
+#include "ayatori/sparse/products/ghost_exchange.hpp"
 
 namespace ayatori::sparse {
 

@@ -1,4 +1,4 @@
-#include "ayatori/sparse/row_partition.hpp"
+#include "ayatori/sparse/partition/row_partition.hpp"
 
 #include <algorithm>
 #include <numeric>

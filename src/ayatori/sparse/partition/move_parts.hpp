@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "ayatori/sparse/graph_partition.hpp"
+#include "ayatori/sparse/partition/graph_partition.hpp"
 
 namespace ayatori::sparse {
 

@@ -1,4 +1,4 @@
-#include "ayatori/sparse/transposed_product.hpp"
+#include "ayatori/sparse/products/transposed_product.hpp"
 
 #include <algorithm>
 #include <numeric>

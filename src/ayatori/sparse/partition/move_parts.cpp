@@ -1,4 +1,4 @@
-#include "ayatori/sparse/move_parts.hpp"
+#include "ayatori/sparse/partition/move_parts.hpp"
 
 #include <numeric>
 #include <utility>
