@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "ayatori/mapping/traffic.hpp"
+#include "ayatori/mapping/graph/traffic.hpp"
 
 namespace ayatori::cli {
 

@@ -7,7 +7,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/collectives/schedules/validate.hpp"
 #include "ayatori/collectives/words/word_schedule.hpp"
-#include "ayatori/mapping/evaluation.hpp"
+#include "ayatori/mapping/objectives/evaluation.hpp"
 
 namespace ayatori::forecast {
 namespace {
