@@ -3,7 +3,7 @@
 #include <set>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/session/solve_request.hpp"
+#include "ayatori/session/solve/solve_request.hpp"
 
 namespace ayatori::session {
 namespace {

@@ -10,7 +10,7 @@
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/eigen/work.hpp"
 #include "ayatori/forecast/job_machine.hpp"
-#include "ayatori/session/eigen_request.hpp"
+#include "ayatori/session/eigen/eigen_request.hpp"
 
 namespace ayatori::session {
 

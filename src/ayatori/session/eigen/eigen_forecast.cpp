@@ -1,4 +1,4 @@
-#include "ayatori/session/eigen_forecast.hpp"
+#include "ayatori/session/eigen/eigen_forecast.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -7,7 +7,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/find_named.hpp"
-#include "ayatori/session/problem.hpp"
+#include "ayatori/session/problem/problem.hpp"
 
 namespace ayatori::mapping {
 namespace {

@@ -1,4 +1,4 @@
-#include "ayatori/session/progress_line.hpp"
+#include "ayatori/session/terminal/progress_line.hpp"
 
 #include <fmt/format.h>
 

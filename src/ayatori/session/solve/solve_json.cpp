@@ -2,7 +2,7 @@
 
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
-#include "ayatori/session/solve_run.hpp"
+#include "ayatori/session/solve/solve_run.hpp"
 #include "ayatori/tuning/report_json.hpp"
 
 namespace ayatori::session {

@@ -1,4 +1,4 @@
-#include "ayatori/session/solve_request.hpp"
+#include "ayatori/session/solve/solve_request.hpp"
 
 #include "ayatori/base/find_named.hpp"
 #include "ayatori/session/session_options.hpp"

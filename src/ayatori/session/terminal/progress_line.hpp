@@ -5,7 +5,7 @@
 #include <string>
 
 #include "ayatori/base/timing.hpp"
-#include "ayatori/session/terminal.hpp"
+#include "ayatori/session/terminal/terminal.hpp"
 
 namespace ayatori::session {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "ayatori/session/problem.hpp"
+#include "ayatori/session/problem/problem.hpp"
 #include "ayatori/tuning/solve.hpp"
 
 namespace ayatori::session {

@@ -9,7 +9,7 @@
 #include "ayatori/eigen/davidson.hpp"
 #include "ayatori/eigen/solve.hpp"
 #include "ayatori/io/matrix_source.hpp"
-#include "ayatori/session/eigen_request.hpp"
+#include "ayatori/session/eigen/eigen_request.hpp"
 
 namespace ayatori::session {
 

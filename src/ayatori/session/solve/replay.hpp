@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ayatori/session/checkpoint.hpp"
+#include "ayatori/session/solve/checkpoint.hpp"
 #include "ayatori/tuning/script.hpp"
 
 namespace ayatori::session {

@@ -1,4 +1,4 @@
-#include "ayatori/session/replay.hpp"
+#include "ayatori/session/solve/replay.hpp"
 
 #include <fmt/format.h>
 

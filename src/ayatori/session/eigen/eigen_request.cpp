@@ -1,4 +1,4 @@
-#include "ayatori/session/eigen_request.hpp"
+#include "ayatori/session/eigen/eigen_request.hpp"
 
 #include <fmt/format.h>
 

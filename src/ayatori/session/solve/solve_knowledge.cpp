@@ -1,4 +1,4 @@
-#include "ayatori/session/solve_knowledge.hpp"
+#include "ayatori/session/solve/solve_knowledge.hpp"
 
 #include <fmt/format.h>
 

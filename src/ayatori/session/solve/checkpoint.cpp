@@ -1,4 +1,4 @@
-#include "ayatori/session/checkpoint.hpp"
+#include "ayatori/session/solve/checkpoint.hpp"
 
 #include <fmt/format.h>
 

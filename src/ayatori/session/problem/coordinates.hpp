@@ -3,7 +3,7 @@
 #include <string>
 
 #include "ayatori/base/array.hpp"
-#include "ayatori/session/problem.hpp"
+#include "ayatori/session/problem/problem.hpp"
 
 namespace ayatori::session {
 

@@ -1,4 +1,4 @@
-#include "ayatori/session/placement.hpp"
+#include "ayatori/session/problem/placement.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "ayatori/session/problem.hpp"
+#include "ayatori/session/problem/problem.hpp"
 
 #include <numeric>
 #include <utility>
@@ -6,8 +6,8 @@
 #include "ayatori/base/number_in.hpp"
 #include "ayatori/base/random.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/session/coordinates.hpp"
-#include "ayatori/session/solve_request.hpp"
+#include "ayatori/session/problem/coordinates.hpp"
+#include "ayatori/session/solve/solve_request.hpp"
 #include "ayatori/sparse/partition/move_parts.hpp"
 
 namespace ayatori::session {

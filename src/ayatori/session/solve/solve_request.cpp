@@ -1,4 +1,4 @@
-#include "ayatori/session/solve_request.hpp"
+#include "ayatori/session/solve/solve_request.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/number_in.hpp"
 #include "ayatori/base/temporary_file.hpp"
-#include "ayatori/session/placement.hpp"
-#include "ayatori/session/problem.hpp"
+#include "ayatori/session/problem/placement.hpp"
+#include "ayatori/session/problem/problem.hpp"
 
 namespace ayatori::session {
 

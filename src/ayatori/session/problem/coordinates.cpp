@@ -1,4 +1,4 @@
-#include "ayatori/session/coordinates.hpp"
+#include "ayatori/session/problem/coordinates.hpp"
 
 #include <filesystem>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "ayatori/session/terminal.hpp"
+#include "ayatori/session/terminal/terminal.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>

@@ -1,4 +1,4 @@
-#include "ayatori/session/solve_run.hpp"
+#include "ayatori/session/solve/solve_run.hpp"
 
 #include <fmt/core.h>
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/forecast/bound.hpp"
-#include "ayatori/session/bound_words.hpp"
+#include "ayatori/session/solve/bound_words.hpp"
 #include "ayatori/solvers/least_squares.hpp"
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/tuning/report_json.hpp"

@@ -1,4 +1,4 @@
-#include "ayatori/session/sparse_eigen.hpp"
+#include "ayatori/session/eigen/sparse_eigen.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/session/problem.hpp"
+#include "ayatori/session/problem/problem.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/tuning/facts.hpp"
 

@@ -9,7 +9,7 @@
 #include "ayatori/base/array.hpp"
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/io/matrix_source.hpp"
-#include "ayatori/session/placement.hpp"
+#include "ayatori/session/problem/placement.hpp"
 #include "ayatori/session/session.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/sparse/partition/graph_partition.hpp"

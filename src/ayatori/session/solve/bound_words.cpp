@@ -1,4 +1,4 @@
-#include "ayatori/session/bound_words.hpp"
+#include "ayatori/session/solve/bound_words.hpp"
 
 #include <fmt/format.h>
 
