@@ -11,7 +11,7 @@
 #include "ayatori/base/printable.hpp"
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
-#include "ayatori/comm/mpi_algorithms.hpp"
+#include "ayatori/comm/mpi/mpi_algorithms.hpp"
 #include "cli/command.hpp"
 
 namespace {

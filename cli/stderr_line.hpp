@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "ayatori/session/progress_line.hpp"
+#include "ayatori/session/terminal/progress_line.hpp"
 
 namespace ayatori::cli {
 

@@ -2,7 +2,7 @@
 
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/comm/environment.hpp"
-#include "ayatori/comm/mpi_algorithms.hpp"
+#include "ayatori/comm/mpi/mpi_algorithms.hpp"
 
 // Leaks are looked for while MPI is up, when what it merely forgets to free at its end is still reachable;
 // what it loses when it starts is not our concern.

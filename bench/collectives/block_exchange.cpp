@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/comm/window.hpp"
+#include "ayatori/comm/transfers/window.hpp"
 
 namespace ayatori::bench {
 

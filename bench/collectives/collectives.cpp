@@ -10,7 +10,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/range.hpp"
 #include "ayatori/base/timing.hpp"
-#include "ayatori/collectives/executor.hpp"
+#include "ayatori/collectives/execution/executor.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/machine/collective_operations.hpp"
 #include "ayatori/machine/probes/call_time.hpp"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "ayatori/collectives/word_plan.hpp"
+#include "ayatori/collectives/words/word_plan.hpp"
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/machine/model/estimate.hpp"
 #include "bench/collectives/forced_comms.hpp"

@@ -5,7 +5,7 @@
 
 #include "ayatori/collectives/operation.hpp"
 #include "ayatori/comm/comm.hpp"
-#include "ayatori/comm/mpi_algorithms.hpp"
+#include "ayatori/comm/mpi/mpi_algorithms.hpp"
 
 namespace ayatori::bench {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ayatori/collectives/word_plan.hpp"
+#include "ayatori/collectives/words/word_plan.hpp"
 
 namespace ayatori::bench {
 

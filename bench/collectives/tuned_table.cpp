@@ -7,9 +7,9 @@
 #include <map>
 
 #include "ayatori/base/json.hpp"
-#include "ayatori/collectives/plan_json.hpp"
+#include "ayatori/collectives/words/plan_json.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/comm/node_channel.hpp"
+#include "ayatori/comm/shared_memory/node_channel.hpp"
 #include "bench/collectives/guidelines.hpp"
 
 namespace ayatori::bench {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ayatori/collectives/search.hpp"
+#include "ayatori/collectives/search/search.hpp"
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/machine/model/estimate.hpp"
 #include "bench/collectives/block_race.hpp"

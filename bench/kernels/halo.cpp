@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/collectives/cost.hpp"
-#include "ayatori/collectives/neighbour_schedule.hpp"
-#include "ayatori/collectives/replay.hpp"
+#include "ayatori/collectives/schedules/cost.hpp"
+#include "ayatori/collectives/schedules/neighbour_schedule.hpp"
+#include "ayatori/collectives/schedules/replay.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/machine/probes/call_time.hpp"
 #include "ayatori/machine/topology.hpp"

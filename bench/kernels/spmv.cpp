@@ -10,7 +10,7 @@
 #include "ayatori/base/statistics.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/sparse/float_operator.hpp"
+#include "ayatori/sparse/products/float_operator.hpp"
 
 namespace ayatori::bench {
 

@@ -12,7 +12,7 @@
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/vector_ops.hpp"
-#include "ayatori/sparse/pattern.hpp"
+#include "ayatori/sparse/pattern/pattern.hpp"
 
 namespace ayatori::bench {
 

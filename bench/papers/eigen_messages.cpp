@@ -25,10 +25,10 @@
 #include "ayatori/collectives/scheduled_collectives.hpp"
 #include "ayatori/collectives/table.hpp"
 #include "ayatori/comm/environment.hpp"
-#include "ayatori/comm/pending_sum.hpp"
-#include "ayatori/eigen/back_transform.hpp"
-#include "ayatori/eigen/divide_and_conquer.hpp"
-#include "ayatori/eigen/tridiagonalize.hpp"
+#include "ayatori/comm/transfers/pending_sum.hpp"
+#include "ayatori/eigen/reduction/back_transform.hpp"
+#include "ayatori/eigen/reduction/tridiagonalize.hpp"
+#include "ayatori/eigen/tridiagonal/divide_and_conquer.hpp"
 #include "ayatori/eigen/work.hpp"
 
 namespace {

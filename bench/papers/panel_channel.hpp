@@ -9,7 +9,7 @@
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/comm/comm.hpp"
-#include "ayatori/comm/window.hpp"
+#include "ayatori/comm/transfers/window.hpp"
 
 namespace ayatori::bench {
 

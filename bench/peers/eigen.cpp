@@ -15,7 +15,7 @@
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/comm/threads.hpp"
-#include "ayatori/eigen/reduction.hpp"
+#include "ayatori/eigen/reduction/reduction.hpp"
 #include "ayatori/eigen/solve.hpp"
 #include "ayatori/eigen/test_matrix.hpp"
 #include "eigen_peer.hpp"

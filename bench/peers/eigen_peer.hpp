@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ayatori/eigen/process_grid.hpp"
+#include "ayatori/eigen/dense/process_grid.hpp"
 
 namespace ayatori::bench {
 

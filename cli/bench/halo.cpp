@@ -3,7 +3,7 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
 #include "ayatori/session/machine_profile.hpp"
-#include "ayatori/session/problem.hpp"
+#include "ayatori/session/problem/problem.hpp"
 #include "bench/kernels/halo.hpp"
 #include "cli/bench/bench.hpp"
 

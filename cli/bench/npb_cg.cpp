@@ -4,8 +4,8 @@
 
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
-#include "ayatori/session/bound_words.hpp"
 #include "ayatori/session/machine_profile.hpp"
+#include "ayatori/session/solve/bound_words.hpp"
 #include "bench/npb/cg.hpp"
 #include "cli/bench/bench.hpp"
 #include "cli/bench/stream_report.hpp"

@@ -2,7 +2,7 @@
 
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
-#include "ayatori/session/problem.hpp"
+#include "ayatori/session/problem/problem.hpp"
 #include "bench/kernels/spmv.hpp"
 #include "cli/bench/bench.hpp"
 #include "cli/bench/stream_report.hpp"

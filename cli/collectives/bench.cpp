@@ -8,8 +8,8 @@
 
 #include "ayatori/base/json.hpp"
 #include "ayatori/base/temporary_file.hpp"
-#include "ayatori/collectives/plan_json.hpp"
 #include "ayatori/collectives/table.hpp"
+#include "ayatori/collectives/words/plan_json.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "bench/collectives/collectives.hpp"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ayatori/base/temporary_file.hpp"
-#include "ayatori/collectives/search.hpp"
+#include "ayatori/collectives/search/search.hpp"
 #include "ayatori/collectives/search/search_json.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/machine/profile.hpp"

@@ -6,9 +6,9 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/temporary_file.hpp"
-#include "ayatori/collectives/draw.hpp"
-#include "ayatori/collectives/validate.hpp"
-#include "ayatori/collectives/word_schedule.hpp"
+#include "ayatori/collectives/schedules/draw.hpp"
+#include "ayatori/collectives/schedules/validate.hpp"
+#include "ayatori/collectives/words/word_schedule.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "cli/collectives/collectives.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "ayatori/session/eigen_forecast.hpp"
+#include "ayatori/session/eigen/eigen_forecast.hpp"
 
 namespace ayatori::cli {
 

@@ -6,7 +6,7 @@
 #include "ayatori/base/number_in.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/io/matrix_source.hpp"
-#include "ayatori/sparse/block_operator.hpp"
+#include "ayatori/sparse/products/block_operator.hpp"
 #include "cli/parser/declare.hpp"
 
 namespace ayatori::cli {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "ayatori/session/solve_request.hpp"
+#include "ayatori/session/solve/solve_request.hpp"
 #include "cli/parser/command_line.hpp"
 
 namespace ayatori::cli {

@@ -9,7 +9,7 @@
 #include "ayatori/base/printable.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/session/solve.hpp"
-#include "ayatori/session/terminal.hpp"
+#include "ayatori/session/terminal/terminal.hpp"
 #include "cli/command.hpp"
 #include "cli/hold_signals.hpp"
 #include "cli/result_files.hpp"

@@ -8,11 +8,11 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
-#include "ayatori/session/eigen_request.hpp"
+#include "ayatori/session/eigen/eigen_request.hpp"
 #include "ayatori/session/map/map_request.hpp"
 #include "ayatori/session/predict/predict_request.hpp"
 #include "ayatori/session/probe/probe.hpp"
-#include "ayatori/session/solve_request.hpp"
+#include "ayatori/session/solve/solve_request.hpp"
 #include "python/bindings/runtime.hpp"
 
 namespace {

@@ -11,8 +11,8 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/comm/application.hpp"
 #include "ayatori/comm/environment.hpp"
+#include "ayatori/comm/mpi/application.hpp"
 #include "ayatori/comm/threads.hpp"
 
 namespace ayatori::python {

@@ -14,7 +14,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/matrix_source.hpp"
-#include "ayatori/session/progress_line.hpp"
+#include "ayatori/session/terminal/progress_line.hpp"
 #include "python/bindings/options.hpp"
 #include "python/bindings/rows.hpp"
 #include "python/bindings/runtime.hpp"

@@ -7,7 +7,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
-#include "ayatori/sparse/mirror.hpp"
+#include "ayatori/sparse/pattern/mirror.hpp"
 #include "bench/npb/cg.hpp"
 #include "bench/npb/matrix.hpp"
 #include "bench/npb/random.hpp"

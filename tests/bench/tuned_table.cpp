@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "ayatori/collectives/validate.hpp"
-#include "ayatori/collectives/word_schedule.hpp"
+#include "ayatori/collectives/schedules/validate.hpp"
+#include "ayatori/collectives/words/word_schedule.hpp"
 #include "bench/collectives/guidelines.hpp"
 #include "bench/collectives/mpi_rules.hpp"
 

@@ -1,14 +1,14 @@
 #include <gtest/gtest.h>
 
-#include "ayatori/collectives/validate.hpp"
-#include "ayatori/collectives/word_schedule.hpp"
+#include "ayatori/collectives/schedules/validate.hpp"
+#include "ayatori/collectives/words/word_schedule.hpp"
 #include "factorizations.hpp"
 
 namespace ayatori::collectives {
 namespace {
 
-/// Every word of every operation, of every radices of 13 to 64 ranks; smaller jobs are in word_schedule.cpp,
-/// with every root.
+/// Every word of every operation, of every radices of 13 to 64 ranks; smaller jobs are in
+/// words/word_schedule.cpp, with every root.
 TEST(WordSchedule, EveryWordOfUpToSixtyFourRanks) {
   int number = 0;
   for (int ranks = 13; ranks <= 64; ++ranks) {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "ayatori/collectives/plan_json.hpp"
+#include "ayatori/collectives/words/plan_json.hpp"
 #include "ayatori/comm/comm.hpp"
 #include "factorizations.hpp"
 

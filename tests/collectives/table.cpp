@@ -6,8 +6,8 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/temporary_file.hpp"
-#include "ayatori/collectives/adapt.hpp"
-#include "ayatori/collectives/plan_json.hpp"
+#include "ayatori/collectives/search/adapt.hpp"
+#include "ayatori/collectives/words/plan_json.hpp"
 
 namespace ayatori::collectives {
 namespace {

@@ -10,8 +10,8 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/comm.hpp"
-#include "ayatori/comm/request_list.hpp"
-#include "ayatori/comm/shared_memory.hpp"
+#include "ayatori/comm/shared_memory/shared_memory.hpp"
+#include "ayatori/comm/transfers/request_list.hpp"
 
 namespace ayatori::comm {
 namespace {

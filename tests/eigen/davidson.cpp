@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/eigen/distributed_dense.hpp"
+#include "ayatori/eigen/dense/distributed_dense.hpp"
 #include "dense.hpp"
 #include "world.hpp"
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "ayatori/eigen/distributed_dense.hpp"
+#include "ayatori/eigen/dense/distributed_dense.hpp"
 
 // Whole matrices on every rank, for tests; column-major.
 

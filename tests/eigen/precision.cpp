@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/eigen/reduction.hpp"
+#include "ayatori/eigen/reduction/reduction.hpp"
 #include "ayatori/eigen/refine.hpp"
 #include "ayatori/eigen/solve.hpp"
 #include "ayatori/eigen/test_matrix.hpp"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/eigen/reduction.hpp"
+#include "ayatori/eigen/reduction/reduction.hpp"
 #include "ayatori/eigen/test_matrix.hpp"
 #include "dense.hpp"
 #include "world.hpp"

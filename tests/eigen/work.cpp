@@ -6,12 +6,12 @@
 #include <map>
 #include <string>
 
-#include "ayatori/eigen/back_transform.hpp"
-#include "ayatori/eigen/divide_and_conquer.hpp"
-#include "ayatori/eigen/reduction.hpp"
+#include "ayatori/eigen/reduction/back_transform.hpp"
+#include "ayatori/eigen/reduction/reduction.hpp"
+#include "ayatori/eigen/reduction/tridiagonalize.hpp"
 #include "ayatori/eigen/standard_form.hpp"
 #include "ayatori/eigen/test_matrix.hpp"
-#include "ayatori/eigen/tridiagonalize.hpp"
+#include "ayatori/eigen/tridiagonal/divide_and_conquer.hpp"
 #include "dense.hpp"
 #include "world.hpp"
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/collectives/validate.hpp"
-#include "ayatori/collectives/word_schedule.hpp"
-#include "ayatori/mapping/evaluation.hpp"
+#include "ayatori/collectives/schedules/validate.hpp"
+#include "ayatori/collectives/words/word_schedule.hpp"
+#include "ayatori/mapping/objectives/evaluation.hpp"
 
 namespace ayatori::forecast {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ayatori/base/random.hpp"
-#include "ayatori/mapping/comm_graph.hpp"
+#include "ayatori/mapping/graph/comm_graph.hpp"
 
 namespace ayatori::mapping {
 

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "ayatori/collectives/cost.hpp"
-#include "ayatori/collectives/replay.hpp"
-#include "ayatori/collectives/word_schedule.hpp"
+#include "ayatori/collectives/schedules/cost.hpp"
+#include "ayatori/collectives/schedules/replay.hpp"
+#include "ayatori/collectives/words/word_schedule.hpp"
 
 namespace ayatori::network {
 namespace {

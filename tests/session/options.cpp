@@ -4,11 +4,11 @@
 #include <set>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/session/eigen_request.hpp"
+#include "ayatori/session/eigen/eigen_request.hpp"
 #include "ayatori/session/map/map_request.hpp"
 #include "ayatori/session/predict/predict_request.hpp"
 #include "ayatori/session/probe/probe.hpp"
-#include "ayatori/session/solve_request.hpp"
+#include "ayatori/session/solve/solve_request.hpp"
 
 namespace ayatori::session {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
-#include "ayatori/sparse/block_product.hpp"
-#include "ayatori/sparse/float_operator.hpp"
+#include "ayatori/sparse/products/block_product.hpp"
+#include "ayatori/sparse/products/float_operator.hpp"
 #include "linear_system.hpp"
 #include "test_matrices.hpp"
 #include "world.hpp"

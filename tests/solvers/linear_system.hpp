@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ayatori/solvers/method.hpp"
-#include "ayatori/sparse/row_partition.hpp"
+#include "ayatori/sparse/partition/row_partition.hpp"
 #include "dense.hpp"
 
 // Small systems spread over ranks, with operators that share no code with the sparse module.

@@ -5,7 +5,7 @@
 
 #include "ayatori/base/random.hpp"
 #include "ayatori/solvers/orthogonalization.hpp"
-#include "ayatori/sparse/row_partition.hpp"
+#include "ayatori/sparse/partition/row_partition.hpp"
 
 namespace ayatori::solvers {
 namespace {

@@ -12,7 +12,7 @@
 #include "ayatori/sparse/kernels/sell_tiles.hpp"
 #include "ayatori/sparse/kernels/symmetric_tiles.hpp"
 #include "ayatori/sparse/kernels/tiles.hpp"
-#include "ayatori/sparse/mirror.hpp"
+#include "ayatori/sparse/pattern/mirror.hpp"
 #include "local_matrices.hpp"
 
 namespace ayatori::sparse {

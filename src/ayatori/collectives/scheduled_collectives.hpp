@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "ayatori/collectives/schedule_cache.hpp"
+#include "ayatori/collectives/execution/schedule_cache.hpp"
 #include "ayatori/comm/collectives.hpp"
 
 namespace ayatori::collectives {

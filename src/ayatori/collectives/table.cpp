@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "ayatori/base/json.hpp"
-#include "ayatori/collectives/plan_json.hpp"
+#include "ayatori/collectives/words/plan_json.hpp"
 
 namespace ayatori::collectives {
 

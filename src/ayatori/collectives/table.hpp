@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ayatori/collectives/word_plan.hpp"
+#include "ayatori/collectives/words/word_plan.hpp"
 
 namespace ayatori::collectives {
 

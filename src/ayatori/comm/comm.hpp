@@ -14,7 +14,7 @@
 
 namespace ayatori::comm {
 
-struct CommHandle;  // holds the MPI_Comm; see native.hpp
+struct CommHandle;  // holds the MPI_Comm; see mpi/native.hpp
 
 /// A transfer under way; a default one is complete. Must be waited for before it is destroyed (wait_all does
 /// it for many at once). Starting one allocates nothing unless it is longer than MPI can count.
@@ -33,7 +33,7 @@ class Request {
   /// True once the transfer is complete; gives the MPI a chance to progress it.
   bool test();
 
-  /// An MPI_Request, which is a pointer or an integer, whatever the MPI; see native.hpp.
+  /// An MPI_Request, which is a pointer or an integer, whatever the MPI; see mpi/native.hpp.
   struct alignas(void*) Part {
     std::byte bytes[sizeof(void*)];
   };

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/comm/native.hpp"
+#include "ayatori/comm/mpi/native.hpp"
 
 namespace ayatori::comm {
 namespace {

@@ -11,7 +11,7 @@
 #include "ayatori/base/random.hpp"
 #include "ayatori/base/statistics.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/eigen/blas.hpp"
+#include "ayatori/eigen/dense/blas.hpp"
 
 namespace ayatori::eigen {
 

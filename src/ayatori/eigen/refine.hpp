@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "ayatori/eigen/column_spread.hpp"
+#include "ayatori/eigen/dense/column_spread.hpp"
 
 namespace ayatori::eigen {
 

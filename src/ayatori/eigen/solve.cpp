@@ -11,12 +11,12 @@
 #include "ayatori/base/memory.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/eigen/back_transform.hpp"
-#include "ayatori/eigen/choose_reduction.hpp"
-#include "ayatori/eigen/divide_and_conquer.hpp"
-#include "ayatori/eigen/reduction.hpp"
+#include "ayatori/eigen/reduction/back_transform.hpp"
+#include "ayatori/eigen/reduction/choose_reduction.hpp"
+#include "ayatori/eigen/reduction/reduction.hpp"
 #include "ayatori/eigen/refine.hpp"
 #include "ayatori/eigen/standard_form.hpp"
+#include "ayatori/eigen/tridiagonal/divide_and_conquer.hpp"
 
 namespace ayatori::eigen {
 

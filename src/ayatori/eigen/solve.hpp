@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ayatori/eigen/distributed_dense.hpp"
+#include "ayatori/eigen/dense/distributed_dense.hpp"
 #include "ayatori/eigen/timed_collectives.hpp"
 #include "ayatori/eigen/verify.hpp"
 

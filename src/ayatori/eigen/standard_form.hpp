@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "ayatori/eigen/distributed_dense.hpp"
+#include "ayatori/eigen/dense/distributed_dense.hpp"
 
 namespace ayatori::eigen {
 

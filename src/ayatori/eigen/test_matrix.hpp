@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ayatori/eigen/distributed_dense.hpp"
+#include "ayatori/eigen/dense/distributed_dense.hpp"
 
 namespace ayatori::eigen {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "ayatori/eigen/column_spread.hpp"
+#include "ayatori/eigen/dense/column_spread.hpp"
 
 namespace ayatori::eigen {
 

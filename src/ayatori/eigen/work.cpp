@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "ayatori/base/range.hpp"
-#include "ayatori/eigen/back_transform.hpp"
-#include "ayatori/eigen/bulge_chasing.hpp"
-#include "ayatori/eigen/distributed_dense.hpp"
-#include "ayatori/eigen/secular.hpp"
+#include "ayatori/eigen/dense/distributed_dense.hpp"
+#include "ayatori/eigen/reduction/back_transform.hpp"
+#include "ayatori/eigen/reduction/bulge_chasing.hpp"
+#include "ayatori/eigen/tridiagonal/secular.hpp"
 
 namespace ayatori::eigen {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/mapping/evaluation.hpp"
+#include "ayatori/mapping/objectives/evaluation.hpp"
 #include "ayatori/mapping/placement.hpp"
 #include "ayatori/network/load.hpp"
 

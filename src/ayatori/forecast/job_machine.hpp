@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ayatori/machine/profile.hpp"
-#include "ayatori/mapping/comm_graph.hpp"
+#include "ayatori/mapping/graph/comm_graph.hpp"
 #include "ayatori/network/hierarchy.hpp"
 #include "ayatori/network/network.hpp"
 

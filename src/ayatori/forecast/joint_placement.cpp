@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/collectives/word_schedule.hpp"
+#include "ayatori/collectives/words/word_schedule.hpp"
 #include "ayatori/forecast/placed_machine.hpp"
-#include "ayatori/mapping/evaluation.hpp"
-#include "ayatori/mapping/objective.hpp"
-#include "ayatori/mapping/replay.hpp"
+#include "ayatori/mapping/objectives/evaluation.hpp"
+#include "ayatori/mapping/objectives/objective.hpp"
+#include "ayatori/mapping/objectives/replay.hpp"
 
 namespace ayatori::forecast {
 

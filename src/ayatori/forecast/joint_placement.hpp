@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ayatori/collectives/search.hpp"
+#include "ayatori/collectives/search/search.hpp"
 #include "ayatori/mapping/placement.hpp"
 
 namespace ayatori::forecast {

@@ -7,8 +7,8 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/range.hpp"
-#include "ayatori/mapping/halo_messages.hpp"
-#include "ayatori/mapping/partition.hpp"
+#include "ayatori/mapping/graph/halo_messages.hpp"
+#include "ayatori/mapping/optimization/partition.hpp"
 
 namespace ayatori::forecast {
 

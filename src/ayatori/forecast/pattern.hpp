@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ayatori/mapping/comm_graph.hpp"
+#include "ayatori/mapping/graph/comm_graph.hpp"
 
 namespace ayatori::forecast {
 

@@ -13,7 +13,7 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/byte_source.hpp"
 #include "ayatori/io/shared_file.hpp"
-#include "ayatori/sparse/fingerprint.hpp"
+#include "ayatori/sparse/pattern/fingerprint.hpp"
 
 namespace ayatori::io {
 

@@ -5,7 +5,7 @@
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/comm/comm.hpp"
-#include "ayatori/sparse/row_partition.hpp"
+#include "ayatori/sparse/partition/row_partition.hpp"
 
 // A checkpoint: what a solve needs to go on, in one file that any number of ranks can read.
 //   "AYATORI1", 8 bytes; length of the note, its hash, elements of x, hash of x: 64 bits each, little-endian;

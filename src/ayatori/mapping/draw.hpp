@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "ayatori/mapping/evaluation.hpp"
+#include "ayatori/mapping/objectives/evaluation.hpp"
 
 namespace ayatori::mapping {
 

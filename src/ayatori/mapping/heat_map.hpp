@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "ayatori/mapping/evaluation.hpp"
+#include "ayatori/mapping/objectives/evaluation.hpp"
 
 namespace ayatori::mapping {
 

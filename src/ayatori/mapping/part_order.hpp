@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "ayatori/comm/comm.hpp"
-#include "ayatori/mapping/evaluation.hpp"
-#include "ayatori/mapping/objective.hpp"
+#include "ayatori/mapping/objectives/evaluation.hpp"
+#include "ayatori/mapping/objectives/objective.hpp"
 #include "ayatori/network/cost_model.hpp"
 #include "ayatori/network/network.hpp"
 

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/mapping/anneal.hpp"
-#include "ayatori/mapping/assign.hpp"
-#include "ayatori/mapping/partition.hpp"
-#include "ayatori/mapping/refine.hpp"
-#include "ayatori/mapping/weighted_graph.hpp"
+#include "ayatori/mapping/optimization/anneal.hpp"
+#include "ayatori/mapping/optimization/assign.hpp"
+#include "ayatori/mapping/optimization/partition.hpp"
+#include "ayatori/mapping/optimization/refine.hpp"
+#include "ayatori/mapping/optimization/weighted_graph.hpp"
 
 namespace ayatori::mapping {
 

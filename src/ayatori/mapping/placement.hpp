@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "ayatori/mapping/evaluation.hpp"
-#include "ayatori/mapping/objective.hpp"
+#include "ayatori/mapping/objectives/evaluation.hpp"
+#include "ayatori/mapping/objectives/objective.hpp"
 
 namespace ayatori::mapping {
 

@@ -10,7 +10,7 @@
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/eigen/test_matrix.hpp"
-#include "ayatori/session/eigen_forecast.hpp"
+#include "ayatori/session/eigen/eigen_forecast.hpp"
 
 namespace ayatori::session {
 

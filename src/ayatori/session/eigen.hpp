@@ -9,8 +9,8 @@
 
 #include "ayatori/eigen/solve.hpp"
 #include "ayatori/io/matrix_source.hpp"
-#include "ayatori/session/eigen_request.hpp"
-#include "ayatori/session/sparse_eigen.hpp"
+#include "ayatori/session/eigen/eigen_request.hpp"
+#include "ayatori/session/eigen/sparse_eigen.hpp"
 
 namespace ayatori::session {
 

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "ayatori/session/checkpoint.hpp"
-#include "ayatori/session/problem.hpp"
-#include "ayatori/session/replay.hpp"
-#include "ayatori/session/solve_knowledge.hpp"
-#include "ayatori/session/solve_request.hpp"
-#include "ayatori/session/solve_run.hpp"
+#include "ayatori/session/problem/problem.hpp"
+#include "ayatori/session/solve/checkpoint.hpp"
+#include "ayatori/session/solve/replay.hpp"
+#include "ayatori/session/solve/solve_knowledge.hpp"
+#include "ayatori/session/solve/solve_request.hpp"
+#include "ayatori/session/solve/solve_run.hpp"
 
 namespace ayatori::session {
 

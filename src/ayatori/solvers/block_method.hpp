@@ -9,8 +9,8 @@
 #include "ayatori/base/array.hpp"
 #include "ayatori/solvers/global_sum.hpp"
 #include "ayatori/solvers/method.hpp"
-#include "ayatori/sparse/block_operator.hpp"
 #include "ayatori/sparse/linear_operator.hpp"
+#include "ayatori/sparse/products/block_operator.hpp"
 
 // Methods that solve A X = B for several right-hand sides at once: one product reads the matrix for all, one
 // reduction serves all. Blocks of vectors are interleaved: element i of vector c is [i * width + c].

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ayatori/comm/comm.hpp"
-#include "ayatori/comm/pending_sum.hpp"
+#include "ayatori/comm/transfers/pending_sum.hpp"
 
 namespace ayatori::solvers {
 

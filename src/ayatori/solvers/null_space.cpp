@@ -8,9 +8,9 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/sparse/components.hpp"
-#include "ayatori/sparse/ghost_exchange.hpp"
-#include "ayatori/sparse/union_find.hpp"
+#include "ayatori/sparse/pattern/components.hpp"
+#include "ayatori/sparse/pattern/union_find.hpp"
+#include "ayatori/sparse/products/ghost_exchange.hpp"
 
 namespace ayatori::solvers {
 

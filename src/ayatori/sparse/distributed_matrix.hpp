@@ -10,8 +10,8 @@
 #include "ayatori/sparse/halo.hpp"
 #include "ayatori/sparse/kernel.hpp"
 #include "ayatori/sparse/linear_operator.hpp"
+#include "ayatori/sparse/pattern/row_order.hpp"
 #include "ayatori/sparse/row_block.hpp"
-#include "ayatori/sparse/row_order.hpp"
 
 namespace ayatori::sparse {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "ayatori/sparse/csr.hpp"
-#include "ayatori/sparse/pattern.hpp"
+#include "ayatori/sparse/pattern/pattern.hpp"
 
 namespace ayatori::sparse {
 

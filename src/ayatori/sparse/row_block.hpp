@@ -6,7 +6,7 @@
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/comm/comm.hpp"
-#include "ayatori/sparse/row_partition.hpp"
+#include "ayatori/sparse/partition/row_partition.hpp"
 
 namespace ayatori::sparse {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ayatori/base/parallel.hpp"
-#include "ayatori/sparse/mirror.hpp"
+#include "ayatori/sparse/pattern/mirror.hpp"
 
 namespace ayatori::tuning {
 

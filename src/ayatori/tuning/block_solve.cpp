@@ -10,7 +10,7 @@
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/block_method.hpp"
-#include "ayatori/sparse/block_product.hpp"
+#include "ayatori/sparse/products/block_product.hpp"
 #include "ayatori/tuning/scaled_system.hpp"
 #include "ayatori/tuning/solve_state.hpp"
 

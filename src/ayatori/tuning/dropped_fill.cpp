@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "ayatori/sparse/mirror.hpp"
+#include "ayatori/sparse/pattern/mirror.hpp"
 
 namespace ayatori::tuning {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "ayatori/base/parallel.hpp"
-#include "ayatori/sparse/row_figures.hpp"
+#include "ayatori/sparse/pattern/row_figures.hpp"
 #include "ayatori/tuning/asymmetry.hpp"
 #include "ayatori/tuning/dropped_fill.hpp"
 #include "ayatori/tuning/symmetry_fingerprint.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/sparse/transposed_product.hpp"
+#include "ayatori/sparse/products/transposed_product.hpp"
 #include "ayatori/tuning/timed.hpp"
 
 namespace ayatori::tuning {

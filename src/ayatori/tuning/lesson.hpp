@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ayatori/sparse/fingerprint.hpp"
+#include "ayatori/sparse/pattern/fingerprint.hpp"
 #include "ayatori/tuning/experience.hpp"
 #include "ayatori/tuning/facts.hpp"
 #include "ayatori/tuning/solve.hpp"

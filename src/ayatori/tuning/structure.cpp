@@ -8,7 +8,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/sparse/ghost_exchange.hpp"
+#include "ayatori/sparse/products/ghost_exchange.hpp"
 
 namespace ayatori::tuning {
 

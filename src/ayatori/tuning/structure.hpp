@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "ayatori/comm/comm.hpp"
-#include "ayatori/sparse/components.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
-#include "ayatori/sparse/structural_rank.hpp"
+#include "ayatori/sparse/pattern/components.hpp"
+#include "ayatori/sparse/pattern/structural_rank.hpp"
 #include "ayatori/tuning/duplicate_rows.hpp"
 #include "ayatori/tuning/facts.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "ayatori/sparse/csr.hpp"
-#include "ayatori/sparse/mirror.hpp"
+#include "ayatori/sparse/pattern/mirror.hpp"
 
 namespace ayatori::tuning {
 

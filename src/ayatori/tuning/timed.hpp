@@ -4,7 +4,7 @@
 #include "ayatori/solvers/global_sum.hpp"
 #include "ayatori/solvers/orthogonalization.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
-#include "ayatori/sparse/float_operator.hpp"
+#include "ayatori/sparse/products/float_operator.hpp"
 #include "ayatori/tuning/product_tuner.hpp"
 #include "ayatori/tuning/solve.hpp"
 

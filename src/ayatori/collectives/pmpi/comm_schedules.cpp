@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ayatori/collectives/pmpi/node_memory.hpp"
+#include "ayatori/collectives/pmpi/messages/node_memory.hpp"
 
 namespace ayatori::pmpi {
 

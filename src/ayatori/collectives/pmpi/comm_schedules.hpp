@@ -3,8 +3,8 @@
 #include <array>
 #include <span>
 
-#include "ayatori/collectives/pmpi/transport.hpp"
-#include "ayatori/collectives/schedule_cache.hpp"
+#include "ayatori/collectives/execution/schedule_cache.hpp"
+#include "ayatori/collectives/pmpi/messages/transport.hpp"
 
 namespace ayatori::pmpi {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "ayatori/collectives/pmpi/tag_space.hpp"
+#include "ayatori/collectives/pmpi/messages/tag_space.hpp"
 
 namespace ayatori::pmpi {
 

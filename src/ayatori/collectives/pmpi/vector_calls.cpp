@@ -7,7 +7,7 @@
 #include "ayatori/collectives/pmpi/library.hpp"
 #include "ayatori/collectives/pmpi/schedules.hpp"
 #include "ayatori/collectives/table.hpp"
-#include "ayatori/comm/native.hpp"
+#include "ayatori/comm/mpi/native.hpp"
 
 namespace ayatori::pmpi {
 

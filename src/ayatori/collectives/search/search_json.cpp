@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "ayatori/collectives/plan_json.hpp"
 #include "ayatori/collectives/table.hpp"
+#include "ayatori/collectives/words/plan_json.hpp"
 
 namespace ayatori::collectives {
 

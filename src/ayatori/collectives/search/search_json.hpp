@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "ayatori/collectives/search.hpp"
+#include "ayatori/collectives/search/search.hpp"
 
 namespace ayatori::collectives {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
-#include "ayatori/comm/persistent_requests.hpp"
-#include "ayatori/comm/window.hpp"
+#include "ayatori/comm/transfers/persistent_requests.hpp"
+#include "ayatori/comm/transfers/window.hpp"
 #include "ayatori/machine/profile.hpp"
 
 namespace ayatori::machine {

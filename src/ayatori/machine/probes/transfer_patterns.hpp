@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "ayatori/comm/comm.hpp"
-#include "ayatori/comm/node_channel.hpp"
+#include "ayatori/comm/shared_memory/node_channel.hpp"
 #include "ayatori/machine/probes/level_pairs.hpp"
 
 namespace ayatori::machine {

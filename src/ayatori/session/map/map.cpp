@@ -14,8 +14,8 @@
 #include "ayatori/base/timing.hpp"
 #include "ayatori/machine/profile.hpp"
 #include "ayatori/mapping/draw.hpp"
-#include "ayatori/mapping/hosts_file.hpp"
-#include "ayatori/mapping/launcher.hpp"
+#include "ayatori/mapping/launchers/hosts_file.hpp"
+#include "ayatori/mapping/launchers/launcher.hpp"
 #include "ayatori/session/map/traffic.hpp"
 
 namespace ayatori::session {

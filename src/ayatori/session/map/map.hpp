@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "ayatori/forecast/joint_placement.hpp"
-#include "ayatori/mapping/evaluation.hpp"
+#include "ayatori/mapping/graph/traffic.hpp"
+#include "ayatori/mapping/objectives/evaluation.hpp"
 #include "ayatori/mapping/placement.hpp"
-#include "ayatori/mapping/traffic.hpp"
 #include "ayatori/session/map/map_request.hpp"
 
 namespace ayatori::session {

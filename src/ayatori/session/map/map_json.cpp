@@ -3,7 +3,7 @@
 #include <span>
 
 #include "ayatori/collectives/search/search_json.hpp"
-#include "ayatori/collectives/word_schedule.hpp"
+#include "ayatori/collectives/words/word_schedule.hpp"
 #include "ayatori/mapping/heat_map.hpp"
 #include "ayatori/session/map/map.hpp"
 

@@ -6,8 +6,8 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/find_named.hpp"
 #include "ayatori/base/number_in.hpp"
-#include "ayatori/mapping/launcher.hpp"
-#include "ayatori/mapping/objective.hpp"
+#include "ayatori/mapping/launchers/launcher.hpp"
+#include "ayatori/mapping/objectives/objective.hpp"
 #include "ayatori/network/network.hpp"
 
 namespace ayatori::session {

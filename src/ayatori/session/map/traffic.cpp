@@ -15,8 +15,8 @@
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/io/generator.hpp"
 #include "ayatori/io/matrix_source.hpp"
-#include "ayatori/mapping/halo_messages.hpp"
-#include "ayatori/mapping/partition.hpp"
+#include "ayatori/mapping/graph/halo_messages.hpp"
+#include "ayatori/mapping/optimization/partition.hpp"
 
 namespace ayatori::session {
 

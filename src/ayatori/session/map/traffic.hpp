@@ -3,7 +3,7 @@
 #include <string>
 
 #include "ayatori/forecast/pattern.hpp"
-#include "ayatori/mapping/traffic.hpp"
+#include "ayatori/mapping/graph/traffic.hpp"
 
 namespace ayatori::session {
 

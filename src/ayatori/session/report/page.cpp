@@ -4,9 +4,9 @@
 #include <string_view>
 
 #include "ayatori/base/json.hpp"
-#include "ayatori/collectives/draw.hpp"
-#include "ayatori/collectives/plan_json.hpp"
-#include "ayatori/collectives/word_schedule.hpp"
+#include "ayatori/collectives/schedules/draw.hpp"
+#include "ayatori/collectives/words/plan_json.hpp"
+#include "ayatori/collectives/words/word_schedule.hpp"
 #include "ayatori/session/report/template.hpp"
 
 namespace ayatori::session {

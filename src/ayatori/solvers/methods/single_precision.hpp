@@ -6,7 +6,7 @@
 #include "ayatori/base/array.hpp"
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/solvers/method.hpp"
-#include "ayatori/sparse/float_operator.hpp"
+#include "ayatori/sparse/products/float_operator.hpp"
 
 // Single precision inside a method in double precision: vectors of float, sums in double.
 

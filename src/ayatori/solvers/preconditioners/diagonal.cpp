@@ -8,7 +8,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/sparse/row_figures.hpp"
+#include "ayatori/sparse/pattern/row_figures.hpp"
 
 namespace ayatori::solvers {
 

@@ -11,7 +11,7 @@
 #include "ayatori/base/memory.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/comm/fortran_handle.hpp"
+#include "ayatori/comm/mpi/fortran_handle.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
 
 extern "C" {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ayatori/base/array.hpp"
-#include "ayatori/comm/neighbour_exchange.hpp"
+#include "ayatori/comm/transfers/neighbour_exchange.hpp"
 #include "ayatori/sparse/csr.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 

@@ -3,8 +3,8 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
-#include "ayatori/sparse/block_operator.hpp"
-#include "ayatori/sparse/float_operator.hpp"
+#include "ayatori/sparse/products/block_operator.hpp"
+#include "ayatori/sparse/products/float_operator.hpp"
 
 namespace ayatori::solvers {
 

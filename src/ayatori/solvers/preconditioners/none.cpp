@@ -1,8 +1,8 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
 #include "ayatori/solvers/vector_ops.hpp"
-#include "ayatori/sparse/block_operator.hpp"
-#include "ayatori/sparse/float_operator.hpp"
+#include "ayatori/sparse/products/block_operator.hpp"
+#include "ayatori/sparse/products/float_operator.hpp"
 
 namespace ayatori::solvers {
 

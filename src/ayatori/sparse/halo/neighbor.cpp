@@ -1,4 +1,4 @@
-#include "ayatori/comm/neighbour_exchange.hpp"
+#include "ayatori/comm/transfers/neighbour_exchange.hpp"
 #include "ayatori/sparse/halo/common.hpp"
 #include "ayatori/sparse/halo/strategies.hpp"
 

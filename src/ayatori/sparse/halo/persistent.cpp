@@ -1,4 +1,4 @@
-#include "ayatori/comm/persistent_requests.hpp"
+#include "ayatori/comm/transfers/persistent_requests.hpp"
 #include "ayatori/sparse/halo/common.hpp"
 #include "ayatori/sparse/halo/strategies.hpp"
 

@@ -1,6 +1,6 @@
 #include <numeric>
 
-#include "ayatori/comm/window.hpp"
+#include "ayatori/comm/transfers/window.hpp"
 #include "ayatori/sparse/halo/common.hpp"
 #include "ayatori/sparse/halo/strategies.hpp"
 

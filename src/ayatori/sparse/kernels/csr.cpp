@@ -4,7 +4,7 @@
 #include "ayatori/sparse/kernels/kernels.hpp"
 #include "ayatori/sparse/kernels/row_product.hpp"
 #include "ayatori/sparse/kernels/thread_groups.hpp"
-#include "ayatori/sparse/row_order.hpp"
+#include "ayatori/sparse/pattern/row_order.hpp"
 
 namespace ayatori::sparse {
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "ayatori/sparse/csr.hpp"
-#include "ayatori/sparse/pattern.hpp"
+#include "ayatori/sparse/pattern/pattern.hpp"
 
 // The pieces that formats with explicit zeros cut a matrix into, found the same way when they are counted and
 // when they are stored.

@@ -3,7 +3,7 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/sparse/kernels/kernels.hpp"
 #include "ayatori/sparse/kernels/thread_groups.hpp"
-#include "ayatori/sparse/mirror.hpp"
+#include "ayatori/sparse/pattern/mirror.hpp"
 
 namespace ayatori::sparse {
 

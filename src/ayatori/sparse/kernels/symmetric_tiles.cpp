@@ -8,7 +8,7 @@
 #include "ayatori/sparse/kernels/kernels.hpp"
 #include "ayatori/sparse/kernels/padding.hpp"
 #include "ayatori/sparse/kernels/tiles.hpp"
-#include "ayatori/sparse/mirror.hpp"
+#include "ayatori/sparse/pattern/mirror.hpp"
 
 namespace ayatori::sparse {
 

@@ -16,7 +16,7 @@
 #include "ayatori/sparse/csr.hpp"
 #include "ayatori/sparse/kernels/kernels.hpp"
 #include "ayatori/sparse/kernels/thread_groups.hpp"
-#include "ayatori/sparse/pattern.hpp"
+#include "ayatori/sparse/pattern/pattern.hpp"
 
 // Tiles: a window of rows by a block of columns. A thread goes through all its windows of one block before
 // the next block, so that the block's elements of x stay in the first cache however far apart the columns

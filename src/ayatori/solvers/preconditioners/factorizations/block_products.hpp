@@ -3,8 +3,8 @@
 #include <optional>
 #include <span>
 
-#include "ayatori/sparse/block_product.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
+#include "ayatori/sparse/products/block_product.hpp"
 
 namespace ayatori::solvers {
 

@@ -14,7 +14,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/comm/fortran_handle.hpp"
+#include "ayatori/comm/mpi/fortran_handle.hpp"
 #include "ayatori/solvers/preconditioners/multigrid/nodes.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
 

@@ -8,8 +8,8 @@
 #include "ayatori/base/array.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/comm.hpp"
-#include "ayatori/sparse/ghost_exchange.hpp"
 #include "ayatori/sparse/halo.hpp"
+#include "ayatori/sparse/products/ghost_exchange.hpp"
 
 // How the nodes of a grid of the hierarchy are spread over ranks, and what travels between these.
 

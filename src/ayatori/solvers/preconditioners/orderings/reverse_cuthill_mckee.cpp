@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "ayatori/sparse/mirror.hpp"
+#include "ayatori/sparse/pattern/mirror.hpp"
 
 namespace ayatori::solvers {
 

@@ -7,7 +7,7 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/preconditioners/factorizations/block_products.hpp"
-#include "ayatori/sparse/block_operator.hpp"
+#include "ayatori/sparse/products/block_operator.hpp"
 
 namespace ayatori::solvers {
 

@@ -1,0 +1,149 @@
+#include "ayatori/session/problem/problem.hpp"
+
+#include <numeric>
+#include <utility>
+
+#include "ayatori/base/number_in.hpp"
+#include "ayatori/base/random.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/session/problem/coordinates.hpp"
+#include "ayatori/session/solve/solve_request.hpp"
+#include "ayatori/sparse/partition/move_parts.hpp"
+
+namespace ayatori::session {
+
+namespace {
+
+/// The seed behind "random:" or another prefix; nothing if the spec does not start so.
+std::optional<std::uint64_t> seed_after(const std::string& spec, std::string_view prefix) {
+  if (!spec.starts_with(prefix)) return std::nullopt;
+  const auto seed = number_in<std::uint64_t>(std::string_view(spec).substr(prefix.size()));
+  if (!seed) throw InputError(fmt::format("--rhs {}: '{}' wants a seed, a whole number", spec, prefix));
+  return seed;
+}
+
+/// Uniform in [-1, 1), a function of the global row in the file's numbering.
+Array<double> random_vector(Range rows, std::uint64_t seed) {
+  Array<double> values(rows.size());
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    values[i - rows.begin] = 2 * random_uniform(seed, static_cast<std::uint64_t>(i)) - 1;
+  }
+  return values;
+}
+
+}  // namespace
+
+Array<double> Problem::to_solver(const comm::Comm& comm, Array<double> of_file) const {
+  return permutation ? sparse::permute(comm, of_file, *permutation) : std::move(of_file);
+}
+
+Array<double> Problem::to_file(const comm::Comm& comm, Array<double> of_solver) const {
+  return permutation ? sparse::permute_back(comm, of_solver, *permutation) : std::move(of_solver);
+}
+
+Array<std::int64_t> Problem::row_numbers(const comm::Comm& comm) const {
+  if (!permutation) return {};
+  Array<double> numbers(file_rows.range(comm.rank()).size());  // which doubles hold
+  std::iota(numbers.begin(), numbers.end(), static_cast<double>(file_rows.range(comm.rank()).begin));
+  Array<std::int64_t> here;
+  for (const double number : sparse::permute(comm, numbers, *permutation))
+    here.push_back(static_cast<std::int64_t>(number));
+  return here;
+}
+
+PartitionKind partition_kind(const std::string& word) {
+  if (word == "contiguous") return PartitionKind::contiguous;
+  if (word == "graph") return PartitionKind::graph;
+  throw InputError(fmt::format("--partition {}: choose 'contiguous' or 'graph'", word));
+}
+
+Problem load_problem(const comm::Comm& comm, const std::string& source, PartitionKind kind,
+                     const OrderParts& order_parts) {
+  return spread_problem(comm, io::load_matrix(comm, source), kind, order_parts);
+}
+
+namespace {
+
+/// Parts of the rows, and the parts brought to their ranks.
+Problem spread(const comm::Comm& comm, io::LoadedMatrix loaded, sparse::Fingerprint fingerprint,
+               sparse::RowPartition file_rows, PartitionKind kind, const OrderParts& order_parts) {
+  std::optional<sparse::Permutation> permutation;
+  if (kind == PartitionKind::graph && comm.size() > 1) {
+    permutation = sparse::graph_partition(comm, loaded.block);
+    loaded.block = sparse::permute(comm, loaded.block, *permutation);
+  }
+  auto parts = std::make_shared<const sparse::SplitMatrix>(sparse::split(comm, loaded.block));
+  const auto rank_of_part = order_parts ? order_parts(*parts) : std::nullopt;
+  if (rank_of_part) {
+    const auto move = comm::agree(comm, [&] {
+      if (!permutation) permutation = sparse::unchanged(file_rows, comm.rank());
+      permutation = sparse::move_parts(*std::move(permutation), *rank_of_part);
+      return sparse::move_parts(sparse::unchanged(parts->partition, comm.rank()), *rank_of_part);
+    });
+    parts.reset();
+    loaded.block = sparse::permute(comm, loaded.block, move);
+    parts = std::make_shared<const sparse::SplitMatrix>(sparse::split(comm, loaded.block));
+  }
+  return {std::move(loaded.facts), fingerprint, std::move(parts), std::move(file_rows),
+          std::move(permutation)};
+}
+
+/// What the request asks for of rows that `spread_rows` spreads in the one way or the other.
+template <class SpreadRows>
+Problem spread_as_asked(const Session& session, const SolveRequest& request, SpreadRows&& spread_rows) {
+  const auto kind = comm::agree(session.comm, [&] { return partition_kind(request.partition); });
+  std::optional<FoundPlacement> placement;
+  OrderParts order_parts;
+  if (request.placement != "none")
+    order_parts = [&](const sparse::SplitMatrix& parts) {
+      placement = find_placement(session.comm, parts, session.machine, request.placement, request.network,
+                                 request.max_iterations);
+      return placement->moves ? std::optional(placement->order.rank_of_part) : std::nullopt;
+    };
+  Problem problem = spread_rows(kind, order_parts);
+  problem.placement = std::move(placement);
+  if (!request.coordinates.empty())
+    problem.coordinates = load_coordinates(session.comm, request.coordinates, problem);
+  return problem;
+}
+
+}  // namespace
+
+Problem spread_problem(const comm::Comm& comm, io::LoadedMatrix loaded, PartitionKind kind,
+                       const OrderParts& order_parts) {
+  const auto fingerprint = sparse::fingerprint(comm, loaded.block);
+  auto file_rows = sparse::balance_nonzeros(comm, loaded.block);
+  if (comm.size() > 1) loaded.block = sparse::redistribute(comm, loaded.block, file_rows);
+  return spread(comm, std::move(loaded), fingerprint, std::move(file_rows), kind, order_parts);
+}
+
+Problem load_problem(const Session& session, const std::string& source, const SolveRequest& request) {
+  return spread_as_asked(session, request, [&](PartitionKind kind, const OrderParts& order_parts) {
+    return load_problem(session.comm, source, kind, order_parts);
+  });
+}
+
+Problem spread_problem(const Session& session, io::LoadedMatrix loaded, const SolveRequest& request) {
+  return spread_as_asked(session, request, [&](PartitionKind kind, const OrderParts& order_parts) {
+    const auto fingerprint = sparse::fingerprint(session.comm, loaded.block);
+    auto rows = sparse::partition_of(session.comm, loaded.block);
+    return spread(session.comm, std::move(loaded), fingerprint, std::move(rows), kind, order_parts);
+  });
+}
+
+RightHandSide make_right_hand_side(const comm::Comm& comm, const Problem& problem, const std::string& spec) {
+  const Range mine = problem.file_rows.range(comm.rank());
+  if (spec == "ones") return {Array<double>(problem.parts->plan.local_size, 1.0), std::nullopt};
+  const auto [random, solution_random] = comm::agree(
+      comm, [&] { return std::pair(seed_after(spec, "random:"), seed_after(spec, "solution-random:")); });
+  if (random) return {problem.to_solver(comm, random_vector(mine, *random)), std::nullopt};
+  if (!solution_random) {
+    return {problem.to_solver(comm, io::load_vector(comm, spec, problem.file_rows)), std::nullopt};
+  }
+  auto solution = problem.to_solver(comm, random_vector(mine, *solution_random));
+  Array<double> b(solution.size());
+  sparse::multiply_reference(comm, *problem.parts, solution, b);
+  return {std::move(b), std::move(solution)};
+}
+
+}  // namespace ayatori::session
