@@ -12,8 +12,8 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/matrix_market.hpp"
 #include "ayatori/session/eigen.hpp"
+#include "ayatori/session/eigen/eigen_scaling.hpp"
 #include "cli/command.hpp"
-#include "cli/eigen/predict.hpp"
 #include "cli/hold_signals.hpp"
 #include "cli/parser/declare.hpp"
 #include "cli/result_files.hpp"
@@ -32,7 +32,7 @@ struct EigenArguments {
   std::int64_t largest = 0;
   std::pair<double, double> range;
   session::EigenRequest request;
-  EigenPrediction prediction;
+  session::EigenJobs jobs;
   bool values_only = false;
   bool quiet = false;
 };
@@ -87,7 +87,13 @@ int run_prediction(const comm::Comm& world, const EigenArguments& arguments, eig
     check(dense_options(arguments.request), n, 1);
     return question_of(arguments.request, n, kind, std::max(1, arguments.request.threads));
   });
-  predict_eigen(world, arguments.matrix, question, arguments.request, arguments.prediction, arguments.json);
+  const auto scaling =
+      session::predict_eigen(world, arguments.matrix, question, arguments.request, arguments.jobs);
+  comm::agree(world, [&] {
+    if (!scaling) return;
+    fmt::print(stderr, "{}", summary(*scaling));
+    if (!arguments.json.empty()) write_file(arguments.json, to_json(*scaling).dump(2) + "\n");
+  });
   return 0;
 }
 
@@ -96,11 +102,11 @@ int run_eigen(const comm::Comm& world, const EigenArguments& arguments) {
   const auto kind =
       arguments.generalized.empty() ? eigen::ProblemKind::standard : eigen::ProblemKind::generalized;
   comm::agree(world, [&] {
-    check(arguments.prediction, arguments.request);
+    check(arguments.jobs, arguments.request);
     if (world.rank() == 0) check_outputs(arguments);
     check(arguments.request, kind);
   });
-  if (!arguments.prediction.ranks.empty()) return run_prediction(world, arguments, kind);
+  if (!arguments.jobs.ranks.empty()) return run_prediction(world, arguments, kind);
   const auto session = session::begin_session(world, {.threads = arguments.request.threads,
                                                       .profile = "none",
                                                       .collectives = arguments.request.collectives});
@@ -146,11 +152,9 @@ void add_eigen(Command& app, Run& run) {
                    "Write PREFIX.values.mtx and PREFIX.vectors.mtx (a column each)")
       ->type_name("PREFIX");
   command->add_option("--json", arguments->json, "Write the result here (schema ayatori.eigen/1)");
-  command->add_option("--predict", arguments->prediction.ranks,
+  command->add_option("--predict", arguments->jobs.ranks,
                       "Numbers of ranks, such as 1,4,32: forecast the dense solver there, and do not solve");
-  command
-      ->add_option("--ranks-per-node", arguments->prediction.ranks_per_node,
-                   "Of --predict: ranks on each node")
+  command->add_option("--ranks-per-node", arguments->jobs.ranks_per_node, "Of --predict: ranks on each node")
       ->check(positive())
       ->capture_default_str();
   declare(*command, session::eigen_options(), arguments->request);
