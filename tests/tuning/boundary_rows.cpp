@@ -52,6 +52,27 @@ TEST(BoundaryRows, APenaltyInTheRightHandSideDoesNotPassForASolution) {
   }
 }
 
+/// Whose sums of penalty rows are uncertain by more than the residual of all others.
+TEST(BoundaryRows, AnImplicitStepWithPenaltiesTakesOneTrial) {
+  for (const double penalty : {1e22, 1e30}) {
+    SCOPED_TRACE(penalty);
+    auto matrix = sparse::five_point_matrix(40, 1e-6, 1e-6);
+    std::vector<double> b(matrix.n, 1e-6);
+    for (std::int64_t i = 0; i < matrix.n; i += 5) b[i] = 0.3 * penalty;
+    for (auto& e : matrix.entries) {
+      if (e.row == e.column) e.value += e.row % 5 == 0 ? penalty : 1e-5;
+    }
+    const auto parts =
+        std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), matrix.distribute(world())));
+    const auto mine = sparse::piece(b, parts->partition.range(world().rank()));
+    Array<double> x(mine.size(), 0.0);
+    const SolveReport report = solve(world(), parts, mine, x, {});
+    EXPECT_TRUE(report.converged());
+    EXPECT_EQ(report.trials.size(), 1);
+    EXPECT_LE(report.relative_residual_of_others, 1e-8);
+  }
+}
+
 TEST(BoundaryRows, WhereNothingElseIsThereNoneIsSetApart) {
   TestMatrix matrix{"diagonal", 30, {}};
   for (std::int64_t i = 0; i < 30; ++i) matrix.entries.push_back({i, i, 1.0 + static_cast<double>(i)});

@@ -17,8 +17,9 @@ namespace ayatori::tuning {
 struct Residual {
   /// Of what a method can make smaller: ||P b - A x||, without rounding of boundary rows.
   double norm = 0;
-  /// No more than the sums of an enormous x have lost: its norm may come out as anything, 0 included.
-  double at_most() const { return norm + all.error_bound; }
+  /// No more than the sums of an enormous x have lost: its norm may come out as anything, 0 included. Sums of
+  /// boundary rows do not count: a penalty of 1e30 loses more in them than all that the others hold.
+  double at_most() const { return norm + others.error_bound; }
   solvers::CertifiedNorm all;     ///< ||b - A x||
   solvers::CertifiedNorm others;  ///< of the rows that are no boundary rows; the same where there are none
 };
