@@ -88,7 +88,10 @@ void ArmRun::set_up() {
     options.gives_up = [this] { return state_.interrupted_by_time(); };
   }
   if (!state_.decisions.replays()) {
-    options.products_allowed = products_allowed(arm().rung, state_, is_on_trial());
+    options.may_take = [this, most = products_allowed(arm(), state_, is_on_trial())](double products) {
+      arm().known_set_up = products;
+      return products <= most;
+    };
     if (limit < unlimited)
       options.gives_up = [this, limit] { return state_.clock() > limit || state_.interrupted_by_time(); };
   }

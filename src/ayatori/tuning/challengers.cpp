@@ -96,6 +96,14 @@ double price_of(const Choice& choice, double unit, const SolveState& state) {
          (its.setup + first_iterations(choice) * its.iteration);
 }
 
+/// Seconds that complete factors and their iterations take, where the analysis has told.
+double price_of_factors(const Arm& arm, const SolveState& state) {
+  const double measured = state.product_tuner->product_seconds();
+  const double unit = measured > 0 ? measured / state.product_tuner->share_of_csr()
+                                   : state.look_seconds / products_of_a_look;
+  return unit * (arm.known_set_up + iterations_of_complete_factors * cost_of(arm.rung.choice, state).iteration);
+}
+
 /// The longer of the two forecasts, but the present pace is not believed to be that much slower than the
 /// mean: a residual that is level for a while will fall again.
 double pessimistic_remaining(const Pace& pace, double target) {
@@ -184,13 +192,28 @@ std::optional<Challenger> gamble(const SolveState& state, const AtWork& work) {
 
 }  // namespace
 
-double products_allowed(const Rung& rung, const SolveState& state, bool on_trial) {
-  if (on_trial && rung.favourite) return favourite_patience * cost_of(rung.choice, state).setup;
-  return on_trial ? patience * solvers::preconditioner(rung.choice.preconditioner).setup_products : unlimited;
+double products_allowed(const Arm& arm, const SolveState& state, bool on_trial) {
+  const Rung& rung = arm.rung;
+  if (!on_trial || arm.known_set_up > 0) return unlimited;
+  if (rung.favourite) return favourite_patience * cost_of(rung.choice, state).setup;
+  return patience * solvers::preconditioner(rung.choice.preconditioner).setup_products;
+}
+
+std::optional<std::size_t> affordable_factors(const SolveState& state) {
+  for (std::size_t i = 0; i < state.arms.size(); ++i) {
+    const Arm& arm = state.arms[i];
+    const bool waits = arm.state == Arm::State::untried && arm.was_given_up && arm.known_set_up > 0;
+    if (waits && state.sum.agreed_seconds() >= price_of_factors(arm, state)) return i;
+  }
+  return std::nullopt;
 }
 
 std::optional<Challenger> next_challenger(const SolveState& state, const AtWork& work) {
   if (work.challenge.depth >= deepest) return std::nullopt;
+  if (const auto factors = affordable_factors(state); factors && work.challenge.depth == 0) {
+    const double price = price_of_factors(state.arms[*factors], state);
+    if (pessimistic_remaining(work.pace, state.target()) > price) return Challenger{*factors, price, true};
+  }
   const auto winner = expected_winner(state, work);
   return winner ? winner : gamble(state, work);
 }
@@ -209,7 +232,8 @@ Challenge terms_of(const Challenger& challenger, const SolveState& state, const 
 
 bool falls_behind(const SolveState& state, const AtWork& work) {
   const Challenge& challenge = work.challenge;
-  if (challenge.depth == 0) return false;
+  // What complete factors have cost is spent, and their few iterations end by themselves.
+  if (challenge.depth == 0 || work.choice.preconditioner == "direct") return false;
   // As long as the favourite's set-up has taken its iterations may show what it was worth.
   const bool is_young = challenge.is_favourite
                             ? work.iteration < fewest_to_judge || work.seconds < 2 * work.started_after

@@ -182,6 +182,7 @@ std::optional<std::int64_t> next_arm(const SolveState& state) {
   // What rounding limits, complete factors must have tried before that is said.
   if (state.rounded_off > 0 || state.complete_factors_come_next)
     if (const auto factors = pending_complete_factors(state)) return factors;
+  if (const auto factors = affordable_factors(state)) return factors;
   if (const auto unknown = first_unknown(state, false)) return unknown;
   return paused ? paused : first_unknown(state, true);
 }

@@ -34,6 +34,7 @@ struct Arm {
   int tries = 0;              ///< as a challenger
   bool from_zero = false;     ///< what it has to begin with
   bool was_given_up = false;  ///< its set-up took too long for a challenger
+  double known_set_up = 0;    ///< products that it takes, where an analysis has told; 0: unknown
   double decay = 0;           ///< measured when it last ran, powers of e per second
   double gain = 0;  ///< powers of e by which it has made the residual smaller, where it was not overtaken
 };
