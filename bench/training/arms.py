@@ -59,3 +59,18 @@ def name_of(arm):
     restart = f"({arm['restart']})" if "restart" in arm else ""
     more = [f", {key}={arm[key]}" for key in ("fill", "drop", "degree") if key in arm]
     return f"{arm['method']}{restart} + {arm['preconditioner']}{''.join(more)}"
+
+
+def options_of(name):
+    """The other way round."""
+    first, *more = name.split(", ")
+    method, preconditioner = first.split(" + ")
+    if "(" in method:
+        method, restart = method.rstrip(")").split("(")
+        options = {**with_basis(method, int(restart)), "preconditioner": preconditioner}
+    else:
+        options = {"method": method, "preconditioner": preconditioner}
+    for word in more:
+        key, value = word.split("=")
+        options[key] = float(value) if key == "drop" else int(value)
+    return options

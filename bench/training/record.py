@@ -2,7 +2,7 @@
 """Records what every arm does on training systems: set-up, iterations, an iteration's cost, how it ended.
 
 usage: bench/training/record.py FILE [--families NAME_OR_KIND ...] [--systems NAME ...] [--most-rows 64000] [--processes 1]
-                                     [--seconds TOTAL] [--rtol 1e-8] [--least 0.2] [--most 20] [--memory 4]
+                                     [--seconds TOTAL] [--arms NAME ...] [--rtol 1e-8] [--least 0.2] [--most 20] [--memory 4]
 
 Systems come in the order of systems.py: cheap and different ones first. What FILE has is not run again, so that the same command goes on
 where an earlier one was broken off. An arm has three times the seconds of the best one so far, at least --least, at most --most; while none
@@ -18,7 +18,7 @@ import os
 import pathlib
 import queue
 import resource
-import statistics
+import signal
 import subprocess
 import sys
 import threading
@@ -30,13 +30,14 @@ import arms as all_arms  # noqa: E402
 import records  # noqa: E402
 import systems  # noqa: E402
 
-POINTS = 30
 TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8)
 TUNED = "tuned"
 FIRST_PRODUCTS = 2000        # an arm may take so many while none has solved the system, ...
 FIRST_SECONDS = 1.0          # ... but as long at least
 REFERENCE = {"method": "gmres", "preconditioner": "none", "restart": 10, "orthogonalization": "cgs", "max_iterations": 24}
 BETWEEN_REFERENCES = 2.0     # processor seconds between measurements of the product
+FINALISTS = 4                # arms that run again together with the tuned solve, ...
+FINALS = 3                   # ... so often
 MOST_CROWDED = 6.0           # processor time may come so many times slower than the wall clock's
 SHORT = ((0.02, 3), (0.1, 2))  # processor seconds below which a run is repeated, and how often it runs then
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "AYATORI_KNOWLEDGE": "none", "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -60,6 +61,7 @@ class Worker:
         self.product = None
         self.since_reference = 0.0
         self.best = job["best"]  # seconds
+        self.totals = {}         # seconds of arms that have solved the system
 
     def solve(self, time_limit, **options):
         """(report, processor seconds, wall seconds) of a solve from nothing."""
@@ -103,20 +105,31 @@ class Worker:
         """Says what the system is, then what each arm did, line by line."""
         facts = self.measure_product()["matrix"]
         say(self.describe(facts))
-        done = set(self.job["done"])
-        for arm in all_arms.arms_of(facts):
-            if all_arms.name_of(arm) in done:
-                continue
+        missing = missing_arms(facts, self.job["done"], self.job["arms"])
+        for arm in map(all_arms.options_of, (name for name in missing if name != TUNED)):
             if self.since_reference > BETWEEN_REFERENCES:
                 self.measure_product()
             limit = self.limit()
-            say({"begins": all_arms.name_of(arm), "options": arm, "limit": limit * self.crowded})
+            say({"begins": all_arms.name_of(arm), "limit": limit * self.crowded})
             say(self.record(arm, limit))
-        if TUNED not in done:
+        if TUNED in missing:
+            finalists = sorted(self.totals, key=self.totals.get)[:FINALISTS]
             self.measure_product()
             limit = self.job["most"] if self.best is None else min(max(20 * self.best, 2.0), 3 * self.job["most"])
-            say({"begins": TUNED, "options": {}, "limit": limit * self.crowded})
+            say({"begins": TUNED, "limit": limit * self.crowded})
             say(self.record_tuned(limit))
+            self.run_finals(finalists, limit)
+
+    def run_finals(self, finalists, limit):
+        """The fastest arms and the tuned solve take turns: of many arms one is the fastest by luck."""
+        again = {name: [] for name in (*finalists, TUNED)}
+        for turn in range(FINALS):
+            for name in again if turn % 2 == 0 else reversed(again):
+                say({"begins": name, "limit": limit * self.crowded})
+                _, cpu, _ = self.solve(10 * limit) if name == TUNED else self.forced(10 * limit, all_arms.options_of(name))
+                again[name].append(cpu)
+        for name, seconds in again.items():
+            say({"again": name, "totals": [rounded(value / self.product) for value in seconds]})
 
     def repeated(self, run, limit):
         """The run that others on the machine disturbed least: short ones are repeated."""
@@ -128,7 +141,7 @@ class Worker:
         return best
 
     def record(self, arm, limit):
-        base = {"arm": all_arms.name_of(arm), "options": arm}
+        base = {"arm": all_arms.name_of(arm)}
         try:
             report, cpu, wall = self.repeated(lambda seconds: self.forced(seconds, arm), limit)
         except (ValueError, OSError, MemoryError, RuntimeError) as error:
@@ -140,9 +153,10 @@ class Worker:
         solved = report["status"] == "converged"
         if solved:
             self.best = min(cpu, self.best or cpu)
+            self.totals[base["arm"]] = cpu
         record = {**base, "outcome": "converged" if solved else outcome_of(report, trial), "iterations": trial["iterations"],
                   "setup": rounded(trial["seconds"]["setup"] * share), "total": rounded(cpu / self.product),
-                  "residual": rounded(report["relative_residual"], 2), "seconds": rounded(cpu), "product": rounded(self.product)}
+                  "residual": rounded(report["relative_residual"], 2), "product": rounded(self.product)}
         if not solved and trial["reason"]:
             record["reason"] = trial["reason"][:200]
         if trial["iterations"]:
@@ -154,11 +168,25 @@ class Worker:
         report, cpu, wall = self.repeated(lambda seconds: self.solve(seconds), limit)
         share = min(cpu / wall, 1.0) / self.product
         return {"arm": TUNED, "outcome": report["status"], "iterations": report["iterations"], "total": rounded(cpu / self.product),
-                "residual": rounded(report["relative_residual"], 2), "seconds": rounded(cpu), "product": rounded(self.product),
+                "residual": rounded(report["relative_residual"], 2), "product": rounded(self.product),
                 "choice": words_of(report["choice"]), "why": report["why"],
                 "trials": [{"arm": words_of(trial["choice"]), "outcome": trial["outcome"], "iterations": trial["iterations"],
                             "setup": rounded(trial["seconds"]["setup"] * share), "solve": rounded(trial["seconds"]["solve"] * share)}
                            for trial in report["trials"]]}
+
+
+def missing_arms(facts, done, wanted):
+    """Names of arms that have no record yet, in the order in which to run them; the tuned solve comes last."""
+    names = [*map(all_arms.name_of, all_arms.arms_of(facts)), TUNED]
+    return [name for name in names if name not in done and (wanted is None or name in wanted)]
+
+
+def is_solved(record):
+    return record["outcome"] == "converged"
+
+
+def seconds_of(record):
+    return record["total"] * record["product"]
 
 
 def words_of(choice):
@@ -179,7 +207,7 @@ def history_of(report):
         return {}
     iterations, residuals = arms[0]["iterations"], [float("nan") if r is None else r for r in arms[0]["relative_residuals"]]
     reached = [next((i for i, r in zip(iterations, residuals) if r <= tolerance), None) for tolerance in TOLERANCES]
-    return {"at": reached, "last": iterations[-1], "points": POINTS, "history": records.thin(iterations, residuals, POINTS)}
+    return {"at": reached, "last": iterations[-1], "history": records.thin(iterations, residuals, records.POINTS)}
 
 
 def say(entry):
@@ -201,10 +229,10 @@ class Recording:
         self.options, self.recipe, self.stop = options, recipe, stop
         self.records = []
         self.system = None
+        self.begun = time.monotonic()
         known_arms = known["arms"] if known else {}
         self.done = list(known_arms)
-        solved = [arm["seconds"] for arm in known_arms.values() if arm["outcome"] == "converged"]
-        self.best = min(solved, default=None)
+        self.best = min(map(seconds_of, filter(is_solved, known_arms.values())), default=None)
 
     def run(self):
         """Until no arm is missing, the system cannot be made or there is no time."""
@@ -217,21 +245,23 @@ class Recording:
                 print(f"{self.recipe.name}: {failure}", file=sys.stderr, flush=True)
                 break
             deaths += 1
-            self.add({"arm": at_work["begins"], "options": at_work["options"], "outcome": "killed", "reason": failure})
+            if at_work["begins"] in self.done:
+                break  # a second run, of which nothing is missed
+            self.add({"arm": at_work["begins"], "outcome": "killed", "reason": failure})
         if self.system:
             records.append(self.options.file, self.system, self.records)
 
     def add(self, record):
         self.records.append(record)
         self.done.append(record["arm"])
-        if record["outcome"] == "converged":
-            self.best = min(record["seconds"], self.best or record["seconds"])
+        if is_solved(record):
+            self.best = min(seconds_of(record), self.best or seconds_of(record))
 
     def run_process(self):
         """(what began but did not end, why), or (None, None)."""
         options = self.options
         job = {"system": self.recipe.name, "rtol": options.rtol, "least": options.least, "most": options.most, "memory": options.memory,
-               "best": self.best, "done": self.done}
+               "best": self.best, "done": self.done, "arms": options.arms}
         process = subprocess.Popen([sys.executable, __file__, "--work"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, env={**os.environ, **ENVIRONMENT})
         process.stdin.write(json.dumps(job) + "\n")
@@ -262,6 +292,8 @@ class Recording:
             said = json.loads(line)
             if "system" in said:
                 self.system = said
+            elif "again" in said:
+                next(record for record in self.records if record["arm"] == said["again"])["again"] = said["totals"]
             elif "begins" in said:
                 at_work, deadline = said, time.monotonic() + 6 * said["limit"] + 20
             else:
@@ -270,12 +302,6 @@ class Recording:
         process.kill()
         process.wait()
         return at_work, failure
-
-
-def is_complete(known):
-    """Whether the tuned solve, which comes last, is there, and every arm that applies."""
-    return known is not None and TUNED in known["arms"] and all(
-        all_arms.name_of(arm) in known["arms"] for arm in all_arms.arms_of(known["facts"]))
 
 
 def main():
@@ -289,6 +315,7 @@ def main():
     parser.add_argument("--most-rows", type=int, default=64000)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="then no other system is begun, and those at work end")
+    parser.add_argument("--arms", nargs="+", help="these only, of those that apply")
     parser.add_argument("--rtol", type=float, default=1e-8)
     parser.add_argument("--least", type=float, default=0.2, help="processor seconds that any arm has")
     parser.add_argument("--most", type=float, default=20, help="... and no more than these")
@@ -303,21 +330,20 @@ def main():
         timer.daemon = True
         timer.start()
 
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+
     def run(recipe):
-        if stop.is_set() or is_complete(known.get(recipe.name)):
+        earlier = known.get(recipe.name)
+        if stop.is_set() or (earlier and not missing_arms(earlier["facts"], earlier["arms"], options.arms)):
             return
-        start = time.monotonic()
-        recording = Recording(options, recipe, known.get(recipe.name), stop)
+        recording = Recording(options, recipe, earlier, stop)
         recording.run()
-        solved = sum(record["outcome"] == "converged" for record in recording.records)
-        print(f"{recipe.name}: {solved} of {len(recording.records)} arms solve it, {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+        solved = sum(map(is_solved, recording.records))
+        print(f"{recipe.name}: {solved} of {len(recording.records)} arms solve it, {time.monotonic() - recording.begun:.0f} s", file=sys.stderr, flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(options.processes) as pool:
-        try:
-            list(pool.map(run, wanted))
-        except KeyboardInterrupt:
-            stop.set()
-            raise
+        list(pool.map(run, wanted))
 
 
 if __name__ == "__main__":

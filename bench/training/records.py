@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Reads and writes files of records: what every arm did on training systems.
 
-usage: bench/training/records.py pack FILE PACKED [--points 12]     a smaller file, with fewer points of each history
-       bench/training/records.py count FILE                         how much is in it
+usage: bench/training/records.py pack FILE PACKED [--points 8] [--systems NUMBER]   a smaller file for the repository
+       bench/training/records.py count FILE                                         how much is in it
 
-A file is gzip'd lines of JSON. A line {"system": ...} is followed by those of its arms; README.md tells the fields. What was recorded in
+A file is gzip'd (NAME.gz) or, when packed, xz'd (NAME.xz) lines of JSON. A line {"system": ...} is followed by those of its arms; README.md tells the fields. What was recorded in
 several sittings is one file all the same: load() puts the arms of a system together.
 """
 
@@ -12,11 +12,13 @@ import argparse
 import gzip
 import io
 import json
+import lzma
 import math
 import pathlib
 import zlib
 
 RESOLUTION = 20  # steps of a history's values in a factor of ten
+POINTS = 30      # of a history, as it is recorded
 
 
 def load(path):
@@ -34,6 +36,9 @@ def load(path):
 
 
 def read_lines(path):
+    if str(path).endswith(".xz"):
+        with lzma.open(path, "rt", encoding="utf-8") as file:
+            return file.read().splitlines()
     lines, _ = read(path)
     return lines
 
@@ -102,24 +107,35 @@ def thin(iterations, residuals, points):
 
 def history(record):
     """[(iteration, log10 of the relative residual)] of an arm's record."""
-    kept = record["history"]
-    values = [None if value is None else value / RESOLUTION for value in kept]
-    return list(zip(places(record["last"], record["points"]), values))
+    if "history" not in record:
+        return []
+    values = [None if value is None else value / RESOLUTION for value in record["history"]]
+    return list(zip(places(record["last"], record.get("points", POINTS)), values))
 
 
-def pack(source, target, points):
-    systems = load(source)
-    temporary = pathlib.Path(str(target) + ".new")
-    with open(temporary, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, 0) as file:
-        for system in systems.values():
+def rounded(value, digits):
+    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
+
+
+def pack(source, target, points, most):
+    """Of the systems recorded first: histories thinned further, costs to three digits."""
+    systems = [system for system in load(source).values() if "tuned" in system["arms"]][:most]
+    temporary = pathlib.Path(f"{target}.new")
+    with lzma.open(temporary, "wt", preset=9 | lzma.PRESET_EXTREME, encoding="utf-8") as file:
+        for system in systems:
             arms = system.pop("arms")
-            file.write((json.dumps(system, separators=(",", ":")) + "\n").encode())
+            file.write(json.dumps(system, separators=(",", ":")) + "\n")
             for record in arms.values():
-                if "history" in record and record["points"] > points:
-                    iterations, values = zip(*history(record)) if record["history"] else ((), ())
+                for key in ("setup", "iteration", "apply", "total"):
+                    if key in record:
+                        record[key] = rounded(record[key], 3)
+                if "product" in record:
+                    record["product"] = rounded(record["product"], 3)
+                if record.get("history"):
+                    iterations, values = zip(*history(record))
                     residuals = [math.nan if value is None else 10.0**value for value in values]
                     record["history"], record["points"] = thin(list(iterations), residuals, points), points
-                file.write((json.dumps(record, separators=(",", ":")) + "\n").encode())
+                file.write(json.dumps(record, separators=(",", ":")) + "\n")
     temporary.replace(target)
 
 
@@ -128,10 +144,11 @@ def main():
     parser.add_argument("what", choices=("pack", "count"))
     parser.add_argument("file", type=pathlib.Path)
     parser.add_argument("packed", type=pathlib.Path, nargs="?")
-    parser.add_argument("--points", type=int, default=12)
+    parser.add_argument("--points", type=int, default=8)
+    parser.add_argument("--systems", type=int, help="no more than so many, the first of the file")
     options = parser.parse_args()
     if options.what == "pack":
-        pack(options.file, options.packed, options.points)
+        pack(options.file, options.packed, options.points, options.systems)
         return
     systems = load(options.file)
     families = {system["family"] for system in systems.values()}

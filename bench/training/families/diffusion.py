@@ -6,14 +6,14 @@ import scipy.sparse as sp
 from . import finite_elements as fe
 
 
-def heat(size, rng, dimension=2, order=1, step=1e-3, penalty=0.0, lumped=False):
-    """Implicit step of the heat equation, M + step K; a penalty holds the boundary as some packages do."""
+def heat(size, rng, dimension=2, order=1, step=1e-3, penalty=0.0, held=1.0, lumped=False):
+    """Implicit step of the heat equation, M + step K; a penalty holds the boundary at some value as some packages do."""
     of = fe.space(*fe.mesh(size / order**dimension, dimension, rng, delaunay=dimension == 2), order)
     matrix = fe.mass(of, lumped=lumped) + step * fe.stiffness(of)
     b = fe.load(of, lambda x: np.sin(7 * x[..., 0]) + x[..., 1] ** 2)
     border = fe.on_boundary(of.nodes)
     if penalty:
-        return matrix + sp.diags(penalty * border), np.where(border, penalty * of.nodes[:, 0], b)
+        return matrix + sp.diags(penalty * border), np.where(border, penalty * held * of.nodes[:, 0], b)
     return fe.without(matrix, border, b)
 
 
