@@ -66,7 +66,7 @@ def smooth_noise(shape, rng, passes=4):
     field = rng.standard_normal(shape)
     for _ in range(passes):
         for axis in range(len(shape)):
-            field = field + np.roll(field, 1, axis) + np.roll(field, -1, axis)
+            field = field + (np.roll(field, 1, axis) + np.roll(field, -1, axis)) / 2
     return ((field - field.mean()) / field.std()).ravel()
 
 
