@@ -157,7 +157,7 @@ FAMILIES = (
     spd("total-variation", "data", data_fitting.total_variation, dict(), dict(strength=100.0), dict(sharp=0.1, strength=10.0)),
     spd("optical-flow", "data", data_fitting.optical_flow, dict(), dict(smooth=10.0)),
     general("colouring", "data", data_fitting.colouring, dict(), dict(marked=1e-3), dict(sharp=0.01)),
-    spd("tomography", "data", data_fitting.tomography, dict(), dict(smooth=1.0), most=64000),
+    spd("tomography", "data", data_fitting.tomography, dict(), dict(smooth=1.0), most=16000),
     spd("covariance", "data", data_fitting.covariance, dict(), dict(nugget=1e-6), dict(dimension=3, neighbours=60), dict(clustered=True), most=64000),
     symmetric("kriging", "data", data_fitting.kriging, dict(), dict(nugget=1e-5), most=64000),
     spd("spline-fit", "data", data_fitting.spline_fit, dict(), dict(dimension=1), dict(gaps=False, smooth=1e-6)),
