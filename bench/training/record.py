@@ -339,6 +339,8 @@ def main():
             return
         recording = Recording(options, recipe, earlier, stop)
         recording.run()
+        if not recording.system:
+            return  # what was wrong has been said
         solved = sum(map(is_solved, recording.records))
         print(f"{recipe.name}: {solved} of {len(recording.records)} arms solve it, {time.monotonic() - recording.begun:.0f} s", file=sys.stderr, flush=True)
 

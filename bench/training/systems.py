@@ -15,7 +15,7 @@ import zlib
 import numpy as np
 import scipy.sparse as sp
 
-from families import data_fitting, diffusion, networks, ours, saddles, solids, transport
+from families import data_fitting, diffusion, networks, ours, packaged, saddles, solids, transport
 
 SIZES = (1000, 4000, 16000, 64000, 250000, 1000000)  # rows, about
 
@@ -164,6 +164,14 @@ FAMILIES = (
     general("banded", "data", data_fitting.banded, dict(), dict(dominance=0.3, width=3), dict(symmetric=True), dict(width=40)),
     spd("breeding-values", "data", data_fitting.mixed_models, dict(), dict(ratio=1.0)),
     general("input-output", "data", data_fitting.input_output, dict(), dict(share=0.98), dict(sectors=10)),
+    # By scikit-fem
+    spd("morley-plate", "packaged", packaged.morley_plate, dict(), dict(foundation=1e4), dict(poisson=0.0)),
+    spd("edge-elements", "packaged", packaged.nedelec, dict(), dict(conductivity=100.0), dict(conductivity=1e-4)),
+    symmetric("raviart-thomas", "packaged", packaged.raviart_thomas, dict(), dict(deviation=3.0)),
+    spd("broken-triangles", "packaged", packaged.broken_triangles, dict(), dict(order=2), dict(order=3)),
+    general("broken-convection", "packaged", packaged.broken_triangles, dict(convection=1e3), dict(convection=1e5, order=2), dict(convection=10.0)),
+    symmetric("crouzeix-raviart", "packaged", packaged.crouzeix_raviart, dict(), dict(reaction=1e4)),
+    spd("bricks", "packaged", packaged.bricks, dict(), dict(order=2), dict(poisson=0.49), most=16000),
     # The library's own generators
     spd("own-poisson", "own", ours.generated, dict(spec="poisson2d-5"), dict(spec="poisson3d-7", dimension=3), dict(spec="poisson3d-27", dimension=3)),
     general("own-elliptic", "own", ours.generated, dict(spec="elliptic2d-5"), dict(spec="elliptic3d-7", dimension=3), dict(reaction=-50, spec="elliptic2d-5"),
