@@ -1,0 +1,76 @@
+"""What can be forced of a solve: every method with every preconditioner that applies, and a few options."""
+
+# Likely ones first, so that the time limit is soon a tight one. Their variants tell what an option changes.
+PRECONDITIONERS = (
+    {"preconditioner": "jacobi"}, {"preconditioner": "block-ilu0"}, {"preconditioner": "amg"}, {"preconditioner": "ssor"},
+    {"preconditioner": "ilut"}, {"preconditioner": "ic"}, {"preconditioner": "ilu"}, {"preconditioner": "none"},
+    {"preconditioner": "block-jacobi"}, {"preconditioner": "chebyshev"}, {"preconditioner": "fsai"}, {"preconditioner": "neumann"},
+    {"preconditioner": "boomeramg"}, {"preconditioner": "gmres-polynomial"},
+    {"preconditioner": "ilu", "fill": 1}, {"preconditioner": "ic", "fill": 0}, {"preconditioner": "ic", "fill": 2},
+    {"preconditioner": "ilut", "fill": 30, "drop": 1e-4}, {"preconditioner": "ilut", "fill": 5, "drop": 1e-2},
+    {"preconditioner": "chebyshev", "degree": 8})
+SYMMETRIC = {"none", "jacobi", "ssor", "block-jacobi", "block-ilu0", "ic", "fsai", "neumann", "chebyshev", "amg", "boomeramg"}
+UNSYMMETRIC = {"none", "jacobi", "ssor", "block-jacobi", "block-ilu0", "ilu", "ilut", "neumann", "chebyshev", "gmres-polynomial", "fsai",
+               "amg", "boomeramg"}
+DIRECT = {"preconditioner": "direct"}
+
+# Methods that differ from another one in an iteration's price, or on many ranks: these preconditioners show by how much.
+CG_KIN = {"refined-cg": ("jacobi", "block-ilu0", "ic", "amg"), "pipelined-cg": ("jacobi",)}
+GMRES_KIN = {"refined-gmres": ("block-ilu0", "ilut", "amg", "jacobi"), "fgmres": ("block-ilu0", "amg"), "pipelined-gmres": ("jacobi",)}
+
+
+def looks_definite(facts):
+    """As the tuner says it: symmetric with a diagonal of one sign."""
+    return facts["symmetric"] and facts["rows"] in (facts["positive_diagonals"], facts["negative_diagonals"])
+
+
+def with_basis(method, restart):
+    built_in = method in ("pipelined-gmres", "refined-gmres")
+    return {"method": method, "restart": restart, **({} if built_in else {"orthogonalization": "cgs"})}
+
+
+def arms_of(facts):
+    """The forced options of every arm that applies to a matrix of these facts, in the order in which to run them."""
+    definite = looks_definite(facts)
+    of_symmetric = [one for one in PRECONDITIONERS if one["preconditioner"] in SYMMETRIC]
+    of_all = [one for one in PRECONDITIONERS if one["preconditioner"] in UNSYMMETRIC]
+    plain = [one for one in of_all if len(one) == 1]
+    arms = []
+    if definite:
+        arms += [{"method": "cg", **one} for one in of_symmetric[:3]]
+    else:
+        arms += [{"method": "bicgstab", **one} for one in of_all[:3]]
+    arms.append({**with_basis("gmres", 30), **DIRECT})
+    if definite:
+        arms += [{"method": "cg", **one} for one in of_symmetric]
+        arms += [{"method": method, "preconditioner": one} for method, kin in CG_KIN.items() for one in kin]
+    if facts["symmetric"]:
+        arms += [{"method": "minres", **one} for one in of_symmetric if len(one) == 1]
+    arms += [{"method": "bicgstab", **one} for one in of_all]
+    arms += [{**with_basis("gmres", 30), **one} for one in of_all]
+    arms += [{"method": "idr", **one} for one in plain]
+    arms += [{**with_basis("gmres", 100), **one} for one in plain]
+    arms += [{**with_basis(method, 30), "preconditioner": one} for method, kin in GMRES_KIN.items() for one in kin]
+    return list({name_of(arm): arm for arm in arms}.values())
+
+
+def name_of(arm):
+    """'gmres(30) + ilut, fill=30, drop=0.0001'"""
+    restart = f"({arm['restart']})" if "restart" in arm else ""
+    more = [f", {key}={arm[key]}" for key in ("fill", "drop", "degree") if key in arm]
+    return f"{arm['method']}{restart} + {arm['preconditioner']}{''.join(more)}"
+
+
+def options_of(name):
+    """The other way round."""
+    first, *more = name.split(", ")
+    method, preconditioner = first.split(" + ")
+    if "(" in method:
+        method, restart = method.rstrip(")").split("(")
+        options = {**with_basis(method, int(restart)), "preconditioner": preconditioner}
+    else:
+        options = {"method": method, "preconditioner": preconditioner}
+    for word in more:
+        key, value = word.split("=")
+        options[key] = float(value) if key == "drop" else int(value)
+    return options

@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Systems to train the tuner on: which families there are, with which parameters and sizes, and in which order they are made.
+
+usage: bench/training/systems.py            lists the families
+       bench/training/systems.py NAME       makes the system of this name and says what it is
+
+A system's name is FAMILY:KEY=VALUE,...:SIZE:SEED, such as heat:dimension=2,step=0.001:4000:0, and all that it takes to make it again.
+"""
+
+import dataclasses
+import itertools
+import sys
+import zlib
+
+import numpy as np
+import scipy.sparse as sp
+
+from families import data_fitting, diffusion, networks, ours, packaged, saddles, solids, transport
+
+SIZES = (1000, 4000, 16000, 64000, 250000, 1000000)  # rows, about
+
+
+@dataclasses.dataclass(frozen=True)
+class Family:
+    """`make(size, rng, **parameters)` gives a matrix, or a matrix and its right-hand side. Systems of a family are made with each of the
+    settings of parameters. `symmetric` and `definite` are what every one of them is (positive semidefinite where `singular`)."""
+
+    name: str
+    kind: str
+    make: object
+    settings: tuple
+    symmetric: bool = False
+    definite: bool = False
+    singular: bool = False
+    most: int = 1000000  # rows: more take too long to make, or too much memory
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """What a system is made from."""
+
+    family: Family
+    parameters: dict
+    size: int
+    seed: int
+
+    @property
+    def name(self):
+        words = ",".join(f"{key}={value}" for key, value in self.parameters.items())
+        return f"{self.family.name}:{words}:{self.size}:{self.seed}"
+
+
+@dataclasses.dataclass(frozen=True)
+class System:
+    recipe: Recipe
+    matrix: sp.csr_matrix  # sorted, without duplicates
+    b: np.ndarray
+
+
+def spd(name, kind, make, *settings, **more):
+    return Family(name, kind, make, settings, symmetric=True, definite=True, **more)
+
+
+def symmetric(name, kind, make, *settings, **more):
+    return Family(name, kind, make, settings, symmetric=True, **more)
+
+
+def general(name, kind, make, *settings, **more):
+    return Family(name, kind, make, settings, **more)
+
+
+FAMILIES = (
+    # Diffusion
+    spd("heat", "diffusion", diffusion.heat, dict(step=1e-4), dict(step=1e-2), dict(dimension=3, step=1e-3), dict(order=2, step=1e-3),
+        dict(step=1e-6), dict(step=1.0), dict(step=1e-3, lumped=True), dict(dimension=3, order=2, step=1e-2)),
+    spd("heat-penalty", "diffusion", diffusion.heat, dict(step=1e-3, penalty=1e30), dict(dimension=3, step=1e-2, penalty=1e30),
+        dict(step=1e-3, penalty=1e30, held=0.0), dict(step=1e-1, penalty=1e10)),
+    spd("poisson-elements", "diffusion", diffusion.poisson, dict(), dict(dimension=3), dict(order=2), dict(dimension=3, order=2),
+        dict(shuffled=True), dict(dimension=3, shuffled=True)),
+    spd("rough-coefficient", "diffusion", diffusion.poisson, dict(spread=3), dict(dimension=3, spread=2), dict(order=2, spread=6)),
+    general("identity-rows", "diffusion", diffusion.identity_rows, dict(symmetric=False), dict(symmetric=True),
+            dict(dimension=3, symmetric=False)),
+    spd("anisotropic-elements", "diffusion", diffusion.anisotropic_elements, dict(ratio=1e-2), dict(ratio=1e-4), dict(ratio=1e-3, angle=0)),
+    spd("groundwater", "diffusion", diffusion.groundwater, dict(deviation=2.0), dict(deviation=4.0, zones=True),
+        dict(dimension=3, deviation=1.5), dict(layers=5, deviation=1.0), dict(deviation=0.5)),
+    spd("graded-cells", "diffusion", diffusion.graded, dict(ratio=1e3), dict(ratio=1e2, clustered=False), dict(dimension=2, ratio=1e4)),
+    spd("neumann", "diffusion", diffusion.neumann, dict(), dict(dimension=3), dict(deviation=2.0), singular=True),
+    spd("fractures", "diffusion", diffusion.wells_and_fractures, dict(contrast=1e6), dict(contrast=1e3)),
+    general("time-space", "diffusion", diffusion.time_space, dict(step=1e-2), dict(steps=32, step=1e-3), dict(step=1.0)),
+    general("fractional", "diffusion", diffusion.fractional, dict(order=1.5), dict(order=1.8, step=1.0), dict(order=1.2), most=64000),
+    general("black-scholes", "diffusion", diffusion.black_scholes, dict(), dict(step=1.0), dict(correlation=0.95, step=0.1)),
+    # Solids
+    spd("elasticity-2d", "solids", solids.elasticity, dict(), dict(order=2), dict(contrast=1e3), dict(stretch=20.0)),
+    spd("elasticity-3d", "solids", solids.elasticity, dict(dimension=3), dict(dimension=3, stretch=10.0), dict(dimension=3, order=2),
+        dict(dimension=3, contrast=1e4)),
+    spd("nearly-incompressible", "solids", solids.elasticity, dict(poisson=0.499), dict(order=2, poisson=0.4999), dict(dimension=3, poisson=0.49),
+        dict(order=2, poisson=0.49999)),
+    spd("elastodynamics", "solids", solids.elasticity, dict(inertia=1e3), dict(dimension=3, inertia=1e2), dict(dimension=3, inertia=1e4)),
+    spd("plate", "solids", solids.plate, dict(), dict(foundation=1e-2), dict(ratio=0.1), dict(clamped=False)),
+    general("cahn-hilliard", "solids", solids.cahn_hilliard, dict(), dict(step=1e-2), dict(step=1e-6)),
+    symmetric("shallow-shell", "solids", solids.shallow_shell, dict(), dict(curvature=1.0), dict(curvature=200.0, thickness=1e-3)),
+    spd("frame", "solids", solids.frame, dict(), dict(slenderness=500.0), dict(irregular=False, slenderness=10.0)),
+    spd("spring-lattice", "solids", solids.spring_lattice, dict(), dict(dimension=3), dict(link=10.0)),
+    # Transport and waves
+    general("streamline-upwind", "transport", transport.streamline_upwind, dict(peclet=1e3), dict(peclet=1e5, recirculating=True),
+            dict(dimension=3, peclet=1e3), dict(peclet=1e4, step=1e-2), dict(peclet=10.0)),
+    general("tracer", "transport", transport.tracer, dict(), dict(dimension=2, step=1e4), dict(step=1.0), dict(heterogeneous=False)),
+    general("discrete-ordinates", "transport", transport.discrete_ordinates, dict(), dict(scattering=0.999, thickness=100.0), dict(directions=24, scattering=0.5)),
+    spd("interior-penalty", "transport", transport.interior_penalty, dict(), dict(order=1), dict(dimension=3, order=1), dict(order=4), dict(dimension=3, order=2, reaction=1e3)),
+    general("dg-advection", "transport", transport.dg_advection, dict(), dict(dimension=2, order=3), dict(step=10.0), dict(dimension=3, order=2)),
+    spd("spectral-elements", "transport", transport.spectral_elements, dict(), dict(dimension=3, order=4), dict(order=10)),
+    symmetric("spectral-helmholtz", "transport", transport.spectral_elements, dict(shift=-300.0), dict(order=4, shift=-2000.0)),
+    symmetric("helmholtz", "transport", transport.helmholtz, dict(), dict(dimension=3), dict(points_per_wave=30.0), dict(layered=True)),
+    general("damped-waves", "transport", transport.damped_waves, dict(), dict(damping=0.5), dict(damping=0.02, points_per_wave=20.0)),
+    general("shallow-water", "transport", transport.shallow_water, dict(), dict(courant=1.0), dict(courant=100.0, rotation=0.01)),
+    general("flux-jacobians", "transport", transport.flux_jacobians, dict(), dict(courant=1.0), dict(courant=1e4), dict(equations=5)),
+    # Saddle points and coupled systems
+    symmetric("stokes-elements", "saddle points", saddles.taylor_hood, dict(), dict(dimension=3), dict(reaction=1e4), dict(stabilised=1e-2)),
+    general("oseen-elements", "saddle points", saddles.taylor_hood, dict(reynolds=100.0), dict(reynolds=1000.0), dict(reynolds=10.0, dimension=3),
+            dict(reaction=100.0, reynolds=1000.0)),
+    symmetric("stokes-staggered", "saddle points", saddles.marker_and_cell, dict(), dict(dimension=3), dict(contrast=1e4), dict(step=1e-3)),
+    general("oseen-staggered", "saddle points", saddles.marker_and_cell, dict(reynolds=100.0), dict(reynolds=1000.0, dimension=3), dict(reynolds=1000.0, step=1e-2)),
+    symmetric("mixed-darcy", "saddle points", saddles.mixed_darcy, dict(), dict(dimension=3), dict(deviation=0.1)),
+    symmetric("poroelastic", "saddle points", saddles.poroelastic, dict(), dict(permeability=1e-8), dict(permeability=1e-2, storage=1e-2)),
+    symmetric("optimal-control", "saddle points", saddles.optimal_control, dict(), dict(beta=1e-8), dict(beta=1e-2, dimension=3)),
+    spd("curl-curl", "saddle points", saddles.curl_curl, dict(), dict(conductivity=1.0), dict(conductivity=1e-6, contrast=100.0)),
+    spd("bidomain", "saddle points", saddles.bidomain, dict(), dict(step=10.0), dict(ratio=1.0, step=0.01)),
+    spd("monodomain", "saddle points", saddles.monodomain, dict(), dict(dimension=2, step=1.0), dict(step=5.0)),
+    general("semiconductor", "saddle points", saddles.semiconductor, dict(), dict(bias=1.0), dict(bias=30.0), dict(bias=5.0, coupled=True)),
+    general("reservoir", "saddle points", saddles.reservoir, dict(), dict(phases=2, step=100.0), dict(dimension=2, phases=4), dict(step=0.01)),
+    general("kinetics", "saddle points", saddles.kinetics, dict(), dict(species=20, step=1e-2), dict(diffusing=100.0, step=1.0)),
+    symmetric("tied-meshes", "saddle points", saddles.contact, dict()),
+    spd("tied-by-penalty", "saddle points", saddles.contact, dict(penalty=1e4), dict(penalty=1e8)),
+    general("lattice-fermions", "saddle points", saddles.lattice_fermions, dict(), dict(disorder=0.1, mass=0.01), dict(mass=1.0)),
+    symmetric("anderson", "saddle points", saddles.anderson, dict(), dict(disorder=20.0), dict(dimension=2, disorder=2.0)),
+    # Networks and circuits
+    spd("road-graph", "networks", networks.graph, dict(kind="roads"), dict(kind="roads", shift=1e-6, spread=1.0), dict(kind="roads", shift=1.0)),
+    spd("social-graph", "networks", networks.graph, dict(kind="recursive", shift=1.0), dict(kind="preferential", shift=1.0), dict(kind="recursive", shift=1e-3),
+        dict(kind="preferential", shift=1e-4, spread=2.0)),
+    spd("small-world", "networks", networks.graph, dict(kind="small-world"), dict(kind="small-world", shift=1.0), dict(kind="small-world", spread=3.0)),
+    spd("geometric-graph", "networks", networks.graph, dict(kind="geometric"), dict(kind="geometric", shift=0.1, spread=2.0)),
+    general("page-rank", "networks", networks.page_rank, dict(), dict(damping=0.99), dict(damping=0.9, kind="preferential")),
+    general("absorbing-chain", "networks", networks.absorbing_chain, dict(), dict(kind="recursive"), dict(absorbed=1e-5, kind="small-world"), dict(absorbed=1e-4, kind="roads")),
+    general("queues", "networks", networks.queues, dict(), dict(load=0.5), dict(discount=1e-2, load=0.99)),
+    general("master-equation", "networks", networks.reacting_network, dict(), dict(time=1e4), dict(time=0.1)),
+    spd("resistors", "networks", networks.resistors, dict(), dict(hubs=10, spread=1.0), dict(ground=1e-3, spread=6.0)),
+    general("nodal-analysis", "networks", networks.nodal_analysis, dict(), dict(controlled=0.2, sources=0.01), dict(capacity=1.0), dict(controlled=0.0)),
+    spd("power-grid", "networks", networks.power_grid, dict(), dict(capacity=0.1), dict(layers=6, pads=0.001)),
+    general("load-flow", "networks", networks.load_flow, dict(), dict(tight=1.0)),
+    spd("water-pipes", "networks", networks.pipes, dict(), dict(loops=0.8)),
+    # Optimization, least squares, images, statistics
+    spd("normal-equations", "data", data_fitting.normal_equations, dict(), dict(kind="stages"), dict(kind="flow", mu=1e-1), dict(mu=1e-4), dict(kind="random", mu=1e-1), most=250000),
+    symmetric("interior-point", "data", data_fitting.interior_point, dict(), dict(kind="transport", mu=1e-1), dict(mu=1e-4), dict(kind="flow", quadratic=False), dict(kind="random"), most=250000),
+    spd("geodesy", "data", data_fitting.geodesy, dict(), dict(dimension=3), dict(directions=False), dict(spread=2.0)),
+    spd("bundle-adjustment", "data", data_fitting.bundle_adjustment, dict(), dict(damping=1e-1), dict(seen=8)),
+    spd("poisson-editing", "data", data_fitting.poisson_editing, dict()),
+    spd("total-variation", "data", data_fitting.total_variation, dict(), dict(strength=100.0), dict(sharp=0.1, strength=10.0)),
+    spd("optical-flow", "data", data_fitting.optical_flow, dict(), dict(smooth=10.0)),
+    general("colouring", "data", data_fitting.colouring, dict(), dict(marked=1e-3), dict(sharp=0.01)),
+    spd("tomography", "data", data_fitting.tomography, dict(), dict(smooth=1.0), most=16000),
+    spd("covariance", "data", data_fitting.covariance, dict(), dict(nugget=1e-6), dict(dimension=3, neighbours=60), dict(clustered=True), most=64000),
+    symmetric("kriging", "data", data_fitting.kriging, dict(), dict(nugget=1e-5), most=64000),
+    spd("spline-fit", "data", data_fitting.spline_fit, dict(), dict(dimension=1), dict(gaps=False, smooth=1e-6)),
+    general("banded", "data", data_fitting.banded, dict(), dict(dominance=0.3, width=3), dict(symmetric=True), dict(width=40)),
+    spd("breeding-values", "data", data_fitting.mixed_models, dict(), dict(ratio=1.0)),
+    general("input-output", "data", data_fitting.input_output, dict(), dict(share=0.98), dict(sectors=10)),
+    # By scikit-fem
+    spd("morley-plate", "packaged", packaged.morley_plate, dict(), dict(foundation=1e4), dict(poisson=0.0)),
+    spd("edge-elements", "packaged", packaged.nedelec, dict(), dict(conductivity=100.0), dict(conductivity=1e-4)),
+    symmetric("raviart-thomas", "packaged", packaged.raviart_thomas, dict(), dict(deviation=3.0)),
+    spd("broken-triangles", "packaged", packaged.broken_triangles, dict(), dict(order=2), dict(order=3)),
+    general("broken-convection", "packaged", packaged.broken_triangles, dict(convection=1e3), dict(convection=1e5, order=2), dict(convection=10.0)),
+    symmetric("crouzeix-raviart", "packaged", packaged.crouzeix_raviart, dict(), dict(reaction=1e4)),
+    spd("bricks", "packaged", packaged.bricks, dict(), dict(order=2), dict(poisson=0.49), most=16000),
+    # The library's own generators
+    spd("own-poisson", "own", ours.generated, dict(spec="poisson2d-5"), dict(spec="poisson3d-7", dimension=3), dict(spec="poisson3d-27", dimension=3)),
+    general("own-elliptic", "own", ours.generated, dict(spec="elliptic2d-5"), dict(spec="elliptic3d-7", dimension=3), dict(reaction=-50, spec="elliptic2d-5"),
+            dict(convection=1000, spec="elliptic2d-5")),
+    general("own-convection", "own", ours.generated, dict(spec="convection2d", peclet=1000), dict(spec="convection3d", dimension=3, peclet=100),
+            dict(spec="convection2d", peclet=100000), dict(spec="convection2d", peclet=50, upwind=0), dict(spec="convection3d", dimension=3, peclet=1e4, recirculating=0)),
+    spd("own-anisotropic", "own", ours.generated, dict(spec="anisotropic2d"), dict(spec="anisotropic3d", dimension=3), dict(spec="anisotropic2d", epsilon=1e-4, angle=0)),
+    spd("own-jump", "own", ours.generated, dict(spec="jump2d"), dict(spec="jump3d", dimension=3), dict(spec="jump2d", ratio=1e6, seed=3)),
+    spd("own-elasticity", "own", ours.generated, dict(spec="elasticity3d", dimension=3, per_point=3), dict(spec="elasticity3d", dimension=3, per_point=3, nu=0.49)),
+    spd("own-tetrahedra", "own", ours.generated, dict(spec="tetrahedra3d", dimension=3), dict(spec="tetrahedra3d", dimension=3, seed=7)),
+    general("own-random", "own", ours.generated, dict(spec="random", dimension=1), dict(spec="random", dimension=1, dominance=0.6), dict(spec="random", dimension=1, dominance=3)),
+    spd("own-random-spd", "own", ours.generated, dict(spec="random-spd", dimension=1), dict(spec="random-spd", dimension=1, per_row=30)),
+)
+
+
+def recipes(families=None, most_rows=max(SIZES)):
+    """The recipes of all systems, cheap and different ones first: families take turns. The first pass makes one system of each size,
+    with one setting after the other; the next passes shift settings, and later ones seeds. A pass comes when that of two sizes larger does."""
+    planned = []
+    wanted = [family for family in FAMILIES if not families or family.name in families or family.kind in families]
+    for (place, size), shift in itertools.product(enumerate(SIZES), range(12)):
+        for order, family in enumerate(wanted):
+            seed, setting = divmod(shift, len(family.settings))
+            if size <= min(most_rows, family.most):
+                parameters = family.settings[(setting + place) % len(family.settings)]
+                planned.append((place + 2 * shift, place, order, Recipe(family, parameters, size, seed)))
+    return [recipe for *_, recipe in sorted(planned, key=lambda entry: entry[:3])]
+
+
+def value_of(word):
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            pass
+    return {"True": True, "False": False}.get(word, word)
+
+
+def recipe_of(name):
+    """The recipe of a system's name. Raises KeyError for a family that is not there."""
+    family, words, size, seed = name.split(":")
+    parameters = dict(word.split("=") for word in words.split(",") if word)
+    return Recipe({one.name: one for one in FAMILIES}[family], {key: value_of(word) for key, word in parameters.items()}, int(size), int(seed))
+
+
+def make(recipe):
+    """The same system for the same recipe, whatever was made before."""
+    rng = np.random.default_rng([zlib.crc32(recipe.name.rsplit(":", 2)[0].encode()), recipe.size, recipe.seed])
+    made = recipe.family.make(recipe.size, rng, **recipe.parameters)
+    matrix, b = made if isinstance(made, tuple) else (made, None)
+    matrix = sp.csr_matrix(matrix, dtype=np.float64)
+    matrix.sum_duplicates()
+    if recipe.family.symmetric:
+        matrix = ((matrix + matrix.T) / 2).tocsr()
+    matrix.eliminate_zeros()
+    matrix.sort_indices()
+    if b is None:
+        b = matrix @ rng.uniform(-1, 1, matrix.shape[0])
+    return System(recipe, matrix, np.asarray(b, dtype=np.float64))
+
+
+def main():
+    if len(sys.argv) > 1:
+        system = make(recipe_of(sys.argv[1]))
+        print(f"{system.recipe.name}: {system.matrix.shape[0]} rows, {system.matrix.nnz} nonzeros")
+        return
+    for family in FAMILIES:
+        print(f"{family.name:24} {family.kind:16} {len(family.settings)} settings: {(family.make.__doc__ or '').strip().splitlines()[0]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""The training systems and their records: a small system of every family, and a recording from end to end."""
+
+import gzip
+import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import numpy as np
+    import scipy.sparse  # noqa: F401 - that it is there
+except ImportError as error:
+    print(f"SKIPPED: could not import {error.name}")
+    sys.exit(77)  # tests/bench/CMakeLists.txt takes it for a skip
+
+TRAINING = pathlib.Path(__file__).resolve().parent.parent.parent / "bench" / "training"
+sys.path.insert(0, str(TRAINING))
+
+import arms  # noqa: E402
+import record  # noqa: E402
+import records  # noqa: E402
+import systems  # noqa: E402
+import table  # noqa: E402
+
+SIZE = 400
+HAS_PACKAGES = importlib.util.find_spec("skfem") is not None  # bench/training/requirements.txt, optional
+EASY, UNSYMMETRIC = "own-poisson:spec=poisson2d-5:400:0", "absorbing-chain::400:0"
+
+
+def is_definite(matrix, is_singular):
+    """By a Cholesky factorization of the matrix with ones on the diagonal, shifted a little where it is singular."""
+    dense = matrix.toarray()
+    scale = 1 / np.sqrt(dense.diagonal())
+    dense *= scale[:, None] * scale
+    try:
+        np.linalg.cholesky(dense + (1e-10 if is_singular else 0) * np.eye(len(dense)))
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def skip_without_packages(test, family):
+    if family.kind == "packaged" and not HAS_PACKAGES:
+        test.skipTest("no scikit-fem, which is optional")
+
+
+class Families(unittest.TestCase):
+    def test_each_makes_what_it_declares(self):
+        self.assertGreaterEqual(len(systems.FAMILIES), 40)
+        for family in systems.FAMILIES:
+            with self.subTest(family.name):
+                self.check_declared(family)
+
+    def check_declared(self, family):
+        skip_without_packages(self, family)
+        system = systems.make(systems.Recipe(family, family.settings[0], SIZE, 0))
+        matrix, b = system.matrix, system.b
+        self.assertEqual(matrix.shape, (len(b), len(b)))
+        self.assertTrue(SIZE / 8 <= len(b) <= 4 * SIZE, len(b))
+        self.assertTrue(np.isfinite(matrix.data).all() and np.isfinite(b).all() and b.any())
+        self.assertTrue(matrix.has_canonical_format)
+        if family.symmetric:
+            self.assertEqual(abs(matrix - matrix.T).max(), 0)
+        if family.definite:
+            self.assertTrue(is_definite(matrix, family.singular))
+
+    def test_the_same_recipe_makes_the_same_system(self):
+        for family in systems.FAMILIES:
+            with self.subTest(family.name):
+                skip_without_packages(self, family)
+                recipe = systems.Recipe(family, family.settings[-1], 200, 3)
+                one, other = systems.make(recipe), systems.make(systems.recipe_of(recipe.name))
+                self.assertEqual(one.recipe, other.recipe)
+                self.assertTrue(np.array_equal(one.matrix.data, other.matrix.data) and np.array_equal(one.matrix.indices, other.matrix.indices))
+                self.assertTrue(np.array_equal(one.b, other.b))
+
+    def test_families_take_turns(self):
+        names = [recipe.family.name for recipe in systems.recipes(most_rows=4000)]
+        self.assertEqual(names[:len(systems.FAMILIES)], [family.name for family in systems.FAMILIES])
+        recipes = [recipe.name for recipe in systems.recipes()]
+        self.assertEqual(len(recipes), len(set(recipes)))
+        self.assertEqual({recipe.family.kind for recipe in systems.recipes(["networks"])}, {"networks"})
+
+    def test_assembly_is_exact_for_polynomials(self):
+        """Against integrals over the unit square: of grad u . grad v, of u v and of an elastic body's energy."""
+        rng = np.random.default_rng(0)
+        for order in (1, 2):
+            of = systems.diffusion.fe.space(*systems.diffusion.fe.mesh(60, 2, rng, delaunay=True), order)
+            x, y = of.nodes.T
+            u = x + 2 * y
+            self.assertAlmostEqual(u @ systems.diffusion.fe.stiffness(of) @ u, 5)
+            self.assertAlmostEqual(x @ systems.diffusion.fe.mass(of) @ y, 1 / 4)
+            self.assertAlmostEqual(systems.diffusion.fe.load(of).sum(), 1)
+            stretched = np.column_stack([x, 0 * x]).ravel()
+            self.assertAlmostEqual(stretched @ systems.diffusion.fe.elasticity(of, 3.0, 5.0) @ stretched, 3 + 2 * 5)
+        self.assertAlmostEqual(x**2 @ systems.diffusion.fe.stiffness(of) @ x**2, 4 / 3)
+
+
+class Arms(unittest.TestCase):
+    def test_names_say_all(self):
+        facts = {"symmetric": True, "rows": 5, "positive_diagonals": 5, "negative_diagonals": 0}
+        found = arms.arms_of(facts)
+        self.assertGreaterEqual(len(found), 90)
+        for arm in found:
+            self.assertEqual(arms.options_of(arms.name_of(arm)), arm)
+        self.assertFalse(any(arm["method"] in ("cg", "minres") for arm in arms.arms_of({**facts, "symmetric": False})))
+
+
+class Recording(unittest.TestCase):
+    ARMS = ("bicgstab + jacobi", "gmres(30) + block-ilu0", record.TUNED)
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ayatori-test-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.file = self.folder / "records.jsonl.gz"
+
+    def record(self, *options):
+        done = subprocess.run([sys.executable, TRAINING / "record.py", self.file, *options], text=True, capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr
+
+    def test_from_end_to_end(self):
+        self.record("--systems", EASY, UNSYMMETRIC, "--arms", *self.ARMS)
+        found = records.load(self.file)
+        self.assertEqual(list(found), [EASY, UNSYMMETRIC])
+        for name, system in found.items():
+            self.assertEqual(system["facts"]["rows"], systems.make(systems.recipe_of(name)).matrix.shape[0])
+            self.assertEqual(set(system["arms"]), set(self.ARMS))
+            for arm in system["arms"].values():
+                self.assertEqual(arm["outcome"], "converged")
+                self.assertLessEqual(arm["residual"], 1e-8)
+                self.assertEqual(len(arm["again"]), record.FINALS)
+                if arm["arm"] != record.TUNED:
+                    self.assertLess(arm["setup"] + arm["iterations"] * arm["iteration"], 1.01 * arm["total"])
+                    self.assertEqual(sorted(arm["at"]), arm["at"])
+                    points = records.history(arm)
+                    self.assertEqual(points[-1][0], arm["iterations"])
+                    self.assertLess(points[-1][1], -7.9)
+        self.assertTrue(found[EASY]["facts"]["symmetric"])
+        self.assertFalse(found[UNSYMMETRIC]["facts"]["symmetric"])
+        self.assertIn("| all | 2 | 2 | 2 |", table.table(found, "family"))
+
+    def test_goes_on_where_it_was_broken_off(self):
+        self.record("--systems", EASY, "--arms", *self.ARMS[:1])
+        whole = self.file.read_bytes()
+        self.file.write_bytes(whole + gzip.compress(b'{"system":"torn"}\n')[:-9])
+        self.assertEqual(list(records.load(self.file)), [EASY])
+        self.assertEqual(self.record("--systems", EASY, "--arms", *self.ARMS[:1]), "")
+        self.assertEqual(self.file.read_bytes(), whole)
+        self.record("--systems", EASY, "--arms", *self.ARMS[:2])
+        self.assertEqual(set(records.load(self.file)[EASY]["arms"]), set(self.ARMS[:2]))
+
+    def test_what_fails_says_why(self):
+        self.record("--systems", "helmholtz:dimension=3:400:0", "--arms", "bicgstab + none", "gmres(30) + none", "--least", "1e-4", "--most", "1e-4")
+        outcomes = {arm["outcome"] for arm in records.load(self.file)["helmholtz:dimension=3:400:0"]["arms"].values()}
+        self.assertNotIn("converged", outcomes)
+
+    def test_packed_files_say_the_same(self):
+        self.record("--systems", EASY, "--arms", *self.ARMS)
+        packed = self.folder / "packed.jsonl.xz"
+        records.pack(self.file, packed, 6, None)
+        before, after = records.load(self.file)[EASY], records.load(packed)[EASY]
+        self.assertEqual(before["facts"], after["facts"])
+        for name, arm in before["arms"].items():
+            self.assertAlmostEqual(after["arms"][name]["total"] / arm["total"], 1, delta=0.01)
+            if "history" in arm:
+                points = records.history(after["arms"][name])
+                self.assertLessEqual(len(points), 6)
+                self.assertEqual(points[-1], records.history(arm)[-1])
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    unittest.main()
