@@ -220,6 +220,30 @@ TEST(Solve, TheFavouriteWaitsUntilTheSolveProvesLong) {
   EXPECT_EQ(preconditioner_at_end(dominated), "jacobi") << "dominated by its diagonal";
 }
 
+/// Random entries without a diagonal that prevails: iterations get nowhere, and elimination fills everything.
+TEST(Solve, CompleteFactorsGivenUpAsTooDearComeBack) {
+  if (!has_complete_factors()) GTEST_SKIP() << "built without MUMPS";
+  TestMatrix matrix = sparse::random_matrix(1200, 6, 3);
+  for (auto& e : matrix.entries)
+    if (e.row == e.column) e.value = 1e-3;
+  double now = 0;
+  SolveHooks hooks;
+  hooks.clock = [&now] { return now; };
+  hooks.progress = [&now](const Choice&, std::int64_t, double) { now += 1; };
+  const Solved solved(matrix, 1, {}, hooks);
+  expect_solved(matrix, solved);
+  const auto& trials = solved.report.trials;
+  const auto is_complete = [](const Trial& trial) { return trial.choice.preconditioner == "direct"; };
+  const auto given_up = std::ranges::find_if(trials, is_complete);
+  ASSERT_NE(given_up, trials.end());
+  EXPECT_EQ(given_up->outcome, "given up");
+  EXPECT_TRUE(is_complete(trials.back()));
+  EXPECT_EQ(trials.back().outcome, "converged");
+  EXPECT_TRUE(std::none_of(given_up, trials.end(), [](const Trial& trial) {
+    return trial.outcome == "stagnated" || trial.iterations > 500;
+  })) << "their price was known, and soon spent";
+}
+
 TEST(Solve, SlowChallengersAreDroppedWithinTheBound) {
   const auto matrix = uneven_matrix(60);
   const Recorded recorded(matrix, {{"jacobi", 1}, {"block-ilu0", 40}, {"chebyshev", 40}});

@@ -99,9 +99,10 @@ double price_of(const Choice& choice, double unit, const SolveState& state) {
 /// Seconds that complete factors and their iterations take, where the analysis has told.
 double price_of_factors(const Arm& arm, const SolveState& state) {
   const double measured = state.product_tuner->product_seconds();
-  const double unit = measured > 0 ? measured / state.product_tuner->share_of_csr()
-                                   : state.look_seconds / products_of_a_look;
-  return unit * (arm.known_set_up + iterations_of_complete_factors * cost_of(arm.rung.choice, state).iteration);
+  const double unit =
+      measured > 0 ? measured / state.product_tuner->share_of_csr() : state.look_seconds / products_of_a_look;
+  return unit *
+         (arm.known_set_up + iterations_of_complete_factors * cost_of(arm.rung.choice, state).iteration);
 }
 
 /// The longer of the two forecasts, but the present pace is not believed to be that much slower than the

@@ -45,8 +45,8 @@ inline constexpr int probation = 20;
 /// `on_trial`: it may be given up, as there are other arms.
 double products_allowed(const Arm& arm, const SolveState& state, bool on_trial);
 
-/// Complete factors that were given up as too dear, if the solve has taken as long without them as they would:
-/// their price is known since (the rule of renting or buying).
+/// Complete factors that were given up as too dear, if the solve has taken as long without them as they
+/// would: their price is known since (the rule of renting or buying).
 std::optional<std::size_t> affordable_factors(const SolveState& state);
 
 /// The next to challenge what is at work, if one promises to be worth its price and the budget allows that.

@@ -174,14 +174,15 @@ bool wants_complete_factors(const SolveState& state) {
 /// again as it has taken; else the first that little is known of; else what had to give way; last the last
 /// resorts.
 std::optional<std::int64_t> next_arm(const SolveState& state) {
+  // What rounding limits, complete factors must have tried before that is said; and what they cannot mend no
+  // other arm will, however fast it was.
+  if (state.rounded_off > 0 || state.complete_factors_come_next)
+    if (const auto factors = pending_complete_factors(state)) return factors;
   const auto paused = fastest_paused(state);
   if (paused) {
     const double powers = std::log(state.residual_norm() / state.target());
     if (powers <= state.arms[*paused].decay * state.sum.agreed_seconds()) return paused;
   }
-  // What rounding limits, complete factors must have tried before that is said.
-  if (state.rounded_off > 0 || state.complete_factors_come_next)
-    if (const auto factors = pending_complete_factors(state)) return factors;
   if (const auto factors = affordable_factors(state)) return factors;
   if (const auto unknown = first_unknown(state, false)) return unknown;
   return paused ? paused : first_unknown(state, true);
