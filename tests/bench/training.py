@@ -21,6 +21,7 @@ TRAINING = pathlib.Path(__file__).resolve().parent.parent.parent / "bench" / "tr
 sys.path.insert(0, str(TRAINING))
 
 import arms  # noqa: E402
+import fit  # noqa: E402
 import record  # noqa: E402
 import records  # noqa: E402
 import systems  # noqa: E402
@@ -171,6 +172,34 @@ class Recording(unittest.TestCase):
                 points = records.history(after["arms"][name])
                 self.assertLessEqual(len(points), 6)
                 self.assertEqual(points[-1], records.history(arm)[-1])
+
+
+class Models(unittest.TestCase):
+    """On the records of the repository."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.systems = fit.Systems(TRAINING / "records" / "first.jsonl.xz")
+
+    def test_a_linear_law_is_found(self):
+        x = np.hstack([np.ones((50, 1)), np.random.default_rng(1).standard_normal((50, 3))])
+        weights = np.array([2.0, -1.0, 0.5, 0.0])
+        np.testing.assert_allclose(fit.ridge(x, x @ weights, 1e-9), weights, atol=1e-8)
+
+    def test_a_family_teaches_itself_nothing(self):
+        test = self.systems.families == "heat"
+        self.assertTrue(test.any())
+        for model in (fit.one_arm, fit.nearest, fit.totals, fit.parts):
+            before = model(self.systems, ~test, test, 10.0)
+            kept = self.systems.total[test].copy()
+            self.systems.total[test] *= 1000
+            after = model(self.systems, ~test, test, 10.0)
+            self.systems.total[test] = kept
+            np.testing.assert_array_equal(before, after, model.__name__)
+
+    def test_what_does_not_apply_is_not_chosen(self):
+        chosen = fit.choices(self.systems, fit.one_arm, 10.0)
+        self.assertTrue(np.isfinite(self.systems.total[np.arange(len(chosen)), chosen]).all())
 
 
 if __name__ == "__main__":
