@@ -43,7 +43,7 @@ bool is_same_length(const Buffer& a, const Buffer& b) {
 void pack(const CommSchedules& s, const Buffer& from, int first, int blocks, std::byte* to) {
   const std::int64_t bytes = from.bytes() * blocks;
   if (bytes == 0) return;  // in vector calls: where nothing is, there may be no address
-  if (from.layout.is_plain)
+  if (from.layout.is_contiguous)
     std::memmove(to, from.at(first), bytes);
   else
     copy_by_mpi(s, from.at(first), from.count * blocks, from.type, to, bytes, MPI_PACKED);
@@ -52,7 +52,7 @@ void pack(const CommSchedules& s, const Buffer& from, int first, int blocks, std
 void unpack(const CommSchedules& s, const std::byte* from, const Buffer& to, int first, int blocks) {
   const std::int64_t bytes = to.bytes() * blocks;
   if (bytes == 0) return;
-  if (to.layout.is_plain)
+  if (to.layout.is_contiguous)
     std::memmove(to.at(first), from, bytes);
   else
     copy_by_mpi(s, from, bytes, MPI_PACKED, to.at(first), to.count * blocks, to.type);

@@ -26,7 +26,7 @@ struct Buffer {
   Buffer part(MPI_Count elements, MPI_Count offset) const;
   MPI_Count bytes() const { return count * layout.size; }
   /// Where a program has data it has an address, but types with addresses of their own (MPI_BOTTOM).
-  bool is_there() const { return data != MPI_IN_PLACE && (data != nullptr || !layout.is_plain); }
+  bool is_there() const { return data != MPI_IN_PLACE && (data != nullptr || !layout.is_contiguous); }
 };
 
 bool is_same_length(const Buffer& a, const Buffer& b);

@@ -82,7 +82,7 @@ bool is_dense(MPI_Datatype type, bool& is_named) {
   PMPI_Type_get_contents(type, integers, addresses, types, &count, &address, &of);
   const Layout layout = find_layout(of);
   if (!layout.is_named) PMPI_Type_free(&of);
-  return layout.is_plain;
+  return layout.is_contiguous;
 }
 
 Layout find_layout(MPI_Datatype type) {
@@ -90,7 +90,7 @@ Layout find_layout(MPI_Datatype type) {
   MPI_Aint begin = 0;
   PMPI_Type_size_x(type, &layout.size);
   PMPI_Type_get_extent(type, &begin, &layout.extent);
-  layout.is_plain = is_dense(type, layout.is_named) && begin == 0 && layout.extent == layout.size;
+  layout.is_contiguous = is_dense(type, layout.is_named) && begin == 0 && layout.extent == layout.size;
   return layout;
 }
 

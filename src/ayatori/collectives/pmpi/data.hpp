@@ -6,11 +6,11 @@ namespace ayatori::pmpi {
 
 /// How the elements of a type lie in memory.
 struct Layout {
-  bool is_type = false;   ///< one that the MPI takes
-  MPI_Count size = 0;     ///< bytes of data of one
-  MPI_Aint extent = 0;    ///< bytes from one to the next
-  bool is_plain = false;  ///< data without holes, in the order of memory
-  bool is_named = false;  ///< one of MPI's own
+  bool is_type = false;        ///< one that the MPI takes
+  MPI_Count size = 0;          ///< bytes of data of one
+  MPI_Aint extent = 0;         ///< bytes from one to the next
+  bool is_contiguous = false;  ///< data without holes, in the order of memory
+  bool is_named = false;       ///< one of MPI's own
 };
 
 /// Of anything that a program hands in as a type. What the MPI does not take in a call, since it is none or

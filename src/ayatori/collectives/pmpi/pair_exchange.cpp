@@ -23,7 +23,7 @@ struct PairExchange::Block {
   bool is_near;       ///< goes through memory
   std::byte* packed;  ///< there, of what has holes or another order; null for all else
 
-  bool is_packed() const { return is_near && !buffer.layout.is_plain; }
+  bool is_packed() const { return is_near && !buffer.layout.is_contiguous; }
   std::byte* begin() const { return is_packed() ? packed : buffer.at(0); }
   std::span<std::byte> bytes() const { return {begin(), static_cast<std::size_t>(buffer.bytes())}; }
 };
@@ -92,7 +92,7 @@ void PairExchange::find_room_to_pack() {
 /// A rank's own block: copied, or else a message to itself.
 void PairExchange::begin_own() {
   if (!own_sent_ || !own_received_ || own_sent_->bytes() == 0) return;
-  if (own_sent_->layout.is_plain && own_received_->layout.is_plain) {
+  if (own_sent_->layout.is_contiguous && own_received_->layout.is_contiguous) {
     std::memcpy(own_received_->data, own_sent_->data, std::min(own_sent_->bytes(), own_received_->bytes()));
     return;
   }

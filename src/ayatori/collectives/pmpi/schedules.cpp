@@ -112,7 +112,7 @@ void move(CommSchedules& s, Executor& executor, std::byte* data, std::int64_t by
 /// MPI's own types have them.
 bool can_reduce(const Layout& layout, MPI_Datatype type, MPI_Op op) {
   if (!reduces(op)) return false;
-  return is_named(op) ? is_defined(op, type) : layout.is_plain || layout.is_named;
+  return is_named(op) ? is_defined(op, type) : layout.is_contiguous || layout.is_named;
 }
 
 bool commutes(MPI_Op op) {
@@ -247,7 +247,7 @@ Result broadcast(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_C
     if (bytes < 0 || !is_root_in(root, s) || !buffer.is_there()) return false;
     Executor* const executor = s.executor(Operation::broadcast, bytes, root, false);
     if (executor == nullptr) return false;
-    if (buffer.layout.is_plain) {
+    if (buffer.layout.is_contiguous) {
       move(s, *executor, buffer.at(0), bytes);
       return true;
     }
@@ -335,7 +335,7 @@ Result gather(const void* send, MPI_Count send_count, MPI_Datatype send_type, vo
     if (is_root && are_alike(send, receive)) return false;
     Executor* const executor = s.executor(Operation::gather, bytes, root, false);
     if (executor == nullptr) return false;
-    const bool is_direct = is_root && to.layout.is_plain;
+    const bool is_direct = is_root && to.layout.is_contiguous;
     std::byte* const data = is_direct ? to.at(0) : s.scratch(bytes);
     const std::int64_t block = bytes / s.size();
     if (!is_in_place || !is_direct) pack(s, from, is_in_place ? root : 0, 1, data + s.rank() * block);
@@ -359,7 +359,7 @@ Result scatter(const void* send, MPI_Count send_count, MPI_Datatype send_type, v
     if (is_root && are_alike(send, receive)) return false;
     Executor* const executor = s.executor(Operation::scatter, bytes, root, false);
     if (executor == nullptr) return false;
-    const bool is_direct = is_root && from.layout.is_plain && executor->only_sends();
+    const bool is_direct = is_root && from.layout.is_contiguous && executor->only_sends();
     std::byte* const data = is_direct ? from.at(0) : s.scratch(bytes);
     const std::int64_t block = bytes / s.size();
     if (is_root && !is_direct) pack(s, from, 0, s.size(), data);
@@ -380,7 +380,7 @@ Result allgather(const void* send, MPI_Count send_count, MPI_Datatype send_type,
     if (are_alike(send, receive)) return false;
     Executor* const executor = s.executor(Operation::allgather, bytes, 0, false);
     if (executor == nullptr) return false;
-    const bool is_direct = to.layout.is_plain;
+    const bool is_direct = to.layout.is_contiguous;
     std::byte* const data = is_direct ? to.at(0) : s.scratch(bytes);
     const std::int64_t block = bytes / s.size();
     if (!is_in_place || !is_direct) pack(s, from, is_in_place ? s.rank() : 0, 1, data + s.rank() * block);
@@ -405,7 +405,7 @@ Result allgatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type
     if (executor == nullptr) return false;
     // In the program's own buffer where its blocks lie one after the other as well.
     std::byte* data = nullptr;
-    bool is_direct = to.layout.is_plain;
+    bool is_direct = to.layout.is_contiguous;
     for (int rank = 0; rank < s.size() && is_direct; ++rank) {
       if (counts[rank] == 0) continue;
       std::byte* const place = block(rank).at(0);
@@ -432,7 +432,7 @@ Result alltoall(const void* send, MPI_Count send_count, MPI_Datatype send_type, 
     if (are_alike(send, receive)) return false;
     Executor* const executor = s.executor(Operation::alltoall, bytes, 0, false);
     if (executor == nullptr) return false;
-    const bool is_direct = to.layout.is_plain;
+    const bool is_direct = to.layout.is_contiguous;
     std::byte* const data = is_direct ? to.at(0) : s.scratch(bytes);
     if (!is_in_place || !is_direct) pack(s, from, 0, s.size(), data);
     move(s, *executor, data, bytes / s.size());

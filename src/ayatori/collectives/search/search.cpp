@@ -160,7 +160,7 @@ std::vector<SizeChoice> search(Operation operation, int ranks, const machine::Pr
   operation = type.schedule;
   if (ranks < 1) throw InputError(fmt::format("{} ranks: at least one is needed", ranks));
   const network::Hierarchy network(profile, ranks);
-  const auto layouts = layouts_of(operation, ranks, profile, !options.is_plain());
+  const auto layouts = layouts_of(operation, ranks, profile, !options.is_restricted());
   std::vector<WordProgram> programs;
   for (const Layout& layout : layouts) {
     for (const DigitOrder order : orders) {
@@ -176,7 +176,8 @@ std::vector<SizeChoice> search(Operation operation, int ranks, const machine::Pr
     ScheduleLoad load;
   };
   std::vector<Pipeline> pipes;
-  const bool may_pipeline = type.has_words && !options.is_plain() && options.most_segments > 1 && ranks > 1;
+  const bool may_pipeline =
+      type.has_words && !options.is_restricted() && options.most_segments > 1 && ranks > 1;
   for (std::size_t p = 0; may_pipeline && p < programs.size(); ++p) {
     for (Way& way : programs[p].pipelines(profile)) {
       auto load = programs[p].load_of_pipeline(way);
@@ -229,7 +230,7 @@ std::vector<SizeChoice> search(Operation operation, int ranks, const machine::Pr
     if (options.finalists > 0) {
       replay(choice.finalists, network, bytes);
       std::ranges::stable_sort(choice.finalists, {}, &Candidate::replayed_seconds);
-      if (type.has_words && !options.is_plain())
+      if (type.has_words && !options.is_restricted())
         refine(choice.finalists, network, bytes, options.most_segments);
     }
     if (!type.has_words || !std::has_single_bit(static_cast<unsigned>(ranks))) continue;

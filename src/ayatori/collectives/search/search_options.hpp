@@ -12,8 +12,8 @@ struct SearchOptions {
   int most_segments = 256;
   int finalists = 20;  ///< that are replayed, for every size; 0: the model alone decides
 
-  /// Whether all ranks do words whose digits are exchanged directly, and nothing else is tried.
-  bool is_plain() const { return words_only || keeps_order || reproducible; }
+  /// Whether only words are tried whose digits all ranks exchange directly.
+  bool is_restricted() const { return words_only || keeps_order || reproducible; }
 };
 
 }  // namespace ayatori::collectives

@@ -249,7 +249,7 @@ std::vector<Radix> WordProgram::radices(int used, int target) const {
     if (!fixed_.empty() && (fixed == fixed_.end() || fixed->second != members)) continue;
     for (const Exchange exchange : all_exchanges) {
       const bool is_other = exchange != Exchange::direct;
-      if (may_exchange({members, exchange}) && !(is_other && options_.is_plain()))
+      if (may_exchange({members, exchange}) && !(is_other && options_.is_restricted()))
         all.push_back({members, exchange});
     }
   }
