@@ -76,12 +76,15 @@ class Interruption(CommandTest):
         self.assert_no_leftovers("result.json", "x.mtx")
 
     def stop_by(self, number):
-        enough = 1.3 * self.ticks_before_iterating() + 20
-        process = self.start(*LONG)
-        ranks = self.wait_until_iterating(process, enough)
-        os.kill(ranks[-1], number)  # one rank is told; all stop together
-        _, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 1, err)
+        before_iterating = self.ticks_before_iterating()
+        for patience in (1.3, 3, 9):  # beside other work the ranks may wait for each other more than they did then
+            process = self.start(*LONG)
+            ranks = self.wait_until_iterating(process, patience * before_iterating + 20)
+            os.kill(ranks[-1], number)  # one rank is told; all stop together
+            _, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 1, err)
+            if json.loads((self.folder / "result.json").read_text())["iterations"] > 0:
+                break
         self.expect_best_so_far("interrupted")
         self.assertIn("interrupted", err)
 
