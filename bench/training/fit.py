@@ -32,7 +32,6 @@ import table  # noqa: E402
 
 FEWEST = 40     # systems that an arm must have run on to be fitted
 NEIGHBOURS = 9
-MODELS = ("one arm", "nearest", "totals", "parts")
 
 
 def logarithm(value):
@@ -56,7 +55,7 @@ class Systems:
     """All records as arrays: a row for each system that some arm has solved, a column for each arm; NaN where it did not run."""
 
     def __init__(self, path):
-        chosen = [table.Verdict(system) for system in records.load(path).values() if table.TUNED in system["arms"]]
+        chosen = [table.Verdict(system) for system in records.load(path).values() if records.TUNED in system["arms"]]
         self.verdicts = [verdict for verdict in chosen if verdict.best]
         self.families = np.array([verdict.system["family"] for verdict in self.verdicts])
         self.facts = [verdict.system["facts"] for verdict in self.verdicts]
@@ -64,7 +63,7 @@ class Systems:
         x = (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), 1e-9)
         self.x = np.hstack([np.ones((len(x), 1)), x])
         self.best = np.array([verdict.totals[verdict.best] for verdict in self.verdicts])
-        runs_of = collections.Counter(name for verdict in self.verdicts for name in verdict.system["arms"] if name != table.TUNED)
+        runs_of = collections.Counter(name for verdict in self.verdicts for name in verdict.system["arms"] if name != records.TUNED)
         self.arms = sorted(name for name, count in runs_of.items() if count >= FEWEST)
         shape = (len(self.verdicts), len(self.arms))
         self.total, self.setup, self.iterations, self.iteration = (np.full(shape, np.nan) for _ in range(4))
@@ -141,6 +140,9 @@ def parts(systems, train, test, penalty):
     return (setup + iterations * iteration) / (1 - failure)
 
 
+MODELS = {"one arm": one_arm, "nearest": nearest, "totals": totals, "parts": parts}
+
+
 def choices(systems, model, penalty):
     """The arm that it chooses for each system, by a fit to the other families."""
     chosen = np.zeros(len(systems.verdicts), dtype=int)
@@ -153,7 +155,6 @@ def choices(systems, model, penalty):
 
 
 def line(name, ratios, solved):
-    ratios = np.where(np.isfinite(ratios), ratios, np.nan)
     known = ratios[np.isfinite(ratios)]
     return [name, len(ratios), f"{100 * np.mean(solved):.0f} %", f"{100 * np.mean(known < table.CLOSE):.0f} %", f"{np.exp(np.log(known).mean()):.2f}",
             f"{table.quantile(known, 0.9):.2f}", f"{known.max():.1f}"]
@@ -161,8 +162,8 @@ def line(name, ratios, solved):
 
 def judged(systems, penalty):
     lines = []
-    for name in MODELS:
-        chosen = choices(systems, globals()[name.replace(" ", "_")], penalty)
+    for name, model in MODELS.items():
+        chosen = choices(systems, model, penalty)
         rows = np.arange(len(chosen))
         lines.append(line(name, systems.total[rows, chosen] / systems.best, systems.solved[rows, chosen]))
     lines.append(line("tuned", systems.tuned() / systems.best, [verdict.solved for verdict in systems.verdicts]))

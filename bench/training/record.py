@@ -31,7 +31,6 @@ import records  # noqa: E402
 import systems  # noqa: E402
 
 TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8)
-TUNED = "tuned"
 FIRST_PRODUCTS = 2000        # an arm may take so many while none has solved the system, ...
 FIRST_SECONDS = 1.0          # ... but as long at least
 REFERENCE = {"method": "gmres", "preconditioner": "none", "restart": 10, "orthogonalization": "cgs", "max_iterations": 24}
@@ -106,27 +105,27 @@ class Worker:
         facts = self.measure_product()["matrix"]
         say(self.describe(facts))
         missing = missing_arms(facts, self.job["done"], self.job["arms"])
-        for arm in map(all_arms.options_of, (name for name in missing if name != TUNED)):
+        for arm in map(all_arms.options_of, (name for name in missing if name != records.TUNED)):
             if self.since_reference > BETWEEN_REFERENCES:
                 self.measure_product()
             limit = self.limit()
             say({"begins": all_arms.name_of(arm), "limit": limit * self.crowded})
             say(self.record(arm, limit))
-        if TUNED in missing:
+        if records.TUNED in missing:
             finalists = sorted(self.totals, key=self.totals.get)[:FINALISTS]
             self.measure_product()
             limit = self.job["most"] if self.best is None else min(max(20 * self.best, 2.0), 3 * self.job["most"])
-            say({"begins": TUNED, "limit": limit * self.crowded})
+            say({"begins": records.TUNED, "limit": limit * self.crowded})
             say(self.record_tuned(limit))
             self.run_finals(finalists, limit)
 
     def run_finals(self, finalists, limit):
         """The fastest arms and the tuned solve take turns: of many arms one is the fastest by luck."""
-        again = {name: [] for name in (*finalists, TUNED)}
+        again = {name: [] for name in (*finalists, records.TUNED)}
         for turn in range(FINALS):
             for name in again if turn % 2 == 0 else reversed(again):
                 say({"begins": name, "limit": limit * self.crowded})
-                _, cpu, _ = self.solve(10 * limit) if name == TUNED else self.forced(10 * limit, all_arms.options_of(name))
+                _, cpu, _ = self.solve(10 * limit) if name == records.TUNED else self.forced(10 * limit, all_arms.options_of(name))
                 again[name].append(cpu)
         for name, seconds in again.items():
             say({"again": name, "totals": [rounded(value / self.product) for value in seconds]})
@@ -167,7 +166,7 @@ class Worker:
     def record_tuned(self, limit):
         report, cpu, wall = self.repeated(lambda seconds: self.solve(seconds), limit)
         share = min(cpu / wall, 1.0) / self.product
-        return {"arm": TUNED, "outcome": report["status"], "iterations": report["iterations"], "total": rounded(cpu / self.product),
+        return {"arm": records.TUNED, "outcome": report["status"], "iterations": report["iterations"], "total": rounded(cpu / self.product),
                 "residual": rounded(report["relative_residual"], 2), "product": rounded(self.product),
                 "choice": words_of(report["choice"]), "why": report["why"],
                 "trials": [{"arm": words_of(trial["choice"]), "outcome": trial["outcome"], "iterations": trial["iterations"],
@@ -177,12 +176,8 @@ class Worker:
 
 def missing_arms(facts, done, wanted):
     """Names of arms that have no record yet, in the order in which to run them; the tuned solve comes last."""
-    names = [*map(all_arms.name_of, all_arms.arms_of(facts)), TUNED]
+    names = [*map(all_arms.name_of, all_arms.arms_of(facts)), records.TUNED]
     return [name for name in names if name not in done and (wanted is None or name in wanted)]
-
-
-def is_solved(record):
-    return record["outcome"] == "converged"
 
 
 def seconds_of(record):
@@ -232,7 +227,7 @@ class Recording:
         self.begun = time.monotonic()
         known_arms = known["arms"] if known else {}
         self.done = list(known_arms)
-        self.best = min(map(seconds_of, filter(is_solved, known_arms.values())), default=None)
+        self.best = min(map(seconds_of, filter(records.is_solved, known_arms.values())), default=None)
 
     def run(self):
         """Until no arm is missing, the system cannot be made or there is no time."""
@@ -254,7 +249,7 @@ class Recording:
     def add(self, record):
         self.records.append(record)
         self.done.append(record["arm"])
-        if is_solved(record):
+        if records.is_solved(record):
             self.best = min(seconds_of(record), self.best or seconds_of(record))
 
     def run_process(self):
@@ -341,7 +336,7 @@ def main():
         recording.run()
         if not recording.system:
             return  # what was wrong has been said
-        solved = sum(map(is_solved, recording.records))
+        solved = sum(map(records.is_solved, recording.records))
         print(f"{recipe.name}: {solved} of {len(recording.records)} arms solve it, {time.monotonic() - recording.begun:.0f} s", file=sys.stderr, flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(options.processes) as pool:

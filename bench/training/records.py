@@ -19,6 +19,7 @@ import zlib
 
 RESOLUTION = 20  # steps of a history's values in a factor of ten
 POINTS = 30      # of a history, as it is recorded
+TUNED = "tuned"  # the arm that is a solve without options
 
 
 def load(path):
@@ -33,6 +34,10 @@ def load(path):
         else:
             systems[name]["arms"][entry["arm"]] = entry
     return systems
+
+
+def is_solved(record):
+    return record["outcome"] == "converged"
 
 
 def read_lines(path):
@@ -119,7 +124,7 @@ def rounded(value, digits):
 
 def pack(source, target, points, most):
     """Of the systems recorded first: histories thinned further, costs to three digits."""
-    systems = [system for system in load(source).values() if "tuned" in system["arms"]][:most]
+    systems = [system for system in load(source).values() if TUNED in system["arms"]][:most]
     temporary = pathlib.Path(f"{target}.new")
     with lzma.open(temporary, "wt", preset=9 | lzma.PRESET_EXTREME, encoding="utf-8") as file:
         for system in systems:

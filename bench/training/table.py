@@ -20,7 +20,6 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(_
 import records  # noqa: E402
 import runs  # noqa: E402
 
-TUNED = "tuned"
 CLOSE = 1.1  # a first choice that takes so many times as long as the best is a good one
 HEADER = ["", "systems", "solved by an arm", "by the tuned solve", "tuned / best, geometric mean", "90th percentile", "worst", "at", "first within 10 %",
           "best arms"]
@@ -36,11 +35,11 @@ class Verdict:
 
     def __init__(self, system):
         self.system = system
-        self.totals = {name: total(arm) for name, arm in system["arms"].items() if name != TUNED and arm["outcome"] == "converged"}
+        self.totals = {name: total(arm) for name, arm in system["arms"].items() if name != records.TUNED and records.is_solved(arm)}
         finalists = [name for name in self.totals if "again" in system["arms"][name]]
         self.best = min(finalists or self.totals, key=self.totals.get, default=None)
-        self.tuned = system["arms"].get(TUNED)
-        self.solved = self.tuned is not None and self.tuned["outcome"] == "converged"
+        self.tuned = system["arms"].get(records.TUNED)
+        self.solved = self.tuned is not None and records.is_solved(self.tuned)
 
     def regret(self):
         """tuned / best; None where one of them has not solved the system."""
@@ -73,7 +72,7 @@ def row(name, verdicts):
 
 
 def table(systems, by):
-    verdicts = [Verdict(system) for system in systems.values() if TUNED in system["arms"]]
+    verdicts = [Verdict(system) for system in systems.values() if records.TUNED in system["arms"]]
     groups = collections.defaultdict(list)
     for verdict in verdicts:
         groups[verdict.system[by]].append(verdict)

@@ -112,7 +112,7 @@ class Arms(unittest.TestCase):
 
 
 class Recording(unittest.TestCase):
-    ARMS = ("bicgstab + jacobi", "gmres(30) + block-ilu0", record.TUNED)
+    ARMS = ("bicgstab + jacobi", "gmres(30) + block-ilu0", records.TUNED)
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ayatori-test-"))
@@ -135,7 +135,7 @@ class Recording(unittest.TestCase):
                 self.assertEqual(arm["outcome"], "converged")
                 self.assertLessEqual(arm["residual"], 1e-8)
                 self.assertEqual(len(arm["again"]), record.FINALS)
-                if arm["arm"] != record.TUNED:
+                if arm["arm"] != records.TUNED:
                     self.assertLess(arm["setup"] + arm["iterations"] * arm["iteration"], 1.01 * arm["total"])
                     self.assertEqual(sorted(arm["at"]), arm["at"])
                     points = records.history(arm)
@@ -189,7 +189,7 @@ class Models(unittest.TestCase):
     def test_a_family_teaches_itself_nothing(self):
         test = self.systems.families == "heat"
         self.assertTrue(test.any())
-        for model in (fit.one_arm, fit.nearest, fit.totals, fit.parts):
+        for model in fit.MODELS.values():
             before = model(self.systems, ~test, test, 10.0)
             kept = self.systems.total[test].copy()
             self.systems.total[test] *= 1000

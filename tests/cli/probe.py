@@ -47,7 +47,7 @@ class Probe(CommandTest):
             self.addCleanup(other.kill)
         begin = time.monotonic()
         self.probe("--quick")
-        self.assertLess(time.monotonic() - begin, 60)  # without a bound it is minutes
+        self.assertLess(time.monotonic() - begin, 20)  # a set-up and a sample begun are a tenth as fast
 
     def test_show_and_compare(self):
         self.probe("--quick")

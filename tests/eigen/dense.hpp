@@ -7,7 +7,9 @@
 #include <limits>
 #include <vector>
 
+#include "ayatori/eigen/dense/blas.hpp"
 #include "ayatori/eigen/dense/distributed_dense.hpp"
+#include "ayatori/eigen/reduction/tridiagonalize.hpp"
 
 // Whole matrices on every rank, for tests; column-major.
 
@@ -60,6 +62,32 @@ inline double distance(const std::vector<double>& a, const std::vector<double>& 
     if (!(std::abs(a[i] - b[i]) <= largest)) largest = std::abs(a[i] - b[i]);
   }
   return largest;
+}
+
+/// Q T Q^T gives A again, with Q orthogonal, for Q made of the identity by back_transform(Block).
+template <class BackTransform>
+void expect_similarity(const Tridiagonal& t, const BackTransform& back_transform,
+                       const std::vector<double>& before, std::int64_t n) {
+  ASSERT_EQ(static_cast<std::int64_t>(t.diagonal.size()), n);
+  ASSERT_EQ(static_cast<std::int64_t>(t.off_diagonal.size()), n - 1);
+  std::vector<double> q(n * n, 0.0);
+  for (std::int64_t i = 0; i < n; ++i) q[i * n + i] = 1;
+  back_transform(Block{q.data(), n, n, n});
+  std::vector<double> product(n * n, 0.0);  // Q T
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      product[j * n + i] = q[j * n + i] * t.diagonal[j];
+      if (j > 0) product[j * n + i] += q[(j - 1) * n + i] * t.off_diagonal[j - 1];
+      if (j + 1 < n) product[j * n + i] += q[(j + 1) * n + i] * t.off_diagonal[j];
+    }
+  }
+  const ConstBlock of_q{q.data(), n, n, n};
+  std::vector<double> after(n * n);
+  multiply(1, Op::none, {product.data(), n, n, n}, Op::transpose, of_q, 0, {after.data(), n, n, n});
+  EXPECT_LE(distance(after, before), 10 * static_cast<double>(n) * eps);
+  multiply(1, Op::none, of_q, Op::transpose, of_q, 0, {after.data(), n, n, n});
+  for (std::int64_t i = 0; i < n; ++i) after[i * n + i] -= 1;
+  EXPECT_LE(max_abs(after), 10 * static_cast<double>(n) * eps);
 }
 
 }  // namespace ayatori::eigen

@@ -88,6 +88,14 @@ std::string make_default_profile_path() {
   return path;
 }
 
+const machine::Profile& required(const FoundProfile& found, const std::string& who) {
+  if (!found.profile)
+    throw InputError(
+        fmt::format("{}there is no profile of this machine{}: give --profile (see ayatori probe)", who,
+                    reason_of(found)));
+  return *found.profile;
+}
+
 std::string reason_of(const FoundProfile& found) {
   return found.description.empty() ? "" : fmt::format(" ({})", found.description);
 }

@@ -20,6 +20,9 @@ struct FoundProfile {
 /// " (...)": why there is no profile, for an error message; empty where nobody has tried to make one.
 std::string reason_of(const FoundProfile& found);
 
+/// The profile. Throws InputError where there is none; `who` stands before that.
+const machine::Profile& required(const FoundProfile& found, const std::string& who = {});
+
 /// Collective. The profile that a solve goes by. `word`: "auto", "none", a file, or the name of a published
 /// machine. For "auto" it is the one that is kept on this machine; where there is none yet, or none with
 /// messages for a job of several ranks, the machine is measured quickly and the profile kept.

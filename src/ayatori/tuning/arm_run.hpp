@@ -47,7 +47,7 @@ class ArmRun {
   double aim() const { return refinement_.aim(state_.target()); }
   void note_rounding();
   bool finds_rounded_solution();
-  bool is_complete() { return trial().choice.preconditioner == "direct"; }
+  bool is_complete() { return uses_complete_factors(trial().choice); }
   bool judge(const solvers::MethodResult& result, double before);
 
   bool goes_on(int iteration, double norm);

@@ -53,7 +53,7 @@ constexpr int deepest = 3;
 
 /// What it takes to see what a choice is worth.
 int first_iterations(const Choice& choice) {
-  return choice.preconditioner == "direct" ? iterations_of_complete_factors : probation;
+  return uses_complete_factors(choice) ? iterations_of_complete_factors : probation;
 }
 
 PredictedCost cost_of(const Choice& choice, const SolveState& state) {
@@ -65,12 +65,17 @@ double trust(const AtWork& work) {
   return may_only_begin_slowly ? least_trust : most_trust;
 }
 
-/// Seconds of a product with compressed sparse rows, the unit of predicted costs. Where products have not
-/// been measured yet, it is judged by what iterations take.
+/// Seconds of a product with compressed sparse rows, the unit of predicted costs; 0 where products have not
+/// been measured yet.
+double measured_unit(const SolveState& state) {
+  return state.product_tuner->product_seconds() / state.product_tuner->share_of_csr();
+}
+
+/// The same; where it has not been measured it is judged by what iterations take.
 double unit_seconds(const SolveState& state, const AtWork& work) {
-  const double measured = state.product_tuner->product_seconds();
-  if (measured > 0) return measured / state.product_tuner->share_of_csr();
-  return work.pace.seconds() / (work.iteration * cost_of(work.choice, state).iteration);
+  const double measured = measured_unit(state);
+  return measured > 0 ? measured
+                      : work.pace.seconds() / (work.iteration * cost_of(work.choice, state).iteration);
 }
 
 /// Whether an arm may challenge what is at work: not tried yet, or not hopeless when it was, and other
@@ -98,9 +103,8 @@ double price_of(const Choice& choice, double unit, const SolveState& state) {
 
 /// Seconds that complete factors and their iterations take, where the analysis has told.
 double price_of_factors(const Arm& arm, const SolveState& state) {
-  const double measured = state.product_tuner->product_seconds();
-  const double unit =
-      measured > 0 ? measured / state.product_tuner->share_of_csr() : state.look_seconds / products_of_a_look;
+  const double measured = measured_unit(state);
+  const double unit = measured > 0 ? measured : state.look_seconds / products_of_a_look;
   return unit *
          (arm.known_set_up + iterations_of_complete_factors * cost_of(arm.rung.choice, state).iteration);
 }
@@ -122,7 +126,7 @@ bool ends_before(const Choice& favourite, double unit, const SolveState& state, 
   const double own_iteration = work.pace.seconds() / work.iteration;
   const PredictedCost its = cost_of(favourite, state);
   double iterations = first_iterations(favourite);
-  if (favourite.preconditioner != "direct")
+  if (!uses_complete_factors(favourite))
     iterations = std::max(favourite_iterations * end / own_iteration, iterations);
   return end < unit * (its.setup + iterations * its.iteration);
 }
@@ -211,7 +215,8 @@ std::optional<std::size_t> affordable_factors(const SolveState& state) {
 
 std::optional<Challenger> next_challenger(const SolveState& state, const AtWork& work) {
   if (work.challenge.depth >= deepest) return std::nullopt;
-  if (const auto factors = affordable_factors(state); factors && work.challenge.depth == 0) {
+  const auto factors = work.challenge.depth == 0 ? affordable_factors(state) : std::nullopt;
+  if (factors) {
     const double price = price_of_factors(state.arms[*factors], state);
     if (pessimistic_remaining(work.pace, state.target()) > price) return Challenger{*factors, price, true};
   }
@@ -234,7 +239,7 @@ Challenge terms_of(const Challenger& challenger, const SolveState& state, const 
 bool falls_behind(const SolveState& state, const AtWork& work) {
   const Challenge& challenge = work.challenge;
   // What complete factors have cost is spent, and their few iterations end by themselves.
-  if (challenge.depth == 0 || work.choice.preconditioner == "direct") return false;
+  if (challenge.depth == 0 || uses_complete_factors(work.choice)) return false;
   // As long as the favourite's set-up has taken its iterations may show what it was worth.
   const bool is_young = challenge.is_favourite
                             ? work.iteration < fewest_to_judge || work.seconds < 2 * work.started_after

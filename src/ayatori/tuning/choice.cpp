@@ -511,7 +511,7 @@ std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, in
     // What may not be symmetric and definite is nothing for a forced CG or MINRES; complete factors are as
     // symmetric as the matrix.
     const bool may_be_unsymmetric =
-        !solvers::preconditioner(choice.preconditioner).symmetric && choice.preconditioner != "direct";
+        !solvers::preconditioner(choice.preconditioner).symmetric && !uses_complete_factors(choice);
     if (!forced.preconditioner && may_be_unsymmetric && solvers::method(choice.method).needs_symmetric)
       continue;
     if (!forced.restart && choice.restart > longest_restart) choice.restart = longest_restart;
@@ -524,7 +524,7 @@ std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, in
     const bool as_suggested =
         choice.method == suggestion.method && choice.preconditioner == suggestion.preconditioner;
     // Where CG does, the others need as many products and more memory traffic, unless factors are complete.
-    const bool is_no_better = definite && choice.method != "cg" && choice.preconditioner != "direct";
+    const bool is_no_better = definite && choice.method != "cg" && !uses_complete_factors(choice);
     const bool last_resort = suggestion.last_resort || is_no_better;
     ladder.push_back({std::move(choice),
                       as_suggested ? suggestion.why : "what you forced, and the next of what is left open",
@@ -535,7 +535,7 @@ std::vector<Rung> make_ladder(const MatrixFacts& facts, const Forced& forced, in
 }
 
 std::optional<double> expected_iterations(const Choice& choice, const MatrixFacts& facts, double powers) {
-  if (choice.preconditioner == "direct") return iterations_of_complete_factors;
+  if (uses_complete_factors(choice)) return iterations_of_complete_factors;
   if (!facts.looks_definite() || !is_diffusive(facts) || choice.method != "cg" ||
       choice.preconditioner != "amg")
     return std::nullopt;
@@ -555,7 +555,7 @@ PredictedCost predict_cost(const Choice& choice, const MatrixFacts& facts, doubl
   if (preconditioner.name == "block-ilu0")
     setup = std::max(setup, products_of_long_rows_without_fill * facts.mean_row_of_entries);
   if (preconditioner.name == "ic") setup = std::max(setup, products_of_long_rows * facts.mean_row_of_entries);
-  if (preconditioner.name == "direct") setup = std::min(setup, products_of_complete_factors(facts));
+  if (uses_complete_factors(choice)) setup = std::min(setup, products_of_complete_factors(facts));
   return {setup, kernel_share + preconditioner.apply_products + 8 * method.traffic / product};
 }
 

@@ -31,6 +31,11 @@ inline bool uses_diagonal_at_most(const Choice& choice) {
   return choice.preconditioner == "jacobi" || choice.preconditioner == "none";
 }
 
+/// Preconditioned by complete factors, and so a direct solve.
+inline bool uses_complete_factors(const Choice& choice) {
+  return choice.preconditioner == "direct";
+}
+
 /// LSMR, which is in no list of methods: it has no preconditioner, and is not for regular systems.
 bool is_least_squares(const Choice& choice);
 Choice least_squares_choice();

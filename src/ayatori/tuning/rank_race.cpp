@@ -98,8 +98,7 @@ RankRace race_ranks(const comm::Comm& comm, Iteration& iteration, double slower_
 
 /// Whether what a preconditioner does depends on which rows share a rank.
 bool works_by_blocks(const Choice& choice) {
-  return !uses_diagonal_at_most(choice) && choice.preconditioner != "amg" &&
-         choice.preconditioner != "direct";
+  return !uses_diagonal_at_most(choice) && choice.preconditioner != "amg" && !uses_complete_factors(choice);
 }
 
 double growth_of_blocks(const MatrixFacts& facts) {

@@ -114,7 +114,7 @@ void SolveState::replace_arms() {
 void SolveState::favour_complete_factors() {
   looks_singular = true;
   for (Arm& arm : arms) {
-    if (arm.rung.choice.preconditioner != "direct" || arm.rung.favourite) continue;
+    if (!uses_complete_factors(arm.rung.choice) || arm.rung.favourite) continue;
     arm.rung.favourite = true;
     arm.rung.why = "blocks of the matrix are singular, complete factors of the whole need not be";
   }

@@ -1,5 +1,6 @@
 #include "ayatori/eigen/reduction/tridiagonalize.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "ayatori/eigen/reduction/back_transform.hpp"
@@ -19,27 +20,9 @@ TEST(EigenTridiagonalize, IsASimilarity) {
         auto a = make_test_matrix(grid, {n, "uniform", 1, 9});
         const auto before = whole(a);
         const Tridiagonal t = tridiagonalize(a, block);
-        ASSERT_EQ(static_cast<std::int64_t>(t.diagonal.size()), n);
-        ASSERT_EQ(static_cast<std::int64_t>(t.off_diagonal.size()), n - 1);
-
-        std::vector<double> q(n * n, 0.0);
-        for (std::int64_t i = 0; i < n; ++i) q[i * n + i] = 1;
-        back_transform(a, t.tau, 1, 7, {q.data(), n, n, n});
-        std::vector<double> product(n * n, 0.0);  // Q T
-        for (std::int64_t j = 0; j < n; ++j) {
-          for (std::int64_t i = 0; i < n; ++i) {
-            product[j * n + i] = q[j * n + i] * t.diagonal[j];
-            if (j > 0) product[j * n + i] += q[(j - 1) * n + i] * t.off_diagonal[j - 1];
-            if (j + 1 < n) product[j * n + i] += q[(j + 1) * n + i] * t.off_diagonal[j];
-          }
-        }
-        const ConstBlock of_q{q.data(), n, n, n};
-        std::vector<double> after(n * n);
-        multiply(1, Op::none, {product.data(), n, n, n}, Op::transpose, of_q, 0, {after.data(), n, n, n});
-        EXPECT_LE(distance(after, before), 10 * static_cast<double>(n) * eps) << n << " " << block;
-        multiply(1, Op::none, of_q, Op::transpose, of_q, 0, {after.data(), n, n, n});
-        for (std::int64_t i = 0; i < n; ++i) after[i * n + i] -= 1;
-        EXPECT_LE(max_abs(after), 10 * static_cast<double>(n) * eps);
+        SCOPED_TRACE(fmt::format("n={} block={}", n, block));
+        expect_similarity(
+            t, [&](Block z) { back_transform(a, t.tau, 1, 7, z); }, before, n);
       }
     }
   }

@@ -75,9 +75,7 @@ std::optional<EigenScaling> predict_eigen(const comm::Comm& world, const std::st
   const auto found = find_profile(world, request.profile == "none" ? "auto" : request.profile);
   return comm::agree(world, [&]() -> std::optional<EigenScaling> {
     if (world.rank() != 0) return std::nullopt;
-    if (!found.profile)
-      throw InputError(fmt::format(
-          "there is no profile of this machine{}: give --profile (see ayatori probe)", reason_of(found)));
+    const machine::Profile& profile = required(found);
     const auto rates = thread_rates(request.gflops);
     EigenScaling scaling{matrix, question.n, 0, {}, {}};
     for (const int ranks : rank_counts(jobs.ranks)) {
@@ -87,7 +85,7 @@ std::optional<EigenScaling> predict_eigen(const comm::Comm& world, const std::st
       if (question.grid.rows != 0 && question.grid.rows * question.grid.columns != ranks)
         throw InputError(fmt::format("a grid of {} x {} is not for {} ranks", question.grid.rows,
                                      question.grid.columns, ranks));
-      const auto job = job_machine(*found.profile, request, ranks, per_node, question.threads);
+      const auto job = job_machine(profile, request, ranks, per_node, question.threads);
       scaling.forecasts.push_back(forecast_for(question, job, rates));
       for (const auto& assumption : job.assumptions()) {
         if (std::ranges::find(scaling.assumptions, assumption) == scaling.assumptions.end())

@@ -58,11 +58,7 @@ std::optional<PredictRun> predict(const comm::Comm& world, const PatternSource& 
   const auto machine = find_profile(world, request.profile);
   return comm::agree(world, [&]() -> std::optional<PredictRun> {
     if (world.rank() != 0) return std::nullopt;
-    if (!machine.profile)
-      throw InputError(
-          fmt::format("predict: there is no profile of this machine{}: give --profile (see ayatori probe)",
-                      reason_of(machine)));
-    return predict(matrix, *machine.profile, request);
+    return predict(matrix, required(machine, "predict: "), request);
   });
 }
 

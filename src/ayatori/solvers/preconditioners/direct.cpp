@@ -191,8 +191,8 @@ void check_memory(Mumps& mumps) {
 }
 
 /// What the factorization is expected to take. Products with the matrix are bound by memory; the dense blocks
-/// of a factorization do many operations with what they load, the more the larger they are: 2 to 16 times as
-/// many a second on 90 systems of 40,000 rows and 1e8 to 1e11 operations.
+/// of a factorization do many operations with what they load, the more the larger they are. Fitted to
+/// factorizations of 1e8 to 1e11 operations.
 double products_of_factors(const Mumps& mumps, std::int64_t nonzeros) {
   const double operations = mumps.data().rinfog[0];
   const double while_a_product_does_one = std::clamp(8 * std::cbrt(operations / 3e10), 2.0, 16.0);
