@@ -5,7 +5,7 @@
 #include "ayatori/base/json.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/tuning/knowledge.hpp"
+#include "ayatori/tuning/memory/knowledge.hpp"
 #include "cli/command.hpp"
 
 namespace ayatori::cli {

@@ -1,4 +1,4 @@
-#include "ayatori/tuning/choice.hpp"
+#include "ayatori/tuning/policy/choice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ayatori/tuning/cycle_tuner.hpp"
+#include "ayatori/tuning/run/cycle_tuner.hpp"
 
 #include <gtest/gtest.h>
 

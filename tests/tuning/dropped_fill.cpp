@@ -1,4 +1,4 @@
-#include "ayatori/tuning/dropped_fill.hpp"
+#include "ayatori/tuning/facts/dropped_fill.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/io/generator.hpp"
-#include "ayatori/tuning/facts.hpp"
+#include "ayatori/tuning/facts/facts.hpp"
 #include "test_matrices.hpp"
 #include "world.hpp"
 

@@ -1,4 +1,4 @@
-#include "ayatori/tuning/duel.hpp"
+#include "ayatori/tuning/product/duel.hpp"
 
 #include <gtest/gtest.h>
 

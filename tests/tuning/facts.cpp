@@ -1,4 +1,4 @@
-#include "ayatori/tuning/facts.hpp"
+#include "ayatori/tuning/facts/facts.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>

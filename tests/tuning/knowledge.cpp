@@ -1,4 +1,4 @@
-#include "ayatori/tuning/knowledge.hpp"
+#include "ayatori/tuning/memory/knowledge.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
-#include "ayatori/tuning/pace.hpp"
+#include "ayatori/tuning/run/pace.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "ayatori/tuning/budget.hpp"
+#include "ayatori/tuning/product/budget.hpp"
 
 namespace ayatori::tuning {
 namespace {

@@ -1,4 +1,4 @@
-#include "ayatori/tuning/product_tuner.hpp"
+#include "ayatori/tuning/product/product_tuner.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ayatori/tuning/rank_race.hpp"
+#include "ayatori/tuning/product/rank_race.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ayatori/tuning/structure.hpp"
+#include "ayatori/tuning/facts/structure.hpp"
 
 #include <gtest/gtest.h>
 

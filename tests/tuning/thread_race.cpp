@@ -1,4 +1,4 @@
-#include "ayatori/tuning/thread_race.hpp"
+#include "ayatori/tuning/product/thread_race.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>

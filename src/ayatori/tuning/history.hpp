@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ayatori/tuning/choice.hpp"
+#include "ayatori/tuning/policy/choice.hpp"
 
 namespace ayatori::tuning {
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "ayatori/tuning/choice_json.hpp"
+#include "ayatori/tuning/policy/choice_json.hpp"
 
 namespace ayatori::tuning {
 

@@ -6,9 +6,9 @@
 
 #include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
-#include "ayatori/tuning/choice.hpp"
-#include "ayatori/tuning/facts.hpp"
-#include "ayatori/tuning/structure.hpp"
+#include "ayatori/tuning/facts/facts.hpp"
+#include "ayatori/tuning/facts/structure.hpp"
+#include "ayatori/tuning/policy/choice.hpp"
 
 namespace ayatori::tuning {
 

@@ -9,9 +9,9 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/tuning/arm_run.hpp"
-#include "ayatori/tuning/least_squares_arm.hpp"
-#include "ayatori/tuning/solve_state.hpp"
+#include "ayatori/tuning/run/arm_run.hpp"
+#include "ayatori/tuning/run/least_squares_arm.hpp"
+#include "ayatori/tuning/run/solve_state.hpp"
 
 namespace ayatori::tuning {
 
@@ -104,9 +104,8 @@ void build_product(SolveState& state) {
   {
     const ScopedTimer timer(state.report.seconds.tuning);
     Products expected = Products::unknown;
-    if (uses_diagonal_at_most(state.arms.front().rung.choice) &&
-        least_iterations(state.report.facts) >= many_products)
-      expected = Products::many;
+    const Rung& first = state.arms.front().rung;
+    if (uses_diagonal_at_most(first.choice) && first.expected >= many_products) expected = Products::many;
     if (state.experience.best && !state.experience.best->kernel.empty())
       expected = state.experience.familiar ? Products::familiar : Products::planned;
     plan = state.decisions.replays() ? ProductPlan{.first = state.decisions.script().products.front()}
@@ -128,29 +127,11 @@ void build_product(SolveState& state) {
   begin_tuning();
 }
 
-/// The fastest of the arms that had to give way.
-std::optional<std::size_t> fastest_paused(const SolveState& state) {
-  std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < state.arms.size(); ++i) {
-    const Arm& arm = state.arms[i];
-    if (arm.state == Arm::State::paused && (!best || arm.decay > state.arms[*best].decay)) best = i;
-  }
-  return best;
-}
-
-/// The first arm that has not been tried, or not for long enough to show its pace; one whose set-up was given
-/// up comes after those.
+/// The first arm that may run, of those of which records know nothing.
 std::optional<std::size_t> first_unknown(const SolveState& state, bool last_resort) {
-  std::optional<std::size_t> given_up;
-  for (std::size_t i = 0; i < state.arms.size(); ++i) {
-    const Arm& arm = state.arms[i];
-    const bool is_unknown =
-        arm.state == Arm::State::untried || (arm.state == Arm::State::paused && arm.decay == 0);
-    if (!is_unknown || arm.rung.last_resort != last_resort) continue;
-    if (!arm.was_given_up) return i;
-    if (!given_up) given_up = i;
-  }
-  return given_up;
+  const auto arm = std::ranges::find_if(
+      state.arms, [&](const Arm& one) { return one.may_run() && one.rung.last_resort == last_resort; });
+  return arm == state.arms.end() ? std::nullopt : std::optional<std::size_t>(arm - state.arms.begin());
 }
 
 /// As challengers they may have had to give way before they were done.
@@ -170,22 +151,20 @@ bool wants_complete_factors(const SolveState& state) {
          pending_complete_factors(state).has_value();
 }
 
-/// The arm to go on with: one that had to give way if it is expected to end while the solve takes as long
-/// again as it has taken; else the first that little is known of; else what had to give way; last the last
-/// resorts.
-std::optional<std::int64_t> next_arm(const SolveState& state) {
+/// The arm to go on with: the first one as it was chosen, then what is expected to end soonest, then what
+/// nothing is known of, last the last resorts.
+std::optional<std::int64_t> next_arm(SolveState& state) {
   // What rounding limits, complete factors must have tried before that is said; and what they cannot mend no
   // other arm will, however fast it was.
   if (state.rounded_off > 0 || state.complete_factors_come_next)
     if (const auto factors = pending_complete_factors(state)) return factors;
-  const auto paused = fastest_paused(state);
-  if (paused) {
-    const double powers = std::log(state.residual_norm() / state.target());
-    if (powers <= state.arms[*paused].decay * state.sum.agreed_seconds()) return paused;
+  if (state.report.trials.empty()) return 0;
+  if (auto action = state.next_action({}); action && state.arms[action->arm].may_run()) {
+    state.arms[action->arm].rung.why = std::move(action->why);
+    return action->arm;
   }
-  if (const auto factors = affordable_factors(state)) return factors;
   if (const auto unknown = first_unknown(state, false)) return unknown;
-  return paused ? paused : first_unknown(state, true);
+  return first_unknown(state, true);
 }
 
 /// Worth a search where the first method has not ended the solve.
@@ -203,6 +182,8 @@ void run_ladder(SolveState& state, LeastSquaresArm& least_squares) {
     least_squares.run();
     first = false;
   }
+  if (!state.decisions.replays() && state.product_tuner->product_seconds() == 0) state.measure_product();
+  state.began = state.agree_on_time();
   while (!state.done()) {
     if (looked_definite && state.is_indefinite) {
       looked_definite = false;

@@ -11,14 +11,14 @@
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
-#include "ayatori/tuning/candidate_verdict.hpp"
-#include "ayatori/tuning/choice.hpp"
-#include "ayatori/tuning/experience.hpp"
-#include "ayatori/tuning/facts.hpp"
-#include "ayatori/tuning/rank_race.hpp"
+#include "ayatori/tuning/facts/facts.hpp"
+#include "ayatori/tuning/facts/structure.hpp"
+#include "ayatori/tuning/memory/experience.hpp"
+#include "ayatori/tuning/memory/script.hpp"
+#include "ayatori/tuning/policy/choice.hpp"
+#include "ayatori/tuning/product/candidate_verdict.hpp"
+#include "ayatori/tuning/product/rank_race.hpp"
 #include "ayatori/tuning/reusable_setup.hpp"
-#include "ayatori/tuning/script.hpp"
-#include "ayatori/tuning/structure.hpp"
 
 namespace ayatori::tuning {
 

@@ -9,7 +9,8 @@
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/least_squares.hpp"
-#include "ayatori/tuning/block_solve.hpp"
+#include "ayatori/tuning/policy/arms.hpp"
+#include "ayatori/tuning/run/block_solve.hpp"
 
 namespace ayatori::tuning {
 
@@ -62,7 +63,7 @@ void Solver::choose_ranks() {
     kept_.look_seconds = comm_.allreduce(watch.seconds(), comm::ReduceOp::max);
     const auto first = comm::agree(comm_, [&] {
       constexpr int any_restart = 30;
-      return make_ladder(*kept_.facts, options_.forced, any_restart).front().choice;
+      return list_arms(*kept_.facts, options_.forced, any_restart, options_.rtol).front().choice;
     });
     race_ = race_ranks(comm_, *parts_, *kept_.facts, first);
     race_->seconds = watch.seconds();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ayatori/tuning/gathering.hpp"
+#include "ayatori/tuning/product/gathering.hpp"
 #include "ayatori/tuning/reusable_setup.hpp"
 #include "ayatori/tuning/solve.hpp"
 

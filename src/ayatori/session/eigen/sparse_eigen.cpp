@@ -12,7 +12,7 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/session/problem/problem.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
-#include "ayatori/tuning/facts.hpp"
+#include "ayatori/tuning/facts/facts.hpp"
 
 namespace ayatori::session {
 

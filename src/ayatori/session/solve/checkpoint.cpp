@@ -9,7 +9,7 @@
 #include "ayatori/base/json.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/checkpoint.hpp"
-#include "ayatori/tuning/choice_json.hpp"
+#include "ayatori/tuning/policy/choice_json.hpp"
 
 namespace ayatori::session {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ayatori/session/solve/checkpoint.hpp"
-#include "ayatori/tuning/script.hpp"
+#include "ayatori/tuning/memory/script.hpp"
 
 namespace ayatori::session {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ayatori/comm/comm.hpp"
-#include "ayatori/tuning/knowledge.hpp"
+#include "ayatori/tuning/memory/knowledge.hpp"
 
 namespace ayatori::session {
 

@@ -15,8 +15,8 @@
 #include "ayatori/session/problem/placement.hpp"
 #include "ayatori/session/solve/replay.hpp"
 #include "ayatori/tuning/history.hpp"
+#include "ayatori/tuning/product/thread_race.hpp"
 #include "ayatori/tuning/solver.hpp"
-#include "ayatori/tuning/thread_race.hpp"
 
 namespace ayatori::session {
 

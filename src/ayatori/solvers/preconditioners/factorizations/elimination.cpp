@@ -15,7 +15,7 @@ namespace ayatori::solvers {
 
 namespace {
 
-constexpr std::int32_t rows_between_questions = 256;
+constexpr std::int32_t rows_between_questions = 16;  // the last ones may take as long as all before
 constexpr std::int32_t none = -1;
 
 /// Rows of U that wait for the row in which their next entry lies, as linked lists.

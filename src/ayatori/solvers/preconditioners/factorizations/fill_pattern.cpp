@@ -13,7 +13,7 @@ namespace ayatori::solvers {
 
 namespace {
 
-constexpr std::int32_t rows_between_questions = 256;
+constexpr std::int32_t rows_between_questions = 16;  // the last ones may take as long as all before
 constexpr std::int32_t absent = -1;
 /// Levels for each of which as much memory as the matrix has entries is set apart.
 constexpr int most_reserved = 2;

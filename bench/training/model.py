@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Writes what the tuner knows of earlier systems, from files of records: the experience that it ships with.
+
+usage: bench/training/model.py FILE ... [--out src/ayatori/tuning/model/shipped.inc] [--without FAMILY ...] [--trees 60] [--leaf 2]
+
+Two things are written, as whole numbers:
+  a forest         decision trees over the facts of a matrix, whose leaves name systems of the records. Systems are alike as far as they share
+                   leaves (Breiman, Machine Learning 45, 2001; as weights: Meinshausen, JMLR 7, 2006). It is grown to tell set-ups and iterations.
+  the systems      what each arm took and did on each: set-up, an iteration, iterations, and its residual on the way
+src/ayatori/tuning/model/experience.hpp tells the layout. scikit-learn grows the forest.
+"""
+
+import argparse
+import math
+import pathlib
+import sys
+
+import numpy as np
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parent.parent)]
+
+import arms as all_arms  # noqa: E402
+import records  # noqa: E402
+import table  # noqa: E402
+
+SCALE = 1000                               # of logarithms and features
+GRID = [2**power for power in range(12)]   # iterations at which residuals are kept
+DIGITS = 100                               # steps of a digit
+WANTED = 8.0                               # digits that the records' solves gained
+MOST_ITERATIONS = 3000.0                   # an arm that fails counts as so many
+ARMS = ("cg + jacobi", "cg + block-ilu0", "cg + ic", "cg + amg", "cg + boomeramg", "cg + ssor", "cg + none", "cg + chebyshev", "cg + fsai",
+        "minres + none", "minres + jacobi", "minres + ssor", "minres + block-ilu0", "minres + amg",
+        "bicgstab + none", "bicgstab + jacobi", "bicgstab + ssor", "bicgstab + block-ilu0", "bicgstab + ilu", "bicgstab + ilut", "bicgstab + amg",
+        "idr + jacobi", "idr + ssor", "idr + block-ilu0", "idr + ilut",
+        "gmres(100) + jacobi", "gmres(100) + ssor", "gmres(100) + block-ilu0", "gmres(100) + ilut", "gmres(30) + direct")
+UNKNOWN, SOLVED, FAILED = 0, 1, 2
+
+
+def logarithm(value):
+    return math.log(max(value, 1e-12))
+
+
+def features(facts):
+    """What the forest sees of a matrix; tuning/model/experience.cpp computes the same."""
+    rows = facts["rows"]
+    mean = facts["nonzeros"] / rows
+    bandwidth = min(max(facts["bandwidth"], 1), rows)
+    ratio = facts["max_abs_diagonal"] / max(facts["min_abs_diagonal"], 1e-12 * facts["max_abs_diagonal"], 1e-300)
+    found = [logarithm(rows), logarithm(mean), logarithm(facts["mean_row_of_entries"] / mean), logarithm(facts["max_row_nonzeros"] / mean),
+             facts["symmetric"], facts["pattern_symmetric"], logarithm(facts["asymmetry"] + 1e-4), all_arms.looks_definite(facts),
+             facts["zero_diagonals"] / rows, facts["dominant_rows"], facts["diffusive_rows"], facts["strongly_dominant_rows"],
+             logarithm(facts["least_dominance"] + 1e-4), logarithm(min(abs(facts["constant_quotient"]), 1.0) + 1e-6), min(logarithm(ratio), 20.0),
+             logarithm(facts["dropped_fill"] + 1e-3), facts["dropped_fill"] == 0, facts["block_size"] > 1, logarithm(bandwidth) / max(logarithm(rows), 1.0),
+             facts["boundary_rows"] / rows]
+    return [round(SCALE * float(value)) for value in found]
+
+
+def digits_on_the_way(record):
+    """At GRID, the digits gained so far; an arm that ended keeps what it had, one that was cut off goes on more slowly."""
+    history = [(iteration, max(-value, 0.0)) for iteration, value in records.history(record) if value is not None]
+    solved = records.is_solved(record)
+    if not history:
+        return [WANTED if solved else 0.0] * len(GRID)
+    last, final = history[-1][0], max(value for _, value in history)
+    found, best = [], 0.0
+    for place in GRID:
+        if place > last:
+            cut_off = record["outcome"] in ("time limit", "killed")
+            found.append(WANTED if solved else min(final * (place / last) ** 0.7, 7.9) if cut_off else final)
+            continue
+        before, value = 0, 0.0
+        for iteration, reached in history:
+            if iteration >= place:
+                value += (reached - value) * (place - before) / (iteration - before)
+                break
+            before, value = iteration, reached
+        best = max(best, value)
+        found.append(best)
+    return [min(value, WANTED) for value in found]
+
+
+def iterations_of(record):
+    """To WANTED digits: as counted, as the pace of what was cut off tells, or MOST_ITERATIONS of what failed."""
+    if records.is_solved(record):
+        return max(record["iterations"], 1)
+    if record["outcome"] not in ("time limit", "killed"):
+        return MOST_ITERATIONS
+    done = max(record.get("last") or record.get("iterations") or 1, 1)
+    gained = max(digits_on_the_way(record)[-1], 0.5)
+    return min(max(done * WANTED / gained, 1.5 * done), MOST_ITERATIONS)
+
+
+def set_up_of(record):
+    """In products; one that did not end took twice what had been spent, say."""
+    if not records.is_solved(record) and not record.get("iterations"):
+        return max(record["setup"], 2 * (record.get("total") or 0.0))
+    return record["setup"]
+
+
+class Systems:
+    """All records: rows of features, and of each arm what is kept of it. `values` are NaN where an arm did not run."""
+
+    def __init__(self, paths, without):
+        verdicts = [table.Verdict(system) for path in paths for system in records.load(path).values() if records.TUNED in system["arms"]]
+        self.systems = [verdict.system for verdict in verdicts if verdict.best and verdict.system["family"] not in without]
+        self.x = np.array([features(system["facts"]) for system in self.systems])
+        shape = (len(self.systems), len(ARMS))
+        self.setup, self.iteration, self.iterations = (np.full(shape, np.nan) for _ in range(3))
+        for i, system in enumerate(self.systems):
+            for j, name in enumerate(ARMS):
+                record = system["arms"].get(name)
+                if record is None or record["outcome"] == "refused" or record.get("setup") is None:
+                    continue
+                self.setup[i, j] = math.log(max(set_up_of(record), 1e-2))
+                self.iterations[i, j] = min(math.log(iterations_of(record)), math.log(MOST_ITERATIONS))
+                if record.get("iteration"):
+                    self.iteration[i, j] = math.log(max(record["iteration"], 1e-2))
+        typical = np.nanmedian(self.iteration, axis=0)
+        self.iteration = np.where(np.isnan(self.iteration) & ~np.isnan(self.setup), typical, self.iteration)
+
+    def outcome(self, i, j):
+        if np.isnan(self.setup[i, j]):
+            return UNKNOWN
+        record = self.systems[i]["arms"][ARMS[j]]
+        return FAILED if not records.is_solved(record) and record["outcome"] not in ("time limit", "killed") else SOLVED
+
+
+def standardized(values):
+    filled = np.where(np.isnan(values), np.nanmean(values, axis=0), values)
+    filled = filled - filled.mean(axis=0)
+    return filled / np.maximum(filled.std(axis=0), 1e-9)
+
+
+def grow(systems, trees, leaf):
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    targets = np.hstack([standardized(systems.iterations), 0.7 * standardized(systems.setup)])
+    return ExtraTreesRegressor(trees, min_samples_leaf=leaf, max_features=1.0, random_state=0).fit(systems.x, targets)
+
+
+def words_of_tree(tree, leaves):
+    """Four numbers for each node: feature, threshold, left, right; or -1, number of systems, and nothing; then the systems, leaf by leaf."""
+    nodes, members = [], []
+    for node in range(tree.node_count):
+        if tree.children_left[node] < 0:
+            inside = np.flatnonzero(leaves == node)
+            nodes.append([-1, len(inside), len(members), 0])
+            members += inside.tolist()
+        else:
+            threshold = math.floor(tree.threshold[node])  # features are whole numbers
+            nodes.append([int(tree.feature[node]), threshold, int(tree.children_left[node]), int(tree.children_right[node])])
+    return [len(nodes), *(value for node in nodes for value in node), len(members), *members]
+
+
+def growth(systems, values):
+    """By which power of the rows a quantity grows, for each arm: ridge regression on all features, of which the first is the rows' logarithm."""
+    x = systems.x / SCALE
+    mean, spread = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-9)
+    found = []
+    for j in range(len(ARMS)):
+        known = ~np.isnan(values[:, j])
+        if known.sum() < 30:
+            found.append(0.0)
+            continue
+        a = np.hstack([np.ones((known.sum(), 1)), (x[known] - mean) / spread])
+        penalty = 10.0 * np.eye(a.shape[1])
+        penalty[0, 0] = 1e-9
+        found.append(np.linalg.solve(a.T @ a + penalty, a.T @ values[known, j])[1] / spread[0])
+    return [float(np.clip(value, -0.5, 0.6)) for value in found]
+
+
+def numbers(systems, forest):
+    words = [len(ARMS), len(systems.systems), systems.x.shape[1], len(forest.estimators_), len(GRID)]
+    leaves = forest.apply(systems.x)
+    for place, tree in enumerate(forest.estimators_):
+        words += words_of_tree(tree.tree_, leaves[:, place])
+    for values in (systems.setup, systems.iterations):
+        words += [round(SCALE * power) for power in growth(systems, values)]
+    for i, system in enumerate(systems.systems):
+        words.append(int(systems.x[i, 0]))
+        for j, name in enumerate(ARMS):
+            kind = systems.outcome(i, j)
+            if kind == UNKNOWN:
+                words += [0] * (4 + len(GRID))
+                continue
+            record = system["arms"][name]
+            words += [kind, *(round(SCALE * values[i, j]) for values in (systems.setup, systems.iteration, systems.iterations)),
+                      *(round(DIGITS * value) for value in digits_on_the_way(record))]
+    return words
+
+
+def write(path, systems, words):
+    lines = ["// Written by bench/training/model.py from recorded runs; experience.hpp tells the layout.", "", "constexpr std::string_view shipped_arms[] = {"]
+    lines += [f'    "{name}",' for name in ARMS]
+    lines += ["};", "", "constexpr std::string_view shipped_families[] = {"]
+    lines += [f'    "{system["family"]}",' for system in systems.systems]
+    lines += ["};", "", "constexpr std::int16_t shipped_numbers[] = {"]
+    lines += [",".join(map(str, words[begin:begin + 64])) + "," for begin in range(0, len(words), 64)]
+    path.write_text("\n".join([*lines, "};", ""]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=pathlib.Path)
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("src/ayatori/tuning/model/shipped.inc"))
+    parser.add_argument("--without", nargs="*", default=[], metavar="FAMILY", help="families that are left out")
+    parser.add_argument("--trees", type=int, default=60)
+    parser.add_argument("--leaf", type=int, default=2, help="systems in a leaf, at least")
+    options = parser.parse_args()
+    systems = Systems(options.files, options.without)
+    words = numbers(systems, grow(systems, options.trees, options.leaf))
+    if max(map(abs, words)) > 32767:
+        raise SystemExit("a number does not fit in 16 bits")
+    write(options.out, systems, words)
+    print(f"{options.out}: {len(systems.systems)} systems, {len(words)} numbers")
+
+
+if __name__ == "__main__":
+    main()

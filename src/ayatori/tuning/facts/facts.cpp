@@ -1,0 +1,364 @@
+#include "ayatori/tuning/facts/facts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "ayatori/base/parallel.hpp"
+#include "ayatori/sparse/pattern/row_figures.hpp"
+#include "ayatori/tuning/facts/asymmetry.hpp"
+#include "ayatori/tuning/facts/dropped_fill.hpp"
+#include "ayatori/tuning/facts/symmetry_fingerprint.hpp"
+
+namespace ayatori::tuning {
+
+namespace {
+
+using sparse::Csr;
+using sparse::SplitMatrix;
+
+/// A row whose entries sum to less than this share of their absolute values is balanced.
+constexpr double balanced = 0.01;
+
+/// Entries, sums and maximum of a row.
+struct RowSummary {
+  std::int64_t length = 0;
+  std::int64_t reach = 0;  ///< largest |i - j|
+  std::int64_t reach_in_block = 0;
+  double sum = 0;
+  double sum_abs = 0;
+  double largest = 0;
+  double diagonal = 0;
+
+  void add(const Csr& csr, std::int64_t row, std::int64_t diagonal_column) {
+    const sparse::RowFigures figures = sparse::row_figures(csr, row, diagonal_column);
+    length += csr.row_start[row + 1] - csr.row_start[row];
+    sum += figures.sum;
+    sum_abs += figures.sum_abs;
+    largest = std::max(largest, figures.largest);
+    diagonal += figures.diagonal;
+  }
+  /// Of ascending columns only the first and the last can be farthest.
+  void add_reach(std::int64_t row, std::int64_t first_column, std::int64_t last_column) {
+    reach = std::max({reach, std::abs(row - first_column), std::abs(row - last_column)});
+  }
+};
+
+/// The figures that simple sums, minima and maxima over rows give.
+struct MatrixFigures {
+  std::int64_t min_row = std::numeric_limits<std::int64_t>::max();
+  std::int64_t max_row = 0;
+  std::int64_t squares = 0;  ///< of lengths, summed
+  std::int64_t positive = 0;
+  std::int64_t negative = 0;
+  std::int64_t zero = 0;
+  std::int64_t boundary = 0;
+  std::int64_t dominant = 0;
+  std::int64_t strongly_dominant = 0;
+  std::int64_t diffusive = 0;
+  std::int64_t bandwidth = 0;                                     ///< largest |i - j|
+  std::int64_t block_bandwidth = 0;                               ///< the same within this rank's block
+  double min_diagonal = std::numeric_limits<double>::infinity();  ///< magnitudes
+  double max_diagonal = 0;
+  double max_abs = 0;
+  double norm_infinity = 0;
+  double least_dominance = 1;
+  double diagonal_sum = 0;
+  solvers::RowSums row_sums;
+
+  void add_row(const RowSummary& row) {
+    const double magnitude = std::abs(row.diagonal);
+    const double sum_abs = row.sum_abs * (1 - 1e-14);  // equal up to rounding is as good as equal
+    const bool is_dominant = magnitude > 0 && 2 * magnitude >= sum_abs;
+    min_row = std::min(min_row, row.length);
+    max_row = std::max(max_row, row.length);
+    squares += row.length * row.length;
+    positive += row.diagonal > 0 ? 1 : 0;
+    negative += row.diagonal < 0 ? 1 : 0;
+    zero += row.diagonal == 0 ? 1 : 0;
+    boundary += sparse::is_boundary_row(magnitude, row.sum_abs) ? 1 : 0;
+    dominant += is_dominant ? 1 : 0;
+    strongly_dominant += magnitude > 0 && 1.5 * magnitude >= sum_abs ? 1 : 0;
+    diffusive += is_dominant || (magnitude > 0 && std::abs(row.sum) <= balanced * row.sum_abs) ? 1 : 0;
+    bandwidth = std::max(bandwidth, row.reach);
+    block_bandwidth = std::max(block_bandwidth, row.reach_in_block);
+    min_diagonal = std::min(min_diagonal, magnitude);
+    max_diagonal = std::max(max_diagonal, magnitude);
+    max_abs = std::max(max_abs, row.largest);
+    norm_infinity = std::max(norm_infinity, row.sum_abs);
+    least_dominance =
+        std::min(least_dominance, is_dominant ? std::max(2 - row.sum_abs / magnitude, 0.0) : 0.0);
+    diagonal_sum += row.diagonal;
+    row_sums.add_row(row.sum, row.sum_abs);
+  }
+
+  void merge(const MatrixFigures& other) {
+    min_row = std::min(min_row, other.min_row);
+    max_row = std::max(max_row, other.max_row);
+    squares += other.squares;
+    positive += other.positive;
+    negative += other.negative;
+    zero += other.zero;
+    boundary += other.boundary;
+    dominant += other.dominant;
+    strongly_dominant += other.strongly_dominant;
+    diffusive += other.diffusive;
+    bandwidth = std::max(bandwidth, other.bandwidth);
+    block_bandwidth = std::max(block_bandwidth, other.block_bandwidth);
+    least_dominance = std::min(least_dominance, other.least_dominance);
+    min_diagonal = std::min(min_diagonal, other.min_diagonal);
+    max_diagonal = std::max(max_diagonal, other.max_diagonal);
+    max_abs = std::max(max_abs, other.max_abs);
+    norm_infinity = std::max(norm_infinity, other.norm_infinity);
+    diagonal_sum += other.diagonal_sum;
+    row_sums.merge(other.row_sums);
+  }
+};
+
+double least_diameter(std::int64_t rows, std::int64_t bandwidth) {
+  return bandwidth > 0 ? static_cast<double>(rows) / static_cast<double>(bandwidth) : 0;
+}
+
+/// What one pass over a rank's rows tells.
+struct Pass {
+  MatrixFigures figures;
+  SymmetryFingerprint of_halo;
+};
+
+/// Traffic: 12 bytes per nonzero and 8 per row.
+Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
+  const Csr& interior = parts.interior;
+  const Csr& halo = parts.halo;
+  Pass pass;
+  std::map<std::int64_t, MatrixFigures> shares;  // of threads, merged in the order of their rows
+  std::mutex merging;
+  parallel_ranges(interior.rows, [&](Range range) {
+    MatrixFigures figures;
+    SymmetryFingerprint fingerprint;
+    auto r = std::ranges::lower_bound(parts.halo_rows, range.begin) - parts.halo_rows.begin();
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      RowSummary row;
+      row.add(interior, i, i);
+      if (row.length > 0)
+        row.add_reach(i, interior.column[interior.row_start[i]],
+                      interior.column[interior.row_start[i + 1] - 1]);
+      row.reach_in_block = row.reach;
+      if (r < halo.rows && parts.halo_rows[r] == i) {
+        row.add(halo, r, -1);
+        for (std::int64_t k = halo.row_start[r]; k < halo.row_start[r + 1]; ++k) {
+          const std::int64_t j = parts.plan.ghosts[halo.column[k]];
+          fingerprint.add(first_row + i, j, halo.value[k]);
+          row.add_reach(first_row + i, j, j);
+        }
+        ++r;
+      }
+      figures.add_row(row);
+    }
+    const std::scoped_lock lock(merging);
+    shares.emplace(range.begin, figures);
+    pass.of_halo.merge(fingerprint);
+  });
+  for (const auto& [first, share] : shares) pass.figures.merge(share);
+  return pass;
+}
+
+/// Of blocks this full no format moves more than compressed sparse rows do, and one of blocks multiplies
+/// several times as fast where neither waits for memory.
+constexpr double full_blocks = 0.75;
+/// Nonzeros of a rank below which a few products are hardly longer than a glance at the blocks.
+constexpr std::int64_t worth_a_glance = 20000;
+
+using BlockFill = std::array<double, sparse::block_sizes.size()>;
+
+BlockFill fill_of_blocks(const Csr& matrix) {
+  if (matrix.rows == 0) return {1, 1, 1};
+  return matrix.nonzeros() < worth_a_glance ? BlockFill{} : sparse::glance_at_blocks(matrix);
+}
+
+/// The size whose blocks hold the matrix in the fewest bytes, of those that are full.
+int size_of_full_blocks(const BlockFill& fill) {
+  int best = 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t s = 0; s < fill.size(); ++s) {
+    const double size = sparse::block_sizes[s];
+    const double bytes_of_entry = (8 + 4 / (size * size)) / fill[s];
+    if (fill[s] < full_blocks || bytes_of_entry >= least) continue;
+    least = bytes_of_entry;
+    best = sparse::block_sizes[s];
+  }
+  return best;
+}
+
+/// Whether what factors leave out may decide: elsewhere a look would be for nothing.
+bool has_diffusive_rows(const MatrixFigures& figures, std::int64_t rows) {
+  return static_cast<double>(figures.diffusive) >= nearly_all * static_cast<double>(rows);
+}
+
+/// What ranks add up, by kinds of numbers: structs of nothing but such.
+struct Counts {
+  std::int64_t nonzeros;
+  std::int64_t positive_diagonals;
+  std::int64_t negative_diagonals;
+  std::int64_t zero_diagonals;
+  std::int64_t dominant_rows;
+  std::int64_t diffusive_rows;
+  std::int64_t squares;
+  std::int64_t strongly_dominant_rows;
+  std::int64_t unsymmetric_patterns;  ///< ranks whose own block has one
+  std::int64_t unsymmetric_blocks;
+  std::int64_t positive_row_sums;
+  std::int64_t negative_row_sums;
+  std::int64_t vanishing_row_sums;
+  std::int64_t threads;
+  std::int64_t boundary_rows;
+};
+struct Hashes {
+  std::uint64_t values;
+  std::uint64_t pattern;
+};
+struct Totals {
+  double of_entries;
+  double of_magnitudes;
+  double of_diagonal;
+  double rows_of_dropped_fill;
+  double dropped_fill;
+};
+/// What the largest, and the least, of all ranks is.
+struct Maxima {
+  double row_nonzeros;
+  double abs;
+  double norm_infinity;
+  double bandwidth;
+  double diagonal;
+};
+struct Minima {
+  double row_nonzeros;
+  double dominance;
+  double diameter_of_block;
+  double diagonal;
+  BlockFill fill_of_blocks;
+};
+
+/// Collective.
+template <class Number, class Figures>
+Figures reduced(const comm::Comm& comm, const Figures& mine, comm::ReduceOp op) {
+  static_assert(sizeof(Figures) % sizeof(Number) == 0);
+  auto numbers = std::bit_cast<std::array<Number, sizeof(Figures) / sizeof(Number)>>(mine);
+  comm.allreduce(std::span<Number>(numbers), op);
+  return std::bit_cast<Figures>(numbers);
+}
+
+Counts summed(const comm::Comm& comm, const Counts& mine) {
+  return reduced<std::int64_t>(comm, mine, comm::ReduceOp::sum);
+}
+Hashes summed(const comm::Comm& comm, const Hashes& mine) {
+  return reduced<std::uint64_t>(comm, mine, comm::ReduceOp::sum);
+}
+Totals summed(const comm::Comm& comm, const Totals& mine) {
+  return reduced<double>(comm, mine, comm::ReduceOp::sum);
+}
+Maxima largest(const comm::Comm& comm, const Maxima& mine) {
+  return reduced<double>(comm, mine, comm::ReduceOp::max);
+}
+Minima least(const comm::Comm& comm, const Minima& mine) {
+  return reduced<double>(comm, mine, comm::ReduceOp::min);
+}
+
+}  // namespace
+
+MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
+  const Pass pass = pass_over_rows(parts, parts.partition.range(comm.rank()).begin);
+  const MatrixFigures& figures = pass.figures;
+  const sparse::Symmetry of_block = probable_symmetry(parts.interior);
+  const bool has_rows = parts.interior.rows > 0;
+  const Counts counts = summed(comm, Counts{.nonzeros = parts.interior.nonzeros() + parts.halo.nonzeros(),
+                                            .positive_diagonals = figures.positive,
+                                            .negative_diagonals = figures.negative,
+                                            .zero_diagonals = figures.zero,
+                                            .dominant_rows = figures.dominant,
+                                            .diffusive_rows = figures.diffusive,
+                                            .squares = figures.squares,
+                                            .strongly_dominant_rows = figures.strongly_dominant,
+                                            .unsymmetric_patterns = of_block.pattern ? 0 : 1,
+                                            .unsymmetric_blocks = of_block.values ? 0 : 1,
+                                            .positive_row_sums = figures.row_sums.positive,
+                                            .negative_row_sums = figures.row_sums.negative,
+                                            .vanishing_row_sums = figures.row_sums.vanishing,
+                                            .threads = has_rows ? threads_for(parts.interior.rows) : 0,
+                                            .boundary_rows = figures.boundary});
+  const Hashes of_halo = summed(comm, Hashes{.values = pass.of_halo.values, .pattern = pass.of_halo.pattern});
+  const DroppedFill dropped =
+      has_diffusive_rows(figures, parts.interior.rows) ? dropped_fill(parts.interior) : DroppedFill{};
+  const Totals totals = summed(comm, Totals{.of_entries = figures.row_sums.total,
+                                            .of_magnitudes = figures.row_sums.total_abs,
+                                            .of_diagonal = figures.diagonal_sum,
+                                            .rows_of_dropped_fill = dropped.rows,
+                                            .dropped_fill = dropped.sum});
+  const double of_block_diameter = has_rows ? least_diameter(parts.interior.rows, figures.block_bandwidth)
+                                            : std::numeric_limits<double>::infinity();
+  const Maxima maxima = largest(comm, Maxima{.row_nonzeros = static_cast<double>(figures.max_row),
+                                             .abs = figures.max_abs,
+                                             .norm_infinity = figures.norm_infinity,
+                                             .bandwidth = static_cast<double>(figures.bandwidth),
+                                             .diagonal = figures.max_diagonal});
+  const Minima minima = least(comm, Minima{.row_nonzeros = static_cast<double>(figures.min_row),
+                                           .dominance = figures.least_dominance,
+                                           .diameter_of_block = of_block_diameter,
+                                           .diagonal = figures.min_diagonal,
+                                           .fill_of_blocks = fill_of_blocks(parts.interior)});
+
+  MatrixFacts facts;
+  facts.rows = parts.partition.rows();
+  facts.nonzeros = counts.nonzeros;
+  facts.positive_diagonals = counts.positive_diagonals;
+  facts.negative_diagonals = counts.negative_diagonals;
+  facts.zero_diagonals = counts.zero_diagonals;
+  facts.boundary_rows = counts.boundary_rows;
+  const auto rows = static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
+  facts.dominant_rows = static_cast<double>(counts.dominant_rows) / rows;
+  facts.diffusive_rows = static_cast<double>(counts.diffusive_rows) / rows;
+  facts.strongly_dominant_rows = static_cast<double>(counts.strongly_dominant_rows) / rows;
+  facts.row_sums = {counts.positive_row_sums, counts.negative_row_sums, counts.vanishing_row_sums,
+                    totals.of_entries, totals.of_magnitudes};
+  const double quotient = totals.of_entries / totals.of_diagonal;
+  facts.constant_quotient = std::isfinite(quotient) ? quotient : 0;
+  facts.dropped_fill =
+      totals.rows_of_dropped_fill > 0 ? totals.dropped_fill / totals.rows_of_dropped_fill : 0;
+  facts.min_abs_diagonal = facts.rows > 0 ? minima.diagonal : 0;
+  facts.max_abs_diagonal = maxima.diagonal;
+  facts.min_row_nonzeros = static_cast<std::int64_t>(minima.row_nonzeros);
+  facts.max_row_nonzeros = static_cast<std::int64_t>(maxima.row_nonzeros);
+  if (facts.nonzeros > 0)
+    facts.mean_row_of_entries = static_cast<double>(counts.squares) / static_cast<double>(facts.nonzeros);
+  facts.max_abs = maxima.abs;
+  facts.norm_infinity = maxima.norm_infinity;
+  facts.least_dominance = facts.rows > 0 ? minima.dominance : 0;
+  facts.bandwidth = static_cast<std::int64_t>(maxima.bandwidth);
+  facts.least_diameter =
+      facts.rows > 0 ? std::max(least_diameter(facts.rows, facts.bandwidth), minima.diameter_of_block) : 0;
+  facts.blocks = counts.threads;
+  facts.block_size = size_of_full_blocks(minima.fill_of_blocks);
+  facts.pattern_symmetric = counts.unsymmetric_patterns == 0 && of_halo.pattern == 0;
+  facts.symmetric = counts.unsymmetric_blocks == 0 && of_halo.values == 0;
+  if (!facts.symmetric) {
+    const Asymmetry asymmetry = find_asymmetry(comm, parts, facts.nonzeros, facts.pattern_symmetric);
+    facts.symmetric = !asymmetry.exceeds_rounding;
+    facts.asymmetry = facts.max_abs > 0 ? asymmetry.largest / facts.max_abs : 0;
+  }
+  return facts;
+}
+
+MatrixFacts on_one_rank(const comm::Comm& comm, MatrixFacts facts) {
+  facts.least_diameter = least_diameter(facts.rows, facts.bandwidth);
+  facts.blocks = comm.broadcast<std::int64_t>(threads_for(facts.rows), 0);
+  return facts;
+}
+
+}  // namespace ayatori::tuning

@@ -1,0 +1,98 @@
+#include "ayatori/tuning/memory/experience.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "ayatori/solvers/method.hpp"
+#include "ayatori/tuning/product/product_tuner.hpp"
+
+namespace ayatori::tuning {
+
+namespace {
+
+/// Whether what the user insists on allows this choice.
+bool allows(const Forced& forced, const Choice& choice) {
+  if (is_least_squares(choice)) return false;  // an end of its own, not a beginning
+  const auto& method = solvers::method(choice.method);
+  if (forced.excludes(choice.method) || forced.excludes(choice.preconditioner)) return false;
+  if (forced.method && *forced.method != choice.method) return false;
+  if (forced.preconditioner && *forced.preconditioner != choice.preconditioner) return false;
+  return method.restarts || !(forced.restart || forced.orthogonalization);
+}
+
+/// The best as a rung: of what is forced, and of the rung that had these numerics, if any.
+Rung first_rung(const Experience& experience, const Rung* known, const Forced& forced, int longest_restart) {
+  Choice choice = *experience.best;
+  choice.kernel = forced.kernel.value_or("");
+  choice.halo = forced.halo.value_or("");
+  if (choice.restart > 0) {
+    choice.restart = forced.restart.value_or(std::min(choice.restart, longest_restart));
+    if (forced.orthogonalization) choice.orthogonalization = *forced.orthogonalization;
+    if (forced.excludes(choice.orthogonalization) && known != nullptr)
+      choice.orthogonalization = known->choice.orthogonalization;
+  }
+  return {std::move(choice), experience.why, false, known != nullptr ? known->kin : std::nullopt};
+}
+
+/// Begins with `name`, if it is a candidate.
+void begin_with(ProductPlan& plan, const std::string& item, const std::string& name) {
+  std::string& first = item == "kernel" ? plan.first.kernel : plan.first.halo;
+  if (name == first) return;
+  const auto place = std::ranges::find_if(plan.candidates, [&](const ProductCandidate& candidate) {
+    return candidate.item == item && candidate.name == name;
+  });
+  if (place == plan.candidates.end()) return;
+  plan.excluded.push_back({item, first, "not tried", name + " was chosen in an earlier solve"});
+  first = name;
+  if (item == "kernel") plan.first_traffic = place->traffic;
+  plan.candidates.erase(place);
+}
+
+}  // namespace
+
+bool same_numerics(const Choice& a, const Choice& b) {
+  return a.method == b.method && a.preconditioner == b.preconditioner;
+}
+
+std::vector<Rung> apply(const Experience& experience, std::vector<Rung> ladder, const Forced& forced,
+                        int longest_restart) {
+  const auto failure_of = [&](const Rung& rung) {
+    return std::ranges::find_if(experience.failed, [&](const Experience::Failure& failure) {
+      return same_numerics(failure.choice, rung.choice);
+    });
+  };
+  const auto never_failed = [&](const Rung& rung) { return failure_of(rung) == experience.failed.end(); };
+  const auto failed = std::ranges::stable_partition(ladder, never_failed);
+  for (Rung& rung : failed) {
+    rung.last_resort = true;
+    rung.why += "; it failed before: " + failure_of(rung)->why;
+  }
+  if (!experience.best || !allows(forced, *experience.best)) return ladder;
+  const auto known = std::ranges::find_if(
+      ladder, [&](const Rung& rung) { return same_numerics(rung.choice, *experience.best); });
+  Rung first = first_rung(experience, known == ladder.end() ? nullptr : &*known, forced, longest_restart);
+  if (known != ladder.end()) ladder.erase(known);
+  ladder.insert(ladder.begin(), std::move(first));
+  return ladder;
+}
+
+void apply(const Experience& experience, ProductPlan& plan) {
+  if (experience.best) {
+    const bool has_kernel = !experience.best->kernel.empty();
+    if (has_kernel &&
+        plan.products_before_planning > 0) {  // the matrix is familiar: its kernel needs no candidates
+      plan.first.kernel = experience.best->kernel;
+    } else {
+      begin_with(plan, "kernel", experience.best->kernel);
+    }
+    begin_with(plan, "halo", experience.best->halo);
+  }
+  std::erase_if(plan.candidates, [&](const ProductCandidate& candidate) {
+    if (std::ranges::find(experience.lost, candidate.name) == experience.lost.end()) return false;
+    plan.excluded.push_back(
+        {candidate.item, candidate.name, "not tried", "it was slower in an earlier solve"});
+    return true;
+  });
+}
+
+}  // namespace ayatori::tuning

@@ -1,0 +1,210 @@
+#include "ayatori/tuning/model/forecast.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace ayatori::tuning {
+
+namespace {
+
+constexpr double endless = std::numeric_limits<double>::infinity();
+
+/// So many systems tell as much as all: the others hardly share a leaf.
+constexpr std::size_t most_systems = 32;
+/// By so much residuals of systems that are alike differ on the way, in square roots of digits, and set-ups,
+/// as logarithms: the standard deviations of what is seen, with which it weighs.
+constexpr double spread_of_digits = 0.3;
+constexpr double spread_of_set_ups = 0.4;
+/// A single surprise does not rule a system out: no more than so many squares of standard deviations count.
+constexpr double most_surprise = 20;
+/// Until so many digits are gained the pace of similar systems tells more than an arm's own.
+constexpr double telling_digits = 1.5;
+/// To begin again from x is worth so much of what x has gained.
+constexpr double worth_of_x = 0.5;
+/// An arm that disappoints is left when it has taken as long again as the best would.
+constexpr double loss_of_a_mistake = 1;
+
+double square_root_of_digits(double digits) {
+  constexpr double next_to_none = 0.05;
+  return std::sqrt(std::max(digits, 0.0) + next_to_none);
+}
+
+double surprise(double difference, double spread) {
+  const double deviations = difference / spread;
+  return std::min(deviations * deviations, most_surprise);
+}
+
+/// Iterations to so many digits.
+double iterations_in_all(const ArmRecord& record, double wanted) {
+  if (wanted >= recorded_digits) return record.iterations * wanted / recorded_digits;
+  return std::min(record.iterations_to(wanted), record.iterations);
+}
+
+/// Iterations in all that the pace of an arm's later half promises.
+double by_own_pace(const Seen& seen, double wanted) {
+  constexpr double next_to_nothing = 1e-3;
+  constexpr double most = 2e4;
+  const double gained = std::max(seen.digits - seen.digits_halfway, next_to_nothing);
+  const double left = std::max(wanted - seen.digits, 0.0);
+  return std::clamp(seen.iterations * (1 + left / gained / 2), seen.iterations,
+                    std::max(most, seen.iterations));
+}
+
+/// Iterations in all of an arm that has been seen: between what the similar system took, beginning as slowly
+/// as this one, and what its own pace promises.
+double iterations_of(const Seen& seen, const ArmRecord& record, double wanted) {
+  constexpr double enough_for_a_pace = 8;
+  constexpr double at_least = 1.02;
+  const double there = iterations_in_all(record, wanted);
+  double like_others = std::max(there, 1.5 * seen.iterations);
+  if (seen.digits > 0.02) {
+    const double then = record.iterations_to(seen.digits);
+    const double trust = std::min(seen.digits / telling_digits, 1.0);
+    like_others = then < endless ? there * std::pow(seen.iterations / then, trust)
+                                 : std::max(there, 3 * seen.iterations);
+  }
+  like_others = std::max(like_others, at_least * seen.iterations);
+  if (seen.iterations < enough_for_a_pace) return like_others;
+  return std::sqrt(like_others * std::max(by_own_pace(seen, wanted), at_least * seen.iterations));
+}
+
+/// The weighted quantile of (value, weight).
+double quantile(std::vector<std::pair<double, double>>& values, double share) {
+  std::ranges::sort(values);
+  double sum = 0;
+  for (const auto& [value, weight] : values) {
+    sum += weight;
+    if (sum >= share) return value;
+  }
+  return values.empty() ? endless : values.back().first;
+}
+
+}  // namespace
+
+Forecast::Forecast(const Records& records, const MatrixFacts& facts,
+                   std::span<const std::optional<std::size_t>> kin)
+    : records_(records), systems_(records.similar(features_of(facts), most_systems)), arms_(kin.size()) {
+  records_of_.reserve(systems_.size() * arms_);
+  for (const SimilarSystem& system : systems_)
+    for (const auto& arm : kin)
+      records_of_.push_back(arm ? records_.record(system.number, *arm, static_cast<double>(facts.rows))
+                                : ArmRecord{});
+}
+
+/// Of the similar systems, after what the arms have shown.
+std::vector<double> Forecast::weights(const Progress& progress) const {
+  std::vector<double> logarithms(systems_.size());
+  for (std::size_t s = 0; s < systems_.size(); ++s) {
+    logarithms[s] = std::log(systems_[s].weight);
+    for (std::size_t a = 0; a < arms_; ++a) {
+      const Seen& seen = progress.arms[a];
+      const ArmRecord& there = record(s, a);
+      if (!there.is_known()) continue;
+      if (seen.iterations > 0) {
+        const auto differs = [&](double iterations, double digits) {
+          return surprise(
+              square_root_of_digits(there.digits_after(iterations)) - square_root_of_digits(digits),
+              spread_of_digits);
+        };
+        logarithms[s] -= differs(seen.iterations, seen.digits) / 2;
+        logarithms[s] -= differs(seen.iterations / 2, seen.digits_halfway) / 2;
+      }
+      constexpr double noticeable = 3;  // products
+      if (seen.set_up > noticeable)
+        logarithms[s] -= surprise(std::log(there.set_up / seen.set_up), spread_of_set_ups) / 4;
+      else if (seen.set_up_at_least > there.set_up)
+        logarithms[s] -= surprise(std::log(there.set_up / seen.set_up_at_least), spread_of_set_ups) / 4;
+    }
+  }
+  const double largest = std::ranges::max(logarithms);
+  double sum = 0;
+  for (double& value : logarithms) sum += value = std::exp(value - largest);
+  for (double& value : logarithms) value /= sum;
+  return logarithms;
+}
+
+Outlook Forecast::expected(const Progress& progress) const {
+  std::vector<Expected> found(arms_);
+  const std::vector<double> weight = weights(progress);
+  // Costs are known by their logarithms' mean, or as they were seen.
+  std::vector<double> set_up(arms_), iteration(arms_), known(arms_);
+  for (std::size_t a = 0; a < arms_; ++a) {
+    const Seen& seen = progress.arms[a];
+    if (!seen.may_run) continue;
+    double of_set_up = 0, of_iteration = 0;
+    for (std::size_t s = 0; s < systems_.size(); ++s) {
+      const ArmRecord& there = record(s, a);
+      if (!there.is_known()) continue;
+      known[a] += weight[s];
+      of_set_up += weight[s] * std::log(there.set_up);
+      of_iteration += weight[s] * std::log(there.iteration);
+    }
+    if (!(known[a] > 0)) continue;
+    constexpr double more_than_given_up = 1.2;
+    set_up[a] = std::max(std::exp(of_set_up / known[a]), more_than_given_up * seen.set_up_at_least);
+    if (seen.set_up >= 0) set_up[a] = seen.set_up;
+    iteration[a] = seen.iteration > 0 ? seen.iteration : std::exp(of_iteration / known[a]);
+    found[a].set_up = seen.is_built ? 0 : set_up[a];
+  }
+  constexpr double enough_known = 0.02;
+  const double reached = std::clamp(progress.digits_reached / progress.digits_wanted, 0.0, 1.0);
+  std::vector<double> total(systems_.size() * arms_, endless);
+  std::vector<double> best(systems_.size(), endless);
+  for (std::size_t s = 0; s < systems_.size(); ++s) {
+    for (std::size_t a = 0; a < arms_; ++a) {
+      const Seen& seen = progress.arms[a];
+      const ArmRecord& there = record(s, a);
+      if (!seen.may_run || !there.is_known() || known[a] < enough_known) continue;
+      double iterations = seen.iterations > 0 ? iterations_of(seen, there, progress.digits_wanted)
+                                              : iterations_in_all(there, progress.digits_wanted);
+      iterations = seen.is_kept ? std::max(iterations - seen.iterations, 0.5)
+                                : std::max(iterations * (1 - worth_of_x * reached), 1.0);
+      total[s * arms_ + a] = found[a].set_up + iteration[a] * iterations;
+      best[s] = std::min(best[s], total[s * arms_ + a]);
+    }
+  }
+  for (std::size_t a = 0; a < arms_; ++a) {
+    double sum = 0, weights_known = 0;
+    std::vector<std::pair<double, double>> values;
+    for (std::size_t s = 0; s < systems_.size(); ++s) {
+      const double of_arm = total[s * arms_ + a];
+      if (!(of_arm < endless)) continue;
+      const double value = std::min(of_arm, found[a].set_up + (1 + loss_of_a_mistake) * best[s]);
+      // The mean of square roots: extremes count less.
+      sum += weight[s] * std::sqrt(std::max(value, 0.1));
+      weights_known += weight[s];
+      values.emplace_back(of_arm, weight[s]);
+    }
+    if (!(weights_known > 0)) continue;
+    found[a].mean = (sum / weights_known) * (sum / weights_known);
+    for (auto& value : values) value.second /= weights_known;
+    found[a].low = quantile(values, 0.25);
+    found[a].high = quantile(values, 0.75);
+  }
+  return {std::move(found), weight, std::move(total)};
+}
+
+std::optional<std::size_t> Outlook::soonest() const {
+  const auto arm = std::ranges::min_element(arms_, {}, &Expected::mean);
+  if (arm == arms_.end() || !(arm->mean < endless)) return std::nullopt;
+  return arm - arms_.begin();
+}
+
+double Outlook::chance(std::size_t a, std::size_t b) const {
+  double share = 0;
+  for (std::size_t s = 0; s < weights_.size(); ++s)
+    if (totals_[s * size() + a] < totals_[s * size() + b]) share += weights_[s];
+  return share;
+}
+
+std::string Forecast::likeness() const {
+  std::map<std::string_view, double> weight;
+  for (const SimilarSystem& system : systems_) weight[records_.family(system.number)] += system.weight;
+  const auto most = std::ranges::max_element(weight, {}, [](const auto& entry) { return entry.second; });
+  return most == weight.end() ? std::string() : std::string(most->first);
+}
+
+}  // namespace ayatori::tuning

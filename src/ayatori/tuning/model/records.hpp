@@ -1,0 +1,81 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "ayatori/tuning/facts/facts.hpp"
+
+namespace ayatori::tuning {
+
+/// What a forest sees of a matrix, in thousandths; bench/training/model.py computes the same.
+inline constexpr std::size_t feature_count = 20;
+using Features = std::array<std::int16_t, feature_count>;
+Features features_of(const MatrixFacts& facts);
+
+/// Digits that all recorded solves gained, and the iterations at which they are kept: 1, 2, 4, ...
+inline constexpr double recorded_digits = 8;
+inline constexpr std::size_t grid_points = 12;
+
+/// What an arm took and did on a recorded system. Costs are in products with compressed sparse rows.
+struct ArmRecord {
+  enum class Outcome { unknown, solved, failed };
+  Outcome outcome = Outcome::unknown;
+  double set_up = 0;
+  double iteration = 0;
+  double iterations = 0;  ///< to recorded_digits; many where it failed
+  double stretch = 1;     ///< by which iterations were multiplied, for a system of another size
+  std::array<float, grid_points> digits{};
+
+  bool is_known() const { return outcome != Outcome::unknown; }
+  /// Digits gained after so many iterations, between those kept.
+  double digits_after(double iterations_done) const;
+  /// Iterations after which so many digits were gained; infinite if never.
+  double iterations_to(double digits_gained) const;
+};
+
+/// A recorded system that is like another one, and how much: weights of all that are like one sum up to 1.
+struct SimilarSystem {
+  std::size_t number;
+  double weight;
+};
+
+/// Recorded systems with a forest that tells which of them a matrix is like (Meinshausen, JMLR 7, 2006: as
+/// far as they share leaves). Numbers as bench/training/model.py writes them:
+///   arms, systems, features, trees, grid points;
+///   for each tree: nodes, of each (feature, threshold, left, right) or (-1, systems in the leaf, where they
+///     begin, 0); numbers of systems, and these;
+///   for each arm the power of the rows by which set-ups grow, then that of iterations;
+///   for each system: logarithm of the rows; for each arm outcome, logarithms of set-up, iteration,
+///     iterations, then digits after 1, 2, 4, ... iterations in hundredths.
+class Records {
+ public:
+  Records(std::span<const std::int16_t> numbers, std::span<const std::string_view> arms,
+          std::span<const std::string_view> families);
+
+  /// Those that the program ships with.
+  static const Records& shipped();
+
+  std::span<const std::string_view> arms() const { return arms_; }
+  std::string_view family(std::size_t system) const { return families_[system]; }
+  std::size_t size() const { return families_.size(); }
+
+  /// The systems most like this one, the most alike first, at most `most`.
+  std::vector<SimilarSystem> similar(const Features& features, std::size_t most) const;
+
+  /// Of this arm on this system, as if that had so many rows.
+  ArmRecord record(std::size_t system, std::size_t arm, double rows) const;
+
+ private:
+  std::span<const std::int16_t> numbers_;
+  std::span<const std::string_view> arms_;
+  std::span<const std::string_view> families_;
+  std::vector<std::size_t> trees_;  ///< where each begins
+  std::size_t growth_ = 0;          ///< where the powers are
+  std::size_t systems_ = 0;         ///< where the systems are
+};
+
+}  // namespace ayatori::tuning

@@ -1,0 +1,193 @@
+#include "ayatori/tuning/policy/arms.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/solvers/least_squares.hpp"
+#include "ayatori/solvers/method.hpp"
+#include "ayatori/solvers/orthogonalization.hpp"
+#include "ayatori/solvers/preconditioner.hpp"
+#include "ayatori/tuning/model/forecast.hpp"
+#include "ayatori/tuning/policy/policy.hpp"
+
+namespace ayatori::tuning {
+
+namespace {
+
+constexpr int usual_restart = 30;
+
+/// "gmres(100) + ilut"
+Choice choice_of(std::string_view name) {
+  Choice choice{.restart = 0};
+  const auto plus = name.find(" + ");
+  std::string_view method = name.substr(0, plus);
+  choice.preconditioner = name.substr(plus + 3);
+  if (const auto open = method.find('('); open != std::string_view::npos) {
+    std::from_chars(method.data() + open + 1, method.data() + method.size(), choice.restart);
+    method = method.substr(0, open);
+    choice.orthogonalization = "cgs";
+  }
+  choice.method = method;
+  return choice;
+}
+
+/// Libraries that this build does without have some.
+bool exists(std::string_view preconditioner) {
+  return std::ranges::any_of(solvers::preconditioners(),
+                             [&](const auto& type) { return type.name == preconditioner; });
+}
+
+/// Whether the numerics suit the matrix, as far as its facts tell. Where CG may be used, methods for any
+/// matrix need as many products with the same preconditioner, and more memory traffic.
+bool applies(const Choice& choice, const MatrixFacts& facts) {
+  const auto& method = solvers::method(choice.method);
+  const bool is_for_cg =
+      !uses_complete_factors(choice) && solvers::preconditioner(choice.preconditioner).symmetric;
+  if (facts.looks_definite() && is_for_cg && !method.needs_symmetric) return false;
+  if (method.needs_symmetric && !facts.symmetric) return false;
+  if (method.needs_definite && !facts.looks_definite()) return false;
+  return !method.needs_symmetric_preconditioner || solvers::preconditioner(choice.preconditioner).symmetric;
+}
+
+Choice lay_over(Choice choice, const Forced& forced) {
+  choice.kernel = forced.kernel.value_or("");
+  choice.halo = forced.halo.value_or("");
+  if (forced.method) choice.method = *forced.method;
+  if (forced.preconditioner) choice.preconditioner = *forced.preconditioner;
+  if (!solvers::method(choice.method).restarts) {
+    choice.restart = 0;
+    choice.orthogonalization.clear();
+    return choice;
+  }
+  choice.restart = forced.restart.value_or(choice.restart > 0 ? choice.restart : usual_restart);
+  if (choice.orthogonalization.empty()) choice.orthogonalization = "cgs";
+  const auto built_in = solvers::method(choice.method).only_orthogonalization;
+  if (!built_in.empty()) choice.orthogonalization = built_in;
+  if (forced.orthogonalization) choice.orthogonalization = *forced.orthogonalization;
+  for (const auto& other : solvers::orthogonalizations()) {
+    if (!forced.excludes(choice.orthogonalization)) break;
+    choice.orthogonalization = other.name;
+  }
+  return choice;
+}
+
+/// The shipped records of these numerics.
+std::optional<std::size_t> record_of(const Choice& choice) {
+  const auto names = Records::shipped().arms();
+  const auto place = std::ranges::find_if(names, [&](std::string_view name) {
+    const Choice known = choice_of(name);
+    return known.method == choice.method && known.preconditioner == choice.preconditioner;
+  });
+  return place == names.end() ? std::nullopt : std::optional<std::size_t>(place - names.begin());
+}
+
+/// Gathers arms, each once, if nothing that is forced or excluded speaks against it.
+class List {
+ public:
+  List(const MatrixFacts& facts, const Forced& forced, int longest_restart)
+      : facts_(facts), forced_(forced), longest_restart_(longest_restart) {}
+
+  void add(const Choice& suggested, std::string why, std::optional<std::size_t> kin,
+           bool last_resort = false) {
+    if (!exists(suggested.preconditioner)) return;
+    Choice choice = lay_over(suggested, forced_);
+    // A restart length or an orthogonalization can only be obeyed by a method that has them.
+    const bool wants_basis = !forced_.method && (forced_.restart || forced_.orthogonalization);
+    if (wants_basis && !solvers::method(choice.method).restarts) return;
+    if (!forced_.method && kin && !applies(choice, facts_)) return;
+    // Complete factors are as symmetric as the matrix.
+    const bool is_symmetric =
+        uses_complete_factors(choice) || solvers::preconditioner(choice.preconditioner).symmetric;
+    if (!forced_.preconditioner && !is_symmetric && solvers::method(choice.method).needs_symmetric) return;
+    if (!forced_.restart && choice.restart > longest_restart_) choice.restart = longest_restart_;
+    if (forced_.excludes(choice.method) || forced_.excludes(choice.preconditioner) ||
+        forced_.excludes(choice.orthogonalization))
+      return;
+    const auto same = std::ranges::find_if(arms_, [&](const Rung& arm) {
+      return last_resort ? arm.choice == choice : is_same(arm.choice, choice);
+    });
+    if (same != arms_.end()) return;
+    if (const auto own = record_of(choice)) kin = own;
+    if (choice.method != suggested.method || choice.preconditioner != suggested.preconditioner)
+      why = "what you forced, and the next of what is left open";
+    arms_.push_back({std::move(choice), std::move(why), last_resort, kin});
+  }
+
+  std::vector<Rung> arms() && { return std::move(arms_); }
+
+ private:
+  static bool is_same(const Choice& a, const Choice& b) {
+    return a.method == b.method && a.preconditioner == b.preconditioner && a.restart == b.restart;
+  }
+
+  const MatrixFacts& facts_;
+  const Forced& forced_;
+  int longest_restart_;
+  std::vector<Rung> arms_;
+};
+
+/// What is there when all that records know has failed, plainer and longer ones last.
+void add_last_resorts(List& list, int longest_restart) {
+  const auto add = [&](std::string preconditioner, int restart, const char* orthogonalization,
+                       const char* why, bool last) {
+    list.add({.method = "gmres",
+              .preconditioner = std::move(preconditioner),
+              .restart = restart,
+              .orthogonalization = orthogonalization},
+             why, {}, last);
+  };
+  add("block-jacobi", usual_restart, "cgs", "cheap blocks, in case the factors are useless", false);
+  add("none", usual_restart, "cgs", "nothing that could do harm", false);
+  add("block-ilu0", longest_restart, "ircgs",
+      "the longest basis that matrix and memory allow, kept orthogonal", true);
+  add("jacobi", longest_restart, "ircgs", "the longest basis, with the plainest preconditioner", true);
+  add("none", longest_restart, "ircgs", "the longest basis, with nothing that could do harm", true);
+}
+
+/// What comes first, by the policy, then what is expected to end sooner; what nothing is known of keeps its
+/// place behind.
+void put_in_order(std::vector<Rung>& arms, const MatrixFacts& facts, double rtol) {
+  const Forecast forecast(Records::shipped(), facts, kin_of(arms));
+  const Progress nothing_yet{
+      .digits_wanted = digits_of(rtol), .at_work = {}, .arms = std::vector<Seen>(arms.size())};
+  const Outlook outlook = forecast.expected(nothing_yet);
+  const auto first = next_action(forecast, nothing_yet, {});
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    arms[i].expected = first && first->arm == i ? 0 : outlook[i].mean;
+    if (arms[i].why.empty())
+      arms[i].why = first && first->arm == i ? first->why : describe(forecast, outlook[i]);
+  }
+  std::ranges::stable_sort(arms, [](const Rung& a, const Rung& b) {
+    return a.last_resort != b.last_resort ? b.last_resort : a.expected < b.expected;
+  });
+  if (first) arms.front().expected = outlook[first->arm].mean;
+}
+
+}  // namespace
+
+double digits_of(double rtol) {
+  return -std::log10(rtol);
+}
+
+std::vector<std::optional<std::size_t>> kin_of(std::span<const Rung> arms) {
+  std::vector<std::optional<std::size_t>> kin;
+  for (const Rung& arm : arms) kin.push_back(arm.last_resort ? std::nullopt : arm.kin);
+  return kin;
+}
+
+std::vector<Rung> list_arms(const MatrixFacts& facts, const Forced& forced, int longest_restart,
+                            double rtol) {
+  if (forced.method == solvers::least_squares_name) return {{least_squares_choice(), "what you forced"}};
+  List list(facts, forced, longest_restart);
+  const auto names = Records::shipped().arms();
+  for (std::size_t i = 0; i < names.size(); ++i) list.add(choice_of(names[i]), "", i);
+  add_last_resorts(list, longest_restart);
+  std::vector<Rung> arms = std::move(list).arms();
+  if (arms.empty()) throw InputError("--exclude leaves nothing to solve with");
+  put_in_order(arms, facts, rtol);
+  return arms;
+}
+
+}  // namespace ayatori::tuning

@@ -1,0 +1,112 @@
+#include "ayatori/tuning/policy/choice.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/solvers/least_squares.hpp"
+#include "ayatori/solvers/method.hpp"
+#include "ayatori/solvers/orthogonalization.hpp"
+#include "ayatori/solvers/preconditioner.hpp"
+#include "ayatori/sparse/halo.hpp"
+#include "ayatori/sparse/kernel.hpp"
+
+namespace ayatori::tuning {
+
+namespace {
+
+void check_exclusions(const Forced& forced) {
+  const auto known = [](std::string_view name) {
+    const auto is_in = [&](auto list) {
+      return std::ranges::any_of(list, [&](const auto& type) { return type.name == name; });
+    };
+    const std::string_view halo = name.substr(0, name.find("+overlap"));
+    return name == solvers::least_squares_name || is_in(solvers::methods()) ||
+           is_in(solvers::preconditioners()) || is_in(solvers::orthogonalizations()) ||
+           is_in(sparse::kernels()) || std::ranges::any_of(sparse::halo_strategies(), [&](const auto& type) {
+             return type.name == halo;
+           });
+  };
+  const std::array forced_names{forced.method, forced.preconditioner, forced.orthogonalization, forced.kernel,
+                                forced.halo};
+  for (const std::string& name : forced.excluded) {
+    if (!known(name)) {
+      throw InputError(
+          fmt::format("'{}' is excluded, but there is no method, preconditioner, orthogonalization, "
+                      "kernel or halo strategy of this name",
+                      name));
+    }
+    if (std::ranges::find(forced_names, name) != forced_names.end())
+      throw InputError(fmt::format("'{}' is both forced and excluded", name));
+  }
+}
+
+}  // namespace
+
+bool is_least_squares(const Choice& choice) {
+  return choice.method == solvers::least_squares_name;
+}
+
+Choice least_squares_choice() {
+  return {.method = std::string(solvers::least_squares_name), .preconditioner = "none", .restart = 0};
+}
+
+std::string describe(const Choice& choice) {
+  std::string text = choice.method;
+  if (choice.restart > 0) text += fmt::format("({})", choice.restart);
+  text += " + " + choice.preconditioner;
+  if (!choice.orthogonalization.empty()) text += ", orthogonalization " + choice.orthogonalization;
+  return text;
+}
+
+void check(const Forced& forced) {
+  if (forced.preconditioner) solvers::preconditioner(*forced.preconditioner);
+  if (forced.orthogonalization) solvers::orthogonalization(*forced.orthogonalization);
+  if (forced.kernel) sparse::kernel(*forced.kernel);
+  if (forced.halo) sparse::halo_strategy(*forced.halo);
+  if (forced.restart && *forced.restart < 1) {
+    throw InputError(fmt::format("the restart length is {}, but must be at least 1", *forced.restart));
+  }
+  check_exclusions(forced);
+  if (!forced.method) return;
+  const bool is_lsmr = *forced.method == solvers::least_squares_name;
+  if (is_lsmr && forced.preconditioner.value_or("none") != "none")
+    throw InputError(fmt::format("method '{}' takes no preconditioner, so '{}' contradicts it",
+                                 *forced.method, *forced.preconditioner));
+  const bool restarts = !is_lsmr && solvers::method(*forced.method).restarts;
+  if (!restarts && forced.restart) {
+    throw InputError(
+        fmt::format("method '{}' never restarts, so a restart length contradicts it", *forced.method));
+  }
+  if (!restarts && forced.orthogonalization) {
+    throw InputError(
+        fmt::format("method '{}' keeps no basis, so an orthogonalization contradicts it", *forced.method));
+  }
+  if (is_lsmr) return;
+  const auto& method = solvers::method(*forced.method);
+  const auto built_in = method.only_orthogonalization;
+  if (!built_in.empty() && forced.orthogonalization && *forced.orthogonalization != built_in) {
+    throw InputError(fmt::format("method '{}' has orthogonalization {} built in, which {} contradicts",
+                                 method.name, built_in, *forced.orthogonalization));
+  }
+}
+
+double iterations_by_dominance(const MatrixFacts& facts) {
+  const double powers = std::log(2 / 1e-8);
+  return powers / 2 * std::sqrt(2 / facts.least_dominance);
+}
+
+bool is_solved_by_diagonal(const MatrixFacts& facts) {
+  constexpr double at_once = 50;   // iterations
+  constexpr double mostly = 0.75;  // of the rows
+  return iterations_by_dominance(facts) < at_once || facts.strongly_dominant_rows >= mostly;
+}
+
+bool has_long_rows(const MatrixFacts& facts) {
+  constexpr double longest_row_in_space = 16;  // points of a mesh have about as many neighbours each
+  return static_cast<double>(facts.max_row_nonzeros) * static_cast<double>(facts.rows) >
+         longest_row_in_space * static_cast<double>(facts.nonzeros);
+}
+
+}  // namespace ayatori::tuning

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ayatori/tuning/facts/facts.hpp"
+
+namespace ayatori::tuning {
+
+/// Everything that is chosen for a solve, by the names in the lists of solvers and sparse. Kernel and halo
+/// are empty as long as they are open.
+struct Choice {
+  std::string method;
+  std::string preconditioner;
+  int restart = 30;
+  std::string orthogonalization;
+  std::string kernel;
+  std::string halo;
+
+  bool operator==(const Choice&) const = default;
+};
+
+/// "cg + block-ilu0", "gmres(30) + jacobi, orthogonalization mgs": the numerics of a choice in words.
+std::string describe(const Choice& choice);
+
+/// Preconditioned by the diagonal at most.
+inline bool uses_diagonal_at_most(const Choice& choice) {
+  return choice.preconditioner == "jacobi" || choice.preconditioner == "none";
+}
+
+/// Preconditioned by complete factors, and so a direct solve.
+inline bool uses_complete_factors(const Choice& choice) {
+  return choice.preconditioner == "direct";
+}
+
+/// LSMR, which is in no list of methods: it has no preconditioner, and is not for regular systems.
+bool is_least_squares(const Choice& choice);
+Choice least_squares_choice();
+
+/// What the user insists on; the rest is chosen.
+struct Forced {
+  std::optional<std::string> method;
+  std::optional<std::string> preconditioner;
+  std::optional<int> restart;
+  std::optional<std::string> orthogonalization;
+  std::optional<std::string> kernel;
+  std::optional<std::string> halo;
+  std::vector<std::string>
+      excluded;  ///< names that must not be chosen; a halo strategy also without "+overlap"
+
+  bool excludes(std::string_view name) const { return std::ranges::find(excluded, name) != excluded.end(); }
+};
+
+/// Throws InputError for names that do not exist and for combinations that contradict each other, such as a
+/// restart length for a method that never restarts, or something both forced and excluded.
+void check(const Forced& forced);
+
+/// Whether some row is so much longer than the mean that the matrix is of no mesh, but of a circuit, say.
+bool has_long_rows(const MatrixFacts& facts);
+
+/// The iterations that CG with the diagonal takes at most to 1e-8: where it dominates every row clearly, the
+/// condition number is at most 2 / least dominance. Infinite where it does not.
+double iterations_by_dominance(const MatrixFacts& facts);
+
+/// Whether the diagonal alone is a preconditioner that no other can beat by much.
+bool is_solved_by_diagonal(const MatrixFacts& facts);
+
+}  // namespace ayatori::tuning

@@ -1,0 +1,112 @@
+#include "ayatori/tuning/policy/policy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ayatori::tuning {
+
+namespace {
+
+constexpr double unbounded = std::numeric_limits<double>::infinity();
+
+/// A change must promise to end within this share of the time still needed without: forecasts err by as much.
+constexpr double clearly_sooner = 0.55;
+/// Complete factors are bought when the solve has taken this share of their price, unless its end is expected
+/// within the next one.
+constexpr double rented_long_enough = 0.8;
+constexpr double end_is_near = 0.5;
+
+}  // namespace
+
+std::string describe(const Forecast& forecast, const Expected& expected) {
+  return fmt::format("{:.0f} products expected, {:.0f} to {:.0f}, from {} similar systems", expected.mean,
+                     expected.low, expected.high, forecast.similar_systems());
+}
+
+namespace {
+
+/// Whether an arm is expected to be as good as free to begin with, beside a set-up that costs so much.
+bool is_nearly_free(const Expected& arm, double set_up) {
+  constexpr double next_to_nothing = 0.15;
+  return arm.set_up <= next_to_nothing * set_up;
+}
+
+/// Instead of a dear set-up: an arm that is as good as free, if it is as likely as not the better one and has
+/// not been at work for long. What it shows then decides.
+std::optional<std::size_t> evidence_first(const Outlook& outlook, const Progress& progress,
+                                          std::size_t dear) {
+  constexpr double few_products = 40;
+  constexpr double likely = 0.4;
+  constexpr double share_of_price = 0.1;
+  const double price = outlook[dear].set_up;
+  if (price < few_products) return std::nullopt;
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < outlook.size(); ++i) {
+    const Seen& seen = progress.arms[i];
+    const bool has_shown_enough =
+        seen.iterations > 0 && seen.iterations * seen.iteration >= share_of_price * price;
+    if (!(outlook[i].mean < unbounded) || has_shown_enough || !is_nearly_free(outlook[i], price)) continue;
+    if (!best || outlook[i].mean < outlook[*best].mean) best = i;
+  }
+  return best && outlook.chance(*best, dear) >= likely ? best : std::nullopt;
+}
+
+/// Whether the solve has gone on without complete factors for so long that they come now.
+bool buys_factors(const Outlook& outlook, const Progress& progress, std::size_t complete) {
+  const Seen& factors = progress.arms[complete];
+  const Expected& price = outlook[complete];
+  const bool may_buy = factors.may_run && !factors.is_built && price.set_up > 0 && price.mean < unbounded;
+  return may_buy && progress.products_spent >= rented_long_enough * price.set_up &&
+         outlook[*progress.at_work].mean > end_is_near * price.set_up;
+}
+
+}  // namespace
+
+std::optional<Action> next_action(const Forecast& forecast, const Progress& progress,
+                                  CompleteFactors complete) {
+  const Outlook outlook = forecast.expected(progress);
+  const auto soonest = outlook.soonest();
+  if (!soonest) return progress.at_work ? std::optional(Action{*progress.at_work, ""}) : std::nullopt;
+  std::size_t arm = *soonest;
+  std::string why = describe(forecast, outlook[arm]);
+  if (progress.at_work && arm != *progress.at_work) {
+    if (is_clearly_later(outlook, *progress.at_work)) {
+      why += fmt::format("; {:.0f} more without", outlook[*progress.at_work].mean);
+    } else {
+      arm = *progress.at_work;
+    }
+  }
+  if (progress.at_work && complete && arm != *complete && buys_factors(outlook, progress, *complete)) {
+    why = fmt::format(
+        "the solve has taken {:.0f} products without complete factors, which are expected to take {:.0f}",
+        progress.products_spent, outlook[*complete].set_up);
+    return Action{*complete, std::move(why)};
+  }
+  if (arm != progress.at_work) {
+    if (const auto first = evidence_first(outlook, progress, arm)) {
+      why = fmt::format("{}; as likely as not better than a set-up of {:.0f} products",
+                        describe(forecast, outlook[*first]), outlook[arm].set_up);
+      arm = *first;
+    }
+  }
+  return Action{arm, std::move(why)};
+}
+
+bool is_clearly_later(const Outlook& outlook, std::size_t arm) {
+  const auto soonest = outlook.soonest();
+  return soonest && outlook[*soonest].mean < clearly_sooner * outlook[arm].mean;
+}
+
+int next_look(int iteration) {
+  constexpr int at_least = 4;
+  return std::max(iteration + at_least, iteration + iteration / 4);
+}
+
+double most_products(double expected_set_up) {
+  constexpr double far_longer = 3;
+  constexpr double always = 20;
+  return far_longer * expected_set_up + always;
+}
+
+}  // namespace ayatori::tuning

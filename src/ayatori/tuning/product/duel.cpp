@@ -1,0 +1,66 @@
+#include "ayatori/tuning/product/duel.hpp"
+
+#include <algorithm>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/base/statistics.hpp"
+
+namespace ayatori::tuning {
+
+namespace {
+
+/// Runs of each, the challenger's first one not counted.
+constexpr std::size_t runs = 6;
+/// Below this ratio to the incumbent's time the challenger wins: a change must be worth its trouble.
+constexpr double clearly_faster = 0.98;
+/// Above this one, twice in succession, it is hopeless, ...
+constexpr double clearly_slower = 1.5;
+/// ... and above this one in its first run.
+constexpr double hopeless = 8;
+
+/// Whether run number `i` is the challenger's: C, then C I I C for ever.
+bool is_challengers(int i) {
+  return i == 0 || (i - 1) % 4 == 0 || (i - 1) % 4 == 3;
+}
+
+}  // namespace
+
+bool Duel::next() {
+  return is_challengers(started_++);
+}
+
+void Duel::record(double seconds) {
+  AYATORI_ASSERT(recorded_ < started_);
+  const int run = recorded_++;
+  if (verdict_ != Verdict::undecided) return;
+  if (run == 0) {
+    first_ = seconds;
+  } else {
+    (is_challengers(run) ? challengers_ : incumbents_).push_back(seconds);
+  }
+  judge();
+}
+
+void Duel::judge() {
+  if (challengers_.empty() && first_ > hopeless * usual_) {
+    verdict_ = Verdict::incumbent;
+  }
+  if (challengers_.size() >= 2 && !incumbents_.empty()) {
+    const double fastest = *std::ranges::min_element(challengers_);
+    if (fastest > clearly_slower * spread(incumbents_).median) verdict_ = Verdict::incumbent;
+  }
+  if (challengers_.size() >= runs && incumbents_.size() >= runs) {
+    const bool wins = spread(challengers_).median < clearly_faster * spread(incumbents_).median;
+    verdict_ = wins ? Verdict::challenger : Verdict::incumbent;
+  }
+  incumbent_ = incumbents_.empty() ? usual_ : spread(incumbents_).median;
+  challenger_ = challengers_.empty() ? first_ : spread(challengers_).median;
+}
+
+double Duel::excess() const {
+  double sum = recorded_ > 0 ? first_ - incumbent_ : 0;
+  for (const double seconds : challengers_) sum += seconds - incumbent_;
+  return std::max(sum, 0.0);
+}
+
+}  // namespace ayatori::tuning

@@ -1,0 +1,272 @@
+#include "ayatori/tuning/run/solve_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "ayatori/base/memory.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/solvers/method.hpp"
+
+namespace ayatori::tuning {
+
+namespace {
+
+/// Bytes that need not be asked for: a basis that takes no more has one vector for each row.
+constexpr double always_there = 16 << 20;
+
+}  // namespace
+
+int find_longest_restart(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
+  constexpr double bytes_of_double = 8;
+  constexpr double share_of_memory = 0.25;
+  const double n = std::max(parts.plan.local_size, 1);
+  const auto rows = static_cast<double>(parts.partition.rows());
+  const double longest = bytes_of_double * (n * rows + rows * rows / 2);
+  const bool fits_easily =
+      longest < always_there ||
+      longest * comm.size() <
+          share_of_memory * static_cast<double>(free_memory());  // all on one node at worst
+  if (!comm.any(!fits_easily)) return static_cast<int>(std::max<std::int64_t>(parts.partition.rows(), 30));
+  const comm::Comm node = comm.split_by_node();
+  const double doubles =
+      share_of_memory * static_cast<double>(available_memory()) / (bytes_of_double * node.size());
+  const double most = std::sqrt(n * n + 2 * doubles) - n;  // m n + m^2 / 2 = doubles
+  const double fits = comm.allreduce(most, comm::ReduceOp::min);
+  return static_cast<int>(
+      std::clamp(fits, 30.0, std::max(30.0, static_cast<double>(parts.partition.rows()))));
+}
+
+SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const sparse::SplitMatrix> parts,
+                       solvers::ConstVector b, solvers::Vector best, const SolveOptions& solve_options,
+                       const SolveHooks& solve_hooks, ReusableSetup* set_ups)
+    : comm(communicator),
+      options(solve_options),
+      hooks(solve_hooks),
+      kept(set_ups),
+      sum(
+          communicator, [this] { return wants_stop(); }, [this] { return clock(); }),
+      budget(solve_options.tuning_share),
+      x(best) {
+  const ScopedTimer timer(report.seconds.tuning);
+  if (kept != nullptr && kept->facts) {
+    report.facts = *kept->facts;
+    look_seconds = kept->look_seconds;
+  } else {
+    const double start = clock();
+    report.facts = examine(comm, *parts);
+    if (!std::isfinite(report.facts.row_sums.total_abs)) require_finite(comm, *parts, options.row_numbers);
+    look_seconds = comm.allreduce(clock() - start, comm::ReduceOp::max);
+  }
+  report.structure = kept != nullptr && kept->structure
+                         ? *kept->structure
+                         : find_structure(comm, *parts, report.facts, options.row_numbers);
+  make_choices(*parts);
+  system.emplace(sum, std::move(parts), b, report.facts.looks_negative_definite(), report.facts,
+                 options.rtol);
+  comm::agree(comm, [&] {
+    residual.resize(b.size());
+    offered_residual_.resize(b.size());
+  });
+}
+
+/// What there is to choose from: by facts and experience, or as it was in the solve that is replayed.
+void SolveState::make_choices(const sparse::SplitMatrix& parts) {
+  if (options.replay) {
+    decisions = Decisions(*options.replay);
+    if (!options.replay->is_reproducible)
+      add_event("note",
+                "the solve that is replayed used complete factors on several ranks: x may differ in its last "
+                "bits");
+  } else {
+    experience = options.recall ? options.recall(report.facts) : options.experience;
+    if (experience.familiar) budget = Budget(std::min(options.tuning_share, familiar_share));
+    Script& script = decisions.script();
+    script.max_iterations = options.max_iterations;
+    script.keeps_orthogonalization = options.forced.orthogonalization || options.forced.excludes("ircgs");
+    script.preconditioner = options.preconditioner;
+    script.preconditioner.coordinates = {};  // the caller's, and large
+    script.longest_restart = find_longest_restart(comm, parts);
+    script.ladder = arms_for(report.facts);
+  }
+  longest_restart = decisions.script().longest_restart;
+  for (const Rung& rung : decisions.script().ladder) arms.push_back({rung});
+}
+
+std::vector<Rung> SolveState::arms_for(const MatrixFacts& facts) const {
+  const int restart = decisions.script().longest_restart;
+  return comm::agree(comm, [&] {
+    return apply(experience, list_arms(facts, options.forced, restart, options.rtol), options.forced,
+                 restart);
+  });
+}
+
+void SolveState::replace_arms() {
+  if (decisions.replays() || options.forced.method) return;  // the script has them, or they are no better
+  for (Arm& arm : arms)
+    if (solvers::method(arm.rung.choice.method).needs_definite) arm.state = Arm::State::finished;
+  MatrixFacts facts = report.facts;
+  facts.indefinite = true;
+  for (Rung& rung : arms_for(facts)) {
+    const bool is_there =
+        std::ranges::any_of(arms, [&](const Arm& arm) { return arm.rung.choice == rung.choice; });
+    if (is_there) continue;
+    arms.push_back({rung});
+    decisions.script().ladder.push_back(std::move(rung));
+  }
+  forecast_.reset();
+}
+
+const Forecast& SolveState::forecast() {
+  if (!forecast_) {
+    MatrixFacts facts = report.facts;
+    facts.indefinite = facts.indefinite || is_indefinite;
+    std::vector<Rung> rungs;
+    for (const Arm& arm : arms) rungs.push_back(arm.rung);
+    forecast_.emplace(Records::shipped(), facts, kin_of(rungs));
+  }
+  return *forecast_;
+}
+
+double SolveState::unit() const {
+  constexpr double least = 1e-9;
+  const double product = product_tuner->product_seconds();
+  return std::max((product > 0 ? product : first_product_) / product_tuner->share_of_csr(), least);
+}
+
+void SolveState::measure_product() {
+  const ScopedTimer timer(report.seconds.tuning);
+  matrix->set_observer(nullptr);
+  double seconds = std::numeric_limits<double>::infinity();
+  for (int turn = 0; turn < 2; ++turn) {  // the first one finds the matrix in memory, not in the cache
+    const double start = clock();
+    matrix->apply(x, offered_residual_);
+    seconds = std::min(seconds, clock() - start);
+  }
+  matrix->set_observer(&*product_tuner);
+  first_product_ = comm.allreduce(seconds, comm::ReduceOp::max);
+}
+
+Progress SolveState::progress(std::optional<std::size_t> at_work) const {
+  constexpr int most_tries = 3;
+  Progress now{.digits_wanted = digits_of(options.rtol), .at_work = at_work, .arms = {}};
+  now.digits_reached = std::max(std::log10(system->reference_norm() / residual_norm()), 0.0);
+  if (!std::isfinite(now.digits_reached)) now.digits_reached = 0;
+  now.products_spent = (sum.agreed_seconds() - began) / unit();
+  for (const Arm& arm : arms) {
+    now.arms.push_back(arm.seen);
+    Seen& seen = now.arms.back();
+    seen.may_run = arm.state != Arm::State::finished && !arm.rung.last_resort;
+    if (arm.state != Arm::State::running && at_work && arm.tries >= most_tries) seen.may_run = false;
+    seen.is_kept = seen.is_built = arm.state == Arm::State::running;
+  }
+  return now;
+}
+
+std::optional<Action> SolveState::next_action(std::optional<std::size_t> at_work) {
+  const auto complete = std::ranges::find_if(
+      arms, [](const Arm& arm) { return uses_complete_factors(arm.rung.choice) && !arm.rung.last_resort; });
+  return tuning::next_action(
+      forecast(), progress(at_work),
+      complete == arms.end() ? std::nullopt : std::optional<std::size_t>(complete - arms.begin()));
+}
+
+bool SolveState::is_worth_its_set_up(std::size_t arm) {
+  Progress now = progress({});
+  now.arms[arm].is_built = now.arms[arm].is_kept = false;
+  return !is_clearly_later(forecast().expected(now), arm);
+}
+
+double SolveState::expected_set_up(std::size_t arm) {
+  Progress now = progress({});
+  now.arms[arm].is_built = now.arms[arm].is_kept = false;
+  return forecast().expected(now)[arm].set_up;
+}
+
+double SolveState::agree_on_time() const {
+  sum(0.0);
+  return sum.agreed_seconds();
+}
+
+bool SolveState::stopped() {
+  stopped_ = stopped_ || comm.any(wants_stop());
+  return stopped_;
+}
+
+bool SolveState::converged() const {
+  return std::isfinite(known.norm) && system->is_solved_by(known);
+}
+
+bool SolveState::is_at_rounding() const {
+  constexpr double large = 0.02;  // of the right-hand side: that is no solution of anything, unless proved
+  return !converged() && known.at_most() <= large * system->b_norm() && may_be_rounding(known);
+}
+
+bool SolveState::may_be_rounding(const Residual& of_x) const {
+  constexpr double hardly_more = 8;  // than the x next to the exact one is expected to leave
+  return system->is_beyond_rounding(of_x, 1 / hardly_more) &&
+         of_x.at_most() <= hardly_more * of_x.all.rounding;
+}
+
+double SolveState::backward_error(solvers::ConstVector v, double norm) const {
+  const double magnitude = report.facts.norm_infinity * solvers::norm(sum, v) + system->b_norm();
+  return magnitude > 0 ? norm / magnitude : 0;
+}
+
+int SolveState::iterations_left() const {
+  constexpr std::int64_t no_limit = std::numeric_limits<int>::max();
+  const std::int64_t left = most_iterations() > 0 ? most_iterations() - report.iterations : no_limit;
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, no_limit));
+}
+
+void SolveState::add_event(std::string kind, std::string text) {
+  report.events.push_back({watch_.seconds(), std::move(kind), std::move(text)});
+  if (hooks.event) hooks.event(report.events.back());
+}
+
+Residual SolveState::verified_residual(solvers::ConstVector v, solvers::Vector r) {
+  const ScopedTimer timer(report.seconds.verification);
+  return system->residual(v, r);
+}
+
+void SolveState::offer(solvers::ConstVector v) {
+  const Residual offered = verified_residual(v, offered_residual_);
+  if (!(offered.at_most() < known.at_most())) return;
+  if (is_rounded_solution && !system->is_solved_by(offered)) return;
+  solvers::copy(v, x);
+  std::swap(residual, offered_residual_);
+  known = offered;
+}
+
+void SolveState::take(solvers::ConstVector v, solvers::ConstVector r, const Residual& what_is_known) {
+  solvers::copy(v, x);
+  solvers::copy(r, residual);
+  known = what_is_known;
+}
+
+bool SolveState::snapshot_is_due() const {
+  return hooks.snapshot && sum.agreed_seconds() - last_snapshot_ >= hooks.seconds_between_snapshots;
+}
+
+void SolveState::take_snapshot(const Choice& at_work, std::int64_t iterations,
+                               solvers::ConstVector candidate) {
+  if (!hooks.snapshot) return;
+  const ScopedTimer timer(report.seconds.snapshots);
+  Array<double> of_user;
+  comm::agree(comm, [&] { of_user.resize(candidate.size()); });
+  double norm = system->residual(candidate, of_user).norm;
+  const bool better = norm < known.norm;
+  if (!better) norm = known.norm;
+  last_snapshot_ = sum.agreed_seconds();
+  if (norm > snapshot_norm_) return;
+  snapshot_norm_ = norm;
+  solvers::copy(better ? candidate : x, of_user);
+  system->to_original(of_user);
+  Choice choice = at_work;
+  choice.kernel = product_tuner->incumbent().kernel;
+  choice.halo = product_tuner->incumbent().halo;
+  hooks.snapshot({of_user, std::move(choice), iterations, relative(norm), last_snapshot_});
+}
+
+}  // namespace ayatori::tuning
