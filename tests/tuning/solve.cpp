@@ -135,7 +135,7 @@ TEST(Solve, EscalatesFromCgOnAMatrixThatOnlyLooksDefinite) {
     if (i % 2 == 1) matrix.entries.push_back({i, i - 1, 3});
   }
   SolveOptions options;
-  options.forced = {.preconditioner = "none"};
+  options.forced = {.preconditioner = "none", .excluded = {"minres"}};
   const Solved solved(matrix, 1, options);
   expect_solved(matrix, solved);
   EXPECT_EQ(solved.report.trials.front().choice.method, "cg");
@@ -161,8 +161,9 @@ struct Recorded {
   static SolveOptions options() {
     SolveOptions options;
     options.forced = {.method = "cg"};
-    options.forced.excluded = {"none", "neumann", "block-jacobi", "amg", "ic"};
-    options.tuning_share = 0.3;  // of the few hundred iterations that a small matrix takes
+    options.forced.excluded = {"none", "neumann", "block-jacobi", "amg",   "ic",
+                               "ssor", "fsai",    "boomeramg",    "direct"};
+    options.experience.best = Choice{.method = "cg", .preconditioner = "jacobi", .restart = 0};
     return options;
   }
   SolveHooks hooks(const RecordedSeconds& seconds) {
@@ -198,30 +199,24 @@ TEST(Solve, AWrongEarlyChoiceIsCorrected) {
   EXPECT_LT(recorded.spent.at("jacobi"), 0.7 * iterations_of_jacobi(matrix));
 }
 
-TEST(Solve, TheFavouriteWaitsUntilTheSolveProvesLong) {
+TEST(Solve, FactorsAreMadeWhereTheDiagonalNeedsHundredsOfIterations) {
   const auto preconditioner_at_end = [](const TestMatrix& matrix) {
-    double now = 0;
     SolveOptions options;
     options.forced = {.method = "cg"};
-    options.forced.excluded = {"amg", "block-ilu0", "chebyshev"};
-    SolveHooks hooks;
-    hooks.clock = [&now] { return now; };
-    hooks.progress = [&now](const Choice& choice, std::int64_t, double) {
-      now += choice.preconditioner == "jacobi" ? 1 : 2;
-    };
-    const Solved solved(matrix, 1, options, hooks);
+    options.forced.excluded = {"amg", "block-ilu0", "chebyshev", "ssor", "fsai", "boomeramg", "direct"};
+    const Solved solved(matrix, 1, options);
     expect_solved(matrix, solved);
     return solved.report.choice.preconditioner;
   };
-  EXPECT_EQ(preconditioner_at_end(anisotropic_matrix(60)), "ic") << "hundreds of iterations";
+  EXPECT_EQ(preconditioner_at_end(anisotropic_matrix(60)), "ic");
   auto dominated = anisotropic_matrix(60);
   for (auto& e : dominated.entries)
     if (e.row == e.column) e.value *= 1.2;
-  EXPECT_EQ(preconditioner_at_end(dominated), "jacobi") << "dominated by its diagonal";
+  EXPECT_NE(preconditioner_at_end(dominated), "ic") << "dominated by its diagonal";
 }
 
 /// Random entries without a diagonal that prevails: iterations get nowhere, and elimination fills everything.
-TEST(Solve, CompleteFactorsGivenUpAsTooDearComeBack) {
+TEST(Solve, CompleteFactorsComeWhenTheSolveHasTakenAsLongWithout) {
   if (!has_complete_factors()) GTEST_SKIP() << "built without MUMPS";
   TestMatrix matrix = sparse::random_matrix(1200, 6, 3);
   for (auto& e : matrix.entries)
@@ -234,14 +229,9 @@ TEST(Solve, CompleteFactorsGivenUpAsTooDearComeBack) {
   expect_solved(matrix, solved);
   const auto& trials = solved.report.trials;
   const auto is_complete = [](const Trial& trial) { return trial.choice.preconditioner == "direct"; };
-  const auto given_up = std::ranges::find_if(trials, is_complete);
-  ASSERT_NE(given_up, trials.end());
-  EXPECT_EQ(given_up->outcome, "given up");
   EXPECT_TRUE(is_complete(trials.back()));
   EXPECT_EQ(trials.back().outcome, "converged");
-  EXPECT_TRUE(std::none_of(given_up, trials.end(), [](const Trial& trial) {
-    return trial.outcome == "stagnated" || trial.iterations > 500;
-  })) << "their price was known, and soon spent";
+  EXPECT_TRUE(std::ranges::none_of(trials, [](const Trial& trial) { return trial.iterations > 500; }));
 }
 
 TEST(Solve, SlowChallengersAreDroppedWithinTheBound) {
@@ -251,9 +241,7 @@ TEST(Solve, SlowChallengersAreDroppedWithinTheBound) {
   expect_solved(matrix, recorded.solved);
   EXPECT_EQ(report.choice.preconditioner, "jacobi");
   const double others = recorded.now - recorded.spent.at("jacobi");
-  // Finding out may take this share of what has been spent and of twice as much to come; what a trial may
-  // take beyond that is three times its price, which is judged by the speed of the first, and an iteration.
-  EXPECT_LT(others, 2 * 0.3 * 3 * recorded.spent.at("jacobi") + 40);
+  EXPECT_LE(others, 2 * 30 * 40) << "each is left after some looks";
   EXPECT_GT(others, 0);
   EXPECT_EQ(recorded.spent.at("jacobi"), iterations_of_jacobi(matrix))
       << "nothing of a suspended iteration is lost";
@@ -262,7 +250,8 @@ TEST(Solve, SlowChallengersAreDroppedWithinTheBound) {
 TEST(Solve, ChallengersCountAgainstTheIterationLimit) {
   SolveOptions options;
   options.forced = {.method = "cg"};
-  options.forced.excluded = {"block-ilu0", "ic", "amg"};  // they are the inverse of this matrix, or nearly so
+  options.forced.excluded = {"block-ilu0", "ic",        "amg",   "ssor",
+                             "fsai",       "boomeramg", "direct"};  // near to the inverse of this matrix
   options.max_iterations = 400;
   double now = 0;
   SolveHooks hooks;

@@ -26,6 +26,10 @@ constexpr double telling_digits = 1.5;
 constexpr double worth_of_x = 0.5;
 /// An arm that disappoints is left when it has taken as long again as the best would.
 constexpr double loss_of_a_mistake = 1;
+/// Where a set-up has taken so many times what was expected, others are taken to do so too, to this power.
+constexpr double likeness_of_set_ups = 0.8;
+/// Set-ups of so few products say nothing of others.
+constexpr double noticeable = 8;
 
 double square_root_of_digits(double digits) {
   constexpr double next_to_none = 0.05;
@@ -71,17 +75,6 @@ double iterations_of(const Seen& seen, const ArmRecord& record, double wanted) {
   return std::sqrt(like_others * std::max(by_own_pace(seen, wanted), at_least * seen.iterations));
 }
 
-/// The weighted quantile of (value, weight).
-double quantile(std::vector<std::pair<double, double>>& values, double share) {
-  std::ranges::sort(values);
-  double sum = 0;
-  for (const auto& [value, weight] : values) {
-    sum += weight;
-    if (sum >= share) return value;
-  }
-  return values.empty() ? endless : values.back().first;
-}
-
 }  // namespace
 
 Forecast::Forecast(const Records& records, const MatrixFacts& facts,
@@ -112,11 +105,10 @@ std::vector<double> Forecast::weights(const Progress& progress) const {
         logarithms[s] -= differs(seen.iterations, seen.digits) / 2;
         logarithms[s] -= differs(seen.iterations / 2, seen.digits_halfway) / 2;
       }
-      constexpr double noticeable = 3;  // products
       if (seen.set_up > noticeable)
-        logarithms[s] -= surprise(std::log(there.set_up / seen.set_up), spread_of_set_ups) / 4;
-      else if (seen.set_up_at_least > there.set_up)
-        logarithms[s] -= surprise(std::log(there.set_up / seen.set_up_at_least), spread_of_set_ups) / 4;
+        logarithms[s] -= surprise(there.log_set_up - std::log(seen.set_up), spread_of_set_ups) / 4;
+      else if (seen.set_up_at_least > 0 && std::log(seen.set_up_at_least) > there.log_set_up)
+        logarithms[s] -= surprise(there.log_set_up - std::log(seen.set_up_at_least), spread_of_set_ups) / 4;
     }
   }
   const double largest = std::ranges::max(logarithms);
@@ -126,29 +118,43 @@ std::vector<double> Forecast::weights(const Progress& progress) const {
   return logarithms;
 }
 
-Outlook Forecast::expected(const Progress& progress) const {
-  std::vector<Expected> found(arms_);
-  const std::vector<double> weight = weights(progress);
-  // Costs are known by their logarithms' mean, or as they were seen.
-  std::vector<double> set_up(arms_), iteration(arms_), known(arms_);
+/// Set-ups and iterations: by their logarithms' mean over the similar systems, or as they were seen.
+Forecast::Costs Forecast::find_costs(const Progress& progress, const std::vector<double>& weight) const {
+  constexpr double more_than_given_up = 1.2;
+  Costs costs{std::vector<double>(arms_), std::vector<double>(arms_), std::vector<double>(arms_)};
+  double dearer = 1;
   for (std::size_t a = 0; a < arms_; ++a) {
     const Seen& seen = progress.arms[a];
-    if (!seen.may_run) continue;
     double of_set_up = 0, of_iteration = 0;
     for (std::size_t s = 0; s < systems_.size(); ++s) {
       const ArmRecord& there = record(s, a);
       if (!there.is_known()) continue;
-      known[a] += weight[s];
-      of_set_up += weight[s] * std::log(there.set_up);
-      of_iteration += weight[s] * std::log(there.iteration);
+      costs.known[a] += weight[s];
+      of_set_up += weight[s] * there.log_set_up;
+      of_iteration += weight[s] * there.log_iteration;
     }
-    if (!(known[a] > 0)) continue;
-    constexpr double more_than_given_up = 1.2;
-    set_up[a] = std::max(std::exp(of_set_up / known[a]), more_than_given_up * seen.set_up_at_least);
-    if (seen.set_up >= 0) set_up[a] = seen.set_up;
-    iteration[a] = seen.iteration > 0 ? seen.iteration : std::exp(of_iteration / known[a]);
-    found[a].set_up = seen.is_built ? 0 : set_up[a];
+    if (!(costs.known[a] > 0)) continue;
+    costs.set_up[a] = std::exp(of_set_up / costs.known[a]);
+    costs.iteration[a] = seen.iteration > 0 ? seen.iteration : std::exp(of_iteration / costs.known[a]);
+    const double taken = seen.set_up >= 0 ? seen.set_up : seen.set_up_at_least;
+    if (taken > noticeable && !seen.is_complete) dearer = std::max(dearer, taken / costs.set_up[a]);
   }
+  dearer = std::pow(dearer, likeness_of_set_ups);
+  for (std::size_t a = 0; a < arms_; ++a) {
+    const Seen& seen = progress.arms[a];
+    if (costs.set_up[a] > noticeable && !seen.is_complete) costs.set_up[a] *= dearer;
+    costs.set_up[a] = std::max(costs.set_up[a], more_than_given_up * seen.set_up_at_least);
+    if (seen.set_up >= 0) costs.set_up[a] = seen.set_up;
+  }
+  return costs;
+}
+
+Outlook Forecast::expected(const Progress& progress) const {
+  std::vector<Expected> found(arms_);
+  const std::vector<double> weight = weights(progress);
+  const Costs costs = find_costs(progress, weight);
+  for (std::size_t a = 0; a < arms_; ++a)
+    if (progress.arms[a].may_run && !progress.arms[a].is_built) found[a].set_up = costs.set_up[a];
   constexpr double enough_known = 0.02;
   const double reached = std::clamp(progress.digits_reached / progress.digits_wanted, 0.0, 1.0);
   std::vector<double> total(systems_.size() * arms_, endless);
@@ -157,32 +163,30 @@ Outlook Forecast::expected(const Progress& progress) const {
     for (std::size_t a = 0; a < arms_; ++a) {
       const Seen& seen = progress.arms[a];
       const ArmRecord& there = record(s, a);
-      if (!seen.may_run || !there.is_known() || known[a] < enough_known) continue;
+      if (!seen.may_run || !there.is_known() || costs.known[a] < enough_known) continue;
       double iterations = seen.iterations > 0 ? iterations_of(seen, there, progress.digits_wanted)
                                               : iterations_in_all(there, progress.digits_wanted);
       iterations = seen.is_kept ? std::max(iterations - seen.iterations, 0.5)
                                 : std::max(iterations * (1 - worth_of_x * reached), 1.0);
-      total[s * arms_ + a] = found[a].set_up + iteration[a] * iterations;
+      total[s * arms_ + a] = found[a].set_up + costs.iteration[a] * iterations;
       best[s] = std::min(best[s], total[s * arms_ + a]);
     }
   }
   for (std::size_t a = 0; a < arms_; ++a) {
+    const Seen& seen = progress.arms[a];
+    // What is at work has had its chance: the longer it has taken, the less it is expected to be left in
+    // time.
+    const double overdrawn = progress.at_work == a ? seen.iterations * costs.iteration[a] : 0;
     double sum = 0, weights_known = 0;
-    std::vector<std::pair<double, double>> values;
     for (std::size_t s = 0; s < systems_.size(); ++s) {
       const double of_arm = total[s * arms_ + a];
       if (!(of_arm < endless)) continue;
-      const double value = std::min(of_arm, found[a].set_up + (1 + loss_of_a_mistake) * best[s]);
+      const double value = std::min(of_arm, found[a].set_up + (1 + loss_of_a_mistake) * best[s] + overdrawn);
       // The mean of square roots: extremes count less.
       sum += weight[s] * std::sqrt(std::max(value, 0.1));
       weights_known += weight[s];
-      values.emplace_back(of_arm, weight[s]);
     }
-    if (!(weights_known > 0)) continue;
-    found[a].mean = (sum / weights_known) * (sum / weights_known);
-    for (auto& value : values) value.second /= weights_known;
-    found[a].low = quantile(values, 0.25);
-    found[a].high = quantile(values, 0.75);
+    if (weights_known > 0) found[a].mean = (sum / weights_known) * (sum / weights_known);
   }
   return {std::move(found), weight, std::move(total)};
 }
@@ -191,6 +195,26 @@ std::optional<std::size_t> Outlook::soonest() const {
   const auto arm = std::ranges::min_element(arms_, {}, &Expected::mean);
   if (arm == arms_.end() || !(arm->mean < endless)) return std::nullopt;
   return arm - arms_.begin();
+}
+
+Range Outlook::range(std::size_t arm) const {
+  constexpr double quarter = 0.25;
+  std::vector<std::pair<double, double>> values;  // with their weights
+  double sum = 0;
+  for (std::size_t s = 0; s < weights_.size(); ++s) {
+    const double total = totals_[s * size() + arm];
+    if (!(total < endless)) continue;
+    values.emplace_back(total, weights_[s]);
+    sum += weights_[s];
+  }
+  std::ranges::sort(values);
+  const auto quantile = [&](double share) {
+    double below = 0;
+    for (const auto& [value, weight] : values)
+      if ((below += weight) >= share * sum) return value;
+    return endless;
+  };
+  return {quantile(quarter), quantile(1 - quarter)};
 }
 
 double Outlook::chance(std::size_t a, std::size_t b) const {

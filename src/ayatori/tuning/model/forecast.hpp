@@ -19,6 +19,7 @@ struct Seen {
   bool may_run = true;           ///< it is not excluded, and has not failed
   bool has_failed = false;       ///< broke down or stagnated
   bool is_built = false;         ///< its set-up is there
+  bool is_complete = false;      ///< complete factors: their set-ups say nothing of others
   bool is_kept = false;          ///< its iteration can go on where it stands
   double set_up = not_known;     ///< as it was, or as an analysis has told
   double set_up_at_least = 0;    ///< it was given up when it had taken so much
@@ -40,9 +41,12 @@ struct Progress {
 /// What an arm is expected to take to the end, in products.
 struct Expected {
   double mean = std::numeric_limits<double>::infinity();
-  double low = 0;   ///< a quarter of the similar systems takes less, ...
-  double high = 0;  ///< ... and a quarter more
   double set_up = 0;
+};
+
+struct Range {
+  double low;
+  double high;
 };
 
 /// The same of all arms, in their order.
@@ -55,6 +59,8 @@ class Outlook {
   std::size_t size() const { return arms_.size(); }
   /// The arm with the least mean; nothing where nothing is known of any.
   std::optional<std::size_t> soonest() const;
+  /// Between which half of the similar systems lie: a quarter takes less, a quarter more.
+  Range range(std::size_t arm) const;
   /// The share of similar systems in which arm `a` takes less than arm `b`.
   double chance(std::size_t a, std::size_t b) const;
 
@@ -83,7 +89,14 @@ class Forecast {
   const ArmRecord& record(std::size_t system, std::size_t arm) const {
     return records_of_[system * arms_ + arm];
   }
+  /// By arm, in products; and the weight of the similar systems that know the arm.
+  struct Costs {
+    std::vector<double> set_up;
+    std::vector<double> iteration;
+    std::vector<double> known;
+  };
   std::vector<double> weights(const Progress& progress) const;
+  Costs find_costs(const Progress& progress, const std::vector<double>& weight) const;
 
   const Records& records_;
   std::vector<SimilarSystem> systems_;

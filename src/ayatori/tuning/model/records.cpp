@@ -147,8 +147,8 @@ ArmRecord Records::record(std::size_t system, std::size_t arm, double rows) cons
   if (!record.is_known()) return record;
   const double set_up_power = thousandths * numbers_[growth_ + arm];
   const double power = thousandths * numbers_[growth_ + arms_.size() + arm];
-  record.set_up = std::exp(thousandths * numbers[1] + set_up_power * larger);
-  record.iteration = std::exp(thousandths * numbers[2]);
+  record.log_set_up = thousandths * numbers[1] + set_up_power * larger;
+  record.log_iteration = thousandths * numbers[2];
   record.stretch = std::exp(power * larger);
   record.iterations = record.stretch * std::exp(thousandths * numbers[3]);
   for (std::size_t i = 0; i < grid_points; ++i)

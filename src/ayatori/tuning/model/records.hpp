@@ -24,8 +24,8 @@ inline constexpr std::size_t grid_points = 12;
 struct ArmRecord {
   enum class Outcome { unknown, solved, failed };
   Outcome outcome = Outcome::unknown;
-  double set_up = 0;
-  double iteration = 0;
+  double log_set_up = 0;  ///< natural logarithms
+  double log_iteration = 0;
   double iterations = 0;  ///< to recorded_digits; many where it failed
   double stretch = 1;     ///< by which iterations were multiplied, for a system of another size
   std::array<float, grid_points> digits{};

@@ -157,7 +157,7 @@ void put_in_order(std::vector<Rung>& arms, const MatrixFacts& facts, double rtol
   for (std::size_t i = 0; i < arms.size(); ++i) {
     arms[i].expected = first && first->arm == i ? 0 : outlook[i].mean;
     if (arms[i].why.empty())
-      arms[i].why = first && first->arm == i ? first->why : describe(forecast, outlook[i]);
+      arms[i].why = first && first->arm == i ? first->why : describe(forecast, outlook, i);
   }
   std::ranges::stable_sort(arms, [](const Rung& a, const Rung& b) {
     return a.last_resort != b.last_resort ? b.last_resort : a.expected < b.expected;

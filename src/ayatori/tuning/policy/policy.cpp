@@ -15,13 +15,14 @@ constexpr double clearly_sooner = 0.55;
 /// Complete factors are bought when the solve has taken this share of their price, unless its end is expected
 /// within the next one.
 constexpr double rented_long_enough = 0.8;
-constexpr double end_is_near = 0.5;
+constexpr double end_is_near = 1;
 
 }  // namespace
 
-std::string describe(const Forecast& forecast, const Expected& expected) {
-  return fmt::format("{:.0f} products expected, {:.0f} to {:.0f}, from {} similar systems", expected.mean,
-                     expected.low, expected.high, forecast.similar_systems());
+std::string describe(const Forecast& forecast, const Outlook& outlook, std::size_t arm) {
+  const auto [low, high] = outlook.range(arm);
+  return fmt::format("{:.0f} products expected, {:.0f} to {:.0f}, from {} similar systems", outlook[arm].mean,
+                     low, high, forecast.similar_systems());
 }
 
 namespace {
@@ -69,7 +70,7 @@ std::optional<Action> next_action(const Forecast& forecast, const Progress& prog
   const auto soonest = outlook.soonest();
   if (!soonest) return progress.at_work ? std::optional(Action{*progress.at_work, ""}) : std::nullopt;
   std::size_t arm = *soonest;
-  std::string why = describe(forecast, outlook[arm]);
+  std::string why = describe(forecast, outlook, arm);
   if (progress.at_work && arm != *progress.at_work) {
     if (is_clearly_later(outlook, *progress.at_work)) {
       why += fmt::format("; {:.0f} more without", outlook[*progress.at_work].mean);
@@ -86,7 +87,7 @@ std::optional<Action> next_action(const Forecast& forecast, const Progress& prog
   if (arm != progress.at_work) {
     if (const auto first = evidence_first(outlook, progress, arm)) {
       why = fmt::format("{}; as likely as not better than a set-up of {:.0f} products",
-                        describe(forecast, outlook[*first]), outlook[arm].set_up);
+                        describe(forecast, outlook, *first), outlook[arm].set_up);
       arm = *first;
     }
   }
@@ -104,8 +105,8 @@ int next_look(int iteration) {
 }
 
 double most_products(double expected_set_up) {
-  constexpr double far_longer = 3;
-  constexpr double always = 20;
+  constexpr double far_longer = 2;
+  constexpr double always = 10;
   return far_longer * expected_set_up + always;
 }
 

@@ -29,7 +29,7 @@ std::optional<Action> next_action(const Forecast& forecast, const Progress& prog
 bool is_clearly_later(const Outlook& outlook, std::size_t arm);
 
 /// "52 products expected, 40 to 90, from 32 similar systems"
-std::string describe(const Forecast& forecast, const Expected& expected);
+std::string describe(const Forecast& forecast, const Outlook& outlook, std::size_t arm);
 
 /// Iterations after which an arm is looked at for the first time, and when next.
 inline constexpr int first_look = 12;

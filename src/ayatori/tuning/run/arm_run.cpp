@@ -20,6 +20,8 @@ constexpr double unlimited = std::numeric_limits<double>::infinity();
 constexpr int deepest = 3;
 /// An x whose residual is below this share of the suspended method's own makes that one start again from it.
 constexpr double far_better = 0.3;
+/// Seconds that a set-up may take in any case: of small systems clocks tell little.
+constexpr double unnoticeable = 2e-3;
 /// Products that are not worth a thought.
 constexpr double negligible_set_up = 8;
 /// The residual of a method for definite matrices that is so many times the first when it breaks down has
@@ -80,7 +82,8 @@ void ArmRun::set_up() {
         state_.expected_set_up(arm_) > negligible_set_up && !uses_complete_factors(trial().choice);
     if (is_on_trial() && takes_time) {
       most_set_up_ = most_products(state_.expected_set_up(arm_));
-      options.gives_up = [this, limit = state_.clock() + most_set_up_ * state_.unit()] {
+      const double seconds = std::max(most_set_up_ * state_.unit(), unnoticeable);
+      options.gives_up = [this, limit = state_.clock() + seconds] {
         return state_.clock() > limit || state_.interrupted_by_time();
       };
     }
@@ -439,6 +442,7 @@ void ArmRun::note_progress(int iteration) {
 /// Another arm with which the solve is expected to end sooner.
 std::optional<std::size_t> ArmRun::other_arm(int iteration) {
   note_progress(iteration);
+  if (state_.options.tuning_share == 0) return std::nullopt;
   auto action = state_.next_action(arm_);
   if (!action || action->arm == arm_) return std::nullopt;
   why_ = action->why;

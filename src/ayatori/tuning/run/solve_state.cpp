@@ -159,6 +159,7 @@ Progress SolveState::progress(std::optional<std::size_t> at_work) const {
     Seen& seen = now.arms.back();
     seen.may_run = arm.state != Arm::State::finished && !arm.rung.last_resort;
     if (arm.state != Arm::State::running && at_work && arm.tries >= most_tries) seen.may_run = false;
+    seen.is_complete = uses_complete_factors(arm.rung.choice);
     seen.is_kept = seen.is_built = arm.state == Arm::State::running;
   }
   return now;
