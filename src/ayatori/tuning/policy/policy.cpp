@@ -69,29 +69,22 @@ std::optional<Action> next_action(const Forecast& forecast, const Progress& prog
   const Outlook outlook = forecast.expected(progress);
   const auto soonest = outlook.soonest();
   if (!soonest) return progress.at_work ? std::optional(Action{*progress.at_work, ""}) : std::nullopt;
-  std::size_t arm = *soonest;
-  std::string why = describe(forecast, outlook, arm);
-  if (progress.at_work && arm != *progress.at_work) {
-    if (is_clearly_later(outlook, *progress.at_work)) {
-      why += fmt::format("; {:.0f} more without", outlook[*progress.at_work].mean);
-    } else {
-      arm = *progress.at_work;
-    }
+  const auto at_work = progress.at_work;
+  if (at_work && complete && at_work != complete && buys_factors(outlook, progress, *complete))
+    return Action{
+        *complete,
+        fmt::format("the solve has taken {:.0f} products without complete factors, which are expected "
+                    "to take {:.0f}",
+                    progress.products_spent, outlook[*complete].set_up)};
+  if (at_work && (soonest == at_work || !is_clearly_later(outlook, *at_work))) return Action{*at_work, ""};
+  if (const auto first = evidence_first(outlook, progress, *soonest)) {
+    if (first == at_work) return Action{*at_work, ""};
+    return Action{*first, fmt::format("{}; as likely as not better than a set-up of {:.0f} products",
+                                      describe(forecast, outlook, *first), outlook[*soonest].set_up)};
   }
-  if (progress.at_work && complete && arm != *complete && buys_factors(outlook, progress, *complete)) {
-    why = fmt::format(
-        "the solve has taken {:.0f} products without complete factors, which are expected to take {:.0f}",
-        progress.products_spent, outlook[*complete].set_up);
-    return Action{*complete, std::move(why)};
-  }
-  if (arm != progress.at_work) {
-    if (const auto first = evidence_first(outlook, progress, arm)) {
-      why = fmt::format("{}; as likely as not better than a set-up of {:.0f} products",
-                        describe(forecast, outlook, *first), outlook[arm].set_up);
-      arm = *first;
-    }
-  }
-  return Action{arm, std::move(why)};
+  std::string why = describe(forecast, outlook, *soonest);
+  if (at_work) why += fmt::format("; {:.0f} more without", outlook[*at_work].mean);
+  return Action{*soonest, std::move(why)};
 }
 
 bool is_clearly_later(const Outlook& outlook, std::size_t arm) {
@@ -101,7 +94,7 @@ bool is_clearly_later(const Outlook& outlook, std::size_t arm) {
 
 int next_look(int iteration) {
   constexpr int at_least = 4;
-  return std::max(iteration + at_least, iteration + iteration / 4);
+  return std::max(iteration + at_least, iteration + iteration / 2);
 }
 
 double most_products(double expected_set_up) {
