@@ -194,8 +194,14 @@ TEST(Forecast, SetUpsThatHaveBeenSeenAreEvidence) {
 }
 
 TEST(Forecast, ASingleSurpriseRulesNoSystemOut) {
-  Progress progress = after(16, 16 * 8.0 / 2000);
-  EXPECT_GT(expected({easy, hard}, progress).chance(diagonal, factors), 0);
+  const HandMade::System cheap{easy[diagonal], steady(1, 3, 5)};
+  const HandMade::System dear{easy[diagonal], steady(1000, 3, 50)};
+  Progress progress = beginning();
+  progress.arms[factors].is_built = true;
+  progress.arms[factors].set_up = 1000;
+  const double chance = expected({cheap, dear}, progress).chance(diagonal, factors);
+  EXPECT_GT(chance, 0.98);
+  EXPECT_LT(chance, 0.999) << "though set-ups differ by many standard deviations";
 }
 
 TEST(Forecast, LooseTolerancesNeedFewerIterations) {
