@@ -87,6 +87,9 @@ TEST(Arms, SymmetricMethodsHaveSymmetricPreconditioners) {
     }
   for (const Rung& arm : arms_of(spd_facts(), {.method = "cg"}))
     EXPECT_NE(arm.choice.preconditioner, "ilut") << "though the method is forced";
+  for (const MatrixFacts& facts : all_kinds())
+    for (const Rung& arm : arms_of(facts, {.preconditioner = "ilut"}))
+      EXPECT_FALSE(solvers::method(arm.choice.method).needs_symmetric_preconditioner) << describe(arm.choice);
 }
 
 TEST(Arms, WhereCgMayBeUsedMethodsForAnyMatrixAreNotOfRecords) {
@@ -251,6 +254,9 @@ TEST(Arms, OfWhatIsExcludedThereAreNone) {
       EXPECT_TRUE(std::ranges::none_of(arms_of(facts, {.excluded = {name}}), uses)) << name;
     }
   EXPECT_GT(excluded, 20) << "or this shows nothing";
+  auto without_cgs = arms_of(unsymmetric_facts(), {.excluded = {"cgs"}});
+  std::erase_if(without_cgs, [](const Rung& arm) { return arm.last_resort; });
+  EXPECT_TRUE(methods_of(without_cgs).contains("gmres")) << "with another orthogonalization";
 }
 
 TEST(Arms, NothingLeftIsAnError) {

@@ -108,6 +108,9 @@ TEST(Forecast, AnArmOfWhichNothingIsKnownTakesForever) {
   const Outlook outlook = expected({{easy[diagonal], RecordedArm{}}}, beginning());
   EXPECT_EQ(outlook[factors].mean, endless) << "never tried on similar systems";
   EXPECT_EQ(outlook.soonest(), diagonal);
+  const std::vector<HandMade::System> both{{easy[diagonal], RecordedArm{}}, hard};
+  EXPECT_LT(expected(both, beginning())[factors].mean, endless);
+  EXPECT_EQ(expected(both, after(16, 6.4))[factors].mean, endless) << "nor where the diagonal was as good";
 }
 
 TEST(Forecast, ArmsMayShareARecordAndStandInAnyOrder) {
@@ -161,6 +164,24 @@ TEST(Forecast, FollowsTheSystemWhoseHistoryAnArmShows) {
   const Outlook fast = expected(both, after(16, 16 * 8.0 / 20));
   EXPECT_GT(fast.chance(diagonal, factors), 0.99);
   EXPECT_EQ(fast.soonest(), diagonal);
+}
+
+TEST(Forecast, BothHalvesOfAHistoryCount) {
+  const std::vector<HandMade::System> both{easy, hard};
+  const double fast = 16 * 8.0 / 20;
+  const double slow = 16 * 8.0 / 2000;
+  const auto outlook = [&](double halfway, double digits) {
+    Progress progress = after(16, digits);
+    progress.arms[diagonal].digits_halfway = halfway;
+    progress.digits_reached = 0;
+    progress.arms[diagonal].may_run = false;
+    progress.arms[factors].is_built = true;  // their iterations alone tell the systems apart
+    return expected(both, progress);
+  };
+  EXPECT_GT(outlook(slow / 2, slow)[factors].low, 1.5 * outlook(fast / 2, fast)[factors].low);
+  const double mixed = outlook(slow / 2, fast)[factors].mean;
+  EXPECT_GT(mixed, 1.1 * outlook(fast / 2, fast)[factors].mean) << "it began as in the hard system";
+  EXPECT_LT(mixed, 0.9 * outlook(slow / 2, slow)[factors].mean) << "and went on as in the easy one";
 }
 
 TEST(Forecast, WhatOneArmShowsTellsOfTheOthers) {

@@ -135,6 +135,24 @@ TEST(NextAction, WhatTheFreeArmShowsDecides) {
   EXPECT_EQ(next(undecided(4), progress)->arm, 0U);
 }
 
+TEST(NextAction, AFreeArmIsNotTriedForeverBeforeADearSetUp) {
+  // Good and bad systems begin alike.
+  Systems systems = undecided(4);
+  for (HandMade::System& system : systems)
+    std::copy_n(systems[0][0].digits.begin(), 4, system[0].digits.begin());
+  Progress progress = nothing_seen(2);
+  Seen& seen = progress.arms[0];
+  seen.iterations = 4;
+  seen.iteration = 1.5;
+  seen.digits = 1.6;
+  seen.digits_halfway = 0.8;
+  EXPECT_EQ(next(systems, progress)->arm, 0U) << "6 products of a price of 100";
+  seen.iterations = 7;
+  seen.digits = 2.8;
+  seen.digits_halfway = 1.4;
+  EXPECT_EQ(next(systems, progress)->arm, 1U) << "nothing it has shown speaks for it";
+}
+
 TEST(NextAction, WhereNothingIsKnownThereIsNone) {
   const HandMade made({{steady(1, 1, 10)}});
   const Forecast unknown(made.records(), {}, std::vector<std::optional<std::size_t>>(2));
