@@ -66,7 +66,7 @@ inline TestMatrix anisotropic_matrix(std::int64_t n) {
 }
 
 /// The same with another unit of the last unknown, which changes nothing for CG with the diagonal or with
-/// factors, but is no even mesh: ladders do not begin with factors.
+/// factors, but is no even mesh as facts tell.
 inline TestMatrix uneven_matrix(std::int64_t n) {
   TestMatrix matrix = anisotropic_matrix(n);
   constexpr double unit = 16;
