@@ -67,6 +67,20 @@ TEST(NextAction, AnArmThatMayNotGoOnIsLeft) {
   EXPECT_EQ(next({{steady(0.1, 1, 10), steady(0.1, 1, 1000)}}, progress)->arm, 1U);
 }
 
+TEST(NextAction, AnArmThatGainsNothingIsLeft) {
+  // Which of the others is best differs from system to system.
+  const Systems systems{{steady(0.1, 1, 150), steady(0.1, 1, 100), steady(0.1, 1, 200)},
+                        {steady(0.1, 1, 150), steady(0.1, 1, 200), steady(0.1, 1, 100)}};
+  Progress progress = nothing_seen(3);
+  progress.at_work = 0;
+  progress.products_spent = 5000;
+  Seen& stuck = progress.arms[0];
+  stuck.is_built = stuck.is_kept = true;
+  stuck.iteration = 1;
+  stuck.iterations = 5000;  // and no digits
+  EXPECT_NE(next(systems, progress)->arm, 0U);
+}
+
 /// An arm that takes 700 products more, and complete factors of 600.
 const Systems rent_or_buy{{steady(0.1, 1, 700), steady(600, 3, 2)}};
 
