@@ -61,8 +61,8 @@ TEST(Forecast, OfOneSystemIsWhatWasTakenThere) {
   const Outlook outlook = expected({easy}, beginning());
   ASSERT_EQ(outlook.size(), 2U);
   EXPECT_NEAR(outlook[diagonal].mean, 1 + 1.5 * 20, 31 * rounded);
-  EXPECT_NEAR(outlook[diagonal].low, 31, 31 * rounded);
-  EXPECT_NEAR(outlook[diagonal].high, 31, 31 * rounded);
+  EXPECT_NEAR(outlook.range(diagonal).low, 31, 31 * rounded);
+  EXPECT_NEAR(outlook.range(diagonal).high, 31, 31 * rounded);
   EXPECT_NEAR(outlook[diagonal].set_up, 1, rounded);
   EXPECT_NEAR(outlook[factors].mean, 100 + 3 * 5, 115 * rounded);
   EXPECT_NEAR(outlook[factors].set_up, 100, 100 * rounded);
@@ -75,9 +75,9 @@ TEST(Forecast, OfSeveralSystemsLiesBetween) {
   const Outlook outlook = expected({easy, easy, hard, easy}, beginning());
   EXPECT_GT(outlook[factors].mean, 115 * (1 + rounded));
   EXPECT_LT(outlook[factors].mean, 160 * (1 - rounded));
-  EXPECT_NEAR(outlook[factors].low, 115, 115 * rounded);
-  EXPECT_NEAR(outlook[factors].high, 115, 115 * rounded) << "three in four";
-  EXPECT_NEAR(expected({easy, hard, hard, easy}, beginning())[factors].high, 160, 160 * rounded);
+  EXPECT_NEAR(outlook.range(factors).low, 115, 115 * rounded);
+  EXPECT_NEAR(outlook.range(factors).high, 115, 115 * rounded) << "three in four";
+  EXPECT_NEAR(expected({easy, hard, hard, easy}, beginning()).range(factors).high, 160, 160 * rounded);
   EXPECT_NEAR(outlook.chance(diagonal, factors), 0.75, 1e-12);
 }
 
@@ -178,7 +178,7 @@ TEST(Forecast, BothHalvesOfAHistoryCount) {
     progress.arms[factors].is_built = true;  // their iterations alone tell the systems apart
     return expected(both, progress);
   };
-  EXPECT_GT(outlook(slow / 2, slow)[factors].low, 1.5 * outlook(fast / 2, fast)[factors].low);
+  EXPECT_GT(outlook(slow / 2, slow).range(factors).low, 1.5 * outlook(fast / 2, fast).range(factors).low);
   const double mixed = outlook(slow / 2, fast)[factors].mean;
   EXPECT_GT(mixed, 1.1 * outlook(fast / 2, fast)[factors].mean) << "it began as in the hard system";
   EXPECT_LT(mixed, 0.9 * outlook(slow / 2, slow)[factors].mean) << "and went on as in the easy one";
@@ -189,10 +189,10 @@ TEST(Forecast, WhatOneArmShowsTellsOfTheOthers) {
   Progress progress = after(16, 16 * 8.0 / 2000);
   progress.arms[diagonal].may_run = false;  // it has failed since
   progress.digits_reached = 0;
-  EXPECT_NEAR(expected(both, progress)[factors].low, 160, 160 * rounded);
+  EXPECT_NEAR(expected(both, progress).range(factors).low, 160, 160 * rounded);
   progress.arms[diagonal].digits = 6.4;
   progress.arms[diagonal].digits_halfway = 3.2;
-  EXPECT_NEAR(expected(both, progress)[factors].high, 115, 115 * rounded);
+  EXPECT_NEAR(expected(both, progress).range(factors).high, 115, 115 * rounded);
 }
 
 TEST(Forecast, SetUpsThatHaveBeenSeenAreEvidence) {

@@ -205,12 +205,12 @@ TEST(IsClearlyLater, HoldsAgainstTheSoonest) {
 }
 
 TEST(Looks, BecomeRarer) {
-  EXPECT_EQ(next_look(first_look), first_look + 4);
+  EXPECT_EQ(next_look(first_look), first_look + 6);
   EXPECT_EQ(next_look(0), 4);
-  EXPECT_EQ(next_look(1000), 1250);
+  EXPECT_EQ(next_look(1000), 1500);
   int looks = 0;
   for (int iteration = first_look; iteration < 10'000; iteration = next_look(iteration)) ++looks;
-  EXPECT_LT(looks, 40);
+  EXPECT_LT(looks, 20);
 }
 
 TEST(MostProducts, AreFarMoreThanExpected) {

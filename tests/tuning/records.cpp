@@ -233,8 +233,8 @@ TEST(Records, TellWhatAnArmTook) {
   const Records records(numbers, two_arms, three_families);
   const ArmRecord jacobi = records.record(0, 0, 1000);
   EXPECT_EQ(jacobi.outcome, Outcome::solved);
-  EXPECT_NEAR(jacobi.set_up, 1, 1e-3);
-  EXPECT_NEAR(jacobi.iteration, 2, 2e-3);
+  EXPECT_NEAR(std::exp(jacobi.log_set_up), 1, 1e-3);
+  EXPECT_NEAR(std::exp(jacobi.log_iteration), 2, 2e-3);
   EXPECT_NEAR(jacobi.iterations, 100, 0.1);
   EXPECT_NEAR(jacobi.stretch, 1, 1e-3);
   EXPECT_FLOAT_EQ(jacobi.digits[0], 0.1F);
@@ -249,14 +249,16 @@ TEST(Records, OfOtherSizesGrowByTheirPowersOfTheRows) {
   const Records records(numbers, two_arms, three_families);
   const ArmRecord same = records.record(0, 0, 1000);
   const ArmRecord larger = records.record(0, 0, 8000);
-  EXPECT_DOUBLE_EQ(larger.set_up, same.set_up) << "power 0";
-  EXPECT_DOUBLE_EQ(larger.iteration, same.iteration) << "in products, which grow themselves";
+  EXPECT_DOUBLE_EQ(std::exp(larger.log_set_up), std::exp(same.log_set_up)) << "power 0";
+  EXPECT_DOUBLE_EQ(std::exp(larger.log_iteration), std::exp(same.log_iteration))
+      << "in products, which grow themselves";
   EXPECT_NEAR(larger.iterations / same.iterations, 2, 5e-3) << "power 1/3";
   EXPECT_NEAR(larger.stretch, 2, 5e-3);
   EXPECT_EQ(larger.digits, same.digits);
   EXPECT_NEAR(larger.digits_after(64), same.digits_after(32), 0.01) << "it takes twice as many iterations";
-  const double one = records.record(2, 1, 10'000).set_up;
-  EXPECT_NEAR(records.record(2, 1, 1000).set_up, one / 10, 1e-3 * one) << "power 1, and fewer rows";
+  const double one = std::exp(records.record(2, 1, 10'000).log_set_up);
+  EXPECT_NEAR(std::exp(records.record(2, 1, 1000).log_set_up), one / 10, 1e-3 * one)
+      << "power 1, and fewer rows";
 }
 
 TEST(Records, OfWhatWasNeverTriedTellNothing) {
@@ -265,7 +267,6 @@ TEST(Records, OfWhatWasNeverTriedTellNothing) {
   const ArmRecord unknown = records.record(1, 1, 1000);
   EXPECT_FALSE(unknown.is_known());
   EXPECT_EQ(unknown.iterations, 0);
-  EXPECT_EQ(unknown.set_up, 0);
   EXPECT_TRUE(records.record(0, 1, 1000).is_known()) << "a failure is known";
 }
 
@@ -295,11 +296,7 @@ TEST(Records, NumbersThatDoNotFitThrow) {
 }
 
 ArmRecord known_record(Outcome outcome = Outcome::solved) {
-  return {.outcome = outcome,
-          .set_up = 1,
-          .iteration = 1,
-          .iterations = 700,
-          .digits = {0.1F, 0.2F, 0.5F, 1, 1.5F, 2, 3, 4, 5, 7, 8, 8}};
+  return {.outcome = outcome, .iterations = 700, .digits = {0.1F, 0.2F, 0.5F, 1, 1.5F, 2, 3, 4, 5, 7, 8, 8}};
 }
 
 TEST(ArmRecord, DigitsLieBetweenThoseKept) {
@@ -374,8 +371,9 @@ TEST(ShippedRecords, HoldFiniteCostsAndEveryArm) {
       ASSERT_LE(record.outcome, Outcome::failed) << "system " << system << ", arm " << arm;
       if (!record.is_known()) continue;
       ++known;
-      const bool is_sound = std::isfinite(record.set_up) && record.set_up > 0 && record.iteration > 0 &&
-                            std::isfinite(record.iterations) && record.iterations > 0 && record.stretch > 0;
+      const bool is_sound = std::isfinite(std::exp(record.log_set_up)) && std::exp(record.log_set_up) > 0 &&
+                            std::exp(record.log_iteration) > 0 && std::isfinite(record.iterations) &&
+                            record.iterations > 0 && record.stretch > 0;
       ASSERT_TRUE(is_sound) << "system " << system << ", arm " << arm;
       ASSERT_TRUE(std::ranges::is_sorted(record.digits)) << "system " << system << ", arm " << arm;
     }
