@@ -79,9 +79,6 @@ struct Preconditioner {
   std::string_view name;
   std::string_view description;
   bool symmetric;  ///< symmetric positive definite whenever A is
-  /// What it is expected to cost before it is tried, in products with A: once to set up, and to apply.
-  double setup_products;
-  double apply_products;
   BuiltPreconditioner (*make)(const sparse::DistributedMatrix& matrix, const GlobalSum& sum,
                               const PreconditionerOptions& options);
   Obeys obeys = {};

@@ -124,8 +124,6 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 const Preconditioner block_jacobi_preconditioner{.name = "block-jacobi",
                                                  .description = "the inverse of small dense diagonal blocks",
                                                  .symmetric = true,
-                                                 .setup_products = 4,
-                                                 .apply_products = 0.5,
                                                  .make = make};
 
 }  // namespace ayatori::solvers

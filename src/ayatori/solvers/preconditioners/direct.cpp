@@ -309,8 +309,6 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 const Preconditioner direct_preconditioner{.name = "direct",
                                            .description = "complete factors by MUMPS: a direct solve",
                                            .symmetric = false,
-                                           .setup_products = 2000,
-                                           .apply_products = 60,
                                            .make = make};
 
 }  // namespace ayatori::solvers

@@ -200,8 +200,6 @@ const Preconditioner fsai_preconditioner{
     .name = "fsai",
     .description = "factorized sparse approximate inverse on the pattern of the matrix",
     .symmetric = true,
-    .setup_products = 60,
-    .apply_products = 1.5,
     .make = make};
 
 }  // namespace ayatori::solvers

@@ -47,8 +47,6 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 const Preconditioner jacobi_preconditioner{.name = "jacobi",
                                            .description = "the inverse of the diagonal",
                                            .symmetric = true,
-                                           .setup_products = 0.5,
-                                           .apply_products = 0.2,
                                            .make = make};
 
 }  // namespace ayatori::solvers

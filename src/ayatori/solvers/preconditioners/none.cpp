@@ -36,8 +36,6 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 const Preconditioner none_preconditioner{.name = "none",
                                          .description = "the identity",
                                          .symmetric = true,
-                                         .setup_products = 0,
-                                         .apply_products = 0,
                                          .make = make};
 
 }  // namespace ayatori::solvers

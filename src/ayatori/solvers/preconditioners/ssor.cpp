@@ -92,8 +92,6 @@ const Preconditioner ssor_preconditioner{
     .name = "ssor",
     .description = "a sweep of Gauss and Seidel through diagonal blocks and back, one block per thread",
     .symmetric = true,
-    .setup_products = 3,
-    .apply_products = 1.4,
     .make = make};
 
 }  // namespace ayatori::solvers

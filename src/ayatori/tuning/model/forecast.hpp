@@ -17,7 +17,6 @@ inline constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 /// What a solve has seen of one of its arms. Costs are in products with compressed sparse rows.
 struct Seen {
   bool may_run = true;           ///< it is not excluded, and has not failed
-  bool has_failed = false;       ///< broke down or stagnated
   bool is_built = false;         ///< its set-up is there
   bool is_complete = false;      ///< complete factors: their set-ups say nothing of others
   bool is_kept = false;          ///< its iteration can go on where it stands

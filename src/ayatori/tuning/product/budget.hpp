@@ -10,12 +10,13 @@ class Budget {
  public:
   explicit Budget(double share) : share_(share) {}
 
-  /// Whether `cost` more may be spent in a solve that takes `time` without what was spent.
-  bool allows(double cost, double time) const { return spent_ + cost <= share_ * time; }
+  /// Whether `cost` more may be spent (a clock may say 0 of what is short) in a solve that takes `time`
+  /// without what was spent.
+  bool allows(double cost, double time) const { return share_ > 0 && spent_ + cost <= share_ * time; }
   /// Whether it may be spent on what is expected to win: then the share is ten times as large, but the whole
   /// at most.
   bool allows_expected(double cost, double time) const {
-    return spent_ + cost <= std::min(1.0, 10 * share_) * time;
+    return share_ > 0 && spent_ + cost <= std::min(1.0, 10 * share_) * time;
   }
   void spend(double seconds) { spent_ += seconds; }
 

@@ -171,7 +171,6 @@ void ArmRun::pursue() {
     const bool was_too_dear = error.kind() == ErrorKind::environment;
     const bool may_be_needed = is_on_trial() && was_too_dear && trial().iterations == 0;
     arm().state = may_be_needed ? Arm::State::untried : Arm::State::finished;
-    arm().seen.has_failed = !may_be_needed;
     if (may_be_needed) arm().seen.set_up_at_least = std::max(arm().seen.set_up_at_least, most_set_up_);
     const bool time_or_memory_decided = may_be_needed || error.kind() == ErrorKind::environment;
     if (time_or_memory_decided && !state_.decisions.replays())

@@ -174,8 +174,7 @@ std::optional<Action> SolveState::next_action(std::optional<std::size_t> at_work
 }
 
 bool SolveState::may_challenge() const {
-  if (experience.familiar || options.tuning_share == 0) return false;
-  return budget.allows_expected(0, sum.agreed_seconds() - budget.spent());
+  return !experience.familiar && budget.allows_expected(0, sum.agreed_seconds() - budget.spent());
 }
 
 bool SolveState::is_worth_its_set_up(std::size_t arm) {

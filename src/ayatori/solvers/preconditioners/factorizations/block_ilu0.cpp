@@ -104,8 +104,6 @@ const Preconditioner block_ilu0_preconditioner{
     .name = "block-ilu0",
     .description = "incomplete LU without fill of diagonal blocks, one per thread",
     .symmetric = true,
-    .setup_products = 16,
-    .apply_products = 1.2,
     .make = make};
 
 }  // namespace ayatori::solvers

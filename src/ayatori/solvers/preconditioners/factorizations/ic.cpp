@@ -16,8 +16,6 @@ const Preconditioner ic_preconditioner{
     .name = "ic",
     .description = "incomplete Cholesky with --fill levels, in single precision, of blocks that may overlap",
     .symmetric = true,
-    .setup_products = 55,
-    .apply_products = 1.7,
     .make = make,
     .obeys = {.overlap_and_ordering = true, .fill = true}};
 

@@ -16,8 +16,6 @@ const Preconditioner ilu_preconditioner{
     .name = "ilu",
     .description = "incomplete LU with --fill levels, in single precision, of blocks that may overlap",
     .symmetric = false,
-    .setup_products = 30,
-    .apply_products = 1.2,
     .make = make,
     .obeys = {.overlap_and_ordering = true, .fill = true}};
 

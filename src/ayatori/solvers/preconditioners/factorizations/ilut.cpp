@@ -16,8 +16,6 @@ const Preconditioner ilut_preconditioner{
     .name = "ilut",
     .description = "incomplete LU that drops small entries, in single precision, of blocks that may overlap",
     .symmetric = false,
-    .setup_products = 140,
-    .apply_products = 2.5,
     .make = make,
     .obeys = {.overlap_and_ordering = true, .fill = true, .drop_tolerance = true}};
 

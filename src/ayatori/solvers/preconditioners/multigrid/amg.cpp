@@ -121,8 +121,6 @@ const Preconditioner amg_preconditioner{
     .name = "amg",
     .description = "algebraic multigrid by smoothed aggregation, stored in float",
     .symmetric = true,
-    .setup_products = 75,
-    .apply_products = 2.5,
     .make = make};
 
 }  // namespace ayatori::solvers

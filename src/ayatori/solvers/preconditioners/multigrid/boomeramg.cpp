@@ -206,8 +206,6 @@ const Preconditioner boomeramg_preconditioner{
     .name = "boomeramg",
     .description = "classical algebraic multigrid by hypre, in double",
     .symmetric = true,
-    .setup_products = 450,
-    .apply_products = 13,
     .make = make};
 
 }  // namespace ayatori::solvers

@@ -73,8 +73,6 @@ const Preconditioner chebyshev_preconditioner{
     .name = "chebyshev",
     .description = "Chebyshev polynomial in the Jacobi-scaled matrix",
     .symmetric = true,
-    .setup_products = 12,
-    .apply_products = 4.5,
     .make = make,
     .obeys = {.degree = true}};
 

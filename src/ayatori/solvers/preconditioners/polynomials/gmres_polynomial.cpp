@@ -128,8 +128,6 @@ const Preconditioner gmres_polynomial_preconditioner{
     .name = "gmres-polynomial",
     .description = "the polynomial that GMRES makes in the Jacobi-scaled matrix",
     .symmetric = false,
-    .setup_products = 14,
-    .apply_products = 4.5,
     .make = make,
     .obeys = {.degree = true}};
 

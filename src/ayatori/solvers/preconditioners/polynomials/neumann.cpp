@@ -59,8 +59,6 @@ const Preconditioner neumann_preconditioner{
     .name = "neumann",
     .description = "truncated Neumann series of the Jacobi-scaled matrix",
     .symmetric = true,
-    .setup_products = 12,
-    .apply_products = 4.5,
     .make = make,
     .obeys = {.degree = true}};
 
