@@ -7,7 +7,7 @@ Two things are written, as whole numbers:
   a forest         decision trees over the facts of a matrix, whose leaves name systems of the records. Systems are alike as far as they share
                    leaves (Breiman, Machine Learning 45, 2001; as weights: Meinshausen, JMLR 7, 2006). It is grown to tell set-ups and iterations.
   the systems      what each arm took and did on each: set-up, an iteration, iterations, and its residual on the way
-src/ayatori/tuning/model/experience.hpp tells the layout. scikit-learn grows the forest.
+src/ayatori/tuning/model/records.hpp tells the layout. scikit-learn grows the forest.
 """
 
 import argparse
@@ -27,6 +27,7 @@ SCALE = 1000                               # of logarithms and features
 GRID = [2**power for power in range(12)]   # iterations at which residuals are kept
 DIGITS = 100                               # steps of a digit
 WANTED = 8.0                               # digits that the records' solves gained
+FEWEST_ROWS = 2500                         # of systems by which growth is judged
 MOST_ITERATIONS = 3000.0                   # an arm that fails counts as so many
 ARMS = ("cg + jacobi", "cg + block-ilu0", "cg + ic", "cg + amg", "cg + boomeramg", "cg + ssor", "cg + none", "cg + chebyshev", "cg + fsai",
         "minres + none", "minres + jacobi", "minres + ssor", "minres + block-ilu0", "minres + amg",
@@ -41,7 +42,7 @@ def logarithm(value):
 
 
 def features(facts):
-    """What the forest sees of a matrix; tuning/model/experience.cpp computes the same."""
+    """What the forest sees of a matrix; tuning/model/records.cpp computes the same."""
     rows = facts["rows"]
     mean = facts["nonzeros"] / rows
     bandwidth = min(max(facts["bandwidth"], 1), rows)
@@ -60,7 +61,7 @@ def digits_on_the_way(record):
     history = [(iteration, max(-value, 0.0)) for iteration, value in records.history(record) if value is not None]
     solved = records.is_solved(record)
     if not history:
-        return [WANTED if solved else 0.0] * len(GRID)
+        return [WANTED if solved or never_began(record, record["arm"]) else 0.0] * len(GRID)
     last, final = history[-1][0], max(value for _, value in history)
     found, best = [], 0.0
     for place in GRID:
@@ -77,6 +78,12 @@ def digits_on_the_way(record):
         best = max(best, value)
         found.append(best)
     return [min(value, WANTED) for value in found]
+
+
+def never_began(record, name):
+    """Whether its set-up did not end in time, or of complete factors in memory: of its iterations nothing is known."""
+    cut_off = ("time limit", "killed", "failed") if name.endswith("direct") else ("time limit", "killed")
+    return record["outcome"] in cut_off and not record.get("iterations")
 
 
 def iterations_of(record):
@@ -112,17 +119,20 @@ class Systems:
                 if record is None or record["outcome"] == "refused" or record.get("setup") is None:
                     continue
                 self.setup[i, j] = math.log(max(set_up_of(record), 1e-2))
-                self.iterations[i, j] = min(math.log(iterations_of(record)), math.log(MOST_ITERATIONS))
+                if not never_began(record, name):
+                    self.iterations[i, j] = min(math.log(iterations_of(record)), math.log(MOST_ITERATIONS))
                 if record.get("iteration"):
                     self.iteration[i, j] = math.log(max(record["iteration"], 1e-2))
-        typical = np.nanmedian(self.iteration, axis=0)
-        self.iteration = np.where(np.isnan(self.iteration) & ~np.isnan(self.setup), typical, self.iteration)
+        for values in (self.iteration, self.iterations):
+            missing = np.isnan(values) & ~np.isnan(self.setup)
+            values[missing] = np.broadcast_to(np.nanmedian(values, axis=0), shape)[missing]
 
     def outcome(self, i, j):
         if np.isnan(self.setup[i, j]):
             return UNKNOWN
         record = self.systems[i]["arms"][ARMS[j]]
-        return FAILED if not records.is_solved(record) and record["outcome"] not in ("time limit", "killed") else SOLVED
+        may_solve = records.is_solved(record) or record["outcome"] in ("time limit", "killed") or never_began(record, ARMS[j])
+        return SOLVED if may_solve else FAILED
 
 
 def standardized(values):
@@ -153,20 +163,20 @@ def words_of_tree(tree, leaves):
 
 
 def growth(systems, values):
-    """By which power of the rows a quantity grows, for each arm: ridge regression on all features, of which the first is the rows' logarithm."""
-    x = systems.x / SCALE
-    mean, spread = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-9)
+    """By which power of the rows a quantity grows within a family, for each arm: of systems of some size, as small ones are all calls."""
+    rows = systems.x[:, 0] / SCALE
+    families = np.array([system["family"] for system in systems.systems])
     found = []
     for j in range(len(ARMS)):
-        known = ~np.isnan(values[:, j])
-        if known.sum() < 30:
-            found.append(0.0)
-            continue
-        a = np.hstack([np.ones((known.sum(), 1)), (x[known] - mean) / spread])
-        penalty = 10.0 * np.eye(a.shape[1])
-        penalty[0, 0] = 1e-9
-        found.append(np.linalg.solve(a.T @ a + penalty, a.T @ values[known, j])[1] / spread[0])
-    return [float(np.clip(value, -0.5, 0.6)) for value in found]
+        known = ~np.isnan(values[:, j]) & (rows > math.log(FEWEST_ROWS))
+        x, y = [], []
+        for family in set(families[known]):
+            inside = known & (families == family)
+            x += list(rows[inside] - rows[inside].mean())
+            y += list(values[inside, j] - values[inside, j].mean())
+        x, y = np.array(x), np.array(y)
+        found.append(float(np.clip(x @ y / max(x @ x, 1.0), -0.5, 0.6)))
+    return found
 
 
 def numbers(systems, forest):
@@ -190,7 +200,7 @@ def numbers(systems, forest):
 
 
 def write(path, systems, words):
-    lines = ["// Written by bench/training/model.py from recorded runs; experience.hpp tells the layout.", "", "constexpr std::string_view shipped_arms[] = {"]
+    lines = ["// Written by bench/training/model.py from recorded runs; records.hpp tells the layout.", "", "constexpr std::string_view shipped_arms[] = {"]
     lines += [f'    "{name}",' for name in ARMS]
     lines += ["};", "", "constexpr std::string_view shipped_families[] = {"]
     lines += [f'    "{system["family"]}",' for system in systems.systems]

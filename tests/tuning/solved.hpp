@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/tuning/solve.hpp"
@@ -64,7 +66,7 @@ inline TestMatrix anisotropic_matrix(std::int64_t n) {
 }
 
 /// The same with another unit of the last unknown, which changes nothing for CG with the diagonal or with
-/// factors, but is no even mesh: ladders do not begin with factors.
+/// factors, but is no even mesh as facts tell.
 inline TestMatrix uneven_matrix(std::int64_t n) {
   TestMatrix matrix = anisotropic_matrix(n);
   constexpr double unit = 16;
@@ -85,10 +87,35 @@ inline std::string words_of(const SolveReport& report) {
   return words;
 }
 
+inline bool has_preconditioner(std::string_view name) {
+  return std::ranges::any_of(solvers::preconditioners(), [&](const auto& p) { return p.name == name; });
+}
+
 /// Whether this build has MUMPS.
 inline bool has_complete_factors() {
-  return std::ranges::any_of(solvers::preconditioners(), [](const auto& p) { return p.name == "direct"; });
+  return has_preconditioner("direct");
 }
+
+/// All preconditioners but these.
+inline std::vector<std::string> preconditioners_but(const std::vector<std::string_view>& kept) {
+  std::vector<std::string> names;
+  for (const auto& preconditioner : solvers::preconditioners())
+    if (std::ranges::find(kept, preconditioner.name) == kept.end()) names.emplace_back(preconditioner.name);
+  return names;
+}
+
+/// A clock that counts products: each call takes one until iterations begin, so that a product that is
+/// measured takes one; then it stands still but for what iterations are said to take.
+struct ProductClock {
+  double now = 0;
+  bool iterates = false;
+
+  double read() { return iterates ? now : now += 1; }
+  void advance(double products) {
+    iterates = true;
+    now += products;
+  }
+};
 
 /// Seconds of an iteration, by preconditioner.
 using RecordedSeconds = std::map<std::string, double>;

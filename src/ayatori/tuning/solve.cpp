@@ -195,7 +195,7 @@ void run_ladder(SolveState& state, LeastSquaresArm& least_squares) {
     if (!first) state.add_event("escalation", fmt::format("now {}: {}", describe(rung.choice), rung.why));
     first = false;
     const double before = state.residual_norm();
-    const std::size_t trial = state.report.trials.size();
+    const auto trial = static_cast<std::ptrdiff_t>(state.report.trials.size());
     ArmRun(state, static_cast<std::size_t>(*arm)).pursue();
     const bool useless = !(state.residual_norm() < before);
     if (useless && state.arms[*arm].state == Arm::State::paused)
@@ -207,7 +207,9 @@ void run_ladder(SolveState& state, LeastSquaresArm& least_squares) {
       return;
     }
     if (!state.done() && !state.report.structure.components) look_for_components(state);
-    if (state.done() || !least_squares.is_due(state.report.trials[trial])) continue;
+    const auto is_due = [&](const Trial& one) { return least_squares.is_due(one); };
+    if (state.done() || std::none_of(state.report.trials.begin() + trial, state.report.trials.end(), is_due))
+      continue;
     state.complete_factors_come_next = wants_complete_factors(state);
     if (!state.complete_factors_come_next) least_squares.run();
   }

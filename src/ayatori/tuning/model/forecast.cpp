@@ -111,6 +111,7 @@ std::vector<double> Forecast::weights(const Progress& progress) const {
         logarithms[s] -= surprise(there.log_set_up - std::log(seen.set_up_at_least), spread_of_set_ups) / 4;
     }
   }
+  if (logarithms.empty()) return logarithms;
   const double largest = std::ranges::max(logarithms);
   double sum = 0;
   for (double& value : logarithms) sum += value = std::exp(value - largest);
@@ -133,9 +134,10 @@ Forecast::Costs Forecast::find_costs(const Progress& progress, const std::vector
       of_set_up += weight[s] * there.log_set_up;
       of_iteration += weight[s] * there.log_iteration;
     }
+    if (seen.iteration > 0) costs.iteration[a] = seen.iteration;
     if (!(costs.known[a] > 0)) continue;
     costs.set_up[a] = std::exp(of_set_up / costs.known[a]);
-    costs.iteration[a] = seen.iteration > 0 ? seen.iteration : std::exp(of_iteration / costs.known[a]);
+    if (!(seen.iteration > 0)) costs.iteration[a] = std::exp(of_iteration / costs.known[a]);
     const double taken = seen.set_up >= 0 ? seen.set_up : seen.set_up_at_least;
     if (taken > noticeable && !seen.is_complete) dearer = std::max(dearer, taken / costs.set_up[a]);
   }
@@ -163,9 +165,12 @@ Outlook Forecast::expected(const Progress& progress) const {
     for (std::size_t a = 0; a < arms_; ++a) {
       const Seen& seen = progress.arms[a];
       const ArmRecord& there = record(s, a);
-      if (!seen.may_run || !there.is_known() || costs.known[a] < enough_known) continue;
-      double iterations = seen.iterations > 0 ? iterations_of(seen, there, progress.digits_wanted)
-                                              : iterations_in_all(there, progress.digits_wanted);
+      if (!seen.may_run) continue;
+      const bool is_known = there.is_known() && costs.known[a] >= enough_known;
+      if (!is_known && !(seen.iterations > 0)) continue;
+      double iterations = !is_known             ? by_own_pace(seen, progress.digits_wanted)
+                          : seen.iterations > 0 ? iterations_of(seen, there, progress.digits_wanted)
+                                                : iterations_in_all(there, progress.digits_wanted);
       iterations = seen.is_kept ? std::max(iterations - seen.iterations, 0.5)
                                 : std::max(iterations * (1 - worth_of_x * reached), 1.0);
       total[s * arms_ + a] = found[a].set_up + costs.iteration[a] * iterations;
@@ -174,19 +179,23 @@ Outlook Forecast::expected(const Progress& progress) const {
   }
   for (std::size_t a = 0; a < arms_; ++a) {
     const Seen& seen = progress.arms[a];
+    found[a].is_suspended = seen.is_kept && progress.at_work != a;
     // What is at work has had its chance: the longer it has taken, the less it is expected to be left in
     // time.
     const double overdrawn = progress.at_work == a ? seen.iterations * costs.iteration[a] : 0;
-    double sum = 0, weights_known = 0;
+    double sum = 0, sum_to_the_end = 0, weights_known = 0;
     for (std::size_t s = 0; s < systems_.size(); ++s) {
       const double of_arm = total[s * arms_ + a];
       if (!(of_arm < endless)) continue;
       const double value = std::min(of_arm, found[a].set_up + (1 + loss_of_a_mistake) * best[s] + overdrawn);
       // The mean of square roots: extremes count less.
       sum += weight[s] * std::sqrt(std::max(value, 0.1));
+      sum_to_the_end += weight[s] * std::sqrt(std::max(of_arm, 0.1));
       weights_known += weight[s];
     }
-    if (weights_known > 0) found[a].mean = (sum / weights_known) * (sum / weights_known);
+    if (!(weights_known > 0)) continue;
+    found[a].mean = (sum / weights_known) * (sum / weights_known);
+    found[a].to_the_end = (sum_to_the_end / weights_known) * (sum_to_the_end / weights_known);
   }
   return {std::move(found), weight, std::move(total)};
 }

@@ -40,8 +40,10 @@ struct Progress {
 
 /// What an arm is expected to take to the end, in products.
 struct Expected {
-  double mean = std::numeric_limits<double>::infinity();
+  double mean = std::numeric_limits<double>::infinity();        ///< where a mistake is left in time
+  double to_the_end = std::numeric_limits<double>::infinity();  ///< where it is not
   double set_up = 0;
+  bool is_suspended = false;  ///< its iteration waits to go on
 };
 
 struct Range {

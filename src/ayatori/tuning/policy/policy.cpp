@@ -12,6 +12,8 @@ constexpr double unbounded = std::numeric_limits<double>::infinity();
 
 /// A change must promise to end within this share of the time still needed without: forecasts err by as much.
 constexpr double clearly_sooner = 0.55;
+/// To go back to a suspended iteration costs nothing.
+constexpr double sooner_for_nothing = 0.8;
 /// Complete factors are bought when the solve has taken this share of their price, unless its end is expected
 /// within the next one.
 constexpr double rented_long_enough = 0.8;
@@ -21,8 +23,8 @@ constexpr double end_is_near = 1;
 
 std::string describe(const Forecast& forecast, const Outlook& outlook, std::size_t arm) {
   const auto [low, high] = outlook.range(arm);
-  return fmt::format("{:.0f} products expected, {:.0f} to {:.0f}, from {} similar systems", outlook[arm].mean,
-                     low, high, forecast.similar_systems());
+  return fmt::format("{:.0f} products expected, {:.0f} to {:.0f}, from {} similar systems",
+                     std::clamp(outlook[arm].mean, low, high), low, high, forecast.similar_systems());
 }
 
 namespace {
@@ -59,7 +61,7 @@ bool buys_factors(const Outlook& outlook, const Progress& progress, std::size_t 
   const Expected& price = outlook[complete];
   const bool may_buy = factors.may_run && !factors.is_built && price.set_up > 0 && price.mean < unbounded;
   return may_buy && progress.products_spent >= rented_long_enough * price.set_up &&
-         outlook[*progress.at_work].mean > end_is_near * price.set_up;
+         outlook[*progress.at_work].to_the_end > end_is_near * price.set_up;
 }
 
 }  // namespace
@@ -69,39 +71,34 @@ std::optional<Action> next_action(const Forecast& forecast, const Progress& prog
   const Outlook outlook = forecast.expected(progress);
   const auto soonest = outlook.soonest();
   if (!soonest) return progress.at_work ? std::optional(Action{*progress.at_work, ""}) : std::nullopt;
-  std::size_t arm = *soonest;
-  std::string why = describe(forecast, outlook, arm);
-  if (progress.at_work && arm != *progress.at_work) {
-    if (is_clearly_later(outlook, *progress.at_work)) {
-      why += fmt::format("; {:.0f} more without", outlook[*progress.at_work].mean);
-    } else {
-      arm = *progress.at_work;
-    }
+  const auto at_work = progress.at_work;
+  if (at_work && complete && at_work != complete && buys_factors(outlook, progress, *complete))
+    return Action{
+        *complete,
+        fmt::format("the solve has taken {:.0f} products without complete factors, which are expected "
+                    "to take {:.0f}",
+                    progress.products_spent, outlook[*complete].set_up)};
+  if (at_work && (soonest == at_work || !is_clearly_later(outlook, *at_work))) return Action{*at_work, ""};
+  if (const auto first = evidence_first(outlook, progress, *soonest)) {
+    if (first == at_work) return Action{*at_work, ""};
+    return Action{*first, fmt::format("{}; as likely as not better than a set-up of {:.0f} products",
+                                      describe(forecast, outlook, *first), outlook[*soonest].set_up)};
   }
-  if (progress.at_work && complete && arm != *complete && buys_factors(outlook, progress, *complete)) {
-    why = fmt::format(
-        "the solve has taken {:.0f} products without complete factors, which are expected to take {:.0f}",
-        progress.products_spent, outlook[*complete].set_up);
-    return Action{*complete, std::move(why)};
-  }
-  if (arm != progress.at_work) {
-    if (const auto first = evidence_first(outlook, progress, arm)) {
-      why = fmt::format("{}; as likely as not better than a set-up of {:.0f} products",
-                        describe(forecast, outlook, *first), outlook[arm].set_up);
-      arm = *first;
-    }
-  }
-  return Action{arm, std::move(why)};
+  std::string why = describe(forecast, outlook, *soonest);
+  if (at_work) why += fmt::format("; {:.0f} more without", outlook[*at_work].mean);
+  return Action{*soonest, std::move(why)};
 }
 
 bool is_clearly_later(const Outlook& outlook, std::size_t arm) {
   const auto soonest = outlook.soonest();
-  return soonest && outlook[*soonest].mean < clearly_sooner * outlook[arm].mean;
+  if (!soonest) return false;
+  const double enough = outlook[*soonest].is_suspended ? sooner_for_nothing : clearly_sooner;
+  return outlook[*soonest].mean < enough * outlook[arm].mean;
 }
 
 int next_look(int iteration) {
   constexpr int at_least = 4;
-  return std::max(iteration + at_least, iteration + iteration / 4);
+  return std::max(iteration + at_least, iteration + iteration / 2);
 }
 
 double most_products(double expected_set_up) {

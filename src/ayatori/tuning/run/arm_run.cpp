@@ -442,7 +442,7 @@ void ArmRun::note_progress(int iteration) {
 /// Another arm with which the solve is expected to end sooner.
 std::optional<std::size_t> ArmRun::other_arm(int iteration) {
   note_progress(iteration);
-  if (state_.options.tuning_share == 0) return std::nullopt;
+  if (!state_.may_challenge()) return std::nullopt;
   auto action = state_.next_action(arm_);
   if (!action || action->arm == arm_) return std::nullopt;
   why_ = action->why;

@@ -173,6 +173,11 @@ std::optional<Action> SolveState::next_action(std::optional<std::size_t> at_work
       complete == arms.end() ? std::nullopt : std::optional<std::size_t>(complete - arms.begin()));
 }
 
+bool SolveState::may_challenge() const {
+  if (experience.familiar || options.tuning_share == 0) return false;
+  return budget.allows_expected(0, sum.agreed_seconds() - budget.spent());
+}
+
 bool SolveState::is_worth_its_set_up(std::size_t arm) {
   Progress now = progress({});
   now.arms[arm].is_built = now.arms[arm].is_kept = false;

@@ -98,6 +98,9 @@ class SolveState {
   Progress progress(std::optional<std::size_t> at_work) const;
   /// What the policy makes of it.
   std::optional<Action> next_action(std::optional<std::size_t> at_work);
+  /// Whether another arm may be tried: not of a familiar matrix, and not while those that lost have taken
+  /// more than ten times the share of the solve beside them.
+  bool may_challenge() const;
   /// Whether an arm whose set-up an analysis has told is still expected to end the solve soonest.
   bool is_worth_its_set_up(std::size_t arm);
   /// Expected products of an arm's set-up.

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "ayatori/tuning/model/records.hpp"
+
+namespace ayatori::tuning {
+
+/// What an arm took on a system of hand-made records, in products.
+struct RecordedArm {
+  ArmRecord::Outcome outcome = ArmRecord::Outcome::unknown;
+  double set_up = 1;
+  double iteration = 1;
+  double iterations = 1;
+  std::array<double, grid_points> digits{};
+};
+
+/// The same number of digits in every iteration.
+inline RecordedArm steady(double set_up, double iteration, double iterations) {
+  RecordedArm arm{ArmRecord::Outcome::solved, set_up, iteration, iterations, {}};
+  for (std::size_t i = 0; i < grid_points; ++i)
+    arm.digits[i] =
+        std::min(recorded_digits, recorded_digits * std::exp2(static_cast<double>(i)) / iterations);
+  return arm;
+}
+
+/// Records of systems of 1000 rows that are all alike, and grow in nothing, in the layout that records.hpp
+/// documents.
+class HandMade {
+ public:
+  static constexpr std::int64_t rows = 1000;
+  using System = std::vector<RecordedArm>;
+
+  explicit HandMade(const std::vector<System>& systems, std::vector<std::string_view> families = {})
+      : arms_(systems.front().size(), "an arm"),
+        families_(std::move(families)),
+        numbers_(numbers_of(systems)),
+        records_(numbers_, arms_, families_) {}
+  HandMade(const HandMade&) = delete;
+  HandMade& operator=(const HandMade&) = delete;
+
+  const Records& records() const { return records_; }
+
+ private:
+  static std::int16_t in_thousandths(double value) {
+    return static_cast<std::int16_t>(std::lround(1000 * value));
+  }
+
+  std::vector<std::int16_t> numbers_of(const std::vector<System>& systems) {
+    families_.resize(systems.size(), "a family");
+    const auto count = static_cast<std::int16_t>(systems.size());
+    const auto of_arms = static_cast<std::int16_t>(arms_.size());
+    std::vector<std::int16_t> numbers{of_arms, count, feature_count, 1, grid_points};
+    numbers.insert(numbers.end(), {1, -1, count, 0, 0, count});  // a tree that is one leaf
+    for (std::int16_t i = 0; i < count; ++i) numbers.push_back(i);
+    numbers.resize(numbers.size() + 2 * arms_.size(), 0);  // powers
+    for (const System& system : systems) {
+      numbers.push_back(in_thousandths(std::log(rows)));
+      for (const RecordedArm& arm : system) {
+        numbers.push_back(static_cast<std::int16_t>(arm.outcome));
+        for (const double cost : {arm.set_up, arm.iteration, arm.iterations})
+          numbers.push_back(in_thousandths(std::log(cost)));
+        for (const double digits : arm.digits)
+          numbers.push_back(static_cast<std::int16_t>(std::lround(100 * digits)));
+      }
+    }
+    return numbers;
+  }
+
+  std::vector<std::string_view> arms_;
+  std::vector<std::string_view> families_;
+  std::vector<std::int16_t> numbers_;
+  Records records_;  ///< of the three above
+};
+
+}  // namespace ayatori::tuning
