@@ -36,8 +36,9 @@ Solver::Solver(const Session& session, std::shared_ptr<const Problem> problem, S
   options_.preconditioner.coordinates = coordinates_;
   options_.row_numbers = row_numbers_;
   const int offered = session.threads;
-  race_ = request_.replay.empty() ? tuning::race_threads(session.comm, *problem_->parts)
-                                  : tuning::ThreadRace{.offered = offered, .threads = offered, .entries = {}};
+  const bool may_race = request_.replay.empty() && !request_.deterministic;
+  race_ = may_race ? tuning::race_threads(session.comm, *problem_->parts)
+                   : tuning::ThreadRace{.offered = offered, .threads = offered, .entries = {}};
 }
 
 /// Collective. Of a system with this right-hand side.

@@ -86,6 +86,8 @@ struct Method {
   bool needs_definite;                  ///< A positive definite
   bool needs_symmetric_preconditioner;  ///< M symmetric positive definite
   bool restarts;                        ///< obeys MethodOptions::restart and the orthogonalization
+  double
+      traffic;  ///< doubles per row that an iteration moves beside A and M; restarted ones: for a basis of 30
   MethodFunction solve;
   std::string_view only_orthogonalization =
       {};  ///< built in, until next_cycle() asks for another; empty: any

@@ -16,7 +16,6 @@ namespace ayatori::tuning {
 struct ReusableSetup {
   std::optional<MatrixFacts> facts;                   ///< of the matrix now
   std::optional<Structure> structure;                 ///< the same
-  double look_seconds = 0;                            ///< that finding them took
   bool ended_by_least_squares = false;                ///< the solve before
   std::shared_ptr<sparse::DistributedMatrix> matrix;  ///< of the matrix now, with the kernel in use
   std::int64_t products_before_planning =

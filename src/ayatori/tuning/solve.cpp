@@ -87,8 +87,8 @@ void build_product(SolveState& state) {
   ProductPlan plan;
   const auto begin_tuning = [&state, &plan] {
     state.product_tuner.emplace(
-        *state.matrix, state.sum, state.budget, [&state] { return state.clock(); }, std::move(plan),
-        &state.decisions,
+        *state.matrix, state.sum, state.options.deterministic ? state.no_budget : state.budget,
+        [&state] { return state.clock(); }, std::move(plan), &state.decisions,
         [&state](ProductPlan& waiting) {
           plan_kernels(state.comm, *state.system->parts(), state.options.forced, waiting);
           apply(state.experience, waiting);
@@ -182,7 +182,8 @@ void run_ladder(SolveState& state, LeastSquaresArm& least_squares) {
     least_squares.run();
     first = false;
   }
-  if (!state.decisions.replays() && state.product_tuner->product_seconds() == 0) state.measure_product();
+  const bool wants_unit = !state.decisions.replays() && !state.options.deterministic;
+  if (wants_unit && state.product_tuner->product_seconds() == 0) state.measure_product();
   state.began = state.agree_on_time();
   while (!state.done()) {
     if (looked_definite && state.is_indefinite) {
@@ -294,7 +295,6 @@ void leave_reusable_setup(SolveState& state) {
   state.kept->products_before_planning = state.product_tuner->products_until_planning();
   state.kept->facts = state.report.facts;
   state.kept->structure = state.report.structure;
-  state.kept->look_seconds = state.look_seconds;
   state.kept->matrix = state.matrix;
   state.kept->ended_by_least_squares = is_least_squares(state.report.choice);
   if (state.report.converged() && state.report.iterations > 0 && !state.kept->ended_by_least_squares)

@@ -27,7 +27,10 @@ struct SolveOptions {
   std::int64_t max_iterations = 0;  ///< over all trials; 0: no limit
   double time_limit = 0;            ///< seconds for set-ups and iterations; 0: no limit
   double tuning_share = 0.1;        ///< of the time, that trials of what is not chosen in the end may cost
-  bool may_use_one_rank = false;    ///< a Solver may bring all rows to one rank where that is faster
+  /// Choices go by counted work alone, as records of earlier systems price it: the same x to the bit in every
+  /// solve on as many ranks and threads. Kernels do not race, and no set-up is given up.
+  bool deterministic = false;
+  bool may_use_one_rank = false;  ///< a Solver may bring all rows to one rank where that is faster
   Forced forced;
   /// The caller's numbers of own rows, from 0, where the solve has others: what is said of rows goes by them.
   std::span<const std::int64_t> row_numbers = {};

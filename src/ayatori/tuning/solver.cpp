@@ -55,12 +55,11 @@ void Solver::choose_ranks() {
   race_ = RankRace{.offered = comm_.size(), .ranks = comm_.size()};
   if (o.replay) {
     if (o.replay->ranks > 0) race_->ranks = o.replay->ranks;
-  } else if (o.may_use_one_rank && comm_.size() > 1 && !o.forced.halo &&
+  } else if (o.may_use_one_rank && !o.deterministic && comm_.size() > 1 && !o.forced.halo &&
              o.forced.method != solvers::least_squares_name && o.preconditioner.coordinates.empty()) {
     const Stopwatch watch;
     kept_.facts = examine(comm_, *parts_);
     if (!std::isfinite(kept_.facts->row_sums.total_abs)) require_finite(comm_, *parts_, o.row_numbers);
-    kept_.look_seconds = comm_.allreduce(watch.seconds(), comm::ReduceOp::max);
     const auto first = comm::agree(comm_, [&] {
       constexpr int any_restart = 30;
       return list_arms(*kept_.facts, options_.forced, any_restart, options_.rtol).front().choice;
@@ -75,7 +74,6 @@ void Solver::choose_ranks() {
   options_.row_numbers = row_numbers_;
   if (kept_.facts) {
     *kept_.facts = on_one_rank(comm_, *kept_.facts);
-    kept_.look_seconds *= comm_.size();
   }
 }
 

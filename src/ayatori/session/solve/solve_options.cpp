@@ -78,6 +78,11 @@ std::vector<Row> make_table() {
        .help =
            "Nothing whose bits differ from run to run, where a replay shall repeat them: complete factors "
            "stay on one rank, however large the matrix"},
+      {.name = "deterministic",
+       .place = [](SolveRequest& r) -> bool& { return r.deterministic; },
+       .help =
+           "Choices go by counted work, not by times: the same x to the bit in every solve on as many ranks "
+           "and threads. Kernels do not race, and no set-up is given up"},
       {.name = "coordinates",
        .place = [](SolveRequest& r) -> std::string& { return r.coordinates; },
        .help =

@@ -91,6 +91,7 @@ tuning::SolveOptions tuning_options(const SolveRequest& request) {
           .max_iterations = request.max_iterations,
           .time_limit = request.time_limit,
           .tuning_share = request.tuning_share,
+          .deterministic = request.deterministic,
           .may_use_one_rank = may_use_one_rank(request.use_ranks),
           .forced = {.method = unless_auto(request.method),
                      .preconditioner = unless_auto(request.preconditioner),

@@ -26,6 +26,7 @@ struct SolveRequest {
   double drop = solvers::PreconditionerOptions().drop_tolerance;
   std::string ordering = "auto";
   bool reproducible = false;
+  bool deterministic = false;
   std::string restart = "auto";
   std::string orthogonalization = "auto";
   std::string kernel = "auto";

@@ -186,6 +186,7 @@ const Method bicgstab_method{
     .needs_definite = false,
     .needs_symmetric_preconditioner = false,
     .restarts = false,
+    .traffic = 12,
     .solve = solve_bicgstab};
 
 }  // namespace ayatori::solvers

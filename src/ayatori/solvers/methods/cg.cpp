@@ -119,6 +119,7 @@ const Method cg_method{.name = "cg",
                        .needs_definite = true,
                        .needs_symmetric_preconditioner = true,
                        .restarts = false,
+                       .traffic = 14,
                        .solve = solve_cg};
 
 }  // namespace ayatori::solvers

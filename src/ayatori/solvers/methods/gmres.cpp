@@ -462,6 +462,7 @@ const Method gmres_method{.name = "gmres",
                           .needs_definite = false,
                           .needs_symmetric_preconditioner = false,
                           .restarts = true,
+                          .traffic = 40,
                           .solve = solve_gmres};
 
 const Method fgmres_method{.name = "fgmres",
@@ -470,6 +471,7 @@ const Method fgmres_method{.name = "fgmres",
                            .needs_definite = false,
                            .needs_symmetric_preconditioner = false,
                            .restarts = true,
+                           .traffic = 40,
                            .solve = solve_fgmres};
 
 const Method pipelined_gmres_method{
@@ -479,6 +481,7 @@ const Method pipelined_gmres_method{
     .needs_definite = false,
     .needs_symmetric_preconditioner = false,
     .restarts = true,
+    .traffic = 60,
     .solve = solve_pipelined_gmres,
     .only_orthogonalization = "cgs"};
 
@@ -489,6 +492,7 @@ const Method refined_gmres_method{
     .needs_definite = false,
     .needs_symmetric_preconditioner = false,
     .restarts = true,
+    .traffic = 20,
     .solve = solve_refined_gmres,
     .only_orthogonalization = "ircgs"};
 

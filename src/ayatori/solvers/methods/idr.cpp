@@ -201,6 +201,7 @@ const Method idr_method{.name = "idr",
                         .needs_definite = false,
                         .needs_symmetric_preconditioner = false,
                         .restarts = false,
+                        .traffic = 22,
                         .solve = solve_idr};
 
 }  // namespace ayatori::solvers

@@ -193,6 +193,7 @@ const Method minres_method{.name = "minres",
                            .needs_definite = false,
                            .needs_symmetric_preconditioner = true,
                            .restarts = false,
+                           .traffic = 18,
                            .solve = solve_minres};
 
 }  // namespace ayatori::solvers

@@ -339,6 +339,7 @@ const Method pipelined_cg_method{
     .needs_definite = true,
     .needs_symmetric_preconditioner = true,
     .restarts = false,
+    .traffic = 18,
     .solve = solve_pipelined_cg};
 
 }  // namespace ayatori::solvers

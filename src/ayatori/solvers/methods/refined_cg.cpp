@@ -252,6 +252,7 @@ const Method refined_cg_method{
     .needs_definite = true,
     .needs_symmetric_preconditioner = true,
     .restarts = false,
+    .traffic = 7,
     .solve = solve_refined_cg};
 
 }  // namespace ayatori::solvers

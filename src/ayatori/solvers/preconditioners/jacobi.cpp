@@ -44,9 +44,7 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 
 }  // namespace
 
-const Preconditioner jacobi_preconditioner{.name = "jacobi",
-                                           .description = "the inverse of the diagonal",
-                                           .symmetric = true,
-                                           .make = make};
+const Preconditioner jacobi_preconditioner{
+    .name = "jacobi", .description = "the inverse of the diagonal", .symmetric = true, .make = make};
 
 }  // namespace ayatori::solvers

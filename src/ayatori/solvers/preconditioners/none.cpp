@@ -33,9 +33,7 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 
 }  // namespace
 
-const Preconditioner none_preconditioner{.name = "none",
-                                         .description = "the identity",
-                                         .symmetric = true,
-                                         .make = make};
+const Preconditioner none_preconditioner{
+    .name = "none", .description = "the identity", .symmetric = true, .make = make};
 
 }  // namespace ayatori::solvers

@@ -20,6 +20,8 @@ constexpr double spread_of_digits = 0.3;
 constexpr double spread_of_set_ups = 0.4;
 /// A single surprise does not rule a system out: no more than so many squares of standard deviations count.
 constexpr double most_surprise = 20;
+/// What a system that is alike is surprised by; so much counts against those that do not know an arm.
+constexpr double usual_surprise = 1;
 /// Until so many digits are gained the pace of similar systems tells more than an arm's own.
 constexpr double telling_digits = 1.5;
 /// To begin again from x is worth so much of what x has gained.
@@ -95,7 +97,10 @@ std::vector<double> Forecast::weights(const Progress& progress) const {
     for (std::size_t a = 0; a < arms_; ++a) {
       const Seen& seen = progress.arms[a];
       const ArmRecord& there = record(s, a);
-      if (!there.is_known()) continue;
+      if (!there.is_known()) {
+        if (seen.iterations > 0) logarithms[s] -= usual_surprise;
+        continue;
+      }
       if (seen.iterations > 0) {
         const auto differs = [&](double iterations, double digits) {
           return surprise(
@@ -155,8 +160,10 @@ Outlook Forecast::expected(const Progress& progress) const {
   std::vector<Expected> found(arms_);
   const std::vector<double> weight = weights(progress);
   const Costs costs = find_costs(progress, weight);
-  for (std::size_t a = 0; a < arms_; ++a)
+  for (std::size_t a = 0; a < arms_; ++a) {
     if (progress.arms[a].may_run && !progress.arms[a].is_built) found[a].set_up = costs.set_up[a];
+    if (costs.iteration[a] > 0) found[a].iteration = costs.iteration[a];
+  }
   constexpr double enough_known = 0.02;
   const double reached = std::clamp(progress.digits_reached / progress.digits_wanted, 0.0, 1.0);
   std::vector<double> total(systems_.size() * arms_, endless);

@@ -42,6 +42,7 @@ struct Expected {
   double mean = std::numeric_limits<double>::infinity();        ///< where a mistake is left in time
   double to_the_end = std::numeric_limits<double>::infinity();  ///< where it is not
   double set_up = 0;
+  double iteration = 1;
   bool is_suspended = false;  ///< its iteration waits to go on
 };
 

@@ -85,7 +85,9 @@ std::optional<Action> next_action(const Forecast& forecast, const Progress& prog
                                       describe(forecast, outlook, *first), outlook[*soonest].set_up)};
   }
   std::string why = describe(forecast, outlook, *soonest);
-  if (at_work) why += fmt::format("; {:.0f} more without", outlook[*at_work].mean);
+  constexpr double endless = 1e9;  // products: nobody waits for so many
+  if (at_work && outlook[*at_work].mean < endless)
+    why += fmt::format("; {:.0f} more without", outlook[*at_work].mean);
   return Action{*soonest, std::move(why)};
 }
 

@@ -18,6 +18,12 @@ class Budget {
   bool allows_expected(double cost, double time) const {
     return share_ > 0 && spent_ + cost <= std::min(1.0, 10 * share_) * time;
   }
+  /// Whether another arm may be tried, while trials take `cost` already beside what was spent: arms are
+  /// expected to win, and more may be lost on them than on duels.
+  bool allows_trial(double cost, double time) const {
+    constexpr double on_arms = 30;
+    return share_ > 0 && spent_ + cost <= on_arms * share_ * time;
+  }
   void spend(double seconds) { spent_ += seconds; }
 
   double spent() const { return spent_; }

@@ -65,6 +65,7 @@ void ArmRun::set_up() {
   const Stopwatch watch;
   start_ = state_.agree_on_time();
   if (state_.decisions.replays()) pass_over_what_was_given_up();
+  if (!state_.decisions.replays()) expected_ = state_.expected_of(arm_);
   solvers::PreconditionerOptions options = state_.decisions.script().preconditioner;
   options.coordinates = state_.options.preconditioner.coordinates;
   options.matrix_is_symmetric = state_.report.facts.symmetric;
@@ -78,10 +79,9 @@ void ArmRun::set_up() {
       arm().seen.set_up = products;
       return is_known || !is_on_trial() || state_.is_worth_its_set_up(arm_);
     };
-    const bool takes_time =
-        state_.expected_set_up(arm_) > negligible_set_up && !uses_complete_factors(trial().choice);
+    const bool takes_time = expected_.set_up > negligible_set_up && !uses_complete_factors(trial().choice);
     if (is_on_trial() && takes_time) {
-      most_set_up_ = most_products(state_.expected_set_up(arm_));
+      most_set_up_ = most_products(expected_.set_up);
       const double seconds = std::max(most_set_up_ * state_.unit(), unnoticeable);
       options.gives_up = [this, limit = state_.clock() + seconds] {
         return state_.clock() > limit || state_.interrupted_by_time();
@@ -100,6 +100,7 @@ void ArmRun::set_up() {
     for (auto* vector : {&base_, &right_side_, &correction_, &sum_of_both_})
       vector->resize(state_.residual.size());
   });
+  state_.count_work(expected_.set_up);
   const double agreed_end = state_.agree_on_time();
   if (!trial().kept_set_up) arm().seen.set_up = (agreed_end - start_) / state_.unit();
   trial().setup_seconds = watch.seconds();
@@ -395,6 +396,7 @@ bool ArmRun::goes_on(int iteration, double norm) {
   last_norm_ = norm;
   iteration_ = iteration;
   note_norm(norm);
+  state_.count_work(expected_.iteration);
   if (trial().choice.restart == 0 && state_.snapshot_is_due())
     take_snapshot([this](solvers::Vector d) { solvers::copy(correction_, d); });
   if (norm <= aim() || state_.sum.stop_requested()) return true;  // the method will see it itself
@@ -441,12 +443,12 @@ void ArmRun::note_progress(int iteration) {
 /// Another arm with which the solve is expected to end sooner.
 std::optional<std::size_t> ArmRun::other_arm(int iteration) {
   note_progress(iteration);
-  if (!state_.may_challenge()) return std::nullopt;
   auto action = state_.next_action(arm_);
   if (!action || action->arm == arm_) return std::nullopt;
-  why_ = action->why;
   Arm& other = state_.arms[action->arm];
-  if (other.state != Arm::State::running) other.rung.why = std::move(action->why);
+  const bool is_suspended = other.state == Arm::State::running;
+  why_ = action->why;
+  if (!is_suspended) other.rung.why = std::move(action->why);
   return action->arm;
 }
 
@@ -482,11 +484,13 @@ bool ArmRun::is_overtaken_by(std::size_t challenger, int iteration) {
   const double offered = state_.residual_norm();
   trial().relative_residual = state_.relative(offered);
   const std::string who = describe(state_.arms[challenger].rung.choice);
+  if (depth_ == 0) state_.challenged_at = agreed_start;
   ArmRun attempt(state_, challenger, depth_ + 1);
   ++state_.arms[challenger].tries;
   state_.report.iterations += iteration;
   if (!state_.converged()) attempt.pursue();
   state_.report.iterations -= iteration;
+  if (depth_ == 0) state_.challenged_at.reset();
   const double agreed_end = state_.agree_on_time();
   const Meter spent = meters.since(start);
   challengers_ += spent;

@@ -71,6 +71,7 @@ class ArmRun {
   double away_ = 0;            ///< agreed seconds in which this attempt was suspended
   double iterating_from_ = 0;  ///< own seconds when the method started
   double cycle_from_ = 0;      ///< own seconds when the cycle began
+  Expected expected_;          ///< when it began
   double most_set_up_ = 0;     ///< products after which the set-up is given up
   std::vector<float> gained_;  ///< digits after each iteration of the method at work, as if from x = 0
   double begins_with_ = 0;     ///< residual norm when the method started

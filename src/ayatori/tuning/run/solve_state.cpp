@@ -52,12 +52,9 @@ SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const spa
   const ScopedTimer timer(report.seconds.tuning);
   if (kept != nullptr && kept->facts) {
     report.facts = *kept->facts;
-    look_seconds = kept->look_seconds;
   } else {
-    const double start = clock();
     report.facts = examine(comm, *parts);
     if (!std::isfinite(report.facts.row_sums.total_abs)) require_finite(comm, *parts, options.row_numbers);
-    look_seconds = comm.allreduce(clock() - start, comm::ReduceOp::max);
   }
   report.structure = kept != nullptr && kept->structure
                          ? *kept->structure
@@ -80,12 +77,15 @@ void SolveState::make_choices(const sparse::SplitMatrix& parts) {
                 "the solve that is replayed used complete factors on several ranks: x may differ in its last "
                 "bits");
   } else {
-    experience = options.recall ? options.recall(report.facts) : options.experience;
+    // What earlier solves have left may differ from solve to solve.
+    if (!options.deterministic)
+      experience = options.recall ? options.recall(report.facts) : options.experience;
     if (experience.familiar) budget = Budget(std::min(options.tuning_share, familiar_share));
     Script& script = decisions.script();
     script.max_iterations = options.max_iterations;
     script.keeps_orthogonalization = options.forced.orthogonalization || options.forced.excludes("ircgs");
     script.preconditioner = options.preconditioner;
+    if (options.deterministic) script.preconditioner.reproducible = true;
     script.preconditioner.coordinates = {};  // the caller's, and large
     script.longest_restart = find_longest_restart(comm, parts);
     script.ladder = arms_for(report.facts);
@@ -130,6 +130,7 @@ const Forecast& SolveState::forecast() {
 }
 
 double SolveState::unit() const {
+  if (options.deterministic) return 1;
   constexpr double least = 1e-9;
   const double product = product_tuner->product_seconds();
   return std::max((product > 0 ? product : first_product_) / product_tuner->share_of_csr(), least);
@@ -154,12 +155,16 @@ Progress SolveState::progress(std::optional<std::size_t> at_work) const {
   now.digits_reached = std::max(std::log10(system->reference_norm() / residual_norm()), 0.0);
   if (!std::isfinite(now.digits_reached)) now.digits_reached = 0;
   now.products_spent = (sum.agreed_seconds() - began) / unit();
+  // Complete factors are as good as their price, and bought when that has been spent.
+  const bool may_buy = !experience.familiar && options.tuning_share > 0;
+  const bool may_try = may_buy && may_challenge();
   for (const Arm& arm : arms) {
     now.arms.push_back(arm.seen);
     Seen& seen = now.arms.back();
     seen.may_run = arm.state != Arm::State::finished && !arm.rung.last_resort;
-    if (arm.state != Arm::State::running && at_work && arm.tries >= most_tries) seen.may_run = false;
     seen.is_complete = uses_complete_factors(arm.rung.choice);
+    if (at_work && arm.state != Arm::State::running)
+      seen.may_run = seen.may_run && arm.tries < most_tries && (seen.is_complete ? may_buy : may_try);
     seen.is_kept = seen.is_built = arm.state == Arm::State::running;
   }
   return now;
@@ -174,7 +179,9 @@ std::optional<Action> SolveState::next_action(std::optional<std::size_t> at_work
 }
 
 bool SolveState::may_challenge() const {
-  return !experience.familiar && budget.allows_expected(0, sum.agreed_seconds() - budget.spent());
+  const double now = sum.agreed_seconds();
+  const double at_present = challenged_at ? now - *challenged_at : 0;
+  return budget.allows_trial(at_present, now - at_present - budget.spent());
 }
 
 bool SolveState::is_worth_its_set_up(std::size_t arm) {
@@ -183,10 +190,10 @@ bool SolveState::is_worth_its_set_up(std::size_t arm) {
   return !is_clearly_later(forecast().expected(now), arm);
 }
 
-double SolveState::expected_set_up(std::size_t arm) {
+Expected SolveState::expected_of(std::size_t arm) {
   Progress now = progress({});
   now.arms[arm].is_built = now.arms[arm].is_kept = false;
-  return forecast().expected(now)[arm].set_up;
+  return forecast().expected(now)[arm];
 }
 
 double SolveState::agree_on_time() const {

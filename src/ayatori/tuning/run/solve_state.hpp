@@ -55,6 +55,7 @@ class SolveState {
 
   /// Seconds for decisions: on one rank those of work alone, whatever else runs on its core.
   double clock() const {
+    if (options.deterministic) return counted_work_;
     if (hooks.clock) return hooks.clock();
     return comm.size() == 1 ? work_.seconds() : watch_.seconds();
   }
@@ -98,13 +99,12 @@ class SolveState {
   Progress progress(std::optional<std::size_t> at_work) const;
   /// What the policy makes of it.
   std::optional<Action> next_action(std::optional<std::size_t> at_work);
-  /// Whether another arm may be tried: not of a familiar matrix, and not while those that lost have taken
-  /// more than ten times the share of the solve beside them.
-  bool may_challenge() const;
   /// Whether an arm whose set-up an analysis has told is still expected to end the solve soonest.
   bool is_worth_its_set_up(std::size_t arm);
-  /// Expected products of an arm's set-up.
-  double expected_set_up(std::size_t arm);
+  /// Expected products of an arm's set-up, and of its iterations.
+  Expected expected_of(std::size_t arm);
+  /// Products that an arm at work is taken to have made, where those count instead of seconds.
+  void count_work(double products) { counted_work_ += products; }
   /// Seconds of a product with compressed sparse rows, the unit of costs, on which the ranks agree.
   double unit() const;
   /// Collective. So that the unit is known before the methods have multiplied.
@@ -139,11 +139,12 @@ class SolveState {
   std::optional<ScaledSystem> system;
   std::shared_ptr<sparse::DistributedMatrix> matrix;
   std::optional<ProductTuner> product_tuner;
+  Budget no_budget{0};  ///< of duels, where nothing may depend on times
   int longest_restart = 0;
-  double look_seconds = 0;     ///< that finding the facts took, agreed
-  double began = 0;            ///< agreed seconds when the first arm began
-  bool is_indefinite = false;  ///< a method has shown that a matrix that looked definite is not
-  int rounded_off = 0;         ///< arms that ended where rounding x to double leaves more than the tolerance
+  std::optional<double> challenged_at;  ///< agreed seconds when the first arm was suspended, if it is
+  double began = 0;                     ///< agreed seconds when the first arm began
+  bool is_indefinite = false;           ///< a method has shown that a matrix that looked definite is not
+  int rounded_off = 0;  ///< arms that ended where rounding x to double leaves more than the tolerance
 
   solvers::Vector x;                 ///< the best so far, in the scale of the system
   Array<double> residual;            ///< b - A x
@@ -155,6 +156,8 @@ class SolveState {
   bool is_least_squares = false;  ///< the best x leaves as little as any can, which is not little enough
 
  private:
+  /// Whether the budget allows another trial, beside what those that lost have taken, and those at present.
+  bool may_challenge() const;
   void make_choices(const sparse::SplitMatrix& parts);
   std::vector<Rung> arms_for(const MatrixFacts& facts) const;
   const Forecast& forecast();
@@ -163,6 +166,7 @@ class SolveState {
   bool out_of_iterations() const { return most_iterations() > 0 && report.iterations >= most_iterations(); }
 
   std::optional<Forecast> forecast_;  ///< of all arms; made when it is asked
+  double counted_work_ = 0;           ///< products, instead of seconds
   double first_product_ = 0;          ///< seconds
   Stopwatch watch_;
   WorkClock work_;
