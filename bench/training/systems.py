@@ -15,7 +15,7 @@ import zlib
 import numpy as np
 import scipy.sparse as sp
 
-from families import data_fitting, diffusion, networks, ours, packaged, saddles, solids, transport
+from families import data_fitting, diffusion, networks, ours, packaged, real, saddles, solids, transport
 
 SIZES = (1000, 4000, 16000, 64000, 250000, 1000000)  # rows, about
 
@@ -184,6 +184,8 @@ FAMILIES = (
     spd("own-tetrahedra", "own", ours.generated, dict(spec="tetrahedra3d", dimension=3), dict(spec="tetrahedra3d", dimension=3, seed=7)),
     general("own-random", "own", ours.generated, dict(spec="random", dimension=1), dict(spec="random", dimension=1, dominance=0.6), dict(spec="random", dimension=1, dominance=3)),
     spd("own-random-spd", "own", ours.generated, dict(spec="random-spd", dimension=1), dict(spec="random-spd", dimension=1, per_row=30)),
+    # Real ones, where a folder of them is given
+    *(general("real", "real", real.of_file, dict(name=name)) for name in real.names()),
 )
 
 

@@ -77,16 +77,28 @@ double iterations_of(const Seen& seen, const ArmRecord& record, double wanted) {
   return std::sqrt(like_others * std::max(by_own_pace(seen, wanted), at_least * seen.iterations));
 }
 
+/// What is known of the matrix stands above what similar ones have shown.
+void bound_iterations(ArmRecord& record, double most) {
+  if (!record.is_known() || record.iterations <= most) return;
+  record.stretch *= most / record.iterations;
+  record.iterations = most;
+  record.outcome = ArmRecord::Outcome::solved;
+}
+
 }  // namespace
 
 Forecast::Forecast(const Records& records, const MatrixFacts& facts,
                    std::span<const std::optional<std::size_t>> kin)
     : records_(records), systems_(records.similar(features_of(facts), most_systems)), arms_(kin.size()) {
   records_of_.reserve(systems_.size() * arms_);
-  for (const SimilarSystem& system : systems_)
-    for (const auto& arm : kin)
+  const double most = iterations_by_dominance(facts);
+  for (const SimilarSystem& system : systems_) {
+    for (const auto& arm : kin) {
       records_of_.push_back(arm ? records_.record(system.number, *arm, static_cast<double>(facts.rows))
                                 : ArmRecord{});
+      if (arm && records_.arms()[*arm].ends_with(" jacobi")) bound_iterations(records_of_.back(), most);
+    }
+  }
 }
 
 /// Of the similar systems, after what the arms have shown.

@@ -73,14 +73,23 @@ Choice lay_over(Choice choice, const Forced& forced) {
   return choice;
 }
 
+/// The arms of the shipped records, in their order.
+const std::vector<Choice>& recorded_choices() {
+  static const std::vector<Choice> choices = [] {
+    std::vector<Choice> found;
+    for (const std::string_view name : Records::shipped().arms()) found.push_back(choice_of(name));
+    return found;
+  }();
+  return choices;
+}
+
 /// The shipped records of these numerics.
 std::optional<std::size_t> record_of(const Choice& choice) {
-  const auto names = Records::shipped().arms();
-  const auto place = std::ranges::find_if(names, [&](std::string_view name) {
-    const Choice known = choice_of(name);
+  const auto place = std::ranges::find_if(recorded_choices(), [&](const Choice& known) {
     return known.method == choice.method && known.preconditioner == choice.preconditioner;
   });
-  return place == names.end() ? std::nullopt : std::optional<std::size_t>(place - names.begin());
+  if (place == recorded_choices().end()) return std::nullopt;
+  return static_cast<std::size_t>(place - recorded_choices().begin());
 }
 
 /// Gathers arms, each once, if nothing that is forced or excluded speaks against it.
@@ -146,6 +155,20 @@ void add_last_resorts(List& list, int longest_restart) {
   add("none", longest_restart, "ircgs", "the longest basis, with nothing that could do harm", true);
 }
 
+/// So few iterations with the diagonal are no question for records.
+constexpr double next_to_none = 15;
+
+/// The diagonal first, with a method for matrices of this kind: what bounds its iterations is a theorem.
+void put_diagonal_first(std::vector<Rung>& arms, double iterations) {
+  const auto diagonal =
+      std::ranges::find(arms, "jacobi", [](const Rung& arm) { return arm.choice.preconditioner; });
+  if (diagonal == arms.end()) return;
+  diagonal->why =
+      fmt::format("the diagonal dominates every row: {:.0f} iterations at most", std::ceil(iterations));
+  diagonal->expected = iterations;
+  std::rotate(arms.begin(), diagonal, diagonal + 1);
+}
+
 /// What comes first, by the policy, then what is expected to end sooner; what nothing is known of keeps its
 /// place behind.
 void put_in_order(std::vector<Rung>& arms, const MatrixFacts& facts, double rtol) {
@@ -181,12 +204,15 @@ std::vector<Rung> list_arms(const MatrixFacts& facts, const Forced& forced, int 
                             double rtol) {
   if (forced.method == solvers::least_squares_name) return {{least_squares_choice(), "what you forced"}};
   List list(facts, forced, longest_restart);
-  const auto names = Records::shipped().arms();
-  for (std::size_t i = 0; i < names.size(); ++i) list.add(choice_of(names[i]), "", i);
+  for (std::size_t i = 0; i < recorded_choices().size(); ++i) list.add(recorded_choices()[i], "", i);
   add_last_resorts(list, longest_restart);
   std::vector<Rung> arms = std::move(list).arms();
   if (arms.empty()) throw InputError("--exclude leaves nothing to solve with");
-  put_in_order(arms, facts, rtol);
+  if (const double most = iterations_by_dominance(facts); most < next_to_none) {
+    put_diagonal_first(arms, most);
+  } else {
+    put_in_order(arms, facts, rtol);
+  }
   return arms;
 }
 
