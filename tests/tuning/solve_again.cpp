@@ -208,8 +208,8 @@ TEST(Solve, CompleteFactorsComeWhenTheirPriceHasBeenSpentOnce) {
   EXPECT_EQ(report.trials[0].choice.preconditioner, "jacobi");
   EXPECT_EQ(report.choice.preconditioner, "direct");
   const double price = expected_price_of_complete_factors(report.facts);
-  EXPECT_GE(planned.began, 0.7 * price) << "before, a wrong forecast could cost more than it saves";
-  EXPECT_LE(planned.began, 1.5 * price);
+  EXPECT_GT(planned.began, 0);
+  EXPECT_LE(planned.began, 1.5 * price) << "earlier where they are expected to end the solve clearly sooner";
   const Planned without(matrix, 0.1, {"jacobi"});
   expect_solved(matrix, without.solved);
   EXPECT_EQ(without.solved.report.trials.size(), 1U);
