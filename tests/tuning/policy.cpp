@@ -169,7 +169,7 @@ TEST(NextAction, AFreeArmIsNotTriedForeverBeforeADearSetUp) {
 
 TEST(NextAction, WhereNothingIsKnownThereIsNone) {
   const HandMade made({{steady(1, 1, 10)}});
-  const Forecast unknown(made.records(), {}, std::vector<std::optional<std::size_t>>(2));
+  const Forecast unknown(made.records(), MatrixFacts{}, std::vector<std::optional<std::size_t>>(2));
   EXPECT_FALSE(next_action(unknown, nothing_seen(2), {}));
   Progress progress = at_work();
   const auto goes_on = next_action(unknown, progress, {});

@@ -1,10 +1,7 @@
 #include "ayatori/tuning/model/forecast.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace ayatori::tuning {
 
@@ -87,16 +84,19 @@ void bound_iterations(ArmRecord& record, double most) {
 
 }  // namespace
 
-Forecast::Forecast(const Records& records, const MatrixFacts& facts,
+Likeness likeness_of(const MatrixFacts& facts) {
+  return {features_of(facts), static_cast<double>(facts.rows), iterations_by_dominance(facts)};
+}
+
+Forecast::Forecast(const Records& records, const Likeness& likeness,
                    std::span<const std::optional<std::size_t>> kin)
-    : records_(records), systems_(records.similar(features_of(facts), most_systems)), arms_(kin.size()) {
+    : records_(records), systems_(records.similar(likeness.features, most_systems)), arms_(kin.size()) {
   records_of_.reserve(systems_.size() * arms_);
-  const double most = iterations_by_dominance(facts);
   for (const SimilarSystem& system : systems_) {
     for (const auto& arm : kin) {
-      records_of_.push_back(arm ? records_.record(system.number, *arm, static_cast<double>(facts.rows))
-                                : ArmRecord{});
-      if (arm && records_.arms()[*arm].ends_with(" jacobi")) bound_iterations(records_of_.back(), most);
+      records_of_.push_back(arm ? records_.record(system.number, *arm, likeness.rows) : ArmRecord{});
+      if (arm && records_.arms()[*arm].ends_with(" jacobi"))
+        bound_iterations(records_of_.back(), likeness.most_with_diagonal);
     }
   }
 }
@@ -250,13 +250,6 @@ double Outlook::chance(std::size_t a, std::size_t b) const {
   for (std::size_t s = 0; s < weights_.size(); ++s)
     if (totals_[s * size() + a] < totals_[s * size() + b]) share += weights_[s];
   return share;
-}
-
-std::string Forecast::likeness() const {
-  std::map<std::string_view, double> weight;
-  for (const SimilarSystem& system : systems_) weight[records_.family(system.number)] += system.weight;
-  const auto most = std::ranges::max_element(weight, {}, [](const auto& entry) { return entry.second; });
-  return most == weight.end() ? std::string() : std::string(most->first);
 }
 
 }  // namespace ayatori::tuning

@@ -72,20 +72,30 @@ class Outlook {
   std::vector<double> totals_;   ///< by system and arm
 };
 
+/// What a forecast goes by before anything has been seen.
+struct Likeness {
+  Features features{};
+  double rows = 0;
+  /// Iterations with the diagonal that suffice, as the facts prove; infinite where they prove nothing.
+  double most_with_diagonal = std::numeric_limits<double>::infinity();
+};
+Likeness likeness_of(const MatrixFacts& facts);
+
 /// What every arm is expected to take on a system, by what it took on systems that are alike: in their facts,
 /// and in what the arms tried so far have shown. A pure function of both.
 class Forecast {
  public:
   /// `kin`: for each arm of the solve the one of the records whose record stands for it; none: nothing is
   /// known of it.
-  Forecast(const Records& records, const MatrixFacts& facts, std::span<const std::optional<std::size_t>> kin);
+  Forecast(const Records& records, const Likeness& likeness, std::span<const std::optional<std::size_t>> kin);
+  Forecast(const Records& records, const MatrixFacts& facts, std::span<const std::optional<std::size_t>> kin)
+      : Forecast(records, likeness_of(facts), kin) {}
 
   /// An arm that may not run, or of which nothing is known, is expected to take infinitely long.
   Outlook expected(const Progress& progress) const;
 
-  /// Systems that count, and the family most of them are of.
+  /// Systems that count.
   int similar_systems() const { return static_cast<int>(systems_.size()); }
-  std::string likeness() const;
 
  private:
   const ArmRecord& record(std::size_t system, std::size_t arm) const {
