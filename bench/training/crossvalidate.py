@@ -49,7 +49,9 @@ def write_systems(path, systems, numbers):
         for j, name in enumerate(model.ARMS):
             kind = systems.outcome(i, j)
             record = systems.systems[i]["arms"].get(name)
-            costs = (0.0, 0.0, 0.0) if kind == model.UNKNOWN else (math.exp(values[i, j]) for values in (systems.setup, systems.iteration, systems.iterations))
+            costs = [0.0] * 3 if kind == model.UNKNOWN else [math.exp(values[i, j]) for values in (systems.setup, systems.iteration, systems.iterations)]
+            if kind == model.FAILED:
+                costs[2] = max(record.get("iterations") or 0, 1)  # where it ended
             digits = [0.0] * len(model.GRID) if kind == model.UNKNOWN else model.digits_on_the_way(record)
             lines.append(f"{kind} " + " ".join(f"{value:.6g}" for value in (*costs, *digits)))
     path.write_text("\n".join([*lines, ""]))
