@@ -71,17 +71,17 @@ struct Truth {
 };
 
 struct System {
-  Likeness likeness;
+  SystemTraits traits;
   double overhead = 0;  ///< facts and verification
   std::vector<Truth> arms;
 };
 
 System read_system(std::istream& file, std::size_t arms) {
   System system;
-  system.likeness.rows = read<double>(file);
-  system.likeness.most_with_diagonal = read<double>(file);
+  system.traits.rows = read<double>(file);
+  system.traits.most_with_diagonal = read<double>(file);
   system.overhead = read<double>(file);
-  for (std::int16_t& feature : system.likeness.features) feature = static_cast<std::int16_t>(read<int>(file));
+  for (std::int16_t& feature : system.traits.features) feature = static_cast<std::int16_t>(read<int>(file));
   system.arms.resize(arms);
   for (Truth& arm : system.arms) {
     const int outcome = read<int>(file);
@@ -100,7 +100,7 @@ System read_system(std::istream& file, std::size_t arms) {
 class Replay {
  public:
   Replay(const Records& records, const System& system)
-      : system_(system), forecast_(records, system.likeness, kin(system.arms.size())) {
+      : system_(system), forecast_(records, system.traits, kin(system.arms.size())) {
     progress_.arms.resize(system.arms.size());
     for (std::size_t i = 0; i < system.arms.size(); ++i) {
       progress_.arms[i].may_run = system.arms[i].is_known;

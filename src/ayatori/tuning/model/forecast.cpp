@@ -84,19 +84,19 @@ void bound_iterations(ArmRecord& record, double most) {
 
 }  // namespace
 
-Likeness likeness_of(const MatrixFacts& facts) {
+SystemTraits traits_of(const MatrixFacts& facts) {
   return {features_of(facts), static_cast<double>(facts.rows), iterations_by_dominance(facts)};
 }
 
-Forecast::Forecast(const Records& records, const Likeness& likeness,
+Forecast::Forecast(const Records& records, const SystemTraits& traits,
                    std::span<const std::optional<std::size_t>> kin)
-    : records_(records), systems_(records.similar(likeness.features, most_systems)), arms_(kin.size()) {
+    : records_(records), systems_(records.similar(traits.features, most_systems)), arms_(kin.size()) {
   records_of_.reserve(systems_.size() * arms_);
   for (const SimilarSystem& system : systems_) {
     for (const auto& arm : kin) {
-      records_of_.push_back(arm ? records_.record(system.number, *arm, likeness.rows) : ArmRecord{});
+      records_of_.push_back(arm ? records_.record(system.number, *arm, traits.rows) : ArmRecord{});
       if (arm && records_.arms()[*arm].ends_with(" jacobi"))
-        bound_iterations(records_of_.back(), likeness.most_with_diagonal);
+        bound_iterations(records_of_.back(), traits.most_with_diagonal);
     }
   }
 }

@@ -73,13 +73,13 @@ class Outlook {
 };
 
 /// What a forecast goes by before anything has been seen.
-struct Likeness {
+struct SystemTraits {
   Features features{};
   double rows = 0;
   /// Iterations with the diagonal that suffice, as the facts prove; infinite where they prove nothing.
   double most_with_diagonal = std::numeric_limits<double>::infinity();
 };
-Likeness likeness_of(const MatrixFacts& facts);
+SystemTraits traits_of(const MatrixFacts& facts);
 
 /// What every arm is expected to take on a system, by what it took on systems that are alike: in their facts,
 /// and in what the arms tried so far have shown. A pure function of both.
@@ -87,9 +87,10 @@ class Forecast {
  public:
   /// `kin`: for each arm of the solve the one of the records whose record stands for it; none: nothing is
   /// known of it.
-  Forecast(const Records& records, const Likeness& likeness, std::span<const std::optional<std::size_t>> kin);
+  Forecast(const Records& records, const SystemTraits& traits,
+           std::span<const std::optional<std::size_t>> kin);
   Forecast(const Records& records, const MatrixFacts& facts, std::span<const std::optional<std::size_t>> kin)
-      : Forecast(records, likeness_of(facts), kin) {}
+      : Forecast(records, traits_of(facts), kin) {}
 
   /// An arm that may not run, or of which nothing is known, is expected to take infinitely long.
   Outlook expected(const Progress& progress) const;
