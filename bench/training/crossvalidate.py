@@ -70,7 +70,7 @@ def replayed(options, everything):
         model_file, systems_file = pathlib.Path(folder) / "model", pathlib.Path(folder) / "systems"
         for fold in range(options.folds):
             held_out = [family for family, place in fold_of.items() if place == fold]
-            known = model.Systems(options.files, held_out)
+            known = model.Systems([system for system in everything.systems if system["family"] not in held_out])
             write_model(model_file, known, model.numbers(known, model.grow(known, options.trees, options.leaf)))
             numbers = [i for i, system in enumerate(everything.systems) if system["family"] in held_out]
             write_systems(systems_file, everything, numbers)
@@ -100,7 +100,7 @@ def main():
     parser.add_argument("--leaf", type=int, default=2)
     parser.add_argument("--markdown", type=pathlib.Path)
     options = parser.parse_args()
-    everything = model.Systems(options.files, [])
+    everything = model.Systems(model.load(options.files))
     found = replayed(options, everything)
     groups = collections.defaultdict(list)
     verdicts = [table.Verdict(system) for system in everything.systems]

@@ -104,12 +104,17 @@ def set_up_of(record):
     return record["setup"]
 
 
+def load(paths):
+    """Systems that an arm has solved."""
+    verdicts = [table.Verdict(system) for path in paths for system in records.load(path).values() if records.TUNED in system["arms"]]
+    return [verdict.system for verdict in verdicts if verdict.best]
+
+
 class Systems:
     """All records: rows of features, and of each arm what is kept of it. `values` are NaN where an arm did not run."""
 
-    def __init__(self, paths, without):
-        verdicts = [table.Verdict(system) for path in paths for system in records.load(path).values() if records.TUNED in system["arms"]]
-        self.systems = [verdict.system for verdict in verdicts if verdict.best and verdict.system["family"] not in without]
+    def __init__(self, systems):
+        self.systems = systems
         self.x = np.array([features(system["facts"]) for system in self.systems])
         shape = (len(self.systems), len(ARMS))
         self.setup, self.iteration, self.iterations = (np.full(shape, np.nan) for _ in range(3))
@@ -217,7 +222,7 @@ def main():
     parser.add_argument("--trees", type=int, default=60)
     parser.add_argument("--leaf", type=int, default=2, help="systems in a leaf, at least")
     options = parser.parse_args()
-    systems = Systems(options.files, options.without)
+    systems = Systems([system for system in load(options.files) if system["family"] not in options.without])
     words = numbers(systems, grow(systems, options.trees, options.leaf))
     if max(map(abs, words)) > 32767:
         raise SystemExit("a number does not fit in 16 bits")

@@ -113,7 +113,8 @@ class Replay {
   /// Products until an arm has solved the system; infinite if none has.
   double run() {
     while (!is_solved_) {
-      const auto action = next_action(forecast_, now(), complete_);
+      const Progress progress = now();
+      const auto action = next_action(forecast_.expected(progress), progress, complete_);
       if (!action) return std::numeric_limits<double>::infinity();
       if (stack_.empty() || action->arm != stack_.back()) turn_to(action->arm);
       if (!stack_.empty() && !is_solved_) advance();

@@ -264,7 +264,7 @@ TEST(Forecast, AnArmsOwnPaceCounts) {
 TEST(Forecast, TellsWhatItIsFrom) {
   const HandMade made({easy, hard, hard}, {"heat", "plate", "plate"});
   const Forecast forecast(made.records(), facts_of_rows(), Kin{0, 1});
-  EXPECT_EQ(forecast.similar_systems(), 3);
+  EXPECT_EQ(forecast.expected(beginning()).similar_systems(), 3);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ std::optional<Action> next(const Systems& systems, const Progress& progress, Com
   for (std::size_t arm = 0; arm < systems.front().size(); ++arm) kin.emplace_back(arm);
   MatrixFacts facts;
   facts.rows = HandMade::rows;
-  return next_action(Forecast(made.records(), facts, kin), progress, complete);
+  return next_action(Forecast(made.records(), facts, kin).expected(progress), progress, complete);
 }
 
 Progress nothing_seen(std::size_t arms) {
@@ -170,9 +170,9 @@ TEST(NextAction, AFreeArmIsNotTriedForeverBeforeADearSetUp) {
 TEST(NextAction, WhereNothingIsKnownThereIsNone) {
   const HandMade made({{steady(1, 1, 10)}});
   const Forecast unknown(made.records(), MatrixFacts{}, std::vector<std::optional<std::size_t>>(2));
-  EXPECT_FALSE(next_action(unknown, nothing_seen(2), {}));
+  EXPECT_FALSE(next_action(unknown.expected(nothing_seen(2)), nothing_seen(2), {}));
   Progress progress = at_work();
-  const auto goes_on = next_action(unknown, progress, {});
+  const auto goes_on = next_action(unknown.expected(progress), progress, {});
   ASSERT_TRUE(goes_on);
   EXPECT_EQ(goes_on->arm, 0U);
   Progress all_failed = nothing_seen(2);
@@ -185,11 +185,11 @@ TEST(NextAction, IsAPureFunction) {
   MatrixFacts facts;
   facts.rows = HandMade::rows;
   const Forecast forecast(made.records(), facts, std::vector<std::optional<std::size_t>>{0, 1});
-  const auto once = next_action(forecast, nothing_seen(2), {});
+  const auto once = next_action(forecast.expected(nothing_seen(2)), nothing_seen(2), {});
   Progress other = at_work();
   other.arms[0].iterations = 100;
-  next_action(forecast, other, 1);
-  const auto again = next_action(forecast, nothing_seen(2), {});
+  next_action(forecast.expected(other), other, 1);
+  const auto again = next_action(forecast.expected(nothing_seen(2)), nothing_seen(2), {});
   EXPECT_EQ(once->arm, again->arm);
   EXPECT_EQ(once->why, again->why);
 }

@@ -136,10 +136,8 @@ std::optional<std::size_t> first_unknown(const SolveState& state, bool last_reso
 
 /// As challengers they may have had to give way before they were done.
 std::optional<std::size_t> pending_complete_factors(const SolveState& state) {
-  const auto arm = std::ranges::find_if(state.arms, [](const Arm& one) {
-    const bool may_run = one.state == Arm::State::untried || one.state == Arm::State::paused;
-    return may_run && uses_complete_factors(one.rung.choice);
-  });
+  const auto arm = std::ranges::find_if(
+      state.arms, [](const Arm& one) { return one.may_run() && uses_complete_factors(one.rung.choice); });
   return arm == state.arms.end() ? std::nullopt : std::optional<std::size_t>(arm - state.arms.begin());
 }
 

@@ -58,6 +58,7 @@ class Outlook {
       : arms_(std::move(arms)), weights_(std::move(weights)), totals_(std::move(totals)) {}
 
   const Expected& operator[](std::size_t arm) const { return arms_[arm]; }
+  std::size_t similar_systems() const { return weights_.size(); }
   std::size_t size() const { return arms_.size(); }
   /// The arm with the least mean; nothing where nothing is known of any.
   std::optional<std::size_t> soonest() const;
@@ -94,9 +95,6 @@ class Forecast {
 
   /// An arm that may not run, or of which nothing is known, is expected to take infinitely long.
   Outlook expected(const Progress& progress) const;
-
-  /// Systems that count.
-  int similar_systems() const { return static_cast<int>(systems_.size()); }
 
  private:
   const ArmRecord& record(std::size_t system, std::size_t arm) const {

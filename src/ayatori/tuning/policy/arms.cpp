@@ -27,7 +27,6 @@ Choice choice_of(std::string_view name) {
   if (const auto open = method.find('('); open != std::string_view::npos) {
     std::from_chars(method.data() + open + 1, method.data() + method.size(), choice.restart);
     method = method.substr(0, open);
-    choice.orthogonalization = "cgs";
   }
   choice.method = method;
   return choice;
@@ -172,15 +171,13 @@ void put_diagonal_first(std::vector<Rung>& arms, double iterations) {
 /// What comes first, by the policy, then what is expected to end sooner; what nothing is known of keeps its
 /// place behind.
 void put_in_order(std::vector<Rung>& arms, const MatrixFacts& facts, double rtol) {
-  const Forecast forecast(Records::shipped(), facts, kin_of(arms));
   const Progress nothing_yet{
       .digits_wanted = digits_of(rtol), .at_work = {}, .arms = std::vector<Seen>(arms.size())};
-  const Outlook outlook = forecast.expected(nothing_yet);
-  const auto first = next_action(forecast, nothing_yet, {});
+  const Outlook outlook = Forecast(Records::shipped(), facts, kin_of(arms)).expected(nothing_yet);
+  const auto first = next_action(outlook, nothing_yet, {});
   for (std::size_t i = 0; i < arms.size(); ++i) {
     arms[i].expected = first && first->arm == i ? 0 : outlook[i].mean;
-    if (arms[i].why.empty())
-      arms[i].why = first && first->arm == i ? first->why : describe(forecast, outlook, i);
+    if (arms[i].why.empty()) arms[i].why = first && first->arm == i ? first->why : describe(outlook, i);
   }
   std::ranges::stable_sort(arms, [](const Rung& a, const Rung& b) {
     return a.last_resort != b.last_resort ? b.last_resort : a.expected < b.expected;

@@ -21,10 +21,10 @@ constexpr double end_is_near = 1;
 
 }  // namespace
 
-std::string describe(const Forecast& forecast, const Outlook& outlook, std::size_t arm) {
+std::string describe(const Outlook& outlook, std::size_t arm) {
   const auto [low, high] = outlook.range(arm);
   return fmt::format("{:.0f} products expected, {:.0f} to {:.0f}, from {} similar systems",
-                     std::clamp(outlook[arm].mean, low, high), low, high, forecast.similar_systems());
+                     std::clamp(outlook[arm].mean, low, high), low, high, outlook.similar_systems());
 }
 
 namespace {
@@ -66,9 +66,8 @@ bool buys_factors(const Outlook& outlook, const Progress& progress, std::size_t 
 
 }  // namespace
 
-std::optional<Action> next_action(const Forecast& forecast, const Progress& progress,
+std::optional<Action> next_action(const Outlook& outlook, const Progress& progress,
                                   CompleteFactors complete) {
-  const Outlook outlook = forecast.expected(progress);
   const auto soonest = outlook.soonest();
   if (!soonest) return progress.at_work ? std::optional(Action{*progress.at_work, ""}) : std::nullopt;
   const auto at_work = progress.at_work;
@@ -82,9 +81,9 @@ std::optional<Action> next_action(const Forecast& forecast, const Progress& prog
   if (const auto first = evidence_first(outlook, progress, *soonest)) {
     if (first == at_work) return Action{*at_work, ""};
     return Action{*first, fmt::format("{}; as likely as not better than a set-up of {:.0f} products",
-                                      describe(forecast, outlook, *first), outlook[*soonest].set_up)};
+                                      describe(outlook, *first), outlook[*soonest].set_up)};
   }
-  std::string why = describe(forecast, outlook, *soonest);
+  std::string why = describe(outlook, *soonest);
   constexpr double endless = 1e9;  // products: nobody waits for so many
   if (at_work && outlook[*at_work].mean < endless)
     why += fmt::format("; {:.0f} more without", outlook[*at_work].mean);

@@ -173,8 +173,9 @@ Progress SolveState::progress(std::optional<std::size_t> at_work) const {
 std::optional<Action> SolveState::next_action(std::optional<std::size_t> at_work) {
   const auto complete = std::ranges::find_if(
       arms, [](const Arm& arm) { return uses_complete_factors(arm.rung.choice) && !arm.rung.last_resort; });
+  const Progress now = progress(at_work);
   return tuning::next_action(
-      forecast(), progress(at_work),
+      forecast().expected(now), now,
       complete == arms.end() ? std::nullopt : std::optional<std::size_t>(complete - arms.begin()));
 }
 
@@ -184,16 +185,18 @@ bool SolveState::may_challenge() const {
   return budget.allows_trial(at_present, now - at_present - budget.spent());
 }
 
-bool SolveState::is_worth_its_set_up(std::size_t arm) {
+Outlook SolveState::outlook_before(std::size_t arm) {
   Progress now = progress({});
   now.arms[arm].is_built = now.arms[arm].is_kept = false;
-  return !is_clearly_later(forecast().expected(now), arm);
+  return forecast().expected(now);
+}
+
+bool SolveState::is_worth_its_set_up(std::size_t arm) {
+  return !is_clearly_later(outlook_before(arm), arm);
 }
 
 Expected SolveState::expected_of(std::size_t arm) {
-  Progress now = progress({});
-  now.arms[arm].is_built = now.arms[arm].is_kept = false;
-  return forecast().expected(now)[arm];
+  return outlook_before(arm)[arm];
 }
 
 double SolveState::agree_on_time() const {

@@ -161,6 +161,8 @@ class SolveState {
   void make_choices(const sparse::SplitMatrix& parts);
   std::vector<Rung> arms_for(const MatrixFacts& facts) const;
   const Forecast& forecast();
+  /// Before the set-up of this arm.
+  Outlook outlook_before(std::size_t arm);
   std::int64_t most_iterations() const { return decisions.script().max_iterations; }
   bool wants_stop() const { return interrupted_by_time() || (hooks.wants_stop && hooks.wants_stop()); }
   bool out_of_iterations() const { return most_iterations() > 0 && report.iterations >= most_iterations(); }
