@@ -1,4 +1,5 @@
 #include "ayatori/session/eigen.hpp"
+#include "ayatori/session/call_threads.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -42,7 +43,7 @@ nb::tuple eigh(session::EigenMatrix matrix, const EigenOptions& options) {
   {
     const CoreCall call;
     const auto comm = communicator(0);
-    const ThreadCount threads(comm, options.request.threads);
+    const session::CallThreads threads(comm, options.request.threads);
     const auto session = session::begin_session(comm, threads.threads(), {}, options.request.collectives);
     if (matrix.loaded) matrix.rows = matrix.loaded->block.global_rows;
     run = session::solve_eigen(session, std::move(matrix), {}, options.request,

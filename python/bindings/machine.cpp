@@ -13,6 +13,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/session/call_threads.hpp"
 #include "ayatori/session/map/map.hpp"
 #include "ayatori/session/map/traffic.hpp"
 #include "ayatori/session/predict/predict.hpp"
@@ -38,7 +39,7 @@ std::string probe(std::uintptr_t comm_address, const session::ProbeRequest& requ
       check(request);
       if (writes) check_writable(request.output);
     });
-    const ThreadCount thread_count(comm, request.threads);
+    const session::CallThreads thread_count(comm, request.threads);
     profile = machine::to_json(machine::measure(comm, measure_options(request),
                                                 {.progress =
                                                      [&](const std::string& name, double share) {

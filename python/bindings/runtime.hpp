@@ -77,21 +77,6 @@ class CoreCall {
   std::unique_lock<std::recursive_mutex> lock_;
 };
 
-/// Threads for one call, put back afterwards: so many, or, for 0, those that OpenMP would use (which
-/// threadpoolctl may have limited), but on several ranks no more than there are cores for. Collective.
-class ThreadCount {
- public:
-  ThreadCount(const comm::Comm& comm, int threads);
-  ~ThreadCount();
-  ThreadCount(const ThreadCount&) = delete;
-  ThreadCount& operator=(const ThreadCount&) = delete;
-  int threads() const { return threads_; }
-
- private:
-  int before_;
-  int threads_;
-};
-
 /// What Python has to say while the core works: Ctrl-C, or an exception of a callback, which ends the work
 /// and is thrown by rethrow() when all ranks have left it.
 class Interruption {

@@ -1,4 +1,4 @@
-#include "ayatori/session/solve.hpp"
+#include "ayatori/session/solve/matrix_solver.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
@@ -41,35 +41,20 @@ struct Options {
 class Solver final : public MpiHolder {
  public:
   Solver(const InputIndices& start, const InputIndices& column, const InputVector& value,
-         std::int64_t columns, std::uintptr_t comm, Options options)
-      : options_(std::move(options)) {
+         std::int64_t columns, std::uintptr_t comm, Options options) {
     const CoreCall call;
-    comm_ = communicator(comm);
-    comm::agree(*comm_, [&] {
-      auto request = options_.request;
-      if (comm_->rank() != 0) request.checkpoint.clear();  // its file is rank 0's
-      if (comm_->rank() != 0) request.every.reset();
-      check(request);
-    });
-    const ThreadCount threads(*comm_, options_.request.threads);
-    session_.emplace(
-        session::begin_session(*comm_, threads.threads(), find_profile(), options_.request.collectives));
-    problem_ = make_problem(start, column, value, columns);
+    const auto ranks = communicator(comm);
+    solver_.emplace(ranks, make_rows(ranks, start, column, value, columns), std::move(options.request),
+                    find_profile(ranks, options.profile, options.profile_name),
+                    std::move(options.coordinates));
+    rows_ = solver_->rows();
   }
 
   /// Collective. Other values from now on; another pattern begins anew. As many rows as before.
   void update(const InputIndices& start, const InputIndices& column, const InputVector& value,
               std::int64_t columns) {
     const CoreCall call;
-    auto problem = make_problem(start, column, value, columns);
-    comm::agree(live_comm(), [&] {
-      if (problem->file_rows != problem_->file_rows)
-        throw InputError(
-            fmt::format("the new matrix has {} rows, the old one {}, or they are spread in another way",
-                        problem->file_rows.rows(), rows()));
-    });
-    problem_ = std::move(problem);
-    if (solver_) solver_->update(problem_);
+    live().update(make_rows(live().comm(), start, column, value, columns));
   }
 
   /// Collective. x is the starting guess, and becomes the best x found. `shows_line`: as the command line
@@ -88,44 +73,32 @@ class Solver final : public MpiHolder {
   }
 
   /// Collective. Throws on all ranks what one has to say.
-  void agree(const std::string& complaint) const {
+  void agree(const std::string& complaint) {
     const CoreCall call;
-    comm::agree(live_comm(), [&] {
+    comm::agree(live().comm(), [&] {
       if (!complaint.empty()) throw InputError(complaint);
     });
   }
 
-  /// Other than rows, nothing is left.
-  void release() override {
-    solver_.reset();
-    session_.reset();
-    comm_.reset();
-  }
+  /// Other than the number of rows, nothing is left.
+  void release() override { solver_.reset(); }
 
   /// Of set-ups, in one line.
   std::string reuse() const { return solver_ ? describe(solver_->reuse()) : ""; }
 
-  std::int64_t rows() const { return problem_->file_rows.rows(); }
-  std::int64_t local_rows() const { return problem_->file_rows.range(live_comm().rank()).size(); }
-  int ranks() const { return live_comm().size(); }
+  std::int64_t rows() const { return rows_; }
+  std::int64_t local_rows() { return live().local_rows(); }
+  int ranks() { return live().comm().size(); }
 
  private:
-  const comm::Comm& live_comm() const {
-    if (!comm_) throw EnvironmentError("MPI has ended, and with it the use of this solver");
-    return *comm_;
+  session::MatrixSolver& live() {
+    if (!solver_) throw EnvironmentError("MPI has ended, and with it the use of this solver");
+    return *solver_;
   }
 
   session::SolveRun solve_without_gil(solvers::ConstVector b, solvers::Vector x, const Progress& progress,
                                       bool shows_line, Interruption& interruption) {
-    comm::agree(live_comm(), [&] {
-      const auto rows = static_cast<std::size_t>(local_rows());
-      if (b.size() != rows || x.size() != rows)
-        throw InputError(
-            fmt::format("b has {} elements and x has {}, but there are {} rows", b.size(), x.size(), rows));
-    });
-    const ThreadCount threads(live_comm(), options_.request.threads);
-    prepare(threads.threads());
-    auto line = progress_line(shows_line && live_comm().rank() == 0);
+    auto line = progress_line(shows_line && live().comm().rank() == 0);
     const session::SolveHooks hooks{
         .progress =
             [&](const tuning::Choice& choice, std::int64_t iteration, double residual) {
@@ -141,77 +114,32 @@ class Solver final : public MpiHolder {
               });
             },
         .uninterrupted = {}};
-    try {
-      auto run = problem_->permutation ? solve_renumbered(b, x, hooks) : solver_->solve(b, x, hooks);
-      run.rhs = "memory";
-      return run;
-    } catch (...) {
-      solver_.reset();  // what it keeps may be half made
-      throw;
-    }
+    return live().solve(b, x, hooks);
   }
 
-  session::SolveRun solve_renumbered(solvers::ConstVector b, solvers::Vector x,
-                                     const session::SolveHooks& hooks) {
-    const auto& comm = live_comm();
-    const auto own_b = problem_->to_solver(comm, Array<double>(b.begin(), b.end()));
-    auto own_x = problem_->to_solver(comm, Array<double>(x.begin(), x.end()));
-    auto run = solver_->solve(own_b, own_x, hooks);
-    solvers::copy(problem_->to_file(comm, std::move(own_x)), x);
-    return run;
-  }
-
-  session::ProgressLine progress_line(bool speaks) const {
+  session::ProgressLine progress_line(bool speaks) {
     const auto write = [](const std::string& text) {
       std::fputs(text.c_str(), stderr);
       std::fflush(stderr);
     };
     return session::ProgressLine(speaks ? session::ProgressLine::Write(write) : nullptr,
-                                 options_.request.rtol);
-  }
-
-  /// Collective. A solver for so many threads: set-ups are spread over them.
-  void prepare(int threads) {
-    if (live_comm().any(threads != session_->threads)) solver_.reset();
-    session_->threads = threads;
-    if (!solver_) solver_.emplace(*session_, problem_, options_.request);
-  }
-
-  std::shared_ptr<const session::Problem> make_problem(const InputIndices& start, const InputIndices& column,
-                                                       const InputVector& value, std::int64_t columns) {
-    const auto& comm = live_comm();
-    auto block = make_rows(comm, start, column, value, columns);
-    const std::int64_t rows = block.rows();
-    auto problem = spread_problem(*session_, {std::move(block), {.name = "memory", .format = "memory"}},
-                                  options_.request);
-    const bool has_coordinates = comm.any(!options_.coordinates.empty());
-    comm::agree(comm, [&] {
-      if (!has_coordinates) return;
-      if (problem.permutation)
-        throw InputError("coordinates need the rows of a node together: not with partition or placement");
-      if (options_.coordinates.size() != static_cast<std::size_t>(3 * rows))
-        throw InputError("coordinates are for two or three rows per node, on every rank");
-      problem.coordinates.assign(options_.coordinates.begin(), options_.coordinates.end());
-    });
-    return std::make_shared<const session::Problem>(std::move(problem));
+                                 live().request().rtol);
   }
 
   /// Collective. That of rank 0.
-  session::FoundProfile find_profile() const {
-    const auto text = live_comm().broadcast(options_.profile, 0);
-    return comm::agree(live_comm(), [&]() -> session::FoundProfile {
+  static session::FoundProfile find_profile(const comm::Comm& comm, const std::string& profile,
+                                            const std::string& name) {
+    const auto text = comm.broadcast(profile, 0);
+    return comm::agree(comm, [&]() -> session::FoundProfile {
       if (text.empty()) return {};
       return {
           std::make_shared<const machine::Profile>(machine::profile_from_json(text, "the machine's profile")),
-          options_.profile_name};
+          name};
     });
   }
 
-  Options options_;
-  std::optional<comm::Comm> comm_;
-  std::optional<session::Session> session_;
-  std::shared_ptr<const session::Problem> problem_;
-  std::optional<session::Solver> solver_;
+  std::optional<session::MatrixSolver> solver_;  ///< none when MPI has ended
+  std::int64_t rows_ = 0;
 };
 
 /// A file's or generator's matrix as the arrays of compressed sparse rows, with its number of columns.

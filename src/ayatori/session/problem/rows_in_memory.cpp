@@ -1,0 +1,114 @@
+#include "ayatori/session/problem/rows_in_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/base/parallel.hpp"
+#include "ayatori/comm/agree.hpp"
+
+namespace ayatori::session {
+
+namespace {
+
+/// Copies the rows and says whether the columns of each ascend. Throws InputError.
+template <class Index>
+bool copy_rows(std::span<const Index> row_start, std::span<const Index> column, std::span<const double> value,
+               sparse::RowBlock& block) {
+  if (row_start.empty() || column.size() != value.size())
+    throw InputError("these are not the arrays of compressed sparse rows");
+  const auto rows = static_cast<std::int64_t>(row_start.size()) - 1;
+  const auto entries = static_cast<std::int64_t>(value.size());
+  if (row_start[0] != 0 || row_start[rows] != entries)
+    throw InputError(fmt::format("row pointers go from {} to {}, but there are {} entries",
+                                 std::int64_t{row_start[0]}, std::int64_t{row_start[rows]}, entries));
+  block.row_start.resize(rows + 1);
+  block.row_start[0] = 0;
+  block.column.resize(entries);
+  block.value.resize(entries);
+  std::atomic<bool> ascend = true;
+  parallel_ranges_throwing(rows, [&](Range range) {
+    bool mine_ascend = true;
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      const std::int64_t begin = row_start[i];
+      const std::int64_t end = row_start[i + 1];
+      if (begin < 0 || end < begin || end > entries)
+        throw InputError(fmt::format("row pointer {} is {} after {}", i + 1, end, begin));
+      block.row_start[i + 1] = end;
+      std::int64_t last = -1;
+      for (std::int64_t k = begin; k < end; ++k) {
+        const std::int64_t j = column[k];
+        if (j < 0 || j >= block.global_columns)
+          throw InputError(fmt::format("row {} of this rank has column {}: columns are 0 to {}", i, j,
+                                       block.global_columns - 1));
+        mine_ascend = mine_ascend && j > last;
+        block.column[k] = last = j;
+        block.value[k] = value[k];
+      }
+    }
+    if (!mine_ascend) ascend = false;
+  });
+  return ascend;
+}
+
+/// Sorts each row, and adds the entries of the same place. Throws InputError where a sum overflows.
+void make_ascending(sparse::RowBlock& block) {
+  std::vector<std::pair<std::int64_t, double>> row;
+  std::int64_t kept = 0;
+  for (std::int64_t i = 0, begin = 0; i < block.rows(); ++i) {
+    const std::int64_t end = block.row_start[i + 1];
+    row.clear();
+    for (std::int64_t k = begin; k < end; ++k) row.emplace_back(block.column[k], block.value[k]);
+    std::ranges::stable_sort(row, {}, &std::pair<std::int64_t, double>::first);
+    const std::int64_t first = kept;
+    for (const auto& [j, entry] : row) {
+      if (kept == first || block.column[kept - 1] != j) {
+        block.column[kept] = j;
+        block.value[kept++] = entry;
+        continue;
+      }
+      const double before = block.value[kept - 1];
+      block.value[kept - 1] += entry;
+      if (!std::isfinite(block.value[kept - 1]) && std::isfinite(before) && std::isfinite(entry))
+        throw InputError(fmt::format("entries of row {} of this rank, column {}, have no finite sum", i, j));
+    }
+    begin = end;
+    block.row_start[i + 1] = kept;
+  }
+  block.column.resize(kept);
+  block.value.resize(kept);
+}
+
+}  // namespace
+
+template <class Index>
+sparse::RowBlock rows_in_memory(const comm::Comm& comm, std::span<const Index> row_start,
+                                std::span<const Index> column, std::span<const double> value,
+                                std::int64_t columns) {
+  const std::int64_t rows = std::max<std::int64_t>(static_cast<std::int64_t>(row_start.size()) - 1, 0);
+  sparse::RowBlock block;
+  block.first_row = comm.exclusive_sum(rows);
+  block.global_rows = comm.allreduce(rows, comm::ReduceOp::sum);
+  block.global_columns = comm.allreduce(columns, comm::ReduceOp::max);
+  comm::agree(comm, [&] {
+    if (columns != block.global_columns)
+      throw InputError(
+          fmt::format("one rank's rows have {} columns, another's {}", columns, block.global_columns));
+    if (!copy_rows(row_start, column, value, block)) make_ascending(block);
+  });
+  return block;
+}
+
+template sparse::RowBlock rows_in_memory(const comm::Comm&, std::span<const std::int32_t>,
+                                         std::span<const std::int32_t>, std::span<const double>,
+                                         std::int64_t);
+template sparse::RowBlock rows_in_memory(const comm::Comm&, std::span<const std::int64_t>,
+                                         std::span<const std::int64_t>, std::span<const double>,
+                                         std::int64_t);
+
+}  // namespace ayatori::session

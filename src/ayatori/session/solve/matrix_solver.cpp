@@ -1,0 +1,140 @@
+#include "ayatori/session/solve/matrix_solver.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/session/call_threads.hpp"
+
+namespace ayatori::session {
+
+namespace {
+
+/// Collective. The session of a request that is found good.
+Session begin(const comm::Comm& comm, const SolveRequest& request, FoundProfile machine) {
+  comm::agree(comm, [&] {
+    auto mine = request;
+    if (comm.rank() != 0) mine.checkpoint.clear();  // its file is rank 0's
+    if (comm.rank() != 0) mine.every.reset();
+    check(mine);
+  });
+  const CallThreads threads(comm, request.threads);
+  return begin_session(comm, threads.threads(), std::move(machine), request.collectives);
+}
+
+}  // namespace
+
+MatrixSolver::MatrixSolver(const comm::Comm& comm, sparse::RowBlock rows, SolveRequest request,
+                           FoundProfile machine, std::vector<double> coordinates)
+    : comm_(comm),
+      request_(std::move(request)),
+      coordinates_(std::move(coordinates)),
+      session_(begin(comm_, request_, std::move(machine))),
+      problem_(make_problem(std::move(rows))) {}
+
+std::shared_ptr<const Problem> MatrixSolver::make_problem(sparse::RowBlock rows) const {
+  const CallThreads threads(comm_, request_.threads);
+  const auto local_rows = static_cast<std::size_t>(rows.rows());
+  auto problem =
+      spread_problem(session_, {std::move(rows), {.name = "memory", .format = "memory"}}, request_);
+  const bool has_coordinates = comm_.any(!coordinates_.empty());
+  comm::agree(comm_, [&] {
+    if (!has_coordinates) return;
+    if (problem.permutation)
+      throw InputError("coordinates need the rows of a node together: not with partition or placement");
+    if (coordinates_.size() != 3 * local_rows)
+      throw InputError("coordinates are for two or three rows per node, on every rank");
+    problem.coordinates.assign(coordinates_.begin(), coordinates_.end());
+  });
+  return std::make_shared<const Problem>(std::move(problem));
+}
+
+void MatrixSolver::update(sparse::RowBlock rows) {
+  auto problem = make_problem(std::move(rows));
+  comm::agree(comm_, [&] {
+    if (problem->file_rows != problem_->file_rows)
+      throw InputError(
+          fmt::format("the new matrix has {} rows, the old one {}, or they are spread in another way",
+                      problem->file_rows.rows(), this->rows()));
+  });
+  problem_ = std::move(problem);
+  if (solver_) solver_->update(problem_);
+}
+
+/// Collective. A solver for so many threads: set-ups are spread over them.
+void MatrixSolver::prepare(int threads) {
+  if (comm_.any(threads != session_.threads)) solver_.reset();
+  session_.threads = threads;
+  if (!solver_) solver_.emplace(session_, problem_, request_);
+}
+
+/// Collective. `solve()` with the threads of the request and a solver made for them, which goes where it
+/// throws: what it keeps may be half made.
+template <class Solve>
+auto MatrixSolver::guarded(Solve&& solve) {
+  const CallThreads threads(comm_, request_.threads);
+  try {
+    prepare(threads.threads());
+    return solve();
+  } catch (...) {
+    solver_.reset();
+    throw;
+  }
+}
+
+SolveRun MatrixSolver::solve(solvers::ConstVector b, solvers::Vector x, const SolveHooks& hooks) {
+  comm::agree(comm_, [&] {
+    const auto rows = static_cast<std::size_t>(local_rows());
+    if (b.size() != rows || x.size() != rows)
+      throw InputError(
+          fmt::format("b has {} elements and x has {}, but there are {} rows", b.size(), x.size(), rows));
+  });
+  return guarded([&] {
+    SolveRun run;
+    if (problem_->permutation) {
+      const auto own_b = problem_->to_solver(comm_, Array<double>(b.begin(), b.end()));
+      auto own_x = problem_->to_solver(comm_, Array<double>(x.begin(), x.end()));
+      run = solver_->solve(own_b, own_x, hooks);
+      solvers::copy(problem_->to_file(comm_, std::move(own_x)), x);
+    } else {
+      run = solver_->solve(b, x, hooks);
+    }
+    run.rhs = "memory";
+    return run;
+  });
+}
+
+std::vector<tuning::SolveReport> MatrixSolver::solve(std::span<const solvers::ConstVector> b,
+                                                     std::span<const solvers::Vector> x, int most_at_once,
+                                                     const SolveHooks& hooks) {
+  comm::agree(comm_, [&] {
+    const auto rows = static_cast<std::size_t>(local_rows());
+    if (b.size() != x.size() || most_at_once < 1)
+      throw InputError(fmt::format("{} right-hand sides for {} solutions, {} at a time", b.size(), x.size(),
+                                   most_at_once));
+    for (std::size_t k = 0; k < b.size(); ++k)
+      if (b[k].size() != rows || x[k].size() != rows)
+        throw InputError(
+            fmt::format("right-hand side {} has {} elements and its x has {}, but there are {} rows", k,
+                        b[k].size(), x[k].size(), rows));
+  });
+  return guarded([&] {
+    if (!problem_->permutation) return solver_->solve(b, x, most_at_once, hooks);
+    std::vector<Array<double>> own_b;
+    std::vector<Array<double>> own_x;
+    for (std::size_t k = 0; k < b.size(); ++k) {
+      own_b.push_back(problem_->to_solver(comm_, Array<double>(b[k].begin(), b[k].end())));
+      own_x.push_back(problem_->to_solver(comm_, Array<double>(x[k].begin(), x[k].end())));
+    }
+    auto reports =
+        solver_->solve(std::vector<solvers::ConstVector>(own_b.begin(), own_b.end()),
+                       std::vector<solvers::Vector>(own_x.begin(), own_x.end()), most_at_once, hooks);
+    for (std::size_t k = 0; k < b.size(); ++k)
+      solvers::copy(problem_->to_file(comm_, std::move(own_x[k])), x[k]);
+    return reports;
+  });
+}
+
+}  // namespace ayatori::session

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ayatori/session/session.hpp"
+#include "ayatori/session/solve.hpp"
+
+namespace ayatori::session {
+
+/// A matrix of an application, spread over the ranks of its communicator, and all that solves with it have
+/// set up: what a face with rows in memory stands on. Vectors are the application's, in its numbering. Each
+/// call uses the request's threads, and leaves OpenMP as it was.
+class MatrixSolver {
+ public:
+  /// Collective. `coordinates`: of the node of each of this rank's rows, [3 * row + axis], or nothing, on all
+  /// ranks. Throws InputError, agreed, also for a request that check() refuses.
+  MatrixSolver(const comm::Comm& comm, sparse::RowBlock rows, SolveRequest request, FoundProfile machine = {},
+               std::vector<double> coordinates = {});
+
+  /// Collective. Other values from now on; another pattern begins anew. Throws InputError, agreed, where the
+  /// rows are not as many as before or spread in another way; the old matrix then stays.
+  void update(sparse::RowBlock rows);
+
+  /// Collective. x is the starting guess, and becomes the best x found. Throws InputError, agreed.
+  SolveRun solve(solvers::ConstVector b, solvers::Vector x, const SolveHooks& hooks = {});
+
+  /// Collective. Solves for several right-hand sides, up to `most_at_once` at a time; there are as many
+  /// reports as were begun before a stop. Throws InputError, agreed.
+  std::vector<tuning::SolveReport> solve(std::span<const solvers::ConstVector> b,
+                                         std::span<const solvers::Vector> x, int most_at_once,
+                                         const SolveHooks& hooks = {});
+
+  const comm::Comm& comm() const { return comm_; }
+  const SolveRequest& request() const { return request_; }
+  std::int64_t rows() const { return problem_->file_rows.rows(); }
+  std::int64_t local_rows() const { return problem_->file_rows.range(comm_.rank()).size(); }
+  tuning::Reuse reuse() const { return solver_ ? solver_->reuse() : tuning::Reuse(); }
+
+ private:
+  std::shared_ptr<const Problem> make_problem(sparse::RowBlock rows) const;
+  void prepare(int threads);
+  template <class Solve>
+  auto guarded(Solve&& solve);
+
+  comm::Comm comm_;
+  SolveRequest request_;
+  std::vector<double> coordinates_;
+  Session session_;
+  std::shared_ptr<const Problem> problem_;
+  std::optional<Solver> solver_;  ///< made by the first solve
+};
+
+}  // namespace ayatori::session
