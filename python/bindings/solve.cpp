@@ -84,7 +84,10 @@ class Solver final : public MpiHolder {
   void release() override { solver_.reset(); }
 
   /// Of set-ups, in one line.
-  std::string reuse() const { return solver_ ? describe(solver_->reuse()) : ""; }
+  std::string reuse() const {
+    const auto reuse = solver_ ? solver_->reuse() : std::nullopt;
+    return reuse ? describe(*reuse) : "";
+  }
 
   std::int64_t rows() const { return rows_; }
   std::int64_t local_rows() { return live().local_rows(); }

@@ -38,7 +38,10 @@ class MatrixSolver {
   const SolveRequest& request() const { return request_; }
   std::int64_t rows() const { return problem_->file_rows.rows(); }
   std::int64_t local_rows() const { return problem_->file_rows.range(comm_.rank()).size(); }
-  tuning::Reuse reuse() const { return solver_ ? solver_->reuse() : tuning::Reuse(); }
+  /// Of set-ups, by the solves so far; none before the first.
+  std::optional<tuning::Reuse> reuse() const {
+    return solver_ ? std::optional(solver_->reuse()) : std::nullopt;
+  }
 
  private:
   std::shared_ptr<const Problem> make_problem(sparse::RowBlock rows) const;
