@@ -14,7 +14,7 @@ install(EXPORT ayatori NAMESPACE ayatori:: FILE ayatoriTargets.cmake DESTINATION
 configure_package_config_file(cmake/ayatoriConfig.cmake.in ayatoriConfig.cmake INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(ayatoriConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ayatoriConfig.cmake ${PROJECT_BINARY_DIR}/ayatoriConfigVersion.cmake
-              cmake/FindMETIS.cmake cmake/FindHWLOC.cmake
+              cmake/FindMETIS.cmake cmake/FindHWLOC.cmake cmake/FindKLU.cmake
         DESTINATION ${package_folder})
 
 # For pkg-config. The libraries are archives: a program links what they need, and whoever depends on another comes before it.
@@ -23,6 +23,9 @@ list(REMOVE_ITEM pc_modules ayatori)
 list(REVERSE pc_modules)
 list(TRANSFORM pc_modules PREPEND -l)
 set(pc_libraries ${pc_modules} ${METIS_LIBRARY} ${LAPACK_LIBRARIES} ${MPI_CXX_LIBRARIES})
+if(KLU_FOUND)
+  list(APPEND pc_libraries ${KLU_LIBRARY})
+endif()
 foreach(name IN LISTS AYATORI_MPI_LIBRARIES)
   list(APPEND pc_libraries ${${name}_LIBRARY})
 endforeach()

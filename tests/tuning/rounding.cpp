@@ -58,7 +58,7 @@ TEST(Rounding, AnEnormousXPoisonsNoArm) {
     SCOPED_TRACE(n);
     const TestMatrix matrix = frank_matrix(n);
     const Loaded loaded(matrix, matrix.multiply(sparse::test_vector(n, 5)));
-    EXPECT_TRUE(loaded.report.converged());
+    EXPECT_TRUE(loaded.report.converged()) << words_of(loaded.report);
   }
 }
 

@@ -12,7 +12,7 @@ extern const Preconditioner ssor_preconditioner;
 extern const Preconditioner block_jacobi_preconditioner;
 extern const Preconditioner block_ilu0_preconditioner;
 extern const Preconditioner boomeramg_preconditioner;  ///< where the build has hypre
-extern const Preconditioner direct_preconditioner;     ///< where the build has MUMPS
+extern const Preconditioner direct_preconditioner;     ///< where the build has KLU or MUMPS
 extern const Preconditioner fsai_preconditioner;
 extern const Preconditioner gmres_polynomial_preconditioner;
 extern const Preconditioner ic_preconditioner;
