@@ -14,6 +14,8 @@ import sys
 # What is skipped where something is not installed -> the stages that must have it (Debian's MUMPS needs Open MPI).
 LACKS = {
     "built without MUMPS": {"dev", "asan"},
+    "built without KLU": {"dev", "asan", "mpich"},
+    "built without complete factors": {"dev", "asan", "mpich"},
     "there is no Fortran compiler": {"dev", "mpich"},
     "no zsh": {"dev"},
     "no chromium": {"dev", "mpich", "asan"},

@@ -71,36 +71,13 @@ ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLO
 class System:
     """A and b in memory and as files of a folder; the judge of every x."""
 
-    def __init__(self, options, folder, problem):
-        import numpy as np
-        import scipy.io
-        import scipy.sparse
-
-        self.folder, self.name, self.rtol = folder, problem.name, options.rtol
-        is_file = pathlib.Path(problem.matrix).exists()
-        if is_file:
-            read = scipy.sparse.csr_matrix(scipy.io.mmread(problem.matrix))
-            if np.iscomplexobj(read):
-                raise runs.Rejected("complex")
-            self.matrix = read.astype(np.float64)
-            self.matrix.sum_duplicates()
-            petsc_files.write_matrix(folder / "A.petsc", self.matrix)
-        else:
-            done = subprocess.run([options.ayatori, "generate", problem.matrix, "-o", str(folder / "A.petsc")],
-                                  capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise runs.Rejected(done.stderr.strip())
-            self.matrix = petsc_files.read_matrix(str(folder / "A.petsc"))
-        if pathlib.Path(problem.rhs).exists():
-            b = scipy.io.mmread(problem.rhs)
-            self.b = np.asarray(b.todense() if scipy.sparse.issparse(b) else b, np.float64).ravel()
-        else:
-            self.b = self.matrix @ np.random.default_rng(1).uniform(-1, 1, self.matrix.shape[1])
-        petsc_files.write_vector(folder / "b.petsc", self.b)
-        scale = abs(self.matrix.data).max(initial=0)
-        self.symmetric = bool(abs(self.matrix - self.matrix.T).max() <= 1e-13 * scale)
-        self.definite = self.symmetric and bool((self.matrix.diagonal() > 0).all())
-        self.block_size = 3 if problem.matrix.startswith("elasticity") else 1
+    def __init__(self, folder, name, matrix, b, rtol, block_size=1):
+        self.folder, self.name, self.matrix, self.b, self.rtol, self.block_size = folder, name, matrix, b, rtol, block_size
+        petsc_files.write_matrix(folder / "A.petsc", matrix)
+        petsc_files.write_vector(folder / "b.petsc", b)
+        scale = abs(matrix.data).max(initial=0)
+        self.symmetric = bool(abs(matrix - matrix.T).max() <= 1e-13 * scale)
+        self.definite = self.symmetric and bool((matrix.diagonal() > 0).all())
 
     def residual(self, x):
         import numpy as np
@@ -116,6 +93,32 @@ class System:
         solved = residual is not None and math.isfinite(residual) and residual <= SLACK * self.rtol
         return {**result, "residual": residual, "solved": solved and result["seconds"] is not None,
                 "wrong": bool(result["claims"]) and not solved}
+
+
+def load(options, folder, problem):
+    """The system of a file or generator spec. Raises Rejected."""
+    import numpy as np
+    import scipy.io
+    import scipy.sparse
+
+    if pathlib.Path(problem.matrix).exists():
+        read = scipy.sparse.csr_matrix(scipy.io.mmread(problem.matrix))
+        if np.iscomplexobj(read):
+            raise runs.Rejected("complex")
+        matrix = read.astype(np.float64)
+        matrix.sum_duplicates()
+    else:
+        done = subprocess.run([options.ayatori, "generate", problem.matrix, "-o", str(folder / "A.petsc")],
+                              capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise runs.Rejected(done.stderr.strip())
+        matrix = petsc_files.read_matrix(str(folder / "A.petsc"))
+    if pathlib.Path(problem.rhs).exists():
+        b = scipy.io.mmread(problem.rhs)
+        b = np.asarray(b.todense() if scipy.sparse.issparse(b) else b, np.float64).ravel()
+    else:
+        b = matrix @ np.random.default_rng(1).uniform(-1, 1, matrix.shape[1])
+    return System(folder, problem.name, matrix, b, options.rtol, 3 if problem.matrix.startswith("elasticity") else 1)
 
 
 FAILED = {"seconds": None, "claims": False}
@@ -388,7 +391,7 @@ def run_all(options, wanted, entries):
             continue
         with tempfile.TemporaryDirectory() as folder:
             try:
-                system = System(options, pathlib.Path(folder), problem)
+                system = load(options, pathlib.Path(folder), problem)
             except (ValueError, TypeError, runs.Rejected) as reason:
                 rejected.append(f"{problem.name}: {reason}")
                 runs.say(rejected[-1])

@@ -11,6 +11,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
+#include "ayatori/solvers/preconditioners/complete/complete_factors.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
 #include "ayatori/solvers/preconditioners/factorizations/dense_inverse.hpp"
 #include "ayatori/solvers/preconditioners/polynomials/harmonic_ritz.hpp"
@@ -356,8 +357,8 @@ bool has_direct() {
   return std::ranges::any_of(preconditioners(), [](const auto& type) { return type.name == "direct"; });
 }
 
-TEST(Direct, SolvesAndReportsZeroPivots) {
-  if (!has_direct()) GTEST_SKIP() << "built without MUMPS";
+TEST(Direct, Solves) {
+  if (!has_direct()) GTEST_SKIP() << "built without complete factors";
   for (const bool symmetric : {false, true}) {
     Dense a = tests::random_dominant(20, 0.2, 0.3, 3, symmetric);
     a.at(4, 4) = 0;
@@ -369,6 +370,10 @@ TEST(Direct, SolvesAndReportsZeroPivots) {
     EXPECT_LT(difference(tests::dense_of(problem.comm, *built.op), expected),
               1e-11 * tests::max_abs(expected));
   }
+}
+
+TEST(Direct, ReportsZeroPivots) {
+  if (!has_direct() || factor_libraries().back().name != "MUMPS") GTEST_SKIP() << "built without MUMPS";
   Dense singular = tests::identity(6);
   singular.at(2, 2) = 0;
   const auto notes = Problem(singular).build("direct").notes;
@@ -378,7 +383,7 @@ TEST(Direct, SolvesAndReportsZeroPivots) {
 
 /// Pivots of a ten-thousandth, which MUMPS' own threshold would delay, lose little.
 TEST(Direct, SmallPivotsStillSolve) {
-  if (!has_direct()) GTEST_SKIP() << "built without MUMPS";
+  if (!has_direct()) GTEST_SKIP() << "built without complete factors";
   Dense a(40);
   for (std::int64_t i = 0; i < 40; ++i) {
     a.at(i, i) = 1e-4 * (i % 2 == 0 ? 1 : -1);
@@ -396,7 +401,7 @@ TEST(Direct, SmallPivotsStillSolve) {
 }
 
 TEST(Direct, GivesTheSameBitsEveryTime) {
-  if (!has_direct()) GTEST_SKIP() << "built without MUMPS";
+  if (!has_direct()) GTEST_SKIP() << "built without complete factors";
   const Dense a = tests::random_dominant(600, 0.01, 0.3, 5, false);
   const Problem problem(a);
   const std::vector<double> x(problem.matrix.local_size(), 1);
@@ -416,7 +421,7 @@ TEST(Direct, GivesTheSameBitsEveryTime) {
 }
 
 TEST(Direct, GivesUpWhatIsDearerThanItMayBe) {
-  if (!has_direct()) GTEST_SKIP() << "built without MUMPS";
+  if (!has_direct()) GTEST_SKIP() << "built without complete factors";
   const Problem problem(tests::laplacian_2d(6));
   double told = 0;
   const auto allows = [&told](double most) {

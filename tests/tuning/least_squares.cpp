@@ -270,7 +270,7 @@ TestMatrix matrix_with_singular_block(std::int64_t blocks) {
 }
 
 TEST(LeastSquaresArm, ComesAfterCompleteFactorsWithZeroPivots) {
-  if (!has_complete_factors()) GTEST_SKIP() << "built without MUMPS";
+  if (!has_complete_factors()) GTEST_SKIP() << "built without complete factors";
   // So many rows that without a sign of singularity few iterations are no reason to turn to LSMR.
   const auto matrix = matrix_with_singular_block(7000);
   SolveOptions options;

@@ -53,7 +53,7 @@ struct Loaded {
 };
 
 TEST(Rounding, AnEnormousXPoisonsNoArm) {
-  if (!has_complete_factors()) GTEST_SKIP() << "built without MUMPS";
+  if (!has_complete_factors()) GTEST_SKIP() << "built without complete factors";
   for (const std::int64_t n : {16, 20, 24, 28}) {
     SCOPED_TRACE(n);
     const TestMatrix matrix = frank_matrix(n);
@@ -63,7 +63,7 @@ TEST(Rounding, AnEnormousXPoisonsNoArm) {
 }
 
 TEST(Rounding, WhatCompleteFactorsCannotMendEndsAtOnce) {
-  if (!has_complete_factors()) GTEST_SKIP() << "built without MUMPS";
+  if (!has_complete_factors()) GTEST_SKIP() << "built without complete factors";
   const TestMatrix matrix = beam_matrix(600);
   std::vector<double> load(matrix.n, 0.0);
   load[matrix.n - 2] = 1;  // on the tip
@@ -93,7 +93,7 @@ struct Tiny {
 };
 
 TEST(Rounding, IsSaidWhereTheBestOfDoublesLeavesMuchOfTheRightHandSide) {
-  if (!has_complete_factors()) GTEST_SKIP() << "built without MUMPS";
+  if (!has_complete_factors()) GTEST_SKIP() << "built without complete factors";
   // Regular, with an x of moderate size; rounding that leaves 0.05 to 2 of b.
   const std::vector<Tiny> systems = {
       {{{1e16, 1, -1e16}, {0, 1, 0}, {1, 0, 1}}, {0, 1, 2}},

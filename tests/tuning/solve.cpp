@@ -201,7 +201,7 @@ TEST(Solve, AWrongEarlyChoiceIsCorrected) {
 
 /// Random entries without a diagonal that prevails: iterations get nowhere, and elimination fills everything.
 TEST(Solve, CompleteFactorsComeWhenTheSolveHasTakenAsLongWithout) {
-  if (!has_complete_factors()) GTEST_SKIP() << "built without MUMPS";
+  if (!has_complete_factors()) GTEST_SKIP() << "built without complete factors";
   TestMatrix matrix = sparse::random_matrix(1200, 6, 3);
   for (auto& e : matrix.entries)
     if (e.row == e.column) e.value = 1e-3;

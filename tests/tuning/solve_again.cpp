@@ -198,7 +198,7 @@ double expected_price_of_complete_factors(const MatrixFacts& facts) {
 }
 
 TEST(Solve, CompleteFactorsComeWhenTheirPriceHasBeenSpentOnce) {
-  if (!has_complete_factors()) GTEST_SKIP() << "built without MUMPS";
+  if (!has_complete_factors()) GTEST_SKIP() << "built without complete factors";
   const auto matrix = sparse::five_point_matrix(130, 1e-3, 1);
   const Planned planned(matrix, 0.1, {"jacobi", "direct"});
   const auto& report = planned.solved.report;
@@ -217,7 +217,7 @@ TEST(Solve, CompleteFactorsComeWhenTheirPriceHasBeenSpentOnce) {
 }
 
 TEST(Solve, WithoutAShareNothingElseIsTried) {
-  if (!has_complete_factors()) GTEST_SKIP() << "built without MUMPS";
+  if (!has_complete_factors()) GTEST_SKIP() << "built without complete factors";
   const auto matrix = sparse::five_point_matrix(130, 1e-3, 1);
   const Planned forbidden(matrix, 0, {"jacobi", "direct"});
   expect_solved(matrix, forbidden.solved);
@@ -301,7 +301,7 @@ bool warns(const SolveReport& report) {
 }
 
 TEST(Solve, SaysWhetherAReplayWillHaveTheSameBits) {
-  if (!has_complete_factors()) GTEST_SKIP() << "built without MUMPS";
+  if (!has_complete_factors()) GTEST_SKIP() << "built without complete factors";
   SolveOptions options;
   options.forced.preconditioner = "direct";
   const auto small = anisotropic_matrix(20);

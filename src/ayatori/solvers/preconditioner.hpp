@@ -84,9 +84,9 @@ struct Preconditioner {
   Obeys obeys = {};
 };
 
-/// none, jacobi, ssor, block-jacobi, block-ilu0, ic, ilu, ilut, fsai, neumann, direct (where MUMPS is),
-/// boomeramg (where hypre is), chebyshev, gmres-polynomial, amg. Adding one is a file in preconditioners/ and
-/// a line in its list.cpp.
+/// none, jacobi, ssor, block-jacobi, block-ilu0, ic, ilu, ilut, fsai, neumann, direct (where KLU or MUMPS
+/// is), boomeramg (where hypre is), chebyshev, gmres-polynomial, amg. Adding one is a file in
+/// preconditioners/ and a line in its list.cpp.
 std::span<const Preconditioner> preconditioners();
 
 /// The one of this name. Throws InputError that lists the names.

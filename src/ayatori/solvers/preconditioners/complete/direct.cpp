@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "ayatori/base/memory.hpp"
 #include "ayatori/comm/agree.hpp"
@@ -11,10 +11,8 @@
 
 namespace ayatori::solvers {
 
-#if defined AYATORI_HAS_MUMPS || defined AYATORI_HAS_KLU
-
 std::span<const FactorLibrary> factor_libraries() {
-  static const std::array list{
+  static const std::vector<FactorLibrary> list{
 #ifdef AYATORI_HAS_KLU
       klu_factors,
 #endif
@@ -163,7 +161,5 @@ const Preconditioner direct_preconditioner{.name = "direct",
                                            .description = "complete factors by KLU or MUMPS: a direct solve",
                                            .symmetric = false,
                                            .make = make};
-
-#endif
 
 }  // namespace ayatori::solvers
