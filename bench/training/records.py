@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Reads and writes files of records: what every arm did on training systems.
 
-usage: bench/training/records.py pack FILE PACKED [--points 8] [--systems NUMBER]   a smaller file for the repository
-       bench/training/records.py count FILE                                         how much is in it
+usage: bench/training/records.py pack FILE PACKED [--points 8] [--systems NUMBER] [--newer FILE]   a smaller file for the repository
+       bench/training/records.py count FILE                                                        how much is in it
+
+With --newer, an arm that a later recording shows faster has its record from there: arms become better, and what disturbs a run makes it slower.
 
 A file is gzip'd (NAME.gz) or, when packed, xz'd (NAME.xz) lines of JSON. A line {"system": ...} is followed by those of its arms; README.md tells the fields. What was recorded in
 several sittings is one file all the same: load() puts the arms of a system together.
@@ -122,9 +124,18 @@ def rounded(value, digits):
     return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
 
-def pack(source, target, points, most):
-    """Of the systems recorded first: histories thinned further, costs to three digits."""
+def is_better(record, other):
+    return is_solved(record) and (not is_solved(other) or record["total"] < other["total"])
+
+
+def pack(source, target, points, most, newer=None):
+    """Of the systems recorded first: histories thinned further, costs to three digits. Arms have their better record."""
     systems = [system for system in load(source).values() if TUNED in system["arms"]][:most]
+    later = load(newer) if newer else {}
+    for system in systems:
+        for name, record in later.get(system["system"], {"arms": {}})["arms"].items():
+            if name not in system["arms"] or is_better(record, system["arms"][name]):
+                system["arms"][name] = record
     temporary = pathlib.Path(f"{target}.new")
     with lzma.open(temporary, "wt", preset=9 | lzma.PRESET_EXTREME, encoding="utf-8") as file:
         for system in systems:
@@ -151,9 +162,10 @@ def main():
     parser.add_argument("packed", type=pathlib.Path, nargs="?")
     parser.add_argument("--points", type=int, default=8)
     parser.add_argument("--systems", type=int, help="no more than so many, the first of the file")
+    parser.add_argument("--newer", type=pathlib.Path, help="a later recording of some arms")
     options = parser.parse_args()
     if options.what == "pack":
-        pack(options.file, options.packed, options.points, options.systems)
+        pack(options.file, options.packed, options.points, options.systems, options.newer)
         return
     systems = load(options.file)
     families = {system["family"] for system in systems.values()}

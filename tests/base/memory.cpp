@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <vector>
+
 namespace {
 
 TEST(AvailableMemory, IsSomeOfWhatThereIs) {
@@ -15,6 +17,15 @@ TEST(FreeMemory, IsSomeOfWhatIsThere) {
   const std::int64_t all = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
   EXPECT_GT(ayatori::free_memory(), 0);
   EXPECT_LT(ayatori::free_memory(), all);
+}
+
+TEST(PeakMemory, IsAtLeastWhatWasTouchedAndStaysWhenItIsGivenBack) {
+  constexpr std::int64_t bytes = 64 << 20;
+  {
+    const std::vector<char> touched(bytes, 1);
+    EXPECT_GE(ayatori::peak_memory(), bytes) << touched.size();
+  }
+  EXPECT_GE(ayatori::peak_memory(), bytes);
 }
 
 TEST(CacheOfCore, IsBetweenAFirstLevelsAndAllMemory) {

@@ -1,5 +1,6 @@
 #include "ayatori/base/memory.hpp"
 
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -32,6 +33,12 @@ std::int64_t free_memory() {
   struct sysinfo info {};
   if (sysinfo(&info) != 0) return 0;
   return static_cast<std::int64_t>(info.freeram) * static_cast<std::int64_t>(info.mem_unit);
+}
+
+std::int64_t peak_memory() {
+  struct rusage usage {};
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  return 1024 * static_cast<std::int64_t>(usage.ru_maxrss);
 }
 
 std::int64_t cache_of_core() {

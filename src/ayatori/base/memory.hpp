@@ -11,6 +11,9 @@ std::int64_t available_memory();
 /// microsecond instead of tens.
 std::int64_t free_memory();
 
+/// Bytes of memory that this process has held at most so far.
+std::int64_t peak_memory();
+
 /// Bytes of the largest cache that a core has to itself; a usual figure where the system does not tell.
 std::int64_t cache_of_core();
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "ayatori/base/memory.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
@@ -157,6 +158,8 @@ SolveRun Solver::solve(solvers::ConstVector b, solvers::Vector x, const SolveHoo
   if (const auto& found = session_.collectives; found.scheduled)
     run.collectives = {found.files, found.scheduled->calls(), found.scheduled->uses(),
                        found.scheduled->can_copy_once(session_.world)};
+  const auto peak = peak_memory();
+  run.memory = {comm.allreduce(peak, comm::ReduceOp::max), comm.allreduce(peak, comm::ReduceOp::sum)};
   run.total_seconds = total.seconds();
   return run;
 }

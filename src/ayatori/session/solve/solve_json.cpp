@@ -82,6 +82,7 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
       run.replayed.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.replayed);
   json["replay"] = replay_json(run.report.script, run.system, run.as);
   json["output"] = run.output.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.output);
+  json["memory"] = {{"peak_bytes_of_rank", run.memory.of_rank}, {"peak_bytes", run.memory.of_ranks}};
   json["history"] = run.history.to_json();
   json["seconds"]["read"] = run.read_seconds;
   json["seconds"]["write"] = run.write_seconds;

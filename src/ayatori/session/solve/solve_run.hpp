@@ -41,6 +41,12 @@ struct EarlierSolve {
   std::string output;  ///< where x was written; empty if nowhere
 };
 
+/// Bytes that processes have held at most, from their start to the end of the solve.
+struct PeakMemory {
+  std::int64_t of_rank = 0;   ///< the one with most
+  std::int64_t of_ranks = 0;  ///< all together
+};
+
 /// A finished solve, with what its session and its problem know.
 struct SolveRun {
   tuning::SolveReport report;
@@ -64,6 +70,7 @@ struct SolveRun {
   std::string experience;                      ///< what it said, in a line; empty if nothing
   nlohmann::ordered_json resumed;              ///< null if from the beginning
   nlohmann::ordered_json checkpoint;           ///< null without one
+  PeakMemory memory;
   std::string rhs;
   tuning::History history;  ///< of the residuals
   double read_seconds = 0;

@@ -270,6 +270,10 @@ std::string explanation(const SolveRun& run) {
                         run.report.halo_messages);
   }
   text += bound_words(run);
+  constexpr std::int64_t mega = std::int64_t{1} << 20;
+  text += fmt::format("{} held {} MB of memory at most.\n",
+                      run.ranks > 1 ? fmt::format("{} ranks together", run.ranks) : "The process",
+                      run.memory.of_ranks / mega);
   if (run.placement) text += explanation(*run.placement);
   if (run.collectives) text += schedule_words(*run.collectives);
   return text;
