@@ -120,6 +120,10 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 
 }  // namespace
 
+double operations_of_dense_blocks(double operations) {
+  return std::clamp(8 * std::cbrt(operations / 3e10), 2.0, 16.0);
+}
+
 std::string singular_words(std::int64_t zero_pivots) {
   return fmt::format("{} pivots are zero: the matrix is singular to working precision", zero_pivots);
 }

@@ -1,5 +1,7 @@
 #ifdef AYATORI_HAS_KLU
 
+#include <amd.h>
+#include <btf.h>
 #include <klu.h>
 
 #include <algorithm>
@@ -17,9 +19,6 @@ namespace ayatori::solvers {
 
 namespace {
 
-/// Below so many operations for an entry of the factors dense blocks do not pay (Chen, Davis, Hager &
-/// Rajamanickam 2008, section 4). Measured: at 25 KLU takes 0.4 of MUMPS' time, at 47 and 62 the same.
-constexpr double operations_without_dense_blocks = 50;
 /// KLU's own 0.001 is for solves without iterations; see least_pivot in mumps.cpp.
 constexpr double least_pivot = 1e-6;
 /// Times the entries that the analysis has counted. Where pivots off the diagonal fill the factors beyond
@@ -28,6 +27,9 @@ constexpr double most_fill = 2;
 constexpr double most_fill_as_last = 8;
 /// While a product with the matrix, bound by memory, does one, KLU does so many: it is bound by latency.
 constexpr double operations_while_a_product_does_one = 0.6;
+/// What a multifrontal library takes beside its operations, in operations of a product: it assembles a front
+/// for each row. Measured: 0.3 s for 250,000 rows of a road network.
+constexpr double product_operations_of_front = 2000;
 constexpr double operations_per_second = 3e9;  ///< that KLU does not reach
 /// A pivot is zero to working precision if it is no more than this share of the largest, of rows that are
 /// scaled.
@@ -36,6 +38,11 @@ constexpr double zero_pivot = 1e-13;
 constexpr double most_condition = 1e14;
 /// Factors that lose more digits to growth are left to a library that chooses pivots with more care.
 constexpr double least_reciprocal_growth = 1e-10;
+
+/// In operations of a product.
+double cost_by_columns(double operations) {
+  return operations / operations_while_a_product_does_one;
+}
 
 /// A x = b by KLU (Davis & Palamadai Natarajan 2010) on rank 0: blocks of the block triangular form are
 /// factored column by column. Rows of A are its columns, so that A^T is factored.
@@ -52,8 +59,21 @@ class Klu final : public CompleteFactors {
     klu_free_symbolic(&symbolic_, &common_);
   }
 
-  bool analyse(const GatheredMatrix& matrix) {
+  /// Whether this is the library for the matrix, as far as a minimum degree ordering tells: that is found in
+  /// half of the time of the analysis, which would take ten times that for a saddle point.
+  bool promises(const GatheredMatrix& matrix) {
     sort_rows(matrix);
+    std::vector<int> order(n_);
+    std::array<double, AMD_INFO> info{};
+    if (amd_order(n_, start_.data(), column_.data(), order.data(), nullptr, info.data()) < AMD_OK)
+      return false;
+    const double by_columns = 2 * info[AMD_NMULTSUBS_LU];
+    const double by_fronts = matrix.symmetric ? 2 * info[AMD_NMULTSUBS_LDL] : by_columns;
+    cost_by_fronts_ = by_fronts / operations_of_dense_blocks(by_fronts) + product_operations_of_front * n_;
+    return cost_by_columns(by_columns) < cost_by_fronts_ || (!matrix.symmetric && falls_apart());
+  }
+  bool analyse(const GatheredMatrix& matrix) {
+    if (start_.empty()) sort_rows(matrix);
     symbolic_ = klu_analyze(n_, start_.data(), column_.data(), &common_);
     return symbolic_ != nullptr && symbolic_->est_flops >= 0;
   }
@@ -78,6 +98,7 @@ class Klu final : public CompleteFactors {
     return std::ranges::count_if(pivots,
                                  [&](double pivot) { return std::abs(pivot) <= zero_pivot * largest; });
   }
+  bool is_cheaper() const { return cost_by_columns(operations()) < cost_by_fronts_; }
   double operations() const { return symbolic_->est_flops; }
   double entries() const { return symbolic_->lnz + symbolic_->unz; }
   int blocks() const { return symbolic_->nblocks; }
@@ -88,6 +109,21 @@ class Klu final : public CompleteFactors {
     if (n_ < few_rows) klu_condest(start_.data(), value_.data(), symbolic_, numeric_, &common_);
     return zero_pivots() > 0 || !(common_.rgrowth > least_reciprocal_growth) ||
            !(common_.condest < most_condition);
+  }
+  /// Into blocks of a triangular form, of which none has more than half of the rows.
+  bool falls_apart() {
+    constexpr double most_work = 10;  // times the entries, in search of a diagonal
+    std::vector<int> row(n_);
+    std::vector<int> column(n_);
+    std::vector<int> block(n_ + 1);
+    std::vector<int> work(5 * static_cast<std::size_t>(n_));
+    double done = 0;
+    int matched = 0;
+    const int blocks = btf_order(n_, start_.data(), column_.data(), most_work, &done, row.data(),
+                                 column.data(), block.data(), &matched, work.data());
+    int largest = 0;
+    for (int k = 0; k < blocks; ++k) largest = std::max(largest, block[k + 1] - block[k]);
+    return matched == n_ && largest <= n_ / 2;
   }
   void sort_rows(const GatheredMatrix& matrix) {
     n_ = static_cast<int>(matrix.rows);
@@ -109,6 +145,7 @@ class Klu final : public CompleteFactors {
   std::vector<int> column_;
   std::vector<double> value_;
   klu_common common_{};
+  double cost_by_fronts_ = 0;  ///< in operations of a product
   klu_symbolic* symbolic_ = nullptr;
   klu_numeric* numeric_ = nullptr;
 };
@@ -125,16 +162,17 @@ bool wants_symmetric_pivots(const GatheredMatrix& matrix) {
 std::optional<BuiltFactors> make(const comm::Comm& comm, GatheredMatrix& matrix, bool is_last,
                                  const PreconditionerOptions& options) {
   auto klu = std::make_unique<Klu>(is_last ? most_fill_as_last : most_fill);
-  std::array<double, 3> found{};  // operations, entries, blocks; none where the analysis is no good
+  std::array<double, 3>
+      found{};  // operations, entries, blocks; none where it is not the library for the matrix
   comm::agree(comm, [&] {
     if (comm.rank() != 0 || matrix.nonzeros > std::numeric_limits<int>::max()) return;
-    if (!is_last && wants_symmetric_pivots(matrix)) return;
-    if (klu->analyse(matrix)) found = {klu->operations(), klu->entries(), 1.0 * klu->blocks()};
+    if (!is_last && (wants_symmetric_pivots(matrix) || !klu->promises(matrix))) return;
+    if (klu->analyse(matrix) && (is_last || klu->is_cheaper()))
+      found = {klu->operations(), klu->entries(), 1.0 * klu->blocks()};
   });
   comm.broadcast(std::span<double>(found), 0);
   const auto [operations, entries, blocks] = found;
-  const bool has_dense_parts = operations > operations_without_dense_blocks * entries;
-  if (!is_last && (blocks == 0 || has_dense_parts)) return std::nullopt;
+  if (!is_last && blocks == 0) return std::nullopt;
   const auto fail = [&] {
     throw_error(ErrorKind::environment,
                 "direct: the factorization failed: the matrix is singular, or pivots fill its factors", true);
@@ -145,9 +183,7 @@ std::optional<BuiltFactors> make(const comm::Comm& comm, GatheredMatrix& matrix,
   check_memory(comm, comm.rank() == 0 ? static_cast<std::int64_t>(bytes_of_entry * entries) : 0);
   check_time(
       comm, operations, [] { return operations_per_second; }, options.seconds_left);
-  ask_price(comm,
-            operations / (2 * static_cast<double>(matrix.nonzeros) * operations_while_a_product_does_one),
-            options);
+  ask_price(comm, cost_by_columns(operations) / (2 * static_cast<double>(matrix.nonzeros)), options);
   if (!comm.any(comm.rank() == 0 && klu->factor(is_last))) {
     if (is_last) fail();
     return std::nullopt;

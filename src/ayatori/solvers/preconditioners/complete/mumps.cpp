@@ -111,13 +111,10 @@ int analyse(Mumps& mumps, int order) {
   return mumps.run(Job::analyse);
 }
 
-/// What the factorization is expected to take. Products with the matrix are bound by memory; the dense blocks
-/// of a factorization do many operations with what they load, the more the larger they are. Fitted to
-/// factorizations of 1e8 to 1e11 operations.
+/// What the factorization is expected to take.
 double products_of_factors(const Mumps& mumps, std::int64_t nonzeros) {
-  const double operations = mumps.operations();
-  const double while_a_product_does_one = std::clamp(8 * std::cbrt(operations / 3e10), 2.0, 16.0);
-  return operations / (2 * static_cast<double>(nonzeros) * while_a_product_does_one);
+  return mumps.operations() /
+         (2 * static_cast<double>(nonzeros) * operations_of_dense_blocks(mumps.operations()));
 }
 
 /// Operations per second of a product of small dense matrices, which no factorization exceeds.
