@@ -85,6 +85,19 @@ std::string complaint(const Option<Request>& option, const Request& request) {
       value_of(option, request));
 }
 
+/// Writes `name_of(option)` wherever the text calls an option by its name on the command line.
+template <class Request, class NameOf>
+void rename_options(std::span<const Option<Request>> table, std::string& text, const NameOf& name_of) {
+  const auto goes_on = [](char c) { return c == '-' || (c >= 'a' && c <= 'z'); };
+  for (const auto& option : table) {
+    const std::string flag = "--" + option.name;
+    const std::string name = name_of(option);
+    for (std::size_t at = text.find(flag); at != std::string::npos; at = text.find(flag, at + 1))
+      if (at + flag.size() == text.size() || !goes_on(text[at + flag.size()]))
+        text.replace(at, flag.size(), name);
+  }
+}
+
 /// Throws InputError for a number out of its option's range, which is called by its name on the command line.
 template <class Request>
 void check_ranges(std::span<const Option<Request>> table, const Request& request) {
