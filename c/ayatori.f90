@@ -245,31 +245,49 @@ contains
     ierr = c_set_coordinates(solver%handle, size(coordinates, 2, kind=c_int64_t), coordinates)
   end subroutine
 
-  ! c_funloc(apply) of an ayatori_apply, or c_null_funptr to go back to the matrix.
+  ! Without `apply`, solves go by the matrix again.
   subroutine ayatori_set_operator(solver, local_rows, apply, data, ierr)
     type(ayatori_solver), intent(in) :: solver
     integer, intent(in) :: local_rows
-    type(c_funptr), intent(in) :: apply
-    type(c_ptr), intent(in) :: data
+    procedure(ayatori_apply), optional :: apply
+    type(c_ptr), intent(in), optional :: data
     integer, intent(out) :: ierr
-    ierr = c_set_operator(solver%handle, int(local_rows, c_int64_t), apply, data)
+    type(c_funptr) :: function
+    function = c_null_funptr
+    if (present(apply)) function = c_funloc(apply)
+    ierr = c_set_operator(solver%handle, int(local_rows, c_int64_t), function, data_or_null(data))
   end subroutine
 
+  ! Without `progress`, nobody is told.
   subroutine ayatori_set_progress(solver, progress, data, ierr)
     type(ayatori_solver), intent(in) :: solver
-    type(c_funptr), intent(in) :: progress
-    type(c_ptr), intent(in) :: data
+    procedure(ayatori_progress), optional :: progress
+    type(c_ptr), intent(in), optional :: data
     integer, intent(out) :: ierr
-    ierr = c_set_progress(solver%handle, progress, data)
+    type(c_funptr) :: function
+    function = c_null_funptr
+    if (present(progress)) function = c_funloc(progress)
+    ierr = c_set_progress(solver%handle, function, data_or_null(data))
   end subroutine
 
+  ! Without `stop`, nobody is asked.
   subroutine ayatori_set_stop(solver, stop, data, ierr)
     type(ayatori_solver), intent(in) :: solver
-    type(c_funptr), intent(in) :: stop
-    type(c_ptr), intent(in) :: data
+    procedure(ayatori_stop), optional :: stop
+    type(c_ptr), intent(in), optional :: data
     integer, intent(out) :: ierr
-    ierr = c_set_stop(solver%handle, stop, data)
+    type(c_funptr) :: function
+    function = c_null_funptr
+    if (present(stop)) function = c_funloc(stop)
+    ierr = c_set_stop(solver%handle, function, data_or_null(data))
   end subroutine
+
+  function data_or_null(data) result(address)
+    type(c_ptr), intent(in), optional :: data
+    type(c_ptr) :: address
+    address = c_null_ptr
+    if (present(data)) address = data
+  end function
 
   ! b and x have as many elements as this rank has rows.
   subroutine solve_one(solver, b, x, result, ierr)

@@ -105,6 +105,8 @@ void CallbackOperator::apply(std::span<const double> x, std::span<double> y) con
   if (has_failed()) solvers::fill(y, 0);
 }
 
+Solver::Solver(comm::Comm comm) : comm_(std::move(comm)), request_(new_request()) {}
+
 const comm::Comm& Solver::comm() const {
   if (!comm_) throw EnvironmentError("MPI has ended, and with it the use of this solver");
   return *comm_;

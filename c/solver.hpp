@@ -44,7 +44,7 @@ class CallbackOperator final : public sparse::LinearOperator {
 /// What a handle of the interface stands for. Functions throw Error, agreed where they are collective.
 class Solver final : public MpiHolder {
  public:
-  explicit Solver(comm::Comm comm) : comm_(std::move(comm)) {}
+  explicit Solver(comm::Comm comm);
 
   void set_option(const std::string& name, const std::string& text);
   std::string option(const std::string& name) const;

@@ -8,6 +8,12 @@ install(TARGETS ayatori_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET ayatori_pmpi)
   install(TARGETS ayatori_pmpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
+if(TARGET ayatori_c)
+  install(TARGETS ayatori_c EXPORT ayatori_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(FILES c/ayatori.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT ayatori_c NAMESPACE ayatori:: FILE ayatoriCTargets.cmake DESTINATION ${package_folder})
+endif()
 install(DIRECTORY src/ayatori DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
 install(EXPORT ayatori NAMESPACE ayatori:: FILE ayatoriTargets.cmake DESTINATION ${package_folder})
 
@@ -33,6 +39,10 @@ list(JOIN pc_libraries " " pc_libraries)
 file(RELATIVE_PATH pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/ayatori.pc.in ayatori.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/ayatori.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(TARGET ayatori_c)
+  configure_file(cmake/ayatori-c.pc.in ayatori-c.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/ayatori-c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
 
 # Manual pages and completion are what the program itself says, so that they cannot fall behind it.
 if(AYATORI_SMPI OR CMAKE_CROSSCOMPILING)

@@ -5,13 +5,13 @@
 enum { n = 1000 };
 
 /* y = A x for A = tridiagonal (-1, 2 + shift, -1). */
-static int apply(const double *x, double *y, void *data) {
-  const double shift = *(const double *)data;
+static int apply(const double* x, double* y, void* data) {
+  const double shift = *(const double*)data;
   for (int i = 0; i < n; ++i) y[i] = (2 + shift) * x[i] - (i > 0 ? x[i - 1] : 0) - (i + 1 < n ? x[i + 1] : 0);
   return 0;
 }
 
-static void show(const char *choice, int64_t iteration, double relative_residual, void *data) {
+static void show(const char* choice, int64_t iteration, double relative_residual, void* data) {
   (void)data;
   if (iteration % 100 == 0) printf("%s: %lld, %.1e\n", choice, (long long)iteration, relative_residual);
 }
@@ -20,7 +20,7 @@ int main(void) {
   static double b[n], x[n];
   for (int i = 0; i < n; ++i) b[i] = 1;
   double shift = 1e-3;
-  ayatori_solver *solver;
+  ayatori_solver* solver;
   ayatori_result result = AYATORI_RESULT_INIT;
   int code = ayatori_create(NULL, &solver);
   if (!code) code = ayatori_set_option(solver, "method", "cg");

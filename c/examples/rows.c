@@ -6,7 +6,7 @@
 
 enum { local_rows = 1000 };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm comm = MPI_COMM_WORLD;
   int rank, size;
@@ -28,14 +28,15 @@ int main(int argc, char **argv) {
     b[i] = 1;
   }
 
-  ayatori_solver *solver;
+  ayatori_solver* solver;
   ayatori_result result = AYATORI_RESULT_INIT;
   int code = ayatori_create(&comm, &solver);
   if (!code) code = ayatori_set_option(solver, "rtol", "1e-10");
   if (!code) code = ayatori_set_matrix_i64(solver, local_rows, rows, row_start, column, value);
   if (!code) code = ayatori_solve(solver, b, x, &result);
   if (code) fprintf(stderr, "%s\n", ayatori_error_text(solver));
-  if (!code && rank == 0) printf("%s: relative residual %.1e\n", ayatori_status_text(result.status), result.relative_residual);
+  if (!code && rank == 0)
+    printf("%s: relative residual %.1e\n", ayatori_status_text(result.status), result.relative_residual);
   ayatori_destroy(solver);
   MPI_Finalize();
   return code ? code : !result.converged;

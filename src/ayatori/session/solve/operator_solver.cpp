@@ -182,10 +182,11 @@ OperatorRun OperatorSolver::solve(solvers::ConstVector b, solvers::Vector x, con
   limits.restart = options.forced.restart.value_or(limits.restart);
   const auto& orthogonalization =
       solvers::orthogonalization(options.forced.orthogonalization.value_or("ircgs"));
-  const tuning::Choice choice{.method = request_.method,
-                              .preconditioner = request_.preconditioner,
-                              .restart = limits.restart,
-                              .orthogonalization = std::string(orthogonalization.name)};
+  const tuning::Choice choice{
+      .method = request_.method,
+      .preconditioner = request_.preconditioner,
+      .restart = method.restarts ? limits.restart : 0,
+      .orthogonalization = std::string(method.restarts ? orthogonalization.name : "")};
   const auto progress = [&](int iteration, double norm) {
     if (hooks.progress) hooks.progress(choice, iteration, norm / tolerance.unit / tolerance.b_norm);
     return true;
