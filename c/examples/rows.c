@@ -2,7 +2,6 @@
 #include <ayatori.h>
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { local_rows = 1000 };
 

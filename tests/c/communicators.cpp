@@ -125,7 +125,7 @@ TEST(Communicators, AThousandSolversLeaveNothing) {
   [[maybe_unused]] const double before = resident_bytes();
   make_and_solve(1000);
 #ifndef __SANITIZE_ADDRESS__  // which keeps what is freed for a while, and looks for leaks itself
-  EXPECT_LT(resident_bytes() - before, 4e6);
+  EXPECT_LT(resident_bytes() - before, 1e6);
 #endif
 }
 
