@@ -2,6 +2,7 @@
 
 #include <array>
 #include <exception>
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
@@ -105,7 +106,7 @@ int create(ayatori_solver** solver, MakeComm&& make_comm) noexcept {
   return code_of(error_without_solver(), [&] {
     if (solver == nullptr) throw InputError("there is no place for the solver: it is NULL");
     *solver = nullptr;
-    *solver = new ayatori_solver(make_comm());
+    *solver = std::make_unique<ayatori_solver>(make_comm()).release();
   });
 }
 

@@ -67,9 +67,9 @@ void ayatori_destroy(ayatori_solver* solver);
 /* ---- Options: those of `ayatori solve`, by the same names. The same on all ranks, which is checked. ---- */
 
 /* Sets an option from text: "rtol" to "1e-10", "deterministic" to "true", "exclude" to "bicgstab,amg". `_`
- * stands for
- * `-` in names. Holds from the next solve on, and then set-ups are made anew. `profile` and `knowledge` are
- * "none" unless set: a library measures nothing and writes no file unasked. Not collective. */
+ * stands for `-` in names. Holds from the next solve on, and then set-ups are made anew. `profile` and
+ * `knowledge` are "none" unless set: a library measures nothing and writes no file unasked. Not collective.
+ */
 int ayatori_set_option(ayatori_solver* solver, const char* name, const char* value);
 
 /* The value as ayatori_set_option() takes it, until the next call with this solver; "" for one that is not

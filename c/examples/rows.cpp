@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   std::vector<double> x(2);
 
   using namespace ayatori::session;
-  auto rows = rows_in_memory<int>(comm, row_start, column, value, 2 * comm.size());
+  auto rows = rows_in_memory<int>(comm, row_start, column, value, 2L * comm.size());
   MatrixSolver solver(comm, std::move(rows), {.rtol = 1e-12, .knowledge = "none"});
   return solver.solve(b, x).report.converged() ? 0 : 1;
 }

@@ -67,7 +67,8 @@ bool is_given(const Option<Request>& option, const Request& request) {
 template <class Request>
 std::string complaint(const Option<Request>& option, const Request& request) {
   if (!option.range || !is_given(option, request)) return {};
-  const auto [least, most] = *option.range;
+  const double least = option.range->first;
+  const double most = option.range->second;
   return std::visit(
       [&](const auto& value) -> std::string {
         using T = std::remove_cvref_t<decltype(value)>;
