@@ -64,7 +64,12 @@ struct Rows {
   std::int64_t first = 0;
   std::int64_t all = 0;
   double diagonal = 4;
+  double factor = 1;  ///< of all entries
 
+  void multiply(double by) {
+    factor *= by;
+    for (double& entry : value) entry *= by;
+  }
   std::size_t size() const { return start.size() - 1; }
   static double solution(std::int64_t i) { return 1 + static_cast<double>(i % 7); }
   std::vector<double> x() const {
@@ -76,8 +81,8 @@ struct Rows {
     std::vector<double> b;
     for (std::size_t k = 0; k < size(); ++k) {
       const auto i = first + static_cast<std::int64_t>(k);
-      b.push_back(diagonal * solution(i) - (i > 0 ? solution(i - 1) : 0) -
-                  (i + 1 < all ? solution(i + 1) : 0));
+      b.push_back(factor * (diagonal * solution(i) - (i > 0 ? solution(i - 1) : 0) -
+                            (i + 1 < all ? solution(i + 1) : 0)));
     }
     return b;
   }
