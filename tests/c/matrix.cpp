@@ -167,6 +167,7 @@ TEST(Matrix, IsReportedInTextAndJson) {
   EXPECT_STREQ(ayatori_reuse(solver.get()), "");
   const auto rows = tridiagonal<std::int32_t>(everyone(), usual_rows());
   ASSERT_EQ(set_matrix(solver.get(), rows), AYATORI_OK);
+  EXPECT_STREQ(ayatori_reuse(solver.get()), "");
   expect_solves(solver.get(), rows);
   const auto report = nlohmann::json::parse(ayatori_report_json(solver.get()));
   EXPECT_EQ(report["schema"], "ayatori.solve/1");
