@@ -94,15 +94,18 @@ TEST(Callbacks, TheLimitOfTimeEndsASolve) {
   EXPECT_EQ(slow.result.status, AYATORI_TIME_LIMIT);
 }
 
-void throw_at_third(const char*, std::int64_t iteration, double, void*) {
+void throw_at_third(const char*, std::int64_t iteration, double, void* data) {
+  ++*static_cast<int*>(data);
   if (iteration >= 3) throw std::runtime_error("not for C");
 }
 
 TEST(Callbacks, WhatOneThrowsOnOneRankEndsTheSolveOnAll) {
   Slow slow;
-  if (is_last(everyone())) ayatori_set_progress(slow.solver.get(), throw_at_third, nullptr);
+  int calls = 0;
+  if (is_last(everyone())) ayatori_set_progress(slow.solver.get(), throw_at_third, &calls);
   EXPECT_EQ(slow.solve(), AYATORI_BAD_INPUT);
   EXPECT_TRUE(contains(ayatori_error_text(slow.solver.get()), "the progress function threw an exception"));
+  EXPECT_LE(calls, 5);
   ayatori_set_progress(slow.solver.get(), nullptr, nullptr);
   EXPECT_EQ(slow.solve(), AYATORI_OK);
   EXPECT_EQ(slow.result.converged, 1);

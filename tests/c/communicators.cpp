@@ -75,7 +75,7 @@ TEST(Communicators, KeepTheirErrorHandlers) {
   MPI_Comm_create_errhandler(ignore, &own);
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(everyone(), &comm);
-  for (const MPI_Errhandler handler : {static_cast<MPI_Errhandler>(MPI_ERRORS_RETURN), own}) {
+  for (const MPI_Errhandler handler : {own, static_cast<MPI_Errhandler>(MPI_ERRORS_RETURN)}) {
     for (const MPI_Comm watched : {comm, MPI_COMM_WORLD, MPI_COMM_SELF})
       MPI_Comm_set_errhandler(watched, handler);
     solve_on(comm);
