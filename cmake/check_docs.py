@@ -5,7 +5,7 @@ It runs the ```sh blocks after a line `<!-- test -->`, or `<!-- test: exit=2 -->
 `<!-- test: in=PLACE -->` with --in PLACE, and no others. The blocks of one page run one after the other in one temporary
 folder, so that a later one may use what an earlier one wrote.
 What is not run, in blocks without a mark and in the text, at least names options that `ayatori` has, and files that are there; scripts can be executed.
-On the page of the theory every [`name`](header) is the name of something that the header holds. A ```cpp block stands after a line `<!-- file: PATH -->` and is the whole of that file, which the tests compile.
+On the page of the theory every [`name`](header) is the name of something that the header holds. A ```cpp, ```c or ```fortran block stands after a line `<!-- file: PATH -->` and is the whole of that file, which the tests compile.
 A relative link leads to a file or folder that is there.
 """
 
@@ -24,7 +24,7 @@ SHOWN = re.compile(r"^```(?:sh|text|console|)\n(.*?)^```$|`(ayatori [^`\n]+)`", 
 COMMAND = re.compile(r"(?:^|(?<=[\s/\"(`]))ayatori((?: +[a-z][a-z-]*)*)([^|;&>#`)]*)")
 SCRIPT = re.compile(r"(?<![\w/.-])((?:bench|cmake|packaging|python)/[\w/.-]+\.(?:py|sh|def|txt))((?: +[^|;&>#`)\n]*)?)")
 NAMED = re.compile(r"\[`(\w+)`\]\(([^)\s]*\.hpp)\)")
-PROGRAM = re.compile(r"^<!-- file: (\S+) -->\n```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PROGRAM = re.compile(r"^<!-- file: (\S+) -->\n```(?:cpp|c|fortran)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]*)\)")
 
@@ -91,8 +91,8 @@ def check_commands(text, environment, place):
 
 def check_programs(text):
     blocks = list(PROGRAM.finditer(text))
-    if len(re.findall("^```cpp$|^<!-- file: ", text, re.MULTILINE)) != 2 * len(blocks):
-        yield 0, "a ```cpp block without a line <!-- file: PATH --> before it, or the other way round"
+    if len(re.findall("^```(?:cpp|c|fortran)$|^<!-- file: ", text, re.MULTILINE)) != 2 * len(blocks):
+        yield 0, "a block of a program without a line <!-- file: PATH --> before it, or the other way round"
     for block in blocks:
         path = ROOT / block.group(1)
         if not path.is_file() or path.read_text() != block.group(2):

@@ -11,12 +11,14 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MPI_FOLDERS = ("src/ayatori/comm/", "src/ayatori/collectives/pmpi/", "tests/comm/", "tests/pmpi/")
+MPI_FOLDERS = ("src/ayatori/comm/", "src/ayatori/collectives/pmpi/", "tests/comm/", "tests/pmpi/", "tests/c/", "c/examples/")
 MPI_HEADERS = ("mpi.h", "ayatori/comm/mpi/native.hpp")
 # They may include every module, and no module any of them. A face stands on the library, not on another face: the command
 # line shows the benchmarks, and tests look at what they test.
-MAY_INCLUDE = {"bench": {"bench"}, "cli": {"cli", "bench"}, "python": {"python"}, "tests": {"tests", "bench", "cli"}}
+MAY_INCLUDE = {"bench": {"bench"}, "cli": {"cli", "bench"}, "python": {"python"}, "c": {"c"}, "tests": {"tests", "bench", "cli", "c"}}
 TOP_FOLDERS = tuple(MAY_INCLUDE)
+UMBRELLA = "src/ayatori/ayatori.hpp"  # for applications: of no module, and no module includes it
+SUFFIXES = (".cpp", ".hpp", ".c", ".h")
 BAN = re.compile(r"\b(std::cout|std::cerr|std::clog|printf|puts|fmt::print|std::exit|std::_Exit|std::abort)\b")
 BAN_EXCEPTIONS = ("src/ayatori/comm/environment.cpp",)  # abort_job()
 
@@ -37,7 +39,7 @@ def without_comments(text):
 
 def problems_of(path, allowed):
     name = path.relative_to(ROOT).as_posix()
-    module = name.split("/")[2] if name.startswith("src/ayatori/") else None
+    module = name.split("/")[2] if name.startswith("src/ayatori/") and name != UMBRELLA else None
     text = path.read_text()
     if path.suffix == ".hpp" and not re.search(r"^#pragma once$", text, re.MULTILINE):
         yield 1, "no #pragma once"
@@ -64,7 +66,7 @@ def problems_of(path, allowed):
 
 def main():
     allowed = allowed_modules()
-    files = [p for folder in ("src", *TOP_FOLDERS) for p in sorted((ROOT / folder).rglob("*.[ch]pp"))]
+    files = [p for folder in ("src", *TOP_FOLDERS) for p in sorted((ROOT / folder).rglob("*")) if p.suffix in SUFFIXES]
     found = [(p.relative_to(ROOT), *problem) for p in files for problem in problems_of(p, allowed)]
     for name, number, text in found:
         print(f"{name}:{number}: {text}")

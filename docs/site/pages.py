@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]*)\)")
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".sh": "bash", ".json": "json", ".js": "javascript", ".css": "css",
-             ".html": "html", ".cmake": "cmake"}
+             ".html": "html", ".cmake": "cmake", ".c": "c", ".h": "c", ".f90": "fortran"}
 MODULES = ["base", "comm", "machine", "network", "collectives", "mapping", "sparse", "io", "solvers", "forecast", "eigen", "tuning",
            "session"]
 

@@ -1,7 +1,6 @@
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
-#include <cctype>
 #include <span>
 #include <string>
 
@@ -19,21 +18,14 @@ namespace {
 
 namespace nb = nanobind;
 
-bool continues_a_word(char character) {
-  return character == '-' || std::isalpha(static_cast<unsigned char>(character)) != 0;
-}
-
 /// Options by their names in Python: those of the command line without dashes.
 template <class Request>
 void put_into_words_of_python(std::span<const ayatori::session::Option<Request>> table, std::string& text) {
-  for (const auto& option : table) {
+  rename_options(table, text, [](const auto& option) {
     std::string keyword = option.name;
     std::ranges::replace(keyword, '-', '_');
-    const std::string flag = "--" + option.name;
-    for (std::size_t at = text.find(flag); at != std::string::npos; at = text.find(flag, at + 1))
-      if (at + flag.size() == text.size() || !continues_a_word(text[at + flag.size()]))
-        text.replace(at, flag.size(), keyword);
-  }
+    return keyword;
+  });
 }
 
 std::string in_words_of_python(std::string text) {

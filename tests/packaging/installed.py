@@ -19,8 +19,8 @@ class PkgConfig(unittest.TestCase):
         file, = STAGE.rglob("ayatori.pc")
         self.environment = os.environ | {"PKG_CONFIG_PATH": str(file.parent)}
 
-    def ask(self, *words):
-        return run("pkg-config", *words, "ayatori", env=self.environment).split()
+    def ask(self, *words, package="ayatori"):
+        return run("pkg-config", *words, package, env=self.environment).split()
 
     def test_version(self):
         self.assertIn(f'"{self.ask("--modversion")[0]}"', (SOURCES / "src/ayatori/base/version.hpp").read_text())
@@ -31,6 +31,14 @@ class PkgConfig(unittest.TestCase):
             run(os.environ["CXX"], "-std=c++20", *self.ask("--cflags"), SOURCES / "tests/cmake/consumer/main.cpp",
                 *self.ask("--libs"), "-o", program)
             run(os.environ["AYATORI_MPIRUN"], "-n", "2", program)
+
+    def test_a_program_in_c(self):
+        library, = STAGE.rglob("libayatori.so")
+        with tempfile.TemporaryDirectory() as folder:
+            program = folder + "/program"
+            run("cc", "-std=c11", *self.ask("--cflags", package="ayatori-c"), SOURCES / "c/examples/operator.c",
+                *self.ask("--libs", package="ayatori-c"), f"-Wl,-rpath,{library.parent}", "-o", program)
+            self.assertIn("converged", run(program))
 
     def test_nothing_leads_to_where_it_was_built(self):
         for flag in self.ask("--cflags", "--libs"):

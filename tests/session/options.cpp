@@ -35,12 +35,18 @@ std::span<const Option<MapRequest>> table_of(const MapRequest&) {
   return map_options();
 }
 
-template <class Request>
-class Options : public testing::Test {};
-using Requests = testing::Types<SolveRequest, EigenRequest, ProbeRequest, PredictRequest, MapRequest>;
-TYPED_TEST_SUITE(Options, Requests);
+TEST(Options, AreRenamedWhereATextCallsThemByTheirNamesOnTheCommandLine) {
+  std::string text = "--every says how often: name the file with --checkpoint; --everything, --fill";
+  rename_options(solve_options(), text, [](const auto& one) { return "<" + one.name + ">"; });
+  EXPECT_EQ(text, "<every> says how often: name the file with <checkpoint>; --everything, <fill>");
+}
 
-TYPED_TEST(Options, EachHasANameOfItsOwnAndHelp) {
+template <class Request>
+class OptionsOf : public testing::Test {};
+using Requests = testing::Types<SolveRequest, EigenRequest, ProbeRequest, PredictRequest, MapRequest>;
+TYPED_TEST_SUITE(OptionsOf, Requests);
+
+TYPED_TEST(OptionsOf, EachHasANameOfItsOwnAndHelp) {
   std::set<std::string> names;
   for (const auto& one : table_of(TypeParam())) {
     EXPECT_TRUE(names.insert(one.name).second) << one.name;
@@ -51,7 +57,7 @@ TYPED_TEST(Options, EachHasANameOfItsOwnAndHelp) {
   }
 }
 
-TYPED_TEST(Options, EachHasAPlaceOfItsOwn) {
+TYPED_TEST(OptionsOf, EachHasAPlaceOfItsOwn) {
   for (const auto& set : table_of(TypeParam())) {
     TypeParam request;
     std::visit(
@@ -76,7 +82,7 @@ TYPED_TEST(Options, EachHasAPlaceOfItsOwn) {
   }
 }
 
-TYPED_TEST(Options, NumbersOutOfTheirRangesAreRefused) {
+TYPED_TEST(OptionsOf, NumbersOutOfTheirRangesAreRefused) {
   for (const auto& set : table_of(TypeParam())) {
     if (!set.range) continue;
     EXPECT_GE(set.range->first, 0) << set.name;

@@ -121,8 +121,10 @@ Comm Comm::world() {
   return CommHandle::wrap(MPI_COMM_WORLD, false, mpi_collectives());
 }
 
+// A duplicate, made once: the error handler of MPI_COMM_SELF is the application's. It goes with MPI.
 Comm Comm::self() {
-  return CommHandle::wrap(MPI_COMM_SELF, false, mpi_collectives());
+  static const Comm alone = from_native(MPI_COMM_SELF);
+  return alone;
 }
 
 Comm Comm::duplicate() const {

@@ -53,7 +53,9 @@ Environment::Environment(int& argc, char**& argv) {
 }
 
 Environment::~Environment() {
-  if (owner_) MPI_Finalize();
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (owner_ && finalized == 0) MPI_Finalize();
 }
 
 // The attributes of MPI_COMM_SELF are the first that MPI_Finalize takes down (MPI 4.1, 11.2.4).

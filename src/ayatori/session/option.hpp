@@ -67,7 +67,8 @@ bool is_given(const Option<Request>& option, const Request& request) {
 template <class Request>
 std::string complaint(const Option<Request>& option, const Request& request) {
   if (!option.range || !is_given(option, request)) return {};
-  const auto [least, most] = *option.range;
+  const double least = option.range->first;
+  const double most = option.range->second;
   return std::visit(
       [&](const auto& value) -> std::string {
         using T = std::remove_cvref_t<decltype(value)>;
@@ -83,6 +84,19 @@ std::string complaint(const Option<Request>& option, const Request& request) {
         return {};
       },
       value_of(option, request));
+}
+
+/// Writes `name_of(option)` wherever the text calls an option by its name on the command line.
+template <class Request, class NameOf>
+void rename_options(std::span<const Option<Request>> table, std::string& text, const NameOf& name_of) {
+  const auto goes_on = [](char c) { return c == '-' || (c >= 'a' && c <= 'z'); };
+  for (const auto& option : table) {
+    const std::string flag = "--" + option.name;
+    const std::string name = name_of(option);
+    for (std::size_t at = text.find(flag); at != std::string::npos; at = text.find(flag, at + 1))
+      if (at + flag.size() == text.size() || !goes_on(text[at + flag.size()]))
+        text.replace(at, flag.size(), name);
+  }
 }
 
 /// Throws InputError for a number out of its option's range, which is called by its name on the command line.

@@ -55,6 +55,18 @@ TYPED_TEST(RowsInMemory, RanksWithoutRowsHaveNone) {
   EXPECT_EQ(block.global_rows, 1);
 }
 
+TYPED_TEST(RowsInMemory, NumbersMayBeginWithOne) {
+  const std::int64_t columns = 2 * world().size();
+  const std::vector<TypeParam> start{1, 2, 4};
+  const std::vector<TypeParam> column{1, 1, 2};
+  const std::vector<double> value{1, 2, 3};
+  const auto block = rows_in_memory<TypeParam>(world(), start, column, value, columns, 1);
+  EXPECT_EQ(block.row_start, (Array<std::int64_t>{0, 1, 3}));
+  EXPECT_EQ(block.column, (Array<std::int64_t>{0, 0, 1}));
+  const std::vector<TypeParam> beyond{0, 1, 2};
+  EXPECT_THROW(rows_in_memory<TypeParam>(world(), start, beyond, value, columns, 1), InputError);
+}
+
 /// What rank 0 says of its arrays, on every rank.
 template <class Index>
 std::string complaint_of(const Arrays<Index>& of_rank_0, std::int64_t columns = 4) {

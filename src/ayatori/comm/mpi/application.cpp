@@ -1,11 +1,28 @@
 #include "ayatori/comm/mpi/application.hpp"
 
+#include "ayatori/base/error.hpp"
 #include "ayatori/comm/mpi/native.hpp"
 
 namespace ayatori::comm {
 
+namespace {
+
+Comm from_application(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) throw InputError("the communicator is MPI_COMM_NULL");
+  int has_two_groups = 0;
+  check_mpi(MPI_Comm_test_inter(comm, &has_two_groups), "MPI_Comm_test_inter");
+  if (has_two_groups != 0) throw InputError("the communicator joins two groups: give one of a single group");
+  return from_native(comm);
+}
+
+}  // namespace
+
 Comm from_handle_at(const void* handle) {
-  return from_native(*static_cast<const MPI_Comm*>(handle));
+  return from_application(*static_cast<const MPI_Comm*>(handle));
+}
+
+Comm from_fortran_handle(int handle) {
+  return from_application(MPI_Comm_f2c(static_cast<MPI_Fint>(handle)));
 }
 
 }  // namespace ayatori::comm

@@ -19,12 +19,12 @@ namespace {
 /// Copies the rows and says whether the columns of each ascend. Throws InputError.
 template <class Index>
 bool copy_rows(std::span<const Index> row_start, std::span<const Index> column, std::span<const double> value,
-               sparse::RowBlock& block) {
+               std::int64_t base, sparse::RowBlock& block) {
   if (row_start.empty() || column.size() != value.size())
     throw InputError("these are not the arrays of compressed sparse rows");
   const auto rows = static_cast<std::int64_t>(row_start.size()) - 1;
   const auto entries = static_cast<std::int64_t>(value.size());
-  if (row_start[0] != 0 || row_start[rows] != entries)
+  if (row_start[0] != base || row_start[rows] - base != entries)
     throw InputError(fmt::format("row pointers go from {} to {}, but there are {} entries",
                                  std::int64_t{row_start[0]}, std::int64_t{row_start[rows]}, entries));
   block.row_start.resize(rows + 1);
@@ -35,17 +35,17 @@ bool copy_rows(std::span<const Index> row_start, std::span<const Index> column, 
   parallel_ranges_throwing(rows, [&](Range range) {
     bool mine_ascend = true;
     for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const std::int64_t begin = row_start[i];
-      const std::int64_t end = row_start[i + 1];
+      const std::int64_t begin = row_start[i] - base;
+      const std::int64_t end = row_start[i + 1] - base;
       if (begin < 0 || end < begin || end > entries)
-        throw InputError(fmt::format("row pointer {} is {} after {}", i + 1, end, begin));
+        throw InputError(fmt::format("row pointer {} is {} after {}", i + 1, end + base, begin + base));
       block.row_start[i + 1] = end;
       std::int64_t last = -1;
       for (std::int64_t k = begin; k < end; ++k) {
-        const std::int64_t j = column[k];
+        const std::int64_t j = column[k] - base;
         if (j < 0 || j >= block.global_columns)
-          throw InputError(fmt::format("row {} of this rank has column {}: columns are 0 to {}", i, j,
-                                       block.global_columns - 1));
+          throw InputError(fmt::format("row {} of this rank has column {}: columns are {} to {}", i + base,
+                                       j + base, base, block.global_columns - 1 + base));
         mine_ascend = mine_ascend && j > last;
         block.column[k] = last = j;
         block.value[k] = value[k];
@@ -89,7 +89,7 @@ void make_ascending(sparse::RowBlock& block) {
 template <class Index>
 sparse::RowBlock rows_in_memory(const comm::Comm& comm, std::span<const Index> row_start,
                                 std::span<const Index> column, std::span<const double> value,
-                                std::int64_t columns) {
+                                std::int64_t columns, int base) {
   const std::int64_t rows = std::max<std::int64_t>(static_cast<std::int64_t>(row_start.size()) - 1, 0);
   sparse::RowBlock block;
   block.first_row = comm.exclusive_sum(rows);
@@ -99,16 +99,16 @@ sparse::RowBlock rows_in_memory(const comm::Comm& comm, std::span<const Index> r
     if (columns != block.global_columns)
       throw InputError(
           fmt::format("one rank's rows have {} columns, another's {}", columns, block.global_columns));
-    if (!copy_rows(row_start, column, value, block)) make_ascending(block);
+    if (!copy_rows(row_start, column, value, base, block)) make_ascending(block);
   });
   return block;
 }
 
 template sparse::RowBlock rows_in_memory(const comm::Comm&, std::span<const std::int32_t>,
-                                         std::span<const std::int32_t>, std::span<const double>,
-                                         std::int64_t);
+                                         std::span<const std::int32_t>, std::span<const double>, std::int64_t,
+                                         int);
 template sparse::RowBlock rows_in_memory(const comm::Comm&, std::span<const std::int64_t>,
-                                         std::span<const std::int64_t>, std::span<const double>,
-                                         std::int64_t);
+                                         std::span<const std::int64_t>, std::span<const double>, std::int64_t,
+                                         int);
 
 }  // namespace ayatori::session

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
 #include <utility>
 
 #include "ayatori/base/error.hpp"
@@ -12,14 +13,16 @@ namespace ayatori::session {
 
 namespace {
 
+/// On each rank.
+void check_on(const comm::Comm& comm, SolveRequest request) {
+  if (comm.rank() != 0) request.checkpoint.clear();  // its file is rank 0's
+  if (comm.rank() != 0) request.every.reset();
+  check(request);
+}
+
 /// Collective. The session of a request that is found good.
 Session begin(const comm::Comm& comm, const SolveRequest& request, FoundProfile machine) {
-  comm::agree(comm, [&] {
-    auto mine = request;
-    if (comm.rank() != 0) mine.checkpoint.clear();  // its file is rank 0's
-    if (comm.rank() != 0) mine.every.reset();
-    check(mine);
-  });
+  comm::agree(comm, [&] { check_on(comm, request); });
   const CallThreads threads(comm, request.threads);
   return begin_session(comm, threads.threads(), std::move(machine), request.collectives);
 }
@@ -61,6 +64,21 @@ void MatrixSolver::update(sparse::RowBlock rows) {
   });
   problem_ = std::move(problem);
   if (solver_) solver_->update(problem_);
+}
+
+void MatrixSolver::change(SolveRequest request) {
+  comm::agree(comm_, [&] {
+    check_on(comm_, request);
+    const auto of_matrix = [](const SolveRequest& r) {
+      return std::tie(r.partition, r.placement, r.network, r.coordinates, r.profile, r.collectives);
+    };
+    if (of_matrix(request) != of_matrix(request_))
+      throw InputError(
+          "partition, placement, network, coordinates, profile and collectives are those that the matrix was "
+          "given with: give it anew");
+  });
+  solver_.reset();
+  request_ = std::move(request);
 }
 
 /// Collective. A solver for so many threads: set-ups are spread over them.

@@ -34,7 +34,12 @@ class MatrixSolver {
                                          std::span<const solvers::Vector> x, int most_at_once,
                                          const SolveHooks& hooks = {});
 
+  /// Collective. Solves as this request says from now on, the next one anew. Throws InputError, agreed, where
+  /// it is refused by check(), or would spread the rows or do collective calls in another way.
+  void change(SolveRequest request);
+
   const comm::Comm& comm() const { return comm_; }
+  const Problem& problem() const { return *problem_; }
   const SolveRequest& request() const { return request_; }
   std::int64_t rows() const { return problem_->file_rows.rows(); }
   std::int64_t local_rows() const { return problem_->file_rows.range(comm_.rank()).size(); }

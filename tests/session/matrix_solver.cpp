@@ -1,0 +1,94 @@
+#include "ayatori/session/solve/matrix_solver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/io/matrix_source.hpp"
+#include "ayatori/session/solve/operator_solver.hpp"
+#include "world.hpp"
+
+namespace ayatori::session {
+namespace {
+
+SolveRequest request_of(std::string method, std::string preconditioner) {
+  SolveRequest request{.method = std::move(method), .preconditioner = std::move(preconditioner)};
+  request.profile = request.knowledge = "none";
+  return request;
+}
+
+/// A matrix with its solver, b = 1 and x = 0.
+struct System {
+  explicit System(const SolveRequest& request)
+      : solver(world(), io::load_matrix(world(), "poisson2d-5:n=30").block, request),
+        b(solver.local_rows(), 1.0),
+        x(solver.local_rows(), 0.0) {}
+
+  MatrixSolver solver;
+  Array<double> b;
+  Array<double> x;
+};
+
+TEST(MatrixSolver, OtherOptionsHoldFromTheNextSolveOn) {
+  System system(request_of("cg", "none"));
+  EXPECT_EQ(system.solver.solve(system.b, system.x).report.choice.method, "cg");
+  auto other = request_of("minres", "none");
+  other.rtol = 1e-11;
+  system.solver.change(other);
+  const auto run = system.solver.solve(system.b, system.x);
+  EXPECT_EQ(run.report.choice.method, "minres");
+  EXPECT_TRUE(run.report.converged());
+  EXPECT_LE(run.report.relative_residual, 1e-11);
+}
+
+TEST(MatrixSolver, OptionsThatAreRefusedChangeNothing) {
+  System system(request_of("cg", "none"));
+  auto graph = request_of("cg", "none");
+  graph.partition = "graph";
+  EXPECT_THROW(system.solver.change(graph), InputError);
+  EXPECT_THROW(system.solver.change(request_of("magic", "none")), InputError);
+  EXPECT_TRUE(system.solver.solve(system.b, system.x).report.converged());
+}
+
+TEST(OperatorSolver, SolvesByProductsWithThePreconditionerOfAMatrix) {
+  System system(request_of("cg", "none"));
+  const auto parts = system.solver.problem().parts;
+  const sparse::DistributedMatrix a(world(), parts);
+  std::int64_t without = 0;
+  for (const char* preconditioner : {"none", "ssor", "auto"}) {
+    OperatorSolver solver(world(), a, parts, request_of("cg", preconditioner));
+    std::ranges::fill(system.x, 0.0);
+    const auto run = solver.solve(system.b, system.x);
+    EXPECT_TRUE(run.converged());
+    EXPECT_LE(run.relative_residual + run.residual_error_bound, 1e-8);
+    EXPECT_EQ(to_json(run)["iterations"], run.iterations);
+    if (without == 0)
+      without = run.iterations;
+    else
+      EXPECT_LT(run.iterations, without) << preconditioner;
+    Array<double> r(system.x.size());
+    a.apply(system.x, r);
+    solvers::subtract(system.b, r, r);
+    const double squares = world().allreduce(solvers::local_dot(r, r), comm::ReduceOp::sum);
+    EXPECT_LE(std::sqrt(squares), 1.01e-8 * std::sqrt(900.0));
+  }
+}
+
+TEST(OperatorSolver, RefusesOnAllRanksWhatOneRankIsWrongIn) {
+  System system(request_of("cg", "none"));
+  const sparse::DistributedMatrix a(world(), system.solver.problem().parts);
+  OperatorSolver solver(world(), a, nullptr, request_of("auto", "auto"));
+  const bool is_last = world().rank() + 1 == world().size();
+  auto wrong = system.b;
+  if (is_last) wrong[0] = std::nan("");
+  EXPECT_THROW(solver.solve(wrong, system.x), InputError);
+  EXPECT_THROW(solver.solve(solvers::ConstVector(system.b).first(is_last ? 1 : system.b.size()), system.x),
+               InputError);
+  EXPECT_TRUE(solver.solve(system.b, system.x).converged());
+  EXPECT_THROW(OperatorSolver(world(), a, nullptr, request_of("cg", "ssor")), InputError);
+}
+
+}  // namespace
+}  // namespace ayatori::session
