@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "ayatori/comm/mpi_holder.hpp"
 #include "ayatori/session/solve/matrix_solver.hpp"
 #include "ayatori/session/solve/operator_solver.hpp"
 #include "c/ayatori.h"
@@ -42,7 +43,7 @@ class CallbackOperator final : public sparse::LinearOperator {
 };
 
 /// What a handle of the interface stands for. Functions throw Error, agreed where they are collective.
-class Solver final : public MpiHolder {
+class Solver final : public comm::MpiHolder {
  public:
   explicit Solver(comm::Comm comm);
 

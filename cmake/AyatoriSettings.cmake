@@ -4,6 +4,7 @@ set(AYATORI_TEST_FOLDERS "" CACHE STRING "Folders of tests/ to build, for exampl
 option(AYATORI_STRICT "Treat warnings as errors and harden the standard library (preset dev)" OFF)
 option(AYATORI_NATIVE "Compile for the processor of this machine; OFF for packages and mixed clusters" ON)
 set(AYATORI_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")
+option(AYATORI_KLU "Use KLU, for complete factors without dense parts, where it is found" ON)
 option(AYATORI_PROGRAMS "Build and install the command line and the shim; OFF for the Python package" ON)
 option(AYATORI_PYTHON_PACKAGE "Build the Python package; its tests want cmake/setup.sh --tests" OFF)
 option(AYATORI_SMPI "Build with smpicxx for simulated clusters (preset simgrid)" OFF)

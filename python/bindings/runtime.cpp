@@ -1,14 +1,12 @@
 #include "python/bindings/runtime.hpp"
 
-#include <algorithm>
 #include <atomic>
-#include <ranges>
 #include <thread>
-#include <vector>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/comm/mpi/application.hpp"
+#include "ayatori/comm/mpi_holder.hpp"
 
 namespace ayatori::python {
 
@@ -25,28 +23,6 @@ std::optional<comm::Environment>& environment() {
   return mpi;
 }
 
-/// All that live, in the order of their making, which is the same on all ranks.
-struct Holders {
-  std::mutex mutex;
-  std::vector<MpiHolder*> alive;
-};
-
-Holders& holders() {
-  static auto* const all = new Holders;  // for as long as the process: objects outlive the statics
-  return *all;
-}
-
-/// What they let go of takes calls of all ranks: the youngest first, as C++ would.
-void release_holders() noexcept {
-  const std::lock_guard lock(holders().mutex);
-  for (auto* const holder : std::views::reverse(holders().alive)) {
-    try {
-      holder->release();
-    } catch (...) {  // nobody is left to be told
-    }
-  }
-}
-
 std::atomic<int> calls_inside = 0;
 std::atomic<bool> is_ending = false;
 
@@ -57,7 +33,7 @@ void start_mpi() {
   int argc = 0;
   char** argv = nullptr;
   environment().emplace(argc, argv);
-  comm::before_mpi_ends(release_holders);
+  comm::release_holders_before_mpi_ends();
 }
 
 void end_mpi() {
@@ -71,16 +47,6 @@ void end_mpi() {
   }
   is_ending = false;
   environment().reset();
-}
-
-MpiHolder::MpiHolder() {
-  const std::lock_guard lock(holders().mutex);
-  holders().alive.push_back(this);
-}
-
-MpiHolder::~MpiHolder() {
-  const std::lock_guard lock(holders().mutex);
-  std::erase(holders().alive, this);
 }
 
 comm::Comm communicator(std::uintptr_t address) {

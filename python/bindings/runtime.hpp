@@ -46,19 +46,6 @@ void start_mpi();
 /// in the core are asked to stop, and waited for.
 void end_mpi();
 
-/// An object of Python's that holds communicators, windows or objects of libraries over MPI. Python may keep
-/// it for longer than MPI lasts: it lets go of them at the latest when MPI ends, whoever ends it.
-class MpiHolder {
- public:
-  MpiHolder();
-  virtual ~MpiHolder();
-  MpiHolder(const MpiHolder&) = delete;
-  MpiHolder& operator=(const MpiHolder&) = delete;
-
-  /// Lets go of all that needs MPI. May be called when Python has ended.
-  virtual void release() = 0;
-};
-
 /// One call into the core at a time, whichever Python thread it comes from, without the GIL: others go on.
 /// A call from within a callback of the same thread is let in.
 class CoreCall {

@@ -13,6 +13,7 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/comm/mpi_holder.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/session/terminal/progress_line.hpp"
 #include "python/bindings/options.hpp"
@@ -38,7 +39,7 @@ struct Options {
 };
 
 /// A matrix as the core keeps it, spread over the ranks of a communicator, with what solves have set up.
-class Solver final : public MpiHolder {
+class Solver final : public comm::MpiHolder {
  public:
   Solver(const InputIndices& start, const InputIndices& column, const InputVector& value,
          std::int64_t columns, std::uintptr_t comm, Options options) {

@@ -46,7 +46,7 @@ class Spack(unittest.TestCase):
         names = {"ZLIB": "zlib-api", "nlohmann_json": "nlohmann-json"}
         found = re.findall(r"^find_package\((\w+) ", (SOURCES / "CMakeLists.txt").read_text(), re.MULTILINE)
         wanted = {names.get(name, name.lower()) for name in found} - {"threads", "openmp"}
-        self.assertEqual(wanted | {"mpi", "mumps", "hypre", "cmake", "cxx"}, dependencies)
+        self.assertEqual(wanted | {"mpi", "mumps", "hypre", "suite-sparse", "cmake", "cxx"}, dependencies)
         needs = re.search(r"cmake_minimum_required\(VERSION (\S+)\)", (SOURCES / "CMakeLists.txt").read_text()).group(1)
         self.assertIn(f"cmake@{needs}:", told["depends_on"])
 

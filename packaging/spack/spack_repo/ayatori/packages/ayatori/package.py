@@ -15,6 +15,7 @@ class Ayatori(CMakePackage):
     version("main", branch="main")
 
     variant("hypre", default=True, description="BoomerAMG as a preconditioner (hypre)")
+    variant("klu", default=True, description="Direct solution of circuits and networks (KLU of SuiteSparse)")
     variant("mumps", default=True, description="Direct solution as a preconditioner (MUMPS)")
     variant("native", default=True, description="Compile for the processor of the build machine alone")
 
@@ -31,6 +32,7 @@ class Ayatori(CMakePackage):
     depends_on("hwloc@2:")
     depends_on("hypre+mpi", when="+hypre")
     depends_on("mumps+mpi", when="+mumps")
+    depends_on("suite-sparse", when="+klu")
 
     conflicts("%gcc@:11", msg="C++20")
 
@@ -38,6 +40,7 @@ class Ayatori(CMakePackage):
         return [
             self.define("AYATORI_TESTS", False),
             self.define_from_variant("AYATORI_HYPRE", "hypre"),
+            self.define_from_variant("AYATORI_KLU", "klu"),
             self.define_from_variant("AYATORI_MUMPS", "mumps"),
             self.define_from_variant("AYATORI_NATIVE", "native"),
         ]
