@@ -203,10 +203,10 @@ class Scripts(unittest.TestCase):
     @unittest.skipUnless(importlib.util.find_spec("scipy"), "needs scipy")
     def test_peers_get_the_same_system(self):
         options = types.SimpleNamespace(ayatori=os.environ["AYATORI"], rtol=1e-8)
-        generated = peers.System(options, self.folder, runs.Problem("easy", EASY))
+        generated = peers.load(options, self.folder, runs.Problem("easy", EASY))
         file = self.folder / "A.mtx"
         subprocess.run([os.environ["AYATORI"], "generate", EASY, "-o", file], check=True, capture_output=True)
-        read = peers.System(options, self.folder, runs.Problem("easy", str(file)))
+        read = peers.load(options, self.folder, runs.Problem("easy", str(file)))
         self.assertEqual(abs(generated.matrix - read.matrix).max(), 0)
         self.assertFalse(generated.symmetric)
         b = petsc_files.read_vector(self.folder / "b.petsc")
