@@ -7,5 +7,5 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 mode = ["-i"] if "--fix" in sys.argv[1:] else ["--dry-run", "--Werror"]
-files = [p for folder in ("src", "bench", "cli", "python", "tests") for p in sorted((ROOT / folder).rglob("*.[ch]pp"))]
+files = [p for folder in ("src", "bench", "cli", "python", "petsc", "tests") for p in sorted((ROOT / folder).rglob("*.[ch]pp"))]
 sys.exit(subprocess.run(["clang-format-14", *mode, *files]).returncode)

@@ -63,6 +63,12 @@ void MatrixSolver::update(sparse::RowBlock rows) {
   if (solver_) solver_->update(problem_);
 }
 
+void MatrixSolver::set_goal(double rtol, std::int64_t max_iterations) {
+  request_.rtol = rtol;
+  request_.max_iterations = max_iterations;
+  if (solver_) solver_->set_goal(rtol, max_iterations);
+}
+
 /// Collective. A solver for so many threads: set-ups are spread over them.
 void MatrixSolver::prepare(int threads) {
   if (comm_.any(threads != session_.threads)) solver_.reset();

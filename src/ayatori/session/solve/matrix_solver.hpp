@@ -25,6 +25,9 @@ class MatrixSolver {
   /// rows are not as many as before or spread in another way; the old matrix then stays.
   void update(sparse::RowBlock rows);
 
+  /// Of the solves from now on, as in SolveRequest; the same on all ranks. What was set up serves on.
+  void set_goal(double rtol, std::int64_t max_iterations);
+
   /// Collective. x is the starting guess, and becomes the best x found. Throws InputError, agreed.
   SolveRun solve(solvers::ConstVector b, solvers::Vector x, const SolveHooks& hooks = {});
 
