@@ -39,13 +39,13 @@ PetscErrorCode begin_test(KSP ksp, double first, Goal& goal) {
 }
 
 PetscErrorCode find_reason(KSP ksp, const Goal& goal, bool converged, std::int64_t iterations, double norm,
-                           KSPConvergedReason& reason) {
+                           double bound, KSPConvergedReason& reason) {
   reason = KSP_CONVERGED_ITERATING;
   if (goal.is_theirs)
     PetscCall((*ksp->converged)(ksp, static_cast<PetscInt>(iterations), norm, &reason, ksp->cnvP));
   if (reason != KSP_CONVERGED_ITERATING) return success;
   if (converged) {
-    reason = norm < ksp->abstol ? KSP_CONVERGED_ATOL : KSP_CONVERGED_RTOL;
+    reason = norm + bound < ksp->abstol ? KSP_CONVERGED_ATOL : KSP_CONVERGED_RTOL;
   } else if (PetscIsInfOrNanReal(norm)) {
     reason = KSP_DIVERGED_NANORINF;
   } else if (iterations >= ksp->max_it) {

@@ -24,10 +24,10 @@ PetscErrorCode find_goal(KSP ksp, double b_norm, Goal& goal);
 /// Sets what the test goes by, and rnorm0 and ttol of the method, when the residual of the guess is known.
 PetscErrorCode begin_test(KSP ksp, double first, Goal& goal);
 
-/// The reason for a solve that has ended, by the residual norm that is verified. `converged`: it meets the
-/// limit, proved. Positive only where it does, or where the program's own test, or its wish that all
-/// iterations be enough, says so of that residual.
+/// The reason for a solve that has ended, by the residual norm that is verified up to `bound`. `converged`:
+/// it meets the limit, proved. Positive only where it does, or where the program's own test, or its wish that
+/// all iterations be enough, says so of that residual.
 PetscErrorCode find_reason(KSP ksp, const Goal& goal, bool converged, std::int64_t iterations, double norm,
-                           KSPConvergedReason& reason);
+                           double bound, KSPConvergedReason& reason);
 
 }  // namespace ayatori::petsc

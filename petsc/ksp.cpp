@@ -67,50 +67,59 @@ void drop_set_ups(Method& data) {
 }
 
 /// What the solver tells while it works, brought to monitors, history and tests of theirs. All ranks are told
-/// the same.
+/// the same. Monitors hear of an iteration when the next one is there, and of the last one when x is, and
+/// what it leaves.
 class Watch {
  public:
   Watch(KSP ksp, const Goal& goal) : ksp_(ksp), goal_(goal) {}
 
   /// Of the guess.
-  PetscErrorCode begin() {
-    ksp_->its = 0;
-    ksp_->rnorm = goal_.first;
-    PetscCall(show(0, goal_.first));
+  PetscErrorCode begin() { return show(0, goal_.first); }
+
+  /// Of the x that is handed back.
+  PetscErrorCode end(std::int64_t iterations, double norm) {
+    if (told_ < iterations) PetscCall(show_waiting());
+    if (shown_ < iterations) PetscCall(show(iterations, norm));
+    ksp_->its = static_cast<PetscInt>(iterations);
+    ksp_->rnorm = norm;
     return success;
   }
 
   /// False where the solve is to stop. Trials of other choices go on from where the counting stands.
   bool told(std::int64_t iteration, double norm) {
     if (stops()) return false;
-    if (base_ + iteration <= shown_) return true;
+    if (base_ + iteration <= told_) return true;
     error_ = tell(base_ + iteration, norm);
     return !stops();
   }
 
   /// The solve goes on in another call, which counts from 0.
   void begin_again() {
-    base_ = shown_;
+    base_ = told_;
     wants_end_ = false;
   }
 
   bool stops() const { return wants_end_ || error_ != success; }
   bool wants_end() const { return wants_end_; }
   PetscErrorCode error() const { return error_; }
-  std::int64_t shown() const { return shown_; }
 
+ private:
   PetscErrorCode show(std::int64_t iteration, double norm) {
     shown_ = iteration;
+    ksp_->its = static_cast<PetscInt>(iteration);
+    ksp_->rnorm = norm;
     PetscCall(KSPLogResidualHistory(ksp_, norm));
     PetscCall(KSPMonitor(ksp_, static_cast<PetscInt>(iteration), norm));
     return success;
   }
-
- private:
+  PetscErrorCode show_waiting() {
+    if (told_ > shown_) PetscCall(show(told_, norm_));
+    return success;
+  }
   PetscErrorCode tell(std::int64_t iteration, double norm) {
-    ksp_->its = static_cast<PetscInt>(iteration);
-    ksp_->rnorm = norm;
-    PetscCall(show(iteration, norm));
+    PetscCall(show_waiting());
+    told_ = iteration;
+    norm_ = norm;
     if (!goal_.is_theirs) return success;
     KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
     PetscCall((*ksp_->converged)(ksp_, static_cast<PetscInt>(iteration), norm, &reason, ksp_->cnvP));
@@ -122,6 +131,8 @@ class Watch {
   const Goal& goal_;
   std::int64_t base_ = 0;
   std::int64_t shown_ = 0;
+  std::int64_t told_ = 0;
+  double norm_ = 0;  ///< then
   bool wants_end_ = false;
   PetscErrorCode error_ = success;
 };
@@ -208,33 +219,34 @@ PetscErrorCode solve_with_rows(KSP ksp, Mat a, const Goal& goal, Watch& watch) {
   std::int64_t iterations = 0;
   for (int i = 0; i < most_calls; ++i) {
     held.solver->set_goal(goal.relative(), std::max<std::int64_t>(ksp->max_it - iterations, 1));
-    ReadArray of_b;
-    WriteArray of_x;
-    PetscCall(of_b.open(ksp->vec_rhs));
-    PetscCall(of_x.open(ksp->vec_sol));
-    data.last = held.solver->solve(
-        of_b.span(), of_x.span(),
-        {.progress = [&](const tuning::Choice&, std::int64_t iteration,
-                         double relative) { watch.told(iteration, relative * goal.b_norm); },
-         .event = {},
-         .wants_stop = [&] { return watch.stops(); },
-         .note = {},
-         .uninterrupted = {}});
+    {  // whoever looks at x afterwards has to find it changed
+      ReadArray of_b;
+      WriteArray of_x;
+      PetscCall(of_b.open(ksp->vec_rhs));
+      PetscCall(of_x.open(ksp->vec_sol));
+      data.last = held.solver->solve(
+          of_b.span(), of_x.span(),
+          {.progress = [&](const tuning::Choice&, std::int64_t iteration,
+                           double relative) { watch.told(iteration, relative * goal.b_norm); },
+           .event = {},
+           .wants_stop = [&] { return watch.stops(); },
+           .note = {},
+           .uninterrupted = {}});
+    }
     PetscCall(watch.error());
     iterations += data.last->report.iterations;
     norm = data.last->report.relative_residual * goal.b_norm;
-    PetscCall(find_reason(ksp, goal, data.last->report.converged(), iterations, norm, ksp->reason));
+    const double bound = data.last->report.residual_error_bound * goal.b_norm;
+    PetscCall(find_reason(ksp, goal, data.last->report.converged(), iterations, norm, bound, ksp->reason));
     if (!watch.wants_end() || ksp->reason > 0 || iterations >= ksp->max_it) break;
     watch.begin_again();
   }
   const auto& report = data.last->report;
   PetscCall(remove_null_vectors(ksp, a, goal, report.converged(), norm));
-  ksp->its = static_cast<PetscInt>(iterations);
-  ksp->rnorm = norm;
   data.said = fmt::format("{} after {} iterations: ||b - A x|| = {:.3e} +- {:.0e}, verified; wanted {:.3e}",
                           tuning::name_of(report.status), iterations, norm,
                           report.residual_error_bound * goal.b_norm, goal.limit);
-  if (iterations > watch.shown()) PetscCall(watch.show(iterations, norm));
+  PetscCall(watch.end(iterations, norm));
   if (!data.explains) return success;
   return PetscPrintf(comm_of(ksp), "%s%s", summary(*data.last).c_str(), explanation(*data.last).c_str());
 }
@@ -274,10 +286,9 @@ PetscErrorCode solve_with_products(KSP ksp, Mat a, Mat p, const Goal& goal, Watc
   PetscCall(watch.error());
   data.last.reset();
   PetscCall(
-      find_reason(ksp, goal, outcome.converged, outcome.iterations, outcome.residual_norm, ksp->reason));
+      find_reason(ksp, goal, outcome.converged, outcome.iterations, outcome.residual_norm, 0, ksp->reason));
   PetscCall(remove_null_vectors(ksp, a, goal, outcome.converged, outcome.residual_norm));
-  ksp->its = static_cast<PetscInt>(outcome.iterations);
-  ksp->rnorm = outcome.residual_norm;
+  PetscCall(watch.end(outcome.iterations, outcome.residual_norm));
   data.said =
       fmt::format("{} after {} iterations: ||b - A x|| = {:.3e}, by the product as it is; wanted {:.3e}",
                   outcome.end, outcome.iterations, outcome.residual_norm, goal.limit);
@@ -291,10 +302,8 @@ PetscErrorCode solve_at_once(KSP ksp, const Goal& goal, Watch& watch, bool& done
   if (goal.b_norm == 0) {
     PetscCall(VecSet(ksp->vec_sol, 0));
     data_of(ksp).said = "b is 0, and so is x";
-    ksp->rnorm = 0;
-    ksp->its = 0;
     ksp->reason = ksp->abstol > 0 ? KSP_CONVERGED_ATOL : KSP_CONVERGED_RTOL;
-    return watch.show(0, 0);
+    return watch.begin();
   }
   PetscCall(watch.begin());
   const bool meets = goal.first <= goal.limit * (1 - 1e-12);
@@ -302,7 +311,7 @@ PetscErrorCode solve_at_once(KSP ksp, const Goal& goal, Watch& watch, bool& done
     PetscCall((*ksp->converged)(ksp, 0, goal.first, &ksp->reason, ksp->cnvP));
     done = ksp->reason != KSP_CONVERGED_ITERATING;
   } else if (ksp->max_it == 0 || (goal.needs_first && meets)) {
-    PetscCall(find_reason(ksp, goal, meets, 0, goal.first, ksp->reason));
+    PetscCall(find_reason(ksp, goal, meets, 0, goal.first, 0, ksp->reason));
   } else {
     done = false;
   }
@@ -392,6 +401,13 @@ PetscErrorCode view(KSP ksp, PetscViewer viewer) {
   });
 }
 
+/// Until a solve ends, its guess.
+PetscErrorCode build_solution(KSP ksp, Vec into, Vec* solution) {
+  if (into != nullptr) PetscCall(VecCopy(ksp->vec_sol, into));
+  if (solution != nullptr) *solution = into != nullptr ? into : ksp->vec_sol;
+  return success;
+}
+
 PetscErrorCode reset(KSP ksp) {
   auto& data = data_of(ksp);
   drop_set_ups(data);
@@ -420,7 +436,7 @@ PetscErrorCode create_ksp(KSP ksp) {
     ksp->ops->view = view;
     ksp->ops->reset = reset;
     ksp->ops->destroy = destroy;
-    ksp->ops->buildsolution = KSPBuildSolutionDefault;
+    ksp->ops->buildsolution = build_solution;
     ksp->ops->buildresidual = KSPBuildResidualDefault;
     return success;
   });
