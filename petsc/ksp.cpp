@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "ayatori/base/number_in.hpp"
 #include "ayatori/comm/mpi/application.hpp"
@@ -13,6 +14,7 @@
 #include "petsc/goal.hpp"
 #include "petsc/guard.hpp"
 #include "petsc/linear_preconditioner.hpp"
+#include "petsc/near_null_space.hpp"
 #include "petsc/options.hpp"
 #include "petsc/petsc.hpp"
 #include "petsc/rows.hpp"
@@ -42,8 +44,9 @@ struct Method {
   MatrixStamp preconditioned;                    ///< what `linear` was made from
   std::unique_ptr<LinearPreconditioner> linear;  ///< where the matrix is known by its products
   std::optional<session::SolveRun> last;
-  std::string said;  ///< for -ksp_view: how the last solve ended, or why none was made
-  std::string note;  ///< what else there is to say of it
+  std::string said;     ///< for -ksp_view: how the last solve ended, or why none was made
+  std::string note;     ///< what else there is to say of it
+  std::string of_body;  ///< what the near-null space was good for
 };
 
 Method& data_of(KSP ksp) {
@@ -169,8 +172,11 @@ PetscErrorCode bring_up_to_date(KSP ksp, Mat a, Held& held, bool& finite) {
       held.solver && held.solver->rows() == rows.global_rows && held.solver->local_rows() == rows.rows();
   if (data.comm->any(!fits)) {
     held = {};
+    std::vector<double> coordinates;
+    if (!moves_rows(data.request)) PetscCall(find_coordinates(*data.comm, a, coordinates, data.of_body));
     held.solver = std::make_unique<session::MatrixSolver>(*data.comm, std::move(rows), data.request,
-                                                          find_profile(*data.comm, data.request.profile));
+                                                          find_profile(*data.comm, data.request.profile),
+                                                          std::move(coordinates));
   } else {
     held.solver->update(std::move(rows));
   }
@@ -273,7 +279,10 @@ PetscErrorCode solve_with_products(KSP ksp, Mat a, Mat p, const Goal& goal, Watc
       data.said = "Pmat holds a NaN or an infinity";
       return success;
     }
-    data.linear = std::make_unique<LinearPreconditioner>(*data.comm, rows, data.request);
+    std::vector<double> coordinates;
+    PetscCall(find_coordinates(*data.comm, p, coordinates, data.of_body));
+    data.linear =
+        std::make_unique<LinearPreconditioner>(*data.comm, rows, data.request, std::move(coordinates));
     data.preconditioned = now;
   }
   ShellGoal wanted{.rtol = 0, .atol = goal.is_theirs ? goal.relative() * goal.b_norm : goal.limit};
@@ -396,7 +405,8 @@ PetscErrorCode view(KSP ksp, PetscViewer viewer) {
                                      data.said.empty() ? "nothing solved yet" : data.said.c_str()));
     if (data.last)
       PetscCall(PetscViewerASCIIPrintf(viewer, "  Ayatori: %s\n", describe(data.last->reuse).c_str()));
-    if (!data.note.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "  Ayatori: %s\n", data.note.c_str()));
+    for (const auto* note : {&data.note, &data.of_body})
+      if (!note->empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "  Ayatori: %s\n", note->c_str()));
     return success;
   });
 }

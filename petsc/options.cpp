@@ -101,6 +101,10 @@ bool same_request(const SolveRequest& a, const SolveRequest& b) {
   });
 }
 
+bool moves_rows(const SolveRequest& request) {
+  return request.partition != "contiguous" || request.placement != "none";
+}
+
 session::FoundProfile find_profile(const comm::Comm& comm, const std::string& word) {
   if (word != "auto") return session::find_profile(comm, word);
   const auto text = comm::agree(comm, [&]() -> std::string {

@@ -22,6 +22,9 @@ PetscErrorCode set_from_options(OptionItems PetscOptionsObject, const std::strin
 /// Whether two requests ask for the same.
 bool same_request(const session::SolveRequest& a, const session::SolveRequest& b);
 
+/// Whether rows may come to other ranks than those that hold them, where coordinates of nodes are no use.
+bool moves_rows(const session::SolveRequest& request);
+
 /// Collective. The profile that is asked for; for "auto" the one that is kept, if there is one: nothing is
 /// measured. Throws InputError, agreed.
 session::FoundProfile find_profile(const comm::Comm& comm, const std::string& word);

@@ -10,6 +10,7 @@
 #include "ayatori/session/solve/matrix_solver.hpp"
 #include "petsc/guard.hpp"
 #include "petsc/linear_preconditioner.hpp"
+#include "petsc/near_null_space.hpp"
 #include "petsc/options.hpp"
 #include "petsc/petsc.hpp"
 #include "petsc/rows.hpp"
@@ -31,6 +32,7 @@ struct Preconditioner {
   std::unique_ptr<session::MatrixSolver> whole;  ///< where it does
   std::unique_ptr<LinearPreconditioner> linear;  ///< where it does not
   std::optional<session::SolveRun> last;         ///< of the whole solve
+  std::string of_body;                           ///< what the near-null space was good for
 };
 
 Preconditioner& data_of(PC pc) {
@@ -68,16 +70,20 @@ PetscErrorCode build(PC pc) {
     return success;
   }
   pc->failedreason = PC_NOERROR;
+  auto coordinates = data.coordinates;
+  if (!data.comm->any(!coordinates.empty()) && !moves_rows(data.request))
+    PetscCall(find_coordinates(*data.comm, pc->pmat, coordinates, data.of_body));
   if (!data.solves) {
     data.linear.reset();
-    data.linear = std::make_unique<LinearPreconditioner>(*data.comm, rows, data.request, data.coordinates);
+    data.linear =
+        std::make_unique<LinearPreconditioner>(*data.comm, rows, data.request, std::move(coordinates));
   } else if (data.whole && data.whole->local_rows() == rows.rows() &&
              data.whole->rows() == rows.global_rows) {
     data.whole->update(std::move(rows));
   } else {
     data.whole = std::make_unique<session::MatrixSolver>(*data.comm, std::move(rows), data.request,
                                                          find_profile(*data.comm, data.request.profile),
-                                                         data.coordinates);
+                                                         std::move(coordinates));
   }
   return success;
 }
@@ -183,6 +189,8 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
           static_cast<long long>(data.last->report.iterations), describe(data.last->reuse).c_str()));
     else
       PetscCall(PetscViewerASCIIPrintf(viewer, "  Ayatori: not applied yet\n"));
+    if (!data.of_body.empty())
+      PetscCall(PetscViewerASCIIPrintf(viewer, "  Ayatori: %s\n", data.of_body.c_str()));
     return success;
   });
 }

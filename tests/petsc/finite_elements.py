@@ -26,6 +26,8 @@ class Dolfinx(unittest.TestCase):
         self.check("poisson")
 
     def test_elasticity(self):
+        said = self.check("elasticity", "-ksp_ayatori_preconditioner amg")
+        self.assertIn("tells where the nodes are: amg knows the rotations", said)
         self.check("elasticity")
 
     def test_stokes(self):
