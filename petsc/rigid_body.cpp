@@ -163,7 +163,9 @@ bool recover_coordinates(const comm::Comm& comm, int dimension, std::vector<std:
   const auto [value, vector] = eigen(gram);
   constexpr double nothing = 1e-10;
   constexpr double something = 1e-6;
-  if (!(value[turns - 1] > something * value[0]) || !(value[turns] < nothing * value[0])) return false;
+  if (!(value[0] > nothing) || !(value[turns - 1] > something * value[0]) ||
+      !(value[turns] < nothing * value[0]))
+    return false;
   std::array<std::vector<double>, 3> turn;
   for (std::size_t k = 0; k < turns; ++k) {
     turn[k].assign(modes[0].size(), 0);
