@@ -236,7 +236,11 @@ PetscErrorCode solve_with_rows(KSP ksp, Mat a, const Goal& goal, Watch& watch) {
                            double relative) { watch.told(iteration, relative * goal.b_norm); },
            .event = {},
            .wants_stop = [&] { return watch.stops(); },
-           .note = {},
+           .note =
+               [](const std::string& line) {
+                 static_cast<void>(
+                     PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "Ayatori: %s\n", line.c_str()));
+               },
            .uninterrupted = {}});
     }
     PetscCall(watch.error());
@@ -366,7 +370,9 @@ PetscErrorCode solve(KSP ksp) {
 
 /// The preconditioner is chosen inside: PETSc sets up none.
 PetscErrorCode set_up(KSP ksp) {
-  return PCSetType(ksp->pc, PCNONE);
+  PC pc = nullptr;
+  PetscCall(KSPGetPC(ksp, &pc));
+  return PCSetType(pc, PCNONE);
 }
 
 PetscErrorCode from_options(KSP ksp, OptionItems PetscOptionsObject) {

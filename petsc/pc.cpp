@@ -117,7 +117,7 @@ PetscErrorCode apply(PC pc, Vec r, Vec z) {
     auto& data = data_of(pc);
     if (!data.linear && !data.whole) PetscCall(build(pc));
     if (pc->failedreason != PC_NOERROR) {
-      PetscCall(VecSetInf(z));
+      PetscCall(VecSet(z, PETSC_INFINITY));
       return success;
     }
     if (data.linear) {
@@ -133,7 +133,7 @@ PetscErrorCode apply(PC pc, Vec r, Vec z) {
     PetscCall(VecSet(z, 0));
     if (norm == 0) return success;
     if (PetscIsInfOrNanReal(norm)) {
-      PetscCall(VecSetInf(z));
+      PetscCall(VecSet(z, PETSC_INFINITY));
       return success;
     }
     {
