@@ -79,7 +79,7 @@ class Shown(PetscTest):
         _, said = self.solves("", "-ksp_view -ksp_converged_reason")
         self.assertRegex(said, r"Linear solve converged due to CONVERGED_RTOL iterations \d+")
         self.assertRegex(said, r"Ayatori: \w+.* \+ .*, because ")
-        self.assertRegex(said, r"Ayatori: converged after \d+ iterations: \|\|b - A x\|\| = \S+ \+- \S+, verified; wanted ")
+        self.assertRegex(said, r"Ayatori: converged after \d+ iterations in \S+ s: \|\|b - A x\|\| = \S+ \+- \S+, verified; wanted ")
         self.assertIn("1 set-up served 1 solve", said)
 
     def test_explanation(self):
