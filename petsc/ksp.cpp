@@ -79,8 +79,9 @@ class Watch {
   /// Of the guess.
   PetscErrorCode begin() { return show(0, goal_.first); }
 
-  /// Of the x that is handed back.
+  /// Of the x that is handed back. There are as many iterations as were told, where that is more.
   PetscErrorCode end(std::int64_t iterations, double norm) {
+    iterations = std::max(iterations, told_);
     if (told_ < iterations) PetscCall(show_waiting());
     if (shown_ < iterations) PetscCall(show(iterations, norm));
     ksp_->its = static_cast<PetscInt>(iterations);
