@@ -161,8 +161,7 @@ PetscErrorCode bring_up_to_date(KSP ksp, Mat a, Held& held, bool& finite) {
   finite = true;
   if (held.solver && held.stamp == now) return success;
   sparse::RowBlock rows;
-  PetscCall(make_rows(*data.comm, a, rows));
-  finite = is_finite(*data.comm, rows);
+  PetscCall(make_rows(*data.comm, a, rows, finite));
   if (!finite) {
     held = {};
     return success;
@@ -288,9 +287,10 @@ PetscErrorCode solve_with_products(KSP ksp, Mat a, Mat p, const Goal& goal, Watc
   PetscCall(stamp_of(p, now));
   if (!data.linear || data.preconditioned != now) {
     sparse::RowBlock rows;
-    PetscCall(make_rows(*data.comm, p, rows));
+    bool finite = true;
+    PetscCall(make_rows(*data.comm, p, rows, finite));
     data.linear.reset();
-    if (!is_finite(*data.comm, rows)) {
+    if (!finite) {
       ksp->reason = KSP_DIVERGED_NANORINF;
       data.said = "Pmat holds a NaN or an infinity";
       return success;

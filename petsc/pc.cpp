@@ -61,8 +61,9 @@ PetscErrorCode build(PC pc) {
   PetscCheck(has, comm_of(pc), PETSC_ERR_SUP,
              "Ayatori: the matrix of the preconditioner has no entries to be had: give one of type AIJ");
   sparse::RowBlock rows;
-  PetscCall(make_rows(*data.comm, pc->pmat, rows));
-  if (!is_finite(*data.comm, rows)) {
+  bool finite = true;
+  PetscCall(make_rows(*data.comm, pc->pmat, rows, finite));
+  if (!finite) {
     data.linear.reset();
     data.whole.reset();
     PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));

@@ -1,8 +1,6 @@
 #include "petsc/rows.hpp"
 
-#include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <span>
 #include <vector>
 
@@ -47,14 +45,20 @@ class LocalRows {
 };
 
 /// Row i of both parts in the order of global columns: of the other part what comes before own columns,
-/// own columns, and what comes after them. False where they do not ascend.
-bool merge_row(const LocalRows& own, const LocalRows& other, const PetscInt* garray, PetscInt first_column,
-               PetscInt i, sparse::RowBlock& block) {
+/// own columns, and what comes after them.
+struct Merged {
+  bool ascends = true;
+  bool finite = true;
+};
+Merged merge_row(const LocalRows& own, const LocalRows& other, const PetscInt* garray, PetscInt first_column,
+                 PetscInt i, sparse::RowBlock& block) {
   std::int64_t at = block.row_start[i];
   std::int64_t last = -1;
   bool ascends = true;
+  double nothing = 0;  // unless some value is not finite
   const auto put = [&](std::int64_t column, double value) {
     ascends = ascends && column > last;
+    nothing += 0 * value;
     block.column[at] = last = column;
     block.value[at++] = value;
   };
@@ -64,11 +68,11 @@ bool merge_row(const LocalRows& own, const LocalRows& other, const PetscInt* gar
   for (PetscInt o = own.start[i]; o < own.start[i + 1]; ++o)
     put(std::int64_t{own.column[o]} + first_column, own.value[o]);
   for (; k < end; ++k) put(garray[other.column[k]], other.value[k]);
-  return ascends;
+  return {ascends, nothing == 0};
 }
 
 /// Of a matrix of type AIJ.
-PetscErrorCode copy_aij(const comm::Comm& comm, Mat matrix, sparse::RowBlock& block) {
+PetscErrorCode copy_aij(const comm::Comm& comm, Mat matrix, sparse::RowBlock& block, bool& finite) {
   PetscBool is_sequential = PETSC_FALSE;
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJ, &is_sequential));
   Mat own_part = matrix;
@@ -87,7 +91,7 @@ PetscErrorCode copy_aij(const comm::Comm& comm, Mat matrix, sparse::RowBlock& bl
   PetscCall(MatGetSize(matrix, &global, nullptr));
   block.first_row = first_row;
   block.global_rows = block.global_columns = global;
-  const bool ascends = comm::agree(comm, [&] {
+  const auto mine = comm::agree(comm, [&] {
     const PetscInt n = own.rows;
     block.row_start.resize(n + 1);
     block.row_start[0] = 0;
@@ -96,13 +100,17 @@ PetscErrorCode copy_aij(const comm::Comm& comm, Mat matrix, sparse::RowBlock& bl
                                (garray != nullptr ? other.start[i + 1] - other.start[i] : 0);
     block.column.resize(block.row_start[n]);
     block.value.resize(block.row_start[n]);
-    std::atomic<bool> all = true;
+    std::atomic<bool> all_ascend = true;
+    std::atomic<bool> all_finite = true;
     parallel_for(n, [&](std::int64_t i) {
-      if (!merge_row(own, other, garray, first_column, static_cast<PetscInt>(i), block)) all = false;
+      const auto merged = merge_row(own, other, garray, first_column, static_cast<PetscInt>(i), block);
+      if (!merged.ascends) all_ascend = false;
+      if (!merged.finite) all_finite = false;
     });
-    return all.load();
+    return Merged{all_ascend.load(), all_finite.load()};
   });
-  if (comm.any(!ascends))
+  finite = !comm.any(!mine.finite);
+  if (finite && comm.any(!mine.ascends))
     block = session::rows_in_memory<std::int64_t>(comm, block.row_start, block.column, block.value, global);
   return success;
 }
@@ -131,7 +139,7 @@ PetscErrorCode has_rows(Mat matrix, bool& has) {
   return success;
 }
 
-PetscErrorCode make_rows(const comm::Comm& comm, Mat matrix, sparse::RowBlock& rows) {
+PetscErrorCode make_rows(const comm::Comm& comm, Mat matrix, sparse::RowBlock& rows, bool& finite) {
   PetscInt n = 0;
   PetscInt columns = 0;
   PetscCall(MatGetLocalSize(matrix, &n, &columns));
@@ -140,14 +148,14 @@ PetscErrorCode make_rows(const comm::Comm& comm, Mat matrix, sparse::RowBlock& r
   PetscBool is_aij = PETSC_FALSE;
   PetscCall(PetscObjectBaseTypeCompareAny(reinterpret_cast<PetscObject>(matrix), &is_aij, MATSEQAIJ,
                                           MATMPIAIJ, ""));
-  if (is_aij) return copy_aij(comm, matrix, rows);
+  if (is_aij) return copy_aij(comm, matrix, rows, finite);
   Mat converted = nullptr;
   PetscCall(MatConvert(matrix, MATAIJ, MAT_INITIAL_MATRIX, &converted));
   struct Destroyed {
     Mat* matrix;
     ~Destroyed() { static_cast<void>(MatDestroy(matrix)); }
   } const destroyed{&converted};
-  return copy_aij(comm, converted, rows);
+  return copy_aij(comm, converted, rows, finite);
 }
 
 PetscErrorCode stamp_of(Mat matrix, MatrixStamp& stamp) {
@@ -168,10 +176,6 @@ PetscErrorCode stamp_of(Mat matrix, MatrixStamp& stamp) {
       stamp.state = 1000003 * stamp.state + of_part.state + 31 * static_cast<PetscObjectState>(of_part.id);
     }
   return success;
-}
-
-bool is_finite(const comm::Comm& comm, const sparse::RowBlock& rows) {
-  return !comm.any(std::ranges::any_of(rows.value, [](double value) { return !std::isfinite(value); }));
 }
 
 }  // namespace ayatori::petsc

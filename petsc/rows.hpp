@@ -9,8 +9,9 @@ namespace ayatori::petsc {
 /// Whether the entries of a matrix can be had: AIJ as it is, and what PETSc converts without products.
 PetscErrorCode has_rows(Mat matrix, bool& has);
 
-/// Collective. This rank's rows of a square matrix that has_rows(), spread as its vectors are.
-PetscErrorCode make_rows(const comm::Comm& comm, Mat matrix, sparse::RowBlock& rows);
+/// Collective. This rank's rows of a square matrix that has_rows(), spread as its vectors are. `finite`:
+/// whether all entries of all ranks are.
+PetscErrorCode make_rows(const comm::Comm& comm, Mat matrix, sparse::RowBlock& rows, bool& finite);
 
 /// Of the matrices that a set-up was made from.
 struct MatrixStamp {
@@ -19,8 +20,5 @@ struct MatrixStamp {
   bool operator==(const MatrixStamp&) const = default;
 };
 PetscErrorCode stamp_of(Mat matrix, MatrixStamp& stamp);
-
-/// Collective. Whether all entries are finite.
-bool is_finite(const comm::Comm& comm, const sparse::RowBlock& rows);
 
 }  // namespace ayatori::petsc

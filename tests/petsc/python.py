@@ -84,7 +84,7 @@ except ImportError:
 @unittest.skipUnless(petsc4py, "no petsc4py")
 class Petsc4py(unittest.TestCase):
     def test_a_program(self):
-        done = launched([sys.executable, "-c", PROGRAM], "-ksp_type ayatori")
+        done = launched([sys.executable, "-c", PROGRAM], "-ksp_type ayatori -ksp_ayatori_method cg -ksp_ayatori_preconditioner jacobi")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("exception came through", done.stdout)
         self.assertIn("nested solved", done.stdout)
