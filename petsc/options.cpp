@@ -36,7 +36,7 @@ PetscErrorCode read(OptionItems PetscOptionsObject, const char* name, const char
 template <class Integer>
 requires(std::is_same_v<Integer, int> || std::is_same_v<Integer, std::int64_t>) PetscErrorCode
     read(OptionItems PetscOptionsObject, const char* name, const char* help, Integer& value) {
-  PetscInt number = static_cast<PetscInt>(value);
+  auto number = static_cast<PetscInt>(value);
   PetscCall(PetscOptionsInt(name, help, "", number, &number, nullptr));
   value = number;
   return success;

@@ -205,6 +205,7 @@ PetscErrorCode reset(PC pc) {
 }
 
 /// PCSetCoordinates(): of `count` nodes of this rank, `dimension` numbers each.
+// NOLINTNEXTLINE(readability-non-const-parameter): PETSc calls it with this type
 PetscErrorCode set_coordinates(PC pc, PetscInt dimension, PetscInt count, PetscReal* values) {
   return call(pc, [&]() -> PetscErrorCode {
     auto& data = data_of(pc);
