@@ -268,7 +268,7 @@ static PetscErrorCode Bratu(Problem p)
   PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, p.n, p.n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &grid));
   PetscCall(DMSetFromOptions(grid));
   PetscCall(DMSetUp(grid));
-  PetscCall(DMDASNESSetFunctionLocal(grid, INSERT_VALUES, (DMDASNESFunction)BratuFunction, &lambda));
+  PetscCall(DMDASNESSetFunctionLocal(grid, INSERT_VALUES, (PetscErrorCode (*)(DMDALocalInfo *, void *, void *, void *))BratuFunction, &lambda));
   PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
   PetscCall(SNESSetDM(snes, grid));
   PetscCall(SNESSetFromOptions(snes));
