@@ -28,6 +28,7 @@ struct Preconditioner {
   session::SolveRequest request = first_request();
   std::vector<double> coordinates;  ///< of own rows, [3 * row + axis]; empty if not given
   std::optional<comm::Comm> comm;
+  bool finite = true;                            ///< the entries of the matrix
   bool solves = false;                           ///< the whole system, as no method of theirs does
   std::unique_ptr<session::MatrixSolver> whole;  ///< where it does
   std::unique_ptr<LinearPreconditioner> linear;  ///< where it does not
@@ -61,9 +62,8 @@ PetscErrorCode build(PC pc) {
   PetscCheck(has, comm_of(pc), PETSC_ERR_SUP,
              "Ayatori: the matrix of the preconditioner has no entries to be had: give one of type AIJ");
   sparse::RowBlock rows;
-  bool finite = true;
-  PetscCall(make_rows(*data.comm, pc->pmat, rows, finite));
-  if (!finite) {
+  PetscCall(make_rows(*data.comm, pc->pmat, rows, data.finite));
+  if (!data.finite) {
     data.linear.reset();
     data.whole.reset();
     PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
@@ -93,7 +93,7 @@ PetscErrorCode set_up(PC pc) {
   return call(pc, [&]() -> PetscErrorCode {
     auto& data = data_of(pc);
     // Before the first solve nobody has said of which kind it is to be.
-    if (data.linear || data.whole) return build(pc);
+    if (data.linear || data.whole || !data.finite) return build(pc);
     return success;
   });
 }
@@ -116,8 +116,8 @@ PetscErrorCode before_solve(PC pc, KSP ksp, Vec, Vec) {
 PetscErrorCode apply(PC pc, Vec r, Vec z) {
   return call(pc, [&]() -> PetscErrorCode {
     auto& data = data_of(pc);
-    if (!data.linear && !data.whole) PetscCall(build(pc));
-    if (pc->failedreason != PC_NOERROR) {
+    if (!data.linear && !data.whole && data.finite) PetscCall(build(pc));
+    if (!data.finite) {
       PetscCall(VecSet(z, PETSC_INFINITY));
       return success;
     }
@@ -144,7 +144,7 @@ PetscErrorCode apply(PC pc, Vec r, Vec z) {
       PetscCall(of_z.open(z));
       data.last = data.whole->solve(of_r.span(), of_z.span());
     }
-    if (!data.last->report.converged()) PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
+    PetscCall(PCSetFailedReason(pc, data.last->report.converged() ? PC_NOERROR : PC_SUBPC_ERROR));
     return success;
   });
 }
@@ -201,6 +201,7 @@ PetscErrorCode reset(PC pc) {
   data.linear.reset();
   data.whole.reset();
   data.last.reset();
+  data.finite = true;
   return success;
 }
 

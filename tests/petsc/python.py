@@ -72,6 +72,30 @@ nest.mult(exact, b)
 blocks.solve(b, x)
 assert (x - exact).norm() / exact.norm() < 1e-6, "the change of a block went unnoticed"
 PETSc.Sys.Print("nested solved")
+
+# A preconditioner that solves: what fails once may be solved the next time.
+free = PETSc.Mat().createAIJ([n, n], nnz=3)
+for row in range(*free.getOwnershipRange()):
+    free[row, row] = (row > 0) + (row < n - 1)
+    for at in (row - 1, row + 1):
+        if 0 <= at < n:
+            free[row, at] = -1
+free.assemble()
+alone = PETSc.KSP().create()
+alone.setOperators(free)
+alone.setType("preonly")
+alone.getPC().setType("ayatori")
+x, b = free.createVecs()
+for shift, reason in ((1, PETSc.KSP.ConvergedReason.DIVERGED_PCSETUP_FAILED), (0, PETSc.KSP.ConvergedReason.CONVERGED_ITS)):
+    x.setRandom()
+    free.mult(x, b)
+    b.shift(shift)
+    x.set(0)
+    alone.solve(b, x)
+    assert alone.getConvergedReason() == reason, alone.getConvergedReason()
+r = b - free * x
+assert r.norm() <= 1e-8 * b.norm()
+PETSc.Sys.Print("failed, then solved")
 '''
 
 
@@ -88,6 +112,7 @@ class Petsc4py(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("exception came through", done.stdout)
         self.assertIn("nested solved", done.stdout)
+        self.assertIn("failed, then solved", done.stdout)
 
 
 if __name__ == "__main__":
