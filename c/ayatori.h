@@ -67,7 +67,8 @@ void ayatori_destroy(ayatori_solver* solver);
 /* ---- Options: those of `ayatori solve`, by the same names. The same on all ranks, which is checked. ---- */
 
 /* Sets an option from text: "rtol" to "1e-10", "deterministic" to "true", "exclude" to "bicgstab,amg". `_`
- * stands for `-` in names. Holds from the next solve on, and then set-ups are made anew. `profile` and
+ * stands for `-` in names. Holds from the next solve on; set-ups are then made anew, but serve on where only
+ * `rtol` and `max-iterations` change. `profile` and
  * `knowledge` are "none" unless set: a library measures nothing and writes no file unasked. Not collective.
  */
 int ayatori_set_option(ayatori_solver* solver, const char* name, const char* value);

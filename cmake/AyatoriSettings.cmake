@@ -6,6 +6,7 @@ option(AYATORI_NATIVE "Compile for the processor of this machine; OFF for packag
 set(AYATORI_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")
 option(AYATORI_KLU "Use KLU, for complete factors without dense parts, where it is found" ON)
 option(AYATORI_PROGRAMS "Build and install the command line and the shim; OFF for the Python package" ON)
+set(AYATORI_PETSC AUTO CACHE STRING "Build libayatori_petsc.so for PETSc programs (AUTO: where PETSc is found, ON, OFF)")
 option(AYATORI_PYTHON_PACKAGE "Build the Python package; its tests want cmake/setup.sh --tests" OFF)
 option(AYATORI_SMPI "Build with smpicxx for simulated clusters (preset simgrid)" OFF)
 set(AYATORI_PRECOMPILE OFF CACHE STRING "Precompile the common headers: a fifth less to compile, and no file's own includes are checked (OFF, TESTS, ON)")

@@ -15,7 +15,8 @@ MPI_FOLDERS = ("src/ayatori/comm/", "src/ayatori/collectives/pmpi/", "tests/comm
 MPI_HEADERS = ("mpi.h", "ayatori/comm/mpi/native.hpp")
 # They may include every module, and no module any of them. A face stands on the library, not on another face: the command
 # line shows the benchmarks, and tests look at what they test.
-MAY_INCLUDE = {"bench": {"bench"}, "cli": {"cli", "bench"}, "python": {"python"}, "c": {"c"}, "tests": {"tests", "bench", "cli", "c"}}
+MAY_INCLUDE = {"bench": {"bench"}, "cli": {"cli", "bench"}, "python": {"python"}, "c": {"c"}, "petsc": {"petsc"},
+               "tests": {"tests", "bench", "cli", "c", "petsc"}}
 TOP_FOLDERS = tuple(MAY_INCLUDE)
 UMBRELLA = "src/ayatori/ayatori.hpp"  # for applications: of no module, and no module includes it
 SUFFIXES = (".cpp", ".hpp", ".c", ".h")

@@ -20,9 +20,12 @@ LACKS = {
     "no zsh": {"dev"},
     "no chromium": {"dev", "mpich", "asan"},
     "could not import": {"dev"},
+    "no petsc4py": {"dev"},
+    "no dolfinx": {"dev"},
 }
 # Tests that are not even there without the packages they need.
-NEEDED = {"dev": {"python_package", "python_scipy", "python_ranks.np3", "python_claims.np1", "site"}}
+NEEDED = {"dev": {"python_package", "python_scipy", "python_ranks.np3", "python_claims.np1", "site",
+                  "petsc_linear.np1", "petsc_python.np1", "petsc_finite_elements.np1"}}
 
 TEST = re.compile(r"^\d+/\d+ Test: (\S+)$", re.MULTILINE)
 SKIPS = (

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """check_tidy.py [--jobs N] [--folders FOLDER...] BUILD_FOLDER: clang-tidy over the sources of the library, the benchmarks,
-the command line, the Python bindings and the interface in C, or of some of them."""
+the command line, the Python bindings, the interface in C and the PETSc plug-in, or of some of them."""
 
 import argparse
 import concurrent.futures
@@ -22,7 +22,7 @@ def tidy(build, file):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--folders", nargs="+", default=["src", "bench", "cli", "python", "c"])
+    parser.add_argument("--folders", nargs="+", default=["src", "bench", "cli", "python", "c", "petsc"])
     parser.add_argument("build")
     options = parser.parse_args()
     compiled = {c["file"] for c in json.loads(pathlib.Path(options.build, "compile_commands.json").read_text())}

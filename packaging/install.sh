@@ -5,6 +5,6 @@ set -eu
 prefix=${1:?usage: install.sh PREFIX}
 cd "$(dirname "$0")/.."
 cmake/setup.sh
-cmake --preset release -B build/package -DAYATORI_NATIVE=OFF
+cmake --preset release -B build/package -DAYATORI_NATIVE=OFF -DAYATORI_PETSC=OFF
 cmake --build build/package
 cmake --install build/package --prefix "$prefix"

@@ -177,6 +177,12 @@ std::vector<tuning::SolveReport> Solver::solve(std::span<const solvers::ConstVec
   return reports;
 }
 
+void Solver::set_goal(double rtol, std::int64_t max_iterations) {
+  request_.rtol = options_.rtol = rtol;
+  request_.max_iterations = options_.max_iterations = max_iterations;
+  if (solver_) solver_->set_goal(rtol, max_iterations);
+}
+
 void Solver::update(std::shared_ptr<const Problem> problem) {
   problem_ = std::move(problem);
   is_first_matrix_ = is_first_matrix_ && !solver_;

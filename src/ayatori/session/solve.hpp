@@ -49,6 +49,9 @@ class Solver {
   /// Collective. Another matrix, spread as before, from now on.
   void update(std::shared_ptr<const Problem> problem);
 
+  /// Of the solves from now on, as in SolveRequest; the same on all ranks.
+  void set_goal(double rtol, std::int64_t max_iterations);
+
   /// Threads of this rank that won the race.
   int threads() const { return race_.threads; }
   tuning::Reuse reuse() const { return solver_ ? solver_->reuse() : tuning::Reuse(); }

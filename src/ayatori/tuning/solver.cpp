@@ -201,6 +201,11 @@ void Solver::learn(const SolveReport& report) {
   reuse_.break_even = extra > 0 ? reuse_.set_up_seconds / extra : 0;
 }
 
+void Solver::set_goal(double rtol, std::int64_t max_iterations) {
+  options_.rtol = rtol;
+  options_.max_iterations = max_iterations;
+}
+
 void Solver::update(std::shared_ptr<const sparse::SplitMatrix> parts) {
   if (gathering_) parts = gathering_->move(*parts);
   const bool changed = comm_.any(!same_pattern(*parts_, *parts));

@@ -51,6 +51,9 @@ class Solver {
   /// Collective. Other values from now on, spread as before; another pattern begins anew.
   void update(std::shared_ptr<const sparse::SplitMatrix> parts);
 
+  /// Of the solves from now on; the same on all ranks.
+  void set_goal(double rtol, std::int64_t max_iterations);
+
   const Reuse& reuse() const { return reuse_; }
 
  private:

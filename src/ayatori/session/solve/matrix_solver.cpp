@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -77,8 +78,19 @@ void MatrixSolver::change(SolveRequest request) {
           "partition, placement, network, coordinates, profile and collectives are those that the matrix was "
           "given with: give it anew");
   });
+  const bool is_goal_alone = std::ranges::all_of(solve_options(), [&](const auto& option) {
+    return option.name == "rtol" || option.name == "max-iterations" ||
+           value_of(option, request) == value_of(option, request_);
+  });
+  if (is_goal_alone) return set_goal(request.rtol, request.max_iterations);
   solver_.reset();
   request_ = std::move(request);
+}
+
+void MatrixSolver::set_goal(double rtol, std::int64_t max_iterations) {
+  request_.rtol = rtol;
+  request_.max_iterations = max_iterations;
+  if (solver_) solver_->set_goal(rtol, max_iterations);
 }
 
 /// Collective. A solver for so many threads: set-ups are spread over them.

@@ -25,6 +25,14 @@ class MatrixSolver {
   /// rows are not as many as before or spread in another way; the old matrix then stays.
   void update(sparse::RowBlock rows);
 
+  /// Of the solves from now on, as in SolveRequest; the same on all ranks. What was set up serves on.
+  void set_goal(double rtol, std::int64_t max_iterations);
+
+  /// Collective. Solves as this request says from now on, the next one anew unless the goal is all that
+  /// changes. Throws InputError, agreed, where it is refused by check(), or would spread the rows or do
+  /// collective calls in another way.
+  void change(SolveRequest request);
+
   /// Collective. x is the starting guess, and becomes the best x found. Throws InputError, agreed.
   SolveRun solve(solvers::ConstVector b, solvers::Vector x, const SolveHooks& hooks = {});
 
@@ -33,10 +41,6 @@ class MatrixSolver {
   std::vector<tuning::SolveReport> solve(std::span<const solvers::ConstVector> b,
                                          std::span<const solvers::Vector> x, int most_at_once,
                                          const SolveHooks& hooks = {});
-
-  /// Collective. Solves as this request says from now on, the next one anew. Throws InputError, agreed, where
-  /// it is refused by check(), or would spread the rows or do collective calls in another way.
-  void change(SolveRequest request);
 
   const comm::Comm& comm() const { return comm_; }
   const Problem& problem() const { return *problem_; }

@@ -1,0 +1,84 @@
+#include "petsc/linear_preconditioner.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "ayatori/base/error.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/session/call_threads.hpp"
+#include "ayatori/tuning/policy/arms.hpp"
+
+namespace ayatori::petsc {
+
+OurThreads::OurThreads(int threads) : before_(omp_get_max_threads()) {
+  omp_set_num_threads(threads);
+}
+
+OurThreads::~OurThreads() {
+  omp_set_num_threads(before_);
+}
+
+LinearPreconditioner::LinearPreconditioner(const comm::Comm& comm, const sparse::RowBlock& rows,
+                                           const session::SolveRequest& request,
+                                           std::vector<double> coordinates)
+    : comm_(comm), coordinates_(std::move(coordinates)), matrix_(comm, rows), sum_(comm) {
+  const session::CallThreads threads(comm, request.threads);
+  threads_ = threads.threads();
+  comm::agree(comm, [&] {
+    session::check(request);
+    if (!coordinates_.empty() && std::ssize(coordinates_) != 3 * rows.rows())
+      throw InputError("coordinates are for two or three rows per node, on every rank");
+    options_ = session::tuning_options(request).preconditioner;
+  });
+  options_.coordinates = coordinates_;
+  const auto facts = tuning::examine(comm, matrix_.parts());
+  options_.matrix_is_symmetric = facts.symmetric;
+  if (request.preconditioner != "auto") {
+    name_ = request.preconditioner;
+    why_ = "it was asked for";
+    built_ = solvers::preconditioner(name_).make(matrix_, sum_, options_);
+  } else {
+    constexpr int any_restart = 30;
+    tuning::Forced forced;
+    forced.excluded = request.exclude;
+    const auto arms =
+        comm::agree(comm, [&] { return tuning::list_arms(facts, forced, any_restart, request.rtol); });
+    for (const auto& arm : arms) {
+      const auto& name = arm.choice.preconditioner;
+      if (name == "none" || tuning::is_least_squares(arm.choice)) continue;
+      if (facts.symmetric && !solvers::preconditioner(name).symmetric) continue;
+      if (!build(name)) continue;
+      why_ = fmt::format("{} is expected to be the soonest of all with this matrix", describe(arm.choice));
+      break;
+    }
+    if (!built_.op)
+      throw_error(ErrorKind::bad_input, "no preconditioner can be built of this matrix" + failures_, true);
+  }
+  is_symmetric_ = facts.symmetric && solvers::preconditioner(name_).symmetric;
+  why_ += failures_;
+  for (const auto& note : built_.notes) why_ += "; " + note;
+}
+
+/// Collective. False where it cannot be built.
+bool LinearPreconditioner::build(const std::string& name) {
+  if (name == name_) return false;  // by another arm, just now
+  name_ = name;
+  try {
+    built_ = solvers::preconditioner(name).make(matrix_, sum_, options_);
+    return true;
+  } catch (const Error& error) {
+    if (!error.agreed()) throw;
+    failures_ += fmt::format("; {} failed: {}", name, error.what());
+    return false;
+  }
+}
+
+void LinearPreconditioner::apply(std::span<const double> r, std::span<double> z) const {
+  const OurThreads threads(threads_);
+  built_.op->apply(r, z);
+}
+
+}  // namespace ayatori::petsc

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ayatori/comm/comm.hpp"
+#include "ayatori/session/solve/solve_request.hpp"
+#include "ayatori/solvers/global_sum.hpp"
+#include "ayatori/solvers/preconditioner.hpp"
+#include "ayatori/sparse/distributed_matrix.hpp"
+#include "ayatori/sparse/row_block.hpp"
+
+namespace ayatori::petsc {
+
+/// OpenMP's number of threads for as long as this lives.
+class OurThreads {
+ public:
+  explicit OurThreads(int threads);
+  ~OurThreads();
+  OurThreads(const OurThreads&) = delete;
+  OurThreads& operator=(const OurThreads&) = delete;
+
+ private:
+  int before_;
+};
+
+/// A preconditioner by its name, the same linear map in every application. For "auto" it is that of the arm
+/// which the tuner expects to solve with the matrix soonest; of a symmetric matrix, a symmetric one, so that
+/// CG may use it. What cannot be built makes way for the next.
+class LinearPreconditioner {
+ public:
+  /// Collective. `coordinates` as for MatrixSolver. Throws InputError, agreed.
+  LinearPreconditioner(const comm::Comm& comm, const sparse::RowBlock& rows,
+                       const session::SolveRequest& request, std::vector<double> coordinates = {});
+  LinearPreconditioner(const LinearPreconditioner&) = delete;
+  LinearPreconditioner& operator=(const LinearPreconditioner&) = delete;
+
+  /// Collective. z = M r.
+  void apply(std::span<const double> r, std::span<double> z) const;
+
+  const sparse::LinearOperator& op() const { return *built_.op; }
+  int threads() const { return threads_; }
+  bool is_symmetric() const { return is_symmetric_; }
+  const std::string& name() const { return name_; }
+  /// Why it is that one, and what its set-up has to say.
+  const std::string& why() const { return why_; }
+
+ private:
+  bool build(const std::string& name);
+
+  comm::Comm comm_;
+  std::vector<double> coordinates_;
+  int threads_ = 1;
+  sparse::DistributedMatrix matrix_;
+  solvers::GlobalSum sum_;
+  solvers::PreconditionerOptions options_;
+  solvers::BuiltPreconditioner built_;
+  bool is_symmetric_ = false;
+  std::string name_;
+  std::string why_;
+  std::string failures_;
+};
+
+}  // namespace ayatori::petsc
