@@ -24,7 +24,7 @@ TEST(Goal, is_set_between_solves_that_go_on_with_what_was_set_up) {
   const auto fine = solver.solve(b, x).report;
   EXPECT_TRUE(fine.converged());
   EXPECT_LE(fine.relative_residual, 1e-11);
-  EXPECT_EQ(solver.reuse().set_ups, 1);
+  EXPECT_EQ(solver.reuse()->set_ups, 1);
 
   x.assign(rows, 0.0);
   solver.set_goal(1e-11, 2);

@@ -43,6 +43,19 @@ TEST(MatrixSolver, OtherOptionsHoldFromTheNextSolveOn) {
   EXPECT_LE(run.report.relative_residual, 1e-11);
 }
 
+TEST(MatrixSolver, AnotherToleranceAloneLeavesWhatWasSetUp) {
+  auto request = request_of("cg", "ic");
+  System system(request);
+  EXPECT_TRUE(system.solver.solve(system.b, system.x).report.converged());
+  std::ranges::fill(system.x, 0.0);
+  request.rtol = 1e-11;
+  system.solver.change(request);
+  const auto run = system.solver.solve(system.b, system.x);
+  EXPECT_LE(run.report.relative_residual, 1e-11);
+  EXPECT_EQ(system.solver.reuse()->solves, 2);
+  EXPECT_EQ(system.solver.reuse()->set_ups, 1);
+}
+
 TEST(MatrixSolver, OptionsThatAreRefusedChangeNothing) {
   System system(request_of("cg", "none"));
   auto graph = request_of("cg", "none");
