@@ -22,7 +22,7 @@ import read_matrix  # noqa: E402
 import runs  # noqa: E402
 
 SYSTEMS = ("poisson-elements::64000:0", "groundwater:deviation=2.0:64000:0", "elasticity-2d::64000:0", "stokes-elements::64000:0",
-           "oseen-staggered:reynolds=100.0:64000:0", "poroelastic:permeability=0.01,storage=0.01:64000:0", "morley-plate::64000:0",
+           "oseen-staggered:reynolds=100.0:64000:0", "poroelastic:permeability=0.01,storage=0.01:64000:0", "plate::64000:0",
            "helmholtz:dimension=3:16000:0", "monodomain::16000:0", "curl-curl:conductivity=1e-06,contrast=100.0:16000:0",
            "nodal-analysis:controlled=0.2,sources=0.01:16000:0", "load-flow:tight=1.0:64000:0", "power-grid:capacity=0.1:64000:0",
            "water-pipes::64000:0", "road-graph:kind=roads:64000:0", "resistors:ground=0.001,spread=6.0:64000:0", "kinetics::64000:0",
