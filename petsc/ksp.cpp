@@ -10,10 +10,10 @@
 
 #include "ayatori/base/number_in.hpp"
 #include "ayatori/comm/mpi/application.hpp"
+#include "ayatori/session/solve/linear_preconditioner.hpp"
 #include "ayatori/session/solve/matrix_solver.hpp"
 #include "petsc/goal.hpp"
 #include "petsc/guard.hpp"
-#include "petsc/linear_preconditioner.hpp"
 #include "petsc/near_null_space.hpp"
 #include "petsc/options.hpp"
 #include "petsc/petsc.hpp"
@@ -41,8 +41,8 @@ struct Method {
   std::optional<comm::Comm> comm;
   Held as_it_is;
   Held transposed;
-  MatrixStamp preconditioned;                    ///< what `linear` was made from
-  std::unique_ptr<LinearPreconditioner> linear;  ///< where the matrix is known by its products
+  MatrixStamp preconditioned;                             ///< what `linear` was made from
+  std::unique_ptr<session::LinearPreconditioner> linear;  ///< where the matrix is known by its products
   std::optional<session::SolveRun> last;
   std::string said;     ///< for -ksp_view: how the last solve ended, or why none was made
   std::string note;     ///< what else there is to say of it
@@ -297,8 +297,8 @@ PetscErrorCode solve_with_products(KSP ksp, Mat a, Mat p, const Goal& goal, Watc
     }
     std::vector<double> coordinates;
     PetscCall(find_coordinates(*data.comm, p, coordinates, data.of_body));
-    data.linear =
-        std::make_unique<LinearPreconditioner>(*data.comm, rows, data.request, std::move(coordinates));
+    data.linear = std::make_unique<session::LinearPreconditioner>(*data.comm, rows, data.request,
+                                                                  std::move(coordinates));
     data.preconditioned = now;
   }
   ShellGoal wanted{.rtol = 0, .atol = goal.is_theirs ? goal.relative() * goal.b_norm : goal.limit};

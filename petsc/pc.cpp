@@ -7,9 +7,9 @@
 
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/mpi/application.hpp"
+#include "ayatori/session/solve/linear_preconditioner.hpp"
 #include "ayatori/session/solve/matrix_solver.hpp"
 #include "petsc/guard.hpp"
-#include "petsc/linear_preconditioner.hpp"
 #include "petsc/near_null_space.hpp"
 #include "petsc/options.hpp"
 #include "petsc/petsc.hpp"
@@ -28,12 +28,12 @@ struct Preconditioner {
   session::SolveRequest request = first_request();
   std::vector<double> coordinates;  ///< of own rows, [3 * row + axis]; empty if not given
   std::optional<comm::Comm> comm;
-  bool finite = true;                            ///< the entries of the matrix
-  bool solves = false;                           ///< the whole system, as no method of theirs does
-  std::unique_ptr<session::MatrixSolver> whole;  ///< where it does
-  std::unique_ptr<LinearPreconditioner> linear;  ///< where it does not
-  std::optional<session::SolveRun> last;         ///< of the whole solve
-  std::string of_body;                           ///< what the near-null space was good for
+  bool finite = true;                                     ///< the entries of the matrix
+  bool solves = false;                                    ///< the whole system, as no method of theirs does
+  std::unique_ptr<session::MatrixSolver> whole;           ///< where it does
+  std::unique_ptr<session::LinearPreconditioner> linear;  ///< where it does not
+  std::optional<session::SolveRun> last;                  ///< of the whole solve
+  std::string of_body;                                    ///< what the near-null space was good for
 };
 
 Preconditioner& data_of(PC pc) {
@@ -76,8 +76,8 @@ PetscErrorCode build(PC pc) {
     PetscCall(find_coordinates(*data.comm, pc->pmat, coordinates, data.of_body));
   if (!data.solves) {
     data.linear.reset();
-    data.linear =
-        std::make_unique<LinearPreconditioner>(*data.comm, rows, data.request, std::move(coordinates));
+    data.linear = std::make_unique<session::LinearPreconditioner>(*data.comm, rows, data.request,
+                                                                  std::move(coordinates));
   } else if (data.whole && data.whole->local_rows() == rows.rows() &&
              data.whole->rows() == rows.global_rows) {
     data.whole->update(std::move(rows));

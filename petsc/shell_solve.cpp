@@ -4,6 +4,7 @@
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/base/error.hpp"
+#include "ayatori/session/call_threads.hpp"
 #include "ayatori/solvers/certified_solve.hpp"
 #include "petsc/vectors.hpp"
 
@@ -59,16 +60,16 @@ class TheirOperator final : public sparse::LinearOperator {
 
 }  // namespace
 
-PetscErrorCode solve_shell(const comm::Comm& comm, Mat a, const LinearPreconditioner& m, Vec b, Vec x,
-                           const ShellGoal& goal, const std::function<bool(std::int64_t, double)>& progress,
-                           ShellOutcome& outcome) {
+PetscErrorCode solve_shell(const comm::Comm& comm, Mat a, const session::LinearPreconditioner& m, Vec b,
+                           Vec x, const ShellGoal& goal,
+                           const std::function<bool(std::int64_t, double)>& progress, ShellOutcome& outcome) {
   TheirOperator theirs;
   PetscCall(theirs.open(a, x));
   ReadArray of_b;
   WriteArray of_x;
   PetscCall(of_b.open(b));
   PetscCall(of_x.open(x));
-  const OurThreads threads(m.threads());
+  const session::ThreadScope threads(m.threads());
   const solvers::GlobalSum sum(comm);
   const solvers::System system{theirs, m.op(), of_b.span(), sum};
   const auto tolerance = solvers::make_tolerance(sum, system.b, goal.rtol, goal.atol);

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "petsc/linear_preconditioner.hpp"
+#include "ayatori/session/solve/linear_preconditioner.hpp"
 #include "petsc/petsc.hpp"
 
 namespace ayatori::petsc {
@@ -27,8 +27,8 @@ struct ShellGoal {
 /// Collective. Flexible GMRES from x until ||b - A x|| <= max(rtol ||b||, atol). `progress` is told
 /// the iteration and the residual norm believed in, and may stop the solve, on all ranks, by false. An error
 /// of a product is returned.
-PetscErrorCode solve_shell(const comm::Comm& comm, Mat a, const LinearPreconditioner& m, Vec b, Vec x,
-                           const ShellGoal& goal, const std::function<bool(std::int64_t, double)>& progress,
-                           ShellOutcome& outcome);
+PetscErrorCode solve_shell(const comm::Comm& comm, Mat a, const session::LinearPreconditioner& m, Vec b,
+                           Vec x, const ShellGoal& goal,
+                           const std::function<bool(std::int64_t, double)>& progress, ShellOutcome& outcome);
 
 }  // namespace ayatori::petsc

@@ -2,6 +2,7 @@
 
 Linear systems
     solve, Solver, SolveResult : the tuned way
+    preconditioner, Preconditioner : for the methods of SciPy and PyAMG
     cg, bicgstab, gmres, minres : drop-ins for those of `scipy.sparse.linalg`
 Eigenvalues
     eigh : all or some eigenpairs of a dense symmetric matrix
@@ -21,8 +22,9 @@ from ._eigen import eigh
 from ._krylov import bicgstab, cg, gmres, minres
 from ._machine import Forecast, Placement, Profile, place, predict, probe
 from ._matrix import load
+from ._preconditioner import Preconditioner, preconditioner
 from ._report import write_report
 from ._solve import Solver, SolveResult, solve
 
-__all__ = ["Forecast", "Placement", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "cg", "eigh", "gmres", "load",
-           "minres", "place", "predict", "probe", "solve", "write_report"]
+__all__ = ["Forecast", "Placement", "Preconditioner", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "cg", "eigh", "gmres", "load",
+           "minres", "place", "preconditioner", "predict", "probe", "solve", "write_report"]

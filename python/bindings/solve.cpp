@@ -15,6 +15,7 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/mpi_holder.hpp"
 #include "ayatori/io/matrix_source.hpp"
+#include "ayatori/session/solve/linear_preconditioner.hpp"
 #include "ayatori/session/terminal/progress_line.hpp"
 #include "python/bindings/options.hpp"
 #include "python/bindings/rows.hpp"
@@ -37,6 +38,13 @@ struct Options {
     set_option(session::solve_options(), request, name, value);
   }
 };
+
+/// Collective. Throws on all ranks what one has to say.
+void agree_on(const comm::Comm& comm, const std::string& complaint) {
+  comm::agree(comm, [&] {
+    if (!complaint.empty()) throw InputError(complaint);
+  });
+}
 
 /// A matrix as the core keeps it, spread over the ranks of a communicator, with what solves have set up.
 class Solver final : public comm::MpiHolder {
@@ -76,9 +84,7 @@ class Solver final : public comm::MpiHolder {
   /// Collective. Throws on all ranks what one has to say.
   void agree(const std::string& complaint) {
     const CoreCall call;
-    comm::agree(live().comm(), [&] {
-      if (!complaint.empty()) throw InputError(complaint);
-    });
+    agree_on(live().comm(), complaint);
   }
 
   /// Other than the number of rows, nothing is left.
@@ -146,6 +152,56 @@ class Solver final : public comm::MpiHolder {
   std::int64_t rows_ = 0;
 };
 
+/// A linear preconditioner of a matrix that is spread over the ranks of a communicator.
+class Preconditioner final : public comm::MpiHolder {
+ public:
+  Preconditioner(const InputIndices& start, const InputIndices& column, const InputVector& value,
+                 std::int64_t columns, std::uintptr_t comm, Options options) {
+    const CoreCall call;
+    ranks_.emplace(communicator(comm));
+    const auto rows = make_rows(*ranks_, start, column, value, columns);
+    built_.emplace(*ranks_, rows, options.request, std::move(options.coordinates));
+    rows_ = rows.global_rows;
+    local_rows_ = rows.rows();
+  }
+
+  /// Collective. z = M r, both with as many elements as this rank has rows.
+  void apply(const InputVector& r, const InOutVector& z) const {
+    const CoreCall call;
+    live();
+    built_->apply(span_of(r), span_of(z));
+  }
+
+  /// Collective. Throws on all ranks what one has to say.
+  void agree(const std::string& complaint) const {
+    const CoreCall call;
+    agree_on(live(), complaint);
+  }
+
+  void release() override {
+    built_.reset();
+    ranks_.reset();
+  }
+
+  std::int64_t rows() const { return rows_; }
+  std::int64_t local_rows() const { return local_rows_; }
+  std::string name() const { return built_ ? built_->name() : ""; }
+  std::string why() const { return built_ ? built_->why() : ""; }
+  bool is_symmetric() const { return built_ && built_->is_symmetric(); }
+  int ranks() const { return live().size(); }
+
+ private:
+  const comm::Comm& live() const {
+    if (!ranks_) throw EnvironmentError("MPI has ended, and with it the use of this preconditioner");
+    return *ranks_;
+  }
+
+  std::optional<comm::Comm> ranks_;  ///< none when MPI has ended
+  std::optional<session::LinearPreconditioner> built_;
+  std::int64_t rows_ = 0;
+  std::int64_t local_rows_ = 0;
+};
+
 /// A file's or generator's matrix as the arrays of compressed sparse rows, with its number of columns.
 auto load(const std::string& source) {
   sparse::RowBlock block;
@@ -190,13 +246,24 @@ void bind_solve(nb::module_& module) {
       .def_prop_ro("rows", &Solver::rows)
       .def_prop_ro("local_rows", &Solver::local_rows)
       .def_prop_ro("ranks", &Solver::ranks);
+  nb::class_<Preconditioner>(module, "Preconditioner")
+      .def(nb::init<const InputIndices&, const InputIndices&, const InputVector&, std::int64_t,
+                    std::uintptr_t, Options>(),
+           nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("columns"), nb::arg("comm"),
+           nb::arg("options"))
+      .def("apply", &Preconditioner::apply, nb::arg("r"), nb::arg("z").noconvert())
+      .def("agree", &Preconditioner::agree, nb::arg("complaint"))
+      .def_prop_ro("ranks", &Preconditioner::ranks)
+      .def_prop_ro("rows", &Preconditioner::rows)
+      .def_prop_ro("local_rows", &Preconditioner::local_rows)
+      .def_prop_ro("name", &Preconditioner::name)
+      .def_prop_ro("why", &Preconditioner::why)
+      .def_prop_ro("is_symmetric", &Preconditioner::is_symmetric);
   module.def(
       "agree",
       [](std::uintptr_t comm, const std::string& complaint) {
         const CoreCall call;
-        comm::agree(communicator(comm), [&] {
-          if (!complaint.empty()) throw InputError(complaint);
-        });
+        agree_on(communicator(comm), complaint);
       },
       nb::arg("comm"), nb::arg("complaint"));
   module.def("load", &load, nb::arg("source"));

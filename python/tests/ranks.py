@@ -25,10 +25,17 @@ except ValueError as error:
 else:
     raise AssertionError("a NaN was accepted")
 
+for name in ("auto", "jacobi"):
+    M = ayatori.preconditioner(A[mine], name, comm=comm, threads=1)
+    assert M.shape == A.shape and M.is_symmetric
+    z = np.concatenate(comm.allgather(M.apply(b[mine])))
+    assert name == "auto" or np.allclose(z, b / A.diagonal())
 
 last = comm.rank == comm.size - 1
 for wrong in (lambda: solver.solve(b[mine][1:] if last else b[mine]),
               lambda: ayatori.Solver(A[mine] * (1j if last else 1), comm=comm),
+              lambda: M.apply(b[mine][1:] if last else b[mine]),
+              lambda: ayatori.preconditioner(A[mine], "sor" if last else "amg", comm=comm),
               lambda: ayatori.Solver(A[mine][:, :-1] if last else A[mine], comm=comm),
               lambda: ayatori.Solver(A[mine], comm=comm, method="sor" if last else "cg").solve(b[mine]),
               lambda: ayatori.Solver(A[mine], comm=comm, threads=10**6 if last else 1).solve(b[mine])):

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,28 +11,16 @@
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/sparse/row_block.hpp"
 
-namespace ayatori::petsc {
-
-/// OpenMP's number of threads for as long as this lives.
-class OurThreads {
- public:
-  explicit OurThreads(int threads);
-  ~OurThreads();
-  OurThreads(const OurThreads&) = delete;
-  OurThreads& operator=(const OurThreads&) = delete;
-
- private:
-  int before_;
-};
+namespace ayatori::session {
 
 /// A preconditioner by its name, the same linear map in every application. For "auto" it is that of the arm
-/// which the tuner expects to solve with the matrix soonest; of a symmetric matrix, a symmetric one, so that
-/// CG may use it. What cannot be built makes way for the next.
+/// which the tuner expects to solve with the matrix soonest, before anything is tried; of a symmetric matrix,
+/// a symmetric one, so that CG may use it. What cannot be built makes way for the next.
 class LinearPreconditioner {
  public:
   /// Collective. `coordinates` as for MatrixSolver. Throws InputError, agreed.
-  LinearPreconditioner(const comm::Comm& comm, const sparse::RowBlock& rows,
-                       const session::SolveRequest& request, std::vector<double> coordinates = {});
+  LinearPreconditioner(const comm::Comm& comm, const sparse::RowBlock& rows, const SolveRequest& request,
+                       std::vector<double> coordinates = {});
   LinearPreconditioner(const LinearPreconditioner&) = delete;
   LinearPreconditioner& operator=(const LinearPreconditioner&) = delete;
 
@@ -64,4 +50,4 @@ class LinearPreconditioner {
   std::string failures_;
 };
 
-}  // namespace ayatori::petsc
+}  // namespace ayatori::session

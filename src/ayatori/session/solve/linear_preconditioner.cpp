@@ -1,7 +1,6 @@
-#include "petsc/linear_preconditioner.hpp"
+#include "ayatori/session/solve/linear_preconditioner.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <utility>
@@ -11,27 +10,18 @@
 #include "ayatori/session/call_threads.hpp"
 #include "ayatori/tuning/policy/arms.hpp"
 
-namespace ayatori::petsc {
-
-OurThreads::OurThreads(int threads) : before_(omp_get_max_threads()) {
-  omp_set_num_threads(threads);
-}
-
-OurThreads::~OurThreads() {
-  omp_set_num_threads(before_);
-}
+namespace ayatori::session {
 
 LinearPreconditioner::LinearPreconditioner(const comm::Comm& comm, const sparse::RowBlock& rows,
-                                           const session::SolveRequest& request,
-                                           std::vector<double> coordinates)
+                                           const SolveRequest& request, std::vector<double> coordinates)
     : comm_(comm), coordinates_(std::move(coordinates)), matrix_(comm, rows), sum_(comm) {
-  const session::CallThreads threads(comm, request.threads);
+  const CallThreads threads(comm, request.threads);
   threads_ = threads.threads();
   comm::agree(comm, [&] {
-    session::check(request);
+    check(request);
     if (!coordinates_.empty() && std::ssize(coordinates_) != 3 * rows.rows())
       throw InputError("coordinates are for two or three rows per node, on every rank");
-    options_ = session::tuning_options(request).preconditioner;
+    options_ = tuning_options(request).preconditioner;
   });
   options_.coordinates = coordinates_;
   const auto facts = tuning::examine(comm, matrix_.parts());
@@ -77,8 +67,8 @@ bool LinearPreconditioner::build(const std::string& name) {
 }
 
 void LinearPreconditioner::apply(std::span<const double> r, std::span<double> z) const {
-  const OurThreads threads(threads_);
+  const ThreadScope threads(threads_);
   built_.op->apply(r, z);
 }
 
-}  // namespace ayatori::petsc
+}  // namespace ayatori::session

@@ -1,0 +1,112 @@
+"""Preconditioners for the methods of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse.linalg
+
+from . import _core
+from ._matrix import agreement, as_canonical_csr, as_vector, comm_address
+from ._solve import OPTIONS, _of_rows
+
+
+class Preconditioner:
+    """A preconditioner of a matrix: the same linear map in every application. Made by `preconditioner`.
+
+    Attributes
+    ----------
+    name : str
+        Of the preconditioner, as `solve` names it.
+    why : str
+        Why it is that one, and what its set-up has to say.
+    is_symmetric : bool
+        Whether it is symmetric positive definite if the matrix is, so that CG may have it.
+    """
+
+    def __init__(self, core: Any) -> None:
+        self._core = core
+        self.name: str = core.name
+        self.why: str = core.why
+        self.is_symmetric: bool = core.is_symmetric
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of the whole matrix."""
+        return self._core.rows, self._core.rows
+
+    def apply(self, r: Any) -> np.ndarray:
+        """``M @ r``, where M is near the inverse of the matrix. Collective.
+
+        Parameters
+        ----------
+        r : array_like, shape (n,) or (n, 1)
+            With a communicator, this rank's rows.
+        """
+        with agreement(self._core.ranks, self._core.agree):
+            r = as_vector(r, "r", self._core.local_rows)
+        z = np.empty_like(r)
+        self._core.apply(r, z)
+        return z
+
+    def aspreconditioner(self, cycle: str | None = None) -> scipy.sparse.linalg.LinearOperator:
+        """The operator that methods of SciPy and PyAMG take as ``M``. `cycle` is there as PyAMG has it, and means nothing.
+
+        Of a matrix with a communicator it acts on this rank's rows.
+        """
+        n = self._core.local_rows
+        adjoint = self.apply if self.is_symmetric else None
+        return scipy.sparse.linalg.LinearOperator((n, n), matvec=self.apply, rmatvec=adjoint, dtype=np.float64)
+
+    def __repr__(self) -> str:
+        return f"<{self.shape[0]}x{self.shape[1]} preconditioner {self.name}>"
+
+
+def preconditioner(A: Any, name: str = "auto", *, comm: Any = None, coordinates: Any = None, **options: Any) -> Preconditioner:
+    """Builds a preconditioner, for instance for a method of SciPy or PyAMG.
+
+    Parameters
+    ----------
+    A : sparse array or matrix of any format, or ndarray, shape (n, n)
+        Real. With `comm`, this rank's rows, shape (n_local, n).
+    name : str
+        One that `solve` has, or ``"auto"``: that of the choice which is expected to solve with the matrix soonest; of a symmetric
+        matrix, a symmetric one.
+    comm : mpi4py.MPI.Comm, optional
+        The ranks that hold the matrix; calls are then collective.
+    coordinates : array_like, shape (nodes, 2) or (nodes, 3), optional
+        Of the nodes of an elastic body, as for `Solver`.
+    **options
+        Those of `Solver` that a preconditioner obeys: overlap, fill, triangular, degree, drop, ordering, exclude, threads.
+
+    Raises
+    ------
+    ValueError
+        For shapes and options that are wrong, and where the matrix does not admit the preconditioner.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse.linalg, ayatori
+    >>> A = ayatori.load("poisson2d-5:n=30")
+    >>> M = ayatori.preconditioner(A, "amg").aspreconditioner()
+    >>> x, info = scipy.sparse.linalg.cg(A, np.ones(900), M=M)
+    >>> info
+    0
+    """
+    address = comm_address(comm)
+    with agreement(comm.size if comm is not None else 1, lambda complaint: _core.agree(address, complaint)):
+        unknown = set(options) - OBEYED
+        if unknown:
+            raise TypeError(f"a preconditioner has no option {min(unknown)}: choose of {', '.join(sorted(OBEYED))}")
+        csr = as_canonical_csr(A)
+        if comm is None and csr.shape[0] != csr.shape[1]:
+            raise ValueError(f"the matrix is {csr.shape[0]} x {csr.shape[1]}, but it has to be square")
+        core_options = _core.Options()
+        if coordinates is not None:
+            core_options.coordinates = _of_rows(coordinates, csr.shape[0])
+        OPTIONS.set(core_options, {**options, "preconditioner": name})
+    return Preconditioner(_core.Preconditioner(csr.indptr, csr.indices, csr.data, csr.shape[1], address, core_options))
+
+
+OBEYED = {"overlap", "fill", "triangular", "degree", "drop", "ordering", "exclude", "threads"}
