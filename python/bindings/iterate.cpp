@@ -14,6 +14,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/solvers/certified_solve.hpp"
+#include "ayatori/solvers/identity.hpp"
 #include "ayatori/solvers/method.hpp"
 #include "python/bindings/runtime.hpp"
 
@@ -22,17 +23,6 @@ namespace ayatori::python {
 namespace {
 
 using sparse::LinearOperator;
-
-/// z = r.
-class Identity final : public LinearOperator {
- public:
-  explicit Identity(std::int32_t n) : n_(n) {}
-  void apply(std::span<const double> x, std::span<double> y) const override { solvers::copy(x, y); }
-  std::int32_t local_size() const override { return n_; }
-
- private:
-  std::int32_t n_;
-};
 
 /// A matrix whose entries are at hand, so that its residuals can be bounded.
 class Entries : public LinearOperator {
@@ -154,7 +144,7 @@ Iterated iterate(const std::string& name, const LinearOperator& a, const LinearO
   {
     const CoreCall call;
     const auto& method = solvers::method(name);
-    const Identity identity(a.local_size());
+    const solvers::Identity identity(a.local_size());
     const solvers::GlobalSum sum(communicator(0), [&] { return interruption.wants_stop(); });
     const auto x = span_of(x_array);
     const solvers::System system{a, preconditioner != nullptr ? *preconditioner : identity, span_of(b), sum};

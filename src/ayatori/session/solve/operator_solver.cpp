@@ -16,6 +16,7 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/session/call_threads.hpp"
 #include "ayatori/solvers/certified_solve.hpp"
+#include "ayatori/solvers/identity.hpp"
 
 namespace ayatori::session {
 
@@ -46,17 +47,6 @@ SolveRequest decided(SolveRequest request, bool has_matrix) {
   }
   return request;
 }
-
-/// z = r.
-class Identity final : public sparse::LinearOperator {
- public:
-  explicit Identity(std::int32_t n) : n_(n) {}
-  void apply(std::span<const double> x, std::span<double> y) const override { solvers::copy(x, y); }
-  std::int32_t local_size() const override { return n_; }
-
- private:
-  std::int32_t n_;
-};
 
 /// Why it goes no further.
 struct End {
@@ -162,7 +152,7 @@ OperatorRun OperatorSolver::solve(solvers::ConstVector b, solvers::Vector x, con
   if (preconditioner_) run.notes = preconditioner_->notes;
 
   const auto& method = solvers::method(request_.method);
-  const Identity identity(a_.local_size());
+  const solvers::Identity identity(a_.local_size());
   const solvers::System system{
       a_, preconditioner_ ? *preconditioner_->op : static_cast<const sparse::LinearOperator&>(identity), b,
       sum};
