@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse.linalg
 
 from . import _core
 from ._matrix import agreement, as_canonical_csr, as_vector, comm_address
 from ._solve import OPTIONS, _of_rows
+
+if TYPE_CHECKING:
+    import scipy.sparse.linalg
 
 
 class Preconditioner:
@@ -55,6 +57,8 @@ class Preconditioner:
 
         Of a matrix with a communicator it acts on this rank's rows.
         """
+        import scipy.sparse.linalg  # which takes longer than a small solve
+
         n = self._core.local_rows
         adjoint = self.apply if self.is_symmetric else None
         return scipy.sparse.linalg.LinearOperator((n, n), matvec=self.apply, rmatvec=adjoint, dtype=np.float64)
