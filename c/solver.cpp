@@ -59,11 +59,12 @@ ayatori_result not_begun() {
   return {0, AYATORI_INTERRUPTED, 0, 0, unknown, unknown, 0, 0};
 }
 
-/// Element `k` of results that may be longer than ours, as the first one says.
+/// Element `k` of results that may be longer or shorter than ours, as the first one says: of another version.
 void write(ayatori_result* results, std::size_t k, ayatori_result result) {
   if (results == nullptr) return;
   result.size = results->size;
-  std::memcpy(reinterpret_cast<char*>(results) + k * result.size, &result, sizeof(result));
+  std::memcpy(reinterpret_cast<char*>(results) + k * result.size, &result,
+              std::min<std::size_t>(result.size, sizeof(result)));
 }
 
 void check_result(const ayatori_result* result) {
