@@ -71,20 +71,20 @@ void ArmRun::set_up() {
   options.matrix_is_symmetric = state_.report.facts.symmetric;
   if (state_.options.time_limit > 0 && !state_.decisions.replays()) {
     options.seconds_left = state_.seconds_left();
-    options.gives_up = [this] { return state_.interrupted_by_time(); };
+    options.gives_up = [this] { return declines(state_.interrupted_by_time()); };
   }
   if (!state_.decisions.replays()) {
     const bool is_known = arm().seen.set_up > 0;
     options.may_take = [this, is_known](double products) {
       arm().seen.set_up = products;
-      return is_known || !is_on_trial() || state_.is_worth_its_set_up(arm_);
+      return !declines(!is_known && is_on_trial() && !state_.is_worth_its_set_up(arm_));
     };
     const bool takes_time = expected_.set_up > negligible_set_up && !uses_complete_factors(trial().choice);
     if (is_on_trial() && takes_time) {
       most_set_up_ = most_products(expected_.set_up);
       const double seconds = std::max(most_set_up_ * state_.unit(), unnoticeable);
       options.gives_up = [this, limit = state_.clock() + seconds] {
-        return state_.clock() > limit || state_.interrupted_by_time();
+        return declines(state_.clock() > limit || state_.interrupted_by_time());
       };
     }
   }
@@ -111,6 +111,13 @@ void ArmRun::set_up() {
   // The null vectors that are known stand for as many.
   if (preconditioner_.zero_pivots > state_.system->null_spaces().right->dimension())
     state_.looks_singular = state_.has_zero_pivots = true;
+}
+
+/// Hands on whether a set-up is to end, and keeps that it was not the set-up's own failure. Asked by several
+/// threads at once.
+bool ArmRun::declines(bool whether) {
+  if (whether) declined_ = true;
+  return whether;
 }
 
 /// Whether this arm may be given up, as there are others.
@@ -147,6 +154,7 @@ void ArmRun::pass_over_what_was_given_up() {
   const auto products = state_.decisions.next_given_up(static_cast<int>(trial_), product);
   if (!products) return;
   state_.product_tuner->skip_to(*products, product);
+  declined_ = true;
   throw_error(ErrorKind::environment, "the set-up was given up in the solve that is replayed", true);
 }
 
@@ -168,8 +176,9 @@ void ArmRun::pursue() {
     }
   } catch (const Error& error) {
     if (!error.agreed()) throw;
-    // Dropped on trial, an arm whose set-up was too dear may still be needed when the others fail.
-    const bool was_too_dear = error.kind() == ErrorKind::environment;
+    // Dropped on trial, an arm whose set-up was too dear may still be needed when the others fail; one whose
+    // set-up failed by itself would fail again.
+    const bool was_too_dear = error.kind() == ErrorKind::environment && state_.comm.any(declined_);
     const bool may_be_needed = is_on_trial() && was_too_dear && trial().iterations == 0;
     arm().state = may_be_needed ? Arm::State::untried : Arm::State::finished;
     if (may_be_needed) arm().seen.set_up_at_least = std::max(arm().seen.set_up_at_least, most_set_up_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -35,6 +36,7 @@ class ArmRun {
                                 std::forward<Decide>(now));
   }
   void set_up();
+  bool declines(bool whether);
   bool is_on_trial() const;
   bool take_kept_preconditioner();
   void leave_preconditioner();
@@ -66,13 +68,14 @@ class ArmRun {
   std::size_t arm_;
   std::size_t trial_;
   int depth_;
-  Meter challengers_;          ///< time that went into challengers and snapshots
-  double start_ = 0;           ///< agreed time
-  double away_ = 0;            ///< agreed seconds in which this attempt was suspended
-  double iterating_from_ = 0;  ///< own seconds when the method started
-  double cycle_from_ = 0;      ///< own seconds when the cycle began
-  Expected expected_;          ///< when it began
-  double most_set_up_ = 0;     ///< products after which the set-up is given up
+  Meter challengers_;                   ///< time that went into challengers and snapshots
+  double start_ = 0;                    ///< agreed time
+  double away_ = 0;                     ///< agreed seconds in which this attempt was suspended
+  double iterating_from_ = 0;           ///< own seconds when the method started
+  double cycle_from_ = 0;               ///< own seconds when the cycle began
+  Expected expected_;                   ///< when it began
+  double most_set_up_ = 0;              ///< products after which the set-up is given up
+  std::atomic<bool> declined_ = false;  ///< the set-up: it was not its own failure; on this rank
   std::vector<float> gained_;  ///< digits after each iteration of the method at work, as if from x = 0
   double begins_with_ = 0;     ///< residual norm when the method started
   double smallest_norm_ = 0;
