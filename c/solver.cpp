@@ -87,6 +87,17 @@ std::string line_of(const tuning::SolveReport& report) {
                      report.relative_residual);
 }
 
+std::string words_of(const session::OperatorRun& run) {
+  return session::summary(run);
+}
+
+template <class Item, class Words>
+std::string joined(const std::vector<Item>& items, const Words& words) {
+  std::string text;
+  for (const auto& item : items) text += words(item);
+  return text;
+}
+
 template <class... Functions>
 struct Overloaded : Functions... {
   using Functions::operator()...;
@@ -360,37 +371,25 @@ std::string Solver::report_json() const {
 }
 
 std::string Solver::summary() const {
-  auto text = std::visit(Overloaded{[](std::monostate) { return std::string(); },
-                                    [](const session::SolveRun& run) { return session::summary(run); },
-                                    [](const Many& many) {
-                                      std::string lines;
-                                      for (const auto& report : many.reports) lines += line_of(report);
-                                      return lines;
-                                    },
-                                    [](const std::vector<session::OperatorRun>& runs) {
-                                      std::string lines;
-                                      for (const auto& run : runs) lines += session::summary(run);
-                                      return lines;
-                                    }},
-                         last_);
+  auto text = std::visit(
+      Overloaded{[](std::monostate) { return std::string(); },
+                 [](const session::SolveRun& run) { return session::summary(run); },
+                 [](const Many& many) { return joined(many.reports, line_of); },
+                 [](const std::vector<session::OperatorRun>& runs) { return joined(runs, words_of); }},
+      last_);
   for (const auto& note : notes_) text += note + '\n';
   return text;
 }
 
 std::string Solver::explanation() const {
-  return std::visit(Overloaded{[](std::monostate) { return std::string(); },
-                               [](const session::SolveRun& run) { return session::explanation(run); },
-                               [](const Many& many) {
-                                 std::string lines;
-                                 for (const auto& report : many.reports) lines += report.why + '\n';
-                                 return lines;
-                               },
-                               [](const std::vector<session::OperatorRun>& runs) {
-                                 std::string lines;
-                                 for (const auto& run : runs) lines += session::summary(run);
-                                 return lines;
-                               }},
-                    last_);
+  return std::visit(
+      Overloaded{[](std::monostate) { return std::string(); },
+                 [](const session::SolveRun& run) { return session::explanation(run); },
+                 [](const Many& many) {
+                   return joined(many.reports, [](const auto& report) { return report.why + '\n'; });
+                 },
+                 [](const std::vector<session::OperatorRun>& runs) { return joined(runs, words_of); }},
+      last_);
 }
 
 std::string Solver::reuse() const {
