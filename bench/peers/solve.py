@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compares whole solves, from the matrix in memory to x: `ayatori solve`, PETSc, hypre, MUMPS and pyamg.
 
-usage: bench/peers/solve.py [FOLDER] [--problem SPEC_OR_FILE ...] [--ranks 1 2] [--rounds 3] [--rtol 1e-8] [--time-limit 20]
-                            [--json FILE] [--markdown FILE] [--svg FILE]
+usage: bench/peers/solve.py [FOLDER] [--problem SPEC_OR_FILE ...] [--families 0/2] [--ranks 1 2] [--rounds 3] [--rtol 1e-8] [--time-limit 20]
+                            [--json FILE] [--markdown FILE] [--svg FILE] [--without pyamg]
                             [--ayatori build/release/cli/ayatori] [--solve-ayatori build/release/bench/solve_ayatori] [--petsc-python /usr/bin/python3]
 
 Problems: generated classes, and every real square matrix NAME.mtx.gz of FOLDER, with NAME_b.mtx.gz as right-hand side where there is
-one and else b = A x for a random x. Everybody gets the same A and b as files of PETSc, and the same tolerance. What
+one and else b = A x for a random x. With --families K/N instead, one system of each family of bench/training that is in the K-th of N parts,
+of a size and seed that were never recorded: crossvalidate.deal_out() makes the parts, and `model.py --without` a tuner that has not seen one. Everybody gets the same A and b as files of PETSc, and the same tolerance. What
 counts is the residual ||b - A x|| / ||b|| of the x that was written, computed here: at most twice the tolerance. A claim
 of convergence with more is reported as wrong.
 
@@ -32,6 +33,7 @@ import math
 import os
 import pathlib
 import queue
+import random
 import signal
 import statistics
 import subprocess
@@ -41,14 +43,16 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "training")]
 
+import crossvalidate  # noqa: E402
 import performance_profile  # noqa: E402
 import petsc_files  # noqa: E402
 import read_matrix  # noqa: E402
 import real_matrices  # noqa: E402
 import runs  # noqa: E402
 import solve_petsc  # noqa: E402
+import systems  # noqa: E402
 from preconditioners import DEBIAN_PATH  # noqa: E402
 
 GENERATED = ("poisson2d-5:n=300", "poisson3d-7:n=50", "poisson3d-27:n=40", "elliptic2d-5:n=200",
@@ -59,6 +63,7 @@ SOLVERS = ("ayatori cold", "ayatori warm", "PETSc default", "grid's best", "hypr
 OURS = SOLVERS[:2]
 FINALISTS = 2
 LEAST_LIMIT = 0.5   # seconds
+UNRECORDED = 77     # a seed of systems
 LONG = 1.0          # seconds: what takes longer runs once
 # Of a solve, from the matrix in memory to the verified x; not of a process: PETSc's start is not counted either.
 PARTS = ("setup", "tuning", "solve", "verification")
@@ -101,7 +106,11 @@ def load(options, folder, problem):
     import scipy.io
     import scipy.sparse
 
-    if pathlib.Path(problem.matrix).exists():
+    b = None
+    if problem.matrix.count(":") == 3:
+        made = systems.make(systems.recipe_of(problem.matrix))
+        matrix, b = made.matrix, made.b
+    elif pathlib.Path(problem.matrix).exists():
         read = scipy.sparse.csr_matrix(scipy.io.mmread(problem.matrix))
         if np.iscomplexobj(read):
             raise runs.Rejected("complex")
@@ -116,7 +125,7 @@ def load(options, folder, problem):
     if pathlib.Path(problem.rhs).exists():
         b = scipy.io.mmread(problem.rhs)
         b = np.asarray(b.todense() if scipy.sparse.issparse(b) else b, np.float64).ravel()
-    else:
+    elif b is None:
         b = matrix @ np.random.default_rng(1).uniform(-1, 1, matrix.shape[1])
     return System(folder, problem.name, matrix, b, options.rtol, 3 if problem.matrix.startswith("elasticity") else 1)
 
@@ -270,7 +279,7 @@ def measure(options, system, ranks):
                     key=lambda name: of_grid[name]["seconds"])[:FINALISTS]
     settings = {**fixed, **{name: grid[name] for name in solved}}
     results = {name: [] for name in (*OURS, *settings)}
-    if ranks == 1:
+    if ranks == 1 and "pyamg" not in options.without:
         results["pyamg"] = []
     with tempfile.TemporaryDirectory() as knowledge:
         ayatori(options, system, ranks, knowledge)  # which teaches it
@@ -373,7 +382,21 @@ def report(options, entries):
     return text
 
 
+def of_families(part, parts):
+    """One system of every family in this part, with one of its settings, of 10,000 to 200,000 rows: by its name, and so always the same."""
+    found = []
+    part_of = crossvalidate.deal_out((family.name for family in systems.FAMILIES if family.kind not in ("own", "real")), parts)
+    for family in systems.FAMILIES:
+        if part_of.get(family.name) == part:
+            chance = random.Random(family.name)
+            size = min(round(10 ** chance.uniform(4, 5.3)), family.most)
+            found.append(systems.Recipe(family, chance.choice(family.settings), size, seed=UNRECORDED).name)
+    return found
+
+
 def problems(options):
+    if options.families:
+        return [runs.Problem(name, name) for name in of_families(*map(int, options.families.split("/")))]
     if options.problem:
         return [runs.named(matrix) for matrix in options.problem]
     found = [runs.Problem(spec, spec) for spec in GENERATED]
@@ -392,7 +415,7 @@ def run_all(options, wanted, entries):
         with tempfile.TemporaryDirectory() as folder:
             try:
                 system = load(options, pathlib.Path(folder), problem)
-            except (ValueError, TypeError, runs.Rejected) as reason:
+            except (ValueError, TypeError, KeyError, ImportError, runs.Rejected) as reason:
                 rejected.append(f"{problem.name}: {reason}")
                 runs.say(rejected[-1])
                 continue
@@ -414,6 +437,8 @@ def main():
     runs.add_options(parser, time_limit=20)
     parser.set_defaults(mpirun="mpirun.openmpi")
     parser.add_argument("--problem", action="append", help="a file or spec instead of the list; repeatable")
+    parser.add_argument("--families", metavar="K/N", help="systems of the training families in part K of N, instead of the list")
+    parser.add_argument("--without", nargs="+", default=[], choices=["pyamg"], help="rivals to leave out")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rtol", type=float, default=1e-8)

@@ -136,23 +136,27 @@ def pack(source, target, points, most, newer=None):
         for name, record in later.get(system["system"], {"arms": {}})["arms"].items():
             if name not in system["arms"] or is_better(record, system["arms"][name]):
                 system["arms"][name] = record
-    temporary = pathlib.Path(f"{target}.new")
+    for system in systems:
+        for record in system["arms"].values():
+            for key in ("setup", "iteration", "apply", "total", "product"):
+                if key in record:
+                    record[key] = rounded(record[key], 3)
+            if record.get("history"):
+                iterations, values = zip(*history(record))
+                residuals = [math.nan if value is None else 10.0**value for value in values]
+                record["history"], record["points"] = thin(list(iterations), residuals, points), points
+    save(target, systems)
+
+
+def save(path, systems):
+    """A packed file of these systems, whole or not at all."""
+    temporary = pathlib.Path(f"{path}.new")
     with lzma.open(temporary, "wt", preset=9 | lzma.PRESET_EXTREME, encoding="utf-8") as file:
         for system in systems:
-            arms = system.pop("arms")
-            file.write(json.dumps(system, separators=(",", ":")) + "\n")
-            for record in arms.values():
-                for key in ("setup", "iteration", "apply", "total"):
-                    if key in record:
-                        record[key] = rounded(record[key], 3)
-                if "product" in record:
-                    record["product"] = rounded(record["product"], 3)
-                if record.get("history"):
-                    iterations, values = zip(*history(record))
-                    residuals = [math.nan if value is None else 10.0**value for value in values]
-                    record["history"], record["points"] = thin(list(iterations), residuals, points), points
-                file.write(json.dumps(record, separators=(",", ":")) + "\n")
-    temporary.replace(target)
+            facts = {key: value for key, value in system.items() if key != "arms"}
+            for entry in (facts, *system["arms"].values()):
+                file.write(json.dumps(entry, separators=(",", ":")) + "\n")
+    temporary.replace(path)
 
 
 def main():

@@ -239,6 +239,43 @@ TEST(Ssor, IsTheProductOfTwoSweepsThroughEachBlock) {
   }
 }
 
+/// Nodes of two unknowns each, with zeros on the diagonal: relaxed one by one they would not work at all.
+TEST(Ssor, RelaxesTheUnknownsOfANodeTogether) {
+  constexpr std::int64_t nodes = 14;
+  Dense a(2 * nodes);
+  for (std::int64_t n = 0; n < nodes; ++n)
+    for (const std::int64_t m : {n - 1, n, n + 1}) {
+      if (m < 0 || m >= nodes) continue;
+      for (std::int64_t i = 0; i < 2; ++i)
+        for (std::int64_t j = 0; j < 2; ++j)
+          a.at(2 * n + i, 2 * m + j) =
+              (n == m ? (i == j ? 0 : 3) : 0.3) + 0.1 * random_uniform(9, 100 * n + 10 * m + 2 * i + j);
+    }
+  const int ranks = comm::Comm::world().size();
+  std::vector<std::int64_t> starts(ranks + 1);
+  for (int r = 0; r <= ranks; ++r) starts[r] = 2 * (nodes * r / ranks);
+  const RowPartition partition(starts);
+  Dense lower(a.n);   // D + L
+  Dense strict(a.n);  // U
+  for (int r = 0; r < ranks; ++r)
+    for (std::int64_t i = starts[r]; i < starts[r + 1]; ++i)
+      for (std::int64_t j = starts[r]; j < starts[r + 1]; ++j) {
+        (j / 2 <= i / 2 ? lower : strict).at(i, j) = a.at(i, j);
+      }
+  const Dense inverse = Problem(a, partition).dense("ssor", {.blocks = 1});
+  // M = (D + L) (1 + D^-1 U)
+  Dense inverse_diagonal(a.n);
+  for (std::int64_t i = 0; i < a.n; i += 2) {
+    const double determinant = a.at(i, i) * a.at(i + 1, i + 1) - a.at(i, i + 1) * a.at(i + 1, i);
+    inverse_diagonal.at(i, i) = a.at(i + 1, i + 1) / determinant;
+    inverse_diagonal.at(i + 1, i + 1) = a.at(i, i) / determinant;
+    inverse_diagonal.at(i, i + 1) = -a.at(i, i + 1) / determinant;
+    inverse_diagonal.at(i + 1, i) = -a.at(i + 1, i) / determinant;
+  }
+  const Dense upper = tests::add(tests::identity(a.n), 1, tests::multiply(inverse_diagonal, strict));
+  EXPECT_LT(difference(tests::multiply(inverse, tests::multiply(lower, upper)), tests::identity(a.n)), 1e-12);
+}
+
 TEST(Ssor, PutsStandInsWhereTheDiagonalIsMissing) {
   Dense a(6);
   for (std::int64_t i = 0; i < 6; ++i) a.at(i, i) = i == 2 ? 0 : 4;

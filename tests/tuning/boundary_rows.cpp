@@ -52,6 +52,24 @@ TEST(BoundaryRows, APenaltyInTheRightHandSideDoesNotPassForASolution) {
   }
 }
 
+/// The conditions take the place of rows only: their columns make the matrix unsymmetric.
+TEST(BoundaryRows, WhatIsSymmetricWithoutTheirColumnsIsSolvedAsThat) {
+  for (const double sign : {1.0, -1.0}) {
+    SCOPED_TRACE(sign);
+    auto matrix = sparse::five_point_matrix(20, 1, 1);
+    for (auto& e : matrix.entries) {
+      e.value *= sign;
+      if (e.row % 20 == 0) e.value = e.row == e.column ? 2.5 * sign : 0;
+    }
+    const Solved solved(matrix);
+    expect_solved(matrix, solved);
+    EXPECT_TRUE(solved.report.facts.symmetric_inside);
+    EXPECT_EQ(solved.report.boundary_rows, 20);
+    EXPECT_EQ(solved.report.choice.method, "cg");
+    EXPECT_EQ(solved.report.trials.size(), 1);
+  }
+}
+
 /// Whose sums of penalty rows are uncertain by more than the residual of all others.
 TEST(BoundaryRows, AnImplicitStepWithPenaltiesTakesOneTrial) {
   for (const double penalty : {1e22, 1e30}) {

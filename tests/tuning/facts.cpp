@@ -85,11 +85,11 @@ TEST(MatrixFacts, StrongDominanceIsThatOfTwice) {
     if (i >= 32) matrix.entries.push_back({i, i - 32, -0.1});
     if (i >= 40) matrix.entries.push_back({i, i - 1, 1e-3});
   }
-  EXPECT_EQ(facts_of(matrix).strongly_dominant_rows, 40.0 / 64);
+  EXPECT_EQ(facts_of(matrix).strongly_dominant_rows, 8.0 / 32) << "the first half are boundary rows";
   matrix.entries.push_back({50, 50, 0.01});
-  EXPECT_EQ(facts_of(matrix).strongly_dominant_rows, 41.0 / 64);
+  EXPECT_EQ(facts_of(matrix).strongly_dominant_rows, 9.0 / 32);
   matrix.entries.push_back({5, 5, 0.2});
-  EXPECT_EQ(facts_of(matrix).strongly_dominant_rows, 40.0 / 64) << "a zero dominates nothing";
+  EXPECT_EQ(facts_of(matrix).strongly_dominant_rows, 9.0 / 33) << "a zero dominates nothing";
 }
 
 TEST(MatrixFacts, ConstantQuotientBoundsTheSmallestEigenvalue) {
@@ -100,6 +100,53 @@ TEST(MatrixFacts, ConstantQuotientBoundsTheSmallestEigenvalue) {
   EXPECT_DOUBLE_EQ(facts_of(matrix).constant_quotient, 3.0 / 80);
   std::erase_if(matrix.entries, [](const auto& e) { return e.row == e.column; });
   EXPECT_EQ(facts_of(matrix).constant_quotient, 0);
+}
+
+/// A condition in place of every fourth row of a square: `value` on the diagonal, and nothing beside it.
+TestMatrix held_square(double value) {
+  auto matrix = sparse::five_point_matrix(8, 1, 1);
+  for (auto& e : matrix.entries)
+    if (e.row % 4 == 0) e.value = e.row == e.column ? value : 0;
+  return matrix;
+}
+
+TEST(MatrixFacts, BoundaryRowsMayHaveAnyScale) {
+  const auto small = facts_of(held_square(1e-3));
+  const auto large = facts_of(held_square(1e30));
+  for (const auto& facts : {small, large}) {
+    EXPECT_EQ(facts.boundary_rows, 16);
+    EXPECT_EQ(facts.min_abs_diagonal, 4);
+    EXPECT_EQ(facts.max_abs_diagonal, 4);
+    EXPECT_EQ(facts.dominant_rows, 1);
+    EXPECT_EQ(facts.least_dominance, small.least_dominance);
+    EXPECT_EQ(facts.constant_quotient, small.constant_quotient);
+  }
+  TestMatrix diagonal{"diagonal", 9, {}};
+  for (std::int64_t i = 0; i < 9; ++i) diagonal.entries.push_back({i, i, 2});
+  const auto facts = facts_of(diagonal);
+  EXPECT_EQ(facts.dominant_rows, 1);
+  EXPECT_EQ(facts.strongly_dominant_rows, 1);
+  EXPECT_EQ(facts.least_dominance, 1);
+  EXPECT_EQ(facts.constant_quotient, 1);
+}
+
+TEST(ExaminedMatrix, IsSymmetricWithoutTheColumnsOfConditions) {
+  const auto parts =
+      std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), held_square(7).distribute(world())));
+  EXPECT_FALSE(examine(world(), *parts).symmetric);
+  const auto inside = examine_inside(world(), parts);
+  EXPECT_TRUE(inside.facts.symmetric);
+  EXPECT_TRUE(inside.facts.symmetric_inside);
+  EXPECT_NE(inside.at_work, parts);
+  EXPECT_EQ(inside.facts.nonzeros, examine(world(), *parts).nonzeros);
+
+  auto skewed = held_square(7);
+  skewed.entries.push_back({1, 2, 0.5});
+  const auto others =
+      std::make_shared<const sparse::SplitMatrix>(sparse::split(world(), skewed.distribute(world())));
+  const auto whole = examine_inside(world(), others);
+  EXPECT_FALSE(whole.facts.symmetric || whole.facts.symmetric_inside);
+  EXPECT_EQ(whole.at_work, others) << "nothing is gained without the columns";
 }
 
 /// Wherever the odd entry lies - inside a rank's block or across two ranks - it is noticed.

@@ -76,6 +76,7 @@ Json to_json(const MatrixFacts& facts) {
           {"nonzeros", facts.nonzeros},
           {"symmetric", facts.symmetric},
           {"pattern_symmetric", facts.pattern_symmetric},
+          {"symmetric_inside", facts.symmetric_inside},
           {"asymmetry", facts.asymmetry},
           {"min_row_nonzeros", facts.min_row_nonzeros},
           {"max_row_nonzeros", facts.max_row_nonzeros},

@@ -14,9 +14,11 @@ namespace ayatori::tuning {
 
 /// What a solve leaves for the next one of the same pattern.
 struct ReusableSetup {
-  std::optional<MatrixFacts> facts;                   ///< of the matrix now
-  std::optional<Structure> structure;                 ///< the same
-  bool ended_by_least_squares = false;                ///< the solve before
+  std::optional<ExaminedMatrix> examined;  ///< the matrix now
+  std::shared_ptr<const sparse::SplitMatrix>
+      judged;                           ///< that residuals are computed with, in the sign of `matrix`
+  std::optional<Structure> structure;   ///< the same
+  bool ended_by_least_squares = false;  ///< the solve before
   std::shared_ptr<sparse::DistributedMatrix> matrix;  ///< of the matrix now, with the kernel in use
   std::int64_t products_before_planning =
       0;                         ///< products with it before its kernels are planned; 0: they were

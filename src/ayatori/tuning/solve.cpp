@@ -57,10 +57,13 @@ void start_from(SolveState& state) {
   note_null_vectors(state);
   state.system->solve_boundary_rows(state.x);
   if (state.system->boundary_rows() > 0)
-    state.add_event("note",
-                    fmt::format("boundary rows, with no entry of weight but the diagonal's, are solved "
-                                "first: {}; the tolerance holds for the others as well",
-                                state.system->boundary_rows()));
+    state.add_event(
+        "note",
+        fmt::format(
+            "boundary rows, with no entry of weight but the diagonal's, are solved "
+            "first: {}; the tolerance holds for the others as well{}",
+            state.system->boundary_rows(),
+            state.report.facts.symmetric_inside ? ", which are symmetric without the columns of these" : ""));
   if (state.system->boundary_rows() == 0 && !state.comm.any(solvers::local_max_abs(state.x) != 0) &&
       std::isfinite(state.report.facts.row_sums.total_abs)) {  // no product is needed
     state.known = state.system->residual_of_zero(state.residual);
@@ -90,7 +93,7 @@ void build_product(SolveState& state) {
         *state.matrix, state.sum, state.options.deterministic ? state.no_budget : state.budget,
         [&state] { return state.clock(); }, std::move(plan), &state.decisions,
         [&state](ProductPlan& waiting) {
-          plan_kernels(state.comm, *state.system->parts(), state.options.forced, waiting);
+          plan_kernels(state.comm, *state.inside, state.options.forced, waiting);
           apply(state.experience, waiting);
         });
   };
@@ -109,7 +112,7 @@ void build_product(SolveState& state) {
     if (state.experience.best && !state.experience.best->kernel.empty())
       expected = state.experience.familiar ? Products::familiar : Products::planned;
     plan = state.decisions.replays() ? ProductPlan{.first = state.decisions.script().products.front()}
-                                     : plan_product(state.comm, *state.system->parts(), state.options.forced,
+                                     : plan_product(state.comm, *state.inside, state.options.forced,
                                                     state.options.profile.get(), expected);
     apply(state.experience, plan);
     if (plan.products_before_planning > 0 && expected != Products::familiar)
@@ -118,8 +121,7 @@ void build_product(SolveState& state) {
   const ScopedTimer timer(state.report.seconds.setup);
   while (!state.matrix) {
     try {
-      state.matrix =
-          std::make_shared<sparse::DistributedMatrix>(state.comm, state.system->parts(), plan.first);
+      state.matrix = std::make_shared<sparse::DistributedMatrix>(state.comm, state.inside, plan.first);
     } catch (const Error& error) {
       if (!error.agreed() || !take_next_kernel(plan, error.what())) throw;
     }
@@ -291,7 +293,8 @@ void leave_reusable_setup(SolveState& state) {
   state.matrix->use(state.product_tuner->incumbent());
   state.matrix->forget_unused();
   state.kept->products_before_planning = state.product_tuner->products_until_planning();
-  state.kept->facts = state.report.facts;
+  state.kept->examined = state.examined;
+  state.kept->judged = state.system->parts();
   state.kept->structure = state.report.structure;
   state.kept->matrix = state.matrix;
   state.kept->ended_by_least_squares = is_least_squares(state.report.choice);

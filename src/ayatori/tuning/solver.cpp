@@ -58,13 +58,14 @@ void Solver::choose_ranks() {
   } else if (o.may_use_one_rank && !o.deterministic && comm_.size() > 1 && !o.forced.halo &&
              o.forced.method != solvers::least_squares_name && o.preconditioner.coordinates.empty()) {
     const Stopwatch watch;
-    kept_.facts = examine(comm_, *parts_);
-    if (!std::isfinite(kept_.facts->row_sums.total_abs)) require_finite(comm_, *parts_, o.row_numbers);
+    kept_.examined = examine_inside(comm_, parts_);
+    const MatrixFacts& facts = kept_.examined->facts;
+    if (!std::isfinite(facts.row_sums.total_abs)) require_finite(comm_, *parts_, o.row_numbers);
     const auto first = comm::agree(comm_, [&] {
       constexpr int any_restart = 30;
-      return list_arms(*kept_.facts, options_.forced, any_restart, options_.rtol).front().choice;
+      return list_arms(facts, options_.forced, any_restart, options_.rtol).front().choice;
     });
-    race_ = race_ranks(comm_, *parts_, *kept_.facts, first);
+    race_ = race_ranks(comm_, *parts_, facts, first);
     race_->seconds = watch.seconds();
   }
   if (race_->ranks == comm_.size()) return;
@@ -72,8 +73,10 @@ void Solver::choose_ranks() {
   parts_ = gathering_->move(*parts_);
   row_numbers_ = comm_.gatherv(options_.row_numbers, 0).values;
   options_.row_numbers = row_numbers_;
-  if (kept_.facts) {
-    *kept_.facts = on_one_rank(comm_, *kept_.facts);
+  if (kept_.examined) {
+    auto& [facts, at_work] = *kept_.examined;
+    at_work = facts.symmetric_inside ? gathering_->move(*at_work) : parts_;
+    facts = on_one_rank(comm_, facts);
   }
 }
 
@@ -210,7 +213,7 @@ void Solver::update(std::shared_ptr<const sparse::SplitMatrix> parts) {
   if (gathering_) parts = gathering_->move(*parts);
   const bool changed = comm_.any(!same_pattern(*parts_, *parts));
   parts_ = std::move(parts);
-  kept_.facts.reset();
+  kept_.examined.reset();
   kept_.structure.reset();
   kept_.ended_by_least_squares = false;
   kept_.matrix.reset();

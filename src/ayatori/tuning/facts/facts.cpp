@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "ayatori/base/parallel.hpp"
+#include "ayatori/comm/agree.hpp"
+#include "ayatori/sparse/pattern/diagonal_rows.hpp"
 #include "ayatori/sparse/pattern/row_figures.hpp"
 #include "ayatori/tuning/facts/asymmetry.hpp"
 #include "ayatori/tuning/facts/dropped_fill.hpp"
@@ -71,6 +73,7 @@ struct MatrixFigures {
   double norm_infinity = 0;
   double least_dominance = 1;
   double diagonal_sum = 0;
+  double sum = 0;  ///< of the rows that are no boundary rows
   solvers::RowSums row_sums;
 
   void add_row(const RowSummary& row) {
@@ -83,20 +86,24 @@ struct MatrixFigures {
     positive += row.diagonal > 0 ? 1 : 0;
     negative += row.diagonal < 0 ? 1 : 0;
     zero += row.diagonal == 0 ? 1 : 0;
-    boundary += sparse::is_boundary_row(magnitude, row.sum_abs) ? 1 : 0;
+    bandwidth = std::max(bandwidth, row.reach);
+    block_bandwidth = std::max(block_bandwidth, row.reach_in_block);
+    max_abs = std::max(max_abs, row.largest);
+    norm_infinity = std::max(norm_infinity, row.sum_abs);
+    row_sums.add_row(row.sum, row.sum_abs);
+    if (sparse::is_boundary_row(magnitude, row.sum_abs)) {
+      ++boundary;
+      return;
+    }
     dominant += is_dominant ? 1 : 0;
     strongly_dominant += magnitude > 0 && 1.5 * magnitude >= sum_abs ? 1 : 0;
     diffusive += is_dominant || (magnitude > 0 && std::abs(row.sum) <= balanced * row.sum_abs) ? 1 : 0;
-    bandwidth = std::max(bandwidth, row.reach);
-    block_bandwidth = std::max(block_bandwidth, row.reach_in_block);
     min_diagonal = std::min(min_diagonal, magnitude);
     max_diagonal = std::max(max_diagonal, magnitude);
-    max_abs = std::max(max_abs, row.largest);
-    norm_infinity = std::max(norm_infinity, row.sum_abs);
     least_dominance =
         std::min(least_dominance, is_dominant ? std::max(2 - row.sum_abs / magnitude, 0.0) : 0.0);
     diagonal_sum += row.diagonal;
-    row_sums.add_row(row.sum, row.sum_abs);
+    sum += row.sum;
   }
 
   void merge(const MatrixFigures& other) {
@@ -118,6 +125,7 @@ struct MatrixFigures {
     max_abs = std::max(max_abs, other.max_abs);
     norm_infinity = std::max(norm_infinity, other.norm_infinity);
     diagonal_sum += other.diagonal_sum;
+    sum += other.sum;
     row_sums.merge(other.row_sums);
   }
 };
@@ -198,7 +206,8 @@ int size_of_full_blocks(const BlockFill& fill) {
 
 /// Whether what factors leave out may decide: elsewhere a look would be for nothing.
 bool has_diffusive_rows(const MatrixFigures& figures, std::int64_t rows) {
-  return static_cast<double>(figures.diffusive) >= nearly_all * static_cast<double>(rows);
+  const std::int64_t others = rows - figures.boundary;
+  return others > 0 && static_cast<double>(figures.diffusive) >= nearly_all * static_cast<double>(others);
 }
 
 /// What ranks add up, by kinds of numbers: structs of nothing but such.
@@ -226,7 +235,8 @@ struct Hashes {
 struct Totals {
   double of_entries;
   double of_magnitudes;
-  double of_diagonal;
+  double of_others;    ///< entries of the rows that are no boundary rows
+  double of_diagonal;  ///< of these
   double rows_of_dropped_fill;
   double dropped_fill;
 };
@@ -298,6 +308,7 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
       has_diffusive_rows(figures, parts.interior.rows) ? dropped_fill(parts.interior) : DroppedFill{};
   const Totals totals = summed(comm, Totals{.of_entries = figures.row_sums.total,
                                             .of_magnitudes = figures.row_sums.total_abs,
+                                            .of_others = figures.sum,
                                             .of_diagonal = figures.diagonal_sum,
                                             .rows_of_dropped_fill = dropped.rows,
                                             .dropped_fill = dropped.sum});
@@ -321,17 +332,20 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   facts.negative_diagonals = counts.negative_diagonals;
   facts.zero_diagonals = counts.zero_diagonals;
   facts.boundary_rows = counts.boundary_rows;
-  const auto rows = static_cast<double>(std::max<std::int64_t>(facts.rows, 1));
-  facts.dominant_rows = static_cast<double>(counts.dominant_rows) / rows;
-  facts.diffusive_rows = static_cast<double>(counts.diffusive_rows) / rows;
-  facts.strongly_dominant_rows = static_cast<double>(counts.strongly_dominant_rows) / rows;
+  const std::int64_t others = facts.rows - facts.boundary_rows;
+  const auto share = [others](std::int64_t count) {
+    return others > 0 ? static_cast<double>(count) / static_cast<double>(others) : 1;
+  };
+  facts.dominant_rows = share(counts.dominant_rows);
+  facts.diffusive_rows = share(counts.diffusive_rows);
+  facts.strongly_dominant_rows = share(counts.strongly_dominant_rows);
   facts.row_sums = {counts.positive_row_sums, counts.negative_row_sums, counts.vanishing_row_sums,
                     totals.of_entries, totals.of_magnitudes};
-  const double quotient = totals.of_entries / totals.of_diagonal;
+  const double quotient = others > 0 ? totals.of_others / totals.of_diagonal : 1;
   facts.constant_quotient = std::isfinite(quotient) ? quotient : 0;
   facts.dropped_fill =
       totals.rows_of_dropped_fill > 0 ? totals.dropped_fill / totals.rows_of_dropped_fill : 0;
-  facts.min_abs_diagonal = facts.rows > 0 ? minima.diagonal : 0;
+  facts.min_abs_diagonal = others > 0 ? minima.diagonal : 0;
   facts.max_abs_diagonal = maxima.diagonal;
   facts.min_row_nonzeros = static_cast<std::int64_t>(minima.row_nonzeros);
   facts.max_row_nonzeros = static_cast<std::int64_t>(maxima.row_nonzeros);
@@ -353,6 +367,23 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
     facts.asymmetry = facts.max_abs > 0 ? asymmetry.largest / facts.max_abs : 0;
   }
   return facts;
+}
+
+ExaminedMatrix examine_inside(const comm::Comm& comm, std::shared_ptr<const SplitMatrix> parts) {
+  ExaminedMatrix whole{examine(comm, *parts), parts};
+  const bool may_hide_symmetry = !whole.facts.symmetric && whole.facts.boundary_rows > 0 &&
+                                 std::isfinite(whole.facts.row_sums.total_abs);
+  if (!may_hide_symmetry) return whole;
+  auto rest = sparse::without_columns_of_diagonal_rows(comm, *parts);
+  ExaminedMatrix inside{examine(comm, rest), {}};
+  if (!inside.facts.symmetric) return whole;
+  inside.facts.symmetric_inside = true;
+  inside.facts.row_sums = whole.facts.row_sums;
+  inside.facts.nonzeros = whole.facts.nonzeros;
+  inside.facts.max_abs = whole.facts.max_abs;
+  inside.facts.norm_infinity = whole.facts.norm_infinity;
+  inside.at_work = comm::agree(comm, [&] { return std::make_shared<const SplitMatrix>(std::move(rest)); });
+  return inside;
 }
 
 MatrixFacts on_one_rank(const comm::Comm& comm, MatrixFacts facts) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/solvers/row_sums.hpp"
@@ -26,6 +27,8 @@ struct MatrixFacts {
   /// j.
   bool symmetric = false;
   bool pattern_symmetric = false;
+  /// Symmetric only without the columns of diagonal rows: see ExaminedMatrix.
+  bool symmetric_inside = false;
 
   /// max |a_ij - a_ji| / max |a|. Of an unsymmetric matrix of 2^11 nonzeros and more, where a few rows show
   /// it, over the entries of these rows, and so a lower bound; the same on any number of ranks and threads.
@@ -37,6 +40,7 @@ struct MatrixFacts {
   /// Whose diagonal entry is all that has weight, as in identity rows and penalties of Dirichlet conditions:
   /// the others are below rounding beside it.
   std::int64_t boundary_rows = 0;
+  // Of the rows that are no boundary rows, which may have any scale; of all where they all are.
   double dominant_rows = 0;   ///< share of rows with |a_ii| >= sum of the others' |a_ij|
   double diffusive_rows = 0;  ///< share of rows that are dominant, or whose entries sum to less than 1 %
                               ///< of their absolute values, as a discrete Laplacian's do
@@ -47,8 +51,8 @@ struct MatrixFacts {
   /// definite matrix the smallest eigenvalue of D^-1 A is no larger, and their mean is 1. 0 if undefined. The
   /// same on any number of ranks and threads up to rounding.
   double constant_quotient = 0;
-  double min_abs_diagonal = 0;
-  double max_abs_diagonal = 0;
+  double min_abs_diagonal = 0;  ///< 0 where all are boundary rows
+  double max_abs_diagonal = 0;  ///< the same
   /// Mean of what incomplete factors without fill leave out of A times the constant vector, in units of the
   /// diagonal, over some rows of every rank's own block (DroppedFill); 0 where its rows are not of diffusion.
   /// Where the fill has one sign, as in M-matrices, the condition number with such factors is about this over
@@ -81,6 +85,17 @@ struct MatrixFacts {
 /// sums of hashes, with which one that differs passes for equal with probability 2^-32; what is not exactly
 /// symmetric is compared up to rounding.
 MatrixFacts examine(const comm::Comm& comm, const sparse::SplitMatrix& parts);
+
+/// What methods and preconditioners work with once the boundary rows are solved.
+struct ExaminedMatrix {
+  MatrixFacts facts;  ///< of `at_work`, but for nonzeros, norms and row sums: those of the whole matrix
+  /// The matrix; where that makes it symmetric, without the columns of its diagonal rows.
+  std::shared_ptr<const sparse::SplitMatrix> at_work;
+};
+
+/// Collective. Boundary conditions often take the place of rows while their columns stay: then a symmetric
+/// problem has an unsymmetric matrix. As examine(), and as much again for such a matrix.
+ExaminedMatrix examine_inside(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMatrix> parts);
 
 /// Collective. The same where the first rank holds all rows.
 MatrixFacts on_one_rank(const comm::Comm& comm, MatrixFacts facts);

@@ -218,7 +218,8 @@ bool ArmRun::iterate() {
   next_look_ = first_look;
   gained_.clear();
   begins_with_ = smallest_norm_ = before;
-  iterating_from_ = cycle_from_ = own_seconds();
+  looked_at_ = cycle_from_ = own_seconds();
+  looked_after_ = 0;
   const auto result = run_method();
   trial().iterations += result.iterations;
   note_progress(result.iterations);
@@ -446,7 +447,11 @@ void ArmRun::note_progress(int iteration) {
   seen.iterations = iteration;
   seen.digits = gained_.back();
   seen.digits_halfway = gained_[gained_.size() / 2];
-  seen.iteration = (own_seconds() - iterating_from_) / iteration / state_.unit();
+  // The latest iterations tell what those to come take: of a long basis they are the dearest so far.
+  if (iteration == looked_after_) return;
+  const double now = own_seconds();
+  seen.iteration = (now - std::exchange(looked_at_, now)) / (iteration - looked_after_) / state_.unit();
+  looked_after_ = iteration;
 }
 
 /// Another arm with which the solve is expected to end sooner.

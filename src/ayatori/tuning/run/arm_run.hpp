@@ -71,7 +71,8 @@ class ArmRun {
   Meter challengers_;                   ///< time that went into challengers and snapshots
   double start_ = 0;                    ///< agreed time
   double away_ = 0;                     ///< agreed seconds in which this attempt was suspended
-  double iterating_from_ = 0;           ///< own seconds when the method started
+  double looked_at_ = 0;                ///< own seconds at the last look, or when the method started
+  int looked_after_ = 0;                ///< iterations
   double cycle_from_ = 0;               ///< own seconds when the cycle began
   Expected expected_;                   ///< when it began
   double most_set_up_ = 0;              ///< products after which the set-up is given up

@@ -117,12 +117,12 @@ class BlockSolve {
 
   /// Brings a system into its own scale; its residual, of norm 1, is a column of the block.
   void add_column(ConstVector b, Vector x) {
-    const bool negate = kept_.facts->looks_negative_definite();  // as is the matrix that is kept
+    const bool negate = kept_.examined->facts.looks_negative_definite();  // as is the matrix that is kept
     solvers::copy(b, own_);
     if (negate) solvers::scale(-1, own_);
-    Column column{std::make_unique<ScaledSystem>(sum_, kept_.matrix->shared_parts(), own_, false,
-                                                 *kept_.facts, options_.rtol),
-                  x};
+    Column column{
+        std::make_unique<ScaledSystem>(sum_, kept_.judged, own_, false, kept_.examined->facts, options_.rtol),
+        x};
     column.target = column.system->target();
     column.system->to_scaled(x);
     if (column.system->b_norm() == 0) solvers::fill(x, 0);
@@ -180,7 +180,7 @@ class BlockSolve {
 }  // namespace
 
 int worthwhile_block(const comm::Comm& comm, const ReusableSetup& kept, int left, int most) {
-  if (!kept.choice || !kept.matrix || !kept.facts || !kept.preconditioner.op) return 1;
+  if (!kept.choice || !kept.matrix || !kept.examined || !kept.preconditioner.op) return 1;
   if (left < 2 || most < 2 || solvers::find_block_method(kept.choice->method) == nullptr) return 1;
   const int widest = std::min(most, sparse::max_block_width);
   const int blocks = (left + widest - 1) / widest;

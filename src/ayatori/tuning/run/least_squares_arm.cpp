@@ -181,7 +181,7 @@ void LeastSquaresArm::set_up(solvers::ConstVector guess) {
   const MatrixFacts& facts = state_.report.facts;
   const bool is_its_own = facts.symmetric && facts.asymmetry == 0;
   if (!is_its_own && !transposed_)
-    transposed_ = std::make_unique<sparse::TransposedProduct>(state_.comm, state_.system->parts());
+    transposed_ = std::make_unique<sparse::TransposedProduct>(state_.comm, state_.inside);
   solvers::fill(x_, 0);
   if (!guess.empty()) solvers::copy(guess, x_);
   state_.system->solve_boundary_rows(x_);

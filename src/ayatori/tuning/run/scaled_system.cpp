@@ -22,13 +22,6 @@ void change_signs(sparse::Csr& csr) {
   solvers::scale(-1, csr.value);
 }
 
-std::shared_ptr<const sparse::SplitMatrix> negated(const sparse::SplitMatrix& parts) {
-  auto copy = std::make_shared<sparse::SplitMatrix>(parts);
-  change_signs(copy->interior);
-  change_signs(copy->halo);
-  return copy;
-}
-
 /// x = 2^exponent x, exact unless the result leaves the range of double.
 void scale_by_power_of_two(Vector x, int exponent) {
   using limits = std::numeric_limits<double>;
@@ -44,6 +37,13 @@ double root_of_difference(double a, double b) {
 
 }  // namespace
 
+std::shared_ptr<const sparse::SplitMatrix> negated(const sparse::SplitMatrix& parts) {
+  auto copy = std::make_shared<sparse::SplitMatrix>(parts);
+  change_signs(copy->interior);
+  change_signs(copy->halo);
+  return copy;
+}
+
 ScaledSystem::ScaledSystem(const solvers::GlobalSum& sum, std::shared_ptr<const sparse::SplitMatrix> parts,
                            ConstVector b, bool negate, const MatrixFacts& facts, double rtol)
     : sum_(sum), rtol_(rtol), rows_(parts->partition.rows()) {
@@ -57,7 +57,8 @@ ScaledSystem::ScaledSystem(const solvers::GlobalSum& sum, std::shared_ptr<const 
   std::frexp(largest, &exponent_);
   scale_by_power_of_two(b_, -exponent_);
   b_norm_ = reachable_ = solvers::norm(sum, b_);
-  null_spaces_ = solvers::find_null_spaces(sum.comm(), *parts_, facts.symmetric, facts.row_sums);
+  null_spaces_ = solvers::find_null_spaces(sum.comm(), *parts_, facts.symmetric && !facts.symmetric_inside,
+                                           facts.row_sums);
   if (!null_spaces_.left->empty()) {
     Array<double> reachable;
     comm::agree(sum.comm(), [&] { reachable.assign(b_.begin(), b_.end()); });

@@ -24,6 +24,9 @@ struct Residual {
   solvers::CertifiedNorm others;  ///< of the rows that are no boundary rows; the same where there are none
 };
 
+/// A copy of the matrix with all signs changed.
+std::shared_ptr<const sparse::SplitMatrix> negated(const sparse::SplitMatrix& parts);
+
 /// The system as it is solved: s A (2^-e x) = s 2^-e b. The power of two brings the largest |b_i| into [1/2,
 /// 1), so that neither the norm of b nor that of a small residual overflows or underflows; it changes no
 /// digit. The sign s makes a negative definite matrix positive definite. Relative residuals are those of A x

@@ -50,19 +50,23 @@ SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const spa
       budget(solve_options.tuning_share),
       x(best) {
   const ScopedTimer timer(report.seconds.tuning);
-  if (kept != nullptr && kept->facts) {
-    report.facts = *kept->facts;
+  if (kept != nullptr && kept->examined) {
+    examined = *kept->examined;
   } else {
-    report.facts = examine(comm, *parts);
-    if (!std::isfinite(report.facts.row_sums.total_abs)) require_finite(comm, *parts, options.row_numbers);
+    examined = examine_inside(comm, parts);
+    if (!std::isfinite(examined.facts.row_sums.total_abs)) require_finite(comm, *parts, options.row_numbers);
   }
+  report.facts = examined.facts;
   report.structure = kept != nullptr && kept->structure
                          ? *kept->structure
                          : find_structure(comm, *parts, report.facts, options.row_numbers);
   make_choices(*parts);
-  system.emplace(sum, std::move(parts), b, report.facts.looks_negative_definite(), report.facts,
-                 options.rtol);
+  const bool negate = report.facts.looks_negative_definite();
+  system.emplace(sum, std::move(parts), b, negate, report.facts, options.rtol);
+  // Where the boundary rows could not be solved first, their columns are needed.
+  const bool is_whole = !report.facts.symmetric_inside || system->boundary_rows() == 0;
   comm::agree(comm, [&] {
+    inside = is_whole ? system->parts() : negate ? negated(*examined.at_work) : examined.at_work;
     residual.resize(b.size());
     offered_residual_.resize(b.size());
   });

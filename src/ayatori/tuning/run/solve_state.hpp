@@ -137,6 +137,8 @@ class SolveState {
   SolveReport report;
   std::vector<Arm> arms;
   std::optional<ScaledSystem> system;
+  ExaminedMatrix examined;
+  std::shared_ptr<const sparse::SplitMatrix> inside;  ///< what methods multiply, in the sign of the system
   std::shared_ptr<sparse::DistributedMatrix> matrix;
   std::optional<ProductTuner> product_tuner;
   Budget no_budget{0};  ///< of duels, where nothing may depend on times
