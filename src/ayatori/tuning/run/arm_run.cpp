@@ -27,9 +27,9 @@ constexpr double negligible_set_up = 8;
 /// The residual of a method for definite matrices that is so many times the first when it breaks down has
 /// been driven along null vectors: b is not in the range.
 constexpr double far_worse = 1e3;
-/// Iterations around factors in single precision: each gains digits where the matrix admits them. Without
-/// half of the digits after so many, factors in double precision are made.
-constexpr int most_in_single_precision = 30;
+/// Iterations around factors in single precision that gain at least half of the digits wanted: each gains
+/// some where the matrix admits it. Where they do not, factors in double precision are made.
+constexpr int most_for_half_of_the_digits = 30;
 
 /// x becomes the doubles next to x + d, and d what they lack (Knuth's sum without error).
 void move_to_nearest(solvers::Vector x, solvers::Vector d) {
@@ -440,8 +440,9 @@ bool ArmRun::goes_on(int iteration, double norm) {
   if (norm <= aim() || state_.sum.stop_requested()) return true;  // the method will see it itself
   const bool is_in_single =
       preconditioner_.reduced_accuracy && state_.decisions.script().preconditioner.low_rank == 0;
-  if (is_in_single && iteration == most_in_single_precision) {
-    too_slow_ = gained_.back() < digits_of(state_.options.rtol) / 2;
+  if (is_in_single && iteration % most_for_half_of_the_digits == 0) {
+    const double halves = 1.0 * iteration / most_for_half_of_the_digits;
+    too_slow_ = gained_.back() < halves * digits_of(state_.options.rtol) / 2;
     if (too_slow_) return false;
   }
   if (iteration >= state_.iterations_left())
