@@ -325,7 +325,8 @@ TEST(Mumps, AllRanksSolveLargeSystems) {
           if (!is_useful && entry.row == entry.column && entry.row % 1000 == 0) entry.value = -1e-3;
         }
         const sparse::DistributedMatrix matrix(world(), grid.distribute(world()));
-        MatrixToFactor to_factor(matrix, symmetric);
+        MatrixToFactor to_factor(matrix, symmetric, 0);
+        EXPECT_EQ(to_factor.is_small(), world().size() == 1);
         EXPECT_EQ(to_factor.has_useful_diagonal(), is_useful);
         const PreconditionerOptions options{.factor_precision = precision};
         const auto built = mumps()->make(to_factor, true, options, nullptr);

@@ -27,9 +27,11 @@ constexpr double negligible_set_up = 8;
 /// The residual of a method for definite matrices that is so many times the first when it breaks down has
 /// been driven along null vectors: b is not in the range.
 constexpr double far_worse = 1e3;
-/// Iterations around factors in single precision that gain at least half of the digits wanted: each gains
-/// some where the matrix admits it. Where they do not, factors in double precision are made.
-constexpr int most_for_half_of_the_digits = 30;
+/// Iterations around factors of fewer digits that gain at least half of the digits wanted: in single
+/// precision each gains some where the matrix admits it, and low rank may be meant as a mere preconditioner.
+/// Where they do not, full factors in double precision are made.
+constexpr int most_in_single_precision = 30;
+constexpr int most_with_low_rank = 100;
 
 /// x becomes the doubles next to x + d, and d what they lack (Knuth's sum without error).
 void move_to_nearest(solvers::Vector x, solvers::Vector d) {
@@ -438,10 +440,10 @@ bool ArmRun::goes_on(int iteration, double norm) {
   if (trial().choice.restart == 0 && state_.snapshot_is_due())
     take_snapshot([this](solvers::Vector d) { solvers::copy(correction_, d); });
   if (norm <= aim() || state_.sum.stop_requested()) return true;  // the method will see it itself
-  const bool is_in_single =
-      preconditioner_.reduced_accuracy && state_.decisions.script().preconditioner.low_rank == 0;
-  if (is_in_single && iteration % most_for_half_of_the_digits == 0) {
-    const double halves = 1.0 * iteration / most_for_half_of_the_digits;
+  const bool has_low_rank = state_.decisions.script().preconditioner.low_rank > 0;
+  const int most_for_half = has_low_rank ? most_with_low_rank : most_in_single_precision;
+  if (preconditioner_.reduced_accuracy && iteration % most_for_half == 0) {
+    const double halves = 1.0 * iteration / most_for_half;
     too_slow_ = gained_.back() < halves * digits_of(state_.options.rtol) / 2;
     if (too_slow_) return false;
   }

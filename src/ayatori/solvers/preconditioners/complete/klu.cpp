@@ -31,8 +31,6 @@ constexpr double operations_while_a_product_does_one = 0.6;
 /// for each row. Measured: 0.3 s for 250,000 rows of a road network.
 constexpr double product_operations_of_front = 2000;
 constexpr double operations_per_second = 3e9;  ///< that KLU does not reach
-/// With more of them, rank 0 gathers none to see whether KLU is the library for the matrix: 400 MB.
-constexpr std::int64_t most_entries_on_one_rank = std::int64_t{1} << 24;
 /// A pivot is zero to working precision if it is no more than this share of the largest, of rows that are
 /// scaled.
 constexpr double zero_pivot = 1e-13;
@@ -251,9 +249,8 @@ std::optional<BuiltFactors> make(MatrixToFactor& matrix, bool is_last, const Pre
   const comm::Comm& comm = matrix.comm();
   // Pivots of two rows are what the library of LDL^T factors has more to offer.
   const bool wants_symmetric_pivots = matrix.is_symmetric() && !matrix.has_useful_diagonal();
-  const bool may_gather_all = is_last || comm.size() == 1;
   const bool is_too_large =
-      matrix.nonzeros() > (may_gather_all ? std::numeric_limits<int>::max() : most_entries_on_one_rank);
+      matrix.nonzeros() > std::numeric_limits<int>::max() || (!is_last && !matrix.is_small());
   if (!is_last && (wants_symmetric_pivots || is_too_large)) return std::nullopt;
   if (is_too_large) fail();
   if (auto* klu = dynamic_cast<Klu*>(earlier.get())) {

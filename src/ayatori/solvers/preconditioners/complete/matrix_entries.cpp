@@ -55,8 +55,9 @@ std::uint64_t fingerprint_of_pattern(const MatrixEntries& entries) {
   return hash;
 }
 
-MatrixToFactor::MatrixToFactor(const sparse::DistributedMatrix& matrix, bool is_symmetric)
-    : matrix_(matrix), is_symmetric_(is_symmetric) {
+MatrixToFactor::MatrixToFactor(const sparse::DistributedMatrix& matrix, bool is_symmetric,
+                               std::int64_t most_gathered)
+    : matrix_(matrix), is_symmetric_(is_symmetric), most_gathered_(most_gathered) {
   constexpr double useful = 0.01;  // of the row's largest
   const auto [mine, is_useful] = comm::agree(comm(), [&] {
     if (rows() >= std::numeric_limits<int>::max())

