@@ -2,15 +2,20 @@
 """Compares complete factors: `ayatori solve --preconditioner direct` beside MUMPS alone, through PETSc.
 
 usage: bench/peers/factors.py [--systems NAME ...] [--ranks 1 2] [--rounds 3] [--time-limit 60] [--markdown FILE]
+                              [--variants double single low-rank=1e-8 ...] [--without-mumps] [--processor-time]
                               [--ayatori build/release/cli/ayatori] [--petsc-python /usr/bin/python3]
 
 Systems are those of bench/training/systems.py by name. Both take turns, on the same A and b, with b = A x for a random x where the family has no
 b of its own. A time is the least of set-up and solve, without starting and reading. Of ayatori the iteration around the factors and the verified
-residual are part of it; MUMPS, as PETSc sets it, is Cholesky where the matrix is symmetric and LU elsewhere, and its residual is only shown.
+residual are part of it; MUMPS, as PETSc sets it, is Cholesky where the matrix is symmetric and LU elsewhere, and its residual is only shown. With several variants of ayatori's factors,
+each beside the first has a column of seconds, of its share of the first's, and of its iterations and megabytes beside the first's.
+With --processor-time and one rank, seconds are those of the processor for ayatori's whole program, for machines that are busy.
 """
 
 import json
 import pathlib
+import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -31,17 +36,31 @@ SYSTEMS = ("poisson-elements::64000:0", "groundwater:deviation=2.0:64000:0", "el
 PARTS = ("setup", "tuning", "solve", "verification")
 
 
-def ayatori(options, folder, ranks):
-    """(seconds, residual, what the library says)"""
+def words_of(variant):
+    """Options of the command line."""
+    if variant in ("double", "single"):
+        return ["--factor-precision", variant]
+    name, _, value = variant.partition("=")
+    return ["--method", "fgmres", f"--{name}", value]
+
+
+def ayatori(options, folder, ranks, variant):
+    """(seconds, residual, what the library says, iterations)"""
+    (folder / "result.json").unlink(missing_ok=True)
+    method = ["--method", "gmres"] if variant == "double" else []
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     done = subprocess.run([options.mpirun, "-n", str(ranks), options.ayatori, "solve", str(folder / "A.petsc"), "--rhs", str(folder / "b.petsc"),
-                           "--method", "gmres", "--preconditioner", "direct", "--threads", "1", "--profile", "none", "--knowledge", "none",
+                           *method, *words_of(variant), "--preconditioner", "direct", "--threads", "1", "--profile", "none", "--knowledge", "none",
                            "--use-ranks", "all", "--time-limit", str(options.time_limit), "--json", str(folder / "result.json")],
                           capture_output=True, text=True, check=False)
     if not (folder / "result.json").exists():
-        return None, None, done.stderr.strip().splitlines()[-1:] or ["failed"]
+        return None, None, done.stderr.strip().splitlines()[-1:] or ["failed"], 0
     found = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     notes = [event["text"] for event in found["events"] if event["kind"] == "note" and "complete" in event["text"]]
-    return sum(found["seconds"][part] for part in PARTS) if found["converged"] else None, found["relative_residual"], notes
+    seconds = sum(found["seconds"][part] for part in PARTS)
+    if options.processor_time:
+        seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    return seconds if found["converged"] else None, found["relative_residual"], notes, found["iterations"]
 
 
 def best(results):
@@ -50,18 +69,30 @@ def best(results):
 
 
 def measure(options, system, ranks, solve):
+    """variant -> results of its runs; MUMPS is one of them."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         peer = solve.System(folder, system.recipe.name, system.matrix, system.b, options.rtol)
         petsc = solve.Petsc(options, peer, ranks)
-        ours, theirs = [], []
-        for who in runs.take_turns(["ayatori", "MUMPS"], options.rounds):
-            if who == "ayatori":
-                ours.append(ayatori(options, folder, ranks))
-            else:
+        who = [*options.variants, *([] if options.without_mumps else ["MUMPS"])]
+        found = {one: [] for one in who}
+        for one in runs.take_turns(who, options.rounds):
+            if one == "MUMPS":
                 result = petsc.solve({"MUMPS": solve.solve_petsc.mumps(peer.symmetric)}, options.time_limit)["MUMPS"]
-                theirs.append((result["seconds"], result["residual"], []))
-        return best(ours), best(theirs), ours[0][1], theirs[0][1], (ours[0][2] or ["-"])[0]
+                found[one].append((result["seconds"], result["residual"], [], 0))
+            else:
+                found[one].append(ayatori(options, folder, ranks, one))
+        return found
+
+
+def megabytes(result):
+    """Of the factors that were used in the end."""
+    sizes = [re.search(r"operations, (\d+) MB", note) for note in result[2]]
+    return next((match[1] for match in reversed(sizes) if match), "-")
+
+
+def shown(value, form=".3g"):
+    return f"{value:{form}}" if value is not None else "-"
 
 
 def main():
@@ -75,25 +106,43 @@ def main():
     parser.add_argument("--systems", nargs="+", default=SYSTEMS)
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--variants", nargs="+", default=["double"])
+    parser.add_argument("--without-mumps", action="store_true")
+    parser.add_argument("--processor-time", action="store_true")
     parser.add_argument("--petsc-python", default="/usr/bin/python3")
     options = parser.parse_args()
     text = f"{runs.machine_words(options.ranks, 1)} Seconds are the least of {runs.count_words(options.rounds, 'run')}.\n\n"
-    rows, ratios = [], {ranks: [] for ranks in options.ranks}
+    first, *others = options.variants
+    head = ["system", "rows", "nonzeros", "ranks", "ayatori, s"]
+    head += [] if options.without_mumps else ["MUMPS, s", "MUMPS / ayatori"]
+    head += [column for one in others for column in (f"{one}, s", f"/ {first}", "iterations", "MB")]
+    head += ["residual", *([] if options.without_mumps else ["its residual"]), "factors"]
+    rows, ratios = [], {}
     for name in options.systems:
         system = systems.make(systems.recipe_of(name))
         for ranks in options.ranks:
-            ours, theirs, residual, their_residual, note = measure(options, system, ranks, solve)
-            ratio = theirs / ours if ours and theirs else None
-            if ratio:
-                ratios[ranks].append(ratio)
-            words = [f"{value:.3g}" if value else "-" for value in (ours, theirs, ratio)]
-            rows.append([name, system.matrix.shape[0], system.matrix.nnz, ranks, *words, f"{residual:.0e}" if residual is not None else "-",
-                         f"{their_residual:.0e}" if their_residual is not None else "-", note])
+            found = measure(options, system, ranks, solve)
+            ours = best(found[first])
+
+            def share(what, of, by, ranks=ranks):
+                if of and by:
+                    ratios.setdefault((what, ranks), []).append(of / by)
+                return of / by if of and by else None
+
+            row = [name, system.matrix.shape[0], system.matrix.nnz, ranks, shown(ours)]
+            if not options.without_mumps:
+                theirs = best(found["MUMPS"])
+                row += [shown(theirs), shown(share("MUMPS / ayatori", theirs, ours))]
+            for one in others:
+                seconds, result = best(found[one]), found[one][0]
+                row += [shown(seconds), shown(share(f"{one} / {first}", seconds, ours)),
+                        f"{found[first][0][3]} -> {result[3]}", f"{megabytes(found[first][0])} -> {megabytes(result)}"]
+            row += [shown(found[one][0][1], ".0e") for one in (first, *([] if options.without_mumps else ["MUMPS"]))]
+            rows.append([*row, (found[first][0][2] or ["-"])[0]])
             runs.say(" ".join(map(str, rows[-1])))
-    text += runs.table(["system", "rows", "nonzeros", "ranks", "ayatori, s", "MUMPS, s", "MUMPS / ayatori", "residual", "its residual", "factors"], rows)
-    for ranks, found in ratios.items():
-        if found:
-            text += f"\n{runs.count_words(ranks, 'rank')}: {runs.geometric_mean(found):.2f} (geometric mean of {len(found)})\n"
+    text += runs.table(head, rows)
+    for (what, ranks), values in ratios.items():
+        text += f"\n{what} on {runs.count_words(ranks, 'rank')}: {runs.geometric_mean(values):.2f} (geometric mean of {len(values)})\n"
     runs.write(options, text)
 
 

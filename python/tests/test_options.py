@@ -64,6 +64,19 @@ def test_options_of_preconditioners(system):
         ayatori.solve(*system, preconditioner="ilut", fill="much")
 
 
+def test_options_of_complete_factors(system):
+    try:
+        ayatori.preconditioner(system[0], "direct")
+    except ValueError:
+        pytest.skip("built without complete factors")
+    single = ayatori.solve(*system, preconditioner="direct", factor_precision="single", low_rank=1e-4, **QUIET)
+    assert single.converged
+    with pytest.raises(ValueError, match="^factor_precision has no meaning with preconditioner ilu$"):
+        ayatori.solve(*system, preconditioner="ilu", factor_precision="single")
+    with pytest.raises(ValueError, match="^low_rank 1.0: want 0 to 1$|^low_rank 1: want 0 to 1$"):
+        ayatori.solve(*system, preconditioner="direct", low_rank=1)
+
+
 def test_checkpoint_and_resume(system, tmp_path):
     path = tmp_path / "x.checkpoint"
     arms = {"method": "bicgstab", "preconditioner": "jacobi", **QUIET}

@@ -8,8 +8,10 @@
 #include <limits>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/sparse/distributed_matrix.hpp"
 #include "dense.hpp"
 #include "linear_system.hpp"
+#include "test_matrices.hpp"
 
 namespace ayatori::solvers {
 namespace {
@@ -20,27 +22,18 @@ comm::Comm world() {
   return comm::Comm::world();
 }
 
-/// On rank 0, as the libraries want it.
-GatheredMatrix gathered(const Dense& a, bool symmetric) {
-  GatheredMatrix matrix{
-      .rows = a.n, .nonzeros = 0, .symmetric = symmetric, .row = {}, .column = {}, .value = {}};
-  for (std::int64_t i = 0; i < a.n; ++i) {
-    for (std::int64_t j = 0; j < a.n; ++j) {
-      if (a.at(i, j) == 0) continue;
-      ++matrix.nonzeros;
-      if (world().rank() != 0) continue;
-      matrix.row.push_back(static_cast<int>(i + 1));
-      matrix.column.push_back(static_cast<int>(j + 1));
-      matrix.value.push_back(a.at(i, j));
-    }
-  }
-  return matrix;
+/// Rows spread evenly.
+sparse::DistributedMatrix spread(const Dense& a) {
+  const auto partition = sparse::RowPartition::even(a.n, world().size());
+  return {world(), tests::spread(world(), a, partition)};
 }
 
 std::optional<BuiltFactors> factors_of(const FactorLibrary& library, const Dense& a, bool symmetric,
-                                       bool is_last = true, const PreconditionerOptions& options = {}) {
-  auto matrix = gathered(a, symmetric);
-  return library.make(world(), matrix, is_last, options);
+                                       bool is_last = true, const PreconditionerOptions& options = {},
+                                       std::unique_ptr<CompleteFactors> earlier = nullptr) {
+  const auto matrix = spread(a);
+  MatrixToFactor to_factor(matrix, symmetric);
+  return library.make(to_factor, is_last, options, std::move(earlier));
 }
 
 /// The largest difference to what LAPACK finds, relative to the largest element.
@@ -48,13 +41,15 @@ double error_of(const BuiltFactors& built, const Dense& a) {
   std::vector<double> b(a.n);
   for (std::int64_t i = 0; i < a.n; ++i) b[i] = std::cos(static_cast<double>(3 * i));
   const auto expected = tests::direct_solution(a, b);
-  if (world().rank() != 0) b.clear();
-  built.factors->solve(b);
+  const Range mine = sparse::RowPartition::even(a.n, world().size()).range(world().rank());
+  std::vector<double> x(mine.size());
+  built.factors->solve(std::span<const double>(b).subspan(mine.begin, mine.size()), x);
   double error = 0;
   double largest = 0;
-  for (const double x : expected) largest = std::max(largest, std::abs(x));
-  for (std::size_t i = 0; i < b.size(); ++i) error = std::max(error, std::abs(b[i] - expected[i]));
-  return world().broadcast(error / largest, 0);
+  for (const double value : expected) largest = std::max(largest, std::abs(value));
+  for (std::int64_t i = 0; i < mine.size(); ++i)
+    error = std::max(error, std::abs(x[i] - expected[mine.begin + i]));
+  return world().allreduce(error / largest, comm::ReduceOp::max);
 }
 
 /// Dense blocks on the diagonal and a few entries above them.
@@ -179,6 +174,178 @@ TEST(Klu, EndsAFactorizationThatFillsFarBeyondItsEstimate) {
   const auto as_the_last = factors_of(*klu(), a, false, true);
   ASSERT_TRUE(as_the_last);
   EXPECT_LT(error_of(*as_the_last, a), 1e-6);
+}
+
+const FactorLibrary* mumps() {
+  const auto found = std::ranges::find(factor_libraries(), "MUMPS", &FactorLibrary::name);
+  return found == factor_libraries().end() ? nullptr : &*found;
+}
+
+bool says(const BuiltFactors& built, std::string_view what) {
+  return std::ranges::any_of(built.notes,
+                             [&](const std::string& note) { return note.find(what) != std::string::npos; });
+}
+
+/// From 1e-20 to 1e20.
+double power(std::int64_t i) {
+  return std::pow(10.0, static_cast<double>((i * 7 % 41) - 20));
+}
+
+/// How far A times what the factors make of A x is from A x, in units of each row's |A| |x|.
+double backward_error_of(const BuiltFactors& built, const Dense& a, const std::vector<double>& of) {
+  std::vector<double> b(a.n, 0);
+  std::vector<double> row_sum(a.n, 0);
+  for (std::int64_t i = 0; i < a.n; ++i)
+    for (std::int64_t j = 0; j < a.n; ++j) b[i] += a.at(i, j) * of[j];
+  const Range mine = sparse::RowPartition::even(a.n, world().size()).range(world().rank());
+  std::vector<double> own(mine.size());
+  built.factors->solve(std::span<const double>(b).subspan(mine.begin, mine.size()), own);
+  const auto x = world().allgatherv(std::span<const double>(own)).values;
+  double error = 0;
+  for (std::int64_t i = 0; i < a.n; ++i) {
+    double left = b[i];
+    for (std::int64_t j = 0; j < a.n; ++j) {
+      left -= a.at(i, j) * x[j];
+      row_sum[i] += std::abs(a.at(i, j) * x[j]);
+    }
+    error = std::max(error, std::abs(left) / row_sum[i]);
+  }
+  return error;
+}
+
+TEST(Mumps, SinglePrecisionKeepsSevenDigitsWhateverTheScale) {
+  if (mumps() == nullptr) GTEST_SKIP() << "built without MUMPS";
+  for (const bool symmetric : {true, false}) {
+    Dense a = tests::random_dominant(60, 0.2, 0.3, 3, symmetric);
+    std::vector<double> x(a.n, 1);
+    for (const bool is_scaled : {false, true}) {
+      for (std::int64_t i = 0; is_scaled && i < a.n; ++i) {
+        const std::int64_t shift = symmetric ? 0 : 5;
+        for (std::int64_t j = 0; j < a.n; ++j) a.at(i, j) *= power(i) * power(j + shift);
+        x[i] /= power(i + shift);
+      }
+      const auto built = factors_of(*mumps(), a, symmetric, true, {.factor_precision = "single"});
+      ASSERT_TRUE(built);
+      EXPECT_TRUE(built->reduced_accuracy);
+      EXPECT_TRUE(says(*built, "in single precision"));
+      const double error = backward_error_of(*built, a, x);
+      EXPECT_LT(error, 1e-5) << symmetric << is_scaled;
+      EXPECT_GT(error, 1e-10) << "double precision, after all";
+    }
+  }
+}
+
+TEST(Mumps, TakesDoublesWhereTheMatrixIsSingularInSinglePrecision) {
+  if (mumps() == nullptr) GTEST_SKIP() << "built without MUMPS";
+  Dense a = tests::laplacian_1d(12);
+  a.at(0, 0) = a.at(11, 11) = 1;
+  a.at(5, 5) += 1e-9;
+  const auto built = factors_of(*mumps(), a, true, true, {.factor_precision = "single"});
+  ASSERT_TRUE(built);
+  EXPECT_FALSE(built->reduced_accuracy);
+  EXPECT_TRUE(says(*built, "in double precision"));
+  EXPECT_EQ(built->zero_pivots, 0);
+  EXPECT_LT(error_of(*built, a), 1e-5);
+}
+
+TEST(Mumps, LowRankFactorsAreAsAccurateAsAsked) {
+  if (mumps() == nullptr) GTEST_SKIP() << "built without MUMPS";
+  const Dense a = tests::laplacian_2d(40);
+  double before = 1;
+  for (const double accuracy : {1e-2, 1e-12}) {
+    const auto built = factors_of(*mumps(), a, true, true, {.low_rank = accuracy});
+    ASSERT_TRUE(built);
+    EXPECT_TRUE(built->reduced_accuracy);
+    EXPECT_TRUE(says(*built, "low rank"));
+    const double error = error_of(*built, a);
+    EXPECT_LE(error, before);
+    before = error;
+  }
+  EXPECT_LT(before, 1e-9);
+}
+
+TEST(FactorLibraries, UseTheirAnalysisAgainForOtherValues) {
+  for (const auto& library : factor_libraries()) {
+    for (const char* precision : {"double", "single"}) {
+      const PreconditionerOptions options{.factor_precision = precision};
+      SCOPED_TRACE(fmt::format("{} {}", library.name, precision));
+      Dense a = tests::random_dominant(60, 0.1, 0.3, 3, true);
+      auto built = factors_of(library, a, true, true, options);
+      ASSERT_TRUE(built);
+      const auto first = built->factors->work();
+      for (std::int64_t i = 0; i < a.n; ++i) a.at(i, i) *= 1 + 0.1 * static_cast<double>(i % 5);
+      built = factors_of(library, a, true, true, options, std::move(built->factors));
+      ASSERT_TRUE(built);
+      EXPECT_TRUE(says(*built, "as before"));
+      EXPECT_LT(error_of(*built, a), built->reduced_accuracy ? 1e-4 : 1e-11);
+      const auto second = built->factors->work();
+      EXPECT_EQ(second.analyses, first.analyses);
+      EXPECT_EQ(second.factorizations, first.factorizations > 0 ? first.factorizations + 1 : 0);
+      EXPECT_TRUE(world().any(first.analyses > 0));
+
+      a.at(3, 57) = a.at(57, 3) = a.at(3, 57) == 0 ? 0.25 : 0;
+      built = factors_of(library, a, true, true, options, std::move(built->factors));
+      ASSERT_TRUE(built);
+      EXPECT_FALSE(says(*built, "as before")) << "of another pattern";
+      EXPECT_LT(error_of(*built, a), built->reduced_accuracy ? 1e-4 : 1e-11);
+    }
+  }
+}
+
+/// Off the diagonal the pivots are the same in value and order at first; then those that were chosen vanish.
+TEST(Klu, ChoosesPivotsAnewWhereTheOldOnesMakeEntriesGrow) {
+  if (klu() == nullptr) GTEST_SKIP() << "built without KLU";
+  Dense a = tests::laplacian_1d(12);
+  for (std::int64_t i = 0; i < a.n; ++i) a.at(i, i) = 4;
+  auto built = factors_of(*klu(), a, false);
+  ASSERT_TRUE(built);
+  for (std::int64_t i = 0; i < a.n; ++i) a.at(i, i) = i % 2 == 0 ? 1e-9 : 1;
+  built = factors_of(*klu(), a, false, true, {}, std::move(built->factors));
+  ASSERT_TRUE(built);
+  EXPECT_TRUE(says(*built, ", order as before"));
+  EXPECT_LT(error_of(*built, a), 1e-10);
+  const auto work = built->factors->work();
+  if (world().rank() == 0) {
+    EXPECT_EQ(work.analyses, 1);
+    EXPECT_EQ(work.factorizations, 3);
+  }
+}
+
+/// So large that all ranks factor, with the matrix and the vectors spread over them, or with the matrix on
+/// one where its diagonal is of no use as pivots.
+TEST(Mumps, AllRanksSolveLargeSystems) {
+  if (mumps() == nullptr) GTEST_SKIP() << "built without MUMPS";
+  for (const bool symmetric : {true, false}) {
+    for (const bool is_useful : {true, false}) {
+      for (const char* precision : {"double", "single"}) {
+        SCOPED_TRACE(fmt::format("{} {} {}", symmetric, is_useful, precision));
+        auto grid = sparse::five_point_matrix(132, 1, symmetric ? 1 : 0.5);
+        for (auto& entry : grid.entries) {
+          if (!symmetric && entry.column > entry.row) entry.value *= 0.75;
+          if (!is_useful && entry.row == entry.column && entry.row % 1000 == 0) entry.value = -1e-3;
+        }
+        const sparse::DistributedMatrix matrix(world(), grid.distribute(world()));
+        MatrixToFactor to_factor(matrix, symmetric, 0);
+        EXPECT_EQ(to_factor.is_small(), world().size() == 1);
+        EXPECT_EQ(to_factor.has_useful_diagonal(), is_useful);
+        const PreconditionerOptions options{.factor_precision = precision};
+        const auto built = mumps()->make(to_factor, true, options, nullptr);
+        ASSERT_TRUE(built);
+        EXPECT_EQ(built->reproducible, world().size() == 1);
+        std::vector<double> x(matrix.local_size());
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::cos(static_cast<double>(3 * i));
+        std::vector<double> b(x.size());
+        std::vector<double> found(x.size());
+        matrix.apply(x, b);
+        for (int k = 0; k < 2; ++k) {
+          built->factors->solve(b, found);
+          double error = 0;
+          for (std::size_t i = 0; i < x.size(); ++i) error = std::max(error, std::abs(found[i] - x[i]));
+          EXPECT_LT(world().allreduce(error, comm::ReduceOp::max), built->reduced_accuracy ? 0.02 : 1e-9);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

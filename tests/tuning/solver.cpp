@@ -2,9 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <string_view>
+#include <vector>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/solvers/preconditioners/complete/complete_factors.hpp"
 #include "test_matrices.hpp"
 #include "world.hpp"
 
@@ -156,6 +161,93 @@ TEST(Solver, SeveralRightHandSidesAtOnce) {
   solve_several(matrix, options, 8, {1, 3, 3, 3});
   options.forced.method = "bicgstab";
   solve_several(matrix, options, 8, {1, 1, 1});
+}
+
+bool has_mumps() {
+  return std::ranges::any_of(solvers::factor_libraries(), [](const auto& l) { return l.name == "MUMPS"; });
+}
+
+int count(const SolveReport& report, std::string_view what) {
+  return static_cast<int>(std::ranges::count_if(
+      report.events, [&](const Event& event) { return event.text.find(what) != std::string::npos; }));
+}
+
+/// (4 on the diagonal, -1 beside it)^power on a grid: the condition number grows with the power.
+TestMatrix power_of_diffusion(std::int64_t n, int power) {
+  TestMatrix base = sparse::five_point_matrix(n, 1, 1);
+  std::vector<std::map<std::int64_t, double>> rows(n * n);
+  for (const auto& entry : base.entries) rows[entry.row][entry.column] += entry.value;
+  auto product = rows;
+  for (int k = 1; k < power; ++k) {
+    std::vector<std::map<std::int64_t, double>> next(n * n);
+    for (std::int64_t i = 0; i < n * n; ++i)
+      for (const auto& [j, a] : product[i])
+        for (const auto& [c, b] : rows[j]) next[i][c] += a * b;
+    product = std::move(next);
+  }
+  base.entries.clear();
+  for (std::int64_t i = 0; i < n * n; ++i)
+    for (const auto& [j, a] : product[i]) base.entries.push_back({i, j, a});
+  return base;
+}
+
+/// The analysis of complete factors serves until the pattern changes.
+TEST(Solver, FactorsOfOtherValuesKeepTheirOrder) {
+  if (!has_mumps()) GTEST_SKIP() << "built without MUMPS";
+  auto matrix = power_of_diffusion(12, 2);
+  Sequence sequence(matrix, "direct");
+  EXPECT_EQ(count(sequence.solve(matrix, 1), "as before"), 0);
+  // The old factors serve until their iterations have cost as much as new ones, whenever that is.
+  constexpr int most_solves = 2000;
+  for (int k = 0; k < 2; ++k) {
+    for (auto& entry : matrix.entries) entry.value *= entry.row == entry.column && entry.row % 3 == k ? 4 : 1;
+    sequence.solver.update(sequence.parts = spread(matrix));
+    int made = 0;
+    for (int solve = 0; made == 0 && solve < most_solves; ++solve) {
+      const auto report = sequence.solve(matrix, solve);
+      made = count(report, "complete ");
+      EXPECT_EQ(made, count(report, "as before"));
+    }
+    EXPECT_EQ(made, 1);
+  }
+  const auto other = power_of_diffusion(12, 3);
+  sequence.solver.update(sequence.parts = spread(other));
+  EXPECT_EQ(count(sequence.solve(other, 1), "as before"), 0) << "of another pattern";
+}
+
+/// Of three matrices: well conditioned; with zero pivots in single precision; with factors around which
+/// BiCGSTAB does not converge.
+TEST(Solver, FactorsInSinglePrecisionThatAreNotEnoughMakeWayForDoubles) {
+  if (!has_mumps()) GTEST_SKIP() << "built without MUMPS";
+  struct Case {
+    std::int64_t n;
+    int power;
+    const char* says;
+  };
+  for (const auto& [n, power, says] : {Case{20, 1, ""}, Case{20, 6, "finds zero pivots"},
+                                       Case{36, 4, "factors of fewer digits are not enough"}}) {
+    SCOPED_TRACE(says);
+    const auto matrix = power_of_diffusion(n, power);
+    const auto parts = spread(matrix);
+    SolveOptions options;
+    options.rtol = 1e-10;
+    options.forced.method = "bicgstab";
+    options.forced.preconditioner = "direct";
+    options.preconditioner.factor_precision = "single";
+    Solver solver(world(), parts, options);
+    const Range mine = parts->partition.range(world().rank());
+    const auto b = sparse::piece(matrix.multiply(sparse::test_vector(matrix.n, 5)), mine);
+    for (int solve = 0; solve < 2; ++solve) {
+      Array<double> x(b.size(), 0.0);
+      const auto report = solver.solve(b, x);
+      EXPECT_TRUE(report.converged());
+      const bool falls_back = power > 1 && solve == 0;
+      EXPECT_EQ(count(report, "double precision") > 0, falls_back) << solve;
+      EXPECT_TRUE(!falls_back || count(report, says) == 1);
+      EXPECT_EQ(count(report, "false-convergence"), 0);
+      EXPECT_LT(report.iterations, 100);
+    }
+  }
 }
 
 }  // namespace

@@ -32,6 +32,12 @@ struct PreconditionerOptions {
   /// How ic, ilu and ilut use the threads of a rank: "blocks", one for each, or "levels": one block, whose
   /// triangles are solved level by level; "auto": levels for ilut, blocks for the others.
   std::string triangular = "auto";
+  /// Of direct: "double", or "single", which takes half of the memory; KLU's are double in any case. Where
+  /// single precision finds the matrix singular, the factors are double.
+  std::string factor_precision = "double";
+  /// Of direct by MUMPS: blocks of the factors are compressed to low rank (BLR) where that leaves no more
+  /// than this share of the matrix' norm, from 0 (not compressed) to 1.
+  double low_rank = 0;
   /// The same bits in every run. All are, but direct on several ranks, where MUMPS adds up in the order in
   /// which messages arrive: with this it computes on one, as it does for small matrices anyway.
   bool reproducible = false;
@@ -48,6 +54,9 @@ struct PreconditionerOptions {
   /// matrix whose unknowns are displacements of nodes along these axes (or the first two); for amg.
   std::span<const double> coordinates = {};
   const PiecewiseConstants* null_vectors = nullptr;  ///< of the matrix, if some are known; for amg
+  /// What the same preconditioner made of other values on the same pattern, or nothing. The set-up may take
+  /// parts of it, such as the analysis of direct; it cannot be applied afterwards. The same on all ranks.
+  sparse::LinearOperator* earlier = nullptr;
 };
 
 /// A preconditioner ready for use, with what its set-up has to report ("shifted 12 pivots by 1e-8", ...).
@@ -57,6 +66,8 @@ struct BuiltPreconditioner {
   bool blocks_are_singular =
       false;                 ///< of some block no factors exist: where rows couple it with other blocks only
   bool reproducible = true;  ///< to the bit
+  /// Complete factors that hold fewer digits than they could: others may solve what these do not.
+  bool reduced_accuracy = false;
   std::int64_t zero_pivots = 0;  ///< of complete factors, to working precision: what the rank lacks
 };
 
@@ -65,12 +76,18 @@ inline bool is_triangular(std::string_view name) {
   return name == "auto" || name == "blocks" || name == "levels";
 }
 
+/// Whether this is what PreconditionerOptions::factor_precision can be.
+inline bool is_factor_precision(std::string_view name) {
+  return name == "double" || name == "single";
+}
+
 /// Which of the PreconditionerOptions that a user can set a preconditioner obeys.
 struct Obeys {
   bool overlap_and_ordering = false;
   bool fill = false;
   bool drop_tolerance = false;
   bool degree = false;
+  bool complete_factors = false;  ///< factor_precision and low_rank
 };
 
 /// An entry in the list of preconditioners. `make` is collective; it keeps a reference to the matrix. It

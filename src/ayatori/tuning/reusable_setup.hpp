@@ -26,6 +26,9 @@ struct ReusableSetup {
   /// What the preconditioner was made from, and may refer to: the matrix now, or the one of an earlier time.
   std::shared_ptr<sparse::DistributedMatrix> made_from;
   solvers::BuiltPreconditioner preconditioner;  ///< of `choice`; none if `op` is empty
+  /// Complete factors of other values that serve no more, but for their analysis; none if `op` is empty.
+  solvers::BuiltPreconditioner outworn_factors;
+  bool wants_full_accuracy = false;  ///< complete factors of fewer digits have failed
 };
 
 }  // namespace ayatori::tuning

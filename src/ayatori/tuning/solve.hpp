@@ -52,7 +52,8 @@ struct SolveOptions {
 struct Event {
   double seconds = 0;  ///< since the solve began
   std::string kind;    ///< "breakdown", "stagnation", "escalation", "overtaken", "restart", "rounding",
-                       ///< "loss-of-orthogonality", "false-convergence", "stopped", "failure", "note"
+                       ///< "loss-of-orthogonality", "false-convergence", "refinement", "stopped",
+                       ///< "failure", "note"
   std::string text;
 };
 

@@ -137,7 +137,11 @@ std::vector<SolveReport> Solver::solve(std::span<const solvers::ConstVector> b,
 
 SolveReport Solver::solve_where_rows_are(solvers::ConstVector b, solvers::Vector x, const SolveHooks& hooks) {
   const bool outworn = reuse_.set_ups > 0 && reuse_.extra_seconds >= reuse_.set_up_seconds;
-  if (outworn) kept_.preconditioner = {};
+  if (outworn) {
+    const bool is_complete = kept_.choice && uses_complete_factors(*kept_.choice);
+    auto old = std::exchange(kept_.preconditioner, {});
+    if (is_complete) kept_.outworn_factors = std::move(old);
+  }
   auto report = tuning::solve(comm_, parts_, b, x, options_, hooks, &kept_);
   learn(report);
   last_ = report;

@@ -73,6 +73,19 @@ std::vector<Row> make_table() {
        .words = {"auto", "natural", "rcm"},
        .only_words = true,
        .is_obeyed = [](const SolveRequest& r) { return obeys(r).overlap_and_ordering; }},
+      {.name = "factor-precision",
+       .place = [](SolveRequest& r) -> std::string& { return r.factor_precision; },
+       .help = "Of the complete factors of direct: double, or single, in half of the memory; the iterations "
+               "around them refine in double",
+       .words = {"double", "single"},
+       .only_words = true,
+       .is_obeyed = [](const SolveRequest& r) { return obeys(r).complete_factors; }},
+      {.name = "low-rank",
+       .place = [](SolveRequest& r) -> double& { return r.low_rank; },
+       .help =
+           "Compress blocks of the complete factors of direct to low rank (BLR), to this accuracy relative "
+           "to the matrix; 0: none",
+       .is_obeyed = [](const SolveRequest& r) { return obeys(r).complete_factors; }},
       {.name = "reproducible",
        .place = [](SolveRequest& r) -> bool& { return r.reproducible; },
        .help =

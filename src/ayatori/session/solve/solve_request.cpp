@@ -47,6 +47,10 @@ void check_obedience(const SolveRequest& request) {
 void check_preconditioner_options(const SolveRequest& request) {
   if (!(request.drop >= 0 && request.drop < 1))
     throw InputError(fmt::format("--drop {}: want 0 to 1", request.drop));
+  if (!(request.low_rank >= 0 && request.low_rank < 1))
+    throw InputError(fmt::format("--low-rank {}: want 0 to 1", request.low_rank));
+  if (!solvers::is_factor_precision(request.factor_precision))
+    throw InputError(fmt::format("--factor-precision {}: want double or single", request.factor_precision));
   if (!solvers::is_triangular(request.triangular))
     throw InputError(fmt::format("--triangular {}: want auto, blocks or levels", request.triangular));
 }
@@ -68,25 +72,7 @@ void check_checkpoint(const SolveRequest& request) {
   check_writable(request.checkpoint);
 }
 
-}  // namespace
-
-void check(const SolveRequest& request) {
-  check_ranges(solve_options(), request);
-  check_seconds("--time-limit", request.time_limit);
-  check_preconditioner_options(request);
-  check_obedience(request);
-  check(tuning_options(request).forced);
-  check_replay(request);
-  check_checkpoint(request);
-  check_placement(request.placement, request.network);
-  partition_kind(request.partition);
-}
-
-SessionOptions session_options(const SolveRequest& request) {
-  return {request.threads, request.profile, request.collectives};
-}
-
-tuning::SolveOptions tuning_options(const SolveRequest& request) {
+tuning::SolveOptions options_of(const SolveRequest& request) {
   return {.rtol = request.rtol,
           .max_iterations = request.max_iterations,
           .time_limit = request.time_limit,
@@ -106,7 +92,38 @@ tuning::SolveOptions tuning_options(const SolveRequest& request) {
                              .drop_tolerance = request.drop,
                              .ordering = request.ordering,
                              .triangular = request.triangular,
+                             .factor_precision = request.factor_precision,
+                             .low_rank = request.low_rank,
                              .reproducible = request.reproducible}};
+}
+
+}  // namespace
+
+void check(const SolveRequest& request) {
+  check_ranges(solve_options(), request);
+  check_seconds("--time-limit", request.time_limit);
+  check_preconditioner_options(request);
+  check_obedience(request);
+  check(tuning_options(request).forced);
+  check_replay(request);
+  check_checkpoint(request);
+  check_placement(request.placement, request.network);
+  partition_kind(request.partition);
+}
+
+SessionOptions session_options(const SolveRequest& request) {
+  return {request.threads, request.profile, request.collectives};
+}
+
+tuning::SolveOptions tuning_options(const SolveRequest& request) {
+  tuning::SolveOptions options = options_of(request);
+  // Factors of fewer digits lose some in every correction, which GMRES then computes wrongly and FGMRES
+  // keeps.
+  const bool has_fewer_digits = request.factor_precision != "double" || request.low_rank > 0;
+  constexpr const char* flexible = "fgmres";
+  if (has_fewer_digits && !options.forced.method && !options.forced.excludes(flexible))
+    options.forced.method = flexible;
+  return options;
 }
 
 bool same_file(const std::string& a, const std::string& b) {

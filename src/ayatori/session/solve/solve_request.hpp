@@ -25,6 +25,8 @@ struct SolveRequest {
   int degree = solvers::PreconditionerOptions().degree;
   double drop = solvers::PreconditionerOptions().drop_tolerance;
   std::string ordering = "auto";
+  std::string factor_precision = solvers::PreconditionerOptions().factor_precision;
+  double low_rank = solvers::PreconditionerOptions().low_rank;
   bool reproducible = false;
   bool deterministic = false;
   std::string restart = "auto";

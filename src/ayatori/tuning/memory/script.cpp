@@ -34,6 +34,8 @@ Json to_json(const solvers::PreconditionerOptions& options) {
           {"drop_tolerance", options.drop_tolerance},
           {"ordering", options.ordering},
           {"triangular", options.triangular},
+          {"factor_precision", options.factor_precision},
+          {"low_rank", options.low_rank},
           {"reproducible", options.reproducible}};
 }
 
@@ -47,6 +49,8 @@ solvers::PreconditionerOptions preconditioner_options_from_json(const Json& json
           .drop_tolerance = json.at("drop_tolerance"),
           .ordering = json.at("ordering"),
           .triangular = json.at("triangular"),
+          .factor_precision = json.value("factor_precision", "double"),
+          .low_rank = json.value("low_rank", 0.0),
           .reproducible = json.at("reproducible")};
 }
 

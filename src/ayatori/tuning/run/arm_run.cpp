@@ -27,6 +27,11 @@ constexpr double negligible_set_up = 8;
 /// The residual of a method for definite matrices that is so many times the first when it breaks down has
 /// been driven along null vectors: b is not in the range.
 constexpr double far_worse = 1e3;
+/// Iterations around factors of fewer digits that gain at least half of the digits wanted: in single
+/// precision each gains some where the matrix admits it, and low rank may be meant as a mere preconditioner.
+/// Where they do not, full factors in double precision are made.
+constexpr int most_in_single_precision = 30;
+constexpr int most_with_low_rank = 100;
 
 /// x becomes the doubles next to x + d, and d what they lack (Knuth's sum without error).
 void move_to_nearest(solvers::Vector x, solvers::Vector d) {
@@ -69,6 +74,12 @@ void ArmRun::set_up() {
   solvers::PreconditionerOptions options = state_.decisions.script().preconditioner;
   options.coordinates = state_.options.preconditioner.coordinates;
   options.matrix_is_symmetric = state_.report.facts.symmetric;
+  if (arm().wants_full_accuracy || (state_.kept != nullptr && state_.kept->wants_full_accuracy)) {
+    options.factor_precision = solvers::PreconditionerOptions().factor_precision;
+    options.low_rank = 0;
+  }
+  if (state_.kept != nullptr && uses_complete_factors(trial().choice))
+    options.earlier = state_.kept->outworn_factors.op.get();
   if (state_.options.time_limit > 0 && !state_.decisions.replays()) {
     options.seconds_left = state_.seconds_left();
     options.gives_up = [this] { return declines(state_.interrupted_by_time()); };
@@ -95,6 +106,7 @@ void ArmRun::set_up() {
         solvers::preconditioner(trial().choice.preconditioner).make(*state_.matrix, state_.sum, options),
         null_vectors);
     made_from_ = state_.matrix;
+    if (options.earlier != nullptr) state_.kept->outworn_factors = {};
   }
   comm::agree(state_.comm, [&] {
     for (auto* vector : {&base_, &right_side_, &correction_, &sum_of_both_})
@@ -148,6 +160,19 @@ void ArmRun::leave_preconditioner() {
   state_.kept->made_from = made_from_;
 }
 
+/// Complete factors of fewer digits that have not done make way for others, unless they were given up for
+/// another arm.
+void ArmRun::ask_for_full_accuracy() {
+  const bool has_failed = arm().state == Arm::State::finished || too_slow_;
+  if (!preconditioner_.reduced_accuracy || !has_failed || state_.converged() || state_.has_stopped()) return;
+  state_.add_event(
+      "note",
+      fmt::format("{}: factors of fewer digits are not enough: full ones in double precision", name()));
+  arm().wants_full_accuracy = true;
+  arm().state = Arm::State::untried;
+  if (state_.kept != nullptr) state_.kept->wants_full_accuracy = true;
+}
+
 /// Of a solve that is replayed. Throws as the set-up did then.
 void ArmRun::pass_over_what_was_given_up() {
   std::optional<std::int64_t> product;
@@ -170,8 +195,12 @@ void ArmRun::pursue() {
         state_.report.condition_estimate =
             estimate_condition(state_.sum, *preconditioner_.op, state_.report.facts.norm_infinity);
       // What was made from earlier values may be all that is wrong with this arm: it may come again.
-      if (trial().kept_set_up && !state_.converged() && arm().state == Arm::State::finished)
+      if (trial().kept_set_up && !state_.converged() && arm().state == Arm::State::finished) {
         arm().state = Arm::State::untried;
+        if (uses_complete_factors(trial().choice)) state_.kept->outworn_factors = std::move(preconditioner_);
+      } else {
+        ask_for_full_accuracy();
+      }
       leave_preconditioner();
     }
   } catch (const Error& error) {
@@ -214,7 +243,7 @@ bool ArmRun::iterate() {
   const double best = state_.residual_norm();
   const double before = begin();
   solvers::fill(correction_, 0);
-  overtaken_ = behind_ = false;
+  overtaken_ = behind_ = too_slow_ = false;
   next_look_ = first_look;
   gained_.clear();
   begins_with_ = smallest_norm_ = before;
@@ -316,7 +345,8 @@ bool ArmRun::judge(const solvers::MethodResult& result, double before) {
     case solvers::Stop::converged:
       if (state_.converged()) return false;
       trial().outcome = "refuted";
-      state_.add_event("false-convergence",
+      // Factors of fewer digits lose some in every correction, which is no surprise.
+      state_.add_event(preconditioner_.reduced_accuracy ? "refinement" : "false-convergence",
                        fmt::format("{} claimed a relative residual of {:.1e}; the true one is {:.1e}", name(),
                                    state_.relative(result.residual_norm), reached));
       if (refinement_.goes_on(state_.residual_norm(), before)) return !state_.done();
@@ -341,6 +371,7 @@ bool ArmRun::judge(const solvers::MethodResult& result, double before) {
         trial().outcome = "outpaced";
         trial().reason = why_;
       }
+      if (too_slow_) trial().outcome = name_of(solvers::Stop::stagnated);
       return false;
     case solvers::Stop::interrupted:
       state_.note_stop();
@@ -410,6 +441,13 @@ bool ArmRun::goes_on(int iteration, double norm) {
   if (trial().choice.restart == 0 && state_.snapshot_is_due())
     take_snapshot([this](solvers::Vector d) { solvers::copy(correction_, d); });
   if (norm <= aim() || state_.sum.stop_requested()) return true;  // the method will see it itself
+  const bool has_low_rank = state_.decisions.script().preconditioner.low_rank > 0;
+  const int most_for_half = has_low_rank ? most_with_low_rank : most_in_single_precision;
+  if (preconditioner_.reduced_accuracy && iteration % most_for_half == 0) {
+    const double halves = 1.0 * iteration / most_for_half;
+    too_slow_ = gained_.back() < halves * digits_of(state_.options.rtol) / 2;
+    if (too_slow_) return false;
+  }
   if (iteration >= state_.iterations_left())
     return false;  // fewer than the method was told: challengers took some
   if (iteration < next_look_) return true;

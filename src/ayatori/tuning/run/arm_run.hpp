@@ -49,7 +49,8 @@ class ArmRun {
   double aim() const { return refinement_.aim(state_.target()); }
   void note_rounding();
   bool finds_rounded_solution();
-  bool is_complete() { return uses_complete_factors(trial().choice); }
+  bool is_complete() { return uses_complete_factors(trial().choice) && !preconditioner_.reduced_accuracy; }
+  void ask_for_full_accuracy();
   bool judge(const solvers::MethodResult& result, double before);
 
   bool goes_on(int iteration, double norm);
@@ -84,6 +85,7 @@ class ArmRun {
   int next_look_ = 0;  ///< iteration at which the policy is asked again
   bool overtaken_ = false;
   bool behind_ = false;
+  bool too_slow_ = false;  ///< for what factors of fewer digits can be expected to take
   solvers::Refinement refinement_;
   bool began_from_zero_ = false;
   std::shared_ptr<sparse::DistributedMatrix> made_from_;  ///< the preconditioner

@@ -35,8 +35,9 @@ struct Arm {
   Rung rung;
   State state = State::untried;
   Seen seen = {};
-  int tries = 0;           ///< as a challenger
-  bool from_zero = false;  ///< what it has to begin with
+  int tries = 0;                     ///< as a challenger
+  bool from_zero = false;            ///< what it has to begin with
+  bool wants_full_accuracy = false;  ///< its complete factors of fewer digits have failed
   double gain = 0;  ///< powers of e by which it has made the residual smaller, where it was not overtaken
 
   bool may_run() const { return state == State::untried || state == State::paused; }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,20 +12,9 @@
 
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
+#include "ayatori/solvers/preconditioners/complete/matrix_entries.hpp"
 
 namespace ayatori::solvers {
-
-/// Entries of a square matrix by row and column from 1, in any order, each place once. Complete factors take
-/// the matrix in one piece: they permute large entries to the diagonal, without which zero diagonals fill the
-/// factors, and the entries are fewer than those of the factors.
-struct GatheredMatrix {
-  std::int64_t rows = 0;
-  std::int64_t nonzeros = 0;
-  bool symmetric = false;   ///< known to be
-  std::vector<int> row;     ///< on rank 0; empty on the others
-  std::vector<int> column;  ///< the same
-  std::vector<double> value;
-};
 
 /// Complete factors of a matrix. Collective: made, applied and destroyed by all ranks together.
 class CompleteFactors {
@@ -34,26 +24,35 @@ class CompleteFactors {
   CompleteFactors(const CompleteFactors&) = delete;
   CompleteFactors& operator=(const CompleteFactors&) = delete;
 
-  /// Collective. b on rank 0 becomes A^-1 b; the other ranks have none.
-  virtual void solve(std::span<double> b) const = 0;
+  /// Collective. y = A^-1 x, of each rank its rows.
+  virtual void solve(std::span<const double> x, std::span<double> y) const = 0;
+
+  /// How often the library has looked for an order of the rows, and factored; on a rank that computes.
+  struct Work {
+    int analyses = 0;
+    int factorizations = 0;
+  };
+  virtual Work work() const = 0;
 };
 
 /// Those that a library has made, with what it has to report.
 struct BuiltFactors {
   std::unique_ptr<CompleteFactors> factors;
   std::vector<std::string> notes;
-  bool reproducible = true;      ///< to the bit
-  std::int64_t zero_pivots = 0;  ///< to working precision
+  bool reproducible = true;       ///< to the bit
+  bool reduced_accuracy = false;  ///< as BuiltPreconditioner::reduced_accuracy
+  std::int64_t zero_pivots = 0;   ///< to working precision
 };
 
 /// An entry in the list of libraries that factor. `make` is collective. It gives nothing where the library is
-/// not the one for the matrix and `is_last` is false; then the next in the list is asked. It may take the
-/// entries of the matrix. Throws Error, agreed, where the factors would take more memory or time than there
-/// is.
+/// not the one for the matrix and `is_last` is false; then the next in the list is asked. `earlier`: factors
+/// of other values, or none; where this library made them for the same pattern, their analysis serves again.
+/// Throws Error, agreed, where the factors would take more memory or time than there is.
 struct FactorLibrary {
   std::string_view name;
-  std::optional<BuiltFactors> (*make)(const comm::Comm& comm, GatheredMatrix& matrix, bool is_last,
-                                      const PreconditionerOptions& options);
+  std::optional<BuiltFactors> (*make)(MatrixToFactor& matrix, bool is_last,
+                                      const PreconditionerOptions& options,
+                                      std::unique_ptr<CompleteFactors> earlier);
 };
 
 /// In the order in which they are asked. Adding one is a file in this folder and a line in direct.cpp.
@@ -84,5 +83,18 @@ void check_memory(const comm::Comm& comm, std::int64_t bytes_of_rank);
 
 /// Collective. Asks PreconditionerOptions::may_take; throws where the answer is no.
 void ask_price(const comm::Comm& comm, double products, const PreconditionerOptions& options);
+
+/// Collective. Vectors pass through rank 0: `solve` turns all of x into all of y there.
+template <class Real>
+void solve_on_rank_zero(const comm::Comm& comm, const sparse::RowPartition& partition, std::span<Real> mine,
+                        const std::function<void(std::span<Real>)>& solve) {
+  if (comm.size() == 1) return solve(mine);
+  auto all = comm.gatherv(std::span<const Real>(mine), 0);
+  if (comm.rank() == 0) solve(all.values);
+  const std::vector<std::int64_t> nothing(partition.starts().size(), 0);
+  const auto back =
+      comm.alltoallv(std::span<const Real>(all.values), comm.rank() == 0 ? partition.starts() : nothing);
+  std::ranges::copy(back.values, mine.begin());
+}
 
 }  // namespace ayatori::solvers

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -25,96 +24,54 @@ std::span<const FactorLibrary> factor_libraries() {
 
 namespace {
 
-/// This rank's entries.
-GatheredMatrix entries_of(const sparse::DistributedMatrix& matrix) {
-  const std::int64_t first_row = matrix.partition().range(matrix.comm().rank()).begin;
-  const sparse::SplitMatrix& parts = matrix.parts();
-  if (matrix.global_rows() >= std::numeric_limits<int>::max())
-    throw EnvironmentError("direct: no library of complete factors counts so many rows");
-  GatheredMatrix entries;
-  const auto add = [&](const sparse::Csr& part, auto&& local_row, auto&& global_column) {
-    for (std::int32_t r = 0; r < part.rows; ++r) {
-      const std::int64_t row = first_row + local_row(r);
-      for (std::int64_t k = part.row_start[r]; k < part.row_start[r + 1]; ++k) {
-        if (!std::isfinite(part.value[k]))
-          throw InputError(fmt::format("direct: row {}: an entry is not finite", row));
-        entries.row.push_back(static_cast<int>(row + 1));
-        entries.column.push_back(static_cast<int>(global_column(part.column[k]) + 1));
-        entries.value.push_back(part.value[k]);
-      }
-    }
-  };
-  add(
-      parts.interior, [](std::int32_t r) { return r; },
-      [&](std::int32_t c) -> std::int64_t { return first_row + c; });
-  add(
-      parts.halo, [&](std::int32_t r) { return parts.halo_rows[r]; },
-      [&](std::int32_t c) { return parts.plan.ghosts[c]; });
-  return entries;
-}
-
-/// Collective.
-GatheredMatrix gather(const sparse::DistributedMatrix& matrix, bool symmetric) {
-  const comm::Comm& comm = matrix.comm();
-  auto all = comm::agree(comm, [&] { return entries_of(matrix); });
-  const auto mine = static_cast<std::int64_t>(all.value.size());
-  if (comm.size() > 1) {
-    all.row = std::move(comm.gatherv(std::span<const int>(all.row), 0).values);
-    all.column = std::move(comm.gatherv(std::span<const int>(all.column), 0).values);
-    all.value = std::move(comm.gatherv(std::span<const double>(all.value), 0).values);
-  }
-  all.rows = matrix.global_rows();
-  all.nonzeros = comm.allreduce(mine, comm::ReduceOp::sum);
-  all.symmetric = symmetric;
-  return all;
-}
-
-/// y = A^-1 x up to rounding; right-hand side and solution pass through rank 0.
+/// y = A^-1 x up to the accuracy of the factors.
 class Direct final : public sparse::LinearOperator {
  public:
-  Direct(const comm::Comm& comm, std::unique_ptr<CompleteFactors> factors,
-         const sparse::RowPartition& partition)
-      : comm_(comm),
-        factors_(std::move(factors)),
-        starts_(partition.starts()),
-        size_(static_cast<std::int32_t>(partition.range(comm.rank()).size())) {}
+  Direct(std::unique_ptr<CompleteFactors> factors, const FactorLibrary& library, std::int32_t size)
+      : factors_(std::move(factors)), library_(&library), size_(size) {}
 
-  void apply(std::span<const double> x, std::span<double> y) const override {
-    if (comm_.size() == 1) {
-      std::ranges::copy(x, y.begin());
-      return factors_->solve(y);
-    }
-    auto all = comm_.gatherv(x, 0);
-    factors_->solve(all.values);
-    const std::vector<std::int64_t> nothing(starts_.size(), 0);
-    const auto mine =
-        comm_.alltoallv(std::span<const double>(all.values), comm_.rank() == 0 ? starts_ : nothing);
-    std::ranges::copy(mine.values, y.begin());
-  }
+  void apply(std::span<const double> x, std::span<double> y) const override { factors_->solve(x, y); }
   std::int32_t local_size() const override { return size_; }
+  const FactorLibrary& library() const { return *library_; }
+  /// Leaves nothing to apply.
+  std::unique_ptr<CompleteFactors> release() { return std::move(factors_); }
 
  private:
-  comm::Comm comm_;
   std::unique_ptr<CompleteFactors> factors_;
-  std::vector<std::int64_t> starts_;
+  const FactorLibrary* library_;
   std::int32_t size_;
 };
 
+void check(const PreconditionerOptions& options) {
+  if (!is_factor_precision(options.factor_precision))
+    throw InputError(
+        fmt::format("direct: factor precision {}: want double or single", options.factor_precision));
+  if (!(options.low_rank >= 0 && options.low_rank < 1))
+    throw InputError(fmt::format("direct: low rank to {}: want 0 to 1", options.low_rank));
+}
+
 BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum&,
                          const PreconditionerOptions& options) {
-  const comm::Comm& comm = matrix.comm();
-  auto gathered = gather(matrix, options.matrix_is_symmetric);
-  for (const auto& library : factor_libraries()) {
+  check(options);
+  MatrixToFactor to_factor(matrix, options.matrix_is_symmetric);
+  const auto build = [&](const FactorLibrary& library, std::unique_ptr<CompleteFactors> earlier) {
     const bool is_last = &library == &factor_libraries().back();
-    auto made = library.make(comm, gathered, is_last, options);
-    if (!made) continue;
     BuiltPreconditioner built;
-    built.op = std::make_unique<Direct>(comm, std::move(made->factors), matrix.partition());
+    auto made = library.make(to_factor, is_last, options, std::move(earlier));
+    if (!made) return built;
+    built.op = std::make_unique<Direct>(std::move(made->factors), library, matrix.local_size());
     built.notes = std::move(made->notes);
     built.reproducible = made->reproducible;
+    built.reduced_accuracy = made->reduced_accuracy;
     built.zero_pivots = made->zero_pivots;
     return built;
+  };
+  if (auto* earlier = dynamic_cast<Direct*>(options.earlier)) {
+    const FactorLibrary& library = earlier->library();
+    if (auto built = build(library, earlier->release()); built.op) return built;
   }
+  for (const auto& library : factor_libraries())
+    if (auto built = build(library, nullptr); built.op) return built;
   throw EnvironmentError("direct: no library could factor the matrix");
 }
 
@@ -164,6 +121,7 @@ void ask_price(const comm::Comm& comm, double products, const PreconditionerOpti
 const Preconditioner direct_preconditioner{.name = "direct",
                                            .description = "complete factors by KLU or MUMPS: a direct solve",
                                            .symmetric = false,
-                                           .make = make};
+                                           .make = make,
+                                           .obeys = {.complete_factors = true}};
 
 }  // namespace ayatori::solvers

@@ -38,6 +38,8 @@ constexpr double zero_pivot = 1e-13;
 constexpr double most_condition = 1e14;
 /// Factors that lose more digits to growth are left to a library that chooses pivots with more care.
 constexpr double least_reciprocal_growth = 1e-10;
+/// Pivots that were chosen for other values are chosen anew where they make entries grow more than this.
+constexpr double least_reciprocal_growth_of_old_pivots = 1e-6;
 
 /// In operations of a product.
 double cost_by_columns(double operations) {
@@ -48,7 +50,10 @@ double cost_by_columns(double operations) {
 /// factored column by column. Rows of A are its columns, so that A^T is factored.
 class Klu final : public CompleteFactors {
  public:
-  explicit Klu(double fill) {
+  Klu(const MatrixToFactor& matrix, double fill)
+      : comm_(matrix.comm()),
+        partition_(matrix.partition()),
+        n_(comm_.rank() == 0 ? static_cast<int>(matrix.rows()) : 0) {
     klu_defaults(&common_);
     common_.tol = least_pivot;
     common_.initmem_amd = fill;
@@ -61,35 +66,60 @@ class Klu final : public CompleteFactors {
 
   /// Whether this is the library for the matrix, as far as a minimum degree ordering tells: that is found in
   /// half of the time of the analysis, which would take ten times that for a saddle point.
-  bool promises(const GatheredMatrix& matrix) {
+  bool promises(const MatrixEntries& matrix, bool is_symmetric) {
     sort_rows(matrix);
     std::vector<int> order(n_);
     std::array<double, AMD_INFO> info{};
     if (amd_order(n_, start_.data(), column_.data(), order.data(), nullptr, info.data()) < AMD_OK)
       return false;
     const double by_columns = 2 * info[AMD_NMULTSUBS_LU];
-    const double by_fronts = matrix.symmetric ? 2 * info[AMD_NMULTSUBS_LDL] : by_columns;
+    const double by_fronts = is_symmetric ? 2 * info[AMD_NMULTSUBS_LDL] : by_columns;
     cost_by_fronts_ = by_fronts / operations_of_dense_blocks(by_fronts) + product_operations_of_front * n_;
-    return cost_by_columns(by_columns) < cost_by_fronts_ || (!matrix.symmetric && falls_apart());
+    return cost_by_columns(by_columns) < cost_by_fronts_ || (!is_symmetric && falls_apart());
   }
-  bool analyse(const GatheredMatrix& matrix) {
+  bool analyse(const MatrixEntries& matrix) {
     if (start_.empty()) sort_rows(matrix);
+    ++work_.analyses;
     symbolic_ = klu_analyze(n_, start_.data(), column_.data(), &common_);
     return symbolic_ != nullptr && symbolic_->est_flops >= 0;
   }
   /// False where the matrix is singular, or, where other libraries are left, they may do better.
   bool factor(bool is_last) {
     if (n_ < few_rows) common_.tol = 1;
+    ++work_.factorizations;
+    klu_free_numeric(&numeric_, &common_);
     numeric_ = klu_factor(start_.data(), column_.data(), value_.data(), symbolic_, &common_);
     if (numeric_ == nullptr || (!is_last && are_doubtful())) return false;
     value_ = {};
     return true;
   }
-  void solve(std::span<double> b) const override {
-    if (numeric_ == nullptr) return;  // another rank's
-    auto common = common_;
-    klu_tsolve(symbolic_, numeric_, n_, 1, b.data(), &common);
+  /// Takes other values; false where the pattern is another one.
+  bool take_values(const MatrixEntries& matrix) {
+    const auto start = start_;
+    const auto column = column_;
+    sort_rows(matrix);
+    return start == start_ && column == column_;
   }
+  /// Keeps the pivots that were chosen for other values. False where that does not do; then factor() chooses
+  /// them.
+  bool factor_with_old_pivots() {
+    if (numeric_ == nullptr) return false;
+    ++work_.factorizations;
+    if (klu_refactor(start_.data(), column_.data(), value_.data(), symbolic_, numeric_, &common_) == 0)
+      return false;
+    klu_rgrowth(start_.data(), column_.data(), value_.data(), symbolic_, numeric_, &common_);
+    if (zero_pivots() > 0 || !(common_.rgrowth > least_reciprocal_growth_of_old_pivots)) return false;
+    value_ = {};
+    return true;
+  }
+  void solve(std::span<const double> x, std::span<double> y) const override {
+    std::ranges::copy(x, y.begin());
+    solve_on_rank_zero<double>(comm_, partition_, y, [this](std::span<double> b) {
+      auto common = common_;
+      klu_tsolve(symbolic_, numeric_, n_, 1, b.data(), &common);
+    });
+  }
+  Work work() const override { return work_; }
 
   std::int64_t zero_pivots() const {
     const std::span pivots(static_cast<const double*>(numeric_->Udiag), n_);
@@ -125,8 +155,7 @@ class Klu final : public CompleteFactors {
     for (int k = 0; k < blocks; ++k) largest = std::max(largest, block[k + 1] - block[k]);
     return matched == n_ && largest <= n_ / 2;
   }
-  void sort_rows(const GatheredMatrix& matrix) {
-    n_ = static_cast<int>(matrix.rows);
+  void sort_rows(const MatrixEntries& matrix) {
     start_.assign(n_ + 1, 0);
     for (const int row : matrix.row) ++start_[row];
     for (int i = 0; i < n_; ++i) start_[i + 1] += start_[i];
@@ -140,7 +169,10 @@ class Klu final : public CompleteFactors {
     }
   }
 
-  int n_ = 0;
+  comm::Comm comm_;
+  sparse::RowPartition partition_;
+  int n_;  ///< on rank 0
+  Work work_;
   std::vector<int> start_;
   std::vector<int> column_;
   std::vector<double> value_;
@@ -150,52 +182,99 @@ class Klu final : public CompleteFactors {
   klu_numeric* numeric_ = nullptr;
 };
 
-/// Whether the library of LDL^T factors has more to offer: pivots of two rows.
-bool wants_symmetric_pivots(const GatheredMatrix& matrix) {
-  if (!matrix.symmetric) return false;
-  std::int64_t positive = 0;
-  for (std::size_t k = 0; k < matrix.value.size(); ++k)
-    positive += matrix.row[k] == matrix.column[k] && matrix.value[k] > 0 ? 1 : 0;
-  return positive < matrix.rows;
+/// What rank 0 has found; none of it where KLU is not the library for the matrix.
+struct Promise {
+  double operations = 0;
+  double entries = 0;
+  double blocks = 0;
+};
+
+[[noreturn]] void fail() {
+  throw_error(ErrorKind::environment,
+              "direct: the factorization failed: the matrix is singular, or pivots fill its factors", true);
 }
 
-std::optional<BuiltFactors> make(const comm::Comm& comm, GatheredMatrix& matrix, bool is_last,
-                                 const PreconditionerOptions& options) {
-  auto klu = std::make_unique<Klu>(is_last ? most_fill_as_last : most_fill);
-  std::array<double, 3>
-      found{};  // operations, entries, blocks; none where it is not the library for the matrix
-  comm::agree(comm, [&] {
-    if (comm.rank() != 0 || matrix.nonzeros > std::numeric_limits<int>::max()) return;
-    if (!is_last && (wants_symmetric_pivots(matrix) || !klu->promises(matrix))) return;
-    if (klu->analyse(matrix) && (is_last || klu->is_cheaper()))
-      found = {klu->operations(), klu->entries(), 1.0 * klu->blocks()};
-  });
-  comm.broadcast(std::span<double>(found), 0);
-  const auto [operations, entries, blocks] = found;
-  if (!is_last && blocks == 0) return std::nullopt;
-  const auto fail = [&] {
-    throw_error(ErrorKind::environment,
-                "direct: the factorization failed: the matrix is singular, or pivots fill its factors", true);
-  };
-  if (blocks == 0) fail();
-
+/// Collective. Throws where the factorization is too dear.
+void check(const MatrixToFactor& matrix, const Promise& promise, const PreconditionerOptions& options) {
+  const comm::Comm& comm = matrix.comm();
   constexpr double bytes_of_entry = sizeof(double) + sizeof(int);
-  check_memory(comm, comm.rank() == 0 ? static_cast<std::int64_t>(bytes_of_entry * entries) : 0);
+  check_memory(comm, comm.rank() == 0 ? static_cast<std::int64_t>(bytes_of_entry * promise.entries) : 0);
   check_time(
-      comm, operations, [] { return operations_per_second; }, options.seconds_left);
-  ask_price(comm, cost_by_columns(operations) / (2 * static_cast<double>(matrix.nonzeros)), options);
+      comm, promise.operations, [] { return operations_per_second; }, options.seconds_left);
+  ask_price(comm, cost_by_columns(promise.operations) / (2 * static_cast<double>(matrix.nonzeros())),
+            options);
+}
+
+/// Collective. Of factors that are done.
+BuiltFactors report(const comm::Comm& comm, std::unique_ptr<Klu> klu, const Promise& promise,
+                    const char* more) {
+  BuiltFactors built;
+  built.zero_pivots = comm.broadcast(comm.rank() == 0 ? klu->zero_pivots() : 0, 0);
+  built.notes.push_back(fmt::format(
+      "complete factors by KLU: {:.3g} operations, {:.3g} entries{}{}", promise.operations, promise.entries,
+      promise.blocks > 1 ? fmt::format(" in {} blocks", promise.blocks) : "", more));
+  if (built.zero_pivots > 0) built.notes.push_back(singular_words(built.zero_pivots));
+  built.factors = std::move(klu);
+  return built;
+}
+
+Promise promise_of(const Klu& klu) {
+  return {klu.operations(), klu.entries(), 1.0 * klu.blocks()};
+}
+
+/// Collective. Nothing where the factors are of another pattern, or too doubtful with other values.
+std::optional<BuiltFactors> factor_again(MatrixToFactor& matrix, std::unique_ptr<Klu> klu, bool is_last,
+                                         const PreconditionerOptions& options) {
+  const comm::Comm& comm = matrix.comm();
+  const MatrixEntries& entries = matrix.gathered();
+  Promise promise;
+  const bool is_same = comm::agree(comm, [&] {
+    if (comm.rank() != 0) return true;
+    if (!klu->take_values(entries)) return false;
+    promise = promise_of(*klu);
+    return true;
+  });
+  if (comm.any(!is_same)) return std::nullopt;
+  promise = comm.broadcast(promise, 0);
+  ask_price(comm, cost_by_columns(promise.operations) / (2 * static_cast<double>(matrix.nonzeros())),
+            options);
+  if (comm.any(comm.rank() == 0 && klu->factor_with_old_pivots()))
+    return report(comm, std::move(klu), promise, ", order and pivots as before");
+  if (!comm.any(comm.rank() == 0 && klu->factor(is_last))) return std::nullopt;
+  return report(comm, std::move(klu), promise, ", order as before");
+}
+
+std::optional<BuiltFactors> make(MatrixToFactor& matrix, bool is_last, const PreconditionerOptions& options,
+                                 std::unique_ptr<CompleteFactors> earlier) {
+  const comm::Comm& comm = matrix.comm();
+  // Pivots of two rows are what the library of LDL^T factors has more to offer.
+  const bool wants_symmetric_pivots = matrix.is_symmetric() && !matrix.has_useful_diagonal();
+  const bool is_too_large =
+      matrix.nonzeros() > std::numeric_limits<int>::max() || (!is_last && !matrix.is_small());
+  if (!is_last && (wants_symmetric_pivots || is_too_large)) return std::nullopt;
+  if (is_too_large) fail();
+  if (auto* klu = dynamic_cast<Klu*>(earlier.get())) {
+    static_cast<void>(earlier.release());
+    if (auto again = factor_again(matrix, std::unique_ptr<Klu>(klu), is_last, options)) return again;
+  }
+
+  auto klu = std::make_unique<Klu>(matrix, is_last ? most_fill_as_last : most_fill);
+  const MatrixEntries& entries = matrix.gathered();
+  Promise promise;
+  comm::agree(comm, [&] {
+    if (comm.rank() != 0) return;
+    if (!is_last && !klu->promises(entries, matrix.is_symmetric())) return;
+    if (klu->analyse(entries) && (is_last || klu->is_cheaper())) promise = promise_of(*klu);
+  });
+  promise = comm.broadcast(promise, 0);
+  if (!is_last && promise.blocks == 0) return std::nullopt;
+  if (promise.blocks == 0) fail();
+  check(matrix, promise, options);
   if (!comm.any(comm.rank() == 0 && klu->factor(is_last))) {
     if (is_last) fail();
     return std::nullopt;
   }
-  BuiltFactors built;
-  built.zero_pivots = comm.broadcast(comm.rank() == 0 ? klu->zero_pivots() : 0, 0);
-  built.notes.push_back(fmt::format("complete factors by KLU: {:.3g} operations, {:.3g} entries{}",
-                                    operations, entries,
-                                    blocks > 1 ? fmt::format(" in {} blocks", blocks) : ""));
-  if (built.zero_pivots > 0) built.notes.push_back(singular_words(built.zero_pivots));
-  built.factors = std::move(klu);
-  return built;
+  return report(comm, std::move(klu), promise, "");
 }
 
 }  // namespace

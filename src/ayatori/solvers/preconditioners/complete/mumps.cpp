@@ -1,17 +1,18 @@
 #ifdef AYATORI_HAS_MUMPS
 
-#include <dmumps_c.h>
-
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/comm/mpi/fortran_handle.hpp"
 #include "ayatori/solvers/preconditioners/complete/complete_factors.hpp"
+#include "ayatori/solvers/preconditioners/complete/equilibration.hpp"
+#include "ayatori/solvers/preconditioners/complete/mumps_instance.hpp"
 
 extern "C" {
 void dgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const double* alpha,
@@ -23,12 +24,8 @@ namespace ayatori::solvers {
 
 namespace {
 
-/// MUMPS' parameters by their numbers in its manual, which count from 1.
-enum Control { error_stream = 1, warning_stream = 2, global_stream = 3, verbosity = 4, more_memory = 14 };
-constexpr int column_permutation = 6;
-constexpr int ordering = 7;
-constexpr int null_pivots = 24;
-enum class Job { initialize = -1, terminate = -2, analyse = 1, factor = 2, solve = 3 };
+using mumps::Job;
+
 /// On smaller matrices several ranks save less time in the factorization than they lose in the solves.
 constexpr std::int64_t rows_worth_all_ranks = 1 << 14;
 /// A pivot is accepted if it is this share of its column's largest entry. Rejected ones are delayed and fill
@@ -36,85 +33,150 @@ constexpr std::int64_t rows_worth_all_ranks = 1 << 14;
 /// residual. MUMPS' own 0.01 is for solves without iterations: c-62's factors do not end with it, and take
 /// a second so.
 constexpr double least_pivot = 1e-6;
+/// In single precision a growth of a million leaves nothing.
+constexpr double least_pivot_of_floats = 1e-4;
 constexpr int most_extra_memory = 2000;  ///< percent of the estimate, before the factorization is given up
 
-/// A X = b by the complete factors of MUMPS (Amestoy, Duff, L'Excellent & Koster 2001), on all ranks or on
-/// rank 0. Collective: made, applied and destroyed by all ranks together.
-class Mumps final : public CompleteFactors {
- public:
-  Mumps(const comm::Comm& comm, bool symmetric, bool on_one_rank)
-      : comm_(comm.duplicate()), workers_(on_one_rank ? comm::Comm::self() : comm_) {
-    constexpr int general = 0;
-    constexpr int symmetric_indefinite = 2;
-    data_.comm_fortran = comm::fortran_handle(workers_);
-    data_.par = 1;  // rank 0 computes, too
-    data_.sym = symmetric ? symmetric_indefinite : general;
-    run(Job::initialize);
-    for (const int stream : {error_stream, warning_stream, global_stream, verbosity}) control(stream) = 0;
-    control(null_pivots) = 1;
-    data_.cntl[0] = least_pivot;
-  }
-  ~Mumps() override { run(Job::terminate); }
-
-  /// The result's code, the same on all ranks; negative: an error.
-  int run(Job job) const {
-    data_.job = static_cast<MUMPS_INT>(job);
-    if (!is_on_one_rank() || comm_.rank() == 0) dmumps_c(&data_);
-    if (is_on_one_rank() && job != Job::solve) {
-      comm_.broadcast(std::span<MUMPS_INT>(data_.infog), 0);
-      comm_.broadcast(std::span<double>(data_.rinfog), 0);
-    }
-    return info(1);
-  }
-  void solve(std::span<double> b) const override {
-    data_.rhs = b.data();
-    data_.nrhs = 1;
-    data_.lrhs = data_.n;
-    run(Job::solve);
-  }
-  int& control(int number) { return data_.icntl[number - 1]; }
-  int info(int number) const { return data_.infog[number - 1]; }
-  DMUMPS_STRUC_C& data() { return data_; }
-  double operations() const { return data_.rinfog[0]; }
-  const comm::Comm& comm() const { return comm_; }
-  /// Those of comm() that compute.
-  const comm::Comm& workers() const { return workers_; }
-  bool is_on_one_rank() const { return workers_.size() < comm_.size(); }
-
- private:
-  comm::Comm comm_;
-  comm::Comm workers_;
-  mutable DMUMPS_STRUC_C data_{};  ///< with what MUMPS is asked to do
+/// What an instance is made for: factors of the same plan may take other values.
+struct Plan {
+  bool symmetric = false;
+  bool on_one_rank = false;
+  bool spread_matrix = false;  ///< each rank gives its rows
+  double low_rank = 0;
+  std::uint64_t pattern = 0;  ///< of the entries that this rank gives
+  bool operator==(const Plan&) const = default;
 };
 
-/// Leaves what a symmetric matrix is given by.
-void keep_upper_triangle(GatheredMatrix& matrix) {
-  std::size_t kept = 0;
-  for (std::size_t k = 0; k < matrix.value.size(); ++k) {
-    if (matrix.column[k] < matrix.row[k]) continue;
-    matrix.row[kept] = matrix.row[k];
-    matrix.column[kept] = matrix.column[k];
-    matrix.value[kept++] = matrix.value[k];
+/// A x = b by the complete factors of MUMPS, in doubles or floats. Floats are of a matrix that is scaled, and
+/// so are their right-hand sides, each to a largest element of 1.
+template <class Real>
+class MumpsFactors final : public CompleteFactors {
+ public:
+  MumpsFactors(const MatrixToFactor& matrix, const Plan& plan)
+      : plan_(plan), partition_(matrix.partition()), mumps_(matrix.comm(), plan.symmetric, plan.on_one_rank) {
+    mumps_.data().n = static_cast<MUMPS_INT>(matrix.rows());
+    constexpr int threshold = 1;
+    constexpr bool is_double = std::is_same_v<Real, double>;
+    mumps_.real_control(threshold) = static_cast<Real>(is_double ? least_pivot : least_pivot_of_floats);
+    if (matrix.rows() < few_rows) mumps_.real_control(threshold) = plan.symmetric ? 0.5 : 1;
+    if (plan.spread_matrix) mumps_.control(mumps::matrix_distribution) = 3;
+    if (plan.low_rank > 0) {
+      constexpr int in_factors_and_solves = 2;
+      constexpr int accuracy = 7;
+      mumps_.control(mumps::low_rank) = in_factors_and_solves;
+      mumps_.real_control(accuracy) = static_cast<Real>(plan.low_rank);
+    }
   }
-  matrix.row.resize(kept);
-  matrix.column.resize(kept);
-  matrix.value.resize(kept);
-}
 
-/// Collective. Where rows have no entry of their own in any permutation, none is asked for.
-int analyse(Mumps& mumps, int order) {
-  mumps.control(ordering) = order;
-  constexpr int structurally_singular = -6;
-  const int code = mumps.run(Job::analyse);
-  if (code != structurally_singular) return code;
-  mumps.control(column_permutation) = 0;
-  return mumps.run(Job::analyse);
-}
+  /// Collective. Hands the entries over until the factorization is done.
+  void take(const MatrixToFactor& matrix, MatrixEntries entries) {
+    entries_ = std::move(entries);
+    if constexpr (std::is_same_v<Real, float>) {
+      const auto equilibration = equilibrate(matrix);
+      values_ = scaled(entries_, equilibration);
+      entries_.value = {};
+      const Range own = partition_.range(matrix.comm().rank());
+      row_scale_.assign(equilibration.row.begin() + own.begin, equilibration.row.begin() + own.end);
+      column_scale_.assign(equilibration.column.begin() + own.begin, equilibration.column.begin() + own.end);
+    } else {
+      values_ = std::move(entries_.value);
+    }
+    auto& data = mumps_.data();
+    if (plan_.spread_matrix) {
+      data.nnz_loc = static_cast<MUMPS_INT8>(values_.size());
+      data.irn_loc = entries_.row.data();
+      data.jcn_loc = entries_.column.data();
+      data.a_loc = values_.data();
+    } else {
+      data.nnz = static_cast<MUMPS_INT8>(values_.size());
+      data.irn = entries_.row.data();
+      data.jcn = entries_.column.data();
+      data.a = values_.data();
+    }
+  }
+  /// Collective. Where rows have no entry of their own in any permutation, none is asked for.
+  int analyse(int order) {
+    constexpr int structurally_singular = -6;
+    mumps_.control(mumps::ordering) = order;
+    ++work_.analyses;
+    const int code = mumps_.run(Job::analyse);
+    if (code != structurally_singular) return code;
+    mumps_.control(mumps::column_permutation) = 0;
+    return mumps_.run(Job::analyse);
+  }
+  /// Collective.
+  int factor() {
+    ++work_.factorizations;
+    return mumps_.run(Job::factor);
+  }
+  /// Collective. When factor() has done its work.
+  void finish() {
+    entries_ = {};
+    values_ = {};
+    buffer_.resize(partition_.range(mumps_.comm().rank()).size());
+    spread_.reset();
+    if (!plan_.on_one_rank && mumps_.comm().size() > 1) spread_.emplace(mumps_, partition_);
+  }
+
+  void solve(std::span<const double> x, std::span<double> y) const override {
+    if constexpr (std::is_same_v<Real, double>) {
+      std::ranges::copy(x, y.begin());
+      solve_in_place(y);
+    } else {
+      const int exponent = scale_in(x);
+      solve_in_place(buffer_);
+      for (std::size_t i = 0; i < y.size(); ++i)
+        y[i] = std::ldexp(static_cast<double>(buffer_[i]), column_scale_[i] + exponent);
+    }
+  }
+  Work work() const override { return work_; }
+
+  const Plan& plan() const { return plan_; }
+  mumps::Instance<Real>& instance() { return mumps_; }
+  const mumps::Instance<Real>& instance() const { return mumps_; }
+
+ private:
+  /// Collective. The right-hand side of the scaled system, with a largest element near 1; the exponent of 2
+  /// that gives its solution the right size.
+  int scale_in(std::span<const double> x) const {
+    constexpr int of_zero = std::numeric_limits<int>::min() / 2;
+    int largest = of_zero;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (x[i] != 0 && std::isfinite(x[i])) largest = std::max(largest, std::ilogb(x[i]) + row_scale_[i]);
+    largest = mumps_.comm().allreduce(largest, comm::ReduceOp::max);
+    if (largest == of_zero) largest = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      buffer_[i] = static_cast<float>(std::ldexp(x[i], row_scale_[i] - largest));
+    return largest;
+  }
+  void solve_in_place(std::span<Real> b) const {
+    if (spread_) return spread_->solve(b);
+    solve_on_rank_zero<Real>(mumps_.comm(), partition_, b, [this](std::span<Real> all) {
+      auto& data = mumps_.data();
+      data.rhs = all.data();
+      data.nrhs = 1;
+      data.lrhs = data.n;
+      mumps_.run(Job::solve);
+    });
+  }
+
+  Plan plan_;
+  sparse::RowPartition partition_;
+  mutable mumps::Instance<Real> mumps_;  ///< with what it is asked to do
+  mutable std::optional<mumps::SpreadSolves<Real>> spread_;
+  MatrixEntries entries_;
+  std::vector<Real> values_;
+  std::vector<std::int32_t> row_scale_;  ///< exponents of 2 of this rank's rows, of floats
+  std::vector<std::int32_t> column_scale_;
+  mutable std::vector<Real> buffer_;
+  Work work_;
+};
 
 /// What the factorization is expected to take.
-double products_of_factors(const Mumps& mumps, std::int64_t nonzeros) {
-  return mumps.operations() /
-         (2 * static_cast<double>(nonzeros) * operations_of_dense_blocks(mumps.operations()));
+template <class Real>
+double products_of_factors(const MumpsFactors<Real>& factors, std::int64_t nonzeros) {
+  const double operations = factors.instance().operations();
+  return operations / (2 * static_cast<double>(nonzeros) * operations_of_dense_blocks(operations));
 }
 
 /// Operations per second of a product of small dense matrices, which no factorization exceeds.
@@ -136,28 +198,32 @@ double dense_operations_per_second() {
 
 /// Collective. MUMPS underestimates what pivoting will take; then it is given more, as long as there is time
 /// for another attempt like the last.
-int factor_with_enough_memory(Mumps& mumps, const PreconditionerOptions& options) {
+template <class Real>
+int factor_with_enough_memory(MumpsFactors<Real>& factors, const PreconditionerOptions& options) {
   constexpr int workspace_too_small = -9;
   constexpr int integers_too_few = -8;
   constexpr int buffer_too_small = -20;
+  auto& mumps = factors.instance();
   const Stopwatch watch;
   for (;;) {
     const double before = watch.seconds();
-    const int code = mumps.run(Job::factor);
+    const int code = factors.factor();
     const bool wants_more =
         code == workspace_too_small || code == integers_too_few || code == buffer_too_small;
-    if (!wants_more || mumps.control(more_memory) > most_extra_memory) return code;
+    if (!wants_more || mumps.control(mumps::more_memory) > most_extra_memory) return code;
     comm::agree(mumps.comm(), [&] {
       const double now = watch.seconds();
       if (now + (now - before) > options.seconds_left || (options.gives_up && options.gives_up()))
         throw EnvironmentError(fmt::format(
             "direct: pivoting fills the factors far beyond what was expected; given up after {:.3g} s", now));
     });
-    mumps.control(more_memory) = std::max(50, 2 * mumps.control(more_memory));
+    mumps.control(mumps::more_memory) = std::max(50, 2 * mumps.control(mumps::more_memory));
   }
 }
 
-[[noreturn]] void fail(const Mumps& mumps, const char* phase) {
+template <class Real>
+[[noreturn]] void fail(const MumpsFactors<Real>& factors, const char* phase) {
+  const auto& mumps = factors.instance();
   throw_error(ErrorKind::environment,
               fmt::format("direct: {} failed: MUMPS' error {} ({})", phase, mumps.info(1), mumps.info(2)),
               true);
@@ -167,50 +233,124 @@ int factor_with_enough_memory(Mumps& mumps, const PreconditionerOptions& options
 /// takes, and leaves the factors of plane meshes, networks and saddle points as small. It comes first; where
 /// the factorization will take far longer than the search, as for meshes in space, the other one is tried as
 /// well, which saves 0.4 of the operations there. Throws where the factorization is too dear.
-void order(Mumps& mumps, std::int64_t nonzeros, const PreconditionerOptions& options) {
+template <class Real>
+void order(MumpsFactors<Real>& factors, const MatrixToFactor& matrix, const PreconditionerOptions& options) {
   constexpr int minimum_fill = 2;
   constexpr int nested_dissection = 5;
   constexpr double products_worth_a_search = 2000;
-  if (analyse(mumps, minimum_fill) < 0) fail(mumps, "the analysis");
-  const double products = products_of_factors(mumps, nonzeros);
-  ask_price(mumps.comm(), products, options);
+  if (factors.analyse(minimum_fill) < 0) fail(factors, "the analysis");
+  const double products = products_of_factors(factors, matrix.nonzeros());
+  ask_price(matrix.comm(), products, options);
   if (products < products_worth_a_search) return;
-  const double operations = mumps.operations();
-  if (analyse(mumps, nested_dissection) < 0 || mumps.operations() > operations) {
-    if (analyse(mumps, minimum_fill) < 0) fail(mumps, "the analysis");
+  const double operations = factors.instance().operations();
+  if (factors.analyse(nested_dissection) < 0 || factors.instance().operations() > operations) {
+    if (factors.analyse(minimum_fill) < 0) fail(factors, "the analysis");
   }
 }
 
-std::optional<BuiltFactors> make(const comm::Comm& comm, GatheredMatrix& matrix, bool,
-                                 const PreconditionerOptions& options) {
-  const bool symmetric = matrix.symmetric;
-  if (symmetric) keep_upper_triangle(matrix);
-  const bool on_one_rank = options.reproducible || matrix.rows < rows_worth_all_ranks;
-  auto mumps = std::make_unique<Mumps>(comm, symmetric, on_one_rank);
-  mumps->data().n = static_cast<MUMPS_INT>(matrix.rows);
-  if (matrix.rows < few_rows) mumps->data().cntl[0] = symmetric ? 0.5 : 1;
-  mumps->data().nnz = static_cast<MUMPS_INT8>(matrix.value.size());
-  mumps->data().irn = matrix.row.data();
-  mumps->data().jcn = matrix.column.data();
-  mumps->data().a = matrix.value.data();
-  order(*mumps, matrix.nonzeros, options);
+/// Collective. Throws where memory or time are not enough for what the analysis has found.
+template <class Real>
+void check_needs(MumpsFactors<Real>& factors, const MatrixToFactor& matrix,
+                 const PreconditionerOptions& options) {
   constexpr std::int64_t mega = std::int64_t{1} << 20;
-  check_memory(comm, mega * mumps->data().info[14]);  // MUMPS tells a rank's megabytes after its analysis
+  constexpr int megabytes = 15;  // of this rank, after the analysis
+  constexpr int megabytes_of_low_rank = 30;
+  auto& mumps = factors.instance();
+  check_memory(matrix.comm(),
+               mega * mumps.own_info(options.low_rank > 0 ? megabytes_of_low_rank : megabytes));
   const auto rate = [&mumps] {
-    return mumps->comm().broadcast(
-        mumps->workers().allreduce(dense_operations_per_second(), comm::ReduceOp::sum), 0);
+    const double all = mumps.workers().allreduce(dense_operations_per_second(), comm::ReduceOp::sum);
+    return mumps.comm().broadcast((std::is_same_v<Real, float> ? 2 : 1) * all, 0);
   };
-  check_time(comm, mumps->operations(), rate, options.seconds_left);
-  if (factor_with_enough_memory(*mumps, options) < 0) fail(*mumps, "the factorization");
+  // How many operations low rank saves is seen when it is done.
+  if (options.low_rank == 0) check_time(matrix.comm(), mumps.operations(), rate, options.seconds_left);
+}
 
+/// Collective. The matrix as it is given to MUMPS. On one rank a permutation to large pivots is looked for,
+/// and the orderings leave some 10 % fewer operations; large matrices that can do without stay spread.
+MatrixEntries entries_for(MatrixToFactor& matrix, Plan& plan) {
+  plan.spread_matrix = !plan.on_one_rank && !matrix.is_small() && matrix.has_useful_diagonal();
+  if (!plan.spread_matrix) static_cast<void>(matrix.gathered());
+  return comm::agree(matrix.comm(), [&] {
+    MatrixEntries entries = plan.spread_matrix ? matrix.own() : matrix.gathered();
+    if (plan.symmetric) keep_upper_triangle(entries);
+    plan.pattern = fingerprint_of_pattern(entries);
+    return entries;
+  });
+}
+
+template <class Real>
+BuiltFactors report(std::unique_ptr<MumpsFactors<Real>> factors, const char* more) {
+  constexpr bool is_single = std::is_same_v<Real, float>;
+  const auto& mumps = factors->instance();
+  const Plan& plan = factors->plan();
+  const int zero_pivots = mumps.info(28);
+  const int megabytes = mumps.info(19);
   BuiltFactors built;
-  built.notes.push_back(fmt::format("complete {} factors by MUMPS: {:.3g} operations, {} MB",
-                                    symmetric ? "symmetric" : "unsymmetric", mumps->operations(),
-                                    mumps->info(19)));
-  if (mumps->info(28) > 0) built.notes.push_back(singular_words(mumps->info(28)));
-  built.reproducible = mumps->workers().size() == 1;
-  built.zero_pivots = mumps->info(28);
-  built.factors = std::move(mumps);
+  built.notes.push_back(
+      fmt::format("complete {} factors by MUMPS: {:.3g} operations, {} MB{}{}{}",
+                  plan.symmetric ? "symmetric" : "unsymmetric", mumps.operations(), megabytes,
+                  is_single ? ", in single precision" : "",
+                  plan.low_rank > 0 ? fmt::format(", low rank to {:.1g}", plan.low_rank) : "", more));
+  if (zero_pivots > 0) built.notes.push_back(singular_words(zero_pivots));
+  built.reproducible = mumps.workers().size() == 1;
+  built.reduced_accuracy = is_single || plan.low_rank > 0;
+  built.zero_pivots = zero_pivots;
+  built.factors = std::move(factors);
+  return built;
+}
+
+/// Collective. Earlier factors become those of the matrix now, in their order. Nothing where they were made
+/// for another plan, or where that fails.
+template <class Real>
+std::optional<BuiltFactors> factor_again(const MatrixToFactor& matrix, const Plan& plan,
+                                         MatrixEntries& entries, const PreconditionerOptions& options,
+                                         std::unique_ptr<CompleteFactors> earlier) {
+  const auto* old = dynamic_cast<MumpsFactors<Real>*>(earlier.get());
+  if (matrix.comm().any(old == nullptr || !(old->plan() == plan))) return std::nullopt;
+  std::unique_ptr<MumpsFactors<Real>> factors(static_cast<MumpsFactors<Real>*>(earlier.release()));
+  ask_price(matrix.comm(), products_of_factors(*factors, matrix.nonzeros()), options);
+  factors->take(matrix, entries);
+  if (factor_with_enough_memory(*factors, options) < 0 || factors->instance().info(28) > 0)
+    return std::nullopt;
+  factors->finish();
+  return report(std::move(factors), ", order as before");
+}
+
+/// Collective. Nothing where single precision is not enough for a factorization.
+template <class Real>
+std::optional<BuiltFactors> factor(const MatrixToFactor& matrix, const Plan& plan, MatrixEntries entries,
+                                   const PreconditionerOptions& options) {
+  constexpr bool is_single = std::is_same_v<Real, float>;
+  auto factors = std::make_unique<MumpsFactors<Real>>(matrix, plan);
+  factors->take(matrix, std::move(entries));
+  order(*factors, matrix, options);
+  check_needs(*factors, matrix, options);
+  const bool failed = factor_with_enough_memory(*factors, options) < 0;
+  if (is_single && (failed || factors->instance().info(28) > 0)) return std::nullopt;
+  if (failed) fail(*factors, "the factorization");
+  factors->finish();
+  return report(std::move(factors), "");
+}
+
+std::optional<BuiltFactors> make(MatrixToFactor& matrix, bool, const PreconditionerOptions& options,
+                                 std::unique_ptr<CompleteFactors> earlier) {
+  Plan plan{.symmetric = matrix.is_symmetric(),
+            .on_one_rank = options.reproducible || matrix.rows() < rows_worth_all_ranks,
+            .low_rank = options.low_rank};
+  MatrixEntries entries = entries_for(matrix, plan);
+  matrix.drop_gathered();
+  const bool is_single = options.factor_precision == "single";
+  if (earlier) {
+    auto again = is_single ? factor_again<float>(matrix, plan, entries, options, std::move(earlier))
+                           : factor_again<double>(matrix, plan, entries, options, std::move(earlier));
+    if (again) return again;
+  }
+  if (!is_single) return factor<double>(matrix, plan, std::move(entries), options);
+  if (auto built = factor<float>(matrix, plan, entries, options)) return built;
+  auto built = factor<double>(matrix, plan, std::move(entries), options);
+  built->notes.insert(built->notes.begin(),
+                      "single precision finds zero pivots, or fails: complete factors in double precision");
   return built;
 }
 
