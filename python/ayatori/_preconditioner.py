@@ -82,7 +82,7 @@ def preconditioner(A: Any, name: str = "auto", *, comm: Any = None, coordinates:
     coordinates : array_like, shape (nodes, 2) or (nodes, 3), optional
         Of the nodes of an elastic body, as for `Solver`.
     **options
-        Those of `Solver` that a preconditioner obeys: overlap, fill, triangular, degree, drop, ordering, exclude, threads.
+        Those of `Solver` that a preconditioner obeys: overlap, fill, triangular, degree, drop, ordering, complement, exclude, threads.
 
     Raises
     ------
@@ -113,4 +113,4 @@ def preconditioner(A: Any, name: str = "auto", *, comm: Any = None, coordinates:
     return Preconditioner(_core.Preconditioner(csr.indptr, csr.indices, csr.data, csr.shape[1], address, core_options))
 
 
-OBEYED = {"overlap", "fill", "triangular", "degree", "drop", "ordering", "exclude", "threads"}
+OBEYED = {"overlap", "fill", "triangular", "degree", "drop", "ordering", "complement", "exclude", "threads"}

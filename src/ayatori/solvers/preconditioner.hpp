@@ -32,6 +32,9 @@ struct PreconditionerOptions {
   /// How ic, ilu and ilut use the threads of a rank: "blocks", one for each, or "levels": one block, whose
   /// triangles are solved level by level; "auto": levels for ilut, blocks for the others.
   std::string triangular = "auto";
+  /// How schur and schur-definite stand in for the inverse of the Schur complement: diagonal, simple or
+  /// commutator; auto: what is measured to take the least work (saddle/complement.hpp).
+  std::string complement = "auto";
   /// The same bits in every run. All are, but direct on several ranks, where MUMPS adds up in the order in
   /// which messages arrive: with this it computes on one, as it does for small matrices anyway.
   bool reproducible = false;
@@ -71,6 +74,7 @@ struct Obeys {
   bool fill = false;
   bool drop_tolerance = false;
   bool degree = false;
+  bool complement = false;
 };
 
 /// An entry in the list of preconditioners. `make` is collective; it keeps a reference to the matrix. It
@@ -85,8 +89,8 @@ struct Preconditioner {
 };
 
 /// none, jacobi, ssor, block-jacobi, block-ilu0, ic, ilu, ilut, fsai, neumann, direct (where KLU or MUMPS
-/// is), boomeramg (where hypre is), chebyshev, gmres-polynomial, amg. Adding one is a file in
-/// preconditioners/ and a line in its list.cpp.
+/// is), boomeramg (where hypre is), chebyshev, gmres-polynomial, amg, schur, schur-definite. Adding one is a
+/// file in preconditioners/ and a line in its list.cpp.
 std::span<const Preconditioner> preconditioners();
 
 /// The one of this name. Throws InputError that lists the names.

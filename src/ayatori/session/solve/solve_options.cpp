@@ -67,6 +67,13 @@ std::vector<Row> make_table() {
        .place = [](SolveRequest& r) -> double& { return r.drop; },
        .help = "What ilut drops, relative to the row",
        .is_obeyed = [](const SolveRequest& r) { return obeys(r).drop_tolerance; }},
+      {.name = "complement",
+       .place = [](SolveRequest& r) -> std::string& { return r.complement; },
+       .help = "Schur complement of schur and schur-definite: diagonal, simple or commutator; auto: what is "
+               "measured to take the least work",
+       .words = {"auto", "diagonal", "simple", "commutator"},
+       .only_words = true,
+       .is_obeyed = [](const SolveRequest& r) { return obeys(r).complement; }},
       {.name = "ordering",
        .place = [](SolveRequest& r) -> std::string& { return r.ordering; },
        .help = "Of the rows before ic, ilu and ilut factor them: auto, natural or rcm",

@@ -106,6 +106,7 @@ tuning::SolveOptions tuning_options(const SolveRequest& request) {
                              .drop_tolerance = request.drop,
                              .ordering = request.ordering,
                              .triangular = request.triangular,
+                             .complement = request.complement,
                              .reproducible = request.reproducible}};
 }
 

@@ -25,6 +25,7 @@ struct SolveRequest {
   int degree = solvers::PreconditionerOptions().degree;
   double drop = solvers::PreconditionerOptions().drop_tolerance;
   std::string ordering = "auto";
+  std::string complement = "auto";
   bool reproducible = false;
   bool deterministic = false;
   std::string restart = "auto";

@@ -34,6 +34,7 @@ Json to_json(const solvers::PreconditionerOptions& options) {
           {"drop_tolerance", options.drop_tolerance},
           {"ordering", options.ordering},
           {"triangular", options.triangular},
+          {"complement", options.complement},
           {"reproducible", options.reproducible}};
 }
 
@@ -47,6 +48,7 @@ solvers::PreconditionerOptions preconditioner_options_from_json(const Json& json
           .drop_tolerance = json.at("drop_tolerance"),
           .ordering = json.at("ordering"),
           .triangular = json.at("triangular"),
+          .complement = json.value("complement", "auto"),
           .reproducible = json.at("reproducible")};
 }
 
