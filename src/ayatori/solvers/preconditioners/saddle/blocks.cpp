@@ -43,12 +43,14 @@ class Rows {
 };
 
 /// Of the diagonal of each row: 0 where it is as good as zero.
-Array<std::int8_t> diagonal_signs(const Rows& rows) {
+Array<std::int8_t> diagonal_signs(const Rows& rows, std::int64_t first_row, std::string_view who) {
   Array<std::int8_t> signs(rows.size());
   for (std::int32_t i = 0; i < rows.size(); ++i) {
     double diagonal = 0;
     double largest = 0;
     rows.for_each(i, [&](std::int32_t j, double value) {
+      if (!std::isfinite(value))
+        throw InputError(fmt::format("{}: row {}: an entry of the matrix is not finite", who, first_row + i));
       if (j == i) diagonal = value;
       largest = std::max(largest, std::abs(value));
     });
@@ -131,7 +133,8 @@ class RowWriter {
 Fields find_fields(const sparse::DistributedMatrix& matrix, std::string_view who) {
   const comm::Comm& comm = matrix.comm();
   const Rows rows = comm::agree(comm, [&] { return Rows(matrix.parts()); });
-  const auto signs = comm::agree(comm, [&] { return diagonal_signs(rows); });
+  const auto signs = comm::agree(
+      comm, [&] { return diagonal_signs(rows, matrix.partition().range(comm.rank()).begin, who); });
   std::array<std::int64_t, 2> counts{std::ranges::count(signs, 1), std::ranges::count(signs, -1)};
   comm.allreduce(std::span<std::int64_t>(counts), comm::ReduceOp::sum);
   Fields fields;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/solvers/null_space.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
+#include "ayatori/solvers/preconditioners/multigrid/looks_symmetric.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
 #include "ayatori/solvers/vector_ops.hpp"
 
@@ -104,6 +106,32 @@ class Commutator final : public sparse::LinearOperator {
   mutable Array<double> first_;
   mutable Array<double> second_;
   mutable Array<double> third_;
+};
+
+/// Two steps of the iteration that a preconditioner makes, where its cycle is the weak one of unsymmetric
+/// matrices: x = V b + V (b - A V b).
+class Twice final : public sparse::LinearOperator {
+ public:
+  Twice(const sparse::DistributedMatrix& a, std::unique_ptr<sparse::LinearOperator> v)
+      : a_(a),
+        v_(std::move(v)),
+        residual_(zeros(a.comm(), a.local_size())),
+        step_(zeros(a.comm(), a.local_size())) {}
+
+  void apply(std::span<const double> x, std::span<double> y) const override {
+    v_->apply(x, y);
+    a_.apply(y, residual_);
+    subtract(x, residual_, residual_);
+    v_->apply(residual_, step_);
+    axpy(1, step_, y);
+  }
+  std::int32_t local_size() const override { return a_.local_size(); }
+
+ private:
+  const sparse::DistributedMatrix& a_;
+  std::unique_ptr<sparse::LinearOperator> v_;
+  mutable Array<double> residual_;
+  mutable Array<double> step_;
 };
 
 /// Collective. What row sums tell of the null vectors of a matrix of one field.
@@ -206,10 +234,23 @@ std::shared_ptr<const sparse::LinearOperator> make_diagonal(const Operators& of,
   return comm::agree(comm, [&] { return std::make_shared<const Diagonal>(std::move(weight)); });
 }
 
+/// Collective. The sample with ten times as much of what is smooth, where approximations of S differ most.
+Sample with_smooth_part(const Operators& of, const Complement& complement,
+                        const sparse::LinearOperator& smoother, const Sample& rough) {
+  constexpr double smooth = 10;
+  const GlobalSum sum(of.comm);
+  Sample both = comm::agree(of.comm, [&] { return rough; });
+  smoother.apply(rough.q, both.q);
+  const double length = norm(sum, both.q);
+  if (length > 0) aypx(smooth * norm(sum, rough.q) / length, rough.q, both.q);
+  complement.apply(both.q, both.of_q);
+  return both;
+}
+
 /// Products of entries that an application takes, over all ranks.
 class Work {
  public:
-  explicit Work(const Operators& of) {
+  explicit Work(const Operators& of) : cycles_(of.cycles) {
     const auto entries = [](const sparse::DistributedMatrix& m) {
       return m.interior().nonzeros() + m.parts().halo.nonzeros();
     };
@@ -223,22 +264,35 @@ class Work {
   /// An iteration with this approximation: a V-cycle for A, products with K and B1, and what it is itself.
   double iteration(std::string_view name) const {
     constexpr double cycle = 7;  // products: five on the finest grid, and the coarser ones
-    const double basis = cycle * a_ + a_ + 1.5 * b_;
+    const double basis = cycles_ * (cycle + 1) * a_ + 1.5 * b_;
     if (name == "simple") return basis + cycle * t_;
     if (name == "commutator") return basis + 2 * cycle * t_ + a_ + b_;
     return basis;
   }
 
  private:
+  double cycles_;
   double a_;
   double t_;
   double b_;
 };
 
+/// The work of a digit's e-th part, where an iteration takes this work and shrinks the residual by this
+/// factor.
+double price_of(double work, double rate) {
+  // What a V-cycle leaves of an error is no less than this, however good the complement.
+  constexpr double best_rate = 0.1;
+  constexpr double worst_rate = 0.999;
+  return work / -std::log(std::clamp(rate, best_rate, worst_rate));
+}
+
 /// Collective. By what factor an iteration shrinks the residual of S with this approximation, on average.
+/// Ends early where `is_hopeless` says so of the rate until then.
 double measured_rate(const Operators& of, const Complement& complement,
-                     const sparse::LinearOperator& approximation, const Sample& sample) {
-  constexpr int iterations = 6;
+                     const sparse::LinearOperator& approximation, const Sample& sample,
+                     const std::function<bool(double rate)>& is_hopeless) {
+  constexpr int iterations = 10;
+  constexpr int least_iterations = 4;
   const GlobalSum sum(of.comm);
   const double before = norm(sum, sample.of_q);
   if (!(before > 0)) return 1;
@@ -247,12 +301,16 @@ double measured_rate(const Operators& of, const Complement& complement,
   options.max_iterations = iterations;
   options.restart = iterations;
   options.target = 1e-12 * before;
-  const MethodResult result =
-      method("gmres").solve({complement, approximation, sample.of_q, sum}, x, options,
-                            orthogonalization("cgs").apply, [](int, double) { return true; });
-  const double ratio = result.residual_norm / before;
-  if (!(ratio < 1)) return 1;
-  return std::pow(std::max(ratio, 1e-12), 1.0 / std::max(result.iterations, 1));
+  const auto rate_of = [&](double residual, int iteration) {
+    const double ratio = residual / before;
+    return ratio < 1 ? std::pow(ratio, 1.0 / std::max(iteration, 1)) : 1;
+  };
+  const auto goes_on = [&](int iteration, double residual) {
+    return iteration < least_iterations || !is_hopeless(rate_of(residual, iteration));
+  };
+  const MethodResult result = method("gmres").solve({complement, approximation, sample.of_q, sum}, x, options,
+                                                    orthogonalization("cgs").apply, goes_on);
+  return rate_of(result.residual_norm, result.iterations);
 }
 
 }  // namespace
@@ -290,11 +348,14 @@ std::unique_ptr<Operators> make_operators(const comm::Comm& comm, Blocks& blocks
   auto a = std::make_unique<const sparse::DistributedMatrix>(comm, std::exchange(blocks.a, {}));
   Array<double> inverse_diagonal = invert_diagonal(*a, who).value;
   BuiltPreconditioner v = make_cycle(*a, options, null_vectors_of(*a));
+  const int cycles = comm.any(!amg::looks_symmetric(a->interior())) ? 2 : 1;
+  if (cycles == 2) v.op = comm::agree(comm, [&] { return std::make_unique<Twice>(*a, std::move(v.op)); });
   const bool has_e = comm.any(blocks.e.nonzeros() > 0);
   std::unique_ptr<Operators> of(new Operators{comm,
                                               std::move(a),
                                               std::move(inverse_diagonal),
                                               std::move(v),
+                                              cycles,
                                               Rectangular(comm, blocks.b1, blocks.constraint),
                                               Rectangular(comm, blocks.b2, blocks.primal),
                                               {},
@@ -346,6 +407,7 @@ Approximation approximate_complement(const Operators& of, std::string_view name,
   };
   if (name != "auto") return make(name);
 
+  const Sample rough_and_smooth = with_smooth_part(of, complement, *make("simple").op, sample);
   constexpr double good_enough = 0.25;
   const Work work(of);
   Approximation best;
@@ -353,12 +415,14 @@ Approximation approximate_complement(const Operators& of, std::string_view name,
   std::string measured;
   for (const std::string_view candidate : approximations) {
     Approximation next = make(candidate);
-    const double rate = measured_rate(of, complement, *next.op, sample);
-    // What a V-cycle leaves of an error is no less than this, however good the complement.
-    const double seconds = work.iteration(candidate) / -std::log(std::clamp(rate, 0.1, 0.999));
+    const double iteration = work.iteration(candidate);
+    // Some iterations are slower than others.
+    const auto is_hopeless = [&](double rate) { return best.op && price_of(iteration, rate) > 1.5 * least; };
+    const double rate = measured_rate(of, complement, *next.op, rough_and_smooth, is_hopeless);
+    const double price = price_of(iteration, rate);
     measured += fmt::format("{}{} {:.2f}", measured.empty() ? "" : ", ", candidate, rate);
-    if (!best.op || seconds < least) {
-      least = seconds;
+    if (!best.op || price < least) {
+      least = price;
       best = std::move(next);
     }
     if (rate < good_enough) break;

@@ -19,7 +19,8 @@ struct Operators {
   comm::Comm comm;
   std::unique_ptr<const sparse::DistributedMatrix> a;
   Array<double> inverse_diagonal;  ///< of A
-  BuiltPreconditioner v;           ///< near A^-1
+  BuiltPreconditioner v;           ///< near A^-1: a V-cycle,
+  int cycles;                      ///< or two, one after the other
   Rectangular b1;
   Rectangular b2;
   std::optional<Rectangular> e;                        ///< none where it is zero
