@@ -109,7 +109,13 @@ class RowWriter {
     block_.global_rows = rows.rows();
     block_.global_columns = columns;
     block_.first_row = rows.range(rank).begin;
+    rows_ = rows.range(rank).size();
     block_.row_start.push_back(0);
+  }
+  void reserve(std::int64_t entries) {
+    block_.row_start.reserve(rows_ + 1);
+    block_.column.reserve(entries);
+    block_.value.reserve(entries);
   }
   void add(std::int64_t column, double value) { row_.emplace_back(column, value); }
   void end_row() {
@@ -125,6 +131,7 @@ class RowWriter {
 
  private:
   sparse::RowBlock block_;
+  std::int64_t rows_ = 0;
   std::vector<std::pair<std::int64_t, double>> row_;
 };
 
@@ -193,6 +200,12 @@ Blocks split_into_blocks(const sparse::DistributedMatrix& matrix, const Fields& 
     RowWriter b1(blocks.primal, blocks.constraint.rows(), comm.rank());
     RowWriter b2(blocks.constraint, blocks.primal.rows(), comm.rank());
     RowWriter e(blocks.constraint, blocks.constraint.rows(), comm.rank());
+    std::array<std::int64_t, 4> entries{};
+    for (std::int32_t i = 0; i < rows.size(); ++i)
+      rows.for_each(i, [&](std::int32_t j, double) {
+        ++entries[2 * fields.is_constraint[i] + (number[j] < 0 ? 1 : 0)];
+      });
+    for (int k = 0; RowWriter * writer : {&a, &b1, &b2, &e}) writer->reserve(entries[k++]);
     for (std::int32_t i = 0; i < rows.size(); ++i) {
       const bool is_constraint = fields.is_constraint[i] != 0;
       RowWriter& to_primal = is_constraint ? b2 : a;

@@ -280,8 +280,8 @@ class Work {
 /// The work of a digit's e-th part, where an iteration takes this work and shrinks the residual by this
 /// factor.
 double price_of(double work, double rate) {
-  // What a V-cycle leaves of an error is no less than this, however good the complement.
-  constexpr double best_rate = 0.1;
+  // A V-cycle for A leaves so much of an error, however good the complement.
+  constexpr double best_rate = 0.4;
   constexpr double worst_rate = 0.999;
   return work / -std::log(std::clamp(rate, best_rate, worst_rate));
 }
@@ -291,7 +291,7 @@ double price_of(double work, double rate) {
 double measured_rate(const Operators& of, const Complement& complement,
                      const sparse::LinearOperator& approximation, const Sample& sample,
                      const std::function<bool(double rate)>& is_hopeless) {
-  constexpr int iterations = 10;
+  constexpr int iterations = 8;
   constexpr int least_iterations = 4;
   const GlobalSum sum(of.comm);
   const double before = norm(sum, sample.of_q);
@@ -408,14 +408,14 @@ Approximation approximate_complement(const Operators& of, std::string_view name,
   if (name != "auto") return make(name);
 
   const Sample rough_and_smooth = with_smooth_part(of, complement, *make("simple").op, sample);
-  constexpr double good_enough = 0.25;
   const Work work(of);
   Approximation best;
   double least = 0;
   std::string measured;
   for (const std::string_view candidate : approximations) {
-    Approximation next = make(candidate);
     const double iteration = work.iteration(candidate);
+    if (best.op && price_of(iteration, 0) > least) continue;
+    Approximation next = make(candidate);
     // Some iterations are slower than others.
     const auto is_hopeless = [&](double rate) { return best.op && price_of(iteration, rate) > 1.5 * least; };
     const double rate = measured_rate(of, complement, *next.op, rough_and_smooth, is_hopeless);
@@ -425,7 +425,6 @@ Approximation approximate_complement(const Operators& of, std::string_view name,
       least = price;
       best = std::move(next);
     }
-    if (rate < good_enough) break;
   }
   best.notes.push_back(fmt::format("residual of the complement, an iteration: {}", measured));
   return best;

@@ -112,6 +112,10 @@ sparse::RowBlock Rectangular::multiply(std::span<const double> middle, const spa
       amg::exchange_rows(comm_, plan_->send_to, outgoing, plan_->receive_from, std::ssize(plan_->ghosts), 1);
   return comm::agree(comm_, [&] {
     sparse::RowBlock product{added.global_rows, added.global_columns, added.first_row, {0}, {}, {}};
+    // About as many in a row of the product as in one of the factor; room that is not used is never touched.
+    product.row_start.reserve(local_.rows + std::int64_t{1});
+    product.column.reserve(2 * local_.nonzeros() + added.nonzeros());
+    product.value.reserve(2 * local_.nonzeros() + added.nonzeros());
     std::vector<Term> terms;
     for (std::int32_t i = 0; i < local_.rows; ++i) {
       for (std::int64_t k = added.row_start[i]; k < added.row_start[i + 1]; ++k)
