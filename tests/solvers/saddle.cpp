@@ -51,7 +51,7 @@ TEST(SaddleBlocks, AreTheRowsWithoutAPositiveDiagonal) {
   for (const double sign : {1.0, -1.0}) {
     const Dense k = random_saddle(17, 9, 0.25, sign);
     const DistributedMatrix matrix = spread(k);
-    const auto fields = saddle::find_fields(matrix, "test");
+    const auto fields = saddle::find_fields(matrix, {}, "test");
     EXPECT_EQ(fields.sign, sign);
     const Range mine = matrix.partition().range(matrix.comm().rank());
     for (std::int64_t i = mine.begin; i < mine.end; ++i)
@@ -151,6 +151,28 @@ TEST(Schur, DefiniteFormIsDefinite) {
       EXPECT_GT(tests::eigenvalues(m).front(), 0) << complement;
     }
   }
+}
+
+TEST(SaddleBlocks, FieldsThatAreGivenAreTaken) {
+  // Coupled among themselves, so that nothing tells these rows from others that have no diagonal.
+  Dense k = random_saddle(17, 9, 0, 1);
+  std::vector<std::int64_t> rows;
+  for (std::int64_t i = 0; i < k.n; ++i)
+    if (k.at(i, i) == 0) rows.push_back(i);
+  k.at(rows[0], rows[1]) = k.at(rows[1], rows[0]) = 0.1;
+  EXPECT_NE(refusal(k), "none");
+  const DistributedMatrix matrix = spread(k);
+  const Range mine = matrix.partition().range(matrix.comm().rank());
+  std::vector<double> given(mine.size(), 0.0);
+  for (const std::int64_t row : rows)
+    if (mine.contains(row)) given[row - mine.begin] = 1;
+  const auto fields = saddle::find_fields(matrix, given, "test");
+  for (std::size_t i = 0; i < given.size(); ++i) EXPECT_EQ(fields.is_constraint[i], given[i]);
+  const GlobalSum sum(matrix.comm());
+  EXPECT_NE(preconditioner("schur").make(matrix, sum, {.fields = given}).op, nullptr);
+  EXPECT_THROW(saddle::find_fields(matrix, std::vector<double>(mine.size() + 1, 1.0), "test"), InputError);
+  EXPECT_THROW(saddle::find_fields(matrix, std::vector<double>(mine.size(), 1.0), "test"), InputError);
+  EXPECT_THROW(saddle::find_fields(matrix, std::vector<double>(mine.size(), 0.0), "test"), InputError);
 }
 
 /// Iterations that a method takes to a true residual of 1e-7 |b|; -1 if it does not come there.

@@ -50,6 +50,9 @@ struct PreconditionerOptions {
   /// x, y and z of the node of each of this rank's rows, [3 * row + axis], or nothing, on all ranks: of a
   /// matrix whose unknowns are displacements of nodes along these axes (or the first two); for amg.
   std::span<const double> coordinates = {};
+  /// Of each of this rank's rows, 1 for a constraint and 0 for another, or nothing, on all ranks; for schur
+  /// and schur-definite, which look for the constraints themselves without.
+  std::span<const double> fields = {};
   const PiecewiseConstants* null_vectors = nullptr;  ///< of the matrix, if some are known; for amg
 };
 
@@ -74,7 +77,7 @@ struct Obeys {
   bool fill = false;
   bool drop_tolerance = false;
   bool degree = false;
-  bool complement = false;
+  bool complement = false;  ///< and fields
 };
 
 /// An entry in the list of preconditioners. `make` is collective; it keeps a reference to the matrix. It

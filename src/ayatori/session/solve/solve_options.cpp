@@ -97,6 +97,12 @@ std::vector<Row> make_table() {
            "rotations",
        .is_obeyed =
            [](const SolveRequest& r) { return r.preconditioner == "auto" || r.preconditioner == "amg"; }},
+      {.name = "fields",
+       .place = [](SolveRequest& r) -> std::string& { return r.fields; },
+       .help =
+           "A file of a vector with 1 for each row of a saddle point that is a constraint, 0 for the others; "
+           "without, schur looks for them",
+       .is_obeyed = [](const SolveRequest& r) { return r.preconditioner == "auto" || obeys(r).complement; }},
       {.name = "restart",
        .place = [](SolveRequest& r) -> std::string& { return r.restart; },
        .help = "auto or the basis vectors of GMRES",

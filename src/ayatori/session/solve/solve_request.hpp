@@ -39,6 +39,7 @@ struct SolveRequest {
   std::string placement = "none";
   std::string network = "auto";
   std::string coordinates;  ///< a file; see Problem::coordinates for those that are there
+  std::string fields;       ///< a file
   std::string profile = "auto";
   std::string collectives = "auto";
   std::string knowledge = "auto";

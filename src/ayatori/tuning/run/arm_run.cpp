@@ -68,6 +68,7 @@ void ArmRun::set_up() {
   if (!state_.decisions.replays()) expected_ = state_.expected_of(arm_);
   solvers::PreconditionerOptions options = state_.decisions.script().preconditioner;
   options.coordinates = state_.options.preconditioner.coordinates;
+  options.fields = state_.options.preconditioner.fields;
   options.matrix_is_symmetric = state_.report.facts.symmetric;
   if (state_.options.time_limit > 0 && !state_.decisions.replays()) {
     options.seconds_left = state_.seconds_left();

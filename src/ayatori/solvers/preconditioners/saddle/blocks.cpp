@@ -137,24 +137,40 @@ class RowWriter {
 
 }  // namespace
 
-Fields find_fields(const sparse::DistributedMatrix& matrix, std::string_view who) {
+Fields find_fields(const sparse::DistributedMatrix& matrix, std::span<const double> given,
+                   std::string_view who) {
   const comm::Comm& comm = matrix.comm();
+  const bool is_given = comm.any(!given.empty());
   const Rows rows = comm::agree(comm, [&] { return Rows(matrix.parts()); });
-  const auto signs = comm::agree(
-      comm, [&] { return diagonal_signs(rows, matrix.partition().range(comm.rank()).begin, who); });
-  std::array<std::int64_t, 2> counts{std::ranges::count(signs, 1), std::ranges::count(signs, -1)};
+  const auto signs = comm::agree(comm, [&] {
+    if (is_given && std::ssize(given) != rows.size())
+      throw InputError(
+          fmt::format("{}: fields of {} rows, but there are {}", who, given.size(), rows.size()));
+    return diagonal_signs(rows, matrix.partition().range(comm.rank()).begin, who);
+  });
+  const auto may_be_primal = [&](std::size_t i) { return !is_given || given[i] == 0; };
+  std::array<std::int64_t, 3> counts{};
+  for (std::size_t i = 0; i < signs.size(); ++i) {
+    if (!may_be_primal(i)) continue;
+    counts[0] += signs[i] > 0 ? 1 : 0;
+    counts[1] += signs[i] < 0 ? 1 : 0;
+    ++counts[2];
+  }
   comm.allreduce(std::span<std::int64_t>(counts), comm::ReduceOp::sum);
   Fields fields;
   fields.sign = counts[0] >= counts[1] ? 1 : -1;
-  const std::int64_t primal = std::max(counts[0], counts[1]);
+  const std::int64_t primal = is_given ? counts[2] : std::max(counts[0], counts[1]);
   const std::int64_t constraints = matrix.global_rows() - primal;
-  if (constraints == 0) refuse(who, "every diagonal entry has the same sign");
-  if (constraints > primal) refuse(who, "most diagonal entries are zero or of mixed signs");
+  if (constraints == 0)
+    refuse(who, is_given ? "no row is a constraint" : "every diagonal entry has the same sign");
+  if (primal == 0) refuse(who, "every row is a constraint");
+  if (!is_given && constraints > primal) refuse(who, "most diagonal entries are zero or of mixed signs");
   Array<double> own = comm::agree(comm, [&] {
     fields.is_constraint.resize(signs.size());
     Array<double> field(signs.size());
     for (std::size_t i = 0; i < signs.size(); ++i) {
-      fields.is_constraint[i] = signs[i] * fields.sign > 0 ? 0 : 1;
+      const bool is_primal = may_be_primal(i) && (is_given || signs[i] * fields.sign > 0);
+      fields.is_constraint[i] = is_primal ? 0 : 1;
       field[i] = fields.is_constraint[i];
     }
     return field;
@@ -163,7 +179,7 @@ Fields find_fields(const sparse::DistributedMatrix& matrix, std::string_view who
   auto misfits = count_misfits(rows, fields, field);
   comm.allreduce(std::span<std::int64_t>(misfits), comm::ReduceOp::sum);
   if (misfits[0] > 0) refuse(who, fmt::format("{} constraints are coupled to nothing", misfits[0]));
-  if (misfits[1] > 0)
+  if (!is_given && misfits[1] > 0)
     refuse(who, fmt::format("of {} rows without a diagonal of the sign of the others, {} are coupled among "
                             "themselves as no semidefinite block is",
                             constraints, misfits[1]));

@@ -19,11 +19,14 @@ struct Fields {
   double sign = 1;                    ///< of the diagonal of the other rows
 };
 
-/// Collective. Constraints are the rows whose diagonal is zero (below 1e-12 of the row's largest entry) or of
-/// the sign that fewer rows have. Throws InputError (agreed), beginning with `who`, where there are none,
-/// more than other rows, one that is coupled to none of these, or where their own block does not look
-/// semidefinite: a diagonal entry below a quarter of the sum of the others' absolute values.
-Fields find_fields(const sparse::DistributedMatrix& matrix, std::string_view who);
+/// Collective. Constraints are the rows that `given` says (1, where others have 0), or, without, whose
+/// diagonal is zero (below 1e-12 of the row's largest entry) or of the sign that fewer rows have. Throws
+/// InputError (agreed), beginning with `who`, where there are none, more than other rows, one that is coupled
+/// to none of these, or where their own block does not look semidefinite: a diagonal entry below a quarter of
+/// the sum of the others' absolute values. What is given is only checked for constraints that are coupled to
+/// nothing, and for both kinds.
+Fields find_fields(const sparse::DistributedMatrix& matrix, std::span<const double> given,
+                   std::string_view who);
 
 /// The four blocks, times the sign. Every rank has the rows of both kinds that it has of the matrix.
 struct Blocks {

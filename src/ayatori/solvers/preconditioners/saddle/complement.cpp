@@ -286,27 +286,31 @@ double price_of(double work, double rate) {
   return work / -std::log(std::clamp(rate, best_rate, worst_rate));
 }
 
-/// Collective. By what factor an iteration shrinks the residual of S with this approximation, on average.
-/// Ends early where `is_hopeless` says so of the rate until then.
+/// Collective. By what factor an iteration shrinks the residual of S with this approximation, on average
+/// over the later ones: the first are quick where few eigenvalues stand out. Ends early where `is_hopeless`
+/// says so of the rate until then.
 double measured_rate(const Operators& of, const Complement& complement,
                      const sparse::LinearOperator& approximation, const Sample& sample,
                      const std::function<bool(double rate)>& is_hopeless) {
   constexpr int iterations = 8;
-  constexpr int least_iterations = 4;
+  constexpr int first = 3;
   const GlobalSum sum(of.comm);
-  const double before = norm(sum, sample.of_q);
-  if (!(before > 0)) return 1;
+  const double start = norm(sum, sample.of_q);
+  if (!(start > 0)) return 1;
   Array<double> x = zeros(of.comm, of.t->local_size());
   MethodOptions options;
   options.max_iterations = iterations;
   options.restart = iterations;
-  options.target = 1e-12 * before;
+  options.target = 1e-12 * start;
+  double before = start;
   const auto rate_of = [&](double residual, int iteration) {
     const double ratio = residual / before;
-    return ratio < 1 ? std::pow(ratio, 1.0 / std::max(iteration, 1)) : 1;
+    const int passed = iteration > first ? iteration - first : iteration;
+    return ratio < 1 ? std::pow(ratio, 1.0 / std::max(passed, 1)) : 1;
   };
   const auto goes_on = [&](int iteration, double residual) {
-    return iteration < least_iterations || !is_hopeless(rate_of(residual, iteration));
+    if (iteration == first) before = residual;
+    return iteration < 2 * first || !is_hopeless(rate_of(residual, iteration));
   };
   const MethodResult result = method("gmres").solve({complement, approximation, sample.of_q, sum}, x, options,
                                                     orthogonalization("cgs").apply, goes_on);

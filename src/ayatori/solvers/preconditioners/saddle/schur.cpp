@@ -92,7 +92,7 @@ BuiltPreconditioner build(Form form, std::string_view who, const sparse::Distrib
                 fmt::format("{}: complement = {}, want auto, diagonal, simple or commutator", who,
                             options.complement),
                 true);
-  const saddle::Fields fields = saddle::find_fields(matrix, who);
+  const saddle::Fields fields = saddle::find_fields(matrix, options.fields, who);
   saddle::Blocks blocks = saddle::split_into_blocks(matrix, fields);
   auto operators = saddle::make_operators(comm, blocks, who, options);
   auto complement = saddle::approximate_complement(*operators, options.complement, options);
