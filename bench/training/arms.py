@@ -24,6 +24,11 @@ def looks_definite(facts):
     return facts["symmetric"] and facts["rows"] in (facts["positive_diagonals"], facts["negative_diagonals"])
 
 
+def may_have_constraints(facts):
+    """As the tuner says it: diagonal entries that are zero or of another sign than at least half of all."""
+    return facts["rows"] / 2 <= max(facts["positive_diagonals"], facts["negative_diagonals"]) < facts["rows"]
+
+
 def with_basis(method, restart):
     built_in = method in ("pipelined-gmres", "refined-gmres")
     return {"method": method, "restart": restart, **({} if built_in else {"orthogonalization": "cgs"})}
@@ -44,6 +49,11 @@ def arms_of(facts):
     if definite:
         arms += [{"method": "cg", **one} for one in of_symmetric]
         arms += [{"method": method, "preconditioner": one} for method, kin in CG_KIN.items() for one in kin]
+    if may_have_constraints(facts):
+        arms += [{**with_basis("gmres", 100), "preconditioner": "schur"}, {"method": "bicgstab", "preconditioner": "schur"},
+                 {**with_basis("fgmres", 30), "preconditioner": "schur"}]
+        if facts["symmetric"]:
+            arms.append({"method": "minres", "preconditioner": "schur-definite"})
     if facts["symmetric"]:
         arms += [{"method": "minres", **one} for one in of_symmetric if len(one) == 1]
     arms += [{"method": "bicgstab", **one} for one in of_all]

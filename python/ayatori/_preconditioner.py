@@ -82,7 +82,7 @@ def preconditioner(A: Any, name: str = "auto", *, comm: Any = None, coordinates:
     coordinates : array_like, shape (nodes, 2) or (nodes, 3), optional
         Of the nodes of an elastic body, as for `Solver`.
     **options
-        Those of `Solver` that a preconditioner obeys: overlap, fill, triangular, degree, drop, ordering, factor_precision,
+        Those of `Solver` that a preconditioner obeys: overlap, fill, triangular, degree, drop, ordering, complement, factor_precision,
         low_rank, exclude, threads.
 
     Raises
@@ -114,4 +114,4 @@ def preconditioner(A: Any, name: str = "auto", *, comm: Any = None, coordinates:
     return Preconditioner(_core.Preconditioner(csr.indptr, csr.indices, csr.data, csr.shape[1], address, core_options))
 
 
-OBEYED = {"overlap", "fill", "triangular", "degree", "drop", "ordering", "factor_precision", "low_rank", "exclude", "threads"}
+OBEYED = {"overlap", "fill", "triangular", "degree", "drop", "ordering", "complement", "factor_precision", "low_rank", "exclude", "threads"}

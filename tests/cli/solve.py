@@ -292,6 +292,28 @@ class Solve(CommandTest):
                 self.assertIn(word, done.stderr)
                 self.assertEqual(done.stderr.count("ayatori: "), 1, done.stderr)
 
+    def test_fields_of_a_saddle_point(self):
+        """Named by the user, under either partition; a solve with them is repeated with them alone."""
+        spec = ("stokes2d:n=8,level=0", "--rhs", "solution-random:1", "--method", "fgmres", "--preconditioner", "schur")
+        lines = (8, 8, 8, 8, 8, 8, 8, 0)  # velocities along y through the upper faces of a line of cells
+        field = [kind for along_y in lines for kind in [0] * (7 + along_y) + [1] * 8]
+        self.write("fields.mtx", f"%%MatrixMarket matrix array real general\n{len(field)} 1\n" + "\n".join(map(str, field)) + "\n")
+        for partition in ("contiguous", "graph"):
+            with self.subTest(partition):
+                given, _ = self.solve(*spec, "--partition", partition, "--fields", "fields.mtx", "--output", "x.mtx")
+                self.check(given)
+                self.assertTrue(given["converged"] and given["replay"]["fields"])
+                found, _ = self.solve(*spec, "--partition", partition)
+                self.assertFalse(found["replay"]["fields"])
+                self.assertEqual(found["iterations"], given["iterations"])
+        self.write("fields.mtx", f"%%MatrixMarket matrix array real general\n{len(field)} 1\n" + "2\n" * len(field))
+        done = self.run_ayatori("solve", *spec, "--fields", "fields.mtx")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("want 1 for constraints and 0 for other rows", done.stderr)
+        done = self.run_ayatori("solve", *spec, "--fields", "nowhere.mtx")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--fields nowhere.mtx: no such file", done.stderr)
+
     def test_several_right_hand_sides(self):
         rhs = ("--rhs", "random:1", "--rhs", "solution-random:2", "--rhs", "ones")
         result, done = self.solve("elliptic2d-5:n=20", *rhs, "--output", "x.mtx", "--rtol", "1e-11")

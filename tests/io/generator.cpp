@@ -34,6 +34,9 @@ const std::vector<std::string> small_specs{"poisson2d-5:n=1",
                                            "elasticity3d:n=2,nu=0.49",
                                            "tetrahedra3d:n=1",
                                            "tetrahedra3d:n=4",
+                                           "oseen2d:n=4",
+                                           "oseen2d:n=5,upwind=0,reynolds=10,level=0",
+                                           "oseen3d:n=3,reynolds=1000",
                                            "random:n=1",
                                            "random:n=2,per_row=50",
                                            "random:n=60,per_row=5",
@@ -219,6 +222,79 @@ TEST(Generators, RandomIsDominantAndSpread) {
     EXPECT_GT(far, 60);
   }
   EXPECT_NE(dense("random:n=60,seed=1").value, dense("random:n=60,seed=2").value);
+}
+
+TEST(Generators, SmallestStokesByHand) {
+  // Two cells per edge, h = 1/2. Of a velocity, the walls at its ends weigh 1, the one beside it, half a cell
+  // away, 2, and the other face 1: u(0,0), v(0,0), v(1,0), p(0,0), p(1,0); u(0,1), p(0,1), p(1,1).
+  const double h = 0.5;
+  const std::vector<std::vector<double>> rows{{5, 0, 0, -h, h, -1, 0, 0}, {0, 5, -1, -h, 0, 0, h, 0},
+                                              {0, -1, 5, 0, -h, 0, 0, h}, {-h, -h, 0, 0, 0, 0, 0, 0},
+                                              {h, 0, -h, 0, 0, 0, 0, 0},  {-1, 0, 0, 0, 0, 5, -h, h},
+                                              {0, h, 0, 0, 0, -h, 0, 0},  {0, 0, h, 0, 0, h, 0, 0}};
+  for (const bool has_last : {true, false}) {
+    const Dense a = dense(has_last ? "stokes2d:n=2,level=0" : "stokes2d:n=2");
+    ASSERT_EQ(a.rows, has_last ? 8 : 7);
+    for (std::int64_t i = 0; i < a.rows; ++i)
+      for (std::int64_t j = 0; j < a.rows; ++j) EXPECT_EQ(a(i, j), rows[i][j]) << i << ' ' << j;
+  }
+}
+
+/// The rows and columns that have a diagonal entry, the velocities.
+Dense velocity_block(const Dense& a) {
+  std::vector<std::int64_t> velocities;
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    if (a(i, i) != 0) velocities.push_back(i);
+  std::vector<std::vector<double>> rows;
+  for (const auto i : velocities) {
+    rows.emplace_back();
+    for (const auto j : velocities) rows.back().push_back(a(i, j));
+  }
+  return dense_rows(rows);
+}
+
+TEST(Generators, SaddlePointsAreThoseOfStokesAndOseen) {
+  struct Case {
+    std::string spec;
+    std::int64_t velocities;
+    std::int64_t pressures;
+  };
+  for (const auto& [spec, velocities, pressures] :
+       {Case{"stokes2d:n=5,level=0", 40, 25}, Case{"stokes2d:n=6,ratio=100,blocks=2,level=0", 60, 36},
+        Case{"stokes3d:n=3,level=0", 54, 27}, Case{"stokes3d:n=4,ratio=0.01,level=0", 144, 64},
+        Case{"oseen2d:n=5,reynolds=20,level=0", 40, 25},
+        Case{"oseen3d:n=3,upwind=0,reynolds=10,level=0", 54, 27}}) {
+    SCOPED_TRACE(spec);
+    const Dense a = dense(spec);
+    ASSERT_EQ(a.rows, velocities + pressures);
+    Dense flow = velocity_block(a);
+    ASSERT_EQ(flow.rows, velocities);
+    double unsymmetry = 0;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      double of_pressures = 0;  // B^T 1: the level of the pressure exerts no force
+      for (std::int64_t j = 0; j < a.rows; ++j) {
+        if (a(j, j) != 0) {
+          unsymmetry = std::max(unsymmetry, a(i, i) != 0 ? std::abs(a(i, j) - a(j, i)) : 0.0);
+          continue;
+        }
+        of_pressures += a(i, j);
+        EXPECT_EQ(a(i, j), a(j, i));
+      }
+      EXPECT_EQ(of_pressures, 0);
+    }
+    EXPECT_EQ(unsymmetry > 0, !generator_of(spec).symmetric);
+    // The symmetric part, which the wind leaves as it is where differences are central: diffusion.
+    Dense symmetric = flow;
+    for (std::int64_t i = 0; i < flow.rows; ++i)
+      for (std::int64_t j = 0; j < flow.rows; ++j)
+        symmetric.value[i + j * flow.rows] = (flow(i, j) + flow(j, i)) / 2;
+    EXPECT_TRUE(is_positive_definite(symmetric));
+    // Without the last pressure it is the same matrix but for its row and column.
+    const Dense without = dense(spec.substr(0, spec.rfind(",level=0")));
+    ASSERT_EQ(without.rows, a.rows - 1);
+    for (std::int64_t i = 0; i < without.rows; ++i)
+      for (std::int64_t j = 0; j < without.rows; ++j) EXPECT_EQ(without(i, j), a(i, j));
+  }
 }
 
 TEST(Generators, SameMatrixOnAnyNumberOfRanks) {

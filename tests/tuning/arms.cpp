@@ -99,6 +99,22 @@ TEST(Arms, WhereCgMayBeUsedMethodsForAnyMatrixAreNotOfRecords) {
   }
 }
 
+TEST(Arms, MatricesOfSaddlePointsMayBeSolvedByTheirBlocks) {
+  const auto has_schur = [](const MatrixFacts& facts) {
+    return std::ranges::any_of(arms_of(facts),
+                               [](const Rung& arm) { return arm.choice.preconditioner == "schur"; });
+  };
+  MatrixFacts saddle = indefinite_facts();
+  EXPECT_TRUE(has_schur(saddle));
+  saddle.negative_diagonals = 0;
+  saddle.zero_diagonals = 400;
+  EXPECT_TRUE(has_schur(saddle));
+  saddle.positive_diagonals = 400;  // fewer than half have a sign
+  EXPECT_FALSE(has_schur(saddle));
+  EXPECT_FALSE(has_schur(spd_facts()));
+  EXPECT_FALSE(has_schur(unsymmetric_facts()));
+}
+
 TEST(Arms, LastResortsStandLastWithTheLongestBasis) {
   for (const MatrixFacts& facts : all_kinds()) {
     const auto arms = arms_of(facts);

@@ -38,6 +38,9 @@ struct PreconditionerOptions {
   /// Of direct by MUMPS: blocks of the factors are compressed to low rank (BLR) where that leaves no more
   /// than this share of the matrix' norm, from 0 (not compressed) to 1.
   double low_rank = 0;
+  /// How schur and schur-definite stand in for the inverse of the Schur complement: diagonal, simple or
+  /// commutator; auto: what is measured to take the least work (saddle/complement.hpp).
+  std::string complement = "auto";
   /// The same bits in every run. All are, but direct on several ranks, where MUMPS adds up in the order in
   /// which messages arrive: with this it computes on one, as it does for small matrices anyway.
   bool reproducible = false;
@@ -53,6 +56,9 @@ struct PreconditionerOptions {
   /// x, y and z of the node of each of this rank's rows, [3 * row + axis], or nothing, on all ranks: of a
   /// matrix whose unknowns are displacements of nodes along these axes (or the first two); for amg.
   std::span<const double> coordinates = {};
+  /// Of each of this rank's rows, 1 for a constraint and 0 for another, or nothing, on all ranks; for schur
+  /// and schur-definite, which look for the constraints themselves without.
+  std::span<const double> fields = {};
   const PiecewiseConstants* null_vectors = nullptr;  ///< of the matrix, if some are known; for amg
   /// What the same preconditioner made of other values on the same pattern, or nothing. The set-up may take
   /// parts of it, such as the analysis of direct; it cannot be applied afterwards. The same on all ranks.
@@ -88,6 +94,7 @@ struct Obeys {
   bool drop_tolerance = false;
   bool degree = false;
   bool complete_factors = false;  ///< factor_precision and low_rank
+  bool complement = false;  ///< and fields
 };
 
 /// An entry in the list of preconditioners. `make` is collective; it keeps a reference to the matrix. It
@@ -102,8 +109,8 @@ struct Preconditioner {
 };
 
 /// none, jacobi, ssor, block-jacobi, block-ilu0, ic, ilu, ilut, fsai, neumann, direct (where KLU or MUMPS
-/// is), boomeramg (where hypre is), chebyshev, gmres-polynomial, amg. Adding one is a file in
-/// preconditioners/ and a line in its list.cpp.
+/// is), boomeramg (where hypre is), chebyshev, gmres-polynomial, amg, schur, schur-definite. Adding one is a
+/// file in preconditioners/ and a line in its list.cpp.
 std::span<const Preconditioner> preconditioners();
 
 /// The one of this name. Throws InputError that lists the names.

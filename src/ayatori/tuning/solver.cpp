@@ -56,7 +56,8 @@ void Solver::choose_ranks() {
   if (o.replay) {
     if (o.replay->ranks > 0) race_->ranks = o.replay->ranks;
   } else if (o.may_use_one_rank && !o.deterministic && comm_.size() > 1 && !o.forced.halo &&
-             o.forced.method != solvers::least_squares_name && o.preconditioner.coordinates.empty()) {
+             o.forced.method != solvers::least_squares_name && o.preconditioner.coordinates.empty() &&
+             !comm_.any(!o.preconditioner.fields.empty())) {
     const Stopwatch watch;
     kept_.examined = examine_inside(comm_, parts_);
     const MatrixFacts& facts = kept_.examined->facts;

@@ -21,6 +21,10 @@ extern const Generator jump2d;
 extern const Generator jump3d;
 extern const Generator elasticity3d;
 extern const Generator tetrahedra3d;
+extern const Generator stokes2d;
+extern const Generator stokes3d;
+extern const Generator oseen2d;
+extern const Generator oseen3d;
 extern const Generator random_unsymmetric;
 extern const Generator random_spd;
 

@@ -7,6 +7,7 @@
 #include "ayatori/base/random.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/session/problem/coordinates.hpp"
+#include "ayatori/session/problem/fields.hpp"
 #include "ayatori/session/solve/solve_request.hpp"
 #include "ayatori/sparse/partition/move_parts.hpp"
 
@@ -104,6 +105,7 @@ Problem spread_as_asked(const Session& session, const SolveRequest& request, Spr
   problem.placement = std::move(placement);
   if (!request.coordinates.empty())
     problem.coordinates = load_coordinates(session.comm, request.coordinates, problem);
+  if (!request.fields.empty()) problem.fields = load_fields(session.comm, request.fields, problem);
   return problem;
 }
 

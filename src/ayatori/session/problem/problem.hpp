@@ -36,6 +36,7 @@ struct Problem {
   sparse::RowPartition file_rows;                       ///< how vectors of the file's numbering are spread
   std::optional<sparse::Permutation> permutation = {};  ///< from the file's numbering to the solver's
   Array<double> coordinates = {};  ///< of the node of each own row, [3 * row + axis]; none if not known
+  Array<double> fields = {};       ///< of own rows, as PreconditionerOptions::fields; none if not known
   std::optional<FoundPlacement> placement = {};  ///< none if it was not asked for
 
   Array<double> to_solver(const comm::Comm& comm, Array<double> of_file) const;
@@ -58,7 +59,7 @@ Problem spread_problem(const comm::Comm& comm, io::LoadedMatrix loaded, Partitio
                        const OrderParts& order_parts = nullptr);
 
 /// Collective. Reads or generates `source` and spreads it as the request says: partition, placement, network,
-/// coordinates. Throws InputError, agreed.
+/// coordinates, fields. Throws InputError, agreed.
 Problem load_problem(const Session& session, const std::string& source, const SolveRequest& request);
 
 /// Collective. The same of rows that are there. Where no partition and no placement are asked for they stay

@@ -71,11 +71,12 @@ void MatrixSolver::change(SolveRequest request) {
   comm::agree(comm_, [&] {
     check_on(comm_, request);
     const auto of_matrix = [](const SolveRequest& r) {
-      return std::tie(r.partition, r.placement, r.network, r.coordinates, r.profile, r.collectives);
+      return std::tie(r.partition, r.placement, r.network, r.coordinates, r.fields, r.profile, r.collectives);
     };
     if (of_matrix(request) != of_matrix(request_))
       throw InputError(
-          "partition, placement, network, coordinates, profile and collectives are those that the matrix was "
+          "partition, placement, network, coordinates, fields, profile and collectives are those that the "
+          "matrix was "
           "given with: give it anew");
   });
   const bool is_goal_alone = std::ranges::all_of(solve_options(), [&](const auto& option) {

@@ -18,6 +18,7 @@ struct ReplayedAs {
   std::vector<int> rank_of_part = {};  ///< where --placement has moved them; empty: nowhere
   std::string tables = {};             ///< files of schedules for collectives
   bool coordinates = false;            ///< were given
+  bool fields = false;                 ///< were given
 };
 
 /// The decisions of a result file, and the tolerance that they were taken for.

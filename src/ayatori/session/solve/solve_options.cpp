@@ -67,6 +67,13 @@ std::vector<Row> make_table() {
        .place = [](SolveRequest& r) -> double& { return r.drop; },
        .help = "What ilut drops, relative to the row",
        .is_obeyed = [](const SolveRequest& r) { return obeys(r).drop_tolerance; }},
+      {.name = "complement",
+       .place = [](SolveRequest& r) -> std::string& { return r.complement; },
+       .help = "Schur complement of schur and schur-definite: diagonal, simple or commutator; auto: what is "
+               "measured to take the least work",
+       .words = {"auto", "diagonal", "simple", "commutator"},
+       .only_words = true,
+       .is_obeyed = [](const SolveRequest& r) { return obeys(r).complement; }},
       {.name = "ordering",
        .place = [](SolveRequest& r) -> std::string& { return r.ordering; },
        .help = "Of the rows before ic, ilu and ilut factor them: auto, natural or rcm",
@@ -103,6 +110,12 @@ std::vector<Row> make_table() {
            "rotations",
        .is_obeyed =
            [](const SolveRequest& r) { return r.preconditioner == "auto" || r.preconditioner == "amg"; }},
+      {.name = "fields",
+       .place = [](SolveRequest& r) -> std::string& { return r.fields; },
+       .help =
+           "A file of a vector with 1 for each row of a saddle point that is a constraint, 0 for the others; "
+           "without, schur looks for them",
+       .is_obeyed = [](const SolveRequest& r) { return r.preconditioner == "auto" || obeys(r).complement; }},
       {.name = "restart",
        .place = [](SolveRequest& r) -> std::string& { return r.restart; },
        .help = "auto or the basis vectors of GMRES",

@@ -94,6 +94,7 @@ tuning::SolveOptions options_of(const SolveRequest& request) {
                              .triangular = request.triangular,
                              .factor_precision = request.factor_precision,
                              .low_rank = request.low_rank,
+                             .complement = request.complement,
                              .reproducible = request.reproducible}};
 }
 

@@ -27,6 +27,7 @@ struct SolveRequest {
   std::string ordering = "auto";
   std::string factor_precision = solvers::PreconditionerOptions().factor_precision;
   double low_rank = solvers::PreconditionerOptions().low_rank;
+  std::string complement = "auto";
   bool reproducible = false;
   bool deterministic = false;
   std::string restart = "auto";
@@ -40,6 +41,7 @@ struct SolveRequest {
   std::string placement = "none";
   std::string network = "auto";
   std::string coordinates;  ///< a file; see Problem::coordinates for those that are there
+  std::string fields;       ///< a file
   std::string profile = "auto";
   std::string collectives = "auto";
   std::string knowledge = "auto";

@@ -16,7 +16,8 @@ std::span<const Preconditioner> preconditioners() {
 #ifdef AYATORI_HAS_HYPRE
         boomeramg_preconditioner,
 #endif
-        chebyshev_preconditioner, gmres_polynomial_preconditioner, amg_preconditioner
+        chebyshev_preconditioner, gmres_polynomial_preconditioner, amg_preconditioner, schur_preconditioner,
+        schur_definite_preconditioner
   };
   return list;
 }

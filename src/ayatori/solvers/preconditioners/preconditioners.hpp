@@ -21,5 +21,7 @@ extern const Preconditioner ilut_preconditioner;
 extern const Preconditioner neumann_preconditioner;
 extern const Preconditioner chebyshev_preconditioner;
 extern const Preconditioner amg_preconditioner;
+extern const Preconditioner schur_preconditioner;
+extern const Preconditioner schur_definite_preconditioner;
 
 }  // namespace ayatori::solvers

@@ -36,6 +36,7 @@ Json to_json(const solvers::PreconditionerOptions& options) {
           {"triangular", options.triangular},
           {"factor_precision", options.factor_precision},
           {"low_rank", options.low_rank},
+          {"complement", options.complement},
           {"reproducible", options.reproducible}};
 }
 
@@ -51,6 +52,7 @@ solvers::PreconditionerOptions preconditioner_options_from_json(const Json& json
           .triangular = json.at("triangular"),
           .factor_precision = json.value("factor_precision", "double"),
           .low_rank = json.value("low_rank", 0.0),
+          .complement = json.value("complement", "auto"),
           .reproducible = json.at("reproducible")};
 }
 

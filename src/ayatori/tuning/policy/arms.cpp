@@ -136,8 +136,14 @@ class List {
   std::vector<Rung> arms_;
 };
 
+/// Whether some diagonal entries are zero or of another sign than most, as the constraints of a saddle point.
+bool may_have_constraints(const MatrixFacts& facts) {
+  return facts.positive_diagonals < facts.rows && facts.negative_diagonals < facts.rows &&
+         2 * std::max(facts.positive_diagonals, facts.negative_diagonals) >= facts.rows;
+}
+
 /// What is there when all that records know has failed, plainer and longer ones last.
-void add_last_resorts(List& list, int longest_restart) {
+void add_last_resorts(List& list, const MatrixFacts& facts, int longest_restart) {
   const auto add = [&](std::string preconditioner, int restart, const char* orthogonalization,
                        const char* why, bool last) {
     list.add({.method = "gmres",
@@ -146,6 +152,9 @@ void add_last_resorts(List& list, int longest_restart) {
               .orthogonalization = orthogonalization},
              why, {}, last);
   };
+  if (may_have_constraints(facts))
+    add("schur", 100, "cgs", "rows without a diagonal of the sign of the others look like constraints",
+        false);
   add("block-jacobi", usual_restart, "cgs", "cheap blocks, in case the factors are useless", false);
   add("none", usual_restart, "cgs", "nothing that could do harm", false);
   add("block-ilu0", longest_restart, "ircgs",
@@ -202,7 +211,7 @@ std::vector<Rung> list_arms(const MatrixFacts& facts, const Forced& forced, int 
   if (forced.method == solvers::least_squares_name) return {{least_squares_choice(), "what you forced"}};
   List list(facts, forced, longest_restart);
   for (std::size_t i = 0; i < recorded_choices().size(); ++i) list.add(recorded_choices()[i], "", i);
-  add_last_resorts(list, longest_restart);
+  add_last_resorts(list, facts, longest_restart);
   std::vector<Rung> arms = std::move(list).arms();
   if (arms.empty()) throw InputError("--exclude leaves nothing to solve with");
   if (const double most = iterations_by_dominance(facts); most < next_to_none) {

@@ -8,6 +8,7 @@
 #include "ayatori/solvers/null_space.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
 #include "ayatori/solvers/preconditioners/multigrid/hierarchy.hpp"
+#include "ayatori/solvers/preconditioners/multigrid/looks_symmetric.hpp"
 #include "ayatori/solvers/preconditioners/multigrid/near_null.hpp"
 #include "ayatori/solvers/preconditioners/multigrid/nodes.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
@@ -27,24 +28,6 @@ class Amg final : public sparse::LinearOperator {
   std::int32_t rows_;
   std::unique_ptr<amg::Cycle> cycle_;
 };
-
-/// Whether an entry and its mirror image are the same, as far as a rank's own square block and a sample of
-/// its rows tell.
-bool looks_symmetric(const sparse::Csr& a) {
-  constexpr std::int64_t sample = 1000;
-  const std::int64_t step = std::max<std::int64_t>(a.rows / sample, 1);
-  for (std::int64_t i = 0; i < a.rows; i += step) {
-    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
-      const std::int32_t j = a.column[k];
-      const auto* begin = a.column.data() + a.row_start[j];
-      const auto* end = a.column.data() + a.row_start[j + 1];
-      const auto* place = std::lower_bound(begin, end, i);
-      const double mirrored = place != end && *place == i ? a.value[place - a.column.data()] : 0;
-      if (std::abs(a.value[k] - mirrored) > 1e-10 * std::abs(a.value[k])) return false;
-    }
-  }
-  return true;
-}
 
 /// Collective. How many rows share the coordinates of a node: 3 or 2. Throws InputError (agreed) if it is
 /// neither.
@@ -103,7 +86,7 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
       throw InputError(
           fmt::format("amg: {} coordinates for {} rows: each needs three", values, matrix.local_size()));
   });
-  hierarchy.symmetric = !matrix.comm().any(!looks_symmetric(matrix.interior()));
+  hierarchy.symmetric = !matrix.comm().any(!amg::looks_symmetric(matrix.interior()));
   const bool has_coordinates = matrix.comm().any(!options.coordinates.empty());
   switch (has_coordinates ? rows_per_node(matrix, options.coordinates) : amg::unknowns_per_node(matrix)) {
     case 3:
