@@ -42,7 +42,7 @@ void check_outputs(const SolveArguments& arguments) {
       throw InputError(fmt::format("{}: the checkpoint and a result name the same file", result));
   }
   if (arguments.output.empty()) return;
-  io::check_output_format(arguments.output);
+  io::check_vector_output(arguments.output);
   if (session::same_file(arguments.output, arguments.json)) {
     throw InputError(fmt::format("{}: --output and --json name the same file", arguments.output));
   }

@@ -20,17 +20,25 @@ namespace {
 /// Bytes of a source as they are.
 class PlainStream final : public ByteStream {
  public:
-  explicit PlainStream(const ByteSource& source) : source_(source) {}
+  PlainStream(const ByteSource& source, std::int64_t begin, std::int64_t bytes)
+      : source_(source), position_(begin), rest_(bytes) {}
 
   std::size_t read(std::span<char> destination) override {
-    const std::size_t count = source_.read(position_, destination);
-    position_ += static_cast<std::int64_t>(count);
+    const auto wanted = std::min(destination.size(), static_cast<std::size_t>(rest_));
+    const std::size_t count = source_.read(position_, destination.first(wanted));
+    skip(static_cast<std::int64_t>(count));
     return count;
+  }
+  void skip(std::int64_t bytes) override {
+    bytes = std::min(bytes, rest_);
+    position_ += bytes;
+    rest_ -= bytes;
   }
 
  private:
   const ByteSource& source_;
-  std::int64_t position_ = 0;
+  std::int64_t position_;
+  std::int64_t rest_;
 };
 
 }  // namespace
@@ -80,9 +88,24 @@ std::size_t MemoryBytes::read(std::int64_t offset, std::span<char> destination) 
   return count;
 }
 
+void ByteStream::skip(std::int64_t bytes) {
+  constexpr std::int64_t chunk = std::int64_t{1} << 16;
+  std::string passed(static_cast<std::size_t>(std::min(bytes, chunk)), '\0');
+  while (bytes > 0) {
+    const auto wanted = static_cast<std::size_t>(std::min(bytes, chunk));
+    const auto count = static_cast<std::int64_t>(read(std::span(passed).first(wanted)));
+    if (count == 0) return;
+    bytes -= count;
+  }
+}
+
+std::unique_ptr<ByteStream> open_range(const ByteSource& source, std::int64_t begin, std::int64_t bytes) {
+  return std::make_unique<PlainStream>(source, begin, bytes);
+}
+
 std::unique_ptr<ByteStream> open_stream(const ByteSource& source) {
   const Codec* const codec = codec_of(source);
-  if (codec == nullptr) return std::make_unique<PlainStream>(source);
+  if (codec == nullptr) return open_range(source, 0, std::numeric_limits<std::int64_t>::max());
   if (codec->make_decoder == nullptr) {
     throw EnvironmentError(fmt::format(
         "{0}: is {1}'ed, and this build cannot read that: decompress it ({1} -d), or build with {2}",

@@ -63,7 +63,12 @@ class ByteStream {
   /// Gives how many bytes it wrote: fewer than asked for only at the end. Throws InputError when compressed
   /// data are damaged or end early.
   virtual std::size_t read(std::span<char> destination) = 0;
+  /// Passes over bytes; those beyond the end are not missed until the next read.
+  virtual void skip(std::int64_t bytes);
 };
+
+/// Some bytes of a source as they are, in order. The source outlives the stream.
+std::unique_ptr<ByteStream> open_range(const ByteSource& source, std::int64_t begin, std::int64_t bytes);
 
 /// The content of a source in order, decompressed if it is compressed (told by content, whatever the name
 /// says; several members count as one). The source outlives the stream. Throws EnvironmentError if the

@@ -10,6 +10,12 @@
 
 namespace ayatori::io {
 
+/// Vectors in a file: the columns of something.
+struct Vectors {
+  std::string part;  ///< what it is called, if it has a name
+  std::int64_t columns = 1;
+};
+
 /// A file format: how its content begins, and how to read it. Another one is a file and a line in
 /// formats.cpp.
 struct FileFormat {
@@ -21,8 +27,8 @@ struct FileFormat {
   /// Collective. `part` is what the user calls one of several things in the file; empty where nothing is
   /// said.
   LoadedMatrix (*read_matrix)(const comm::Comm& comm, const ByteSource& source, const std::string& part);
-  /// Columns of the vectors in it, told by its header; null: it holds no vectors.
-  std::int64_t (*count_columns)(const ByteSource& source, const std::string& part);
+  /// What is taken for vectors, told by headers; null: it holds no vectors.
+  Vectors (*find_vectors)(const ByteSource& source, const std::string& part);
   /// Collective. A file of one vector; null: a column of what read_matrix() gives.
   Array<double> (*read_vector)(const comm::Comm& comm, const ByteSource& source,
                                const sparse::RowPartition& partition);

@@ -4,7 +4,9 @@
 #include "ayatori/io/format.hpp"
 #include "ayatori/io/harwell_boeing.hpp"
 #include "ayatori/io/known_kinds.hpp"
+#include "ayatori/io/matlab.hpp"
 #include "ayatori/io/matrix_market.hpp"
+#include "ayatori/io/numpy.hpp"
 #include "ayatori/io/petsc_binary.hpp"
 
 namespace ayatori::io {
@@ -26,14 +28,28 @@ Array<double> read_text_vector(const comm::Comm& comm, const ByteSource& source,
   return read_matrix_market_vector(comm, source, partition);
 }
 
-std::int64_t one(const ByteSource& /*source*/, const std::string& /*part*/) {
-  return 1;
+Vectors one(const ByteSource& /*source*/, const std::string& /*part*/) {
+  return {};
+}
+
+/// The columns of a file that holds one thing.
+template <std::int64_t (*count)(const ByteSource& source)>
+Vectors columns(const ByteSource& source, const std::string& /*part*/) {
+  return {"", count(source)};
+}
+
+Vectors mat_vectors(const ByteSource& source, const std::string& part) {
+  const auto [name, columns] = find_mat_vectors(source, part);
+  return {name, columns};
 }
 
 constexpr std::array list{
-    FileFormat{"Matrix Market", looks_like_matrix_market, true, whole<read_text>, matrix_market_columns,
-               read_text_vector},
+    FileFormat{"Matrix Market", looks_like_matrix_market, true, whole<read_text>,
+               columns<matrix_market_columns>, read_text_vector},
     FileFormat{"PETSc binary", looks_like_petsc, false, whole<read_petsc_matrix>, one, read_petsc_vector},
+    FileFormat{"NumPy array", looks_like_npy, false, whole<read_npy>, columns<npy_columns>, nullptr},
+    FileFormat{"SciPy npz", looks_like_zip, false, whole<read_npz>, nullptr, nullptr},
+    FileFormat{"MATLAB 5 to 7", looks_like_mat, false, read_mat, mat_vectors, nullptr, true},
     FileFormat{"Harwell-Boeing", looks_like_harwell_boeing, true, whole<read_harwell_boeing>, nullptr,
                nullptr},
 };

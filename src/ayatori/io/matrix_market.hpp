@@ -43,8 +43,8 @@ Array<double> read_matrix_market_vector(const comm::Comm& comm, const ByteSource
                                         const sparse::RowPartition& partition,
                                         const MatrixMarketReadOptions& options = {});
 
-/// Columns that the header of a source names. Throws InputError. `part` is of no use here.
-std::int64_t matrix_market_columns(const ByteSource& source, const std::string& part = "");
+/// Columns that the header of a source names. Throws InputError.
+std::int64_t matrix_market_columns(const ByteSource& source);
 
 enum class Compression { none, gzip };
 

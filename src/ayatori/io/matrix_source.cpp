@@ -17,6 +17,7 @@
 #include "ayatori/io/format.hpp"
 #include "ayatori/io/generator.hpp"
 #include "ayatori/io/matrix_market.hpp"
+#include "ayatori/io/numpy.hpp"
 #include "ayatori/io/petsc_binary.hpp"
 #include "ayatori/io/standard_streams.hpp"
 
@@ -48,6 +49,8 @@ constexpr std::array output_formats{
     matrix_market_output<Compression::none>(".mtx"),
     matrix_market_output<Compression::gzip>(".mtx.gz"),
     OutputFormat{".petsc", write_petsc_matrix, write_petsc_vector},
+    OutputFormat{".npz", write_npz, nullptr},
+    OutputFormat{".npy", nullptr, write_npy_vector},
 };
 
 /// Whether anything is at this path, even if it cannot be read.
@@ -218,13 +221,22 @@ LoadedMatrix load_generated(const comm::Comm& comm, const std::string& spec) {
   return {generate(comm, spec), {spec, "generator", generator.symmetric, 0}};
 }
 
-const OutputFormat& output_format_of(const std::string& path) {
-  if (path == standard_stream) return output_formats.front();
+/// The ends of names that can be written by one of the members of OutputFormat.
+template <class Write>
+std::string extensions(Write OutputFormat::*write) {
+  std::string names;
+  for (const OutputFormat& format : output_formats)
+    if (format.*write != nullptr) names.append(names.empty() ? "" : ", ").append(format.name);
+  return names;
+}
+
+template <class Write>
+Write writer_of(const std::string& path, Write OutputFormat::*write) {
+  if (path == standard_stream) return output_formats.front().*write;
   for (const OutputFormat& format : output_formats) {
-    if (path.ends_with(format.name)) return format;
+    if (path.ends_with(format.name) && format.*write != nullptr) return format.*write;
   }
-  throw InputError(fmt::format("{}: the name of a file to write ends in one of {}", path,
-                               names_of(std::span<const OutputFormat>(output_formats))));
+  throw InputError(fmt::format("{}: the name of a file to write ends in one of {}", path, extensions(write)));
 }
 
 }  // namespace
@@ -244,21 +256,25 @@ std::int64_t count_vectors(const comm::Comm& comm, const std::string& source) {
   if (!place || place->column > 0 || place->is_standard_input()) return 1;
   const Opened opened = open_by_content(comm, *place);
   const auto count = comm::agree(comm, [&]() -> std::int64_t {
-    if (comm.rank() != 0 || opened.format->count_columns == nullptr) return 1;
-    return opened.format->count_columns(*opened.source, place->part);
+    if (comm.rank() != 0 || opened.format->find_vectors == nullptr) return 1;
+    return opened.format->find_vectors(*opened.source, place->part).columns;
   });
   return comm.broadcast(count, 0);
 }
 
 Array<double> load_vector(const comm::Comm& comm, const std::string& source,
                           const sparse::RowPartition& partition) {
-  const Place place = find_place(comm, source).value_or(Place{source, "", 0});
+  Place place = find_place(comm, source).value_or(Place{source, "", 0});
   const Opened opened = open_by_content(comm, place);
   const FileFormat& format = *opened.format;
   comm::agree(comm, [&] {
-    if (format.count_columns != nullptr) return;
-    throw InputError(fmt::format("{}: a {} file holds no vector that can be read", place.path, format.name));
+    if (format.find_vectors == nullptr)
+      throw InputError(
+          fmt::format("{}: a {} file holds no vector that can be read", place.path, format.name));
+    if (comm.rank() == 0 && format.has_parts)
+      place.part = format.find_vectors(*opened.source, place.part).part;
   });
+  place.part = comm.broadcast(place.part, 0);
   if (format.read_vector == nullptr || place.column > 0) {
     return take_column(comm, read(comm, opened, place), place.column, partition);
   }
@@ -276,17 +292,33 @@ bool is_standard_stream(const std::string& path) {
   return path == standard_stream || path.starts_with("-:");
 }
 
-void check_output_format(const std::string& path) {
-  output_format_of(path);
+void check_vector_output(const std::string& path) {
+  writer_of(path, &OutputFormat::write_vector);
+}
+
+void check_matrix_output(const std::string& path) {
+  writer_of(path, &OutputFormat::write_matrix);
 }
 
 void save_matrix(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block) {
-  comm::agree(comm, [&] { return &output_format_of(path); })->write_matrix(comm, path, block);
+  const auto write = comm::agree(comm, [&] { return writer_of(path, &OutputFormat::write_matrix); });
+  if (path != standard_stream) return write(comm, path, block);
+  const auto all =
+      sparse::redistribute(comm, block, sparse::RowPartition::on_first(block.global_rows, comm.size()));
+  comm::agree(comm, [&] {
+    if (comm.rank() == 0) write(comm::Comm::self(), path, all);
+  });
 }
 
 void save_vector(const comm::Comm& comm, const std::string& path, std::span<const double> local,
                  const sparse::RowPartition& partition) {
-  comm::agree(comm, [&] { return &output_format_of(path); })->write_vector(comm, path, local, partition);
+  const auto write = comm::agree(comm, [&] { return writer_of(path, &OutputFormat::write_vector); });
+  if (path != standard_stream) return write(comm, path, local, partition);
+  const auto all = comm.gatherv(local, 0);
+  comm::agree(comm, [&] {
+    const auto alone = sparse::RowPartition::even(partition.rows(), 1);
+    if (comm.rank() == 0) write(comm::Comm::self(), path, all.values, alone);
+  });
 }
 
 }  // namespace ayatori::io

@@ -39,11 +39,14 @@ std::int64_t count_vectors(const comm::Comm& comm, const std::string& source);
 /// Whether a source or a place for results is standard input or output, "-".
 bool is_standard_stream(const std::string& path);
 
-/// Throws InputError unless the path ends as a format that can be written.
-void check_output_format(const std::string& path);
+/// Throws InputError unless the path ends as a format that a vector, or a matrix, can be written in.
+void check_vector_output(const std::string& path);
+void check_matrix_output(const std::string& path);
 
-/// Collective. Writes by the extension of the path: .mtx, .mtx.gz, or .petsc. Whole or not at all.
+/// Collective. Writes by the extension of the path: .mtx, .mtx.gz, .petsc, or .npz. Whole or not at all; "-"
+/// is standard output, as Matrix Market, to which rank 0 writes. Throws EnvironmentError, agreed.
 void save_matrix(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block);
+/// The same of a vector: .mtx, .mtx.gz, .petsc, or .npy.
 void save_vector(const comm::Comm& comm, const std::string& path, std::span<const double> local,
                  const sparse::RowPartition& partition);
 

@@ -113,7 +113,7 @@ bool looks_like_matrix_market(std::string_view first_bytes) {
   return lower(first_bytes.substr(0, banner_word.size())) == banner_word;
 }
 
-std::int64_t matrix_market_columns(const ByteSource& source, const std::string& /*part*/) {
+std::int64_t matrix_market_columns(const ByteSource& source) {
   return matrix_market::read_header(source).columns;
 }
 
