@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/number_in.hpp"
 #include "ayatori/base/temporary_file.hpp"
@@ -23,16 +25,28 @@ void check_sequence(const SolveArguments& arguments) {
   }
 }
 
+/// Throws InputError where standard input or output would be used twice, or for several things.
+void check_standard_streams(const SolveArguments& arguments) {
+  auto sources = arguments.rhs;
+  sources.push_back(arguments.matrix);
+  if (std::ranges::count_if(sources, io::is_standard_input) > 1)
+    throw InputError("-: standard input holds one thing: put the others into files");
+  if (!io::is_standard_output(arguments.output)) return;
+  if (io::is_standard_output(arguments.json))
+    throw InputError("-: standard output takes one result: --output or --json");
+  if (arguments.rhs.size() > 1) throw InputError("--output -: several solutions need names of files");
+}
+
 /// Throws InputError for results that cannot be written, or that would replace what is read.
 void check_outputs(const SolveArguments& arguments) {
   std::vector<std::string> results{arguments.json, arguments.request.checkpoint};
   for (std::size_t k = 0; k < arguments.rhs.size(); ++k) results.push_back(output_of(arguments, k));
   for (const std::string& result : results) {
-    if (result.empty()) continue;
+    if (result.empty() || io::is_standard_output(result)) continue;
     std::vector<std::string> inputs = arguments.rhs;
     inputs.push_back(arguments.matrix);
     for (const std::string& input : inputs) {
-      if (session::same_file(result, input))
+      if (session::same_file(result, io::file_of(input)))
         throw InputError(fmt::format("{}: is an input and cannot be written to", result));
     }
     if (result != arguments.request.checkpoint) check_writable(result);  // that one is tried with the request
@@ -43,7 +57,7 @@ void check_outputs(const SolveArguments& arguments) {
   }
   if (arguments.output.empty()) return;
   io::check_vector_output(arguments.output);
-  if (session::same_file(arguments.output, arguments.json)) {
+  if (!io::is_standard_output(arguments.output) && session::same_file(arguments.output, arguments.json)) {
     throw InputError(fmt::format("{}: --output and --json name the same file", arguments.output));
   }
 }
@@ -51,20 +65,25 @@ void check_outputs(const SolveArguments& arguments) {
 }  // namespace
 
 void declare(Command& solve, SolveArguments& arguments) {
-  solve.add_option("matrix", arguments.matrix, "Matrix file or generator spec")->required();
   solve
-      .add_option(
-          "--rhs", arguments.rhs,
-          "b: a file, ones, random:SEED, or solution-random:SEED; several share set-ups, and products where "
-          "that pays [ones]")
+      .add_option("matrix", arguments.matrix,
+                  "Matrix file, FILE:NAME of several things in one, - for standard input, or generator spec")
+      ->required();
+  solve
+      .add_option("--rhs", arguments.rhs,
+                  "b: a file (of several columns: as many right-hand sides; FILE:2 is the second), ones, "
+                  "random:SEED, or "
+                  "solution-random:SEED; several share set-ups, and products where that pays [ones]")
       ->one_at_a_time();
   solve
       .add_option("--block", arguments.block,
                   "Right-hand sides that are solved at once, at most: auto, off, or 1 to 8")
       ->suggest({"auto", "off"})
       ->capture_default_str();
-  solve.add_option("-o,--output", arguments.output, "Write x here (.mtx, .mtx.gz, .petsc)");
-  solve.add_option("--json", arguments.json, "Write the result here (schema ayatori.solve/1)");
+  solve.add_option("-o,--output", arguments.output,
+                   "Write x here (.mtx, .mtx.gz, .npy, .petsc; -: standard output)");
+  solve.add_option("--json", arguments.json,
+                   "Write the result here (schema ayatori.solve/1; -: standard output)");
   declare(solve, session::solve_options(), arguments.request);
   solve.add_flag("--explain", arguments.explain, "Say what was considered, tried and chosen, and why");
   solve.add_flag("-q,--quiet", arguments.quiet, "Say nothing but errors");
@@ -85,6 +104,7 @@ int most_at_once(const SolveArguments& arguments) {
 void check(const SolveArguments& arguments) {
   check(arguments.request);
   check_sequence(arguments);
+  check_standard_streams(arguments);
   check_outputs(arguments);
 }
 

@@ -69,12 +69,12 @@ struct Place {
   std::string part;
   std::int64_t column = 0;  ///< from 1; 0: none is named
 
-  bool is_standard_input() const { return path == standard_stream; }
+  bool is_standard_input() const { return io::is_standard_input(path); }
 };
 
 /// Where a file is that exists; nothing if there is none. A path that has a colon itself goes before all.
 std::optional<Place> find_place(const std::string& spec) {
-  const auto is_there = [](const std::string& path) { return path == standard_stream || exists(path); };
+  const auto is_there = [](const std::string& path) { return is_standard_input(path) || exists(path); };
   if (is_there(spec)) return Place{spec, "", 0};
   for (std::size_t colon = spec.rfind(':'); colon != std::string::npos && colon > 0;
        colon = spec.rfind(':', colon - 1)) {
@@ -288,8 +288,18 @@ Array<double> load_vector(const comm::Comm& comm, const std::string& source,
                               partition);
 }
 
-bool is_standard_stream(const std::string& path) {
-  return path == standard_stream || path.starts_with("-:");
+std::string file_of(const std::string& source) {
+  const auto place = find_place(source);
+  return place ? place->path : source;
+}
+
+bool is_standard_input(const std::string& source) {
+  constexpr std::string_view device = "/dev/stdin";
+  return source == standard_stream || source == device || source.starts_with(std::string(device) + ":");
+}
+
+bool is_standard_output(const std::string& path) {
+  return path == standard_stream;
 }
 
 void check_vector_output(const std::string& path) {

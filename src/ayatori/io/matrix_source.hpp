@@ -36,8 +36,14 @@ Array<double> load_vector(const comm::Comm& comm, const std::string& source,
 /// column of a file, and for standard input. Throws InputError, agreed.
 std::int64_t count_vectors(const comm::Comm& comm, const std::string& source);
 
-/// Whether a source or a place for results is standard input or output, "-".
-bool is_standard_stream(const std::string& path);
+/// The file that a source names: "B.mat" of "B.mat:B:2". What names none is given back as it is.
+std::string file_of(const std::string& source);
+
+/// Whether a source is in standard input: "-", "/dev/stdin", or "/dev/stdin:NAME".
+bool is_standard_input(const std::string& source);
+
+/// Whether a place for results is standard output, "-".
+bool is_standard_output(const std::string& path);
 
 /// Throws InputError unless the path ends as a format that a vector, or a matrix, can be written in.
 void check_vector_output(const std::string& path);

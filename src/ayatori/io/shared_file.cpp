@@ -54,7 +54,9 @@ class OpenFile final : public SharedFile {
 
  private:
   [[noreturn]] void fail() const {
-    throw EnvironmentError(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+    throw EnvironmentError(fmt::format("{}: cannot be written: {}",
+                                       path_ == standard_stream ? "standard output" : path_,
+                                       std::strerror(errno)));
   }
 
   const std::string& path_;

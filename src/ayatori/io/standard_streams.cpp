@@ -65,4 +65,8 @@ std::unique_ptr<ByteSource> standard_input() {
   return std::make_unique<FileBytes>(descriptor, "standard input");
 }
 
+void write_standard_output(std::string_view bytes) {
+  write_all(STDOUT_FILENO, bytes, "standard output");
+}
+
 }  // namespace ayatori::io

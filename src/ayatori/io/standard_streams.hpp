@@ -14,4 +14,7 @@ inline constexpr std::string_view standard_stream = "-";
 /// and what comes through a pipe is kept in a temporary file without a name. Throws EnvironmentError.
 std::unique_ptr<ByteSource> standard_input();
 
+/// Throws EnvironmentError.
+void write_standard_output(std::string_view bytes);
+
 }  // namespace ayatori::io

@@ -59,7 +59,8 @@ Directory find_directory(const ByteSource& source) {
   const std::int64_t from = std::max<std::int64_t>(source.size() - end_bytes - longest_comment, 0);
   const Record tail(source, from, source.size() - from);
   const auto found = tail.bytes().rfind("PK\5\6");
-  if (found == std::string::npos) refuse(source, "has no directory at its end: it is truncated");
+  if (found == std::string::npos || found + end_bytes > tail.bytes().size())
+    refuse(source, "has no directory at its end: it is truncated");
   const Directory plain{tail.size(found + 16, 4), tail.size(found + 12, 4), tail.size(found + 10, 2)};
   constexpr std::int64_t locator_bytes = 20;
   const std::int64_t locator_at = from + static_cast<std::int64_t>(found) - locator_bytes;
