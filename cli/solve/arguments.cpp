@@ -64,6 +64,34 @@ void check_outputs(const SolveArguments& arguments) {
 
 }  // namespace
 
+namespace {
+
+/// Headings of the help, with the options below them.
+struct HelpGroup {
+  const char* heading;
+  std::vector<const char*> options;
+};
+
+void group_options(Command& solve) {
+  for (const HelpGroup& group : {
+           HelpGroup{"Input and output",
+                     {"--rhs", "--block", "--output", "--json", "--explain", "--quiet", "--coordinates"}},
+           HelpGroup{"Goal", {"--rtol", "--time-limit", "--max-iterations"}},
+           HelpGroup{"Method (chosen unless told)",
+                     {"--method", "--preconditioner", "--overlap", "--fill", "--triangular", "--degree",
+                      "--drop", "--ordering", "--restart", "--orthogonalization", "--exclude"}},
+           HelpGroup{"Product and ranks",
+                     {"--kernel", "--halo", "--partition", "--placement", "--network", "--use-ranks",
+                      "--threads", "--collectives", "--profile"}},
+           HelpGroup{"Memory of choices",
+                     {"--tuning-share", "--knowledge", "--replay", "--reproducible", "--deterministic"}},
+           HelpGroup{"Long solves", {"--checkpoint", "--every", "--resume"}},
+       })
+    for (const char* option : group.options) solve.option(option)->group(group.heading);
+}
+
+}  // namespace
+
 void declare(Command& solve, SolveArguments& arguments) {
   solve
       .add_option("matrix", arguments.matrix,
@@ -87,6 +115,12 @@ void declare(Command& solve, SolveArguments& arguments) {
   declare(solve, session::solve_options(), arguments.request);
   solve.add_flag("--explain", arguments.explain, "Say what was considered, tried and chosen, and why");
   solve.add_flag("-q,--quiet", arguments.quiet, "Say nothing but errors");
+  group_options(solve);
+  solve.examples(
+      {{"ayatori solve A.mtx --rhs b.mtx -o x.mtx", "reads A and b, chooses a method, verifies, writes x"},
+       {"ayatori solve A.mtx --rtol 1e-12 --method cg --preconditioner ic",
+        "a closer goal, and a method of one's own"},
+       {"zcat A.mtx.gz | ayatori solve - -o - > x.mtx", "from standard input to standard output"}});
 }
 
 int most_at_once(const SolveArguments& arguments) {
