@@ -126,7 +126,7 @@ class BadInput(CommandTest):
         head = "%%MatrixMarket matrix array real general\n"
         for name, (content, words) in cases_of({
             "wrong length": (head + "9 1\n" + "1\n" * 9, ["b.mtx", "9", "10"]),
-            "several columns": (head + "10 2\n" + "1\n" * 20, ["b.mtx"]),
+            "wrong length of several columns": (head + "9 2\n" + "1\n" * 18, ["b.mtx", "9", "10"]),
             "NaN in the right-hand side": (head + "10 1\n" + "1\n" * 9 + "nan\n", ["b.mtx, line 12"]),
             "truncated": (head + "10 1\n" + "1\n" * 8, ["b.mtx"]),
         }):
