@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
 #include "ayatori/io/generator.hpp"
 #include "ayatori/io/matrix_source.hpp"
@@ -38,6 +39,7 @@ int run_generate(const comm::Comm& world, const GenerateRequest& arguments) {
     if (world.rank() == 0) print_list();
     return 0;
   }
+  comm::agree(world, [&] { io::check_matrix_output(arguments.output); });
   comm::set_threads(world, arguments.threads);
   const auto block = io::generate(world, arguments.spec);
   const auto nonzeros = world.allreduce(block.nonzeros(), comm::ReduceOp::sum);
@@ -61,8 +63,8 @@ void add_generate(Command& app, Run& run) {
       command->add_flag("--list", arguments->list, "The generators with their parameters and defaults");
   auto* spec =
       command->add_option("SPEC", arguments->spec, "name:key=value,key=value, for example poisson3d-7:n=80");
-  auto* output =
-      command->add_option("-o,--output", arguments->output, "File to write: .mtx, .mtx.gz or .petsc");
+  auto* output = command->add_option("-o,--output", arguments->output,
+                                     "File to write: .mtx, .mtx.gz, .npz or .petsc; -: standard output");
   command
       ->add_option("--threads", arguments->threads, "Threads per rank; 0: the cores of the node, shared out")
       ->check(non_negative());

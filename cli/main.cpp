@@ -1,11 +1,13 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/printable.hpp"
@@ -39,12 +41,37 @@ int report(const comm::Comm& world, const char* text, int status, bool agreed) {
   return status;
 }
 
+/// What a wrong command line gets: what is wrong with it, and, if it is empty, the help.
+cli::Run refuse(const CLI::App& app, const cli::CommandFacts& root, const std::vector<std::string>& words,
+                const std::string& error) {
+  std::string text = cli::explain_names(root, words);
+  if (text.empty()) text = words.empty() ? "say what to do, for example: ayatori solve A.mtx" : error;
+  const bool is_command =
+      !words.empty() && std::ranges::count(root.commands, words[0], &cli::CommandFacts::name) > 0;
+  const std::string where = is_command ? words[0] + " --help" : "--help";
+  const std::string help = words.empty() ? app.help() : "";
+  return [=](const comm::Comm& world) {
+    if (world.rank() == 0) {
+      fmt::print("{}", help);
+      fmt::print(stderr, "ayatori: {} (ayatori {} lists {})\n", text, where,
+                 is_command ? "the options" : "the commands");
+    }
+    return status_of(ErrorKind::bad_input);
+  };
+}
+
 /// What the command line asks for. Every rank parses the same words; where they fail, rank 0 says so.
 cli::Run parse(CLI::App& app, cli::Command& root, int argc, char** argv) {
   cli::Run run;
   app.set_version_flag("--version", version);
   app.require_subcommand(1);
   for (const cli::AddCommand add : commands) add(root, run);
+  root.show_words();
+  root.examples(
+      {{"ayatori solve A.mtx -o x.mtx", "solves A x = (1, ..., 1) and writes x; also .npz, .mat, .rua, ..."},
+       {"mpirun -n 4 ayatori solve A.npz --rhs b.npy -o x.npy",
+        "the same on four ranks, with a b of one's own"},
+       {"ayatori solve poisson3d-7:n=80 --explain", "a generated matrix, and why the method was chosen"}});
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked_for_help) {
@@ -52,10 +79,7 @@ cli::Run parse(CLI::App& app, cli::Command& root, int argc, char** argv) {
       return world.rank() == 0 ? app.exit(asked_for_help) : 0;
     };
   } catch (const CLI::ParseError& error) {
-    return [text = std::string(error.what())](const comm::Comm& world) {
-      if (world.rank() == 0) fmt::print(stderr, "ayatori: {} (ayatori --help lists the options)\n", text);
-      return status_of(ErrorKind::bad_input);
-    };
+    return refuse(app, root.facts(), {argv + 1, argv + argc}, error.what());
   }
   return run;
 }

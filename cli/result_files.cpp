@@ -11,6 +11,8 @@
 #include "ayatori/base/memory.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/io/matrix_source.hpp"
+#include "ayatori/io/standard_streams.hpp"
 
 namespace ayatori::cli {
 
@@ -23,11 +25,18 @@ namespace fs = std::filesystem;
 std::vector<fs::path> second_places(const fs::path& path) {
   std::vector<fs::path> places;
   std::error_code error;
-  const auto first = fs::weakly_canonical(fs::absolute(path, error).parent_path(), error);
+  const bool has_folder = !io::is_standard_output(path.string());
+  const auto first =
+      has_folder ? fs::weakly_canonical(fs::absolute(path, error).parent_path(), error) : fs::path();
   for (const fs::path& folder : {fs::current_path(error), fs::temp_directory_path(error)}) {
     if (!folder.empty() && fs::weakly_canonical(folder, error) != first) places.push_back(folder);
   }
   return places;
+}
+
+/// Standard output, which has no name of its own, gives way to a file of this one.
+fs::path name_elsewhere(const std::string& path, const fs::path& otherwise) {
+  return io::is_standard_output(path) ? otherwise : fs::path(path).filename();
 }
 
 /// Writes a file of this name in a new folder, and gives its path. Nothing stays where that fails.
@@ -66,7 +75,7 @@ std::string ResultFiles::write_array(const std::string& path, std::string_view w
     return "";
   }
   const auto all = comm_.gatherv(local, 0);
-  return write_elsewhere(path, what, why, [&](const std::string& elsewhere) {
+  return write_elsewhere(path, "x.mtx", what, why, [&](const std::string& elsewhere) {
     write(comm::Comm::self(), elsewhere, all.values);
   });
 }
@@ -78,23 +87,26 @@ std::string ResultFiles::write_text(const std::string& path, std::string_view wh
     comm::agree(comm_, [&] {
       if (comm_.rank() != 0) return;
       text = make();
-      write_file(path, text);
+      if (io::is_standard_output(path))
+        io::write_standard_output(text);
+      else
+        write_file(path, text);
     });
     return path;
   } catch (const EnvironmentError& error) {
-    return write_elsewhere(path, what, error.what(),
+    return write_elsewhere(path, "result.json", what, error.what(),
                            [&](const std::string& elsewhere) { write_file(elsewhere, text); });
   }
 }
 
-std::string ResultFiles::write_elsewhere(const std::string& path, std::string_view what,
-                                         const std::string& why,
+std::string ResultFiles::write_elsewhere(const std::string& path, const char* otherwise,
+                                         std::string_view what, const std::string& why,
                                          const std::function<void(const std::string& path)>& write) {
   std::string found;
   if (comm_.rank() == 0) {
     for (const fs::path& place : second_places(path)) {
       try {
-        found = write_in(place, fs::path(path).filename(), write);
+        found = write_in(place, name_elsewhere(path, otherwise), write);
         break;
       } catch (const std::exception&) {  // the next one, perhaps
       }

@@ -34,7 +34,9 @@ class ResultFiles {
   void finish() const;
 
  private:
-  std::string write_elsewhere(const std::string& path, std::string_view what, const std::string& why,
+  /// `otherwise` is the name of the file where standard output has none.
+  std::string write_elsewhere(const std::string& path, const char* otherwise, std::string_view what,
+                              const std::string& why,
                               const std::function<void(const std::string& path)>& write);
 
   const comm::Comm& comm_;

@@ -22,6 +22,7 @@ LACKS = {
     "could not import": {"dev"},
     "no petsc4py": {"dev"},
     "no dolfinx": {"dev"},
+    "needs scipy": {"dev"},
 }
 # Tests that are not even there without the packages they need.
 NEEDED = {"dev": {"python_package", "python_scipy", "python_ranks.np3", "python_claims.np1", "site",

@@ -1,5 +1,7 @@
 #include "cli/parser/command_line.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <stdexcept>
@@ -60,6 +62,16 @@ Option* Option::suggest(std::vector<std::string> words) {
   words_ = std::move(words);
   return this;
 }
+Option* Option::group(const std::string& heading) {
+  option_->group(heading);
+  return this;
+}
+void Option::show_words() {
+  // What a check allows is named already.
+  if (words_.empty() || option_->get_type_name().find(':') != std::string::npos) return;
+  description_ = option_->get_description();
+  option_->description(fmt::format("{} [{}]", option_->get_description(), fmt::join(words_, ", ")));
+}
 Option* Option::required() {
   option_->required();
   return this;
@@ -117,6 +129,16 @@ Option* Command::option(const std::string& name) {
     if (option.is_called(name)) return &option;
   throw std::logic_error("no option is called " + name);
 }
+Command* Command::examples(const std::vector<std::pair<std::string, std::string>>& lines) {
+  std::string text = "Examples:";
+  for (const auto& [line, does] : lines) text += fmt::format("\n  {}\n      {}", line, does);
+  app_.footer(text + "\n");
+  return this;
+}
+void Command::show_words() {
+  for (Option& option : options_) option.show_words();
+  for (const auto& command : commands_) command->show_words();
+}
 Command* Command::callback(const std::function<void()>& act) {
   app_.callback(act);
   return this;
@@ -129,8 +151,11 @@ CommandFacts Command::facts(const std::string& above) const {
                      .commands = {}};
   for (const CLI::Option* declared : std::as_const(app_).get_options()) {
     facts.options.push_back(facts_of(*declared));
-    for (const Option& option : options_)
-      if (option.wraps(declared)) facts.options.back().words = option.words();
+    for (const Option& option : options_) {
+      if (!option.wraps(declared)) continue;
+      facts.options.back().words = option.words();
+      if (!option.description().empty()) facts.options.back().description = option.description();
+    }
   }
   for (const auto& command : commands_) facts.commands.push_back(command->facts(facts.path));
   return facts;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ayatori/base/find_named.hpp"
@@ -59,15 +60,22 @@ class Option {
   Option* needs(Option* other);
   Option* excludes(Option* other);
   Option* excludes(Option* one, Option* other) { return excludes(one)->excludes(other); }
-  /// Values that manual pages and completion name; others are not forbidden.
+  /// The heading of the help that it stands under; "Options" unless told.
+  Option* group(const std::string& heading);
+  /// Values that the help, manual pages and completion name; others are not forbidden.
   Option* suggest(std::vector<std::string> words);
   bool wraps(const CLI::Option* option) const { return option_ == option; }
   bool is_called(const std::string& name) const;
   const std::vector<std::string>& words() const { return words_; }
+  /// Has the help name the words, which must be known by now.
+  void show_words();
+  /// Without the words, if they are shown; else empty.
+  const std::string& description() const { return description_; }
 
  private:
   CLI::Option* option_;
   std::vector<std::string> words_;
+  std::string description_;  ///< without the words, once they are shown
 };
 
 /// `ayatori` or a subcommand.
@@ -86,6 +94,10 @@ class Command {
   Option* add_flag(const std::string& names, bool& value, const std::string& description);
   /// One that has been declared, by a name such as "--quick".
   Option* option(const std::string& name);
+  /// Command lines that the help shows at its end, each with what it does.
+  Command* examples(const std::vector<std::pair<std::string, std::string>>& lines);
+  /// To be called once all is declared, here and below: the help names the values that options have.
+  void show_words();
   /// What to do once all of it is parsed.
   Command* callback(const std::function<void()>& act);
   /// All that has been declared so far. `above`: the path of the command that this one is below.
@@ -96,6 +108,10 @@ class Command {
   std::deque<Option> options_;
   std::vector<std::unique_ptr<Command>> commands_;
 };
+
+/// What is wrong with words that were refused, where a name is unknown: says which one was meant, if one is
+/// near. Empty where all names are known.
+std::string explain_names(const CommandFacts& root, const std::vector<std::string>& words);
 
 /// For callbacks: `what` is required.
 [[noreturn]] void throw_missing(const std::string& what);

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/number_in.hpp"
 #include "ayatori/base/temporary_file.hpp"
@@ -23,16 +25,28 @@ void check_sequence(const SolveArguments& arguments) {
   }
 }
 
+/// Throws InputError where standard input or output would be used twice, or for several things.
+void check_standard_streams(const SolveArguments& arguments) {
+  auto sources = arguments.rhs;
+  sources.push_back(arguments.matrix);
+  if (std::ranges::count_if(sources, io::is_standard_input) > 1)
+    throw InputError("-: standard input holds one thing: put the others into files");
+  if (!io::is_standard_output(arguments.output)) return;
+  if (io::is_standard_output(arguments.json))
+    throw InputError("-: standard output takes one result: --output or --json");
+  if (arguments.rhs.size() > 1) throw InputError("--output -: several solutions need names of files");
+}
+
 /// Throws InputError for results that cannot be written, or that would replace what is read.
 void check_outputs(const SolveArguments& arguments) {
   std::vector<std::string> results{arguments.json, arguments.request.checkpoint};
   for (std::size_t k = 0; k < arguments.rhs.size(); ++k) results.push_back(output_of(arguments, k));
   for (const std::string& result : results) {
-    if (result.empty()) continue;
+    if (result.empty() || io::is_standard_output(result)) continue;
     std::vector<std::string> inputs = arguments.rhs;
     inputs.push_back(arguments.matrix);
     for (const std::string& input : inputs) {
-      if (session::same_file(result, input))
+      if (session::same_file(result, io::file_of(input)))
         throw InputError(fmt::format("{}: is an input and cannot be written to", result));
     }
     if (result != arguments.request.checkpoint) check_writable(result);  // that one is tried with the request
@@ -42,32 +56,71 @@ void check_outputs(const SolveArguments& arguments) {
       throw InputError(fmt::format("{}: the checkpoint and a result name the same file", result));
   }
   if (arguments.output.empty()) return;
-  io::check_output_format(arguments.output);
-  if (session::same_file(arguments.output, arguments.json)) {
+  io::check_vector_output(arguments.output);
+  if (!io::is_standard_output(arguments.output) && session::same_file(arguments.output, arguments.json)) {
     throw InputError(fmt::format("{}: --output and --json name the same file", arguments.output));
   }
 }
 
 }  // namespace
 
+namespace {
+
+/// Headings of the help, with the options below them.
+struct HelpGroup {
+  const char* heading;
+  std::vector<const char*> options;
+};
+
+void group_options(Command& solve) {
+  for (const HelpGroup& group : {
+           HelpGroup{"Input and output",
+                     {"--rhs", "--block", "--output", "--json", "--explain", "--quiet", "--coordinates"}},
+           HelpGroup{"Goal", {"--rtol", "--time-limit", "--max-iterations"}},
+           HelpGroup{"Method (chosen unless told)",
+                     {"--method", "--preconditioner", "--overlap", "--fill", "--triangular", "--degree",
+                      "--drop", "--ordering", "--restart", "--orthogonalization", "--exclude"}},
+           HelpGroup{"Product and ranks",
+                     {"--kernel", "--halo", "--partition", "--placement", "--network", "--use-ranks",
+                      "--threads", "--collectives", "--profile"}},
+           HelpGroup{"Memory of choices",
+                     {"--tuning-share", "--knowledge", "--replay", "--reproducible", "--deterministic"}},
+           HelpGroup{"Long solves", {"--checkpoint", "--every", "--resume"}},
+       })
+    for (const char* option : group.options) solve.option(option)->group(group.heading);
+}
+
+}  // namespace
+
 void declare(Command& solve, SolveArguments& arguments) {
-  solve.add_option("matrix", arguments.matrix, "Matrix file or generator spec")->required();
   solve
-      .add_option(
-          "--rhs", arguments.rhs,
-          "b: a file, ones, random:SEED, or solution-random:SEED; several share set-ups, and products where "
-          "that pays [ones]")
+      .add_option("matrix", arguments.matrix,
+                  "Matrix file, FILE:NAME of several things in one, - for standard input, or generator spec")
+      ->required();
+  solve
+      .add_option("--rhs", arguments.rhs,
+                  "b: a file (of several columns: as many right-hand sides; FILE:2 is the second), ones, "
+                  "random:SEED, or "
+                  "solution-random:SEED; several share set-ups, and products where that pays [ones]")
       ->one_at_a_time();
   solve
       .add_option("--block", arguments.block,
                   "Right-hand sides that are solved at once, at most: auto, off, or 1 to 8")
       ->suggest({"auto", "off"})
       ->capture_default_str();
-  solve.add_option("-o,--output", arguments.output, "Write x here (.mtx, .mtx.gz, .petsc)");
-  solve.add_option("--json", arguments.json, "Write the result here (schema ayatori.solve/1)");
+  solve.add_option("-o,--output", arguments.output,
+                   "Write x here (.mtx, .mtx.gz, .npy, .petsc; -: standard output)");
+  solve.add_option("--json", arguments.json,
+                   "Write the result here (schema ayatori.solve/1; -: standard output)");
   declare(solve, session::solve_options(), arguments.request);
   solve.add_flag("--explain", arguments.explain, "Say what was considered, tried and chosen, and why");
   solve.add_flag("-q,--quiet", arguments.quiet, "Say nothing but errors");
+  group_options(solve);
+  solve.examples(
+      {{"ayatori solve A.mtx --rhs b.mtx -o x.mtx", "reads A and b, chooses a method, verifies, writes x"},
+       {"ayatori solve A.mtx --rtol 1e-12 --method cg --preconditioner ic",
+        "a closer goal, and a method of one's own"},
+       {"zcat A.mtx.gz | ayatori solve - -o - > x.mtx", "from standard input to standard output"}});
 }
 
 int most_at_once(const SolveArguments& arguments) {
@@ -85,6 +138,7 @@ int most_at_once(const SolveArguments& arguments) {
 void check(const SolveArguments& arguments) {
   check(arguments.request);
   check_sequence(arguments);
+  check_standard_streams(arguments);
   check_outputs(arguments);
 }
 

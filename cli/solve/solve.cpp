@@ -132,12 +132,24 @@ void introduce(const session::Session& session) {
     fmt::print(stderr, "the machine was {}\n", printable(session.machine.description));
 }
 
-int run_solve(const comm::Comm& world, const SolveArguments& arguments) {
+/// Collective. Checks what was typed, and names every column of files of right-hand sides.
+SolveArguments complete(const comm::Comm& world, SolveArguments arguments) {
+  const auto check_on_0 = [&] {
+    comm::agree(world, [&] {
+      if (world.rank() == 0) check(arguments);
+    });
+  };
+  check_on_0();
+  const std::size_t typed = arguments.rhs.size();
+  arguments.rhs = session::name_right_hand_sides(world, arguments.rhs);
+  if (arguments.rhs.size() != typed) check_on_0();
+  return arguments;
+}
+
+int run_solve(const comm::Comm& world, const SolveArguments& typed) {
   const Stopwatch total;
-  const int at_once = comm::agree(world, [&] {
-    if (world.rank() == 0) check(arguments);
-    return most_at_once(arguments);
-  });
+  const SolveArguments arguments = complete(world, typed);
+  const int at_once = comm::agree(world, [&] { return most_at_once(arguments); });
   const bool speaks = world.rank() == 0 && !arguments.quiet;
   const auto session = session::begin_session(world, session_options(arguments.request));
   if (speaks) introduce(session);

@@ -145,7 +145,7 @@ def load(source: str) -> scipy.sparse.csr_array:
     Parameters
     ----------
     source : str
-        A file (Matrix Market, also gzip'ed; Harwell-Boeing; PETSc binary) or a spec such as ``"poisson3d-7:n=80"``
+        A file (Matrix Market, npz, npy, MAT, Harwell-Boeing, PETSc binary; also compressed) or a spec such as ``"poisson3d-7:n=80"``
         (``ayatori generate --help`` lists them).
 
     Returns

@@ -39,8 +39,11 @@ BAD_MATRICES = {
 }
 
 BAD_ARGUMENTS = {
-    "no subcommand": ([], []),
-    "unknown subcommand": (["frobnicate"], []),
+    "no subcommand": ([], ["for example: ayatori solve A.mtx"]),
+    "unknown subcommand": (["frobnicate"], ["ayatori has no command frobnicate (ayatori --help"]),
+    "misspelt subcommand": (["slove", "A.mtx"], ["no command slove: did you mean solve?"]),
+    "misspelt subcommand below another": (["collectives", "serch"], ["ayatori collectives has no command serch: did you mean search?"]),
+    "misspelt option": (["solve", "poisson2d-5:n=3", "--methd=cg"], ["ayatori solve has no option --methd: did you mean --method?"]),
     "no matrix": (["solve"], ["matrix"]),
     "missing file": (["solve", "missing.mtx"], ["missing.mtx"]),
     "a directory": (["solve", "."], ["."]),
@@ -123,7 +126,7 @@ class BadInput(CommandTest):
         head = "%%MatrixMarket matrix array real general\n"
         for name, (content, words) in cases_of({
             "wrong length": (head + "9 1\n" + "1\n" * 9, ["b.mtx", "9", "10"]),
-            "several columns": (head + "10 2\n" + "1\n" * 20, ["b.mtx"]),
+            "wrong length of several columns": (head + "9 2\n" + "1\n" * 18, ["b.mtx", "9", "10"]),
             "NaN in the right-hand side": (head + "10 1\n" + "1\n" * 9 + "nan\n", ["b.mtx, line 12"]),
             "truncated": (head + "10 1\n" + "1\n" * 8, ["b.mtx"]),
         }):
@@ -201,6 +204,10 @@ class BadInput(CommandTest):
             done = self.run_ayatori(*arguments)
             self.assertEqual(done.returncode, 0)
             self.assertNotEqual(done.stdout, "")
+        done = self.run_ayatori("solve", "--help")
+        for words in ("Method (chosen unless told):", "[auto, cg, minres, ", "Examples:", "ayatori solve A.mtx --rhs b.mtx -o x.mtx"):
+            self.assertIn(words, done.stdout)
+        self.assertIn("Examples:", self.run_ayatori().stdout)
 
 
 if __name__ == "__main__":

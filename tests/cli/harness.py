@@ -32,12 +32,12 @@ class CommandTest(unittest.TestCase):
             environment["OMP_NUM_THREADS"] = "1"
         return environment
 
-    def start(self, *arguments):
+    def start(self, *arguments, stdin=None):
         return subprocess.Popen(command(*arguments), cwd=self.folder, env=self.environment(), text=True,
-                                errors="replace", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                errors="replace", stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-    def run_ayatori(self, *arguments, timeout=120, again=True):
-        process = self.start(*arguments)
+    def run_ayatori(self, *arguments, timeout=120, again=True, stdin=None):
+        process = self.start(*arguments, stdin=stdin)
         try:
             out, err = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:

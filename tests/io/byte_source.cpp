@@ -81,9 +81,9 @@ TEST(ByteSource, StreamsInflate) {
   EXPECT_EQ(all_bytes(MemoryBytes(text), 1 << 30), text);
   EXPECT_EQ(first_bytes(MemoryBytes(members), 10), text.substr(0, 10));
   EXPECT_EQ(first_bytes(MemoryBytes(std::string_view("ab")), 10), "ab");
-  EXPECT_TRUE(is_gzip(MemoryBytes(members)));
-  EXPECT_FALSE(is_gzip(MemoryBytes(text)));
-  EXPECT_FALSE(is_gzip(MemoryBytes(std::string_view("\x1f"))));
+  EXPECT_TRUE(is_compressed(MemoryBytes(members)));
+  EXPECT_FALSE(is_compressed(MemoryBytes(text)));
+  EXPECT_FALSE(is_compressed(MemoryBytes(std::string_view("\x1f"))));
 }
 
 TEST(ByteSource, AllBytesHasALimit) {

@@ -73,10 +73,11 @@ TEST(HarwellBoeing, LinesOutsideTheirColumns) {
   EXPECT_EQ(dense(with(last, "                    6.0\n")).value, good);
   const std::string second = "-2.00000000E+00-5.00000000E+00-1.00000000E+00-4.00000000E+00 3.00000000E+00";
   EXPECT_EQ(dense(with(second, "-2.0 -5.0E0 -1.D0 -4.   3.0")).value, good);
+  EXPECT_EQ(dense(with(second, "-2.0 -5.0 -1.0 -4.0 3")).value, good);  // as printf("%g") writes them
   // What could be read in two ways is refused: too few or too many, or a point that the format would place.
   for (const std::string bad :
        {"-2.0-5.0 -1.0 -4.0 3.0", "-2.0 -5.0 -1.0 -4.0", "-2.0 -5.0 -1.0 -4.0 3.0 7.0",
-        "-2.0 -5.0 -1.0 -4.0 3", "-2.0 -5.0 -1.0 -4.0 3.0x"})
+        "-2.0 -5.0 -1.0 -4.0 123456789", "-2.0 -5.0 -1.0 -4.0 3.0x"})
     EXPECT_TRUE(contains(error_of(with(second, bad)), "line 8: ")) << bad;
   // Of so long a line the end is not known: 3 could be 3.14.
   const std::string too_long = "-2.0 -5.0 -1.0 -4.0 " + std::string(1002, ' ') + "3.14";
@@ -220,6 +221,7 @@ TEST(NumberFormat, Formats) {
   expect("(3E26.18E3)", 3, 26, 18, 0);
   expect("(4(1pe20.12))", 4, 20, 12, 1);
   expect("(E9)", 1, 9, 0, 0);
+  expect("(4(1X,E19.12))", 4, 20, 12, 0);
   EXPECT_FALSE(harwell_boeing::parse_value_format("(E9)").integer);
   EXPECT_TRUE(harwell_boeing::parse_value_format("(26I3)").integer);
 }
@@ -231,6 +233,9 @@ TEST(NumberFormat, RealsAsFortranReadsThem) {
   EXPECT_EQ(read("  1.5 ", "(F8.2)"), 1.5);
   EXPECT_EQ(read("  1234", "(F8.2)"), 12.34);  // the point that the format implies
   EXPECT_EQ(read("  -7", "(F8.0)"), -7);
+  EXPECT_EQ(read("  -7", "(E20.12)"), -7);  // as printf("%20.12g") writes it, and no Fortran program
+  EXPECT_EQ(read("  -7", "(1P,E20.12)"), -7);
+  EXPECT_EQ(read("1234567", "(E10.3)"), 1234.567);
   EXPECT_EQ(read("1.5D+02", "(1P,D10.3)"), 150);  // the scale factor is for numbers without exponent
   EXPECT_EQ(read("1.5", "(1P,D10.3)"), 0.15);
   EXPECT_EQ(read("1.25-101", "(E10.3)"), 1.25e-101);

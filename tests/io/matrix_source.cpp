@@ -66,8 +66,9 @@ TEST(MatrixSource, WhatCannotBeRead) {
   const TemporaryFolder folder(world());
   EXPECT_EQ(refusal(folder.path("")), folder.path("") + ": is a directory, not a file");
   EXPECT_EQ(refusal(folder.file("empty", "")), folder.path("empty") + ": the file is empty");
-  EXPECT_TRUE(contains(refusal(folder.file("random", std::string("\x01\x02\x03\xff\0\0", 6))),
-                       folder.path("random") + ", line 1: no Matrix Market banner"));
+  EXPECT_TRUE(
+      contains(refusal(folder.file("random", std::string("\x01\x02\x03\xff\0\0", 6))),
+               folder.path("random") + ": binary data of no kind that is known; read are Matrix Market, "));
   EXPECT_TRUE(contains(refusal(folder.file("text", "hello\nworld\n")), "it begins with 'hello'"));
   EXPECT_EQ(refusal(folder.file("cut.gz", matrix_market::compress(text).substr(0, 20))),
             folder.path("cut.gz") + ": the gzip'ed data end early: the file is truncated");

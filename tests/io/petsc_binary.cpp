@@ -161,10 +161,9 @@ TEST(PetscBinary, CountsThatOverflowAreRefused) {
   EXPECT_TRUE(contains(vector_error_of(big_endian(Longs{1211214, huge})), "but its header promises"));
 }
 
-TEST(PetscBinary, ComplexAndCompressedAreNamed) {
+TEST(PetscBinary, ComplexIsNamed) {
   EXPECT_TRUE(contains(error_of(small_matrix() + std::string(24, '\0')),
                        "byte 40: by its size, the file holds complex"));
-  EXPECT_TRUE(contains(error_of(matrix_market::compress(small_matrix())), "cannot be read while gzip'ed"));
 }
 
 TEST(PetscBinary, VectorErrorsNameTheByte) {

@@ -3,15 +3,15 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <utility>
 
-#include "ayatori/base/array.hpp"
 #include "ayatori/base/error.hpp"
+#include "ayatori/io/compression/codec.hpp"
 
 namespace ayatori::io {
 
@@ -20,89 +20,25 @@ namespace {
 /// Bytes of a source as they are.
 class PlainStream final : public ByteStream {
  public:
-  explicit PlainStream(const ByteSource& source) : source_(source) {}
+  PlainStream(const ByteSource& source, std::int64_t begin, std::int64_t bytes)
+      : source_(source), position_(begin), rest_(bytes) {}
 
   std::size_t read(std::span<char> destination) override {
-    const std::size_t count = source_.read(position_, destination);
-    position_ += static_cast<std::int64_t>(count);
+    const auto wanted = std::min(destination.size(), static_cast<std::size_t>(rest_));
+    const std::size_t count = source_.read(position_, destination.first(wanted));
+    skip(static_cast<std::int64_t>(count));
     return count;
   }
-
- private:
-  const ByteSource& source_;
-  std::int64_t position_ = 0;
-};
-
-/// Inflates the members of a gzip file one after the other.
-class GzipStream final : public ByteStream {
- public:
-  explicit GzipStream(const ByteSource& source) : source_(source), input_(input_bytes) {
-    constexpr int gzip_only = 16 + MAX_WBITS;  // zlib's way to ask for the gzip wrapper
-    if (inflateInit2(&zlib_, gzip_only) != Z_OK) throw std::bad_alloc();
-  }
-  ~GzipStream() override { inflateEnd(&zlib_); }
-
-  std::size_t read(std::span<char> destination) override {
-    std::size_t written = 0;
-    while (written < destination.size() && !finished_) {
-      if (zlib_.avail_in == 0) refill();
-      if (between_members_ && !begin_member()) break;
-      written += inflate_some(destination.subspan(written));
-    }
-    return written;
+  void skip(std::int64_t bytes) override {
+    bytes = std::min(bytes, rest_);
+    position_ += bytes;
+    rest_ -= bytes;
   }
 
  private:
-  static constexpr std::size_t input_bytes = std::size_t{1} << 18;
-
-  void refill() {
-    zlib_.avail_in = static_cast<uInt>(source_.read(position_, input_));
-    zlib_.next_in = reinterpret_cast<Bytef*>(input_.data());
-    position_ += zlib_.avail_in;
-  }
-
-  /// At the end of a member: starts the next one; false if the file ends here. Zeros may pad the end (tapes,
-  /// tar).
-  bool begin_member() {
-    while (true) {
-      while (zlib_.avail_in > 0 && *zlib_.next_in == 0) ++zlib_.next_in, --zlib_.avail_in;
-      if (zlib_.avail_in > 0) break;
-      refill();
-      if (zlib_.avail_in == 0) {
-        finished_ = true;
-        return false;
-      }
-    }
-    inflateReset(&zlib_);
-    between_members_ = false;
-    return true;
-  }
-
-  std::size_t inflate_some(std::span<char> destination) {
-    if (zlib_.avail_in == 0)
-      throw InputError(source_.name() + ": the gzip'ed data end early: the file is truncated");
-    const auto room =
-        static_cast<uInt>(std::min<std::size_t>(destination.size(), std::numeric_limits<int>::max()));
-    zlib_.next_out = reinterpret_cast<Bytef*>(destination.data());
-    zlib_.avail_out = room;
-    const int status = inflate(&zlib_, Z_NO_FLUSH);
-    if (status == Z_STREAM_END) {
-      between_members_ = true;
-    } else if (status == Z_MEM_ERROR) {
-      throw std::bad_alloc();
-    } else if (status != Z_OK && status != Z_BUF_ERROR) {
-      throw InputError(fmt::format("{}: the gzip'ed data are damaged: {}", source_.name(),
-                                   zlib_.msg != nullptr ? zlib_.msg : "unknown error"));
-    }
-    return room - zlib_.avail_out;
-  }
-
   const ByteSource& source_;
-  Array<char> input_;
-  z_stream zlib_{};
-  std::int64_t position_ = 0;
-  bool between_members_ = false;
-  bool finished_ = false;
+  std::int64_t position_;
+  std::int64_t rest_;
 };
 
 }  // namespace
@@ -120,6 +56,12 @@ FileBytes::FileBytes(const std::string& path) : ByteSource(path, 0) {
     throw InputError(fmt::format("{}: {}", path, reason));
   }
   size_ = status.st_size;
+}
+
+FileBytes::FileBytes(int descriptor, std::string name)
+    : ByteSource(std::move(name), 0), descriptor_(descriptor) {
+  struct stat status {};
+  size_ = fstat(descriptor_, &status) == 0 ? status.st_size : 0;
 }
 
 FileBytes::~FileBytes() {
@@ -146,14 +88,41 @@ std::size_t MemoryBytes::read(std::int64_t offset, std::span<char> destination) 
   return count;
 }
 
-std::unique_ptr<ByteStream> open_stream(const ByteSource& source) {
-  if (is_gzip(source)) return std::make_unique<GzipStream>(source);
-  return std::make_unique<PlainStream>(source);
+void ByteStream::skip(std::int64_t bytes) {
+  constexpr std::int64_t chunk = std::int64_t{1} << 16;
+  std::string passed(static_cast<std::size_t>(std::min(bytes, chunk)), '\0');
+  while (bytes > 0) {
+    const auto wanted = static_cast<std::size_t>(std::min(bytes, chunk));
+    const auto count = static_cast<std::int64_t>(read(std::span(passed).first(wanted)));
+    if (count == 0) return;
+    bytes -= count;
+  }
 }
 
-bool is_gzip(const ByteSource& source) {
-  char magic[2];
-  return source.read(0, magic) == 2 && magic[0] == '\x1f' && magic[1] == '\x8b';
+std::unique_ptr<ByteStream> open_range(const ByteSource& source, std::int64_t begin, std::int64_t bytes) {
+  return std::make_unique<PlainStream>(source, begin, bytes);
+}
+
+std::unique_ptr<ByteStream> open_stream(const ByteSource& source) {
+  const Codec* const codec = codec_of(source);
+  if (codec == nullptr) return open_range(source, 0, std::numeric_limits<std::int64_t>::max());
+  if (codec->make_decoder == nullptr) {
+    throw EnvironmentError(fmt::format(
+        "{0}: is {1}'ed, and this build cannot read that: decompress it ({1} -d), or build with {2}",
+        source.name(), codec->name, codec->package));
+  }
+  return decode(source, 0, source.size(), codec->name, codec->make_decoder());
+}
+
+bool is_compressed(const ByteSource& source) {
+  return codec_of(source) != nullptr;
+}
+
+std::int64_t most_content(const ByteSource& source) {
+  constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
+  const Codec* const codec = codec_of(source);
+  const std::int64_t growth = codec == nullptr ? 1 : codec->most_growth;
+  return growth == 0 || source.size() > unbounded / growth ? unbounded : source.size() * growth;
 }
 
 std::string first_bytes(const ByteSource& source, std::size_t count) {

@@ -35,6 +35,8 @@ class ByteSource {
 class FileBytes final : public ByteSource {
  public:
   explicit FileBytes(const std::string& path);
+  /// Owns the descriptor of an open file, which messages call `name`.
+  FileBytes(int descriptor, std::string name);
   ~FileBytes() override;
   std::size_t read(std::int64_t offset, std::span<char> destination) const override;
 
@@ -61,20 +63,30 @@ class ByteStream {
   /// Gives how many bytes it wrote: fewer than asked for only at the end. Throws InputError when compressed
   /// data are damaged or end early.
   virtual std::size_t read(std::span<char> destination) = 0;
+  /// Passes over bytes; those beyond the end are not missed until the next read.
+  virtual void skip(std::int64_t bytes);
 };
 
-/// The content of a source in order, inflated if the source is gzip'ed (by content, whatever the name says;
-/// several members count as one). The source outlives the stream.
+/// Some bytes of a source as they are, in order. The source outlives the stream.
+std::unique_ptr<ByteStream> open_range(const ByteSource& source, std::int64_t begin, std::int64_t bytes);
+
+/// The content of a source in order, decompressed if it is compressed (told by content, whatever the name
+/// says; several members count as one). The source outlives the stream. Throws EnvironmentError if the
+/// library for this compression was not built in.
 std::unique_ptr<ByteStream> open_stream(const ByteSource& source);
 
-/// Whether the source begins as gzip does.
-bool is_gzip(const ByteSource& source);
+/// Whether the source begins as one of the compressions of compression/list.cpp does.
+bool is_compressed(const ByteSource& source);
 
-/// The first bytes of the content, inflated if need be; fewer than `count` if there are no more. What format
-/// detection looks at.
+/// Bytes that the content can have at most, the greatest number if there is no bound: what promises in
+/// headers are held against.
+std::int64_t most_content(const ByteSource& source);
+
+/// The first bytes of the content, decompressed if need be; fewer than `count` if there are no more. What
+/// format detection looks at.
 std::string first_bytes(const ByteSource& source, std::size_t count);
 
-/// The whole content, inflated if need be. Throws InputError if it is longer than `limit`.
+/// The whole content, decompressed if need be. Throws InputError if it is longer than `limit`.
 std::string all_bytes(const ByteSource& source, std::int64_t limit);
 
 /// A piece of input for an error message: printable, at most 40 characters, in quotes.

@@ -7,7 +7,7 @@
 #include "ayatori/io/byte_source.hpp"
 #include "ayatori/io/matrix_source.hpp"
 
-// Harwell-Boeing and Rutherford-Boeing files, plain or gzip'ed (Duff, Grimes & Lewis, Users' Guide for the
+// Harwell-Boeing and Rutherford-Boeing files, plain or compressed (Duff, Grimes & Lewis, Users' Guide for the
 // Harwell-Boeing Sparse Matrix Collection, 1992): assembled matrices, real, integer or pattern (ones), of any
 // symmetry that real matrices have. Complex and elemental files are refused. Numbers stand in the columns
 // that the file's Fortran formats name, and are read as Fortran reads them: (16I5), (10F8.2), (1P,4D20.12).

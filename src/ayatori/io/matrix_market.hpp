@@ -26,8 +26,8 @@ struct MatrixMarketReadOptions {
 /// Whether a content that begins so is Matrix Market.
 bool looks_like_matrix_market(std::string_view first_bytes);
 
-/// Collective. A matrix file, plain or gzip'ed, with its rows evenly spread. Besides its rows a rank holds a
-/// few pieces of text. Throws InputError, agreed, that names file, line (the first wrong one) and what is
+/// Collective. A matrix file, plain or compressed, with its rows evenly spread. Besides its rows a rank holds
+/// a few pieces of text. Throws InputError, agreed, that names file, line (the first wrong one) and what is
 /// wrong.
 LoadedMatrix read_matrix_market(const comm::Comm& comm, const std::string& path);
 
@@ -42,6 +42,9 @@ Array<double> read_matrix_market_vector(const comm::Comm& comm, const std::strin
 Array<double> read_matrix_market_vector(const comm::Comm& comm, const ByteSource& source,
                                         const sparse::RowPartition& partition,
                                         const MatrixMarketReadOptions& options = {});
+
+/// Columns that the header of a source names. Throws InputError.
+std::int64_t matrix_market_columns(const ByteSource& source);
 
 enum class Compression { none, gzip };
 

@@ -2,35 +2,28 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "ayatori/base/find_named.hpp"
+#include "ayatori/base/memory.hpp"
+#include "ayatori/base/number_in.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/byte_source.hpp"
+#include "ayatori/io/format.hpp"
 #include "ayatori/io/generator.hpp"
-#include "ayatori/io/harwell_boeing.hpp"
 #include "ayatori/io/matrix_market.hpp"
+#include "ayatori/io/numpy.hpp"
 #include "ayatori/io/petsc_binary.hpp"
+#include "ayatori/io/standard_streams.hpp"
 
 namespace ayatori::io {
 
 namespace {
-
-/// A file format: how its content begins, and how to read it.
-struct FileFormat {
-  std::string_view name;
-  bool (*recognises)(std::string_view first_bytes);
-  LoadedMatrix (*read_matrix)(const comm::Comm& comm, const std::string& path);
-  Array<double> (*read_vector)(const comm::Comm& comm, const std::string& path,
-                               const sparse::RowPartition& partition);  ///< null: the format has none
-};
-
-constexpr std::array formats{
-    FileFormat{"Matrix Market", looks_like_matrix_market, read_matrix_market, read_matrix_market_vector},
-    FileFormat{"PETSc binary", looks_like_petsc, read_petsc_matrix, read_petsc_vector},
-    FileFormat{"Harwell-Boeing", looks_like_harwell_boeing, read_harwell_boeing, nullptr},
-};
 
 /// A way to write: by the end of the path.
 struct OutputFormat {
@@ -56,6 +49,8 @@ constexpr std::array output_formats{
     matrix_market_output<Compression::none>(".mtx"),
     matrix_market_output<Compression::gzip>(".mtx.gz"),
     OutputFormat{".petsc", write_petsc_matrix, write_petsc_vector},
+    OutputFormat{".npz", write_npz, nullptr},
+    OutputFormat{".npy", nullptr, write_npy_vector},
 };
 
 /// Whether anything is at this path, even if it cannot be read.
@@ -64,28 +59,155 @@ bool exists(const std::string& path) {
   return stat(path.c_str(), &status) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-/// The place in `formats` of a file's format. Throws InputError.
-std::size_t format_of(const std::string& path) {
-  const FileBytes file(path);
-  if (file.size() == 0) throw InputError(path + ": the file is empty");
-  constexpr std::size_t enough_to_tell = 1024;
-  const std::string beginning = first_bytes(file, enough_to_tell);
-  for (std::size_t k = 0; k < formats.size(); ++k) {
-    if (formats[k].recognises(beginning)) return k;
-  }
-  throw InputError(
-      fmt::format("{}, line 1: no Matrix Market banner, and no other format that is known ({}): it begins "
-                  "with {}",
-                  path, names_of(std::span<const FileFormat>(formats)),
-                  in_quotes(beginning.substr(0, beginning.find('\n')))));
+bool is_digits(std::string_view word) {
+  return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Collective. What `ask` says on rank 0, which alone looks at the file system: ranks that look for
-/// themselves could see different things.
-template <class Ask>
-auto ask_rank_0(const comm::Comm& comm, Ask&& ask) {
-  using Answer = std::invoke_result_t<Ask>;
-  return comm.broadcast(comm::agree(comm, [&] { return comm.rank() == 0 ? ask() : Answer{}; }), 0);
+/// Where something is: FILE, FILE:NAME, FILE:COLUMN or FILE:NAME:COLUMN.
+struct Place {
+  std::string path;
+  std::string part;
+  std::int64_t column = 0;  ///< from 1; 0: none is named
+
+  bool is_standard_input() const { return io::is_standard_input(path); }
+};
+
+/// Where a file is that exists; nothing if there is none. A path that has a colon itself goes before all.
+std::optional<Place> find_place(const std::string& spec) {
+  const auto is_there = [](const std::string& path) { return is_standard_input(path) || exists(path); };
+  if (is_there(spec)) return Place{spec, "", 0};
+  for (std::size_t colon = spec.rfind(':'); colon != std::string::npos && colon > 0;
+       colon = spec.rfind(':', colon - 1)) {
+    Place place{spec.substr(0, colon), spec.substr(colon + 1), 0};
+    if (!is_there(place.path)) continue;
+    const auto last = place.part.rfind(':') + 1;  // 0 without a colon
+    const auto column = number_in<std::int64_t>(std::string_view(place.part).substr(last));
+    if (column && *column > 0 && is_digits(place.part.substr(last))) {
+      place.column = *column;
+      place.part.resize(last == 0 ? 0 : last - 1);
+    }
+    return place;
+  }
+  return std::nullopt;
+}
+
+std::unique_ptr<ByteSource> open(const Place& place) {
+  if (place.is_standard_input()) return standard_input();
+  return std::make_unique<FileBytes>(place.path);
+}
+
+/// The content of a source, kept in memory.
+class ExpandedBytes final : public ByteSource {
+ public:
+  explicit ExpandedBytes(const ByteSource& source)
+      : ByteSource(source.name(), 0), content_(all_bytes(source, available_memory() / 2)) {
+    size_ = static_cast<std::int64_t>(content_.size());
+  }
+  std::size_t read(std::int64_t offset, std::span<char> destination) const override {
+    return MemoryBytes(content_).read(offset, destination);
+  }
+
+ private:
+  std::string content_;
+};
+
+/// What rank 0, which alone looks at the file system first, has found out: ranks that look for themselves
+/// could see different things.
+struct Opened {
+  std::unique_ptr<ByteSource> source;  ///< on rank 0, and on the others unless rank 0 reads for all
+  const FileFormat* format = nullptr;
+  bool for_all = false;  ///< rank 0 reads for all: the others cannot, or would all decompress for themselves
+};
+
+void check_part(const Place& place, const FileFormat& format) {
+  if (place.part.empty() || format.has_parts) return;
+  throw InputError(fmt::format("{}: a {} file holds one thing: nothing in it is called {}", place.path,
+                               format.name, in_quotes(place.part)));
+}
+
+/// Collective. Opens what rank 0 has found.
+Opened open_by_content(const comm::Comm& comm, const Place& place) {
+  Opened opened;
+  std::size_t number = 0;
+  comm::agree(comm, [&] {
+    if (comm.rank() != 0) return;
+    opened.source = open(place);
+    opened.format = &format_of(*opened.source);
+    check_part(place, *opened.format);
+    const bool is_expanded = !opened.format->in_order && is_compressed(*opened.source);
+    opened.for_all = place.is_standard_input() || is_expanded;
+    if (is_expanded) opened.source = std::make_unique<ExpandedBytes>(*opened.source);
+    number = static_cast<std::size_t>(opened.format - formats().data());
+  });
+  opened.format = &formats()[comm.broadcast(number, 0)];
+  opened.for_all = comm.broadcast(opened.for_all, 0);
+  comm::agree(comm, [&] {
+    if (comm.rank() != 0 && !opened.for_all) opened.source = open(place);
+  });
+  return opened;
+}
+
+/// Collective. Spreads what rank 0 alone holds.
+LoadedMatrix spread(const comm::Comm& comm, LoadedMatrix loaded) {
+  auto& [block, facts] = loaded;
+  const auto sizes = comm.broadcast(std::array{block.global_rows, block.global_columns}, 0);
+  if (comm.rank() != 0) block = {sizes[0], sizes[1], sizes[0], {}, {}, {}};
+  if (comm.rank() != 0) block.row_start.assign(1, 0);
+  facts.name = comm.broadcast(facts.name, 0);
+  facts.format = comm.broadcast(facts.format, 0);
+  facts.declared_symmetric = comm.broadcast(facts.declared_symmetric, 0);
+  facts.bytes = comm.broadcast(facts.bytes, 0);
+  block = sparse::redistribute(comm, block, sparse::RowPartition::even(sizes[0], comm.size()));
+  return loaded;
+}
+
+/// Collective.
+LoadedMatrix read(const comm::Comm& comm, const Opened& opened, const Place& place) {
+  if (!opened.for_all) return opened.format->read_matrix(comm, *opened.source, place.part);
+  return spread(comm, comm::agree(comm, [&] {
+                  if (comm.rank() != 0) return LoadedMatrix{};
+                  return opened.format->read_matrix(comm::Comm::self(), *opened.source, place.part);
+                }));
+}
+
+/// Collective. One of the columns, from 1, of a matrix, spread by `partition`. A matrix of one row is taken
+/// for a column.
+Array<double> take_column(const comm::Comm& comm, const LoadedMatrix& loaded, std::int64_t column,
+                          const sparse::RowPartition& partition) {
+  const auto& [stored, facts] = loaded;
+  const bool is_row = stored.global_rows == 1 && stored.global_columns == partition.rows() && column <= 1;
+  const std::int64_t columns = is_row ? 1 : stored.global_columns;
+  comm::agree(comm, [&] {
+    if (!is_row && stored.global_rows != partition.rows()) {
+      throw InputError(fmt::format("{}: {} x {}, where a vector of {} x 1 is needed", facts.name,
+                                   stored.global_rows, stored.global_columns, partition.rows()));
+    }
+    if (column > columns)
+      throw InputError(fmt::format("{}: there is no column {} of {}", facts.name, column, columns));
+    if (column == 0 && columns > 1)
+      throw InputError(fmt::format("{0}: {1} columns, where one is needed: say which, {0}:1 to {0}:{1}",
+                                   facts.name, columns));
+  });
+  const auto block =
+      is_row ? sparse::transpose(comm, stored, partition) : sparse::redistribute(comm, stored, partition);
+  return comm::agree(comm, [&] {
+    Array<double> values(static_cast<std::size_t>(block.rows()), 0.0);
+    for (std::int64_t i = 0; i < block.rows(); ++i)
+      for (std::int64_t k = block.row_start[i]; k < block.row_start[i + 1]; ++k)
+        if (block.column[k] == std::max<std::int64_t>(column - 1, 0)) values[i] = block.value[k];
+    return values;
+  });
+}
+
+/// Collective. The place that `spec` names, on all ranks; nothing if there is none.
+std::optional<Place> find_place(const comm::Comm& comm, const std::string& spec) {
+  auto found = comm::agree(comm, [&] { return comm.rank() == 0 ? find_place(spec) : std::nullopt; });
+  if (!comm.broadcast(found.has_value(), 0)) return std::nullopt;
+  Place place = found.value_or(Place{});
+  place.path = comm.broadcast(place.path, 0);
+  place.part = comm.broadcast(place.part, 0);
+  place.column = comm.broadcast(place.column, 0);
+  return place;
 }
 
 LoadedMatrix load_generated(const comm::Comm& comm, const std::string& spec) {
@@ -99,42 +221,114 @@ LoadedMatrix load_generated(const comm::Comm& comm, const std::string& spec) {
   return {generate(comm, spec), {spec, "generator", generator.symmetric, 0}};
 }
 
-const OutputFormat& output_format_of(const std::string& path) {
+/// The ends of names that can be written by one of the members of OutputFormat.
+template <class Write>
+std::string extensions(Write OutputFormat::*write) {
+  std::string names;
+  for (const OutputFormat& format : output_formats)
+    if (format.*write != nullptr) names.append(names.empty() ? "" : ", ").append(format.name);
+  return names;
+}
+
+template <class Write>
+Write writer_of(const std::string& path, Write OutputFormat::*write) {
+  if (path == standard_stream) return output_formats.front().*write;
   for (const OutputFormat& format : output_formats) {
-    if (path.ends_with(format.name)) return format;
+    if (path.ends_with(format.name) && format.*write != nullptr) return format.*write;
   }
-  throw InputError(fmt::format("{}: the name of a file to write ends in one of {}", path,
-                               names_of(std::span<const OutputFormat>(output_formats))));
+  throw InputError(fmt::format("{}: the name of a file to write ends in one of {}", path, extensions(write)));
 }
 
 }  // namespace
 
 LoadedMatrix load_matrix(const comm::Comm& comm, const std::string& source) {
-  if (!ask_rank_0(comm, [&] { return exists(source); })) return load_generated(comm, source);
-  return formats[ask_rank_0(comm, [&] { return format_of(source); })].read_matrix(comm, source);
-}
-
-Array<double> load_vector(const comm::Comm& comm, const std::string& path,
-                          const sparse::RowPartition& partition) {
-  const FileFormat& format = formats[ask_rank_0(comm, [&] { return format_of(path); })];
+  const auto place = find_place(comm, source);
+  if (!place) return load_generated(comm, source);
   comm::agree(comm, [&] {
-    if (format.read_vector != nullptr) return;
-    throw InputError(fmt::format("{}: a {} file holds no vector that can be read", path, format.name));
+    if (place->column > 0)
+      throw InputError(fmt::format("{}: one column of a file is a vector, not a matrix", source));
   });
-  return format.read_vector(comm, path, partition);
+  return read(comm, open_by_content(comm, *place), *place);
 }
 
-void check_output_format(const std::string& path) {
-  output_format_of(path);
+std::int64_t count_vectors(const comm::Comm& comm, const std::string& source) {
+  const auto place = find_place(comm, source);
+  if (!place || place->column > 0 || place->is_standard_input()) return 1;
+  const Opened opened = open_by_content(comm, *place);
+  const auto count = comm::agree(comm, [&]() -> std::int64_t {
+    if (comm.rank() != 0 || opened.format->find_vectors == nullptr) return 1;
+    return opened.format->find_vectors(*opened.source, place->part).columns;
+  });
+  return comm.broadcast(count, 0);
+}
+
+Array<double> load_vector(const comm::Comm& comm, const std::string& source,
+                          const sparse::RowPartition& partition) {
+  Place place = find_place(comm, source).value_or(Place{source, "", 0});
+  const Opened opened = open_by_content(comm, place);
+  const FileFormat& format = *opened.format;
+  comm::agree(comm, [&] {
+    if (format.find_vectors == nullptr)
+      throw InputError(
+          fmt::format("{}: a {} file holds no vector that can be read", place.path, format.name));
+    if (comm.rank() == 0 && format.has_parts)
+      place.part = format.find_vectors(*opened.source, place.part).part;
+  });
+  place.part = comm.broadcast(place.part, 0);
+  if (format.read_vector == nullptr || place.column > 0) {
+    return take_column(comm, read(comm, opened, place), place.column, partition);
+  }
+  if (!opened.for_all) return format.read_vector(comm, *opened.source, partition);
+  const auto of_first = comm::agree(comm, [&] {
+    return comm.rank() != 0 ? Array<double>{}
+                            : format.read_vector(comm::Comm::self(), *opened.source,
+                                                 sparse::RowPartition::even(partition.rows(), 1));
+  });
+  return sparse::redistribute(comm, of_first, sparse::RowPartition::on_first(partition.rows(), comm.size()),
+                              partition);
+}
+
+std::string file_of(const std::string& source) {
+  const auto place = find_place(source);
+  return place ? place->path : source;
+}
+
+bool is_standard_input(const std::string& source) {
+  constexpr std::string_view device = "/dev/stdin";
+  return source == standard_stream || source == device || source.starts_with(std::string(device) + ":");
+}
+
+bool is_standard_output(const std::string& path) {
+  return path == standard_stream;
+}
+
+void check_vector_output(const std::string& path) {
+  writer_of(path, &OutputFormat::write_vector);
+}
+
+void check_matrix_output(const std::string& path) {
+  writer_of(path, &OutputFormat::write_matrix);
 }
 
 void save_matrix(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block) {
-  comm::agree(comm, [&] { return &output_format_of(path); })->write_matrix(comm, path, block);
+  const auto write = comm::agree(comm, [&] { return writer_of(path, &OutputFormat::write_matrix); });
+  if (path != standard_stream) return write(comm, path, block);
+  const auto all =
+      sparse::redistribute(comm, block, sparse::RowPartition::on_first(block.global_rows, comm.size()));
+  comm::agree(comm, [&] {
+    if (comm.rank() == 0) write(comm::Comm::self(), path, all);
+  });
 }
 
 void save_vector(const comm::Comm& comm, const std::string& path, std::span<const double> local,
                  const sparse::RowPartition& partition) {
-  comm::agree(comm, [&] { return &output_format_of(path); })->write_vector(comm, path, local, partition);
+  const auto write = comm::agree(comm, [&] { return writer_of(path, &OutputFormat::write_vector); });
+  if (path != standard_stream) return write(comm, path, local, partition);
+  const auto all = comm.gatherv(local, 0);
+  comm::agree(comm, [&] {
+    const auto alone = sparse::RowPartition::even(partition.rows(), 1);
+    if (comm.rank() == 0) write(comm::Comm::self(), path, all.values, alone);
+  });
 }
 
 }  // namespace ayatori::io

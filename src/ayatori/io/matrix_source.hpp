@@ -9,8 +9,9 @@ namespace ayatori::io {
 
 /// Properties that a file or a generator states, rather than what the values show.
 struct SourceFacts {
-  std::string name;    ///< file name or generator spec
-  std::string format;  ///< "matrix-market", "harwell-boeing", "petsc", "generator"
+  std::string name;  ///< file name or generator spec
+  std::string
+      format;  ///< "matrix-market", "harwell-boeing", "petsc", "npz", "npy", "mat", "columns", "generator"
   bool declared_symmetric = false;
   std::int64_t bytes = 0;  ///< of the file, 0 for a generator
 };
@@ -21,20 +22,37 @@ struct LoadedMatrix {
 };
 
 /// Collective. MATRIX of the command line: a file if one exists at that path, else a generator spec
-/// ("poisson3d-7:n=80"). Rows come evenly spread. Throws InputError, agreed, naming file, line and what is
-/// wrong.
+/// ("poisson3d-7:n=80"). The format is told by the content, which may be compressed (docs/io.md has the
+/// lists). "FILE:NAME" is one of several things in a file, and "-" standard input, which rank 0 reads for
+/// all. Rows come evenly spread. Throws InputError, agreed, naming file, line and what is wrong.
 LoadedMatrix load_matrix(const comm::Comm& comm, const std::string& source);
 
-/// Collective. A vector file (Matrix Market array or one-column coordinate, also gzip'ed; PETSc binary),
-/// spread by `partition`, whose length it must have. Throws InputError, agreed.
-Array<double> load_vector(const comm::Comm& comm, const std::string& path,
+/// Collective. A vector of a file, spread by `partition`, whose length it must have. "FILE:3" is the third of
+/// several columns. Throws InputError, agreed.
+Array<double> load_vector(const comm::Comm& comm, const std::string& source,
                           const sparse::RowPartition& partition);
 
-/// Throws InputError unless the path ends as a format that can be written.
-void check_output_format(const std::string& path);
+/// Collective. Vectors that `source` names: the columns of a file; 1 for anything that is no file, for one
+/// column of a file, and for standard input. Throws InputError, agreed.
+std::int64_t count_vectors(const comm::Comm& comm, const std::string& source);
 
-/// Collective. Writes by the extension of the path: .mtx, .mtx.gz, or .petsc. Whole or not at all.
+/// The file that a source names: "B.mat" of "B.mat:B:2". What names none is given back as it is.
+std::string file_of(const std::string& source);
+
+/// Whether a source is in standard input: "-", "/dev/stdin", or "/dev/stdin:NAME".
+bool is_standard_input(const std::string& source);
+
+/// Whether a place for results is standard output, "-".
+bool is_standard_output(const std::string& path);
+
+/// Throws InputError unless the path ends as a format that a vector, or a matrix, can be written in.
+void check_vector_output(const std::string& path);
+void check_matrix_output(const std::string& path);
+
+/// Collective. Writes by the extension of the path: .mtx, .mtx.gz, .petsc, or .npz. Whole or not at all; "-"
+/// is standard output, as Matrix Market, to which rank 0 writes. Throws EnvironmentError, agreed.
 void save_matrix(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block);
+/// The same of a vector: .mtx, .mtx.gz, .petsc, or .npy.
 void save_vector(const comm::Comm& comm, const std::string& path, std::span<const double> local,
                  const sparse::RowPartition& partition);
 

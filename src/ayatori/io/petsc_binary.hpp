@@ -15,7 +15,7 @@
 // Integers have 32 bits, or 64 where PETSc was configured so, which the first one shows; values are doubles.
 // A matrix with -1 for the nonzeros is dense: its values follow by rows, and what is not zero is kept.
 // Columns may come in any order, and equal ones are summed. A file holds one object: what follows it is an
-// error. Complex values and gzip'ed files are refused.
+// error. Complex values are refused. Compressed files are decompressed first.
 
 namespace ayatori::io {
 

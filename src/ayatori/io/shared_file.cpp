@@ -10,6 +10,7 @@
 
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/io/standard_streams.hpp"
 
 namespace ayatori::io {
 
@@ -19,9 +20,12 @@ class OpenFile final : public SharedFile {
  public:
   /// `path` is what messages call the file whose name is `name`.
   OpenFile(const std::string& name, const std::string& path, bool alone) : path_(path) {
-    descriptor_ = open(name.c_str(), O_WRONLY | O_CLOEXEC);
+    const bool is_standard = name == standard_stream;
+    descriptor_ =
+        is_standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : open(name.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) fail();
-    seekable_ = lseek(descriptor_, 0, SEEK_CUR) >= 0;
+    // A file on standard output may have something in it already.
+    seekable_ = !is_standard && lseek(descriptor_, 0, SEEK_CUR) >= 0;
     if (!seekable_ && !alone) {
       ::close(descriptor_);
       throw EnvironmentError(path +
@@ -50,7 +54,9 @@ class OpenFile final : public SharedFile {
 
  private:
   [[noreturn]] void fail() const {
-    throw EnvironmentError(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+    throw EnvironmentError(fmt::format("{}: cannot be written: {}",
+                                       path_ == standard_stream ? "standard output" : path_,
+                                       std::strerror(errno)));
   }
 
   const std::string& path_;
@@ -64,9 +70,9 @@ void write_shared_file(const comm::Comm& comm, const std::string& path,
                        const std::function<void(const SharedFile& file)>& write) {
   std::optional<TemporaryFile> temporary;
   comm::agree(comm, [&] {
-    if (comm.rank() == 0) temporary.emplace(path);
+    if (comm.rank() == 0 && path != standard_stream) temporary.emplace(path);
   });
-  const std::string name = comm.broadcast(temporary ? temporary->temporary_path() : std::string(), 0);
+  const std::string name = comm.broadcast(temporary ? temporary->temporary_path() : path, 0);
   comm::agree(comm, [&] {
     OpenFile file(name, path, comm.size() == 1);
     write(file);

@@ -19,7 +19,8 @@ class SharedFile {
 };
 
 /// Collective. Every rank calls write(file), which makes no collective call; after that the file stands at
-/// `path`, or, if anything failed on any rank, what stood there before. The ranks share the file system.
+/// `path`, or, if anything failed on any rank, what stood there before. "-" is standard output, to which one
+/// rank writes, as to a pipe. The ranks share the file system.
 /// Throws EnvironmentError, agreed, naming `path`.
 void write_shared_file(const comm::Comm& comm, const std::string& path,
                        const std::function<void(const SharedFile& file)>& write);

@@ -89,11 +89,11 @@ void parse_type_and_sizes(std::string_view line, const ByteSource& source, Heade
     throw InputError(fmt::format("{} x {} is not square, as type {} requires", header.rows, header.columns,
                                  in_quotes(words[0])));
   }
-  // A gzip'ed file can be a thousandth of its content; every pointer and index has a character at least.
+  // Every pointer and index has a character at least.
   // Empty rows cost memory, but nothing in the file: what is out of proportion is a damaged number.
   const std::int64_t content =
       source.size() < std::numeric_limits<std::int64_t>::max() / 2048 ? source.size() : 0;
-  const std::int64_t most = is_gzip(source) ? 1032 * content : content;
+  const std::int64_t most = most_content(source);
   constexpr std::int64_t rows_per_byte = 1024;
   if (header.columns > most || header.entries > most || header.rows > rows_per_byte * content) {
     throw InputError(fmt::format("{} x {} with {} entries cannot be in a file of {} bytes", header.rows,

@@ -16,7 +16,8 @@ constexpr std::string_view letters_of_integers = "I";
 constexpr std::string_view letters_of_values = "FEDGI";
 constexpr std::string_view letters_of_exponents = "eEdD";
 
-/// Parses "(" [kP[,]] [r] (letter w [.d[Ee]] | nested group) ")". Blanks are gone and letters upper case.
+/// Parses "(" [kP[,]] [r] (letter w [.d[Ee]] | nested group) ")"; within a nested group, nX may stand before
+/// a single field, which it makes wider: (4(1X,E19.12)). Blanks are gone and letters upper case.
 class FormatParser {
  public:
   FormatParser(std::string_view text, std::string_view letters) : text_(text), letters_(letters) {
@@ -73,8 +74,14 @@ class FormatParser {
     } else {
       require(!negative);
     }
+    const int blanks = depth > 0 && take('X') ? repeat : 0;
+    if (blanks > 0) {
+      require(take(','));
+      repeat = 1;
+    }
     const int fields = peek() == '(' ? repeat * std::min(group(depth + 1), longest_line) : repeat;
     if (rest_[at_ - 1] != ')') edit_descriptor();
+    format_.width += blanks;
     require(fields <= longest_line && take(')'));
     return fields;
   }
@@ -83,6 +90,7 @@ class FormatParser {
   void edit_descriptor() {
     require(peek() != '\0' && letters_.find(peek()) != std::string_view::npos);
     format_.integer = peek() == 'I';
+    format_.exponential = peek() != 'I' && peek() != 'F';
     ++at_;
     format_.width = number();
     if (take('.')) format_.decimals = number();
@@ -119,9 +127,14 @@ double parse_decimal(std::string_view number, std::string_view field) {
   return value;
 }
 
-/// What Fortran adds to the exponent that a number has or has not.
+/// What Fortran adds to the exponent that a number has or has not. Not so in a field such as E20.12 whose
+/// number has neither point nor exponent, and fewer digits than the format puts behind the point: no Fortran
+/// program wrote it, but printf("%20.12g"), as from MATLAB, and it means what it says.
 int implied_exponent(std::string_view mantissa, bool has_exponent, const NumberFormat& format) {
   const bool has_point = mantissa.find('.') != std::string_view::npos;
+  const bool is_printed = format.exponential && !has_point && !has_exponent &&
+                          mantissa.size() <= static_cast<std::size_t>(format.decimals);
+  if (is_printed) return 0;
   return (has_point ? 0 : -format.decimals) - (has_exponent ? 0 : format.scale);
 }
 

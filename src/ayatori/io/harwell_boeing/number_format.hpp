@@ -10,9 +10,10 @@ namespace ayatori::io::harwell_boeing {
 struct NumberFormat {
   int per_line = 0;
   int width = 0;
-  int decimals = 0;      ///< digits behind the point where a number has none
-  int scale = 0;         ///< k of kP: a number without exponent is divided by 10^k
-  bool integer = false;  ///< of whole numbers, (16I5)
+  int decimals = 0;          ///< digits behind the point where a number has none
+  int scale = 0;             ///< k of kP: a number without exponent is divided by 10^k
+  bool integer = false;      ///< of whole numbers, (16I5)
+  bool exponential = false;  ///< with E, D or G
 };
 
 /// The longest line that a format may ask for, in characters.

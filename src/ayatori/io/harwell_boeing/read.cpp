@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/io/binary/pointers.hpp"
 #include "ayatori/io/harwell_boeing.hpp"
 #include "ayatori/io/harwell_boeing/field_reader.hpp"
 
@@ -18,40 +19,21 @@ using harwell_boeing::Reals;
 using harwell_boeing::Symmetry;
 using harwell_boeing::WholeNumbers;
 
-/// The columns in which some of the entries [begin, end) lie.
-struct ColumnSpan {
-  std::int64_t first = 0;            ///< the column of the first of these entries
-  std::vector<std::int64_t> starts;  ///< of columns first, first + 1, ...: number of its first entry, from 0
-};
-
 /// Reads all pointers, and keeps those that this share needs.
-ColumnSpan read_pointers(const ByteSource& source, Lines& lines, const Header& header, Range share) {
+PointerSpan read_columns(const ByteSource& source, Lines& lines, const Header& header, Range share) {
   FieldReader fields(source, lines, header.pointer_format, header.columns + 1, "pointers", WholeNumbers{});
-  ColumnSpan span;
-  std::int64_t previous = 0;
-  for (std::int64_t j = 0; j <= header.columns; ++j) {
-    const std::int64_t start = fields.next() - 1;
-    const bool last = j == header.columns;
-    if (start < previous || start > header.entries || (j == 0 && start != 0) ||
-        (last && start != header.entries)) {
-      throw error_at(source, lines,
-                     fmt::format("pointer {} is {}: pointers ascend from 1 to {}, the entries plus one",
-                                 j + 1, start + 1, header.entries + 1));
-    }
-    previous = start;
-    if (start <= share.begin) {
-      span.first = j;
-      span.starts.assign(1, start);
-    } else if (span.starts.back() < share.end) {
-      span.starts.push_back(start);
-    }
-  }
-  return span;
+  return read_pointers(
+      header.columns, header.entries, share, [&] { return fields.next() - 1; },
+      [&](std::int64_t j, std::int64_t start) {
+        throw error_at(source, lines,
+                       fmt::format("pointer {} is {}: pointers ascend from 1 to {}, the entries plus one",
+                                   j + 1, start + 1, header.entries + 1));
+      });
 }
 
 /// Reads the row numbers of this share, and knows their columns from the pointers.
 void read_places(const ByteSource& source, Lines& lines, const Header& header, Range share,
-                 const ColumnSpan& span, Array<sparse::Entry>& entries) {
+                 const PointerSpan& span, Array<sparse::Entry>& entries) {
   FieldReader fields(source, lines, header.index_format, header.entries, "row numbers", WholeNumbers{});
   fields.skip(share.begin);
   std::size_t column = 0;
@@ -61,8 +43,7 @@ void read_places(const ByteSource& source, Lines& lines, const Header& header, R
       throw error_at(source, lines,
                      fmt::format("row number {}, but there are rows 1 to {}", row + 1, header.rows));
     }
-    while (column + 1 < span.starts.size() && span.starts[column + 1] <= k) ++column;
-    const std::int64_t j = span.first + static_cast<std::int64_t>(column);
+    const std::int64_t j = span.row_of(k, column);
     if (header.symmetry == Symmetry::skew && row == j) {
       throw error_at(
           source, lines,
@@ -114,7 +95,7 @@ Share read_share(const ByteSource& source, int ranks, int rank) {
   Share result{harwell_boeing::read_header(source, lines), {}};
   const Header& header = result.header;
   const Range share = split_evenly(header.entries, ranks, rank);
-  const ColumnSpan span = read_pointers(source, lines, header, share);
+  const PointerSpan span = read_columns(source, lines, header, share);
   read_places(source, lines, header, share, span, result.entries);
   if (!header.pattern) read_values(source, lines, header, share, result.entries);
   check_end(source, lines, header);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/io/header_lines.hpp"
@@ -124,11 +125,12 @@ void parse_size_line(const std::string& line, Header& header) {
 
 /// Refuses sizes that the file cannot live up to, before anything is allocated for them.
 void check_against_file_size(const ByteSource& source, const Header& header) {
-  // No deflated byte gives more than 1032. A line of data has a character and its end; that shorter ones than
-  // the format needs are wrong is better said by the line.
-  constexpr std::int64_t most_inflation = 1032;
+  // A line of data has a character and its end; that shorter ones than the format needs are wrong is better
+  // said by the line.
   constexpr std::int64_t shortest_line = 2;
-  const std::int64_t bytes = is_gzip(source) ? source.size() * most_inflation : source.size() - header.body;
+  constexpr std::int64_t uncountable = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t content = most_content(source);
+  const std::int64_t bytes = content == uncountable ? content - 1 : content - header.body;
   if (header.entries > (bytes + 1) / shortest_line) {
     throw InputError(
         fmt::format("{} entries are promised, but the file has room for at most {}: it is truncated or "

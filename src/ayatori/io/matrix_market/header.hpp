@@ -27,7 +27,7 @@ struct Header {
 /// The first word of a file, in lower case.
 inline constexpr std::string_view banner_word = "%%matrixmarket";
 
-/// Reads the header of a source, inflated if need be. Throws InputError naming source, line and what is
+/// Reads the header of a source, decompressed if need be. Throws InputError naming source, line and what is
 /// wrong; also if the file has no room for the promised entries.
 Header read_header(const ByteSource& source);
 

@@ -13,10 +13,10 @@ namespace ayatori::io::matrix_market {
 std::vector<Piece> parse_plain(const comm::Comm& comm, const ByteSource& source, const Header& header,
                                const MatrixMarketReadOptions& options);
 
-/// Collective. The same for a gzip'ed source, which only rank 0 reads (`source` is null elsewhere): it
-/// inflates while the others, and its own further threads, parse the pieces that it deals them in turn. A
+/// Collective. The same for a compressed source, which only rank 0 reads (`source` is null elsewhere): it
+/// decompresses while the others, and its own further threads, parse the pieces that it deals them in turn. A
 /// rank holds no more text than a few pieces.
-std::vector<Piece> parse_gzip(const comm::Comm& comm, const ByteSource& source, const Header& header,
-                              const MatrixMarketReadOptions& options);
+std::vector<Piece> parse_compressed(const comm::Comm& comm, const ByteSource& source, const Header& header,
+                                    const MatrixMarketReadOptions& options);
 
 }  // namespace ayatori::io::matrix_market

@@ -20,12 +20,12 @@ namespace {
 /// What rank 0 finds out for all.
 struct Beginning {
   Header header;
-  bool gzip = false;
+  bool compressed = false;
 };
 
 Beginning read_beginning(const comm::Comm& comm, const ByteSource& source) {
   const Beginning mine = comm::agree(comm, [&] {
-    return comm.rank() == 0 ? Beginning{read_header(source), is_gzip(source)} : Beginning{};
+    return comm.rank() == 0 ? Beginning{read_header(source), is_compressed(source)} : Beginning{};
   });
   return comm.broadcast(mine, 0);
 }
@@ -89,8 +89,8 @@ std::vector<Array<sparse::Entry>> read_entries(const comm::Comm& comm, const Byt
                                                const Beginning& beginning,
                                                const MatrixMarketReadOptions& options) {
   const Header& header = beginning.header;
-  std::vector<Piece> pieces =
-      beginning.gzip ? parse_gzip(comm, source, header, options) : parse_plain(comm, source, header, options);
+  std::vector<Piece> pieces = beginning.compressed ? parse_compressed(comm, source, header, options)
+                                                   : parse_plain(comm, source, header, options);
   check(comm, source, header, pieces);
   if (header.format == Format::array) place_array_values(comm, header, pieces);
   std::vector<Array<sparse::Entry>> batches;
@@ -111,6 +111,10 @@ bool looks_like_matrix_market(std::string_view first_bytes) {
   const auto first = std::find_if_not(first_bytes.begin(), first_bytes.end(), is_blank);
   first_bytes.remove_prefix(static_cast<std::size_t>(first - first_bytes.begin()));
   return lower(first_bytes.substr(0, banner_word.size())) == banner_word;
+}
+
+std::int64_t matrix_market_columns(const ByteSource& source) {
+  return matrix_market::read_header(source).columns;
 }
 
 LoadedMatrix read_matrix_market(const comm::Comm& comm, const std::string& path) {

@@ -24,9 +24,6 @@ std::int64_t index_bytes_of(std::string_view first) {
 class HeaderReader {
  public:
   explicit HeaderReader(const ByteSource& source) : source_(source) {
-    if (is_gzip(source)) {
-      throw InputError(source.name() + ": PETSc files cannot be read while gzip'ed: gunzip it first");
-    }
     std::array<char, 8> first{};
     const std::size_t count = source.read(0, first);
     index_bytes_ = index_bytes_of({first.data(), count});

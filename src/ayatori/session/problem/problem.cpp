@@ -133,6 +133,19 @@ Problem spread_problem(const Session& session, io::LoadedMatrix loaded, const So
   });
 }
 
+std::vector<std::string> name_right_hand_sides(const comm::Comm& comm,
+                                               const std::vector<std::string>& specs) {
+  std::vector<std::string> names;
+  for (const std::string& spec : specs) {
+    const bool is_made =
+        spec == "ones" || spec.starts_with("random:") || spec.starts_with("solution-random:");
+    const std::int64_t columns = is_made ? 1 : io::count_vectors(comm, spec);
+    if (columns == 1) names.push_back(spec);
+    for (std::int64_t k = 1; k <= columns && columns > 1; ++k) names.push_back(fmt::format("{}:{}", spec, k));
+  }
+  return names;
+}
+
 RightHandSide make_right_hand_side(const comm::Comm& comm, const Problem& problem, const std::string& spec) {
   const Range mine = problem.file_rows.range(comm.rank());
   if (spec == "ones") return {Array<double>(problem.parts->plan.local_size, 1.0), std::nullopt};

@@ -72,8 +72,12 @@ struct RightHandSide {
   std::optional<Array<double>> solution;
 };
 
-/// Collective. What --rhs asks for: "ones", "random:SEED", "solution-random:SEED", or a file. Throws
-/// InputError, agreed.
+/// Collective. What --rhs asks for, one by one: a file of several columns becomes "FILE:1", "FILE:2", ...
+/// Throws InputError, agreed.
+std::vector<std::string> name_right_hand_sides(const comm::Comm& comm, const std::vector<std::string>& specs);
+
+/// Collective. What --rhs asks for: "ones", "random:SEED", "solution-random:SEED", or a file (a column
+/// of it: "FILE:2"). Throws InputError, agreed.
 RightHandSide make_right_hand_side(const comm::Comm& comm, const Problem& problem, const std::string& spec);
 
 }  // namespace ayatori::session

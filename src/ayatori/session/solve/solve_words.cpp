@@ -240,7 +240,7 @@ std::string summary(const SolveRun& run) {
 
 std::string written_line(const SolveRun& run) {
   if (run.output.empty()) return "";
-  return fmt::format("written    {} ({})\n", run.output,
+  return fmt::format("written    {} ({})\n", run.output == "-" ? "standard output" : run.output,
                      run.report.converged() ? "the solution" : "the best x found");
 }
 

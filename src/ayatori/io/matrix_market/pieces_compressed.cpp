@@ -84,8 +84,8 @@ DealtText cut(LineCutter& cutter, std::vector<Piece>& faults) {
 
 }  // namespace
 
-std::vector<Piece> parse_gzip(const comm::Comm& comm, const ByteSource& source, const Header& header,
-                              const MatrixMarketReadOptions& options) {
+std::vector<Piece> parse_compressed(const comm::Comm& comm, const ByteSource& source, const Header& header,
+                                    const MatrixMarketReadOptions& options) {
   Preparation prepared = comm::agree(comm, [&] { return prepare(comm, source, header, options); });
   return comm::agree(comm, [&] {
     std::optional<LineCutter> cutter;  // on rank 0

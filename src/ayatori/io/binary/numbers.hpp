@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "ayatori/io/byte_source.hpp"
+
+namespace ayatori::io {
+
+/// How a number stands in a binary file.
+struct NumberType {
+  char kind = 'f';          ///< i: signed, u: unsigned, f: floating point, b: truth
+  int bytes = 8;            ///< 1, 2, 4 or 8; of 'f' 4 or 8
+  bool is_swapped = false;  ///< against the order of bytes of this machine
+};
+
+/// Numbers of a stream, in order. What is missing is an InputError with the name of the source.
+class NumberStream {
+ public:
+  /// `what` is what messages call the numbers.
+  NumberStream(ByteStream& stream, NumberType type, std::string name, std::string what)
+      : stream_(stream), type_(type), name_(std::move(name)), what_(std::move(what)) {}
+
+  /// Infinite ones and NaN are an InputError.
+  void reals(std::span<double> values);
+  /// Those that are no whole numbers of 64 bits are an InputError.
+  void integers(std::span<std::int64_t> values);
+  void skip(std::int64_t count) {
+    stream_.skip(count * type_.bytes);
+    done_ += count;
+  }
+
+ private:
+  template <class Value>
+  void read(std::span<Value> values);
+
+  ByteStream& stream_;
+  NumberType type_;
+  std::string name_;
+  std::string what_;
+  std::int64_t done_ = 0;
+};
+
+}  // namespace ayatori::io

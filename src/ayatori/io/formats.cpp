@@ -1,0 +1,73 @@
+#include <array>
+
+#include "ayatori/base/find_named.hpp"
+#include "ayatori/io/format.hpp"
+#include "ayatori/io/harwell_boeing.hpp"
+#include "ayatori/io/known_kinds.hpp"
+#include "ayatori/io/matlab.hpp"
+#include "ayatori/io/matrix_market.hpp"
+#include "ayatori/io/numpy.hpp"
+#include "ayatori/io/petsc_binary.hpp"
+
+namespace ayatori::io {
+
+namespace {
+
+/// A reader of files that hold one thing.
+template <LoadedMatrix (*read)(const comm::Comm& comm, const ByteSource& source)>
+LoadedMatrix whole(const comm::Comm& comm, const ByteSource& source, const std::string& /*part*/) {
+  return read(comm, source);
+}
+
+LoadedMatrix read_text(const comm::Comm& comm, const ByteSource& source) {
+  return read_matrix_market(comm, source);
+}
+
+Array<double> read_text_vector(const comm::Comm& comm, const ByteSource& source,
+                               const sparse::RowPartition& partition) {
+  return read_matrix_market_vector(comm, source, partition);
+}
+
+Vectors one(const ByteSource& /*source*/, const std::string& /*part*/) {
+  return {};
+}
+
+/// The columns of a file that holds one thing.
+template <std::int64_t (*count)(const ByteSource& source)>
+Vectors columns(const ByteSource& source, const std::string& /*part*/) {
+  return {"", count(source)};
+}
+
+Vectors mat_vectors(const ByteSource& source, const std::string& part) {
+  const auto [name, columns] = find_mat_vectors(source, part);
+  return {name, columns};
+}
+
+constexpr std::array list{
+    FileFormat{"Matrix Market", looks_like_matrix_market, true, whole<read_text>,
+               columns<matrix_market_columns>, read_text_vector},
+    FileFormat{"PETSc binary", looks_like_petsc, false, whole<read_petsc_matrix>, one, read_petsc_vector},
+    FileFormat{"NumPy array", looks_like_npy, false, whole<read_npy>, columns<npy_columns>, nullptr},
+    FileFormat{"SciPy npz", looks_like_zip, false, whole<read_npz>, nullptr, nullptr},
+    FileFormat{"MATLAB 5 to 7", looks_like_mat, false, read_mat, mat_vectors, nullptr, true},
+    FileFormat{"Harwell-Boeing", looks_like_harwell_boeing, true, whole<read_harwell_boeing>, nullptr,
+               nullptr},
+};
+
+}  // namespace
+
+std::span<const FileFormat> formats() {
+  return list;
+}
+
+const FileFormat& format_of(const ByteSource& source) {
+  if (source.size() == 0) throw InputError(source.name() + ": the file is empty");
+  constexpr std::size_t enough_to_tell = 1024;
+  const std::string beginning = first_bytes(source, enough_to_tell);
+  for (const FileFormat& format : list) {
+    if (format.recognises(beginning)) return format;
+  }
+  throw InputError(fmt::format("{}: {}", source.name(), describe_unreadable(beginning, names_of(formats()))));
+}
+
+}  // namespace ayatori::io
