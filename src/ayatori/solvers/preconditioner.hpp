@@ -94,7 +94,7 @@ struct Obeys {
   bool drop_tolerance = false;
   bool degree = false;
   bool complete_factors = false;  ///< factor_precision and low_rank
-  bool complement = false;  ///< and fields
+  bool complement = false;        ///< and fields
 };
 
 /// An entry in the list of preconditioners. `make` is collective; it keeps a reference to the matrix. It
