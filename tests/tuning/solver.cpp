@@ -210,6 +210,17 @@ TEST(Solver, FactorsOfOtherValuesKeepTheirOrder) {
     }
     EXPECT_EQ(made, 1);
   }
+  for (auto& entry : matrix.entries)
+    if (entry.row % 7 == 3) entry.value = entry.row == entry.column ? 100 : 0;
+  sequence.solver.update(sequence.parts = spread(matrix));
+  int made = 0;
+  for (int solve = 0; made == 0 && solve < most_solves; ++solve) {
+    const auto report = sequence.solve(matrix, solve);
+    EXPECT_TRUE(report.facts.symmetric_inside);
+    made = count(report, "complete ");
+    EXPECT_EQ(count(report, "as before"), 0) << "conditions in place of rows: their columns are left out";
+  }
+  EXPECT_EQ(made, 1);
   const auto other = power_of_diffusion(12, 3);
   sequence.solver.update(sequence.parts = spread(other));
   EXPECT_EQ(count(sequence.solve(other, 1), "as before"), 0) << "of another pattern";

@@ -24,7 +24,16 @@ void add_halo_rows(const SplitMatrix& parts, const RowOrder& order, std::span<co
   });
 }
 
+bool same_pattern(const Csr& a, const Csr& b) {
+  return a.row_start == b.row_start && a.column == b.column;
+}
+
 }  // namespace
+
+bool same_pattern(const SplitMatrix& a, const SplitMatrix& b) {
+  return a.partition == b.partition && same_pattern(a.interior, b.interior) && same_pattern(a.halo, b.halo) &&
+         a.halo_rows == b.halo_rows;
+}
 
 DistributedMatrix::DistributedMatrix(comm::Comm comm, std::shared_ptr<const SplitMatrix> parts,
                                      const ProductOptions& options)

@@ -40,6 +40,9 @@ struct SplitMatrix {
   Array<std::int32_t> halo_rows;  ///< local row of each row of `halo`
 };
 
+/// Whether this rank's rows have the same entries, of whatever values.
+bool same_pattern(const SplitMatrix& a, const SplitMatrix& b);
+
 /// Collective. Splits the rows that this rank holds. Throws InputError if the matrix is not square,
 /// EnvironmentError if a rank's part has more than 2^31 - 1 rows or ghosts.
 SplitMatrix split(const comm::Comm& comm, const RowBlock& block);

@@ -28,7 +28,8 @@ struct ReusableSetup {
   solvers::BuiltPreconditioner preconditioner;  ///< of `choice`; none if `op` is empty
   /// Complete factors of other values that serve no more, but for their analysis; none if `op` is empty.
   solvers::BuiltPreconditioner outworn_factors;
-  bool wants_full_accuracy = false;  ///< complete factors of fewer digits have failed
+  std::shared_ptr<sparse::DistributedMatrix> outworn_from;  ///< what they were made from
+  bool wants_full_accuracy = false;                         ///< complete factors of fewer digits have failed
 };
 
 }  // namespace ayatori::tuning

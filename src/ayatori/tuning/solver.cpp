@@ -16,16 +16,6 @@ namespace ayatori::tuning {
 
 namespace {
 
-bool same_pattern(const sparse::Csr& a, const sparse::Csr& b) {
-  return a.row_start == b.row_start && a.column == b.column;
-}
-
-/// On this rank.
-bool same_pattern(const sparse::SplitMatrix& a, const sparse::SplitMatrix& b) {
-  return a.partition == b.partition && same_pattern(a.interior, b.interior) && same_pattern(a.halo, b.halo) &&
-         a.halo_rows == b.halo_rows;
-}
-
 /// The trial that finished the solve.
 const Trial* winner(const SolveReport& report) {
   const auto place = std::ranges::find_if(report.trials, [&](const Trial& trial) {
@@ -141,7 +131,10 @@ SolveReport Solver::solve_where_rows_are(solvers::ConstVector b, solvers::Vector
   if (outworn) {
     const bool is_complete = kept_.choice && uses_complete_factors(*kept_.choice);
     auto old = std::exchange(kept_.preconditioner, {});
-    if (is_complete) kept_.outworn_factors = std::move(old);
+    if (is_complete) {
+      kept_.outworn_factors = std::move(old);
+      kept_.outworn_from = kept_.made_from;
+    }
   }
   auto report = tuning::solve(comm_, parts_, b, x, options_, hooks, &kept_);
   learn(report);
@@ -216,7 +209,7 @@ void Solver::set_goal(double rtol, std::int64_t max_iterations) {
 
 void Solver::update(std::shared_ptr<const sparse::SplitMatrix> parts) {
   if (gathering_) parts = gathering_->move(*parts);
-  const bool changed = comm_.any(!same_pattern(*parts_, *parts));
+  const bool changed = comm_.any(!sparse::same_pattern(*parts_, *parts));
   parts_ = std::move(parts);
   kept_.examined.reset();
   kept_.structure.reset();

@@ -79,8 +79,12 @@ void ArmRun::set_up() {
     options.factor_precision = solvers::PreconditionerOptions().factor_precision;
     options.low_rank = 0;
   }
-  if (state_.kept != nullptr && uses_complete_factors(trial().choice))
-    options.earlier = state_.kept->outworn_factors.op.get();
+  if (state_.kept != nullptr && state_.kept->outworn_factors.op && uses_complete_factors(trial().choice)) {
+    // Other values may have made other rows diagonal ones, whose columns are left out.
+    const auto& before = state_.kept->outworn_from->parts();
+    if (!state_.comm.any(!sparse::same_pattern(before, state_.matrix->parts())))
+      options.earlier = state_.kept->outworn_factors.op.get();
+  }
   if (state_.options.time_limit > 0 && !state_.decisions.replays()) {
     options.seconds_left = state_.seconds_left();
     options.gives_up = [this] { return declines(state_.interrupted_by_time()); };
