@@ -67,10 +67,14 @@ Option* Option::group(const std::string& heading) {
   return this;
 }
 void Option::show_words() {
-  // What a check allows is named already.
-  if (words_.empty() || option_->get_type_name().find(':') != std::string::npos) return;
-  description_ = option_->get_description();
-  option_->description(fmt::format("{} [{}]", option_->get_description(), fmt::join(words_, ", ")));
+  const std::string text = option_->get_description();
+  const std::string words = fmt::format("{}", fmt::join(words_, ", "));
+  // What a check allows is named already, and so may be the rest.
+  if (words_.empty() || option_->get_type_name().find(':') != std::string::npos ||
+      text.find(words) != std::string::npos)
+    return;
+  description_ = text;
+  option_->description(fmt::format("{} [{}]", text, words));
 }
 Option* Option::required() {
   option_->required();

@@ -75,11 +75,13 @@ struct HelpGroup {
 void group_options(Command& solve) {
   for (const HelpGroup& group : {
            HelpGroup{"Input and output",
-                     {"--rhs", "--block", "--output", "--json", "--explain", "--quiet", "--coordinates"}},
+                     {"--rhs", "--block", "--output", "--json", "--explain", "--quiet", "--coordinates",
+                      "--fields"}},
            HelpGroup{"Goal", {"--rtol", "--time-limit", "--max-iterations"}},
            HelpGroup{"Method (chosen unless told)",
                      {"--method", "--preconditioner", "--overlap", "--fill", "--triangular", "--degree",
-                      "--drop", "--ordering", "--restart", "--orthogonalization", "--exclude"}},
+                      "--drop", "--ordering", "--complement", "--factor-precision", "--low-rank", "--restart",
+                      "--orthogonalization", "--exclude"}},
            HelpGroup{"Product and ranks",
                      {"--kernel", "--halo", "--partition", "--placement", "--network", "--use-ranks",
                       "--threads", "--collectives", "--profile"}},

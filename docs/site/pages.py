@@ -83,7 +83,7 @@ def command_help(program, words):
 def command_sections(program, words=()):
     text = command_help(program, words)
     yield f"## `{' '.join(('ayatori', *words))}`\n\n```text\n{text}\n```\n"
-    for name in re.findall(r"^  (\S+)", text.partition("Subcommands:\n")[2], re.MULTILINE):
+    for name in re.findall(r"^  (\S+)", text.partition("Subcommands:\n")[2].partition("\n\n")[0], re.MULTILINE):
         yield from command_sections(program, (*words, name))
 
 
