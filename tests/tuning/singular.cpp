@@ -84,7 +84,9 @@ TEST(Singular, ConsistentSystemsAreSolvedByEveryMethodAndPreconditioner) {
     EXPECT_NEAR(sum, 0, 1e-9);
   };
   for (const auto& method : solvers::methods()) check(std::string(method.name), "jacobi");
-  for (const auto& preconditioner : solvers::preconditioners()) check("cg", std::string(preconditioner.name));
+  for (const auto& preconditioner : solvers::preconditioners())
+    if (!preconditioner.obeys.complement)  // those are of saddle points
+      check("cg", std::string(preconditioner.name));
 }
 
 TEST(Singular, InconsistentSystemsEndAtTheLeastSquares) {
