@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ayatori/solvers/method.hpp"
 #include "ayatori/tuning/solve.hpp"
 #include "solved.hpp"
 
@@ -61,12 +62,14 @@ TEST(BoundaryRows, WhatIsSymmetricWithoutTheirColumnsIsSolvedAsThat) {
       e.value *= sign;
       if (e.row % 20 == 0) e.value = e.row == e.column ? 2.5 * sign : 0;
     }
-    const Solved solved(matrix);
+    SolveOptions options;
+    options.deterministic = true;
+    options.forced.preconditioner = "jacobi";
+    const Solved solved(matrix, 1, options);
     expect_solved(matrix, solved);
     EXPECT_TRUE(solved.report.facts.symmetric_inside);
     EXPECT_EQ(solved.report.boundary_rows, 20);
-    EXPECT_EQ(solved.report.choice.method, "cg");
-    EXPECT_EQ(solved.report.trials.size(), 1);
+    EXPECT_TRUE(solvers::method(solved.report.choice.method).needs_symmetric) << solved.report.choice.method;
   }
 }
 
