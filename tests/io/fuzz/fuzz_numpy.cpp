@@ -1,17 +1,6 @@
 #include "ayatori/base/error.hpp"
-#include "ayatori/comm/environment.hpp"
 #include "ayatori/io/numpy.hpp"
-
-namespace {
-
-const ayatori::comm::Environment* environment = nullptr;
-
-}  // namespace
-
-extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  environment = new ayatori::comm::Environment(*argc, *argv);  // for as long as the process lives
-  return 0;
-}
+#include "environment.hpp"
 
 /// A file, read as an archive and as an array.
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
