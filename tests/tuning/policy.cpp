@@ -125,15 +125,9 @@ Systems undecided(int easy) {
 TEST(NextAction, AnArmThatIsNearlyFreeComesBeforeADearSetUp) {
   const auto tried = next(undecided(4), nothing_seen(2));
   EXPECT_EQ(tried->arm, 0U);
-  EXPECT_NE(tried->why.find("; perhaps better than a set-up of 100 products, and nearly free"),
-            std::string::npos)
+  EXPECT_NE(tried->why.find("; as likely as not better than a set-up of 100 products"), std::string::npos)
       << tried->why;
-  EXPECT_EQ(next(undecided(2), nothing_seen(2))->arm, 0U) << "possibly better, and nothing has been spent";
-  Progress spent = nothing_seen(2);
-  spent.products_spent = 20;
-  EXPECT_EQ(next(undecided(2), spent)->arm, 1U) << "hardly likely to be better";
-  EXPECT_EQ(next(undecided(4), spent)->arm, 0U);
-  EXPECT_EQ(next(undecided(1), nothing_seen(2))->arm, 1U) << "next to impossible";
+  EXPECT_EQ(next(undecided(2), nothing_seen(2))->arm, 1U) << "hardly likely to be better";
   Systems cheap = undecided(4);
   for (HandMade::System& system : cheap) system[1].set_up = 30;
   EXPECT_EQ(next(cheap, nothing_seen(2))->arm, 1U) << "not worth an attempt";

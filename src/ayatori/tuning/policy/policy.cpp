@@ -35,14 +35,12 @@ bool is_nearly_free(const Expected& arm, double set_up) {
   return arm.set_up <= next_to_nothing * set_up;
 }
 
-/// Instead of a dear set-up: an arm that is as good as free, if it is as likely as not the better one, or
-/// possibly while nothing has been seen, and has not been at work for long. What it shows then decides.
+/// Instead of a dear set-up: an arm that is as good as free, if it is as likely as not the better one and has
+/// not been at work for long. What it shows then decides.
 std::optional<std::size_t> evidence_first(const Outlook& outlook, const Progress& progress,
                                           std::size_t dear) {
   constexpr double few_products = 40;
   constexpr double likely = 0.4;
-  constexpr double possible =
-      0.15;  // where nothing has been tried: a tenth of the price is all that is at stake
   constexpr double share_of_price = 0.1;
   const double price = outlook[dear].set_up;
   if (price < few_products) return std::nullopt;
@@ -54,8 +52,7 @@ std::optional<std::size_t> evidence_first(const Outlook& outlook, const Progress
     if (!(outlook[i].mean < unbounded) || has_shown_enough || !is_nearly_free(outlook[i], price)) continue;
     if (!best || outlook[i].mean < outlook[*best].mean) best = i;
   }
-  const bool nothing_seen = progress.products_spent < share_of_price * price;
-  return best && outlook.chance(*best, dear) >= (nothing_seen ? possible : likely) ? best : std::nullopt;
+  return best && outlook.chance(*best, dear) >= likely ? best : std::nullopt;
 }
 
 /// Whether the solve has gone on without complete factors for so long that they come now.
@@ -83,7 +80,7 @@ std::optional<Action> next_action(const Outlook& outlook, const Progress& progre
   if (at_work && (soonest == at_work || !is_clearly_later(outlook, *at_work))) return Action{*at_work, ""};
   if (const auto first = evidence_first(outlook, progress, *soonest)) {
     if (first == at_work) return Action{*at_work, ""};
-    return Action{*first, fmt::format("{}; perhaps better than a set-up of {:.0f} products, and nearly free",
+    return Action{*first, fmt::format("{}; as likely as not better than a set-up of {:.0f} products",
                                       describe(outlook, *first), outlook[*soonest].set_up)};
   }
   std::string why = describe(outlook, *soonest);
