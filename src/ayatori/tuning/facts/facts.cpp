@@ -281,6 +281,33 @@ Minima least(const comm::Comm& comm, const Minima& mine) {
   return reduced<double>(comm, mine, comm::ReduceOp::min);
 }
 
+/// Whether a few rows of this rank's own block show that the matrix is not symmetric without its diagonal
+/// rows and their columns either: nearly every unsymmetric matrix shows it in one.
+bool is_unsymmetric_inside(const Csr& matrix) {
+  constexpr std::int32_t looks = 64;
+  constexpr double rounding = 1e-13;
+  const auto entry = [&](std::int32_t row, std::int32_t column) {
+    return sparse::row_figures(matrix, row, column).diagonal;
+  };
+  const auto is_boundary = [&](std::int32_t row) {
+    const sparse::RowFigures figures = sparse::row_figures(matrix, row, row);
+    return sparse::is_boundary_row(std::abs(figures.diagonal), figures.sum_abs);
+  };
+  const std::int32_t step = std::max(matrix.rows / looks, 1);
+  for (std::int32_t i = 0; i < matrix.rows; i += step) {
+    if (is_boundary(i)) continue;
+    const double largest = sparse::row_figures(matrix, i, i).largest;
+    for (std::int64_t k = matrix.row_start[i]; k < matrix.row_start[i + 1]; ++k) {
+      const std::int32_t j = matrix.column[k];
+      const double difference = std::abs(matrix.value[k] - entry(j, i));
+      if (difference > rounding * std::max(largest, sparse::row_figures(matrix, j, j).largest) &&
+          !is_boundary(j))
+        return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
@@ -373,7 +400,7 @@ ExaminedMatrix examine_inside(const comm::Comm& comm, std::shared_ptr<const Spli
   ExaminedMatrix whole{examine(comm, *parts), parts};
   const bool may_hide_symmetry = !whole.facts.symmetric && whole.facts.boundary_rows > 0 &&
                                  std::isfinite(whole.facts.row_sums.total_abs);
-  if (!may_hide_symmetry) return whole;
+  if (!may_hide_symmetry || comm.any(is_unsymmetric_inside(parts->interior))) return whole;
   auto rest = sparse::without_columns_of_diagonal_rows(comm, *parts);
   ExaminedMatrix inside{examine(comm, rest), {}};
   if (!inside.facts.symmetric) return whole;

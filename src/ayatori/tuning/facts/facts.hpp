@@ -94,7 +94,8 @@ struct ExaminedMatrix {
 };
 
 /// Collective. Boundary conditions often take the place of rows while their columns stay: then a symmetric
-/// problem has an unsymmetric matrix. As examine(), and as much again for such a matrix.
+/// problem has an unsymmetric matrix. As examine(), and as much again where a few rows do
+/// not tell that a matrix with such rows is unsymmetric without them, too.
 ExaminedMatrix examine_inside(const comm::Comm& comm, std::shared_ptr<const sparse::SplitMatrix> parts);
 
 /// Collective. The same where the first rank holds all rows.
