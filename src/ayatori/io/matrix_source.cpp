@@ -174,7 +174,8 @@ LoadedMatrix read(const comm::Comm& comm, const Opened& opened, const Place& pla
 /// for a column.
 Array<double> take_column(const comm::Comm& comm, const LoadedMatrix& loaded, std::int64_t column,
                           const sparse::RowPartition& partition) {
-  const auto& [stored, facts] = loaded;
+  const auto& stored = loaded.block;
+  const auto& facts = loaded.facts;
   const bool is_row = stored.global_rows == 1 && stored.global_columns == partition.rows() && column <= 1;
   const std::int64_t columns = is_row ? 1 : stored.global_columns;
   comm::agree(comm, [&] {
