@@ -43,6 +43,9 @@ struct SplitMatrix {
 /// Whether this rank's rows have the same entries, of whatever values.
 bool same_pattern(const SplitMatrix& a, const SplitMatrix& b);
 
+/// The columns of these rows outside of `mine`, ascending and unique.
+std::vector<std::int64_t> ghosts_of(const RowBlock& block, Range mine);
+
 /// Collective. Splits the rows that this rank holds. Throws InputError if the matrix is not square,
 /// EnvironmentError if a rank's part has more than 2^31 - 1 rows or ghosts.
 SplitMatrix split(const comm::Comm& comm, const RowBlock& block);

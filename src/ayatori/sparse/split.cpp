@@ -8,8 +8,6 @@
 
 namespace ayatori::sparse {
 
-namespace {
-
 std::vector<std::int64_t> ghosts_of(const RowBlock& block, Range mine) {
   std::vector<std::int64_t> ghosts;
   for (const std::int64_t column : block.column) {
@@ -20,6 +18,8 @@ std::vector<std::int64_t> ghosts_of(const RowBlock& block, Range mine) {
   ghosts.erase(repeated.begin(), repeated.end());
   return ghosts;
 }
+
+namespace {
 
 void check_fits(const RowBlock& block, std::size_t ghosts) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();

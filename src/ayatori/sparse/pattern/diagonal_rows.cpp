@@ -5,6 +5,7 @@
 #include <span>
 
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/sparse/pattern/row_figures.hpp"
 #include "ayatori/sparse/products/ghost_exchange.hpp"
 
 namespace ayatori::sparse {
@@ -18,18 +19,12 @@ bool has_others(const Csr& csr, std::int64_t row, std::int64_t diagonal) {
   return false;
 }
 
-bool has_diagonal(const Csr& csr, std::int64_t row) {
-  for (std::int64_t k = csr.row_start[row]; k < csr.row_start[row + 1]; ++k)
-    if (csr.column[k] == row && csr.value[k] != 0) return true;
-  return false;
-}
-
 /// 1 for every diagonal row of this rank, with room for the ghosts.
 Array<std::uint8_t> find_diagonal_rows(const SplitMatrix& parts) {
   const Csr& interior = parts.interior;
   Array<std::uint8_t> is_diagonal(interior.rows + parts.plan.ghosts.size(), 0);
   for (std::int32_t i = 0; i < interior.rows; ++i)
-    is_diagonal[i] = has_diagonal(interior, i) && !has_others(interior, i, i) ? 1 : 0;
+    is_diagonal[i] = row_figures(interior, i, i).diagonal != 0 && !has_others(interior, i, i) ? 1 : 0;
   for (std::int32_t r = 0; r < parts.halo.rows; ++r)
     if (has_others(parts.halo, r, -1)) is_diagonal[parts.halo_rows[r]] = 0;
   return is_diagonal;

@@ -21,9 +21,6 @@ using sparse::value_at;
 constexpr std::int64_t entries_per_step = 1 << 10;
 constexpr std::int64_t longest_step = 4096;
 
-/// Of the scale of a pair: so much entries may differ.
-constexpr double rounding = 1e-13;
-
 /// A rank's own rows: the largest |a_ij| of one, and where the halo part has it.
 class OwnRows {
  public:
@@ -56,8 +53,9 @@ template <class Scale>
 void note(Asymmetry& asymmetry, double a, double b, Scale&& scale) {
   const double difference = std::abs(a - b);
   const bool is_open =
-      !asymmetry.exceeds_rounding && difference > rounding * std::min(std::abs(a), std::abs(b));
-  asymmetry.exceeds_rounding = asymmetry.exceeds_rounding || (is_open && difference > rounding * scale());
+      !asymmetry.exceeds_rounding && difference > asymmetry_by_rounding * std::min(std::abs(a), std::abs(b));
+  asymmetry.exceeds_rounding =
+      asymmetry.exceeds_rounding || (is_open && difference > asymmetry_by_rounding * scale());
   asymmetry.largest = std::max(asymmetry.largest, difference);
 }
 
@@ -87,7 +85,7 @@ Asymmetry whole_asymmetry(const Csr& interior, const OwnRows& rows, bool lower_o
         if (lower_only && j >= i) break;
         // Whether a pair differs by rounding at all is often unforeseeable: no jump depends on it.
         const double difference = std::abs(interior.value[k] - value_at(interior, images.find(i, j)));
-        mine.exceeds_rounding |= difference > rounding * std::min(largest[i], largest[j]);
+        mine.exceeds_rounding |= difference > asymmetry_by_rounding * std::min(largest[i], largest[j]);
         mine.largest = std::max(mine.largest, difference);
       }
     }

@@ -9,6 +9,9 @@
 
 namespace ayatori::tuning {
 
+/// Of the scale of a pair: so much the two may differ by rounding.
+inline constexpr double asymmetry_by_rounding = 1e-13;
+
 /// How far pairs a_ij, a_ji are from being equal.
 struct Asymmetry {
   bool exceeds_rounding = false;  ///< some differ by more than 1e-13 of the largest entries of rows i and j

@@ -14,6 +14,7 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/sparse/pattern/diagonal_rows.hpp"
+#include "ayatori/sparse/pattern/mirror.hpp"
 #include "ayatori/sparse/pattern/row_figures.hpp"
 #include "ayatori/tuning/facts/asymmetry.hpp"
 #include "ayatori/tuning/facts/dropped_fill.hpp"
@@ -285,23 +286,19 @@ Minima least(const comm::Comm& comm, const Minima& mine) {
 /// rows and their columns either: nearly every unsymmetric matrix shows it in one.
 bool is_unsymmetric_inside(const Csr& matrix) {
   constexpr std::int32_t looks = 64;
-  constexpr double rounding = 1e-13;
-  const auto entry = [&](std::int32_t row, std::int32_t column) {
-    return sparse::row_figures(matrix, row, column).diagonal;
-  };
-  const auto is_boundary = [&](std::int32_t row) {
-    const sparse::RowFigures figures = sparse::row_figures(matrix, row, row);
-    return sparse::is_boundary_row(std::abs(figures.diagonal), figures.sum_abs);
+  const auto is_boundary = [](const sparse::RowFigures& row) {
+    return sparse::is_boundary_row(std::abs(row.diagonal), row.sum_abs);
   };
   const std::int32_t step = std::max(matrix.rows / looks, 1);
   for (std::int32_t i = 0; i < matrix.rows; i += step) {
-    if (is_boundary(i)) continue;
-    const double largest = sparse::row_figures(matrix, i, i).largest;
+    const sparse::RowFigures row = sparse::row_figures(matrix, i, i);
+    if (is_boundary(row)) continue;
     for (std::int64_t k = matrix.row_start[i]; k < matrix.row_start[i + 1]; ++k) {
       const std::int32_t j = matrix.column[k];
-      const double difference = std::abs(matrix.value[k] - entry(j, i));
-      if (difference > rounding * std::max(largest, sparse::row_figures(matrix, j, j).largest) &&
-          !is_boundary(j))
+      const sparse::RowFigures other = sparse::row_figures(matrix, j, j);
+      const double mirrored = sparse::value_at(matrix, sparse::find_mirror_image(matrix, i, k));
+      const double difference = std::abs(matrix.value[k] - mirrored);
+      if (difference > asymmetry_by_rounding * std::max(row.largest, other.largest) && !is_boundary(other))
         return true;
     }
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ayatori/sparse/pattern/mirror.hpp"
+
 namespace ayatori::solvers::amg {
 
 bool looks_symmetric(const sparse::Csr& a) {
@@ -10,11 +12,7 @@ bool looks_symmetric(const sparse::Csr& a) {
   const std::int64_t step = std::max<std::int64_t>(a.rows / sample, 1);
   for (std::int64_t i = 0; i < a.rows; i += step) {
     for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
-      const std::int32_t j = a.column[k];
-      const auto* begin = a.column.data() + a.row_start[j];
-      const auto* end = a.column.data() + a.row_start[j + 1];
-      const auto* place = std::lower_bound(begin, end, i);
-      const double mirrored = place != end && *place == i ? a.value[place - a.column.data()] : 0;
+      const double mirrored = sparse::value_at(a, sparse::find_mirror_image(a, i, k));
       if (std::abs(a.value[k] - mirrored) > 1e-10 * std::abs(a.value[k])) return false;
     }
   }

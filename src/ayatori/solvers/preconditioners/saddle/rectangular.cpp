@@ -8,6 +8,7 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/preconditioners/multigrid/layout.hpp"
+#include "ayatori/sparse/distributed_matrix.hpp"
 
 namespace ayatori::solvers::saddle {
 
@@ -15,15 +16,7 @@ namespace {
 
 std::unique_ptr<const sparse::HaloPlan> plan_for(const comm::Comm& comm, const sparse::RowBlock& rows,
                                                  const sparse::RowPartition& columns) {
-  auto ghosts = comm::agree(comm, [&] {
-    const Range mine = columns.range(comm.rank());
-    std::vector<std::int64_t> list;
-    std::ranges::copy_if(rows.column, std::back_inserter(list),
-                         [&](std::int64_t c) { return !mine.contains(c); });
-    std::ranges::sort(list);
-    list.erase(std::ranges::unique(list).begin(), list.end());
-    return list;
-  });
+  auto ghosts = comm::agree(comm, [&] { return sparse::ghosts_of(rows, columns.range(comm.rank())); });
   auto plan = sparse::make_halo_plan(comm, columns, std::move(ghosts));
   return comm::agree(comm, [&] { return std::make_unique<const sparse::HaloPlan>(std::move(plan)); });
 }
