@@ -226,6 +226,24 @@ TEST(Solver, FactorsOfOtherValuesKeepTheirOrder) {
   EXPECT_EQ(count(sequence.solve(other, 1), "as before"), 0) << "of another pattern";
 }
 
+/// With which the method gets nowhere: new ones are made at once, in the old order.
+TEST(Solver, FactorsOfQuiteOtherValuesMakeWayForNewOnes) {
+  if (!has_mumps()) GTEST_SKIP() << "built without MUMPS";
+  auto matrix = power_of_diffusion(12, 2);
+  Sequence sequence(matrix, "direct");
+  sequence.solve(matrix, 1);
+  for (auto& entry : matrix.entries)
+    if (entry.row != entry.column)
+      entry.value *= 40 * std::sin(static_cast<double>(entry.row * entry.column));
+  sequence.solver.update(sequence.parts = spread(matrix));
+  const auto report = sequence.solve(matrix, 2);
+  ASSERT_GT(report.trials.size(), 1U);
+  EXPECT_TRUE(report.trials.front().kept_set_up);
+  EXPECT_NE(report.trials.front().outcome, "converged");
+  EXPECT_FALSE(report.trials.back().kept_set_up);
+  EXPECT_EQ(count(report, "as before"), 1);
+}
+
 /// Of three matrices: well conditioned; with zero pivots in single precision; with factors around which
 /// BiCGSTAB does not converge.
 TEST(Solver, FactorsInSinglePrecisionThatAreNotEnoughMakeWayForDoubles) {

@@ -12,6 +12,14 @@
 
 namespace ayatori::tuning {
 
+/// A preconditioner, and the matrix that it was made from and may refer to.
+struct MadePreconditioner {
+  std::shared_ptr<sparse::DistributedMatrix> from;
+  solvers::BuiltPreconditioner built;
+
+  bool is_there() const { return built.op != nullptr; }
+};
+
 /// What a solve leaves for the next one of the same pattern.
 struct ReusableSetup {
   std::optional<ExaminedMatrix> examined;  ///< the matrix now
@@ -23,13 +31,11 @@ struct ReusableSetup {
   std::int64_t products_before_planning =
       0;                         ///< products with it before its kernels are planned; 0: they were
   std::optional<Choice> choice;  ///< that won
-  /// What the preconditioner was made from, and may refer to: the matrix now, or the one of an earlier time.
-  std::shared_ptr<sparse::DistributedMatrix> made_from;
-  solvers::BuiltPreconditioner preconditioner;  ///< of `choice`; none if `op` is empty
-  /// Complete factors of other values that serve no more, but for their analysis; none if `op` is empty.
-  solvers::BuiltPreconditioner outworn_factors;
-  std::shared_ptr<sparse::DistributedMatrix> outworn_from;  ///< what they were made from
-  bool wants_full_accuracy = false;                         ///< complete factors of fewer digits have failed
+  MadePreconditioner
+      preconditioner;  ///< of `choice`, made from the matrix now or from one of an earlier time
+  /// Complete factors of other values that serve no more, but for their analysis.
+  MadePreconditioner outworn_factors;
+  bool wants_full_accuracy = false;  ///< complete factors of fewer digits have failed
 };
 
 }  // namespace ayatori::tuning

@@ -131,10 +131,7 @@ SolveReport Solver::solve_where_rows_are(solvers::ConstVector b, solvers::Vector
   if (outworn) {
     const bool is_complete = kept_.choice && uses_complete_factors(*kept_.choice);
     auto old = std::exchange(kept_.preconditioner, {});
-    if (is_complete) {
-      kept_.outworn_factors = std::move(old);
-      kept_.outworn_from = kept_.made_from;
-    }
+    if (is_complete) kept_.outworn_factors = std::move(old);
   }
   auto report = tuning::solve(comm_, parts_, b, x, options_, hooks, &kept_);
   learn(report);

@@ -79,11 +79,12 @@ void ArmRun::set_up() {
     options.factor_precision = solvers::PreconditionerOptions().factor_precision;
     options.low_rank = 0;
   }
-  if (state_.kept != nullptr && state_.kept->outworn_factors.op && uses_complete_factors(trial().choice)) {
+  if (state_.kept != nullptr && uses_complete_factors(trial().choice)) {
+    const MadePreconditioner& before = state_.kept->outworn_factors;
     // Other values may have made other rows diagonal ones, whose columns are left out.
-    const auto& before = state_.kept->outworn_from->parts();
-    if (!state_.comm.any(!sparse::same_pattern(before, state_.matrix->parts())))
-      options.earlier = state_.kept->outworn_factors.op.get();
+    if (before.is_there() &&
+        !state_.comm.any(!sparse::same_pattern(before.from->parts(), state_.matrix->parts())))
+      options.earlier = before.built.op.get();
   }
   if (state_.options.time_limit > 0 && !state_.decisions.replays()) {
     options.seconds_left = state_.seconds_left();
@@ -107,10 +108,10 @@ void ArmRun::set_up() {
   if (!take_kept_preconditioner()) {
     const auto& null_vectors = state_.system->null_spaces().right;
     options.null_vectors = null_vectors.get();
-    preconditioner_ = solvers::without_null_vectors(
+    made_.built = solvers::without_null_vectors(
         solvers::preconditioner(trial().choice.preconditioner).make(*state_.matrix, state_.sum, options),
         null_vectors);
-    made_from_ = state_.matrix;
+    made_.from = state_.matrix;
     if (options.earlier != nullptr) state_.kept->outworn_factors = {};
   }
   comm::agree(state_.comm, [&] {
@@ -122,11 +123,11 @@ void ArmRun::set_up() {
   if (!trial().kept_set_up) arm().seen.set_up = (agreed_end - start_) / state_.unit();
   trial().setup_seconds = watch.seconds();
   state_.report.seconds.setup += watch.seconds();
-  for (const std::string& note : preconditioner_.notes) state_.add_event("note", note);
-  if (!preconditioner_.reproducible) state_.decisions.script().is_reproducible = false;
-  if (preconditioner_.blocks_are_singular) state_.looks_singular = true;
+  for (const std::string& note : made_.built.notes) state_.add_event("note", note);
+  if (!made_.built.reproducible) state_.decisions.script().is_reproducible = false;
+  if (made_.built.blocks_are_singular) state_.looks_singular = true;
   // The null vectors that are known stand for as many.
-  if (preconditioner_.zero_pivots > state_.system->null_spaces().right->dimension())
+  if (made_.built.zero_pivots > state_.system->null_spaces().right->dimension())
     state_.looks_singular = state_.has_zero_pivots = true;
 }
 
@@ -146,11 +147,10 @@ bool ArmRun::is_on_trial() const {
 
 /// One that an earlier solve has left, if it is what this arm wants.
 bool ArmRun::take_kept_preconditioner() {
-  if (state_.kept == nullptr || !state_.kept->preconditioner.op || !state_.kept->choice) return false;
+  if (state_.kept == nullptr || !state_.kept->preconditioner.is_there() || !state_.kept->choice) return false;
   if (state_.kept->choice->preconditioner != trial().choice.preconditioner) return false;
-  preconditioner_ = std::exchange(state_.kept->preconditioner, {});
-  preconditioner_.notes.clear();
-  made_from_ = state_.kept->made_from;
+  made_ = std::exchange(state_.kept->preconditioner, {});
+  made_.built.notes.clear();
   trial().kept_set_up = true;
   return true;
 }
@@ -161,15 +161,14 @@ void ArmRun::leave_preconditioner() {
   if (!state_.converged()) return;
   state_.kept->preconditioner = {};
   if (!same_numerics(state_.report.choice, trial().choice)) return;
-  state_.kept->preconditioner = std::move(preconditioner_);
-  state_.kept->made_from = made_from_;
+  state_.kept->preconditioner = std::move(made_);
 }
 
 /// Complete factors of fewer digits that have not done make way for others, unless they were given up for
 /// another arm.
 void ArmRun::ask_for_full_accuracy() {
   const bool has_failed = arm().state == Arm::State::finished || too_slow_;
-  if (!preconditioner_.reduced_accuracy || !has_failed || state_.converged() || state_.has_stopped()) return;
+  if (!made_.built.reduced_accuracy || !has_failed || state_.converged() || state_.has_stopped()) return;
   state_.add_event(
       "note",
       fmt::format("{}: factors of fewer digits are not enough: full ones in double precision", name()));
@@ -198,11 +197,11 @@ void ArmRun::pursue() {
       }
       if (is_complete() && state_.rounded_off > 0)
         state_.report.condition_estimate =
-            estimate_condition(state_.sum, *preconditioner_.op, state_.report.facts.norm_infinity);
+            estimate_condition(state_.sum, *made_.built.op, state_.report.facts.norm_infinity);
       // What was made from earlier values may be all that is wrong with this arm: it may come again.
       if (trial().kept_set_up && !state_.converged() && arm().state == Arm::State::finished) {
         arm().state = Arm::State::untried;
-        if (uses_complete_factors(trial().choice)) state_.kept->outworn_factors = std::move(preconditioner_);
+        if (uses_complete_factors(trial().choice)) state_.kept->outworn_factors = std::move(made_);
       } else {
         ask_for_full_accuracy();
       }
@@ -277,7 +276,7 @@ solvers::MethodResult ArmRun::run_method() {
   auto& seconds = state_.report.seconds;
   const Choice choice = trial().choice;  // the list of trials may grow, and move, while the method runs
   const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
-  const TimedOperator preconditioner(*preconditioner_.op, seconds.preconditioner, meters);
+  const TimedOperator preconditioner(*made_.built.op, seconds.preconditioner, meters);
   if (!choice.orthogonalization.empty()) {
     orthogonalize_ =
         timed(solvers::orthogonalization(choice.orthogonalization), seconds.orthogonalization, meters);
@@ -351,7 +350,7 @@ bool ArmRun::judge(const solvers::MethodResult& result, double before) {
       if (state_.converged()) return false;
       trial().outcome = "refuted";
       // Factors of fewer digits lose some in every correction, which is no surprise.
-      state_.add_event(preconditioner_.reduced_accuracy ? "refinement" : "false-convergence",
+      state_.add_event(made_.built.reduced_accuracy ? "refinement" : "false-convergence",
                        fmt::format("{} claimed a relative residual of {:.1e}; the true one is {:.1e}", name(),
                                    state_.relative(result.residual_norm), reached));
       if (refinement_.goes_on(state_.residual_norm(), before)) return !state_.done();
@@ -420,7 +419,7 @@ bool ArmRun::finds_rounded_solution() {
   bool is_proved = false;
   // The first x may leave more than there was: that is what rounding does here.
   for (double before = unlimited, norm = before; !is_proved; before = norm) {
-    preconditioner_.op->apply(left, base_);
+    made_.built.op->apply(left, base_);
     solvers::axpy(1, base_, d);
     move_to_nearest(x, d);
     const Residual of_sum = state_.system->residual_of_sum(x, d, left);
@@ -448,7 +447,7 @@ bool ArmRun::goes_on(int iteration, double norm) {
   if (norm <= aim() || state_.sum.stop_requested()) return true;  // the method will see it itself
   const bool has_low_rank = state_.decisions.script().preconditioner.low_rank > 0;
   const int most_for_half = has_low_rank ? most_with_low_rank : most_in_single_precision;
-  if (preconditioner_.reduced_accuracy && iteration % most_for_half == 0) {
+  if (made_.built.reduced_accuracy && iteration % most_for_half == 0) {
     const double halves = 1.0 * iteration / most_for_half;
     too_slow_ = gained_.back() < halves * digits_of(state_.options.rtol) / 2;
     if (too_slow_) return false;

@@ -49,7 +49,7 @@ class ArmRun {
   double aim() const { return refinement_.aim(state_.target()); }
   void note_rounding();
   bool finds_rounded_solution();
-  bool is_complete() { return uses_complete_factors(trial().choice) && !preconditioner_.reduced_accuracy; }
+  bool is_complete() { return uses_complete_factors(trial().choice) && !made_.built.reduced_accuracy; }
   void ask_for_full_accuracy();
   bool judge(const solvers::MethodResult& result, double before);
 
@@ -88,8 +88,7 @@ class ArmRun {
   bool too_slow_ = false;  ///< for what factors of fewer digits can be expected to take
   solvers::Refinement refinement_;
   bool began_from_zero_ = false;
-  std::shared_ptr<sparse::DistributedMatrix> made_from_;  ///< the preconditioner
-  solvers::BuiltPreconditioner preconditioner_;
+  MadePreconditioner made_;
   std::optional<CycleTuner> cycle_tuner_;
   solvers::Orthogonalize orthogonalize_;
   solvers::Orthogonalize stronger_;

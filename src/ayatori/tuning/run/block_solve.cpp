@@ -72,8 +72,9 @@ class BlockSolve {
       return true;
     };
     const sparse::BlockProduct product(*kept_.matrix, width_);
-    const auto preconditioner = comm::agree(
-        comm_, [&] { return std::make_unique<solvers::BlockPreconditioner>(*kept_.preconditioner.op); });
+    const auto preconditioner = comm::agree(comm_, [&] {
+      return std::make_unique<solvers::BlockPreconditioner>(*kept_.preconditioner.built.op);
+    });
     result_ = solvers::find_block_method(choice.method)
                   ->solve({product, *preconditioner, block_, width_, sum_}, correction_, method, progress);
     for (int c = 0; c < width_; ++c) correct(c);
@@ -180,13 +181,14 @@ class BlockSolve {
 }  // namespace
 
 int worthwhile_block(const comm::Comm& comm, const ReusableSetup& kept, int left, int most) {
-  if (!kept.choice || !kept.matrix || !kept.examined || !kept.preconditioner.op) return 1;
+  if (!kept.choice || !kept.matrix || !kept.examined || !kept.preconditioner.is_there()) return 1;
   if (left < 2 || most < 2 || solvers::find_block_method(kept.choice->method) == nullptr) return 1;
   const int widest = std::min(most, sparse::max_block_width);
   const int blocks = (left + widest - 1) / widest;
   const int width = (left + blocks - 1) / blocks;
   const double rows = kept.matrix->local_size();
-  const bool is_native = dynamic_cast<const sparse::BlockOperator*>(kept.preconditioner.op.get()) != nullptr;
+  const bool is_native =
+      dynamic_cast<const sparse::BlockOperator*>(kept.preconditioner.built.op.get()) != nullptr;
   const double apart = is_native ? 0 : 32 * rows * width;  // what taking a block apart moves
   std::array<double, 2> bytes{
       static_cast<double>(sparse::block_product_bytes(kept.matrix->parts(), width)) + apart,
