@@ -29,6 +29,18 @@ def may_have_constraints(facts):
     return facts["rows"] / 2 <= max(facts["positive_diagonals"], facts["negative_diagonals"]) < facts["rows"]
 
 
+def suits(name, facts):
+    """As the tuner says it: whether an arm of the model is one for a matrix of these facts. Where CG may be used, methods for any matrix
+    need as many products with a symmetric preconditioner, and more memory traffic."""
+    method, preconditioner = options_of(name)["method"], options_of(name)["preconditioner"]
+    needs_symmetric, needs_definite = method in ("cg", "minres"), method == "cg"
+    if preconditioner.startswith("schur") and not may_have_constraints(facts):
+        return False
+    if looks_definite(facts) and preconditioner in SYMMETRIC and not needs_symmetric:
+        return False
+    return (facts["symmetric"] or not needs_symmetric) and (looks_definite(facts) or not needs_definite)
+
+
 def with_basis(method, restart):
     built_in = method in ("pipelined-gmres", "refined-gmres")
     return {"method": method, "restart": restart, **({} if built_in else {"orthogonalization": "cgs"})}

@@ -19,6 +19,7 @@ import tempfile
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parent.parent)]
 
+import arms as all_arms  # noqa: E402
 import model  # noqa: E402
 import records  # noqa: E402
 import runs  # noqa: E402
@@ -47,7 +48,7 @@ def write_systems(path, systems, numbers):
         bound = math.log(2e8) / 2 * math.sqrt(2 / dominance) if dominance > 0 else 1e300
         lines.append(f"{facts['rows']} {bound:.6g} {overhead_of(systems.systems[i]):.6g} " + " ".join(map(str, systems.x[i])))
         for j, name in enumerate(model.ARMS):
-            kind = systems.outcome(i, j)
+            kind = systems.outcome(i, j) if all_arms.suits(name, facts) else model.UNKNOWN
             record = systems.systems[i]["arms"].get(name)
             costs = [0.0] * 3 if kind == model.UNKNOWN else [math.exp(values[i, j]) for values in (systems.setup, systems.iteration, systems.iterations)]
             if kind == model.FAILED:

@@ -1,9 +1,9 @@
 // What the policy makes of recorded systems, without solving anything: its looks, changes and set-ups, on
 // histories of residuals.
 //
-// usage: replay_policy MODEL SYSTEMS
+// usage: replay_policy MODEL SYSTEMS [trace]
 // Both files are written by crossvalidate.py. For each system a line: products in all, the arm that began,
-// the arm that ended, arms that ran.
+// the arm that ended, arms that ran. With `trace` every change is told on standard error.
 
 #include <fmt/format.h>
 
@@ -12,7 +12,9 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ayatori/base/error.hpp"
@@ -99,8 +101,11 @@ System read_system(std::istream& file, std::size_t arms) {
 /// A solve of a recorded system by the policy.
 class Replay {
  public:
-  Replay(const Records& records, const System& system)
-      : system_(system), forecast_(records, system.traits, kin(system.arms.size())) {
+  Replay(const Records& records, const System& system, bool trace)
+      : system_(system),
+        forecast_(records, system.traits, kin(system.arms.size())),
+        names_(records.arms()),
+        trace_(trace) {
     progress_.arms.resize(system.arms.size());
     for (std::size_t i = 0; i < system.arms.size(); ++i) {
       progress_.arms[i].may_run = system.arms[i].is_known;
@@ -116,7 +121,12 @@ class Replay {
       const Progress progress = now();
       const auto action = next_action(forecast_.expected(progress), progress, complete_);
       if (!action) return std::numeric_limits<double>::infinity();
-      if (stack_.empty() || action->arm != stack_.back()) turn_to(action->arm);
+      if (stack_.empty() || action->arm != stack_.back()) {
+        if (trace_)
+          fmt::print(stderr, "{:8.0f} products, {:.1f} digits: {}: {}\n", progress_.products_spent,
+                     progress_.digits_reached, names_[action->arm], action->why);
+        turn_to(action->arm);
+      }
       if (!stack_.empty() && !is_solved_) advance();
     }
     return system_.overhead + progress_.products_spent;
@@ -167,6 +177,7 @@ class Replay {
     const Truth& truth = system_.arms[arm];
     Seen& seen = progress_.arms[arm];
     const double price = truth.set_up;
+    if (trace_) fmt::print(stderr, "         its set-up: {:.0f} products\n", price);
     if (seen.is_complete && !(seen.set_up >= 0)) {
       progress_.products_spent += share_of_analysis * price;
       seen.set_up = price;
@@ -209,6 +220,8 @@ class Replay {
 
   const System& system_;
   Forecast forecast_;
+  std::span<const std::string_view> names_;
+  bool trace_;
   Progress progress_;
   CompleteFactors complete_;
   std::vector<std::size_t> stack_;  ///< suspended arms, and the one at work
@@ -222,8 +235,9 @@ class Replay {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fputs("usage: replay_policy MODEL SYSTEMS\n", stderr);
+  const bool trace = argc == 4 && std::string_view(argv[3]) == "trace";
+  if (argc != 3 && !trace) {
+    std::fputs("usage: replay_policy MODEL SYSTEMS [trace]\n", stderr);
     return 2;
   }
   try {
@@ -233,7 +247,7 @@ int main(int argc, char** argv) {
     const auto systems = read<std::size_t>(file);
     for (std::size_t i = 0; i < systems; ++i) {
       const System system = read_system(file, model.arms.size());
-      Replay replay(records, system);
+      Replay replay(records, system, trace);
       const double products = replay.run();
       fmt::print("{} {} {} {}\n", products, replay.first(), replay.last(), replay.began());
     }

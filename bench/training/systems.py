@@ -15,7 +15,7 @@ import zlib
 import numpy as np
 import scipy.sparse as sp
 
-from families import data_fitting, diffusion, networks, ours, packaged, real, saddles, solids, transport
+from families import data_fitting, diffusion, estimation, geometry, networks, ours, packaged, real, saddles, solids, transport
 
 SIZES = (1000, 4000, 16000, 64000, 250000, 1000000)  # rows, about
 
@@ -164,6 +164,24 @@ FAMILIES = (
     general("banded", "data", data_fitting.banded, dict(), dict(dominance=0.3, width=3), dict(symmetric=True), dict(width=40)),
     spd("breeding-values", "data", data_fitting.mixed_models, dict(), dict(ratio=1.0)),
     general("input-output", "data", data_fitting.input_output, dict(), dict(share=0.98), dict(sectors=10)),
+    # Shapes
+    spd("surface", "shapes", geometry.surface, dict(), dict(step=1.0), dict(step=1e-4)),
+    spd("fairing", "shapes", geometry.fairing, dict(), dict(stiff=1e-2), dict(stiff=1e-7)),
+    spd("particles", "shapes", geometry.particles, dict(), dict(dimension=2, neighbours=12), dict(free=0.5)),
+    spd("peridynamic", "shapes", geometry.peridynamic, dict(), dict(horizon=5), dict(dimension=3, horizon=2, damage=0.2)),
+    spd("cut-cells", "shapes", geometry.cut_cells, dict(), dict(dimension=3), dict(smallest=1e-10)),
+    general("hanging-nodes", "shapes", geometry.hanging_nodes, dict(), dict(levels=5), most=64000),
+    spd("circuit-board", "shapes", geometry.circuit_board, dict(), dict(contrast=10.0, thin=3.0), dict(layers=20)),
+    spd("branches", "shapes", geometry.branches, dict(), dict(step=10.0), dict(step=1e-5, turns=1.0)),
+    # Estimates and plans
+    spd("random-field", "estimates", estimation.random_field, dict(), dict(reach=1.0, seen=0.5), dict(dimension=3, reach=0.3)),
+    spd("pose-graph", "estimates", estimation.pose_graph, dict(), dict(width=6, loops=0.5), dict(loops=0.02)),
+    spd("ratings", "estimates", estimation.ratings, dict(), dict(viewed=30, damping=10.0), dict(damping=1e-4)),
+    spd("smoothing", "estimates", estimation.smoothing, dict(), dict(width=10, coupled=0.1)),
+    general("decisions", "estimates", estimation.decisions, dict(), dict(discount=0.9999), dict(near=100, discount=0.999)),
+    general("drifting", "estimates", estimation.drifting, dict(), dict(drift=50.0, step=1.0), dict(step=10.0)),
+    general("neutron-groups", "estimates", estimation.groups, dict(), dict(count=2), dict(count=12, upward=0.5)),
+    general("plant", "estimates", estimation.plant, dict(), dict(units=21), dict(recycled=0.2)),
     # By scikit-fem
     spd("morley-plate", "packaged", packaged.morley_plate, dict(), dict(foundation=1e4), dict(poisson=0.0)),
     spd("edge-elements", "packaged", packaged.nedelec, dict(), dict(conductivity=100.0), dict(conductivity=1e-4)),
@@ -241,7 +259,7 @@ def main():
         print(f"{system.recipe.name}: {system.matrix.shape[0]} rows, {system.matrix.nnz} nonzeros")
         return
     for family in FAMILIES:
-        print(f"{family.name:24} {family.kind:16} {len(family.settings)} settings: {(family.make.__doc__ or '').strip().splitlines()[0]}")
+        print(f"{family.name:24} {family.kind:16} {len(family.settings)} settings: {(family.make.__doc__ or '-').strip().splitlines()[0]}")
 
 
 if __name__ == "__main__":
