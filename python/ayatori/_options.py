@@ -44,7 +44,8 @@ class Options:
     def given(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Of the arguments of a function, those that are options and not what they are anyway."""
         return {keyword: value for keyword, value in arguments.items()
-                if keyword in self.table and keyword not in self.own and value is not None and value != self.table[keyword][2]}
+                if keyword in self.table and keyword not in self.own and value is not None and value is not self.table[keyword][2]
+                and not (isinstance(value, (str, int, float)) and value == self.table[keyword][2])}
 
     def document(self, what: Any) -> None:
         """Puts the table in the docstring of a class or function that takes the options; its keywords in the signature, where they come

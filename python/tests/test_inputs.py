@@ -142,17 +142,13 @@ def test_a_near_null_space_helps():
     by_grid = ayatori.solve(A, np.ones(n), coordinates=grid, **options)
     given = ayatori.solve(A, np.ones(n), near_nullspace=modes, **options)
     assert given.converged and given.iterations == pytest.approx(by_grid.iterations, abs=2)
-    assert "near null space as given" in given.explain() + json_of(given)
+    assert "near null space as given" in given.explain()
     constant = ayatori.solve(A, np.ones(n), near_nullspace=np.ones(n), **options)
     assert constant.converged and constant.iterations > given.iterations
     M = ayatori.preconditioner(A, "amg", near_nullspace=modes, threads=1)
     assert "near null space as given" in M.why
     with pytest.raises(ValueError, match="near_nullspace and coordinates"):
         ayatori.solve(A, np.ones(n), near_nullspace=modes, coordinates=grid)
-
-
-def json_of(result):
-    return str(result.report)
 
 
 def test_fields_of_a_saddle_point():

@@ -87,7 +87,7 @@ def test_exceptions_come_through(poisson):
         with pytest.raises(LookupError, match="enough"):
             call()
     with pytest.raises(LookupError):
-        ayatori.solve(Product(A), b, progress=fail_with_words)
+        ayatori.solve(Product(A), b, progress=lambda *_: fail(None))
     with pytest.raises(ValueError, match="^a product of A has shape .3,., but A has 400 rows$"):
         ayatori.solve(Short(), b)
     with pytest.raises(TypeError, match="^a product of M holds complex128"):
@@ -101,14 +101,16 @@ class Short:
         return np.zeros(3)
 
 
-def fail_with_words(*_):
-    raise LookupError("enough")
-
-
 def test_nan_of_a_product_is_no_solution(poisson):
     A, b = poisson
     result = ayatori.solve(Product(A * np.nan), b)
     assert not result.converged and "not finite" in result.report["reason"]
+
+
+def test_a_report_is_written(poisson, tmp_path):
+    A, b = poisson
+    ayatori.write_report(tmp_path / "r.html", ayatori.solve(Product(A), b), ayatori.solve(A, np.stack([b, b], 1)))
+    assert "operator-solve" in (tmp_path / "r.html").read_text()
 
 
 @pytest.mark.parametrize("options, error, words", [
