@@ -197,7 +197,7 @@ void Solver::set_matrix(std::int64_t local_rows, std::int64_t global_columns, co
     check_same_options();
     auto machine = session::find_profile(comm(), request_.profile);
     matrix_ = std::make_unique<session::MatrixSolver>(comm(), std::move(rows), request_, std::move(machine),
-                                                      coordinates_);
+                                                      session::RowFacts{.coordinates = coordinates_});
     options_have_changed_ = begins_anew_ = false;
   } else {
     matrix_->update(std::move(rows));

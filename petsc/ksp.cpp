@@ -174,9 +174,9 @@ PetscErrorCode bring_up_to_date(KSP ksp, Mat a, Held& held, bool& finite) {
     held = {};
     std::vector<double> coordinates;
     if (!moves_rows(data.request)) PetscCall(find_coordinates(*data.comm, a, coordinates, data.of_body));
-    held.solver = std::make_unique<session::MatrixSolver>(*data.comm, std::move(rows), data.request,
-                                                          find_profile(*data.comm, data.request.profile),
-                                                          std::move(coordinates));
+    held.solver = std::make_unique<session::MatrixSolver>(
+        *data.comm, std::move(rows), data.request, find_profile(*data.comm, data.request.profile),
+        session::RowFacts{.coordinates = std::move(coordinates)});
   } else {
     held.solver->update(std::move(rows));
   }
@@ -297,8 +297,8 @@ PetscErrorCode solve_with_products(KSP ksp, Mat a, Mat p, const Goal& goal, Watc
     }
     std::vector<double> coordinates;
     PetscCall(find_coordinates(*data.comm, p, coordinates, data.of_body));
-    data.linear = std::make_unique<session::LinearPreconditioner>(*data.comm, rows, data.request,
-                                                                  std::move(coordinates));
+    data.linear = std::make_unique<session::LinearPreconditioner>(
+        *data.comm, rows, data.request, session::RowFacts{.coordinates = std::move(coordinates)});
     data.preconditioned = now;
   }
   ShellGoal wanted{.rtol = 0, .atol = goal.is_theirs ? goal.relative() * goal.b_norm : goal.limit};

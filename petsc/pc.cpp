@@ -76,15 +76,15 @@ PetscErrorCode build(PC pc) {
     PetscCall(find_coordinates(*data.comm, pc->pmat, coordinates, data.of_body));
   if (!data.solves) {
     data.linear.reset();
-    data.linear = std::make_unique<session::LinearPreconditioner>(*data.comm, rows, data.request,
-                                                                  std::move(coordinates));
+    data.linear = std::make_unique<session::LinearPreconditioner>(
+        *data.comm, rows, data.request, session::RowFacts{.coordinates = std::move(coordinates)});
   } else if (data.whole && data.whole->local_rows() == rows.rows() &&
              data.whole->rows() == rows.global_rows) {
     data.whole->update(std::move(rows));
   } else {
-    data.whole = std::make_unique<session::MatrixSolver>(*data.comm, std::move(rows), data.request,
-                                                         find_profile(*data.comm, data.request.profile),
-                                                         std::move(coordinates));
+    data.whole = std::make_unique<session::MatrixSolver>(
+        *data.comm, std::move(rows), data.request, find_profile(*data.comm, data.request.profile),
+        session::RowFacts{.coordinates = std::move(coordinates)});
   }
   return success;
 }

@@ -5,10 +5,8 @@
 #include <algorithm>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/base/number_in.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/io/matrix_source.hpp"
-#include "ayatori/sparse/products/block_operator.hpp"
 #include "cli/parser/declare.hpp"
 
 namespace ayatori::cli {
@@ -126,15 +124,9 @@ void declare(Command& solve, SolveArguments& arguments) {
 }
 
 int most_at_once(const SolveArguments& arguments) {
-  const std::string& word = arguments.block;
-  if (word != "auto" && arguments.rhs.size() == 1)
+  if (arguments.block != "auto" && arguments.rhs.size() == 1)
     throw InputError("--block is for several --rhs: there is one right-hand side");
-  if (word == "auto") return sparse::max_block_width;
-  if (word == "off") return 1;
-  const auto width = number_in<int>(word);
-  if (!width || *width < 1 || *width > sparse::max_block_width)
-    throw InputError(fmt::format("--block {}: want auto, off, or 1 to {}", word, sparse::max_block_width));
-  return *width;
+  return session::most_at_once(arguments.block);
 }
 
 void check(const SolveArguments& arguments) {

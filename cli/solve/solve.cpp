@@ -107,9 +107,7 @@ std::vector<session::EarlierSolve> solve_others(const comm::Comm& comm, const So
         const HoldSignals hold(comm);
         output = save_x(files, output, comm, problem, std::move(x[k]));
       }
-      solves.push_back({arguments.rhs[first + k], report.together, std::string(name_of(report.status)),
-                        report.converged(), report.relative_residual, report.iterations, report.seconds.total,
-                        report.seconds.setup, output});
+      solves.push_back(session::earlier_solve(arguments.rhs[first + k], report, output));
       if (has_stopped(report.status)) return solves;
     }
   }

@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from . import _core
+from . import _words as words
 from ._matrix import as_csr, comm_address
-from ._options import Options
+from ._options import Options, explained
 from ._report import write_whole
 
 # Who asks from a prompt or a notebook waits for the answer.
 PROBE_OPTIONS = Options(_core.probe_options(), {"quick": True})
-PREDICT_OPTIONS = Options(_core.predict_options(), {}, own=("profile",))
+PREDICT_OPTIONS = Options(_core.predict_options(), {}, own=("profile", "nodes"))
 MAP_OPTIONS = Options(_core.map_options(), {})
 
 
@@ -51,7 +52,12 @@ class Profile:
         write_whole(path, json.dumps(self.data, indent=1))
 
 
-def probe(*, comm: Any = None, keep: bool = True, progress: Callable[[str, float], Any] | None = None, **options: Any) -> Profile:
+@explained({})
+def probe(*, comm: Any = None, keep: bool = True, progress: Callable[[str, float], Any] | None = None,
+          # Written by generate_options.py:
+          quick: bool = True, seconds: float | None = None, output: str | os.PathLike[str] | None = None, threads: int = 0,
+          # to here.
+          ) -> Profile:
     """Measures this machine: memory, NUMA, barriers and, with several ranks, messages and collective operations.
 
     Parameters
@@ -68,12 +74,13 @@ def probe(*, comm: Any = None, keep: bool = True, progress: Callable[[str, float
     -------
     Profile
     """
+    given = PROBE_OPTIONS.given(locals())
     request = _core.ProbeRequest()
-    PROBE_OPTIONS.set(request, options)
+    PROBE_OPTIONS.set(request, given)
     data = json.loads(_core.probe(comm_address(comm), request, progress))
     path = _core.default_profile_path()
     profile = Profile(data, "measured just now")
-    if keep and not options.get("output") and path and path != "none" and (comm is None or comm.rank == 0):
+    if keep and not output and path and path != "none" and (comm is None or comm.rank == 0):
         if reason := _core.why_not_replaced(path):
             warnings.warn(f"{path}: {reason}, and stays as it is: the profile is not kept", stacklevel=2)
         else:
@@ -134,13 +141,23 @@ class Forecast:
         return self._text
 
 
-def predict(A: Any, nodes: str | Iterable[int] | None = None, *, profile: Profile | str | None = None, **options: Any) -> Forecast:
+@explained({})
+def predict(A: Any, nodes: str | Iterable[int] | None = None, *, profile: Profile | str | os.PathLike[str] | None = None,
+            # Written by generate_options.py:
+            ranks_per_node: int = 1, threads: int = 1, network: str | None = None, memory_bandwidth: float = 0.0,
+            partition: words.PredictPartition = "contiguous", method: words.PredictMethod = "cg",
+            preconditioner: words.PredictPreconditioner = "none",
+            # to here.
+            ) -> Forecast:
     """How an iteration with this matrix would scale on a machine, and what bounds it.
 
     Parameters
     ----------
     A : sparse array or matrix of any format, ndarray, or str
         Square; only where its nonzeros are matters. A str names a file or a generator.
+    nodes : str or iterable of int, optional
+        Numbers of nodes to forecast for, such as ``"1:1024"``; of a long range such as ``range(1, 1025)``, powers of two and both ends
+        are taken.
     profile : Profile or str, optional
         Of the machine: measured, a file, or a published machine's name. By default the one that `probe` has kept.
     {options}
@@ -153,13 +170,10 @@ def predict(A: Any, nodes: str | Iterable[int] | None = None, *, profile: Profil
     ------
     ValueError
         For names that do not exist, nodes that do not fit the network, and without a profile.
-
-    Notes
-    -----
-    `nodes` may also be numbers: of a long range such as ``range(1, 1025)``, powers of two and both ends are taken.
     """
+    given = PREDICT_OPTIONS.given(locals())
     request = _core.PredictRequest()
-    PREDICT_OPTIONS.set(request, {"nodes": _nodes_in_words(nodes), **options})
+    PREDICT_OPTIONS.set(request, {"nodes": _nodes_in_words(nodes), **given})
     text, name = find_profile(profile)
     if not text:
         raise ValueError("there is no profile of this machine: call probe(), or give profile=")
@@ -193,7 +207,16 @@ class Placement:
         return self._text
 
 
-def place(A: Any = None, **options: Any) -> Placement:
+@explained({})
+def place(A: Any = None, *,
+          # Written by generate_options.py:
+          trace: str | os.PathLike[str] | None = None, graph: str | os.PathLike[str] | None = None, ranks: int | None = None,
+          ranks_per_node: int | None = None, partition: words.MapPartition = "rows", network: str = "flat",
+          profile: str | os.PathLike[str] | None = None, objective: words.MapObjective = "time",
+          collective: Sequence[str] = (), finalists: int = 4, launcher: words.MapLauncher | None = None,
+          hosts: str | os.PathLike[str] | None = None, compare: Sequence[str] = (),
+          # to here.
+          ) -> Placement:
     """Places ranks on nodes so that they talk least over the network, as ``ayatori map`` does.
 
     Parameters
@@ -212,8 +235,9 @@ def place(A: Any = None, **options: Any) -> Placement:
     ValueError
         For names that do not exist, files that make no sense, and a network that is too small.
     """
+    given = MAP_OPTIONS.given(locals())
     request = _core.MapRequest()
-    MAP_OPTIONS.set(request, options)
+    MAP_OPTIONS.set(request, given)
     report, summary, launch_file = _core.place(*(() if A is None else _pattern(A)), request)
     return Placement(json.loads(report), launch_file, summary)
 

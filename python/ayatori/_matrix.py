@@ -22,7 +22,41 @@ def is_sparse(matrix: Any) -> bool:
     return hasattr(matrix, "tocsr")
 
 
-def as_csr(matrix: Any) -> scipy.sparse.csr_array:
+def is_operator(matrix: Any) -> bool:
+    """Whether this is known by its products: it has a `matvec`, or is a callable with a shape."""
+    return hasattr(matrix, "matvec") or (callable(matrix) and hasattr(matrix, "shape"))
+
+
+def as_array(values: Any, what: str) -> np.ndarray:
+    """`values` as an array, or as they are where they are sparse.
+
+    Raises
+    ------
+    TypeError
+        For what is no array.
+    ValueError
+        For rows of different lengths.
+    """
+    if is_sparse(values):
+        return values
+    if isinstance(values, (str, bytes)):
+        raise TypeError(f"{what} is a {type(values).__name__}: read a file by ayatori.load({values!r})")
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{what} is a masked array: say what stands for what is masked, by {what}.filled(0)")
+    if hasattr(values, "matvec") or callable(values):
+        raise TypeError(f"{what} is a {type(values).__name__}, of which only products are known: want a sparse matrix or an array here"
+                        if hasattr(values, "shape") or hasattr(values, "matvec") else
+                        f"{what} is a function: give its shape by scipy.sparse.linalg.LinearOperator((n, n), matvec=...)")
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{what} has rows of different lengths") from None
+    if array.dtype == object and array.ndim == 0:
+        raise TypeError(f"{what} is a {type(values).__name__}: want a sparse matrix or an array")
+    return array
+
+
+def as_csr(matrix: Any, what: str = "A") -> scipy.sparse.csr_array:
     """`matrix` (sparse of any format, dense array, or anything numpy makes one of) as compressed sparse rows of doubles.
 
     Shares memory with `matrix` where that is compressed sparse rows of doubles already.
@@ -30,32 +64,63 @@ def as_csr(matrix: Any) -> scipy.sparse.csr_array:
     Raises
     ------
     TypeError
-        For complex and other values that are not numbers.
+        For complex and other values that are not real numbers.
     ValueError
         For what is not two-dimensional.
     """
+    matrix = as_array(matrix, what)
     import scipy.sparse  # 0.1 s that `import ayatori` need not take
 
-    if not scipy.sparse.issparse(matrix):
-        matrix = np.asarray(matrix)
-    check_real(matrix.dtype, "the matrix")
+    check_real(matrix.dtype, what)
     if matrix.ndim != 2:
-        raise ValueError(f"the matrix has {matrix.ndim} dimensions, not 2")
-    csr = scipy.sparse.csr_array(matrix)
+        raise ValueError(f"{what} has {matrix.ndim} dimension{'s' if matrix.ndim != 1 else ''}, but has to have 2: rows and columns")
+    csr = scipy.sparse.csr_array(matrix if is_sparse(matrix) else as_doubles(matrix, what))
     if csr.dtype != np.float64:
-        csr = csr.astype(np.float64)
+        csr = scipy.sparse.csr_array((as_doubles(csr.data, what), csr.indices, csr.indptr), shape=csr.shape)
     if csr.indices.dtype != csr.indptr.dtype:  # whichever is wider
         csr.indices, csr.indptr = (a.astype(np.int64, copy=False) for a in (csr.indices, csr.indptr))
     return csr
 
 
-def as_canonical_csr(matrix: Any) -> scipy.sparse.csr_array:
-    """The same with ascending columns, each once in a row; `matrix` stays as it is."""
-    csr = as_csr(matrix)
+def as_canonical_csr(matrix: Any, what: str = "A", rank: int | None = None) -> scipy.sparse.csr_array:
+    """The same with ascending columns, each once in a row, and checked to be finite; `matrix` stays as it is.
+
+    `rank`: whose rows these are, for the message.
+    """
+    csr = as_csr(matrix, what)
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
+    if not np.isfinite(csr.data).all():
+        wrong = np.flatnonzero(~np.isfinite(csr.data))
+        row = int(np.searchsorted(csr.indptr, wrong[0], side="right")) - 1
+        raise ValueError(_not_finite(f"{what}[{row}, {csr.indices[wrong[0]]}]", csr.data[wrong[0]], len(wrong), rank))
     return csr
+
+
+def check_square(shape: tuple[int, ...], what: str = "A") -> None:
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(f"{what} is {' x '.join(map(str, shape))}, but has to be square")
+
+
+def as_doubles(values: np.ndarray, what: str) -> np.ndarray:
+    """Real values as doubles.
+
+    Raises
+    ------
+    ValueError
+        For whole numbers that no double holds.
+    """
+    doubles = np.asarray(values, dtype=np.float64)
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size and max(abs(int(values.max())), abs(int(values.min()))) > 2**53:
+        raise ValueError(f"{what} holds whole numbers beyond 2**53, which doubles do not hold: scale it, or round it by {what}.astype(float)")
+    return doubles
+
+
+def _not_finite(place: str, value: float, count: int, rank: int | None) -> str:
+    more = f", and {count - 1} more {'is' if count == 2 else 'are'} not finite" if count > 1 else ""
+    where = "" if rank is None else f" in the rows of rank {rank}"
+    return f"{place} is {'NaN' if np.isnan(value) else 'infinite'}{where} (counted from 0){more}"
 
 
 def is_complex(dtype: Any) -> bool:
@@ -89,17 +154,40 @@ def with_shift(csr: scipy.sparse.csr_array, shift: float) -> scipy.sparse.csr_ar
 
 def check_real(dtype: np.dtype, what: str) -> None:
     """Raises TypeError unless numbers of this type are real."""
-    if not (np.issubdtype(dtype, np.integer) or np.issubdtype(dtype, np.floating) or dtype == bool):
-        raise TypeError(f"{what} holds {dtype} values, but has to hold real ones (for complex systems: cg, minres, bicgstab, gmres)")
+    if np.issubdtype(dtype, np.integer) or np.issubdtype(dtype, np.floating) or dtype == bool:
+        return
+    if dtype == object:
+        raise TypeError(f"{what} holds Python objects (dtype object): make numbers of them by {what}.astype(float)")
+    raise TypeError(f"{what} holds {dtype} values, but has to hold real ones (for complex systems: cg, minres, bicgstab, gmres)")
 
 
 def as_vector(values: Any, what: str, length: int) -> np.ndarray:
-    """`values`, of shape (length,) or (length, 1), as contiguous doubles; the memory of `values` where it is that already."""
-    vector = np.asarray(values)
-    check_real(vector.dtype, what)
-    if vector.shape not in ((length,), (length, 1)):
-        raise ValueError(f"{what} has shape {vector.shape}, but the matrix has {length} rows")
-    return np.ascontiguousarray(vector.ravel(), dtype=np.float64)
+    """`values`, of shape (length,) or (length, 1), as contiguous finite doubles; the memory of `values` where it is that already."""
+    vector = as_columns(values, what, length)
+    if vector.ndim == 2 and vector.shape[1] != 1:
+        raise ValueError(f"{what} has shape {vector.shape}, but has to be one vector of {length} elements")
+    return vector.ravel()
+
+
+def as_columns(values: Any, what: str, length: int, rank: int | None = None) -> np.ndarray:
+    """`values`, of shape (length,) or (length, k), as finite doubles, one column after the other; sparse ones become dense."""
+    array = as_array(values, what)
+    if is_sparse(array):
+        array = array.toarray()
+    check_real(array.dtype, what)
+    if array.ndim not in (1, 2) or array.shape[0] != length:
+        help_text = f": transpose it by {what}.T" if array.ndim == 2 and array.shape[1] == length else ""
+        raise ValueError(f"{what} has shape {array.shape}, but A has {length} rows: want ({length},) or ({length}, k){help_text}")
+    doubles = np.asfortranarray(as_doubles(array, what))
+    if not np.isfinite(doubles).all():
+        wrong = np.argwhere(~np.isfinite(doubles))
+        raise ValueError(_not_finite(f"{what}[{', '.join(map(str, wrong[0]))}]", doubles[tuple(wrong[0])], len(wrong), rank))
+    return doubles
+
+
+def is_single(*dtypes: Any) -> bool:
+    """Whether results are of single precision: where everything given is."""
+    return all(dtype == np.float32 for dtype in dtypes)
 
 
 def comm_address(comm: Any) -> int:

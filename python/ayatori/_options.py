@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
 import inspect
 import re
 import textwrap
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Options:
@@ -14,7 +18,7 @@ class Options:
 
     Parameters
     ----------
-    table : sequence of (name, type, default, help, what to say of the default)
+    table : sequence of (name, type, default, help, what to say of the default, values that have names, whether there are no others)
     defaults : dict
         What a library does otherwise than the command line, by keyword.
     own : sequence of str
@@ -22,8 +26,9 @@ class Options:
     """
 
     def __init__(self, table: Sequence[tuple], defaults: dict[str, Any], own: Sequence[str] = ()) -> None:
-        self.table = {name.replace("-", "_"): (name, kind, defaults.get(name, default), _in_words_of_python(text), initial)
-                      for name, kind, default, text, initial in table}
+        self.table = {name.replace("-", "_"): (name, kind, defaults.get(name, default), in_words_of_python(text), initial)
+                      for name, kind, default, text, initial, *_ in table}
+        self.words = {name.replace("-", "_"): (words, only_words) for name, _, _, _, _, words, only_words in table}
         self.defaults = defaults
         self.own = own
 
@@ -36,8 +41,15 @@ class Options:
                 name, kind, *_ = self.table[keyword]
                 core_options.set(name, _converted(keyword, kind, value))
 
+    def given(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Of the arguments of a function, those that are options and not what they are anyway."""
+        return {keyword: value for keyword, value in arguments.items()
+                if keyword in self.table and keyword not in self.own and value is not None and value is not self.table[keyword][2]
+                and not (isinstance(value, (str, int, float)) and value == self.table[keyword][2])}
+
     def document(self, what: Any) -> None:
-        """Puts the table in the docstring of a class or function that takes the options, and the keywords in its signature."""
+        """Puts the table in the docstring of a class or function that takes the options; its keywords in the signature, where they come
+        as `**options`."""
         shown = [keyword for keyword in self.table if keyword not in self.own]
         lines = []
         for keyword in shown:
@@ -48,16 +60,48 @@ class Options:
             what.__doc__ = what.__doc__.replace("{options}", textwrap.indent("\n".join(lines), "    ").strip()).replace(
                 "{names}", ", ".join(shown))
         signature = inspect.signature(what)
-        named = [p.replace(default=self.table[p.name][2]) if p.name in shown else p
-                 for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-        missing = [keyword for keyword in self.own if keyword not in signature.parameters]
-        keywords = [inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY,
-                                      default=None if keyword in self.own else self.table[keyword][2], annotation=self.table[keyword][1])
-                    for keyword in [*missing, *shown] if keyword not in signature.parameters]
+        named = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        if len(named) == len(signature.parameters):
+            return
+        keywords = [inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=self.table[keyword][2],
+                                      annotation=self.table[keyword][1])
+                    for keyword in shown if keyword not in signature.parameters]
         what.__signature__ = signature.replace(parameters=[*named, *keywords])
 
 
-def _in_words_of_python(text: str) -> str:
+def explained(elsewhere: dict[str, str]) -> Callable[[F], F]:
+    """Decorates a function so that a keyword which it does not have gets an answer.
+
+    Parameters
+    ----------
+    elsewhere : dict
+        What the command line has by that name, and Python in another way.
+    """
+    def decorate(function: F) -> F:
+        keywords = [name for name, parameter in inspect.signature(function).parameters.items()
+                    if parameter.kind is not inspect.Parameter.POSITIONAL_ONLY and name != "self"]
+        known = frozenset(keywords)
+
+        @functools.wraps(function)
+        def call(*arguments: Any, **options: Any) -> Any:
+            for name in options:
+                if name not in known:
+                    raise TypeError(_answer(name, keywords, elsewhere))
+            return function(*arguments, **options)
+
+        return call  # type: ignore[return-value]
+
+    return decorate
+
+
+def _answer(name: str, keywords: list[str], elsewhere: dict[str, str]) -> str:
+    if name in elsewhere:
+        return f"{name} has no meaning in Python: {elsewhere[name]}"
+    like = difflib.get_close_matches(name.replace("-", "_"), keywords, 1)
+    return f"there is no option {name}: " + (f"did you mean {like[0]}?" if like else f"choose of {', '.join(keywords)}")
+
+
+def in_words_of_python(text: str) -> str:
     """Options without the dashes of the command line."""
     return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda option: option[1].replace("-", "_"), text)
 
@@ -78,4 +122,4 @@ def _converted(keyword: str, kind: str, value: Any) -> Any:
             return float(value)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise TypeError(f"{keyword} is {value!r}, but must be of type {kind}")
+    raise TypeError(f"{keyword} is {value!r}, but must be of type {'str or path' if kind == 'str' else kind}")

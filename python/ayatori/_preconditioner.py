@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _core
-from ._matrix import agreement, as_canonical_csr, as_vector, comm_address
-from ._solve import OPTIONS, _of_rows
+from . import _words as words
+from ._matrix import agreement, as_canonical_csr, as_vector, check_square, comm_address
+from ._options import explained
+from ._solve import OPTIONS, _set_row_facts
 
 if TYPE_CHECKING:
     import scipy.sparse.linalg
@@ -32,6 +35,9 @@ class Preconditioner:
         self.name: str = core.name
         self.why: str = core.why
         self.is_symmetric: bool = core.is_symmetric
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Preconditioner lies in the memory of this process and cannot be pickled: pickle A and the options, and make it anew")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -67,7 +73,19 @@ class Preconditioner:
         return f"<{self.shape[0]}x{self.shape[1]} preconditioner {self.name}>"
 
 
-def preconditioner(A: Any, name: str = "auto", *, comm: Any = None, coordinates: Any = None, **options: Any) -> Preconditioner:
+OBEYED = {"overlap", "fill", "triangular", "degree", "drop", "ordering", "complement", "factor_precision", "low_rank", "exclude", "threads"}
+
+
+@explained({})
+def preconditioner(A: Any, name: words.Preconditioner = "auto", *, comm: Any = None, coordinates: Any = None, near_nullspace: Any = None,
+                   fields: Any = None,
+                   # Written by generate_options.py:
+                   overlap: int = 0, fill: int = -1, triangular: words.Triangular = "auto", degree: int = 4,
+                   drop: float = 0.001, complement: words.Complement = "auto", ordering: words.Ordering = "auto",
+                   factor_precision: words.FactorPrecision = "double", low_rank: float = 0.0, exclude: Sequence[str] = (),
+                   threads: int = 0,
+                   # to here.
+                   ) -> Preconditioner:
     """Builds a preconditioner, for instance for a method of SciPy or PyAMG.
 
     Parameters
@@ -79,11 +97,8 @@ def preconditioner(A: Any, name: str = "auto", *, comm: Any = None, coordinates:
         matrix, a symmetric one.
     comm : mpi4py.MPI.Comm, optional
         The ranks that hold the matrix; calls are then collective.
-    coordinates : array_like, shape (nodes, 2) or (nodes, 3), optional
-        Of the nodes of an elastic body, as for `Solver`.
-    **options
-        Those of `Solver` that a preconditioner obeys: overlap, fill, triangular, degree, drop, ordering, complement, factor_precision,
-        low_rank, exclude, threads.
+    coordinates, near_nullspace, fields, and the options
+        As for `Solver`: those that a preconditioner obeys.
 
     Raises
     ------
@@ -99,19 +114,14 @@ def preconditioner(A: Any, name: str = "auto", *, comm: Any = None, coordinates:
     >>> info
     0
     """
+    given = OPTIONS.given(locals())
     address = comm_address(comm)
+    rank = None if comm is None else comm.rank
     with agreement(comm.size if comm is not None else 1, lambda complaint: _core.agree(address, complaint)):
-        unknown = set(options) - OBEYED
-        if unknown:
-            raise TypeError(f"a preconditioner has no option {min(unknown)}: choose of {', '.join(sorted(OBEYED))}")
-        csr = as_canonical_csr(A)
-        if comm is None and csr.shape[0] != csr.shape[1]:
-            raise ValueError(f"the matrix is {csr.shape[0]} x {csr.shape[1]}, but it has to be square")
+        csr = as_canonical_csr(A, rank=rank)
+        if comm is None:
+            check_square(csr.shape)
         core_options = _core.Options()
-        if coordinates is not None:
-            core_options.coordinates = _of_rows(coordinates, csr.shape[0])
-        OPTIONS.set(core_options, {**options, "preconditioner": name})
+        _set_row_facts(core_options, given, csr.shape[0], rank, coordinates=coordinates, near_nullspace=near_nullspace, fields=fields)
+        OPTIONS.set(core_options, {**given, "preconditioner": name})
     return Preconditioner(_core.Preconditioner(csr.indptr, csr.indices, csr.data, csr.shape[1], address, core_options))
-
-
-OBEYED = {"overlap", "fill", "triangular", "degree", "drop", "ordering", "complement", "factor_precision", "low_rank", "exclude", "threads"}

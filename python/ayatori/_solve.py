@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Callable
+import os
+import textwrap
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from . import _core
+from . import _words as words
 from ._machine import Profile, find_profile
-from ._matrix import agreement, as_canonical_csr, as_vector, comm_address
-from ._options import Options
+from ._matrix import (agreement, as_array, as_canonical_csr, as_columns, as_doubles, check_real, check_square, comm_address, is_operator,
+                      is_single, is_sparse)
+from ._options import Options, explained
 
 Progress = Callable[[str, int, float], Any]
 
 # A library writes no files unasked.
-OPTIONS = Options(_core.solve_options(), {"knowledge": "none"}, own=("profile", "coordinates"))
+OPTIONS = Options(_core.solve_options(), {"knowledge": "none"}, own=("rtol", "profile", "coordinates", "fields"))
+ELSEWHERE = {"rhs": "b is an argument of its own", "output": "x is in the result", "json": "the result has it as report",
+             "explain": "the result has explain()", "quiet": "nothing is said unless progress=True"}
 
 
 class SolveResult:
@@ -26,37 +32,87 @@ class SolveResult:
 
     Attributes
     ----------
-    x : ndarray, shape (n,)
-        The solution; where `converged` is false, the best approximation found. With a communicator, this rank's rows.
+    x : ndarray, shape of b
+        The solution; where `converged` is false, the best approximation found. With a communicator, this rank's rows. Of single
+        precision where `A` and `b` are.
     converged : bool
-        Whether it is proved that ``norm(b - A @ x) <= rtol * norm(b)``, for the doubles in `A`, `b` and `x` and without rounding.
+        Whether it is proved that ``norm(b - A @ x) <= rtol * norm(b)``, for the numbers in `A`, `b` and `x` and without rounding, of every
+        column. Of an operator, what its own products round is unknown.
     relative_residual : float
-        ``norm(b - A @ x) / norm(b)``, recomputed from `x`; the exact one is no farther from it than `residual_error_bound`.
+        ``norm(b - A @ x) / norm(b)``, recomputed from `x`; the exact one is no farther from it than `residual_error_bound`. The largest of
+        several columns.
+    columns : list of dict
+        For b of shape (n, k): status, converged, relative_residual and iterations of each.
     report : dict
-        All that is known about the solve: schema ``ayatori.solve/1``, as ``ayatori solve --json`` writes it.
+        All that is known about the solve: schema ``ayatori.solve/1``, as ``ayatori solve --json`` writes it; of several columns, of the last
+        one, with the others in ``report["sequence"]``. With an operator or a preconditioner of one's own ``ayatori.operator-solve/1``.
     """
 
-    def __init__(self, x: np.ndarray, run: Any) -> None:
+    def __init__(self, x: np.ndarray, run: Any, earlier: list[dict] | None = None, proofs: list | None = None) -> None:
+        """`earlier`: what the run does not know of columns before the last; `proofs`: of the columns, rounded to single precision."""
         self.x = x
         self._run = run
+        self._earlier = earlier
+        self._proofs = proofs
 
     @cached_property
     def report(self) -> dict:
-        return json.loads(self._run.report)
+        report = json.loads(self._run.report)
+        if self._proofs:
+            _adopt(report, self._proofs[-1])
+            for column, proof in zip((report.get("sequence") or {}).get("earlier", []), self._proofs):
+                _adopt(column, proof)
+        return report
 
     @cached_property
     def summary(self) -> str:
-        return self._run.summary
+        text = self._run.summary
+        if self._proofs:
+            residual = max(proof.relative_residual for proof in self._proofs)
+            text += f"rounded    to single precision: {self.status}, true relative residual {residual:.2e}\n"
+        return text
+
+    @cached_property
+    def columns(self) -> list[dict]:
+        known = self._earlier if self._earlier is not None else (self.report.get("sequence") or {}).get("earlier", [])
+        count = 1 if self.x.ndim == 1 else self.x.shape[1]
+        not_begun = {"status": "not begun", "converged": False, "relative_residual": None, "iterations": 0}
+        columns = [{key: column[key] for key in not_begun} for column in [*known, *[not_begun] * (count - 1 - len(known)), self.report]]
+        for column in columns:
+            if column["relative_residual"] is None:
+                column["relative_residual"] = np.nan
+        return columns
 
     @cached_property
     def _explanation(self) -> str:
         return self._run.explanation
 
     def __getstate__(self) -> dict:
-        return {"x": self.x, "report": self.report, "summary": self.summary, "_explanation": self._explanation, "_run": None}
+        return {"x": self.x, "report": self.report, "summary": self.summary, "columns": self.columns, "_explanation": self._explanation,
+                "_run": None, "_earlier": None, "_proofs": None}
 
     def __repr__(self) -> str:
-        return f"SolveResult({self.status}, x={self.x!r})"
+        report, choice = self.report, self.choice
+        seconds = report["seconds"]
+        parts = [f"{name} {seconds[key]:.3f}" for key, name in _PHASES if key in seconds]
+        settings = [f"{key} {choice[key]}" for key in ("restart", "kernel", "halo") if choice.get(key) and (key != "halo" or report["ranks"] > 1)]
+        trials = f" in {len(report['trials'])} trial{'s' if len(report['trials']) != 1 else ''}" if "trials" in report else ""
+        lines = [("result", self.status), ("residual", self._residual_words()),
+                 ("x", f"{self.x.dtype}, shape {self.x.shape}"),
+                 ("method", ", ".join([f"{choice['method']} + {choice['preconditioner']}", *settings])),
+                 ("because", report.get("why") or report.get("reason") or ""),
+                 ("work", f"{self.iterations} iterations{trials}"),
+                 ("time", f"{seconds['total']:.3f} s" + (f": {', '.join(parts)}" if parts else "")),
+                 ("machine", f"{report['ranks']} rank{'s' if report['ranks'] > 1 else ''} x {report['threads']} thread{'s' if report['threads'] > 1 else ''}"),
+                 ("more", "print(result), result.explain(), result.report")]
+        return "\n".join(["SolveResult", *(f"    {name:10}{textwrap.shorten(line, 130, placeholder=' ...')}" for name, line in lines if line)])
+
+    def _residual_words(self) -> str:
+        bound = self.residual_error_bound
+        text = f"{self.relative_residual:.2e} ± {bound:.0e}, wanted {self.report['rtol']:.0e}"
+        if self.x.ndim == 2:
+            text += f", the largest of {self.x.shape[1]} columns"
+        return text + (" (proved)" if self.converged else "")
 
     @property
     def converged(self) -> bool:
@@ -64,7 +120,7 @@ class SolveResult:
 
     @property
     def relative_residual(self) -> float:
-        return self.report["relative_residual"]
+        return float(np.max([column["relative_residual"] for column in self.columns]))
 
     @property
     def residual_error_bound(self) -> float:
@@ -72,42 +128,45 @@ class SolveResult:
         return self.report["residual_error_bound"]
 
     @property
-    def backward_error(self) -> float:
-        """``norm(b - A @ x) / (norm(A, inf) * norm(x) + norm(b))``: about 1e-16 is all that doubles can give."""
-        return self.report["backward_error"]
+    def backward_error(self) -> float | None:
+        """``norm(b - A @ x) / (norm(A, inf) * norm(x) + norm(b))``: about 1e-16 is all that doubles can give. None with an operator."""
+        return self.report.get("backward_error")
 
     @property
     def rounding_residual(self) -> float | None:
         """The relative residual that rounding the exact solution to doubles leaves, as expected; None where that is far below
         the tolerance."""
-        return self.report["rounding_residual"]
+        return self.report.get("rounding_residual")
 
     @property
     def condition_estimate(self) -> float | None:
         """``norm(A, inf) * norm(inv(A), inf)`` is about that or more. None unless complete factors tried what rounding limits."""
-        return self.report["condition_estimate"]
+        return self.report.get("condition_estimate")
 
     @property
     def boundary_rows(self) -> int:
         """Rows with no entry of weight but the diagonal's, which are solved first; the tolerance then holds for the other rows,
         against what is left of their right-hand side, too. 0 where there are no others."""
-        return (self.report["boundary_rows"] or {"count": 0})["count"]
+        return (self.report.get("boundary_rows") or {"count": 0})["count"]
 
     @property
     def iterations(self) -> int:
-        """Of all trials."""
-        return self.report["iterations"]
+        """Of all trials and columns; columns that are solved at once have the same ones, each."""
+        return sum(column["iterations"] for column in self.columns)
 
     @property
     def status(self) -> str:
         """``"converged"``, ``"least squares"``, ``"not converged"``, ``"limited by rounding"`` (`x` leaves hardly more than rounding
-        the exact solution to doubles does) or ``"time limit reached"``."""
-        return self._run.status if self._run else self.report["status"]
+        the exact solution to doubles does, or to single precision where `x` has that) or ``"time limit reached"``. Of several columns,
+        that of the first that has not converged."""
+        if self._run and not self._proofs and self.x.ndim == 1:
+            return self._run.status
+        return next((column["status"] for column in self.columns if not column["converged"]), "converged")
 
     @property
     def choice(self) -> dict:
         """The method, preconditioner, restart length, orthogonalization, kernel and halo strategy that gave `x`."""
-        return self.report["choice"]
+        return self.report.get("choice") or {key: self.report[key] for key in ("method", "preconditioner")}
 
     def __str__(self) -> str:
         return self.summary
@@ -118,16 +177,28 @@ class SolveResult:
 
     def _repr_html_(self) -> str:
         choice = self.choice
-        rows = [("result", f"{self.status}: true relative residual {self.relative_residual:.2e} ± {self.residual_error_bound:.0e}"),
-                ("backward error", f"{self.backward_error:.1e}"),
-                ("choice", f"{choice['method']} + {choice['preconditioner']}; kernel {choice['kernel']}"),
-                ("because", self.report["why"]),
-                ("work", f"{self.iterations} iterations in {len(self.report['trials'])} trials"),
+        rows = [("result", f"{self.status}: true relative residual {self._residual_words()}"),
+                ("backward error", "" if self.backward_error is None else f"{self.backward_error:.1e}"),
+                ("choice", f"{choice['method']} + {choice['preconditioner']}" + (f"; kernel {choice['kernel']}" if "kernel" in choice else "")),
+                ("because", self.report.get("why") or self.report.get("reason") or ""),
+                ("work", f"{self.iterations} iterations"),
                 ("time", f"{self.report['seconds']['total']:.3f} s")]
         cells = "".join(f"<tr><th style='text-align:left'>{name}</th><td style='text-align:left'>{html.escape(text)}</td></tr>"
-                        for name, text in rows)
+                        for name, text in rows if text)
         return (f"<table>{cells}</table><details><summary>explanation</summary><pre>{html.escape(self.explain())}</pre>"
                 "</details>")
+
+
+_PHASES = (("tuning", "choosing"), ("setup", "set-up"), ("solve", "iterating"), ("verification", "verifying"))
+
+
+def _adopt(report: dict, proof: Any) -> None:
+    """What is proved of the x that was rounded to single precision."""
+    report["relative_residual"] = proof.relative_residual
+    if "residual_error_bound" in report:
+        report["residual_error_bound"] = proof.residual_error_bound
+    if report["converged"] and not proof.meets_tolerance:
+        report["status"], report["converged"] = "limited by rounding", False
 
 
 class Solver:
@@ -135,25 +206,40 @@ class Solver:
 
     Parameters
     ----------
-    A : sparse array or matrix of any format, or ndarray, shape (n, n)
+    A : sparse array or matrix of any format, ndarray, LinearOperator, or callable with a shape; shape (n, n)
         Real. With `comm`, this rank's rows of it, shape (n_local, n): ranks hold contiguous blocks in their order. Where it
-        is compressed sparse rows it is copied once, into the core; other formats are converted first.
+        is compressed sparse rows it is copied once, into the core; other formats are converted first. Of an operator only products are
+        used, and nothing is tuned: method "auto" is then gmres. With `comm` it maps this rank's elements of a vector to this rank's
+        elements of the product, shape (n_local, n_local), and is called on all ranks.
+    near : sparse array or matrix of any format, or ndarray, shape (n, n), optional
+        With an operator: a matrix near it, of which the preconditioner is made; "auto" is then ilu, or ic where the method wants a
+        symmetric one.
+    M : Preconditioner, LinearOperator, sparse matrix, ndarray or callable, shape (n, n), optional
+        Approximates the inverse of `A`, instead of a preconditioner that is chosen; method "auto" is then fgmres, which lets it differ
+        from one application to the next. With `comm`, a `Preconditioner`, or an operator as `A` would be.
     comm : mpi4py.MPI.Comm, optional
         The ranks that hold the matrix. Every call is then collective. Without it this process solves alone.
+    rtol : float, default 1e-8, or 1e-5 where `A` is of single precision (`solve`: where b is, too)
+        Converged means ``norm(b - A @ x) <= rtol * norm(b)``.
     profile : Profile, str, "none", optional
         Of this machine: a measured one, a file or a published machine's name. By default the one that `probe` has kept, if
         it has.
     coordinates : array_like, shape (nodes, 2) or (nodes, 3), or str, optional
         Where the nodes of an elastic body are, two or three rows of the matrix each; with `comm`, those of this rank's rows. A
         str names a matrix file. ``amg`` then knows the rotations.
+    near_nullspace : array_like, shape (n,) or (n, k), optional
+        Vectors that `A` nearly annihilates, for ``amg``, such as the motions of a rigid body; with `comm`, this rank's rows.
+    fields : array_like, shape (n,), or str, optional
+        1 for each row of a saddle point that is a constraint, 0 for the others; with `comm`, this rank's rows. A str names a file.
+        Without, ``schur`` looks for them.
     {options}
 
     Raises
     ------
     ValueError
-        For shapes and options that are wrong or contradict each other.
+        For shapes and options that are wrong or contradict each other, and for NaN and infinity, with the place of the first one.
     TypeError
-        For complex values.
+        For values that are not real numbers.
     OSError
         Where memory or MPI fails.
 
@@ -162,28 +248,74 @@ class Solver:
     The method runs without the GIL. Calls from several threads go one after the other.
     """
 
-    def __init__(self, A: Any, *, comm: Any = None, profile: Profile | str | None = None, coordinates: Any = None,
-                 **options: Any) -> None:
+    @explained(ELSEWHERE)
+    def __init__(self, A: Any, *, near: Any = None, M: Any = None, comm: Any = None, rtol: float | None = None,
+                 profile: Profile | str | os.PathLike[str] | None = None, coordinates: Any = None, near_nullspace: Any = None,
+                 fields: Any = None,
+                 # Written by generate_options.py:
+                 time_limit: float = 0.0, max_iterations: int = 0, method: words.Method = "auto",
+                 preconditioner: words.Preconditioner = "auto", overlap: int = 0, fill: int = -1,
+                 triangular: words.Triangular = "auto", degree: int = 4, drop: float = 0.001,
+                 complement: words.Complement = "auto", ordering: words.Ordering = "auto",
+                 factor_precision: words.FactorPrecision = "double", low_rank: float = 0.0, reproducible: bool = False,
+                 deterministic: bool = False, restart: int | str = "auto",
+                 orthogonalization: words.Orthogonalization = "auto", kernel: words.Kernel = "auto",
+                 halo: words.Halo = "auto", exclude: Sequence[str] = (), tuning_share: float = 0.1,
+                 use_ranks: words.UseRanks = "auto", partition: words.Partition = "contiguous",
+                 placement: words.Placement = "none", network: str = "auto", collectives: str | os.PathLike[str] = "auto",
+                 knowledge: str | os.PathLike[str] = "none", replay: str | os.PathLike[str] | None = None,
+                 checkpoint: str | os.PathLike[str] | None = None, every: float | None = None,
+                 resume: str | os.PathLike[str] | None = None, threads: int = 0,
+                 # to here.
+                 ) -> None:
+        given = OPTIONS.given(locals())
         address = comm_address(comm)
+        self._comm, self._rank = comm, None if comm is None else comm.rank
+        rank = self._rank
+        self._is_single = self._on_all_ranks(is_single(getattr(A, "dtype", None)))
         with agreement(comm.size if comm is not None else 1, lambda complaint: _core.agree(address, complaint)):
-            csr = as_canonical_csr(A)
-            if comm is None and csr.shape[0] != csr.shape[1]:
-                raise ValueError(f"the matrix is {csr.shape[0]} x {csr.shape[1]}, but it has to be square")
+            products = is_operator(A)
+            csr = None if products else as_canonical_csr(A, rank=rank)
+            shape = tuple(A.shape) if products else csr.shape
+            if comm is None or products:
+                check_square(shape)
             core_options = _core.Options()
             core_options.profile, core_options.profile_name = find_profile(profile)
-            if isinstance(coordinates, str):
-                options["coordinates"] = coordinates
-            elif coordinates is not None:
-                core_options.coordinates = _of_rows(coordinates, csr.shape[0])
-            OPTIONS.set(core_options, options)
-        self._core = _core.Solver(csr.indptr, csr.indices, csr.data, csr.shape[1], address, core_options)
+            _set_row_facts(core_options, given, shape[0], rank, coordinates=coordinates, near_nullspace=near_nullspace, fields=fields)
+            OPTIONS.set(core_options, {**given, "rtol": self._default_rtol() if rtol is None else rtol})
+            if products or M is not None:
+                _check_operator(products, near is not None, M is not None, given, coordinates, near_nullspace, fields)
+                matrix = csr
+                if near is not None:
+                    matrix = as_canonical_csr(near, "near", rank)
+                    if matrix.shape[0] != shape[0] or (comm is None and matrix.shape != shape):
+                        raise ValueError(f"near is {matrix.shape[0]} x {matrix.shape[1]}, but A is {shape[0]} x {shape[1]}")
+                product = _function(A, "A", shape[0]) if products else None
+                function, built = _as_preconditioner(M, shape[0], comm)
+            elif near is not None:
+                raise ValueError("near is for an operator: A is a matrix, of which preconditioners are made. Give M=preconditioner(near) to have "
+                                 "one of another matrix")
+        if products or M is not None:
+            arrays = None if matrix is None else (matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
+            self._core = _core.OperatorSolver(address, product, arrays, function, built, core_options)
+        else:
+            self._core = _core.Solver(csr.indptr, csr.indices, csr.data, csr.shape[1], address, core_options)
+
+    def _default_rtol(self) -> float:
+        return 1e-5 if self._is_single else OPTIONS.table["rtol"][2]
+
+    def _on_all_ranks(self, holds: bool) -> bool:
+        return holds if self._comm is None else all(self._comm.allgather(holds))
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Solver holds set-ups in the memory of this process and cannot be pickled: pickle A and the options, and make it anew")
 
     @property
     def shape(self) -> tuple[int, int]:
         """Of the whole matrix."""
         return self._core.rows, self._core.rows
 
-    def solve(self, b: Any, x0: Any = None, *, progress: Progress | bool | None = None) -> SolveResult:
+    def solve(self, b: Any, x0: Any = None, *, progress: Progress | bool | None = None, block: int | str = "auto") -> SolveResult:
         """Solves ``A @ x = b`` and proves it. Collective.
 
         The first solve is tuned; later ones begin with the choice it came to and with its preconditioner, and are tuned anew
@@ -191,13 +323,16 @@ class Solver:
 
         Parameters
         ----------
-        b : array_like, shape (n,) or (n, 1)
-            Right-hand side; with a communicator, this rank's rows. Doubles are used where they are.
-        x0 : array_like, optional
+        b : array_like or sparse, shape (n,) or (n, k)
+            Right-hand side, or k of them, which share set-ups, and products where that pays; with a communicator, this rank's rows.
+            Doubles are used where they are.
+        x0 : array_like, shape of b, optional
             Starting guess, which is left as it is; zeros by default.
         progress : callable or bool, optional
             Called as ``progress(choice, iteration, relative_residual)`` after every iteration. An exception ends the solve.
             True: a line on the terminal tells how far it is, on rank 0.
+        block : int or str, default "auto"
+            Right-hand sides that are solved at once, at most: auto, off, or 1 to 8.
 
         Returns
         -------
@@ -210,14 +345,46 @@ class Solver:
         """
         n = self._core.local_rows
         with agreement(self._core.ranks, self._core.agree):
-            b = as_vector(b, "b", n)
-            x = np.zeros(n) if x0 is None else as_vector(x0, "x0", n).copy()
+            given = as_array(b, "b")
+            columns = as_columns(given, "b", n, self._rank)
+            x = np.zeros(columns.shape, order="F")
+            if x0 is not None:
+                guess = as_columns(x0, "x0", n, self._rank)
+                if guess.size != columns.size:
+                    raise ValueError(f"x0 has shape {guess.shape}, and b has {columns.shape}: give a guess for each right-hand side")
+                x[...] = guess.reshape(columns.shape)
             if not (progress is None or isinstance(progress, bool) or callable(progress)):
                 raise TypeError(f"progress is {progress!r}, but must be a function or a bool")
-        run = self._core.solve(b, x, progress if callable(progress) else None, progress is True)
+            if columns.ndim == 2 and columns.shape[1] == 0:
+                raise ValueError("b has no columns")
+            at_once = _at_once(block, 1 if columns.ndim == 1 else columns.shape[1])
+        single = self._on_all_ranks(self._is_single and is_single(given.dtype))
+        if self._comm is not None and len(set(self._comm.allgather((columns.shape[1:], at_once)))) > 1:
+            raise ValueError("b has another number of columns, or block is another, on another rank")
+        told = progress if callable(progress) else None, progress is True
+        right = [columns] if columns.ndim == 1 else list(columns.T)
+        solutions = [x] if x.ndim == 1 else list(x.T)
+        if isinstance(self._core, _core.Solver):
+            run, earlier = self._core.solve(right, solutions, at_once, *told), None
+        else:
+            earlier = []
+            for one_b, one_x in zip(right, solutions):
+                run = self._core.solve(one_b, one_x, *told)
+                if run.status == "interrupted":
+                    break
+                earlier.append(json.loads(run.report))
+            earlier = earlier[:-1]
         if run.status == "interrupted":  # by another rank: there the exception says it itself
             raise KeyboardInterrupt
-        return SolveResult(x, run)
+        if not single:
+            return SolveResult(x, run, earlier)
+        rounded = x.astype(np.float32)
+        x[...] = rounded
+        proofs = [self._core.verify(*pair) for pair in zip(right, solutions)]
+        if earlier is not None:
+            for column, proof in zip(earlier, proofs):
+                _adopt(column, proof)
+        return SolveResult(rounded, run, earlier, proofs)
 
     def update(self, A: Any) -> None:
         """Goes on with a matrix of other values, such as the next step of a sequence. Collective.
@@ -234,35 +401,57 @@ class Solver:
         Raises
         ------
         ValueError
-            For another shape.
+            For another shape, and where this solver has an operator, or an `M` of yours.
         TypeError
-            For complex values.
+            For values that are not real numbers.
         """
         with agreement(self._core.ranks, self._core.agree):
-            csr = as_canonical_csr(A)
+            if not isinstance(self._core, _core.Solver):
+                raise ValueError("a Solver with an operator, or with M, goes on with what it has: make another one")
+            csr = as_canonical_csr(A, rank=self._rank)
+        self._is_single = self._on_all_ranks(is_single(getattr(A, "dtype", None)))
         self._core.update(csr.indptr, csr.indices, csr.data, csr.shape[1])
 
     @property
     def reuse(self) -> str:
-        """How set-ups have served solves so far, in a line; empty before the first."""
-        return self._core.reuse
+        """How set-ups have served solves so far, in a line; empty before the first, and with an operator or `M`."""
+        return getattr(self._core, "reuse", "")
 
 
-def solve(A: Any, b: Any, x0: Any = None, *, progress: Progress | bool | None = None, **options: Any) -> SolveResult:
+@explained(ELSEWHERE)
+def solve(A: Any, b: Any, x0: Any = None, *, progress: Progress | bool | None = None, block: int | str = "auto", near: Any = None,
+          M: Any = None, comm: Any = None, rtol: float | None = None, profile: Profile | str | os.PathLike[str] | None = None,
+          coordinates: Any = None, near_nullspace: Any = None, fields: Any = None,
+          # Written by generate_options.py:
+          time_limit: float = 0.0, max_iterations: int = 0, method: words.Method = "auto",
+          preconditioner: words.Preconditioner = "auto", overlap: int = 0, fill: int = -1,
+          triangular: words.Triangular = "auto", degree: int = 4, drop: float = 0.001, complement: words.Complement = "auto",
+          ordering: words.Ordering = "auto", factor_precision: words.FactorPrecision = "double", low_rank: float = 0.0,
+          reproducible: bool = False, deterministic: bool = False, restart: int | str = "auto",
+          orthogonalization: words.Orthogonalization = "auto", kernel: words.Kernel = "auto", halo: words.Halo = "auto",
+          exclude: Sequence[str] = (), tuning_share: float = 0.1, use_ranks: words.UseRanks = "auto",
+          partition: words.Partition = "contiguous", placement: words.Placement = "none", network: str = "auto",
+          collectives: str | os.PathLike[str] = "auto", knowledge: str | os.PathLike[str] = "none",
+          replay: str | os.PathLike[str] | None = None, checkpoint: str | os.PathLike[str] | None = None,
+          every: float | None = None, resume: str | os.PathLike[str] | None = None, threads: int = 0,
+          # to here.
+          ) -> SolveResult:
     """Solves ``A @ x = b`` with the numerics and the implementation that suit matrix and machine, and proves it.
 
     Parameters
     ----------
-    A : sparse array or matrix of any format, or ndarray, shape (n, n)
+    A : sparse array or matrix of any format, ndarray, LinearOperator, or callable with a shape; shape (n, n)
         Real. With ``comm=``, this rank's rows, shape (n_local, n).
-    b : array_like, shape (n,) or (n, 1)
-        Right-hand side; with ``comm=``, this rank's rows.
-    x0 : array_like, optional
+    b : array_like or sparse, shape (n,) or (n, k)
+        Right-hand side, or k of them; with ``comm=``, this rank's rows.
+    x0 : array_like, shape of b, optional
         Starting guess; zeros by default.
     progress : callable or bool, optional
         Called as ``progress(choice, iteration, relative_residual)``; True: a line on the terminal tells how far it is.
-    **options
-        Those of `Solver`: comm, profile, coordinates, {names}.
+    block : int or str, default "auto"
+        Right-hand sides that are solved at once, at most: auto, off, or 1 to 8.
+    near, M, comm, rtol, profile, coordinates, near_nullspace, fields, {names}
+        As for `Solver`.
 
     Returns
     -------
@@ -277,7 +466,89 @@ def solve(A: Any, b: Any, x0: Any = None, *, progress: Progress | bool | None = 
     >>> result.converged
     True
     """
-    return Solver(A, **options).solve(b, x0, progress=progress)
+    given = {name: value for name, value in locals().items() if name not in ("b", "x0", "progress", "block")}
+    if rtol is None and is_single(getattr(A, "dtype", None)) and not is_single(getattr(b, "dtype", None)):
+        given["rtol"] = OPTIONS.table["rtol"][2]
+    return Solver(**given).solve(b, x0, progress=progress, block=block)
+
+
+def _at_once(block: int | str, columns: int) -> int:
+    if columns == 1 and block != "auto":
+        raise ValueError("block is for several right-hand sides: b has one column")
+    try:
+        return _core.most_at_once(str(block))
+    except ValueError as error:
+        raise ValueError(str(error).replace("--block", "block")) from None
+
+
+def _check_operator(is_operator: bool, has_near: bool, has_m: bool, given: dict[str, Any], *row_facts: Any) -> None:
+    """Raises ValueError for what has no meaning where nothing is tuned."""
+    what = "an operator" if is_operator else "M"
+    if has_near and has_m:
+        raise ValueError("near is a matrix to make a preconditioner of, and M is one: give one of them")
+    for name, value in zip(("coordinates", "near_nullspace", "fields"), row_facts):
+        if value is not None:
+            raise ValueError(f"{name} has no meaning with {what}: make M by ayatori.preconditioner(matrix, ..., {name}=...)")
+    if "knowledge" in given:
+        raise ValueError(f"knowledge has no meaning with {what}: nothing is tuned")
+
+
+def _function(operator: Any, what: str, rows: int) -> _core.FunctionOperator:
+    """The core's operator by the products of an operator, a callable or a matrix."""
+    if is_sparse(operator) or isinstance(operator, np.ndarray):
+        def apply(x: np.ndarray) -> Any:
+            return operator @ x
+    else:
+        apply = getattr(operator, "matvec", operator)
+    argument = np.empty(rows)
+
+    def product() -> np.ndarray:
+        y = np.asarray(apply(argument))
+        check_real(y.dtype, f"a product of {what}")
+        if y.size != rows:
+            raise ValueError(f"a product of {what} has shape {y.shape}, but {what} has {rows} rows")
+        return np.ascontiguousarray(as_doubles(y.ravel(), f"a product of {what}"))
+
+    return _core.FunctionOperator(product, argument)
+
+
+def _as_preconditioner(M: Any, rows: int, comm: Any) -> tuple[_core.FunctionOperator | None, _core.Preconditioner | None]:
+    from ._preconditioner import Preconditioner  # which needs the options here
+
+    if M is None:
+        return None, None
+    if isinstance(M, Preconditioner):
+        if M._core.local_rows != rows:
+            raise ValueError(f"M is of {M._core.local_rows} rows, but A has {rows}")
+        return None, M._core
+    if not (callable(M) or hasattr(M, "matvec")):
+        M = as_array(M, "M")
+        if comm is not None:
+            raise TypeError("M is a matrix: with comm, give a preconditioner of this package, or an operator that acts on this rank's elements")
+        check_real(M.dtype, "M")
+    if hasattr(M, "shape") and tuple(M.shape) != (rows, rows):
+        raise ValueError(f"M is {' x '.join(map(str, M.shape))}, but A has {rows} rows")
+    return _function(M, "M", rows), None
+
+
+def _set_row_facts(core_options: _core.Options, given: dict[str, Any], rows: int, rank: int | None, *, coordinates: Any, near_nullspace: Any,
+                   fields: Any) -> None:
+    """What is known of the rows beside the matrix: arrays go to the core, names of files to the options."""
+    if isinstance(coordinates, (str, os.PathLike)):
+        given["coordinates"] = coordinates
+    elif coordinates is not None:
+        core_options.coordinates = _of_rows(coordinates, rows)
+    if isinstance(fields, (str, os.PathLike)):
+        given["fields"] = fields
+    elif fields is not None:
+        marks = as_columns(fields, "fields", rows, rank).ravel()
+        if marks.size != rows or not np.isin(marks, (0, 1)).all():
+            raise ValueError(f"fields has to hold {rows} times 0 or 1: 1 for a constraint")
+        core_options.fields = marks
+    if near_nullspace is not None:
+        if coordinates is not None:
+            raise ValueError("near_nullspace and coordinates say the same: give one of them")
+        core_options.near_null_space = as_columns(near_nullspace, "near_nullspace", rows, rank).reshape(rows, -1).ravel()
 
 
 def _of_rows(coordinates: Any, rows: int) -> np.ndarray:

@@ -62,7 +62,10 @@ NB_MODULE(_core, module) {
     return ayatori::comm::mpi_version();
   });
   module.def("end_mpi", &ayatori::python::end_mpi);
+  ayatori::python::bind_solve_call(module);
   ayatori::python::bind_solve(module);
+  ayatori::python::bind_preconditioner(module);
+  ayatori::python::bind_operators(module);
   ayatori::python::bind_iterate(module);
   ayatori::python::bind_eigen(module);
   ayatori::python::bind_machine(module);

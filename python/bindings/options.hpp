@@ -34,7 +34,7 @@ void set_option(std::span<const session::Option<Request>> table, Request& reques
 }
 
 /// A table of options as Python's keywords are made of it: (name, type, default, help, what to say of the
-/// default).
+/// default, values that have names, whether there are no others).
 template <class Request>
 nb::list table_of(std::span<const session::Option<Request>> options) {
   nb::list table;
@@ -53,7 +53,8 @@ nb::list table_of(std::span<const session::Option<Request>> options) {
           return {"float", object};
         },
         option.place);
-    table.append(nb::make_tuple(option.name, kind, initial, description_of(option), option.initial));
+    table.append(nb::make_tuple(option.name, kind, initial, description_of(option), option.initial,
+                                option.words, option.only_words));
   }
   return table;
 }

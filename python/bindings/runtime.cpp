@@ -65,6 +65,13 @@ CoreCall::Presence::~Presence() {
 
 CoreCall::CoreCall() : lock_(core_mutex()) {}
 
+void Interruption::rethrow() const {
+  if (exception_) std::rethrow_exception(exception_);
+  if (!others_have_failed_) return;
+  PyErr_SetNone(PyExc_KeyboardInterrupt);
+  throw nb::python_error();
+}
+
 bool Interruption::wants_stop() {
   if (exception_ || is_ending) return true;
   const auto now = std::chrono::steady_clock::now();

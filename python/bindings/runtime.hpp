@@ -8,6 +8,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "ayatori/comm/comm.hpp"
 
@@ -83,16 +84,26 @@ class Interruption {
       return false;
     }
   }
-  void rethrow() const {
-    if (exception_) std::rethrow_exception(exception_);
+  /// What a callback has thrown, unless one has thrown before.
+  void keep(std::exception_ptr exception) {
+    if (!exception_) exception_ = std::move(exception);
   }
+  bool has_failed() const { return exception_ != nullptr; }
+  /// Collective, when the work is done. What a callback has thrown on one rank is KeyboardInterrupt on the
+  /// others, even where the work came to its end before it could be stopped.
+  void agree(const comm::Comm& comm) { others_have_failed_ = comm.any(has_failed()); }
+  void rethrow() const;
 
  private:
   std::exception_ptr exception_;
+  bool others_have_failed_ = false;
   std::chrono::steady_clock::time_point next_question_{};
 };
 
+void bind_solve_call(nb::module_& module);
 void bind_solve(nb::module_& module);
+void bind_preconditioner(nb::module_& module);
+void bind_operators(nb::module_& module);
 void bind_iterate(nb::module_& module);
 void bind_eigen(nb::module_& module);
 void bind_machine(nb::module_& module);

@@ -1,50 +1,30 @@
 #include "ayatori/session/solve/matrix_solver.hpp"
 
+#include <fmt/format.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/mpi_holder.hpp"
 #include "ayatori/io/matrix_source.hpp"
-#include "ayatori/session/solve/linear_preconditioner.hpp"
-#include "ayatori/session/terminal/progress_line.hpp"
-#include "python/bindings/options.hpp"
 #include "python/bindings/rows.hpp"
 #include "python/bindings/runtime.hpp"
+#include "python/bindings/solve_call.hpp"
 
 namespace ayatori::python {
 
 namespace {
-
-using Progress = std::function<void(const std::string& choice, std::int64_t iteration, double residual)>;
-
-/// What Python asks of a solve.
-struct Options {
-  session::SolveRequest request;
-  std::string profile;              ///< as JSON; empty without one
-  std::string profile_name;         ///< where it comes from
-  std::vector<double> coordinates;  ///< of own rows, [3 * row + axis]; empty if not given
-
-  void set(const std::string& name, const nb::object& value) {
-    set_option(session::solve_options(), request, name, value);
-  }
-};
-
-/// Collective. Throws on all ranks what one has to say.
-void agree_on(const comm::Comm& comm, const std::string& complaint) {
-  comm::agree(comm, [&] {
-    if (!complaint.empty()) throw InputError(complaint);
-  });
-}
 
 /// A matrix as the core keeps it, spread over the ranks of a communicator, with what solves have set up.
 class Solver final : public comm::MpiHolder {
@@ -54,8 +34,7 @@ class Solver final : public comm::MpiHolder {
     const CoreCall call;
     const auto ranks = communicator(comm);
     solver_.emplace(ranks, make_rows(ranks, start, column, value, columns), std::move(options.request),
-                    find_profile(ranks, options.profile, options.profile_name),
-                    std::move(options.coordinates));
+                    find_profile(ranks, options.profile, options.profile_name), std::move(options.known));
     rows_ = solver_->rows();
   }
 
@@ -66,19 +45,43 @@ class Solver final : public comm::MpiHolder {
     live().update(make_rows(live().comm(), start, column, value, columns));
   }
 
-  /// Collective. x is the starting guess, and becomes the best x found. `shows_line`: as the command line
-  /// shows how far it is, on rank 0.
-  session::SolveRun solve(const InputVector& b, const InOutVector& x, std::optional<Progress> progress,
-                          bool shows_line) {
+  /// Collective. For one right-hand side or several: the last one first, whose run is the result, then the
+  /// others, as many at a time as may be. There are fewer of those in the run where it was stopped. Each x is
+  /// the starting guess, and becomes the best x found. `shows_line`: as the command line shows how far it is,
+  /// on rank 0.
+  session::SolveRun solve(const std::vector<InputVector>& b, const std::vector<InOutVector>& x,
+                          int most_at_once, std::optional<Progress> progress, bool shows_line) {
     Interruption interruption;
     std::optional<session::SolveRun> run;
     {
       const CoreCall call;
-      run = solve_without_gil(span_of(b), span_of(x), progress ? *progress : Progress(), shows_line,
-                              interruption);
+      const auto told = progress ? *progress : Progress();
+      auto line = progress_line(shows_line && live().comm().rank() == 0, live().request().rtol);
+      const auto hooks = make_hooks(told, shows_line, line, interruption);
+      run = live().solve(span_of(b.back()), span_of(x.back()), hooks);
+      std::vector<solvers::ConstVector> other_b;
+      std::vector<solvers::Vector> other_x;
+      for (std::size_t k = 0; k + 1 < b.size(); ++k) {
+        other_b.emplace_back(span_of(b[k]));
+        other_x.emplace_back(span_of(x[k]));
+      }
+      const auto status = run->report.status;
+      if (status != tuning::Status::interrupted && status != tuning::Status::time_limit)
+        for (const auto& report : live().solve(other_b, other_x, most_at_once, hooks))
+          run->earlier.push_back(
+              session::earlier_solve(fmt::format("column {}", run->earlier.size()), report, ""));
+      run->reuse = *live().reuse();
+      interruption.agree(live().comm());
+      if (b.size() > 1) run->rhs = fmt::format("column {}", b.size() - 1);
     }
     interruption.rethrow();
     return *std::move(run);
+  }
+
+  /// Collective. Of an x that may be anyone's.
+  session::Verified verify(const InputVector& b, const InputVector& x) {
+    const CoreCall call;
+    return live().verify(span_of(b), span_of(x));
   }
 
   /// Collective. Throws on all ranks what one has to say.
@@ -106,36 +109,6 @@ class Solver final : public comm::MpiHolder {
     return *solver_;
   }
 
-  session::SolveRun solve_without_gil(solvers::ConstVector b, solvers::Vector x, const Progress& progress,
-                                      bool shows_line, Interruption& interruption) {
-    auto line = progress_line(shows_line && live().comm().rank() == 0);
-    const session::SolveHooks hooks{
-        .progress =
-            [&](const tuning::Choice& choice, std::int64_t iteration, double residual) {
-              if (shows_line) line.show(describe(choice), iteration, residual);
-              if (progress) interruption.guard([&] { progress(describe(choice), iteration, residual); });
-            },
-        .event = {},
-        .wants_stop = [&] { return interruption.wants_stop(); },
-        .note =
-            [&](const std::string& text) {
-              interruption.guard([&] {
-                if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) < 0) throw nb::python_error();
-              });
-            },
-        .uninterrupted = {}};
-    return live().solve(b, x, hooks);
-  }
-
-  session::ProgressLine progress_line(bool speaks) {
-    const auto write = [](const std::string& text) {
-      std::fputs(text.c_str(), stderr);
-      std::fflush(stderr);
-    };
-    return session::ProgressLine(speaks ? session::ProgressLine::Write(write) : nullptr,
-                                 live().request().rtol);
-  }
-
   /// Collective. That of rank 0.
   static session::FoundProfile find_profile(const comm::Comm& comm, const std::string& profile,
                                             const std::string& name) {
@@ -150,56 +123,6 @@ class Solver final : public comm::MpiHolder {
 
   std::optional<session::MatrixSolver> solver_;  ///< none when MPI has ended
   std::int64_t rows_ = 0;
-};
-
-/// A linear preconditioner of a matrix that is spread over the ranks of a communicator.
-class Preconditioner final : public comm::MpiHolder {
- public:
-  Preconditioner(const InputIndices& start, const InputIndices& column, const InputVector& value,
-                 std::int64_t columns, std::uintptr_t comm, Options options) {
-    const CoreCall call;
-    ranks_.emplace(communicator(comm));
-    const auto rows = make_rows(*ranks_, start, column, value, columns);
-    built_.emplace(*ranks_, rows, options.request, std::move(options.coordinates));
-    rows_ = rows.global_rows;
-    local_rows_ = rows.rows();
-  }
-
-  /// Collective. z = M r, both with as many elements as this rank has rows.
-  void apply(const InputVector& r, const InOutVector& z) const {
-    const CoreCall call;
-    live();
-    built_->apply(span_of(r), span_of(z));
-  }
-
-  /// Collective. Throws on all ranks what one has to say.
-  void agree(const std::string& complaint) const {
-    const CoreCall call;
-    agree_on(live(), complaint);
-  }
-
-  void release() override {
-    built_.reset();
-    ranks_.reset();
-  }
-
-  std::int64_t rows() const { return rows_; }
-  std::int64_t local_rows() const { return local_rows_; }
-  std::string name() const { return built_ ? built_->name() : ""; }
-  std::string why() const { return built_ ? built_->why() : ""; }
-  bool is_symmetric() const { return built_ && built_->is_symmetric(); }
-  int ranks() const { return live().size(); }
-
- private:
-  const comm::Comm& live() const {
-    if (!ranks_) throw EnvironmentError("MPI has ended, and with it the use of this preconditioner");
-    return *ranks_;
-  }
-
-  std::optional<comm::Comm> ranks_;  ///< none when MPI has ended
-  std::optional<session::LinearPreconditioner> built_;
-  std::int64_t rows_ = 0;
-  std::int64_t local_rows_ = 0;
 };
 
 /// A file's or generator's matrix as the arrays of compressed sparse rows, with its number of columns.
@@ -217,13 +140,10 @@ auto load(const std::string& source) {
 }  // namespace
 
 void bind_solve(nb::module_& module) {
-  nb::class_<Options>(module, "Options")
-      .def(nb::init<>())
-      .def("set", &Options::set, nb::arg("name"), nb::arg("value"))
-      .def_rw("profile", &Options::profile)
-      .def_rw("profile_name", &Options::profile_name)
-      .def_rw("coordinates", &Options::coordinates);
-  module.def("solve_options", [] { return table_of(session::solve_options()); });
+  nb::class_<session::Verified>(module, "Verified")
+      .def_ro("relative_residual", &session::Verified::relative_residual)
+      .def_ro("residual_error_bound", &session::Verified::residual_error_bound)
+      .def_ro("meets_tolerance", &session::Verified::meets_tolerance);
   // Made when they are asked for: a small system is solved in less time.
   nb::class_<session::SolveRun>(module, "SolveRun")
       .def_prop_ro("status",
@@ -240,32 +160,13 @@ void bind_solve(nb::module_& module) {
       .def("update", &Solver::update, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"),
            nb::arg("columns"))
       .def_prop_ro("reuse", &Solver::reuse)
-      .def("solve", &Solver::solve, nb::arg("b"), nb::arg("x").noconvert(), nb::arg("progress").none(),
-           nb::arg("shows_line"))
+      .def("solve", &Solver::solve, nb::arg("b"), nb::arg("x").noconvert(), nb::arg("most_at_once"),
+           nb::arg("progress").none(), nb::arg("shows_line"))
+      .def("verify", &Solver::verify, nb::arg("b"), nb::arg("x"))
       .def("agree", &Solver::agree, nb::arg("complaint"))
       .def_prop_ro("rows", &Solver::rows)
       .def_prop_ro("local_rows", &Solver::local_rows)
       .def_prop_ro("ranks", &Solver::ranks);
-  nb::class_<Preconditioner>(module, "Preconditioner")
-      .def(nb::init<const InputIndices&, const InputIndices&, const InputVector&, std::int64_t,
-                    std::uintptr_t, Options>(),
-           nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("columns"), nb::arg("comm"),
-           nb::arg("options"))
-      .def("apply", &Preconditioner::apply, nb::arg("r"), nb::arg("z").noconvert())
-      .def("agree", &Preconditioner::agree, nb::arg("complaint"))
-      .def_prop_ro("ranks", &Preconditioner::ranks)
-      .def_prop_ro("rows", &Preconditioner::rows)
-      .def_prop_ro("local_rows", &Preconditioner::local_rows)
-      .def_prop_ro("name", &Preconditioner::name)
-      .def_prop_ro("why", &Preconditioner::why)
-      .def_prop_ro("is_symmetric", &Preconditioner::is_symmetric);
-  module.def(
-      "agree",
-      [](std::uintptr_t comm, const std::string& complaint) {
-        const CoreCall call;
-        agree_on(communicator(comm), complaint);
-      },
-      nb::arg("comm"), nb::arg("complaint"));
   module.def("load", &load, nb::arg("source"));
 }
 

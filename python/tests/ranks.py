@@ -17,6 +17,46 @@ for right in (b, b[::-1].copy()):
     assert result.converged and result.report["ranks"] == comm.size
     assert np.linalg.norm(right - A @ x) <= 1e-9 * np.linalg.norm(right)
 
+# Several right-hand sides, single precision, operators that communicate, preconditioners of one's own.
+B = np.stack([b, b[::-1]], 1)
+result = ayatori.solve(A[mine], B[mine], comm=comm, threads=1)
+X = np.concatenate(comm.allgather(result.x))
+assert result.converged and np.linalg.norm(B - A @ X) <= 1.01e-8 * np.linalg.norm(B) and len(result.columns) == 2
+single = ayatori.solve(A[mine].astype(np.float32), b[mine].astype(np.float32), comm=comm, threads=1)
+assert single.converged and single.x.dtype == np.float32
+
+
+class Product:
+    shape = (mine.stop - mine.start,) * 2
+
+    def __call__(self, x):
+        return A[mine] @ np.concatenate(comm.allgather(x.copy()))
+
+
+jacobi = ayatori.preconditioner(A[mine], "jacobi", comm=comm, threads=1)
+for given, options in ((Product(), {}), (Product(), {"near": A[mine]}), (Product(), {"M": jacobi}), (A[mine], {"M": lambda r: r / 4}),
+                       (A[mine], {"M": jacobi, "method": "cg"})):
+    result = ayatori.solve(given, b[mine], comm=comm, threads=1, **options)
+    x = np.concatenate(comm.allgather(result.x))
+    assert result.converged and np.linalg.norm(b - A @ x) <= 1.01e-8 * np.linalg.norm(b), options
+
+
+def falters(r):
+    if comm.rank == comm.size - 1:
+        raise LookupError("enough")
+    return r
+
+
+try:
+    ayatori.solve(A[mine], b[mine], comm=comm, M=falters, threads=1)
+except (LookupError if comm.rank == comm.size - 1 else KeyboardInterrupt):
+    pass
+else:
+    raise AssertionError("the exception of a preconditioner was lost")
+
+near_null = ayatori.solve(A[mine], b[mine], comm=comm, near_nullspace=np.ones(mine.stop - mine.start), preconditioner="amg", threads=1)
+assert near_null.converged and near_null.report["replay"]["near_null_space"]
+
 # One rank's mistake is everyone's error, and nobody hangs.
 try:
     solver.solve(b[mine] * (np.nan if comm.rank == comm.size - 1 else 1))
@@ -33,6 +73,10 @@ for name in ("auto", "jacobi"):
 
 last = comm.rank == comm.size - 1
 for wrong in (lambda: solver.solve(b[mine][1:] if last else b[mine]),
+              lambda: solver.solve(B[mine] if last else b[mine]),
+              lambda: solver.solve([np.inf] * (mine.stop - mine.start) if last else b[mine]),
+              lambda: ayatori.Solver(A[mine] * (np.nan if last else 1), comm=comm),
+              lambda: ayatori.Solver(Product(), comm=comm, M="amg" if last else jacobi),
               lambda: ayatori.Solver(A[mine] * (1j if last else 1), comm=comm),
               lambda: M.apply(b[mine][1:] if last else b[mine]),
               lambda: ayatori.preconditioner(A[mine], "sor" if last else "amg", comm=comm),

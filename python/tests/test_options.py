@@ -3,13 +3,19 @@
 import inspect
 import json
 import os
+import pathlib
 import subprocess
+import sys
+import typing
 
 import numpy as np
 import pytest
 
 import ayatori
 from ayatori import _eigen, _machine, _options, _solve
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "cmake"))
+import generate_options  # noqa: E402
 
 QUIET = {"profile": "none", "threads": 1}
 
@@ -33,8 +39,9 @@ def test_every_option_is_one_of_the_command_line_and_the_other_way_round(command
     of_command_line = {line.split("--")[1].split()[0].split(":")[0].split("=")[0] for line in done.stdout.splitlines()
                        if line.lstrip().startswith("-")}
     here = {keyword.replace("_", "-") for keyword in options.table}
+    assert only_there == {"help", *(name for name, *_ in generate_options.ELSEWHERE[command])}
     assert here <= of_command_line and of_command_line - here == only_there
-    said = " ".join(_options._in_words_of_python(done.stdout).split())
+    said = " ".join(_options.in_words_of_python(done.stdout).split())
     for keyword, (_, _, _, text, _) in options.table.items():
         assert " ".join(text.split()) in said, keyword
 
@@ -45,11 +52,43 @@ def test_every_option_is_one_of_the_command_line_and_the_other_way_round(command
 def test_keywords_are_documented(what, options):
     assert "{options}" not in what.__doc__ and "{names}" not in what.__doc__
     parameters = inspect.signature(what).parameters
+    assert all(parameter.kind is not inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()) or what is ayatori.eigh
     for keyword, (_, _, default, text, _) in options.table.items():
         assert keyword in what.__doc__
-        assert parameters[keyword].default == (None if keyword in options.own else default)
+        assert (parameters[keyword].default or None) == (None if keyword in options.own else default or None)
+        assert parameters[keyword].annotation is not inspect.Parameter.empty
         if what is not ayatori.solve and keyword not in options.own:
             assert " ".join(text.split()) in " ".join(what.__doc__.split())
+
+
+def test_what_is_written_from_the_tables_is_up_to_date():
+    assert not generate_options.stale()
+
+
+def test_the_generator_writes_what_is_missing(monkeypatch):
+    monkeypatch.setitem(_solve.OPTIONS.table, "haste", ("haste", "float", 0.5, "How soon", ""))
+    monkeypatch.setitem(_solve.OPTIONS.words, "haste", ([], False))
+    assert {path.name for path in generate_options.stale()} == {"_solve.py"}
+    assert "haste: float = 0.5" in generate_options.generated()[generate_options.PACKAGE / "_solve.py"]
+
+
+def test_types_name_the_values():
+    if sys.version_info < (3, 10):
+        pytest.skip("annotations such as `int | str` cannot be evaluated")
+    hints = typing.get_type_hints(inspect.unwrap(ayatori.solve))
+    assert "cg" in typing.get_args(hints["method"]) and hints["max_iterations"] is int
+    assert set(typing.get_args(hints["ordering"])) == {"auto", "natural", "rcm"}
+    assert ayatori.solve(ayatori.load("poisson2d-5:n=5"), np.ones(25), exclude=np.array(["cg", "minres"]), **QUIET).choice["method"] != "cg"
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"json": "x.json"}, "^json has no meaning in Python: the result has it as report$"), ({"rhs": "ones"}, "b is an argument"),
+    ({"preconditoner": "amg"}, "^there is no option preconditoner: did you mean preconditioner[?]$"),
+    ({"max-iterations": 3}, "did you mean max_iterations[?]")])
+def test_keywords_that_are_none_are_answered(system, options, words):
+    for call in (lambda: ayatori.solve(*system, **options), lambda: ayatori.Solver(system[0], **options)):
+        with pytest.raises(TypeError, match=words):
+            call()
 
 
 def test_options_of_preconditioners(system):

@@ -8,6 +8,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/session/solve/operator_solver.hpp"
+#include "ayatori/solvers/identity.hpp"
 #include "world.hpp"
 
 namespace ayatori::session {
@@ -87,6 +88,37 @@ TEST(OperatorSolver, SolvesByProductsWithThePreconditionerOfAMatrix) {
     const double squares = world().allreduce(solvers::local_dot(r, r), comm::ReduceOp::sum);
     EXPECT_LE(std::sqrt(squares), 1.01e-8 * std::sqrt(900.0));
   }
+}
+
+TEST(OperatorSolver, TakesThePreconditionerOfTheApplication) {
+  System system(request_of("cg", "none"));
+  const sparse::DistributedMatrix a(world(), system.solver.problem().parts);
+  const solvers::Identity m(a.local_size());
+  OperatorSolver solver(world(), a, nullptr, request_of("auto", "auto"), &m);
+  const auto run = solver.solve(system.b, system.x);
+  EXPECT_TRUE(run.converged());
+  EXPECT_EQ(run.method, "fgmres");
+  EXPECT_EQ(run.preconditioner, "given");
+  EXPECT_GT(run.residual_error_bound, 0);  // of the entries, which are known
+  EXPECT_THROW(OperatorSolver(world(), a, nullptr, request_of("auto", "jacobi"), &m), InputError);
+  auto excluded = request_of("auto", "auto");
+  excluded.tuning_share = 0.5;
+  EXPECT_THROW(OperatorSolver(world(), a, nullptr, excluded, &m), InputError);
+}
+
+TEST(OperatorSolver, AndMatrixSolverVerifyWhatOthersHaveFound) {
+  System system(request_of("cg", "none"));
+  const sparse::DistributedMatrix a(world(), system.solver.problem().parts);
+  const OperatorSolver products(world(), a, nullptr, request_of("cg", "none"));
+  const auto report = system.solver.solve(system.b, system.x).report;
+  for (const auto& proof : {system.solver.verify(system.b, system.x), products.verify(system.b, system.x)}) {
+    EXPECT_TRUE(proof.meets_tolerance);
+    EXPECT_NEAR(proof.relative_residual, report.relative_residual, 1e-12);
+    EXPECT_GT(proof.residual_error_bound, 0);
+  }
+  if (world().rank() == 0) system.x[0] += 1;
+  EXPECT_FALSE(system.solver.verify(system.b, system.x).meets_tolerance);
+  EXPECT_FALSE(products.verify(system.b, system.x).meets_tolerance);
 }
 
 TEST(OperatorSolver, RefusesOnAllRanksWhatOneRankIsWrongIn) {

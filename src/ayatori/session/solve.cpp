@@ -16,9 +16,14 @@ namespace ayatori::session {
 namespace {
 
 ReplayedAs replayed_as(const Session& session, const Problem& problem, const SolveRequest& request) {
-  ReplayedAs as{
-      session.world.size(),         session.threads,        request.partition, {}, session.collectives.files,
-      !problem.coordinates.empty(), !problem.fields.empty()};
+  ReplayedAs as{session.world.size(),
+                session.threads,
+                request.partition,
+                {},
+                session.collectives.files,
+                !problem.coordinates.empty(),
+                !problem.near_null_space.empty(),
+                !problem.fields.empty()};
   if (problem.placement && problem.placement->moves) as.rank_of_part = problem.placement->order.rank_of_part;
   return as;
 }
@@ -32,10 +37,12 @@ Solver::Solver(const Session& session, std::shared_ptr<const Problem> problem, S
       options_(comm::agree(session.comm, [&] { return tuning_options(request_); })),
       row_numbers_(problem_->row_numbers(session.comm)),
       coordinates_(problem_->coordinates),
+      near_null_space_(problem_->near_null_space),
       fields_(problem_->fields),
       as_(replayed_as(session, *problem_, request_)) {
   options_.profile = session.machine.profile;
   options_.preconditioner.coordinates = coordinates_;
+  options_.preconditioner.near_null_space = near_null_space_;
   options_.preconditioner.fields = fields_;
   options_.row_numbers = row_numbers_;
   const int offered = session.threads;

@@ -69,6 +69,7 @@ class Solver {
   tuning::SolveOptions options_;
   Array<std::int64_t> row_numbers_;  ///< that options_ refers to, as to these:
   Array<double> coordinates_;
+  Array<double> near_null_space_;
   Array<double> fields_;
   tuning::ThreadRace race_;
   ReplayedAs as_;

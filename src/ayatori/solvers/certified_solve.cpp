@@ -24,18 +24,6 @@ double power_of_two_near(double value) {
   return std::ldexp(1.0, std::clamp(exponent, Limits::min_exponent, Limits::max_exponent - 1));
 }
 
-/// Collective.
-CertifiedNorm certified_residual(const GlobalSum& sum, const ResidualFunction& residual, ConstVector x,
-                                 const Tolerance& tolerance, std::int64_t rows) {
-  const auto norm_by = [&](sparse::Summation summation) {
-    const sparse::ResidualSums mine = residual(x, summation, tolerance.unit);
-    std::array<double, 3> sums{mine.squares, mine.error_squares, mine.product_squares};
-    sum(sums);
-    return certified_norm({sums[0], sums[1], sums[2]}, rows);
-  };
-  return certify(norm_by, [&](const CertifiedNorm& plain) { return is_decided(plain, tolerance.limit); });
-}
-
 /// Beyond it, either way, the smallest residuals that are asked for may have no inverse.
 constexpr double extreme = 0x1p500;
 
@@ -93,6 +81,17 @@ Tolerance make_tolerance(const GlobalSum& sum, ConstVector b, double rtol, doubl
   if (tolerance.limit > Limits::max()) tolerance.limit = Limits::max();
   if (!std::isfinite(tolerance.b_norm)) tolerance.limit = Limits::quiet_NaN();
   return tolerance;
+}
+
+CertifiedNorm certified_residual(const GlobalSum& sum, const ResidualFunction& residual, ConstVector x,
+                                 const Tolerance& tolerance, std::int64_t rows) {
+  const auto norm_by = [&](sparse::Summation summation) {
+    const sparse::ResidualSums mine = residual(x, summation, tolerance.unit);
+    std::array<double, 3> sums{mine.squares, mine.error_squares, mine.product_squares};
+    sum(sums);
+    return certified_norm({sums[0], sums[1], sums[2]}, rows);
+  };
+  return certify(norm_by, [&](const CertifiedNorm& plain) { return is_decided(plain, tolerance.limit); });
 }
 
 ResidualFunction residual_by_product(const System& system) {

@@ -26,6 +26,11 @@ using ResidualFunction =
 /// Where A is known by its products alone: what the operator itself rounds in them goes unnoticed.
 ResidualFunction residual_by_product(const System& system);
 
+/// Collective. ||b - A x|| in units of the tolerance, in as many digits as tell whether it meets that;
+/// `rows`: of all ranks.
+CertifiedNorm certified_residual(const GlobalSum& sum, const ResidualFunction& residual, ConstVector x,
+                                 const Tolerance& tolerance, std::int64_t rows);
+
 /// How a method ended, and what is proved of its x.
 struct CertifiedResult {
   MethodResult last = {.stop = Stop::converged};  ///< of the last run

@@ -56,6 +56,9 @@ struct PreconditionerOptions {
   /// x, y and z of the node of each of this rank's rows, [3 * row + axis], or nothing, on all ranks: of a
   /// matrix whose unknowns are displacements of nodes along these axes (or the first two); for amg.
   std::span<const double> coordinates = {};
+  /// Vectors that the matrix nearly annihilates, [vectors * row + k] of this rank's rows, or nothing, on all
+  /// ranks; for amg, which then asks no coordinates.
+  std::span<const double> near_null_space = {};
   /// Of each of this rank's rows, 1 for a constraint and 0 for another, or nothing, on all ranks; for schur
   /// and schur-definite, which look for the constraints themselves without.
   std::span<const double> fields = {};

@@ -47,6 +47,7 @@ void Solver::choose_ranks() {
     if (o.replay->ranks > 0) race_->ranks = o.replay->ranks;
   } else if (o.may_use_one_rank && !o.deterministic && comm_.size() > 1 && !o.forced.halo &&
              o.forced.method != solvers::least_squares_name && o.preconditioner.coordinates.empty() &&
+             !comm_.any(!o.preconditioner.near_null_space.empty()) &&
              !comm_.any(!o.preconditioner.fields.empty())) {
     const Stopwatch watch;
     kept_.examined = examine_inside(comm_, parts_);

@@ -13,17 +13,19 @@
 namespace ayatori::session {
 
 LinearPreconditioner::LinearPreconditioner(const comm::Comm& comm, const sparse::RowBlock& rows,
-                                           const SolveRequest& request, std::vector<double> coordinates)
-    : comm_(comm), coordinates_(std::move(coordinates)), matrix_(comm, rows), sum_(comm) {
+                                           const SolveRequest& request, RowFacts known)
+    : comm_(comm), known_(std::move(known)), matrix_(comm, rows), sum_(comm) {
   const CallThreads threads(comm, request.threads);
   threads_ = threads.threads();
   comm::agree(comm, [&] {
     check(request);
-    if (!coordinates_.empty() && std::ssize(coordinates_) != 3 * rows.rows())
+    if (!known_.coordinates.empty() && std::ssize(known_.coordinates) != 3 * rows.rows())
       throw InputError("coordinates are for two or three rows per node, on every rank");
     options_ = tuning_options(request).preconditioner;
   });
-  options_.coordinates = coordinates_;
+  options_.coordinates = known_.coordinates;
+  options_.fields = known_.fields;
+  options_.near_null_space = known_.near_null_space;
   const auto facts = tuning::examine(comm, matrix_.parts());
   options_.matrix_is_symmetric = facts.symmetric;
   if (request.preconditioner != "auto") {

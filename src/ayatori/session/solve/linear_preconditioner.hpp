@@ -2,9 +2,9 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 #include "ayatori/comm/comm.hpp"
+#include "ayatori/session/problem/row_facts.hpp"
 #include "ayatori/session/solve/solve_request.hpp"
 #include "ayatori/solvers/global_sum.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
@@ -18,9 +18,9 @@ namespace ayatori::session {
 /// a symmetric one, so that CG may use it. What cannot be built makes way for the next.
 class LinearPreconditioner {
  public:
-  /// Collective. `coordinates` as for MatrixSolver. Throws InputError, agreed.
+  /// Collective. `known` as for MatrixSolver. Throws InputError, agreed.
   LinearPreconditioner(const comm::Comm& comm, const sparse::RowBlock& rows, const SolveRequest& request,
-                       std::vector<double> coordinates = {});
+                       RowFacts known = {});
   LinearPreconditioner(const LinearPreconditioner&) = delete;
   LinearPreconditioner& operator=(const LinearPreconditioner&) = delete;
 
@@ -38,7 +38,7 @@ class LinearPreconditioner {
   bool build(const std::string& name);
 
   comm::Comm comm_;
-  std::vector<double> coordinates_;
+  RowFacts known_;
   int threads_ = 1;
   sparse::DistributedMatrix matrix_;
   solvers::GlobalSum sum_;

@@ -31,10 +31,10 @@ Session begin(const comm::Comm& comm, const SolveRequest& request, FoundProfile 
 }  // namespace
 
 MatrixSolver::MatrixSolver(const comm::Comm& comm, sparse::RowBlock rows, SolveRequest request,
-                           FoundProfile machine, std::vector<double> coordinates)
+                           FoundProfile machine, RowFacts known)
     : comm_(comm),
       request_(std::move(request)),
-      coordinates_(std::move(coordinates)),
+      known_(std::move(known)),
       session_(begin(comm_, request_, std::move(machine))),
       problem_(make_problem(std::move(rows))) {}
 
@@ -43,16 +43,48 @@ std::shared_ptr<const Problem> MatrixSolver::make_problem(sparse::RowBlock rows)
   const auto local_rows = static_cast<std::size_t>(rows.rows());
   auto problem =
       spread_problem(session_, {std::move(rows), {.name = "memory", .format = "memory"}}, request_);
-  const bool has_coordinates = comm_.any(!coordinates_.empty());
-  comm::agree(comm_, [&] {
-    if (!has_coordinates) return;
-    if (problem.permutation)
-      throw InputError("coordinates need the rows of a node together: not with partition or placement");
-    if (coordinates_.size() != 3 * local_rows)
+  const auto adopt = [&](const std::vector<double>& values, Array<double>& into, auto&& check) {
+    if (!comm_.any(!values.empty())) return;
+    comm::agree(comm_, [&] {
+      if (problem.permutation)
+        throw InputError(
+            "coordinates, fields and a near null space are of rows that stay where they are: not with "
+            "partition or placement");
+      check();
+      into.assign(values.begin(), values.end());
+    });
+  };
+  adopt(known_.coordinates, problem.coordinates, [&] {
+    if (known_.coordinates.size() != 3 * local_rows)
       throw InputError("coordinates are for two or three rows per node, on every rank");
-    problem.coordinates.assign(coordinates_.begin(), coordinates_.end());
+  });
+  adopt(known_.fields, problem.fields, [&] {
+    if (known_.fields.size() != local_rows)
+      throw InputError(fmt::format("fields has {} elements for {} rows", known_.fields.size(), local_rows));
+  });
+  adopt(known_.near_null_space, problem.near_null_space, [&] {
+    if (local_rows == 0 || known_.near_null_space.size() % local_rows != 0)
+      throw InputError(fmt::format("the near null space has {} values for {} rows",
+                                   known_.near_null_space.size(), local_rows));
   });
   return std::make_shared<const Problem>(std::move(problem));
+}
+
+Verified MatrixSolver::verify(solvers::ConstVector b, solvers::ConstVector x) const {
+  comm::agree(comm_, [&] {
+    const auto rows = static_cast<std::size_t>(local_rows());
+    if (b.size() != rows || x.size() != rows)
+      throw InputError(
+          fmt::format("b has {} elements and x has {}, but there are {} rows", b.size(), x.size(), rows));
+  });
+  const CallThreads threads(comm_, request_.threads);
+  const solvers::GlobalSum sum(comm_);
+  if (!problem_->permutation)
+    return session::verify(sum, residual_by_entries(comm_, *problem_->parts, b), b, x, request_.rtol);
+  const auto own_b = problem_->to_solver(comm_, Array<double>(b.begin(), b.end()));
+  const auto own_x = problem_->to_solver(comm_, Array<double>(x.begin(), x.end()));
+  return session::verify(sum, residual_by_entries(comm_, *problem_->parts, own_b), own_b, own_x,
+                         request_.rtol);
 }
 
 void MatrixSolver::update(sparse::RowBlock rows) {

@@ -6,8 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "ayatori/session/problem/row_facts.hpp"
 #include "ayatori/session/session.hpp"
 #include "ayatori/session/solve.hpp"
+#include "ayatori/session/solve/verify.hpp"
 
 namespace ayatori::session {
 
@@ -16,10 +18,9 @@ namespace ayatori::session {
 /// call uses the request's threads, and leaves OpenMP as it was.
 class MatrixSolver {
  public:
-  /// Collective. `coordinates`: of the node of each of this rank's rows, [3 * row + axis], or nothing, on all
-  /// ranks. Throws InputError, agreed, also for a request that check() refuses.
+  /// Collective. Throws InputError, agreed, also for a request that check() refuses.
   MatrixSolver(const comm::Comm& comm, sparse::RowBlock rows, SolveRequest request, FoundProfile machine = {},
-               std::vector<double> coordinates = {});
+               RowFacts known = {});
 
   /// Collective. Other values from now on; another pattern begins anew. Throws InputError, agreed, where the
   /// rows are not as many as before or spread in another way; the old matrix then stays.
@@ -42,6 +43,10 @@ class MatrixSolver {
                                          std::span<const solvers::Vector> x, int most_at_once,
                                          const SolveHooks& hooks = {});
 
+  /// Collective. Whether this x, which may be anyone's, meets the tolerance of the request. Throws
+  /// InputError, agreed.
+  Verified verify(solvers::ConstVector b, solvers::ConstVector x) const;
+
   const comm::Comm& comm() const { return comm_; }
   const Problem& problem() const { return *problem_; }
   const SolveRequest& request() const { return request_; }
@@ -60,7 +65,7 @@ class MatrixSolver {
 
   comm::Comm comm_;
   SolveRequest request_;
-  std::vector<double> coordinates_;
+  RowFacts known_;
   Session session_;
   std::shared_ptr<const Problem> problem_;
   std::optional<Solver> solver_;  ///< made by the first solve

@@ -23,13 +23,19 @@ namespace ayatori::session {
 namespace {
 
 /// Options that would decide nothing.
-constexpr std::array<std::string_view, 10> without_meaning{"exclude",   "kernel",  "halo",   "partition",
-                                                           "placement", "network", "replay", "checkpoint",
-                                                           "every",     "resume"};
+constexpr std::array<std::string_view, 12> without_meaning{
+    "exclude", "kernel", "halo",       "partition", "placement", "network",
+    "replay",  "resume", "checkpoint", "every",     "use-ranks", "tuning-share"};
 
 /// "auto" as what it stands for. Throws InputError.
-SolveRequest decided(SolveRequest request, bool has_matrix) {
-  if (request.method == "auto") request.method = "gmres";
+SolveRequest decided(SolveRequest request, bool has_matrix, bool has_preconditioner) {
+  if (request.method == "auto") request.method = has_preconditioner ? "fgmres" : "gmres";
+  if (has_preconditioner) {
+    if (request.preconditioner != "auto")
+      throw InputError(
+          fmt::format("--preconditioner {}: another one is given already", request.preconditioner));
+    request.preconditioner = "none";
+  }
   const auto& method = solvers::method(request.method);
   if (request.preconditioner == "auto")
     request.preconditioner = !has_matrix ? "none" : method.needs_symmetric_preconditioner ? "ic" : "ilu";
@@ -38,12 +44,14 @@ SolveRequest decided(SolveRequest request, bool has_matrix) {
   if (!has_matrix && request.preconditioner != "none")
     throw InputError(fmt::format("--preconditioner {} is made of a matrix: give one near the operator",
                                  request.preconditioner));
-  if (method.needs_symmetric_preconditioner && !preconditioner.symmetric)
+  if (method.needs_symmetric_preconditioner && !preconditioner.symmetric && !has_preconditioner)
     throw InputError(fmt::format("--method {} wants a symmetric preconditioner, which {} is not",
                                  request.method, request.preconditioner));
   for (const auto& option : solve_options()) {
     if (std::ranges::find(without_meaning, option.name) != without_meaning.end() && is_given(option, request))
-      throw InputError(fmt::format("--{} has no meaning with an operator", option.name));
+      throw InputError(fmt::format(
+          "--{} has no meaning with {}", option.name,
+          has_preconditioner ? "a preconditioner of one's own" : "an operator, where nothing is tuned"));
   }
   return request;
 }
@@ -103,10 +111,14 @@ nlohmann::ordered_json to_json(const OperatorRun& run) {
 }
 
 OperatorSolver::OperatorSolver(comm::Comm comm, const sparse::LinearOperator& a,
-                               std::shared_ptr<const sparse::SplitMatrix> near, const SolveRequest& request)
-    : comm_(std::move(comm)), a_(a) {
+                               std::shared_ptr<const sparse::SplitMatrix> near, const SolveRequest& request,
+                               const sparse::LinearOperator* preconditioner)
+    : comm_(std::move(comm)), a_(a), given_(preconditioner) {
   comm::agree(comm_, [&] {
-    request_ = decided(request, near != nullptr);
+    request_ = decided(request, near != nullptr, given_ != nullptr);
+    if (given_ != nullptr && given_->local_size() != a.local_size())
+      throw InputError(fmt::format("the operator has {} rows on this rank, the preconditioner {}",
+                                   a.local_size(), given_->local_size()));
     if (near && near->plan.local_size != a.local_size())
       throw InputError(fmt::format("the operator has {} rows on this rank, the matrix {}", a.local_size(),
                                    near->plan.local_size));
@@ -122,6 +134,20 @@ void OperatorSolver::prepare(const solvers::GlobalSum& sum, int threads) {
   if (preconditioner_) return;
   preconditioner_ = solvers::preconditioner(request_.preconditioner)
                         .make(*near_, sum, tuning_options(request_).preconditioner);
+}
+
+solvers::ResidualFunction OperatorSolver::residual_of(const solvers::System& system) const {
+  const auto* const matrix = dynamic_cast<const sparse::DistributedMatrix*>(&a_);
+  return matrix != nullptr ? residual_by_entries(comm_, matrix->parts(), system.b)
+                           : residual_by_product(system);
+}
+
+Verified OperatorSolver::verify(solvers::ConstVector b, solvers::ConstVector x) const {
+  const CallThreads threads(comm_, request_.threads);
+  const solvers::GlobalSum sum(comm_);
+  const solvers::Identity identity(a_.local_size());
+  const solvers::System system{a_, identity, b, sum};
+  return session::verify(sum, residual_of(system), b, x, request_.rtol);
 }
 
 OperatorRun OperatorSolver::solve(solvers::ConstVector b, solvers::Vector x, const SolveHooks& hooks) {
@@ -143,7 +169,7 @@ OperatorRun OperatorSolver::solve(solvers::ConstVector b, solvers::Vector x, con
     return end.asked || end.is_late;
   });
   OperatorRun run{.method = request_.method,
-                  .preconditioner = request_.preconditioner,
+                  .preconditioner = given_ != nullptr ? "given" : request_.preconditioner,
                   .rtol = request_.rtol,
                   .ranks = comm_.size(),
                   .threads = threads.threads()};
@@ -153,9 +179,10 @@ OperatorRun OperatorSolver::solve(solvers::ConstVector b, solvers::Vector x, con
 
   const auto& method = solvers::method(request_.method);
   const solvers::Identity identity(a_.local_size());
-  const solvers::System system{
-      a_, preconditioner_ ? *preconditioner_->op : static_cast<const sparse::LinearOperator&>(identity), b,
-      sum};
+  const sparse::LinearOperator& m = given_ != nullptr ? *given_
+                                    : preconditioner_ ? *preconditioner_->op
+                                                      : static_cast<const sparse::LinearOperator&>(identity);
+  const solvers::System system{a_, m, b, sum};
   const auto tolerance = solvers::make_tolerance(sum, b, request_.rtol, 0);
   if (tolerance.b_norm == 0) {  // no bound of a computed residual is as small as its limit
     solvers::fill(x, 0);
@@ -174,15 +201,15 @@ OperatorRun OperatorSolver::solve(solvers::ConstVector b, solvers::Vector x, con
       solvers::orthogonalization(options.forced.orthogonalization.value_or("ircgs"));
   const tuning::Choice choice{
       .method = request_.method,
-      .preconditioner = request_.preconditioner,
+      .preconditioner = run.preconditioner,
       .restart = method.restarts ? limits.restart : 0,
       .orthogonalization = std::string(method.restarts ? orthogonalization.name : "")};
   const auto progress = [&](int iteration, double norm) {
     if (hooks.progress) hooks.progress(choice, iteration, norm / tolerance.unit / tolerance.b_norm);
     return true;
   };
-  const auto result = solvers::solve_certified(method, system, x, residual_by_product(system), tolerance,
-                                               limits, orthogonalization.apply, progress);
+  const auto result = solvers::solve_certified(method, system, x, residual_of(system), tolerance, limits,
+                                               orthogonalization.apply, progress);
   end = {comm_.any(end.asked), comm_.any(end.is_late)};
   run.status = status_of(result, end);
   run.reason = reason_of(result);

@@ -22,6 +22,7 @@ void check(const Json& result, const SystemIdentity& system, const ReplayedAs& n
   if (const Json& collectives = result.at("collectives"); !collectives.is_null())
     collectives.at("tables").get_to(then.tables);
   result.at("replay").at("coordinates").get_to(then.coordinates);
+  then.near_null_space = result.at("replay").value("near_null_space", false);
   then.fields = result.at("replay").value("fields", false);
   if (then.ranks != now.ranks || then.threads > now.threads)
     throw InputError(fmt::format("of {} x {} ranks and threads, but there are {} x {} here", then.ranks,
@@ -32,6 +33,9 @@ void check(const Json& result, const SystemIdentity& system, const ReplayedAs& n
     throw InputError(fmt::format("of --collectives {}", then.tables.empty() ? "none" : then.tables));
   if (then.coordinates != now.coordinates)
     throw InputError(then.coordinates ? "of a solve with --coordinates" : "of a solve without --coordinates");
+  if (then.near_null_space != now.near_null_space)
+    throw InputError(then.near_null_space ? "of a solve with a near null space"
+                                          : "of a solve without a near null space");
   if (then.fields != now.fields)
     throw InputError(then.fields ? "of a solve with --fields" : "of a solve without --fields");
   if (result.at("replay").at("matrix") != fmt::format("{:016x}", system.matrix.values))
@@ -69,6 +73,7 @@ Json replay_json(const tuning::Script& script, const SystemIdentity& system, con
   json["matrix"] = fmt::format("{:016x}", system.matrix.values);
   json["rhs"] = fmt::format("{:016x}", system.rhs);
   json["coordinates"] = as.coordinates;
+  json["near_null_space"] = as.near_null_space;
   json["fields"] = as.fields;
   return json;
 }

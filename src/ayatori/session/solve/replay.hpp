@@ -18,6 +18,7 @@ struct ReplayedAs {
   std::vector<int> rank_of_part = {};  ///< where --placement has moved them; empty: nowhere
   std::string tables = {};             ///< files of schedules for collectives
   bool coordinates = false;            ///< were given
+  bool near_null_space = false;        ///< was given
   bool fields = false;                 ///< were given
 };
 

@@ -9,6 +9,7 @@
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/session/problem/placement.hpp"
 #include "ayatori/session/problem/problem.hpp"
+#include "ayatori/sparse/products/block_operator.hpp"
 
 namespace ayatori::session {
 
@@ -125,6 +126,15 @@ tuning::SolveOptions tuning_options(const SolveRequest& request) {
   if (has_fewer_digits && !options.forced.method && !options.forced.excludes(flexible))
     options.forced.method = flexible;
   return options;
+}
+
+int most_at_once(const std::string& block) {
+  if (block == "auto") return sparse::max_block_width;
+  if (block == "off") return 1;
+  const auto width = number_in<int>(block);
+  if (!width || *width < 1 || *width > sparse::max_block_width)
+    throw InputError(fmt::format("--block {}: want auto, off, or 1 to {}", block, sparse::max_block_width));
+  return *width;
 }
 
 bool same_file(const std::string& a, const std::string& b) {

@@ -66,6 +66,9 @@ SessionOptions session_options(const SolveRequest& request);
 /// What the tuner is told. Throws InputError for values that mean nothing.
 tuning::SolveOptions tuning_options(const SolveRequest& request);
 
+/// Right-hand sides that may be solved at once, by a word: auto, off, or their number. Throws InputError.
+int most_at_once(const std::string& block);
+
 /// Whether two paths name the same file, also where it does not exist yet.
 bool same_file(const std::string& a, const std::string& b);
 

@@ -41,6 +41,9 @@ struct EarlierSolve {
   std::string output;  ///< where x was written; empty if nowhere
 };
 
+/// The solve of a sequence whose report this is.
+EarlierSolve earlier_solve(std::string rhs, const tuning::SolveReport& report, std::string output);
+
 /// Bytes that processes have held at most, from their start to the end of the solve.
 struct PeakMemory {
   std::int64_t of_rank = 0;   ///< the one with most

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 #include <tuple>
+#include <utility>
 
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
@@ -193,6 +194,12 @@ std::string considered_words(const std::vector<tuning::CandidateVerdict>& consid
 }
 
 }  // namespace
+
+EarlierSolve earlier_solve(std::string rhs, const tuning::SolveReport& report, std::string output) {
+  return {std::move(rhs),       report.together,          std::string(name_of(report.status)),
+          report.converged(),   report.relative_residual, report.iterations,
+          report.seconds.total, report.seconds.setup,     std::move(output)};
+}
 
 std::string summary(const SolveRun& run) {
   const auto& report = run.report;

@@ -73,6 +73,7 @@ void ArmRun::set_up() {
   if (!state_.decisions.replays()) expected_ = state_.expected_of(arm_);
   solvers::PreconditionerOptions options = state_.decisions.script().preconditioner;
   options.coordinates = state_.options.preconditioner.coordinates;
+  options.near_null_space = state_.options.preconditioner.near_null_space;
   options.fields = state_.options.preconditioner.fields;
   options.matrix_is_symmetric = state_.report.facts.symmetric;
   if (arm().wants_full_accuracy || (state_.kept != nullptr && state_.kept->wants_full_accuracy)) {

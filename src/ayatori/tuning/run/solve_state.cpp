@@ -91,6 +91,7 @@ void SolveState::make_choices(const sparse::SplitMatrix& parts) {
     script.preconditioner = options.preconditioner;
     if (options.deterministic) script.preconditioner.reproducible = true;
     script.preconditioner.coordinates = {};  // the caller's, and large
+    script.preconditioner.near_null_space = {};
     script.preconditioner.fields = {};
     script.longest_restart = find_longest_restart(comm, parts);
     script.ladder = arms_for(report.facts);

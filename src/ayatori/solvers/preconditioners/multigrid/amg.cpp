@@ -49,11 +49,13 @@ int rows_per_node(const sparse::DistributedMatrix& matrix, std::span<const doubl
 
 template <int B>
 BuiltPreconditioner build(const sparse::DistributedMatrix& matrix, InverseDiagonal diagonal,
-                          amg::HierarchyOptions options, std::span<const double> coordinates) {
-  auto fine = amg::make_fine_grid<B>(matrix, diagonal.value, coordinates);
-  const bool knows_rotations = fine.grid.pieces > 1;
+                          amg::HierarchyOptions options, std::span<const double> coordinates,
+                          std::span<const double> near_null_space) {
+  auto fine = amg::make_fine_grid<B>(matrix, diagonal.value, coordinates, near_null_space);
+  const bool is_given = matrix.comm().any(!near_null_space.empty());
+  const bool knows_rotations = !is_given && fine.grid.pieces > 1;
   bool relaxed = false;
-  if constexpr (B == 1) relaxed = options.symmetric && amg::relax_near_null(fine);
+  if constexpr (B == 1) relaxed = !is_given && options.symmetric && amg::relax_near_null(fine);
   auto cycle = amg::make_hierarchy<B, float>(std::move(fine), options);
   const amg::HierarchyFacts facts = cycle->facts();
   BuiltPreconditioner built{
@@ -64,6 +66,7 @@ BuiltPreconditioner build(const sparse::DistributedMatrix& matrix, InverseDiagon
                                  facts.levels, facts.operator_complexity, facts.coarsest);
   if (B > 1) note += fmt::format(", {} unknowns per node", B);
   if (relaxed) note += ", near null space by relaxation";
+  if (is_given) note += ", near null space as given";
   if (knows_rotations) note += ", rotations by coordinates";
   if (facts.in_halves) note += ", finest matrix in 16 bits";
   if (facts.gathered_level >= 0) note += fmt::format(", on every rank from grid {} on", facts.gathered_level);
@@ -72,6 +75,17 @@ BuiltPreconditioner build(const sparse::DistributedMatrix& matrix, InverseDiagon
   if (facts.coarsest_is_smoothed)
     built.notes.emplace_back("the coarsest grid is only smoothed: no coarser one was worth having");
   return built;
+}
+
+/// Collective. As what the options tell of the nodes suits. Throws InputError (agreed).
+int unknowns_per_node(const sparse::DistributedMatrix& matrix, const PreconditionerOptions& options) {
+  const auto vectors = amg::near_null_vectors(matrix.comm(), matrix.local_size(), options.near_null_space);
+  if (vectors > 0) {
+    const int unknowns = amg::unknowns_per_node(matrix);
+    return vectors % unknowns == 0 && vectors / unknowns > 1 ? unknowns : 1;
+  }
+  const bool has_coordinates = matrix.comm().any(!options.coordinates.empty());
+  return has_coordinates ? rows_per_node(matrix, options.coordinates) : amg::unknowns_per_node(matrix);
 }
 
 BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum&,
@@ -87,14 +101,13 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
           fmt::format("amg: {} coordinates for {} rows: each needs three", values, matrix.local_size()));
   });
   hierarchy.symmetric = !matrix.comm().any(!amg::looks_symmetric(matrix.interior()));
-  const bool has_coordinates = matrix.comm().any(!options.coordinates.empty());
-  switch (has_coordinates ? rows_per_node(matrix, options.coordinates) : amg::unknowns_per_node(matrix)) {
+  switch (unknowns_per_node(matrix, options)) {
     case 3:
-      return build<3>(matrix, std::move(diagonal), hierarchy, options.coordinates);
+      return build<3>(matrix, std::move(diagonal), hierarchy, options.coordinates, options.near_null_space);
     case 2:
-      return build<2>(matrix, std::move(diagonal), hierarchy, options.coordinates);
+      return build<2>(matrix, std::move(diagonal), hierarchy, options.coordinates, options.near_null_space);
     default:
-      return build<1>(matrix, std::move(diagonal), hierarchy, options.coordinates);
+      return build<1>(matrix, std::move(diagonal), hierarchy, options.coordinates, options.near_null_space);
   }
 }
 

@@ -1,6 +1,10 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "ayatori/base/error.hpp"
 
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/preconditioners/multigrid/grid.hpp"
@@ -129,14 +133,26 @@ void add_rigid_motions(const double* point, int c, double factor, double* motion
 
 }  // namespace
 
+std::int64_t near_null_vectors(const comm::Comm& comm, std::int64_t rows,
+                               std::span<const double> near_null_space) {
+  const auto values = static_cast<std::int64_t>(near_null_space.size());
+  const auto vectors = comm.allreduce(rows > 0 ? values / rows : 0, comm::ReduceOp::max);
+  comm::agree(comm, [&] {
+    if (values != vectors * rows)
+      throw InputError(fmt::format("amg: a near null space of {} values for {} rows", values, rows));
+  });
+  return vectors;
+}
+
 template <int B>
 FineGrid<B> make_fine_grid(const sparse::DistributedMatrix& matrix, const Array<double>& inverse_diagonal,
-                           std::span<const double> coordinates) {
+                           std::span<const double> coordinates, std::span<const double> near_null_space) {
   const comm::Comm& comm = matrix.comm();
   const sparse::SplitMatrix& parts = matrix.parts();
   const bool has_coordinates = B > 1 && comm.any(!coordinates.empty());
   const Numbering numbering(parts.partition, B);
   const std::int64_t rows = parts.interior.rows;
+  const auto vectors = static_cast<int>(near_null_vectors(comm, rows, near_null_space));
   const auto ghosts = static_cast<std::int64_t>(parts.plan.ghosts.size());
 
   // Scales of own rows and of ghosts.
@@ -171,7 +187,15 @@ FineGrid<B> make_fine_grid(const sparse::DistributedMatrix& matrix, const Array<
         own, fine.grid.layout.all(), [&](std::int64_t i) { return filler.longest(i); },
         [&](std::int64_t i, auto&& append) { filler.fill(i, append); });
     sort_rows(fine.grid.matrix);
-    if (has_coordinates) {
+    if (vectors > 1) {
+      fine.grid.pieces = vectors / B;
+      fine.grid.modes.assign(std::size_t(own) * B * vectors, 0.0);
+      parallel_for(rows, [&](std::int64_t row) {
+        const std::int64_t padded = row + skipped;
+        double* modes = &fine.grid.mode(padded / B, static_cast<int>(padded % B), 0);
+        for (int k = 0; k < vectors; ++k) modes[k] = near_null_space[row * vectors + k] / scale[row];
+      });
+    } else if (has_coordinates) {
       fine.grid.pieces = 2;
       fine.grid.modes.assign(std::size_t(own) * B * 2 * B, 0.0);
       parallel_for(rows, [&](std::int64_t row) {
@@ -179,17 +203,17 @@ FineGrid<B> make_fine_grid(const sparse::DistributedMatrix& matrix, const Array<
         add_rigid_motions<B>(&coordinates[3 * row], static_cast<int>(padded % B), 1 / scale[row],
                              &fine.grid.mode(padded / B, static_cast<int>(padded % B), 0));
       });
-      scale.resize(rows);
-      fine.scale = std::move(scale);
-      return fine;
+    } else {
+      fine.grid.near_null.resize(std::size_t(own) * B);
+      parallel_for(own, [&](std::int64_t i) {
+        for (int c = 0; c < B; ++c) {
+          const std::int64_t row = i * B + c - skipped;
+          const bool exists = 0 <= row && row < rows;
+          fine.grid.near_null[i * B + c] =
+              exists ? (vectors == 1 ? near_null_space[row] : 1.0) / scale[row] : 0;
+        }
+      });
     }
-    fine.grid.near_null.resize(std::size_t(own) * B);
-    parallel_for(own, [&](std::int64_t i) {
-      for (int c = 0; c < B; ++c) {
-        const std::int64_t row = i * B + c - skipped;
-        fine.grid.near_null[i * B + c] = 0 <= row && row < rows ? 1 / scale[row] : 0;
-      }
-    });
     scale.resize(rows);
     fine.scale = std::move(scale);
     return fine;
@@ -197,10 +221,10 @@ FineGrid<B> make_fine_grid(const sparse::DistributedMatrix& matrix, const Array<
 }
 
 template FineGrid<1> make_fine_grid<1>(const sparse::DistributedMatrix&, const Array<double>&,
-                                       std::span<const double>);
+                                       std::span<const double>, std::span<const double>);
 template FineGrid<2> make_fine_grid<2>(const sparse::DistributedMatrix&, const Array<double>&,
-                                       std::span<const double>);
+                                       std::span<const double>, std::span<const double>);
 template FineGrid<3> make_fine_grid<3>(const sparse::DistributedMatrix&, const Array<double>&,
-                                       std::span<const double>);
+                                       std::span<const double>, std::span<const double>);
 
 }  // namespace ayatori::solvers::amg

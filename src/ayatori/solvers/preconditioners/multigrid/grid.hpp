@@ -46,12 +46,19 @@ struct FineGrid {
   int skipped = 0;      ///< unknowns of the first node that do not exist
 };
 
+/// Collective. How many vectors a near null space has, of which this rank has [vectors * row + k] for so many
+/// rows. Throws InputError, agreed.
+std::int64_t near_null_vectors(const comm::Comm& comm, std::int64_t rows,
+                               std::span<const double> near_null_space);
+
 /// Collective. `inverse_diagonal` of invert_diagonal(). `coordinates`: x, y and z of the node of each of this
 /// rank's rows, [3 * row + axis], if the unknowns of a node are its displacements along the axes; the near
-/// null space then holds the rotations too.
+/// null space then holds the rotations too. `near_null_space`: that itself, [vectors * row + k], where it is
+/// known: one vector where B is 1, or at least two for each unknown of a node.
 template <int B>
 FineGrid<B> make_fine_grid(const sparse::DistributedMatrix& matrix, const Array<double>& inverse_diagonal,
-                           std::span<const double> coordinates = {});
+                           std::span<const double> coordinates = {},
+                           std::span<const double> near_null_space = {});
 
 /// A grid and the ways from and to it. Those are stored as T from the start: what the cycle uses is what the
 /// Galerkin product is made of.
