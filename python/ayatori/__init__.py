@@ -3,7 +3,9 @@
 Linear systems
     solve, Solver, SolveResult : the tuned way
     preconditioner, Preconditioner : for the methods of SciPy and PyAMG
-    cg, bicgstab, gmres, minres : drop-ins for those of `scipy.sparse.linalg`
+In the place of those of `scipy.sparse.linalg`
+    cg, bicgstab, gmres, minres : iterations
+    spsolve, splu, factorized : complete factors
 Eigenvalues
     eigh : all or some eigenpairs of a dense symmetric matrix
 Machines
@@ -18,6 +20,7 @@ Wrong input raises ValueError or TypeError, a machine that fails (memory, MPI) O
 """
 
 from ._core import version as __version__
+from ._direct import Factors, factorized, splu, spsolve
 from ._eigen import eigh
 from ._krylov import bicgstab, cg, gmres, minres
 from ._machine import Forecast, Placement, Profile, place, predict, probe
@@ -26,5 +29,5 @@ from ._preconditioner import Preconditioner, preconditioner
 from ._report import write_report
 from ._solve import Solver, SolveResult, solve
 
-__all__ = ["Forecast", "Placement", "Preconditioner", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "cg", "eigh", "gmres", "load",
-           "minres", "place", "preconditioner", "predict", "probe", "solve", "write_report"]
+__all__ = ["Factors", "Forecast", "Placement", "Preconditioner", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "cg", "eigh", "factorized", "gmres", "load",
+           "minres", "place", "preconditioner", "predict", "probe", "solve", "splu", "spsolve", "write_report"]

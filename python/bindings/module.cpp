@@ -64,6 +64,7 @@ NB_MODULE(_core, module) {
   module.def("end_mpi", &ayatori::python::end_mpi);
   ayatori::python::bind_solve(module);
   ayatori::python::bind_iterate(module);
+  ayatori::python::bind_factors(module);
   ayatori::python::bind_eigen(module);
   ayatori::python::bind_machine(module);
 }

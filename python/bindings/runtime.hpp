@@ -94,6 +94,8 @@ class Interruption {
 
 void bind_solve(nb::module_& module);
 void bind_iterate(nb::module_& module);
+/// After bind_iterate: its operators are one.
+void bind_factors(nb::module_& module);
 void bind_eigen(nb::module_& module);
 void bind_machine(nb::module_& module);
 
