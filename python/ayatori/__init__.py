@@ -6,6 +6,8 @@ Linear systems
 In the place of those of `scipy.sparse.linalg`
     cg, bicgstab, gmres, minres : iterations
     spsolve, splu, factorized : complete factors
+    lsqr, lsmr : least squares
+    eigsh, eigs, svds : some eigenpairs, singular values and vectors
 Eigenvalues
     eigh : all or some eigenpairs of a dense symmetric matrix
 Machines
@@ -23,11 +25,13 @@ from ._core import version as __version__
 from ._direct import Factors, factorized, splu, spsolve
 from ._eigen import eigh
 from ._krylov import bicgstab, cg, gmres, minres
+from ._krylov_eigen import eigs, eigsh, svds
+from ._least_squares import lsmr, lsqr
 from ._machine import Forecast, Placement, Profile, place, predict, probe
 from ._matrix import load
 from ._preconditioner import Preconditioner, preconditioner
 from ._report import write_report
 from ._solve import Solver, SolveResult, solve
 
-__all__ = ["Factors", "Forecast", "Placement", "Preconditioner", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "cg", "eigh", "factorized", "gmres", "load",
-           "minres", "place", "preconditioner", "predict", "probe", "solve", "splu", "spsolve", "write_report"]
+__all__ = ["Factors", "Forecast", "Placement", "Preconditioner", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "cg", "eigh", "eigs", "eigsh", "factorized", "gmres", "load", "lsmr", "lsqr",
+           "minres", "place", "preconditioner", "predict", "probe", "solve", "splu", "spsolve", "svds", "write_report"]

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._matrix import as_canonical_csr, as_real_form, is_complex, is_sparse
+from ._matrix import is_complex, is_sparse
+from ._operators import factors_of
 
 _NOT_GIVEN = {name: f"factors of KLU and MUMPS stay inside those libraries: there is no {name} of them (scipy.sparse.linalg.splu has it)"
               for name in ("L", "U", "perm_r", "perm_c", "nnz")}
@@ -36,21 +36,7 @@ class Factors:
         self.shape: tuple[int, int] = tuple(matrix.shape)
         self.dtype = _result_type(matrix.dtype)
         self._is_complex = is_complex(matrix.dtype)
-        csr = as_real_form(matrix) if self._is_complex else as_canonical_csr(matrix)
-        if self._is_complex:
-            csr = as_canonical_csr(csr)
-        if not np.isfinite(csr.data).all():
-            raise ValueError("the matrix has entries that are not finite")
-        if min(self.shape) == 0 or csr.nnz == 0:
-            raise RuntimeError("Factor is exactly singular: the matrix has no entries")
-        try:
-            self._core = _core.Factors(csr.indptr, csr.indices, csr.data, csr.shape[1], _is_symmetric(csr))
-        except OSError as error:
-            if "singular" not in str(error):
-                raise
-            raise RuntimeError("Factor is exactly singular") from error
-        if self._core.zero_pivots > 0:
-            raise RuntimeError(f"Factor is exactly singular: {self._core.zero_pivots} pivots are zero to working precision")
+        self._core = factors_of(matrix, self._is_complex)
 
     @property
     def note(self) -> str:
@@ -200,10 +186,3 @@ def _as_matrix(A: Any) -> Any:
 def _result_type(dtype: np.dtype) -> np.dtype:
     """Single precision stays that, and complex stays complex; everything else becomes double."""
     return np.dtype(dtype) if np.dtype(dtype).char in "fFD" else np.dtype(np.complex128 if is_complex(dtype) else np.float64)
-
-
-def _is_symmetric(csr: Any) -> bool:
-    """To the bit, of canonical compressed sparse rows."""
-    transposed = csr.T.tocsr()
-    return bool(np.array_equal(csr.indptr, transposed.indptr) and np.array_equal(csr.indices, transposed.indices)
-                and np.array_equal(csr.data, transposed.data))

@@ -5,15 +5,22 @@
 Of each module the tests stay that concern our functions. What is left out of those, and why, is in LEFT_OUT.
 """
 
+import importlib
+
 import ayatori
 import pytest
 import scipy.sparse.linalg as linalg
 import scipy.sparse.linalg._dsolve as dsolve
 import scipy.sparse.linalg._isolve as isolve
 
+eigen = importlib.import_module("scipy.sparse.linalg._eigen")
+arpack = importlib.import_module("scipy.sparse.linalg._eigen.arpack")  # the package: `_eigen` has a module of that name as well
+
 PLACES = {
-    isolve: ("bicgstab", "cg", "gmres", "minres"),
+    isolve: ("bicgstab", "cg", "gmres", "lsmr", "lsqr", "minres"),
     dsolve: ("factorized", "splu", "spsolve"),
+    arpack: ("eigs", "eigsh"),
+    eigen: ("svds",),
 }
 OURS = {name: getattr(ayatori, name) for names in PLACES.values() for name in names}
 for place, names in PLACES.items():
@@ -32,17 +39,24 @@ LEFT_OUT = {
     "test_natural_permc": "the same",
     "test_lu_refcount": "the same",
     "test_lu_attr": "the same, and L and U",
+    "test_svds_input_validation_k_1[3]": "wants k = min(A.shape) refused: ours finds all singular values",
+    "test_svds_parameter_tol": "wants an error of 1e-15 for a tol of 1e-4: ours has 1e-10, as it stops as soon as tol allows",
+    "test_svd_rng": "wants results that depend on rng: ours are the same in every run",
+    "test_svd_rng_3": "the same",
+    "test_eigs_for_k_greater": "wants all eigenvalues for k >= n - 1 of an array, and TypeError of others: ours gives k, up to n",
+    "test_eigsh_for_k_greater": "gives eigsh a matrix that is not symmetric, and wants what LAPACK makes of one triangle",
 }
 
 # Parts of the names of tests that concern functions which are not ours.
-OF_OTHERS = ("QMR", "spilu", "gssv", "GstrsErrors", "SpsolveTriangular", "is_sptriangular")
+OF_OTHERS = ("SVDS_LOBPCG", "SVDS_PROPACK", "QMR", "spilu", "gssv", "GstrsErrors", "SpsolveTriangular", "is_sptriangular")
 
 
 def solvers_of(item):
     """The names of what a test is about; none where it does not say."""
     parameters = getattr(item, "callspec", None)
-    values = parameters.params.values() if parameters else ()
-    return {getattr(getattr(value, "solver", value), "__name__", None) for value in values} - {None}
+    functions = [getattr(value, "solver", value) for value in (parameters.params.values() if parameters else ())]
+    return {function.__name__ for function in functions
+            if getattr(function, "__module__", "").startswith(("ayatori.", "scipy.sparse.linalg._isolve")) and hasattr(function, "__name__")}
 
 
 def is_of_others(item):
