@@ -4,7 +4,7 @@ Linear systems
     solve, Solver, SolveResult : the tuned way
     preconditioner, Preconditioner : for the methods of SciPy and PyAMG
 In the place of those of `scipy.sparse.linalg`
-    cg, bicgstab, gmres, minres : iterations
+    cg, bicgstab, cgs, gcrotmk, gmres, lgmres, minres, qmr, tfqmr : iterations
     spsolve, splu, factorized : complete factors
     lsqr, lsmr : least squares
     eigsh, eigs, svds : some eigenpairs, singular values and vectors
@@ -29,9 +29,10 @@ from ._krylov_eigen import eigs, eigsh, svds
 from ._least_squares import lsmr, lsqr
 from ._machine import Forecast, Placement, Profile, place, predict, probe
 from ._matrix import load
+from ._more_krylov import cgs, gcrotmk, lgmres, qmr, tfqmr
 from ._preconditioner import Preconditioner, preconditioner
 from ._report import write_report
 from ._solve import Solver, SolveResult, solve
 
-__all__ = ["Factors", "Forecast", "Placement", "Preconditioner", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "cg", "eigh", "eigs", "eigsh", "factorized", "gmres", "load", "lsmr", "lsqr",
-           "minres", "place", "preconditioner", "predict", "probe", "solve", "splu", "spsolve", "svds", "write_report"]
+__all__ = ["Factors", "Forecast", "Placement", "Preconditioner", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "cg", "cgs", "eigh", "eigs", "eigsh", "factorized", "gcrotmk", "gmres", "lgmres", "load", "lsmr", "lsqr",
+           "minres", "place", "preconditioner", "predict", "probe", "qmr", "solve", "splu", "spsolve", "svds", "tfqmr", "write_report"]

@@ -17,7 +17,7 @@ eigen = importlib.import_module("scipy.sparse.linalg._eigen")
 arpack = importlib.import_module("scipy.sparse.linalg._eigen.arpack")  # the package: `_eigen` has a module of that name as well
 
 PLACES = {
-    isolve: ("bicgstab", "cg", "gmres", "lsmr", "lsqr", "minres"),
+    isolve: ("bicgstab", "cg", "cgs", "gcrotmk", "gmres", "lgmres", "lsmr", "lsqr", "minres", "qmr", "tfqmr"),
     dsolve: ("factorized", "splu", "spsolve"),
     arpack: ("eigs", "eigsh"),
     eigen: ("svds",),
@@ -28,8 +28,14 @@ for place, names in PLACES.items():
         setattr(place, name, OURS[name])
         setattr(linalg, name, OURS[name])
 
+# By parts of their names: all of them, where there are several.
 LEFT_OUT = {
-    "test_show": "is about tfqmr",
+    ("test_maxiter[", "gcrotmk]"): "wants info 1 after one cycle, also where that has solved the system: ours is 0",
+    ("test_maxiter[", "lgmres]"): "the same",
+    "TestLGMRES::test_preconditioner": "wants SciPy's number of products: ours makes one less",
+    "TestLGMRES::test_outer_v": "the same",
+    "TestGCROTMK::test_preconditioner": "the same",
+    "TestGCROTMK::test_CU": "the same",
     "TestGMRES::test_callback": "wants the norm of the residual times the preconditioner: ours is that of b - A x",
     "test_defective_precond_breakdown": "compares what is 0 but for rounding with 0, without tolerance",
     "test_convergence[sym-nonpd-bicgstab]": "wants a breakdown: ours starts anew and converges",
@@ -48,7 +54,7 @@ LEFT_OUT = {
 }
 
 # Parts of the names of tests that concern functions which are not ours.
-OF_OTHERS = ("SVDS_LOBPCG", "SVDS_PROPACK", "QMR", "spilu", "gssv", "GstrsErrors", "SpsolveTriangular", "is_sptriangular")
+OF_OTHERS = ("SVDS_LOBPCG", "SVDS_PROPACK", "spilu", "gssv", "GstrsErrors", "SpsolveTriangular", "is_sptriangular")
 
 
 def solvers_of(item):
@@ -64,7 +70,8 @@ def is_of_others(item):
 
 
 def is_left_out(item):
-    return any(item.nodeid.endswith(part) or part in item.name for part in LEFT_OUT)
+    parts_of = [parts if isinstance(parts, tuple) else (parts,) for parts in LEFT_OUT]
+    return any(all(item.nodeid.endswith(part) or part in item.name for part in parts) for parts in parts_of)
 
 
 def pytest_collection_modifyitems(config, items):
