@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/random.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/session/problem/problem.hpp"
@@ -91,7 +92,7 @@ class Iteration {
       }
     }
     frobenius_norm_ = std::sqrt(sum(square));
-    run_.matrix_norm = comm.allreduce(largest, comm::ReduceOp::max);
+    run_.matrix_norm = std::max(comm.allreduce(largest, comm::ReduceOp::max), norm_from_below());
   }
 
   Array<double> solve() {
@@ -118,6 +119,37 @@ class Iteration {
     return (request_.max_iterations > 0 ? request_.max_iterations : enough) - run_.iterations;
   }
 
+  /// ||A v|| / ||v|| after some steps of the power method, less what rounding may have added.
+  double norm_from_below() {
+    constexpr int steps = 4;
+    const Range mine = parts_.partition.range(comm_.rank());
+    const solvers::Vector v = correction_;
+    const solvers::Vector image = r_;
+    for (std::int64_t i = 0; i < mine.size(); ++i) v[i] = random_uniform(1, mine.begin + i) - 0.5;
+    double found = 0;
+    for (int step = 0; step < steps; ++step) {
+      const double size = solvers::norm(sum_, v);
+      if (!(size > 0 && std::isfinite(size))) break;
+      solvers::scale(1 / size, v);
+      a_.apply(v, image);
+      found = solvers::norm(sum_, image);
+      transposed_.apply(image, v);
+    }
+    const double of_sums = (longest_row() + 8) * u * frobenius_norm_;
+    const double of_norms = 4 * (static_cast<double>(parts_.partition.rows()) + 8) * u * found;
+    return std::max(found - of_sums - of_norms, 0.0);
+  }
+  double longest_row() const {
+    std::int64_t entries = 0;
+    for (const auto* part : {&parts_.interior, &parts_.halo}) {
+      std::int64_t longest = 0;
+      for (std::size_t i = 0; i + 1 < part->row_start.size(); ++i)
+        longest = std::max<std::int64_t>(longest, part->row_start[i + 1] - part->row_start[i]);
+      entries += longest;
+    }
+    return static_cast<double>(comm_.allreduce(entries, comm::ReduceOp::max));
+  }
+
   /// x becomes better by what LSMR makes of the residual: of all corrections, the one of least norm.
   void iterate(double atol) {
     solvers::LeastSquaresOptions options;
@@ -129,7 +161,6 @@ class Iteration {
     run_.last = solvers::least_squares({a_, transposed_, r_, sum_}, correction_, options);
     ++run_.rounds;
     run_.iterations += run_.last.iterations;
-    run_.matrix_norm = std::max(run_.matrix_norm, run_.last.matrix_norm * (1 - 1e-10));  // what rounding adds
     if (!comm_.any(!std::isfinite(solvers::local_max_abs(correction_)))) solvers::axpy(1, correction_, x_);
   }
 
@@ -148,10 +179,12 @@ class Iteration {
     const double of_norm = (static_cast<double>(n) + 8) * u * run_.normal.value;
     run_.normal.error_bound = frobenius_norm_ * (run_.r.error_bound + of_sums) * (1 + 1e-6) + of_norm;
     const bool is_trivial = run_.b_norm == 0 && run_.rounds == 0;  // x = 0, of which nothing is rounded
-    run_.solves = is_trivial || run_.r.is_at_most(request_.rtol * run_.b_norm);
-    const double least_residual = run_.r.value - run_.r.error_bound;
-    run_.is_least_squares =
-        least_residual > 0 && run_.normal.is_at_most(request_.rtol * run_.matrix_norm * least_residual);
+    run_.solves =
+        is_trivial || run_.r.is_at_most(request_.rtol * solvers::lower_bound_of_norm(run_.b_norm, n));
+    const double least = run_.matrix_norm * (run_.r.value - run_.r.error_bound);
+    constexpr double too_small = 1e-280;  // products may underflow, of which the bounds know nothing
+    const bool is_known = least > too_small || run_.matrix_norm == 0;
+    run_.is_least_squares = is_known && run_.normal.is_at_most(request_.rtol * least);
   }
 
   const comm::Comm& comm_;

@@ -60,9 +60,10 @@ std::string explanation(const LeastSquaresRun& run) {
       run.normal.value, run.normal.error_bound);
   if (run.solves) text += "The residual meets the tolerance: this x solves the equations themselves.\n";
   if (!run.solves && run.is_least_squares)
-    text +=
-        fmt::format("With ||A|| >= {:.3e} that meets the tolerance: no x nearby leaves less than ||r||.\n",
-                    run.matrix_norm);
+    text += fmt::format(
+        "With ||A|| >= {:.3e} (power method, rounding taken off) that meets the tolerance: no x nearby "
+        "leaves less than ||r||.\n",
+        run.matrix_norm);
   if (!run.passed())
     text += fmt::format(
         "That does not meet the tolerance. LSMR ended by: {}. More iterations (--max-iterations), a larger "
