@@ -7,6 +7,8 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/io/matrix_source.hpp"
+#include "ayatori/session/least_squares.hpp"
+#include "ayatori/sparse/products/block_operator.hpp"
 #include "cli/parser/declare.hpp"
 
 namespace ayatori::cli {
@@ -75,7 +77,7 @@ void group_options(Command& solve) {
            HelpGroup{"Input and output",
                      {"--rhs", "--block", "--output", "--json", "--explain", "--quiet", "--coordinates",
                       "--fields"}},
-           HelpGroup{"Goal", {"--rtol", "--time-limit", "--max-iterations"}},
+           HelpGroup{"Goal", {"--least-squares", "--rtol", "--time-limit", "--max-iterations"}},
            HelpGroup{"Method (chosen unless told)",
                      {"--method", "--preconditioner", "--overlap", "--fill", "--triangular", "--degree",
                       "--drop", "--ordering", "--complement", "--factor-precision", "--low-rank", "--restart",
@@ -113,6 +115,8 @@ void declare(Command& solve, SolveArguments& arguments) {
   solve.add_option("--json", arguments.json,
                    "Write the result here (schema ayatori.solve/1; -: standard output)");
   declare(solve, session::solve_options(), arguments.request);
+  solve.add_flag("--least-squares", arguments.least_squares,
+                 "Of a matrix of any shape: the shortest x that makes ||b - A x|| smallest");
   solve.add_flag("--explain", arguments.explain, "Say what was considered, tried and chosen, and why");
   solve.add_flag("-q,--quiet", arguments.quiet, "Say nothing but errors");
   group_options(solve);
@@ -131,6 +135,10 @@ int most_at_once(const SolveArguments& arguments) {
 
 void check(const SolveArguments& arguments) {
   check(arguments.request);
+  if (arguments.least_squares) {
+    session::check_least_squares(arguments.request);
+    if (arguments.rhs.size() > 1) throw InputError("--least-squares takes one right-hand side");
+  }
   check_sequence(arguments);
   check_standard_streams(arguments);
   check_outputs(arguments);

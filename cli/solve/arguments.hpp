@@ -16,6 +16,7 @@ struct SolveArguments {
   std::string output;
   std::string json;
   session::SolveRequest request;
+  bool least_squares = false;
   bool explain = false;
   bool quiet = false;
 };

@@ -14,6 +14,7 @@
 #include "cli/hold_signals.hpp"
 #include "cli/result_files.hpp"
 #include "cli/solve/arguments.hpp"
+#include "cli/solve/least_squares.hpp"
 #include "cli/stderr_line.hpp"
 #include "cli/stop_signal.hpp"
 
@@ -147,6 +148,7 @@ SolveArguments complete(const comm::Comm& world, SolveArguments arguments) {
 int run_solve(const comm::Comm& world, const SolveArguments& typed) {
   const Stopwatch total;
   const SolveArguments arguments = complete(world, typed);
+  if (arguments.least_squares) return run_least_squares(world, arguments);
   const int at_once = comm::agree(world, [&] { return most_at_once(arguments); });
   const bool speaks = world.rank() == 0 && !arguments.quiet;
   const auto session = session::begin_session(world, session_options(arguments.request));

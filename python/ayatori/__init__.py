@@ -3,7 +3,11 @@
 Linear systems
     solve, Solver, SolveResult : the tuned way
     preconditioner, Preconditioner : for the methods of SciPy and PyAMG
-    cg, bicgstab, gmres, minres : drop-ins for those of `scipy.sparse.linalg`
+In the place of those of `scipy.sparse.linalg`
+    cg, bicgstab, cgs, gcrotmk, gmres, lgmres, minres, qmr, tfqmr : iterations
+    spsolve, splu, factorized : complete factors
+    lsqr, lsmr : least squares
+    eigsh, eigs, svds : some eigenpairs, singular values and vectors
 Eigenvalues
     eigh : all or some eigenpairs of a dense symmetric matrix
 Machines
@@ -18,13 +22,17 @@ Wrong input raises ValueError or TypeError, a machine that fails (memory, MPI) O
 """
 
 from ._core import version as __version__
+from ._direct import Factors, factorized, splu, spsolve
 from ._eigen import eigh
 from ._krylov import bicgstab, cg, gmres, minres
+from ._krylov_eigen import eigs, eigsh, svds
+from ._least_squares import lsmr, lsqr
 from ._machine import Forecast, Placement, Profile, place, predict, probe
 from ._matrix import load
+from ._more_krylov import cgs, gcrotmk, lgmres, qmr, tfqmr
 from ._preconditioner import Preconditioner, preconditioner
 from ._report import write_report
 from ._solve import Solver, SolveResult, solve
 
-__all__ = ["Forecast", "Placement", "Preconditioner", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "cg", "eigh", "gmres", "load",
-           "minres", "place", "preconditioner", "predict", "probe", "solve", "write_report"]
+__all__ = ["Factors", "Forecast", "Placement", "Preconditioner", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "cg", "cgs", "eigh", "eigs", "eigsh", "factorized", "gcrotmk", "gmres", "lgmres", "load", "lsmr", "lsqr",
+           "minres", "place", "preconditioner", "predict", "probe", "qmr", "solve", "splu", "spsolve", "svds", "tfqmr", "write_report"]

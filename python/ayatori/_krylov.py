@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._matrix import as_csr, as_real_form, check_real, is_complex, with_shift
-
-_TYPES = {"f": np.float32, "F": np.complex64, "D": np.complex128}
+from ._matrix import as_csr, is_complex
+from ._operators import apply, as_doubles, as_operator, check, float_type, is_operator
 
 
 def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
@@ -167,24 +166,24 @@ class _System:
             raise ValueError(f"atol is {atol!r}, but must be a number, and not negative")
         if not rtol >= 0:
             raise ValueError(f"rtol is {rtol!r}, but must not be negative")
-        if not _is_operator(A) and not hasattr(A, "dtype"):
+        if not is_operator(A) and not hasattr(A, "dtype"):
             A = np.asarray(A)
         dtype = getattr(A, "dtype", None)
         b = np.asanyarray(b)
         self.is_complex = any(is_complex(kind) for kind in (dtype, b.dtype, getattr(M, "dtype", None), getattr(x0, "dtype", None)))
         self.work_type = np.complex128 if self.is_complex else np.float64
         if dtype is not None:
-            _check(np.dtype(dtype), self.work_type, "the matrix")
-        if not _is_operator(A) and not is_complex(dtype):
+            check(np.dtype(dtype), self.work_type, "the matrix")
+        if not is_operator(A) and not is_complex(dtype):
             A = as_csr(A)
         if len(A.shape) != 2 or A.shape[0] != A.shape[1]:
             raise ValueError(f"the matrix has shape {A.shape}, but it has to be square")
         self.A, self.n = A, A.shape[0]
         if b.shape not in ((self.n,), (self.n, 1)):
             raise ValueError(f"the matrix has shape {A.shape}, and b has {b.shape}")
-        _check(b.dtype, self.work_type, "b")
-        self.dtype = np.result_type(_float_type(dtype), _float_type(b.dtype), np.complex64 if self.is_complex else np.float32)
-        self.b = _as_doubles(b, self.work_type)
+        check(b.dtype, self.work_type, "b")
+        self.dtype = np.result_type(float_type(dtype), float_type(b.dtype), np.complex64 if self.is_complex else np.float32)
+        self.b = as_doubles(b, self.work_type)
         self.rtol, self.atol = float(rtol), float(atol)
         self.M = getattr(A, "psolve", None) if M is None else M
         if M is not None and not hasattr(M, "shape"):
@@ -192,32 +191,10 @@ class _System:
         if M is not None and M.shape != A.shape:
             raise ValueError(f"the matrix has shape {A.shape}, and the preconditioner {M.shape}")
         self.shift = shift
-        self.a = self._operator(A, shift)
-        self.m = None if self.M is None else self._operator(self.M)
+        self.a = as_operator(A, self.n, self.work_type, shift)
+        self.m = None if self.M is None else as_operator(self.M, self.n, self.work_type)
         self.x = self._start(x0)
         self.iterations, self.residual_norm, self.limit, self.reason = 0, 0.0, 0.0, ""
-
-    def _operator(self, matrix: Any, shift: float = 0.0) -> _core.LinearOperator:
-        if not _is_operator(matrix) and not callable(matrix):
-            csr = as_real_form(matrix) if self.is_complex else as_csr(matrix)
-            if shift:
-                csr = with_shift(csr, shift)
-            return _core.borrow_csr(csr.indptr, csr.indices, csr.data)
-        apply = matrix.matvec if _is_operator(matrix) else matrix
-        argument = np.empty(self.b.size)
-        work_type = self.work_type
-        x = argument.view(work_type)
-
-        def product() -> np.ndarray:  # that keeps `self` would make a cycle through the core, which nobody collects
-            y = np.asarray(apply(x))
-            _check(y.dtype, work_type, "what the operator gives")
-            y = _as_doubles(y, work_type)
-            return y - shift * argument if shift else y
-
-        return _core.python_operator(product, argument)
-
-    def _apply(self, operator: Any, x: np.ndarray) -> np.ndarray:
-        return np.asarray(operator.matvec(x) if _is_operator(operator) else operator(x) if callable(operator) else operator @ x)
 
     def _start(self, x0: Any) -> np.ndarray:
         if x0 is None:
@@ -226,11 +203,11 @@ class _System:
             if x0 != "Mb":
                 raise ValueError(f"x0 is {x0!r}, but must be a vector or 'Mb'")
             b = self.b.view(self.work_type)
-            x0 = b if self.M is None else self._apply(self.M, b)
+            x0 = b if self.M is None else apply(self.M, b)
         x = np.array(x0, dtype=self.work_type)
         if x.shape not in ((self.n,), (self.n, 1)):
             raise ValueError(f"the matrix has shape {self.A.shape}, and x0 has {x.shape}")
-        return _as_doubles(x, self.work_type)
+        return as_doubles(x, self.work_type)
 
     def check_symmetric(self) -> None:
         """As SciPy does it: y' y = x' (A A x) for y = A x, to some digits."""
@@ -238,8 +215,8 @@ class _System:
         for operator, name in ((self.A, "the matrix"), (self.M, "the preconditioner")):
             if operator is None:
                 continue
-            y = self._apply(operator, x)
-            z = self._apply(operator, y)
+            y = apply(operator, x)
+            z = apply(operator, y)
             square = np.vdot(y, y).real
             if abs(square - np.vdot(x, z)) > (square + np.finfo(float).eps) * np.finfo(float).eps ** (1 / 3):
                 raise ValueError(f"{name} is not symmetric")
@@ -260,29 +237,10 @@ class _System:
         self.iterations, self.limit = done.iterations, done.limit
         x = self.x.view(self.work_type).astype(self.dtype, copy=False)
         if x.dtype != self.work_type and done.end == "converged":  # what single precision makes of x is what has to be proved
-            done = iterate(_as_doubles(x, self.work_type), 0)
+            done = iterate(as_doubles(x, self.work_type), 0)
         self.residual_norm, self.reason = done.residual_norm, done.reason or done.end
         if done.end == "converged":
             return x, 0
         if done.end == "breakdown":
             return x, -1
         return x, max(1, -(-self.iterations // products))
-
-
-def _check(dtype: np.dtype, work_type: type, what: str) -> None:
-    if not (is_complex(work_type) and is_complex(dtype)):
-        check_real(dtype, what)
-
-
-def _as_doubles(values: Any, work_type: type) -> np.ndarray:
-    """As the core has vectors: of complex ones, real and imaginary parts in turns."""
-    return np.ascontiguousarray(np.asarray(values, dtype=work_type).ravel()).view(np.float64)
-
-
-def _is_operator(matrix: Any) -> bool:
-    return hasattr(matrix, "matvec")
-
-
-def _float_type(dtype: Any) -> type:
-    """Of the result: single precision stays that, and complex stays complex; everything else becomes double."""
-    return _TYPES.get(np.dtype(dtype).char, np.float64) if dtype is not None else np.float32

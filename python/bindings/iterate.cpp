@@ -33,20 +33,23 @@ class Entries : public LinearOperator {
 };
 
 /// Compressed sparse rows where the caller has them: nothing is copied. Rows may be in any order and have
-/// repeated columns.
+/// repeated columns. A rectangular matrix takes vectors of its columns to vectors of its rows.
 template <class Index>
 class BorrowedCsr final : public Entries {
  public:
-  BorrowedCsr(InputIndices start, InputIndices column, InputVector value)
+  BorrowedCsr(InputIndices start, InputIndices column, InputVector value, std::int64_t columns)
       : start_(std::move(start)), column_(std::move(column)), value_(std::move(value)) {
     const Index* const starts = row_start();
     const auto rows = static_cast<std::int64_t>(start_.size()) - 1;
     const auto entries = static_cast<std::int64_t>(value_.size());
     bool is_good = starts[0] == 0 && starts[rows] == entries;
     for (std::int64_t i = 0; i < rows; ++i) is_good = is_good && starts[i] <= starts[i + 1];
-    const auto* const columns = static_cast<const Index*>(column_.data());
-    for (std::int64_t k = 0; is_good && k < entries; ++k) is_good = columns[k] >= 0 && columns[k] < rows;
-    if (!is_good) throw InputError("these are not the arrays of a square matrix of compressed sparse rows");
+    const auto* const column_of = static_cast<const Index*>(column_.data());
+    for (std::int64_t k = 0; is_good && k < entries; ++k)
+      is_good = column_of[k] >= 0 && column_of[k] < columns;
+    if (!is_good)
+      throw InputError(
+          fmt::format("these are not the arrays of compressed sparse rows with {} columns", columns));
   }
 
   void apply(std::span<const double> x, std::span<double> y) const override {
@@ -100,15 +103,16 @@ class PythonOperator final : public LinearOperator {
 };
 
 std::shared_ptr<LinearOperator> borrow_csr(const InputIndices& start, const InputIndices& column,
-                                           const InputVector& value) {
+                                           const InputVector& value, std::optional<std::int64_t> columns) {
   if (start.size() == 0 || start.dtype() != column.dtype() || column.size() != value.size())
     throw InputError("these are not the arrays of compressed sparse rows");
   if (start.size() - 1 > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
     throw EnvironmentError("a process holds no more than 2^31 - 1 rows: spread the matrix over ranks");
+  const std::int64_t width = columns.value_or(static_cast<std::int64_t>(start.size()) - 1);
   if (start.dtype() == nb::dtype<std::int64_t>())
-    return std::make_shared<BorrowedCsr<std::int64_t>>(start, column, value);
+    return std::make_shared<BorrowedCsr<std::int64_t>>(start, column, value, width);
   if (start.dtype() == nb::dtype<std::int32_t>())
-    return std::make_shared<BorrowedCsr<std::int32_t>>(start, column, value);
+    return std::make_shared<BorrowedCsr<std::int32_t>>(start, column, value, width);
   throw InputError("indices are int32 or int64");
 }
 
@@ -180,9 +184,16 @@ Iterated iterate(const std::string& name, const LinearOperator& a, const LinearO
 }  // namespace
 
 void bind_iterate(nb::module_& module) {
-  const nb::class_<LinearOperator> described(module, "LinearOperator");
+  nb::class_<LinearOperator>(module, "LinearOperator")
+      .def(
+          "apply",
+          [](const LinearOperator& a, const InputVector& x, const InOutVector& y) {  // which fit
+            const CoreCall call;
+            a.apply(span_of(x), span_of(y));
+          },
+          nb::arg("x"), nb::arg("y").noconvert());
   module.def("borrow_csr", &borrow_csr, nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
-             nb::arg("data").noconvert());
+             nb::arg("data").noconvert(), nb::arg("columns").none() = nb::none());
   module.def(
       "python_operator",
       [](nb::callable function, InOutVector argument) -> std::shared_ptr<LinearOperator> {

@@ -67,6 +67,9 @@ NB_MODULE(_core, module) {
   ayatori::python::bind_preconditioner(module);
   ayatori::python::bind_operators(module);
   ayatori::python::bind_iterate(module);
+  ayatori::python::bind_factors(module);
   ayatori::python::bind_eigen(module);
+  ayatori::python::bind_krylov_eigen(module);
+  ayatori::python::bind_least_squares(module);
   ayatori::python::bind_machine(module);
 }

@@ -105,7 +105,11 @@ void bind_solve(nb::module_& module);
 void bind_preconditioner(nb::module_& module);
 void bind_operators(nb::module_& module);
 void bind_iterate(nb::module_& module);
+/// After bind_iterate: its operators are one.
+void bind_factors(nb::module_& module);
 void bind_eigen(nb::module_& module);
+void bind_krylov_eigen(nb::module_& module);
+void bind_least_squares(nb::module_& module);
 void bind_machine(nb::module_& module);
 
 }  // namespace ayatori::python

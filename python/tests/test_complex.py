@@ -101,7 +101,7 @@ def test_nothing_is_left_behind():
     done = subprocess.run([sys.executable, "-c", """
 import ayatori, numpy
 A = numpy.diag([2.0, 3.0 + 1j])
-for operator in (A, ayatori._krylov.as_real_form(A)):
+for operator in (A, ayatori._matrix.as_real_form(A)):
     ayatori.gmres(operator, numpy.ones(len(operator.toarray() if hasattr(operator, "toarray") else operator)))
 from scipy.sparse.linalg import aslinearoperator
 ayatori.gmres(aslinearoperator(A), numpy.ones(2), M=aslinearoperator(A))

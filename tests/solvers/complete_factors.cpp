@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -36,14 +37,26 @@ std::optional<BuiltFactors> factors_of(const FactorLibrary& library, const Dense
   return library.make(to_factor, is_last, options, std::move(earlier));
 }
 
+Dense transpose_of(const Dense& a) {
+  Dense transposed(a.n);
+  for (std::int64_t i = 0; i < a.n; ++i)
+    for (std::int64_t j = 0; j < a.n; ++j) transposed.at(j, i) = a.at(i, j);
+  return transposed;
+}
+
 /// The largest difference to what LAPACK finds, relative to the largest element.
-double error_of(const BuiltFactors& built, const Dense& a) {
+double error_of(const BuiltFactors& built, const Dense& a, bool transposed = false) {
   std::vector<double> b(a.n);
   for (std::int64_t i = 0; i < a.n; ++i) b[i] = std::cos(static_cast<double>(3 * i));
-  const auto expected = tests::direct_solution(a, b);
+  const auto expected = tests::direct_solution(transposed ? transpose_of(a) : a, b);
   const Range mine = sparse::RowPartition::even(a.n, world().size()).range(world().rank());
   std::vector<double> x(mine.size());
-  built.factors->solve(std::span<const double>(b).subspan(mine.begin, mine.size()), x);
+  const auto b_here = std::span<const double>(b).subspan(mine.begin, mine.size());
+  if (transposed) {
+    built.factors->solve_transposed(b_here, x);
+  } else {
+    built.factors->solve(b_here, x);
+  }
   double error = 0;
   double largest = 0;
   for (const double value : expected) largest = std::max(largest, std::abs(value));
@@ -94,6 +107,8 @@ TEST(FactorLibraries, SolveWhatTheyAreGivenAsTheLast) {
       const auto built = factors_of(library, a, symmetric);
       ASSERT_TRUE(built) << library.name << " on matrix " << m;
       EXPECT_LT(error_of(*built, a), 1e-10) << library.name << " on matrix " << m;
+      EXPECT_LT(error_of(*built, a, true), 1e-10) << library.name << " on the transpose of matrix " << m;
+      EXPECT_LT(error_of(*built, a), 1e-10) << library.name << ", again, on matrix " << m;
       EXPECT_EQ(built->zero_pivots, 0);
       ASSERT_EQ(built->notes.size(), 1U);
       EXPECT_NE(built->notes[0].find(library.name), std::string::npos);
@@ -342,6 +357,15 @@ TEST(Mumps, AllRanksSolveLargeSystems) {
           double error = 0;
           for (std::size_t i = 0; i < x.size(); ++i) error = std::max(error, std::abs(found[i] - x[i]));
           EXPECT_LT(world().allreduce(error, comm::ReduceOp::max), built->reduced_accuracy ? 0.02 : 1e-9);
+          // z = A^-T x has (z, A x) = (x, x).
+          built->factors->solve_transposed(x, found);
+          std::array<double, 2> sums{};
+          for (std::size_t i = 0; i < x.size(); ++i) {
+            sums[0] += found[i] * b[i];
+            sums[1] += x[i] * x[i];
+          }
+          world().allreduce(std::span<double>(sums), comm::ReduceOp::sum);
+          EXPECT_NEAR(sums[0] / sums[1], 1, built->reduced_accuracy ? 0.02 : 1e-9);
         }
       }
     }

@@ -242,5 +242,118 @@ TEST(LeastSquares, TheNormOfTheResidualIsThatOfTheX) {
   }
 }
 
+/// A matrix with as many rows as columns are not: each rank applies its rows to all of x.
+class Rectangular final : public sparse::LinearOperator {
+ public:
+  Rectangular(std::int64_t rows, std::int64_t columns, bool is_transposed = false)
+      : rows_(rows), columns_(columns), is_transposed_(is_transposed) {}
+  double at(std::int64_t i, std::int64_t j) const {
+    if (is_transposed_) std::swap(i, j);
+    return std::sin(static_cast<double>(1 + 3 * i * i + 7 * j)) +
+           (i == j ? 2 + 0.3 * static_cast<double>(i) : 0);
+  }
+  Range mine() const {
+    const auto comm = comm::Comm::world();
+    return sparse::RowPartition::even(rows_, comm.size()).range(comm.rank());
+  }
+  void apply(std::span<const double> x, std::span<double> y) const override {
+    const auto all = comm::Comm::world().allgatherv(x).values;
+    const Range range = mine();
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      y[i - range.begin] = 0;
+      for (std::int64_t j = 0; j < columns_; ++j) y[i - range.begin] += at(i, j) * all[j];
+    }
+  }
+  std::int32_t local_size() const override { return static_cast<std::int32_t>(mine().size()); }
+
+ private:
+  std::int64_t rows_;
+  std::int64_t columns_;
+  bool is_transposed_;
+};
+
+/// (A^T A + damping^2 I)^-1, or of the transpose: of whichever of them is smaller.
+Dense gram_of(const Rectangular& a, std::int64_t rows, std::int64_t columns, double damping) {
+  Dense gram(std::min(rows, columns));
+  for (std::int64_t p = 0; p < gram.n; ++p) {
+    gram.at(p, p) = damping * damping;
+    for (std::int64_t q = 0; q < gram.n; ++q)
+      for (std::int64_t k = 0; k < std::max(rows, columns); ++k)
+        gram.at(p, q) += rows < columns ? a.at(p, k) * a.at(q, k) : a.at(k, p) * a.at(k, q);
+  }
+  return gram;
+}
+
+/// The solution of least norm, by LAPACK: x = (A^T A + d^2)^-1 A^T b = A^T (A A^T + d^2)^-1 b.
+std::vector<double> reference(std::int64_t rows, std::int64_t columns, const std::vector<double>& b,
+                              double damping) {
+  const Rectangular a(rows, columns);
+  const auto times_transposed = [&](const std::vector<double>& y) {
+    std::vector<double> x(columns, 0.0);
+    for (std::int64_t j = 0; j < columns; ++j)
+      for (std::int64_t i = 0; i < rows; ++i) x[j] += a.at(i, j) * y[i];
+    return x;
+  };
+  const Dense gram = gram_of(a, rows, columns, damping);
+  return rows < columns ? times_transposed(tests::direct_solution(gram, b))
+                        : tests::direct_solution(gram, times_transposed(b));
+}
+
+TEST(LeastSquares, OfRectangularMatricesWithAndWithoutDamping) {
+  const auto comm = comm::Comm::world();
+  for (const auto& [rows, columns] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{20, 7}, {7, 20}, {5, 1}}) {
+    for (const auto method : {LeastSquaresMethod::lsmr, LeastSquaresMethod::lsqr}) {
+      for (const double damping : {0.0, 0.5, 10.0}) {
+        SCOPED_TRACE(
+            fmt::format("{} x {}, method {}, damping {}", rows, columns, static_cast<int>(method), damping));
+        const Rectangular forward(rows, columns);
+        const Rectangular backward(columns, rows, true);
+        const auto b = tests::random_vector(rows, 5);
+        const std::vector<double> own_b(b.begin() + forward.mine().begin, b.begin() + forward.mine().end);
+        std::vector<double> x(backward.mine().size());
+        const GlobalSum sum(comm);
+        const auto result =
+            least_squares({forward, backward, own_b, sum}, x, {.method = method, .damping = damping});
+        const auto all = comm.allgatherv(std::span<const double>(x)).values;
+        const std::vector<double> expected = reference(rows, columns, b, damping);
+        EXPECT_LE(relative_difference({all.begin(), all.end()}, expected), 1e-9);
+        EXPECT_LE(result.normal_residual, 1e-10);
+        double square = 0;
+        for (std::int64_t i = 0; i < rows; ++i) {
+          double r = b[i];
+          for (std::int64_t j = 0; j < columns; ++j) r -= forward.at(i, j) * expected[j];
+          square += r * r;
+        }
+        for (const double value : expected) square += damping * damping * value * value;
+        EXPECT_NEAR(result.residual_norm, std::sqrt(square), 1e-9);
+      }
+    }
+  }
+}
+
+TEST(LeastSquares, LsqrEstimatesTheVariance) {
+  const std::int64_t rows = 20;
+  const std::int64_t columns = 6;
+  const auto comm = comm::Comm::world();
+  const Rectangular forward(rows, columns);
+  const Rectangular backward(columns, rows, true);
+  const auto b = tests::random_vector(rows, 5);
+  const std::vector<double> own_b(b.begin() + forward.mine().begin, b.begin() + forward.mine().end);
+  std::vector<double> x(backward.mine().size());
+  std::vector<double> variance(x.size());
+  const GlobalSum sum(comm);
+  const auto result = least_squares({forward, backward, own_b, sum}, x,
+                                    {.method = LeastSquaresMethod::lsqr, .variance = variance});
+  EXPECT_EQ(result.iterations, columns);
+  const Dense gram = gram_of(forward, rows, columns, 0);
+  for (std::int64_t k = 0; k < std::ssize(variance); ++k) {
+    std::vector<double> unit(columns, 0.0);
+    const std::int64_t j = backward.mine().begin + k;
+    unit[j] = 1;
+    EXPECT_NEAR(variance[k] / tests::direct_solution(gram, unit)[j], 1, 1e-9);
+  }
+}
+
 }  // namespace
 }  // namespace ayatori::solvers

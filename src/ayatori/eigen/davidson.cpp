@@ -12,6 +12,7 @@
 #include "ayatori/base/statistics.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/eigen/dense/blas.hpp"
+#include "ayatori/eigen/projected.hpp"
 
 namespace ayatori::eigen {
 
@@ -24,22 +25,6 @@ std::int64_t kept_pairs(std::int64_t n, std::int64_t count) {
   return std::min(n, count + std::max<std::int64_t>(2, count / 4));
 }
 
-/// A small dense matrix, columns one after another.
-struct Small {
-  Small(std::int64_t row_count, std::int64_t column_count)
-      : rows(row_count), columns(column_count), values(row_count * column_count, 0.0) {}
-  double* column(std::int64_t j) { return values.data() + j * rows; }
-  const double* column(std::int64_t j) const { return values.data() + j * rows; }
-  double& operator()(std::int64_t i, std::int64_t j) { return values[i + j * rows]; }
-  double operator()(std::int64_t i, std::int64_t j) const { return values[i + j * rows]; }
-  operator Block() { return {values.data(), rows, columns, rows}; }
-  operator ConstBlock() const { return {values.data(), rows, columns, rows}; }
-
-  std::int64_t rows;
-  std::int64_t columns;
-  std::vector<double> values;
-};
-
 /// c = op(a) b
 Small product(Op op, const Small& a, const Small& b) {
   Small c(op == Op::none ? a.rows : a.columns, b.columns);
@@ -51,37 +36,6 @@ Small product(Op op, const Small& a, const Small& b) {
 double unit_of(double norm) {
   return norm > 0 ? std::exp2(std::min(-std::ilogb(norm), 1000)) : 1;
 }
-
-struct SmallPairs {
-  std::vector<double> values;  ///< ascending
-  Small vectors;
-};
-
-/// Collective. Eigenpairs of a symmetric matrix that all ranks have. Computed once: processors that round
-/// differently would go different ways.
-SmallPairs pairs_of(const comm::Comm& comm, Small a) {
-  SmallPairs pairs{std::vector<double>(a.rows), std::move(a)};
-  comm::agree(comm, [&] {
-    if (comm.rank() == 0 && !symmetric_pairs(pairs.vectors, pairs.values.data()))
-      throw EnvironmentError("LAPACK finds no eigenvalues of a projected matrix");
-  });
-  comm.broadcast(std::span<double>(pairs.values), 0);
-  comm.broadcast(std::span<double>(pairs.vectors.values), 0);
-  return pairs;
-}
-
-/// Local rows of a number of vectors.
-struct Columns {
-  Columns(std::int64_t row_count, std::int64_t capacity)
-      : rows(row_count), values(row_count * capacity, 0.0) {}
-  std::span<double> column(std::int64_t j) { return std::span(values).subspan(j * rows, rows); }
-  Block block(std::int64_t begin, std::int64_t count) {
-    return {values.data() + begin * rows, rows, count, rows};
-  }
-
-  std::int64_t rows;
-  Array<double> values;
-};
 
 class Davidson {
  public:
@@ -188,21 +142,8 @@ class Davidson {
       ++kept;
     }
     change.columns = kept;
-    replace(v_, size_, count, change);
+    replace(v_, size_, change);
     return kept;
-  }
-
-  /// x = x change, of the `count` columns from `begin` on.
-  void replace(Columns& x, std::int64_t begin, std::int64_t count, const Small& change) {
-    constexpr std::int64_t strip = 512;  // rows whose old values are kept aside
-    scratch_.resize(strip * std::max<std::int64_t>(count, 1));
-    for (std::int64_t row = 0; row < x.rows; row += strip) {
-      const std::int64_t height = std::min(strip, x.rows - row);
-      for (std::int64_t j = 0; j < count; ++j)
-        std::copy_n(x.values.data() + (begin + j) * x.rows + row, height, scratch_.data() + j * strip);
-      multiply(1, Op::none, {scratch_.data(), height, count, strip}, Op::none, change, 0,
-               {x.values.data() + begin * x.rows + row, height, change.columns, x.rows});
-    }
   }
 
   /// Collective. The `count` vectors behind the basis become part of it. How many were worth it.
@@ -317,8 +258,8 @@ class Davidson {
     }
     change.values.resize(size_ * columns);
     change.columns = columns;
-    replace(v_, 0, size_, change);
-    replace(w_, 0, size_, change);
+    replace(v_, 0, change);
+    replace(w_, 0, change);
     const Small projected = product(Op::transpose, change, product(Op::none, projection(), change));
     for (std::int64_t j = 0; j < columns; ++j) std::copy_n(projected.column(j), columns, h_.column(j));
     size_ = columns;
@@ -408,7 +349,6 @@ class Davidson {
   std::vector<double> norms_;
   std::uint64_t randoms_ = 1;
   bool stop_requested_ = false;
-  Array<double> scratch_;
   ExtremePairs pairs_;
 };
 

@@ -9,7 +9,8 @@
 
 namespace ayatori::solvers {
 
-/// min ||b - A x|| of a square A that may be singular, unsymmetric, or both.
+/// min ||b - A x|| of an A that may be singular, unsymmetric, or rectangular: then both operators take
+/// vectors of the one length to vectors of the other.
 struct LeastSquaresProblem {
   const sparse::LinearOperator& a;
   const sparse::LinearOperator& transposed;  ///< A^T
@@ -20,14 +21,26 @@ struct LeastSquaresProblem {
   ConstVector column_scale = {};
 };
 
+/// Which iterates: both begin the same Krylov space. The residual of LSQR falls monotonically, that of the
+/// normal equations of LSMR does.
+enum class LeastSquaresMethod { lsmr, lsqr };
+
 struct LeastSquaresOptions {
-  double target = 0;            ///< absolute norm of b - A x at which to stop
+  LeastSquaresMethod method = LeastSquaresMethod::lsmr;
+  /// min ||b - A x||^2 + damping^2 ||x||^2; all residuals are then of [A; damping I]. With a column scale,
+  /// ||y|| in the place of ||x||.
+  double damping = 0;
+  double target = 0;            ///< absolute norm of b - A x at which to stop ...
+  double consistent_atol = 0;   ///< ... or at this many times ||A|| ||x|| more
   double atol = 1e-14;          ///< stop where ||A^T r|| <= atol ||A|| ||r|| ...
   double max_condition = 1e15;  ///< ... where the estimate of the condition number is beyond this ...
   int max_iterations = 10000;   ///< ... or after so many products with A and with A^T
   /// A lower bound of ||A||, if one is known: the largest |entry| will do. It tells an A^T b that is rounding
   /// only from one that is not.
   double matrix_norm = 0;
+  /// This rank's part of a vector to which squares are added, or none; of LSQR without damping: in the end it
+  /// is an estimate from below of the diagonal of (A^T A)^-1.
+  Vector variance = {};
   /// Collective, if it is one: called after every iteration that goes on, with what forms the x reached.
   std::function<void(const std::function<void(Vector)>& form)> look = nullptr;
 };
@@ -53,6 +66,7 @@ struct LeastSquaresResult {
   double residual_norm = 0;    ///< ||b - A x||
   double normal_residual = 0;  ///< ||A^T (b - A x)||
   double matrix_norm = 0;      ///< a lower bound of ||A||, seldom less than half of it
+  double frobenius_norm = 0;   ///< a lower bound of that of A, by what b excites of it
   double condition = 0;        ///< of A as far as b excites it, a lower bound
   double solution_norm = 0;    ///< ||x||
 };
@@ -65,11 +79,11 @@ using LeastSquaresProgress = std::function<bool(int iteration, double residual_n
 inline constexpr std::string_view least_squares_name = "lsmr";
 inline constexpr double least_squares_traffic = 20;
 
-/// Collective. LSMR (Fong & Saunders, SIAM J. Sci. Comput. 33, 2011) from x = 0, whatever x holds: it tends
-/// to the least-squares solution of least ||x|| (of least ||D^-1 x|| with a column scale), and ||A^T r||
-/// falls monotonically. x is finite at the end if it can be represented. Vectors and matrices of any
-/// magnitude do: b is scaled by its norm and A by a power of two. Two reductions in an iteration. Throws
-/// EnvironmentError (agreed) when memory is missing.
+/// Collective. LSMR (Fong & Saunders, SIAM J. Sci. Comput. 33, 2011) or LSQR (Paige & Saunders, ACM Trans.
+/// Math. Softw. 8, 1982) from x = 0, whatever x holds: it tends
+/// to the least-squares solution of least ||x|| (of least ||D^-1 x|| with a column scale). x is finite at the
+/// end if it can be represented. Vectors and matrices of any magnitude do: b is scaled by its norm and A by a
+/// power of two. Two reductions in an iteration. Throws EnvironmentError (agreed) when memory is missing.
 LeastSquaresResult least_squares(const LeastSquaresProblem& problem, Vector x,
                                  const LeastSquaresOptions& options,
                                  const LeastSquaresProgress& progress = {});

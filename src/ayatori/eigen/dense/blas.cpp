@@ -41,6 +41,12 @@ void dtrsm_(const char* side, const char* uplo, const char* op, const char* diag
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 void dsyev_(const char* job, const char* uplo, const int* n, double* a, const int* lda, double* w,
             double* work, const int* lwork, int* info);
+using SchurSelection = int(const double* real, const double* imaginary);
+void dgees_(const char* job, const char* sort, SchurSelection* select, const int* n, double* a,
+            const int* lda, int* sorted, double* real, double* imaginary, double* vectors, const int* ldv,
+            double* work, const int* lwork, int* is_selected, int* info);
+void dtrexc_(const char* job, const int* n, double* t, const int* ldt, double* q, const int* ldq, int* from,
+             int* to, double* work, int* info);
 
 Gemm<double> dgemm_;
 Gemm<float> sgemm_;
@@ -252,6 +258,33 @@ bool symmetric_pairs(Block a, double* values) {
   int info = 0;
   dsyev_("V", "L", &n, a.data, &lda, values, work.data(), &length, &info);
   return info == 0;
+}
+
+bool schur_form(Block a, Block q) {
+  const int n = narrow(a.rows);
+  const int lda = leading(a);
+  const int ldq = leading(q);
+  constexpr int columns = 34;  // of work for each row, as for dsyev
+  const int length = std::max(1, columns * n);
+  std::vector<double> work(length);
+  std::vector<double> values(2 * static_cast<std::size_t>(n));
+  int sorted = 0;
+  int unused = 0;
+  int info = 0;
+  dgees_("V", "N", nullptr, &n, a.data, &lda, &sorted, values.data(), values.data() + n, q.data, &ldq,
+         work.data(), &length, &unused, &info);
+  return info == 0;
+}
+
+void move_in_schur_form(Block t, Block q, std::int64_t from, std::int64_t to) {
+  const int n = narrow(t.rows);
+  const int ldt = leading(t);
+  const int ldq = leading(q);
+  int first = narrow(from) + 1;
+  int last = narrow(to) + 1;
+  std::vector<double> work(std::max(1, n));
+  int info = 0;
+  dtrexc_("V", &n, t.data, &ldt, q.data, &ldq, &first, &last, work.data(), &info);
 }
 
 template <class T>

@@ -100,6 +100,14 @@ bool tridiagonal_vectors(std::int64_t n, Number<T>* diagonal, Number<T>* off_dia
 /// iteration failed. (dsyev, for small matrices.)
 bool symmetric_pairs(Block a, double* values);
 
+/// a = q t q^T with t in real Schur form in the place of a: block upper triangular, blocks of two being
+/// conjugate pairs in standard form. False if the iteration failed. (dgees)
+bool schur_form(Block a, Block q);
+
+/// Moves the block that begins at row `from` to row `to`, those between make room; as far as it goes where
+/// eigenvalues are too close to be exchanged. (dtrexc)
+void move_in_schur_form(Block t, Block q, std::int64_t from, std::int64_t to);
+
 /// Root j of 1 + rho sum_i z_i^2 / (d_i - x), n > 2, d ascending, ||z|| = 1, rho > 0; delta[i] = d_i - root,
 /// to high relative accuracy. False if the iteration failed. (dlaed4)
 template <class T = double>

@@ -26,6 +26,8 @@ class CompleteFactors {
 
   /// Collective. y = A^-1 x, of each rank its rows.
   virtual void solve(std::span<const double> x, std::span<double> y) const = 0;
+  /// Collective. y = A^-T x, of each rank its rows.
+  virtual void solve_transposed(std::span<const double> x, std::span<double> y) const = 0;
 
   /// How often the library has looked for an order of the rows, and factored; on a rank that computes.
   struct Work {

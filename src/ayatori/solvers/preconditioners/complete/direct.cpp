@@ -7,6 +7,7 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/preconditioners/complete/complete_factors.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
+#include "ayatori/sparse/products/transposed_applicable.hpp"
 
 namespace ayatori::solvers {
 
@@ -25,12 +26,15 @@ std::span<const FactorLibrary> factor_libraries() {
 namespace {
 
 /// y = A^-1 x up to the accuracy of the factors.
-class Direct final : public sparse::LinearOperator {
+class Direct final : public sparse::LinearOperator, public sparse::TransposedApplicable {
  public:
   Direct(std::unique_ptr<CompleteFactors> factors, const FactorLibrary& library, std::int32_t size)
       : factors_(std::move(factors)), library_(&library), size_(size) {}
 
   void apply(std::span<const double> x, std::span<double> y) const override { factors_->solve(x, y); }
+  void apply_transposed(std::span<const double> x, std::span<double> y) const override {
+    factors_->solve_transposed(x, y);
+  }
   std::int32_t local_size() const override { return size_; }
   const FactorLibrary& library() const { return *library_; }
   /// Leaves nothing to apply.

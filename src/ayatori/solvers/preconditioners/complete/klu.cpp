@@ -119,6 +119,13 @@ class Klu final : public CompleteFactors {
       klu_tsolve(symbolic_, numeric_, n_, 1, b.data(), &common);
     });
   }
+  void solve_transposed(std::span<const double> x, std::span<double> y) const override {
+    std::ranges::copy(x, y.begin());
+    solve_on_rank_zero<double>(comm_, partition_, y, [this](std::span<double> b) {
+      auto common = common_;
+      klu_solve(symbolic_, numeric_, n_, 1, b.data(), &common);
+    });
+  }
   Work work() const override { return work_; }
 
   std::int64_t zero_pivots() const {

@@ -119,15 +119,12 @@ class MumpsFactors final : public CompleteFactors {
   }
 
   void solve(std::span<const double> x, std::span<double> y) const override {
-    if constexpr (std::is_same_v<Real, double>) {
-      std::ranges::copy(x, y.begin());
-      solve_in_place(y);
-    } else {
-      const int exponent = scale_in(x);
-      solve_in_place(buffer_);
-      for (std::size_t i = 0; i < y.size(); ++i)
-        y[i] = std::ldexp(static_cast<double>(buffer_[i]), column_scale_[i] + exponent);
-    }
+    solve_with(x, y, row_scale_, column_scale_);
+  }
+  void solve_transposed(std::span<const double> x, std::span<double> y) const override {
+    mumps_.control(mumps::which_system) = 0;
+    solve_with(x, y, column_scale_, row_scale_);
+    mumps_.control(mumps::which_system) = 1;
   }
   Work work() const override { return work_; }
 
@@ -136,17 +133,30 @@ class MumpsFactors final : public CompleteFactors {
   const mumps::Instance<Real>& instance() const { return mumps_; }
 
  private:
+  /// Collective. `row` and `column`: the scales of the system that is solved, of floats.
+  void solve_with(std::span<const double> x, std::span<double> y, std::span<const std::int32_t> row,
+                  std::span<const std::int32_t> column) const {
+    if constexpr (std::is_same_v<Real, double>) {
+      std::ranges::copy(x, y.begin());
+      solve_in_place(y);
+    } else {
+      const int exponent = scale_in(x, row);
+      solve_in_place(buffer_);
+      for (std::size_t i = 0; i < y.size(); ++i)
+        y[i] = std::ldexp(static_cast<double>(buffer_[i]), column[i] + exponent);
+    }
+  }
   /// Collective. The right-hand side of the scaled system, with a largest element near 1; the exponent of 2
   /// that gives its solution the right size.
-  int scale_in(std::span<const double> x) const {
+  int scale_in(std::span<const double> x, std::span<const std::int32_t> row) const {
     constexpr int of_zero = std::numeric_limits<int>::min() / 2;
     int largest = of_zero;
     for (std::size_t i = 0; i < x.size(); ++i)
-      if (x[i] != 0 && std::isfinite(x[i])) largest = std::max(largest, std::ilogb(x[i]) + row_scale_[i]);
+      if (x[i] != 0 && std::isfinite(x[i])) largest = std::max(largest, std::ilogb(x[i]) + row[i]);
     largest = mumps_.comm().allreduce(largest, comm::ReduceOp::max);
     if (largest == of_zero) largest = 0;
     for (std::size_t i = 0; i < x.size(); ++i)
-      buffer_[i] = static_cast<float>(std::ldexp(x[i], row_scale_[i] - largest));
+      buffer_[i] = static_cast<float>(std::ldexp(x[i], row[i] - largest));
     return largest;
   }
   void solve_in_place(std::span<Real> b) const {

@@ -29,6 +29,7 @@ enum Control {
   verbosity = 4,
   column_permutation = 6,
   ordering = 7,
+  which_system = 9,  ///< 1: A x = b, else A^T x = b
   more_memory = 14,
   matrix_distribution = 18,
   right_side_distribution = 20,

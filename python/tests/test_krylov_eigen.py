@@ -1,0 +1,190 @@
+"""eigsh: what SciPy's own tests (scipy_substitution.py) leave open."""
+
+import ayatori
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as peer
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator
+
+
+def laplacian_values(m):
+    one = 2 - 2 * np.cos(np.pi * np.arange(1, m + 1) / (m + 1))
+    return np.sort((one[:, None] + one).ravel())
+
+
+def check(A, w, v, M=None, tolerance=1e-11):
+    B = sp.eye_array(A.shape[0]) if M is None else M
+    assert np.abs(A @ v - (B @ v) * w).max() <= tolerance * abs(A).max()
+    assert np.abs(v.conj().T @ (B @ v) - np.eye(len(w))).max() <= 1e-11
+
+
+@pytest.mark.parametrize("which", ["LM", "SM", "LA", "SA", "BE"])
+def test_multiplicities_are_complete(which):
+    A, values = ayatori.load("poisson2d-5:n=12"), laplacian_values(12)  # most values are double
+    for k in (1, 2, 5, 8):
+        w, v = ayatori.eigsh(A, k, which=which, ncv=60)
+        wanted = {"LM": values[-k:], "LA": values[-k:], "SM": values[:k], "SA": values[:k],
+                  "BE": np.r_[values[: k // 2], values[k // 2 - k:]]}[which]
+        assert w == pytest.approx(wanted, abs=1e-11)
+        check(A, w, v)
+
+
+@pytest.mark.parametrize("sigma", [0.0, 3.3, -1.0])
+def test_shift_invert_finds_the_nearest_with_their_multiplicities(sigma):
+    A, values = ayatori.load("poisson2d-5:n=30"), laplacian_values(30)
+    w, v = ayatori.eigsh(A, 7, sigma=sigma)
+    nearest = np.sort(np.sort(np.abs(values - sigma))[:7])
+    assert np.sort(np.abs(w - sigma)) == pytest.approx(nearest, abs=1e-10)
+    assert (np.diff(w) >= 0).all()
+    check(A, w, v)
+
+
+def test_a_cluster_of_many_equal_values():
+    A = sp.diags_array(np.r_[np.full(9, 5.0), np.linspace(0, 4, 200)], format="csr")
+    assert ayatori.eigsh(A, 9, which="LA", return_eigenvectors=False) == pytest.approx(np.full(9, 5.0), abs=1e-13)
+    assert ayatori.eigsh(A, 9, sigma=5.5, return_eigenvectors=False) == pytest.approx(np.full(9, 5.0), abs=1e-13)
+
+
+@pytest.mark.parametrize("mode", ["normal", "cayley"])
+def test_generalized_problems(mode):
+    A = ayatori.load("poisson2d-5:n=15")
+    M = sp.diags_array(np.linspace(1, 3, 225), format="csr") + 0.1 * A
+    w, v = ayatori.eigsh(A, 5, M, sigma=0.2, mode=mode)
+    theirs = peer.eigsh(A.tocsc(), 5, M.tocsc(), sigma=0.2, mode=mode)[0]
+    assert w == pytest.approx(np.sort(theirs), abs=1e-10)
+    check(A, w, v, M, 1e-10)
+
+
+def test_hermitian_problems_with_and_without_degenerate_values():
+    rng = np.random.default_rng(2)
+    X = np.linalg.qr(rng.standard_normal((40, 40)) + 1j * rng.standard_normal((40, 40)))[0]
+    values = np.r_[3, 3, 3, 2.5, np.linspace(-2, 2, 36)]
+    A = X @ np.diag(values) @ X.conj().T
+    for which, wanted in (("LA", [2.5, 3, 3, 3]), ("BE", [-2, values[5], 3, 3]), ("SA", np.linspace(-2, 2, 36)[:4])):
+        w, v = ayatori.eigsh(A, 4, which=which)
+        assert w == pytest.approx(np.asarray(wanted), abs=1e-12)
+        check(A, w, v)
+    w, v = ayatori.eigsh(A, 3, sigma=3.1)
+    assert w == pytest.approx(np.full(3, 3.0), abs=1e-12)
+
+
+def test_operators_and_known_inverses():
+    A = ayatori.load("poisson2d-5:n=10")
+    op = LinearOperator(A.shape, matvec=lambda x: A @ x, dtype=float)
+    values = laplacian_values(10)
+    assert ayatori.eigsh(op, 3, which="LA", return_eigenvectors=False) == pytest.approx(values[-3:], abs=1e-11)
+    assert ayatori.eigsh(op, 3, sigma=0.0, return_eigenvectors=False) == pytest.approx(values[:3], abs=1e-9)
+    lu = ayatori.splu(A)
+    inverse = LinearOperator(A.shape, matvec=lu.solve, dtype=float)
+    assert ayatori.eigsh(op, 3, sigma=0.0, OPinv=inverse, return_eigenvectors=False) == pytest.approx(values[:3], abs=1e-11)
+
+
+def test_all_pairs_of_small_matrices():
+    for n in (1, 2, 3):
+        A = sp.csr_array(np.diag(np.arange(n) + 1.0))
+        w, v = ayatori.eigsh(A, n)
+        assert w == pytest.approx(np.arange(n) + 1.0) and v.shape == (n, n)
+    with pytest.warns(RuntimeWarning, match="all 3 are found"):
+        assert len(ayatori.eigsh(A, 5, return_eigenvectors=False)) == 3
+
+
+def test_what_has_converged_comes_with_the_exception():
+    A = ayatori.load("poisson2d-5:n=40")
+    with pytest.raises(ArpackNoConvergence, match="of 6 eigenpairs converged") as caught:
+        ayatori.eigsh(A, 6, which="SA", maxiter=12)
+    w, v = caught.value.eigenvalues, caught.value.eigenvectors
+    assert len(w) < 6 and v.shape == (1600, len(w))
+    if len(w):
+        check(A, w, v)
+
+
+def test_a_shift_that_is_an_eigenvalue():
+    A = sp.diags_array(np.arange(1.0, 31), format="csr")
+    with pytest.raises(RuntimeError, match="singular"):
+        ayatori.eigsh(A, 2, sigma=7.0)
+
+
+def test_single_precision_stays():
+    w, v = ayatori.eigsh(ayatori.load("poisson2d-5:n=8").astype(np.float32), 2)
+    assert w.dtype == v.dtype == np.float32
+
+
+def test_wrong_input():
+    A = ayatori.load("poisson2d-5:n=5")
+    for arguments, error in (({"which": "XX"}, "which"), ({"k": 0}, "greater than 0"), ({"ncv": 3}, "ncv"), ({"maxiter": 0}, "maxiter"),
+                             ({"mode": "cayley"}, "needs sigma"), ({"sigma": 1j}, "real"), ({"v0": np.ones(3)}, "v0"),
+                             ({"M": np.eye(3)}, "wrong M")):
+        with pytest.raises(ValueError, match=error):
+            ayatori.eigsh(A, **{"k": 3, **arguments})
+    with pytest.raises(ValueError, match="square"):
+        ayatori.eigsh(A[:, :9], 2)
+    with pytest.raises(ValueError, match="not finite"):
+        ayatori.eigsh(sp.diags_array(np.r_[np.ones(9), np.nan]), 2)
+    with pytest.raises(ValueError, match="positive definite"):
+        ayatori.eigsh(A, 2, -sp.eye_array(25, format="csr"))
+    with pytest.raises(KeyError):
+        ayatori.eigsh(LinearOperator((9, 9), matvec=lambda x: {}["no"], dtype=float), 2)
+
+
+def unsymmetric(n=200, dtype=float):
+    rng = np.random.default_rng(5)
+    A = sp.random_array((n, n), density=0.03, rng=rng) + sp.diags_array(np.linspace(-1, 2, n))
+    if dtype is complex:
+        A = A + 1j * sp.random_array((n, n), density=0.02, rng=rng)
+    return A.tocsr()
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("which", ["LM", "LR", "SR", "LI", "SI"])
+def test_eigs_finds_every_part_of_the_spectrum(which, dtype):
+    A = unsymmetric(dtype=dtype)
+    exact = np.linalg.eigvals(A.toarray())
+    w, v = ayatori.eigs(A, 5, which=which, ncv=100, maxiter=2000, tol=1e-12) if which != "SI" else ayatori.eigs(A, 5, which=which, ncv=200)
+    imag = exact.imag if dtype is complex else np.abs(exact.imag)
+    key = {"LM": -np.abs(exact), "LR": -exact.real, "SR": exact.real, "LI": -imag, "SI": imag}[which]
+    mine = {"LM": -np.abs(w), "LR": -w.real, "SR": w.real, "LI": -(w.imag if dtype is complex else np.abs(w.imag)),
+            "SI": w.imag if dtype is complex else np.abs(w.imag)}[which]
+    assert mine == pytest.approx(np.sort(key)[:5], abs=1e-8)
+    assert np.abs(A @ v - v * w).max() < 1e-9 and np.linalg.norm(v, axis=0) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("sigma", [0.7, 0.3 + 0.4j])
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_eigs_by_shift_invert_finds_the_nearest(sigma, dtype):
+    A = unsymmetric(dtype=dtype)
+    M = sp.diags_array(np.linspace(1, 2, 200), format="csr")
+    exact = np.linalg.eigvals(A.toarray() / np.linspace(1, 2, 200)[:, None])
+    w, v = ayatori.eigs(A, 4, M, sigma=sigma, tol=1e-12)
+    assert np.abs(A @ v - (M @ v) * w).max() < 1e-8
+    if dtype is complex or np.imag(sigma) == 0:
+        assert np.sort(np.abs(w - sigma)) == pytest.approx(np.sort(np.abs(exact - sigma))[:4], abs=1e-8)
+
+
+def test_eigs_with_what_has_converged():
+    with pytest.raises(ArpackNoConvergence):
+        ayatori.eigs(unsymmetric(), 6, which="SM", maxiter=2)
+
+
+@pytest.mark.parametrize("shape", [(80, 30), (30, 80), (40, 40)])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128, np.float32])
+def test_svds_agrees_with_the_dense_one(shape, dtype):
+    rng = np.random.default_rng(8)
+    A = rng.standard_normal(shape).astype(dtype)
+    if np.iscomplexobj(A):
+        A = A + 1j * rng.standard_normal(shape)
+    s_all = np.linalg.svd(A, compute_uv=False)
+    tolerance = 1e-4 if dtype is np.float32 else 1e-9
+    for which, wanted in (("LM", s_all[:4][::-1]), ("SM", s_all[-4:][::-1])):
+        u, s, vh = ayatori.svds(A, 4, which=which)
+        assert s == pytest.approx(wanted, rel=tolerance) and u.dtype == A.dtype
+        assert np.abs(A @ vh.conj().T - u * s).max() < 10 * tolerance
+    assert ayatori.svds(A, 4, return_singular_vectors=False) == pytest.approx(s_all[:4][::-1], rel=tolerance)
+
+
+def test_svds_of_rank_deficient_matrices_and_multiple_values():
+    A = np.zeros((30, 20))
+    A[np.arange(6), np.arange(6)] = [3, 3, 3, 2, 2, 1]
+    u, s, vh = ayatori.svds(A, 8)
+    assert s == pytest.approx([0, 0, 1, 2, 2, 3, 3, 3], abs=1e-12)
+    assert np.abs(u.T @ u - np.eye(8)).max() < 1e-12 and np.abs((u * s) @ vh - A).max() < 1e-12

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "ayatori/base/array.hpp"
+#include "ayatori/io/matrix_source.hpp"
+#include "ayatori/session/session.hpp"
+#include "ayatori/session/solve/solve_request.hpp"
+#include "ayatori/solvers/certified_norm.hpp"
+#include "ayatori/solvers/least_squares.hpp"
+#include "ayatori/sparse/partition/row_partition.hpp"
+
+namespace ayatori::session {
+
+/// What --least-squares has found: min ||b - A x|| of a matrix of any shape, the x of least norm.
+struct LeastSquaresRun {
+  io::SourceFacts source;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t nonzeros = 0;
+  std::string rhs;
+  double rtol = 0;
+  solvers::LeastSquaresResult last;  ///< as the last iteration ended
+  int rounds = 0;                    ///< of iterations, each on what the one before had left
+  std::int64_t iterations = 0;
+  double b_norm = 0;
+  double x_norm = 0;
+  double matrix_norm = 0;         ///< a lower bound of ||A||
+  solvers::CertifiedNorm r;       ///< ||b - A x||, with a bound of its rounding
+  solvers::CertifiedNorm normal;  ///< ||A^T (b - A x)||, the same
+  bool solves = false;            ///< ||r|| <= rtol ||b|| is proved
+  bool is_least_squares = false;  ///< ||A^T r|| <= rtol ||A|| ||r|| is proved
+  Array<double> x;                ///< this rank's elements ...
+  sparse::RowPartition x_rows = sparse::RowPartition::even(0, 1);  ///< ... and how they are spread
+  int ranks = 1;
+  double read_seconds = 0;
+  double seconds = 0;  ///< of iterations and verification
+  double total_seconds = 0;
+  std::string output;
+
+  bool passed() const { return solves || is_least_squares; }
+  /// ||A^T r|| / (||A|| ||r||); 0 where A^T r is 0.
+  double relative_normal() const;
+};
+
+/// Throws InputError for what a request asks of a solve, and least squares have no use for. Called on one
+/// rank. Options are called by their names on the command line.
+void check_least_squares(const SolveRequest& request);
+
+/// Collective. Reads A and b (as --rhs names it), and finds x by LSMR, on products with A and A^T alone. A is
+/// spread by rows; zero rows or columns make it square, so that halo exchanges and products are those of
+/// every other solve. What is claimed of x is proved, with bounds of all rounding. Obeys rtol, time_limit and
+/// max_iterations. Throws InputError, agreed.
+LeastSquaresRun solve_least_squares(const Session& session, const std::string& matrix, const std::string& rhs,
+                                    const SolveRequest& request,
+                                    const std::function<bool()>& wants_stop = {});
+
+/// The summary for people.
+std::string summary(const LeastSquaresRun& run);
+
+/// What was computed, how, and what is proved of it.
+std::string explanation(const LeastSquaresRun& run);
+
+/// Schema "ayatori.least-squares/1".
+nlohmann::ordered_json to_json(const LeastSquaresRun& run);
+
+}  // namespace ayatori::session

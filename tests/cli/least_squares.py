@@ -1,0 +1,125 @@
+"""ayatori solve --least-squares: rectangular systems, what is proved, what is written, and every bad input."""
+
+import json
+import math
+import unittest
+
+from harness import CommandTest, matrix_market, read_vector
+
+
+def coordinate(rows, columns, entries):
+    return matrix_market([(i + 1, j + 1, value) for (i, j), value in sorted(entries.items())], rows, columns)
+
+
+def array(values):
+    return "\n".join(["%%MatrixMarket matrix array real general", f"{len(values)} 1", *map(repr, values)]) + "\n"
+
+
+def some_matrix(rows, columns):
+    """A band, and entries far from it."""
+    entries = {}
+    for i in range(rows):
+        for j in {i * columns // rows, (i * 7 + 3) % columns, (i * 5 + 1) % columns}:
+            entries[i, j] = math.sin(1 + 3 * i + 7 * j) + 1.5
+    return entries
+
+
+def norm(values):
+    return math.sqrt(sum(value * value for value in values))
+
+
+class LeastSquares(CommandTest):
+    def least_squares(self, *arguments, status=0):
+        done = self.run_ayatori("solve", "A.mtx", "--least-squares", "--json", "result.json", *arguments)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return json.loads((self.folder / "result.json").read_text()), done
+
+    def test_no_other_x_leaves_less(self):
+        for rows, columns in [(60, 17), (23, 23), (9, 3)]:
+            with self.subTest(rows=rows, columns=columns):
+                entries = some_matrix(rows, columns)
+                b = [math.cos(5 * i) for i in range(rows)]
+                self.write("A.mtx", coordinate(rows, columns, entries))
+                self.write("b.mtx", array(b))
+                result, done = self.least_squares("--rhs", "b.mtx", "-o", "x.mtx", "--rtol", "1e-10", "--explain")
+                x = read_vector(self.folder / "x.mtx")
+                self.assertEqual(len(x), columns)
+                r = list(b)
+                for (i, j), value in entries.items():
+                    r[i] -= value * x[j]
+                normal = [0.0] * columns
+                for (i, j), value in entries.items():
+                    normal[j] += value * r[i]
+                self.assertTrue(result["proved"])
+                self.assertAlmostEqual(result["norms"]["r"], norm(r), delta=1e-12 * norm(b))
+                if result["status"] == "least-squares":
+                    self.assertLessEqual(norm(normal), 1e-10 * result["norms"]["a_lower_bound"] * norm(r))
+                    self.assertIn("a least-squares solution", done.stderr)
+                    self.assertIn("no x nearby leaves less", done.stderr)
+                else:
+                    self.assertLessEqual(norm(r), 1e-10 * norm(b))
+
+    def test_the_shortest_of_many_solutions(self):
+        rows, columns = 12, 40
+        entries = some_matrix(rows, columns)
+        self.write("A.mtx", coordinate(rows, columns, entries))
+        result, done = self.least_squares("--rhs", "ones", "-o", "x.mtx", "--rtol", "1e-12", "--explain")
+        self.assertEqual(result["status"], "solved")
+        self.assertIn("There are fewer equations than unknowns", done.stderr)
+        x = read_vector(self.folder / "x.mtx")
+        r = [1.0] * rows
+        for (i, j), value in entries.items():
+            r[i] -= value * x[j]
+        self.assertLessEqual(norm(r), 1e-11)
+        # The shortest x is A^T y: a second solve finds y, which leaves nothing.
+        self.write("A.mtx", coordinate(columns, rows, {(j, i): value for (i, j), value in entries.items()}))
+        self.write("x_as_b.mtx", array(x))
+        again, _ = self.least_squares("--rhs", "x_as_b.mtx")
+        self.assertEqual(again["status"], "solved")
+
+    def test_right_hand_sides_that_are_made(self):
+        self.write("A.mtx", coordinate(30, 11, some_matrix(30, 11)))
+        for rhs in ("ones", "random:3", "solution-random:5"):
+            with self.subTest(rhs=rhs):
+                result, _ = self.least_squares("--rhs", rhs)
+                self.assertEqual(result["status"], "solved" if rhs.startswith("solution") else "least-squares")
+
+    def test_nothing_is_claimed_without_proof(self):
+        self.write("A.mtx", coordinate(60, 17, some_matrix(60, 17)))
+        result, done = self.least_squares("--max-iterations", "2", "--explain", status=1)
+        self.assertFalse(result["proved"])
+        self.assertEqual(result["iterations"], 2)
+        self.assertIn("not proved", done.stderr)
+        self.assertIn("--max-iterations", done.stderr)
+
+    def test_zeros(self):
+        self.write("A.mtx", coordinate(6, 4, {}))
+        result, _ = self.least_squares("-o", "x.mtx")
+        self.assertEqual((result["status"], result["norms"]["x"]), ("least-squares", 0))
+        self.assertEqual(read_vector(self.folder / "x.mtx"), [0.0] * 4)
+        self.write("A.mtx", coordinate(6, 4, some_matrix(6, 4)))
+        self.write("b.mtx", array([0.0] * 6))
+        result, _ = self.least_squares("--rhs", "b.mtx", "-o", "x.mtx")
+        self.assertEqual((result["status"], result["iterations"]), ("solved", 0))
+        self.assertEqual(read_vector(self.folder / "x.mtx"), [0.0] * 4)
+
+    def test_bad_input(self):
+        self.write("A.mtx", coordinate(6, 4, some_matrix(6, 4)))
+        self.write("b.mtx", array([1.0] * 5))
+        for arguments, complaint in [
+            (["--rhs", "b.mtx"], "b.mtx"),
+            (["--rhs", "ones", "--rhs", "ones"], "one right-hand side"),
+            (["--method", "cg"], "--method has no meaning with --least-squares"),
+            (["--preconditioner", "amg"], "--preconditioner has no meaning"),
+            (["--checkpoint", "c"], "--checkpoint has no meaning"),
+            (["-o", "A.mtx"], "is an input"),
+            (["-o", "x.unknown"], "x.unknown"),
+        ]:
+            with self.subTest(arguments=arguments):
+                done = self.run_ayatori("solve", "A.mtx", "--least-squares", *arguments)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(complaint, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
