@@ -51,11 +51,8 @@ site: build
 
 # The binary wheel, in build/wheels: it needs no MPI, no compiler and none of Debian's packages where it is installed.
 wheel:
-	@cmake/setup.sh
-	@cmp -s packaging/wheel/requirements.txt build/wheel-venv/requirements.txt || { python3 -m venv build/wheel-venv && \
-	  build/wheel-venv/bin/pip install --quiet --disable-pip-version-check --requirement packaging/wheel/requirements.txt && \
-	  cp packaging/wheel/requirements.txt build/wheel-venv/requirements.txt; }
-	@build/wheel-venv/bin/python packaging/wheel/build.py build/wheels
+	@cmake/setup.sh --tests
+	@.venv/bin/python packaging/wheel/build.py build/wheels
 
 clean:
 	@rm -rf build

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """build.py [--build FOLDER] OUTPUT: the binary wheel, in the folder OUTPUT.
 
-Linked with no MPI; the libraries that it needs are inside, with their licences. Runs in an environment that has requirements.txt (make wheel).
+Linked with no MPI; the libraries that it needs are inside, with their licences. Runs in the environment that cmake/setup.sh --tests makes
+(make wheel).
 --build: where objects are kept for the next time.
 """
 
