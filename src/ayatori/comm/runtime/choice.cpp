@@ -72,10 +72,9 @@ std::optional<MpiLibrary> find_library(const Launch& launch) {
     std::error_code error;
     for (const auto& folder : folders_above()) {
       if (!std::filesystem::exists(folder / name, error)) continue;
-      if (const auto library = open_mpi_library(folder / name, why); library.handle != nullptr)
-        return library;
+      if (auto library = open_mpi_library(folder / name, why); library.handle != nullptr) return library;
     }
-    if (const auto library = open_mpi_library(name, why); library.handle != nullptr) return library;
+    if (auto library = open_mpi_library(name, why); library.handle != nullptr) return library;
   }
   return std::nullopt;
 }
@@ -85,7 +84,7 @@ std::optional<MpiLibrary> choose_library() {
   if (const char* named = std::getenv("AYATORI_MPI_LIBRARY"); named != nullptr && *named != '\0') {
     if (std::string_view(named) == "none") return std::nullopt;
     std::string why;
-    const auto library = open_mpi_library(named, why);
+    auto library = open_mpi_library(named, why);
     if (library.handle == nullptr) throw EnvironmentError("AYATORI_MPI_LIBRARY: " + why);
     return library;
   }
@@ -94,7 +93,7 @@ std::optional<MpiLibrary> choose_library() {
   if (!loaded.empty()) return loaded.front();
   const auto launch = find_launch();
   if (!launch || launch->ranks == 1) return std::nullopt;
-  if (const auto library = find_library(*launch)) return library;
+  if (auto library = find_library(*launch)) return library;
   throw EnvironmentError(
       launch->text() +
       ", but no MPI library is found: import mpi4py first, or name the launcher's libmpi.so in "
