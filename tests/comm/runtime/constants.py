@@ -16,7 +16,7 @@ def of_sources(folder, kind):
     """The same by MPI's names, as runtime/mpi.h has them for the fields of a table."""
     fields = re.findall(r"^#define (MPI_\w+) \(::\S+constants\.(\w+)\)", (folder / "mpi.h").read_text(), re.MULTILINE)
     text = (folder / {"abi": "single.cpp", "mpich": "library.cpp"}[kind]).read_text()
-    table = text.partition(f"const Constants constants_of_{kind}{{")[2].partition("};")[0]
+    table = text.partition(f"const Constants& constants_of_{kind}() {{")[2].partition("};")[0]
     values = dict(re.findall(r"\.(\w+) = (?:\w+<[\w*]+>\()?([^,)]+)", table))
     words = {"nullptr": 0, "~std::uintptr_t{0}": -1}
     return {name: words[values[field]] if values[field] in words else int(values[field], 0) for name, field in fields}

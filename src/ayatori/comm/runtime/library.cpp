@@ -88,7 +88,7 @@ MPI_Comm comm_of_mpich(MPI_Fint handle) {
 }
 
 void use_mpich(const MpiLibrary& library, Transport& transport) {
-  transport.constants = constants_of_mpich;
+  transport.constants = constants_of_mpich();
   transport.handle_bytes = sizeof(std::int32_t);
   if (void* const unweighted = library.find("MPI_UNWEIGHTED"))
     transport.constants.unweighted = *static_cast<int**>(unweighted);
@@ -118,35 +118,38 @@ std::string version_of(const Transport& transport) {
 
 }  // namespace
 
-const Constants constants_of_mpich{.comm_null = number<MPI_Comm>(0x04000000),
-                                   .comm_world = number<MPI_Comm>(0x44000000),
-                                   .comm_self = number<MPI_Comm>(0x44000001),
-                                   .byte = number<MPI_Datatype>(0x4c00010d),
-                                   .int32 = number<MPI_Datatype>(0x4c000439),
-                                   .int64 = number<MPI_Datatype>(0x4c00083a),
-                                   .uint64 = number<MPI_Datatype>(0x4c00083e),
-                                   .float32 = number<MPI_Datatype>(0x4c00040a),
-                                   .float64 = number<MPI_Datatype>(0x4c00080b),
-                                   .sum = number<MPI_Op>(0x58000003),
-                                   .min = number<MPI_Op>(0x58000002),
-                                   .max = number<MPI_Op>(0x58000001),
-                                   .bitwise_or = number<MPI_Op>(0x58000008),
-                                   .request_null = number<MPI_Request>(0x2c000000),
-                                   .win_null = number<MPI_Win>(0x20000000),
-                                   .info_null = number<MPI_Info>(0x1c000000),
-                                   .errhandler_null = number<MPI_Errhandler>(0x14000000),
-                                   .errors_are_fatal = number<MPI_Errhandler>(0x54000000),
-                                   .errors_return = number<MPI_Errhandler>(0x54000001),
-                                   .in_place = number<void*>(~std::uintptr_t{0}),
-                                   .unweighted = nullptr,
-                                   .status_ignore = number<MPI_Status*>(1),
-                                   .no_copy = nullptr,
-                                   .undefined = -32766,
-                                   .comm_type_shared = 1,
-                                   .thread_single = 0,
-                                   .thread_funneled = 1,
-                                   .no_check = 1024,
-                                   .keyval_invalid = 0x24000000};
+const Constants& constants_of_mpich() {
+  static const Constants table{.comm_null = number<MPI_Comm>(0x04000000),
+                               .comm_world = number<MPI_Comm>(0x44000000),
+                               .comm_self = number<MPI_Comm>(0x44000001),
+                               .byte = number<MPI_Datatype>(0x4c00010d),
+                               .int32 = number<MPI_Datatype>(0x4c000439),
+                               .int64 = number<MPI_Datatype>(0x4c00083a),
+                               .uint64 = number<MPI_Datatype>(0x4c00083e),
+                               .float32 = number<MPI_Datatype>(0x4c00040a),
+                               .float64 = number<MPI_Datatype>(0x4c00080b),
+                               .sum = number<MPI_Op>(0x58000003),
+                               .min = number<MPI_Op>(0x58000002),
+                               .max = number<MPI_Op>(0x58000001),
+                               .bitwise_or = number<MPI_Op>(0x58000008),
+                               .request_null = number<MPI_Request>(0x2c000000),
+                               .win_null = number<MPI_Win>(0x20000000),
+                               .info_null = number<MPI_Info>(0x1c000000),
+                               .errhandler_null = number<MPI_Errhandler>(0x14000000),
+                               .errors_are_fatal = number<MPI_Errhandler>(0x54000000),
+                               .errors_return = number<MPI_Errhandler>(0x54000001),
+                               .in_place = number<void*>(~std::uintptr_t{0}),
+                               .unweighted = nullptr,
+                               .status_ignore = number<MPI_Status*>(1),
+                               .no_copy = nullptr,
+                               .undefined = -32766,
+                               .comm_type_shared = 1,
+                               .thread_single = 0,
+                               .thread_funneled = 1,
+                               .no_check = 1024,
+                               .keyval_invalid = 0x24000000};
+  return table;
+}
 
 Constants constants_of_open_mpi(const MpiLibrary& library) {
   const auto find = [&library]<class Handle>(const char* name, Handle& handle) {
@@ -234,7 +237,7 @@ Transport transport_of(const MpiLibrary& library) {
   AYATORI_MPI_FUNCTIONS(AYATORI_FIND)
 #undef AYATORI_FIND
   if (name_in(library.path).starts_with("libmpi_abi.")) {
-    transport.constants = constants_of_abi;
+    transport.constants = constants_of_abi();
     find_fortran_handles(library, "MPI_Comm_toint", "MPI_Comm_fromint", transport);
     return transport;
   }

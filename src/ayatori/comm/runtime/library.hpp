@@ -28,7 +28,7 @@ MpiLibrary open_mpi_library(const std::string& name, std::string& why);
 Transport transport_of(const MpiLibrary& library);
 
 /// Of MPICH and its relatives, but for what is a symbol there.
-extern const Constants constants_of_mpich;
+const Constants& constants_of_mpich();
 /// Of Open MPI, whose handles are addresses in it.
 Constants constants_of_open_mpi(const MpiLibrary& library);
 

@@ -51,41 +51,47 @@ std::intptr_t value_of(Handle handle) {
 }  // namespace
 
 // MPI 5.0, annex A.1 and chapter 20.
-const Constants constants_of_abi{.comm_null = handle<MPI_Comm>(0x100),
-                                 .comm_world = handle<MPI_Comm>(0x101),
-                                 .comm_self = handle<MPI_Comm>(0x102),
-                                 .byte = handle<MPI_Datatype>(0x247),
-                                 .int32 = handle<MPI_Datatype>(0x250),
-                                 .int64 = handle<MPI_Datatype>(0x258),
-                                 .uint64 = handle<MPI_Datatype>(0x259),
-                                 .float32 = handle<MPI_Datatype>(0x210),
-                                 .float64 = handle<MPI_Datatype>(0x214),
-                                 .sum = handle<MPI_Op>(0x21),
-                                 .min = handle<MPI_Op>(0x22),
-                                 .max = handle<MPI_Op>(0x23),
-                                 .bitwise_or = handle<MPI_Op>(0x29),
-                                 .request_null = handle<MPI_Request>(0x180),
-                                 .win_null = handle<MPI_Win>(0x110),
-                                 .info_null = handle<MPI_Info>(0x130),
-                                 .errhandler_null = handle<MPI_Errhandler>(0x140),
-                                 .errors_are_fatal = handle<MPI_Errhandler>(0x141),
-                                 .errors_return = handle<MPI_Errhandler>(0x143),
-                                 .in_place = handle<void*>(1),
-                                 .unweighted = handle<int*>(10),
-                                 .status_ignore = nullptr,
-                                 .no_copy = nullptr,
-                                 .undefined = -32766,
-                                 .comm_type_shared = 221,
-                                 .thread_single = 0,
-                                 .thread_funneled = 1024,
-                                 .no_check = 1024,
-                                 .keyval_invalid = 0};
+const Constants& constants_of_abi() {
+  static const Constants table{.comm_null = handle<MPI_Comm>(0x100),
+                               .comm_world = handle<MPI_Comm>(0x101),
+                               .comm_self = handle<MPI_Comm>(0x102),
+                               .byte = handle<MPI_Datatype>(0x247),
+                               .int32 = handle<MPI_Datatype>(0x250),
+                               .int64 = handle<MPI_Datatype>(0x258),
+                               .uint64 = handle<MPI_Datatype>(0x259),
+                               .float32 = handle<MPI_Datatype>(0x210),
+                               .float64 = handle<MPI_Datatype>(0x214),
+                               .sum = handle<MPI_Op>(0x21),
+                               .min = handle<MPI_Op>(0x22),
+                               .max = handle<MPI_Op>(0x23),
+                               .bitwise_or = handle<MPI_Op>(0x29),
+                               .request_null = handle<MPI_Request>(0x180),
+                               .win_null = handle<MPI_Win>(0x110),
+                               .info_null = handle<MPI_Info>(0x130),
+                               .errhandler_null = handle<MPI_Errhandler>(0x140),
+                               .errors_are_fatal = handle<MPI_Errhandler>(0x141),
+                               .errors_return = handle<MPI_Errhandler>(0x143),
+                               .in_place = handle<void*>(1),
+                               .unweighted = handle<int*>(10),
+                               .status_ignore = nullptr,
+                               .no_copy = nullptr,
+                               .undefined = -32766,
+                               .comm_type_shared = 221,
+                               .thread_single = 0,
+                               .thread_funneled = 1024,
+                               .no_check = 1024,
+                               .keyval_invalid = 0};
+  return table;
+}
 
 namespace single {
 
 namespace {
 
-const Constants& constants = constants_of_abi;
+/// No global: other globals may want it before.
+const Constants& constants() {
+  return constants_of_abi();
+}
 
 /// MPI's classes of errors, and one for what would wait for ever.
 enum Code {
@@ -134,8 +140,8 @@ struct State {
   bool is_finalized = false;
   /// Handles of communicators are numbers: all are alike, but for their messages.
   std::intptr_t next_comm = 0x1000;
-  std::map<MPI_Comm, MPI_Errhandler> comms{{constants.comm_world, constants.errors_are_fatal},
-                                           {constants.comm_self, constants.errors_are_fatal}};
+  std::map<MPI_Comm, MPI_Errhandler> comms{{constants().comm_world, constants().errors_are_fatal},
+                                           {constants().comm_self, constants().errors_are_fatal}};
   std::map<MPI_Comm, Graph> graphs;
   std::list<Message> arrived;         ///< that nobody has asked for yet, in their order
   std::list<NativeRequest*> waiting;  ///< receives without a message yet, in their order
@@ -156,9 +162,9 @@ bool is_comm(MPI_Comm comm) {
 
 /// 0 of what is no type.
 std::size_t size_of_type(MPI_Datatype type) {
-  if (type == constants.byte) return 1;
-  if (type == constants.int32 || type == constants.float32) return 4;
-  if (type == constants.int64 || type == constants.uint64 || type == constants.float64) return 8;
+  if (type == constants().byte) return 1;
+  if (type == constants().int32 || type == constants().float32) return 4;
+  if (type == constants().int64 || type == constants().uint64 || type == constants().float64) return 8;
   return 0;
 }
 
@@ -187,7 +193,7 @@ std::byte* at(void* base, int elements, MPI_Datatype type) {
 int copy_block(const void* send, int sent, MPI_Datatype send_type, void* receive, int received,
                MPI_Datatype receive_type, MPI_Comm comm) {
   if (const int code = check(received, receive_type, 0, comm); code != success) return code;
-  if (send == constants.in_place || receive == constants.in_place) return success;
+  if (send == constants().in_place || receive == constants().in_place) return success;
   if (const int code = check(sent, send_type, 0, comm); code != success) return code;
   const std::size_t bytes = bytes_of(sent, send_type);
   if (bytes > bytes_of(received, receive_type)) return truncated;
@@ -196,8 +202,9 @@ int copy_block(const void* send, int sent, MPI_Datatype send_type, void* receive
 }
 
 bool is_op(MPI_Op op, MPI_Datatype type) {
-  if (op == constants.bitwise_or) return type != constants.float32 && type != constants.float64;
-  return (op == constants.sum || op == constants.min || op == constants.max) && type != constants.byte;
+  if (op == constants().bitwise_or) return type != constants().float32 && type != constants().float64;
+  return (op == constants().sum || op == constants().min || op == constants().max) &&
+         type != constants().byte;
 }
 
 int reduce_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
@@ -263,12 +270,12 @@ int finish(MPI_Request& request) {
     return code;
   }
   if (request != &state().complete) delete request;
-  request = constants.request_null;
+  request = constants().request_null;
   return code;
 }
 
 bool is_done(MPI_Request request) {
-  return request == constants.request_null || request->is_done || !request->is_active;
+  return request == constants().request_null || request->is_done || !request->is_active;
 }
 
 int init_persistent(NativeRequest::Kind kind, void* data, int count, MPI_Datatype type, int peer, int tag,
@@ -307,11 +314,11 @@ void combine(const void* in, void* inout, int count, MPI_Op op) {
   const auto* const from = static_cast<const T*>(in);
   auto* const to = static_cast<T*>(inout);
   for (int i = 0; i < count; ++i) {
-    if (op == constants.sum) to[i] = static_cast<T>(to[i] + from[i]);
-    if (op == constants.min) to[i] = std::min(to[i], from[i]);
-    if (op == constants.max) to[i] = std::max(to[i], from[i]);
+    if (op == constants().sum) to[i] = static_cast<T>(to[i] + from[i]);
+    if (op == constants().min) to[i] = std::min(to[i], from[i]);
+    if (op == constants().max) to[i] = std::max(to[i], from[i]);
     if constexpr (std::is_integral_v<T>) {
-      if (op == constants.bitwise_or) to[i] = static_cast<T>(to[i] | from[i]);
+      if (op == constants().bitwise_or) to[i] = static_cast<T>(to[i] | from[i]);
     }
   }
 }
@@ -380,7 +387,7 @@ int Init_thread(int*, char***, int required, int* provided) {
 
 int Finalize() {
   if (!state().is_initialized || state().is_finalized) return other;
-  const int code = remove_attributes(constants.comm_self);
+  const int code = remove_attributes(constants().comm_self);
   state().is_finalized = true;
   return code;
 }
@@ -421,27 +428,27 @@ int Comm_dup(MPI_Comm comm, MPI_Comm* copy) {
 
 int Comm_split(MPI_Comm comm, int color, int, MPI_Comm* part) {
   if (color >= 0) return make_comm(comm, part);
-  *part = constants.comm_null;
+  *part = constants().comm_null;
   if (!is_comm(comm)) return wrong_comm;
-  return color == constants.undefined ? success : wrong_argument;
+  return color == constants().undefined ? success : wrong_argument;
 }
 
 int Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info, MPI_Comm* part) {
-  return Comm_split(comm, type == constants.undefined ? type : 0, key, part);
+  return Comm_split(comm, type == constants().undefined ? type : 0, key, part);
 }
 
 int Comm_free(MPI_Comm* comm) {
-  if (!is_comm(*comm) || *comm == constants.comm_world || *comm == constants.comm_self) return wrong_comm;
+  if (!is_comm(*comm) || *comm == constants().comm_world || *comm == constants().comm_self) return wrong_comm;
   const int code = remove_attributes(*comm);
   std::erase_if(state().arrived, [&](const Message& message) { return message.comm == *comm; });
   state().comms.erase(*comm);
   state().graphs.erase(*comm);
-  *comm = constants.comm_null;
+  *comm = constants().comm_null;
   return code;
 }
 
 int Comm_create_keyval(CopyAttribute* copy, DeleteAttribute* remove, int* key, void* extra) {
-  if (copy != constants.no_copy) return wrong_argument;  // nothing here has attributes that are copied
+  if (copy != constants().no_copy) return wrong_argument;  // nothing here has attributes that are copied
   *key = state().next_keyval++;
   state().keyvals[*key] = {remove, extra};
   return success;
@@ -450,7 +457,7 @@ int Comm_create_keyval(CopyAttribute* copy, DeleteAttribute* remove, int* key, v
 // The key goes on to be that of attributes that have it.
 int Comm_free_keyval(int* key) {
   if (!state().keyvals.contains(*key)) return wrong_keyval;
-  *key = constants.keyval_invalid;
+  *key = constants().keyval_invalid;
   return success;
 }
 
@@ -474,7 +481,7 @@ int Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* handler) {
 }
 
 int Errhandler_free(MPI_Errhandler* handler) {
-  *handler = constants.errhandler_null;
+  *handler = constants().errhandler_null;
   return success;
 }
 
@@ -498,13 +505,13 @@ int Send(const void* data, int count, MPI_Datatype type, int destination, int ta
 int Isend(const void* data, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
           MPI_Request* request) {
   const int code = Send(data, count, type, destination, tag, comm);
-  *request = code == success ? &state().complete : constants.request_null;
+  *request = code == success ? &state().complete : constants().request_null;
   return code;
 }
 
 int Irecv(void* data, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
           MPI_Request* request) {
-  *request = constants.request_null;
+  *request = constants().request_null;
   if (const int code = check(count, type, source, comm); code != success) return code;
   *request = request_of(NativeRequest::Kind::receive, data, count, type, tag, comm);
   begin(**request);
@@ -512,15 +519,15 @@ int Irecv(void* data, int count, MPI_Datatype type, int source, int tag, MPI_Com
 }
 
 int Wait(MPI_Request* request, MPI_Status*) {
-  if (*request == constants.request_null) return success;
+  if (*request == constants().request_null) return success;
   return is_done(*request) ? finish(*request) : static_cast<int>(deadlock);
 }
 
 int Recv(void* data, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  MPI_Request request = constants.request_null;
+  MPI_Request request = constants().request_null;
   if (const int code = Irecv(data, count, type, source, tag, comm, &request); code != success) return code;
   const int code = Wait(&request, status);
-  if (request == constants.request_null) return code;
+  if (request == constants().request_null) return code;
   state().waiting.remove(request);
   delete request;
   return code;
@@ -539,7 +546,7 @@ int Recv_init(void* data, int count, MPI_Datatype type, int source, int tag, MPI
 
 int Startall(int count, MPI_Request* requests) {
   for (int k = 0; k < count; ++k) {
-    if (requests[k] == constants.request_null || !requests[k]->is_persistent || requests[k]->is_active)
+    if (requests[k] == constants().request_null || !requests[k]->is_persistent || requests[k]->is_active)
       return wrong_request;
     begin(*requests[k]);
   }
@@ -561,10 +568,10 @@ int Waitall(int count, MPI_Request* requests, MPI_Status*) {
 }
 
 int Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
-  *index = constants.undefined;
+  *index = constants().undefined;
   bool has_active = false;
   for (int k = 0; k < count; ++k) {
-    if (requests[k] == constants.request_null || !requests[k]->is_active) continue;
+    if (requests[k] == constants().request_null || !requests[k]->is_active) continue;
     has_active = true;
     if (!is_done(requests[k])) continue;
     *index = k;
@@ -574,15 +581,15 @@ int Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
 }
 
 int Request_free(MPI_Request* request) {
-  if (*request == constants.request_null) return wrong_request;
+  if (*request == constants().request_null) return wrong_request;
   state().waiting.remove(*request);
   if (*request != &state().complete) delete *request;
-  *request = constants.request_null;
+  *request = constants().request_null;
   return success;
 }
 
 int Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status*) {
-  if (const int code = check(0, constants.byte, source, comm); code != success) return code;
+  if (const int code = check(0, constants().byte, source, comm); code != success) return code;
   *flag = std::ranges::any_of(
       state().arrived, [&](const Message& message) { return message.comm == comm && message.tag == tag; });
   return success;
@@ -609,12 +616,12 @@ int Reduce_local(const void* in, void* inout, int count, MPI_Datatype type, MPI_
   if (count < 0) return wrong_count;
   if (size_of_type(type) == 0) return wrong_type;
   if (!is_op(op, type)) return wrong_op;
-  if (type == constants.byte) combine<unsigned char>(in, inout, count, op);
-  if (type == constants.int32) combine<std::int32_t>(in, inout, count, op);
-  if (type == constants.int64) combine<std::int64_t>(in, inout, count, op);
-  if (type == constants.uint64) combine<std::uint64_t>(in, inout, count, op);
-  if (type == constants.float32) combine<float>(in, inout, count, op);
-  if (type == constants.float64) combine<double>(in, inout, count, op);
+  if (type == constants().byte) combine<unsigned char>(in, inout, count, op);
+  if (type == constants().int32) combine<std::int32_t>(in, inout, count, op);
+  if (type == constants().int64) combine<std::int64_t>(in, inout, count, op);
+  if (type == constants().uint64) combine<std::uint64_t>(in, inout, count, op);
+  if (type == constants().float32) combine<float>(in, inout, count, op);
+  if (type == constants().float64) combine<double>(in, inout, count, op);
   return success;
 }
 
@@ -681,7 +688,7 @@ int Ineighbor_alltoallv(const void* send, const int* send_counts, const int* sen
                         MPI_Datatype send_type, void* receive, const int* receive_counts,
                         const int* receive_displacements, MPI_Datatype receive_type, MPI_Comm graph,
                         MPI_Request* request) {
-  *request = constants.request_null;
+  *request = constants().request_null;
   const auto edges = state().graphs.find(graph);
   if (edges == state().graphs.end()) return wrong_comm;
   for (int k = 0; k < edges->second.sources; ++k) {
@@ -694,7 +701,7 @@ int Ineighbor_alltoallv(const void* send, const int* send_counts, const int* sen
 }
 
 int Win_allocate(MPI_Aint bytes, int unit, MPI_Info, MPI_Comm comm, void* base, MPI_Win* window) {
-  *window = constants.win_null;
+  *window = constants().win_null;
   if (!is_comm(comm)) return wrong_comm;
   if (bytes < 0 || unit <= 0) return wrong_argument;
   auto made = std::make_unique<NativeWindow>();
@@ -710,13 +717,13 @@ int Win_allocate(MPI_Aint bytes, int unit, MPI_Info, MPI_Comm comm, void* base, 
 }
 
 int Win_free(MPI_Win* window) {
-  if (*window == constants.win_null) return wrong_window;
-  delete std::exchange(*window, constants.win_null);
+  if (*window == constants().win_null) return wrong_window;
+  delete std::exchange(*window, constants().win_null);
   return success;
 }
 
 int check_window(MPI_Win window) {
-  return window == constants.win_null ? wrong_window : success;
+  return window == constants().win_null ? wrong_window : success;
 }
 
 int Win_set_errhandler(MPI_Win window, MPI_Errhandler) {
@@ -760,7 +767,7 @@ MPI_Comm Comm_f2c(MPI_Fint number) {
 }  // namespace single
 
 const Transport& single_transport() {
-  static const Transport transport{constants_of_abi,
+  static const Transport transport{constants_of_abi(),
                                    {
 #define AYATORI_OF_SINGLE(name, parameters, arguments) .name = single::name,
                                        AYATORI_MPI_FUNCTIONS(AYATORI_OF_SINGLE)

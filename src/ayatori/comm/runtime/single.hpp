@@ -5,7 +5,7 @@
 namespace ayatori::comm {
 
 /// The constants of MPI 5's application binary interface, which `single` has as well.
-extern const Constants constants_of_abi;
+const Constants& constants_of_abi();
 
 /// MPI of one process: messages to itself, collectives that copy, windows of its own memory. What would wait
 /// for ever, as a receive that no message comes for, is an error instead.
