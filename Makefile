@@ -6,7 +6,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 configure = test -f build/$(1)/build.ninja || cmake --preset $(1)
 
-.PHONY: build solve test check format tidy install site clean
+.PHONY: build solve test check format tidy install site wheel clean
 
 # The command line and the library, in build/release.
 build:
@@ -48,6 +48,11 @@ site: build
 	  cp docs/site/requirements.txt build/site-venv/requirements.txt; }
 	@NO_MKDOCS_2_WARNING=1 build/site-venv/bin/mkdocs build --quiet --strict
 	@echo build/site/index.html
+
+# The binary wheel, in build/wheels: it needs no MPI, no compiler and none of Debian's packages where it is installed.
+wheel:
+	@cmake/setup.sh --tests
+	@.venv/bin/python packaging/wheel/build.py build/wheels
 
 clean:
 	@rm -rf build

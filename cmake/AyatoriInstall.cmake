@@ -15,7 +15,8 @@ if(TARGET ayatori_c)
   install(FILES c/ayatori.h c/ayatori.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT ayatori_c NAMESPACE ayatori:: FILE ayatoriCTargets.cmake DESTINATION ${package_folder})
 endif()
-install(DIRECTORY src/ayatori DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
+install(DIRECTORY src/ayatori DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp
+        REGEX "/comm/runtime$" EXCLUDE)  # of builds without MPI
 install(EXPORT ayatori NAMESPACE ayatori:: FILE ayatoriTargets.cmake DESTINATION ${package_folder})
 
 configure_package_config_file(cmake/ayatoriConfig.cmake.in ayatoriConfig.cmake INSTALL_DESTINATION ${package_folder})

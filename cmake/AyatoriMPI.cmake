@@ -1,5 +1,17 @@
 # MPI::MPI_CXX and MPIEXEC_EXECUTABLE. SimGrid's smpicxx is itself the MPI compiler; looking for another would find one.
-if(AYATORI_SMPI)
+# AYATORI_MPI=runtime has a header of its own in place of an MPI's, and opens a library when the program runs (src/ayatori/comm/runtime).
+if(NOT AYATORI_MPI MATCHES "^(linked|runtime)$")
+  message(FATAL_ERROR "AYATORI_MPI is ${AYATORI_MPI}, but must be linked or runtime")
+endif()
+if(AYATORI_MPI STREQUAL runtime)
+  if(AYATORI_PROGRAMS OR AYATORI_TESTS OR AYATORI_SMPI)
+    message(FATAL_ERROR "AYATORI_MPI=runtime is for the Python package alone: -DAYATORI_PROGRAMS=OFF -DAYATORI_TESTS=OFF")
+  endif()
+  add_library(MPI::MPI_CXX INTERFACE IMPORTED)
+  target_include_directories(MPI::MPI_CXX INTERFACE ${PROJECT_SOURCE_DIR}/src/ayatori/comm/runtime)
+  target_compile_definitions(MPI::MPI_CXX INTERFACE AYATORI_RUNTIME_MPI)
+  target_link_libraries(MPI::MPI_CXX INTERFACE ${CMAKE_DL_LIBS})
+elseif(AYATORI_SMPI)
   find_program(MPIEXEC_EXECUTABLE smpirun REQUIRED)
   set(MPIEXEC_NUMPROC_FLAG -np)
   add_library(MPI::MPI_CXX INTERFACE IMPORTED)

@@ -1,11 +1,14 @@
 # ayatori_module(name [DEPENDS module...] [LIBRARIES target...] [PRIVATE_LIBRARIES target...])
 #
 # The library ayatori_<name> (alias ayatori::<name>) from every .cpp in src/ayatori/<name>: a new file needs no line here.
-# pmpi/ in a module's folder is a library of its own. DEPENDS are modules, LIBRARIES show in the module's headers, PRIVATE_LIBRARIES do not.
+# pmpi/ in a module's folder is a library of its own, and comm/runtime/ takes the place of an MPI that is linked. DEPENDS are modules, LIBRARIES show in the module's headers, PRIVATE_LIBRARIES do not.
 function(ayatori_module name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ayatori/${name}/*.cpp)
   list(FILTER sources EXCLUDE REGEX /pmpi/)
+  if(NOT AYATORI_MPI STREQUAL runtime)
+    list(FILTER sources EXCLUDE REGEX /comm/runtime/)
+  endif()
   add_library(ayatori_${name} STATIC ${sources})
   add_library(ayatori::${name} ALIAS ayatori_${name})
   set_target_properties(ayatori_${name} PROPERTIES EXPORT_NAME ${name})

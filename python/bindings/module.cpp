@@ -7,6 +7,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
+#include "ayatori/comm/mpi/application.hpp"
 #include "ayatori/session/eigen/eigen_request.hpp"
 #include "ayatori/session/map/map_request.hpp"
 #include "ayatori/session/predict/predict_request.hpp"
@@ -59,6 +60,7 @@ NB_MODULE(_core, module) {
   module.attr("version") = ayatori::version;
   module.def("mpi_version", [] {
     ayatori::python::start_mpi();
+    ayatori::comm::check_application_mpi();
     return ayatori::comm::mpi_version();
   });
   module.def("end_mpi", &ayatori::python::end_mpi);

@@ -7,6 +7,9 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/mpi/native.hpp"
+#ifdef AYATORI_RUNTIME_MPI
+#include "ayatori/comm/runtime/choice.hpp"
+#endif
 
 namespace ayatori::comm {
 namespace {
@@ -25,15 +28,31 @@ int call_at_end(MPI_Comm, int, void* attribute, void*) {
   return MPI_SUCCESS;
 }
 
+#ifdef AYATORI_RUNTIME_MPI
+void prepare() {
+  choose_transport();
+}
+void check_ranks() {
+  check_launched_ranks();
+}
+#else  // the MPI that is linked is the application's
+void prepare() {}
+void check_ranks() {}
+#endif
+
 }  // namespace
 
 Environment::Environment(int& argc, char**& argv) {
+  prepare();
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized != 0) throw EnvironmentError("MPI has ended in this process, and cannot begin again");
   int initialized = 0;
   MPI_Initialized(&initialized);
-  if (initialized != 0) return;
+  if (initialized != 0) {
+    check_ranks();
+    return;
+  }
   if (!launched()) {
     // Open MPI would fork a daemon to be able to spawn processes, which nothing here does, and make a folder
     // whose name all processes of the user without a launcher share: one that ends takes it from one that
@@ -50,6 +69,7 @@ Environment::Environment(int& argc, char**& argv) {
   }
 #endif
   owner_ = true;
+  check_ranks();
 }
 
 Environment::~Environment() {

@@ -2,6 +2,11 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/mpi/native.hpp"
+#ifdef AYATORI_RUNTIME_MPI
+#include <cstring>
+
+#include "ayatori/comm/runtime/choice.hpp"
+#endif
 
 namespace ayatori::comm {
 
@@ -17,9 +22,24 @@ Comm from_application(MPI_Comm comm) {
 
 }  // namespace
 
+#ifdef AYATORI_RUNTIME_MPI
+void check_application_mpi() {
+  check_is_the_only_mpi();
+}
+
+Comm from_handle_at(const void* handle) {
+  check_application_mpi();
+  MPI_Comm comm = nullptr;
+  std::memcpy(static_cast<void*>(&comm), handle, transport().handle_bytes);
+  return from_application(comm);
+}
+#else
+void check_application_mpi() {}
+
 Comm from_handle_at(const void* handle) {
   return from_application(*static_cast<const MPI_Comm*>(handle));
 }
+#endif
 
 Comm from_fortran_handle(int handle) {
   return from_application(MPI_Comm_f2c(static_cast<MPI_Fint>(handle)));

@@ -22,7 +22,9 @@ void let_algorithms_be_forced() {
   setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
 }
 
-#ifdef AYATORI_SMPI  // simulated MPI has no control variables: algorithms are chosen when it is started
+// Simulated MPI has no control variables: algorithms are chosen when it is started. One that is opened is not
+// asked.
+#if defined AYATORI_SMPI || defined AYATORI_RUNTIME_MPI
 
 MpiAlgorithms::MpiAlgorithms() = default;
 std::vector<MpiAlgorithm> MpiAlgorithms::of(std::string_view) const {

@@ -345,9 +345,17 @@ std::optional<BuiltFactors> factor(const MatrixToFactor& matrix, const Plan& pla
 
 std::optional<BuiltFactors> make(MatrixToFactor& matrix, bool, const PreconditionerOptions& options,
                                  std::unique_ptr<CompleteFactors> earlier) {
-  Plan plan{.symmetric = matrix.is_symmetric(),
-            .on_one_rank = options.reproducible || matrix.rows() < rows_worth_all_ranks,
-            .low_rank = options.low_rank};
+  if (mumps::is_sequential && !matrix.is_small())
+    throw_error(
+        ErrorKind::environment,
+        fmt::format("direct: this build's MUMPS works on one rank, which is not asked to hold {} entries: "
+                    "fewer ranks, or a build with MPI",
+                    matrix.nonzeros()),
+        true);
+  Plan plan{
+      .symmetric = matrix.is_symmetric(),
+      .on_one_rank = options.reproducible || matrix.rows() < rows_worth_all_ranks || mumps::is_sequential,
+      .low_rank = options.low_rank};
   MatrixEntries entries = entries_for(matrix, plan);
   matrix.drop_gathered();
   const bool is_single = options.factor_precision == "single";

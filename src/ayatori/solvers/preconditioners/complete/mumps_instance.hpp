@@ -39,6 +39,18 @@ enum Control {
 };
 enum class Job { initialize = -1, terminate = -2, analyse = 1, factor = 2, solve = 3 };
 
+#ifdef AYATORI_SEQUENTIAL_MUMPS
+constexpr bool is_sequential = true;
+#else
+constexpr bool is_sequential = false;
+#endif
+
+/// What MUMPS takes for the ranks that work: the sequential one knows none.
+inline int handle_of(const comm::Comm& workers) {
+  constexpr int all_there_are = -987654;
+  return is_sequential ? all_there_are : comm::fortran_handle(workers);
+}
+
 inline void call(DMUMPS_STRUC_C& data) {
   dmumps_c(&data);
 }
@@ -76,7 +88,7 @@ class Instance {
       : comm_(comm.duplicate()), workers_(on_one_rank ? comm::Comm::self() : comm_) {
     constexpr int general = 0;
     constexpr int symmetric_indefinite = 2;
-    data_.comm_fortran = comm::fortran_handle(workers_);
+    data_.comm_fortran = handle_of(workers_);
     data_.par = 1;  // rank 0 computes, too
     data_.sym = symmetric ? symmetric_indefinite : general;
     run(Job::initialize);

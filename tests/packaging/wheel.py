@@ -1,0 +1,170 @@
+"""The binary wheel serves who has neither a compiler nor an MPI, and with an MPI of the package index, ranks."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import venv
+import zipfile
+
+SOURCES = pathlib.Path(os.environ["AYATORI_SOURCES"])
+# Packages of the index that a user would add; a wheel of MPICH 5 has libmpi_abi.so as well.
+RANKS = ("mpich>=5", "mpi4py>=4")
+
+SERIAL = """
+import time
+began = time.perf_counter()
+import ayatori
+seconds = time.perf_counter() - began
+import numpy
+def check(A, b, result):
+    assert result.converged and numpy.linalg.norm(b - A @ result.x) <= 1e-8 * numpy.linalg.norm(b), result
+A = ayatori.load("poisson2d-5:n=40")
+b = numpy.ones(1600)
+for arguments in {}, {"method": "cg", "preconditioner": "amg"}, {"preconditioner": "direct"}:
+    result = ayatori.solve(A, b, **arguments)
+    check(A, b, result)
+    assert result.report["mpi"] == "one process without MPI", result.report["mpi"]
+large = ayatori.load("poisson3d-7:n=24")
+c = numpy.ones(24**3)
+result = ayatori.solve(large, c, preconditioner="direct")
+check(large, c, result)
+print(result.explain())
+values, vectors = ayatori.eigh(numpy.diag([3.0, 1.0, 2.0]))
+assert abs(values - [1, 2, 3]).max() < 1e-12
+libraries = {line.split("/", 1)[1].strip() for line in open("/proc/self/maps") if "/" in line}
+assert not [name for name in libraries if "libmpi" in name], libraries
+print("import", seconds)
+"""
+
+PARALLEL = """
+import numpy
+from mpi4py import MPI
+import ayatori
+comm = MPI.COMM_WORLD
+assert comm.size == 2
+def solve(A, **arguments):
+    half = A.shape[0] // 2
+    rows = slice(half * comm.rank, half * (comm.rank + 1))
+    b = numpy.ones(A.shape[0])
+    result = ayatori.solve(A[rows], b[rows], comm=comm, **arguments)
+    x = numpy.concatenate(comm.allgather(result.x))
+    assert result.converged and numpy.linalg.norm(b - A @ x) <= 1e-8 * numpy.linalg.norm(b), result
+    assert result.report["mpi"] == MPI.Get_library_version().split(",")[0].split("\\n")[0], result.report["mpi"]
+    return result
+A = ayatori.load("poisson2d-5:n=40")
+for arguments in {}, {"method": "cg", "preconditioner": "amg"}, {"preconditioner": "direct"}, {"halo": "rma-put"}:
+    solve(A, **arguments)
+assert "factors by MUMPS" in solve(ayatori.load("poisson3d-7:n=24"), preconditioner="direct").explain()
+b = numpy.ones(1600)
+assert ayatori.solve(A, b).converged  # each by itself
+print("rank", comm.rank, "is done")
+"""
+
+EACH_BY_ITSELF = """
+import ayatori, numpy
+A = ayatori.load("poisson2d-5:n=20")
+print(ayatori.solve(A, numpy.ones(400)).status)
+"""
+
+TOO_LATE = EACH_BY_ITSELF + """
+from mpi4py import MPI
+try:
+    ayatori.solve(A, numpy.ones(400), comm=MPI.COMM_SELF)
+except OSError as error:
+    print(error)
+"""
+
+
+class Wheel(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        subprocess.run([sys.executable, SOURCES / "packaging/wheel/build.py", cls.folder / "wheels"], check=True)
+        cls.wheel, = (cls.folder / "wheels").glob("*.whl")
+        venv.create(cls.folder / "bare", with_pip=True)
+        cls.install(cls.wheel)
+        # The loader finds these before the libraries of the system, and cannot load them.
+        (cls.folder / "hidden").mkdir()
+        for name in ("libmpi.so.12", "libmpi_abi.so.1", "libmpich.so.12", "libmpi.so.40", "libmpi.so"):
+            (cls.folder / "hidden" / name).touch()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    @classmethod
+    def install(cls, *packages):
+        subprocess.run([cls.folder / "bare/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages],
+                       check=True, env=cls.environment())
+
+    @classmethod
+    def environment(cls, **more):
+        """Without a compiler, and without what the tests of the build tree say."""
+        kept = {name: value for name, value in os.environ.items() if not re.match("PYTHON|LD_|OMPI_|CC$|CXX$", name)}
+        return kept | {"PATH": str(cls.folder / "bare/bin"), "LD_LIBRARY_PATH": str(cls.folder / "hidden")} | more
+
+    def run_python(self, script, *launcher, **variables):
+        (self.folder / "script.py").write_text(script)
+        done = subprocess.run([*launcher, self.folder / "bare/bin/python", self.folder / "script.py"], text=True, capture_output=True,
+                              cwd=self.folder, env=self.environment(**variables), timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_1_nothing_to_compile_with(self):
+        self.assertIsNone(shutil.which("cc", path=self.environment()["PATH"]))
+
+    def test_1_size_and_licences(self):
+        self.assertLess(self.wheel.stat().st_size, 40e6)
+        self.assertRegex(self.wheel.name, r"manylinux_2_\d+_x86_64|manylinux_2_\d+_aarch64")
+        with zipfile.ZipFile(self.wheel) as wheel:
+            names = wheel.namelist()
+            table, = (name for name in names if name.endswith("licenses/LIBRARIES.txt"))
+            lines = wheel.read(table).decode().splitlines()[1:]
+            for library in names:
+                if library.startswith("ayatori.libs/lib"):
+                    start = re.match(r"(lib[\w.+-]*?)-[0-9a-f]{8}[.-]", pathlib.Path(library).name)[1]
+                    self.assertTrue(any(start in line for line in lines), (start, lines))
+            for line in lines:
+                licence = table.replace("LIBRARIES.txt", re.search(r"licence in (\S+)$", line)[1])
+                self.assertGreater(len(wheel.read(licence)), 500, licence)
+        self.assertTrue(any("libdmumps_seq.a" in line for line in lines), lines)
+        self.assertTrue(any("libopenblas" in line for line in lines), lines)
+
+    def test_1_one_process(self):
+        said = self.run_python(SERIAL)
+        self.assertIn("factors by MUMPS", said)
+        print(said.splitlines()[-1])
+
+    def test_1_ranks_without_an_mpi_are_refused(self):
+        (self.folder / "script.py").write_text(EACH_BY_ITSELF)
+        done = subprocess.run([self.folder / "bare/bin/python", self.folder / "script.py"], text=True, capture_output=True,
+                              env=self.environment(PMI_SIZE="2", PMI_RANK="0"))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("OSError: the launcher started 2 ranks (PMI_SIZE), but no MPI library is found", done.stderr)
+        self.assertIn("converged", self.run_python(EACH_BY_ITSELF, PMI_SIZE="2", PMI_RANK="0", AYATORI_MPI_LIBRARY="none"))
+
+    def test_2_ranks(self):
+        self.install(*RANKS)
+        launcher = [self.folder / "bare/bin/mpiexec", "-n", "2"]
+        said = self.run_python(PARALLEL, *launcher)
+        self.assertEqual(sorted(re.findall("rank . is done", said)), ["rank 0 is done", "rank 1 is done"])
+        with self.subTest("without mpi4py"):
+            self.assertEqual(self.run_python(EACH_BY_ITSELF, *launcher).split(), ["converged"] * 2)
+        with self.subTest("too late"):
+            self.assertIn("has begun without MPI: import mpi4py before the first call of ayatori", self.run_python(TOO_LATE))
+        with self.subTest("the interface of MPI 5"):
+            bare = self.folder / "bare"
+            subprocess.run([sys.executable, SOURCES / "tests/comm/runtime/constants.py", SOURCES, "abi", bare / "include/mpi_abi.h"],
+                           check=True)
+            subprocess.run([*launcher, os.environ["AYATORI_COMM_TESTS"], "--gtest_filter=-*NodeChannels*", "--gtest_brief=1"], check=True,
+                           env=self.environment(AYATORI_MPI_LIBRARY=str(bare / "lib/libmpi_abi.so.1")), timeout=300)
+
+
+if __name__ == "__main__":
+    unittest.main()
