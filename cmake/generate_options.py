@@ -18,7 +18,7 @@ TABLES = {"solve": _core.solve_options(), "eigen": _core.eigen_options(), "probe
           "predict": _core.predict_options(), "map": _core.map_options()}
 
 PATH = "str | os.PathLike[str]"
-OTHER_TYPES = {"restart": "int | str", "network": "str", "placement": "str"}
+OTHER_TYPES = {"restart": "int | str", "grid": "str", "network": "str", "placement": "str"}
 OPEN = {"halo"}  # whose values may have more to them than the words, such as "+overlap"
 
 BEGIN = "# Written by generate_options.py:"
@@ -143,12 +143,13 @@ One table in the library declares the options; this page, the keywords of Python
 
 def generated():
     """The text of every file, by its path."""
-    from ayatori import _machine, _preconditioner, _solve
+    from ayatori import _eigen, _machine, _preconditioner, _solve
 
     files = {PACKAGE / "_words.py": words_module(PACKAGE / "_words.py"), ROOT / "docs" / "options.md": options_page()}
     for module, function, command, options, only in [
             ("_solve", "Solver", "solve", _solve.OPTIONS, None), ("_solve", "solve", "solve", _solve.OPTIONS, None),
             ("_preconditioner", "preconditioner", "solve", _solve.OPTIONS, _preconditioner.OBEYED),
+            ("_eigen", "eigh", "eigen", _eigen.OPTIONS, None),
             ("_machine", "probe", "probe", _machine.PROBE_OPTIONS, None), ("_machine", "predict", "predict", _machine.PREDICT_OPTIONS, None),
             ("_machine", "place", "map", _machine.MAP_OPTIONS, None)]:
         path = PACKAGE / f"{module}.py"

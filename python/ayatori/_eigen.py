@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _core
+from . import _words as words
 from ._matrix import as_canonical_csr, check_real, is_sparse
-from ._options import Options
+from ._options import Options, explained
 
 OPTIONS = Options(_core.eigen_options(), {"collectives": "none"})
 
 
+@explained({})
 def eigh(A: Any, *, eigvals_only: bool = False, subset_by_index: Sequence[int] | None = None,
          subset_by_value: Sequence[float] | None = None, smallest: int | None = None, largest: int | None = None,
-         **options: Any) -> Any:
+         # Written by generate_options.py:
+         method: words.EigenMethod = "auto", precision: words.EigenPrecision = "double",
+         reduction: words.EigenReduction = "auto", block: int | None = None, grid: str = "auto",
+         preconditioner: words.EigenPreconditioner = "auto", tolerance: float = 0.0,
+         profile: str | os.PathLike[str] = "none", gflops: float = 0.0, memory_bandwidth: float = 0.0,
+         collectives: str | os.PathLike[str] = "none", threads: int = 0,
+         # to here.
+         ) -> Any:
     """Eigenvalues and eigenvectors of a symmetric matrix, verified.
 
     Parameters
@@ -53,6 +63,7 @@ def eigh(A: Any, *, eigvals_only: bool = False, subset_by_index: Sequence[int] |
     -----
     Householder tridiagonalization, divide and conquer (Cuppen; Gu and Eisenstat), back-transformation; see docs/eigen.md.
     """
+    given = OPTIONS.given(locals())
     n = A.shape[0] if is_sparse(A) else len(A)
     if sum(chosen is not None for chosen in (subset_by_index, subset_by_value, smallest, largest)) > 1:
         raise ValueError("subset_by_index, subset_by_value, smallest and largest contradict each other")
@@ -74,7 +85,7 @@ def eigh(A: Any, *, eigvals_only: bool = False, subset_by_index: Sequence[int] |
         if not lower <= upper:
             raise ValueError(f"subset_by_value is {tuple(subset_by_value)}: the interval is empty")
         core_options.choose_range(lower, upper)
-    OPTIONS.set(core_options, options)
+    OPTIONS.set(core_options, given)
     if is_sparse(A):
         csr = as_canonical_csr(A)
         values, vectors, passed, report = _core.eigh(csr.indptr, csr.indices, csr.data, csr.shape[1], core_options)

@@ -52,7 +52,7 @@ def test_every_option_is_one_of_the_command_line_and_the_other_way_round(command
 def test_keywords_are_documented(what, options):
     assert "{options}" not in what.__doc__ and "{names}" not in what.__doc__
     parameters = inspect.signature(what).parameters
-    assert all(parameter.kind is not inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()) or what is ayatori.eigh
+    assert all(parameter.kind is not inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())
     for keyword, (_, _, default, text, _) in options.table.items():
         assert keyword in what.__doc__
         assert (parameters[keyword].default or None) == (None if keyword in options.own else default or None)
