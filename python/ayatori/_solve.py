@@ -23,8 +23,8 @@ Progress = Callable[[str, int, float], Any]
 
 # A library writes no files unasked.
 OPTIONS = Options(_core.solve_options(), {"knowledge": "none"}, own=("rtol", "profile", "coordinates", "fields"))
-ELSEWHERE = {"rhs": "b is an argument of its own", "output": "x is in the result", "json": "the result has it as report",
-             "explain": "the result has explain()", "quiet": "nothing is said unless progress=True"}
+ELSEWHERE = {"rhs": "b is an argument of its own", "least_squares": "lsmr() and lsqr() do that", "output": "x is in the result",
+             "json": "the result has it as report", "explain": "the result has explain()", "quiet": "nothing is said unless progress=True"}
 
 
 class SolveResult:
