@@ -67,7 +67,7 @@ def digits_on_the_way(record):
     for place in GRID:
         if place > last:
             cut_off = record["outcome"] in ("time limit", "killed")
-            found.append(WANTED if solved else min(final * (place / last) ** 0.7, 7.9) if cut_off else final)
+            found.append(WANTED if solved else max(min(final * (place / last) ** 0.7, 7.9), best) if cut_off else final)
             continue
         before, value = 0, 0.0
         for iteration, reached in history:
