@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._matrix import as_csr, is_complex
-from ._operators import apply, as_doubles, as_operator, check, float_type, is_operator
+from ._matrix import as_csr, has_matvec, is_complex
+from ._operators import apply, as_doubles, as_operator, check, float_type
 
 
 def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
@@ -166,7 +166,7 @@ class _System:
             raise ValueError(f"atol is {atol!r}, but must be a number, and not negative")
         if not rtol >= 0:
             raise ValueError(f"rtol is {rtol!r}, but must not be negative")
-        if not is_operator(A) and not hasattr(A, "dtype"):
+        if not has_matvec(A) and not hasattr(A, "dtype"):
             A = np.asarray(A)
         dtype = getattr(A, "dtype", None)
         b = np.asanyarray(b)
@@ -174,7 +174,7 @@ class _System:
         self.work_type = np.complex128 if self.is_complex else np.float64
         if dtype is not None:
             check(np.dtype(dtype), self.work_type, "the matrix")
-        if not is_operator(A) and not is_complex(dtype):
+        if not has_matvec(A) and not is_complex(dtype):
             A = as_csr(A)
         if len(A.shape) != 2 or A.shape[0] != A.shape[1]:
             raise ValueError(f"the matrix has shape {A.shape}, but it has to be square")

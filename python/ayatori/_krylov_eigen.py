@@ -14,8 +14,8 @@ import numpy as np
 
 from . import _core
 from ._krylov import gmres
-from ._matrix import is_complex, is_sparse
-from ._operators import apply, as_doubles, as_operator, check, factors_of, float_type, is_operator
+from ._matrix import has_matvec, is_complex, is_sparse
+from ._operators import apply, as_doubles, as_operator, check, factors_of, float_type
 
 
 def eigsh(A: Any, k: int = 6, M: Any = None, sigma: float | None = None, which: str = "LM", v0: Any = None, ncv: int | None = None,
@@ -350,7 +350,7 @@ class _Problem:
     def _inverse(self, A: Any, M: Any, sigma: Any, known: Any, tol: float) -> _core.LinearOperator:
         if known is not None:
             return as_operator(_as_matrix(known), self.n, self.work_type)
-        if not is_operator(A) and not is_operator(M):
+        if not has_matvec(A) and not has_matvec(M):
             import scipy.sparse
 
             if A is None:
@@ -451,4 +451,4 @@ def _no_convergence(values: np.ndarray, vectors: np.ndarray, count: int) -> None
 
 
 def _as_matrix(A: Any) -> Any:
-    return A if is_sparse(A) or is_operator(A) or callable(A) else np.asarray(A)
+    return A if is_sparse(A) or has_matvec(A) or callable(A) else np.asarray(A)

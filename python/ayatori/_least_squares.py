@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._matrix import as_csr, as_real_form, is_complex, is_sparse
-from ._operators import as_doubles, check, is_operator
+from ._matrix import as_csr, as_real_form, has_matvec, is_complex, is_sparse
+from ._operators import as_doubles, check
 
 _STOPS = {"solved": 1, "rounding": 4, "least squares": 2, "condition": 3, "iteration limit": 7}
 _WORDS = {0: "x = 0 is the solution", 1: "A x = b to the tolerances", 2: "a least-squares solution to the tolerances",
@@ -112,7 +112,7 @@ class _Done(NamedTuple):
 
 def _solve(method: str, A: Any, b: Any, damp: float, atol: float, btol: float, conlim: float, limit: int | None, show: bool, x0: Any,
            wants_variance: bool, iterations_per_column: int) -> _Done:
-    if not is_operator(A) and not is_sparse(A):
+    if not has_matvec(A) and not is_sparse(A):
         A = np.asarray(A)
     if len(A.shape) != 2:
         raise ValueError(f"the matrix has {len(A.shape)} dimensions, not 2")
@@ -169,7 +169,7 @@ def _product(operator: _core.LinearOperator, x: np.ndarray, size: int) -> np.nda
 
 def _operators(A: Any, m: int, n: int, work_type: type) -> tuple[_core.LinearOperator, _core.LinearOperator]:
     """A and its adjoint."""
-    if not is_operator(A):
+    if not has_matvec(A):
         csr = as_real_form(A) if work_type is np.complex128 else as_csr(A)
         adjoint = csr.T.tocsr()
         return (_core.borrow_csr(csr.indptr, csr.indices, csr.data, csr.shape[1]),

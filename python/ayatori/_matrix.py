@@ -22,9 +22,14 @@ def is_sparse(matrix: Any) -> bool:
     return hasattr(matrix, "tocsr")
 
 
+def has_matvec(matrix: Any) -> bool:
+    """Whether this is an operator as SciPy knows them."""
+    return hasattr(matrix, "matvec")
+
+
 def is_operator(matrix: Any) -> bool:
     """Whether this is known by its products: it has a `matvec`, or is a callable with a shape."""
-    return hasattr(matrix, "matvec") or (callable(matrix) and hasattr(matrix, "shape"))
+    return has_matvec(matrix) or (callable(matrix) and hasattr(matrix, "shape"))
 
 
 def as_array(values: Any, what: str) -> np.ndarray:
@@ -43,9 +48,9 @@ def as_array(values: Any, what: str) -> np.ndarray:
         raise TypeError(f"{what} is a {type(values).__name__}: read a file by ayatori.load({values!r})")
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{what} is a masked array: say what stands for what is masked, by {what}.filled(0)")
-    if hasattr(values, "matvec") or callable(values):
+    if has_matvec(values) or callable(values):
         raise TypeError(f"{what} is a {type(values).__name__}, of which only products are known: want a sparse matrix or an array here"
-                        if hasattr(values, "shape") or hasattr(values, "matvec") else
+                        if hasattr(values, "shape") or has_matvec(values) else
                         f"{what} is a function: give its shape by scipy.sparse.linalg.LinearOperator((n, n), matvec=...)")
     try:
         array = np.asarray(values)

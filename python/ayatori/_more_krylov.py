@@ -14,7 +14,8 @@ import numpy as np
 
 from . import _core
 from ._krylov import _System
-from ._operators import apply, is_operator
+from ._matrix import has_matvec
+from ._operators import apply
 
 Product = Callable[[np.ndarray], np.ndarray]
 
@@ -300,7 +301,7 @@ def _tfqmr(product: Product, precondition: Product, x: np.ndarray, r: np.ndarray
 def _with_adjoint(matrix: Any, name: str) -> tuple[Product, Product]:
     if matrix is None:
         return (lambda x: x), (lambda x: x)
-    if is_operator(matrix):
+    if has_matvec(matrix):
         if not hasattr(matrix, "rmatvec"):
             raise ValueError(f"QMR needs the adjoint of {name}: rmatvec")
         return (lambda x: apply(matrix, x)), (lambda x: np.asarray(matrix.rmatvec(x)))

@@ -7,28 +7,24 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._matrix import as_canonical_csr, as_csr, as_real_form, check_real, is_complex, is_sparse, with_shift
+from ._matrix import as_canonical_csr, as_csr, as_real_form, check_real, has_matvec, is_complex, is_sparse, with_shift
 
 _TYPES = {"f": np.float32, "F": np.complex64, "D": np.complex128}
 
 
-def is_operator(matrix: Any) -> bool:
-    return hasattr(matrix, "matvec")
-
-
 def apply(operator: Any, x: np.ndarray) -> np.ndarray:
-    return np.asarray(operator.matvec(x) if is_operator(operator) else operator(x) if callable(operator) else operator @ x)
+    return np.asarray(operator.matvec(x) if has_matvec(operator) else operator(x) if callable(operator) else operator @ x)
 
 
 def as_operator(matrix: Any, size: int, work_type: type, shift: float = 0.0) -> _core.LinearOperator:
     """``matrix - shift * I`` on vectors of `size` elements of `work_type`, double or complex double, in the memory that they have."""
     of_complex = is_complex(work_type)
-    if not is_operator(matrix) and not callable(matrix):
+    if not has_matvec(matrix) and not callable(matrix):
         csr = as_real_form(matrix) if of_complex else as_csr(matrix)
         if shift:
             csr = with_shift(csr, shift)
         return _core.borrow_csr(csr.indptr, csr.indices, csr.data)
-    product_of = matrix.matvec if is_operator(matrix) else matrix
+    product_of = matrix.matvec if has_matvec(matrix) else matrix
     argument = np.empty(2 * size if of_complex else size)
     x = argument.view(work_type)
 
@@ -53,8 +49,6 @@ def factors_of(matrix: Any, of_complex: bool) -> _core.Factors:
     """
     matrix = matrix if is_sparse(matrix) else np.asarray(matrix)
     csr = as_canonical_csr(as_real_form(matrix) if of_complex else matrix)
-    if not np.isfinite(csr.data).all():
-        raise ValueError("the matrix has entries that are not finite")
     if csr.nnz == 0:
         raise RuntimeError("Factor is exactly singular: the matrix has no entries")
     try:

@@ -48,8 +48,7 @@ class Options:
                 and not (isinstance(value, (str, int, float)) and value == self.table[keyword][2])}
 
     def document(self, what: Any) -> None:
-        """Puts the table in the docstring of a class or function that takes the options; its keywords in the signature, where they come
-        as `**options`."""
+        """Puts the table in the docstring of a class or function that takes the options."""
         shown = [keyword for keyword in self.table if keyword not in self.own]
         lines = []
         for keyword in shown:
@@ -59,14 +58,6 @@ class Options:
         if what.__doc__:
             what.__doc__ = what.__doc__.replace("{options}", textwrap.indent("\n".join(lines), "    ").strip()).replace(
                 "{names}", ", ".join(shown))
-        signature = inspect.signature(what)
-        named = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-        if len(named) == len(signature.parameters):
-            return
-        keywords = [inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=self.table[keyword][2],
-                                      annotation=self.table[keyword][1])
-                    for keyword in shown if keyword not in signature.parameters]
-        what.__signature__ = signature.replace(parameters=[*named, *keywords])
 
 
 def explained(elsewhere: dict[str, str]) -> Callable[[F], F]:

@@ -89,11 +89,7 @@ class PythonOperator final : public LinearOperator {
   void apply(std::span<const double> x, std::span<double> y) const override {
     if (std::ranges::all_of(x, [](double element) { return element == 0; })) return solvers::fill(y, 0);
     const nb::gil_scoped_acquire acquire;
-    solvers::copy(x, span_of(argument_));
-    const auto result = nb::cast<InputVector>(function_());
-    if (result.size() != y.size())
-      throw InputError(fmt::format("the operator gives {} elements for {}", result.size(), argument_.size()));
-    solvers::copy(span_of(result), y);
+    call_product(function_, argument_, x, y);
   }
   std::int32_t local_size() const override { return static_cast<std::int32_t>(argument_.size()); }
 

@@ -36,11 +36,7 @@ class FunctionOperator final : public sparse::LinearOperator {
   void apply(std::span<const double> x, std::span<double> y) const override {
     const nb::gil_scoped_acquire acquire;
     try {
-      solvers::copy(x, span_of(argument_));
-      const auto result = nb::cast<InputVector>(function_());
-      if (result.size() != y.size())
-        throw InputError(fmt::format("the operator gives {} elements for {}", result.size(), x.size()));
-      solvers::copy(span_of(result), y);
+      call_product(function_, argument_, x, y);
     } catch (...) {
       interruption_->keep(std::current_exception());
     }
@@ -61,7 +57,7 @@ class BuiltOperator final : public sparse::LinearOperator {
  public:
   explicit BuiltOperator(std::shared_ptr<Preconditioner> built) : built_(std::move(built)) {}
   void apply(std::span<const double> x, std::span<double> y) const override { built_->apply_to(x, y); }
-  std::int32_t local_size() const override { return built_->local_size(); }
+  std::int32_t local_size() const override { return static_cast<std::int32_t>(built_->local_rows()); }
 
  private:
   std::shared_ptr<Preconditioner> built_;

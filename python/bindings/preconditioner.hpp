@@ -30,8 +30,12 @@ class Preconditioner final : public comm::MpiHolder {
   /// Collective. z = M r, both with as many elements as this rank has rows.
   void apply(const InputVector& r, const InOutVector& z) const {
     const CoreCall call;
+    apply_to(span_of(r), span_of(z));
+  }
+  /// Collective. The same inside of a call into the core.
+  void apply_to(std::span<const double> r, std::span<double> z) const {
     live();
-    built_->apply(span_of(r), span_of(z));
+    built_->apply(r, z);
   }
 
   /// Collective. Throws on all ranks what one has to say.
@@ -49,12 +53,6 @@ class Preconditioner final : public comm::MpiHolder {
   std::int64_t local_rows() const { return local_rows_; }
   std::string name() const { return built_ ? built_->name() : ""; }
   std::string why() const { return built_ ? built_->why() : ""; }
-  std::int32_t local_size() const { return static_cast<std::int32_t>(local_rows_); }
-  /// Collective. z = M r.
-  void apply_to(std::span<const double> r, std::span<double> z) const {
-    live();
-    built_->apply(r, z);
-  }
   bool is_symmetric() const { return built_ && built_->is_symmetric(); }
   int ranks() const { return live().size(); }
 

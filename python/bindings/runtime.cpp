@@ -1,5 +1,7 @@
 #include "python/bindings/runtime.hpp"
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <thread>
 
@@ -7,6 +9,7 @@
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/comm/mpi/application.hpp"
 #include "ayatori/comm/mpi_holder.hpp"
+#include "ayatori/solvers/vector_ops.hpp"
 
 namespace ayatori::python {
 
@@ -47,6 +50,15 @@ void end_mpi() {
   }
   is_ending = false;
   environment().reset();
+}
+
+void call_product(const nb::callable& function, const InOutVector& argument, std::span<const double> x,
+                  std::span<double> y) {
+  solvers::copy(x, span_of(argument));
+  const auto result = nb::cast<InputVector>(function());
+  if (result.size() != y.size())
+    throw InputError(fmt::format("the operator gives {} elements for {}", result.size(), x.size()));
+  solvers::copy(span_of(result), y);
 }
 
 comm::Comm communicator(std::uintptr_t address) {

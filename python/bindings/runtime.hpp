@@ -8,6 +8,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "ayatori/comm/comm.hpp"
@@ -35,6 +36,11 @@ auto to_numpy(Vector&& values) {
   const nb::capsule owner(held, [](void* pointer) noexcept { delete static_cast<Held*>(pointer); });
   return nb::ndarray<nb::numpy, T, nb::ndim<1>>(held->data(), {held->size()}, owner);
 }
+
+/// y = f() by a Python function, which finds x in `argument`. Precondition: the GIL is held. Throws
+/// InputError where f gives another number of elements.
+void call_product(const nb::callable& function, const InOutVector& argument, std::span<const double> x,
+                  std::span<double> y);
 
 /// The communicator whose MPI_Comm is at this address; 0 stands for this process alone. Starts MPI where
 /// nobody has. Collective.

@@ -1,11 +1,14 @@
 #include "ayatori/eigen/krylov_basis.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/random.hpp"
+#include "ayatori/comm/agree.hpp"
 
 namespace ayatori::eigen {
 
@@ -14,6 +17,16 @@ namespace {
 constexpr double eps = std::numeric_limits<double>::epsilon();
 
 }  // namespace
+
+void check_wanted(const comm::Comm& comm, const ProjectedOperator& a, std::int64_t count,
+                  std::span<const double> start) {
+  comm::agree(comm, [&] {
+    if (count < 1 || count > a.n)
+      throw InputError(fmt::format("{} eigenvalues of a matrix of {} rows", count, a.n));
+    if (!start.empty() && std::ssize(start) != a.rows.size())
+      throw InputError("the start vector has another length");
+  });
+}
 
 KrylovBasis::KrylovBasis(const comm::Comm& comm, const ProjectedOperator& a, std::int64_t capacity)
     : comm_(comm), a_(a), v_(a.rows.size(), capacity), image_(a.inner ? a.rows.size() : 0) {}

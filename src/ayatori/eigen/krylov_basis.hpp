@@ -18,6 +18,11 @@ struct ProjectedOperator {
   Product inner;  ///< B x, B symmetric positive definite; empty: the identity
 };
 
+/// Collective. Throws InputError unless there can be `count` eigenvalues, and `start` is of this rank's rows
+/// or empty.
+void check_wanted(const comm::Comm& comm, const ProjectedOperator& a, std::int64_t count,
+                  std::span<const double> start);
+
 /// The basis of a Krylov decomposition: orthonormal vectors in the operator's inner product, orthogonalized
 /// in full, by classical Gram-Schmidt as often as it takes. The operator is taken times a power of two that
 /// makes its first product about 1. Collective throughout.

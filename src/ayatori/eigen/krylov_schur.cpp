@@ -1,7 +1,5 @@
 #include "ayatori/eigen/krylov_schur.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -200,12 +198,7 @@ class KrylovSchur {
 
 InvariantSpace krylov_schur(const comm::Comm& comm, const ProjectedOperator& a,
                             const KrylovSchurOptions& options) {
-  comm::agree(comm, [&] {
-    if (options.count < 1 || options.count > a.n)
-      throw InputError(fmt::format("{} eigenvalues of a matrix of {} rows", options.count, a.n));
-    if (!options.start.empty() && std::ssize(options.start) != a.rows.size())
-      throw InputError("the start vector has another length");
-  });
+  check_wanted(comm, a, options.count, options.start);
   const BlasThreads threads;
   return KrylovSchur(comm, a, options).run();
 }

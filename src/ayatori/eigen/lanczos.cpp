@@ -1,14 +1,9 @@
 #include "ayatori/eigen/lanczos.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
-
-#include "ayatori/base/error.hpp"
-#include "ayatori/comm/agree.hpp"
 
 namespace ayatori::eigen {
 
@@ -254,12 +249,7 @@ class Lanczos {
 }  // namespace
 
 LanczosPairs lanczos(const comm::Comm& comm, const ProjectedOperator& a, const LanczosOptions& options) {
-  comm::agree(comm, [&] {
-    if (options.count < 1 || options.count > a.n)
-      throw InputError(fmt::format("{} eigenpairs of a matrix of {} rows", options.count, a.n));
-    if (!options.start.empty() && std::ssize(options.start) != a.rows.size())
-      throw InputError("the start vector has another length");
-  });
+  check_wanted(comm, a, options.count, options.start);
   const BlasThreads threads;
   return Lanczos(comm, a, options).run();
 }

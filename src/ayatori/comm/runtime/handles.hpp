@@ -23,6 +23,12 @@ using MPI_Fint = int;
 using CopyAttribute = int(MPI_Comm, int, void*, void*, void*, int*);
 using DeleteAttribute = int(MPI_Comm, int, void*, void*);
 
+/// The handle that an MPI has as this number.
+template <class Handle>
+Handle handle_of(std::uintptr_t value) {
+  return reinterpret_cast<Handle>(value);  // NOLINT(performance-no-int-to-ptr)
+}
+
 /// Handles and numbers by which MPIs know what comm asks for. Handles of MPICH are integers of 32 bits, here
 /// with zeros above.
 struct Constants {

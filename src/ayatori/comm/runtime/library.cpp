@@ -32,11 +32,6 @@ int note_path(dl_phdr_info* object, std::size_t, void* paths) {
   return 0;
 }
 
-template <class Handle>
-Handle number(std::uintptr_t value) {
-  return reinterpret_cast<Handle>(value);  // NOLINT(performance-no-int-to-ptr)
-}
-
 /// MPICH's own calls, where it has arrays of requests of 32 bits.
 Functions& mpich() {
   static Functions functions{};
@@ -52,7 +47,7 @@ class NarrowRequests {
       narrow_[k] = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(wide_[k]));
   }
   ~NarrowRequests() {
-    for (std::size_t k = 0; k < narrow_.size(); ++k) wide_[k] = number<MPI_Request>(narrow_[k]);
+    for (std::size_t k = 0; k < narrow_.size(); ++k) wide_[k] = handle_of<MPI_Request>(narrow_[k]);
   }
   NarrowRequests(const NarrowRequests&) = delete;
   NarrowRequests& operator=(const NarrowRequests&) = delete;
@@ -84,7 +79,7 @@ MPI_Fint number_of_mpich(MPI_Comm comm) {
 }
 
 MPI_Comm comm_of_mpich(MPI_Fint handle) {
-  return number<MPI_Comm>(static_cast<std::uint32_t>(handle));
+  return handle_of<MPI_Comm>(static_cast<std::uint32_t>(handle));
 }
 
 void use_mpich(const MpiLibrary& library, Transport& transport) {
@@ -119,28 +114,28 @@ std::string version_of(const Transport& transport) {
 }  // namespace
 
 const Constants& constants_of_mpich() {
-  static const Constants table{.comm_null = number<MPI_Comm>(0x04000000),
-                               .comm_world = number<MPI_Comm>(0x44000000),
-                               .comm_self = number<MPI_Comm>(0x44000001),
-                               .byte = number<MPI_Datatype>(0x4c00010d),
-                               .int32 = number<MPI_Datatype>(0x4c000439),
-                               .int64 = number<MPI_Datatype>(0x4c00083a),
-                               .uint64 = number<MPI_Datatype>(0x4c00083e),
-                               .float32 = number<MPI_Datatype>(0x4c00040a),
-                               .float64 = number<MPI_Datatype>(0x4c00080b),
-                               .sum = number<MPI_Op>(0x58000003),
-                               .min = number<MPI_Op>(0x58000002),
-                               .max = number<MPI_Op>(0x58000001),
-                               .bitwise_or = number<MPI_Op>(0x58000008),
-                               .request_null = number<MPI_Request>(0x2c000000),
-                               .win_null = number<MPI_Win>(0x20000000),
-                               .info_null = number<MPI_Info>(0x1c000000),
-                               .errhandler_null = number<MPI_Errhandler>(0x14000000),
-                               .errors_are_fatal = number<MPI_Errhandler>(0x54000000),
-                               .errors_return = number<MPI_Errhandler>(0x54000001),
-                               .in_place = number<void*>(~std::uintptr_t{0}),
+  static const Constants table{.comm_null = handle_of<MPI_Comm>(0x04000000),
+                               .comm_world = handle_of<MPI_Comm>(0x44000000),
+                               .comm_self = handle_of<MPI_Comm>(0x44000001),
+                               .byte = handle_of<MPI_Datatype>(0x4c00010d),
+                               .int32 = handle_of<MPI_Datatype>(0x4c000439),
+                               .int64 = handle_of<MPI_Datatype>(0x4c00083a),
+                               .uint64 = handle_of<MPI_Datatype>(0x4c00083e),
+                               .float32 = handle_of<MPI_Datatype>(0x4c00040a),
+                               .float64 = handle_of<MPI_Datatype>(0x4c00080b),
+                               .sum = handle_of<MPI_Op>(0x58000003),
+                               .min = handle_of<MPI_Op>(0x58000002),
+                               .max = handle_of<MPI_Op>(0x58000001),
+                               .bitwise_or = handle_of<MPI_Op>(0x58000008),
+                               .request_null = handle_of<MPI_Request>(0x2c000000),
+                               .win_null = handle_of<MPI_Win>(0x20000000),
+                               .info_null = handle_of<MPI_Info>(0x1c000000),
+                               .errhandler_null = handle_of<MPI_Errhandler>(0x14000000),
+                               .errors_are_fatal = handle_of<MPI_Errhandler>(0x54000000),
+                               .errors_return = handle_of<MPI_Errhandler>(0x54000001),
+                               .in_place = handle_of<void*>(~std::uintptr_t{0}),
                                .unweighted = nullptr,
-                               .status_ignore = number<MPI_Status*>(1),
+                               .status_ignore = handle_of<MPI_Status*>(1),
                                .no_copy = nullptr,
                                .undefined = -32766,
                                .comm_type_shared = 1,
@@ -157,8 +152,8 @@ Constants constants_of_open_mpi(const MpiLibrary& library) {
     if (found == nullptr) throw EnvironmentError(fmt::format("{} has no {}", library.path, name));
     handle = reinterpret_cast<Handle>(found);
   };
-  Constants constants{.in_place = number<void*>(1),
-                      .unweighted = number<int*>(2),
+  Constants constants{.in_place = handle_of<void*>(1),
+                      .unweighted = handle_of<int*>(2),
                       .undefined = -32766,
                       .comm_type_shared = 0,
                       .thread_single = 0,

@@ -39,11 +39,6 @@ struct NativeWindow {
 namespace {
 
 template <class Handle>
-Handle handle(std::intptr_t value) {
-  return reinterpret_cast<Handle>(value);  // NOLINT(performance-no-int-to-ptr)
-}
-
-template <class Handle>
 std::intptr_t value_of(Handle handle) {
   return reinterpret_cast<std::intptr_t>(handle);
 }
@@ -52,27 +47,27 @@ std::intptr_t value_of(Handle handle) {
 
 // MPI 5.0, annex A.1 and chapter 20.
 const Constants& constants_of_abi() {
-  static const Constants table{.comm_null = handle<MPI_Comm>(0x100),
-                               .comm_world = handle<MPI_Comm>(0x101),
-                               .comm_self = handle<MPI_Comm>(0x102),
-                               .byte = handle<MPI_Datatype>(0x247),
-                               .int32 = handle<MPI_Datatype>(0x250),
-                               .int64 = handle<MPI_Datatype>(0x258),
-                               .uint64 = handle<MPI_Datatype>(0x259),
-                               .float32 = handle<MPI_Datatype>(0x210),
-                               .float64 = handle<MPI_Datatype>(0x214),
-                               .sum = handle<MPI_Op>(0x21),
-                               .min = handle<MPI_Op>(0x22),
-                               .max = handle<MPI_Op>(0x23),
-                               .bitwise_or = handle<MPI_Op>(0x29),
-                               .request_null = handle<MPI_Request>(0x180),
-                               .win_null = handle<MPI_Win>(0x110),
-                               .info_null = handle<MPI_Info>(0x130),
-                               .errhandler_null = handle<MPI_Errhandler>(0x140),
-                               .errors_are_fatal = handle<MPI_Errhandler>(0x141),
-                               .errors_return = handle<MPI_Errhandler>(0x143),
-                               .in_place = handle<void*>(1),
-                               .unweighted = handle<int*>(10),
+  static const Constants table{.comm_null = handle_of<MPI_Comm>(0x100),
+                               .comm_world = handle_of<MPI_Comm>(0x101),
+                               .comm_self = handle_of<MPI_Comm>(0x102),
+                               .byte = handle_of<MPI_Datatype>(0x247),
+                               .int32 = handle_of<MPI_Datatype>(0x250),
+                               .int64 = handle_of<MPI_Datatype>(0x258),
+                               .uint64 = handle_of<MPI_Datatype>(0x259),
+                               .float32 = handle_of<MPI_Datatype>(0x210),
+                               .float64 = handle_of<MPI_Datatype>(0x214),
+                               .sum = handle_of<MPI_Op>(0x21),
+                               .min = handle_of<MPI_Op>(0x22),
+                               .max = handle_of<MPI_Op>(0x23),
+                               .bitwise_or = handle_of<MPI_Op>(0x29),
+                               .request_null = handle_of<MPI_Request>(0x180),
+                               .win_null = handle_of<MPI_Win>(0x110),
+                               .info_null = handle_of<MPI_Info>(0x130),
+                               .errhandler_null = handle_of<MPI_Errhandler>(0x140),
+                               .errors_are_fatal = handle_of<MPI_Errhandler>(0x141),
+                               .errors_return = handle_of<MPI_Errhandler>(0x143),
+                               .in_place = handle_of<void*>(1),
+                               .unweighted = handle_of<int*>(10),
                                .status_ignore = nullptr,
                                .no_copy = nullptr,
                                .undefined = -32766,
@@ -288,7 +283,7 @@ int init_persistent(NativeRequest::Kind kind, void* data, int count, MPI_Datatyp
 
 int make_comm(MPI_Comm from, MPI_Comm* made) {
   if (!is_comm(from)) return wrong_comm;
-  *made = handle<MPI_Comm>(state().next_comm++);
+  *made = handle_of<MPI_Comm>(state().next_comm++);
   state().comms[*made] = state().comms[from];
   return success;
 }
@@ -759,7 +754,7 @@ MPI_Fint Comm_c2f(MPI_Comm comm) {
 }
 
 MPI_Comm Comm_f2c(MPI_Fint number) {
-  return handle<MPI_Comm>(number);
+  return handle_of<MPI_Comm>(number);
 }
 
 }  // namespace
