@@ -2,7 +2,7 @@
 
 #include "ayatori/io/generators/block_coefficient.hpp"
 #include "ayatori/io/generators/generators.hpp"
-#include "ayatori/io/generators/staggered.hpp"
+#include "ayatori/io/generators/staggered_cells.hpp"
 
 // Flow through porous rock in a closed square or cube, mixed finite elements of lowest order (Raviart &
 // Thomas 1977, on cubes Nedelec 1980): fluxes through the faces between cells, pressures in the cells.

@@ -4,7 +4,7 @@
 
 #include "ayatori/io/generators/generators.hpp"
 #include "ayatori/io/generators/grid.hpp"
-#include "ayatori/io/generators/staggered.hpp"
+#include "ayatori/io/generators/staggered_cells.hpp"
 
 // Flow of an incompressible fluid in a closed square or cube, in staggered cells (Harlow & Welch, Phys.
 // Fluids 8, 1965): velocities on the faces between cells, pressures in the cells, no slip at the walls.
