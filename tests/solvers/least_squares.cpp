@@ -212,7 +212,8 @@ TEST(LeastSquares, APreconditionerIsTheSquareOfAScale) {
   const DenseOperator forward(comm, a, partition);
   const DenseOperator backward(comm, transposed(a), partition);
   const std::vector<double> own_b(b.begin() + mine.begin, b.begin() + mine.end);
-  const SquaredScale squared(std::span(scale).subspan(mine.begin, mine.size()));
+  const std::span<const double> all = scale;
+  const SquaredScale squared(all.subspan(mine.begin, mine.size()));
   const GlobalSum sum(comm, {});
   for (const auto method : {LeastSquaresMethod::lsmr, LeastSquaresMethod::lsqr}) {
     std::vector<double> x(own_b.size());
