@@ -90,6 +90,7 @@ ELSEWHERE = {
     "solve": [("rhs", "Right-hand sides", "`b`, of shape (n,) or (n, k)", "`b` of `ayatori_solve()`, `ayatori_solve_many()`", "`b` of `KSPSolve()`"),
               ("block", "Right-hand sides that are solved at once", "`block=`", "", ""),
               ("least-squares", "The least squares problem of a matrix of any shape", "`lsmr()`, `lsqr()`", "", ""),
+              ("damp", "Its regularization, as far as the size of x counts beside the residual", "`lsmr(damp=)`, `lsqr(damp=)`", "", ""),
               ("output", "x to a file", "`result.x`", "`x`", "`x`"),
               ("json", "The result to a file", "`result.report`", "`ayatori_report_json()`", ""),
               ("explain", "What was tried and why", "`result.explain()`", "`ayatori_explanation()`", "`-ksp_ayatori_explain`"),

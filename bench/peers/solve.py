@@ -187,8 +187,8 @@ def run_pyamg(options):
 class Petsc:
     """PETSc on one system and number of ranks: many settings in one process, which is ended if one hangs."""
 
-    def __init__(self, options, system, ranks):
-        self.options, self.system, self.ranks = options, system, ranks
+    def __init__(self, options, system, ranks, clock="wall"):
+        self.options, self.system, self.ranks, self.clock = options, system, ranks, clock
 
     def solve(self, settings, limit, best=None):
         """{name: judged result} of all settings, {name: options}; `limit` seconds each, less once a best is known."""
@@ -206,7 +206,7 @@ class Petsc:
         """Of the settings up to one that has to be killed."""
         folder, options = self.system.folder, self.options
         job = {"settings": settings, "limit": limit, "best": best, "least_limit": LEAST_LIMIT, "rtol": options.rtol,
-               "symmetric": self.system.symmetric, "block_size": self.system.block_size}
+               "symmetric": self.system.symmetric, "block_size": self.system.block_size, "clock": self.clock}
         (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
         for path in folder.glob("x.*.petsc"):
             path.unlink()

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/temporary_file.hpp"
@@ -77,7 +78,7 @@ void group_options(Command& solve) {
            HelpGroup{"Input and output",
                      {"--rhs", "--block", "--output", "--json", "--explain", "--quiet", "--coordinates",
                       "--fields"}},
-           HelpGroup{"Goal", {"--least-squares", "--rtol", "--time-limit", "--max-iterations"}},
+           HelpGroup{"Goal", {"--least-squares", "--damp", "--rtol", "--time-limit", "--max-iterations"}},
            HelpGroup{"Method (chosen unless told)",
                      {"--method", "--preconditioner", "--overlap", "--fill", "--triangular", "--degree",
                       "--drop", "--ordering", "--complement", "--factor-precision", "--low-rank", "--restart",
@@ -117,6 +118,8 @@ void declare(Command& solve, SolveArguments& arguments) {
   declare(solve, session::solve_options(), arguments.request);
   solve.add_flag("--least-squares", arguments.least_squares,
                  "Of a matrix of any shape: the shortest x that makes ||b - A x|| smallest");
+  solve.add_option("--damp", arguments.damp,
+                   "With --least-squares: makes ||b - A x||^2 + damp^2 ||x||^2 smallest [0]");
   solve.add_flag("--explain", arguments.explain, "Say what was considered, tried and chosen, and why");
   solve.add_flag("-q,--quiet", arguments.quiet, "Say nothing but errors");
   group_options(solve);
@@ -138,6 +141,10 @@ void check(const SolveArguments& arguments) {
   if (arguments.least_squares) {
     session::check_least_squares(arguments.request);
     if (arguments.rhs.size() > 1) throw InputError("--least-squares takes one right-hand side");
+    if (!(arguments.damp >= 0 && std::isfinite(arguments.damp)))
+      throw InputError(fmt::format("--damp is {}, but must be a number from 0 on", arguments.damp));
+  } else if (arguments.damp != 0) {
+    throw InputError("--damp is for --least-squares");
   }
   check_sequence(arguments);
   check_standard_streams(arguments);

@@ -17,6 +17,7 @@ struct SolveArguments {
   std::string json;
   session::SolveRequest request;
   bool least_squares = false;
+  double damp = 0;
   bool explain = false;
   bool quiet = false;
 };

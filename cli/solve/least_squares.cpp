@@ -21,7 +21,7 @@ int run_least_squares(const comm::Comm& world, const SolveArguments& arguments) 
                                                       .collectives = arguments.request.collectives});
   const StopSignal stop;
   auto run = session::solve_least_squares(session, arguments.matrix, arguments.rhs.front(), arguments.request,
-                                          [&stop] { return stop.received(); });
+                                          arguments.damp, [&stop] { return stop.received(); });
   run.total_seconds = total.seconds();
   if (speaks) {
     const auto style = run.passed() ? session::Style::good : session::Style::bad;

@@ -72,7 +72,7 @@ class Generate(CommandTest):
         done = self.run_ayatori("generate", "--list")
         self.assertEqual(done.returncode, 0)
         for name in ("poisson2d-5", "poisson3d-7", "poisson3d-27", "neumann2d", "neumann3d", "elliptic2d-5", "elliptic3d-7", "convection2d",
-                     "convection3d", "elasticity3d", "tetrahedra3d", "random"):
+                     "convection3d", "elasticity3d", "tetrahedra3d", "darcy3d", "least-squares", "random"):
             self.assertIn(name, done.stdout)
 
     def test_bad_arguments(self):

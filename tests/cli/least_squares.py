@@ -59,6 +59,51 @@ class LeastSquares(CommandTest):
                 else:
                     self.assertLessEqual(norm(r), 1e-10 * norm(b))
 
+    def test_damping_makes_what_it_says_smallest(self):
+        for rows, columns in [(40, 13), (9, 21)]:
+            with self.subTest(rows=rows, columns=columns):
+                entries = some_matrix(rows, columns)
+                b = [math.cos(5 * i) for i in range(rows)]
+                self.write("A.mtx", coordinate(rows, columns, entries))
+                self.write("b.mtx", array(b))
+                result, done = self.least_squares("--rhs", "b.mtx", "-o", "x.mtx", "--rtol", "1e-10", "--damp", "0.7", "--explain")
+                self.assertEqual((result["damp"], result["rows"], result["proved"]), (0.7, rows, True))
+                self.assertIn("||b - A x||^2 + damp^2 ||x||^2", done.stderr)
+                x = read_vector(self.folder / "x.mtx")
+                r = list(b)
+                for (i, j), value in entries.items():
+                    r[i] -= value * x[j]
+                normal = [-0.49 * value for value in x]
+                for (i, j), value in entries.items():
+                    normal[j] += value * r[i]
+                self.assertLessEqual(norm(normal), 1e-8 * norm(b))
+                self.assertAlmostEqual(result["norms"]["r"], math.hypot(norm(r), 0.7 * norm(x)), delta=1e-12 * norm(b))
+
+    def test_preconditioners_find_the_same_x_sooner(self):
+        rows, columns = 60, 17
+        entries = {(i, j): value * 10.0 ** (j % 5) for (i, j), value in some_matrix(rows, columns).items()}
+        self.write("A.mtx", coordinate(rows, columns, entries))
+        self.write("b.mtx", array([math.cos(5 * i) for i in range(rows)]))
+        plain, _ = self.least_squares("--rhs", "b.mtx", "-o", "plain.mtx", "--rtol", "1e-12")
+        for name, most in [("jacobi", plain["iterations"]), ("ic", plain["iterations"]), ("direct", 6)]:
+            with self.subTest(name):
+                result, done = self.least_squares("--rhs", "b.mtx", "-o", "x.mtx", "--rtol", "1e-12", "--preconditioner", name, "--explain")
+                self.assertEqual((result["preconditioner"], result["proved"]), (name, True))
+                self.assertLessEqual(result["iterations"], most)
+                self.assertIn(f"LSMR + {name} of A^T A", done.stderr)
+                self.assertAlmostEqual(result["norms"]["r"], plain["norms"]["r"], delta=1e-10 * plain["norms"]["b"])
+
+    def test_columns_of_zeros_and_full_rows(self):
+        entries = {(i, j): value for (i, j), value in some_matrix(30, 11).items() if j != 4}
+        self.write("A.mtx", coordinate(30, 11, entries))
+        result, _ = self.least_squares("--rhs", "random:1", "-o", "x.mtx", "--preconditioner", "direct")
+        self.assertTrue(result["proved"])
+        self.assertEqual(read_vector(self.folder / "x.mtx")[4], 0)
+        self.write("A.mtx", coordinate(2000, 1000, {(i, j): 1.0 + (i == j) for i in range(2) for j in range(1000)}))
+        done = self.run_ayatori("solve", "A.mtx", "--least-squares", "--preconditioner", "jacobi")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("rows that are too full", done.stderr)
+
     def test_the_shortest_of_many_solutions(self):
         rows, columns = 12, 40
         entries = some_matrix(rows, columns)
@@ -110,7 +155,7 @@ class LeastSquares(CommandTest):
             (["--rhs", "b.mtx"], "b.mtx"),
             (["--rhs", "ones", "--rhs", "ones"], "one right-hand side"),
             (["--method", "cg"], "--method has no meaning with --least-squares"),
-            (["--preconditioner", "amg"], "--preconditioner has no meaning"),
+            (["--preconditioner", "ilut"], "ilut is not symmetric"), (["--damp", "-1"], "must be a number from 0 on"),
             (["--checkpoint", "c"], "--checkpoint has no meaning"),
             (["-o", "A.mtx"], "is an input"),
             (["-o", "x.unknown"], "x.unknown"),

@@ -1,6 +1,9 @@
 #include "ayatori/io/generator.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <numbers>
 
 #include "dense.hpp"
 #include "error_text.hpp"
@@ -37,6 +40,26 @@ const std::vector<std::string> small_specs{"poisson2d-5:n=1",
                                            "oseen2d:n=4",
                                            "oseen2d:n=5,upwind=0,reynolds=10,level=0",
                                            "oseen3d:n=3,reynolds=1000",
+                                           "darcy2d:n=2",
+                                           "darcy2d:n=5,blocks=3,seed=2",
+                                           "darcy3d:n=3,blocks=2,level=0",
+                                           "kkt:n=1",
+                                           "kkt:n=5,mu=1e-10",
+                                           "biharmonic2d:n=1",
+                                           "biharmonic2d:n=6",
+                                           "heat3d:n=1",
+                                           "heat3d:n=4,dt=10",
+                                           "curlcurl3d:n=2",
+                                           "curlcurl3d:n=4,conductivity=1e-3",
+                                           "dg-advection:n=1,order=1",
+                                           "dg-advection:n=4,order=0,recirculating=0",
+                                           "dg-advection:n=3,order=3",
+                                           "drift-diffusion:n=1",
+                                           "drift-diffusion:n=5,bias=-15",
+                                           "circuit:n=4,controlled=1",
+                                           "circuit:n=150,sources=0.1,controlled=0.5",
+                                           "least-squares:n=2",
+                                           "least-squares:n=4,datum=0,spread=4",
                                            "random:n=1",
                                            "random:n=2,per_row=50",
                                            "random:n=60,per_row=5",
@@ -62,6 +85,18 @@ bool is_positive_definite(Dense a) {
   int info = 0;
   dpotrf_("L", &n, a.value.data(), &n, &info);
   return info == 0;
+}
+
+bool is_saddle_point(const std::string& spec) {
+  return spec.starts_with("stokes") || spec.starts_with("darcy") || spec.starts_with("kkt");
+}
+
+/// A x
+std::vector<double> times(const Dense& a, const std::vector<double>& x) {
+  std::vector<double> y(a.rows, 0);
+  for (std::int64_t j = 0; j < a.columns; ++j)
+    for (std::int64_t i = 0; i < a.rows; ++i) y[i] += a(i, j) * x[j];
+  return y;
 }
 
 TEST(Generators, SmallMatricesByHand) {
@@ -143,13 +178,14 @@ TEST(Generators, SymmetricOnesAreSymmetricAndDefinite) {
   for (const auto& spec : small_specs) {
     SCOPED_TRACE(spec);
     const Dense a = dense(spec);
+    if (a.rows != a.columns) continue;
     double unsymmetry = 0;
     for (std::int64_t i = 0; i < a.rows; ++i) {
       for (std::int64_t j = 0; j < i; ++j) unsymmetry = std::max(unsymmetry, std::abs(a(i, j) - a(j, i)));
     }
     if (generator_of(spec).symmetric) {
       EXPECT_EQ(unsymmetry, 0);
-      EXPECT_TRUE(is_positive_definite(a));
+      EXPECT_EQ(is_positive_definite(a), !is_saddle_point(spec));
     } else {
       EXPECT_TRUE(unsymmetry > 0 || a.rows == 1);
     }
@@ -295,6 +331,236 @@ TEST(Generators, SaddlePointsAreThoseOfStokesAndOseen) {
     for (std::int64_t i = 0; i < without.rows; ++i)
       for (std::int64_t j = 0; j < without.rows; ++j) EXPECT_EQ(without(i, j), a(i, j));
   }
+}
+
+TEST(Generators, DarcysFluxFollowsTheSlopeOfThePressure) {
+  // Two cells per edge, h = 1/2: u(0,0), v(0,0), v(1,0), p(0,0), p(1,0); u(0,1), p(0,1), p(1,1).
+  const Dense a = dense("darcy2d:n=2,ratio=2,blocks=2,level=0");
+  const double m = (0.5 + 0.25) / 3;  // of cells with k = 1 and 2
+  const std::vector<std::vector<double>> rows{{m, 0, 0, -1, 1, 0, 0, 0}, {0, m, 0, -1, 0, 0, 1, 0},
+                                              {0, 0, m, 0, -1, 0, 0, 1}, {-1, -1, 0, 0, 0, 0, 0, 0},
+                                              {1, 0, -1, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, m, -1, 1},
+                                              {0, 1, 0, 0, 0, -1, 0, 0}, {0, 0, 1, 0, 0, 1, 0, 0}};
+  ASSERT_EQ(a.rows, 8);
+  for (std::int64_t i = 0; i < 8; ++i)
+    for (std::int64_t j = 0; j < 8; ++j) EXPECT_DOUBLE_EQ(a(i, j), rows[i][j]) << i << ' ' << j;
+  for (const std::string spec : {"darcy2d:n=5,level=0", "darcy3d:n=4,blocks=2,seed=3,level=0"}) {
+    SCOPED_TRACE(spec);
+    const Dense b = dense(spec);
+    EXPECT_TRUE(is_positive_definite(velocity_block(b)));
+    for (std::int64_t i = 0; i < b.rows; ++i) {
+      double level = 0;
+      for (std::int64_t j = 0; j < b.rows; ++j) level += b(j, j) == 0 ? b(i, j) : 0;
+      EXPECT_EQ(level, 0);
+    }
+  }
+}
+
+TEST(Generators, ClampedPlateIsExactForPolynomials) {
+  // Inside, 13 points give Laplace(Laplace(x^2 y^2)) = 8 and 0 of x^3 y; near a corner two points are
+  // mirrored.
+  const int n = 7;
+  const Dense a = dense("biharmonic2d:n=7");
+  std::vector<double> fourth;
+  std::vector<double> third;
+  for (int i = 0; i < n * n; ++i) {
+    const double x = i % n;
+    const double y = i / n;
+    fourth.push_back(x * x * y * y);
+    third.push_back(x * x * x * y);
+  }
+  const auto of_fourth = times(a, fourth);
+  const auto of_third = times(a, third);
+  for (int y = 2; y < n - 2; ++y) {
+    for (int x = 2; x < n - 2; ++x) {
+      EXPECT_EQ(of_fourth[y * n + x], 8);
+      EXPECT_EQ(of_third[y * n + x], 0);
+    }
+  }
+  EXPECT_EQ(a(0, 0), 22);
+  EXPECT_EQ(a(3, 3), 21);
+  EXPECT_EQ(a(24, 24), 20);
+}
+
+TEST(Generators, HeatIsMassAndStiffness) {
+  const Dense mass = dense("heat3d:n=3,dt=0");
+  const Dense step = dense("heat3d:n=3,dt=0.25");
+  double of_mass = 0;
+  double of_step = 0;
+  double of_square = 0;
+  for (int j = 0; j < 27; ++j) {
+    of_mass += mass(13, j);
+    of_step += step(13, j);
+    of_square += (step(13, j) - mass(13, j)) * (j % 3 - 1) * (j % 3 - 1);
+  }
+  EXPECT_NEAR(of_mass, 1, 1e-14);
+  EXPECT_NEAR(of_step, 1, 1e-13);
+  EXPECT_NEAR(of_square, -2 * 0.25 * 16, 1e-13);  // -dt (x^2)'' / h^2
+  EXPECT_NEAR(mass(13, 13), 8.0 / 27, 1e-15);
+}
+
+TEST(Generators, CurlOfGradientsVanishes) {
+  const std::int64_t n = 4;
+  const Dense a = dense("curlcurl3d:n=4,conductivity=0");
+  ASSERT_EQ(a.rows, 3 * n * (n - 1) * (n - 1));
+  std::vector<double> node(static_cast<std::size_t>((n + 1) * (n + 1) * (n + 1)), 0);
+  const auto at = [&](std::int64_t x, std::int64_t y, std::int64_t z) -> double& {
+    return node[(z * (n + 1) + y) * (n + 1) + x];
+  };
+  for (std::int64_t z = 1; z < n; ++z)
+    for (std::int64_t y = 1; y < n; ++y)
+      for (std::int64_t x = 1; x < n; ++x) at(x, y, z) = std::cos(static_cast<double>(x + 5 * y + 25 * z));
+  std::vector<double> gradient;
+  for (std::int64_t z = 0; z < n; ++z) {
+    for (std::int64_t y = 1; z > 0 && y < n; ++y)
+      for (std::int64_t x = 0; x < n; ++x) gradient.push_back(at(x + 1, y, z) - at(x, y, z));
+    for (std::int64_t y = 0; z > 0 && y < n; ++y)
+      for (std::int64_t x = 1; x < n; ++x) gradient.push_back(at(x, y + 1, z) - at(x, y, z));
+    for (std::int64_t y = 1; y < n; ++y)
+      for (std::int64_t x = 1; x < n; ++x) gradient.push_back(at(x, y, z + 1) - at(x, y, z));
+  }
+  ASSERT_EQ(gradient.size(), static_cast<std::size_t>(a.rows));
+  for (const double value : times(a, gradient)) EXPECT_NEAR(value, 0, 1e-14);
+  EXPECT_GT(a(0, 0), 1);
+}
+
+TEST(Generators, AdvectionConservesAndKeepsConstants) {
+  for (const std::string spec :
+       {"dg-advection:n=3,order=2,reaction=0.5", "dg-advection:n=4,order=1,reaction=0.5"}) {
+    SCOPED_TRACE(spec);
+    const Dense a = dense(spec);
+    const std::int64_t block = spec.find("order=2") != std::string::npos ? 9 : 4;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      double of_constants = 0;  // w . grad 1 = 0
+      double content = 0;       // what flows out of an element flows into others
+      for (std::int64_t j = 0; j < a.rows; j += block) {
+        of_constants += a(i, j);
+        content += a(j, i);
+      }
+      EXPECT_NEAR(of_constants, i % block == 0 ? 0.5 : 0, 1e-13);
+      EXPECT_NEAR(content, i % block == 0 ? 0.5 : 0, 1e-13);
+    }
+  }
+  // In the middle of nine elements, by linear modes: the constant wind carries u = x, whose slope along it is
+  // 2 / sqrt(5); u = (element + 1/2) h in the mean and h / sqrt(12) in the mode along x, h = 1/3.
+  const Dense a = dense("dg-advection:n=3,order=1,reaction=0,recirculating=0");
+  std::vector<double> u(static_cast<std::size_t>(a.rows), 0);
+  for (std::int64_t element = 0; element < 9; ++element) {
+    u[4 * element] = (static_cast<double>(element % 3) + 0.5) / 3;
+    u[4 * element + 1] = 1 / (3 * std::sqrt(12.0));
+  }
+  const auto slope = times(a, u);
+  EXPECT_NEAR(slope[16], 2 / std::sqrt(5.0), 1e-13);
+  for (const int i : {17, 18, 19}) EXPECT_NEAR(slope[i], 0, 1e-13);
+}
+
+TEST(Generators, LateInteriorPointsSpanMu) {
+  for (const double mu : {1e-4, 1e-10}) {
+    const Dense a = dense(fmt::format("kkt:n=15,beta=0,mu={}", mu));
+    double least = 1e300;
+    double most = 0;
+    for (std::int64_t i = 1; i < a.rows; i += 3) {
+      least = std::min(least, a(i, i) * 256);
+      most = std::max(most, a(i, i) * 256);
+      EXPECT_EQ(a(i, i + 1), -1.0 / 256);
+      EXPECT_EQ(a(i + 1, i + 1), 0);
+      EXPECT_EQ(a(i + 1, i - 1), 4);
+    }
+    EXPECT_LT(least, 10 * mu);
+    EXPECT_GT(most, 0.1 / mu);
+  }
+}
+
+TEST(Generators, DiodeInEquilibriumCarriesNoCurrent) {
+  // A shift of the potential with the densities that belong to it changes no current; recombination neither.
+  const std::int64_t n = 9;
+  const Dense a = dense("drift-diffusion:n=9,bias=0,doping=1e15");
+  const double thermal_voltage = 0.02585;
+  std::vector<double> shift;
+  std::vector<double> size(static_cast<std::size_t>(a.rows), 0);
+  for (std::int64_t i = 0; i < n * n; ++i) {
+    const double x = static_cast<double>(i % n + 1) / static_cast<double>(n + 1);
+    const double y = (static_cast<double>(i / n) + 0.5) / static_cast<double>(n);
+    const double junction = 0.5 + 0.1 * std::cos(2 * std::numbers::pi * y);
+    const double level = std::asinh(1e15 * std::tanh((x - junction) / 0.02) / 2e10);
+    shift.insert(shift.end(),
+                 {1.0, 1e10 * std::exp(level) / thermal_voltage, -1e10 * std::exp(-level) / thermal_voltage});
+  }
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    for (std::int64_t j = 0; j < a.columns; ++j) size[i] += std::abs(a(i, j) * shift[j]);
+  const auto image = times(a, shift);
+  for (std::int64_t i = 0; i < n * n; ++i) {
+    if (i % n == 0 || i % n == n - 1) continue;  // beside the contacts
+    EXPECT_NEAR(image[3 * i + 1] / size[3 * i + 1], 0, 1e-13);
+    EXPECT_NEAR(image[3 * i + 2] / size[3 * i + 2], 0, 1e-13);
+  }
+}
+
+TEST(Generators, DiodeConservesCharge) {
+  // Recombination takes as many electrons as holes: what one point loses the others get.
+  const std::int64_t n = 6;
+  const Dense a = dense("drift-diffusion:n=6,bias=0.7");
+  for (std::int64_t j = 0; j < a.columns; ++j) {
+    if (j / 3 % n == 0 || j / 3 % n == n - 1) continue;
+    double current = 0;
+    double size = 0;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      if (i % 3 == 0) continue;
+      current += i % 3 == 1 ? a(i, j) : -a(i, j);
+      size += std::abs(a(i, j));
+    }
+    EXPECT_NEAR(current / size, 0, 1e-13) << j;
+  }
+}
+
+TEST(Generators, CircuitObeysKirchhoff) {
+  const std::int64_t pins = 400;
+  const Dense a = dense("circuit:n=400,sources=0.05,controlled=0.3,range=3");
+  const std::int64_t nodes = pins + 8;
+  ASSERT_EQ(a.rows, nodes + 20);
+  std::int64_t grounded = 0;
+  std::int64_t widest = 0;
+  for (std::int64_t j = 0; j < a.columns; ++j) {
+    double sum = 0;  // of the currents into all nodes
+    std::int64_t entries = 0;
+    for (std::int64_t i = 0; i < nodes; ++i) {
+      sum += a(i, j);
+      entries += a(i, j) != 0;
+    }
+    if (j < nodes) {
+      EXPECT_NEAR(sum, 1e-12, 1e-12) << j;
+      widest = std::max(widest, entries);
+    } else {
+      EXPECT_EQ(a(j, j), 0);
+      for (std::int64_t i = 0; i < nodes; ++i) EXPECT_EQ(a(i, j), a(j, i));
+      grounded += sum == 1;
+      EXPECT_TRUE(sum == 1 || (sum == 0 && entries == 2));
+    }
+  }
+  EXPECT_EQ(grounded, 10);
+  EXPECT_GT(widest, 100);  // the largest net
+}
+
+TEST(Generators, FreeNetworkHasRigidMotions) {
+  const std::int64_t n = 4;
+  const Dense a = dense("least-squares:n=4,datum=0,jitter=0,spread=2");
+  EXPECT_EQ(a.columns, 3 * n * n);
+  EXPECT_EQ(a.rows, 3 * (2 * n * (n - 1) + 2 * (n - 1) * (n - 1)));
+  std::vector<double> shift;
+  std::vector<double> turn;
+  for (std::int64_t i = 0; i < n * n; ++i) {
+    shift.insert(shift.end(), {1.0, 2.0, 0.0});
+    turn.insert(turn.end(), {-static_cast<double>(i / n), static_cast<double>(i % n), 1.0});
+  }
+  for (const double value : times(a, shift)) EXPECT_NEAR(value, 0, 1e-14);
+  for (const double value : times(a, turn)) EXPECT_NEAR(value, 0, 1e-14);
+  const Dense held = dense("least-squares:n=4,spread=2");
+  Dense normal{held.columns, held.columns, std::vector<double>(held.columns * held.columns, 0.0)};
+  for (std::int64_t i = 0; i < held.columns; ++i)
+    for (std::int64_t j = 0; j < held.columns; ++j)
+      for (std::int64_t k = 0; k < held.rows; ++k)
+        normal.value[i + j * held.columns] += held(k, i) * held(k, j);
+  EXPECT_TRUE(is_positive_definite(normal));
 }
 
 TEST(Generators, SameMatrixOnAnyNumberOfRanks) {

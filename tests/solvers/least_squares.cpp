@@ -186,6 +186,48 @@ TEST(LeastSquares, ColumnsMayBeScaled) {
   EXPECT_LE(relative_difference(ax, b), 1e-11);
 }
 
+/// y = D^2 x
+class SquaredScale final : public sparse::LinearOperator {
+ public:
+  explicit SquaredScale(std::span<const double> scale) : scale_(scale) {}
+  void apply(std::span<const double> x, std::span<double> y) const override {
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] = scale_[i] * scale_[i] * x[i];
+  }
+  std::int32_t local_size() const override { return static_cast<std::int32_t>(scale_.size()); }
+
+ private:
+  std::span<const double> scale_;
+};
+
+TEST(LeastSquares, APreconditionerIsTheSquareOfAScale) {
+  const Known known{.n = 8, .singular = {5, 3, 2.5, 2, 1.5, 1.2}};
+  const Dense a = known.matrix();
+  const auto b = tests::random_vector(8, 6);
+  std::vector<double> scale(8);
+  for (std::size_t j = 0; j < 8; ++j) scale[j] = std::ldexp(1.0, static_cast<int>(j % 3));
+  const auto scaled = run(a, b, {}, scale);
+  const auto comm = comm::Comm::world();
+  const auto partition = sparse::RowPartition::even(8, comm.size());
+  const Range mine = partition.range(comm.rank());
+  const DenseOperator forward(comm, a, partition);
+  const DenseOperator backward(comm, transposed(a), partition);
+  const std::vector<double> own_b(b.begin() + mine.begin, b.begin() + mine.end);
+  const std::span<const double> all = scale;
+  const SquaredScale squared(all.subspan(mine.begin, mine.size()));
+  const GlobalSum sum(comm, {});
+  for (const auto method : {LeastSquaresMethod::lsmr, LeastSquaresMethod::lsqr}) {
+    std::vector<double> x(own_b.size());
+    const auto result = least_squares(
+        {.a = forward, .transposed = backward, .b = own_b, .sum = sum, .preconditioner = &squared}, x,
+        {.method = method});
+    EXPECT_EQ(result.stop, LeastSquaresStop::least_squares) << name_of(result.stop);
+    EXPECT_LE(result.iterations, scaled.result.iterations + 1);
+    EXPECT_LE(relative_difference(comm.allgatherv(std::span<const double>(x)).values, scaled.x), 1e-10);
+    EXPECT_NEAR(result.residual_norm, scaled.result.residual_norm, 1e-10);
+  }
+  EXPECT_GT(relative_difference(scaled.x, known.solution(b)), 1e-3);  // another norm is least
+}
+
 TEST(LeastSquares, OfNothingIsNothing) {
   const Known known{.n = 7, .singular = {2, 1}};
   const Dense a = known.matrix();

@@ -93,7 +93,8 @@ void check_memory(const GeneratedMatrix& matrix, Range mine) {
 /// which is first touched by the thread whose rows it holds.
 sparse::RowBlock make_rows(const GeneratedMatrix& matrix, Range mine) {
   check_memory(matrix, mine);
-  sparse::RowBlock block{matrix.rows, matrix.rows, mine.begin, Array<std::int64_t>(mine.size() + 1), {}, {}};
+  sparse::RowBlock block{matrix.rows, matrix.columns, mine.begin, Array<std::int64_t>(mine.size() + 1), {},
+                         {}};
   block.row_start[0] = 0;
   parallel_ranges_throwing(mine.size(), [&](Range range) {
     RowBuilder row;
@@ -157,6 +158,11 @@ bool is_generator(std::string_view spec) {
 GeneratedMatrix generated_matrix(std::string_view spec) {
   const Generator& generator = find_named(generators(), name_of(spec), "generator");
   return generator.make(parse_parameters(spec, generator));
+}
+
+void check_square(std::string_view source, std::int64_t rows, std::int64_t columns) {
+  if (rows != columns)
+    throw InputError(fmt::format("{}: {} x {}, but it has to be square", source, rows, columns));
 }
 
 sparse::RowBlock generate(const comm::Comm& comm, std::string_view spec) {

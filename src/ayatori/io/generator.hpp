@@ -56,6 +56,7 @@ class RowBuilder {
 struct GeneratedMatrix {
   std::int64_t rows = 0;
   std::function<void(std::int64_t i, RowBuilder& row)> row;
+  std::int64_t columns = rows;
 };
 
 /// An entry in the list of generators.
@@ -75,6 +76,9 @@ sparse::RowBlock generate(const comm::Comm& comm, std::string_view spec);
 
 /// The matrix of a spec, to be asked for its rows one by one. Throws InputError.
 GeneratedMatrix generated_matrix(std::string_view spec);
+
+/// Throws InputError, which names the matrix, if it is not square.
+void check_square(std::string_view source, std::int64_t rows, std::int64_t columns);
 
 /// Whether the spec names a generator (its parameters may still be wrong).
 bool is_generator(std::string_view spec);

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/random.hpp"
@@ -32,6 +35,82 @@ void make_square(const comm::Comm& comm, sparse::RowBlock& block) {
     }
   });
   block.global_rows = block.global_columns = n;
+}
+
+/// Collective. damp I below A, on the last rank.
+void append_damping(const comm::Comm& comm, sparse::RowBlock& block, double damp) {
+  const std::int64_t columns = block.global_columns;
+  comm::agree(comm, [&] {
+    if (comm.rank() != comm.size() - 1) return;
+    for (std::int64_t j = 0; j < columns; ++j) {
+      block.column.push_back(j);
+      block.value.push_back(damp);
+      block.row_start.push_back(block.row_start.back() + 1);
+    }
+  });
+  block.global_rows += columns;
+}
+
+/// Collective. A^T A, spread as A is, with ones on the diagonal where columns are zeros.
+sparse::RowBlock normal_matrix(const comm::Comm& comm, const sparse::RowBlock& block) {
+  const auto partition = sparse::partition_of(comm, block);
+  const Range mine = partition.range(comm.rank());
+  std::int64_t pairs = 0;
+  for (std::int64_t i = 0; i < block.rows(); ++i) {
+    const std::int64_t length = block.row_start[i + 1] - block.row_start[i];
+    pairs += length * length;
+  }
+  const std::int64_t all_pairs = comm.allreduce(pairs, comm::ReduceOp::sum);
+  const std::int64_t entries = comm.allreduce(block.nonzeros(), comm::ReduceOp::sum);
+  constexpr std::int64_t most = 200;  // as many times the memory of A: rows that full want no A^T A
+  if (all_pairs > most * (entries + block.global_rows))
+    throw InputError(fmt::format(
+        "A has rows that are too full for a preconditioner, which needs A^T A: {} entries come from {}",
+        all_pairs, entries));
+  std::vector<Array<sparse::Entry>> batches(1);
+  comm::agree(comm, [&] {
+    batches[0].reserve(static_cast<std::size_t>(pairs + mine.size()));
+    for (std::int64_t i = 0; i < block.rows(); ++i) {
+      for (std::int64_t k = block.row_start[i]; k < block.row_start[i + 1]; ++k)
+        for (std::int64_t l = block.row_start[i]; l < block.row_start[i + 1]; ++l)
+          batches[0].push_back({block.column[k], block.column[l], block.value[k] * block.value[l]});
+    }
+    for (std::int64_t j = mine.begin; j < mine.end; ++j) batches[0].push_back({j, j, 0});
+  });
+  auto normal = sparse::assemble(comm, partition, block.global_columns, std::move(batches));
+  for (std::int64_t i = 0; i < normal.rows(); ++i) {
+    for (std::int64_t k = normal.row_start[i]; k < normal.row_start[i + 1]; ++k)
+      if (normal.column[k] == mine.begin + i && normal.value[k] == 0) normal.value[k] = 1;
+  }
+  return normal;
+}
+
+bool wants_preconditioner(const SolveRequest& request) {
+  return request.preconditioner != "auto" && request.preconditioner != "none";
+}
+
+/// M near (A^T A)^-1, with the matrix that it was made of.
+struct NormalPreconditioner {
+  std::unique_ptr<sparse::DistributedMatrix> matrix;
+  std::unique_ptr<sparse::LinearOperator> op;
+};
+
+/// Collective. None if none is asked for.
+NormalPreconditioner make_preconditioner(const comm::Comm& comm, const sparse::SplitMatrix& parts,
+                                         const sparse::RowBlock& normal, const SolveRequest& request,
+                                         const solvers::GlobalSum& sum, LeastSquaresRun& run) {
+  const Stopwatch watch;
+  auto split = std::make_shared<const sparse::SplitMatrix>(
+      sparse::split(comm, sparse::redistribute(comm, normal, parts.partition)));
+  NormalPreconditioner made{std::make_unique<sparse::DistributedMatrix>(comm, std::move(split)), nullptr};
+  auto options = tuning_options(request).preconditioner;
+  options.matrix_is_symmetric = true;
+  auto built = solvers::preconditioner(request.preconditioner).make(*made.matrix, sum, options);
+  made.op = std::move(built.op);
+  run.notes = std::move(built.notes);
+  run.preconditioner = request.preconditioner;
+  run.setup_seconds = watch.seconds();
+  return made;
 }
 
 /// The same ranks with the first n rows.
@@ -69,12 +148,14 @@ double longest_column(const comm::Comm& comm, const sparse::SplitMatrix& parts) 
 class Iteration {
  public:
   Iteration(const comm::Comm& comm, const Problem& problem, const Array<double>& b,
-            const SolveRequest& request, const solvers::GlobalSum& sum, LeastSquaresRun& run)
+            const SolveRequest& request, const solvers::GlobalSum& sum,
+            const sparse::LinearOperator* preconditioner, LeastSquaresRun& run)
       : comm_(comm),
         parts_(*problem.parts),
         b_(b),
         request_(request),
         sum_(sum),
+        preconditioner_(preconditioner),
         run_(run),
         a_(comm, problem.parts),
         transposed_(comm, problem.parts),
@@ -155,10 +236,12 @@ class Iteration {
     solvers::LeastSquaresOptions options;
     options.target = request_.rtol * run_.b_norm / 2;
     options.atol = std::max(atol, 1e-14);
-    options.matrix_norm = run_.matrix_norm;
+    if (preconditioner_ == nullptr) options.matrix_norm = run_.matrix_norm;
     options.max_iterations =
         static_cast<int>(std::min<std::int64_t>(iterations_left(), std::numeric_limits<int>::max()));
-    run_.last = solvers::least_squares({a_, transposed_, r_, sum_}, correction_, options);
+    run_.last = solvers::least_squares(
+        {.a = a_, .transposed = transposed_, .b = r_, .sum = sum_, .preconditioner = preconditioner_},
+        correction_, options);
     ++run_.rounds;
     run_.iterations += run_.last.iterations;
     if (!comm_.any(!std::isfinite(solvers::local_max_abs(correction_)))) solvers::axpy(1, correction_, x_);
@@ -192,6 +275,7 @@ class Iteration {
   const Array<double>& b_;
   const SolveRequest& request_;
   const solvers::GlobalSum& sum_;
+  const sparse::LinearOperator* preconditioner_;
   LeastSquaresRun& run_;
   sparse::DistributedMatrix a_;
   sparse::TransposedProduct transposed_;
@@ -212,7 +296,6 @@ void check_least_squares(const SolveRequest& request) {
   const SolveRequest usual;
   const std::pair<const char*, bool> others[] = {
       {"--method", request.method != usual.method},
-      {"--preconditioner", request.preconditioner != usual.preconditioner},
       {"--partition", request.partition != usual.partition},
       {"--placement", request.placement != usual.placement},
       {"--coordinates", !request.coordinates.empty()},
@@ -226,10 +309,22 @@ void check_least_squares(const SolveRequest& request) {
       throw InputError(
           fmt::format("{} has no meaning with --least-squares, which is LSMR on rows as they are", option));
   }
+  // Complete factors are as symmetric as the matrix.
+  const auto fits = [](const solvers::Preconditioner& one) {
+    return one.symmetric || one.obeys.complete_factors;
+  };
+  if (!wants_preconditioner(request) || fits(solvers::preconditioner(request.preconditioner))) return;
+  std::string fitting;
+  for (const auto& one : solvers::preconditioners())
+    if (fits(one)) fitting += fmt::format("{}{}", fitting.empty() ? "" : ", ", one.name);
+  throw InputError(
+      fmt::format("--preconditioner {} is not symmetric, as --least-squares needs it: choose one of {}",
+                  request.preconditioner, fitting));
 }
 
 LeastSquaresRun solve_least_squares(const Session& session, const std::string& matrix, const std::string& rhs,
-                                    const SolveRequest& request, const std::function<bool()>& wants_stop) {
+                                    const SolveRequest& request, double damp,
+                                    const std::function<bool()>& wants_stop) {
   const comm::Comm& comm = session.comm;
   LeastSquaresRun run;
   Stopwatch watch;
@@ -239,9 +334,13 @@ LeastSquaresRun solve_least_squares(const Session& session, const std::string& m
   run.nonzeros = comm.allreduce(loaded.block.nonzeros(), comm::ReduceOp::sum);
   run.source = loaded.facts;
   run.rhs = rhs;
+  run.damp = damp;
   run.rtol = request.rtol;
   run.ranks = comm.size();
+  if (damp > 0) append_damping(comm, loaded.block, damp);
   make_square(comm, loaded.block);
+  std::optional<sparse::RowBlock> normal;
+  if (wants_preconditioner(request)) normal = normal_matrix(comm, loaded.block);
   const auto problem = spread_problem(comm, std::move(loaded), PartitionKind::contiguous);
   const auto b = load_right_hand_side(comm, problem, run.rows, rhs);
   run.read_seconds = watch.seconds();
@@ -250,7 +349,9 @@ LeastSquaresRun solve_least_squares(const Session& session, const std::string& m
   const solvers::GlobalSum sum(comm, [&] {
     return (wants_stop && wants_stop()) || (request.time_limit > 0 && watch.seconds() > request.time_limit);
   });
-  run.x = Iteration(comm, problem, b, request, sum, run).solve();
+  NormalPreconditioner preconditioner;
+  if (normal) preconditioner = make_preconditioner(comm, *problem.parts, *normal, request, sum, run);
+  run.x = Iteration(comm, problem, b, request, sum, preconditioner.op.get(), run).solve();
   run.x_rows = first_rows(problem.file_rows, run.columns);
   run.x.resize(run.x_rows.range(comm.rank()).size());
   run.seconds = watch.seconds();

@@ -3,6 +3,7 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/io/matrix_source.hpp"
@@ -14,13 +15,19 @@
 
 namespace ayatori::session {
 
-/// What --least-squares has found: min ||b - A x|| of a matrix of any shape, the x of least norm.
+/// What --least-squares has found: min ||b - A x||^2 + damp^2 ||x||^2 of a matrix of any shape; the x of
+/// least norm unless a preconditioner was asked for. With damp, r and A stand for those of [A; damp I] and
+/// [b; 0].
 struct LeastSquaresRun {
   io::SourceFacts source;
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t nonzeros = 0;
   std::string rhs;
+  double damp = 0;
+  std::string preconditioner = "none";  ///< of A^T A
+  std::vector<std::string> notes;       ///< of its set-up
+  double setup_seconds = 0;
   double rtol = 0;
   solvers::LeastSquaresResult last;  ///< as the last iteration ended
   int rounds = 0;                    ///< of iterations, each on what the one before had left
@@ -51,10 +58,11 @@ void check_least_squares(const SolveRequest& request);
 
 /// Collective. Reads A and b (as --rhs names it), and finds x by LSMR, on products with A and A^T alone. A is
 /// spread by rows; zero rows or columns make it square, so that halo exchanges and products are those of
-/// every other solve. What is claimed of x is proved, with bounds of all rounding. Obeys rtol, time_limit and
-/// max_iterations. Throws InputError, agreed.
+/// every other solve. What is claimed of x is proved, with bounds of all rounding. Obeys rtol, time_limit,
+/// max_iterations, and preconditioner with its options: then A^T A is formed, and of several least-squares
+/// solutions any is found. Throws InputError, agreed.
 LeastSquaresRun solve_least_squares(const Session& session, const std::string& matrix, const std::string& rhs,
-                                    const SolveRequest& request,
+                                    const SolveRequest& request, double damp = 0,
                                     const std::function<bool()>& wants_stop = {});
 
 /// The summary for people.

@@ -163,7 +163,8 @@ class GolubKahan {
         options_(options),
         progress_(progress),
         x_(x),
-        work_(problem.sum.comm(), longer(x, problem.b), problem.column_scale.empty() ? 5 : 6) {}
+        work_(problem.sum.comm(), longer(x, problem.b),
+              problem.column_scale.empty() && problem.preconditioner == nullptr ? 5 : 6) {}
 
   LeastSquaresResult solve() {
     fill(x_, 0);
@@ -201,17 +202,25 @@ class GolubKahan {
                  [&](std::int64_t i) { y[i] = problem_.column_scale[i] * x[i]; });
   }
 
+  /// v = M dual; this rank's part of its square in the norm of M^-1.
+  double precondition() {
+    problem_.preconditioner->apply(dual_, v_);
+    return local_dot(dual_, v_);
+  }
+
   /// The first vectors of both bases, and what A D is scaled by. False if x = 0 is the answer.
   bool start() {
     copy(problem_.b, u_);
     // An inverse of its own would overflow where the norm is below the normal numbers.
     parallel_for(static_cast<std::int64_t>(u_.size()), [&](std::int64_t i) { u_[i] /= unit_; });
-    multiply_transposed(u_, v_);
-    alpha_ = norm(problem_.sum, v_);
+    multiply_transposed(u_, dual_);
+    alpha_ =
+        problem_.preconditioner == nullptr ? norm(problem_.sum, v_) : std::sqrt(problem_.sum(precondition()));
     result_.normal_residual = alpha_ * unit_;
     if (!std::isfinite(alpha_)) return ended(LeastSquaresStop::not_finite), false;
     if (alpha_ <= options_.atol * options_.matrix_norm) return ended(LeastSquaresStop::least_squares), false;
     parallel_for(static_cast<std::int64_t>(v_.size()), [&](std::int64_t i) { v_[i] /= alpha_; });
+    if (problem_.preconditioner != nullptr) scale(1 / alpha_, dual_);
     multiply(v_, of_rows_);
     const double beta = norm(problem_.sum, of_rows_);  // no less than alpha
     if (!std::isfinite(beta)) return ended(LeastSquaresStop::not_finite), false;
@@ -245,8 +254,10 @@ class GolubKahan {
     if (beta > 0) {
       scale(1 / beta, u_);
       multiply_transposed(u_, of_columns_);
-      alpha = std::sqrt(problem_.sum(add_product(of_columns_, -beta, v_)));
+      const double square = add_product(of_columns_, -beta, dual_);
+      alpha = std::sqrt(problem_.sum(problem_.preconditioner == nullptr ? square : precondition()));
       if (alpha > 0) scale(1 / alpha, v_);
+      if (alpha > 0 && problem_.preconditioner != nullptr) scale(1 / alpha, dual_);
     }
     is_finite_ = std::isfinite(alpha) && std::isfinite(beta);
     if (!is_finite_) return;
@@ -315,6 +326,7 @@ class GolubKahan {
   Workspace work_;
   Vector u_ = work_[0].first(problem_.b.size());
   Vector v_ = work_[1].first(x_.size());
+  Vector dual_ = problem_.preconditioner == nullptr ? v_ : work_[5].first(x_.size());  ///< M^-1 v
   Vector h_ = work_[2].first(x_.size());
   Vector h_bar_ = work_[3].first(x_.size());
   Vector of_rows_ = work_[4].first(problem_.b.size());  ///< A D v ...

@@ -19,6 +19,10 @@ struct LeastSquaresProblem {
   /// Diagonal of a D: then min ||b - A D y|| is iterated on, and x = D y. Empty: the identity. No element is
   /// 0.
   ConstVector column_scale = {};
+  /// M, near (A^T A)^-1 and symmetric positive definite, or none; not with a column scale: iterates are those
+  /// on A M^(1/2) (generalized Golub-Kahan, Arioli & Orban 2013), in as many more vectors and products as M
+  /// takes.
+  const sparse::LinearOperator* preconditioner = nullptr;
 };
 
 /// Which iterates: both begin the same Krylov space. The residual of LSQR falls monotonically, that of the
@@ -59,7 +63,7 @@ enum class LeastSquaresStop {
 std::string_view name_of(LeastSquaresStop stop);
 
 /// Norms are in the 2-norm, of the x returned, as the recurrence has them: the caller verifies. With a column
-/// scale, those of A and A^T r are of A D and D A^T r.
+/// scale, those of A and A^T r are of A D and D A^T r; with a preconditioner, of A M^(1/2) and M^(1/2) A^T r.
 struct LeastSquaresResult {
   LeastSquaresStop stop = LeastSquaresStop::max_iterations;
   int iterations = 0;          ///< one is a product with A and one with A^T
@@ -81,9 +85,10 @@ inline constexpr double least_squares_traffic = 20;
 
 /// Collective. LSMR (Fong & Saunders, SIAM J. Sci. Comput. 33, 2011) or LSQR (Paige & Saunders, ACM Trans.
 /// Math. Softw. 8, 1982) from x = 0, whatever x holds: it tends
-/// to the least-squares solution of least ||x|| (of least ||D^-1 x|| with a column scale). x is finite at the
-/// end if it can be represented. Vectors and matrices of any magnitude do: b is scaled by its norm and A by a
-/// power of two. Two reductions in an iteration. Throws EnvironmentError (agreed) when memory is missing.
+/// to the least-squares solution of least ||x|| (of least ||D^-1 x|| with a column scale, of least x^T M^-1 x
+/// with a preconditioner). x is finite at the end if it can be represented. Vectors and matrices of any
+/// magnitude do: b is scaled by its norm and A by a power of two. Two reductions in an iteration. Throws
+/// EnvironmentError (agreed) when memory is missing.
 LeastSquaresResult least_squares(const LeastSquaresProblem& problem, Vector x,
                                  const LeastSquaresOptions& options,
                                  const LeastSquaresProgress& progress = {});

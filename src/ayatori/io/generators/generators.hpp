@@ -25,6 +25,16 @@ extern const Generator stokes2d;
 extern const Generator stokes3d;
 extern const Generator oseen2d;
 extern const Generator oseen3d;
+extern const Generator darcy2d;
+extern const Generator darcy3d;
+extern const Generator kkt;
+extern const Generator biharmonic2d;
+extern const Generator heat3d;
+extern const Generator curlcurl3d;
+extern const Generator dg_advection;
+extern const Generator drift_diffusion;
+extern const Generator circuit;
+extern const Generator least_squares;
 extern const Generator random_unsymmetric;
 extern const Generator random_spd;
 

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <vector>
 
 #include "ayatori/base/random.hpp"
 #include "ayatori/io/generators/generators.hpp"
+#include "ayatori/io/generators/permutation.hpp"
 
 // Random sparse matrices without structure: every row refers to columns all over the matrix. Off-diagonal
 // values are uniform in [-1, 1); the diagonal is `dominance` times the sum of their sizes in its row (1 where
@@ -14,57 +14,6 @@
 namespace ayatori::io {
 
 namespace {
-
-/// A pseudo-random permutation of [0, n): invertible steps on numbers of bit_width(n - 1) bits, repeated
-/// until the result lies below n (less than two times on average).
-class Permutation {
- public:
-  Permutation(std::uint64_t n, std::uint64_t seed)
-      : n_(n), bits_(std::max(1, static_cast<int>(std::bit_width(n - 1)))), shift_((bits_ + 1) / 2) {
-    for (std::uint64_t round = 0; round < rounds; ++round) {
-      factor_[round] = random_bits(seed, round) | 1U;
-      inverse_[round] = inverse_of_odd(factor_[round]);
-    }
-  }
-
-  std::uint64_t operator()(std::uint64_t i) const {
-    do {
-      for (const std::uint64_t factor : factor_) {
-        i = (i * factor) & mask();
-        i ^= i >> shift_;
-      }
-    } while (i >= n_);
-    return i;
-  }
-
-  std::uint64_t inverse(std::uint64_t i) const {
-    do {
-      for (std::size_t round = rounds; round-- > 0;) {
-        i ^= i >> shift_;  // its own inverse, since the shift is at least half the bits
-        i = (i * inverse_[round]) & mask();
-      }
-    } while (i >= n_);
-    return i;
-  }
-
- private:
-  static constexpr std::size_t rounds = 4;
-
-  /// Modulo 2^64, by Newton's iteration: the right bits double from 3.
-  static std::uint64_t inverse_of_odd(std::uint64_t factor) {
-    std::uint64_t inverse = factor;
-    for (int step = 0; step < 5; ++step) inverse *= 2 - factor * inverse;
-    return inverse;
-  }
-
-  std::uint64_t mask() const { return (std::uint64_t{1} << bits_) - 1; }
-
-  std::uint64_t n_;
-  int bits_;
-  int shift_;
-  std::array<std::uint64_t, rounds> factor_{};
-  std::array<std::uint64_t, rounds> inverse_{};
-};
 
 double uniform_pm1(std::uint64_t seed, std::uint64_t index) {
   return 2 * random_uniform(seed, index) - 1;

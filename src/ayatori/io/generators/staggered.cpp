@@ -4,6 +4,7 @@
 
 #include "ayatori/io/generators/generators.hpp"
 #include "ayatori/io/generators/grid.hpp"
+#include "ayatori/io/generators/staggered_cells.hpp"
 
 // Flow of an incompressible fluid in a closed square or cube, in staggered cells (Harlow & Welch, Phys.
 // Fluids 8, 1965): velocities on the faces between cells, pressures in the cells, no slip at the walls.
@@ -17,81 +18,10 @@
 // (Y (1 - X^2), -X (1 - Y^2) [, (1 - X^2)(1 - Y^2)]) with X = 2 x - 1 etc.
 //
 // Nothing fixes the level of the pressure: the last cell has none (level=1), or the matrix is singular (0).
-//
-// Unknowns are numbered line by line of cells along x: velocities along x, y (and z) through the upper faces
-// of these cells, then their pressures. So any contiguous part of some lines has unknowns of all kinds.
 
 namespace ayatori::io {
 
 namespace {
-
-using Cell = std::array<std::int64_t, 3>;
-
-/// The numbering. In the plane there is one layer of cells, and no velocity through it.
-class Staggered {
- public:
-  Staggered(int dimension, std::int64_t n, bool has_last_pressure)
-      : dimension_(dimension),
-        n_(n),
-        line_((dimension + 1) * n - 1),
-        layer_(n * line_ - n),
-        cells_(dimension == 3 ? n * n * n : n * n),
-        rows_((dimension + 1) * cells_ - dimension * (cells_ / n) - (has_last_pressure ? 0 : 1)) {}
-
-  int dimension() const { return dimension_; }
-  std::int64_t n() const { return n_; }
-  std::int64_t rows() const { return rows_; }
-
-  /// Whether there is a cell here.
-  bool has_cell(const Cell& cell) const {
-    for (int a = 0; a < dimension_; ++a)
-      if (cell[a] < 0 || cell[a] >= n_) return false;
-    return true;
-  }
-
-  /// Of the velocity through the upper face of a cell along `axis`, or of its pressure, where axis is the
-  /// dimension.
-  std::int64_t number(int axis, const Cell& cell) const {
-    std::int64_t at = cell[2] * layer_ + cell[1] * length(cell[2]) + cell[0];
-    for (int a = 0; a < axis; ++a) at += faces(a, cell[1], cell[2]);
-    return at;
-  }
-
-  struct Unknown {
-    int axis;
-    Cell cell;
-  };
-  Unknown unknown(std::int64_t number) const {
-    const std::int64_t z = dimension_ == 3 ? std::min(number / layer_, n_ - 1) : 0;
-    number -= z * layer_;
-    const std::int64_t y = std::min(number / length(z), n_ - 1);
-    number -= y * length(z);
-    int axis = 0;
-    while (axis < dimension_ && number >= faces(axis, y, z)) number -= faces(axis++, y, z);
-    return {axis, {number, y, z}};
-  }
-
- private:
-  /// Unknowns of a line of cells that is not the last of its layer.
-  std::int64_t length(std::int64_t z) const { return dimension_ == 3 && z == n_ - 1 ? line_ - n_ : line_; }
-  /// Upper faces along an axis, of a line of cells, that are no walls.
-  std::int64_t faces(int axis, std::int64_t y, std::int64_t z) const {
-    if (axis == 0) return n_ - 1;
-    return (axis == 1 ? y : z) < n_ - 1 ? n_ : 0;
-  }
-
-  int dimension_;
-  std::int64_t n_;
-  std::int64_t line_;   ///< unknowns of a line of cells inside the domain
-  std::int64_t layer_;  ///< of a layer of them
-  std::int64_t cells_;
-  std::int64_t rows_;
-};
-
-Cell beside(Cell cell, int axis, std::int64_t steps) {
-  cell[axis] += steps;
-  return cell;
-}
 
 struct Fluid {
   double ratio = 1;
@@ -122,7 +52,7 @@ class Flow {
         const double weight = neighbour(axis, cell, along, side);
         const Cell next = beside(cell, along, side);
         centre -= weight;
-        if (is_face(axis, next)) {
+        if (grid_.is_face(axis, next)) {
           row.add(grid_.number(axis, next), weight);
         } else if (along != axis) {
           centre -= weight;  // half a cell behind the wall is the mirror image
@@ -136,20 +66,15 @@ class Flow {
 
   void add_continuity(const Cell& cell, RowBuilder& row) const {
     for (int axis = 0; axis < grid_.dimension(); ++axis) {
-      if (is_face(axis, cell)) row.add(grid_.number(axis, cell), -step_);
+      if (grid_.is_face(axis, cell)) row.add(grid_.number(axis, cell), -step_);
       const Cell below = beside(cell, axis, -1);
-      if (is_face(axis, below)) row.add(grid_.number(axis, below), step_);
+      if (grid_.is_face(axis, below)) row.add(grid_.number(axis, below), step_);
     }
   }
 
   void add_pressure(const Cell& cell, double value, RowBuilder& row) const {
     const std::int64_t number = grid_.number(grid_.dimension(), cell);
     if (number < grid_.rows()) row.add(number, value);
-  }
-
-  /// Whether the upper face of `cell` along `axis` is one inside the domain.
-  bool is_face(int axis, const Cell& cell) const {
-    return grid_.has_cell(cell) && grid_.has_cell(beside(cell, axis, 1));
   }
 
   /// What the equation of a face says of the one beside it.
@@ -212,19 +137,15 @@ GeneratedMatrix make_oseen(const GeneratorParameters& parameters) {
               {.reynolds = parameters.real("reynolds"), .upwind = parameters.integer("upwind") == 1});
 }
 
-constexpr GeneratorParameter cells_2d{"n", 100, 2, max_edge_2d, true, "cells per edge; about 3 n^2 unknowns"};
-constexpr GeneratorParameter cells_3d{"n", 30, 2, max_edge_3d, true, "cells per edge; about 4 n^3 unknowns"};
-constexpr GeneratorParameter level{
-    "level", 1, 0, 1, true, "1: the last cell has no pressure, 0: pressures up to a constant, singular"};
 constexpr GeneratorParameter ratio{"ratio", 1,     1e-9,
                                    1e9,     false, "of the viscosities of the two kinds of block"};
 constexpr GeneratorParameter blocks{"blocks", 4, 1, 1e5, true, "blocks per edge"};
 constexpr GeneratorParameter reynolds{"reynolds", 100, 0, 1e9, false, "global Reynolds number |w| L / nu"};
 constexpr GeneratorParameter upwind{"upwind", 1, 0, 1, true, "1: upwind differences, 0: central"};
-constexpr std::array stokes_2d{cells_2d, ratio, blocks, level};
-constexpr std::array stokes_3d{cells_3d, ratio, blocks, level};
-constexpr std::array oseen_2d{cells_2d, reynolds, upwind, level};
-constexpr std::array oseen_3d{cells_3d, reynolds, upwind, level};
+constexpr std::array stokes_2d{cells_2d, ratio, blocks, pressure_level};
+constexpr std::array stokes_3d{cells_3d, ratio, blocks, pressure_level};
+constexpr std::array oseen_2d{cells_2d, reynolds, upwind, pressure_level};
+constexpr std::array oseen_3d{cells_3d, reynolds, upwind, pressure_level};
 
 }  // namespace
 

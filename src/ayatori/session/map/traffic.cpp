@@ -139,17 +139,18 @@ mapping::Traffic traffic_of(Rows rows, const std::string& partition, int ranks) 
 /// A square matrix in memory.
 sparse::RowBlock load_square(const std::string& source) {
   auto block = io::load_matrix(comm::Comm::self(), source).block;
-  if (block.global_rows != block.global_columns)
-    throw InputError(
-        fmt::format("{}: {} x {}, but it has to be square", source, block.global_rows, block.global_columns));
+  io::check_square(source, block.global_rows, block.global_columns);
   return block;
 }
 
 }  // namespace
 
 mapping::Traffic matrix_traffic(const std::string& source, const std::string& partition, int ranks) {
-  if (!std::filesystem::exists(source) && io::is_generator(source))
-    return traffic_of(GeneratedRows{io::generated_matrix(source)}, partition, ranks);
+  if (!std::filesystem::exists(source) && io::is_generator(source)) {
+    auto matrix = io::generated_matrix(source);
+    io::check_square(source, matrix.rows, matrix.columns);
+    return traffic_of(GeneratedRows{std::move(matrix)}, partition, ranks);
+  }
   return traffic_of(BlockRows{load_square(source)}, partition, ranks);
 }
 

@@ -20,6 +20,7 @@ void check_rows(std::int64_t rows) {
 
 forecast::Pattern generated(const std::string& spec) {
   const auto matrix = io::generated_matrix(spec);
+  io::check_square(spec, matrix.rows, matrix.columns);
   check_rows(matrix.rows);
   forecast::Pattern pattern;
   pattern.row_start.reserve(matrix.rows + 1);
@@ -35,9 +36,7 @@ forecast::Pattern generated(const std::string& spec) {
 
 forecast::Pattern of_file(const std::string& path) {
   const auto block = io::load_matrix(comm::Comm::self(), path).block;
-  if (block.global_rows != block.global_columns)
-    throw InputError(
-        fmt::format("{}: {} x {}, but it has to be square", path, block.global_rows, block.global_columns));
+  io::check_square(path, block.global_rows, block.global_columns);
   check_rows(block.global_rows);
   return {{block.row_start.begin(), block.row_start.end()}, {block.column.begin(), block.column.end()}};
 }
