@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the first minutes in Python take: import, first solve, and A\\b of three sizes, beside SciPy, PyAMG and PyPardiso.
 
-usage: bench/peers/first_minutes.py [--rows 1000 100000 1000000] [--rounds 3] [--time-limit 120]
+usage: bench/peers/first_minutes.py [--rows 1000 100000 1000000] [--rounds 3] [--time-limit 120] [--memory 6]
 
 Run by a Python that has the package and the peers (bench/peers/requirements.txt); a peer that is not installed is left out. Every figure
 is of a new process, and processes take turns. b is A x for a random x; whoever leaves more than 1e-8 of ||b|| is said to have failed. A
@@ -13,6 +13,7 @@ import argparse
 import importlib.util
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -89,15 +90,18 @@ def measure(way, kind, rows):
     print(json.dumps(told))
 
 
-def in_a_process(way, kind, rows, limit):
+def in_a_process(way, kind, rows, options):
     environment = {"OMP_NUM_THREADS": "1", "AYATORI_PROFILE": "none", **os.environ}
     environment.setdefault("MKL_NUM_THREADS", environment["OMP_NUM_THREADS"])
     environment.setdefault("OPENBLAS_NUM_THREADS", environment["OMP_NUM_THREADS"])
     try:
-        done = subprocess.run([sys.executable, __file__, "--measure", way, kind, str(rows)], text=True, capture_output=True, timeout=limit,
-                              env=environment, check=False)
+        done = subprocess.run([sys.executable, __file__, "--measure", way, kind, str(rows)], text=True, capture_output=True,
+                              timeout=options.time_limit, env=environment, check=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, 2 * (options.memory << 30,)))
     except subprocess.TimeoutExpired:
         return None
+    if done.returncode != 0:
+        print(done.stderr.strip().rpartition("\n")[2] or f"{way} ended by signal {-done.returncode}", file=sys.stderr)
     return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
 
 
@@ -114,6 +118,7 @@ def main():
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 100000, 1000000])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--time-limit", type=float, default=120)
+    parser.add_argument("--memory", type=int, default=6, help="GiB that a process may ask for (default: 6)")
     parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
@@ -129,7 +134,7 @@ def main():
                 for way in ways if turn % 2 == 0 else reversed(ways):
                     results = told[kind, rows][way]
                     if None not in results:  # what took too long once does again
-                        results.append(in_a_process(way, kind, rows, options.time_limit))
+                        results.append(in_a_process(way, kind, rows, options))
         name = "import" if what == "import" else f"{kind}, {rows:,} rows, {what} solve"
         print(f"| {name} | " + " | ".join(cell(told[kind, rows][way], what) for way in ways) + " |", flush=True)
     return None
