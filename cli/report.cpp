@@ -15,7 +15,7 @@ namespace {
 
 struct ReportArguments {
   std::vector<std::string> results;
-  std::string output;
+  std::string output = "report.html";
 };
 
 std::string read_file(const std::string& path) {
@@ -50,7 +50,7 @@ void add_report(Command& app, Run& run) {
       ->add_option("results", arguments->results,
                    "What commands have written: JSON (--json, profiles, tables), drawings (--svg)")
       ->required();
-  report->add_option("-o,--output", arguments->output, "The page")->required();
+  report->add_option("-o,--output", arguments->output, "The page")->capture_default_str();
   report->callback([arguments, &run] {
     run = [arguments](const comm::Comm& world) { return run_report(world, *arguments); };
   });

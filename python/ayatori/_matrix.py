@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -232,14 +233,15 @@ def agreement(ranks: int, agree: Callable[[str], None]) -> Iterator[None]:
         agree("")
 
 
-def load(source: str) -> scipy.sparse.csr_array:
+def load(source: str | os.PathLike) -> scipy.sparse.csr_array:
     """A matrix from a file, or made by a generator.
 
     Parameters
     ----------
-    source : str
-        A file (Matrix Market, npz, npy, MAT, Harwell-Boeing, PETSc binary; also compressed) or a spec such as ``"poisson3d-7:n=80"``
-        (``ayatori generate --help`` lists them).
+    source : str or path
+        A file (Matrix Market, npz, npy, MAT, Harwell-Boeing, plain columns, PETSc binary; also compressed) or a spec such as
+        ``"poisson3d-7:n=80"`` (``ayatori generate --help`` lists them). With h5py, also sparse matrices in HDF5: those of MATLAB 7.3,
+        and groups of data, indices, indptr and shape (AnnData, 10x). ``"FILE:NAME"`` is one of several.
 
     Returns
     -------
@@ -253,5 +255,10 @@ def load(source: str) -> scipy.sparse.csr_array:
     """
     import scipy.sparse
 
+    from . import _hdf5
+
+    source = os.fspath(source)
+    if place := _hdf5.place_in(source):
+        return _hdf5.load(*place)
     indptr, indices, data, columns = _core.load(source)
     return scipy.sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns))

@@ -52,6 +52,19 @@ class Formats(CommandTest):
                 self.assertIn("ayatori: cut: the ", done.stderr)
                 self.assertIn("the file is truncated", done.stderr)
 
+    def test_plain_columns(self):
+        lower = self.text.decode().splitlines()[2:]  # of a symmetric matrix
+        entries = lower + [f"{j} {i} {value}" for i, j, value in map(str.split, lower) if i != j]
+        self.write("A.txt", "\n".join(["% row column value", *entries]) + "\n")
+        self.write("b.txt", "1\n" * ROWS)
+        self.check_solution("A.txt", "--rhs", "b.txt")
+        self.write("A.gz", gzip.compress("\n".join(entries).encode()))
+        self.check_solution("A.gz")
+        self.write("A.txt", "\n".join(self.text.decode().splitlines()[1:]))
+        done = self.run_ayatori("solve", "A.txt")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("ayatori: A.txt, line 1: this is the size line of a Matrix Market file", done.stderr)
+
     def test_standard_streams(self):
         self.write("A.gz", gzip.compress(self.text))
         for data in ("A.gz", None):  # a file, and what comes through a pipe

@@ -39,14 +39,41 @@ def load_spack_recipe():
     return names["Ayatori"], told
 
 
+def looked_for(names):
+    """What the build looks for, by the names of another collection."""
+    found = re.findall(r"^find_package\((\w+) ", (SOURCES / "CMakeLists.txt").read_text(), re.MULTILINE)
+    found += re.findall(r"\b(\w+)/\w+\.h/", (SOURCES / "cmake/AyatoriCompressions.cmake").read_text())
+    return {names.get(name, name.lower()) for name in found} - {"threads", "openmp"}
+
+
+class Conda(unittest.TestCase):
+    RECIPE = (PACKAGING / "conda/recipe.yaml").read_text()
+
+    def section(self, name):
+        lines = re.search(rf"^  {name}:\n((?:    - .*\n)+)", self.RECIPE, re.MULTILINE)[1]
+        return {re.match(r"\S+", line)[0] for line in re.findall("^    - (.*)$", lines, re.MULTILINE)}
+
+    def test_everything_that_the_build_looks_for_is_a_dependency(self):
+        names = {"MPI": "openmpi", "hwloc": "libhwloc", "HWLOC": "libhwloc", "LAPACK": "liblapack", "LZMA": "xz", "METIS": "metis"}
+        self.assertEqual(looked_for(names) | {"openmpi", "mumps-mpi", "hypre", "suitesparse"}, self.section("host"))
+        needs = re.search(r"cmake_minimum_required\(VERSION (\S+)\)", (SOURCES / "CMakeLists.txt").read_text())[1]
+        self.assertIn(f"cmake >={needs}\n", self.RECIPE)
+
+    def test_version_and_arguments_are_those_of_the_build(self):
+        version = re.search(r'version = "([^"]+)"', (SOURCES / "src/ayatori/base/version.hpp").read_text())[1]
+        self.assertIn(f'version: "{version}"', self.RECIPE)
+        options = "".join(file.read_text() for file in (SOURCES / "cmake").glob("*.cmake"))
+        arguments = re.findall(r"-D(AYATORI_\w+)=", self.RECIPE)
+        self.assertTrue(arguments)
+        for argument in arguments:
+            self.assertIn(f"option({argument} ", options)
+
+
 class Spack(unittest.TestCase):
     def test_everything_that_the_build_looks_for_is_a_dependency(self):
         _, told = load_spack_recipe()
         dependencies = {re.match("[a-z0-9-]+", name).group() for name in told["depends_on"]}
-        names = {"ZLIB": "zlib-api", "nlohmann_json": "nlohmann-json", "LZMA": "xz"}
-        found = re.findall(r"^find_package\((\w+) ", (SOURCES / "CMakeLists.txt").read_text(), re.MULTILINE)
-        found += re.findall(r"\b(\w+)/\w+\.h/", (SOURCES / "cmake/AyatoriCompressions.cmake").read_text())
-        wanted = {names.get(name, name.lower()) for name in found} - {"threads", "openmp"}
+        wanted = looked_for({"ZLIB": "zlib-api", "nlohmann_json": "nlohmann-json", "LZMA": "xz"})
         self.assertEqual(wanted | {"mpi", "mumps", "hypre", "suite-sparse", "cmake", "cxx"}, dependencies)
         needs = re.search(r"cmake_minimum_required\(VERSION (\S+)\)", (SOURCES / "CMakeLists.txt").read_text()).group(1)
         self.assertIn(f"cmake@{needs}:", told["depends_on"])

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "ayatori/base/find_named.hpp"
+#include "ayatori/io/columns.hpp"
 #include "ayatori/io/format.hpp"
 #include "ayatori/io/harwell_boeing.hpp"
 #include "ayatori/io/known_kinds.hpp"
@@ -52,6 +53,7 @@ constexpr std::array list{
     FileFormat{"MATLAB 5 to 7", looks_like_mat, false, read_mat, mat_vectors, nullptr, true},
     FileFormat{"Harwell-Boeing", looks_like_harwell_boeing, true, whole<read_harwell_boeing>, nullptr,
                nullptr},
+    FileFormat{"plain columns", looks_like_columns, false, whole<read_columns>, one, nullptr},
 };
 
 }  // namespace

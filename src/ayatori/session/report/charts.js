@@ -1,5 +1,13 @@
 // Drawing: SVG made from plain data, as wide as its place. Text goes in as text, never as markup.
-const colour = (i) => `var(--c${i % 8})`;
+const colour = (i) => (i < 8 ? `var(--c${i})` : `hsl(${(137.5 * i) % 360} 45% 52%)`);
+
+// What has one name has one colour in all figures of a result.
+let named = new Map();
+const beginColours = () => { named = new Map(); };
+function colourOf(name) {
+  if (!named.has(name)) named.set(name, colour(named.size));
+  return named.get(name);
+}
 
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -87,9 +95,9 @@ const hint = (words) => {
 
 // series: {name, points: [[x, y]], dashed, dots, colour}; x, y: {label, log, format, zero}; marks: {x | y, text}.
 function lines({title, caption, x, y, series, marks = []}) {
-  series = series.map((s, i) => ({...s, fill: s.colour ?? colour(i),
+  series = series.map((s) => ({...s,
     points: s.points.filter(([a, b]) => Number.isFinite(a) && Number.isFinite(b) && (!x.log || a > 0) && (!y.log || b > 0))}))
-    .filter((s) => s.points.length > 0);
+    .filter((s) => s.points.length > 0).map((s) => ({...s, fill: s.colour ?? colourOf(s.name)}));
   if (series.length === 0) return null;
   const xs = scaleOf([...series.flatMap((s) => s.points.map((p) => p[0]))], x.log, x.zero);
   const ys = scaleOf([...series.flatMap((s) => s.points.map((p) => p[1])), ...marks.flatMap((m) => (m.y === undefined ? [] : [m.y]))],
@@ -117,7 +125,7 @@ function lines({title, caption, x, y, series, marks = []}) {
         : {x1: left, x2: width - right, y1: py(mark.y), y2: py(mark.y)};
       root.append(svg("line", {...at, stroke: "var(--soft)", "stroke-dasharray": "2 3"}),
         mark.x !== undefined ? text(at.x1 + 3, top + 9, mark.text, {class: "label"})
-          : text(width - right - 3, at.y1 - 4, mark.text, {class: "label", "text-anchor": "end"}));
+          : text(left + 4, at.y1 - 4, mark.text, {class: "label over"}));
     }
     for (const s of series) {
       const path = s.points.map(([a, b], i) => `${i ? "L" : "M"}${px(a).toFixed(1)} ${py(b).toFixed(1)}`).join("");
@@ -139,6 +147,7 @@ function bars({title, caption, rows, format = digits, log = false}) {
   rows = rows.filter((row) => row.parts.some(([, v]) => v > 0));
   if (rows.length === 0) return null;
   const names = [...new Set(rows.flatMap((row) => row.parts.filter(([, v]) => v > 0).map(([name]) => name)))];
+  const fills = Object.fromEntries(names.map((name) => [name, colourOf(name)]));
   const total = (row) => row.parts.reduce((sum, [, v]) => sum + (v > 0 ? v : 0), 0);
   const most = Math.max(...rows.flatMap((row) => [total(row), row.mark ?? 0]));
   const least = Math.min(...rows.map(total));
@@ -155,7 +164,7 @@ function bars({title, caption, rows, format = digits, log = false}) {
       let x = label;
       for (const [part, v] of row.parts) {
         if (!(v > 0)) continue;
-        const box = svg("rect", {x, y, width: Math.max(0.5, length(v)), height: thick, fill: colour(names.indexOf(part)), rx: 2});
+        const box = svg("rect", {x, y, width: Math.max(0.5, length(v)), height: thick, fill: fills[part], rx: 2});
         box.append(hint(`${row.label}: ${part} ${format(v)}`));
         root.append(box);
         x += length(v);
@@ -169,7 +178,7 @@ function bars({title, caption, rows, format = digits, log = false}) {
       }
     });
     return root;
-  }, names.length > 1 ? names.map((name, i) => [name, colour(i)]) : []);
+  }, names.length > 1 ? Object.entries(fills) : []);
 }
 
 // values[i][j], or null; darker is more, on the scale of all numbers in `range` where several figures share one.
@@ -201,8 +210,10 @@ function matrix({title, caption, values, rowName, columnName, format, labels, ra
 }
 
 function table(head, rows) {
-  const cell = (value) => make("td", typeof value === "number" ? {class: "number"} : {}, typeof value === "number" ? digits(value) : String(value ?? ""));
-  return make("div", {class: "scroll"}, make("table", {},
+  const cell = (value, i) => make("td", {class: typeof value === "number" ? "number" : undefined, "data-name": head[i] || undefined},
+    typeof value === "number" ? digits(value) : String(value ?? ""));
+  // On a phone a row of many columns stands below its first ones (style.css).
+  return make("div", {class: "scroll"}, make("table", head.length > 4 ? {class: "many"} : {},
     head.length ? make("thead", {}, make("tr", {}, ...head.map((name) => make("th", {}, name)))) : null,
     make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map(cell))))));
 }

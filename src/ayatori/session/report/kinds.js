@@ -2,7 +2,12 @@
 const median = (figure) => (figure && typeof figure === "object" ? figure.median : figure);
 const describeChoice = (choice) => choice.method + (choice.restart ? `(${choice.restart})` : "") + " + " + choice.preconditioner;
 
+// First, so that they have these colours in every solve of a page.
+const solvePhases = ["reading", "choosing", "set-up", "products", "halo", "preconditioner", "orthogonalization", "verifying", "reductions",
+  "other vector operations", "iterations"];
+
 function solveReport(r) {
+  solvePhases.forEach(colourOf);
   const s = r.seconds;
   const history = (what, label) => lines({
     title: `Residual by ${what === "seconds" ? "time: the race of what was tried" : "iterations"}`,
@@ -183,7 +188,7 @@ function schedulesReport(r) {
       lines({title: "The best schedule beside what everybody uses", x, y, series: [{name: "best", points: of("seconds")}, {name: "best, replayed by events", points: of("replayed_seconds")},
         {name: "binomial", points: of("binomial_seconds")}, {name: "Rabenseifner", points: of("rabenseifner_seconds")}]}),
       lines({title: "How many times as fast the best is", x, y: {label: "ratio"}, series: [["binomial", "binomial_seconds"], ["Rabenseifner", "rabenseifner_seconds"]].map(([name, key]) =>
-        ({name: `beside ${name}`, points: best.filter((b) => b[key] > 0).map((b) => [b.bytes, b[key] / b.seconds])}))}),
+        ({name: `beside ${name}`, colour: colourOf(name), points: best.filter((b) => b[key] > 0).map((b) => [b.bytes, b[key] / b.seconds])}))}),
       runs.length ? card("Which schedule for which size", table(["from", "to", "schedule"], runs.map((run) => [bytes(run.first), bytes(run.last), run.text]))) : null,
       ...(r.drawings ?? []).map(drawing))]];
 }
@@ -298,12 +303,14 @@ function plainReport(r) {
     tiles(...simple.map(([key, v]) => [typeof v === "number" ? (/second/.test(key) ? seconds(v) : count(v)) : String(v ?? "none"), key.replaceAll("_", " ")])), grid(...parts)]];
 }
 
-const drawing = (d) => make("figure", {class: "wide"}, make("h3", {}, d.text), make("img", {class: "drawing", alt: d.text, src: `data:image/svg+xml,${encodeURIComponent(d.svg)}`}));
+// As large as it was drawn where there is room, two beside each other where they are small.
+const drawing = (d) => make("figure", {class: /width="([\d.]+)/.exec(d.svg)?.[1] < 520 ? undefined : "wide"}, make("h3", {}, d.text), make("img", {class: "drawing", alt: d.text, src: `data:image/svg+xml,${encodeURIComponent(d.svg)}`}));
 const kinds = {"ayatori.solve": solveReport, "ayatori.machine-profile": profileReport, "ayatori.predict": predictReport, "ayatori.collective-schedules": schedulesReport,
   "ayatori.bench-collectives": benchCollectivesReport, "ayatori.placement": placementReport, "ayatori.eigen": eigenReport, "ayatori.bench-grid": gridReport,
   "drawing": (r) => [r.text, [drawing(r)]]};
 
 JSON.parse(document.getElementById("data").textContent).forEach(({name, result}, i) => {
+  beginColours();
   const [heading, elements] = (kinds[result.schema.split("/")[0]] ?? plainReport)(result);
   document.getElementById("contents").append(make("a", {href: `#result-${i}`}, heading));
   document.getElementById("results").append(make("section", {id: `result-${i}`}, make("h2", {}, heading), paragraph(name, true), ...elements.filter(Boolean)));

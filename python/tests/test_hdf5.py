@@ -1,0 +1,86 @@
+"""Sparse matrices in HDF5, as MATLAB 7.3, AnnData and 10x lay them out."""
+
+import ayatori
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+
+h5py = pytest.importorskip("h5py")
+
+A = sparse.random_array((5, 5), density=0.4, rng=np.random.default_rng(3), format="csr")
+A.setdiag(2.0)
+WIDE = A[:3]
+
+
+def write_arrays(group, matrix):
+    for name in ("data", "indices", "indptr"):
+        group[name] = getattr(matrix, name)
+
+
+def write_anndata(group, matrix):
+    group.attrs["encoding-type"] = f"{matrix.format}_matrix"
+    group.attrs["shape"] = matrix.shape
+    write_arrays(group, matrix)
+
+
+def write_10x(group, matrix):
+    write_arrays(group, sparse.csc_array(matrix))
+    group["shape"] = np.array(matrix.shape, np.int32)
+
+
+def write_matlab(group, matrix):
+    matrix = sparse.csc_array(matrix)
+    group.attrs["MATLAB_sparse"] = np.uint64(matrix.shape[0])
+    group.attrs["MATLAB_class"] = np.bytes_("double")
+    for name, values in (("data", matrix.data), ("ir", matrix.indices.astype(np.uint64)), ("jc", matrix.indptr.astype(np.uint64))):
+        group[name] = values
+
+
+@pytest.mark.parametrize("write", [write_anndata, write_10x, write_matlab])
+@pytest.mark.parametrize("matrix", [A, WIDE])
+def test_layouts(write, matrix, tmp_path):
+    path = tmp_path / "A.h5"
+    with h5py.File(path, "w") as file:
+        write(file.create_group("X"), matrix)
+        file["note"] = [1, 2, 3]
+    for source in (path, str(path), f"{path}:X", f"{path}:/X"):
+        loaded = ayatori.load(source)
+        assert loaded.dtype == np.float64 and loaded.format == "csr"
+        np.testing.assert_array_equal(loaded.toarray(), matrix.toarray())
+
+
+def test_columns_of_anndata_and_a_header_before_the_signature(tmp_path):
+    path = tmp_path / "A.mat"
+    with h5py.File(path, "w", userblock_size=512) as file:
+        write_anndata(file.create_group("layers/counts"), sparse.csc_array(WIDE))
+    with open(path, "r+b") as stream:
+        stream.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64")
+    np.testing.assert_array_equal(ayatori.load(path).toarray(), WIDE.toarray())
+    b = np.ones(5)
+    with h5py.File(path, "a") as file:
+        write_matlab(file.create_group("A"), A)
+    assert ayatori.solve(ayatori.load(f"{path}:A"), b).converged
+
+
+def test_what_is_wrong_is_one_line(tmp_path):
+    path = tmp_path / "A.h5"
+    with h5py.File(path, "w") as file:
+        file["b"] = np.ones(3)
+    with pytest.raises(ValueError, match=r"no sparse matrix in this HDF5 file"):
+        ayatori.load(path)
+    with h5py.File(path, "a") as file:
+        write_anndata(file.create_group("first"), A)
+        write_anndata(file.create_group("second"), A.astype(complex))
+        write_anndata(file.create_group("third"), A)
+        file["third/indices"][0] = 99
+        del file["third"].attrs["shape"]
+    for source, words in ((path, "several sparse matrices: say which, FILE:NAME; there are first, second, third"),
+                          (f"{path}:fourth", "no sparse matrix 'fourth'; there are first"),
+                          (f"{path}:second", "second holds numbers of type complex128, where real ones are needed"),
+                          (f"{path}:third", "cannot be read")):
+        with pytest.raises(ValueError) as caught:
+            ayatori.load(source)
+        assert words in str(caught.value) and "\n" not in str(caught.value)
+    path.write_bytes(path.read_bytes()[:900])
+    with pytest.raises(ValueError, match="the HDF5 file cannot be read"):
+        ayatori.load(path)
