@@ -124,7 +124,7 @@ class Replay {
       if (stack_.empty() || action->arm != stack_.back()) {
         if (trace_)
           fmt::print(stderr, "{:8.0f} products, {:.1f} digits: {}: {}\n", progress_.products_spent,
-                     progress_.digits_reached, names_[action->arm], action->why);
+                     digits_reached_, names_[action->arm], action->why);
         turn_to(action->arm);
       }
       if (!stack_.empty() && !is_solved_) advance();
@@ -208,8 +208,7 @@ class Replay {
     seen.iterations = end;
     seen.digits = truth.record.digits_after(end);
     seen.digits_halfway = truth.record.digits_after(end / 2);
-    progress_.digits_reached =
-        std::max(progress_.digits_reached, std::min(seen.digits, recorded_digits - 0.1));
+    digits_reached_ = std::max(digits_reached_, seen.digits);
     if (end < truth.record.iterations) return;
     last_ = arm;
     is_solved_ = truth.solves;
@@ -223,6 +222,7 @@ class Replay {
   std::span<const std::string_view> names_;
   bool trace_;
   Progress progress_;
+  double digits_reached_ = 0;
   CompleteFactors complete_;
   std::vector<std::size_t> stack_;  ///< suspended arms, and the one at work
   std::vector<int> tries_;

@@ -48,7 +48,6 @@ Outlook expected(const std::vector<HandMade::System>& systems, const Progress& p
 /// The arm with the diagonal has gained so many digits in so many iterations, and is suspended.
 Progress after(double iterations, double digits) {
   Progress progress = beginning();
-  progress.digits_reached = digits;
   Seen& seen = progress.arms[diagonal];
   seen.is_built = seen.is_kept = true;
   seen.iterations = iterations;
@@ -110,7 +109,6 @@ TEST(Forecast, AnArmOfWhichNothingIsKnownTakesForever) {
   EXPECT_EQ(outlook.soonest(), diagonal);
   const std::vector<HandMade::System> both{{easy[diagonal], RecordedArm{}}, hard};
   EXPECT_LT(expected(both, beginning())[factors].mean, endless);
-  EXPECT_EQ(expected(both, after(16, 6.4))[factors].mean, endless) << "nor where the diagonal was as good";
 }
 
 TEST(Forecast, ArmsMayShareARecordAndStandInAnyOrder) {
@@ -142,10 +140,10 @@ TEST(Forecast, CostsThatHaveBeenSeenReplaceThoseOfRecords) {
   EXPECT_EQ(expected({easy}, progress)[factors].set_up, 0) << "it is there";
 }
 
-TEST(Forecast, ASetUpThatWasGivenUpTakesLonger) {
+TEST(Forecast, ASetUpThatWasGivenUpTakesAsLongAtLeast) {
   Progress progress = beginning();
   progress.arms[factors].set_up_at_least = 300;
-  EXPECT_GT(expected({easy}, progress)[factors].set_up, 300);
+  EXPECT_GE(expected({easy}, progress)[factors].set_up, 300);
   EXPECT_LT(expected({easy}, progress)[factors].set_up, 600);
   progress.arms[factors].set_up_at_least = 10;
   EXPECT_NEAR(expected({easy}, progress)[factors].set_up, 100, 100 * rounded);
@@ -167,62 +165,30 @@ TEST(Forecast, FollowsTheSystemWhoseHistoryAnArmShows) {
 }
 
 TEST(Forecast, BothHalvesOfAHistoryCount) {
-  const std::vector<HandMade::System> both{easy, hard};
+  const std::vector<HandMade::System> both{easy, {steady(1, 1.5, 60), steady(100, 3, 20)}};
   const double fast = 16 * 8.0 / 20;
-  const double slow = 16 * 8.0 / 2000;
-  const auto outlook = [&](double halfway, double digits) {
+  const double slow = 16 * 8.0 / 60;
+  const double between = std::pow((std::sqrt(fast) + std::sqrt(slow)) / 2, 2);
+  const auto iterations_of_factors = [&](double halfway, double digits) {
     Progress progress = after(16, digits);
     progress.arms[diagonal].digits_halfway = halfway;
-    progress.digits_reached = 0;
     progress.arms[diagonal].may_run = false;
     progress.arms[factors].is_built = true;  // their iterations alone tell the systems apart
-    return expected(both, progress);
+    return expected(both, progress)[factors].mean;
   };
-  EXPECT_GT(outlook(slow / 2, slow).range(factors).low, 1.5 * outlook(fast / 2, fast).range(factors).low);
-  const double mixed = outlook(slow / 2, fast)[factors].mean;
-  EXPECT_GT(mixed, 1.1 * outlook(fast / 2, fast)[factors].mean) << "it began as in the hard system";
-  EXPECT_LT(mixed, 0.9 * outlook(slow / 2, slow)[factors].mean) << "and went on as in the easy one";
+  EXPECT_GT(iterations_of_factors(slow / 2, slow), 2 * iterations_of_factors(fast / 2, fast));
+  EXPECT_GT(iterations_of_factors(slow / 2, between), 2 * iterations_of_factors(fast / 2, between))
+      << "where the end is the same, the way there decides";
 }
 
 TEST(Forecast, WhatOneArmShowsTellsOfTheOthers) {
   const std::vector<HandMade::System> both{easy, hard};
   Progress progress = after(16, 16 * 8.0 / 2000);
   progress.arms[diagonal].may_run = false;  // it has failed since
-  progress.digits_reached = 0;
   EXPECT_NEAR(expected(both, progress).range(factors).low, 160, 160 * rounded);
   progress.arms[diagonal].digits = 6.4;
   progress.arms[diagonal].digits_halfway = 3.2;
   EXPECT_NEAR(expected(both, progress).range(factors).high, 115, 115 * rounded);
-}
-
-TEST(Forecast, SetUpsThatHaveBeenSeenAreEvidence) {
-  const HandMade::System dear{easy[diagonal], steady(1000, 3, 50)};
-  const auto chance_of_dear = [&](auto change) {
-    Progress progress = beginning();
-    change(progress.arms[factors]);
-    progress.arms[factors].may_run = true;
-    // In the dear system factors take 50 iterations, and so longer than 60 products when they are there.
-    progress.arms[factors].is_built = true;
-    const Outlook outlook = expected({easy, dear}, progress);
-    return outlook.chance(diagonal, factors);
-  };
-  EXPECT_NEAR(chance_of_dear([](Seen&) {}), 0.5, 1e-12);
-  EXPECT_GT(chance_of_dear([](Seen& seen) { seen.set_up = 1000; }), 0.95);
-  EXPECT_LT(chance_of_dear([](Seen& seen) { seen.set_up = 100; }), 0.05);
-  EXPECT_GT(chance_of_dear([](Seen& seen) { seen.set_up_at_least = 800; }), 0.95);
-  EXPECT_NEAR(chance_of_dear([](Seen& seen) { seen.set_up_at_least = 90; }), 0.5, 1e-12)
-      << "both took as long";
-}
-
-TEST(Forecast, ASingleSurpriseRulesNoSystemOut) {
-  const HandMade::System cheap{easy[diagonal], steady(1, 3, 5)};
-  const HandMade::System dear{easy[diagonal], steady(1000, 3, 50)};
-  Progress progress = beginning();
-  progress.arms[factors].is_built = true;
-  progress.arms[factors].set_up = 1000;
-  const double chance = expected({cheap, dear}, progress).chance(diagonal, factors);
-  EXPECT_GT(chance, 0.98);
-  EXPECT_LT(chance, 0.999) << "though set-ups differ by many standard deviations";
 }
 
 TEST(Forecast, LooseTolerancesNeedFewerIterations) {
@@ -239,16 +205,13 @@ TEST(Forecast, LooseTolerancesNeedFewerIterations) {
 
 TEST(Forecast, ArmsThatGoOnPayOnlyTheRest) {
   Progress progress = after(10, 4);
-  const double kept = expected({easy}, progress)[diagonal].mean;
-  EXPECT_NEAR(kept, 15, 2) << "of 20 iterations 10 are left";
+  EXPECT_NEAR(expected({easy}, progress)[diagonal].mean, 15, 2) << "of 20 iterations 10 are left";
   progress.arms[diagonal].is_kept = false;
   const double begun_again = expected({easy}, progress)[diagonal].mean;
-  EXPECT_GT(begun_again, 1.3 * kept) << "the iteration has to gain its pace anew";
+  EXPECT_NEAR(begun_again, 30, 3) << "the iteration has to gain its pace anew";
   progress.arms[diagonal].is_built = false;
   progress.arms[diagonal].set_up = 5;
   EXPECT_NEAR(expected({easy}, progress)[diagonal].mean, begun_again + 5, 1e-9);
-  progress.digits_reached = 0;
-  EXPECT_GT(expected({easy}, progress)[diagonal].mean, begun_again + 10) << "nor is x of use";
 }
 
 TEST(Forecast, AnArmsOwnPaceCounts) {

@@ -88,11 +88,11 @@ TEST(NextAction, CompleteFactorsAreBoughtWhenTheSolveHasTakenTheirPrice) {
   Progress progress = at_work();
   progress.products_spent = 300;
   EXPECT_EQ(next(rent_or_buy, progress, 1)->arm, 0U);
-  progress.products_spent = 600;
+  progress.products_spent = 605;
   const auto bought = next(rent_or_buy, progress, 1);
   EXPECT_EQ(bought->arm, 1U);
   EXPECT_EQ(bought->why,
-            "the solve has taken 600 products without complete factors, which are expected to take 600");
+            "the solve has taken 605 products without complete factors, which are expected to take 600");
   EXPECT_EQ(next(rent_or_buy, progress)->arm, 0U) << "of other arms this does not hold";
 }
 
@@ -115,7 +115,7 @@ TEST(NextAction, CompleteFactorsAreNotBoughtNearTheEndNorTwice) {
 
 /// The diagonal is best in so many of nine systems, and bad in the others; factors are dear.
 Systems undecided(int easy) {
-  const HandMade::System good{steady(1, 1.5, 20), steady(100, 3, 5)};
+  const HandMade::System good{steady(1, 1.5, 60), steady(100, 3, 5)};
   const HandMade::System bad{steady(1, 1.5, 2000), steady(100, 3, 20)};
   Systems systems(9, bad);
   std::fill_n(systems.begin(), easy, good);
@@ -123,15 +123,15 @@ Systems undecided(int easy) {
 }
 
 TEST(NextAction, AnArmThatIsNearlyFreeComesBeforeADearSetUp) {
-  const auto tried = next(undecided(4), nothing_seen(2));
+  const auto tried = next(undecided(5), nothing_seen(2));
   EXPECT_EQ(tried->arm, 0U);
   EXPECT_NE(tried->why.find("; as likely as not better than a set-up of 100 products"), std::string::npos)
       << tried->why;
-  EXPECT_EQ(next(undecided(2), nothing_seen(2))->arm, 1U) << "hardly likely to be better";
-  Systems cheap = undecided(4);
+  EXPECT_EQ(next(undecided(4), nothing_seen(2))->arm, 1U) << "less likely to be better";
+  Systems cheap = undecided(5);
   for (HandMade::System& system : cheap) system[1].set_up = 30;
   EXPECT_EQ(next(cheap, nothing_seen(2))->arm, 1U) << "not worth an attempt";
-  Systems both_dear = undecided(4);
+  Systems both_dear = undecided(5);
   for (HandMade::System& system : both_dear) system[0].set_up = 60;
   EXPECT_EQ(next(both_dear, nothing_seen(2))->arm, 1U) << "not nearly free";
 }
@@ -143,27 +143,27 @@ TEST(NextAction, WhatTheFreeArmShowsDecides) {
   seen.iteration = 1.5;
   seen.digits = 12 * 8.0 / 2000;
   seen.digits_halfway = seen.digits / 2;
-  EXPECT_EQ(next(undecided(4), progress)->arm, 1U);
-  seen.digits = 12 * 8.0 / 20;
+  EXPECT_EQ(next(undecided(5), progress)->arm, 1U);
+  seen.digits = 12 * 8.0 / 60;
   seen.digits_halfway = seen.digits / 2;
-  EXPECT_EQ(next(undecided(4), progress)->arm, 0U);
+  EXPECT_EQ(next(undecided(5), progress)->arm, 0U);
 }
 
 TEST(NextAction, AFreeArmIsNotTriedForeverBeforeADearSetUp) {
   // Good and bad systems begin alike.
-  Systems systems = undecided(4);
+  Systems systems = undecided(5);
   for (HandMade::System& system : systems)
-    std::copy_n(systems[0][0].digits.begin(), 4, system[0].digits.begin());
+    std::copy_n(systems[0][0].digits.begin(), 5, system[0].digits.begin());
   Progress progress = nothing_seen(2);
   Seen& seen = progress.arms[0];
   seen.iterations = 4;
   seen.iteration = 1.5;
-  seen.digits = 1.6;
-  seen.digits_halfway = 0.8;
+  seen.digits = 4 * 8.0 / 60;
+  seen.digits_halfway = seen.digits / 2;
   EXPECT_EQ(next(systems, progress)->arm, 0U) << "6 products of a price of 100";
-  seen.iterations = 7;
-  seen.digits = 2.8;
-  seen.digits_halfway = 1.4;
+  seen.iterations = 12;
+  seen.digits = 12 * 8.0 / 60;
+  seen.digits_halfway = seen.digits / 2;
   EXPECT_EQ(next(systems, progress)->arm, 1U) << "nothing it has shown speaks for it";
 }
 
@@ -181,7 +181,7 @@ TEST(NextAction, WhereNothingIsKnownThereIsNone) {
 }
 
 TEST(NextAction, IsAPureFunction) {
-  const HandMade made(undecided(4));
+  const HandMade made(undecided(5));
   MatrixFacts facts;
   facts.rows = HandMade::rows;
   const Forecast forecast(made.records(), facts, std::vector<std::optional<std::size_t>>{0, 1});
@@ -205,9 +205,9 @@ TEST(IsClearlyLater, HoldsAgainstTheSoonest) {
 }
 
 TEST(Looks, BecomeRarer) {
-  EXPECT_EQ(next_look(first_look), first_look + 6);
-  EXPECT_EQ(next_look(0), 4);
-  EXPECT_EQ(next_look(1000), 1500);
+  EXPECT_EQ(next_look(first_look), first_look + 7);
+  EXPECT_EQ(next_look(0), 1);
+  EXPECT_EQ(next_look(1000), 1501);
   int looks = 0;
   for (int iteration = first_look; iteration < 10'000; iteration = next_look(iteration)) ++looks;
   EXPECT_LT(looks, 20);

@@ -15,6 +15,7 @@
 #include "ayatori/tuning/facts/structure.hpp"
 #include "ayatori/tuning/memory/experience.hpp"
 #include "ayatori/tuning/memory/script.hpp"
+#include "ayatori/tuning/model/records.hpp"
 #include "ayatori/tuning/policy/choice.hpp"
 #include "ayatori/tuning/product/candidate_verdict.hpp"
 #include "ayatori/tuning/product/rank_race.hpp"
@@ -36,6 +37,8 @@ struct SolveOptions {
   std::span<const std::int64_t> row_numbers = {};
   /// For those that obey them; the limits of set-ups are set anew.
   solvers::PreconditionerOptions preconditioner = {};
+  /// What arms took on earlier systems; outlives the solve, and is the same on all ranks.
+  const Records* records = &Records::shipped();
   Experience experience;  ///< the same on all ranks
   /// Collective. Gives the experience instead, once the facts are known; the same on all ranks.
   std::function<Experience(const MatrixFacts& facts)> recall = nullptr;

@@ -10,34 +10,16 @@ namespace {
 constexpr double endless = std::numeric_limits<double>::infinity();
 
 /// So many systems tell as much as all: the others hardly share a leaf.
-constexpr std::size_t most_systems = 32;
-/// By so much residuals of systems that are alike differ on the way, in square roots of digits, and set-ups,
-/// as logarithms: the standard deviations of what is seen, with which it weighs.
+constexpr std::size_t most_systems = 64;
+/// By so much residuals of systems that are alike differ on the way, in square roots of digits: the standard
+/// deviation of what is seen, with which it weighs.
 constexpr double spread_of_digits = 0.3;
-constexpr double spread_of_set_ups = 0.4;
-/// A single surprise does not rule a system out: no more than so many squares of standard deviations count.
-constexpr double most_surprise = 20;
-/// What a system that is alike is surprised by; so much counts against those that do not know an arm.
-constexpr double usual_surprise = 1;
-/// Until so many digits are gained the pace of similar systems tells more than an arm's own.
-constexpr double telling_digits = 1.5;
-/// To begin again from x is worth so much of what x has gained.
-constexpr double worth_of_x = 0.5;
-/// An arm that disappoints is left when it has taken as long again as the best would.
-constexpr double loss_of_a_mistake = 1;
-/// Where a set-up has taken so many times what was expected, others are taken to do so too, to this power.
-constexpr double likeness_of_set_ups = 0.8;
-/// Set-ups of so few products say nothing of others.
-constexpr double noticeable = 8;
 
-double square_root_of_digits(double digits) {
-  constexpr double next_to_none = 0.05;
-  return std::sqrt(std::max(digits, 0.0) + next_to_none);
-}
-
-double surprise(double difference, double spread) {
-  const double deviations = difference / spread;
-  return std::min(deviations * deviations, most_surprise);
+/// How much what is seen speaks against a system, as logarithm.
+double surprise(double digits_there, double digits) {
+  const double deviations =
+      (std::sqrt(std::max(digits_there, 0.0)) - std::sqrt(std::max(digits, 0.0))) / spread_of_digits;
+  return deviations * deviations / 2;
 }
 
 /// Iterations to so many digits.
@@ -59,19 +41,10 @@ double by_own_pace(const Seen& seen, double wanted) {
 /// Iterations in all of an arm that has been seen: between what the similar system took, beginning as slowly
 /// as this one, and what its own pace promises.
 double iterations_of(const Seen& seen, const ArmRecord& record, double wanted) {
-  constexpr double enough_for_a_pace = 8;
-  constexpr double at_least = 1.02;
-  const double there = iterations_in_all(record, wanted);
-  double like_others = std::max(there, 1.5 * seen.iterations);
-  if (seen.digits > 0.02) {
-    const double then = record.iterations_to(seen.digits);
-    const double trust = std::min(seen.digits / telling_digits, 1.0);
-    like_others = then < endless ? there * std::pow(seen.iterations / then, trust)
-                                 : std::max(there, 3 * seen.iterations);
-  }
-  like_others = std::max(like_others, at_least * seen.iterations);
-  if (seen.iterations < enough_for_a_pace) return like_others;
-  return std::sqrt(like_others * std::max(by_own_pace(seen, wanted), at_least * seen.iterations));
+  const double then = record.iterations_to(seen.digits);
+  const double slower = then > 0 && then < endless ? seen.iterations / then : 1;
+  const double like_others = std::max(iterations_in_all(record, wanted) * slower, seen.iterations);
+  return std::sqrt(like_others * by_own_pace(seen, wanted));
 }
 
 /// What is known of the matrix stands above what similar ones have shown.
@@ -109,23 +82,9 @@ std::vector<double> Forecast::weights(const Progress& progress) const {
     for (std::size_t a = 0; a < arms_; ++a) {
       const Seen& seen = progress.arms[a];
       const ArmRecord& there = record(s, a);
-      if (!there.is_known()) {
-        if (seen.iterations > 0) logarithms[s] -= usual_surprise;
-        continue;
-      }
-      if (seen.iterations > 0) {
-        const auto differs = [&](double iterations, double digits) {
-          return surprise(
-              square_root_of_digits(there.digits_after(iterations)) - square_root_of_digits(digits),
-              spread_of_digits);
-        };
-        logarithms[s] -= differs(seen.iterations, seen.digits) / 2;
-        logarithms[s] -= differs(seen.iterations / 2, seen.digits_halfway) / 2;
-      }
-      if (seen.set_up > noticeable)
-        logarithms[s] -= surprise(there.log_set_up - std::log(seen.set_up), spread_of_set_ups) / 4;
-      else if (seen.set_up_at_least > 0 && std::log(seen.set_up_at_least) > there.log_set_up)
-        logarithms[s] -= surprise(there.log_set_up - std::log(seen.set_up_at_least), spread_of_set_ups) / 4;
+      if (!there.is_known() || !(seen.iterations > 0)) continue;
+      logarithms[s] -= surprise(there.digits_after(seen.iterations), seen.digits) +
+                       surprise(there.digits_after(seen.iterations / 2), seen.digits_halfway);
     }
   }
   if (logarithms.empty()) return logarithms;
@@ -138,7 +97,6 @@ std::vector<double> Forecast::weights(const Progress& progress) const {
 
 /// Set-ups and iterations: by their logarithms' mean over the similar systems, or as they were seen.
 Forecast::Costs Forecast::find_costs(const Progress& progress, const std::vector<double>& weight) const {
-  constexpr double more_than_given_up = 1.2;
   Costs costs{std::vector<double>(arms_), std::vector<double>(arms_), std::vector<double>(arms_)};
   double dearer = 1;
   for (std::size_t a = 0; a < arms_; ++a) {
@@ -156,13 +114,12 @@ Forecast::Costs Forecast::find_costs(const Progress& progress, const std::vector
     costs.set_up[a] = std::exp(of_set_up / costs.known[a]);
     if (!(seen.iteration > 0)) costs.iteration[a] = std::exp(of_iteration / costs.known[a]);
     const double taken = seen.set_up >= 0 ? seen.set_up : seen.set_up_at_least;
-    if (taken > noticeable && !seen.is_complete) dearer = std::max(dearer, taken / costs.set_up[a]);
+    if (taken > 0 && !seen.is_complete) dearer = std::max(dearer, taken / costs.set_up[a]);
   }
-  dearer = std::pow(dearer, likeness_of_set_ups);
   for (std::size_t a = 0; a < arms_; ++a) {
     const Seen& seen = progress.arms[a];
-    if (costs.set_up[a] > noticeable && !seen.is_complete) costs.set_up[a] *= dearer;
-    costs.set_up[a] = std::max(costs.set_up[a], more_than_given_up * seen.set_up_at_least);
+    if (!seen.is_complete) costs.set_up[a] *= dearer;
+    costs.set_up[a] = std::max(costs.set_up[a], seen.set_up_at_least);
     if (seen.set_up >= 0) costs.set_up[a] = seen.set_up;
   }
   return costs;
@@ -176,8 +133,6 @@ Outlook Forecast::expected(const Progress& progress) const {
     if (progress.arms[a].may_run && !progress.arms[a].is_built) found[a].set_up = costs.set_up[a];
     if (costs.iteration[a] > 0) found[a].iteration = costs.iteration[a];
   }
-  constexpr double enough_known = 0.02;
-  const double reached = std::clamp(progress.digits_reached / progress.digits_wanted, 0.0, 1.0);
   std::vector<double> total(systems_.size() * arms_, endless);
   std::vector<double> best(systems_.size(), endless);
   for (std::size_t s = 0; s < systems_.size(); ++s) {
@@ -185,20 +140,17 @@ Outlook Forecast::expected(const Progress& progress) const {
       const Seen& seen = progress.arms[a];
       const ArmRecord& there = record(s, a);
       if (!seen.may_run) continue;
-      const bool is_known = there.is_known() && costs.known[a] >= enough_known;
-      if (!is_known && !(seen.iterations > 0)) continue;
-      double iterations = !is_known             ? by_own_pace(seen, progress.digits_wanted)
+      if (!there.is_known() && !(seen.iterations > 0)) continue;
+      double iterations = !there.is_known()     ? by_own_pace(seen, progress.digits_wanted)
                           : seen.iterations > 0 ? iterations_of(seen, there, progress.digits_wanted)
                                                 : iterations_in_all(there, progress.digits_wanted);
-      iterations = seen.is_kept ? std::max(iterations - seen.iterations, 0.5)
-                                : std::max(iterations * (1 - worth_of_x * reached), 1.0);
+      if (seen.is_kept) iterations = std::max(iterations - seen.iterations, 0.5);
       total[s * arms_ + a] = found[a].set_up + costs.iteration[a] * iterations;
       best[s] = std::min(best[s], total[s * arms_ + a]);
     }
   }
   for (std::size_t a = 0; a < arms_; ++a) {
     const Seen& seen = progress.arms[a];
-    found[a].is_suspended = seen.is_kept && progress.at_work != a;
     // What is at work has had its chance: the longer it has taken, the less it is expected to be left in
     // time.
     const double overdrawn = progress.at_work == a ? seen.iterations * costs.iteration[a] : 0;
@@ -206,10 +158,11 @@ Outlook Forecast::expected(const Progress& progress) const {
     for (std::size_t s = 0; s < systems_.size(); ++s) {
       const double of_arm = total[s * arms_ + a];
       if (!(of_arm < endless)) continue;
-      const double value = std::min(of_arm, found[a].set_up + (1 + loss_of_a_mistake) * best[s] + overdrawn);
+      // An arm that disappoints is left when it has taken as long again as the best would.
+      const double value = std::min(of_arm, found[a].set_up + 2 * best[s] + overdrawn);
       // The mean of square roots: extremes count less.
-      sum += weight[s] * std::sqrt(std::max(value, 0.1));
-      sum_to_the_end += weight[s] * std::sqrt(std::max(of_arm, 0.1));
+      sum += weight[s] * std::sqrt(value);
+      sum_to_the_end += weight[s] * std::sqrt(of_arm);
       weights_known += weight[s];
     }
     if (!(weights_known > 0)) continue;

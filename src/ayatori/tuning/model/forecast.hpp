@@ -31,7 +31,6 @@ struct Seen {
 /// A solve on its way.
 struct Progress {
   double digits_wanted = recorded_digits;
-  double digits_reached = 0;
   double products_spent = 0;           ///< on iterations and set-ups so far
   std::optional<std::size_t> at_work;  ///< the arm that runs
   std::vector<Seen> arms;
@@ -43,7 +42,6 @@ struct Expected {
   double to_the_end = std::numeric_limits<double>::infinity();  ///< where it is not
   double set_up = 0;
   double iteration = 1;
-  bool is_suspended = false;  ///< its iteration waits to go on
 };
 
 struct Range {

@@ -72,30 +72,18 @@ Choice lay_over(Choice choice, const Forced& forced) {
   return choice;
 }
 
-/// The arms of the shipped records, in their order.
-const std::vector<Choice>& recorded_choices() {
-  static const std::vector<Choice> choices = [] {
-    std::vector<Choice> found;
-    for (const std::string_view name : Records::shipped().arms()) found.push_back(choice_of(name));
-    return found;
-  }();
-  return choices;
-}
-
-/// The shipped records of these numerics.
-std::optional<std::size_t> record_of(const Choice& choice) {
-  const auto place = std::ranges::find_if(recorded_choices(), [&](const Choice& known) {
-    return known.method == choice.method && known.preconditioner == choice.preconditioner;
-  });
-  if (place == recorded_choices().end()) return std::nullopt;
-  return static_cast<std::size_t>(place - recorded_choices().begin());
-}
-
 /// Gathers arms, each once, if nothing that is forced or excluded speaks against it.
 class List {
  public:
-  List(const MatrixFacts& facts, const Forced& forced, int longest_restart)
-      : facts_(facts), forced_(forced), longest_restart_(longest_restart) {}
+  List(const MatrixFacts& facts, const Forced& forced, int longest_restart, const Records& records)
+      : facts_(facts), forced_(forced), longest_restart_(longest_restart) {
+    for (const std::string_view name : records.arms()) recorded_.push_back(choice_of(name));
+  }
+
+  /// What the records know, in their order.
+  void add_recorded() {
+    for (std::size_t i = 0; i < recorded_.size(); ++i) add(recorded_[i], "", i);
+  }
 
   void add(const Choice& suggested, std::string why, std::optional<std::size_t> kin,
            bool last_resort = false) {
@@ -130,9 +118,19 @@ class List {
     return a.method == b.method && a.preconditioner == b.preconditioner && a.restart == b.restart;
   }
 
+  /// The arm of the records with these numerics.
+  std::optional<std::size_t> record_of(const Choice& choice) const {
+    const auto place = std::ranges::find_if(recorded_, [&](const Choice& known) {
+      return known.method == choice.method && known.preconditioner == choice.preconditioner;
+    });
+    if (place == recorded_.end()) return std::nullopt;
+    return static_cast<std::size_t>(place - recorded_.begin());
+  }
+
   const MatrixFacts& facts_;
   const Forced& forced_;
   int longest_restart_;
+  std::vector<Choice> recorded_;
   std::vector<Rung> arms_;
 };
 
@@ -179,10 +177,10 @@ void put_diagonal_first(std::vector<Rung>& arms, double iterations) {
 
 /// What comes first, by the policy, then what is expected to end sooner; what nothing is known of keeps its
 /// place behind.
-void put_in_order(std::vector<Rung>& arms, const MatrixFacts& facts, double rtol) {
+void put_in_order(std::vector<Rung>& arms, const MatrixFacts& facts, double rtol, const Records& records) {
   const Progress nothing_yet{
       .digits_wanted = digits_of(rtol), .at_work = {}, .arms = std::vector<Seen>(arms.size())};
-  const Outlook outlook = Forecast(Records::shipped(), facts, kin_of(arms)).expected(nothing_yet);
+  const Outlook outlook = Forecast(records, facts, kin_of(arms)).expected(nothing_yet);
   const auto first = next_action(outlook, nothing_yet, {});
   for (std::size_t i = 0; i < arms.size(); ++i) {
     arms[i].expected = first && first->arm == i ? 0 : outlook[i].mean;
@@ -206,18 +204,18 @@ std::vector<std::optional<std::size_t>> kin_of(std::span<const Rung> arms) {
   return kin;
 }
 
-std::vector<Rung> list_arms(const MatrixFacts& facts, const Forced& forced, int longest_restart,
-                            double rtol) {
+std::vector<Rung> list_arms(const MatrixFacts& facts, const Forced& forced, int longest_restart, double rtol,
+                            const Records& records) {
   if (forced.method == solvers::least_squares_name) return {{least_squares_choice(), "what you forced"}};
-  List list(facts, forced, longest_restart);
-  for (std::size_t i = 0; i < recorded_choices().size(); ++i) list.add(recorded_choices()[i], "", i);
+  List list(facts, forced, longest_restart, records);
+  list.add_recorded();
   add_last_resorts(list, facts, longest_restart);
   std::vector<Rung> arms = std::move(list).arms();
   if (arms.empty()) throw InputError("--exclude leaves nothing to solve with");
   if (const double most = iterations_by_dominance(facts); most < next_to_none) {
     put_diagonal_first(arms, most);
   } else {
-    put_in_order(arms, facts, rtol);
+    put_in_order(arms, facts, rtol, records);
   }
   return arms;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ayatori/tuning/facts/facts.hpp"
+#include "ayatori/tuning/model/records.hpp"
 #include "ayatori/tuning/policy/choice.hpp"
 
 namespace ayatori::tuning {
@@ -16,7 +17,7 @@ struct Rung {
   Choice choice;
   std::string why;                      ///< one sentence
   bool last_resort = false;             ///< only for when the others have failed
-  std::optional<std::size_t> kin = {};  ///< the arm of the shipped records whose record stands for it
+  std::optional<std::size_t> kin = {};  ///< the arm of the records whose record stands for it
   double expected = 0;                  ///< products that a solve from nothing takes
 };
 
@@ -24,7 +25,8 @@ struct Rung {
 /// preconditioner that the records know and that applies to the matrix, then what nothing is known of. Forced
 /// parts are the same in all. `longest_restart` bounds the basis by what memory holds. Throws InputError if
 /// nothing is left that is not excluded.
-std::vector<Rung> list_arms(const MatrixFacts& facts, const Forced& forced, int longest_restart, double rtol);
+std::vector<Rung> list_arms(const MatrixFacts& facts, const Forced& forced, int longest_restart, double rtol,
+                            const Records& records = Records::shipped());
 
 /// For a Forecast: of each arm the one of the records that stands for it.
 std::vector<std::optional<std::size_t>> kin_of(std::span<const Rung> arms);

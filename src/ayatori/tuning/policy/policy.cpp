@@ -12,12 +12,6 @@ constexpr double unbounded = std::numeric_limits<double>::infinity();
 
 /// A change must promise to end within this share of the time still needed without: forecasts err by as much.
 constexpr double clearly_sooner = 0.55;
-/// To go back to a suspended iteration costs nothing.
-constexpr double sooner_for_nothing = 0.8;
-/// Complete factors are bought when the solve has taken this share of their price, unless its end is expected
-/// within the next one.
-constexpr double rented_long_enough = 0.8;
-constexpr double end_is_near = 1;
 
 }  // namespace
 
@@ -29,39 +23,34 @@ std::string describe(const Outlook& outlook, std::size_t arm) {
 
 namespace {
 
-/// Whether an arm is expected to be as good as free to begin with, beside a set-up that costs so much.
-bool is_nearly_free(const Expected& arm, double set_up) {
-  constexpr double next_to_nothing = 0.15;
-  return arm.set_up <= next_to_nothing * set_up;
-}
-
 /// Instead of a dear set-up: an arm that is as good as free, if it is as likely as not the better one and has
 /// not been at work for long. What it shows then decides.
 std::optional<std::size_t> evidence_first(const Outlook& outlook, const Progress& progress,
                                           std::size_t dear) {
   constexpr double few_products = 40;
-  constexpr double likely = 0.4;
-  constexpr double share_of_price = 0.1;
+  constexpr double next_to_nothing = 0.15;  // of the price
+  constexpr double as_likely_as_not = 0.5;
   const double price = outlook[dear].set_up;
   if (price < few_products) return std::nullopt;
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < outlook.size(); ++i) {
     const Seen& seen = progress.arms[i];
-    const bool has_shown_enough =
-        seen.iterations > 0 && seen.iterations * seen.iteration >= share_of_price * price;
-    if (!(outlook[i].mean < unbounded) || has_shown_enough || !is_nearly_free(outlook[i], price)) continue;
+    const double tried = seen.iterations > 0 ? seen.iterations * seen.iteration : 0;
+    if (!(outlook[i].mean < unbounded) || std::max(outlook[i].set_up, tried) > next_to_nothing * price)
+      continue;
     if (!best || outlook[i].mean < outlook[*best].mean) best = i;
   }
-  return best && outlook.chance(*best, dear) >= likely ? best : std::nullopt;
+  return best && outlook.chance(*best, dear) >= as_likely_as_not ? best : std::nullopt;
 }
 
-/// Whether the solve has gone on without complete factors for so long that they come now.
+/// Whether complete factors are bought: the solve has taken as long without them as they take, and goes on
+/// for longer than that.
 bool buys_factors(const Outlook& outlook, const Progress& progress, std::size_t complete) {
   const Seen& factors = progress.arms[complete];
   const Expected& price = outlook[complete];
   const bool may_buy = factors.may_run && !factors.is_built && price.set_up > 0 && price.mean < unbounded;
-  return may_buy && progress.products_spent >= rented_long_enough * price.set_up &&
-         outlook[*progress.at_work].to_the_end > end_is_near * price.set_up;
+  return may_buy && progress.products_spent >= price.set_up &&
+         outlook[*progress.at_work].to_the_end > price.set_up;
 }
 
 }  // namespace
@@ -93,13 +82,11 @@ std::optional<Action> next_action(const Outlook& outlook, const Progress& progre
 bool is_clearly_later(const Outlook& outlook, std::size_t arm) {
   const auto soonest = outlook.soonest();
   if (!soonest) return false;
-  const double enough = outlook[*soonest].is_suspended ? sooner_for_nothing : clearly_sooner;
-  return outlook[*soonest].mean < enough * outlook[arm].mean;
+  return outlook[*soonest].mean < clearly_sooner * outlook[arm].mean;
 }
 
 int next_look(int iteration) {
-  constexpr int at_least = 4;
-  return std::max(iteration + at_least, iteration + iteration / 2);
+  return iteration + iteration / 2 + 1;
 }
 
 double most_products(double expected_set_up) {

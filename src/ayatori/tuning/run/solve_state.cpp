@@ -103,8 +103,8 @@ void SolveState::make_choices(const sparse::SplitMatrix& parts) {
 std::vector<Rung> SolveState::arms_for(const MatrixFacts& facts) const {
   const int restart = decisions.script().longest_restart;
   return comm::agree(comm, [&] {
-    return apply(experience, list_arms(facts, options.forced, restart, options.rtol), options.forced,
-                 restart);
+    return apply(experience, list_arms(facts, options.forced, restart, options.rtol, *options.records),
+                 options.forced, restart);
   });
 }
 
@@ -130,7 +130,7 @@ const Forecast& SolveState::forecast() {
     facts.indefinite = facts.indefinite || is_indefinite;
     std::vector<Rung> rungs;
     for (const Arm& arm : arms) rungs.push_back(arm.rung);
-    forecast_.emplace(Records::shipped(), facts, kin_of(rungs));
+    forecast_.emplace(*options.records, facts, kin_of(rungs));
   }
   return *forecast_;
 }
@@ -158,8 +158,6 @@ void SolveState::measure_product() {
 Progress SolveState::progress(std::optional<std::size_t> at_work) const {
   constexpr int most_tries = 3;
   Progress now{.digits_wanted = digits_of(options.rtol), .at_work = at_work, .arms = {}};
-  now.digits_reached = std::max(std::log10(system->reference_norm() / residual_norm()), 0.0);
-  if (!std::isfinite(now.digits_reached)) now.digits_reached = 0;
   now.products_spent = (sum.agreed_seconds() - began) / unit();
   // Complete factors are as good as their price, and bought when that has been spent.
   const bool may_buy = !experience.familiar && options.tuning_share > 0;
