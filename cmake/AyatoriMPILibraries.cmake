@@ -1,5 +1,5 @@
 # Libraries that speak MPI themselves; without them, everything else works. They must have been built with the MPI in use:
-# Debian's were built with Open MPI, so they are not looked for with another.
+# Debian's were built with Open MPI, so they are not looked for with another, but for a MUMPS that needs none.
 set(AYATORI_MPI_LIBRARIES "")  # those found
 
 # ayatori_find_mpi_library(NAME header library ...): adds it to them where option AYATORI_NAME is on and it is there.
@@ -30,34 +30,45 @@ function(ayatori_use_mpi_libraries target)
   foreach(name IN LISTS AYATORI_MPI_LIBRARIES)
     target_include_directories(${target} SYSTEM PRIVATE ${${name}_INCLUDE_DIR})
     target_link_libraries(${target} PRIVATE ${${name}_LIBRARY} MPI::MPI_CXX)
-    target_compile_definitions(${target} PRIVATE AYATORI_HAS_${name} $<$<STREQUAL:${AYATORI_MPI},runtime>:AYATORI_SEQUENTIAL_${name}>)
+    target_compile_definitions(${target} PRIVATE AYATORI_HAS_${name})
   endforeach()
+  if(AYATORI_SEQUENTIAL_MUMPS)
+    target_sources(${target} PRIVATE ${AYATORI_SEQUENTIAL_MUMPS})
+    target_compile_definitions(${target} PRIVATE AYATORI_SEQUENTIAL_MUMPS)
+  endif()
 endfunction()
 
 option(AYATORI_MUMPS "Use MUMPS, the direct solver, where it is found and fits the MPI" ON)
 ayatori_find_mpi_library(MUMPS dmumps_c.h dmumps smumps)
-# Where the MPI is opened at run time, MUMPS is the sequential one, from archives: its names, which are those of the parallel one and
-# of MPI in Fortran, stay inside whatever is linked with it, and meet none of what a process has loaded besides.
-if(AYATORI_MUMPS AND AYATORI_MPI STREQUAL runtime)
+# With another MPI, or one that is opened at run time, MUMPS is the sequential one: of its archives one object is made that
+# shows nothing but the two names that are called. The others are those of the parallel one and of MPI in Fortran, which a
+# program or a process may have besides.
+set(AYATORI_SEQUENTIAL_MUMPS "")  # that object
+if(AYATORI_MUMPS AND NOT MUMPS_LIBRARY AND NOT AYATORI_SMPI AND NOT "${MPI_CXX_LIBRARIES}" MATCHES "openmpi")
   find_path(MUMPS_INCLUDE_DIR dmumps_c.h)
   set(archives dmumps_seq smumps_seq mumps_common_seq pord_seq mpiseq_seq esmumps scotch scotcherr)
-  set(MUMPS_LIBRARY "")
+  set(found "")
   foreach(name IN LISTS archives)
     find_library(MUMPS_${name} lib${name}.a)
     mark_as_advanced(MUMPS_${name})
     if(MUMPS_${name})
-      list(APPEND MUMPS_LIBRARY ${MUMPS_${name}})
+      list(APPEND found ${MUMPS_${name}})
     endif()
   endforeach()
   list(LENGTH archives asked)
-  list(LENGTH MUMPS_LIBRARY had)
+  list(LENGTH found had)
   find_library(MUMPS_gfortran gfortran HINTS ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES})
   mark_as_advanced(MUMPS_INCLUDE_DIR MUMPS_gfortran)
-  if(MUMPS_INCLUDE_DIR AND MUMPS_gfortran AND asked EQUAL had)
-    list(APPEND MUMPS_LIBRARY METIS::METIS LAPACK::LAPACK ${MUMPS_gfortran} ZLIB::ZLIB Threads::Threads)
+  if(MUMPS_INCLUDE_DIR AND MUMPS_gfortran AND asked EQUAL had AND CMAKE_OBJCOPY)
+    set(AYATORI_SEQUENTIAL_MUMPS ${PROJECT_BINARY_DIR}/sequential_mumps.o)
+    add_custom_command(OUTPUT ${AYATORI_SEQUENTIAL_MUMPS} DEPENDS ${found} VERBATIM
+      COMMAND ${CMAKE_LINKER} -r -u dmumps_c -u smumps_c --start-group ${found} --end-group -o ${AYATORI_SEQUENTIAL_MUMPS}
+      COMMAND ${CMAKE_OBJCOPY} --keep-global-symbol=dmumps_c --keep-global-symbol=smumps_c ${AYATORI_SEQUENTIAL_MUMPS})
+    set_source_files_properties(${AYATORI_SEQUENTIAL_MUMPS} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+    set(MUMPS_LIBRARY METIS::METIS LAPACK::LAPACK ${MUMPS_gfortran} ZLIB::ZLIB Threads::Threads)
     list(APPEND AYATORI_MPI_LIBRARIES MUMPS)
   else()
-    message(STATUS "The sequential MUMPS is left out: want the archives ${archives}")
+    message(STATUS "The sequential MUMPS is left out: want objcopy and the archives ${archives}")
   endif()
 endif()
 option(AYATORI_HYPRE "Use hypre, for its BoomerAMG, where it is found and fits the MPI" ON)

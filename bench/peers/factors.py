@@ -7,7 +7,8 @@ usage: bench/peers/factors.py [--systems NAME ...] [--ranks 1 2] [--rounds 3] [-
 
 Systems are those of bench/training/systems.py by name. Both take turns, on the same A and b, with b = A x for a random x where the family has no
 b of its own. A time is the least of set-up and solve, without starting and reading. Of ayatori the iteration around the factors and the verified
-residual are part of it; MUMPS, as PETSc sets it, is Cholesky where the matrix is symmetric and LU elsewhere, and its residual is only shown. With several variants of ayatori's factors,
+residual are part of it; MUMPS, as PETSc sets it, is LDL^T where the matrix is symmetric and LU elsewhere, and its residual is only shown.
+It has its own ordering first, then both that ayatori chooses from, with ayatori's threshold of pivots; the best of the three is the second rival. With several variants of ayatori's factors,
 each beside the first has a column of seconds, of its share of the first's, and of its iterations and megabytes beside the first's.
 With --processor-time and one rank, seconds are those of the processor for ayatori's whole program, for machines that are busy.
 """
@@ -33,6 +34,7 @@ SYSTEMS = ("poisson-elements::64000:0", "groundwater:deviation=2.0:64000:0", "el
            "water-pipes::64000:0", "road-graph:kind=roads:64000:0", "resistors:ground=0.001,spread=6.0:64000:0", "kinetics::64000:0",
            "dg-advection:dimension=3,order=2:64000:0", "discrete-ordinates:scattering=0.999,thickness=100.0:16000:0", "banded::64000:0",
            "geodesy:directions=False:64000:0", "bundle-adjustment::64000:0", "interior-point:mu=0.0001:64000:0")
+ORDERS = {"own": "", "fill": " -mat_mumps_icntl_7 2 -mat_mumps_cntl_1 1e-6", "dissection": " -mat_mumps_icntl_7 5 -mat_mumps_cntl_1 1e-6"}
 PARTS = ("setup", "tuning", "solve", "verification")
 
 
@@ -69,16 +71,17 @@ def best(results):
 
 
 def measure(options, system, ranks, solve):
-    """variant -> results of its runs; MUMPS is one of them."""
+    """variant -> results of its runs; each order of MUMPS is one of them."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         peer = solve.System(folder, system.recipe.name, system.matrix, system.b, options.rtol)
         petsc = solve.Petsc(options, peer, ranks)
-        who = [*options.variants, *([] if options.without_mumps else ["MUMPS"])]
+        who = [*options.variants, *([] if options.without_mumps else ORDERS)]
         found = {one: [] for one in who}
         for one in runs.take_turns(who, options.rounds):
-            if one == "MUMPS":
-                result = petsc.solve({"MUMPS": solve.solve_petsc.mumps(peer.symmetric)}, options.time_limit)["MUMPS"]
+            if one in ORDERS:
+                words = solve.solve_petsc.mumps(peer.symmetric) + ORDERS[one]
+                result = petsc.solve({one: words}, options.time_limit)[one]
                 found[one].append((result["seconds"], result["residual"], [], 0))
             else:
                 found[one].append(ayatori(options, folder, ranks, one))
@@ -114,7 +117,7 @@ def main():
     text = f"{runs.machine_words(options.ranks, 1)} Seconds are the least of {runs.count_words(options.rounds, 'run')}.\n\n"
     first, *others = options.variants
     head = ["system", "rows", "nonzeros", "ranks", "ayatori, s"]
-    head += [] if options.without_mumps else ["MUMPS, s", "MUMPS / ayatori"]
+    head += [] if options.without_mumps else ["MUMPS, s", "/ ayatori", "best of orders, s", "/ ayatori", "order"]
     head += [column for one in others for column in (f"{one}, s", f"/ {first}", "iterations", "MB")]
     head += ["residual", *([] if options.without_mumps else ["its residual"]), "factors"]
     rows, ratios = [], {}
@@ -131,13 +134,16 @@ def main():
 
             row = [name, system.matrix.shape[0], system.matrix.nnz, ranks, shown(ours)]
             if not options.without_mumps:
-                theirs = best(found["MUMPS"])
-                row += [shown(theirs), shown(share("MUMPS / ayatori", theirs, ours))]
+                theirs = {order: best(found[order]) for order in ORDERS if best(found[order]) is not None}
+                order = min(theirs, key=theirs.get, default=None)
+                for what, who in (("MUMPS", "own"), ("MUMPS with the best of orders", order)):
+                    row += [shown(theirs.get(who)), shown(share(f"{what} / ayatori", theirs.get(who), ours))]
+                row.append(order or "-")
             for one in others:
                 seconds, result = best(found[one]), found[one][0]
                 row += [shown(seconds), shown(share(f"{one} / {first}", seconds, ours)),
                         f"{found[first][0][3]} -> {result[3]}", f"{megabytes(found[first][0])} -> {megabytes(result)}"]
-            row += [shown(found[one][0][1], ".0e") for one in (first, *([] if options.without_mumps else ["MUMPS"]))]
+            row += [shown(found[one][0][1], ".0e") for one in (first, *([] if options.without_mumps else ["own"]))]
             rows.append([*row, (found[first][0][2] or ["-"])[0]])
             runs.say(" ".join(map(str, rows[-1])))
     text += runs.table(head, rows)

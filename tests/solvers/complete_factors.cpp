@@ -344,7 +344,14 @@ TEST(Mumps, AllRanksSolveLargeSystems) {
         EXPECT_EQ(to_factor.is_small(), world().size() == 1);
         EXPECT_EQ(to_factor.has_useful_diagonal(), is_useful);
         const PreconditionerOptions options{.factor_precision = precision};
-        const auto built = mumps()->make(to_factor, true, options, nullptr);
+        std::optional<BuiltFactors> built;
+        try {
+          built = mumps()->make(to_factor, true, options, nullptr);
+        } catch (const EnvironmentError& error) {
+          if (std::string(error.what()).find("MUMPS works on one rank") == std::string::npos) throw;
+          EXPECT_TRUE(error.agreed());
+          GTEST_SKIP() << "the sequential MUMPS";
+        }
         ASSERT_TRUE(built);
         EXPECT_EQ(built->reproducible, world().size() == 1);
         std::vector<double> x(matrix.local_size());

@@ -142,7 +142,7 @@ TEST(Schur, DefiniteFormIsDefinite) {
     const Dense k = random_saddle(17, 9, 0.1, sign);
     const DistributedMatrix matrix = spread(k);
     const GlobalSum sum(matrix.comm());
-    for (const char* complement : {"diagonal", "simple", "commutator"}) {
+    for (const char* complement : {"diagonal", "simple", "commutator", "constraint"}) {
       const auto built = preconditioner("schur-definite").make(matrix, sum, {.complement = complement});
       Dense m = tests::dense_of(matrix.comm(), *built.op);
       EXPECT_LT(tests::asymmetry(m), 1e-5 * tests::max_abs(m)) << complement;  // cycles are in float
@@ -234,6 +234,37 @@ TEST(Schur, EveryStandInConvergesAtAnyScale) {
     }
   }
   EXPECT_THROW(iterations(stokes, "gmres", "schur", 1, "mass"), InputError);
+}
+
+/// Where A is diagonal, and where every unknown has `beside` times that with its neighbours.
+DistributedMatrix mass_like(double beside) {
+  Dense k = random_saddle(40, 15, 0, 1);
+  std::vector<std::int64_t> primal;
+  for (std::int64_t i = 0; i < k.n; ++i)
+    if (k.at(i, i) != 0) primal.push_back(i);
+  for (std::size_t i = 0; i < primal.size(); ++i)
+    for (std::size_t j = 0; j < primal.size(); ++j)
+      k.at(primal[i], primal[j]) = i == j ? 1.0 : std::max(i, j) - std::min(i, j) == 1 ? beside : 0.0;
+  return spread(k);
+}
+
+std::string choice(const DistributedMatrix& matrix) {
+  return preconditioner("schur").make(matrix, GlobalSum(matrix.comm()), {}).notes.front();
+}
+
+TEST(Schur, ConstraintsAreExactWhereTheOtherBlockIsNearItsDiagonal) {
+  const DistributedMatrix diagonal = mass_like(0);
+  const DistributedMatrix mass = mass_like(0.2);
+  for (const auto* matrix : {&diagonal, &mass})
+    EXPECT_NE(choice(*matrix).find("complement: constraint"), std::string::npos) << choice(*matrix);
+  EXPECT_EQ(choice(generated("stokes2d:n=16")).find("complement: constraint"), std::string::npos);
+  const int exact = iterations(diagonal, "fgmres", "schur");
+  EXPECT_GT(exact, 0);
+  EXPECT_LE(exact, 3);
+  const int near = iterations(mass, "fgmres", "schur");
+  EXPECT_GT(near, 0);
+  EXPECT_LT(near, iterations(mass, "fgmres", "schur", 1, "diagonal"));
+  EXPECT_GT(iterations(mass, "minres", "schur-definite"), 0);
 }
 
 TEST(Schur, TakesSignsAndStabilization) {

@@ -85,6 +85,10 @@ MatrixToFactor::MatrixToFactor(const sparse::DistributedMatrix& matrix, bool is_
 
 MatrixEntries MatrixToFactor::own() const {
   MatrixEntries entries;
+  const std::int64_t count = matrix_.parts().interior.nonzeros() + matrix_.parts().halo.nonzeros();
+  entries.row.reserve(count);
+  entries.column.reserve(count);
+  entries.value.reserve(count);
   for_each_entry(matrix_, [&](std::int64_t row, std::int64_t column, double value) {
     entries.row.push_back(static_cast<int>(row + 1));
     entries.column.push_back(static_cast<int>(column + 1));
@@ -103,6 +107,13 @@ const MatrixEntries& MatrixToFactor::gathered() {
   }
   gathered_ = std::move(all);
   return *gathered_;
+}
+
+MatrixEntries MatrixToFactor::take_gathered() {
+  static_cast<void>(gathered());
+  MatrixEntries all = std::move(*gathered_);
+  gathered_.reset();
+  return all;
 }
 
 }  // namespace ayatori::solvers

@@ -48,6 +48,8 @@ class MatrixToFactor {
 
   /// Collective. All rows on rank 0, and none on the others; once gathered, they stay until they are dropped.
   const MatrixEntries& gathered();
+  /// Collective. The same, which do not stay.
+  MatrixEntries take_gathered();
   void drop_gathered() { gathered_.reset(); }
 
  private:

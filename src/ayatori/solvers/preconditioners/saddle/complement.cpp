@@ -286,18 +286,18 @@ double price_of(double work, double rate) {
   return work / -std::log(std::clamp(rate, best_rate, worst_rate));
 }
 
-/// Collective. By what factor an iteration shrinks the residual of S with this approximation, on average
-/// over the later ones: the first are quick where few eigenvalues stand out. Ends early where `is_hopeless`
-/// says so of the rate until then.
-double measured_rate(const Operators& of, const Complement& complement,
-                     const sparse::LinearOperator& approximation, const Sample& sample,
+/// Collective. By what factor an iteration shrinks the residual with this approximation of an inverse, on
+/// average over the later ones: the first are quick where few eigenvalues stand out. Ends early where
+/// `is_hopeless` says so of the rate until then.
+double measured_rate(const comm::Comm& comm, const sparse::LinearOperator& op,
+                     const sparse::LinearOperator& approximation, std::span<const double> b,
                      const std::function<bool(double rate)>& is_hopeless) {
   constexpr int iterations = 8;
   constexpr int first = 3;
-  const GlobalSum sum(of.comm);
-  const double start = norm(sum, sample.of_q);
+  const GlobalSum sum(comm);
+  const double start = norm(sum, b);
   if (!(start > 0)) return 1;
-  Array<double> x = zeros(of.comm, of.t->local_size());
+  Array<double> x = zeros(comm, std::ssize(b));
   MethodOptions options;
   options.max_iterations = iterations;
   options.restart = iterations;
@@ -312,9 +312,20 @@ double measured_rate(const Operators& of, const Complement& complement,
     if (iteration == first) before = residual;
     return iteration < 2 * first || !is_hopeless(rate_of(residual, iteration));
   };
-  const MethodResult result = method("gmres").solve({complement, approximation, sample.of_q, sum}, x, options,
-                                                    orthogonalization("cgs").apply, goes_on);
+  const MethodResult result =
+      method("gmres").solve({op, approximation, b, sum}, x, options, orthogonalization("cgs").apply, goes_on);
   return rate_of(result.residual_norm, result.iterations);
+}
+
+/// Collective. Whether A^-1 is near this diagonal, as where A is a mass matrix.
+bool is_near(const sparse::DistributedMatrix& a, const Diagonal& inverse) {
+  constexpr double quick = 0.4;
+  const std::int64_t first = a.partition().range(a.comm().rank()).begin;
+  Array<double> b = zeros(a.comm(), a.local_size());
+  parallel_for(std::ssize(b), [&](std::int64_t i) {
+    b[i] = 2 * random_uniform(1, static_cast<std::uint64_t>(first + i)) - 1;
+  });
+  return measured_rate(a.comm(), a, inverse, b, [](double rate) { return rate > quick; }) <= quick;
 }
 
 }  // namespace
@@ -344,16 +355,25 @@ void ComplementInverse::apply(std::span<const double> x, std::span<double> y) co
 }
 
 bool is_approximation(std::string_view name) {
-  return std::ranges::find(approximations, name) != std::end(approximations);
+  return name == "constraint" || std::ranges::find(approximations, name) != std::end(approximations);
 }
 
 std::unique_ptr<Operators> make_operators(const comm::Comm& comm, Blocks& blocks, std::string_view who,
                                           const PreconditionerOptions& options) {
   auto a = std::make_unique<const sparse::DistributedMatrix>(comm, std::exchange(blocks.a, {}));
   Array<double> inverse_diagonal = invert_diagonal(*a, who).value;
-  BuiltPreconditioner v = make_cycle(*a, options, null_vectors_of(*a));
-  const int cycles = comm.any(!amg::looks_symmetric(a->interior())) ? 2 : 1;
-  if (cycles == 2) v.op = comm::agree(comm, [&] { return std::make_unique<Twice>(*a, std::move(v.op)); });
+  auto diagonal = comm::agree(comm, [&] { return std::make_unique<Diagonal>(inverse_diagonal); });
+  const bool by_diagonal =
+      options.complement == "constraint" || (options.complement == "auto" && is_near(*a, *diagonal));
+  BuiltPreconditioner v;
+  int cycles = 0;
+  if (by_diagonal) {
+    v.op = std::move(diagonal);
+  } else {
+    v = make_cycle(*a, options, null_vectors_of(*a));
+    cycles = comm.any(!amg::looks_symmetric(a->interior())) ? 2 : 1;
+    if (cycles == 2) v.op = comm::agree(comm, [&] { return std::make_unique<Twice>(*a, std::move(v.op)); });
+  }
   const bool has_e = comm.any(blocks.e.nonzeros() > 0);
   std::unique_ptr<Operators> of(new Operators{comm,
                                               std::move(a),
@@ -388,8 +408,7 @@ std::unique_ptr<Operators> make_operators(const comm::Comm& comm, Blocks& blocks
   return of;
 }
 
-Approximation approximate_complement(const Operators& of, std::string_view name,
-                                     const PreconditionerOptions& options) {
+Approximation approximate_complement(const Operators& of, const PreconditionerOptions& options) {
   const Complement complement(of);
   const Sample sample = make_sample(of, complement);
   std::shared_ptr<const sparse::LinearOperator> cycle;
@@ -409,7 +428,12 @@ Approximation approximate_complement(const Operators& of, std::string_view name,
     return Approximation{std::string(wanted), std::move(op),
                          wanted == "diagonal" ? std::vector<std::string>{} : notes};
   };
-  if (name != "auto") return make(name);
+  if (of.cycles == 0) {  // T is the complement
+    Approximation exact = make("simple");
+    exact.name = "constraint";
+    return exact;
+  }
+  if (options.complement != "auto") return make(options.complement);
 
   const Sample rough_and_smooth = with_smooth_part(of, complement, *make("simple").op, sample);
   const Work work(of);
@@ -422,7 +446,7 @@ Approximation approximate_complement(const Operators& of, std::string_view name,
     Approximation next = make(candidate);
     // Some iterations are slower than others.
     const auto is_hopeless = [&](double rate) { return best.op && price_of(iteration, rate) > 1.5 * least; };
-    const double rate = measured_rate(of, complement, *next.op, rough_and_smooth, is_hopeless);
+    const double rate = measured_rate(of.comm, complement, *next.op, rough_and_smooth.of_q, is_hopeless);
     const double price = price_of(iteration, rate);
     measured += fmt::format("{}{} {:.2f}", measured.empty() ? "" : ", ", candidate, rate);
     if (!best.op || price < least) {

@@ -14,13 +14,13 @@
 
 namespace ayatori::solvers::saddle {
 
-/// The blocks as operators, A^-1 being a V-cycle.
+/// The blocks as operators, A^-1 being a V-cycle, or D^-1, D = diag(A), of a constraint preconditioner.
 struct Operators {
   comm::Comm comm;
   std::unique_ptr<const sparse::DistributedMatrix> a;
   Array<double> inverse_diagonal;  ///< of A
-  BuiltPreconditioner v;           ///< near A^-1: a V-cycle,
-  int cycles;                      ///< or two, one after the other
+  BuiltPreconditioner v;           ///< near A^-1: a V-cycle, D^-1,
+  int cycles;                      ///< 0 then, or two cycles, one after the other
   Rectangular b1;
   Rectangular b2;
   std::optional<Rectangular> e;                        ///< none where it is zero
@@ -33,7 +33,9 @@ struct Operators {
   Array<double> pushed;  ///< then, V B1 1
 };
 
-/// Collective. Takes the blocks but for their partitions. Throws InputError (agreed), beginning with `who`.
+/// Collective. Takes the blocks but for their partitions. `v` is D^-1 where the complement asked for is
+/// "constraint", or "auto" and a few iterations with D find A near it. Throws InputError (agreed), beginning
+/// with `who`.
 std::unique_ptr<Operators> make_operators(const comm::Comm& comm, Blocks& blocks, std::string_view who,
                                           const PreconditionerOptions& options);
 
@@ -61,12 +63,12 @@ struct Approximation {
   std::vector<std::string> notes;
 };
 
-/// Names of what there is: "diagonal", "simple", "commutator".
+/// Names of what there is beside a V-cycle for A. With D^-1 there is "constraint".
 inline constexpr std::string_view approximations[] = {"diagonal", "simple", "commutator"};
 bool is_approximation(std::string_view name);
 
-/// Collective. The approximation of this name, or with "auto" the one that is measured to take the least work
-/// per digit: a few iterations with sign (E - B2 V B1), which is near S, tell. Refers to the operators.
+/// Collective. The approximation that is asked for, or with "auto" the one that is measured to take the least
+/// work per digit: a few iterations with sign (E - B2 V B1), which is near S, tell. Refers to the operators.
 ///
 /// - diagonal: a multiple of diag(B2 D^-1 B1 - E)^-1, a stand-in for the pressure mass matrix of Stokes'
 /// equations.
@@ -74,7 +76,7 @@ bool is_approximation(std::string_view name);
 /// - commutator: T^-1 (B2 D^-1 A D^-1 B1) T^-1 with such V-cycles (Elman, Howle, Shadid, Shuttleworth &
 /// Tuminaro,
 ///   SIAM J. Sci. Comput. 27, 2006; its scaling by D: May & Moresi 2008).
-Approximation approximate_complement(const Operators& operators, std::string_view name,
-                                     const PreconditionerOptions& options);
+/// - constraint: the V-cycle for T, which is S of D in place of A.
+Approximation approximate_complement(const Operators& operators, const PreconditionerOptions& options);
 
 }  // namespace ayatori::solvers::saddle

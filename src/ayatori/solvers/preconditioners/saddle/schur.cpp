@@ -10,14 +10,15 @@
 #include "ayatori/solvers/vector_ops.hpp"
 
 // Preconditioners by the blocks of a saddle point (Elman, Silvester & Wathen, Finite Elements and Fast
-// Iterative Solvers, ch. 4 and 9; Benzi, Golub & Liesen, Acta Numerica 14, 2005).
+// Iterative Solvers, ch. 4 and 9; Benzi, Golub & Liesen, Acta Numerica 14, 2005; constraint preconditioners:
+// Keller, Gould & Wathen, SIAM J. Matrix Anal. Appl. 21, 2000).
 
 namespace ayatori::solvers {
 
 namespace {
 
 enum class Form {
-  triangular,  ///< (A B1; 0 S)^-1
+  triangular,  ///< (A B1; 0 S)^-1, or (D B1; B2 E)^-1 as a constraint preconditioner
   definite,    ///< diag(A, sign S)^-1
 };
 
@@ -46,6 +47,11 @@ class Schur final : public sparse::LinearOperator {
       scatter(pushed_, primal_rows_, y, 1);
       scatter(pressure_, constraint_rows_, y, 1);
       return;
+    }
+    if (of_->cycles == 0) {
+      of_->v.op->apply(primal_, pushed_);
+      of_->b2.apply(pushed_, pressure_);
+      parallel_for(std::ssize(pressure_), [&](std::int64_t i) { constraint_[i] -= pressure_[i]; });
     }
     const double level = of_->sign * complement_->apply_apart(constraint_, pressure_);
     parallel_for(std::ssize(pressure_), [&](std::int64_t i) { pressure_[i] *= of_->sign; });
@@ -89,13 +95,13 @@ BuiltPreconditioner build(Form form, std::string_view who, const sparse::Distrib
   const comm::Comm& comm = matrix.comm();
   if (options.complement != "auto" && !saddle::is_approximation(options.complement))
     throw_error(ErrorKind::bad_input,
-                fmt::format("{}: complement = {}, want auto, diagonal, simple or commutator", who,
+                fmt::format("{}: complement = {}, want auto, diagonal, simple, commutator or constraint", who,
                             options.complement),
                 true);
   const saddle::Fields fields = saddle::find_fields(matrix, options.fields, who);
   saddle::Blocks blocks = saddle::split_into_blocks(matrix, fields);
   auto operators = saddle::make_operators(comm, blocks, who, options);
-  auto complement = saddle::approximate_complement(*operators, options.complement, options);
+  auto complement = saddle::approximate_complement(*operators, options);
   BuiltPreconditioner built;
   built.notes.push_back(fmt::format("{} constraints on {} unknowns, Schur complement: {}",
                                     blocks.constraint.rows(), blocks.primal.rows(), complement.name));
