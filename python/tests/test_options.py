@@ -28,7 +28,7 @@ def system():
 
 @pytest.mark.parametrize("command, options, only_there", [
     # Right-hand sides, files of results and what is said of them are arguments and results in Python, and least squares functions.
-    ("solve", _solve.OPTIONS, {"help", "rhs", "block", "least-squares", "output", "json", "explain", "quiet"}),
+    ("solve", _solve.OPTIONS, {"help", "rhs", "block", "least-squares", "damp", "output", "json", "explain", "quiet"}),
     ("eigen", _eigen.OPTIONS, {"help", "generalized", "smallest", "largest", "range", "values-only", "output", "json", "predict",
                                "ranks-per-node", "quiet"}),
     ("probe", _machine.PROBE_OPTIONS, {"help", "show", "compare"}),
