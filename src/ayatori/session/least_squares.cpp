@@ -95,7 +95,7 @@ struct NormalPreconditioner {
   std::unique_ptr<sparse::LinearOperator> op;
 };
 
-/// Collective. None if none is asked for.
+/// Collective. The one that is asked for, of A^T A spread as x is; tells `run` of it.
 NormalPreconditioner make_preconditioner(const comm::Comm& comm, const sparse::SplitMatrix& parts,
                                          const sparse::RowBlock& normal, const SolveRequest& request,
                                          const solvers::GlobalSum& sum, LeastSquaresRun& run) {
