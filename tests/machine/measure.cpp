@@ -51,7 +51,9 @@ TEST(Measure, FillsTheProfile) {
   EXPECT_GT(profile.node.memory_bytes, 0);
   EXPECT_EQ(profile.node_of_rank, std::vector<int>(world.size(), 0));
 
-  EXPECT_EQ(std::ssize(profile.pairs), world.size() * (world.size() - 1) / 2);
+  // The time may end before all pairs have met, but not before the first.
+  EXPECT_EQ(profile.pairs.empty(), world.size() == 1);
+  EXPECT_LE(std::ssize(profile.pairs), world.size() * (world.size() - 1) / 2);
   for (const auto& pair : profile.pairs) EXPECT_GT(pair.seconds, 0);
   ASSERT_FALSE(profile.memory.empty());
   for (const auto& figure : profile.memory) expect_sensible(figure.bytes_per_second);

@@ -134,7 +134,7 @@ TEST(SaddleBlocks, RefuseWhatIsNoSaddlePoint) {
 TEST(SaddleBlocks, RefuseWhatIsNotFinite) {
   Dense k = random_saddle(17, 9, 0, 1);
   k.at(5, 6) = std::nan("");
-  EXPECT_EQ(refusal(k), "schur: row 5: an entry of the matrix is not finite");
+  EXPECT_EQ(refusal(k), "schur: row 6: an entry of the matrix is not finite");
 }
 
 TEST(Schur, DefiniteFormIsDefinite) {

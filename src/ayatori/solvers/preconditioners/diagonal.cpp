@@ -45,7 +45,7 @@ void check_finite(const Array<double>& value, std::int64_t first_row, std::strin
   const auto bad = std::find_if(value.begin(), value.end(), [](double v) { return !std::isfinite(v); });
   if (bad == value.end()) return;
   throw InputError(fmt::format("{}: row {}: an entry of the matrix or 1 / diagonal is not finite", who,
-                               first_row + (bad - value.begin())));
+                               first_row + (bad - value.begin()) + 1));
 }
 
 InverseDiagonal invert_locally(const sparse::SplitMatrix& parts, std::int64_t first_row,

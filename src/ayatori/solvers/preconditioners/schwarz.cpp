@@ -27,7 +27,7 @@ struct Block {
   Array<std::int32_t> own_places;  ///< where in `rows` those of `own` are
   Array<std::int32_t> shared;      ///< places of the others
   FactoredBlock factored;
-  std::int64_t rejected_row = std::numeric_limits<std::int64_t>::max();  ///< global; see FactorReport
+  std::int64_t rejected_row = std::numeric_limits<std::int64_t>::max();  ///< global, from 1; see FactorReport
   mutable Array<double> in;  ///< vectors over `rows`, touched first by the thread
   mutable Array<double> out;
   mutable Array<double> work;
@@ -68,13 +68,13 @@ class Schwarz final : public sparse::LinearOperator {
         const int layers = own.empty() ? 0 : options.overlap;
         auto rows = grown(whole, begin, end, layers, global);
         const auto name_row = [&](std::int32_t i) {
-          return fmt::format("{}: row {}: ", who, global(rows[i]));
+          return fmt::format("{}: row {}: ", who, global(rows[i]) + 1);
         };
         const bool is_whole = own.size() == whole.rows;
         block.factored = is_whole ? factor_block(whole, factoring, name_row)
                                   : factor_block(submatrix(whole, rows), factoring, name_row);
         const std::int32_t rejected = block.factored.report.rejected_row;
-        if (rejected >= 0) block.rejected_row = global(rows[rejected]);
+        if (rejected >= 0) block.rejected_row = global(rows[rejected]) + 1;
         set_up_work(block, std::move(rows));
       });
     });

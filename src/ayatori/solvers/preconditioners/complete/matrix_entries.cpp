@@ -67,7 +67,8 @@ MatrixToFactor::MatrixToFactor(const sparse::DistributedMatrix& matrix, bool is_
     std::vector<double> largest(diagonal.size(), 0);
     std::int64_t count = 0;
     for_each_entry(matrix_, [&](std::int64_t row, std::int64_t column, double value) {
-      if (!std::isfinite(value)) throw InputError(fmt::format("direct: row {}: an entry is not finite", row));
+      if (!std::isfinite(value))
+        throw InputError(fmt::format("direct: row {}: an entry is not finite", row + 1));
       const std::int64_t r = row - first_row;
       ++count;
       if (row == column) diagonal[r] = value;

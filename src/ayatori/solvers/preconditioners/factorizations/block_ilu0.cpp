@@ -65,7 +65,7 @@ std::vector<std::string> notes_of(const comm::Comm& comm, const BlockIlu0& op, s
     shift = std::max(shift, report.shift);
     if (report.rejected_row >= 0)
       rejected_row =
-          std::min(rejected_row, first_row + op.rows_of(static_cast<int>(b)).begin + report.rejected_row);
+          std::min(rejected_row, first_row + op.rows_of(static_cast<int>(b)).begin + report.rejected_row + 1);
   }
   comm.allreduce(std::span<std::int64_t>(count), comm::ReduceOp::sum);
   rejected_row = comm.allreduce(rejected_row, comm::ReduceOp::min);

@@ -227,7 +227,7 @@ class Factorization {
   }
 
   std::string name_row(std::int32_t i) const {
-    return fmt::format("block-ilu0: row {}: ", first_row_ + block_.begin + i);
+    return fmt::format("block-ilu0: row {}: ", first_row_ + block_.begin + i + 1);
   }
 
   const sparse::Csr& a_;

@@ -76,7 +76,7 @@ Rows rows_of(const sparse::DistributedMatrix& matrix) {
     for (std::int64_t k = part.row_start[r]; k < part.row_start[r + 1]; ++k) {
       if (!std::isfinite(part.value[k]))
         throw InputError(
-            fmt::format("boomeramg: row {}: an entry is not finite", rows.number[rows.entries.size()]));
+            fmt::format("boomeramg: row {}: an entry is not finite", rows.number[rows.entries.size()] + 1));
       rows.column.push_back(static_cast<HYPRE_BigInt>(global_column(part.column[k])));
       rows.value.push_back(part.value[k]);
     }

@@ -50,7 +50,8 @@ Array<std::int8_t> diagonal_signs(const Rows& rows, std::int64_t first_row, std:
     double largest = 0;
     rows.for_each(i, [&](std::int32_t j, double value) {
       if (!std::isfinite(value))
-        throw InputError(fmt::format("{}: row {}: an entry of the matrix is not finite", who, first_row + i));
+        throw InputError(
+            fmt::format("{}: row {}: an entry of the matrix is not finite", who, first_row + i + 1));
       if (j == i) diagonal = value;
       largest = std::max(largest, std::abs(value));
     });
