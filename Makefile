@@ -24,10 +24,11 @@ test:
 	@cmake/setup.sh --tests
 	@cmake/test.sh
 
-# What takes seconds: formatting, layers, headers.
+# What takes seconds: formatting, layers, prose, headers.
 check:
 	@python3 cmake/check_format.py
 	@python3 cmake/check_layers.py
+	@python3 cmake/check_prose.py
 	@$(call configure,dev)
 	@cmake --build --preset dev --target header_checks
 

@@ -447,8 +447,11 @@ def left_out_words(options, point, rivals, sizes):
     too_long = [str(size) for size in sizes if not has_memory(options, point.operation, ranks, size)]
     failures = [f"{name} ({why}: {count} of {len(times)} sizes)" for name, times in rivals.items()
                 for why, count in collections.Counter(filter(lambda x: isinstance(x, str), times.values())).items()]
-    return (runs.count_words(sum(map(bool, rivals.values())), "rival")
-            + ("; without a figure: " + ", ".join(failures) if failures else "") + "." + (f" For want of memory not simulated: {', '.join(too_long)} bytes." if too_long else "") + "\n")
+    lines = [runs.count_words(sum(map(bool, rivals.values())), "rival") + (". Without a figure:\n" if failures else ".")]
+    lines += [f"- {failure}" for failure in failures]
+    if too_long:
+        lines.append(f"\nFor want of memory not simulated: {', '.join(too_long)} bytes.")
+    return "\n".join(lines) + "\n"
 
 
 def report(options):

@@ -30,7 +30,7 @@ def page_of(path):
     """Where the site has a file of the repository, by its path from the root."""
     if path == "README.md":
         return "index.md"
-    if path.startswith("docs/") and path.endswith((".md", ".json")):
+    if path.startswith("docs/") and path.endswith((".md", ".json", ".svg")):
         return path.removeprefix("docs/")
     if "/" not in path and path.endswith(".md"):
         return path.lower()

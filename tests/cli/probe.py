@@ -112,13 +112,12 @@ class Probe(CommandTest):
             self.skipTest("the machine is too busy, or this build too slow, for it to be measured")
         self.assertIn("was measured just now", said.stderr)
         self.assertTrue((self.folder / "cache" / "profile.json").exists())
-        # Products enough after the look at the pattern to have been timed.
         second, said = self.solve("poisson3d-7:n=40", "--method", "cg", "--preconditioner", "none", "--explain")
         self.assertNotIn("measured just now", said.stderr)
         self.assertEqual(second["profile"], str(self.folder / "cache" / "profile.json"))
         self.assertGreater(second["product"]["memory_seconds"], 0)
-        # Beside what the memory allows, unless the matrix fits into the caches.
-        self.assertIn("A product moves", said.stderr)
+        # Beside what the memory allows, where products enough were timed; a busy machine may end their trials late.
+        self.assertEqual("A product moves" in said.stderr, bool(second["product"]["seconds"]))
 
     def test_solve_goes_by_the_profile_it_is_given(self):
         self.keep_profiles_at(self.folder / "kept.json")

@@ -1,6 +1,6 @@
 // Times calls of MPI in which nothing goes from rank to rank, where MPI itself does least: with and without
-// libayatori_pmpi.so before it the difference is what that costs. Not a test; docs/shim.md says how to run
-// it.
+// libayatori_pmpi.so before it the difference is what that costs. Not a test; docs/measured/shim.md
+// says how to run it.
 #include <mpi.h>
 
 #include <algorithm>

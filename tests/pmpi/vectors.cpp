@@ -1,8 +1,8 @@
 // Times MPI_Gatherv, Scatterv and Alltoallv of the library that is put before the MPI against the MPI's own,
 // which are still there by their PMPI names: in turns, begun at appointed times, the slowest rank counts.
 // What is printed is the least: on a busy machine, other calls wait for a core. Blocks are of one length, or
-// of lengths from nothing to twice that. Arguments: the longest, seconds of a row; docs/shim.md says how to
-// run it.
+// of lengths from nothing to twice that. Arguments: the longest, seconds of a row; docs/measured/shim.md
+// says how to run it.
 #include <mpi.h>
 
 #include <algorithm>

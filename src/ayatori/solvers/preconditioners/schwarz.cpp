@@ -228,7 +228,7 @@ void check_options(std::string_view who, const PreconditionerOptions& options) {
 
 /// Collective. Factors that keep what is large are worth their price by saving most iterations, which cuts
 /// between threads give back: 2 to 50 times as many on two threads, where those of ic and ilu mostly grow by
-/// a half (docs/preconditioners.md).
+/// a half (docs/measured/preconditioners.md).
 std::string_view best_triangular(const comm::Comm& comm, FactorOptions::Kind kind,
                                  const PreconditionerOptions& options) {
   if (kind != FactorOptions::Kind::ilut || options.blocks > 0) return "blocks";

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""check_prose.py [--all] [PAGE...]: holds the documentation against the style sheet of CONTRIBUTING.md.
+
+Sentences have at most 25 words, and a guide has at most 900. A span of code is one word; blocks of code and tables do not count.
+Pages in docs/measured/ and CHANGELOG.md are no guides: their length is not limited. Some phrases are not used.
+--all: prints words, sentences and their mean length of every page as well.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MOST_WORDS = 900
+LONGEST_SENTENCE = 25
+PHRASES = ("so many", "as well as", "in order to", "is said to be", "utilize", "leverage", "it is worth noting", "please note", "obviously", "simply put")
+# Written by scripts.
+GENERATED = {"docs/options.md"}
+
+BLOCK = re.compile(r"^( *)```.*?^\1```$|<!--.*?-->", re.MULTILINE | re.DOTALL)
+ITEM = re.compile(r"^\s*([-*]|\d+\.) ")
+SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]?\s+(?=[A-Z\"'(\[0-9-])|:\s+(?=[A-Z])")
+
+
+def blank(match):
+    """As many lines, so that numbers of lines stay."""
+    return "\n" * match.group().count("\n")
+
+
+def paragraphs(text):
+    """(line, text) of each paragraph, item of a list and heading."""
+    begin, words = 0, []
+    for number, line in enumerate([*BLOCK.sub(blank, text).split("\n"), ""], 1):
+        is_table, is_heading = line.lstrip().startswith("|"), line.startswith("#")
+        if words and (not line.strip() or is_table or is_heading or ITEM.match(line)):
+            yield begin, " ".join(words)
+            words = []
+        if line.strip() and not is_table:
+            if not words:
+                begin = number
+            words.append(ITEM.sub("", line, count=1).lstrip("#> ").strip())
+            if is_heading:
+                yield begin, " ".join(words)
+                words = []
+
+
+def plain(text):
+    """With a link's words alone, and Code in the place of code."""
+    text = re.sub(r"`[^`]*`", "Code", text)
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return re.sub(r"<[^>]*>|[*_]{1,2}(?=\w)|(?<=\w)[*_]{1,2}", "", text)
+
+
+def sentences(text):
+    """(line, words) of each sentence."""
+    for line, paragraph in paragraphs(text):
+        for sentence in SENTENCE_END.split(plain(paragraph)):
+            words = [word for word in sentence.split() if re.search(r"\w", word)]
+            if words:
+                yield line, words
+
+
+def is_guide(page):
+    return "measured" not in page.parts and page.name != "CHANGELOG.md"
+
+
+def faults(page, text):
+    found = list(sentences(text))
+    total = sum(len(words) for _, words in found)
+    if is_guide(page) and total > MOST_WORDS:
+        yield 1, f"{total} words, want at most {MOST_WORDS}"
+    for line, words in found:
+        if len(words) > LONGEST_SENTENCE:
+            yield line, f"{len(words)} words in a sentence, want at most {LONGEST_SENTENCE}: {' '.join(words[:8])} ..."
+    for line, paragraph in paragraphs(text):
+        for phrase in PHRASES:
+            if phrase in plain(paragraph).lower():
+                yield line, f"'{phrase}' is not used"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--all", action="store_true", help="the figures of every page")
+    parser.add_argument("pages", nargs="*", type=pathlib.Path)
+    options = parser.parse_args()
+    pages = options.pages or [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+    count = 0
+    for page in pages:
+        page = page.resolve().relative_to(ROOT)
+        if str(page) in GENERATED:
+            continue
+        text = (ROOT / page).read_text()
+        for line, fault in faults(page, text):
+            print(f"{page}:{line}: {fault}")
+            count += 1
+        if options.all:
+            lengths = [len(words) for _, words in sentences(text)]
+            print(f"{page}: {sum(lengths)} words, {len(lengths)} sentences, {sum(lengths) / max(len(lengths), 1):.1f} words each")
+    print(f"{len(pages)} pages, {count} faults of style")
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
