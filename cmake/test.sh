@@ -1,15 +1,16 @@
 #!/bin/bash
 # Builds the test presets and runs their tests; stops at the first that fails. Usage: cmake/test.sh [--complete] [preset...]
 # Without presets: all, and last what is labelled long. Each that was asked for runs, or the script fails and names it.
-# --complete, for CI: a test skipped because something is not installed is a failure as well; and dev, too, compiles files together, and
-# optimizes less, which takes half of the time.
+# --complete, for CI: a test skipped because something is not installed is a failure as well; and less is compiled, by the settings below.
 # Tests that fail run once more, without others beside them; those that pass then are listed: the load of the machine
 # decides about them, and they are to be mended.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-complete=() quickly=()
+complete=()
+declare -A quickly=()
 if [[ ${1:-} == --complete ]]; then
-  complete=(--complete) quickly=(-DAYATORI_UNITY=ON -DAYATORI_PRECOMPILE=ON "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
+  complete=(--complete)
+  quickly=([dev]="-DAYATORI_UNITY=ON -DAYATORI_PRECOMPILE=ON" [fuzz]="-DAYATORI_TEST_FOLDERS=io")
   shift
 fi
 presets=("$@")
@@ -41,11 +42,8 @@ for stage in "${presets[@]}"; do
   built[$stage]=failed
   preset=$stage
   [[ $stage != long ]] || preset=dev
-  if [[ $stage == dev ]]; then
-    cmake --preset dev "${quickly[@]}" --log-level=WARNING > /dev/null
-  else
-    cmake --preset "$preset" --log-level=WARNING > /dev/null
-  fi
+  read -ra settings <<< "${quickly[$stage]:-}"
+  cmake --preset "$preset" "${settings[@]}" --log-level=WARNING > /dev/null
   cmake --build --preset "$preset"
   built[$stage]=$((SECONDS - began))
 
