@@ -305,7 +305,7 @@ class Scripts(unittest.TestCase):
         loss = ["8", "CC of 4, 4", "4.00", "1.00", "3.60", "selector ompi", "3", "0.90", "0.90", *3 * ["failed"]]
         self.assertEqual(rows[5:7], [["torus-16", "bcast", *loss], loss])
         self.assertEqual(rows[7][:7], ["2097152", "CC of 4, 4", "1000.00", "0.90", "2000.00", "NTSL", "2"])
-        self.assertIn("3 rivals; without a figure: mpich (time limit: 1 of 2 sizes).", report)
+        self.assertIn("3 rivals. Without a figure:\n\n- mpich (time limit: 1 of 2 sizes)\n", report)
         self.assertNotIn("want of memory", report)  # 4 * 16 * 2 MiB = 128 MiB
 
     def test_simulated_collectives_sizes(self):
