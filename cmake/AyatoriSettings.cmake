@@ -57,7 +57,7 @@ target_compile_options(ayatori_compile_options INTERFACE
   -Wno-psabi
   # GCC 12 sees, at -O3 or in many files at once, uninitialized reads where an empty std::optional is moved, and endless copies in
   # "text" + std::string().
-  "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<OR:$<CONFIG:Release>,$<AND:$<BOOL:${AYATORI_UNITY}>,$<BOOL:${warnings_are_errors}>>>>:-Wno-maybe-uninitialized;-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>"
+  "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<OR:$<CONFIG:Release>,$<BOOL:${AYATORI_UNITY}>>>:-Wno-maybe-uninitialized;-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>"
   # What only files show that are compiled together is no mistake: names of one that hide those of another, and unnamed namespaces
   # outside of what GCC takes for the main file.
   $<$<BOOL:${AYATORI_UNITY}>:-Wno-shadow>

@@ -49,6 +49,16 @@ function(ayatori_mpi_test name)
     ENVIRONMENT "OMP_NUM_THREADS=${threads};OMP_WAIT_POLICY=passive;${AYATORI_TEST_ENVIRONMENT}")
 endfunction()
 
+# ayatori_ranks_label(variable ranks): the labels np<ranks>, and long for three, of a program that is driven from outside: other
+# numbers show nearly all of it.
+function(ayatori_ranks_label variable ranks)
+  set(label "np${ranks}")
+  if(ranks EQUAL 3)
+    list(APPEND label long)
+  endif()
+  set(${variable} ${label} PARENT_SCOPE)
+endfunction()
+
 # ayatori_fuzz_test(name [CORPUS folder] [LIBRARIES target...] SOURCES file...)
 #
 # A libFuzzer program (preset fuzz, target fuzz_tests); its ctest entry fuzz_<name> runs for AYATORI_FUZZ_SECONDS from the corpus, which it
