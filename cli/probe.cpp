@@ -5,6 +5,7 @@
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
+#include "ayatori/session/probe/measure_machine.hpp"
 #include "ayatori/session/probe/probe.hpp"
 #include "cli/command.hpp"
 #include "cli/hold_signals.hpp"
@@ -46,10 +47,10 @@ int run_probe(const comm::Comm& world, const ProbeArguments& arguments) {
   const StopSignal stop;  // from here on there is something worth keeping
   const bool speaks = world.rank() == 0;
   auto line = stderr_line(speaks);
-  const auto profile =
-      machine::measure(world, measure_options(request),
-                       {.progress = [&](const std::string& probe, double share) { line.show(probe, share); },
-                        .wants_stop = [&] { return stop.received(); }});
+  const auto profile = session::measure_machine(
+      world, measure_options(request),
+      {.progress = [&](const std::string& probe, double share) { line.show(probe, share); },
+       .wants_stop = [&] { return stop.received(); }});
   line.clear();
   {
     const HoldSignals hold(world);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks who includes whom. The allowed includes are those of the ayatori_module() lines in CMakeLists.txt.
 
-Beyond the layers: <mpi.h>, and the header that includes it, stay in comm/ (and its tests); every header says
-`#pragma once`, and its source includes it first, which shows that it needs nothing before it; the library prints nothing
-and ends no process.
+Beyond the layers: <mpi.h>, and the header that includes it, stay in comm/ (and its tests). Headers of CUDA, and those of
+device code, stay in gpu/, and out of what is compiled without nvcc. Every header says `#pragma once`, and its source
+includes it first, which shows that it needs nothing before it; the library prints nothing and ends no process.
 """
 
 import pathlib
@@ -13,13 +13,15 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MPI_FOLDERS = ("src/ayatori/comm/", "src/ayatori/collectives/pmpi/", "tests/comm/", "tests/pmpi/", "tests/c/", "c/examples/")
 MPI_HEADERS = ("mpi.h", "ayatori/comm/mpi/native.hpp")
+CUDA_FOLDER = "src/ayatori/gpu/"
+CUDA_HEADERS = re.compile(r"cuda\w*\.h|(cuda|cub)/.*|.*\.cuh")
 # They may include every module, and no module any of them. A face stands on the library, not on another face: the command
 # line shows the benchmarks, and tests look at what they test.
 MAY_INCLUDE = {"bench": {"bench"}, "cli": {"cli", "bench"}, "python": {"python"}, "c": {"c"}, "petsc": {"petsc"},
                "tests": {"tests", "bench", "cli", "c", "petsc"}}
 TOP_FOLDERS = tuple(MAY_INCLUDE)
 UMBRELLA = "src/ayatori/ayatori.hpp"  # for applications: of no module, and no module includes it
-SUFFIXES = (".cpp", ".hpp", ".c", ".h")
+SUFFIXES = (".cpp", ".hpp", ".c", ".h", ".cu", ".cuh")
 BAN = re.compile(r"\b(std::cout|std::cerr|std::clog|printf|puts|fmt::print|std::exit|std::_Exit|std::abort)\b")
 BAN_EXCEPTIONS = ("src/ayatori/comm/environment.cpp",)  # abort_job()
 
@@ -42,11 +44,12 @@ def problems_of(path, allowed):
     name = path.relative_to(ROOT).as_posix()
     module = name.split("/")[2] if name.startswith("src/ayatori/") and name != UMBRELLA else None
     text = path.read_text()
-    if path.suffix == ".hpp" and not re.search(r"^#pragma once$", text, re.MULTILINE):
+    if path.suffix in (".hpp", ".cuh") and not re.search(r"^#pragma once$", text, re.MULTILINE):
         yield 1, "no #pragma once"
-    own = name.removeprefix("src/").replace(".cpp", ".hpp")
+    beside = path.with_suffix({".cpp": ".hpp", ".cu": ".cuh"}.get(path.suffix, path.suffix))
+    own = beside.relative_to(ROOT).as_posix().removeprefix("src/")
     first = re.search(r'^#include ["<](.*)[">]', text, re.MULTILINE)
-    if path.suffix == ".cpp" and path.with_suffix(".hpp").exists() and (first is None or first.group(1) != own):
+    if beside != path and beside.exists() and (first is None or first.group(1) != own):
         yield 1, f"{own} is not included first"
     if module is not None and module not in allowed:
         yield 1, f"module {module} is not declared in CMakeLists.txt"
@@ -57,6 +60,8 @@ def problems_of(path, allowed):
             header = include.group(1)
             if header in MPI_HEADERS and not name.startswith(MPI_FOLDERS):
                 yield number, f"{header} outside comm/"
+            if CUDA_HEADERS.fullmatch(header) and (path.suffix == ".cpp" or not name.startswith(CUDA_FOLDER)):
+                yield number, f"{header} outside gpu/, or in a file that is compiled without nvcc"
             if module and header.startswith("ayatori/") and header.split("/")[1] not in allowed[module]:
                 yield number, f"{module} may not include {header.split('/')[1]} (only {', '.join(sorted(allowed[module]))})"
             if header.split("/")[0] in TOP_FOLDERS and header.split("/")[0] not in MAY_INCLUDE.get(name.split("/")[0], set()):

@@ -2,7 +2,8 @@
 """check_skips.py [--complete] STAGE BUILD_FOLDER: what the tests that ctest ran last did not check, by reason.
 
 Most skips say that a case makes no sense on so many ranks. Others say that something is not installed: with --complete they
-are failures, and so are tests that such a lack leaves out of the build.
+are failures, and so are tests that such a lack leaves out of the build. What needs a GPU may be skipped everywhere, since
+not every machine has one: it is counted, and every test is named.
 """
 
 import argparse
@@ -24,6 +25,7 @@ LACKS = {
     "no dolfinx": {"dev"},
     "needs scipy": {"dev"},
 }
+NO_DEVICE = "no device"  # how the reason begins where there is no GPU
 # Tests that are not even there without the packages they need.
 NEEDED = {"dev": {"python_package", "python_scipy", "python_ranks.np3", "python_claims.np1", "site",
                   "petsc_linear.np1", "petsc_python.np1", "petsc_finite_elements.np1",
@@ -57,6 +59,9 @@ def main():
     options = parser.parse_args()
     ran, skips = read_log(pathlib.Path(options.build, "Testing/Temporary/LastTest.log").read_text(errors="replace"))
     lacking = []
+    without_device = collections.Counter()
+    for reason in [reason for reason in skips if reason.startswith(NO_DEVICE)]:
+        without_device += skips.pop(reason)
     if skips:
         print(f"-- {options.stage}: cases that were skipped")
     for reason, tests in sorted(skips.items(), key=lambda item: -item[1].total()):
@@ -64,6 +69,8 @@ def main():
         print(f"{tests.total():6d}  {reason}: {', '.join(names[:4])}{', ...' if len(names) > 4 else ''}")
         if any(reason.startswith(lack) and options.stage in stages for lack, stages in LACKS.items()):
             lacking.append(f"skipped: {reason}")
+    if without_device:
+        print(f"-- {options.stage}: {without_device.total()} cases need a GPU and were skipped: {', '.join(sorted(without_device))}")
     lacking += [f"no test {name}" for name in sorted(NEEDED.get(options.stage, set()) - ran)]
     for lack in lacking:
         print(f"-- {options.stage}: not complete, {lack} (cmake/setup.sh --tests installs what tests need)")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """check_tidy.py [--jobs N] [--folders FOLDER...] BUILD_FOLDER: clang-tidy over the sources of the library, the benchmarks,
-the command line, the Python bindings, the interface in C and the PETSc plug-in, or of some of them."""
+the command line, the Python bindings, the interface in C and the PETSc plug-in, or of some of them.
+Device code is left out: only nvcc compiles it."""
 
 import argparse
 import concurrent.futures

@@ -1,6 +1,6 @@
 #!/bin/sh
 # setup.sh [--tests]: installs what is missing of cmake/debian-packages.txt, and with --tests, in .venv, what the tests of the
-# Python package want. Silent when nothing is.
+# Python package want and a compiler of device code. Silent when nothing is.
 set -eu
 list=$(dirname "$0")/debian-packages.txt
 if [ "${1:-}" = --tests ]; then
@@ -9,7 +9,7 @@ else
   packages=$(sed '/^# tests/,$d' "$list" | grep -v '^#')
 fi
 
-# Python's packages come from its index: Debian's are older than what the tests are those of.
+# Python's packages come from its index: Debian's are older than what the tests are those of. So does the compiler of device code.
 make_venv() {
   folder=$(dirname "$0")/../.venv
   requirements=$(dirname "$0")/../python/tests/requirements.txt
@@ -19,7 +19,7 @@ make_venv() {
       "$folder/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements"; then
     cp "$requirements" "$folder/requirements.txt"
   else
-    echo "setup: that failed; the Python package and its tests are left out" >&2
+    echo "setup: that failed; the Python package, its tests and device code are left out" >&2
   fi
 }
 

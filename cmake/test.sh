@@ -1,7 +1,8 @@
 #!/bin/bash
 # Builds the test presets and runs their tests; stops at the first that fails. Usage: cmake/test.sh [--complete] [preset...]
 # Without presets: all, and last what is labelled long. Each that was asked for runs, or the script fails and names it.
-# --complete, for CI: a test skipped because something is not installed is a failure as well; and less is compiled, by the settings below.
+# --complete, for CI: a test skipped because something is not installed is a failure as well. So is a dev without device code, whose
+# configuration then fails. And less is compiled, by the settings below.
 # Tests that fail run once more, without others beside them; those that pass then are listed: the load of the machine
 # decides about them, and they are to be mended.
 set -euo pipefail
@@ -10,7 +11,7 @@ complete=()
 declare -A quickly=()
 if [[ ${1:-} == --complete ]]; then
   complete=(--complete)
-  quickly=([dev]="-DAYATORI_UNITY=ON -DAYATORI_PRECOMPILE=ON" [fuzz]="-DAYATORI_TEST_FOLDERS=io")
+  quickly=([dev]="-DAYATORI_UNITY=ON -DAYATORI_PRECOMPILE=ON -DAYATORI_CUDA=ON" [fuzz]="-DAYATORI_TEST_FOLDERS=io")
   shift
 fi
 presets=("$@")

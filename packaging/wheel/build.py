@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
-DEFINES = {"AYATORI_MPI": "runtime", "AYATORI_NATIVE": "OFF", "AYATORI_PRECOMPILE": "ON", "AYATORI_UNITY": "ON"}
+DEFINES = {"AYATORI_MPI": "runtime", "AYATORI_CUDA": "OFF", "AYATORI_NATIVE": "OFF", "AYATORI_PRECOMPILE": "ON", "AYATORI_UNITY": "ON"}
 # What is compiled in without a file of its own.
 HEADERS = ("nlohmann/json.hpp",)
 

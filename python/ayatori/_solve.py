@@ -95,7 +95,7 @@ class SolveResult:
         report, choice = self.report, self.choice
         seconds = report["seconds"]
         parts = [f"{name} {seconds[key]:.3f}" for key, name in _PHASES if key in seconds]
-        settings = [f"{key} {choice[key]}" for key in ("restart", "kernel", "halo") if choice.get(key) and (key != "halo" or report["ranks"] > 1)]
+        settings = [f"{key} {choice[key]}" for key in ("restart", "kernel", "halo", "device") if choice.get(key) and (key != "halo" or report["ranks"] > 1)]
         trials = f" in {len(report['trials'])} trial{'s' if len(report['trials']) != 1 else ''}" if "trials" in report else ""
         lines = [("result", self.status), ("residual", self._residual_words()),
                  ("x", f"{self.x.dtype}, shape {self.x.shape}"),
@@ -179,7 +179,8 @@ class SolveResult:
         choice = self.choice
         rows = [("result", f"{self.status}: true relative residual {self._residual_words()}"),
                 ("backward error", "" if self.backward_error is None else f"{self.backward_error:.1e}"),
-                ("choice", f"{choice['method']} + {choice['preconditioner']}" + (f"; kernel {choice['kernel']}" if "kernel" in choice else "")),
+                ("choice", f"{choice['method']} + {choice['preconditioner']}" + (f" on {choice['device']}" if choice.get("device") else "")
+                 + (f"; kernel {choice['kernel']}" if "kernel" in choice else "")),
                 ("because", self.report.get("why") or self.report.get("reason") or ""),
                 ("work", f"{self.iterations} iterations"),
                 ("time", f"{self.report['seconds']['total']:.3f} s")]
@@ -260,8 +261,8 @@ class Solver:
                  factor_precision: words.FactorPrecision = "double", low_rank: float = 0.0, reproducible: bool = False,
                  deterministic: bool = False, restart: int | str = "auto",
                  orthogonalization: words.Orthogonalization = "auto", kernel: words.Kernel = "auto",
-                 halo: words.Halo = "auto", exclude: Sequence[str] = (), tuning_share: float = 0.1,
-                 use_ranks: words.UseRanks = "auto", partition: words.Partition = "contiguous",
+                 halo: words.Halo = "auto", device: words.Device = "auto", exclude: Sequence[str] = (),
+                 tuning_share: float = 0.1, use_ranks: words.UseRanks = "auto", partition: words.Partition = "contiguous",
                  placement: words.Placement = "none", network: str = "auto", collectives: str | os.PathLike[str] = "auto",
                  knowledge: str | os.PathLike[str] = "none", replay: str | os.PathLike[str] | None = None,
                  checkpoint: str | os.PathLike[str] | None = None, every: float | None = None,
@@ -429,9 +430,9 @@ def solve(A: Any, b: Any, x0: Any = None, *, progress: Progress | bool | None = 
           ordering: words.Ordering = "auto", factor_precision: words.FactorPrecision = "double", low_rank: float = 0.0,
           reproducible: bool = False, deterministic: bool = False, restart: int | str = "auto",
           orthogonalization: words.Orthogonalization = "auto", kernel: words.Kernel = "auto", halo: words.Halo = "auto",
-          exclude: Sequence[str] = (), tuning_share: float = 0.1, use_ranks: words.UseRanks = "auto",
-          partition: words.Partition = "contiguous", placement: words.Placement = "none", network: str = "auto",
-          collectives: str | os.PathLike[str] = "auto", knowledge: str | os.PathLike[str] = "none",
+          device: words.Device = "auto", exclude: Sequence[str] = (), tuning_share: float = 0.1,
+          use_ranks: words.UseRanks = "auto", partition: words.Partition = "contiguous", placement: words.Placement = "none",
+          network: str = "auto", collectives: str | os.PathLike[str] = "auto", knowledge: str | os.PathLike[str] = "none",
           replay: str | os.PathLike[str] | None = None, checkpoint: str | os.PathLike[str] | None = None,
           every: float | None = None, resume: str | os.PathLike[str] | None = None, threads: int = 0,
           # to here.

@@ -24,6 +24,8 @@ Kernel = Literal["auto", "csr-reference", "csr", "csr-unroll2", "csr-unroll4", "
 Halo = Union[Literal["auto", "p2p-irecv-first", "allgather", "bcast", "p2p-blocking", "p2p-isend-first", "rma-put", "node-aware",
     "node-aware-2step", "persistent", "neighbor", "shared-memory"], str]
 
+Device = Literal["auto", "none", "cuda"]
+
 UseRanks = Literal["auto", "all"]
 
 Partition = Literal["contiguous", "graph"]

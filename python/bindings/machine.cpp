@@ -17,6 +17,7 @@
 #include "ayatori/session/map/map.hpp"
 #include "ayatori/session/map/traffic.hpp"
 #include "ayatori/session/predict/predict.hpp"
+#include "ayatori/session/probe/measure_machine.hpp"
 #include "ayatori/session/probe/probe.hpp"
 #include "ayatori/session/report/page.hpp"
 #include "python/bindings/options.hpp"
@@ -40,13 +41,14 @@ std::string probe(std::uintptr_t comm_address, const session::ProbeRequest& requ
       if (writes) check_writable(request.output);
     });
     const session::CallThreads thread_count(comm, request.threads);
-    profile = machine::to_json(machine::measure(comm, measure_options(request),
-                                                {.progress =
-                                                     [&](const std::string& name, double share) {
-                                                       if (progress)
-                                                         interruption.guard([&] { progress(name, share); });
-                                                     },
-                                                 .wants_stop = [&] { return interruption.wants_stop(); }}));
+    profile =
+        machine::to_json(session::measure_machine(comm, measure_options(request),
+                                                  {.progress =
+                                                       [&](const std::string& name, double share) {
+                                                         if (progress)
+                                                           interruption.guard([&] { progress(name, share); });
+                                                       },
+                                                   .wants_stop = [&] { return interruption.wants_stop(); }}));
     comm::agree(comm, [&] {
       if (writes) write_file(request.output, profile);
     });

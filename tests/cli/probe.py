@@ -59,6 +59,27 @@ class Probe(CommandTest):
         ratios = {line.split()[-1] for line in both.stdout.splitlines() if line.startswith("triad")}
         self.assertEqual(ratios, {"1.00"})
 
+    def test_a_device_is_shown_where_the_profile_has_one(self):
+        profile, said = self.probe("--quick")
+        if "device" not in profile:
+            self.assertNotIn("\ndevice ", said)
+        profile["device"] = {"name": "Some GPU", "open_seconds": 0.25, "copy_bytes_per_second": 3e12, "in_bytes_per_second": 50e9,
+                             "out_bytes_per_second": 45e9, "step_seconds": 2e-6, "wait_seconds": 9e-6}
+        self.write("device.json", json.dumps(profile))
+        shown = self.run_ayatori("probe", "--show", "device.json").stdout
+        for words in ("device     Some GPU: copies 3e+03 GB/s inside, 50 GB/s from the host, 45 GB/s back", "a step takes 2 us", "250 ms"):
+            self.assertIn(words, shown)
+        profile["device"]["copy_bytes_per_second"] = 6e12
+        self.write("faster.json", json.dumps(profile))
+        both = self.run_ayatori("probe", "--show", "device.json", "--compare", "faster.json").stdout
+        line, = (line for line in both.splitlines() if line.startswith("device, copy inside"))
+        self.assertEqual(line.split()[-1], "2.00")
+        profile["device"]["copy_bytes_per_second"] = 0
+        self.write("broken.json", json.dumps(profile))
+        done = self.run_ayatori("probe", "--show", "broken.json")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("broken.json", done.stderr)
+
     def test_published_machines_by_name(self):
         shown = self.run_ayatori("probe", "--show", "altix3700bx2")
         self.assertEqual(shown.returncode, 0, shown.stderr)

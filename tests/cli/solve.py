@@ -39,6 +39,15 @@ class Solve(CommandTest):
         self.assertEqual(done.stdout, "")
         self.assert_no_leftovers("result.json")
 
+    def test_without_a_device(self):
+        """The tests know no profile of this machine, and so of no device."""
+        for options in ((), ("--device", "auto"), ("--device", "none")):
+            result, done = self.solve("poisson2d-5:n=30", *options)
+            self.check(result)
+            self.assertTrue(result["converged"])
+            self.assertFalse(result["choice"].get("device"))
+            self.assertNotIn("\ndevice ", done.stderr)
+
     @unittest.skipIf(RANKS > 1, "mpirun needs a folder of its own")
     def test_one_process_shares_no_folder(self):
         """Programs that start and end at the same time would remove it from each other."""

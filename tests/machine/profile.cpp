@@ -31,6 +31,22 @@ TEST(Profile, SurvivesBeingWrittenAndRead) {
   EXPECT_EQ(after.levels.at(1).fan.bytes_per_second(250e-6), before.levels[1].fan.bytes_per_second(250e-6));
   EXPECT_EQ(after.ports.at(1).name, "eth1");
   EXPECT_TRUE(after.memory.at(2).touched_by_one);
+  ASSERT_TRUE(after.device);
+  EXPECT_EQ(after.device->name, "Some GPU");
+  EXPECT_EQ(after.device->open_seconds, 0.25);
+  EXPECT_EQ(after.device->copy, 3e12);
+  EXPECT_EQ(after.device->in, 50e9);
+  EXPECT_EQ(after.device->out, 45e9);
+  EXPECT_EQ(after.device->step, 2e-6);
+  EXPECT_EQ(after.device->wait, 9e-6);
+}
+
+TEST(Profile, OfAMachineWithoutADeviceSaysNothingOfOne) {
+  Profile profile = sample_profile();
+  profile.device.reset();
+  const std::string text = to_json(profile);
+  EXPECT_EQ(text.find("\"device\""), std::string::npos);
+  EXPECT_FALSE(profile_from_json(text, "text").device);
 }
 
 TEST(Profile, AnswersQuestions) {
@@ -100,7 +116,7 @@ TEST(Profile, BadTextIsNamed) {
 }
 
 /// Whatever is missing: an error, not a crash. Profiles of version 0.1.0 had no pairs, nor did they say what
-/// the job could use.
+/// the job could use; most machines have no device.
 TEST(Profile, EveryFieldIsAskedFor) {
   const auto whole = nlohmann::json::parse(to_json(sample_profile()));
   for (const auto& [key, value] : whole.items()) {
@@ -111,6 +127,8 @@ TEST(Profile, EveryFieldIsAskedFor) {
     else if (key == "usable_units")
       EXPECT_EQ(profile_from_json(json.dump(), "old.json").processing_units(),
                 whole["node"]["processing_units"]);
+    else if (key == "device")
+      EXPECT_FALSE(profile_from_json(json.dump(), "old.json").device);
     else
       expect_rejected(json.dump(), "");
     json[key] = nlohmann::json::object({{"of", "another kind"}});
@@ -128,6 +146,25 @@ TEST(Profile, NumbersThatNoFieldHoldsAreErrors) {
   json["threads"] = 1;
   json["node"]["hostname"] = "\x1b[2Jnode";
   EXPECT_EQ(profile_from_json(json.dump(), "text").node.hostname, "?[2Jnode") << "it will be printed";
+}
+
+/// Who forecasts divides by rates.
+TEST(Profile, DevicesThatCannotBeAreErrors) {
+  const auto whole = nlohmann::json::parse(to_json(sample_profile()));
+  for (const auto& [key, value] : whole["device"].items()) {
+    auto json = whole;
+    json["device"].erase(key);
+    expect_rejected(json.dump(), "device");
+    for (const nlohmann::json& bad : {nlohmann::json(-1), nlohmann::json(nullptr), nlohmann::json::array()}) {
+      json["device"][key] = bad;
+      expect_rejected(json.dump(), "device");
+    }
+  }
+  auto json = whole;
+  json["device"]["copy_bytes_per_second"] = 0;
+  expect_rejected(json.dump(), "device");
+  json["device"] = nullptr;
+  expect_rejected(json.dump(), "device");
 }
 
 /// A file that is somebody's is never replaced by a profile.

@@ -40,6 +40,7 @@ inline Profile sample_profile() {
                          {"broadcast", 2, 4, 64, exactly(22e-6)}, {"reduce", 2, 4, 8, exactly(21e-6)},
                          {"allreduce", 2, 4, 8, exactly(40e-6)},  {"gather", 2, 4, 8, exactly(20e-6)},
                          {"allgather", 2, 4, 8, exactly(30e-6)},  {"alltoall", 2, 4, 8, exactly(30.5e-6)}};
+  profile.device = {"Some GPU", 0.25, 3e12, 50e9, 45e9, 2e-6, 9e-6};
   profile.left_out = {"transfers by put: the MPI refuses"};
   return profile;
 }

@@ -129,6 +129,21 @@ TEST(SolveOptions, WhatMeansNothingIsRefused) {
   EXPECT_THROW(check(request), InputError);
 }
 
+TEST(SolveOptions, DevicesAreThoseThatThereAre) {
+  EXPECT_EQ(tuning_options(SolveRequest()).device, "auto");
+  for (const std::string word : {"auto", "none", "host"}) {
+    const SolveRequest request{.device = word};
+    EXPECT_NO_THROW(check(request)) << word;
+    EXPECT_EQ(tuning_options(request).device, word);
+  }
+  try {
+    check(SolveRequest{.device = "magic"});
+    ADD_FAILURE() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "--device magic: want auto, none or cuda");
+  }
+}
+
 TEST(ProbeOptions, HowLongIsMeasured) {
   EXPECT_EQ(measure_options({}).seconds, 20);
   EXPECT_EQ(measure_options({.quick = true}).seconds, machine::quick_measuring.seconds);

@@ -1,6 +1,7 @@
 #include "ayatori/machine/profile.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ayatori::machine {
 
@@ -34,6 +35,13 @@ LinkSharing link_sharing(const Level& level) {
     if (curve.model.bandwidth() < clearly_less * sharing.one_flow) sharing.is_limited = true;
   }
   return sharing;
+}
+
+bool DeviceFigure::is_possible() const {
+  const auto is_rate = [](double value) { return std::isfinite(value) && value > 0; };
+  const auto is_time = [](double value) { return std::isfinite(value) && value >= 0; };
+  return is_rate(copy) && is_rate(in) && is_rate(out) && is_time(open_seconds) && is_time(step) &&
+         is_time(wait);
 }
 
 int Profile::nodes() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -152,6 +153,20 @@ struct CollectiveFigure {
   Estimate seconds;
 };
 
+/// A GPU, as one rank sees it that has it to itself.
+struct DeviceFigure {
+  std::string name;
+  double open_seconds = 0;  ///< until the first work can be given to it
+  double copy = 0;          ///< bytes per second of a long copy inside the device, read and written ones
+  double in = 0;            ///< bytes per second from the host's memory
+  double out = 0;           ///< bytes per second back to it
+  double step = 0;          ///< seconds of a step that does nothing, inside recorded work
+  double wait = 0;          ///< seconds until 8 bytes are on the host, waited for
+
+  /// Whether rates are positive and times not negative, and all of them finite.
+  bool is_possible() const;
+};
+
 /// What a machine can do, as plain data: made by measure(), kept as JSON, read by everything that predicts.
 struct Profile {
   std::string source;  ///< "measured", or where it was published
@@ -172,7 +187,8 @@ struct Profile {
   std::vector<PortFigure> ports;  ///< of rank 0's node, where ranks are on several
   ReductionCurve reduction;
   std::vector<CollectiveFigure> collectives;
-  std::vector<std::string> left_out;  ///< what could not be measured, and why
+  std::optional<DeviceFigure> device;  ///< of rank 0; none where there is none, or nobody asked
+  std::vector<std::string> left_out;   ///< what could not be measured, and why
 
   int nodes() const;
   /// Of the node of rank 0: what the job may use, or all that there are where nobody asked.

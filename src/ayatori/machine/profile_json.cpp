@@ -1,6 +1,7 @@
 #include <concepts>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -142,6 +143,16 @@ void fields(Is<CollectiveFigure> auto& c, F&& f) {
   f("seconds", c.seconds);
 }
 template <class F>
+void fields(Is<DeviceFigure> auto& d, F&& f) {
+  f("name", d.name);
+  f("open_seconds", d.open_seconds);
+  f("copy_bytes_per_second", d.copy);
+  f("in_bytes_per_second", d.in);
+  f("out_bytes_per_second", d.out);
+  f("step_seconds", d.step);
+  f("wait_seconds", d.wait);
+}
+template <class F>
 void fields(Is<Profile> auto& p, F&& f) {
   f("source", p.source);
   f("mpi", p.mpi);
@@ -161,6 +172,7 @@ void fields(Is<Profile> auto& p, F&& f) {
   f("ports", p.ports);
   f("reduction", p.reduction);
   f("collectives", p.collectives);
+  f("device", p.device);
   f("left_out", p.left_out);
 }
 
@@ -170,6 +182,10 @@ template <class T>
 constexpr bool is_list = false;
 template <class T>
 constexpr bool is_list<std::vector<T>> = true;
+template <class T>
+constexpr bool is_optional = false;
+template <class T>
+constexpr bool is_optional<std::optional<T>> = true;
 
 template <class T>
 Json json_of(const T& value) {
@@ -181,14 +197,21 @@ Json json_of(const T& value) {
     return list;
   } else {
     Json object = Json::object();
-    fields(value, [&](const char* name, const auto& member) { object[name] = json_of(member); });
+    fields(value, [&]<class M>(const char* name, const M& member) {
+      if constexpr (is_optional<M>) {
+        if (member) object[name] = json_of(*member);
+      } else {
+        object[name] = json_of(member);
+      }
+    });
     return object;
   }
 }
 
-/// What profiles of version 0.1.0 may lack.
+/// What profiles of version 0.1.0 may lack, and those of machines that have none.
 bool is_newer(std::string_view name) {
-  return name == "eager_bytes" || name == "pairs" || name == "fan" || name == "usable_units";
+  return name == "eager_bytes" || name == "pairs" || name == "fan" || name == "usable_units" ||
+         name == "device";
 }
 
 template <class T>
@@ -204,6 +227,8 @@ void read(const Json& json, T& value) {
   } else if constexpr (is_list<T>) {
     if (!json.is_array()) throw InputError("a list is something else");
     for (const Json& element : json) read(element, value.emplace_back());
+  } else if constexpr (is_optional<T>) {
+    read(json, value.emplace());
   } else {
     fields(value, [&](const char* name, auto& member) {
       if (json.contains(name) || !is_newer(name)) naming(name, [&] { read(json.at(name), member); });
@@ -224,6 +249,8 @@ void check(const Profile& profile) {
     if (std::min(pair.first, pair.second) < 0 || std::max(pair.first, pair.second) >= profile.ranks)
       throw InputError("ranks and pairs contradict each other");
   }
+  if (profile.device && !profile.device->is_possible())
+    throw InputError("device: its rates must be positive, and its seconds not negative");
 }
 
 }  // namespace

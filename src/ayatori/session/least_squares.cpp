@@ -303,6 +303,7 @@ void check_least_squares(const SolveRequest& request) {
       {"--checkpoint", !request.checkpoint.empty()},
       {"--resume", !request.resume.empty()},
       {"--replay", !request.replay.empty()},
+      {"--device", request.device != usual.device && request.device != "none"},
   };
   for (const auto& [option, is_given] : others) {
     if (is_given)

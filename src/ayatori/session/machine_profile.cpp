@@ -10,7 +10,7 @@
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
-#include "ayatori/machine/measure.hpp"
+#include "ayatori/session/probe/measure_machine.hpp"
 
 namespace ayatori::session {
 
@@ -55,8 +55,7 @@ FoundProfile measure_now(const comm::Comm& world) {
   if (load.is_oversubscribed())
     return {nullptr, fmt::format("none: the machine was not measured: {} take turns", load.words())};
   try {
-    auto profile =
-        std::make_shared<const machine::Profile>(machine::measure(world, machine::quick_measuring));
+    auto profile = std::make_shared<const machine::Profile>(measure_machine(world, machine::quick_measuring));
     if (!profile->complete)
       return {nullptr,
               fmt::format("none: measuring the machine was given up after {:.1f} s: the node is busy",

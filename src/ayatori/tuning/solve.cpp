@@ -151,6 +151,25 @@ bool wants_complete_factors(const SolveState& state) {
          pending_complete_factors(state).has_value();
 }
 
+/// As it was chosen; or on a device, whose price was not known then: what is expected to end soonest, or of
+/// what an earlier solve recommends the same there.
+std::size_t first_arm(SolveState& state) {
+  if (!state.device) return 0;
+  if (state.experience.best) {
+    const Choice& here = state.arms.front().rung.choice;
+    const auto there = std::ranges::find_if(state.arms, [&](const Arm& arm) {
+      return !arm.rung.choice.device.empty() && same_numerics(arm.rung.choice, here);
+    });
+    if (there == state.arms.end()) return 0;
+    const auto place = static_cast<std::size_t>(there - state.arms.begin());
+    return state.expected_of(place).mean < state.expected_of(0).mean ? place : 0;
+  }
+  auto action = state.next_action({});
+  if (!action) return 0;
+  if (action->arm > 0) state.arms[action->arm].rung.why = std::move(action->why);
+  return action->arm;
+}
+
 /// The arm to go on with: the first one as it was chosen, then what is expected to end soonest, then what
 /// nothing is known of, last the last resorts.
 std::optional<std::int64_t> next_arm(SolveState& state) {
@@ -158,7 +177,7 @@ std::optional<std::int64_t> next_arm(SolveState& state) {
   // other arm will, however fast it was.
   if (state.rounded_off > 0 || state.complete_factors_come_next)
     if (const auto factors = pending_complete_factors(state)) return factors;
-  if (state.report.trials.empty()) return 0;
+  if (state.report.trials.empty()) return first_arm(state);
   if (auto action = state.next_action({}); action && state.arms[action->arm].may_run()) {
     state.arms[action->arm].rung.why = std::move(action->why);
     return action->arm;

@@ -33,6 +33,9 @@ struct SolveOptions {
   bool deterministic = false;
   bool may_use_one_rank = false;  ///< a Solver may bring all rows to one rank where that is faster
   Forced forced;
+  /// Where iterations run: auto (on a GPU where that is expected to end sooner, of which the profile tells),
+  /// none, or a kind of device (gpu::device_types()): there alone.
+  std::string device = "none";
   /// The caller's numbers of own rows, from 0, where the solve has others: what is said of rows goes by them.
   std::span<const std::int64_t> row_numbers = {};
   /// For those that obey them; the limits of set-ups are set anew.

@@ -158,6 +158,16 @@ std::string collective_words(const Profile& profile) {
   return text;
 }
 
+std::string device_words(const Profile& profile) {
+  if (!profile.device) return "";
+  const auto& d = *profile.device;
+  return fmt::format(
+      "device     {}: copies {} inside, {} from the host, {} back\n"
+      "           a step takes {}, 8 bytes to the host {}, opening it {}\n",
+      d.name, rate_words(d.copy), rate_words(d.in), rate_words(d.out), seconds_words(d.step),
+      seconds_words(d.wait), seconds_words(d.open_seconds));
+}
+
 /// A figure under a name that says what it is, seconds or bytes per second.
 struct NamedFigure {
   std::string name;
@@ -185,6 +195,14 @@ std::vector<NamedFigure> figures_of(const Profile& profile) {
     figures.push_back(
         {fmt::format("{} of {}, {} ranks", f.operation, bytes_words(static_cast<double>(f.bytes)), f.ranks),
          f.seconds.median, false});
+  if (const auto& d = profile.device) {
+    figures.push_back({"device, copy inside", d->copy, true});
+    figures.push_back({"device, from the host", d->in, true});
+    figures.push_back({"device, back to the host", d->out, true});
+    figures.push_back({"device, a step", d->step, false});
+    figures.push_back({"device, 8 bytes to the host", d->wait, false});
+    figures.push_back({"device, opening", d->open_seconds, false});
+  }
   return figures;
 }
 
@@ -196,7 +214,7 @@ std::string summary(const Profile& profile) {
                       profile.ranks == 1 ? "" : "s", profile.threads, profile.threads == 1 ? "" : "s",
                       profile.nodes(), profile.nodes() == 1 ? "" : "s", profile.mpi);
   text += memory_words(profile) + barrier_words(profile) + level_words(profile) + reduction_words(profile) +
-          collective_words(profile);
+          collective_words(profile) + device_words(profile);
   for (const auto& what : profile.left_out) text += fmt::format("left out   {}\n", what);
   if (profile.source == "measured")
     text += fmt::format("measured   in {:.2f} s{}\n", profile.measuring_seconds,

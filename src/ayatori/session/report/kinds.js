@@ -1,6 +1,7 @@
 // One function for each kind of result: takes it, gives [heading, elements]. What has none is shown as it is.
 const median = (figure) => (figure && typeof figure === "object" ? figure.median : figure);
-const describeChoice = (choice) => choice.method + (choice.restart ? `(${choice.restart})` : "") + " + " + choice.preconditioner;
+const describeChoice = (choice) => choice.method + (choice.restart ? `(${choice.restart})` : "") + " + " + choice.preconditioner +
+  (choice.device ? ` on ${choice.device}` : "");
 
 // First, so that they have these colours in every solve of a page.
 const solvePhases = ["reading", "choosing", "set-up", "products", "halo", "preconditioner", "orthogonalization", "verifying", "reductions",
@@ -145,6 +146,9 @@ function profileReport(r) {
         values: [...new Set(r.numa.map((n) => n.threads_node))].map((t) => [...new Set(r.numa.map((n) => n.memory_node))].map((m) => median(r.numa.find((n) => n.threads_node === t && n.memory_node === m)?.bytes_per_second) ?? null))}) : null,
       r.pairs.length && r.ranks <= 512 ? matrix({title: "A short message from rank to rank", rowName: "rank", columnName: "rank", values: pairs, format: seconds}) : null,
       ...r.levels.flatMap(messageCurves),
+      r.device ? card(`Device: ${r.device.name}`, table(["", ""], [["copying inside", rate(r.device.copy_bytes_per_second)],
+        ["from the host", rate(r.device.in_bytes_per_second)], ["back to the host", rate(r.device.out_bytes_per_second)],
+        ["a step", seconds(r.device.step_seconds)], ["8 bytes to the host", seconds(r.device.wait_seconds)], ["opening it", seconds(r.device.open_seconds)]])) : null,
       r.reduction?.points?.length ? lines({title: "Combining two buffers (a reduction's arithmetic)", x: {label: "bytes", log: 2, format: bytes}, y: {label: "time", log: 10, format: seconds},
         series: [{name: "measured", points: r.reduction.points.map((p) => [p.bytes, median(p.seconds)])}, {name: "fit", dashed: true, points: fitted(r.reduction.pieces, r.reduction.points)}]}) : null,
       lines({title: `The MPI's collectives on ${mostRanks} ranks`, x: {label: "bytes", log: 2, format: bytes}, y: {label: "time", log: 10, format: seconds},

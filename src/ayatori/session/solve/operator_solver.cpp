@@ -23,9 +23,9 @@ namespace ayatori::session {
 namespace {
 
 /// Options that would decide nothing.
-constexpr std::array<std::string_view, 12> without_meaning{
-    "exclude", "kernel", "halo",       "partition", "placement", "network",
-    "replay",  "resume", "checkpoint", "every",     "use-ranks", "tuning-share"};
+constexpr std::array<std::string_view, 13> without_meaning{
+    "exclude", "kernel",     "halo",  "partition", "placement",    "network", "replay",
+    "resume",  "checkpoint", "every", "use-ranks", "tuning-share", "device"};
 
 /// "auto" as what it stands for. Throws InputError.
 SolveRequest decided(SolveRequest request, bool has_matrix, bool has_preconditioner) {

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/number_in.hpp"
 #include "ayatori/base/temporary_file.hpp"
+#include "ayatori/gpu/device.hpp"
 #include "ayatori/session/problem/placement.hpp"
 #include "ayatori/session/problem/problem.hpp"
 #include "ayatori/sparse/products/block_operator.hpp"
@@ -54,6 +56,16 @@ void check_preconditioner_options(const SolveRequest& request) {
     throw InputError(fmt::format("--factor-precision {}: want double or single", request.factor_precision));
   if (!solvers::is_triangular(request.triangular))
     throw InputError(fmt::format("--triangular {}: want auto, blocks or levels", request.triangular));
+}
+
+/// A device that is asked for has to be there, as no other place is as good.
+void check_device(const std::string& word) {
+  if (word == "auto" || word == "none") return;
+  const auto type = std::ranges::find(gpu::device_types(), word, &gpu::DeviceType::name);
+  if (type == gpu::device_types().end())
+    throw InputError(fmt::format("--device {}: want auto, none or cuda", word));
+  if (const std::string why = type->why_not(); !why.empty())
+    throw EnvironmentError(fmt::format("--device {}: {}", word, why));
 }
 
 void check_replay(const SolveRequest& request) {
@@ -106,6 +118,7 @@ void check(const SolveRequest& request) {
   check_seconds("--time-limit", request.time_limit);
   check_preconditioner_options(request);
   check_obedience(request);
+  check_device(request.device);
   check(tuning_options(request).forced);
   check_replay(request);
   check_checkpoint(request);
@@ -119,6 +132,7 @@ SessionOptions session_options(const SolveRequest& request) {
 
 tuning::SolveOptions tuning_options(const SolveRequest& request) {
   tuning::SolveOptions options = options_of(request);
+  options.device = request.device;
   // Factors of fewer digits lose some in every correction, which GMRES then computes wrongly and FGMRES
   // keeps.
   const bool has_fewer_digits = request.factor_precision != "double" || request.low_rank > 0;

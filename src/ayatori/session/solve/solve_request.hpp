@@ -34,6 +34,7 @@ struct SolveRequest {
   std::string orthogonalization = "auto";
   std::string kernel = "auto";
   std::string halo = "auto";
+  std::string device = "auto";
   std::vector<std::string> exclude;
   double tuning_share = tuning::SolveOptions().tuning_share;
   std::string use_ranks = "auto";

@@ -89,6 +89,22 @@ std::string schedule_words(const CollectiveCalls& done) {
   return text;
 }
 
+/// On what device iterations ran, and how many of them.
+std::string device_words(const SolveRun& run) {
+  std::string device;
+  std::int64_t there = 0;
+  for (const auto& trial : run.report.trials) {
+    if (trial.choice.device.empty()) continue;
+    device = trial.choice.device;
+    there += trial.iterations;
+  }
+  if (device.empty()) return "";
+  const bool is_known = run.machine && run.machine->device && device == "cuda";
+  return fmt::format("device     {}{}: {} of {} iterations ran there\n", device,
+                     is_known ? fmt::format(" ({})", run.machine->device->name) : "", there,
+                     run.report.iterations);
+}
+
 /// What the iterations of all trials took, phase by phase.
 forecast::MeasuredRun measured_run(const SolveRun& run) {
   const auto& report = run.report;
@@ -237,6 +253,7 @@ std::string summary(const SolveRun& run) {
   if (run.true_error) text += fmt::format("error      {:.2e} from the known solution\n", *run.true_error);
   text += fmt::format("work       {} iterations in {} trial{}\n", report.iterations, report.trials.size(),
                       report.trials.size() == 1 ? "" : "s");
+  text += device_words(run);
   text += fmt::format("time       {:.3f} s: reading {:.3f}, {}\n", run.total_seconds, run.read_seconds,
                       time_words(report.seconds));
   if (!run.checkpoint.is_null())

@@ -39,6 +39,14 @@ class GhostExchange {
     });
   }
 
+  /// Collective. The same for values that somebody else has packed, in the order of the plan's send_index;
+  /// gives those of the ghosts, in the plan's order, until the next exchange.
+  std::span<const T> exchange(std::span<const T> of_owner) {
+    of_owner_.assign(of_owner.begin(), of_owner.end());
+    travel(plan_->send_to, of_owner_, plan_->receive_from, of_ghost_);
+    return of_ghost_;
+  }
+
   /// Collective. Every owner adds to its own what the ghosts of its elements hold elsewhere, in rank order.
   void add_back(T* x) {
     if (plan_->send_to.empty() && plan_->receive_from.empty()) return;

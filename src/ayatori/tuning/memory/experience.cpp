@@ -25,6 +25,7 @@ Rung first_rung(const Experience& experience, const Rung* known, const Forced& f
   Choice choice = *experience.best;
   choice.kernel = forced.kernel.value_or("");
   choice.halo = forced.halo.value_or("");
+  choice.device.clear();  // whether there is one now, and what it costs, is asked anew
   if (choice.restart > 0) {
     choice.restart = forced.restart.value_or(std::min(choice.restart, longest_restart));
     if (forced.orthogonalization) choice.orthogonalization = *forced.orthogonalization;

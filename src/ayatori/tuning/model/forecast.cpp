@@ -112,13 +112,16 @@ Forecast::Costs Forecast::find_costs(const Progress& progress, const std::vector
     if (seen.iteration > 0) costs.iteration[a] = seen.iteration;
     if (!(costs.known[a] > 0)) continue;
     costs.set_up[a] = std::exp(of_set_up / costs.known[a]);
-    if (!(seen.iteration > 0)) costs.iteration[a] = std::exp(of_iteration / costs.known[a]);
+    if (!(seen.iteration > 0))
+      costs.iteration[a] =
+          std::exp(of_iteration / costs.known[a]) * seen.elsewhere.pace + seen.elsewhere.each;
     const double taken = seen.set_up >= 0 ? seen.set_up : seen.set_up_at_least;
     if (taken > 0 && !seen.is_complete) dearer = std::max(dearer, taken / costs.set_up[a]);
   }
   for (std::size_t a = 0; a < arms_; ++a) {
     const Seen& seen = progress.arms[a];
     if (!seen.is_complete) costs.set_up[a] *= dearer;
+    costs.set_up[a] += seen.elsewhere.carried;
     costs.set_up[a] = std::max(costs.set_up[a], seen.set_up_at_least);
     if (seen.set_up >= 0) costs.set_up[a] = seen.set_up;
   }

@@ -14,12 +14,20 @@ namespace ayatori::tuning {
 
 inline constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
+/// An arm that does not run on the processor that records are of: what is different there, in products here.
+struct Elsewhere {
+  double carried = 0;  ///< the way there, beside the set-up
+  double pace = 1;     ///< an iteration there, against one here ...
+  double each = 0;     ///< ... and what it takes however small the system is
+};
+
 /// What a solve has seen of one of its arms. Costs are in products with compressed sparse rows.
 struct Seen {
   bool may_run = true;           ///< it is not excluded, and has not failed
   bool is_built = false;         ///< its set-up is there
   bool is_complete = false;      ///< complete factors: their set-ups say nothing of others
   bool is_kept = false;          ///< its iteration can go on where it stands
+  Elsewhere elsewhere = {};      ///< where it runs
   double set_up = not_known;     ///< as it was, or as an analysis has told
   double set_up_at_least = 0;    ///< it was given up when it had taken so much
   double iteration = not_known;  ///< as measured

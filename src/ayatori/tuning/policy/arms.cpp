@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/find_named.hpp"
+#include "ayatori/solvers/device/device_method.hpp"
 #include "ayatori/solvers/least_squares.hpp"
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/solvers/orthogonalization.hpp"
@@ -196,6 +199,30 @@ void put_in_order(std::vector<Rung>& arms, const MatrixFacts& facts, double rtol
 
 double digits_of(double rtol) {
   return -std::log10(rtol);
+}
+
+std::vector<Rung> with_device(std::vector<Rung> arms, std::string_view device, bool alone, int ranks) {
+  std::vector<Rung> there;
+  for (const Rung& arm : arms) {
+    const auto* preconditioner = solvers::find_device_preconditioner(arm.choice.preconditioner);
+    if (preconditioner == nullptr || solvers::find_device_method(arm.choice.method) == nullptr) continue;
+    if (ranks > 1 && !preconditioner->on_several_ranks) continue;
+    // Of what nothing is known no price is known there.
+    if (!alone && (arm.last_resort || !arm.kin)) continue;
+    there.push_back(arm);
+    there.back().choice.device = device;
+  }
+  if (!alone) {
+    std::ranges::move(there, std::back_inserter(arms));
+    return arms;
+  }
+  if (there.empty())
+    throw InputError(
+        fmt::format("--device {}: of what is left to choose, no method with its preconditioner "
+                    "runs there on {} rank{}: methods {}; preconditioners {}",
+                    device, ranks, ranks == 1 ? "" : "s", names_of(solvers::device_methods()),
+                    names_of(solvers::device_preconditioners())));
+  return there;
 }
 
 std::vector<std::optional<std::size_t>> kin_of(std::span<const Rung> arms) {

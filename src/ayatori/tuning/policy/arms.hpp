@@ -28,6 +28,10 @@ struct Rung {
 std::vector<Rung> list_arms(const MatrixFacts& facts, const Forced& forced, int longest_restart, double rtol,
                             const Records& records = Records::shipped());
 
+/// The same arms, and behind them those that a device of this kind can run as well (`ranks` ranks share it or
+/// have one each); where they are to run there `alone`, nothing else. Throws InputError if nothing is left.
+std::vector<Rung> with_device(std::vector<Rung> arms, std::string_view device, bool alone, int ranks);
+
 /// For a Forecast: of each arm the one of the records that stands for it.
 std::vector<std::optional<std::size_t>> kin_of(std::span<const Rung> arms);
 

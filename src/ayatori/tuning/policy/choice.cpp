@@ -56,6 +56,7 @@ std::string describe(const Choice& choice) {
   std::string text = choice.method;
   if (choice.restart > 0) text += fmt::format("({})", choice.restart);
   text += " + " + choice.preconditioner;
+  if (!choice.device.empty()) return text + " on " + choice.device;
   if (!choice.orthogonalization.empty()) text += ", orthogonalization " + choice.orthogonalization;
   return text;
 }

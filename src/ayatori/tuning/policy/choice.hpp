@@ -19,6 +19,7 @@ struct Choice {
   std::string orthogonalization;
   std::string kernel;
   std::string halo;
+  std::string device = {};  ///< on which the iterations run, or the processor
 
   bool operator==(const Choice&) const = default;
 };

@@ -1,6 +1,7 @@
 #include "ayatori/tuning/policy/choice_json.hpp"
 
 #include "ayatori/base/json.hpp"
+#include "ayatori/gpu/device.hpp"
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/solvers/orthogonalization.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
@@ -30,18 +31,21 @@ void check_names(const Choice& choice) {
     throw InputError(fmt::format("{} with a restart length of {}", choice.method, choice.restart));
   if (!choice.kernel.empty()) sparse::kernel(choice.kernel);
   if (!choice.halo.empty()) sparse::halo_strategy(choice.halo);
+  if (!choice.device.empty()) gpu::device_type(choice.device);
 }
 
 }  // namespace
 
 Json to_json(const Choice& choice) {
   const auto or_null = [](bool has, const auto& value) { return has ? Json(value) : Json(nullptr); };
-  return {{"method", choice.method},
-          {"preconditioner", choice.preconditioner},
-          {"restart", or_null(choice.restart > 0, choice.restart)},
-          {"orthogonalization", or_null(!choice.orthogonalization.empty(), choice.orthogonalization)},
-          {"kernel", choice.kernel},
-          {"halo", choice.halo}};
+  Json json{{"method", choice.method},
+            {"preconditioner", choice.preconditioner},
+            {"restart", or_null(choice.restart > 0, choice.restart)},
+            {"orthogonalization", or_null(!choice.orthogonalization.empty(), choice.orthogonalization)},
+            {"kernel", choice.kernel},
+            {"halo", choice.halo}};
+  if (!choice.device.empty()) json["device"] = choice.device;
+  return json;
 }
 
 Choice choice_from_json(const Json& json) {
@@ -51,7 +55,8 @@ Choice choice_from_json(const Json& json) {
                   restart_of(json.at("restart")),
                   name_or_none(json.at("orthogonalization")),
                   json.at("kernel"),
-                  json.at("halo")};
+                  json.at("halo"),
+                  json.value("device", "")};
     check_names(choice);
     return choice;
   } catch (const Json::exception& error) {

@@ -106,15 +106,7 @@ void ArmRun::set_up() {
       };
     }
   }
-  if (!take_kept_preconditioner()) {
-    const auto& null_vectors = state_.system->null_spaces().right;
-    options.null_vectors = null_vectors.get();
-    made_.built = solvers::without_null_vectors(
-        solvers::preconditioner(trial().choice.preconditioner).make(*state_.matrix, state_.sum, options),
-        null_vectors);
-    made_.from = state_.matrix;
-    if (options.earlier != nullptr) state_.kept->outworn_factors = {};
-  }
+  if (!take_kept_preconditioner()) make_preconditioner(options);
   comm::agree(state_.comm, [&] {
     for (auto* vector : {&base_, &right_side_, &correction_, &sum_of_both_})
       vector->resize(state_.residual.size());
@@ -124,12 +116,30 @@ void ArmRun::set_up() {
   if (!trial().kept_set_up) arm().seen.set_up = (agreed_end - start_) / state_.unit();
   trial().setup_seconds = watch.seconds();
   state_.report.seconds.setup += watch.seconds();
-  for (const std::string& note : made_.built.notes) state_.add_event("note", note);
+  for (const std::string& note : is_on_device() ? made_there_.notes : made_.built.notes)
+    state_.add_event("note", note);
   if (!made_.built.reproducible) state_.decisions.script().is_reproducible = false;
   if (made_.built.blocks_are_singular) state_.looks_singular = true;
   // The null vectors that are known stand for as many.
   if (made_.built.zero_pivots > state_.system->null_spaces().right->dimension())
     state_.looks_singular = state_.has_zero_pivots = true;
+}
+
+void ArmRun::make_preconditioner(const solvers::PreconditionerOptions& given) {
+  solvers::PreconditionerOptions options = given;
+  const auto& null_vectors = state_.system->null_spaces().right;
+  options.null_vectors = null_vectors.get();
+  if (is_on_device()) {
+    const solvers::DeviceMatrix& there = state_.device->matrix(state_.matrix);
+    made_there_ =
+        solvers::find_device_preconditioner(trial().choice.preconditioner)->make(there, state_.sum, options);
+    return;
+  }
+  made_.built = solvers::without_null_vectors(
+      solvers::preconditioner(trial().choice.preconditioner).make(*state_.matrix, state_.sum, options),
+      null_vectors);
+  made_.from = state_.matrix;
+  if (options.earlier != nullptr) state_.kept->outworn_factors = {};
 }
 
 /// Hands on whether a set-up is to end, and keeps that it was not the set-up's own failure. Asked by several
@@ -149,7 +159,7 @@ bool ArmRun::is_on_trial() const {
 /// One that an earlier solve has left, if it is what this arm wants.
 bool ArmRun::take_kept_preconditioner() {
   if (state_.kept == nullptr || !state_.kept->preconditioner.is_there() || !state_.kept->choice) return false;
-  if (state_.kept->choice->preconditioner != trial().choice.preconditioner) return false;
+  if (state_.kept->choice->preconditioner != trial().choice.preconditioner || is_on_device()) return false;
   made_ = std::exchange(state_.kept->preconditioner, {});
   made_.built.notes.clear();
   trial().kept_set_up = true;
@@ -159,6 +169,7 @@ bool ArmRun::take_kept_preconditioner() {
 /// For the next solve, if this arm has finished this one.
 void ArmRun::leave_preconditioner() {
   if (state_.kept == nullptr || trial().outcome != name_of(solvers::Stop::converged)) return;
+  if (is_on_device()) return;
   if (!state_.converged()) return;
   state_.kept->preconditioner = {};
   if (!same_numerics(state_.report.choice, trial().choice)) return;
@@ -275,25 +286,37 @@ bool ArmRun::iterate() {
 
 solvers::MethodResult ArmRun::run_method() {
   auto& seconds = state_.report.seconds;
-  const Choice choice = trial().choice;  // the list of trials may grow, and move, while the method runs
   const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
+  const auto progress = [this](int iteration, double norm) { return goes_on(iteration, norm); };
+  challengers_ = {};
+  const Meter start = meters.read();
+  auto result = is_on_device() ? run_on_device(progress) : run_here(progress, meters);
+  Meter mine = meters.since(start);
+  mine -= challengers_;
+  book_iterating(mine, seconds, trial());
+  state_.report.iterations += result.iterations;
+  return result;
+}
+
+solvers::MethodResult ArmRun::run_here(const solvers::Progress& progress, const Meters& meters) {
+  auto& seconds = state_.report.seconds;
+  const Choice choice = trial().choice;  // the list of trials may grow, and move, while the method runs
   const TimedOperator preconditioner(*made_.built.op, seconds.preconditioner, meters);
   if (!choice.orthogonalization.empty()) {
     orthogonalize_ =
         timed(solvers::orthogonalization(choice.orthogonalization), seconds.orthogonalization, meters);
     stronger_ = timed(solvers::orthogonalization("ircgs"), seconds.orthogonalization, meters);
   }
-  const auto progress = [this](int iteration, double norm) { return goes_on(iteration, norm); };
-  challengers_ = {};
-  const Meter start = meters.read();
-  auto result = solvers::method(choice.method)
-                    .solve({*state_.matrix, preconditioner, right_side_, state_.sum}, correction_,
-                           method_options(), orthogonalize_, progress);
-  Meter mine = meters.since(start);
-  mine -= challengers_;
-  book_iterating(mine, seconds, trial());
-  state_.report.iterations += result.iterations;
-  return result;
+  return solvers::method(choice.method)
+      .solve({*state_.matrix, preconditioner, right_side_, state_.sum}, correction_, method_options(),
+             orthogonalize_, progress);
+}
+
+solvers::MethodResult ArmRun::run_on_device(const solvers::Progress& progress) {
+  const std::string method = trial().choice.method;
+  return solvers::find_device_method(method)->solve(
+      {state_.device->matrix(state_.matrix), *made_there_.op, right_side_, state_.sum}, correction_,
+      method_options(), progress);
 }
 
 solvers::MethodOptions ArmRun::method_options() {
@@ -407,6 +430,7 @@ void ArmRun::note_rounding() {
 /// preconditioner: complete factors from zero, other arms from the x that they have reached. The x nearest to
 /// it becomes the best, unless a neighbour of it leaves less.
 bool ArmRun::finds_rounded_solution() {
+  if (is_on_device()) return false;  // the preconditioner is there
   auto& x = sum_of_both_;
   auto& left = right_side_;
   auto& d = correction_;
@@ -443,7 +467,7 @@ bool ArmRun::goes_on(int iteration, double norm) {
   iteration_ = iteration;
   note_norm(norm);
   state_.count_work(expected_.iteration);
-  if (trial().choice.restart == 0 && state_.snapshot_is_due())
+  if (trial().choice.restart == 0 && !is_on_device() && state_.snapshot_is_due())
     take_snapshot([this](solvers::Vector d) { solvers::copy(correction_, d); });
   if (norm <= aim() || state_.sum.stop_requested()) return true;  // the method will see it itself
   const bool has_low_rank = state_.decisions.script().preconditioner.low_rank > 0;
@@ -462,8 +486,10 @@ bool ArmRun::goes_on(int iteration, double norm) {
               next = other_arm(iteration);
               if (!next) return std::nullopt;
               // One that is suspended goes on when this one gives way, and so does its judgement of others.
+              // What a device has reached is here when its method ends.
               const bool is_suspended = state_.arms[*next].state == Arm::State::running;
-              return is_suspended || depth_ == deepest ? std::optional<std::int64_t>(1) : std::nullopt;
+              return is_suspended || depth_ == deepest || is_on_device() ? std::optional<std::int64_t>(1)
+                                                                         : std::nullopt;
             }).has_value();
   if (behind_) return false;
   const auto challenger = decide(Decision::Kind::challenge, iteration, [&] {

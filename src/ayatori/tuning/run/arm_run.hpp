@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "ayatori/solvers/device/device_method.hpp"
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/solvers/refinement.hpp"
@@ -38,6 +39,10 @@ class ArmRun {
   void set_up();
   bool declines(bool whether);
   bool is_on_trial() const;
+  bool is_on_device() { return !trial().choice.device.empty(); }
+  void make_preconditioner(const solvers::PreconditionerOptions& options);
+  solvers::MethodResult run_here(const solvers::Progress& progress, const Meters& meters);
+  solvers::MethodResult run_on_device(const solvers::Progress& progress);
   bool take_kept_preconditioner();
   void leave_preconditioner();
   void pass_over_what_was_given_up();
@@ -89,6 +94,7 @@ class ArmRun {
   solvers::Refinement refinement_;
   bool began_from_zero_ = false;
   MadePreconditioner made_;
+  solvers::BuiltDevicePreconditioner made_there_;  ///< of an arm on a device, instead
   std::optional<CycleTuner> cycle_tuner_;
   solvers::Orthogonalize orthogonalize_;
   solvers::Orthogonalize stronger_;

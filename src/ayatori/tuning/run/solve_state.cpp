@@ -94,18 +94,35 @@ void SolveState::make_choices(const sparse::SplitMatrix& parts) {
     script.preconditioner.near_null_space = {};
     script.preconditioner.fields = {};
     script.longest_restart = find_longest_restart(comm, parts);
+    look_for_device();
     script.ladder = arms_for(report.facts);
   }
   longest_restart = decisions.script().longest_restart;
-  for (const Rung& rung : decisions.script().ladder) arms.push_back({rung});
+  for (const Rung& rung : decisions.script().ladder) {
+    arms.push_back({rung});
+    if (!rung.choice.device.empty() && !device) device.emplace(rung.choice.device, std::nullopt);
+  }
 }
 
 std::vector<Rung> SolveState::arms_for(const MatrixFacts& facts) const {
   const int restart = decisions.script().longest_restart;
   return comm::agree(comm, [&] {
-    return apply(experience, list_arms(facts, options.forced, restart, options.rtol, *options.records),
-                 options.forced, restart);
+    auto here = apply(experience, list_arms(facts, options.forced, restart, options.rtol, *options.records),
+                      options.forced, restart);
+    if (!device) return here;
+    return with_device(std::move(here), device->kind(), options.device != "auto", comm.size());
   });
+}
+
+/// Left alone, the tuner uses a device that it knows the price of: one that the profile tells of, for one
+/// rank, and where times may decide.
+void SolveState::look_for_device() {
+  if (options.device == "none") return;
+  std::optional<machine::DeviceFigure> figures;
+  if (options.profile != nullptr) figures = options.profile->device;
+  const bool may_choose = figures && comm.size() == 1 && !options.deterministic;
+  if (options.device == "auto" && !may_choose) return;
+  device.emplace(options.device == "auto" ? "cuda" : options.device, std::move(figures));
 }
 
 void SolveState::replace_arms() {
@@ -165,8 +182,14 @@ Progress SolveState::progress(std::optional<std::size_t> at_work) const {
   for (const Arm& arm : arms) {
     now.arms.push_back(arm.seen);
     Seen& seen = now.arms.back();
+    const bool is_elsewhere = !arm.rung.choice.device.empty();
+    if (is_elsewhere && !arm.rung.last_resort)
+      seen.elsewhere = device->price(arm.rung.choice, report.facts, unit());
     seen.may_run = arm.state != Arm::State::finished && !arm.rung.last_resort;
     seen.is_complete = uses_complete_factors(arm.rung.choice);
+    // There no null vectors are taken out of what preconditioners make.
+    if (is_elsewhere && options.device == "auto")
+      seen.may_run = seen.may_run && system->null_spaces().right->empty();
     if (at_work && arm.state != Arm::State::running)
       seen.may_run = seen.may_run && arm.tries < most_tries && (seen.is_complete ? may_buy : may_try);
     seen.is_kept = seen.is_built = arm.state == Arm::State::running;

@@ -15,6 +15,7 @@
 #include "ayatori/tuning/policy/policy.hpp"
 #include "ayatori/tuning/product/budget.hpp"
 #include "ayatori/tuning/product/product_tuner.hpp"
+#include "ayatori/tuning/run/device_place.hpp"
 #include "ayatori/tuning/run/scaled_system.hpp"
 #include "ayatori/tuning/solve.hpp"
 
@@ -142,7 +143,8 @@ class SolveState {
   std::shared_ptr<const sparse::SplitMatrix> inside;  ///< what methods multiply, in the sign of the system
   std::shared_ptr<sparse::DistributedMatrix> matrix;
   std::optional<ProductTuner> product_tuner;
-  Budget no_budget{0};  ///< of duels, where nothing may depend on times
+  std::optional<DevicePlace> device;  ///< where there may be one
+  Budget no_budget{0};                ///< of duels, where nothing may depend on times
   int longest_restart = 0;
   std::optional<double> challenged_at;  ///< agreed seconds when the first arm was suspended, if it is
   double began = 0;                     ///< agreed seconds when the first arm began
@@ -163,6 +165,7 @@ class SolveState {
   bool may_challenge() const;
   void make_choices(const sparse::SplitMatrix& parts);
   std::vector<Rung> arms_for(const MatrixFacts& facts) const;
+  void look_for_device();
   const Forecast& forecast();
   /// Before the set-up of this arm.
   Outlook outlook_before(std::size_t arm);

@@ -1,3 +1,5 @@
+#include "ayatori/solvers/preconditioners/multigrid/amg.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -7,7 +9,6 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/null_space.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
-#include "ayatori/solvers/preconditioners/multigrid/hierarchy.hpp"
 #include "ayatori/solvers/preconditioners/multigrid/looks_symmetric.hpp"
 #include "ayatori/solvers/preconditioners/multigrid/near_null.hpp"
 #include "ayatori/solvers/preconditioners/multigrid/nodes.hpp"
@@ -88,10 +89,13 @@ int unknowns_per_node(const sparse::DistributedMatrix& matrix, const Preconditio
   return has_coordinates ? rows_per_node(matrix, options.coordinates) : amg::unknowns_per_node(matrix);
 }
 
-BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum&,
-                         const PreconditionerOptions& options) {
+}  // namespace
+
+BuiltPreconditioner make_amg(const sparse::DistributedMatrix& matrix, const PreconditionerOptions& options,
+                             amg::HierarchyParts* parts) {
   InverseDiagonal diagonal = invert_diagonal(matrix, "amg");
   amg::HierarchyOptions hierarchy;
+  hierarchy.parts = parts;
   hierarchy.gives_up = options.gives_up;
   hierarchy.singular = options.null_vectors != nullptr && !options.null_vectors->empty();
   comm::agree(matrix.comm(), [&] {
@@ -111,12 +115,11 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   }
 }
 
-}  // namespace
-
 const Preconditioner amg_preconditioner{
     .name = "amg",
     .description = "algebraic multigrid by smoothed aggregation, stored in float",
     .symmetric = true,
-    .make = make};
+    .make = [](const sparse::DistributedMatrix& matrix, const GlobalSum&,
+               const PreconditionerOptions& options) { return make_amg(matrix, options, nullptr); }};
 
 }  // namespace ayatori::solvers

@@ -20,6 +20,8 @@ class DenseInverse {
 
   /// y = A^-1 x
   void apply(std::span<const double> x, std::span<double> y) const;
+  /// Row after row, n n elements.
+  const std::vector<double>& rows() const { return value_; }
   bool is_singular() const { return singular_; }
 
  private:

@@ -13,6 +13,7 @@
 #include "ayatori/solvers/preconditioners/multigrid/dense_solve.hpp"
 #include "ayatori/solvers/preconditioners/multigrid/gershgorin.hpp"
 #include "ayatori/solvers/preconditioners/multigrid/sliced.hpp"
+#include "ayatori/solvers/preconditioners/polynomials/chebyshev.hpp"
 
 namespace ayatori::solvers::amg {
 
@@ -20,6 +21,33 @@ namespace {
 
 constexpr int lanczos_steps = 10;
 constexpr double safety = 1.1;
+
+/// Row by row, unknowns of a node one after the other.
+template <int B, class V>
+sparse::Csr scalar_rows(const BlockCsr<B, V>& a) {
+  sparse::Csr rows;
+  rows.rows = a.rows * B;
+  rows.columns = a.columns * B;
+  rows.row_start.resize(std::size_t(rows.rows) + 1);
+  rows.column.resize(a.value.size());
+  rows.value.resize(a.value.size());
+  rows.row_start[0] = 0;
+  parallel_for(a.rows, [&](std::int64_t i) {
+    const std::int64_t begin = a.row_start[i];
+    const std::int64_t length = a.row_start[i + 1] - begin;
+    for (int r = 0; r < B; ++r) {
+      std::int64_t to = (begin * B + r * length) * B;
+      for (std::int64_t k = begin; k < begin + length; ++k) {
+        for (int c = 0; c < B; ++c, ++to) {
+          rows.column[to] = a.column[k] * B + c;
+          rows.value[to] = static_cast<double>(a.block(k)[r * B + c]);
+        }
+      }
+      rows.row_start[i * B + r + 1] = to;
+    }
+  });
+  return rows;
+}
 
 /// A grid as the cycle uses it.
 template <int B, class T>
@@ -65,24 +93,18 @@ class Level {
     return in_halves_;
   }
 
-  /// The smoother is the Chebyshev polynomial of this degree for these eigenvalues (Saad, Iterative
-  /// Methods, algorithm 12.1); where both are the same, damped Jacobi.
-  void set_smoother(int degree, double smallest, double largest) {
-    degree_ = degree;
-    centre_ = (smallest + largest) / 2;
-    radius_ = (largest - smallest) / 2;
-  }
+  /// The smoother is the polynomial with these terms.
+  void set_smoother(ChebyshevTerms terms) { terms_ = std::move(terms); }
 
-  /// Collective. x = p(A) b. The first two terms are made in one pass: A (gain b) = gain (A b).
+  /// Collective. x = p(A) b. The first two terms are made in one pass: A (first b) = first (A b).
   void smooth_from_zero() {
-    const T first = static_cast<T>(1 / centre_);
-    if (degree_ < 2) {
+    const T first = static_cast<T>(terms_.first);
+    if (terms_.later.empty()) {
       parallel_for(shape_.stride * B, [&](std::int64_t i) { x[i] = first * b[i]; });
       return;
     }
-    const Term second = term(1, 1 / sigma());
-    const T keep = static_cast<T>(second.keep);
-    const T gain = static_cast<T>(second.gain);
+    const T keep = static_cast<T>(terms_.later.front().keep);
+    const T gain = static_cast<T>(terms_.later.front().gain);
     fetch(b);
     multiply(b.data(), [&](std::int64_t s, const Slice<T>* sums) {
       for (int c = 0; c < B; ++c) {
@@ -97,10 +119,13 @@ class Level {
     // Whoever hands in b counts on its ghosts' being left alone where they are 0.
     for (int c = 0; c < B; ++c)
       std::fill_n(b.data() + c * shape_.stride + shape_.padded, shape_.stride - shape_.padded, T{});
-    advance(2, second.rho);
+    advance(1);
   }
   /// Collective. x = x + p(A) (b - A x)
-  void smooth() { advance(0, 1 / sigma()); }
+  void smooth() {
+    step(0, static_cast<T>(terms_.first));
+    advance(0);
+  }
 
   /// Collective. residual() = b - A x, until x is smoothed.
   void compute_residual() {
@@ -188,30 +213,10 @@ class Level {
     return layout_->comm.allreduce(sum, comm::ReduceOp::sum);
   }
 
-  /// A term of the polynomial's recurrence: step = keep step + gain (b - A x).
-  struct Term {
-    double keep;
-    double gain;
-    double rho;
-  };
-
-  /// Infinite where all eigenvalues are taken for the same.
-  double sigma() const { return radius_ > 0 ? centre_ / radius_ : std::numeric_limits<double>::infinity(); }
-
-  /// Term j, behind one with this rho; that of term 0 is 1 / sigma.
-  Term term(int j, double rho) const {
-    if (j == 0 || radius_ <= 0) return {0, 1 / centre_, rho};
-    const double next = 1 / (2 * sigma() - rho);
-    return {next * rho, 2 * next / radius_, next};
-  }
-
-  /// Terms first .. degree - 1.
-  void advance(int first, double rho) {
-    for (int j = first; j < degree_; ++j) {
-      const Term next = term(j, rho);
-      rho = next.rho;
-      step(static_cast<T>(next.keep), static_cast<T>(next.gain));
-    }
+  /// The later terms from this one on.
+  void advance(std::size_t first) {
+    for (std::size_t j = first; j < terms_.later.size(); ++j)
+      step(static_cast<T>(terms_.later[j].keep), static_cast<T>(terms_.later[j].gain));
   }
 
   /// step = keep step + gain (b - A x); x = x + step
@@ -238,9 +243,7 @@ class Level {
   Array<T> step_;
   Array<T> other_;
   Array<double> block_sums_;  ///< of dot(), until smoothing begins
-  int degree_ = 0;
-  double centre_ = 1;
-  double radius_ = 0;
+  ChebyshevTerms terms_{1, {}};
 };
 
 /// A grid that every rank holds whole, below one that is spread.
@@ -271,6 +274,7 @@ class Hierarchy final : public Cycle {
  public:
   Hierarchy(FineGrid<B> finest, const HierarchyOptions& options)
       : options_(options), scale_(std::move(finest.scale)), skipped_(finest.skipped) {
+    if (options.parts != nullptr) options.parts->scale = scale_;
     build(std::move(finest.grid));
   }
 
@@ -360,12 +364,14 @@ class Hierarchy final : public Cycle {
                              level->set_matrix_in_halves(grid.matrix, grid.near_null);
       if (!in_halves) comm::agree(grid.layout.comm, [&] { level->set_matrix(grid.matrix); });
       facts_.in_halves = facts_.in_halves || in_halves;
-      const double largest = prepare_smoother(grid, *level);
+      const double largest = find_largest(grid, *level);
+      level->set_smoother(smoother_for(largest));
       if (number + 1 < options_.most_levels)
         next = coarsen<B, T>(grid, {.threshold = threshold, .largest = largest, .finest = number == 0});
       threshold *= options_.decay;
       levels_.push_back({});
       levels_.back().level = std::move(level);
+      if (options_.parts != nullptr) comm::agree(grid.layout.comm, [&] { keep_parts(grid, largest, next); });
       if (!next) {
         facts_.coarsest_is_smoothed = true;
         break;
@@ -381,18 +387,29 @@ class Hierarchy final : public Cycle {
     return grid.layout.comm.allreduce(grid.matrix.blocks(), comm::ReduceOp::sum);
   }
 
-  /// Collective. Gives the largest eigenvalue.
-  double prepare_smoother(const Grid<B>& grid, Level<B, T>& level) const {
+  /// Collective. An estimate of the largest eigenvalue.
+  double find_largest(const Grid<B>& grid, Level<B, T>& level) const {
     const double bound = gershgorin(grid);
-    double largest = bound > 0 ? bound : 1;
-    if (options_.symmetric) {
-      const double seen = safety * level.lanczos(bound / safety);
-      if (seen > 0 && seen < largest) largest = std::max(seen, 1.0);
-      level.set_smoother(options_.degree, largest / options_.interval, largest);
-    } else {
-      level.set_smoother(options_.degree, 0.75 * largest, 0.75 * largest);
-    }
-    return largest;
+    const double largest = bound > 0 ? bound : 1;
+    if (!options_.symmetric) return largest;
+    const double seen = safety * level.lanczos(bound / safety);
+    return seen > 0 && seen < largest ? std::max(seen, 1.0) : largest;
+  }
+
+  ChebyshevTerms smoother_for(double largest) const {
+    const double damped = 0.75 * largest;
+    return options_.symmetric ? chebyshev_terms(largest / options_.interval, largest, options_.degree - 1)
+                              : chebyshev_terms(damped, damped, options_.degree - 1);
+  }
+
+  void keep_parts(const Grid<B>& grid, double largest, const std::optional<Coarsening<B, T>>& next) const {
+    HierarchyParts& parts = *options_.parts;
+    parts.levels.push_back({scalar_rows(grid.matrix), {}, {}, smoother_for(largest)});
+    if (!next) return;
+    if (next->restrictor.rows != next->coarse.layout.own())
+      throw InternalError("amg: the parts of a hierarchy are kept on one rank");
+    parts.levels.back().prolongator = scalar_rows(next->prolongator);
+    parts.levels.back().restrictor = scalar_rows(next->restrictor);
   }
 
   void connect(Step& step, Coarsening<B, T>& next) {
@@ -427,6 +444,8 @@ class Hierarchy final : public Cycle {
       return DenseInverse(n, std::move(dense), options_.symmetric, null_vectors);
     });
     coarsest_solution_.resize(n);
+    if (options_.parts != nullptr)
+      comm::agree(grid.layout.comm, [&] { options_.parts->coarsest_inverse = coarsest_->rows(); });
     facts_.coarsest_is_singular = coarsest_->is_singular();
   }
 

@@ -9,8 +9,24 @@
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/solvers/preconditioners/multigrid/grid.hpp"
+#include "ayatori/solvers/preconditioners/polynomials/chebyshev.hpp"
+#include "ayatori/sparse/csr.hpp"
 
 namespace ayatori::solvers::amg {
+
+/// A level of a hierarchy, for whoever makes its cycles elsewhere.
+struct LevelParts {
+  sparse::Csr matrix;       ///< scaled, diagonal 1
+  sparse::Csr prolongator;  ///< from the next grid; none on the last
+  sparse::Csr restrictor;   ///< to it
+  ChebyshevTerms smoother;
+};
+struct HierarchyParts {
+  std::vector<LevelParts> levels;
+  std::vector<double> coarsest_inverse;  ///< of the grid behind the last level, row after row; empty where
+                                         ///< the last level is only smoothed
+  Array<double> scale;                   ///< S, of rows: the cycle is one for S A S
+};
 
 struct HierarchyOptions {
   bool symmetric = true;         ///< smooth by Chebyshev polynomials, else by damped Jacobi
@@ -24,6 +40,7 @@ struct HierarchyOptions {
   bool halves = true;     ///< store the finest grid's matrix in 16 bits, where that does
   bool singular = false;  ///< the matrix maps the near null space to 0 on some connected components
   std::function<bool()> gives_up = {};  ///< as in PreconditionerOptions
+  HierarchyParts* parts = nullptr;      ///< gets what the hierarchy is made of; on one rank
 };
 
 /// What a hierarchy is like, for people.

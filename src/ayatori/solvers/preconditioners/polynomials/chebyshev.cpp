@@ -1,7 +1,8 @@
+#include "ayatori/solvers/preconditioners/polynomials/chebyshev.hpp"
+
 #include <utility>
 
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/solvers/preconditioners/diagonal.hpp"
 #include "ayatori/solvers/preconditioners/polynomials/polynomial_operator.hpp"
 #include "ayatori/solvers/preconditioners/polynomials/spectrum.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
@@ -10,42 +11,28 @@ namespace ayatori::solvers {
 
 namespace {
 
-/// y = p(D^-1 A) D^-1 x with p of degree k such that 1 - t p(t) is the Chebyshev polynomial T_{k+1} of [a,
-/// b], scaled to 1 at t = 0: the smallest possible on [a, b] (Saad, Iterative Methods, algorithm 12.1). For
-/// symmetric positive definite A it is so too while p > 0, that is for all t > 0 if k is even, and for t < a
-/// + b if k is odd. Traffic: k products with A and 32 + 56 k bytes per row.
+/// Traffic: k products with A and 32 + 56 k bytes per row.
 class Chebyshev final : public PolynomialOperator<Chebyshev, 2> {
  public:
-  Chebyshev(const sparse::DistributedMatrix& matrix, Array<double> inverse, double a, double b, int degree)
-      : PolynomialOperator(matrix, std::move(inverse)),
-        centre_((a + b) / 2),
-        radius_((b - a) / 2),
-        degree_(degree) {}
+  Chebyshev(const sparse::DistributedMatrix& matrix, Array<double> inverse, ChebyshevTerms terms)
+      : PolynomialOperator(matrix, std::move(inverse)), terms_(std::move(terms)) {}
 
   template <int Width>
   void apply_polynomial(std::span<const double> x, std::span<double> y) const {
     const auto product = work<Width>(0);
     const auto step = work<Width>(1);
-    for_each<Width>([&](double inverse, std::int64_t k) { y[k] = step[k] = inverse * x[k] / centre_; });
-    const double sigma = centre_ / radius_;
-    double rho = 1 / sigma;
-    for (int j = 0; j < degree_; ++j) {
-      const double next = 1 / (2 * sigma - rho);
-      const double keep = next * rho;
-      const double gain = 2 * next / radius_;
+    for_each<Width>([&](double inverse, std::int64_t k) { y[k] = step[k] = inverse * x[k] * terms_.first; });
+    for (const auto& [keep, gain] : terms_.later) {
       multiply(y, product, Width);
-      for_each<Width>([&](double inverse, std::int64_t k) {
+      for_each<Width>([&, keep = keep, gain = gain](double inverse, std::int64_t k) {
         step[k] = keep * step[k] + gain * inverse * (x[k] - product[k]);
         y[k] += step[k];
       });
-      rho = next;
     }
   }
 
  private:
-  double centre_;
-  double radius_;
-  int degree_;
+  ChebyshevTerms terms_;
 };
 
 /// b / a. In terms of the angle cosh(u / (k+1)) = (b + a) / (b - a), the preconditioned eigenvalues of [a, b]
@@ -57,17 +44,40 @@ double interval_ratio(int degree) {
 
 BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum& sum,
                          const PreconditionerOptions& options) {
-  check_degree("chebyshev", options.degree);
-  InverseDiagonal diagonal = invert_diagonal(matrix, "chebyshev");
-  const double b = spectrum_bound(matrix, diagonal.value, sum, options.degree);
-  const double a = b / interval_ratio(options.degree);
-  BuiltPreconditioner built{
-      std::make_unique<Chebyshev>(matrix, std::move(diagonal.value), a, b, options.degree), diagonal.notes()};
-  built.notes.push_back(fmt::format("for eigenvalues of D^-1 A in [{:.3g}, {:.3g}]", a, b));
-  return built;
+  ChebyshevSetUp set_up = set_up_chebyshev(matrix, sum, options.degree);
+  return {std::make_unique<Chebyshev>(matrix, std::move(set_up.diagonal.value), std::move(set_up.terms)),
+          std::move(set_up.notes)};
 }
 
 }  // namespace
+
+ChebyshevTerms chebyshev_terms(double a, double b, int degree) {
+  const double centre = (a + b) / 2;
+  const double radius = (b - a) / 2;
+  ChebyshevTerms terms{1 / centre, {}};
+  if (radius <= 0) {
+    terms.later.assign(degree, {0, 1 / centre});
+    return terms;
+  }
+  const double sigma = centre / radius;
+  double rho = 1 / sigma;
+  for (int j = 0; j < degree; ++j) {
+    const double next = 1 / (2 * sigma - rho);
+    terms.later.push_back({next * rho, 2 * next / radius});
+    rho = next;
+  }
+  return terms;
+}
+
+ChebyshevSetUp set_up_chebyshev(const sparse::DistributedMatrix& matrix, const GlobalSum& sum, int degree) {
+  check_degree("chebyshev", degree);
+  InverseDiagonal diagonal = invert_diagonal(matrix, "chebyshev");
+  const double b = spectrum_bound(matrix, diagonal.value, sum, degree);
+  const double a = b / interval_ratio(degree);
+  std::vector<std::string> notes = diagonal.notes();
+  notes.push_back(fmt::format("for eigenvalues of D^-1 A in [{:.3g}, {:.3g}]", a, b));
+  return {std::move(diagonal), chebyshev_terms(a, b, degree), std::move(notes)};
+}
 
 const Preconditioner chebyshev_preconditioner{
     .name = "chebyshev",
