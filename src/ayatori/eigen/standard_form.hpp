@@ -13,7 +13,7 @@ namespace ayatori::eigen {
 /// One pass of panels of `block` columns does both: Cholesky's factorization, and variant 4 of the two-sided
 /// triangular solve of Poulson, van de Geijn, Bennighof (2011), which needs no solve with more than a panel's
 /// own triangle: all else are products of matrices, 4/3 n^3 operations shared evenly. A panel costs two
-/// Allgatherv of its columns among all ranks and one of its rows along grid columns.
+/// Allgather of its columns among all ranks and an Allgatherv of its rows along grid columns.
 ///
 /// Throws InputError (agreed) that names the leading minor if B is not positive definite, or so nearly not
 /// that C is beyond the range of doubles. Precondition: max |a_ij| and max |b_ij| are about 1.

@@ -14,9 +14,9 @@ namespace ayatori::sparse {
 
 /// How the products of a row are summed.
 enum class Summation {
-  plain,    ///< in doubles: the error is at most (n + 1) u (|b| + |A| |x|), n entries in the row, u = 2^-53
+  plain,    ///< in doubles: the error is at most (n + 4) u (|b| + |A| |x|), n entries in the row, u = 2^-53
   doubled,  ///< as if in twice the digits, then rounded, by error-free transformations (Ogita, Rump, Oishi,
-            ///< SIAM J. Sci. Comput. 26, 2005, Dot2): u |r| + ((n + 1) u)^2 (|b| + |A| |x|)
+            ///< SIAM J. Sci. Comput. 26, 2005, Dot2): u |r| + ((n + 4) u)^2 (|b| + |A| |x|)
 };
 
 /// Sums over rows of what is known of r, in units of `unit` squared.

@@ -58,7 +58,7 @@ struct PatternFacts {
 };
 
 /// The facts of a matrix, in about the time of one product: row lengths are all looked at; of the entries,
-/// all of a small matrix and a sixteenth of a large one, in windows of rows at pseudo-random places, the same
+/// all of a small matrix and a 32nd of a large one, in windows of rows at pseudo-random places, the same
 /// every time. OSKI estimates the fill of blocks so (Vuduc, Demmel & Yelick 2005).
 PatternFacts pattern_facts(const Csr& matrix);
 

@@ -313,10 +313,13 @@ solvers::MethodResult ArmRun::run_here(const solvers::Progress& progress, const 
 }
 
 solvers::MethodResult ArmRun::run_on_device(const solvers::Progress& progress) {
-  const std::string method = trial().choice.method;
-  return solvers::find_device_method(method)->solve(
-      {state_.device->matrix(state_.matrix), *made_there_.op, right_side_, state_.sum}, correction_,
-      method_options(), progress);
+  const auto& method = *solvers::find_device_method(trial().choice.method);
+  const auto solve = [&] {
+    return method.solve({state_.device->matrix(state_.matrix), *made_there_.op, right_side_, state_.sum},
+                        correction_, method_options(), progress);
+  };
+  // A device that fails leaves the solve to the other arms. Of several ranks the others wait for this one.
+  return state_.comm.size() == 1 ? comm::agree(state_.comm, solve) : solve();
 }
 
 solvers::MethodOptions ArmRun::method_options() {

@@ -58,6 +58,7 @@ class Batches {
     if (seconds_each_ > 0)
       wanted = std::max(wanted, static_cast<int>(std::min(short_seconds / seconds_each_, 1e3)));
     wanted = std::min(wanted, gpu::most_batched);
+    const double before = sum_.agreed_seconds();
     int asked = 0;
     if (now.iterations == 0 || wanted < recorded_) {
       for (; asked < wanted; ++asked) iterate_();
@@ -69,7 +70,6 @@ class Batches {
       for (; asked + recorded_ <= wanted; asked += recorded_) recording_->launch();
     }
     state_.copy_out({&now, 1});
-    const double before = sum_.agreed_seconds();
     sum_(0.0);  // votes and time
     seconds_each_ = (sum_.agreed_seconds() - before) / asked;
   }
