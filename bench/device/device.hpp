@@ -21,6 +21,10 @@ bool run_products(const comm::Comm& comm, gpu::Device& device, const gpu::Rates&
 /// False if a claim is wrong.
 bool run_methods(const comm::Comm& comm, gpu::Device& device, bool quick, nlohmann::json& results);
 
+/// Whole solves on the processor, where the tuner likes, and on this kind of device. False if one that the
+/// processor solves is not solved where the tuner likes.
+bool run_solves(const comm::Comm& comm, const std::string& kind, bool quick, nlohmann::json& results);
+
 /// y = A x by cuSPARSE, in double precision, where its library is found.
 class Cusparse {
  public:

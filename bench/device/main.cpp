@@ -1,6 +1,6 @@
 // bench_device [--device KIND] [--quick] [--only PART] [--json FILE]: what a device does, and whether it is
-// right. KIND: cuda (default) or host. PART: rates, products, methods. Exit status 1 where a product or a
-// claim is wrong.
+// right. KIND: cuda (default) or host. PART: rates, products, methods, solves. Exit status 1 where a product
+// or a claim is wrong.
 
 #include <fmt/core.h>
 
@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
     if (wants("products"))
       is_right = bench::device::run_products(world, *device, rates, quick, results) && is_right;
     if (wants("methods")) is_right = bench::device::run_methods(world, *device, quick, results) && is_right;
+    if (wants("solves")) is_right = bench::device::run_solves(world, kind, quick, results) && is_right;
     if (!json.empty())
       std::ofstream(json) << nlohmann::json{
           {"schema", "ayatori.bench-device/1"},

@@ -107,11 +107,15 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"poisson2d-5:n=23", "cg", "jacobi"}, Case{"jump2d:n=20", "cg", "chebyshev"},
         Case{"heat3d:n=8", "cg", "none"}, Case{"poisson3d-7:n=12", "cg", "amg"},
-        Case{"elasticity3d:n=4", "cg", "amg"}, Case{"elasticity3d:n=3", "cg", "jacobi"},
-        Case{"convection2d:n=20", "bicgstab", "jacobi"}, Case{"elliptic3d-7:n=9", "bicgstab", "none"},
-        Case{"elliptic2d-5:n=30", "bicgstab", "amg"}, Case{"convection2d:n=18", "gmres", "jacobi"},
-        Case{"dg-advection:n=5", "gmres", "none"}, Case{"elliptic2d-5:n=30", "gmres", "amg"},
-        Case{"poisson2d-5:n=23", "cg", "jacobi", "cuda"}, Case{"poisson3d-7:n=12", "cg", "amg", "cuda"},
+        Case{"elasticity3d:n=3", "cg", "block-jacobi"}, Case{"dg-advection:n=5", "gmres", "block-jacobi"},
+        Case{"convection2d:n=20", "bicgstab", "block-jacobi"},
+        Case{"convection2d:n=18", "gmres", "gmres-polynomial"},
+        Case{"elliptic2d-5:n=25", "bicgstab", "gmres-polynomial"}, Case{"elasticity3d:n=4", "cg", "amg"},
+        Case{"elasticity3d:n=3", "cg", "jacobi"}, Case{"convection2d:n=20", "bicgstab", "jacobi"},
+        Case{"elliptic3d-7:n=9", "bicgstab", "none"}, Case{"elliptic2d-5:n=30", "bicgstab", "amg"},
+        Case{"convection2d:n=18", "gmres", "jacobi"}, Case{"dg-advection:n=5", "gmres", "none"},
+        Case{"elliptic2d-5:n=30", "gmres", "amg"}, Case{"poisson2d-5:n=23", "cg", "jacobi", "cuda"},
+        Case{"poisson3d-7:n=12", "cg", "amg", "cuda"},
         Case{"convection2d:n=20", "bicgstab", "jacobi", "cuda"},
         Case{"convection2d:n=18", "gmres", "jacobi", "cuda"}));
 

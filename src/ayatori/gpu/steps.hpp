@@ -171,6 +171,51 @@ struct Gather {
   AYATORI_PORTABLE void row(std::int32_t k, double*) const { y[k] = x[place[k]]; }
 };
 
+// ---- the polynomial of GMRES in D^-1 A, by its factors ----
+
+/// Of a real root, factor = 1 / root: y = y + factor x; next = x - factor D^-1 A x
+struct RealFactor {
+  using Real = double;
+  static constexpr int sum_count = 0;
+  double factor;
+  const double* d;
+  const double* x;
+  double* next;
+  double* y;
+  AYATORI_PORTABLE void row(std::int32_t i, double ax, double*) const {
+    y[i] += factor * x[i];
+    next[i] = x[i] - factor * d[i] * ax;
+  }
+};
+
+/// The first half of a pair of conjugates, factor = 1 / |root|^2: step = twice x - D^-1 A x; y = y + factor
+/// step
+struct PairOfFactors {
+  using Real = double;
+  static constexpr int sum_count = 0;
+  double twice;  ///< the real part
+  double factor;
+  const double* d;
+  const double* x;
+  double* step;
+  double* y;
+  AYATORI_PORTABLE void row(std::int32_t i, double ax, double*) const {
+    const double change = twice * x[i] - d[i] * ax;
+    step[i] = change;
+    y[i] += factor * change;
+  }
+};
+
+/// The second: x = x - factor D^-1 A step
+struct SubtractScaledProduct {
+  using Real = double;
+  static constexpr int sum_count = 0;
+  double factor;
+  const double* d;
+  double* x;
+  AYATORI_PORTABLE void row(std::int32_t i, double ax, double*) const { x[i] -= factor * d[i] * ax; }
+};
+
 // ---- a Krylov basis: vector k of it begins at v + k stride ----
 
 /// h_k = v_k^T w for up to eight vectors
@@ -405,7 +450,8 @@ struct ProductStepsOf;
 template <>
 struct ProductStepsOf<double> {
   using type = std::variant<StoreProduct<double>, SubtractProduct<double>, SmoothStep<double>, CgProduct,
-                            BicgstabFirstProduct, BicgstabSecondProduct>;
+                            BicgstabFirstProduct, BicgstabSecondProduct, RealFactor, PairOfFactors,
+                            SubtractScaledProduct>;
 };
 template <>
 struct ProductStepsOf<float> {

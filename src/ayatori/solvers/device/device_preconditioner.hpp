@@ -37,7 +37,8 @@ struct DevicePreconditionerType {
   bool on_several_ranks = true;
 };
 
-/// none, jacobi, chebyshev, amg. Adding one is a file in device/preconditioners/ and a line in its list.cpp.
+/// none, jacobi, block-jacobi, chebyshev, gmres-polynomial, amg. Adding one is a file in
+/// device/preconditioners/ and a line in its list.cpp.
 std::span<const DevicePreconditionerType> device_preconditioners();
 /// Nothing if a device has none of this name.
 const DevicePreconditionerType* find_device_preconditioner(std::string_view name);

@@ -1,3 +1,5 @@
+#include "ayatori/solvers/preconditioners/block_jacobi.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -63,6 +65,18 @@ class BlockJacobi final : public sparse::LinearOperator {
   }
   std::int32_t local_size() const override { return size_; }
 
+  /// M as compressed sparse rows.
+  sparse::Csr rows() const {
+    sparse::Csr m{.rows = size_, .columns = size_, .row_start = {}, .column = {}, .value = inverse_};
+    m.row_start.push_back(0);
+    for (std::size_t b = 0; b + 1 < start_.size(); ++b) {
+      for (std::int32_t i = start_[b]; i < start_[b + 1]; ++i) {
+        for (std::int32_t j = start_[b]; j < start_[b + 1]; ++j) m.column.push_back(j);
+        m.row_start.push_back(static_cast<std::int64_t>(m.column.size()));
+      }
+    }
+    return m;
+  }
   std::int64_t blocks() const { return static_cast<std::int64_t>(start_.size()) - 1; }
   std::int64_t singular() const { return singular_; }
 
@@ -103,8 +117,13 @@ class BlockJacobi final : public sparse::LinearOperator {
   std::int64_t singular_ = 0;
 };
 
-BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum&,
-                         const PreconditionerOptions& options) {
+struct BuiltBlockJacobi {
+  std::unique_ptr<BlockJacobi> op;
+  std::vector<std::string> notes;
+};
+
+/// Collective.
+BuiltBlockJacobi build(const sparse::DistributedMatrix& matrix, const PreconditionerOptions& options) {
   const InverseDiagonal diagonal = invert_diagonal(matrix, "block-jacobi");
   auto op = comm::agree(matrix.comm(), [&] {
     return std::make_unique<BlockJacobi>(matrix.interior(), choose_blocks(matrix, options.block_size),
@@ -112,14 +131,26 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
   });
   std::array<std::int64_t, 2> count{op->singular(), op->blocks()};
   matrix.comm().allreduce(std::span<std::int64_t>(count), comm::ReduceOp::sum);
-  BuiltPreconditioner built{std::move(op), {}};
+  BuiltBlockJacobi built{std::move(op), {}};
   if (count[0] > 0)
     built.notes.push_back(
         fmt::format("{} of {} blocks are singular and replaced by their diagonal", count[0], count[1]));
   return built;
 }
 
+BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum&,
+                         const PreconditionerOptions& options) {
+  auto [op, notes] = build(matrix, options);
+  return {std::move(op), std::move(notes)};
+}
+
 }  // namespace
+
+BlockInverses block_jacobi_inverses(const sparse::DistributedMatrix& matrix,
+                                    const PreconditionerOptions& options) {
+  auto [op, notes] = build(matrix, options);
+  return {comm::agree(matrix.comm(), [&] { return op->rows(); }), std::move(notes)};
+}
 
 const Preconditioner block_jacobi_preconditioner{.name = "block-jacobi",
                                                  .description = "the inverse of small dense diagonal blocks",

@@ -6,7 +6,8 @@
 namespace ayatori::solvers {
 
 std::span<const DevicePreconditionerType> device_preconditioners() {
-  static const std::array list{device_none, device_jacobi, device_chebyshev, device_amg};
+  static const std::array list{device_none,      device_jacobi,           device_block_jacobi,
+                               device_chebyshev, device_gmres_polynomial, device_amg};
   return list;
 }
 

@@ -7,7 +7,9 @@
 namespace ayatori::solvers {
 
 extern const DevicePreconditionerType device_amg;
+extern const DevicePreconditionerType device_block_jacobi;
 extern const DevicePreconditionerType device_chebyshev;
+extern const DevicePreconditionerType device_gmres_polynomial;
 extern const DevicePreconditionerType device_jacobi;
 extern const DevicePreconditionerType device_none;
 

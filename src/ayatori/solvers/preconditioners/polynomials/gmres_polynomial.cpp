@@ -1,3 +1,5 @@
+#include "ayatori/solvers/preconditioners/polynomials/gmres_polynomial.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -19,9 +21,8 @@ namespace ayatori::solvers {
 
 namespace {
 
-/// y = p(D^-1 A) D^-1 x with the polynomial of GMRES: 1 - t p(t) = prod over roots of (1 - t / root), applied
-/// by its roots, pairs of conjugates in real arithmetic (Loe & Morgan 2021, algorithm 3). Traffic: as many
-/// products with A as there are roots but one, and at most 72 bytes per row for each.
+/// Applied by its roots, pairs of conjugates in real arithmetic. Traffic: as many products with A as there
+/// are roots but one, and at most 72 bytes per row for each.
 class GmresPolynomial final : public PolynomialOperator<GmresPolynomial, 3> {
  public:
   GmresPolynomial(const sparse::DistributedMatrix& matrix, Array<double> inverse,
@@ -106,23 +107,31 @@ std::vector<std::complex<double>> find_roots(const sparse::DistributedMatrix& ma
 
 BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum& sum,
                          const PreconditionerOptions& options) {
-  check_degree("gmres-polynomial", options.degree);
+  GmresPolynomialSetUp set_up = set_up_gmres_polynomial(matrix, sum, options.degree);
+  auto notes = set_up.diagonal.notes();
+  return {comm::agree(matrix.comm(),
+                      [&] {
+                        return std::make_unique<GmresPolynomial>(matrix, std::move(set_up.diagonal.value),
+                                                                 std::move(set_up.roots));
+                      }),
+          std::move(notes)};
+}
+
+}  // namespace
+
+GmresPolynomialSetUp set_up_gmres_polynomial(const sparse::DistributedMatrix& matrix, const GlobalSum& sum,
+                                             int degree) {
+  check_degree("gmres-polynomial", degree);
   InverseDiagonal diagonal = invert_diagonal(matrix, "gmres-polynomial");
-  auto roots = find_roots(matrix, sum, diagonal.value, options.degree + 1);
+  auto roots = find_roots(matrix, sum, diagonal.value, degree + 1);
   if (roots.empty() && matrix.global_rows() > 0)
     throw_error(
         ErrorKind::bad_input,
         "gmres-polynomial: the matrix is singular, or not finite, on the space that its polynomial is "
         "made from",
         true);
-  auto notes = diagonal.notes();
-  return {comm::agree(
-              matrix.comm(),
-              [&] { return std::make_unique<GmresPolynomial>(matrix, std::move(diagonal.value), roots); }),
-          std::move(notes)};
+  return {std::move(diagonal), std::move(roots)};
 }
-
-}  // namespace
 
 const Preconditioner gmres_polynomial_preconditioner{
     .name = "gmres-polynomial",
