@@ -6,6 +6,16 @@
 
 namespace ayatori::gpu {
 
+/// Where nothing can be recorded but the calls.
+class Repetition final : public Recording {
+ public:
+  explicit Repetition(std::function<void()> work) : work_(std::move(work)) {}
+  void launch() override { work_(); }
+
+ private:
+  std::function<void()> work_;
+};
+
 #ifdef AYATORI_HAS_CUDA
 extern const DeviceType cuda_device;
 #endif

@@ -14,6 +14,14 @@ namespace ayatori::gpu {
 /// Rows of a slice: the threads of a warp.
 inline constexpr int slice_rows = 32;
 
+/// Row i of A x by one thread, of a view with compressed sparse rows.
+template <class View, class R>
+AYATORI_PORTABLE R row_of_csr(const View& a, std::int32_t i, const R* x) {
+  R sum = 0;
+  for (auto k = a.row_start[i]; k < a.row_start[i + 1]; ++k) sum += to_real(a.value[k]) * x[a.column[k]];
+  return sum;
+}
+
 /// Compressed sparse rows; a group of threads shares a row (Bell & Garland 2009). Bytes an entry:
 /// 4 + sizeof(V).
 template <class V, class R>
@@ -25,11 +33,7 @@ struct CsrView {
   const std::int32_t* column;
   const V* value;
 
-  AYATORI_PORTABLE R row(std::int32_t i, const R* x) const {
-    R sum = 0;
-    for (std::int64_t k = row_start[i]; k < row_start[i + 1]; ++k) sum += to_real(value[k]) * x[column[k]];
-    return sum;
-  }
+  AYATORI_PORTABLE R row(std::int32_t i, const R* x) const { return row_of_csr(*this, i, x); }
 };
 
 /// Compressed sparse rows cut into chunks of equal numbers of entries, for rows of very different lengths
@@ -49,11 +53,7 @@ struct ChunkedView {
   R* tail;                        ///< ... and what it has of the row that goes on behind it
   double* sums;                   ///< of each chunk
 
-  AYATORI_PORTABLE R row(std::int32_t i, const R* x) const {
-    R sum = 0;
-    for (std::int32_t k = row_start[i]; k < row_start[i + 1]; ++k) sum += to_real(value[k]) * x[column[k]];
-    return sum;
-  }
+  AYATORI_PORTABLE R row(std::int32_t i, const R* x) const { return row_of_csr(*this, i, x); }
 };
 
 /// Slices of 32 rows, padded to the longest, entries of a slice in columns (SELL; Kreutzer et al. 2014).

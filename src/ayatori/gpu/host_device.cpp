@@ -10,16 +10,6 @@ namespace ayatori::gpu {
 
 namespace {
 
-/// Calls again what was recorded.
-class Repetition final : public Recording {
- public:
-  explicit Repetition(std::function<void()> work) : work_(std::move(work)) {}
-  void launch() override { work_(); }
-
- private:
-  std::function<void()> work_;
-};
-
 /// The processor in the place of a device: the same steps and formats, row by row in one thread.
 class HostDevice final : public Device {
  public:

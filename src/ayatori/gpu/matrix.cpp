@@ -53,17 +53,19 @@ bool has_blocks(const sparse::Csr& a, int block) {
   return true;
 }
 
-/// Entries of slices of 32 units of `unit` rows, the length of a unit being its first row's over `unit`.
-std::int64_t padded_entries(const sparse::Csr& a, int unit) {
-  std::int64_t sum = 0;
+/// Where slices of 32 units of `unit` rows begin, in units of entries: [slice], and the end. A unit is as
+/// long as its first row, over `unit`.
+Array<std::int64_t> slice_starts(const sparse::Csr& a, int unit) {
   const std::int64_t units = a.rows / unit;
-  for (std::int64_t s = 0; s < slices_of(units); ++s) {
+  const std::int64_t slices = slices_of(units);
+  Array<std::int64_t> start(slices + 1, 0);
+  for (std::int64_t s = 0; s < slices; ++s) {
     std::int64_t longest = 0;
     for (std::int64_t u = s * slice_rows; u < std::min<std::int64_t>(units, (s + 1) * slice_rows); ++u)
       longest = std::max(longest, row_length(a, u * unit) / unit);
-    sum += longest * slice_rows;
+    start[s + 1] = start[s] + longest * slice_rows;
   }
-  return sum;
+  return start;
 }
 
 std::vector<std::int32_t> find_diagonals(const sparse::Csr& a) {
@@ -188,13 +190,7 @@ class MatrixBuilder {
   template <class V, class R>
   SellView<V, R> sell() {
     const std::int64_t slices = slices_of(a_.rows);
-    Array<std::int64_t> start(slices + 1, 0);
-    for (std::int64_t s = 0; s < slices; ++s) {
-      std::int64_t longest = 0;
-      for (std::int64_t i = s * slice_rows; i < std::min<std::int64_t>(a_.rows, (s + 1) * slice_rows); ++i)
-        longest = std::max(longest, row_length(a_, i));
-      start[s + 1] = start[s] + longest * slice_rows;
-    }
+    const Array<std::int64_t> start = slice_starts(a_, 1);
     Array<std::int32_t> column(start.back());
     Array<V> value(start.back());
     parallel_for(slices, [&](std::int64_t s) {
@@ -236,13 +232,7 @@ class MatrixBuilder {
   BlockSellView<V, R, B> block_sell() {
     const std::int64_t nodes = a_.rows / B;
     const std::int64_t slices = slices_of(nodes);
-    Array<std::int64_t> start(slices + 1, 0);
-    for (std::int64_t s = 0; s < slices; ++s) {
-      std::int64_t longest = 0;
-      for (std::int64_t u = s * slice_rows; u < std::min(nodes, (s + 1) * slice_rows); ++u)
-        longest = std::max(longest, row_length(a_, u * B) / B);
-      start[s + 1] = start[s] + longest * slice_rows;
-    }
+    const Array<std::int64_t> start = slice_starts(a_, B);
     Array<std::int32_t> column(start.back());
     Array<V> value(start.back() * (B * B));
     parallel_for(slices, [&](std::int64_t s) {
@@ -290,11 +280,11 @@ FormatFacts examine_format(const sparse::Csr& a) {
   facts.columns = a.columns;
   facts.entries = a.nonzeros();
   for (std::int64_t i = 0; i < a.rows; ++i) facts.longest_row = std::max(facts.longest_row, row_length(a, i));
-  facts.sell_entries = padded_entries(a, 1);
+  facts.sell_entries = slice_starts(a, 1).back();
   for (const int block : {3, 2}) {
     if (!has_blocks(a, block)) continue;
     facts.block = block;
-    facts.block_sell_entries = padded_entries(a, block) * block * block;
+    facts.block_sell_entries = slice_starts(a, block).back() * block * block;
     break;
   }
   facts.diagonals = find_diagonals(a);

@@ -37,15 +37,6 @@ class Graph final : public Recording {
   cudaStream_t stream_;
 };
 
-class Repetition final : public Recording {
- public:
-  explicit Repetition(std::function<void()> work) : work_(std::move(work)) {}
-  void launch() override { work_(); }
-
- private:
-  std::function<void()> work_;
-};
-
 /// Two pieces of memory that the device reaches directly, through which the rest goes: one is filled or
 /// emptied by the processor while the other travels.
 class Staging {
@@ -172,19 +163,11 @@ class CudaDevice final : public Device {
 
   void run(const VectorStep& step, std::int32_t n) override {
     cuda::run(launch(), step, n);
-    const int sums = std::visit([](const auto& s) { return s.sum_count; }, step);
-    if (sum_ && sums > 0) {
-      add_other_ranks(sums);
-      cuda::finish(launch(), step);
-    }
+    if (add_other_ranks(step)) cuda::finish(launch(), step);
   }
   void multiply(const MatrixView<double>& a, const double* x, const ProductStep<double>& step) override {
     cuda::multiply(launch(), a, x, step);
-    const int sums = std::visit([](const auto& s) { return s.sum_count; }, step);
-    if (sum_ && sums > 0) {
-      add_other_ranks(sums);
-      cuda::finish_product<double>(launch(), step);
-    }
+    if (add_other_ranks(step)) cuda::finish_product<double>(launch(), step);
   }
   void multiply(const MatrixView<float>& a, const float* x, const ProductStep<float>& step) override {
     cuda::multiply(launch(), a, x, step);
@@ -217,11 +200,16 @@ class CudaDevice final : public Device {
   void copy_between(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
     if (bytes > 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream_), "copy memory");
   }
-  void add_other_ranks(int sums) {
+  /// Whether the step has sums that are to be finished now.
+  template <class Steps>
+  bool add_other_ranks(const Steps& step) {
+    const int sums = std::visit([](const auto& s) { return s.sum_count; }, step);
+    if (!sum_ || sums == 0) return false;
     std::array<double, most_sums> total{};
     copy_out(total.data(), partial_, sums * sizeof(double));
     sum_(std::span(total.data(), sums));
     copy_in(partial_, total.data(), sums * sizeof(double));
+    return true;
   }
 
   std::string name_;
