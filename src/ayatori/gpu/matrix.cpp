@@ -53,8 +53,8 @@ bool has_blocks(const sparse::Csr& a, int block) {
   return true;
 }
 
-/// Where slices of 32 units of `unit` rows begin, in units of entries: [slice], and the end. A unit is as
-/// long as its first row, over `unit`.
+/// Where slices of 32 units of `unit` rows begin, and where the last one ends, in blocks of `unit` rows. A
+/// unit is as long as its first row, over `unit`.
 Array<std::int64_t> slice_starts(const sparse::Csr& a, int unit) {
   const std::int64_t units = a.rows / unit;
   const std::int64_t slices = slices_of(units);
