@@ -14,7 +14,7 @@ pack() {
   root=$(cd "$(dirname "$0")/.." && pwd)
   build=$root/build/device
   cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=-march=x86-64-v3 -DAYATORI_MPI=runtime \
-    -DAYATORI_PROGRAMS=OFF -DAYATORI_TESTS=OFF -DAYATORI_NATIVE=OFF -DAYATORI_UNITY=ON -DAYATORI_PRECOMPILE=ON -DAYATORI_CUDA=ON \
+    -DAYATORI_INTERFACES=OFF -DAYATORI_TESTS=OFF -DAYATORI_NATIVE=OFF -DAYATORI_UNITY=ON -DAYATORI_PRECOMPILE=ON -DAYATORI_CUDA=ON \
     --log-level=WARNING > /dev/null
   cmake --build "$build" --target bench_device
   rm -rf "$folder"

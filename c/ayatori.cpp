@@ -4,11 +4,13 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/version.hpp"
+#include "ayatori/session/build_info.hpp"
 #include "c/options.hpp"
 #include "c/solver.hpp"
 
@@ -217,4 +219,9 @@ const char* ayatori_status_text(int status) {
 
 const char* ayatori_version(void) {
   return ayatori::version;
+}
+
+const char* ayatori_build_info(void) {
+  static const std::string text = to_json(ayatori::session::build_info()).dump();
+  return text.c_str();
 }

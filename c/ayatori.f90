@@ -29,7 +29,7 @@ module ayatori
   public :: ayatori_create, ayatori_destroy, ayatori_set_option, ayatori_get_option, ayatori_set_matrix
   public :: ayatori_set_coordinates, ayatori_set_operator, ayatori_set_progress, ayatori_set_stop, ayatori_solve
   public :: ayatori_report_json, ayatori_summary, ayatori_explanation, ayatori_reuse, ayatori_error_text
-  public :: ayatori_status_text, ayatori_version, ayatori_apply, ayatori_progress, ayatori_stop
+  public :: ayatori_status_text, ayatori_version, ayatori_build_info, ayatori_apply, ayatori_progress, ayatori_stop
 
   abstract interface
     ! y = A x. Anything but 0 ends the solve. `n` is not passed: data leads to it, or x and y are of a known length.
@@ -171,6 +171,9 @@ module ayatori
       integer(c_int), value :: status
     end function
     type(c_ptr) function c_version() bind(c, name="ayatori_version")
+      import
+    end function
+    type(c_ptr) function c_build_info() bind(c, name="ayatori_build_info")
       import
     end function
     integer(c_size_t) function c_strlen(text) bind(c, name="strlen")
@@ -358,6 +361,11 @@ contains
   function ayatori_version() result(text)
     character(:), allocatable :: text
     text = text_at(c_version())
+  end function
+
+  function ayatori_build_info() result(text)
+    character(:), allocatable :: text
+    text = text_at(c_build_info())
   end function
 
   function text_at(address) result(text)

@@ -165,6 +165,9 @@ const char* ayatori_status_text(int status);
 /* "major.minor.patch". The numbers in the library's name change when programs have to be compiled anew. */
 const char* ayatori_version(void);
 
+/* Version, commit, compiler, flags, system, MPI and libraries of this build, as a JSON object. */
+const char* ayatori_build_info(void);
+
 #ifdef __cplusplus
 }
 #endif

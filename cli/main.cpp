@@ -14,6 +14,7 @@
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/comm/mpi/mpi_algorithms.hpp"
+#include "ayatori/session/build_info.hpp"
 #include "cli/command.hpp"
 
 namespace {
@@ -63,7 +64,9 @@ cli::Run refuse(const CLI::App& app, const cli::CommandFacts& root, const std::v
 /// What the command line asks for. Every rank parses the same words; where they fail, rank 0 says so.
 cli::Run parse(CLI::App& app, cli::Command& root, int argc, char** argv) {
   cli::Run run;
-  app.set_version_flag("--version", version);
+  bool verbose = false;
+  auto* in_detail = app.add_flag("--verbose", verbose, "With --version: how and with what this was built");
+  in_detail->needs(app.set_version_flag("--version", version, "Say the version and exit"));
   app.require_subcommand(1);
   for (const cli::AddCommand add : commands) add(root, run);
   root.show_words();
@@ -74,6 +77,12 @@ cli::Run parse(CLI::App& app, cli::Command& root, int argc, char** argv) {
        {"ayatori solve poisson3d-7:n=80 --explain", "a generated matrix, and why the method was chosen"}});
   try {
     app.parse(argc, argv);
+  } catch (const CLI::CallForVersion&) {
+    return [verbose](const comm::Comm& world) {
+      const std::string text = verbose ? to_text(session::build_info()) : fmt::format("{}\n", version);
+      if (world.rank() == 0) fmt::print("{}", text);
+      return 0;
+    };
   } catch (const CLI::Success& asked_for_help) {
     return [&app, asked_for_help](const comm::Comm& world) {
       return world.rank() == 0 ? app.exit(asked_for_help) : 0;

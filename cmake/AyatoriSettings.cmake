@@ -5,7 +5,7 @@ option(AYATORI_STRICT "Treat warnings as errors and harden the standard library 
 option(AYATORI_NATIVE "Compile for the processor of this machine; OFF for packages and mixed clusters" ON)
 set(AYATORI_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")
 option(AYATORI_KLU "Use KLU, for complete factors without dense parts, where it is found" ON)
-option(AYATORI_PROGRAMS "Build and install the command line and the shim; OFF for the Python package" ON)
+option(AYATORI_INTERFACES "Build and install what other programs use: libraries, headers, PETSc's plug-in, the shim; OFF for the Python package" ON)
 set(AYATORI_PETSC AUTO CACHE STRING "Build libayatori_petsc.so for PETSc programs (AUTO: where PETSc is found, ON, OFF)")
 option(AYATORI_PYTHON_PACKAGE "Build the Python package; its tests want cmake/setup.sh --tests" OFF)
 set(AYATORI_MPI linked CACHE STRING "MPI: linked, or runtime: opened where a program runs on several ranks (the wheel)")

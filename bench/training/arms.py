@@ -24,9 +24,14 @@ def looks_definite(facts):
     return facts["symmetric"] and facts["rows"] in (facts["positive_diagonals"], facts["negative_diagonals"])
 
 
+def odd_diagonals(facts):
+    """As the tuner says it: diagonal entries that are zero or of the rarer sign."""
+    return facts["rows"] - max(facts["positive_diagonals"], facts["negative_diagonals"])
+
+
 def may_have_constraints(facts):
-    """As the tuner says it: diagonal entries that are zero or of another sign than at least half of all."""
-    return facts["rows"] / 2 <= max(facts["positive_diagonals"], facts["negative_diagonals"]) < facts["rows"]
+    """As the tuner says it: some diagonal entries, at most half of all, are odd."""
+    return 0 < 2 * odd_diagonals(facts) <= facts["rows"]
 
 
 def suits(name, facts):

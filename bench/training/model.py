@@ -25,7 +25,7 @@ import table  # noqa: E402
 
 SCALE = 1000                               # of logarithms and features
 GRID = [2**power for power in range(12)]   # iterations at which residuals are kept
-DIGITS = 100                               # steps of a digit
+DIGIT_STEPS = 30                           # of which a digit is kept in a byte
 WANTED = 8.0                               # digits that the records' solves gained
 FEWEST_ROWS = 2500                         # of systems by which growth is judged
 MOST_ITERATIONS = 3000.0                   # an arm that fails counts as so many
@@ -33,7 +33,7 @@ ARMS = ("cg + jacobi", "cg + block-ilu0", "cg + ic", "cg + amg", "cg + boomeramg
         "minres + none", "minres + jacobi", "minres + ssor", "minres + block-ilu0", "minres + amg",
         "bicgstab + none", "bicgstab + jacobi", "bicgstab + ssor", "bicgstab + block-ilu0", "bicgstab + ilu", "bicgstab + ilut", "bicgstab + amg",
         "idr + jacobi", "idr + ssor", "idr + block-ilu0", "idr + ilut",
-        "gmres(100) + jacobi", "gmres(100) + ssor", "gmres(100) + block-ilu0", "gmres(100) + ilut", "gmres(30) + direct")
+        "gmres(100) + jacobi", "gmres(100) + ssor", "gmres(100) + block-ilu0", "gmres(100) + ilut", "gmres(30) + direct", "fgmres(30) + schur", "bicgstab + schur", "minres + schur-definite")
 UNKNOWN, SOLVED, FAILED = 0, 1, 2
 
 
@@ -49,7 +49,7 @@ def features(facts):
     ratio = facts["max_abs_diagonal"] / max(facts["min_abs_diagonal"], 1e-12 * facts["max_abs_diagonal"], 1e-300)
     found = [logarithm(rows), logarithm(mean), logarithm(facts["mean_row_of_entries"] / mean), logarithm(facts["max_row_nonzeros"] / mean),
              facts["symmetric"], facts["pattern_symmetric"], logarithm(facts["asymmetry"] + 1e-4), all_arms.looks_definite(facts),
-             facts["zero_diagonals"] / rows, facts["dominant_rows"], facts["diffusive_rows"], facts["strongly_dominant_rows"],
+             facts["zero_diagonals"] / rows, all_arms.odd_diagonals(facts) / rows, facts["dominant_rows"], facts["diffusive_rows"], facts["strongly_dominant_rows"],
              logarithm(facts["least_dominance"] + 1e-4), logarithm(min(abs(facts["constant_quotient"]), 1.0) + 1e-6), min(logarithm(ratio), 20.0),
              logarithm(facts["dropped_fill"] + 1e-3), facts["dropped_fill"] == 0, facts["block_size"] > 1, logarithm(bandwidth) / max(logarithm(rows), 1.0),
              facts["boundary_rows"] / rows]
@@ -196,12 +196,17 @@ def numbers(systems, forest):
         for j, name in enumerate(ARMS):
             kind = systems.outcome(i, j)
             if kind == UNKNOWN:
-                words += [0] * (4 + len(GRID))
+                words += [0] * (4 + len(GRID) // 2)
                 continue
             record = system["arms"][name]
             words += [kind, *(round(SCALE * values[i, j]) for values in (systems.setup, systems.iteration, systems.iterations)),
-                      *(round(DIGITS * value) for value in digits_on_the_way(record))]
+                      *pairs_of_bytes([round(DIGIT_STEPS * value) for value in digits_on_the_way(record)])]
     return words
+
+
+def pairs_of_bytes(values):
+    """Two in a signed number of 16 bits each, the first in its lower byte."""
+    return [low + 256 * (high - 256 * (high > 127)) for low, high in zip(values[::2], values[1::2], strict=True)]
 
 
 def write(path, systems, words):

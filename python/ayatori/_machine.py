@@ -23,6 +23,18 @@ PREDICT_OPTIONS = Options(_core.predict_options(), {}, own=("profile", "nodes"))
 MAP_OPTIONS = Options(_core.map_options(), {})
 
 
+def build_info() -> dict:
+    """How and with what this copy of the library was built.
+
+    Returns
+    -------
+    dict
+        Texts ``version``, ``commit`` (empty where unknown), ``compiler``, ``flags``, ``system``, ``mpi`` (the one that is linked or was opened),
+        and ``libraries``: the version of each by its name.
+    """
+    return json.loads(_core.build_info())
+
+
 @dataclass(frozen=True)
 class Profile:
     """What a machine was measured to do.

@@ -1,6 +1,8 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 
@@ -8,6 +10,7 @@
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/comm/mpi/application.hpp"
+#include "ayatori/session/build_info.hpp"
 #include "ayatori/session/eigen/eigen_request.hpp"
 #include "ayatori/session/map/map_request.hpp"
 #include "ayatori/session/predict/predict_request.hpp"
@@ -62,6 +65,10 @@ NB_MODULE(_core, module) {
     ayatori::python::start_mpi();
     ayatori::comm::check_application_mpi();
     return ayatori::comm::mpi_version();
+  });
+  module.def("build_info", [] {
+    ayatori::python::start_mpi();
+    return to_json(ayatori::session::build_info()).dump();
   });
   module.def("end_mpi", &ayatori::python::end_mpi);
   ayatori::python::bind_solve_call(module);

@@ -141,3 +141,10 @@ def test_probe_refuses(tmp_path):
         ayatori.probe(seconds=0)
     with pytest.raises(OSError, match="cannot be written"):
         ayatori.probe(output=tmp_path / "no" / "folder")
+
+
+def test_what_was_built_is_known():
+    info = ayatori.build_info()
+    assert info["version"] == ayatori.__version__
+    assert set(info) == {"version", "commit", "compiler", "flags", "system", "mpi", "libraries"}
+    assert info["mpi"] and info["libraries"]["METIS"].startswith("5.")

@@ -47,6 +47,7 @@ TEST(Errors, StatusAndVersionAlwaysHaveText) {
   EXPECT_STREQ(ayatori_status_text(-1), "unknown");
   EXPECT_STREQ(ayatori_status_text(99), "unknown");
   EXPECT_STREQ(ayatori_version(), "0.1.0");
+  EXPECT_NE(std::string(ayatori_build_info()).find(R"("version":"0.1.0")"), std::string::npos);
 }
 
 using Change = std::function<void(Rows<std::int64_t>&)>;

@@ -1,5 +1,6 @@
 """The binary wheel serves who has neither a compiler nor an MPI, and with an MPI of the package index, ranks."""
 
+import json
 import os
 import pathlib
 import re
@@ -69,6 +70,12 @@ EACH_BY_ITSELF = """
 import ayatori, numpy
 A = ayatori.load("poisson2d-5:n=20")
 print(ayatori.solve(A, numpy.ones(400)).status)
+"""
+
+READ_BACK = """
+import ayatori, numpy
+A = ayatori.load("poisson3d-7:n=12")
+assert numpy.linalg.norm(1 - A @ numpy.load("x.npy")) <= 1e-8 * 12**1.5
 """
 
 TOO_LATE = EACH_BY_ITSELF + """
@@ -141,6 +148,26 @@ class Wheel(unittest.TestCase):
         self.assertIn("factors by MUMPS", said)
         print(said.splitlines()[-1])
 
+    def run_command(self, *words, launcher=(), status=0, **variables):
+        done = subprocess.run([*launcher, self.folder / "bare/bin/ayatori", *words], text=True, capture_output=True, cwd=self.folder,
+                              env=self.environment(**variables), timeout=300)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def test_1_command(self):
+        """`ayatori` in the environment is the command line of any other build."""
+        said = self.run_command("--version", "--verbose").stdout
+        self.assertRegex(said, r"MPI +one process without MPI\n")
+        self.assertIn("(sequential)", said)
+        self.run_command("solve", "poisson3d-7:n=12", "--preconditioner", "direct", "-o", "x.npy", "--json", "result.json")
+        result = json.loads((self.folder / "result.json").read_text())
+        self.assertEqual((result["status"], result["ranks"]), ("converged", 1))
+        self.run_python(READ_BACK)
+        self.run_command("eigen", "poisson2d-5:n=6")
+        self.assertIn("no.mtx", self.run_command("solve", "no.mtx", status=2).stderr)
+        refused = self.run_command("solve", "poisson2d-5:n=3", status=3, PMI_SIZE="2", PMI_RANK="0").stderr
+        self.assertIn("the launcher started 2 ranks (PMI_SIZE), but no MPI library is found", refused)
+
     def test_1_ranks_without_an_mpi_are_refused(self):
         (self.folder / "script.py").write_text(EACH_BY_ITSELF)
         done = subprocess.run([self.folder / "bare/bin/python", self.folder / "script.py"], text=True, capture_output=True,
@@ -156,6 +183,10 @@ class Wheel(unittest.TestCase):
         self.assertEqual(sorted(re.findall("rank . is done", said)), ["rank 0 is done", "rank 1 is done"])
         with self.subTest("without mpi4py"):
             self.assertEqual(self.run_python(EACH_BY_ITSELF, *launcher).split(), ["converged"] * 2)
+        with self.subTest("command"):
+            self.run_command("solve", "poisson2d-5:n=40", "--json", "ranks.json", launcher=launcher)
+            result = json.loads((self.folder / "ranks.json").read_text())
+            self.assertEqual((result["status"], result["ranks"], result["mpi"].split()[0]), ("converged", 2, "MPICH"))
         with self.subTest("too late"):
             self.assertIn("has begun without MPI: import mpi4py before the first call of ayatori", self.run_python(TOO_LATE))
         with self.subTest("the interface of MPI 5"):

@@ -29,4 +29,7 @@ with tempfile.TemporaryDirectory() as folder:
     subprocess.run([python, "-I", "-m", "pip", "install", "--quiet", wheel], check=True)
     where = subprocess.run([python, "-I", "-c", SMOKE], check=True, cwd=folder, text=True, stdout=subprocess.PIPE).stdout
     assert str(folder) in where, where
+    command = subprocess.run([folder / "clean" / "bin" / "ayatori", "solve", "poisson2d-5:n=20"], check=True, cwd=folder, text=True,
+                             stdout=subprocess.PIPE).stdout
+    assert "converged" in command, command
     print(wheel.name, where.strip())

@@ -68,8 +68,10 @@ class HandMade {
         numbers.push_back(static_cast<std::int16_t>(arm.outcome));
         for (const double cost : {arm.set_up, arm.iteration, arm.iterations})
           numbers.push_back(in_thousandths(std::log(cost)));
-        for (const double digits : arm.digits)
-          numbers.push_back(static_cast<std::int16_t>(std::lround(100 * digits)));
+        for (std::size_t i = 0; i < grid_points; i += 2)
+          numbers.push_back(static_cast<std::int16_t>(
+              static_cast<std::uint16_t>(std::lround(digit_steps * arm.digits[i]) +
+                                         256 * std::lround(digit_steps * arm.digits[i + 1]))));
       }
     }
     return numbers;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <string_view>
 #include <vector>
@@ -27,154 +28,34 @@ constexpr std::int16_t threshold = 7000;
 
 /// Two arms, three systems, two trees. The numbers of an arm that is unknown are never read.
 std::vector<std::int16_t> small_numbers() {
-  return {
-      2,
-      3,
-      20,
-      2,
-      12,  //
-      // By rows: systems 0 and 1 have few, 2 has many.
-      3,
-      log_rows,
-      threshold,
-      1,
-      2,
-      -1,
-      2,
-      0,
-      0,
-      -1,
-      1,
-      2,
-      0,
-      3,
-      0,
-      1,
-      2,  //
-      // By symmetry: 1 and 2 are unsymmetric, 0 is symmetric.
-      3,
-      symmetric,
-      500,
-      1,
-      2,
-      -1,
-      2,
-      1,
-      0,
-      -1,
-      1,
-      0,
-      0,
-      3,
-      0,
-      1,
-      2,  //
-      // Powers of set-ups, then of iterations.
-      0,
-      1000,
-      333,
-      500,  //
-      // Systems.
-      6908,
-      1,
-      0,
-      693,
-      4605,
-      10,
-      20,
-      50,
-      100,
-      200,
-      400,
-      800,
-      800,
-      800,
-      800,
-      800,
-      800,  //
-      2,
-      3000,
-      1099,
-      9000,
-      1,
-      2,
-      3,
-      4,
-      5,
-      6,
-      7,
-      8,
-      9,
-      10,
-      11,
-      12,  //
-      6215,
-      1,
-      100,
-      693,
-      3912,
-      20,
-      40,
-      100,
-      200,
-      400,
-      800,
-      800,
-      800,
-      800,
-      800,
-      800,
-      800,  //
-      0,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,  //
-      9210,
-      0,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,
-      1,  //
-      1,
-      4000,
-      1099,
-      1609,
-      200,
-      400,
-      700,
-      800,
-      800,
-      800,
-      800,
-      800,
-      800,
-      800,
-      800,
-      800,
+  std::vector<std::int16_t> numbers{2, 3, feature_count, 2, grid_points};
+  const auto add = [&](std::initializer_list<std::int16_t> more) {
+    numbers.insert(numbers.end(), more.begin(), more.end());
   };
+  /// Outcome, logarithms of set-up, iteration and iterations, then digits.
+  const auto add_arm = [&](std::initializer_list<std::int16_t> costs,
+                           const std::array<double, grid_points>& digits) {
+    add(costs);
+    for (std::size_t i = 0; i < grid_points; i += 2)
+      numbers.push_back(static_cast<std::int16_t>(static_cast<std::uint16_t>(
+          std::lround(digit_steps * digits[i]) + 256 * std::lround(digit_steps * digits[i + 1]))));
+  };
+  // By rows: systems 0 and 1 have few, 2 has many.
+  add({3, log_rows, threshold, 1, 2, -1, 2, 0, 0, -1, 1, 2, 0, 3, 0, 1, 2});
+  // By symmetry: 1 and 2 are unsymmetric, 0 is symmetric.
+  add({3, symmetric, 500, 1, 2, -1, 2, 1, 0, -1, 1, 0, 0, 3, 0, 1, 2});
+  // Powers of set-ups, then of iterations.
+  add({0, 1000, 333, 500});
+  add({6908});
+  add_arm({1, 0, 693, 4605}, {0.1, 0.2, 0.5, 1, 2, 4, 8, 8, 8, 8, 8, 8});
+  add_arm({2, 3000, 1099, 9000}, {0.1, 0.1, 0.2, 0.2, 0.3, 0.3, 0.4, 0.4, 0.5, 0.5, 0.6, 0.6});
+  add({6215});
+  add_arm({1, 100, 693, 3912}, {0.2, 0.4, 1, 2, 4, 8, 8, 8, 8, 8, 8, 8});
+  add_arm({0, 1, 1, 1}, {});
+  add({9210});
+  add_arm({0, 1, 1, 1}, {});
+  add_arm({1, 4000, 1099, 1609}, {2, 4, 7, 8, 8, 8, 8, 8, 8, 8, 8, 8});
+  return numbers;
 }
 
 Features features(std::int16_t rows, bool is_symmetric) {
@@ -411,7 +292,11 @@ TEST(Features, AreThousandthsOfWhatFactsTell) {
   facts.symmetric = false;
   EXPECT_EQ(features_of(facts)[symmetric], 0);
   facts.max_abs_diagonal = std::numeric_limits<double>::max();
-  EXPECT_EQ(features_of(facts)[14], 20'000) << "bounded, as thousandths are";
+  EXPECT_EQ(features_of(facts)[15], 20'000) << "bounded, as thousandths are";
+  EXPECT_EQ(features_of(facts)[9], 0);
+  facts.positive_diagonals = 700;
+  facts.negative_diagonals = 100;
+  EXPECT_EQ(features_of(facts)[9], 300) << "zero, or of the rarer sign";
 }
 
 }  // namespace

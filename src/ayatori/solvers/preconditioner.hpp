@@ -109,6 +109,7 @@ struct Preconditioner {
   BuiltPreconditioner (*make)(const sparse::DistributedMatrix& matrix, const GlobalSum& sum,
                               const PreconditionerOptions& options);
   Obeys obeys = {};
+  bool for_saddle_points = false;  ///< of no use where no rows look like constraints
 };
 
 /// none, jacobi, ssor, block-jacobi, block-ilu0, ic, ilu, ilut, fsai, neumann, direct (where KLU or MUMPS

@@ -45,6 +45,11 @@ Json boundary_json(const SolveReport& report) {
           {"relative_residual_of_others", report.relative_residual_of_others}};
 }
 
+Json obstacle_json(const Obstacle& obstacle) {
+  if (obstacle.property.empty()) return nullptr;
+  return {{"property", obstacle.property}, {"advice", obstacle.advice}};
+}
+
 Json verdict_json(const CandidateVerdict& c) {
   return {{"item", c.item},
           {"name", c.name},
@@ -116,6 +121,7 @@ Json to_json(const SolveReport& report) {
             {"iterations", report.iterations},
             {"choice", to_json(report.choice)},
             {"why", report.why},
+            {"obstacle", obstacle_json(report.obstacle)},
             {"seconds", seconds_json(report.seconds)},
             {"product",
              {{"bytes", report.product.bytes},

@@ -9,6 +9,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/tuning/obstacle.hpp"
 #include "ayatori/tuning/run/arm_run.hpp"
 #include "ayatori/tuning/run/least_squares_arm.hpp"
 #include "ayatori/tuning/run/solve_state.hpp"
@@ -348,6 +349,7 @@ SolveReport finish(SolveState& state, const Stopwatch& watch) {
   average_over_ranks(state.comm, report.seconds);
   if (state.kept != nullptr) leave_reusable_setup(state);
   report.tuning_seconds = report.seconds.tuning + state.product_tuner->excess_seconds();
+  report.obstacle = find_obstacle(report, state.options);
   return std::move(report);
 }
 

@@ -111,6 +111,12 @@ enum class Status {
 };
 std::string_view name_of(Status status);
 
+/// What kept a solve from its tolerance, in words; empty where nothing did.
+struct Obstacle {
+  std::string property;  ///< of the matrix, or a limit or choice of the caller's
+  std::string advice;    ///< what to try
+};
+
 struct SolveReport {
   Status status = Status::not_converged;
   double relative_residual = 1;     ///< true: ||b - A x|| / ||b|| of the x handed back
@@ -126,6 +132,7 @@ struct SolveReport {
   Structure structure;  ///< of the matrix, in the numbers of the caller
   Choice choice;        ///< of the arm that made the residual smaller than any other did
   std::string why;
+  Obstacle obstacle;
   std::vector<Trial> trials;
   std::vector<CandidateVerdict> considered;  ///< kernels and halo strategies
   double tuning_seconds = 0;  ///< what finding out cost in all: `seconds.tuning` and products that lost duels

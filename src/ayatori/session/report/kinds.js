@@ -28,6 +28,7 @@ function solveReport(r) {
       [describeChoice(r.choice), "chosen"], [r.choice.kernel, "product kernel"], r.ranks > 1 && [r.choice.halo, "halo exchange"],
       [count(r.iterations), "iterations"], [seconds(s.total), "in all"]),
     paragraph(`Because ${r.why}.`),
+    r.obstacle ? paragraph(`In the way: ${r.obstacle.property}. To try: ${r.obstacle.advice}.`) : null,
     grid(history("seconds", "since the solve began"), history("iterations", "iterations of all trials"),
       bars({title: "Where the time went", format: seconds, rows: [
         {label: "reading", parts: [["reading", s.read]]}, {label: "choosing", parts: [["choosing", s.tuning]]},

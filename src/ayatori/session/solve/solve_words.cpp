@@ -250,6 +250,8 @@ std::string summary(const SolveRun& run) {
                       implementation_words(report.choice, run.ranks));
   text += fmt::format("because    {}\n", report.why);
   text += fmt::format("result     {}\n", result_words(run));
+  if (!report.obstacle.property.empty())
+    text += fmt::format("obstacle   {}\ntry        {}\n", report.obstacle.property, report.obstacle.advice);
   if (run.true_error) text += fmt::format("error      {:.2e} from the known solution\n", *run.true_error);
   text += fmt::format("work       {} iterations in {} trial{}\n", report.iterations, report.trials.size(),
                       report.trials.size() == 1 ? "" : "s");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -79,6 +80,10 @@ struct MatrixFacts {
   bool looks_positive_definite() const { return !indefinite && symmetric && positive_diagonals == rows; }
   bool looks_negative_definite() const { return !indefinite && symmetric && negative_diagonals == rows; }
   bool looks_definite() const { return looks_positive_definite() || looks_negative_definite(); }
+
+  /// Diagonal entries that are zero or of the rarer sign: the constraints of a saddle point have such ones.
+  std::int64_t odd_diagonals() const { return rows - std::max(positive_diagonals, negative_diagonals); }
+  bool may_have_constraints() const { return odd_diagonals() > 0 && 2 * odd_diagonals() <= rows; }
 };
 
 /// Collective. Takes about the time of two to four products. Entries are held against their mirror images by

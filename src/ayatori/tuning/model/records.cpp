@@ -13,10 +13,9 @@ namespace {
 #include "ayatori/tuning/model/shipped.inc"
 
 constexpr double thousandths = 1e-3;
-constexpr double hundredths = 1e-2;
 constexpr std::size_t header = 5;
 constexpr std::size_t of_a_node = 4;
-constexpr std::size_t of_an_arm = 4 + grid_points;
+constexpr std::size_t of_an_arm = 4 + grid_points / 2;
 
 std::int16_t in_thousandths(double value) {
   constexpr double largest = std::numeric_limits<std::int16_t>::max();
@@ -47,6 +46,7 @@ Features features_of(const MatrixFacts& facts) {
       logarithm(facts.asymmetry + 1e-4),
       facts.looks_definite() ? 1.0 : 0.0,
       static_cast<double>(facts.zero_diagonals) / rows,
+      static_cast<double>(facts.odd_diagonals()) / rows,
       facts.dominant_rows,
       facts.diffusive_rows,
       facts.strongly_dominant_rows,
@@ -151,8 +151,10 @@ ArmRecord Records::record(std::size_t system, std::size_t arm, double rows) cons
   record.log_iteration = thousandths * numbers[2];
   record.stretch = std::exp(power * larger);
   record.iterations = record.stretch * std::exp(thousandths * numbers[3]);
-  for (std::size_t i = 0; i < grid_points; ++i)
-    record.digits[i] = static_cast<float>(hundredths * numbers[4 + i]);
+  for (std::size_t i = 0; i < grid_points; ++i) {
+    const auto pair = static_cast<std::uint16_t>(numbers[4 + i / 2]);
+    record.digits[i] = static_cast<float>(i % 2 == 0 ? pair & 0xff : pair >> 8) / digit_steps;
+  }
   return record;
 }
 

@@ -12,13 +12,15 @@
 namespace ayatori::tuning {
 
 /// What a forest sees of a matrix, in thousandths; bench/training/model.py computes the same.
-inline constexpr std::size_t feature_count = 20;
+inline constexpr std::size_t feature_count = 21;
 using Features = std::array<std::int16_t, feature_count>;
 Features features_of(const MatrixFacts& facts);
 
 /// Digits that all recorded solves gained, and the iterations at which they are kept: 1, 2, 4, ...
 inline constexpr double recorded_digits = 8;
 inline constexpr std::size_t grid_points = 12;
+/// A digit is kept in so many steps, as a byte.
+inline constexpr int digit_steps = 30;
 
 /// What an arm took and did on a recorded system. Costs are in products with compressed sparse rows.
 struct ArmRecord {
@@ -50,7 +52,8 @@ struct SimilarSystem {
 ///     begin, 0); numbers of systems, and these;
 ///   for each arm the power of the rows by which set-ups grow, then that of iterations;
 ///   for each system: logarithm of the rows; for each arm outcome, logarithms of set-up, iteration,
-///     iterations, then digits after 1, 2, 4, ... iterations in hundredths.
+///     iterations, then digits after 1, 2, 4, ... iterations in steps of 1 / digit_steps, two in a number:
+///     the first in its lower byte.
 class Records {
  public:
   Records(std::span<const std::int16_t> numbers, std::span<const std::string_view> arms,

@@ -45,12 +45,13 @@ bool exists(std::string_view preconditioner) {
 /// matrix need as many products with the same preconditioner, and more memory traffic.
 bool applies(const Choice& choice, const MatrixFacts& facts) {
   const auto& method = solvers::method(choice.method);
-  const bool is_for_cg =
-      !uses_complete_factors(choice) && solvers::preconditioner(choice.preconditioner).symmetric;
+  const auto& preconditioner = solvers::preconditioner(choice.preconditioner);
+  if (preconditioner.for_saddle_points && !facts.may_have_constraints()) return false;
+  const bool is_for_cg = !uses_complete_factors(choice) && preconditioner.symmetric;
   if (facts.looks_definite() && is_for_cg && !method.needs_symmetric) return false;
   if (method.needs_symmetric && !facts.symmetric) return false;
   if (method.needs_definite && !facts.looks_definite()) return false;
-  return !method.needs_symmetric_preconditioner || solvers::preconditioner(choice.preconditioner).symmetric;
+  return !method.needs_symmetric_preconditioner || preconditioner.symmetric;
 }
 
 Choice lay_over(Choice choice, const Forced& forced) {
@@ -137,14 +138,8 @@ class List {
   std::vector<Rung> arms_;
 };
 
-/// Whether some diagonal entries are zero or of another sign than most, as the constraints of a saddle point.
-bool may_have_constraints(const MatrixFacts& facts) {
-  return facts.positive_diagonals < facts.rows && facts.negative_diagonals < facts.rows &&
-         2 * std::max(facts.positive_diagonals, facts.negative_diagonals) >= facts.rows;
-}
-
 /// What is there when all that records know has failed, plainer and longer ones last.
-void add_last_resorts(List& list, const MatrixFacts& facts, int longest_restart) {
+void add_last_resorts(List& list, int longest_restart) {
   const auto add = [&](std::string preconditioner, int restart, const char* orthogonalization,
                        const char* why, bool last) {
     list.add({.method = "gmres",
@@ -153,9 +148,6 @@ void add_last_resorts(List& list, const MatrixFacts& facts, int longest_restart)
               .orthogonalization = orthogonalization},
              why, {}, last);
   };
-  if (may_have_constraints(facts))
-    add("schur", 100, "cgs", "rows without a diagonal of the sign of the others look like constraints",
-        false);
   add("block-jacobi", usual_restart, "cgs", "cheap blocks, in case the factors are useless", false);
   add("none", usual_restart, "cgs", "nothing that could do harm", false);
   add("block-ilu0", longest_restart, "ircgs",
@@ -236,7 +228,7 @@ std::vector<Rung> list_arms(const MatrixFacts& facts, const Forced& forced, int 
   if (forced.method == solvers::least_squares_name) return {{least_squares_choice(), "what you forced"}};
   List list(facts, forced, longest_restart, records);
   list.add_recorded();
-  add_last_resorts(list, facts, longest_restart);
+  add_last_resorts(list, longest_restart);
   std::vector<Rung> arms = std::move(list).arms();
   if (arms.empty()) throw InputError("--exclude leaves nothing to solve with");
   if (const double most = iterations_by_dominance(facts); most < next_to_none) {

@@ -132,13 +132,15 @@ const Preconditioner schur_preconditioner{
     .description = "saddle points: block triangular, with multigrid and a Schur complement's stand-in",
     .symmetric = false,
     .make = make_triangular,
-    .obeys = {.complement = true}};
+    .obeys = {.complement = true},
+    .for_saddle_points = true};
 
 const Preconditioner schur_definite_preconditioner{
     .name = "schur-definite",
     .description = "symmetric saddle points: block diagonal and positive definite, for minres",
     .symmetric = true,
     .make = make_definite,
-    .obeys = {.complement = true}};
+    .obeys = {.complement = true},
+    .for_saddle_points = true};
 
 }  // namespace ayatori::solvers
