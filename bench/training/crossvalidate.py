@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """How well the policy does on families that it has not seen: records of all others are its experience, recorded histories its solves.
 
-usage: bench/training/crossvalidate.py FILE ... [--folds 12] [--by family|kind|size] [--replay build/release/bench/replay_policy] [--markdown FILE]
+usage: bench/training/crossvalidate.py FILE ... [--folds 12] [--unseen family|system] [--by family|kind|size]
+                                       [--replay build/release/bench/replay_policy] [--markdown FILE]
 
-Families are dealt out to the folds; for each fold a model is made from the records of the other families, and `replay_policy` (the policy itself,
-on recorded histories instead of solves) takes the systems of the fold. Times are products with the matrix, over those of the best arm of all that
+Families (or systems, of whose families others are known) are dealt out to the folds; for each fold a model is made from the records of the others,
+and `replay_policy` (the policy itself, on recorded histories instead of solves) takes the systems of the fold. Times are products with the matrix, over those of the best arm of all that
 were recorded, known afterwards. "first" is the arm that it began with. Make it with: cmake --build --preset release --target replay_policy
 """
 
@@ -58,22 +59,22 @@ def write_systems(path, systems, numbers):
     path.write_text("\n".join([*lines, ""]))
 
 
-def deal_out(families, folds):
-    """{family: fold}"""
-    return {family: place % folds for place, family in enumerate(sorted(set(families)))}
+def deal_out(names, folds):
+    """{name: fold}"""
+    return {name: place % folds for place, name in enumerate(sorted(set(names)))}
 
 
 def replayed(options, everything):
-    """{system's name: (products, first arm)} of the policy, family by family unseen."""
-    fold_of = deal_out((system["family"] for system in everything.systems), options.folds)
+    """{system's name: (products, first arm)} of the policy, for which each is unseen."""
+    fold_of = deal_out((system[options.unseen] for system in everything.systems), options.folds)
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         model_file, systems_file = pathlib.Path(folder) / "model", pathlib.Path(folder) / "systems"
         for fold in range(options.folds):
-            held_out = [family for family, place in fold_of.items() if place == fold]
-            known = model.Systems([system for system in everything.systems if system["family"] not in held_out])
+            held_out = {name for name, place in fold_of.items() if place == fold}
+            known = model.Systems([system for system in everything.systems if system[options.unseen] not in held_out])
             write_model(model_file, known, model.numbers(known, model.grow(known, options.trees, options.leaf)))
-            numbers = [i for i, system in enumerate(everything.systems) if system["family"] in held_out]
+            numbers = [i for i, system in enumerate(everything.systems) if system[options.unseen] in held_out]
             write_systems(systems_file, everything, numbers)
             lines = subprocess.run([options.replay, model_file, systems_file], capture_output=True, text=True, check=True).stdout.splitlines()
             for i, line in zip(numbers, lines, strict=True):
@@ -95,6 +96,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     parser.add_argument("--folds", type=int, default=12)
+    parser.add_argument("--unseen", choices=("family", "system"), default="family")
     parser.add_argument("--by", choices=("family", "kind", "size"), default="kind")
     parser.add_argument("--replay", type=pathlib.Path, default=pathlib.Path("build/release/bench/replay_policy"))
     parser.add_argument("--trees", type=int, default=60)
