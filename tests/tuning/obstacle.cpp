@@ -55,6 +55,9 @@ TEST(Obstacle, WhatWasForcedIsNamedBeforeTheMatrix) {
       << obstacle.property;
   EXPECT_TRUE(says(obstacle.property, "300 rows")) << obstacle.property;
   EXPECT_TRUE(says(obstacle.advice, "tuner"));
+  options.forced = {.excluded = {"dia"}};
+  EXPECT_FALSE(says(find_obstacle(saddle_point(), options).property, "excluded"))
+      << "a kernel solves nothing";
 }
 
 TEST(Obstacle, PropertiesComeWithWhatWasNotTried) {

@@ -9,6 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "ayatori/solvers/method.hpp"
+#include "ayatori/solvers/preconditioner.hpp"
+
 namespace ayatori::tuning {
 
 namespace {
@@ -111,17 +114,28 @@ std::optional<Obstacle> find_limit(const SolveReport& report, const SolveOptions
                   fmt::format("a larger one: at this pace it takes {:.2g}{} in all", *factor * amount, unit)};
 }
 
+/// Methods and preconditioners alone: without some kernel, solves take longer, but end the same.
+std::vector<std::string> excluded_arms(const Forced& forced) {
+  std::vector<std::string> names;
+  for (const std::string& name : forced.excluded)
+    if (std::ranges::count(solvers::methods(), name, &solvers::Method::name) > 0 ||
+        std::ranges::count(solvers::preconditioners(), name, &solvers::Preconditioner::name) > 0)
+      names.push_back(name);
+  return names;
+}
+
 /// What the caller forced or excluded, so that other arms were not tried.
 std::optional<Obstacle> find_force(const SolveReport& report, const SolveOptions& options) {
   const Forced& forced = options.forced;
-  if (!forced.method && !forced.preconditioner && forced.excluded.empty()) return std::nullopt;
+  const std::vector<std::string> excluded = excluded_arms(forced);
+  if (!forced.method && !forced.preconditioner && excluded.empty()) return std::nullopt;
   std::vector<std::string> words;
   if (forced.method) words.push_back(*forced.method);
   if (forced.preconditioner) words.push_back(*forced.preconditioner);
   std::string what = fmt::format("{}", fmt::join(words, " + "));
   if (!what.empty()) what += " alone was allowed";
-  if (!forced.excluded.empty())
-    what += fmt::format("{}{} excluded", what.empty() ? "" : ", and ", fmt::join(forced.excluded, ", "));
+  if (!excluded.empty())
+    what += fmt::format("{}{} excluded", what.empty() ? "" : ", and ", fmt::join(excluded, ", "));
   std::vector<std::string> clauses{what};
   for (std::string& property : hard_properties(report)) clauses.push_back(std::move(property));
   return Obstacle{joined(clauses), "leave the choice to the tuner"};
