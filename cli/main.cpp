@@ -1,14 +1,19 @@
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "ayatori/base/blas_kernels.hpp"
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/printable.hpp"
 #include "ayatori/base/version.hpp"
@@ -93,10 +98,23 @@ cli::Run parse(CLI::App& app, cli::Command& root, int argc, char** argv) {
   return run;
 }
 
+/// Starts the program once more where OpenBLAS, which reads the environment when it is loaded, would compute
+/// by kernels of old processors. If that fails, they will do.
+void use_better_blas_kernels([[maybe_unused]] char** argv) {
+#ifndef AYATORI_SMPI  // simulated ranks share a process
+  const std::string better = better_blas_kernels();
+  if (better.empty() || setenv("OPENBLAS_CORETYPE", better.c_str(), 0) != 0) return;
+  std::error_code failed;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);  // which keeps its name so
+  if (!failed) execv(program.c_str(), argv);
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
+    use_better_blas_kernels(argv);
     CLI::App app("Parallel linear algebra that measures, chooses, verifies and explains.", "ayatori");
     cli::Command root(app);
     const cli::Run run = parse(app, root, argc, argv);

@@ -22,7 +22,10 @@ Matrices and results
 Wrong input raises ValueError or TypeError, a machine that fails (memory, MPI) OSError, a defect of ours RuntimeError.
 """
 
-from ._core import version as __version__
+from ._blas import best_kernels
+
+with best_kernels():
+    from ._core import version as __version__
 from ._direct import Factors, factorized, splu, spsolve
 from ._eigen import eigh
 from ._krylov import bicgstab, cg, gmres, minres

@@ -30,7 +30,7 @@ def build_info() -> dict:
     -------
     dict
         Texts ``version``, ``commit`` (empty where unknown), ``compiler``, ``flags``, ``system``, ``mpi`` (the one that is linked or was opened),
-        and ``libraries``: the version of each by its name.
+        ``blas`` (kernels of OpenBLAS; empty with another BLAS), and ``libraries``: the version of each by its name.
     """
     return json.loads(_core.build_info())
 

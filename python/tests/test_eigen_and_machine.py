@@ -146,5 +146,7 @@ def test_probe_refuses(tmp_path):
 def test_what_was_built_is_known():
     info = ayatori.build_info()
     assert info["version"] == ayatori.__version__
-    assert set(info) == {"version", "commit", "compiler", "flags", "system", "mpi", "libraries"}
+    assert set(info) == {"version", "commit", "compiler", "flags", "system", "mpi", "blas", "libraries"}
+    if "openblas" in info["libraries"]["BLAS and LAPACK"] and " avx2 " in open("/proc/cpuinfo").read():
+        assert info["blas"] not in ("Prescott", "Core2", "Nehalem")
     assert info["mpi"] and info["libraries"]["METIS"].startswith("5.")

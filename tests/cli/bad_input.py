@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import pathlib
 import unittest
 
 from harness import RANKS, CommandTest, matrix_market, tridiagonal
@@ -211,7 +212,9 @@ class BadInput(CommandTest):
         done = self.run_ayatori("--version", "--verbose")
         self.assertEqual(done.returncode, 0, done.stderr)
         said = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
-        self.assertEqual(list(said), ["Ayatori", "commit", "compiler", "flags", "system", "MPI", "libraries"])
+        self.assertEqual(list(said), ["Ayatori", "commit", "compiler", "flags", "system", "MPI", "BLAS", "libraries"])
+        if "openblas" in said["libraries"] and " avx2 " in pathlib.Path("/proc/cpuinfo").read_text():
+            self.assertNotIn(said["BLAS"].split()[0], ("Prescott", "Core2", "Nehalem"))
         self.assertEqual(said["Ayatori"], version)
         self.assertRegex(said["compiler"], r"^(GNU|Clang|AppleClang|Intel\w*) \d+\.\d+")
         self.assertRegex(said["libraries"], r"METIS \d+\.\d+\.\d+, ")

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "ayatori/base/blas_kernels.hpp"
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/session/build_constants.hpp"
@@ -17,6 +18,7 @@ BuildInfo build_info() {
           .flags = built_with_flags,
           .system = built_for,
           .mpi = comm::mpi_version(),
+          .blas = blas_kernels(),
           .libraries = libraries_in_build};
 }
 
@@ -25,7 +27,7 @@ nlohmann::json to_json(const BuildInfo& info) {
   for (const LibraryInBuild& library : info.libraries) libraries[std::string(library.name)] = library.version;
   return {{"version", info.version}, {"commit", info.commit}, {"compiler", info.compiler},
           {"flags", info.flags},     {"system", info.system}, {"mpi", info.mpi},
-          {"libraries", libraries}};
+          {"blas", info.blas},       {"libraries", libraries}};
 }
 
 std::string to_text(const BuildInfo& info) {
@@ -39,6 +41,7 @@ std::string to_text(const BuildInfo& info) {
   line("flags", info.flags);
   line("system", info.system);
   line("MPI", info.mpi);
+  line("BLAS", info.blas.empty() ? "" : info.blas + " kernels");
   std::string libraries;
   for (const LibraryInBuild& library : info.libraries)
     libraries += fmt::format("{}{}{}{}", libraries.empty() ? "" : ", ", library.name,

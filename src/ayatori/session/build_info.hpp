@@ -21,6 +21,7 @@ struct BuildInfo {
   std::string_view flags;
   std::string_view system;  ///< operating system and processor
   std::string_view mpi;     ///< the library that is linked or was opened, or that there is none
+  std::string blas;         ///< the kernels by which OpenBLAS computes here; empty with another BLAS
   std::span<const LibraryInBuild> libraries;
 };
 
