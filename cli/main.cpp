@@ -19,6 +19,7 @@
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/comm/mpi/mpi_algorithms.hpp"
+#include "ayatori/comm/threads.hpp"
 #include "ayatori/session/build_info.hpp"
 #include "cli/command.hpp"
 
@@ -106,7 +107,9 @@ void use_better_blas_kernels([[maybe_unused]] char** argv) {
   if (better.empty() || setenv("OPENBLAS_CORETYPE", better.c_str(), 0) != 0) return;
   std::error_code failed;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);  // which keeps its name so
-  if (!failed) execv(program.c_str(), argv);
+  if (failed) return;
+  comm::unbind_calling_thread();  // else OpenMP would take its place for all that there is
+  execv(program.c_str(), argv);
 #endif
 }
 

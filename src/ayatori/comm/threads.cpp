@@ -100,6 +100,16 @@ int threads_per_rank(const Comm& comm) {
   return std::min(threads, whole_processors(mine.quota.processors / static_cast<double>(in_group)));
 }
 
+void unbind_calling_thread() {
+  const CoreSet places = cores_of_places();
+  if (places.cores.none()) return;
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (places.cores[core]) CPU_SET(core, &mask);
+  sched_setaffinity(0, sizeof(mask), &mask);
+}
+
 int usable_processing_units(const Comm& comm) {
   return processing_units_of(shares_on(comm.split_by_node()));
 }

@@ -16,6 +16,10 @@ int threads_per_rank(const Comm& comm);
 /// them may run on, and no more than the control groups of the ranks grant (in whole ones, at least one).
 int usable_processing_units(const Comm& comm);
 
+/// Lets the calling thread run on all places of OpenMP's, where that has bound it to one. A program that this
+/// thread starts in its stead then has them all, too.
+void unbind_calling_thread();
+
 /// What a job asks of a node.
 struct NodeLoad {
   int ranks = 0;
