@@ -51,18 +51,23 @@ std::vector<std::string> names_of_libraries(const Launch& launch) {
   return names;
 }
 
-/// Folders above this library: a virtual environment has its MPI in lib/, some levels above its packages.
+/// Folders above this library, and above the program: a virtual environment has its MPI in lib/, some levels
+/// above its packages.
 std::vector<std::filesystem::path> folders_above() {
   constexpr int levels = 4;
-  Dl_info facts{};
   std::vector<std::filesystem::path> folders;
-  if (dladdr(reinterpret_cast<const void*>(&find_launch), &facts) == 0) return folders;
+  const auto add = [&](std::filesystem::path folder) {
+    for (int k = 0; k < levels && folder.has_relative_path(); ++k) {
+      folders.push_back(folder);
+      folder = folder.parent_path();
+    }
+  };
   std::error_code error;
-  std::filesystem::path folder = std::filesystem::absolute(facts.dli_fname, error).parent_path();
-  for (int k = 0; k < levels && folder.has_relative_path(); ++k) {
-    folders.push_back(folder);
-    folder = folder.parent_path();
-  }
+  Dl_info facts{};
+  if (dladdr(reinterpret_cast<const void*>(&find_launch), &facts) != 0)
+    add(std::filesystem::absolute(facts.dli_fname, error).parent_path());
+  // Where the library is part of the program, dladdr() knows no more than argv[0].
+  add(std::filesystem::read_symlink("/proc/self/exe", error).parent_path());
   return folders;
 }
 
