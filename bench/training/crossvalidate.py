@@ -5,8 +5,9 @@ usage: bench/training/crossvalidate.py FILE ... [--folds 12] [--unseen family|sy
                                        [--replay build/release/bench/replay_policy] [--markdown FILE]
 
 Families (or systems, of whose families others are known) are dealt out to the folds; for each fold a model is made from the records of the others,
-and `replay_policy` (the policy itself, on recorded histories instead of solves) takes the systems of the fold. Times are products with the matrix, over those of the best arm of all that
-were recorded, known afterwards. "first" is the arm that it began with. Make it with: cmake --build --preset release --target replay_policy
+and `replay_policy` (the policy itself, on recorded histories instead of solves) takes the systems of the fold. Times are products with the matrix,
+over those of the best arm of all that were recorded, known afterwards. "first" is the arm that it began with.
+Make it with: cmake --build --preset release --target replay_policy
 """
 
 import argparse

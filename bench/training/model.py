@@ -33,7 +33,8 @@ ARMS = ("cg + jacobi", "cg + block-ilu0", "cg + ic", "cg + amg", "cg + boomeramg
         "minres + none", "minres + jacobi", "minres + ssor", "minres + block-ilu0", "minres + amg",
         "bicgstab + none", "bicgstab + jacobi", "bicgstab + ssor", "bicgstab + block-ilu0", "bicgstab + ilu", "bicgstab + ilut", "bicgstab + amg",
         "idr + jacobi", "idr + ssor", "idr + block-ilu0", "idr + ilut",
-        "gmres(100) + jacobi", "gmres(100) + ssor", "gmres(100) + block-ilu0", "gmres(100) + ilut", "gmres(30) + direct", "fgmres(30) + schur", "bicgstab + schur", "minres + schur-definite")
+        "gmres(100) + jacobi", "gmres(100) + ssor", "gmres(100) + block-ilu0", "gmres(100) + ilut", "gmres(30) + direct",
+        "fgmres(30) + schur", "bicgstab + schur", "minres + schur-definite")
 UNKNOWN, SOLVED, FAILED = 0, 1, 2
 
 

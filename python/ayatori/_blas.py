@@ -9,7 +9,7 @@ VARIABLE = "OPENBLAS_CORETYPE"  # which OpenBLAS reads once, when it is loaded
 
 @contextlib.contextmanager
 def best_kernels():
-    """While the core is loaded: an OpenBLAS that does not know the processor would compute by its oldest kernels, a quarter as fast.
+    """While the core is loaded: an OpenBLAS that does not know the processor would compute by its oldest kernels, far slower.
 
     Where the user has set the variable, it stays. Others that load an OpenBLAS of their own later do not see ours.
     """

@@ -20,6 +20,13 @@ struct RecordedArm {
   std::array<double, grid_points> digits{};
 };
 
+/// As records keep them: two bytes in a number.
+inline void append_digits(std::vector<std::int16_t>& numbers, const std::array<double, grid_points>& digits) {
+  for (std::size_t i = 0; i < grid_points; i += 2)
+    numbers.push_back(static_cast<std::int16_t>(static_cast<std::uint16_t>(
+        std::lround(digit_steps * digits[i]) + 256 * std::lround(digit_steps * digits[i + 1]))));
+}
+
 /// The same number of digits in every iteration.
 inline RecordedArm steady(double set_up, double iteration, double iterations) {
   RecordedArm arm{ArmRecord::Outcome::solved, set_up, iteration, iterations, {}};
@@ -68,10 +75,7 @@ class HandMade {
         numbers.push_back(static_cast<std::int16_t>(arm.outcome));
         for (const double cost : {arm.set_up, arm.iteration, arm.iterations})
           numbers.push_back(in_thousandths(std::log(cost)));
-        for (std::size_t i = 0; i < grid_points; i += 2)
-          numbers.push_back(static_cast<std::int16_t>(
-              static_cast<std::uint16_t>(std::lround(digit_steps * arm.digits[i]) +
-                                         256 * std::lround(digit_steps * arm.digits[i + 1]))));
+        append_digits(numbers, arm.digits);
       }
     }
     return numbers;

@@ -13,6 +13,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
+#include "recorded.hpp"
 
 namespace ayatori::tuning {
 namespace {
@@ -36,9 +37,7 @@ std::vector<std::int16_t> small_numbers() {
   const auto add_arm = [&](std::initializer_list<std::int16_t> costs,
                            const std::array<double, grid_points>& digits) {
     add(costs);
-    for (std::size_t i = 0; i < grid_points; i += 2)
-      numbers.push_back(static_cast<std::int16_t>(static_cast<std::uint16_t>(
-          std::lround(digit_steps * digits[i]) + 256 * std::lround(digit_steps * digits[i + 1]))));
+    append_digits(numbers, digits);
   };
   // By rows: systems 0 and 1 have few, 2 has many.
   add({3, log_rows, threshold, 1, 2, -1, 2, 0, 0, -1, 1, 2, 0, 3, 0, 1, 2});

@@ -70,11 +70,6 @@ const Trial* complete_factors_that_failed(const SolveReport& report) {
   return trial == report.trials.end() ? nullptr : &*trial;
 }
 
-bool tried_complete_factors(const SolveReport& report) {
-  return std::ranges::any_of(report.trials,
-                             [](const Trial& one) { return uses_complete_factors(one.choice); });
-}
-
 /// What to try for such a matrix; nothing that was tried.
 std::vector<std::string> advice_for(const SolveReport& report) {
   std::vector<std::string> advice;
@@ -83,7 +78,7 @@ std::vector<std::string> advice_for(const SolveReport& report) {
       return trial.choice.preconditioner.starts_with(preconditioner);
     });
   };
-  if (!tried_complete_factors(report)) advice.emplace_back("complete factors (direct)");
+  if (!was_tried("direct")) advice.emplace_back("complete factors (direct)");
   if (report.facts.may_have_constraints())
     advice.emplace_back(was_tried("schur") ? "schur with the constraints named as fields" : "schur");
   if (report.condition_estimate >= nearly_singular)
@@ -132,12 +127,12 @@ std::optional<Obstacle> find_force(const SolveReport& report, const SolveOptions
   std::vector<std::string> words;
   if (forced.method) words.push_back(*forced.method);
   if (forced.preconditioner) words.push_back(*forced.preconditioner);
-  std::string what = fmt::format("{}", fmt::join(words, " + "));
-  if (!what.empty()) what += " alone was allowed";
+  std::string what;
+  if (!words.empty()) what = fmt::format("{} alone was allowed", fmt::join(words, " + "));
   if (!excluded.empty())
     what += fmt::format("{}{} excluded", what.empty() ? "" : ", and ", fmt::join(excluded, ", "));
-  std::vector<std::string> clauses{what};
-  for (std::string& property : hard_properties(report)) clauses.push_back(std::move(property));
+  std::vector<std::string> clauses = hard_properties(report);
+  clauses.insert(clauses.begin(), what);
   return Obstacle{joined(clauses), "leave the choice to the tuner"};
 }
 
