@@ -8,7 +8,7 @@ usage: bench/peers/factors.py [--systems NAME ...] [--ranks 1 2] [--rounds 3] [-
 Systems are those of bench/training/systems.py by name. Both take turns, on the same A and b, with b = A x for a random x where the family has no
 b of its own. A time is the least of set-up and solve, without starting and reading. Of ayatori the iteration around the factors and the verified
 residual are part of it; MUMPS, as PETSc sets it, is LDL^T where the matrix is symmetric and LU elsewhere, and its residual is only shown.
-It has its own ordering first, then both that ayatori chooses from, with ayatori's threshold of pivots; the best of the three is the second rival. With several variants of ayatori's factors,
+It has its own ordering first, then its minimum fill and the dissection that it has, with ayatori's threshold of pivots; the best of the three is the second rival. With several variants of ayatori's factors,
 each beside the first has a column of seconds, of its share of the first's, and of its iterations and megabytes beside the first's.
 With --processor-time and one rank, seconds are those of the processor for ayatori's whole program, for machines that are busy.
 """
@@ -33,7 +33,9 @@ SYSTEMS = ("poisson-elements::64000:0", "groundwater:deviation=2.0:64000:0", "el
            "nodal-analysis:controlled=0.2,sources=0.01:16000:0", "load-flow:tight=1.0:64000:0", "power-grid:capacity=0.1:64000:0",
            "water-pipes::64000:0", "road-graph:kind=roads:64000:0", "resistors:ground=0.001,spread=6.0:64000:0", "kinetics::64000:0",
            "dg-advection:dimension=3,order=2:64000:0", "discrete-ordinates:scattering=0.999,thickness=100.0:16000:0", "banded::64000:0",
-           "geodesy:directions=False:64000:0", "bundle-adjustment::64000:0", "interior-point:mu=0.0001:64000:0")
+           "geodesy:directions=False:64000:0", "bundle-adjustment::64000:0", "interior-point:mu=0.0001:64000:0", "poisson-elements:dimension=3:64000:0",
+           "own-stokes:spec=stokes3d,dimension=3,per_point=4:32000:0", "own-darcy:spec=darcy3d,dimension=3,per_point=4:32000:0",
+           "own-circuit:spec=circuit,dimension=1,per_point=1.03:64000:0")
 ORDERS = {"own": "", "fill": " -mat_mumps_icntl_7 2 -mat_mumps_cntl_1 1e-6", "dissection": " -mat_mumps_icntl_7 5 -mat_mumps_cntl_1 1e-6"}
 PARTS = ("setup", "tuning", "solve", "verification")
 

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/random.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "dense.hpp"
 #include "linear_system.hpp"
@@ -326,6 +327,39 @@ TEST(Klu, ChoosesPivotsAnewWhereTheOldOnesMakeEntriesGrow) {
   }
 }
 
+/// Nothing where a sequential MUMPS will not gather the matrix.
+std::optional<BuiltFactors> by_mumps(MatrixToFactor& to_factor, const PreconditionerOptions& options = {}) {
+  try {
+    return mumps()->make(to_factor, true, options, nullptr);
+  } catch (const EnvironmentError& error) {
+    if (std::string(error.what()).find("MUMPS works on one rank") == std::string::npos) throw;
+    EXPECT_TRUE(error.agreed());
+    return std::nullopt;
+  }
+}
+
+/// Collective. Solves with the matrix and its transpose.
+void check_solves(const BuiltFactors& built, const sparse::DistributedMatrix& matrix, double accuracy) {
+  std::vector<double> x(matrix.local_size());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::cos(static_cast<double>(3 * i));
+  std::vector<double> b(x.size());
+  std::vector<double> found(x.size());
+  matrix.apply(x, b);
+  built.factors->solve(b, found);
+  double error = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) error = std::max(error, std::abs(found[i] - x[i]));
+  EXPECT_LT(world().allreduce(error, comm::ReduceOp::max), accuracy);
+  // z = A^-T x has (z, A x) = (x, x).
+  built.factors->solve_transposed(x, found);
+  std::array<double, 2> sums{};
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    sums[0] += found[i] * b[i];
+    sums[1] += x[i] * x[i];
+  }
+  world().allreduce(std::span<double>(sums), comm::ReduceOp::sum);
+  EXPECT_NEAR(sums[0] / sums[1], 1, accuracy);
+}
+
 /// So large that all ranks factor, with the matrix and the vectors spread over them, or with the matrix on
 /// one where its diagonal is of no use as pivots.
 TEST(Mumps, AllRanksSolveLargeSystems) {
@@ -344,38 +378,69 @@ TEST(Mumps, AllRanksSolveLargeSystems) {
         EXPECT_EQ(to_factor.is_small(), world().size() == 1);
         EXPECT_EQ(to_factor.has_useful_diagonal(), is_useful);
         const PreconditionerOptions options{.factor_precision = precision};
-        std::optional<BuiltFactors> built;
-        try {
-          built = mumps()->make(to_factor, true, options, nullptr);
-        } catch (const EnvironmentError& error) {
-          if (std::string(error.what()).find("MUMPS works on one rank") == std::string::npos) throw;
-          EXPECT_TRUE(error.agreed());
-          GTEST_SKIP() << "the sequential MUMPS";
-        }
-        ASSERT_TRUE(built);
+        const auto built = by_mumps(to_factor, options);
+        if (!built) GTEST_SKIP() << "the sequential MUMPS";
         EXPECT_EQ(built->reproducible, world().size() == 1);
-        std::vector<double> x(matrix.local_size());
-        for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::cos(static_cast<double>(3 * i));
-        std::vector<double> b(x.size());
-        std::vector<double> found(x.size());
-        matrix.apply(x, b);
-        for (int k = 0; k < 2; ++k) {
-          built->factors->solve(b, found);
-          double error = 0;
-          for (std::size_t i = 0; i < x.size(); ++i) error = std::max(error, std::abs(found[i] - x[i]));
-          EXPECT_LT(world().allreduce(error, comm::ReduceOp::max), built->reduced_accuracy ? 0.02 : 1e-9);
-          // z = A^-T x has (z, A x) = (x, x).
-          built->factors->solve_transposed(x, found);
-          std::array<double, 2> sums{};
-          for (std::size_t i = 0; i < x.size(); ++i) {
-            sums[0] += found[i] * b[i];
-            sums[1] += x[i] * x[i];
-          }
-          world().allreduce(std::span<double>(sums), comm::ReduceOp::sum);
-          EXPECT_NEAR(sums[0] / sums[1], 1, built->reduced_accuracy ? 0.02 : 1e-9);
-        }
+        const double accuracy = built->reduced_accuracy ? 0.02 : 1e-9;
+        for (int k = 0; k < 2; ++k) check_solves(*built, matrix, accuracy);
       }
     }
+  }
+}
+
+/// 45 points on a cube, with first differences that make it unsymmetric.
+sparse::TestMatrix cube(std::int64_t n) {
+  sparse::TestMatrix matrix{"cube", n * n * n, {}};
+  const auto is_inside = [n](std::int64_t i) { return i >= 0 && i < n; };
+  for (std::int64_t row = 0; row < matrix.n; ++row) {
+    for (int k = 0; k < 45; ++k) {
+      const std::array<std::int64_t, 3> to{row % n + k % 5 - 2, row / n % n + k / 5 % 3 - 1,
+                                           row / (n * n) + k / 15 - 1};
+      if (!std::ranges::all_of(to, is_inside)) continue;
+      const std::int64_t column = to[0] + n * (to[1] + n * to[2]);
+      const double value = row == column ? 44.5 : column > row ? -0.5 : -1.5;
+      matrix.entries.push_back({row, column, value});
+    }
+  }
+  return matrix;
+}
+
+/// With the matrix on one rank, and spread over all.
+TEST(Mumps, TakesADissectionWhereItSavesMuch) {
+  if (mumps() == nullptr) GTEST_SKIP() << "built without MUMPS";
+  for (const bool is_spread : {false, true}) {
+    SCOPED_TRACE(is_spread);
+    const sparse::DistributedMatrix matrix(world(), cube(26).distribute(world()));
+    MatrixToFactor to_factor(matrix, false, is_spread ? 0 : most_on_one_rank);
+    const auto built = by_mumps(to_factor);
+    if (!built) GTEST_SKIP() << "the sequential MUMPS";
+    if (world().rank() == 0) {
+      EXPECT_EQ(built->factors->work().analyses, 2);
+    }
+    check_solves(*built, matrix, 1e-10);
+  }
+}
+
+/// Rows that most others touch, in graphs that no dissection cuts well; one is not symmetric.
+TEST(Mumps, FactorsGraphsWithHubs) {
+  if (mumps() == nullptr) GTEST_SKIP() << "built without MUMPS";
+  for (const bool symmetric : {true, false}) {
+    Dense a(1500);
+    for (std::int64_t i = 0; i < a.n; ++i) {
+      a.at(i, i) = 2000;
+      for (std::int64_t k = 1; k <= 4; ++k) {
+        const auto j = static_cast<std::int64_t>(
+            random_bits(static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(i)) %
+            static_cast<std::uint64_t>(a.n));
+        a.at(i, j) += 1;
+        if (symmetric) a.at(j, i) += 1;
+      }
+      if (i % 2 == 0) a.at(7, i) += 1;
+      if (i % 2 == 0) a.at(i, 7) += 1;
+    }
+    const auto built = factors_of(*mumps(), a, symmetric);
+    ASSERT_TRUE(built);
+    EXPECT_LT(error_of(*built, a), 1e-10);
   }
 }
 
