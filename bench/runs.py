@@ -84,6 +84,11 @@ def seconds(result):
     return result["seconds"]["total"] - result["seconds"]["read"] - result["seconds"]["write"]
 
 
+def environment():
+    """That of programs started from here: as this process began. An MPI loaded since, as by `import ayatori`, has added what keeps mpirun from starting."""
+    return dict(os.environ)
+
+
 def take_turns(names, rounds):
     """A B C, C B A, A B C, ...: drift of the machine meets all alike."""
     names = list(names)

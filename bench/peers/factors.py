@@ -10,6 +10,7 @@ b of its own. A time is the least of set-up and solve, without starting and read
 residual are part of it; MUMPS, as PETSc sets it, is LDL^T where the matrix is symmetric and LU elsewhere, and its residual is only shown.
 It has its own ordering first, then its minimum fill and the dissection that it has, with ayatori's threshold of pivots; the best of the three is the second rival. With several variants of ayatori's factors,
 each beside the first has a column of seconds, of its share of the first's, and of its iterations and megabytes beside the first's.
+Systems of the families "own-..." need the package `ayatori`: PYTHONPATH=build/release/python, as bench/training/record.py tells.
 With --processor-time and one rank, seconds are those of the processor for ayatori's whole program, for machines that are busy.
 """
 
@@ -56,7 +57,7 @@ def ayatori(options, folder, ranks, variant):
     done = subprocess.run([options.mpirun, "-n", str(ranks), options.ayatori, "solve", str(folder / "A.petsc"), "--rhs", str(folder / "b.petsc"),
                            *method, *words_of(variant), "--preconditioner", "direct", "--threads", "1", "--profile", "none", "--knowledge", "none",
                            "--use-ranks", "all", "--time-limit", str(options.time_limit), "--json", str(folder / "result.json")],
-                          capture_output=True, text=True, check=False)
+                          capture_output=True, text=True, check=False, env=runs.environment())
     if not (folder / "result.json").exists():
         return None, None, done.stderr.strip().splitlines()[-1:] or ["failed"], 0
     found = json.loads((folder / "result.json").read_text(encoding="utf-8"))

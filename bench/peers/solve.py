@@ -140,7 +140,7 @@ def ayatori(options, system, ranks, knowledge):
     try:
         done = subprocess.run([options.mpirun, "-n", str(ranks), options.solve_ayatori, str(system.folder), str(options.rtol),
                                str(options.time_limit), knowledge], capture_output=True, text=True, check=False,
-                              timeout=5 * options.time_limit + 60)
+                              timeout=5 * options.time_limit + 60, env=runs.environment())
     except subprocess.TimeoutExpired:
         return system.judged({**FAILED, "setting": "hangs"}, None)
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
