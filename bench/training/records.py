@@ -3,24 +3,28 @@
 
 usage: bench/training/records.py pack FILE PACKED [--points 8] [--systems NUMBER] [--newer FILE]   a smaller file for the repository
        bench/training/records.py count FILE                                                        how much is in it
+       bench/training/records.py doubt FILE                                                        systems whose times something disturbed
 
-With --newer, an arm that a later recording shows faster has its record from there: arms become better, and what disturbs a run makes it slower.
+With --newer, an arm that a later recording shows faster has its record from there: arms become better, and what disturbs a run makes it slower. In doubt is a system whose arms, by the median, take several times as long for an iteration as on systems of like size.
 
 A file is gzip'd (NAME.gz) or, when packed, xz'd (NAME.xz) lines of JSON. A line {"system": ...} is followed by those of its arms; README.md tells the fields. What was recorded in
 several sittings is one file all the same: load() puts the arms of a system together.
 """
 
 import argparse
+import collections
 import gzip
 import io
 import json
 import lzma
 import math
 import pathlib
+import statistics
 import zlib
 
 RESOLUTION = 20  # steps of a history's values in a factor of ten
 POINTS = 30      # of a history, as it is recorded
+DOUBTFUL = 5     # times as long
 TUNED = "tuned"  # the arm that is a solve without options
 
 
@@ -159,9 +163,32 @@ def save(path, systems):
     temporary.replace(path)
 
 
+def doubtful(systems):
+    """{name of a system: how many times as long its iterations take as those of the same arms on systems of like size, by medians}, if DOUBTFUL or more."""
+    like = collections.defaultdict(list)
+    for system in systems.values():
+        for arm, seen in iterations_of(system):
+            like[arm, size_of(system)].append(seen)
+    found = {}
+    for name, system in systems.items():
+        times = [seen / statistics.median(like[arm, size_of(system)]) for arm, seen in iterations_of(system)]
+        if times and statistics.median(times) >= DOUBTFUL:
+            found[name] = statistics.median(times)
+    return found
+
+
+def iterations_of(system):
+    return [(name, arm["iteration"]) for name, arm in system["arms"].items() if arm.get("iteration")]
+
+
+def size_of(system):
+    """In steps of a factor of three."""
+    return round(2 * math.log10(max(system["facts"]["rows"], 1)))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("pack", "count"))
+    parser.add_argument("what", choices=("pack", "count", "doubt"))
     parser.add_argument("file", type=pathlib.Path)
     parser.add_argument("packed", type=pathlib.Path, nargs="?")
     parser.add_argument("--points", type=int, default=8)
@@ -172,6 +199,10 @@ def main():
         pack(options.file, options.packed, options.points, options.systems, options.newer)
         return
     systems = load(options.file)
+    if options.what == "doubt":
+        for name, times in doubtful(systems).items():
+            print(f"{name}: iterations take {times:.1f} times as long as elsewhere")
+        return
     families = {system["family"] for system in systems.values()}
     print(f"{len(systems)} systems of {len(families)} families, {sum(len(system['arms']) for system in systems.values())} records")
 

@@ -174,6 +174,23 @@ class Recording(unittest.TestCase):
                 self.assertEqual(points[-1], records.history(arm)[-1])
 
 
+class Doubts(unittest.TestCase):
+    def test_a_disturbed_system_stands_out(self):
+        pace = {"cg + none": 1.5, "cg + ssor": 4.0, "cg + ilut": 9.0}
+
+        def system(rows, slower):
+            return {"facts": {"rows": rows}, "arms": {arm: {"iteration": slower * pace[arm]} for arm in pace}}
+
+        found = {f"like {k}": system(4000 + k, 1 + 0.1 * k) for k in range(5)}
+        self.assertEqual(records.doubtful(found), {})
+        found |= {"disturbed": system(4000, 30), "of another size": system(10**6, 30)}
+        self.assertEqual(list(records.doubtful(found)), ["disturbed"])
+
+    def test_the_records_are_free_of_them(self):
+        for file in sorted((TRAINING / "records").glob("*.xz")):
+            self.assertEqual(records.doubtful(records.load(file)), {}, file.name)
+
+
 class Models(unittest.TestCase):
     """On the records of the repository."""
 
