@@ -85,7 +85,7 @@ def seconds(result):
 
 
 def environment():
-    """That of programs started from here: as this process began. An MPI loaded since, as by `import ayatori`, has added what keeps mpirun from starting."""
+    """That of programs started from here: without what an MPI loaded since, as by `import ayatori`, has added, which keeps mpirun from starting."""
     return dict(os.environ)
 
 

@@ -245,7 +245,7 @@ class Petsc:
 
 
 def petsc_environment():
-    environment = dict(os.environ, **ENVIRONMENT)
+    environment = runs.environment() | ENVIRONMENT
     if pathlib.Path(DEBIAN_PATH).exists():
         environment["PYTHONPATH"] = DEBIAN_PATH
     return environment

@@ -5,7 +5,8 @@ usage: bench/training/records.py pack FILE PACKED [--points 8] [--systems NUMBER
        bench/training/records.py count FILE                                                        how much is in it
        bench/training/records.py doubt FILE                                                        systems whose times something disturbed
 
-With --newer, an arm that a later recording shows faster has its record from there: arms become better, and what disturbs a run makes it slower. In doubt is a system whose arms, by the median, take several times as long for an iteration as on systems of like size.
+With --newer, an arm that a later recording shows faster has its record from there: arms become better, and what disturbs a run makes it slower.
+In doubt is a system whose arms, by the median, take several times as long for an iteration as on systems of like size.
 
 A file is gzip'd (NAME.gz) or, when packed, xz'd (NAME.xz) lines of JSON. A line {"system": ...} is followed by those of its arms; README.md tells the fields. What was recorded in
 several sittings is one file all the same: load() puts the arms of a system together.
@@ -169,15 +170,17 @@ def doubtful(systems):
     for system in systems.values():
         for arm, seen in iterations_of(system):
             like[arm, size_of(system)].append(seen)
+    typical = {key: statistics.median(times) for key, times in like.items()}
     found = {}
     for name, system in systems.items():
-        times = [seen / statistics.median(like[arm, size_of(system)]) for arm, seen in iterations_of(system)]
-        if times and statistics.median(times) >= DOUBTFUL:
-            found[name] = statistics.median(times)
+        times = [seen / typical[arm, size_of(system)] for arm, seen in iterations_of(system)]
+        if times and (slower := statistics.median(times)) >= DOUBTFUL:
+            found[name] = slower
     return found
 
 
 def iterations_of(system):
+    """[(arm, what an iteration takes)], in products."""
     return [(name, arm["iteration"]) for name, arm in system["arms"].items() if arm.get("iteration")]
 
 

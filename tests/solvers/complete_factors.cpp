@@ -330,7 +330,9 @@ TEST(Klu, ChoosesPivotsAnewWhereTheOldOnesMakeEntriesGrow) {
 /// Nothing where a sequential MUMPS will not gather the matrix.
 std::optional<BuiltFactors> by_mumps(MatrixToFactor& to_factor, const PreconditionerOptions& options = {}) {
   try {
-    return mumps()->make(to_factor, true, options, nullptr);
+    auto built = mumps()->make(to_factor, true, options, nullptr);
+    EXPECT_TRUE(built);
+    return built;
   } catch (const EnvironmentError& error) {
     if (std::string(error.what()).find("MUMPS works on one rank") == std::string::npos) throw;
     EXPECT_TRUE(error.agreed());
