@@ -22,11 +22,15 @@ struct GenerateRequest {
   int threads = 0;
 };
 
+std::string_view kind_of(const io::Generator& generator) {
+  if (generator.is_complex) return generator.symmetric ? "  (Hermitian)" : "  (complex)";
+  return generator.symmetric ? "  (symmetric)" : "";
+}
+
 /// What was asked for, hence on stdout.
 void print_list() {
   for (const auto& generator : io::generators()) {
-    fmt::print("{}{}\n    {}\n", generator.name, generator.symmetric ? "  (symmetric)" : "",
-               generator.description);
+    fmt::print("{}{}\n    {}\n", generator.name, kind_of(generator), generator.description);
     for (const auto& p : generator.parameters) {
       fmt::print("    {}={:.12g}  {} ({:.12g} to {:.12g}{})\n", p.key, p.default_value, p.description, p.min,
                  p.max, p.integer ? ", whole" : "");
@@ -42,14 +46,16 @@ int run_generate(const comm::Comm& world, const GenerateRequest& arguments) {
   comm::agree(world, [&] { io::check_matrix_output(arguments.output); });
   comm::set_threads(world, arguments.threads);
   const auto block = io::generate(world, arguments.spec);
+  const bool is_complex = io::generator_of(arguments.spec).is_complex;
   const auto nonzeros = world.allreduce(block.nonzeros(), comm::ReduceOp::sum);
   {
     const HoldSignals hold(world);
-    io::save_matrix(world, arguments.output, block);
+    io::save_matrix(world, arguments.output, block, is_complex);
   }
   if (world.rank() == 0) {
-    fmt::print(stderr, "{}: {} rows, {} nonzeros -> {}\n", arguments.spec, block.global_rows, nonzeros,
-               arguments.output);
+    fmt::print(stderr, "{}: {}{} rows, {} nonzeros -> {}\n", arguments.spec,
+               block.global_rows / (is_complex ? 2 : 1), is_complex ? " complex" : "",
+               nonzeros / (is_complex ? 4 : 1), arguments.output);
   }
   return 0;
 }

@@ -39,14 +39,14 @@ function(ayatori_use_mpi_libraries target)
 endfunction()
 
 option(AYATORI_MUMPS "Use MUMPS, the direct solver, where it is found and fits the MPI" ON)
-ayatori_find_mpi_library(MUMPS dmumps_c.h dmumps smumps)
+ayatori_find_mpi_library(MUMPS dmumps_c.h dmumps smumps zmumps)
 # With another MPI, or one that is opened at run time, MUMPS is the sequential one: of its archives one object is made that
 # shows nothing but the two names that are called. The others are those of the parallel one and of MPI in Fortran, which a
 # program or a process may have besides.
 set(AYATORI_SEQUENTIAL_MUMPS "")  # that object
 if(AYATORI_MUMPS AND NOT MUMPS_LIBRARY AND NOT AYATORI_SMPI AND NOT "${MPI_CXX_LIBRARIES}" MATCHES "openmpi")
   find_path(MUMPS_INCLUDE_DIR dmumps_c.h)
-  set(archives dmumps_seq smumps_seq mumps_common_seq pord_seq mpiseq_seq esmumps scotch scotcherr)
+  set(archives dmumps_seq smumps_seq zmumps_seq mumps_common_seq pord_seq mpiseq_seq esmumps scotch scotcherr)
   set(found "")
   foreach(name IN LISTS archives)
     find_library(MUMPS_${name} lib${name}.a)
@@ -62,8 +62,8 @@ if(AYATORI_MUMPS AND NOT MUMPS_LIBRARY AND NOT AYATORI_SMPI AND NOT "${MPI_CXX_L
   if(MUMPS_INCLUDE_DIR AND MUMPS_gfortran AND asked EQUAL had AND CMAKE_OBJCOPY)
     set(AYATORI_SEQUENTIAL_MUMPS ${PROJECT_BINARY_DIR}/sequential_mumps.o)
     add_custom_command(OUTPUT ${AYATORI_SEQUENTIAL_MUMPS} DEPENDS ${found} VERBATIM
-      COMMAND ${CMAKE_LINKER} -r -u dmumps_c -u smumps_c --start-group ${found} --end-group -o ${AYATORI_SEQUENTIAL_MUMPS}
-      COMMAND ${CMAKE_OBJCOPY} --keep-global-symbol=dmumps_c --keep-global-symbol=smumps_c ${AYATORI_SEQUENTIAL_MUMPS})
+      COMMAND ${CMAKE_LINKER} -r -u dmumps_c -u smumps_c -u zmumps_c --start-group ${found} --end-group -o ${AYATORI_SEQUENTIAL_MUMPS}
+      COMMAND ${CMAKE_OBJCOPY} --keep-global-symbol=dmumps_c --keep-global-symbol=smumps_c --keep-global-symbol=zmumps_c ${AYATORI_SEQUENTIAL_MUMPS})
     set_source_files_properties(${AYATORI_SEQUENTIAL_MUMPS} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
     set(MUMPS_LIBRARY METIS::METIS LAPACK::LAPACK ${MUMPS_gfortran} ZLIB::ZLIB Threads::Threads)
     list(APPEND AYATORI_MPI_LIBRARIES MUMPS)

@@ -3,7 +3,10 @@
 MATRIX, VECTOR = 1211216, 1211214
 
 
-def read_rows(path):
+REAL, COMPLEX = ">f8", ">c16"  # of files: which one, they do not say
+
+
+def read_rows(path, value_type=REAL):
     """(row starts, columns, values) of a matrix, with 32-bit indices."""
     import numpy as np
 
@@ -13,24 +16,28 @@ def read_rows(path):
             raise ValueError(f"{path} is no matrix of PETSc's")
         start = np.concatenate([[0], np.cumsum(np.fromfile(stream, ">i4", rows))]).astype(np.int32)
         column = np.fromfile(stream, ">i4", nonzeros).astype(np.int32)
-        value = np.fromfile(stream, ">f8", nonzeros).astype(np.float64)
+        value = in_own_order(np.fromfile(stream, value_type, nonzeros))
     return start, column, value
 
 
-def read_matrix(path):
+def in_own_order(values):
+    return values.astype(values.dtype.newbyteorder("="))
+
+
+def read_matrix(path, value_type=REAL):
     """A square matrix in compressed sparse rows."""
     import scipy.sparse
 
-    start, column, value = read_rows(path)
+    start, column, value = read_rows(path, value_type)
     return scipy.sparse.csr_matrix((value, column, start), shape=(len(start) - 1, len(start) - 1))
 
 
-def read_vector(path):
+def read_vector(path, value_type=REAL):
     import numpy as np
 
     with open(path, "rb") as stream:
         _, rows = np.fromfile(stream, ">i4", 2)
-        return np.fromfile(stream, ">f8", rows).astype(np.float64)
+        return in_own_order(np.fromfile(stream, value_type, rows))
 
 
 def write_matrix(path, matrix):
@@ -40,7 +47,7 @@ def write_matrix(path, matrix):
         np.array([MATRIX, *matrix.shape, matrix.nnz], ">i4").tofile(stream)
         np.diff(matrix.indptr).astype(">i4").tofile(stream)
         matrix.indices.astype(">i4").tofile(stream)
-        matrix.data.astype(">f8").tofile(stream)
+        matrix.data.astype(REAL).tofile(stream)
 
 
 def write_vector(path, vector):
@@ -48,4 +55,4 @@ def write_vector(path, vector):
 
     with open(path, "wb") as stream:
         np.array([VECTOR, len(vector)], ">i4").tofile(stream)
-        vector.astype(">f8").tofile(stream)
+        vector.astype(COMPLEX if np.iscomplexobj(vector) else REAL).tofile(stream)

@@ -60,8 +60,10 @@ std::string save_x(ResultFiles& files, const std::string& path, const comm::Comm
                    const session::Problem& problem, Array<double> x) {
   const auto in_file = problem.to_file(comm, std::move(x));
   return files.write_array(path, "x", in_file, [&](const comm::Comm& ranks, const auto& file, auto local) {
-    const auto even = sparse::RowPartition::even(problem.file_rows.rows(), ranks.size());
-    io::save_vector(ranks, file, local, ranks.size() == comm.size() ? problem.file_rows : even);
+    const auto even =
+        sparse::with_whole_pairs(sparse::RowPartition::even(problem.file_rows.rows(), ranks.size()));
+    io::save_vector(ranks, file, local, ranks.size() == comm.size() ? problem.file_rows : even,
+                    problem.source.is_complex);
   });
 }
 

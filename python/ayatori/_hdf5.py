@@ -34,7 +34,10 @@ def _matlab(group: Any) -> scipy.sparse.sparray:
     shape = (rows, len(starts) - 1)
     if "data" not in group:  # nothing but zeros
         return scipy.sparse.csc_array(shape)
-    return scipy.sparse.csc_array((group["data"][()], group["ir"][()], starts), shape=shape)
+    data = group["data"][()]
+    if data.dtype.names == ("real", "imag"):
+        data = data["real"] + 1j * data["imag"]
+    return scipy.sparse.csc_array((data, group["ir"][()], starts), shape=shape)
 
 
 def _compressed(group: Any) -> scipy.sparse.sparray:
@@ -79,9 +82,7 @@ def load(path: str, name: str) -> scipy.sparse.csr_array:
                 what = f"no sparse matrix {name!r}" if name else "several sparse matrices: say which, FILE:NAME"
                 raise ValueError(f"{path}: {what}; there are {', '.join(found)}")
             matrix = _reader_of(found[chosen])(found[chosen])
-            if np.dtype(matrix.dtype).kind not in "fiub":
-                raise ValueError(f"{path}: {chosen} holds numbers of type {matrix.dtype}, where real ones are needed")
             matrix.check_format(full_check=True)
-            return matrix.astype(np.float64).tocsr()
+            return matrix.astype(np.complex128 if matrix.dtype.kind == "c" else np.float64).tocsr()
     except (OSError, KeyError, TypeError) as error:
         raise ValueError(f"{path}: the HDF5 file cannot be read: {error}") from error

@@ -5,7 +5,7 @@ They differ from SciPy's in what is good to know: info is 0 only if it is proved
 LinearOperator the entries are not known: its own product, in double precision, is all that is looked at. GMRES is preconditioned
 from the right, so that the norm that its callback is told is that of ``b - A @ x``; MINRES stops on ``norm(b - A @ x)``, where
 SciPy's weighs it by ``norm(A) * norm(x)``; work is done in double precision whatever the type of the result. Complex systems are
-solved as real ones of twice the size, in the memory of the complex vectors.
+solved with complex coefficients, in the memory of the complex vectors.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     if callback_type not in (None, "x", "pr_norm", "legacy"):
         raise ValueError(f"callback_type is {callback_type!r}, but must be 'x', 'pr_norm' or 'legacy'")
     system = _System(A, b, x0, M, rtol, atol)
-    restart = max(1, min(20 if restart is None else restart, system.b.size))
+    restart = max(1, min(20 if restart is None else restart, system.n))
     is_legacy = callback is not None and callback_type in (None, "legacy")
     return system.run("gmres", maxiter, products=1 if is_legacy else restart, restart=restart,
                       **{"callback" if callback_type == "x" else "norm_callback": callback})
@@ -231,7 +231,8 @@ class _System:
         show_norm = None if norm_callback is None else lambda norm: norm_callback(np.float64(norm))
 
         def iterate(x: np.ndarray, max_iterations: int) -> _core.Iterated:
-            return _core.iterate(method, self.a, self.m, self.b, x, self.rtol, self.atol, max_iterations, restart, show_norm, show_x)
+            return _core.iterate(method, self.a, self.m, self.b, x, self.rtol, self.atol, max_iterations, restart, show_norm, show_x,
+                                 self.is_complex)
 
         done = iterate(self.x, min(maxiter * products, 2**31 - 1))
         self.iterations, self.limit = done.iterations, done.limit

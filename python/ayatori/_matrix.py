@@ -62,38 +62,40 @@ def as_array(values: Any, what: str) -> np.ndarray:
     return array
 
 
-def as_csr(matrix: Any, what: str = "A") -> scipy.sparse.csr_array:
+def as_csr(matrix: Any, what: str = "A", takes_complex: bool = False) -> scipy.sparse.csr_array:
     """`matrix` (sparse of any format, dense array, or anything numpy makes one of) as compressed sparse rows of doubles.
 
-    Shares memory with `matrix` where that is compressed sparse rows of doubles already.
+    Shares memory with `matrix` where that is compressed sparse rows of doubles already. With `takes_complex` a complex one
+    becomes such rows of complex128.
 
     Raises
     ------
     TypeError
-        For complex and other values that are not real numbers.
+        For values that are not real numbers, nor complex ones where these are taken.
     ValueError
         For what is not two-dimensional.
     """
     matrix = as_array(matrix, what)
     import scipy.sparse  # 0.1 s that `import ayatori` need not take
 
-    check_real(matrix.dtype, what)
+    check_numbers(matrix.dtype, what, takes_complex)
     if matrix.ndim != 2:
         raise ValueError(f"{what} has {matrix.ndim} dimension{'s' if matrix.ndim != 1 else ''}, but has to have 2: rows and columns")
-    csr = scipy.sparse.csr_array(matrix if is_sparse(matrix) else as_doubles(matrix, what))
-    if csr.dtype != np.float64:
-        csr = scipy.sparse.csr_array((as_doubles(csr.data, what), csr.indices, csr.indptr), shape=csr.shape)
+    csr = scipy.sparse.csr_array(matrix if is_sparse(matrix) else as_double_precision(matrix, what))
+    data = as_double_precision(csr.data, what)
+    if data.dtype != csr.dtype:
+        csr = scipy.sparse.csr_array((data, csr.indices, csr.indptr), shape=csr.shape)
     if csr.indices.dtype != csr.indptr.dtype:  # whichever is wider
         csr.indices, csr.indptr = (a.astype(np.int64, copy=False) for a in (csr.indices, csr.indptr))
     return csr
 
 
-def as_canonical_csr(matrix: Any, what: str = "A", rank: int | None = None) -> scipy.sparse.csr_array:
+def as_canonical_csr(matrix: Any, what: str = "A", rank: int | None = None, takes_complex: bool = False) -> scipy.sparse.csr_array:
     """The same with ascending columns, each once in a row, and checked to be finite; `matrix` stays as it is.
 
     `rank`: whose rows these are, for the message.
     """
-    csr = as_csr(matrix, what)
+    csr = as_csr(matrix, what, takes_complex)
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
@@ -123,7 +125,12 @@ def as_doubles(values: np.ndarray, what: str) -> np.ndarray:
     return doubles
 
 
-def _not_finite(place: str, value: float, count: int, rank: int | None) -> str:
+def as_double_precision(values: np.ndarray, what: str) -> np.ndarray:
+    """Complex values as complex128, real ones as doubles, which raises as `as_doubles`."""
+    return np.asarray(values, dtype=np.complex128) if is_complex(values.dtype) else as_doubles(values, what)
+
+
+def _not_finite(place: str, value: complex, count: int, rank: int | None) -> str:
     more = f", and {count - 1} more {'is' if count == 2 else 'are'} not finite" if count > 1 else ""
     where = "" if rank is None else f" in the rows of rank {rank}"
     return f"{place} is {'NaN' if np.isnan(value) else 'infinite'}{where} (counted from 0){more}"
@@ -141,10 +148,26 @@ def as_real_form(matrix: Any) -> scipy.sparse.csr_array:
     """
     import scipy.sparse
 
-    csr = scipy.sparse.csr_array(matrix).astype(np.complex128)
+    csr = scipy.sparse.csr_array(matrix).astype(np.complex128, copy=False)
     blocks = np.stack([csr.data.real, -csr.data.imag, csr.data.imag, csr.data.real], axis=-1).reshape(-1, 2, 2)
     shape = tuple(2 * extent for extent in csr.shape)
     return as_csr(scipy.sparse.bsr_array((blocks, csr.indices, csr.indptr), shape=shape))
+
+
+def from_real_form(csr: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+    """The complex matrix whose real form this is, with ascending columns: the way back."""
+    import scipy.sparse
+
+    blocks = csr.tobsr(blocksize=(2, 2))
+    values = np.ascontiguousarray(blocks.data[:, :, 0]).view(np.complex128).ravel()
+    return scipy.sparse.csr_array((values, blocks.indices, blocks.indptr), shape=(csr.shape[0] // 2, csr.shape[1] // 2))
+
+
+def rows_for_core(csr: scipy.sparse.csr_array, of_complex: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """The arrays indptr, indices and data, and the number of columns, as the core takes them: of complex systems in the real form."""
+    if of_complex:
+        csr = as_real_form(csr)
+    return csr.indptr, csr.indices, csr.data, csr.shape[1]
 
 
 def with_shift(csr: scipy.sparse.csr_array, shift: float) -> scipy.sparse.csr_array:
@@ -164,36 +187,50 @@ def check_real(dtype: np.dtype, what: str) -> None:
         return
     if dtype == object:
         raise TypeError(f"{what} holds Python objects (dtype object): make numbers of them by {what}.astype(float)")
-    raise TypeError(f"{what} holds {dtype} values, but has to hold real ones (for complex systems: cg, minres, bicgstab, gmres)")
+    raise TypeError(f"{what} holds {dtype} values, but has to hold real ones")
+
+
+def check_numbers(dtype: np.dtype, what: str, takes_complex: bool) -> None:
+    """Raises TypeError unless numbers of this type are real, or complex where these are taken."""
+    if not (takes_complex and is_complex(dtype)):
+        check_real(dtype, what)
 
 
 def as_vector(values: Any, what: str, length: int) -> np.ndarray:
-    """`values`, of shape (length,) or (length, 1), as contiguous finite doubles; the memory of `values` where it is that already."""
-    vector = as_columns(values, what, length)
+    """`values`, of shape (length,) or (length, 1), as contiguous finite doubles or complex128; their own memory where they are that."""
+    vector = as_columns(values, what, length, takes_complex=True)
     if vector.ndim == 2 and vector.shape[1] != 1:
         raise ValueError(f"{what} has shape {vector.shape}, but has to be one vector of {length} elements")
     return vector.ravel()
 
 
-def as_columns(values: Any, what: str, length: int, rank: int | None = None) -> np.ndarray:
-    """`values`, of shape (length,) or (length, k), as finite doubles, one column after the other; sparse ones become dense."""
+def as_columns(values: Any, what: str, length: int, rank: int | None = None, takes_complex: bool = False) -> np.ndarray:
+    """`values`, of shape (length,) or (length, k), as finite doubles, one column after the other; sparse ones become dense.
+
+    With `takes_complex` complex ones become complex128.
+    """
     array = as_array(values, what)
     if is_sparse(array):
         array = array.toarray()
-    check_real(array.dtype, what)
+    check_numbers(array.dtype, what, takes_complex)
     if array.ndim not in (1, 2) or array.shape[0] != length:
         help_text = f": transpose it by {what}.T" if array.ndim == 2 and array.shape[1] == length else ""
         raise ValueError(f"{what} has shape {array.shape}, but A has {length} rows: want ({length},) or ({length}, k){help_text}")
-    doubles = np.asfortranarray(as_doubles(array, what))
-    if not np.isfinite(doubles).all():
-        wrong = np.argwhere(~np.isfinite(doubles))
-        raise ValueError(_not_finite(f"{what}[{', '.join(map(str, wrong[0]))}]", doubles[tuple(wrong[0])], len(wrong), rank))
-    return doubles
+    columns = np.asfortranarray(as_double_precision(array, what))
+    if not np.isfinite(columns).all():
+        wrong = np.argwhere(~np.isfinite(columns))
+        raise ValueError(_not_finite(f"{what}[{', '.join(map(str, wrong[0]))}]", columns[tuple(wrong[0])], len(wrong), rank))
+    return columns
 
 
 def is_single(*dtypes: Any) -> bool:
     """Whether results are of single precision: where everything given is."""
-    return all(dtype == np.float32 for dtype in dtypes)
+    return all(dtype in (np.float32, np.complex64) for dtype in dtypes)
+
+
+def on_any_rank(comm: Any, holds: bool) -> bool:
+    """Collective, where there is a communicator: whether it holds on one rank at least."""
+    return holds if comm is None else any(comm.allgather(holds))
 
 
 def comm_address(comm: Any) -> int:
@@ -233,6 +270,11 @@ def agreement(ranks: int, agree: Callable[[str], None]) -> Iterator[None]:
         agree("")
 
 
+def agreement_on(comm: Any, address: int) -> contextlib.AbstractContextManager[None]:
+    """The same on a communicator of mpi4py that is at this address, or None."""
+    return agreement(1 if comm is None else comm.size, lambda complaint: _core.agree(address, complaint))
+
+
 def load(source: str | os.PathLike) -> scipy.sparse.csr_array:
     """A matrix from a file, or made by a generator.
 
@@ -246,7 +288,7 @@ def load(source: str | os.PathLike) -> scipy.sparse.csr_array:
     Returns
     -------
     scipy.sparse.csr_array
-        Of doubles.
+        Of doubles, or of complex128 where the matrix is complex.
 
     Raises
     ------
@@ -260,5 +302,6 @@ def load(source: str | os.PathLike) -> scipy.sparse.csr_array:
     source = os.fspath(source)
     if place := _hdf5.place_in(source):
         return _hdf5.load(*place)
-    indptr, indices, data, columns = _core.load(source)
-    return scipy.sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns))
+    indptr, indices, data, columns, of_complex = _core.load(source)
+    csr = scipy.sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns))
+    return from_real_form(csr) if of_complex else csr

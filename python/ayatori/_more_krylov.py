@@ -238,7 +238,7 @@ class _Iterated(_System):
 
     def _is_proved(self) -> bool:
         x = self.x if self.dtype == self.work_type else np.ascontiguousarray(self.solution.astype(self.dtype).astype(self.work_type)).view(np.float64)
-        return _core.iterate("cg", self.a, None, self.b, x, self.rtol, self.atol, 0, 30, None, None).end == "converged"
+        return _core.iterate("cg", self.a, None, self.b, x, self.rtol, self.atol, 0, 30, None, None, self.is_complex).end == "converged"
 
 
 def _cgs(product: Product, precondition: Product, x: np.ndarray, r: np.ndarray) -> Iterator[float]:

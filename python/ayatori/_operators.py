@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._matrix import as_canonical_csr, as_csr, as_real_form, check_real, has_matvec, is_complex, is_sparse, with_shift
+from ._matrix import as_canonical_csr, as_csr, as_real_form, check_numbers, has_matvec, is_complex, is_sparse, rows_for_core, with_shift
 
 _TYPES = {"f": np.float32, "F": np.complex64, "D": np.complex128}
 
@@ -47,12 +47,12 @@ def factors_of(matrix: Any, of_complex: bool) -> _core.Factors:
     ValueError
         If it is not finite, or not square.
     """
-    matrix = matrix if is_sparse(matrix) else np.asarray(matrix)
-    csr = as_canonical_csr(as_real_form(matrix) if of_complex else matrix)
+    csr = as_canonical_csr(matrix if is_sparse(matrix) else np.asarray(matrix), takes_complex=of_complex)
     if csr.nnz == 0:
         raise RuntimeError("Factor is exactly singular: the matrix has no entries")
+    transposed = csr.T.tocsr()
     try:
-        factors = _core.Factors(csr.indptr, csr.indices, csr.data, csr.shape[1], _is_symmetric(csr))
+        factors = _core.Factors(*rows_for_core(csr, of_complex), _is_same(csr, transposed.conj(copy=False)), of_complex, _is_same(csr, transposed))
     except OSError as error:
         if "singular" not in str(error):
             raise
@@ -63,8 +63,8 @@ def factors_of(matrix: Any, of_complex: bool) -> _core.Factors:
 
 
 def check(dtype: np.dtype, work_type: type, what: str) -> None:
-    if not (is_complex(work_type) and is_complex(dtype)):
-        check_real(dtype, what)
+    """Raises TypeError unless numbers of this type are real, or complex where `work_type` is."""
+    check_numbers(dtype, what, is_complex(work_type))
 
 
 def as_doubles(values: Any, work_type: type) -> np.ndarray:
@@ -77,8 +77,7 @@ def float_type(dtype: Any) -> type:
     return _TYPES.get(np.dtype(dtype).char, np.float64) if dtype is not None else np.float32
 
 
-def _is_symmetric(csr: Any) -> bool:
+def _is_same(csr: Any, other: Any) -> bool:
     """To the bit, of canonical compressed sparse rows."""
-    transposed = csr.T.tocsr()
-    return bool(np.array_equal(csr.indptr, transposed.indptr) and np.array_equal(csr.indices, transposed.indices)
-                and np.array_equal(csr.data, transposed.data))
+    return bool(np.array_equal(csr.indptr, other.indptr) and np.array_equal(csr.indices, other.indices)
+                and np.array_equal(csr.data, other.data))

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from . import _words as words
-from ._matrix import agreement, as_canonical_csr, as_vector, check_square, comm_address
+from ._matrix import agreement, agreement_on, as_canonical_csr, as_vector, check_square, comm_address, is_complex, on_any_rank, rows_for_core
 from ._options import explained
 from ._solve import OPTIONS, _set_row_facts
 
@@ -27,11 +27,16 @@ class Preconditioner:
     why : str
         Why it is that one, and what its set-up has to say.
     is_symmetric : bool
-        Whether it is symmetric positive definite if the matrix is, so that CG may have it.
+        Whether it is symmetric, or Hermitian, positive definite if the matrix is, so that CG may have it.
+    dtype : numpy.dtype
+        complex128 of a complex matrix, float64 of a real one.
     """
 
-    def __init__(self, core: Any) -> None:
+    def __init__(self, core: Any, comm: Any, of_complex: bool) -> None:
         self._core = core
+        self._comm = comm
+        self.dtype = np.dtype(np.complex128 if of_complex else np.float64)
+        self._width = 2 if of_complex else 1  # rows that the core has for each
         self.name: str = core.name
         self.why: str = core.why
         self.is_symmetric: bool = core.is_symmetric
@@ -42,7 +47,13 @@ class Preconditioner:
     @property
     def shape(self) -> tuple[int, int]:
         """Of the whole matrix."""
-        return self._core.rows, self._core.rows
+        n = self._core.rows // self._width
+        return n, n
+
+    @property
+    def local_rows(self) -> int:
+        """Of this rank."""
+        return self._core.local_rows // self._width
 
     def apply(self, r: Any) -> np.ndarray:
         """``M @ r``, where M is near the inverse of the matrix. Collective.
@@ -50,12 +61,22 @@ class Preconditioner:
         Parameters
         ----------
         r : array_like, shape (n,) or (n, 1)
-            With a communicator, this rank's rows.
+            Real or complex. With a communicator, this rank's rows.
+
+        Returns
+        -------
+        z : ndarray, shape (n,)
+            Complex where the matrix or `r` is.
         """
         with agreement(self._core.ranks, self._core.agree):
-            r = as_vector(r, "r", self._core.local_rows)
+            r = as_vector(r, "r", self.local_rows)
+        if on_any_rank(self._comm, is_complex(r.dtype)) and not is_complex(self.dtype):
+            return self._apply(np.ascontiguousarray(r.real)) + 1j * self._apply(np.ascontiguousarray(r.imag))
+        return self._apply(r.astype(self.dtype, copy=False))
+
+    def _apply(self, r: np.ndarray) -> np.ndarray:
         z = np.empty_like(r)
-        self._core.apply(r, z)
+        self._core.apply(r.view(np.float64), z.view(np.float64))
         return z
 
     def aspreconditioner(self, cycle: str | None = None) -> scipy.sparse.linalg.LinearOperator:
@@ -65,9 +86,9 @@ class Preconditioner:
         """
         import scipy.sparse.linalg  # which takes longer than a small solve
 
-        n = self._core.local_rows
+        n = self.local_rows
         adjoint = self.apply if self.is_symmetric else None
-        return scipy.sparse.linalg.LinearOperator((n, n), matvec=self.apply, rmatvec=adjoint, dtype=np.float64)
+        return scipy.sparse.linalg.LinearOperator((n, n), matvec=self.apply, rmatvec=adjoint, dtype=self.dtype)
 
     def __repr__(self) -> str:
         return f"<{self.shape[0]}x{self.shape[1]} preconditioner {self.name}>"
@@ -91,7 +112,7 @@ def preconditioner(A: Any, name: words.Preconditioner = "auto", *, comm: Any = N
     Parameters
     ----------
     A : sparse array or matrix of any format, or ndarray, shape (n, n)
-        Real. With `comm`, this rank's rows, shape (n_local, n).
+        Real or complex. With `comm`, this rank's rows, shape (n_local, n).
     name : str
         One that `solve` has, or ``"auto"``: that of the choice which is expected to solve with the matrix soonest; of a symmetric
         matrix, a symmetric one.
@@ -117,11 +138,14 @@ def preconditioner(A: Any, name: words.Preconditioner = "auto", *, comm: Any = N
     given = OPTIONS.given(locals())
     address = comm_address(comm)
     rank = None if comm is None else comm.rank
-    with agreement(comm.size if comm is not None else 1, lambda complaint: _core.agree(address, complaint)):
-        csr = as_canonical_csr(A, rank=rank)
+    with agreement_on(comm, address):
+        csr = as_canonical_csr(A, rank=rank, takes_complex=True)
         if comm is None:
             check_square(csr.shape)
+    of_complex = on_any_rank(comm, is_complex(csr.dtype))
+    with agreement_on(comm, address):
         core_options = _core.Options()
-        _set_row_facts(core_options, given, csr.shape[0], rank, coordinates=coordinates, near_nullspace=near_nullspace, fields=fields)
+        _set_row_facts(core_options, given, csr.shape[0], rank, of_complex, coordinates=coordinates, near_nullspace=near_nullspace, fields=fields)
         OPTIONS.set(core_options, {**given, "preconditioner": name})
-    return Preconditioner(_core.Preconditioner(csr.indptr, csr.indices, csr.data, csr.shape[1], address, core_options))
+        arrays = rows_for_core(csr, of_complex)
+    return Preconditioner(_core.Preconditioner(*arrays, address, core_options), comm, of_complex)

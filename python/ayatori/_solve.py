@@ -15,8 +15,8 @@ import numpy as np
 from . import _core
 from . import _words as words
 from ._machine import Profile, find_profile
-from ._matrix import (agreement, as_array, as_canonical_csr, as_columns, as_doubles, check_real, check_square, comm_address, is_operator,
-                      is_single, is_sparse)
+from ._matrix import (agreement, agreement_on, as_array, as_canonical_csr, as_columns, as_double_precision, check_numbers, check_square,
+                      comm_address, is_complex, is_operator, is_single, is_sparse, on_any_rank, rows_for_core)
 from ._options import Options, explained
 
 Progress = Callable[[str, int, float], Any]
@@ -33,27 +33,30 @@ class SolveResult:
     Attributes
     ----------
     x : ndarray, shape of b
-        The solution; where `converged` is false, the best approximation found. With a communicator, this rank's rows. Of single
-        precision where `A` and `b` are.
+        The solution; where `converged` is false, the best approximation found. With a communicator, this rank's rows. Complex where
+        `A` or `b` is, and of single precision where both are.
     converged : bool
         Whether it is proved that ``norm(b - A @ x) <= rtol * norm(b)``, for the numbers in `A`, `b` and `x` and without rounding, of every
         column. Of an operator, what its own products round is unknown.
     relative_residual : float
         ``norm(b - A @ x) / norm(b)``, recomputed from `x`; the exact one is no farther from it than `residual_error_bound`. The largest of
-        several columns.
+        several columns, and of real and imaginary part where these are solved for by themselves.
     columns : list of dict
-        For b of shape (n, k): status, converged, relative_residual and iterations of each.
+        For b of shape (n, k): status, converged, relative_residual and iterations of each. Of complex columns with a real `A` the
+        iterations are those of both parts.
     report : dict
         All that is known about the solve: schema ``ayatori.solve/1``, as ``ayatori solve --json`` writes it; of several columns, of the last
         one, with the others in ``report["sequence"]``. With an operator or a preconditioner of one's own ``ayatori.operator-solve/1``.
     """
 
-    def __init__(self, x: np.ndarray, run: Any, earlier: list[dict] | None = None, proofs: list | None = None) -> None:
-        """`earlier`: what the run does not know of columns before the last; `proofs`: of the columns, rounded to single precision."""
+    def __init__(self, x: np.ndarray, run: Any, earlier: list[dict] | None = None, proofs: list | None = None, in_parts: bool = False) -> None:
+        """`earlier`: what the run does not know of columns before the last; `proofs`: of the columns, rounded to single precision;
+        `in_parts`: imaginary and real part of a column of `x` are two of those of the run."""
         self.x = x
         self._run = run
         self._earlier = earlier
         self._proofs = proofs
+        self._in_parts = in_parts
 
     @cached_property
     def report(self) -> dict:
@@ -75,13 +78,13 @@ class SolveResult:
     @cached_property
     def columns(self) -> list[dict]:
         known = self._earlier if self._earlier is not None else (self.report.get("sequence") or {}).get("earlier", [])
-        count = 1 if self.x.ndim == 1 else self.x.shape[1]
+        count = (1 if self.x.ndim == 1 else self.x.shape[1]) * (2 if self._in_parts else 1)
         not_begun = {"status": "not begun", "converged": False, "relative_residual": None, "iterations": 0}
         columns = [{key: column[key] for key in not_begun} for column in [*known, *[not_begun] * (count - 1 - len(known)), self.report]]
         for column in columns:
             if column["relative_residual"] is None:
                 column["relative_residual"] = np.nan
-        return columns
+        return [_join(*parts) for parts in zip(columns[::2], columns[1::2])] if self._in_parts else columns
 
     @cached_property
     def _explanation(self) -> str:
@@ -89,7 +92,7 @@ class SolveResult:
 
     def __getstate__(self) -> dict:
         return {"x": self.x, "report": self.report, "summary": self.summary, "columns": self.columns, "_explanation": self._explanation,
-                "_run": None, "_earlier": None, "_proofs": None}
+                "_run": None, "_earlier": None, "_proofs": None, "_in_parts": self._in_parts}
 
     def __repr__(self) -> str:
         report, choice = self.report, self.choice
@@ -159,7 +162,7 @@ class SolveResult:
         """``"converged"``, ``"least squares"``, ``"not converged"``, ``"limited by rounding"`` (`x` leaves hardly more than rounding
         the exact solution to doubles does, or to single precision where `x` has that) or ``"time limit reached"``. Of several columns,
         that of the first that has not converged."""
-        if self._run and not self._proofs and self.x.ndim == 1:
+        if self._run and not self._proofs and not self._in_parts and self.x.ndim == 1:
             return self._run.status
         return next((column["status"] for column in self.columns if not column["converged"]), "converged")
 
@@ -202,16 +205,23 @@ def _adopt(report: dict, proof: Any) -> None:
         report["status"], report["converged"] = "limited by rounding", False
 
 
+def _join(imaginary: dict, real: dict) -> dict:
+    """What is known of a complex column whose parts were solved for by themselves."""
+    return {"status": (imaginary if real["converged"] else real)["status"], "converged": imaginary["converged"] and real["converged"],
+            "relative_residual": float(np.maximum(imaginary["relative_residual"], real["relative_residual"])),
+            "iterations": imaginary["iterations"] + real["iterations"]}
+
+
 class Solver:
     """Solves several systems with one matrix: what the first solve finds out, the next ones go by.
 
     Parameters
     ----------
     A : sparse array or matrix of any format, ndarray, LinearOperator, or callable with a shape; shape (n, n)
-        Real. With `comm`, this rank's rows of it, shape (n_local, n): ranks hold contiguous blocks in their order. Where it
+        Real or complex. With `comm`, this rank's rows of it, shape (n_local, n): ranks hold contiguous blocks in their order. Where it
         is compressed sparse rows it is copied once, into the core; other formats are converted first. Of an operator only products are
         used, and nothing is tuned: method "auto" is then gmres. With `comm` it maps this rank's elements of a vector to this rank's
-        elements of the product, shape (n_local, n_local), and is called on all ranks.
+        elements of the product, shape (n_local, n_local), and is called on all ranks. It is complex where its dtype is.
     near : sparse array or matrix of any format, or ndarray, shape (n, n), optional
         With an operator: a matrix near it, of which the preconditioner is made; "auto" is then ilu, or ic where the method wants a
         symmetric one.
@@ -227,9 +237,10 @@ class Solver:
         it has.
     coordinates : array_like, shape (nodes, 2) or (nodes, 3), or str, optional
         Where the nodes of an elastic body are, two or three rows of the matrix each; with `comm`, those of this rank's rows. A
-        str names a matrix file. ``amg`` then knows the rotations.
+        str names a matrix file. ``amg`` then knows the rotations. Of real matrices only.
     near_nullspace : array_like, shape (n,) or (n, k), optional
-        Vectors that `A` nearly annihilates, for ``amg``, such as the motions of a rigid body; with `comm`, this rank's rows.
+        Vectors that `A` nearly annihilates, for ``amg``, such as the motions of a rigid body; with `comm`, this rank's rows. Real, or
+        complex where `A` is.
     fields : array_like, shape (n,), or str, optional
         1 for each row of a saddle point that is a constraint, 0 for the others; with `comm`, this rank's rows. A str names a file.
         Without, ``schur`` looks for them.
@@ -240,7 +251,7 @@ class Solver:
     ValueError
         For shapes and options that are wrong or contradict each other, and for NaN and infinity, with the place of the first one.
     TypeError
-        For values that are not real numbers.
+        For values that are not numbers.
     OSError
         Where memory or MPI fails.
 
@@ -274,39 +285,39 @@ class Solver:
         self._comm, self._rank = comm, None if comm is None else comm.rank
         rank = self._rank
         self._is_single = self._on_all_ranks(is_single(getattr(A, "dtype", None)))
-        with agreement(comm.size if comm is not None else 1, lambda complaint: _core.agree(address, complaint)):
+        with agreement_on(comm, address):
             products = is_operator(A)
-            csr = None if products else as_canonical_csr(A, rank=rank)
-            shape = tuple(A.shape) if products else csr.shape
+            shape, matrix = _shape_and_matrix(A, near, rank)
             if comm is None or products:
                 check_square(shape)
+        self._is_complex = on_any_rank(comm, any(is_complex(getattr(one, "dtype", None)) for one in (A, matrix, M)))
+        self._width = 2 if self._is_complex else 1  # rows that the core has for each
+        with agreement_on(comm, address):
             core_options = _core.Options()
             core_options.profile, core_options.profile_name = find_profile(profile)
-            _set_row_facts(core_options, given, shape[0], rank, coordinates=coordinates, near_nullspace=near_nullspace, fields=fields)
+            _set_row_facts(core_options, given, shape[0], rank, self._is_complex, coordinates=coordinates, near_nullspace=near_nullspace,
+                           fields=fields)
             OPTIONS.set(core_options, {**given, "rtol": self._default_rtol() if rtol is None else rtol})
+            arrays = None if matrix is None else rows_for_core(matrix, self._is_complex)
             if products or M is not None:
                 _check_operator(products, near is not None, M is not None, given, coordinates, near_nullspace, fields)
-                matrix = csr
-                if near is not None:
-                    matrix = as_canonical_csr(near, "near", rank)
-                    if matrix.shape[0] != shape[0] or (comm is None and matrix.shape != shape):
-                        raise ValueError(f"near is {matrix.shape[0]} x {matrix.shape[1]}, but A is {shape[0]} x {shape[1]}")
-                product = _function(A, "A", shape[0]) if products else None
-                function, built = _as_preconditioner(M, shape[0], comm)
+                if near is not None and (matrix.shape[0] != shape[0] or (comm is None and matrix.shape != shape)):
+                    raise ValueError(f"near is {matrix.shape[0]} x {matrix.shape[1]}, but A is {shape[0]} x {shape[1]}")
+                product = _function(A, "A", shape[0], self._is_complex) if products else None
+                function, built = _as_preconditioner(M, shape[0], comm, self._is_complex)
             elif near is not None:
                 raise ValueError("near is for an operator: A is a matrix, of which preconditioners are made. Give M=preconditioner(near) to have "
                                  "one of another matrix")
         if products or M is not None:
-            arrays = None if matrix is None else (matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
             self._core = _core.OperatorSolver(address, product, arrays, function, built, core_options)
         else:
-            self._core = _core.Solver(csr.indptr, csr.indices, csr.data, csr.shape[1], address, core_options)
+            self._core = _core.Solver(*arrays, address, core_options)
 
     def _default_rtol(self) -> float:
         return 1e-5 if self._is_single else OPTIONS.table["rtol"][2]
 
     def _on_all_ranks(self, holds: bool) -> bool:
-        return holds if self._comm is None else all(self._comm.allgather(holds))
+        return not on_any_rank(self._comm, not holds)
 
     def __reduce__(self) -> Any:
         raise TypeError("a Solver holds set-ups in the memory of this process and cannot be pickled: pickle A and the options, and make it anew")
@@ -314,7 +325,8 @@ class Solver:
     @property
     def shape(self) -> tuple[int, int]:
         """Of the whole matrix."""
-        return self._core.rows, self._core.rows
+        n = self._core.rows // self._width
+        return n, n
 
     def solve(self, b: Any, x0: Any = None, *, progress: Progress | bool | None = None, block: int | str = "auto") -> SolveResult:
         """Solves ``A @ x = b`` and proves it. Collective.
@@ -326,7 +338,8 @@ class Solver:
         ----------
         b : array_like or sparse, shape (n,) or (n, k)
             Right-hand side, or k of them, which share set-ups, and products where that pays; with a communicator, this rank's rows.
-            Doubles are used where they are.
+            Doubles are used where they are, and so are numbers of complex128 where `A` is complex. With a real `A`, real and imaginary
+            part of a complex one are two right-hand sides.
         x0 : array_like, shape of b, optional
             Starting guess, which is left as it is; zeros by default.
         progress : callable or bool, optional
@@ -344,16 +357,13 @@ class Solver:
         KeyboardInterrupt
             On Ctrl-C, within an iteration.
         """
-        n = self._core.local_rows
+        n = self._core.local_rows // self._width
         with agreement(self._core.ranks, self._core.agree):
             given = as_array(b, "b")
-            columns = as_columns(given, "b", n, self._rank)
-            x = np.zeros(columns.shape, order="F")
-            if x0 is not None:
-                guess = as_columns(x0, "x0", n, self._rank)
-                if guess.size != columns.size:
-                    raise ValueError(f"x0 has shape {guess.shape}, and b has {columns.shape}: give a guess for each right-hand side")
-                x[...] = guess.reshape(columns.shape)
+            columns = as_columns(given, "b", n, self._rank, takes_complex=True)
+            guess = np.zeros(columns.shape) if x0 is None else as_columns(x0, "x0", n, self._rank, takes_complex=True)
+            if guess.size != columns.size:
+                raise ValueError(f"x0 has shape {guess.shape}, and b has {columns.shape}: give a guess for each right-hand side")
             if not (progress is None or isinstance(progress, bool) or callable(progress)):
                 raise TypeError(f"progress is {progress!r}, but must be a function or a bool")
             if columns.ndim == 2 and columns.shape[1] == 0:
@@ -362,11 +372,30 @@ class Solver:
         single = self._on_all_ranks(self._is_single and is_single(given.dtype))
         if self._comm is not None and len(set(self._comm.allgather((columns.shape[1:], at_once)))) > 1:
             raise ValueError("b has another number of columns, or block is another, on another rank")
+        of_complex = self._is_complex or on_any_rank(self._comm, is_complex(columns.dtype) or is_complex(guess.dtype))
+        in_parts = of_complex and not self._is_complex
+        x = np.empty(columns.shape, np.complex128 if of_complex else np.float64, order="F")
+        x[...] = guess.reshape(columns.shape)
+        right, solutions = (_core_vectors(numbers.astype(x.dtype, order="F", copy=False), in_parts) for numbers in (columns, x))
+        run, earlier = self._run(right, solutions, at_once, progress)
+        proofs = None
+        if single:
+            solutions[...] = solutions.astype(np.float32)
+            proofs = [self._core.verify(*pair) for pair in zip(right, solutions)]
+            for column, proof in zip(earlier or [], proofs):
+                _adopt(column, proof)
+        if in_parts:
+            x[...] = (solutions[1::2] + 1j * solutions[::2]).T.reshape(x.shape)
+        if single:
+            x = x.astype(np.complex64 if of_complex else np.float32)
+        return SolveResult(x, run, earlier, proofs, in_parts)
+
+    def _run(self, right: np.ndarray, solutions: np.ndarray, at_once: int, progress: Progress | bool | None) -> tuple[Any, list[dict] | None]:
+        """Solves for rows of doubles: the last run, and what it does not know of those before."""
         told = progress if callable(progress) else None, progress is True
-        right = [columns] if columns.ndim == 1 else list(columns.T)
-        solutions = [x] if x.ndim == 1 else list(x.T)
+        earlier = None
         if isinstance(self._core, _core.Solver):
-            run, earlier = self._core.solve(right, solutions, at_once, *told), None
+            run = self._core.solve(list(right), list(solutions), at_once, *told)
         else:
             earlier = []
             for one_b, one_x in zip(right, solutions):
@@ -377,15 +406,7 @@ class Solver:
             earlier = earlier[:-1]
         if run.status == "interrupted":  # by another rank: there the exception says it itself
             raise KeyboardInterrupt
-        if not single:
-            return SolveResult(x, run, earlier)
-        rounded = x.astype(np.float32)
-        x[...] = rounded
-        proofs = [self._core.verify(*pair) for pair in zip(right, solutions)]
-        if earlier is not None:
-            for column, proof in zip(earlier, proofs):
-                _adopt(column, proof)
-        return SolveResult(rounded, run, earlier, proofs)
+        return run, earlier
 
     def update(self, A: Any) -> None:
         """Goes on with a matrix of other values, such as the next step of a sequence. Collective.
@@ -397,21 +418,25 @@ class Solver:
         Parameters
         ----------
         A : sparse array or matrix of any format, or ndarray, shape (n, n)
-            Real. With a communicator, this rank's rows, as many as before.
+            Real, or complex where the one before is. With a communicator, this rank's rows, as many as before.
 
         Raises
         ------
         ValueError
             For another shape, and where this solver has an operator, or an `M` of yours.
         TypeError
-            For values that are not real numbers.
+            For values that are not numbers, and for complex ones where those before are real.
         """
         with agreement(self._core.ranks, self._core.agree):
             if not isinstance(self._core, _core.Solver):
                 raise ValueError("a Solver with an operator, or with M, goes on with what it has: make another one")
-            csr = as_canonical_csr(A, rank=self._rank)
+            csr = as_canonical_csr(A, rank=self._rank, takes_complex=True)
+            if is_complex(csr.dtype) and not self._is_complex:
+                raise TypeError("A holds complex values, but this Solver has a real matrix: make another one")
+            if csr.shape[0] * self._width != self._core.local_rows:
+                raise ValueError(f"A has {csr.shape[0]} rows, but the matrix before has {self._core.local_rows // self._width}")
         self._is_single = self._on_all_ranks(is_single(getattr(A, "dtype", None)))
-        self._core.update(csr.indptr, csr.indices, csr.data, csr.shape[1])
+        self._core.update(*rows_for_core(csr, self._is_complex))
 
     @property
     def reuse(self) -> str:
@@ -442,9 +467,9 @@ def solve(A: Any, b: Any, x0: Any = None, *, progress: Progress | bool | None = 
     Parameters
     ----------
     A : sparse array or matrix of any format, ndarray, LinearOperator, or callable with a shape; shape (n, n)
-        Real. With ``comm=``, this rank's rows, shape (n_local, n).
+        Real or complex. With ``comm=``, this rank's rows, shape (n_local, n).
     b : array_like or sparse, shape (n,) or (n, k)
-        Right-hand side, or k of them; with ``comm=``, this rank's rows.
+        Right-hand side, or k of them, real or complex; with ``comm=``, this rank's rows.
     x0 : array_like, shape of b, optional
         Starting guess; zeros by default.
     progress : callable or bool, optional
@@ -494,47 +519,65 @@ def _check_operator(is_operator: bool, has_near: bool, has_m: bool, given: dict[
         raise ValueError(f"knowledge has no meaning with {what}: nothing is tuned")
 
 
-def _function(operator: Any, what: str, rows: int) -> _core.FunctionOperator:
+def _shape_and_matrix(A: Any, near: Any, rank: int | None) -> tuple[tuple[int, ...], Any]:
+    """The shape of `A`, and `near`, or else `A` where it is a matrix, as compressed sparse rows of doubles or complex128."""
+    matrix = None if is_operator(A) else as_canonical_csr(A, rank=rank, takes_complex=True)
+    shape = tuple(A.shape) if matrix is None else matrix.shape
+    return shape, matrix if near is None else as_canonical_csr(near, "near", rank, takes_complex=True)
+
+
+def _core_vectors(columns: np.ndarray, in_parts: bool) -> np.ndarray:
+    """One vector or columns of Fortran's order as rows of doubles: of complex ones pairs, in the memory that they have, or imaginary and
+    real parts in turns."""
+    rows = (columns[:, None] if columns.ndim == 1 else columns).T
+    return np.stack([rows.imag, rows.real], axis=1).reshape(2 * len(rows), len(columns)) if in_parts else rows.view(np.float64)
+
+
+def _function(operator: Any, what: str, rows: int, of_complex: bool) -> _core.FunctionOperator:
     """The core's operator by the products of an operator, a callable or a matrix."""
     if is_sparse(operator) or isinstance(operator, np.ndarray):
         def apply(x: np.ndarray) -> Any:
             return operator @ x
     else:
         apply = getattr(operator, "matvec", operator)
-    argument = np.empty(rows)
+    argument = np.empty(rows, np.complex128 if of_complex else np.float64)
 
     def product() -> np.ndarray:
         y = np.asarray(apply(argument))
-        check_real(y.dtype, f"a product of {what}")
+        check_numbers(y.dtype, f"a product of {what}", of_complex)
         if y.size != rows:
             raise ValueError(f"a product of {what} has shape {y.shape}, but {what} has {rows} rows")
-        return np.ascontiguousarray(as_doubles(y.ravel(), f"a product of {what}"))
+        y = as_double_precision(y.ravel(), f"a product of {what}")
+        return np.ascontiguousarray(y, argument.dtype).view(np.float64)
 
-    return _core.FunctionOperator(product, argument)
+    return _core.FunctionOperator(product, argument.view(np.float64))
 
 
-def _as_preconditioner(M: Any, rows: int, comm: Any) -> tuple[_core.FunctionOperator | None, _core.Preconditioner | None]:
+def _as_preconditioner(M: Any, rows: int, comm: Any, of_complex: bool) -> tuple[_core.FunctionOperator | None, _core.Preconditioner | None]:
     from ._preconditioner import Preconditioner  # which needs the options here
 
     if M is None:
         return None, None
     if isinstance(M, Preconditioner):
-        if M._core.local_rows != rows:
-            raise ValueError(f"M is of {M._core.local_rows} rows, but A has {rows}")
-        return None, M._core
+        if M.local_rows != rows:
+            raise ValueError(f"M is of {M.local_rows} rows, but A has {rows}")
+        return (None, M._core) if is_complex(M.dtype) == of_complex else (_function(M.apply, "M", rows, of_complex), None)
     if not (callable(M) or hasattr(M, "matvec")):
         M = as_array(M, "M")
         if comm is not None:
             raise TypeError("M is a matrix: with comm, give a preconditioner of this package, or an operator that acts on this rank's elements")
-        check_real(M.dtype, "M")
+        check_numbers(M.dtype, "M", of_complex)
     if hasattr(M, "shape") and tuple(M.shape) != (rows, rows):
         raise ValueError(f"M is {' x '.join(map(str, M.shape))}, but A has {rows} rows")
-    return _function(M, "M", rows), None
+    return _function(M, "M", rows, of_complex), None
 
 
-def _set_row_facts(core_options: _core.Options, given: dict[str, Any], rows: int, rank: int | None, *, coordinates: Any, near_nullspace: Any,
-                   fields: Any) -> None:
+def _set_row_facts(core_options: _core.Options, given: dict[str, Any], rows: int, rank: int | None, of_complex: bool, *, coordinates: Any,
+                   near_nullspace: Any, fields: Any) -> None:
     """What is known of the rows beside the matrix: arrays go to the core, names of files to the options."""
+    core_options.is_complex = of_complex
+    if of_complex and coordinates is not None:
+        raise ValueError("coordinates are for real matrices: give the motions of a rigid body by near_nullspace")
     if isinstance(coordinates, (str, os.PathLike)):
         given["coordinates"] = coordinates
     elif coordinates is not None:
@@ -545,11 +588,19 @@ def _set_row_facts(core_options: _core.Options, given: dict[str, Any], rows: int
         marks = as_columns(fields, "fields", rows, rank).ravel()
         if marks.size != rows or not np.isin(marks, (0, 1)).all():
             raise ValueError(f"fields has to hold {rows} times 0 or 1: 1 for a constraint")
-        core_options.fields = marks
+        core_options.fields = np.repeat(marks, 2) if of_complex else marks
     if near_nullspace is not None:
         if coordinates is not None:
             raise ValueError("near_nullspace and coordinates say the same: give one of them")
-        core_options.near_null_space = as_columns(near_nullspace, "near_nullspace", rows, rank).reshape(rows, -1).ravel()
+        vectors = as_columns(near_nullspace, "near_nullspace", rows, rank, takes_complex=of_complex).reshape(rows, -1)
+        core_options.near_null_space = (_in_real_form(vectors) if of_complex else vectors).ravel()
+
+
+def _in_real_form(vectors: np.ndarray) -> np.ndarray:
+    """The two real vectors of pairs, v and i v, of each column."""
+    rows, count = vectors.shape
+    both = np.stack([vectors, 1j * vectors], axis=2).reshape(rows, 2 * count)
+    return np.stack([both.real, both.imag], axis=1).reshape(2 * rows, 2 * count)
 
 
 def _of_rows(coordinates: Any, rows: int) -> np.ndarray:

@@ -3,7 +3,7 @@
 from typing import Literal, Union
 
 Method = Literal["auto", "cg", "minres", "bicgstab", "idr", "gmres", "fgmres", "pipelined-cg", "pipelined-gmres", "refined-cg",
-    "refined-gmres"]
+    "refined-gmres", "cocg"]
 
 Preconditioner = Literal["auto", "none", "jacobi", "ssor", "block-jacobi", "block-ilu0", "ic", "ilu", "ilut", "fsai", "neumann", "direct",
     "boomeramg", "chebyshev", "gmres-polynomial", "amg", "schur", "schur-definite"]
@@ -19,7 +19,7 @@ FactorPrecision = Literal["double", "single"]
 Orthogonalization = Literal["auto", "cgs", "mgs", "ircgs"]
 
 Kernel = Literal["auto", "csr-reference", "csr", "csr-unroll2", "csr-unroll4", "csr-unroll8", "csr-delta16", "sell-8", "run-sell", "dia",
-    "bcsr-2x2", "bcsr-3x3", "bcsr-4x4", "symmetric", "sell-tiles", "symmetric-tiles"]
+    "bcsr-2x2", "bcsr-3x3", "bcsr-4x4", "symmetric", "sell-tiles", "symmetric-tiles", "complex-csr"]
 
 Halo = Union[Literal["auto", "p2p-irecv-first", "allgather", "bcast", "p2p-blocking", "p2p-isend-first", "rma-put", "node-aware",
     "node-aware-2step", "persistent", "neighbor", "shared-memory"], str]

@@ -27,8 +27,10 @@ using sparse::LinearOperator;
 /// residual where that is more than rounding, as pivots are chosen for sparsity. As an operator A^-1.
 class Factors final : public LinearOperator, public comm::MpiHolder {
  public:
+  /// `is_complex`: the arrays are of the real form of a complex matrix, which is symmetric where that is
+  /// Hermitian; `is_complex_symmetric`: that is equal to its transpose.
   Factors(const InputIndices& start, const InputIndices& column, const InputVector& value,
-          std::int64_t columns, bool is_symmetric) {
+          std::int64_t columns, bool is_symmetric, bool is_complex, bool is_complex_symmetric) {
     const CoreCall call;
     const auto comm = communicator(0);
     const auto rows = make_rows(comm, start, column, value, columns);
@@ -38,7 +40,11 @@ class Factors final : public LinearOperator, public comm::MpiHolder {
     matrix_.emplace(comm, rows);
     largest_entry_ = solvers::local_max_abs(rows.value);
     const solvers::GlobalSum sum(comm);
-    auto built = solvers::preconditioner("direct").make(*matrix_, sum, {.matrix_is_symmetric = is_symmetric});
+    auto built = solvers::preconditioner("direct").make(
+        *matrix_, sum,
+        {.matrix_is_symmetric = is_symmetric,
+         .matrix_is_complex = is_complex && !is_symmetric,
+         .matrix_is_complex_symmetric = is_complex_symmetric && !is_symmetric});
     zero_pivots_ = built.zero_pivots;
     for (const auto& note : built.notes) note_ += note_.empty() ? note : "; " + note;
     inverse_ = std::move(built.op);
@@ -114,9 +120,10 @@ class ComposedOperator final : public LinearOperator {
 
 void bind_factors(nb::module_& module) {
   nb::class_<Factors, LinearOperator>(module, "Factors")
-      .def(nb::init<const InputIndices&, const InputIndices&, const InputVector&, std::int64_t, bool>(),
+      .def(nb::init<const InputIndices&, const InputIndices&, const InputVector&, std::int64_t, bool, bool,
+                    bool>(),
            nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("columns"),
-           nb::arg("is_symmetric"))
+           nb::arg("is_symmetric"), nb::arg("is_complex"), nb::arg("is_complex_symmetric"))
       .def(
           "solve",
           [](const Factors& factors, const InputVector& b, const InOutVector& x, bool transposed) {

@@ -130,11 +130,12 @@ struct Iterated {
   std::string reason;
 };
 
-/// Runs a method from x until ||b - A x|| <= max(rtol ||b||, atol) is proved.
+/// Runs a method from x until ||b - A x|| <= max(rtol ||b||, atol) is proved. `is_complex`: operators and
+/// vectors are on pairs, and the operators are linear in complex numbers.
 Iterated iterate(const std::string& name, const LinearOperator& a, const LinearOperator* preconditioner,
                  const InputVector& b, const InOutVector& x_array, double rtol, double atol,
                  int max_iterations, int restart, const std::optional<nb::callable>& norm_callback,
-                 const std::optional<nb::callable>& x_callback) {
+                 const std::optional<nb::callable>& x_callback, bool is_complex) {
   Interruption interruption;
   Iterated outcome;
   const auto n = static_cast<std::size_t>(a.local_size());
@@ -147,7 +148,8 @@ Iterated iterate(const std::string& name, const LinearOperator& a, const LinearO
     const solvers::Identity identity(a.local_size());
     const solvers::GlobalSum sum(communicator(0), [&] { return interruption.wants_stop(); });
     const auto x = span_of(x_array);
-    const solvers::System system{a, preconditioner != nullptr ? *preconditioner : identity, span_of(b), sum};
+    const solvers::System system{a, preconditioner != nullptr ? *preconditioner : identity, span_of(b), sum,
+                                 is_complex};
     const auto tolerance = solvers::make_tolerance(sum, system.b, rtol, atol);
     const auto& orthogonalization = solvers::orthogonalization("ircgs");
 
@@ -204,7 +206,8 @@ void bind_iterate(nb::module_& module) {
       .def_ro("reason", &Iterated::reason);
   module.def("iterate", &iterate, nb::arg("method"), nb::arg("a"), nb::arg("m").none(), nb::arg("b"),
              nb::arg("x").noconvert(), nb::arg("rtol"), nb::arg("atol"), nb::arg("max_iterations"),
-             nb::arg("restart"), nb::arg("norm_callback").none(), nb::arg("x_callback").none());
+             nb::arg("restart"), nb::arg("norm_callback").none(), nb::arg("x_callback").none(),
+             nb::arg("is_complex"));
 }
 
 }  // namespace ayatori::python

@@ -94,7 +94,8 @@ class OperatorSolver final : public comm::MpiHolder {
 
  public:
   /// Collective. `matrix`: none, or (indptr, indices, data, columns) of one near the operator; that is what
-  /// is solved with where `product` is none. `m`: none, a FunctionOperator or a Preconditioner.
+  /// is solved with where `product` is none. `m`: none, a FunctionOperator or a Preconditioner. Of complex
+  /// ones, which the options know, all are on pairs.
   OperatorSolver(std::uintptr_t comm, std::shared_ptr<FunctionOperator> product,
                  const std::optional<nb::tuple>& matrix, std::shared_ptr<FunctionOperator> m_function,
                  std::shared_ptr<Preconditioner> m_built, const Options& options)
@@ -116,7 +117,8 @@ class OperatorSolver final : public comm::MpiHolder {
     rtol_ = options.request.rtol;
     local_rows_ = a.local_size();
     rows_ = ranks_->allreduce(local_rows_, comm::ReduceOp::sum);
-    solver_.emplace(*ranks_, a, product_ && m == nullptr ? parts : nullptr, options.request, m);
+    solver_.emplace(*ranks_, a, product_ && m == nullptr ? parts : nullptr, options.request, m,
+                    options.known.is_complex);
   }
 
   /// Collective. As Solver::solve().

@@ -125,16 +125,18 @@ class Solver final : public comm::MpiHolder {
   std::int64_t rows_ = 0;
 };
 
-/// A file's or generator's matrix as the arrays of compressed sparse rows, with its number of columns.
+/// A file's or generator's matrix as the arrays of compressed sparse rows, with its number of columns, and
+/// whether they are of the real form of a complex matrix.
 auto load(const std::string& source) {
-  sparse::RowBlock block;
+  io::LoadedMatrix loaded;
   {
     const CoreCall call;
-    block = io::load_matrix(communicator(0), source).block;
+    loaded = io::load_matrix(communicator(0), source);
   }
+  sparse::RowBlock& block = loaded.block;
   const auto columns = block.global_columns;
   return nb::make_tuple(to_numpy(std::move(block.row_start)), to_numpy(std::move(block.column)),
-                        to_numpy(std::move(block.value)), columns);
+                        to_numpy(std::move(block.value)), columns, loaded.facts.is_complex);
 }
 
 }  // namespace

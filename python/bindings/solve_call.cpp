@@ -56,6 +56,9 @@ void bind_solve_call(nb::module_& module) {
       .def_rw("profile", &Options::profile)
       .def_rw("profile_name", &Options::profile_name)
       .def_prop_rw(
+          "is_complex", [](const Options& options) { return options.known.is_complex; },
+          [](Options& options, bool is_complex) { options.known.is_complex = is_complex; })
+      .def_prop_rw(
           "coordinates", [](const Options& options) { return options.known.coordinates; },
           [](Options& options, std::vector<double> values) { options.known.coordinates = std::move(values); })
       .def_prop_rw(

@@ -2,6 +2,7 @@
 
 import ayatori
 import numpy as np
+import scipy.sparse as sparse
 from mpi4py import MPI
 
 comm = MPI.COMM_WORLD
@@ -41,6 +42,20 @@ for given, options in ((Product(), {}), (Product(), {"near": A[mine]}), (Product
     assert result.converged and np.linalg.norm(b - A @ x) <= 1.01e-8 * np.linalg.norm(b), options
 
 
+# Complex on one rank is complex on all; with a real matrix the parts are right-hand sides of their own.
+C, c = A - sparse.diags_array(0.3j * (np.arange(900) >= 600)), b * np.exp(1j * b)
+own = C[mine] if mine.stop > 600 else A[mine]
+for matrix, rows, right in ((C, own, b), (C, own, c), (C, own, np.stack([c, 1j * b], 1)), (A, A[mine], np.where(np.arange(900) < 600, b, c))):
+    given = right[mine] if np.iscomplex(right[mine]).any() else right[mine].real
+    result = ayatori.solve(rows, given, comm=comm, rtol=1e-9, threads=1)
+    x = np.concatenate(comm.allgather(result.x))
+    assert result.converged and x.dtype == complex and np.linalg.norm(right - matrix @ x) <= 1.01e-9 * np.linalg.norm(right)
+M = ayatori.preconditioner(own, "ilut", comm=comm, threads=1)
+result = ayatori.solve(own, c[mine], M=M, comm=comm, threads=1)
+assert result.converged and M.shape == (900, 900) and M.local_rows == mine.stop - mine.start
+assert ayatori.solve(own, c[mine], comm=comm, partition="graph", threads=1).converged
+
+
 def falters(r):
     if comm.rank == comm.size - 1:
         raise LookupError("enough")
@@ -77,7 +92,7 @@ for wrong in (lambda: solver.solve(b[mine][1:] if last else b[mine]),
               lambda: solver.solve([np.inf] * (mine.stop - mine.start) if last else b[mine]),
               lambda: ayatori.Solver(A[mine] * (np.nan if last else 1), comm=comm),
               lambda: ayatori.Solver(Product(), comm=comm, M="amg" if last else jacobi),
-              lambda: ayatori.Solver(A[mine] * (1j if last else 1), comm=comm),
+              lambda: ayatori.Solver(C[mine] * (np.nan if last else 1), comm=comm),
               lambda: M.apply(b[mine][1:] if last else b[mine]),
               lambda: ayatori.preconditioner(A[mine], "sor" if last else "amg", comm=comm),
               lambda: ayatori.Solver(A[mine][:, :-1] if last else A[mine], comm=comm),

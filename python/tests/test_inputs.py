@@ -25,7 +25,8 @@ def put(A, place, value):
     (lambda A: put(put(A, (7, 7), -np.inf), (9, 9), np.nan), ValueError, r"^A\[7, 7\] is infinite .*, and 1 more is not finite$"),
     (lambda A: A.toarray().astype(object), TypeError, "^A holds Python objects"),
     (lambda A: [[fractions.Fraction(1, 3)]], TypeError, "^A holds Python objects"),
-    (lambda A: A * 1j, TypeError, "^A holds complex128 values"),
+    (lambda A: put(A.astype(complex), (3, 4), complex(0, np.nan)), ValueError, r"^A\[3, 4\] is NaN \(counted from 0\)$"),
+    (lambda A: put(A.astype(complex), (7, 8), complex(0, -np.inf)), ValueError, r"^A\[7, 8\] is infinite \(counted from 0\)$"),
     (lambda A: np.array([["1"]]), TypeError, "^A holds <U1 values"),
     (lambda A: [[1.0, 2.0], [3.0]], ValueError, "^A has rows of different lengths$"),
     (lambda A: "matrix.mtx", TypeError, "read a file by ayatori.load.'matrix.mtx'"),
@@ -48,7 +49,7 @@ def test_wrong_matrices(poisson, make, error, words):
 @pytest.mark.parametrize("make, error, words", [
     (lambda b: np.where(np.arange(400) == 5, np.nan, b), ValueError, r"^b\[5\] is NaN"),
     (lambda b: np.stack([b, np.where(np.arange(400) > 397, np.inf, b)], 1), ValueError, r"^b\[398, 1\] is infinite .*1 more is"),
-    (lambda b: b.astype(object), TypeError, "^b holds Python objects"), (lambda b: b * 1j, TypeError, "^b holds complex128"),
+    (lambda b: b.astype(object), TypeError, "^b holds Python objects"), (lambda b: np.where(np.arange(400) == 5, 1j * np.nan, b), ValueError, r"^b\[5\] is NaN"),
     (lambda b: b[:-1], ValueError, r"^b has shape \(399,\), but A has 400 rows: want \(400,\) or \(400, k\)$"),
     (lambda b: b[None], ValueError, "transpose it by b.T$"), (lambda b: 1.0, ValueError, r"^b has shape \(\)"),
     (lambda b: np.zeros((400, 0)), ValueError, "^b has no columns$"), (lambda b: "ones", TypeError, "^b is a str"),

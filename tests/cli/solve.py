@@ -323,6 +323,53 @@ class Solve(CommandTest):
         self.assertEqual(done.returncode, 2)
         self.assertIn("--fields nowhere.mtx: no such file", done.stderr)
 
+    def test_complex_systems(self):
+        """A chain with complex entries: of either symmetry, with complex, real and made right-hand sides."""
+        n = 30
+        for symmetry, below, above in (("general", -1 + 0.5j, -0.75 - 1j), ("symmetric", -1 + 0.5j, -1 + 0.5j), ("hermitian", -1 + 0.5j, -1 - 0.5j)):
+            diagonal = 3 if symmetry == "hermitian" else 3 + 1j
+            lower = [(i + 1, i, below) for i in range(1, n)]
+            upper = [(i, i + 1, above) for i in range(1, n)] if symmetry == "general" else []
+            entries = [(i, i, diagonal) for i in range(1, n + 1)] + lower + upper
+            body = "".join(f"{i} {j} {complex(v).real} {complex(v).imag}\n" for i, j, v in entries)
+            self.write("A.mtx", f"%%MatrixMarket matrix coordinate complex {symmetry}\n{n} {n} {len(entries)}\n{body}")
+            self.write("b.mtx", f"%%MatrixMarket matrix array complex general\n{n} 1\n" + "".join(f"{i} {-i}\n" for i in range(n)))
+            self.write("c.mtx", f"%%MatrixMarket matrix array real general\n{n} 1\n" + "".join(f"{i}\n" for i in range(n)))
+            for rhs, b in (("b.mtx", [i - 1j * i for i in range(n)]), ("c.mtx", list(range(n))), ("ones", [1] * n)):
+                for partition in ("contiguous", "graph"):
+                    with self.subTest(symmetry=symmetry, rhs=rhs, partition=partition):
+                        result, done = self.solve("A.mtx", "--rhs", rhs, "--partition", partition, "--output", "x.mtx", "--rtol", "1e-11")
+                        self.check(result)
+                        self.assertTrue(result["converged"])
+                        matrix = result["matrix"]
+                        self.assertEqual((matrix["rows"], matrix["nonzeros"], matrix["max_row_nonzeros"]), (n, 3 * n - 2, 3))
+                        self.assertTrue(matrix["complex"])
+                        self.assertEqual(matrix["symmetric"], symmetry == "hermitian")
+                        self.assertEqual(matrix["complex_symmetric"], symmetry == "symmetric")
+                        self.assertIn(f"{n} complex rows", done.stderr)
+                        lines = (self.folder / "x.mtx").read_text().splitlines()
+                        self.assertEqual(lines[0], "%%MatrixMarket matrix array complex general")
+                        x = [0, *(complex(*map(float, line.split())) for line in lines[2:]), 0]
+                        for i in range(n):
+                            product = below * x[i] + diagonal * x[i + 1] + above * x[i + 2]
+                            self.assertLess(abs(product - b[i]), 1e-8)
+
+    def test_complex_input_that_does_not_fit(self):
+        self.write("A.mtx", "%%MatrixMarket matrix coordinate complex general\n3 3 2\n1 1 1 1\n3 3 2 -1\n")
+        _, done = self.solve("A.mtx", status=1)
+        self.assertIn("row 2 is zero", done.stderr)
+        self.write("b.mtx", "%%MatrixMarket matrix array complex general\n4 1\n1 1\n1 1\n1 1\n1 1\n")
+        for arguments, words in (
+                (("poisson2d-5:n=2", "--rhs", "b.mtx"), "complex values, but the matrix is real"),
+                (("helmholtz2d:n=3", "--rhs", "b.mtx"), "where a vector of 9 x 1 is needed"),
+                (("helmholtz2d:n=2", "--fields", "b.mtx"), "are for real matrices")):
+            done = self.run_ayatori("solve", *arguments)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(words, done.stderr)
+        done = self.run_ayatori("eigen", "hamiltonian2d:n=4")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("complex matrices are not found yet", done.stderr)
+
     def test_several_right_hand_sides(self):
         rhs = ("--rhs", "random:1", "--rhs", "solution-random:2", "--rhs", "ones")
         result, done = self.solve("elliptic2d-5:n=20", *rhs, "--output", "x.mtx", "--rtol", "1e-11")

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "ayatori/comm/comm.hpp"
+#include "ayatori/sparse/complex_form.hpp"
 #include "ayatori/sparse/row_block.hpp"
 
 namespace ayatori::io {
@@ -36,6 +37,19 @@ inline Dense dense_rows(const std::vector<std::vector<double>>& rows) {
     for (const auto& row : rows) dense.value.push_back(row.at(j));
   }
   return dense;
+}
+
+/// The real form of the complex matrix of these rows.
+inline Dense real_form_rows(const std::vector<std::vector<sparse::Complex>>& rows) {
+  std::vector<std::vector<double>> real(2 * rows.size(), std::vector<double>(2 * rows.at(0).size()));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t j = 0; j < rows[i].size(); ++j) {
+      sparse::add_real_form(i, j, rows[i][j], [&](std::int64_t row, std::int64_t column, double value) {
+        real[row][column] = value;
+      });
+    }
+  }
+  return dense_rows(real);
 }
 
 }  // namespace ayatori::io

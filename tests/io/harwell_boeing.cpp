@@ -2,6 +2,7 @@
 
 #include "ayatori/io/harwell_boeing/number_format.hpp"
 #include "ayatori/io/matrix_market/compress.hpp"
+#include "complex_matrix.hpp"
 #include "dense.hpp"
 #include "error_text.hpp"
 #include "harwell_boeing_samples.hpp"
@@ -46,6 +47,33 @@ TEST(HarwellBoeing, ReadsEverySymmetry) {
   EXPECT_TRUE(load(symmetric_matrix()).facts.declared_symmetric);
   EXPECT_EQ(dense(skew_matrix()).value, dense_rows({{0, -2, 0}, {2, 0, 7}, {0, -7, 0}}).value);
   EXPECT_EQ(dense(pattern_matrix()).value, dense_rows({{1, 0, 1, 0}, {0, 1, 1, 0}}).value);
+}
+
+TEST(HarwellBoeing, ReadsComplexOnesOfEverySymmetry) {
+  using namespace std::complex_literals;
+  const sparse::Complex a = 1.0 + 1i;
+  const sparse::Complex b = -5.0 + 1i;
+  expect_complex(load(complex_matrix('U')), {{2, 0, 0}, {a, 4, 0}, {0, b, 0}});
+  expect_complex(load(complex_matrix('S')), {{2, a, 0}, {a, 4, b}, {0, b, 0}});
+  expect_complex(load(complex_matrix('H')), {{2, conj(a), 0}, {a, 4, conj(b)}, {0, b, 0}});
+  expect_complex(load(replaced(replaced(complex_matrix('Z'), "3 3 4", "3 3 2"),
+                               "  1  3  5  5\n  1  2  2  3\n"
+                               "    2.00    0.00    1.00\n    1.00    4.00    0.00\n   -5.00    1.00\n",
+                               "  1  2  3  3\n  2  3\n    1.00    1.00   -5.00\n    1.00\n")),
+                 {{0, -a, 0}, {a, 0, -b}, {0, b, 0}});
+  EXPECT_TRUE(load(complex_matrix('H')).facts.declared_symmetric);
+  EXPECT_FALSE(load(complex_matrix('S')).facts.declared_symmetric);
+  EXPECT_TRUE(harwell_boeing_is_complex(MemoryBytes(complex_matrix('U'))));
+  EXPECT_FALSE(harwell_boeing_is_complex(MemoryBytes(guide_matrix())));
+}
+
+TEST(HarwellBoeing, ComplexErrorsNameTheLine) {
+  const std::string good = complex_matrix('H');
+  EXPECT_TRUE(
+      contains(error_of(replaced(good, "    1.00    4.00    0.00", "    1.00    4.00    0.50")),
+               "line 9: a hermitian matrix is real on its diagonal, but row 2 has the imaginary part 0.5"));
+  EXPECT_TRUE(contains(error_of(good.substr(0, good.find("   -5.00"))),
+                       "line 9: the file ends here, after 6 of 8 values"));
 }
 
 TEST(HarwellBoeing, ReadsWhatScipyWrites) {
@@ -140,7 +168,6 @@ TEST(HarwellBoeing, HeaderErrorsNameTheLine) {
   EXPECT_TRUE(contains(error_of("title\n1 2 3 4\n"), "line 2: the file ends here, within its header"));
   EXPECT_TRUE(contains(error_of("title\n1 2 x 4\n"), "line 2: 'x' is not a whole number"));
   EXPECT_TRUE(contains(error_of("title\n1 2\n"), "line 2: four or five counts of lines"));
-  EXPECT_TRUE(contains(sizes("CUA", "5 5 11 0"), "line 3: type 'CUA': complex matrices are not supported"));
   EXPECT_TRUE(contains(sizes("RSE", "5 5 11 0"), "line 3: type 'RSE': elemental matrices are not supported"));
   EXPECT_TRUE(contains(sizes("RHA", "5 5 11 0"), "line 3: type 'RHA': known are"));
   EXPECT_TRUE(contains(sizes("RU", "5 5 11 0"), "line 3: 'RU' is no matrix type"));
@@ -266,7 +293,7 @@ TEST(HarwellBoeing, MutationsParseOrAreRefused) {
   const auto world = comm::Comm::world();
   expect_parsed_or_refused(
       {guide_matrix(), symmetric_matrix(), skew_matrix(), pattern_matrix(), scipy_int8_matrix(),
-       scipy_real_matrix(), matrix_market::compress(guide_matrix())},
+       scipy_real_matrix(), complex_matrix('H'), matrix_market::compress(guide_matrix())},
       "0123456789+-.DEI() \n\r", world.size() == 1 ? 20000 : 2000,
       [&](const ByteSource& source) { read_harwell_boeing(world, source); });
 }

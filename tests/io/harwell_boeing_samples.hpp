@@ -45,6 +45,22 @@ inline std::string skew_matrix() {
          "    1.00    2.00    3.00\n";
 }
 
+/// 3 x 3 complex, `type` the second letter of its type, of whose triangle the column 2, i+1, 0 is stored, and
+/// 0, 4, i-5; the right-hand side is complex, too.
+inline std::string complex_matrix(char type) {
+  return harwell_boeing_header(std::string("C") + type + "A", "3 3 4 0", "(10I3) (10I3) (3F8.2) (2F8.2)",
+                               "6 1 1 3 1") +
+         "F                          1             0\n"
+         "  1  3  5  5\n"
+         "  1  2  2  3\n"
+         "    2.00    0.00    1.00\n"
+         "    1.00    4.00    0.00\n"
+         "   -5.00    1.00\n"
+         "    1.00    2.00\n"
+         "    3.00    4.00\n"
+         "    5.00    6.00\n";
+}
+
 /// 2 x 4 rectangular pattern: [1 0 1 0; 0 1 1 0].
 inline std::string pattern_matrix() {
   return harwell_boeing_header("PRA", "2 4 4 0", "(5I2)           (4I2)", "2 1 1 0 0") +

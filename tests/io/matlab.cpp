@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include "complex_matrix.hpp"
 #include "dense.hpp"
 #include "error_text.hpp"
 #include "matlab_samples.hpp"
@@ -42,6 +43,32 @@ TEST(Matlab, SparseAndFull) {
   EXPECT_EQ(to_dense(world(), read(both).block).value, expected.value);
   EXPECT_EQ(to_dense(world(), read(both, "b").block).value, (std::vector<double>{1, 2, 3}));
   EXPECT_EQ(find_mat_vectors(MemoryBytes(both), "").name, "b");
+}
+
+TEST(Matlab, Complex) {
+  using namespace std::complex_literals;
+  const std::vector<std::vector<sparse::Complex>> sparse_rows{{2.0 + 1i, 0, -1}, {0, 5i, 0}, {0, 7, 0}};
+  const std::vector<std::vector<sparse::Complex>> full_rows{{1, 1i}, {0, 2.0 + 3i}, {-4, 0}};
+  expect_complex(read(mat_file(mat_complex_sparse("A"))), sparse_rows);
+  expect_complex(read(mat_file(compressed(mat_complex_sparse("A")))), sparse_rows);
+  const std::string several = mat_file(mat_column("b") + mat_complex_full("B") + mat_complex_sparse("A"));
+  expect_complex(read(several), sparse_rows);
+  expect_complex(read(several, "B"), full_rows);
+  EXPECT_TRUE(mat_is_complex(MemoryBytes(several), ""));
+  EXPECT_FALSE(mat_is_complex(MemoryBytes(several), "b"));
+  EXPECT_EQ(find_mat_vectors(MemoryBytes(several), "B").columns, 2);
+}
+
+TEST(Matlab, ComplexWithoutItsImaginaryParts) {
+  const std::string head = mat_head(6 | mat_complex, 3, 1, "b");
+  const std::string real = mat_element(2, std::string("\1\2\3", 3));
+  EXPECT_TRUE(
+      contains(error_of(mat_file(mat_element(14, head + real))), "A.mat: the MAT-file has a variable"));
+  EXPECT_TRUE(contains(error_of(mat_file(mat_element(14, head + real + mat_element(2, "\1\2")))),
+                       "A.mat: the MAT-file has 2 numbers of b (3 x 1)"));
+  std::string cut = mat_file(mat_complex_sparse("A"));
+  EXPECT_TRUE(
+      contains(error_of(cut.substr(0, cut.size() - 8)), "A.mat: the MAT-file ends within a variable"));
 }
 
 TEST(Matlab, VariablesOfAStructure) {
@@ -97,8 +124,9 @@ TEST(Matlab, DamageIsNamed) {
 
 TEST(Matlab, MutationsParseOrAreRefused) {
   const std::string alphabet("\0\1\5\6\x0e\x0f\x7f\xff", 8);
-  expect_parsed_or_refused({mat_file(mat_sparse("A")), mat_file(compressed(mat_sparse("A")))}, alphabet, 600,
-                           [](const ByteSource& source) { read_mat(world(), source, ""); });
+  expect_parsed_or_refused({mat_file(mat_sparse("A")), mat_file(compressed(mat_sparse("A"))),
+                            mat_file(mat_complex_sparse("A")), mat_file(mat_complex_full("B"))},
+                           alphabet, 600, [](const ByteSource& source) { read_mat(world(), source, ""); });
 }
 
 }  // namespace

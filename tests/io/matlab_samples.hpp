@@ -36,6 +36,25 @@ inline std::string mat_column(const std::string& name) {
   return mat_element(14, mat_head(6, 3, 1, name) + mat_element(2, std::string("\1\2\3", 3)));
 }
 
+/// Added to the kind of a variable that is complex.
+inline constexpr std::uint32_t mat_complex = 0x800;
+
+/// [2+i 0 -1; 0 5i 0; 0 7 0]
+inline std::string mat_complex_sparse(const std::string& name) {
+  return mat_element(14, mat_head(5 | mat_complex, 3, 3, name) +
+                             mat_element(5, mat_bytes(std::vector<std::int32_t>{0, 1, 2, 0})) +
+                             mat_element(5, mat_bytes(std::vector<std::int32_t>{0, 1, 3, 4})) +
+                             mat_element(9, mat_bytes(std::vector<double>{2, 0, 7, -1})) +
+                             mat_element(9, mat_bytes(std::vector<double>{1, 5, 0, 0})));
+}
+
+/// [1 i; 0 2+3i; -4 0], imaginary parts in bytes.
+inline std::string mat_complex_full(const std::string& name) {
+  return mat_element(14, mat_head(6 | mat_complex, 3, 2, name) +
+                             mat_element(9, mat_bytes(std::vector<double>{1, 0, -4, 0, 2, 0})) +
+                             mat_element(2, std::string("\0\0\0\1\3\0", 6)));
+}
+
 inline std::string mat_file(const std::string& variables) {
   std::string header = "MATLAB 5.0 MAT-file, by hand";
   header.resize(124, ' ');

@@ -44,19 +44,43 @@ TEST(MatrixMarketErrors, Banner) {
                  "line 1: unknown object 'vector' in the banner, which may be: matrix");
   expect_refused("%%MatrixMarket matrix dense real general\n",
                  "line 1: unknown format 'dense' in the banner, which may be: coordinate, array");
-  expect_refused("%%MatrixMarket matrix coordinate float general\n",
-                 "line 1: unknown field 'float' in the banner, which may be: real, integer, pattern");
+  expect_refused(
+      "%%MatrixMarket matrix coordinate float general\n",
+      "line 1: unknown field 'float' in the banner, which may be: real, integer, pattern, complex");
   expect_refused(
       "%%MatrixMarket matrix coordinate real lower\n",
-      "line 1: unknown symmetry 'lower' in the banner, which may be: general, symmetric, skew-symmetric");
+      "line 1: unknown symmetry 'lower' in the banner, which may be: general, symmetric, skew-symmetric, "
+      "hermitian");
 }
 
 TEST(MatrixMarketErrors, Complex) {
-  const std::string why = "complex matrices cannot be solved: only real, integer and pattern ones can";
-  expect_refused("%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 2\n",
-                 "line 1: field 'complex': " + why);
+  const std::string banner = "%%MatrixMarket matrix coordinate complex ";
+  const std::string four = "words on the line, not the 4 of 'row column real imaginary'";
+  expect_refused(banner + "general\n2 3 2\n1 1 1 2\n2 2 1\n", "line 4: 3 " + four);
+  expect_refused(banner + "general\n2 3 1\n1 1 1 2 3\n", "line 3: 5 " + four);
+  expect_refused(banner + "general\n2 3 1\n1 1 1+2i\n", "line 3: 3 " + four);
+  expect_refused(banner + "general\n2 3 1\n1 1 x 2\n", "line 3: 'x' where a value belongs");
+  expect_refused(banner + "general\n2 3 1\n1 1 1 2i\n", "line 3: '2i' where a value belongs");
+  expect_refused(banner + "general\n2 3 1\n1 1 1 nan\n", "line 3: the value 'nan' is not finite");
+  expect_refused(banner + "general\n2 3 1\n1 4 1 2\n", "line 3: column 4 is out of range 1 to 3");
+  expect_refused(banner + "general\n2 3 2\n1 1 1 2\n",
+                 "line 3: the file ends after 1 of the 2 entries that line 2 promises");
+  expect_refused(banner + "skew-symmetric\n2 2 1\n2 2 0 1\n",
+                 "line 3: a nonzero on the diagonal (row 2), which is zero in a skew-symmetric matrix");
+  expect_refused("%%MatrixMarket matrix array complex general\n2 1\n1 2\n3\n",
+                 "line 4: 1 words on the line, not the 2 of 'real imaginary'");
+}
+
+TEST(MatrixMarketErrors, Hermitian) {
+  const std::string real_diagonal = "which is real in a hermitian matrix";
+  expect_refused("%%MatrixMarket matrix coordinate complex hermitian\n3 3 3\n1 1 1 0\n2 1 1 1\n2 2 5 -1\n",
+                 "line 5: an imaginary part on the diagonal (row 2), " + real_diagonal);
+  expect_refused("%%MatrixMarket matrix array complex hermitian\n2 2\n1 0\n\n3 4\n% diagonal\n5 6\n",
+                 "line 7: an imaginary part on the diagonal (row 2), " + real_diagonal);
+  expect_refused("%%MatrixMarket matrix array complex hermitian\n2 2\n1 2\n3 4\n5 6\n",
+                 "line 3: an imaginary part on the diagonal (row 1), " + real_diagonal);
   expect_refused("%%MatrixMarket matrix coordinate real hermitian\n1 1 1\n1 1 1\n",
-                 "line 1: symmetry 'hermitian': " + why);
+                 "line 1: a hermitian matrix is complex: of one that is not, symmetric says the same");
 }
 
 TEST(MatrixMarketErrors, ContradictoryBanner) {

@@ -1,5 +1,6 @@
 #include "ayatori/io/matrix_market.hpp"
 
+#include "complex_matrix.hpp"
 #include "dense.hpp"
 #include "error_text.hpp"
 #include "matrix_market_sources.hpp"
@@ -25,6 +26,13 @@ void expect_reads_vector(const std::string& text, const std::vector<double>& exp
     const Array<double> local = read_matrix_market_vector(world(), source, partition, options);
     const auto whole = world().allgatherv(std::span<const double>(local));
     EXPECT_EQ(whole.values, expected) << text;
+  });
+}
+
+void expect_reads_complex(const std::string& text, const std::vector<std::vector<sparse::Complex>>& rows) {
+  in_all_ways(text, [&](const ByteSource& source, const MatrixMarketReadOptions& options) {
+    SCOPED_TRACE(text);
+    expect_complex(read_matrix_market(world(), source, options), rows);
   });
 }
 
@@ -86,9 +94,19 @@ TEST(MatrixMarketRead, DeclaredSymmetryIsReported) {
   EXPECT_TRUE(declared("symmetric").declared_symmetric);
   EXPECT_FALSE(declared("skew-symmetric").declared_symmetric);
   EXPECT_FALSE(declared("general").declared_symmetric);
+  EXPECT_FALSE(declared("general").is_complex);
   EXPECT_EQ(declared("general").name, "A.mtx");
   EXPECT_EQ(declared("general").format, "matrix-market");
   EXPECT_GT(declared("general").bytes, 50);
+}
+
+TEST(MatrixMarketRead, OfComplexMatricesHermitianOnesAreDeclaredSymmetric) {
+  for (const std::string symmetry : {"general", "symmetric", "skew-symmetric", "hermitian"}) {
+    const std::string text = "%%MatrixMarket matrix coordinate complex " + symmetry + "\n2 2 1\n2 1 5 6\n";
+    const auto facts = read_matrix_market(world(), MemoryBytes(text)).facts;
+    EXPECT_EQ(facts.declared_symmetric, symmetry == "hermitian");
+    EXPECT_TRUE(facts.is_complex);
+  }
 }
 
 TEST(MatrixMarketRead, DuplicatesAreSummed) {
@@ -117,6 +135,37 @@ TEST(MatrixMarketRead, Array) {
   expect_reads("%%MatrixMarket matrix array real skew-symmetric\n4 4\n1\n2\n3\n4\n5\n6\n",
                {{0, -1, -2, -3}, {1, 0, -4, -5}, {2, 4, 0, -6}, {3, 5, 6, 0}});
   expect_reads("%%MatrixMarket matrix array real skew-symmetric\n1 1\n", {{0}});
+}
+
+TEST(MatrixMarketRead, Complex) {
+  using namespace std::complex_literals;
+  const std::string banner = "%%MatrixMarket matrix coordinate complex ";
+  expect_reads_complex(banner + "general\n2 3 3\n1 1 1.5 -2\n2 3 0 1D3\n1\t2 -4  0 \n",
+                       {{1.5 - 2i, -4, 0}, {0, 0, 1e3i}});
+  expect_reads_complex(banner + "symmetric\n2 2 2\n1 1 1 2\n2 1 3 4\n",
+                       {{1.0 + 2i, 3.0 + 4i}, {3.0 + 4i, 0}});
+  expect_reads_complex(banner + "skew-symmetric\n2 2 2\n2 1 3 4\n2 2 0 0\n", {{0, -3.0 - 4i}, {3.0 + 4i, 0}});
+  expect_reads_complex(banner + "hermitian\n2 2 2\n1 1 1 0\n2 1 3 4\n", {{1, 3.0 - 4i}, {3.0 + 4i, 0}});
+  expect_reads_complex(banner + "Hermitian\n2 2 2\n1 1 1 -0\n1 2 3 4\n", {{1, 3.0 + 4i}, {3.0 - 4i, 0}});
+}
+
+TEST(MatrixMarketRead, ComplexArray) {
+  using namespace std::complex_literals;
+  const std::string banner = "%%MatrixMarket matrix array complex ";
+  expect_reads_complex(banner + "general\n2 2\n1 2\n0 0\n% comment\n3 0\n0 -4\n", {{1.0 + 2i, 3}, {0, -4i}});
+  expect_reads_complex(banner + "symmetric\n2 2\n1 2\n3 4\n5 6\n",
+                       {{1.0 + 2i, 3.0 + 4i}, {3.0 + 4i, 5.0 + 6i}});
+  expect_reads_complex(banner + "hermitian\n2 2\n1 0\n3 4\n5 0\n", {{1, 3.0 - 4i}, {3.0 + 4i, 5}});
+  expect_reads_complex(banner + "skew-symmetric\n2 2\n3 4\n", {{0, -3.0 - 4i}, {3.0 + 4i, 0}});
+}
+
+/// Rounding must not make the four numbers of a block differ.
+TEST(MatrixMarketRead, ComplexDuplicatesAreSummed) {
+  const sparse::Complex sum(0.1 + 0.2 + 0.3, 0.1 + 0.2 + 0.3);
+  expect_reads_complex(
+      "%%MatrixMarket matrix coordinate complex general\n1 1 3\n1 1 0.3 0.1\n1 1 0.1 "
+      "0.2\n1 1 0.2 0.3\n",
+      {{sum}});
 }
 
 TEST(MatrixMarketRead, RowsComeEvenlySpread) {
@@ -154,6 +203,19 @@ TEST(MatrixMarketRead, Vectors) {
   expect_reads_vector("%%MatrixMarket matrix array integer general\n2 1\n3\n4\n", {3, 4});
   expect_reads_vector(general + "5 1 3\n4 1 2\n1 1 -1\n4 1 0.5\n", {-1, 0, 0, 2.5, 0});
   expect_reads_vector("%%MatrixMarket matrix coordinate pattern general\n3 1 1\n2 1\n", {0, 1, 0});
+}
+
+TEST(MatrixMarketRead, ComplexVectorsArePairs) {
+  const auto partition = sparse::of_pairs(sparse::RowPartition::even(3, world().size()));
+  for (const std::string text :
+       {"%%MatrixMarket matrix array complex general\n3 1\n1 2\n0 0\n0 -3\n",
+        "%%MatrixMarket matrix coordinate complex general\n3 1 2\n3 1 0 -3\n1 1 1 2\n"}) {
+    in_all_ways(text, [&](const ByteSource& source, const MatrixMarketReadOptions& options) {
+      EXPECT_TRUE(matrix_market_is_complex(source));
+      EXPECT_EQ(gathered(read_matrix_market_vector(world(), source, partition, options)),
+                (std::vector<double>{1, 2, 0, 0, 0, -3}));
+    });
+  }
 }
 
 TEST(MatrixMarketRead, VectorByAGivenPartition) {

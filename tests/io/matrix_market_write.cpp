@@ -5,6 +5,7 @@
 
 #include "ayatori/base/random.hpp"
 #include "ayatori/io/matrix_source.hpp"
+#include "ayatori/sparse/complex_form.hpp"
 #include "dense.hpp"
 #include "error_text.hpp"
 #include "temporary_folder.hpp"
@@ -96,6 +97,19 @@ TEST(MatrixMarketWrite, TextOfAVector) {
   save_vector(world(), folder.path("x.mtx"), std::span(whole).subspan(mine.begin, mine.size()), partition);
   EXPECT_EQ(content_of(folder.path("x.mtx")),
             "%%MatrixMarket matrix array real general\n3 1\n0.5\n0\n-3e-07\n");
+}
+
+TEST(MatrixMarketWrite, TextOfComplexOnes) {
+  const TemporaryFolder folder(world());
+  const std::string matrix =
+      "%%MatrixMarket matrix coordinate complex general\n3 2 3\n1 2 0.1 -3\n3 1 -1e+300 0\n3 2 0 4\n";
+  save_matrix(world(), folder.path("A.mtx"), load_matrix(world(), folder.file("in.mtx", matrix)).block, true);
+  EXPECT_EQ(content_of(folder.path("A.mtx")), matrix);
+  const std::string vector = "%%MatrixMarket matrix array complex general\n3 1\n0.5 0\n0 -3e-07\n1 2\n";
+  const auto pairs = sparse::of_pairs(sparse::RowPartition::even(3, world().size()));
+  save_vector(world(), folder.path("x.mtx"), load_vector(world(), folder.file("in.mtx", vector), pairs, true),
+              pairs, true);
+  EXPECT_EQ(content_of(folder.path("x.mtx")), vector);
 }
 
 TEST(MatrixMarketWrite, LeavesNothingElseBehind) {

@@ -2,6 +2,7 @@
 
 #include "ayatori/io/numpy/npy.hpp"
 #include "ayatori/io/numpy/zip.hpp"
+#include "complex_matrix.hpp"
 #include "dense.hpp"
 #include "error_text.hpp"
 #include "mutation.hpp"
@@ -45,10 +46,40 @@ TEST(Npy, RowsAndColumnsOfAnyType) {
   EXPECT_EQ(npy_columns(MemoryBytes(column)), 1);
 }
 
+TEST(Npy, ComplexOfBothSizesAndOrders) {
+  using namespace std::complex_literals;
+  const std::vector<std::vector<sparse::Complex>> expected{{1.5 - 2i, 0, 4i}, {0, -1, 0.5}};
+  const std::vector<double> numbers{1.5, -2, 0, 0, 0, 4, 0, 0, -1, 0, 0.5, 0};
+  const auto read_complex = [](const std::string& bytes) {
+    EXPECT_TRUE(npy_is_complex(MemoryBytes(bytes)));
+    return read_npy(world(), MemoryBytes(bytes, "A.npy"));
+  };
+  const std::string wide = numpy::array_header("<c16", "2, 3") + bytes_of(numbers);
+  expect_complex(read_complex(wide), expected);
+  EXPECT_EQ(npy_columns(MemoryBytes(wide)), 3);
+  expect_complex(read_complex(numpy::array_header("<c8", "2, 3") +
+                              bytes_of(std::vector<float>(numbers.begin(), numbers.end()))),
+                 expected);
+  std::string swapped = bytes_of(numbers);
+  for (std::size_t k = 0; k < swapped.size(); k += 8) std::reverse(&swapped[k], &swapped[k] + 8);
+  expect_complex(read_complex(numpy::array_header(">c16", "2, 3") + swapped), expected);
+  std::string by_columns = wide;
+  by_columns.replace(by_columns.find("False"), 5, "True ");
+  expect_complex(read_complex(by_columns), {{1.5 - 2i, 4i, -1}, {0, 0, 0.5}});
+  EXPECT_FALSE(npy_is_complex(MemoryBytes(square)));
+
+  EXPECT_TRUE(contains(error_of(wide.substr(0, wide.size() - 8)),
+                       "promises 6 numbers of 16 bytes, but 88 bytes follow"));
+  auto infinite = numbers;
+  infinite[3] = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(contains(error_of(numpy::array_header("<c16", "2, 3") + bytes_of(infinite)),
+                       "number 2 of its numbers is infinite or not a number"));
+}
+
 TEST(Npy, WhatIsWrongIsNamed) {
-  EXPECT_TRUE(contains(error_of(with("<f8", "<c8")), "A.npy: the array is complex"));
   EXPECT_TRUE(contains(error_of(with("<f8", "|O8")), "A.npy: the array is of Python objects"));
   EXPECT_TRUE(contains(error_of(with("<f8", "<f2")), "of type '<f2'"));
+  EXPECT_TRUE(contains(error_of(with("<f8", "<c4")), "of type '<c4': convert it, A.astype(complex)"));
   EXPECT_TRUE(contains(error_of(with("<f8", "<S8")), "the array is of text"));
   EXPECT_TRUE(
       contains(error_of(with("2, 2", "2, 9")), "promises 18 numbers of 8 bytes, but 32 bytes follow"));
@@ -111,6 +142,24 @@ TEST(Npz, MatricesAreReadBack) {
             dense_rows({{2, 0, -1}, {0, 5, 0}, {0, 0, 0}, {7, 0, 0}}).value);
 }
 
+TEST(Npz, ComplexMatricesAreReadBack) {
+  using namespace std::complex_literals;
+  const TemporaryFolder folder(world());
+  const auto coo = folder.file(
+      "A.mtx",
+      "%%MatrixMarket matrix coordinate complex general\n4 3 4\n1 1 2 1\n1 3 -1 0\n2 2 0 5\n4 1 7 8\n");
+  const auto stored = load_matrix(world(), coo);
+  save_matrix(world(), folder.path("A.npz"), stored.block, true);
+  world().barrier();
+  const std::string bytes = content_of(folder.path("A.npz"));
+  EXPECT_TRUE(npz_is_complex(MemoryBytes(bytes)));
+  EXPECT_FALSE(npz_is_complex(MemoryBytes(archive())));
+  const auto loaded = read_npz(world(), MemoryBytes(bytes));
+  expect_complex(loaded, {{2.0 + 1i, 0, -1}, {0, 5i, 0}, {0, 0, 0}, {7.0 + 8i, 0, 0}});
+  EXPECT_EQ(loaded.block.column, stored.block.column);
+  EXPECT_NE(bytes.find("'descr': '<c16', 'fortran_order': False, 'shape': (4,)"), std::string::npos);
+}
+
 TEST(Npz, DamageIsNamed) {
   const std::string bytes = archive();
   const auto error = [](const std::string& content) {
@@ -131,7 +180,8 @@ TEST(Npz, MutationsParseOrAreRefused) {
   const std::string alphabet("\0\1\x7f\xff PK", 7);
   expect_parsed_or_refused({archive()}, alphabet, 600,
                            [](const ByteSource& source) { read_npz(world(), source); });
-  expect_parsed_or_refused({square}, alphabet, 600,
+  const auto numbers = numpy::array_header("<c16", "2,") + bytes_of(std::vector<double>{1, 2, 3, 4});
+  expect_parsed_or_refused({square, numbers}, alphabet, 600,
                            [](const ByteSource& source) { read_npy(world(), source); });
 }
 

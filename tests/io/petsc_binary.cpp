@@ -5,6 +5,7 @@
 #include "ayatori/io/generator.hpp"
 #include "ayatori/io/matrix_market/compress.hpp"
 #include "ayatori/io/petsc/big_endian.hpp"
+#include "complex_matrix.hpp"
 #include "dense.hpp"
 #include "error_text.hpp"
 #include "mutation.hpp"
@@ -36,6 +37,11 @@ std::string small_matrix_64() {
 
 std::string dense_matrix() {
   return big_endian(Ints{1211216, 3, 2, -1}) + big_endian(Reals{1, 0, 0, 4, 5, 6});
+}
+
+/// The same places with the values 1.5 + i, -2 and 3 i.
+std::string complex_matrix() {
+  return small_matrix().substr(0, 40) + big_endian(Reals{-2, 0, 1.5, 1, 0, 3});
 }
 
 std::string small_vector() {
@@ -161,9 +167,54 @@ TEST(PetscBinary, CountsThatOverflowAreRefused) {
   EXPECT_TRUE(contains(vector_error_of(big_endian(Longs{1211214, huge})), "but its header promises"));
 }
 
-TEST(PetscBinary, ComplexIsNamed) {
-  EXPECT_TRUE(contains(error_of(small_matrix() + std::string(24, '\0')),
-                       "byte 40: by its size, the file holds complex"));
+TEST(PetscBinary, ReadsWhatComplexBuildsWrite) {
+  using namespace std::complex_literals;
+  expect_complex(load(complex_matrix()), {{0, 1.5 + 1i, 0, -2}, {0, 0, 0, 0}, {3i, 0, 0, 0}});
+  expect_complex(load(big_endian(Ints{1211216, 2, 3, 4, 3, 1, 1, 2, 1, 0}) +
+                      big_endian(Reals{1, 2, 4, 8, 16, 32, 64, 128})),
+                 {{0, 17.0 + 34i, 4.0 + 8i}, {64.0 + 128i, 0, 0}});
+  expect_complex(load(big_endian(Longs{1211216, 2, 2, -1}) + big_endian(Reals{1, 0, 0, 0, 0, 4, 5, 6})),
+                 {{1, 0}, {4i, 5.0 + 6i}});
+  const std::string vector = big_endian(Ints{1211214, 3}) + big_endian(Reals{1, 2, 3, 4, 5, 6});
+  const auto pairs = sparse::of_pairs(sparse::RowPartition::even(3, world().size()));
+  EXPECT_EQ(gathered(read_petsc_vector(world(), MemoryBytes(vector), pairs)), (Reals{1, 2, 3, 4, 5, 6}));
+  for (const auto& bytes : {complex_matrix(), vector}) EXPECT_TRUE(petsc_is_complex(MemoryBytes(bytes)));
+  for (const auto& bytes : {small_matrix(), small_vector(), dense_matrix()})
+    EXPECT_FALSE(petsc_is_complex(MemoryBytes(bytes)));
+}
+
+TEST(PetscBinary, TruncatedComplexValues) {
+  const std::string good = complex_matrix();
+  EXPECT_TRUE(
+      contains(error_of(good.substr(0, good.size() - 10)),
+               "byte 64: 14 bytes too many behind the end of what the header promises, or 10 too few if "
+               "it is complex"));
+  std::string infinite = good;
+  infinite.replace(infinite.size() - 8, 8, big_endian(Reals{std::numeric_limits<double>::infinity()}));
+  EXPECT_TRUE(contains(error_of(infinite), "byte 80: the value is infinite or not a number"));
+  constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+  EXPECT_TRUE(
+      contains(error_of(big_endian(Longs{1211216, 1, huge, 1, 1, 0}) + big_endian(Reals{1, 2})),
+               "byte 16: the number of columns is 9223372036854775807: too many for a complex matrix"));
+}
+
+TEST(PetscBinary, WritesWhatComplexBuildsWrite) {
+  const TemporaryFolder folder(world());
+  write_petsc_matrix(world(), folder.path("A"), load(complex_matrix()).block, true);
+  EXPECT_EQ(content_of(folder.path("A")),
+            big_endian(Ints{1211216, 3, 4, 3, 2, 0, 1, 1, 3, 0}) + big_endian(Reals{1.5, 1, -2, 0, 0, 3}));
+  const std::string vector = big_endian(Ints{1211214, 3}) + big_endian(Reals{1, 2, 3, 4, 5, 6});
+  const auto pairs = sparse::of_pairs(sparse::RowPartition::even(3, world().size()));
+  write_petsc_vector(world(), folder.path("b"), read_petsc_vector(world(), MemoryBytes(vector), pairs), pairs,
+                     true);
+  EXPECT_EQ(content_of(folder.path("b")), vector);
+}
+
+/// What is written as complex has to be in the real form.
+TEST(PetscBinary, NoRealFormIsRefused) {
+  const TemporaryFolder folder(world());
+  EXPECT_THROW(write_petsc_matrix(world(), folder.path("A"), load(dense_matrix()).block, true),
+               InternalError);
 }
 
 TEST(PetscBinary, VectorErrorsNameTheByte) {
@@ -235,8 +286,8 @@ TEST(PetscBinary, MutationsParseOrAreRefused) {
   const auto world = comm::Comm::world();
   const std::string likely("\0\1\2\3\4\x7f\xff", 7);
   const int mutations = world.size() == 1 ? 20000 : 2000;
-  expect_parsed_or_refused({small_matrix(), small_matrix_64(), dense_matrix()}, likely, mutations,
-                           [&](const ByteSource& source) { read_petsc_matrix(world, source); });
+  expect_parsed_or_refused({small_matrix(), small_matrix_64(), dense_matrix(), complex_matrix()}, likely,
+                           mutations, [&](const ByteSource& source) { read_petsc_matrix(world, source); });
   expect_parsed_or_refused({small_vector()}, likely, mutations, [&](const ByteSource& source) {
     read_petsc_vector(world, source, sparse::RowPartition::even(5, world.size()));
   });

@@ -19,7 +19,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// A matrix that the method is made for.
 Dense suitable(const Method& method, std::int64_t n) {
-  if (method.needs_definite) return tests::random_definite(n, 0.3, 3);
+  if (method.needs_definite || method.needs_complex_symmetric) return tests::random_definite(n, 0.3, 3);
   return method.needs_symmetric ? indefinite(n) : tests::random_dominant(n, 0.3, 0.9, 7, false);
 }
 

@@ -300,6 +300,9 @@ TEST(Kernels, SayWhyTheyCannotHoldAMatrix) {
       error_of("csr-delta16", csr(1, 70000, {{0, 0, 1}, {0, 65536, 1}})),
       "kernel csr-delta16 cannot hold this matrix: neighbouring entries of a row are 65536 columns apart, "
       "choose another");
+  EXPECT_EQ(error_of("complex-csr", stencil_5(4)),
+            "kernel complex-csr cannot hold this matrix: it is not the real form of a complex matrix, choose "
+            "another");
   const auto scattered = error_of("dia", random_csr(300, 300, 0.02, 2));
   EXPECT_TRUE(scattered.starts_with("kernel dia cannot hold this matrix: it would take ")) << scattered;
 }

@@ -88,6 +88,12 @@ inline Csr block_csr(std::int32_t rows, std::int32_t columns, std::int64_t size)
   return csr(rows, columns, std::move(entries));
 }
 
+/// The real form of a complex matrix.
+inline Csr complex_csr(std::int64_t n) {
+  const auto matrix = complex_five_point_matrix(n, {4, 0.5}, {-1, 0.25}, {-1.5, -2});
+  return csr(static_cast<std::int32_t>(matrix.n), static_cast<std::int32_t>(matrix.n), matrix.entries);
+}
+
 struct NamedCsr {
   std::string name;
   Csr matrix;
@@ -128,6 +134,11 @@ inline std::vector<NamedCsr> awkward_csr() {
     far.push_back({i, i, 2});
     far.push_back({i, i + 65536, -1});
   }
+  add("complex", complex_csr(9));
+  add("complex, large", complex_csr(40));
+  Csr wide = complex_csr(12);
+  wide.columns += 6;
+  add("complex, wide", std::move(wide));
   add("gaps beyond 16 bits", csr(3000, 70000, far));
   return list;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ayatori/base/random.hpp"
+#include "ayatori/sparse/complex_form.hpp"
 #include "ayatori/sparse/row_block.hpp"
 
 namespace ayatori::sparse {
@@ -46,6 +47,31 @@ inline TestMatrix five_point_matrix(std::int64_t n, double along, double across)
     if (i < n * n - n) matrix.entries.push_back({i, i + n, -across});
   }
   return matrix;
+}
+
+/// The real form of a complex matrix on a square of n x n points: this diagonal, one value for the neighbours
+/// before a point and one for those behind it.
+inline TestMatrix complex_five_point_matrix(std::int64_t n, Complex diagonal, Complex before,
+                                            Complex behind) {
+  TestMatrix matrix{"complex five-point", 2 * n * n, {}};
+  const auto add = [&](std::int64_t row, std::int64_t column, Complex value) {
+    add_real_form(row, column, value, [&](std::int64_t i, std::int64_t j, double part) {
+      matrix.entries.push_back({i, j, part});
+    });
+  };
+  for (std::int64_t i = 0; i < n * n; ++i) {
+    add(i, i, diagonal);
+    if (i % n > 0) add(i, i - 1, before);
+    if (i % n < n - 1) add(i, i + 1, behind);
+    if (i >= n) add(i, i - n, before);
+    if (i < n * n - n) add(i, i + n, behind);
+  }
+  return matrix;
+}
+
+/// Of a TestMatrix in real form: both rows of a pair on one rank.
+inline RowPartition even_pairs(const TestMatrix& matrix, int ranks) {
+  return of_pairs(RowPartition::even(matrix.n / 2, ranks));
 }
 
 inline double test_value(std::uint64_t seed, std::int64_t k) {

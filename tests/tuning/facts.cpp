@@ -43,6 +43,34 @@ TEST(MatrixFacts, OfAPoissonMatrix) {
   EXPECT_EQ(facts.asymmetry, 0);
 }
 
+TEST(MatrixFacts, OfRealFormsTellTheKindOfTheComplexMatrix) {
+  const auto facts_of_complex = [](sparse::Complex diagonal, sparse::Complex before, sparse::Complex behind) {
+    const auto matrix = sparse::complex_five_point_matrix(7, diagonal, before, behind);
+    return examine(world(), sparse::split(world(), matrix.distribute(
+                                                       world(), sparse::even_pairs(matrix, world().size()))));
+  };
+  const auto hermitian = facts_of_complex(4, {-0.6, 0.8}, {-0.6, -0.8});
+  EXPECT_TRUE(hermitian.complex_form);
+  EXPECT_TRUE(hermitian.symmetric);
+  EXPECT_FALSE(hermitian.complex_symmetric);
+  EXPECT_TRUE(hermitian.looks_positive_definite());
+  const auto symmetric = facts_of_complex({4, 1}, {-1, 0.5}, {-1, 0.5});
+  EXPECT_TRUE(symmetric.complex_form);
+  EXPECT_FALSE(symmetric.symmetric);
+  EXPECT_TRUE(symmetric.complex_symmetric);
+  const auto neither = facts_of_complex({4, 1}, {-1, 0.5}, {-1, 0.25});
+  EXPECT_TRUE(neither.complex_form);
+  EXPECT_FALSE(neither.symmetric);
+  EXPECT_FALSE(neither.complex_symmetric);
+  EXPECT_FALSE(facts_of(sparse::five_point_matrix(6, 1, 1)).complex_form);
+
+  const auto shown = in_complex_numbers(neither);
+  EXPECT_EQ(shown.rows, 49);
+  EXPECT_EQ(shown.nonzeros, 49 + 4 * 6 * 7);
+  EXPECT_EQ(shown.min_row_nonzeros, 3);
+  EXPECT_EQ(shown.max_row_nonzeros, 5);
+}
+
 TEST(MatrixFacts, RowsThatSumToNothingAreDiffusiveWithoutDominance) {
   auto matrix = sparse::tridiagonal_matrix(40);  // 2 on the diagonal, -1 beside it
   for (std::int64_t i = 0; i + 10 < matrix.n; ++i) {

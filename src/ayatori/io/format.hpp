@@ -29,7 +29,10 @@ struct FileFormat {
   LoadedMatrix (*read_matrix)(const comm::Comm& comm, const ByteSource& source, const std::string& part);
   /// What is taken for vectors, told by headers; null: it holds no vectors.
   Vectors (*find_vectors)(const ByteSource& source, const std::string& part);
-  /// Collective. A file of one vector; null: a column of what read_matrix() gives.
+  /// Whether the matrix or vectors of this name are complex, told by headers; null: only real ones can be.
+  bool (*is_complex)(const ByteSource& source, const std::string& part);
+  /// Collective. A file of one vector; null: a column of what read_matrix() gives. A complex one gives pairs,
+  /// and `partition` is that of what it gives.
   Array<double> (*read_vector)(const comm::Comm& comm, const ByteSource& source,
                                const sparse::RowPartition& partition);
   bool has_parts = false;  ///< several things, with names

@@ -39,6 +39,12 @@ Vectors columns(const ByteSource& source, const std::string& /*part*/) {
   return {"", count(source)};
 }
 
+/// What a file is that holds one thing.
+template <bool (*is_complex)(const ByteSource& source)>
+bool of_whole(const ByteSource& source, const std::string& /*part*/) {
+  return is_complex(source);
+}
+
 Vectors mat_vectors(const ByteSource& source, const std::string& part) {
   const auto [name, columns] = find_mat_vectors(source, part);
   return {name, columns};
@@ -46,14 +52,17 @@ Vectors mat_vectors(const ByteSource& source, const std::string& part) {
 
 constexpr std::array list{
     FileFormat{"Matrix Market", looks_like_matrix_market, true, whole<read_text>,
-               columns<matrix_market_columns>, read_text_vector},
-    FileFormat{"PETSc binary", looks_like_petsc, false, whole<read_petsc_matrix>, one, read_petsc_vector},
-    FileFormat{"NumPy array", looks_like_npy, false, whole<read_npy>, columns<npy_columns>, nullptr},
-    FileFormat{"SciPy npz", looks_like_zip, false, whole<read_npz>, nullptr, nullptr},
-    FileFormat{"MATLAB 5 to 7", looks_like_mat, false, read_mat, mat_vectors, nullptr, true},
-    FileFormat{"Harwell-Boeing", looks_like_harwell_boeing, true, whole<read_harwell_boeing>, nullptr,
+               columns<matrix_market_columns>, of_whole<matrix_market_is_complex>, read_text_vector},
+    FileFormat{"PETSc binary", looks_like_petsc, false, whole<read_petsc_matrix>, one,
+               of_whole<petsc_is_complex>, read_petsc_vector},
+    FileFormat{"NumPy array", looks_like_npy, false, whole<read_npy>, columns<npy_columns>,
+               of_whole<npy_is_complex>, nullptr},
+    FileFormat{"SciPy npz", looks_like_zip, false, whole<read_npz>, nullptr, of_whole<npz_is_complex>,
                nullptr},
-    FileFormat{"plain columns", looks_like_columns, false, whole<read_columns>, one, nullptr},
+    FileFormat{"MATLAB 5 to 7", looks_like_mat, false, read_mat, mat_vectors, mat_is_complex, nullptr, true},
+    FileFormat{"Harwell-Boeing", looks_like_harwell_boeing, true, whole<read_harwell_boeing>, nullptr,
+               of_whole<harwell_boeing_is_complex>, nullptr},
+    FileFormat{"plain columns", looks_like_columns, false, whole<read_columns>, one, nullptr, nullptr},
 };
 
 }  // namespace

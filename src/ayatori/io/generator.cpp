@@ -134,7 +134,8 @@ std::int64_t GeneratorParameters::integer(std::string_view key) const {
   return static_cast<std::int64_t>(real(key));
 }
 
-std::span<const RowBuilder::ColumnValue> RowBuilder::sorted() {
+template <class Value>
+auto BasicRowBuilder<Value>::sorted() -> std::span<const ColumnValue> {
   const auto out_of_order = [](const ColumnValue& a, const ColumnValue& b) { return a.column >= b.column; };
   if (std::ranges::adjacent_find(entries_, out_of_order) == entries_.end()) return entries_;
   // Stable, so that equal columns are summed in the order they were added.
@@ -151,12 +152,19 @@ std::span<const RowBuilder::ColumnValue> RowBuilder::sorted() {
   return entries_;
 }
 
+template class BasicRowBuilder<double>;
+template class BasicRowBuilder<sparse::Complex>;
+
+const Generator& generator_of(std::string_view spec) {
+  return find_named(generators(), name_of(spec), "generator");
+}
+
 bool is_generator(std::string_view spec) {
   return std::ranges::any_of(generators(), [&](const Generator& g) { return g.name == name_of(spec); });
 }
 
 GeneratedMatrix generated_matrix(std::string_view spec) {
-  const Generator& generator = find_named(generators(), name_of(spec), "generator");
+  const Generator& generator = generator_of(spec);
   return generator.make(parse_parameters(spec, generator));
 }
 
@@ -168,7 +176,9 @@ void check_square(std::string_view source, std::int64_t rows, std::int64_t colum
 sparse::RowBlock generate(const comm::Comm& comm, std::string_view spec) {
   return comm::agree(comm, [&] {
     const GeneratedMatrix matrix = generated_matrix(spec);
-    return make_rows(matrix, split_evenly(matrix.rows, comm.size(), comm.rank()));
+    const std::int64_t together = generator_of(spec).is_complex ? 2 : 1;
+    const Range mine = split_evenly(matrix.rows / together, comm.size(), comm.rank());
+    return make_rows(matrix, {together * mine.begin, together * mine.end});
   });
 }
 

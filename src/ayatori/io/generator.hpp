@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ayatori/comm/comm.hpp"
+#include "ayatori/sparse/complex_form.hpp"
 #include "ayatori/sparse/row_block.hpp"
 
 namespace ayatori::io {
@@ -34,14 +35,15 @@ struct GeneratorParameter {
   std::string_view description;
 };
 
-/// Collects one row: columns in any order; equal columns are summed.
-class RowBuilder {
+/// Collects one row of real or complex numbers: columns in any order; equal columns are summed.
+template <class Value>
+class BasicRowBuilder {
  public:
-  void add(std::int64_t column, double value) { entries_.push_back({column, value}); }
+  void add(std::int64_t column, Value value) { entries_.push_back({column, value}); }
 
   struct ColumnValue {
     std::int64_t column;
-    double value;
+    Value value;
   };
   /// What was added, sorted by column with equal columns summed. Invalidated by add() and clear().
   std::span<const ColumnValue> sorted();
@@ -50,6 +52,9 @@ class RowBuilder {
  private:
   std::vector<ColumnValue> entries_;
 };
+
+using RowBuilder = BasicRowBuilder<double>;
+using ComplexRowBuilder = BasicRowBuilder<sparse::Complex>;
 
 /// A matrix that can be asked for any of its rows, from any thread: rows are independent of each other, so
 /// that every rank makes its own.
@@ -63,15 +68,17 @@ struct GeneratedMatrix {
 struct Generator {
   std::string_view name;
   std::string_view description;
-  bool symmetric;
+  bool symmetric;  ///< Hermitian, where it is complex
   std::span<const GeneratorParameter> parameters;
   GeneratedMatrix (*make)(const GeneratorParameters& parameters);
+  bool is_complex = false;  ///< what it makes is the real form of a complex matrix
 };
 
 /// Every generator. Adding one is a file in generators/ and a line in generators/list.cpp.
 std::span<const Generator> generators();
 
-/// Collective. The matrix of a spec, rows evenly spread, each rank making its own. Throws InputError.
+/// Collective. The matrix of a spec, rows evenly spread, each rank making its own; both rows of a pair of a
+/// real form are on one rank. Throws InputError.
 sparse::RowBlock generate(const comm::Comm& comm, std::string_view spec);
 
 /// The matrix of a spec, to be asked for its rows one by one. Throws InputError.
@@ -82,5 +89,8 @@ void check_square(std::string_view source, std::int64_t rows, std::int64_t colum
 
 /// Whether the spec names a generator (its parameters may still be wrong).
 bool is_generator(std::string_view spec);
+
+/// The generator that a spec names. Throws InputError.
+const Generator& generator_of(std::string_view spec);
 
 }  // namespace ayatori::io

@@ -8,7 +8,7 @@
 #include "ayatori/io/matrix_source.hpp"
 
 // MATLAB's files of version 5 (save -v6 and -v7, scipy.io.savemat; MathWorks, MAT-File Format): sparse and
-// full variables that are real, compressed or not, in either order of bytes, also in structures
+// full variables, real or complex, compressed or not, in either order of bytes, also in structures
 // ("Problem.A", as the SuiteSparse collection has them). What is neither, text and cells, is passed over.
 
 namespace ayatori::io {
@@ -30,5 +30,8 @@ struct MatVectors {
 /// The variable of this name, as above; without one the only full variable with more than one number. Throws
 /// InputError.
 MatVectors find_mat_vectors(const ByteSource& source, const std::string& name);
+
+/// Whether the variable that read_mat() takes is complex. Throws InputError.
+bool mat_is_complex(const ByteSource& source, const std::string& name);
 
 }  // namespace ayatori::io

@@ -13,7 +13,7 @@
 // Matrix Market files: https://math.nist.gov/MatrixMarket/formats.html, read and written in parallel.
 // Accepted beyond the letter of the format: comments and blank lines anywhere behind the banner, blanks
 // around the words of a line, CRLF line ends, a plus sign, Fortran's D exponents, duplicates (summed), and
-// symmetric files that store the upper triangle instead of the lower. Complex files are refused.
+// symmetric files that store the upper triangle instead of the lower. Values may be complex.
 
 namespace ayatori::io {
 
@@ -36,7 +36,8 @@ LoadedMatrix read_matrix_market(const comm::Comm& comm, const ByteSource& source
                                 const MatrixMarketReadOptions& options = {});
 
 /// Collective. A file of one column, array or coordinate (what is missing is zero), spread by `partition`,
-/// whose length it must have. Errors as above.
+/// whose length it must have; of complex numbers the pairs, to which `partition` then belongs. Errors as
+/// above.
 Array<double> read_matrix_market_vector(const comm::Comm& comm, const std::string& path,
                                         const sparse::RowPartition& partition);
 Array<double> read_matrix_market_vector(const comm::Comm& comm, const ByteSource& source,
@@ -46,22 +47,28 @@ Array<double> read_matrix_market_vector(const comm::Comm& comm, const ByteSource
 /// Columns that the header of a source names. Throws InputError.
 std::int64_t matrix_market_columns(const ByteSource& source);
 
+/// Whether the header of a source names complex values. Throws InputError.
+bool matrix_market_is_complex(const ByteSource& source);
+
 enum class Compression { none, gzip };
 
-/// Collective. Writes `coordinate real general`, the values as the shortest decimals that read back as the
-/// same doubles. Each rank holds the text of its rows (about twice the size of the matrix), and all write at
-/// the same time, into a file system that they share. Whole or not at all. Throws EnvironmentError, agreed.
+/// Collective. Writes `coordinate real general`, or, of a block that is the real form of a complex matrix,
+/// `coordinate complex general`; the values as the shortest decimals that read back as the same doubles. Each
+/// rank holds the text of its rows (about twice the size of the matrix), and all write at the same time, into
+/// a file system that they share. Whole or not at all. Throws EnvironmentError, agreed.
 void write_matrix_market(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
-                         Compression compression);
+                         Compression compression, bool is_complex = false);
 
-/// Collective. Writes `array real general` with one column, in the same way.
+/// Collective. Writes `array real general` with one column, or, of pairs, `array complex general`; in the
+/// same way.
 void write_matrix_market_vector(const comm::Comm& comm, const std::string& path,
                                 std::span<const double> local, const sparse::RowPartition& partition,
-                                Compression compression);
+                                Compression compression, bool is_complex = false);
 
-/// Collective. Writes `array real general`: rows x columns numbers, column by column, of which each rank has
-/// a piece, in rank order; in the same way.
+/// Collective. Writes `array real general` or, of pairs, `array complex general`: rows x columns values,
+/// column by column, of which each rank has a piece, in rank order; in the same way.
 void write_matrix_market_array(const comm::Comm& comm, const std::string& path, std::span<const double> local,
-                               std::int64_t rows, std::int64_t columns, Compression compression);
+                               std::int64_t rows, std::int64_t columns, Compression compression,
+                               bool is_complex = false);
 
 }  // namespace ayatori::io

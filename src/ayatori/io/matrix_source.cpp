@@ -14,12 +14,14 @@
 #include "ayatori/base/number_in.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/byte_source.hpp"
+#include "ayatori/io/complex_parts.hpp"
 #include "ayatori/io/format.hpp"
 #include "ayatori/io/generator.hpp"
 #include "ayatori/io/matrix_market.hpp"
 #include "ayatori/io/numpy.hpp"
 #include "ayatori/io/petsc_binary.hpp"
 #include "ayatori/io/standard_streams.hpp"
+#include "ayatori/sparse/complex_form.hpp"
 
 namespace ayatori::io {
 
@@ -28,20 +30,20 @@ namespace {
 /// A way to write: by the end of the path.
 struct OutputFormat {
   std::string_view name;
-  void (*write_matrix)(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block);
+  void (*write_matrix)(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
+                       bool is_complex);
   void (*write_vector)(const comm::Comm& comm, const std::string& path, std::span<const double> local,
-                       const sparse::RowPartition& partition);
+                       const sparse::RowPartition& partition, bool is_complex);
 };
 
 template <Compression compression>
 constexpr OutputFormat matrix_market_output(std::string_view extension) {
   return {extension,
-          [](const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block) {
-            write_matrix_market(comm, path, block, compression);
-          },
+          [](const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
+             bool is_complex) { write_matrix_market(comm, path, block, compression, is_complex); },
           [](const comm::Comm& comm, const std::string& path, std::span<const double> local,
-             const sparse::RowPartition& partition) {
-            write_matrix_market_vector(comm, path, local, partition, compression);
+             const sparse::RowPartition& partition, bool is_complex) {
+            write_matrix_market_vector(comm, path, local, partition, compression, is_complex);
           }};
 }
 
@@ -147,6 +149,12 @@ Opened open_by_content(const comm::Comm& comm, const Place& place) {
   return opened;
 }
 
+/// Rows evenly spread, those of a real form in pairs.
+sparse::RowPartition even_rows(std::int64_t rows, int ranks, bool is_complex) {
+  if (!is_complex) return sparse::RowPartition::even(rows, ranks);
+  return sparse::of_pairs(sparse::RowPartition::even(rows / 2, ranks));
+}
+
 /// Collective. Spreads what rank 0 alone holds.
 LoadedMatrix spread(const comm::Comm& comm, LoadedMatrix loaded) {
   auto& [block, facts] = loaded;
@@ -157,7 +165,8 @@ LoadedMatrix spread(const comm::Comm& comm, LoadedMatrix loaded) {
   facts.format = comm.broadcast(facts.format, 0);
   facts.declared_symmetric = comm.broadcast(facts.declared_symmetric, 0);
   facts.bytes = comm.broadcast(facts.bytes, 0);
-  block = sparse::redistribute(comm, block, sparse::RowPartition::even(sizes[0], comm.size()));
+  facts.is_complex = comm.broadcast(facts.is_complex, 0);
+  block = sparse::redistribute(comm, block, even_rows(sizes[0], comm.size(), facts.is_complex));
   return loaded;
 }
 
@@ -170,18 +179,20 @@ LoadedMatrix read(const comm::Comm& comm, const Opened& opened, const Place& pla
                 }));
 }
 
-/// Collective. One of the columns, from 1, of a matrix, spread by `partition`. A matrix of one row is taken
-/// for a column.
+/// Collective. One of the columns, from 1, of a matrix, spread by `partition`; of a complex matrix the pairs.
+/// A matrix of one row is taken for a column.
 Array<double> take_column(const comm::Comm& comm, const LoadedMatrix& loaded, std::int64_t column,
                           const sparse::RowPartition& partition) {
   const auto& stored = loaded.block;
   const auto& facts = loaded.facts;
-  const bool is_row = stored.global_rows == 1 && stored.global_columns == partition.rows() && column <= 1;
-  const std::int64_t columns = is_row ? 1 : stored.global_columns;
+  const std::int64_t parts = parts_of(facts.is_complex);
+  const bool is_row = stored.global_rows == parts && stored.global_columns == partition.rows() && column <= 1;
+  const std::int64_t columns = is_row ? 1 : stored.global_columns / parts;
   comm::agree(comm, [&] {
     if (!is_row && stored.global_rows != partition.rows()) {
       throw InputError(fmt::format("{}: {} x {}, where a vector of {} x 1 is needed", facts.name,
-                                   stored.global_rows, stored.global_columns, partition.rows()));
+                                   stored.global_rows / parts, stored.global_columns / parts,
+                                   partition.rows() / parts));
     }
     if (column > columns)
       throw InputError(fmt::format("{}: there is no column {} of {}", facts.name, column, columns));
@@ -192,12 +203,39 @@ Array<double> take_column(const comm::Comm& comm, const LoadedMatrix& loaded, st
   const auto block =
       is_row ? sparse::transpose(comm, stored, partition) : sparse::redistribute(comm, stored, partition);
   return comm::agree(comm, [&] {
+    // In the real form, the first column of a value is the pair; transposed it is that of the conjugate.
+    const std::int64_t taken = parts * std::max<std::int64_t>(column - 1, 0);
     Array<double> values(static_cast<std::size_t>(block.rows()), 0.0);
-    for (std::int64_t i = 0; i < block.rows(); ++i)
+    for (std::int64_t i = 0; i < block.rows(); ++i) {
+      const bool is_conjugated = is_row && i % parts == 1;
       for (std::int64_t k = block.row_start[i]; k < block.row_start[i + 1]; ++k)
-        if (block.column[k] == std::max<std::int64_t>(column - 1, 0)) values[i] = block.value[k];
+        if (block.column[k] == taken) values[i] = is_conjugated ? -block.value[k] : block.value[k];
+    }
     return values;
   });
+}
+
+/// Real numbers as pairs.
+Array<double> with_zeros(std::span<const double> values) {
+  Array<double> pairs(2 * values.size(), 0.0);
+  for (std::size_t k = 0; k < values.size(); ++k) pairs[2 * k] = values[k];
+  return pairs;
+}
+
+/// Collective. What `place` names, as it is in the file, spread by `partition`.
+Array<double> read_vector(const comm::Comm& comm, const Opened& opened, const Place& place,
+                          const sparse::RowPartition& partition) {
+  const auto read_one = opened.format->read_vector;
+  if (read_one == nullptr || place.column > 0)
+    return take_column(comm, read(comm, opened, place), place.column, partition);
+  if (!opened.for_all) return read_one(comm, *opened.source, partition);
+  const auto of_first = comm::agree(comm, [&] {
+    return comm.rank() != 0 ? Array<double>{}
+                            : read_one(comm::Comm::self(), *opened.source,
+                                       sparse::RowPartition::even(partition.rows(), 1));
+  });
+  return sparse::redistribute(comm, of_first, sparse::RowPartition::on_first(partition.rows(), comm.size()),
+                              partition);
 }
 
 /// Collective. The place that `spec` names, on all ranks; nothing if there is none.
@@ -219,7 +257,7 @@ LoadedMatrix load_generated(const comm::Comm& comm, const std::string& spec) {
   });
   const Generator& generator =
       find_named(generators(), std::string_view(spec).substr(0, spec.find(':')), "generator");
-  return {generate(comm, spec), {spec, "generator", generator.symmetric, 0}};
+  return {generate(comm, spec), {spec, "generator", generator.symmetric, 0, generator.is_complex}};
 }
 
 /// The ends of names that can be written by one of the members of OutputFormat.
@@ -264,29 +302,30 @@ std::int64_t count_vectors(const comm::Comm& comm, const std::string& source) {
 }
 
 Array<double> load_vector(const comm::Comm& comm, const std::string& source,
-                          const sparse::RowPartition& partition) {
+                          const sparse::RowPartition& partition, bool for_complex) {
   Place place = find_place(comm, source).value_or(Place{source, "", 0});
   const Opened opened = open_by_content(comm, place);
   const FileFormat& format = *opened.format;
-  comm::agree(comm, [&] {
+  const bool is_complex_here = comm::agree(comm, [&] {
     if (format.find_vectors == nullptr)
       throw InputError(
           fmt::format("{}: a {} file holds no vector that can be read", place.path, format.name));
-    if (comm.rank() == 0 && format.has_parts)
-      place.part = format.find_vectors(*opened.source, place.part).part;
+    if (comm.rank() != 0) return false;
+    if (format.has_parts) place.part = format.find_vectors(*opened.source, place.part).part;
+    const bool is_complex = format.is_complex != nullptr && format.is_complex(*opened.source, place.part);
+    if (is_complex && !for_complex) {
+      throw InputError(fmt::format(
+          "{}: complex values, but the matrix is real: give real and imaginary part as two right-hand sides",
+          place.path));
+    }
+    return is_complex;
   });
   place.part = comm.broadcast(place.part, 0);
-  if (format.read_vector == nullptr || place.column > 0) {
-    return take_column(comm, read(comm, opened, place), place.column, partition);
-  }
-  if (!opened.for_all) return format.read_vector(comm, *opened.source, partition);
-  const auto of_first = comm::agree(comm, [&] {
-    return comm.rank() != 0 ? Array<double>{}
-                            : format.read_vector(comm::Comm::self(), *opened.source,
-                                                 sparse::RowPartition::even(partition.rows(), 1));
-  });
-  return sparse::redistribute(comm, of_first, sparse::RowPartition::on_first(partition.rows(), comm.size()),
-                              partition);
+  const bool is_complex = comm.broadcast(is_complex_here, 0);
+  if (is_complex || !for_complex) return read_vector(comm, opened, place, partition);
+  const auto elements = comm::agree(comm, [&] { return sparse::of_elements(partition); });
+  const auto values = read_vector(comm, opened, place, elements);
+  return comm::agree(comm, [&] { return with_zeros(values); });
 }
 
 std::string file_of(const std::string& source) {
@@ -311,24 +350,25 @@ void check_matrix_output(const std::string& path) {
   writer_of(path, &OutputFormat::write_matrix);
 }
 
-void save_matrix(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block) {
+void save_matrix(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
+                 bool is_complex) {
   const auto write = comm::agree(comm, [&] { return writer_of(path, &OutputFormat::write_matrix); });
-  if (path != standard_stream) return write(comm, path, block);
+  if (path != standard_stream) return write(comm, path, block, is_complex);
   const auto all =
       sparse::redistribute(comm, block, sparse::RowPartition::on_first(block.global_rows, comm.size()));
   comm::agree(comm, [&] {
-    if (comm.rank() == 0) write(comm::Comm::self(), path, all);
+    if (comm.rank() == 0) write(comm::Comm::self(), path, all, is_complex);
   });
 }
 
 void save_vector(const comm::Comm& comm, const std::string& path, std::span<const double> local,
-                 const sparse::RowPartition& partition) {
+                 const sparse::RowPartition& partition, bool is_complex) {
   const auto write = comm::agree(comm, [&] { return writer_of(path, &OutputFormat::write_vector); });
-  if (path != standard_stream) return write(comm, path, local, partition);
+  if (path != standard_stream) return write(comm, path, local, partition, is_complex);
   const auto all = comm.gatherv(local, 0);
   comm::agree(comm, [&] {
     const auto alone = sparse::RowPartition::even(partition.rows(), 1);
-    if (comm.rank() == 0) write(comm::Comm::self(), path, all.values, alone);
+    if (comm.rank() == 0) write(comm::Comm::self(), path, all.values, alone, is_complex);
   });
 }
 

@@ -100,6 +100,14 @@ EigenMatrix load_eigen_matrix(const comm::Comm& comm, const std::string& source)
   if (eigen::is_test_matrix(source))
     return {source, comm::agree(comm, [&] { return eigen::parse_test_matrix(source).n; })};
   auto loaded = io::load_matrix(comm, source);
+  comm::agree(comm, [&] {
+    if (loaded.facts.is_complex)
+      throw InputError(
+          fmt::format("{}: eigenvalues of complex matrices are not found yet: of a Hermitian A + i B they "
+                      "are those of the "
+                      "real matrix [A -B; B A], each twice",
+                      source));
+  });
   const auto rows = loaded.block.global_rows;
   return {source, rows, std::move(loaded)};
 }

@@ -126,7 +126,8 @@ Array<double> load_right_hand_side(const comm::Comm& comm, const Problem& proble
   const auto partition = first_rows(problem.file_rows, rows);
   const auto here = static_cast<std::size_t>(partition.range(comm.rank()).size());
   const bool is_made = spec == "ones" || spec.starts_with("random:") || spec.starts_with("solution-random:");
-  auto b = is_made ? make_right_hand_side(comm, problem, spec).b : io::load_vector(comm, spec, partition);
+  auto b = is_made ? make_right_hand_side(comm, problem, spec).b
+                   : io::load_vector(comm, spec, partition, problem.source.is_complex);
   b.resize(here);
   b.resize(problem.file_rows.range(comm.rank()).size(), 0.0);
   return b;

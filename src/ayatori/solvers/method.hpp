@@ -18,6 +18,9 @@ struct System {
   const sparse::LinearOperator& m;
   ConstVector b;
   const GlobalSum& sum;
+  /// The real form of a complex system (sparse/complex_form.hpp), with an M that is linear in complex
+  /// numbers, too: methods may take complex coefficients, which real ones are no match for.
+  bool is_complex = false;
 };
 
 /// A cycle of a restarted method, and what the next one will be like unless told otherwise.
@@ -90,7 +93,9 @@ struct Method {
       traffic;  ///< doubles per row that an iteration moves beside A and M; restarted ones: for a basis of 30
   MethodFunction solve;
   std::string_view only_orthogonalization =
-      {};  ///< built in, until next_cycle() asks for another; empty: any
+      {};                                ///< built in, until next_cycle() asks for another; empty: any
+  bool takes_complex = false;            ///< has complex coefficients where the system is complex
+  bool needs_complex_symmetric = false;  ///< A complex, A and M equal to their transposes
 };
 
 /// Every method. Adding one is a file in methods/, its declaration in methods.hpp and its name in list.cpp.

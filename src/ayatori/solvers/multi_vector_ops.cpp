@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <type_traits>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
@@ -22,6 +25,10 @@ void for_each_block(Range share, Body&& body) {
     body(Range{begin, std::min(begin + block_rows, share.end)});
   }
 }
+
+/// What coefficients and products of vectors are: those of floats are doubles.
+template <class Scalar>
+using Coefficient = std::conditional_t<std::is_same_v<Scalar, Complex>, Complex, double>;
 
 /// out[0, 4) += parts of (v_j, w), ..., (v_(j+3), w) over a block.
 template <class Real>
@@ -54,6 +61,53 @@ double dot_over(const Real* v, const Real* w, Range block) {
   return static_cast<double>(sum);
 }
 
+/// This part of (v, w), with v conjugated.
+Complex dot_over(const Complex* v, const Complex* w, Range block) {
+  double real = 0;
+  double imaginary = 0;
+#pragma omp simd reduction(+ : real, imaginary)
+  for (std::int64_t i = block.begin; i < block.end; ++i) {
+    real += v[i].real() * w[i].real() + v[i].imag() * w[i].imag();
+    imaginary += v[i].real() * w[i].imag() - v[i].imag() * w[i].real();
+  }
+  return {real, imaginary};
+}
+
+void add_four_dots(const Complex* v, std::int64_t stride, const Complex* w, Range block, Complex* out) {
+  const Complex* v1 = v + stride;
+  const Complex* v2 = v1 + stride;
+  const Complex* v3 = v2 + stride;
+  double r0 = 0, r1 = 0, r2 = 0, r3 = 0;
+  double i0 = 0, i1 = 0, i2 = 0, i3 = 0;
+#pragma omp simd reduction(+ : r0, r1, r2, r3, i0, i1, i2, i3)
+  for (std::int64_t i = block.begin; i < block.end; ++i) {
+    const double real = w[i].real();
+    const double imaginary = w[i].imag();
+    r0 += v[i].real() * real + v[i].imag() * imaginary;
+    i0 += v[i].real() * imaginary - v[i].imag() * real;
+    r1 += v1[i].real() * real + v1[i].imag() * imaginary;
+    i1 += v1[i].real() * imaginary - v1[i].imag() * real;
+    r2 += v2[i].real() * real + v2[i].imag() * imaginary;
+    i2 += v2[i].real() * imaginary - v2[i].imag() * real;
+    r3 += v3[i].real() * real + v3[i].imag() * imaginary;
+    i3 += v3[i].real() * imaginary - v3[i].imag() * real;
+  }
+  out[0] += Complex(r0, i0);
+  out[1] += Complex(r1, i1);
+  out[2] += Complex(r2, i2);
+  out[3] += Complex(r3, i3);
+}
+
+/// This part of (w, w).
+template <class Real>
+double square_over(const Real* w, Range block) {
+  return dot_over(w, w, block);
+}
+double square_over(const Complex* w, Range block) {
+  return dot_over(reinterpret_cast<const double*>(w), reinterpret_cast<const double*>(w),
+                  {2 * block.begin, 2 * block.end});
+}
+
 /// w += sum over j of h_j v_j over a block, four vectors at a time.
 template <class Real>
 void add_combination(const BasisOf<Real>& basis, const double* h, double sign, Real* w, Range block) {
@@ -80,56 +134,93 @@ void add_combination(const BasisOf<Real>& basis, const double* h, double sign, R
   }
 }
 
-/// (v_j, w) for the at most `pass` vectors of the basis, and (w, w) in the last place.
-template <class Real>
-std::array<double, pass + 1> dots_of_pass(const BasisOf<Real>& basis, std::span<const Real> w) {
-  return parallel_sums<pass + 1>(static_cast<std::int64_t>(w.size()), [&](Range share) {
-    std::array<double, pass + 1> sums{};
-    for_each_block(share, [&](Range block) {
-      int j = 0;
-      for (; j + group <= basis.size; j += group) {
-        add_four_dots(basis.data + j * basis.stride, basis.stride, w.data(), block, &sums[j]);
+void add_combination(const ComplexBasis& basis, const Complex* h, double sign, Complex* w, Range block) {
+  const auto add = [&](std::span<const Complex> factors, const Complex* v) {
+    if (factors.size() == 2) {
+      const double r0 = sign * factors[0].real(), i0 = sign * factors[0].imag();
+      const double r1 = sign * factors[1].real(), i1 = sign * factors[1].imag();
+      const Complex* v1 = v + basis.stride;
+#pragma omp simd
+      for (std::int64_t i = block.begin; i < block.end; ++i) {
+        const double real = (r0 * v[i].real() - i0 * v[i].imag()) + (r1 * v1[i].real() - i1 * v1[i].imag());
+        const double imaginary =
+            (r0 * v[i].imag() + i0 * v[i].real()) + (r1 * v1[i].imag() + i1 * v1[i].real());
+        w[i] += Complex(real, imaginary);
       }
-      for (; j < basis.size; ++j) sums[j] += dot_over(basis.data + j * basis.stride, w.data(), block);
-      sums[pass] += dot_over(w.data(), w.data(), block);
-    });
-    return sums;
-  });
+    } else {
+      const double r0 = sign * factors[0].real(), i0 = sign * factors[0].imag();
+#pragma omp simd
+      for (std::int64_t i = block.begin; i < block.end; ++i)
+        w[i] += Complex(r0 * v[i].real() - i0 * v[i].imag(), r0 * v[i].imag() + i0 * v[i].real());
+    }
+  };
+  constexpr int two = 2;
+  for (int j = 0; j < basis.size; j += two)
+    add({h + j, static_cast<std::size_t>(std::min(two, basis.size - j))}, basis.data + j * basis.stride);
 }
 
-template <class Real>
-double dots_of(const BasisOf<Real>& basis, std::span<const Real> w, std::span<double> h) {
+/// (v_j, w) for the at most `pass` vectors of the basis, and (w, w) in the last place.
+template <class Scalar>
+struct PassSums {
+  std::array<Coefficient<Scalar>, pass> products{};
+  double square = 0;
+};
+
+template <class Scalar>
+PassSums<Scalar> dots_of_pass(const BasisOf<Scalar>& basis, std::span<const Scalar> w) {
+  constexpr std::size_t doubles = sizeof(PassSums<Scalar>) / sizeof(double);
+  using Doubles = std::array<double, doubles>;
+  return std::bit_cast<PassSums<Scalar>>(
+      parallel_sums<doubles>(static_cast<std::int64_t>(w.size()), [&](Range share) {
+        PassSums<Scalar> sums;
+        for_each_block(share, [&](Range block) {
+          int j = 0;
+          for (; j + group <= basis.size; j += group) {
+            add_four_dots(basis.data + j * basis.stride, basis.stride, w.data(), block, &sums.products[j]);
+          }
+          for (; j < basis.size; ++j)
+            sums.products[j] += dot_over(basis.data + j * basis.stride, w.data(), block);
+          sums.square += square_over(w.data(), block);
+        });
+        return std::bit_cast<Doubles>(sums);
+      }));
+}
+
+template <class Scalar>
+double dots_of(const BasisOf<Scalar>& basis, std::span<const Scalar> w, std::span<Coefficient<Scalar>> h) {
   AYATORI_ASSERT(static_cast<int>(h.size()) >= basis.size);
-  if (basis.size == 0) return dots_of_pass(basis, w)[pass];
+  if (basis.size == 0) return dots_of_pass(basis, w).square;
   double square = 0;
   for (int first = 0; first < basis.size; first += pass) {
     const int count = std::min(pass, basis.size - first);
-    const auto sums = dots_of_pass<Real>({basis.data + first * basis.stride, basis.stride, count}, w);
-    std::copy_n(sums.begin(), count, h.begin() + first);
-    square = sums[pass];
+    const auto sums = dots_of_pass<Scalar>({basis.data + first * basis.stride, basis.stride, count}, w);
+    std::copy_n(sums.products.begin(), count, h.begin() + first);
+    square = sums.square;
   }
   return square;
 }
 
-template <class Real>
-double subtract_from(const BasisOf<Real>& basis, std::span<const double> h, std::span<Real> w) {
+template <class Scalar>
+double subtract_from(const BasisOf<Scalar>& basis, std::span<const Coefficient<Scalar>> h,
+                     std::span<Scalar> w) {
   AYATORI_ASSERT(static_cast<int>(h.size()) >= basis.size);
   return parallel_sum(static_cast<std::int64_t>(w.size()), [&](Range share) {
     double square = 0;
     for_each_block(share, [&](Range block) {
       add_combination(basis, h.data(), -1, w.data(), block);
-      square += dot_over<Real>(w.data(), w.data(), block);
+      square += square_over(w.data(), block);
     });
     return square;
   });
 }
 
-template <class Real>
-void combination_of(const BasisOf<Real>& basis, std::span<const double> h, std::span<Real> w) {
+template <class Scalar>
+void combination_of(const BasisOf<Scalar>& basis, std::span<const Coefficient<Scalar>> h,
+                    std::span<Scalar> w) {
   AYATORI_ASSERT(static_cast<int>(h.size()) >= basis.size);
   parallel_ranges(static_cast<std::int64_t>(w.size()), [&](Range share) {
     for_each_block(share, [&](Range block) {
-      std::fill(w.begin() + block.begin, w.begin() + block.end, Real(0));
+      std::fill(w.begin() + block.begin, w.begin() + block.end, Scalar(0));
       add_combination(basis, h.data(), 1, w.data(), block);
     });
   });
@@ -141,6 +232,10 @@ double local_dots(const Basis& basis, ConstVector w, std::span<double> h) {
   return dots_of(basis, w, h);
 }
 
+double local_dots(const ComplexBasis& basis, ConstComplexVector w, std::span<Complex> h) {
+  return dots_of(basis, w, h);
+}
+
 double local_dots(const FloatBasis& basis, ConstFloatVector w, std::span<double> h) {
   return dots_of(basis, w, h);
 }
@@ -149,11 +244,19 @@ double subtract_combination(const Basis& basis, std::span<const double> h, Vecto
   return subtract_from(basis, h, w);
 }
 
+double subtract_combination(const ComplexBasis& basis, std::span<const Complex> h, ComplexVector w) {
+  return subtract_from(basis, h, w);
+}
+
 double subtract_combination(const FloatBasis& basis, std::span<const double> h, FloatVector w) {
   return subtract_from(basis, h, w);
 }
 
 void combine(const Basis& basis, std::span<const double> h, Vector w) {
+  combination_of(basis, h, w);
+}
+
+void combine(const ComplexBasis& basis, std::span<const Complex> h, ComplexVector w) {
   combination_of(basis, h, w);
 }
 

@@ -28,7 +28,9 @@ struct PreconditionerOptions {
   double drop_tolerance = 1e-3;   ///< what ilut drops, relative to the row
   std::string ordering = "auto";  ///< of the rows of a block, for ic, ilu, ilut: auto, natural or rcm
   bool matrix_is_symmetric =
-      false;  ///< known to be, up to rounding: direct then needs half of memory and work
+      false;                       ///< known to be, up to rounding: direct then needs half of memory and work
+  bool matrix_is_complex = false;  ///< known to be the real form of a complex, not Hermitian one
+  bool matrix_is_complex_symmetric = false;  ///< and that is equal to its transpose
   /// How ic, ilu and ilut use the threads of a rank: "blocks", one for each, or "levels": one block, whose
   /// triangles are solved level by level; "auto": levels for ilut, blocks for the others.
   std::string triangular = "auto";

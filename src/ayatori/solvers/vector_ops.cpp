@@ -293,6 +293,119 @@ void advance_minres(ConstVector z, double a, Vector w_old, double b, ConstVector
   });
 }
 
+namespace {
+
+double square(Complex a) {
+  return a.real() * a.real() + a.imag() * a.imag();
+}
+
+/// The sums of body(i), K complex numbers, over every element.
+template <std::size_t K, class Body>
+std::array<Complex, K> sums_over_complex(std::size_t n, Body body) {
+  constexpr std::int64_t lanes = 4;
+  const auto sums = parallel_sums<2 * K>(static_cast<std::int64_t>(n), [=](Range range) {
+    double parts[2 * K][lanes] = {};
+    const auto take = [&](std::int64_t i, std::int64_t lane) {
+      const std::array<Complex, K> terms = body(i);
+      for (std::size_t k = 0; k < K; ++k) {
+        parts[2 * k][lane] += terms[k].real();
+        parts[2 * k + 1][lane] += terms[k].imag();
+      }
+    };
+    std::int64_t i = range.begin;
+    for (; i + lanes <= range.end; i += lanes)
+      for (std::int64_t lane = 0; lane < lanes; ++lane) take(i + lane, lane);
+    for (; i < range.end; ++i) take(i, 0);
+    std::array<double, 2 * K> total{};
+    for (std::size_t k = 0; k < 2 * K; ++k)
+      total[k] = (parts[k][0] + parts[k][1]) + (parts[k][2] + parts[k][3]);
+    return total;
+  });
+  std::array<Complex, K> result;
+  for (std::size_t k = 0; k < K; ++k) result[k] = {sums[2 * k], sums[2 * k + 1]};
+  return result;
+}
+
+template <std::size_t K>
+void complex_products(const ComplexPair* pairs, std::span<Complex> products) {
+  std::array<const Complex*, K> x{};
+  std::array<const Complex*, K> y{};
+  for (std::size_t k = 0; k < K; ++k) {
+    x[k] = pairs[k].x.data();
+    y[k] = pairs[k].y.data();
+  }
+  const auto sums = sums_over_complex<K>(pairs[0].x.size(), [=](std::int64_t i) {
+    std::array<Complex, K> terms;
+    for (std::size_t k = 0; k < K; ++k) terms[k] = times(std::conj(x[k][i]), y[k][i]);
+    return terms;
+  });
+  std::ranges::copy(sums, products.begin());
+}
+
+}  // namespace
+
+void scale(Complex a, ComplexVector x) {
+  for_each_element(x.size(), [=](std::int64_t i) { x[i] = times(a, x[i]); });
+}
+
+void axpy(Complex a, ConstComplexVector x, ComplexVector y) {
+  AYATORI_ASSERT(x.size() == y.size());
+  for_each_element(x.size(), [=](std::int64_t i) { y[i] += times(a, x[i]); });
+}
+
+void aypx(Complex a, ConstComplexVector x, ComplexVector y) {
+  AYATORI_ASSERT(x.size() == y.size());
+  for_each_element(x.size(), [=](std::int64_t i) { y[i] = x[i] + times(a, y[i]); });
+}
+
+void axpbypz(Complex a, ConstComplexVector x, Complex b, ConstComplexVector y, ComplexVector z) {
+  AYATORI_ASSERT(x.size() == y.size() && y.size() == z.size());
+  for_each_element(x.size(), [=](std::int64_t i) { z[i] += times(a, x[i]) + times(b, y[i]); });
+}
+
+void aypx_minus(Complex a, ConstComplexVector x, Complex b, ConstComplexVector z, ComplexVector y) {
+  AYATORI_ASSERT(x.size() == y.size() && y.size() == z.size());
+  for_each_element(x.size(), [=](std::int64_t i) { y[i] = x[i] + times(a, y[i] - times(b, z[i])); });
+}
+
+double axpy_square(Complex a, ConstComplexVector x, ComplexVector y) {
+  AYATORI_ASSERT(x.size() == y.size());
+  return sum_over_elements(x.size(), [=](std::int64_t i) {
+    const Complex value = y[i] + times(a, x[i]);
+    y[i] = value;
+    return square(value);
+  });
+}
+
+std::array<Complex, 2> local_dot_and_square(ConstComplexVector x, ConstComplexVector y) {
+  AYATORI_ASSERT(x.size() == y.size());
+  return sums_over_complex<2>(x.size(), [=](std::int64_t i) {
+    return std::array<Complex, 2>{times(std::conj(x[i]), y[i]), square(y[i])};
+  });
+}
+
+std::array<Complex, 2> local_transposed_dot_and_square(ConstComplexVector x, ConstComplexVector y) {
+  AYATORI_ASSERT(x.size() == y.size());
+  return sums_over_complex<2>(x.size(), [=](std::int64_t i) {
+    return std::array<Complex, 2>{times(x[i], y[i]), square(y[i])};
+  });
+}
+
+std::array<Complex, 2> axpy_dot_and_square(Complex a, ConstComplexVector x, ComplexVector y,
+                                           ConstComplexVector z) {
+  AYATORI_ASSERT(x.size() == y.size() && y.size() == z.size());
+  return sums_over_complex<2>(x.size(), [=](std::int64_t i) {
+    const Complex value = y[i] + times(a, x[i]);
+    y[i] = value;
+    return std::array<Complex, 2>{times(std::conj(z[i]), value), square(value)};
+  });
+}
+
+void local_products(std::initializer_list<ComplexPair> pairs, std::span<Complex> products) {
+  AYATORI_ASSERT(pairs.size() == 4 && products.size() >= pairs.size());
+  complex_products<4>(pairs.begin(), products);
+}
+
 double dot(const GlobalSum& sum, ConstVector x, ConstVector y) {
   return sum(local_dot(x, y));
 }

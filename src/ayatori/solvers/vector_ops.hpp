@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <type_traits>
 
 #include "ayatori/solvers/global_sum.hpp"
+#include "ayatori/sparse/complex_form.hpp"
 
 // Threaded operations on the local pieces of distributed vectors. "Traffic" is the memory read and written,
 // in doubles per element. Vectors of one call have the same length; an output may be one of the inputs, but
@@ -97,5 +99,63 @@ double local_max_abs(ConstFloatVector x);
 double local_dots(const FloatBasis& basis, ConstFloatVector w, std::span<double> h);
 double subtract_combination(const FloatBasis& basis, std::span<const double> h, FloatVector w);
 void combine(const FloatBasis& basis, std::span<const double> h, FloatVector w);
+
+// The same of complex vectors, and of pairs seen as such. Products conjugate the first factor: (x, y) = x^H
+// y. Squares are sums of |x_i|^2, real. Traffic: in complex numbers.
+
+using sparse::as_complex;
+using sparse::as_pairs;
+using sparse::Complex;
+using sparse::conjugate;
+using sparse::times;
+using ComplexVector = std::span<Complex>;
+using ConstComplexVector = std::span<const Complex>;
+using ComplexBasis = BasisOf<Complex>;
+
+/// Pairs as complex vectors: of an even stride.
+inline ComplexBasis as_complex(const Basis& pairs) {
+  return {reinterpret_cast<const Complex*>(pairs.data), pairs.stride / 2, pairs.size};
+}
+/// What a method for either scalar writes for vectors that are real already.
+template <class Scalar>
+std::span<const Scalar> as(ConstVector x) {
+  if constexpr (std::is_same_v<Scalar, double>)
+    return x;
+  else
+    return as_complex(x);
+}
+template <class Scalar>
+std::span<Scalar> as(Vector x) {
+  if constexpr (std::is_same_v<Scalar, double>)
+    return x;
+  else
+    return as_complex(x);
+}
+inline Vector as_pairs(Vector x) {
+  return x;
+}
+
+void scale(Complex a, ComplexVector x);
+void axpy(Complex a, ConstComplexVector x, ComplexVector y);
+void axpbypz(Complex a, ConstComplexVector x, Complex b, ConstComplexVector y, ComplexVector z);
+void aypx_minus(Complex a, ConstComplexVector x, Complex b, ConstComplexVector z, ComplexVector y);
+void aypx(Complex a, ConstComplexVector x, ComplexVector y);
+double axpy_square(Complex a, ConstComplexVector x, ComplexVector y);
+std::array<Complex, 2> local_dot_and_square(ConstComplexVector x, ConstComplexVector y);
+std::array<Complex, 2> axpy_dot_and_square(Complex a, ConstComplexVector x, ComplexVector y,
+                                           ConstComplexVector z);
+struct ComplexPair {
+  ConstComplexVector x;
+  ConstComplexVector y;
+};
+void local_products(std::initializer_list<ComplexPair> pairs, std::span<Complex> products);
+/// This rank's parts of x^T y, without a conjugate, and of (y, y).
+std::array<Complex, 2> local_transposed_dot_and_square(ConstComplexVector x, ConstComplexVector y);
+inline std::array<double, 2> local_transposed_dot_and_square(ConstVector x, ConstVector y) {
+  return local_dot_and_square(x, y);
+}
+double local_dots(const ComplexBasis& basis, ConstComplexVector w, std::span<Complex> h);
+double subtract_combination(const ComplexBasis& basis, std::span<const Complex> h, ComplexVector w);
+void combine(const ComplexBasis& basis, std::span<const Complex> h, ComplexVector w);
 
 }  // namespace ayatori::solvers

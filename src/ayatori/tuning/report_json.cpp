@@ -82,6 +82,8 @@ Json to_json(const MatrixFacts& facts) {
           {"symmetric", facts.symmetric},
           {"pattern_symmetric", facts.pattern_symmetric},
           {"symmetric_inside", facts.symmetric_inside},
+          {"complex", facts.complex_form},
+          {"complex_symmetric", facts.complex_symmetric},
           {"asymmetry", facts.asymmetry},
           {"min_row_nonzeros", facts.min_row_nonzeros},
           {"max_row_nonzeros", facts.max_row_nonzeros},

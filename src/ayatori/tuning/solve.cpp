@@ -80,8 +80,10 @@ void start_from(SolveState& state) {
 /// So many are worth an early look for a kernel of their own.
 constexpr double many_products = 40;
 
-/// That multiplies by full blocks; empty where there are none, or next to no products are to come.
+/// That multiplies by full blocks, or complex entries; empty where there are none, or next to no products are
+/// to come.
 std::string kernel_of_blocks(const MatrixFacts& facts) {
+  if (facts.complex_form) return "complex-csr";
   if (facts.block_size == 1 || is_solved_by_diagonal(facts)) return {};
   return fmt::format("bcsr-{0}x{0}", facts.block_size);
 }

@@ -14,7 +14,7 @@ struct DenseShape {
   bool by_columns = false;  ///< one column behind the other
 };
 
-/// The entries of a share of the numbers, in their order, that are not zero.
+/// The entries of a share of the numbers, in their order, that are not zero; of complex ones all parts.
 Array<sparse::Entry> read_dense_share(NumberStream& numbers, const DenseShape& shape, Range share);
 
 }  // namespace ayatori::io

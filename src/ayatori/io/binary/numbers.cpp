@@ -74,7 +74,8 @@ void NumberStream::read(std::span<Value> values) {
         const auto number = load<Stored>(wanted.data() + k * sizeof(Stored), type_.is_swapped);
         if (!fits<Value>(number)) {
           throw InputError(fmt::format(
-              "{}: number {} of its {} is {}", name_, done_ + static_cast<std::int64_t>(k) + 1, what_,
+              "{}: number {} of its {} is {}", name_,
+              (done_ + static_cast<std::int64_t>(k)) / type_.parts() + 1, what_,
               std::is_same_v<Value, double> ? "infinite or not a number" : "no whole number of 64 bits"));
         }
         values[k] = static_cast<Value>(number);
@@ -90,6 +91,8 @@ void NumberStream::reals(std::span<double> values) {
 }
 
 void NumberStream::integers(std::span<std::int64_t> values) {
+  if (type_.is_complex)
+    throw InputError(fmt::format("{}: its {} are complex, where whole ones are needed", name_, what_));
   read(values);
 }
 

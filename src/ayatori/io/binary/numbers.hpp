@@ -5,14 +5,18 @@
 #include <string>
 
 #include "ayatori/io/byte_source.hpp"
+#include "ayatori/io/complex_parts.hpp"
 
 namespace ayatori::io {
 
 /// How a number stands in a binary file.
 struct NumberType {
   char kind = 'f';          ///< i: signed, u: unsigned, f: floating point, b: truth
-  int bytes = 8;            ///< 1, 2, 4 or 8; of 'f' 4 or 8
+  int bytes = 8;            ///< 1, 2, 4 or 8; of 'f' 4 or 8; of a complex one those of one part
   bool is_swapped = false;  ///< against the order of bytes of this machine
+  bool is_complex = false;  ///< two of 'f': real and imaginary part
+
+  std::int64_t parts() const { return parts_of(is_complex); }
 };
 
 /// Numbers of a stream, in order. What is missing is an InputError with the name of the source.
@@ -22,14 +26,15 @@ class NumberStream {
   NumberStream(ByteStream& stream, NumberType type, std::string name, std::string what)
       : stream_(stream), type_(type), name_(std::move(name)), what_(std::move(what)) {}
 
-  /// Infinite ones and NaN are an InputError.
+  /// All parts of the next numbers. Infinite ones and NaN are an InputError.
   void reals(std::span<double> values);
   /// Those that are no whole numbers of 64 bits are an InputError.
   void integers(std::span<std::int64_t> values);
   void skip(std::int64_t count) {
-    stream_.skip(count * type_.bytes);
-    done_ += count;
+    stream_.skip(count * type_.parts() * type_.bytes);
+    done_ += count * type_.parts();
   }
+  std::int64_t parts() const { return type_.parts(); }
 
  private:
   template <class Value>
@@ -39,7 +44,7 @@ class NumberStream {
   NumberType type_;
   std::string name_;
   std::string what_;
-  std::int64_t done_ = 0;
+  std::int64_t done_ = 0;  ///< parts
 };
 
 }  // namespace ayatori::io

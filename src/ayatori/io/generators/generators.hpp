@@ -37,5 +37,12 @@ extern const Generator circuit;
 extern const Generator least_squares;
 extern const Generator random_unsymmetric;
 extern const Generator random_spd;
+extern const Generator random_hermitian;
+extern const Generator helmholtz2d;
+extern const Generator helmholtz3d;
+extern const Generator maxwell3d;
+extern const Generator circuit_ac;
+extern const Generator hamiltonian2d;
+extern const Generator transport2d;
 
 }  // namespace ayatori::io

@@ -55,22 +55,26 @@ char upper(char c) {
 void parse_type(std::string_view word, Header& header) {
   const auto is = [&](std::size_t k, char letter) { return upper(word[k]) == letter; };
   if (word.size() != 3) throw InputError(fmt::format("{} is no matrix type like RUA", in_quotes(word)));
-  if (is(0, 'C'))
-    throw InputError(fmt::format("type {}: complex matrices are not supported", in_quotes(word)));
   if (is(2, 'E')) {
     throw InputError(
         fmt::format("type {}: elemental matrices are not supported: assemble it first", in_quotes(word)));
   }
-  const bool known = (is(0, 'R') || is(0, 'I') || is(0, 'P')) &&
-                     (is(1, 'U') || is(1, 'S') || is(1, 'Z') || is(1, 'R')) && is(2, 'A');
+  const bool known = (is(0, 'R') || is(0, 'C') || is(0, 'I') || is(0, 'P')) &&
+                     (is(1, 'U') || is(1, 'S') || (is(1, 'H') && is(0, 'C')) || is(1, 'Z') || is(1, 'R')) &&
+                     is(2, 'A');
   if (!known) {
     throw InputError(
-        fmt::format("type {}: known are R, I or P (real, integer, pattern), then U, S, Z or R "
-                    "(unsymmetric, symmetric, skew, rectangular), then A (assembled)",
+        fmt::format("type {}: known are R, C, I or P (real, complex, integer, pattern), then U, S, Z or R "
+                    "(unsymmetric, symmetric, skew, rectangular), or, of complex ones, H (hermitian), then A "
+                    "(assembled)",
                     in_quotes(word)));
   }
   header.pattern = is(0, 'P');
-  header.symmetry = is(1, 'S') ? Symmetry::symmetric : is(1, 'Z') ? Symmetry::skew : Symmetry::general;
+  header.is_complex = is(0, 'C');
+  header.symmetry = is(1, 'S')   ? Symmetry::symmetric
+                    : is(1, 'H') ? Symmetry::hermitian
+                    : is(1, 'Z') ? Symmetry::skew
+                                 : Symmetry::general;
 }
 
 void parse_type_and_sizes(std::string_view line, const ByteSource& source, Header& header) {

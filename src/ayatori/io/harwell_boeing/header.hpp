@@ -8,12 +8,11 @@
 #include "ayatori/io/byte_source.hpp"
 #include "ayatori/io/harwell_boeing/number_format.hpp"
 #include "ayatori/io/header_lines.hpp"
+#include "ayatori/io/symmetry.hpp"
 
 namespace ayatori::io::harwell_boeing {
 
 using Lines = HeaderLines;
-
-enum class Symmetry { general, symmetric, skew };
 
 /// What the first lines say. The matrix is stored by compressed columns.
 struct Header {
@@ -21,6 +20,7 @@ struct Header {
   std::int64_t columns = 0;
   std::int64_t entries = 0;  ///< stored; of a symmetric matrix those of one triangle
   bool pattern = false;
+  bool is_complex = false;
   Symmetry symmetry = Symmetry::general;
   bool right_hand_sides = false;
   NumberFormat pointer_format;

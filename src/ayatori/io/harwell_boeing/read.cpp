@@ -4,6 +4,7 @@
 
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/binary/pointers.hpp"
+#include "ayatori/io/complex_parts.hpp"
 #include "ayatori/io/harwell_boeing.hpp"
 #include "ayatori/io/harwell_boeing/field_reader.hpp"
 
@@ -16,7 +17,6 @@ using harwell_boeing::FieldReader;
 using harwell_boeing::Header;
 using harwell_boeing::Lines;
 using harwell_boeing::Reals;
-using harwell_boeing::Symmetry;
 using harwell_boeing::WholeNumbers;
 
 /// Reads all pointers, and keeps those that this share needs.
@@ -57,21 +57,35 @@ void read_places(const ByteSource& source, Lines& lines, const Header& header, R
 
 void read_values(const ByteSource& source, Lines& lines, const Header& header, Range share,
                  Array<sparse::Entry>& entries) {
-  FieldReader fields(source, lines, header.value_format, header.entries, "values",
+  const std::int64_t parts = parts_of(header.is_complex);
+  FieldReader fields(source, lines, header.value_format, parts * header.entries, "values",
                      Reals{header.value_format});
-  fields.skip(share.begin);
-  for (sparse::Entry& entry : entries) entry.value = fields.next();
-  fields.skip(header.entries - share.end);
+  fields.skip(parts * share.begin);
+  for (sparse::Entry& entry : entries) {
+    entry.value = fields.next();
+    const bool is_imaginary = header.is_complex && entry.column % 2 == 1;
+    if (header.symmetry == Symmetry::hermitian && is_imaginary && entry.row == entry.column / 2 &&
+        entry.value != 0) {
+      throw error_at(source, lines,
+                     fmt::format("a hermitian matrix is real on its diagonal, but row {} has the imaginary "
+                                 "part {}",
+                                 entry.row + 1, entry.value));
+    }
+  }
+  fields.skip(parts * (header.entries - share.end));
 }
 
 /// Adds the triangle that the file leaves out.
-void mirror(Symmetry symmetry, Array<sparse::Entry>& entries) {
-  if (symmetry == Symmetry::general) return;
-  const double sign = symmetry == Symmetry::skew ? -1.0 : 1.0;
+void mirror(const Header& header, Array<sparse::Entry>& entries) {
+  if (header.symmetry == Symmetry::general) return;
+  const std::int64_t parts = parts_of(header.is_complex);
   const std::size_t stored = entries.size();
   for (std::size_t k = 0; k < stored; ++k) {
-    const auto [row, column, value] = entries[k];
-    if (row != column) entries.push_back({column, row, sign * value});
+    const auto [row, at, value] = entries[k];
+    const std::int64_t column = at / parts;
+    const std::int64_t part = at % parts;
+    if (row != column)
+      entries.push_back({column, parts * row + part, mirrored(header.symmetry, part, value)});
   }
 }
 
@@ -97,22 +111,29 @@ Share read_share(const ByteSource& source, int ranks, int rank) {
   const Range share = split_evenly(header.entries, ranks, rank);
   const PointerSpan span = read_columns(source, lines, header, share);
   read_places(source, lines, header, share, span, result.entries);
+  if (header.is_complex) split_into_parts(result.entries);
   if (!header.pattern) read_values(source, lines, header, share, result.entries);
   check_end(source, lines, header);
-  mirror(header.symmetry, result.entries);
+  mirror(header, result.entries);
   return result;
 }
 
 }  // namespace
+
+bool harwell_boeing_is_complex(const ByteSource& source) {
+  Lines lines(source);
+  return harwell_boeing::read_header(source, lines).is_complex;
+}
 
 LoadedMatrix read_harwell_boeing(const comm::Comm& comm, const ByteSource& source) {
   auto share = comm::agree(comm, [&] { return read_share(source, comm.size(), comm.rank()); });
   const Header& header = share.header;
   std::vector<Array<sparse::Entry>> batches;
   batches.push_back(std::move(share.entries));
-  const auto partition = sparse::RowPartition::even(header.rows, comm.size());
-  return {sparse::assemble(comm, partition, header.columns, std::move(batches)),
-          {source.name(), "harwell-boeing", header.symmetry == Symmetry::symmetric, source.size()}};
+  const auto self_adjoint = header.is_complex ? Symmetry::hermitian : Symmetry::symmetric;
+  return {
+      assemble_evenly(comm, header.rows, header.columns, header.is_complex, std::move(batches)),
+      {source.name(), "harwell-boeing", header.symmetry == self_adjoint, source.size(), header.is_complex}};
 }
 
 LoadedMatrix read_harwell_boeing(const comm::Comm& comm, const std::string& path) {

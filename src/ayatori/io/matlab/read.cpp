@@ -43,6 +43,19 @@ const Variable* only(const std::vector<Variable>& variables, Wanted&& wanted) {
   return &*std::ranges::find_if(variables, wanted);
 }
 
+bool is_sparse(const Variable& v) {
+  return v.is_sparse;
+}
+bool is_full(const Variable& v) {
+  return !v.is_sparse;
+}
+bool is_full_matrix(const Variable& v) {
+  return !v.is_sparse && v.rows > 1 && v.columns > 1;
+}
+bool is_full_vector(const Variable& v) {
+  return !v.is_sparse && v.rows * v.columns > 1;
+}
+
 /// The variable of this name; without a name, the only one of the first of these sorts that has any. Throws
 /// InputError.
 Variable choose(const ByteSource& source, const std::string& name,
@@ -66,10 +79,11 @@ Variable choose(const ByteSource& source, const std::string& name,
     throw InputError(
         fmt::format("{}: holds {}: say which, {}:NAME", source.name(), describe(variables), source.name()));
   }
-  if (chosen->is_complex)
-    throw InputError(
-        fmt::format("{}: {} is complex: complex matrices are not supported", source.name(), chosen->name));
   return *chosen;
+}
+
+Variable choose_matrix(const ByteSource& source, const std::string& name) {
+  return choose(source, name, {is_sparse, is_full_matrix, is_full_vector, is_full});
 }
 
 constexpr std::int64_t chunk = 8192;
@@ -122,20 +136,25 @@ PointerSpan read_starts(const Variable& variable, Cursor& cursor, std::int64_t r
   return span;
 }
 
+/// Reads one of the parts of the values of these entries.
 void read_values(const Variable& variable, Cursor& cursor, const PointerSpan& span, Range share,
-                 Array<sparse::Entry>& entries) {
+                 std::int64_t part, Array<sparse::Entry>& entries) {
   const auto element = cursor.next();
   if (count(cursor, element) < span.end)
     cursor.refuse(fmt::format("has {} values of the {} entries of {}", count(cursor, element), span.end,
                               variable.name));
   NumberStream numbers = cursor.numbers(element, "values");
   numbers.skip(std::min(share.begin, span.end));
+  const std::int64_t parts = parts_of(variable.is_complex);
+  const std::int64_t mine = std::ssize(entries) / parts;
   std::vector<double> values;
-  for (std::size_t begin = 0; begin < entries.size(); begin += values.size()) {
-    values.resize(std::min<std::size_t>(chunk, entries.size() - begin));
+  for (std::int64_t begin = 0; begin < mine; begin += std::ssize(values)) {
+    values.resize(static_cast<std::size_t>(std::min(chunk, mine - begin)));
     numbers.reals(values);
-    for (std::size_t k = 0; k < values.size(); ++k) entries[begin + k].value = values[k];
+    for (std::int64_t k = 0; k < std::ssize(values); ++k)
+      entries[parts * (begin + k) + part].value = values[k];
   }
+  cursor.leave(element, std::min(share.begin, span.end) + mine);
 }
 
 /// The entries of a share of a sparse variable.
@@ -155,11 +174,14 @@ Array<sparse::Entry> read_sparse(const Variable& variable, Cursor& cursor, int r
                                 variable.name, entry.row, variable.rows));
     entry.column = span.row_of(k++, column);
   }
-  read_values(variable, cursor, span, share, entries);
+  if (variable.is_complex) split_into_parts(entries);
+  for (std::int64_t part = 0; part < parts_of(variable.is_complex); ++part)
+    read_values(variable, cursor, span, share, part, entries);
   return entries;
 }
 
-Array<sparse::Entry> read_full(const Variable& variable, Cursor& cursor, int ranks, int rank) {
+/// The entries of a share of one of the parts of a full variable.
+Array<sparse::Entry> read_full_part(const Variable& variable, Cursor& cursor, int ranks, int rank) {
   const auto element = cursor.next();
   const std::int64_t stored = count(cursor, element);
   std::int64_t needed = 0;
@@ -167,21 +189,20 @@ Array<sparse::Entry> read_full(const Variable& variable, Cursor& cursor, int ran
     cursor.refuse(fmt::format("has {} numbers of {} ({} x {})", stored, variable.name, variable.rows,
                               variable.columns));
   NumberStream numbers = cursor.numbers(element, "numbers");
-  return read_dense_share(numbers, {variable.rows, variable.columns, true},
-                          split_evenly(needed, ranks, rank));
+  const Range share = split_evenly(needed, ranks, rank);
+  auto entries = read_dense_share(numbers, {variable.rows, variable.columns, true}, share);
+  cursor.leave(element, share.end);
+  return entries;
 }
 
-bool is_sparse(const Variable& v) {
-  return v.is_sparse;
-}
-bool is_full(const Variable& v) {
-  return !v.is_sparse;
-}
-bool is_full_matrix(const Variable& v) {
-  return !v.is_sparse && v.rows > 1 && v.columns > 1;
-}
-bool is_full_vector(const Variable& v) {
-  return !v.is_sparse && v.rows * v.columns > 1;
+Array<sparse::Entry> read_full(const Variable& variable, Cursor& cursor, int ranks, int rank) {
+  const std::int64_t parts = parts_of(variable.is_complex);
+  Array<sparse::Entry> entries;
+  for (std::int64_t part = 0; part < parts; ++part) {
+    for (const auto& [row, column, value] : read_full_part(variable, cursor, ranks, rank))
+      entries.push_back({row, parts * column + part, value});
+  }
+  return entries;
 }
 
 /// Empty rows cost memory, but nothing in the file: what is out of proportion is a damaged number.
@@ -211,11 +232,15 @@ MatVectors find_mat_vectors(const ByteSource& source, const std::string& name) {
   return {chosen.name, chosen.rows == 1 ? 1 : chosen.columns};
 }
 
+bool mat_is_complex(const ByteSource& source, const std::string& name) {
+  return choose_matrix(source, name).is_complex;
+}
+
 LoadedMatrix read_mat(const comm::Comm& comm, const ByteSource& source, const std::string& name) {
   std::optional<Variable> chosen;
   std::vector<Array<sparse::Entry>> batches(1);
   comm::agree(comm, [&] {
-    chosen = choose(source, name, {is_sparse, is_full_matrix, is_full_vector, is_full});
+    chosen = choose_matrix(source, name);
     check_sizes(source, *chosen);
     matlab::visit_variables(source, [&](const Variable& variable, Cursor& cursor) {
       if (variable.name != chosen->name) return false;
@@ -224,9 +249,8 @@ LoadedMatrix read_mat(const comm::Comm& comm, const ByteSource& source, const st
       return true;
     });
   });
-  const auto partition = sparse::RowPartition::even(chosen->rows, comm.size());
-  return {sparse::assemble(comm, partition, chosen->columns, std::move(batches)),
-          {source.name(), "mat", false, source.size()}};
+  return {assemble_evenly(comm, chosen->rows, chosen->columns, chosen->is_complex, std::move(batches)),
+          {source.name(), "mat", false, source.size(), chosen->is_complex}};
 }
 
 }  // namespace ayatori::io

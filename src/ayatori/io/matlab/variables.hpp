@@ -14,7 +14,7 @@ struct Variable {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   bool is_sparse = false;
-  bool is_complex = false;
+  bool is_complex = false;  ///< imaginary parts follow behind all real ones
 };
 
 /// Where a reader is in a variable: its elements, one after the other. Errors begin with the file's name.

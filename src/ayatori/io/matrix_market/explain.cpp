@@ -1,4 +1,5 @@
 #include "ayatori/base/error.hpp"
+#include "ayatori/io/complex_parts.hpp"
 #include "ayatori/io/matrix_market/parse.hpp"
 #include "ayatori/io/matrix_market/words.hpp"
 #include "ayatori/io/number.hpp"
@@ -35,13 +36,25 @@ std::string explain_value(const std::string& word, Field field) {
                      field == Field::integer ? "an integer value" : "a value");
 }
 
+/// Words of a line of data, by name.
+std::string form_of(const Header& header) {
+  const bool coordinate = header.format == Format::coordinate;
+  const char* const value = header.is_complex() ? "real imaginary" : "value";
+  if (header.field == Field::pattern) return "row column";
+  return fmt::format("{}{}", coordinate ? "row column " : "", value);
+}
+
 }  // namespace
+
+std::string complex_diagonal(std::int64_t row) {
+  return fmt::format("an imaginary part on the diagonal (row {}), which is real in a hermitian matrix", row);
+}
 
 std::string explain(const Header& header, std::string_view line) {
   const auto words = words_of(line);
   const bool coordinate = header.format == Format::coordinate;
-  const bool valued = header.field != Field::pattern;
-  const std::size_t expected = (coordinate ? 2U : 0U) + (valued ? 1U : 0U);
+  const std::size_t places = coordinate ? 2 : 0;
+  const std::size_t expected = places + (header.field == Field::pattern ? 0 : parts_of(header.is_complex()));
   std::int64_t row = 0;
   std::int64_t column = 0;
   std::string what;
@@ -49,16 +62,16 @@ std::string explain(const Header& header, std::string_view line) {
   if (what.empty() && coordinate && words.size() > 1) {
     what = explain_index(words[1], "column", header.columns, column);
   }
-  if (what.empty() && valued && words.size() >= expected)
-    what = explain_value(words[expected - 1], header.field);
+  for (std::size_t k = places; what.empty() && k < expected && words.size() >= expected; ++k)
+    what = explain_value(words[k], header.field);
   if (!what.empty()) return what;
   if (words.size() != expected) {
-    const char* const form = !coordinate ? "value" : (valued ? "row column value" : "row column");
-    return fmt::format("{} words on the line, not the {} of '{}'", words.size(), expected, form);
+    return fmt::format("{} words on the line, not the {} of '{}'", words.size(), expected, form_of(header));
   }
   if (header.symmetry == Symmetry::skew && row == column) {
     return fmt::format("a nonzero on the diagonal (row {}), which is zero in a skew-symmetric matrix", row);
   }
+  if (header.symmetry == Symmetry::hermitian && row == column) return complex_diagonal(row);
   return fmt::format("{} cannot be read", in_quotes(line));
 }
 

@@ -13,41 +13,31 @@ namespace ayatori::io::matrix_market {
 
 namespace {
 
-/// A word of the banner and what it means; `unsupported` says why it is refused.
+/// A word of the banner and what it means.
 template <class Meaning>
 struct Word {
   std::string_view name;
   Meaning meaning;
-  std::string_view unsupported = "";
 };
-
-constexpr std::string_view no_complex =
-    "complex matrices cannot be solved: only real, integer and pattern ones can";
 
 constexpr std::array objects{Word<int>{"matrix", 0}};
 constexpr std::array formats{Word<Format>{"coordinate", Format::coordinate},
                              Word<Format>{"array", Format::array}};
 constexpr std::array fields{Word<Field>{"real", Field::real}, Word<Field>{"integer", Field::integer},
-                            Word<Field>{"pattern", Field::pattern},
-                            Word<Field>{"complex", Field::real, no_complex}};
-constexpr std::array symmetries{Word<Symmetry>{"general", Symmetry::general},
-                                Word<Symmetry>{"symmetric", Symmetry::symmetric},
-                                Word<Symmetry>{"skew-symmetric", Symmetry::skew},
-                                Word<Symmetry>{"hermitian", Symmetry::general, no_complex}};
+                            Word<Field>{"pattern", Field::pattern}, Word<Field>{"complex", Field::complex}};
+constexpr std::array symmetries{
+    Word<Symmetry>{"general", Symmetry::general}, Word<Symmetry>{"symmetric", Symmetry::symmetric},
+    Word<Symmetry>{"skew-symmetric", Symmetry::skew}, Word<Symmetry>{"hermitian", Symmetry::hermitian}};
 
 template <class Meaning, std::size_t n>
 Meaning meaning_of(const std::array<Word<Meaning>, n>& list, const std::string& word, std::string_view what) {
-  std::string supported;
+  std::string known;
   for (const auto& item : list) {
-    if (item.unsupported.empty()) {
-      supported.append(supported.empty() ? "" : ", ").append(item.name);
-    }
-    if (item.name != lower(word)) continue;
-    if (item.unsupported.empty()) return item.meaning;
-    throw InputError(fmt::format("{} '{}': {}", what, item.name, item.unsupported));
+    if (item.name == lower(word)) return item.meaning;
+    known.append(known.empty() ? "" : ", ").append(item.name);
   }
   throw InputError(
-      fmt::format("unknown {} {} in the banner, which may be: {}", what, in_quotes(word), supported));
+      fmt::format("unknown {} {} in the banner, which may be: {}", what, in_quotes(word), known));
 }
 
 /// Reads "%%MatrixMarket object format field symmetry". Throws InputError without a place, like all below.
@@ -72,6 +62,9 @@ Header parse_banner(const std::string& line) {
   }
   if (header.field == Field::pattern && header.symmetry == Symmetry::skew) {
     throw InputError("a skew-symmetric pattern is not defined: its entries would need a sign");
+  }
+  if (header.symmetry == Symmetry::hermitian && !header.is_complex()) {
+    throw InputError("a hermitian matrix is complex: of one that is not, symmetric says the same");
   }
   return header;
 }

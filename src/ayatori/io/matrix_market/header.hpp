@@ -5,12 +5,12 @@
 #include <string_view>
 
 #include "ayatori/io/byte_source.hpp"
+#include "ayatori/io/symmetry.hpp"
 
 namespace ayatori::io::matrix_market {
 
 enum class Format { coordinate, array };
-enum class Field { real, integer, pattern };
-enum class Symmetry { general, symmetric, skew };
+enum class Field { real, integer, pattern, complex };
 
 /// What the lines before the data say. Plain data, so that rank 0 reads it for all.
 struct Header {
@@ -22,6 +22,8 @@ struct Header {
   std::int64_t entries = 0;    ///< lines of data that are promised
   std::int64_t size_line = 0;  ///< number of the size line, from 1
   std::int64_t body = 0;       ///< offset of the first character behind the size line
+
+  bool is_complex() const { return field == Field::complex; }
 };
 
 /// The first word of a file, in lower case.

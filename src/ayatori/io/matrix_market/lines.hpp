@@ -9,7 +9,7 @@
 
 namespace ayatori::io::matrix_market {
 
-/// The longest line of data, blanks included: far more than three numbers need, and the most that is read to
+/// The longest line of data, blanks included: far more than four numbers need, and the most that is read to
 /// find the end of a line in what turns out to be no text.
 inline constexpr std::int64_t longest_line = 65536;
 

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "ayatori/base/array.hpp"
+#include "ayatori/io/matrix_market/parse.hpp"
 #include "ayatori/io/number.hpp"
 
 namespace ayatori::io::matrix_market {
@@ -72,6 +73,12 @@ Place locate(const ByteSource& source, const Header& header, std::int64_t offset
     if (!counter.feed(std::span(buffer).first(count))) return counter.found();
   }
   return counter.at_end();
+}
+
+std::int64_t line_of_entry(const ByteSource& source, const Header& header, std::int64_t ordinal) {
+  Header shorter = header;
+  shorter.entries = ordinal;
+  return locate(source, shorter, nowhere).line;  // of the first line beyond
 }
 
 }  // namespace ayatori::io::matrix_market

@@ -17,4 +17,7 @@ struct Place {
 /// Called when an error is known, and only to say where.
 Place locate(const ByteSource& source, const Header& header, std::int64_t offset);
 
+/// The number of the line, from 1, that has entry `ordinal`, from 0.
+std::int64_t line_of_entry(const ByteSource& source, const Header& header, std::int64_t ordinal);
+
 }  // namespace ayatori::io::matrix_market

@@ -1,8 +1,10 @@
 #include "ayatori/io/matrix_market/parse.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
+#include "ayatori/io/complex_parts.hpp"
 #include "ayatori/io/number.hpp"
 
 namespace ayatori::io::matrix_market {
@@ -11,6 +13,27 @@ namespace {
 
 const char* line_end(const char* p, const char* end) {
   return static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
+}
+
+template <Field field>
+constexpr std::int64_t parts = parts_of(field == Field::complex);
+
+/// A number, or the two of a complex value.
+template <Field field>
+using Value = std::array<double, parts<field>>;
+
+/// Reads a value at `p`; false if it is none.
+template <Field field>
+bool parse_value(const char*& p, const char* end, Value<field>& value) {
+  const NumberFault fault =
+      field == Field::integer ? parse_integer_value(p, end, value[0]) : parse_real(p, end, value[0]);
+  if (fault != NumberFault::none) return false;
+  if constexpr (field == Field::complex) {
+    if (!is_blank(*p)) return false;
+    p = skip_blanks(p);
+    return parse_real(p, end, value[1]) == NumberFault::none;
+  }
+  return true;
 }
 
 /// Parses the lines of one kind of file: everything that is the same for all lines is a template argument.
@@ -24,22 +47,21 @@ class CoordinateParser {
         next_(piece.entries.data()) {}
 
   /// Entries that a line can give.
-  static constexpr std::int64_t entries_per_line = symmetry == Symmetry::general ? 1 : 2;
+  static constexpr std::int64_t entries_per_line = (symmetry == Symmetry::general ? 1 : 2) * parts<field>;
 
-  /// Reads "row column [value]" at `p`, up to the line end; false if that is not what the line says.
+  /// Reads "row column [value [imaginary part]]" at `p`, up to the line end; false if that is not what the
+  /// line says.
   bool line(const char*& p) {
     std::int64_t row = 0;
     std::int64_t column = 0;
-    double value = 1;
+    Value<field> value{1};
     if (!parse_index(p, row) || !is_blank(*p)) return false;
     p = skip_blanks(p);
     if (!parse_index(p, column)) return false;
     if constexpr (field != Field::pattern) {
       if (!is_blank(*p)) return false;
       p = skip_blanks(p);
-      const NumberFault fault =
-          field == Field::real ? parse_real(p, end_, value) : parse_integer_value(p, end_, value);
-      if (fault != NumberFault::none) return false;
+      if (!parse_value<field>(p, end_, value)) return false;
     }
     p = skip_blanks(p);
     --row;
@@ -48,7 +70,7 @@ class CoordinateParser {
         static_cast<std::uint64_t>(column) >= columns_) {
       return false;
     }
-    return store({row, column, value});
+    return store(row, column, value);
   }
 
   /// Notes on which side of the diagonal the entry stored last is.
@@ -63,16 +85,22 @@ class CoordinateParser {
   const sparse::Entry* end_of_entries() const { return next_; }
 
  private:
-  bool store(const sparse::Entry& entry) {
-    *next_++ = entry;
+  bool store(std::int64_t row, std::int64_t column, const Value<field>& value) {
+    for (std::int64_t part = 0; part < parts<field>; ++part)
+      *next_++ = {row, parts<field> * column + part, value[part]};
     if constexpr (symmetry != Symmetry::general) {
-      side_ = (entry.row > entry.column) - (entry.row < entry.column);
-      if (side_ != 0) {
-        *next_++ = {entry.column, entry.row, symmetry == Symmetry::skew ? -entry.value : entry.value};
-      } else if (symmetry == Symmetry::skew) {
-        return entry.value == 0;
-      }
+      side_ = (row > column) - (row < column);
+      if (side_ == 0) return is_on_diagonal(value);
+      for (std::int64_t part = 0; part < parts<field>; ++part)
+        *next_++ = {column, parts<field> * row + part, mirrored(symmetry, part, value[part])};
     }
+    return true;
+  }
+
+  /// Whether a value is its own mirror image.
+  static bool is_on_diagonal(const Value<field>& value) {
+    for (std::int64_t part = 0; part < parts<field>; ++part)
+      if (mirrored(symmetry, part, value[part]) != value[part]) return false;
     return true;
   }
 
@@ -91,17 +119,15 @@ class ArrayParser {
   ArrayParser(const Header&, const char* end, Piece& piece)
       : end_(end), first_(piece.entries.data()), next_(first_) {}
 
-  static constexpr std::int64_t entries_per_line = 1;
+  static constexpr std::int64_t entries_per_line = parts<field>;
 
   bool line(const char*& p) {
-    double value = 0;
-    const NumberFault fault =
-        field == Field::real ? parse_real(p, end_, value) : parse_integer_value(p, end_, value);
-    if (fault != NumberFault::none) return false;
+    Value<field> value{};
+    if (!parse_value<field>(p, end_, value)) return false;
     p = skip_blanks(p);
     if (*p != '\n') return false;
-    *next_ = {next_ - first_, 0, value};
-    ++next_;
+    const std::int64_t ordinal = (next_ - first_) / entries_per_line;
+    for (std::int64_t part = 0; part < entries_per_line; ++part) *next_++ = {ordinal, part, value[part]};
     return true;
   }
 
@@ -150,6 +176,10 @@ Piece parse_field(const Header& header, const Text& text) {
       return parse_lines<CoordinateParser<field, Symmetry::symmetric>>(header, text);
     case Symmetry::skew:
       return parse_lines<CoordinateParser<field, Symmetry::skew>>(header, text);
+    case Symmetry::hermitian:
+      if constexpr (field == Field::complex)
+        return parse_lines<CoordinateParser<field, Symmetry::hermitian>>(header, text);
+      break;  // the banner has been checked
     case Symmetry::general:
       break;
   }
@@ -164,6 +194,8 @@ Piece parse(const Header& header, const Text& text) {
       return parse_field<Field::integer>(header, text);
     case Field::pattern:
       return parse_field<Field::pattern>(header, text);
+    case Field::complex:
+      return parse_field<Field::complex>(header, text);
     case Field::real:
       break;
   }

@@ -30,7 +30,8 @@ struct Fault {
 struct Piece {
   std::int64_t offset = 0;       ///< of its text
   std::int64_t lines = 0;        ///< of data: neither blank nor comment
-  Array<sparse::Entry> entries;  ///< coordinate: mirrored, too; array: row = line of data within the piece
+  Array<sparse::Entry> entries;  ///< coordinate: mirrored, too; array: row = line of data within the piece;
+                                 ///< of complex values those of io/complex_parts.hpp
   std::int64_t first_below =
       nowhere;  ///< offset of the first line with an entry below the diagonal, unless general
   std::int64_t first_above = nowhere;  ///< the same above the diagonal
@@ -42,5 +43,8 @@ Piece parse(const Header& header, const Text& text);
 
 /// What is wrong with a line (its end not included) that parse() refused.
 std::string explain(const Header& header, std::string_view line);
+
+/// What is wrong with a diagonal entry of a hermitian matrix that is not real.
+std::string complex_diagonal(std::int64_t row);
 
 }  // namespace ayatori::io::matrix_market

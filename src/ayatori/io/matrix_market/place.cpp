@@ -1,8 +1,13 @@
 #include "ayatori/io/matrix_market/place.hpp"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
+#include "ayatori/base/error.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/io/complex_parts.hpp"
+#include "ayatori/io/matrix_market/locate.hpp"
 
 namespace ayatori::io::matrix_market {
 
@@ -52,40 +57,64 @@ class ArrayCursor {
   std::int64_t row_ = 0;
 };
 
-Array<sparse::Entry> placed(const Header& header, const Piece& piece, std::int64_t first_ordinal) {
-  Array<sparse::Entry> entries;
+/// Turns the values of a piece, the first of which has number `first_ordinal`, into entries. Gives the number
+/// of the first that a hermitian matrix must not have on its diagonal.
+std::int64_t place_values(const Header& header, Piece& piece, std::int64_t first_ordinal) {
+  const std::int64_t parts = parts_of(header.is_complex());
+  const Array<sparse::Entry> numbered = std::exchange(piece.entries, {});
+  std::int64_t first_wrong = nowhere;
   ArrayCursor cursor(header, first_ordinal);
-  for (const sparse::Entry& numbered : piece.entries) {
-    if (numbered.value != 0) {
-      entries.push_back({cursor.row(), cursor.column(), numbered.value});
-      if (header.symmetry != Symmetry::general && cursor.row() != cursor.column()) {
-        const double mirrored = header.symmetry == Symmetry::skew ? -numbered.value : numbered.value;
-        entries.push_back({cursor.column(), cursor.row(), mirrored});
-      }
+  for (std::size_t k = 0; k < numbered.size(); k += parts, cursor.advance()) {
+    const auto value = std::span(numbered).subspan(k, parts);
+    if (std::ranges::all_of(value, [](const sparse::Entry& part) { return part.value == 0; })) continue;
+    const std::int64_t row = cursor.row();
+    const std::int64_t column = cursor.column();
+    for (const auto& [ordinal, part, number] : value) {
+      piece.entries.push_back({row, parts * column + part, number});
+      if (header.symmetry != Symmetry::general && row != column)
+        piece.entries.push_back({column, parts * row + part, mirrored(header.symmetry, part, number)});
     }
-    cursor.advance();
+    if (header.symmetry == Symmetry::hermitian && row == column && value.back().value != 0)
+      first_wrong = std::min(first_wrong, first_ordinal + value.back().row);
   }
-  return entries;
+  return first_wrong;
+}
+
+/// Collective. `ordinal` is on every rank that of the first wrong value of its pieces.
+void check_diagonal(const comm::Comm& comm, const ByteSource& source, const Header& header,
+                    std::int64_t ordinal) {
+  ordinal = comm.allreduce(ordinal, comm::ReduceOp::min);
+  if (ordinal == nowhere) return;
+  comm::agree(comm, [&] {
+    if (comm.rank() != 0) return;
+    throw InputError(located(source.name(), line_of_entry(source, header, ordinal),
+                             complex_diagonal(ArrayCursor(header, ordinal).row() + 1)));
+  });
 }
 
 }  // namespace
 
-void place_array_values(const comm::Comm& comm, const Header& header, std::vector<Piece>& pieces) {
+void place_array_values(const comm::Comm& comm, const ByteSource& source, const Header& header,
+                        std::vector<Piece>& pieces) {
   std::vector<Extent> mine;
   for (const Piece& piece : pieces) mine.push_back({piece.offset, piece.lines});
   std::vector<Extent> extents = comm.allgatherv(std::span<const Extent>(mine)).values;
   const auto by_offset = [](const Extent& a, const Extent& b) { return a.offset < b.offset; };
   std::sort(extents.begin(), extents.end(), by_offset);
-  comm::agree(comm, [&] {
+  const std::int64_t first_wrong = comm::agree(comm, [&] {
+    std::int64_t wrong = nowhere;
     std::vector<std::int64_t> first(extents.size() + 1, 0);
     for (std::size_t k = 0; k < extents.size(); ++k) first[k + 1] = first[k] + extents[k].lines;
     for (Piece& piece : pieces) {
       if (piece.lines == 0) continue;
       // Pieces without text may share the offset of the one that has it; they come to nothing in the sum.
       const auto at = std::lower_bound(extents.begin(), extents.end(), Extent{piece.offset, 0}, by_offset);
-      piece.entries = placed(header, piece, first[static_cast<std::size_t>(at - extents.begin())]);
+      wrong =
+          std::min(wrong, place_values(header, piece, first[static_cast<std::size_t>(at - extents.begin())]));
     }
+    return wrong;
   });
+  check_diagonal(comm, source, header, first_wrong);
 }
 
 }  // namespace ayatori::io::matrix_market

@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/io/complex_parts.hpp"
 #include "ayatori/io/matrix_market.hpp"
 #include "ayatori/io/matrix_market/locate.hpp"
 #include "ayatori/io/matrix_market/pieces.hpp"
 #include "ayatori/io/matrix_market/place.hpp"
 #include "ayatori/io/matrix_market/words.hpp"
 #include "ayatori/io/number.hpp"
+#include "ayatori/sparse/complex_form.hpp"
 
 namespace ayatori::io {
 
@@ -92,7 +94,7 @@ std::vector<Array<sparse::Entry>> read_entries(const comm::Comm& comm, const Byt
   std::vector<Piece> pieces = beginning.compressed ? parse_compressed(comm, source, header, options)
                                                    : parse_plain(comm, source, header, options);
   check(comm, source, header, pieces);
-  if (header.format == Format::array) place_array_values(comm, header, pieces);
+  if (header.format == Format::array) place_array_values(comm, source, header, pieces);
   std::vector<Array<sparse::Entry>> batches;
   for (Piece& piece : pieces) batches.push_back(std::move(piece.entries));
   return batches;
@@ -117,6 +119,10 @@ std::int64_t matrix_market_columns(const ByteSource& source) {
   return matrix_market::read_header(source).columns;
 }
 
+bool matrix_market_is_complex(const ByteSource& source) {
+  return matrix_market::read_header(source).is_complex();
+}
+
 LoadedMatrix read_matrix_market(const comm::Comm& comm, const std::string& path) {
   return read_matrix_market(comm, *matrix_market::open_file(comm, path));
 }
@@ -127,9 +133,10 @@ LoadedMatrix read_matrix_market(const comm::Comm& comm, const ByteSource& source
   const Beginning beginning = read_beginning(comm, source);
   const Header& header = beginning.header;
   auto batches = read_entries(comm, source, beginning, options);
-  const auto partition = sparse::RowPartition::even(header.rows, comm.size());
-  return {sparse::assemble(comm, partition, header.columns, std::move(batches)),
-          {source.name(), "matrix-market", header.symmetry == Symmetry::symmetric, source.size()}};
+  const bool is_complex = header.is_complex();
+  const auto self_adjoint = is_complex ? Symmetry::hermitian : Symmetry::symmetric;
+  return {assemble_evenly(comm, header.rows, header.columns, is_complex, std::move(batches)),
+          {source.name(), "matrix-market", header.symmetry == self_adjoint, source.size(), is_complex}};
 }
 
 Array<double> read_matrix_market_vector(const comm::Comm& comm, const std::string& path,
@@ -143,17 +150,20 @@ Array<double> read_matrix_market_vector(const comm::Comm& comm, const ByteSource
   using namespace matrix_market;
   const Beginning beginning = read_beginning(comm, source);
   const Header& header = beginning.header;
-  comm::agree(comm, [&] {
-    if (header.columns == 1 && header.rows == partition.rows()) return;
+  const std::int64_t parts = parts_of(header.is_complex());
+  const auto elements = comm::agree(comm, [&] {
+    if (header.columns == 1 && parts * header.rows == partition.rows())
+      return header.is_complex() ? sparse::of_elements(partition) : partition;
     throw InputError(located(source.name(), header.size_line,
                              fmt::format("{} x {}, where a vector of {} x 1 is needed", header.rows,
-                                         header.columns, partition.rows())));
+                                         header.columns, partition.rows() / parts)));
   });
   const sparse::RowBlock block =
-      sparse::assemble(comm, partition, 1, read_entries(comm, source, beginning, options));
-  Array<double> vector(block.rows(), 0.0);
+      sparse::assemble(comm, elements, parts, read_entries(comm, source, beginning, options));
+  Array<double> vector(parts * block.rows(), 0.0);
   for (std::int64_t i = 0; i < block.rows(); ++i) {
-    if (block.row_start[i] < block.row_start[i + 1]) vector[i] = block.value[block.row_start[i]];
+    for (std::int64_t k = block.row_start[i]; k < block.row_start[i + 1]; ++k)
+      vector[parts * i + block.column[k]] = block.value[k];
   }
   return vector;
 }

@@ -5,6 +5,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/io/complex_parts.hpp"
 #include "ayatori/io/matrix_market.hpp"
 #include "ayatori/io/matrix_market/compress.hpp"
 #include "ayatori/io/shared_file.hpp"
@@ -50,47 +51,53 @@ class LineWriter {
   std::string& text_;
 };
 
-constexpr std::int64_t numbers_per_text = std::int64_t{1} << 16;
+constexpr std::int64_t values_per_text = std::int64_t{1} << 16;
 
-/// The entries [first, last) of a block, one per line.
-std::string format_entries(const sparse::RowBlock& block, std::int64_t first, std::int64_t last) {
+/// The entries [first, last), one per line, each of which is `parts` entries of the block.
+std::string format_entries(const sparse::RowBlock& block, std::int64_t parts, std::int64_t first,
+                           std::int64_t last) {
   std::string text;
   constexpr std::int64_t usual_line = 40;
   text.reserve(static_cast<std::size_t>((last - first) * usual_line));
   LineWriter line(text);
-  const auto above = std::upper_bound(block.row_start.begin(), block.row_start.end(), first);
+  const auto above = std::upper_bound(block.row_start.begin(), block.row_start.end(), parts * first);
   std::int64_t row = above - block.row_start.begin() - 1;
-  for (std::int64_t k = first; k < last; ++k) {
+  for (std::int64_t k = parts * first; k < parts * last; k += parts) {
     while (k >= block.row_start[row + 1]) ++row;
-    line.number(block.first_row + row + 1)
-        .blank()
-        .number(block.column[k] + 1)
-        .blank()
-        .number(block.value[k])
-        .end();
+    line.number(block.first_row + row + 1).blank().number(block.column[k] / parts + 1);
+    for (std::int64_t part = 0; part < parts; ++part) line.blank().number(block.value[k + part]);
+    line.end();
   }
   return text;
 }
 
-std::string format_values(std::span<const double> values) {
+std::string format_values(std::span<const double> values, std::int64_t parts) {
   std::string text;
   LineWriter line(text);
-  for (const double value : values) line.number(value).end();
+  for (std::size_t k = 0; k < values.size(); k += parts) {
+    line.number(values[k]);
+    if (parts > 1) line.blank().number(values[k + 1]);
+    line.end();
+  }
   return text;
 }
 
-/// The header on rank 0, then `count` numbers in texts of format(first, last), made by all threads.
+std::string_view field_name(bool is_complex) {
+  return is_complex ? "complex" : "real";
+}
+
+/// The header on rank 0, then `count` values in texts of format(first, last), made by all threads.
 template <class Format>
 std::vector<std::string> format_all(const comm::Comm& comm, const std::string& header, std::int64_t count,
                                     Compression compression, Format&& format) {
-  const std::int64_t texts = (count + numbers_per_text - 1) / numbers_per_text;
+  const std::int64_t texts = (count + values_per_text - 1) / values_per_text;
   std::vector<std::string> result(texts + 1);
   if (comm.rank() == 0) result[0] = compression == Compression::gzip ? compress(header) : header;
   FirstException exception;
 #pragma omp parallel for schedule(dynamic)
   for (std::int64_t k = 0; k < texts; ++k) {
     exception.guard([&] {
-      std::string text = format(k * numbers_per_text, std::min((k + 1) * numbers_per_text, count));
+      std::string text = format(k * values_per_text, std::min((k + 1) * values_per_text, count));
       result[k + 1] = compression == Compression::gzip ? compress(text) : std::move(text);
     });
   }
@@ -101,31 +108,39 @@ std::vector<std::string> format_all(const comm::Comm& comm, const std::string& h
 }  // namespace
 
 void write_matrix_market(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
-                         Compression compression) {
-  const std::int64_t entries = comm.allreduce(block.nonzeros(), comm::ReduceOp::sum);
-  const std::string header = fmt::format("%%MatrixMarket matrix coordinate real general\n{} {} {}\n",
-                                         block.global_rows, block.global_columns, entries);
+                         Compression compression, bool is_complex) {
+  const std::int64_t parts = parts_of(is_complex);
+  const StoredRows stored(comm, block, is_complex);
+  const sparse::RowBlock& rows = stored.rows();
+  const std::int64_t mine = rows.nonzeros() / parts;
+  const std::string header =
+      fmt::format("%%MatrixMarket matrix coordinate {} general\n{} {} {}\n", field_name(is_complex),
+                  rows.global_rows, rows.global_columns / parts, comm.allreduce(mine, comm::ReduceOp::sum));
   const auto texts = comm::agree(comm, [&] {
-    return format_all(
-        comm, header, block.nonzeros(), compression,
-        [&](std::int64_t first, std::int64_t last) { return format_entries(block, first, last); });
+    return format_all(comm, header, mine, compression, [&](std::int64_t first, std::int64_t last) {
+      return format_entries(rows, parts, first, last);
+    });
   });
   write_texts(comm, path, texts);
 }
 
 void write_matrix_market_vector(const comm::Comm& comm, const std::string& path,
                                 std::span<const double> local, const sparse::RowPartition& partition,
-                                Compression compression) {
-  write_matrix_market_array(comm, path, local, partition.rows(), 1, compression);
+                                Compression compression, bool is_complex) {
+  write_matrix_market_array(comm, path, local, partition.rows() / parts_of(is_complex), 1, compression,
+                            is_complex);
 }
 
 void write_matrix_market_array(const comm::Comm& comm, const std::string& path, std::span<const double> local,
-                               std::int64_t rows, std::int64_t columns, Compression compression) {
-  const std::string header = fmt::format("%%MatrixMarket matrix array real general\n{} {}\n", rows, columns);
+                               std::int64_t rows, std::int64_t columns, Compression compression,
+                               bool is_complex) {
+  const std::int64_t parts = parts_of(is_complex);
+  const std::string header =
+      fmt::format("%%MatrixMarket matrix array {} general\n{} {}\n", field_name(is_complex), rows, columns);
   const auto texts = comm::agree(comm, [&] {
-    const auto count = static_cast<std::int64_t>(local.size());
+    const std::int64_t count = static_cast<std::int64_t>(local.size()) / parts;
     return format_all(comm, header, count, compression, [&](std::int64_t first, std::int64_t last) {
-      return format_values(local.subspan(first, last - first));
+      return format_values(local.subspan(parts * first, parts * (last - first)), parts);
     });
   });
   write_texts(comm, path, texts);

@@ -46,7 +46,6 @@ void parse_type(std::string_view text, ArrayHeader& header) {
   const auto word = text.substr(1, end - 1);
   const int bytes = word.size() < 3 ? 0 : number_in<int>(word.substr(2)).value_or(0);
   const char kind = word.size() < 2 ? '\0' : word[1];
-  if (kind == 'c') throw InputError("the array is complex: complex matrices are not supported");
   if (kind == 'O') throw InputError("the array is of Python objects: convert it, A.astype(float)");
   if (kind == 'S' || kind == 'U') {
     header.is_text = true;
@@ -56,10 +55,14 @@ void parse_type(std::string_view text, ArrayHeader& header) {
   const bool is_whole =
       (kind == 'i' || kind == 'u') && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
   const bool is_real = kind == 'f' && (bytes == 4 || bytes == 8);
+  const bool is_complex = kind == 'c' && (bytes == 8 || bytes == 16);
   const bool is_truth = kind == 'b' && bytes == 1;
-  if (!is_whole && !is_real && !is_truth)
-    throw InputError(fmt::format("the array is of type {}: convert it, A.astype(float)", in_quotes(word)));
-  header.type = {kind, bytes, word[0] == '>'};
+  if (!is_whole && !is_real && !is_complex && !is_truth)
+    throw InputError(fmt::format("the array is of type {}: convert it, A.astype({})", in_quotes(word),
+                                 kind == 'c' ? "complex" : "float"));
+  const bool is_swapped = word[0] == '>';
+  header.type =
+      is_complex ? NumberType{'f', bytes / 2, is_swapped, true} : NumberType{kind, bytes, is_swapped};
 }
 
 void parse_shape(std::string_view text, ArrayHeader& header) {
@@ -100,7 +103,7 @@ ArrayHeader read_header(ByteStream& stream) {
 ArrayHeader read_array_header(ByteStream& stream, std::int64_t bytes, const std::string& name) {
   try {
     ArrayHeader header = read_header(stream);
-    const std::int64_t each = header.is_text ? header.text_bytes : header.type.bytes;
+    const std::int64_t each = header.is_text ? header.text_bytes : header.type.parts() * header.type.bytes;
     std::int64_t promised = 0;
     if (__builtin_mul_overflow(header.count, each, &promised) || promised != bytes - header.data_at) {
       throw InputError(fmt::format("the header promises {} numbers of {} bytes, but {} bytes follow",

@@ -36,19 +36,24 @@ std::int64_t npy_columns(const ByteSource& source) {
   return header.shape[0] == 1 ? 1 : header.shape[1];
 }
 
+bool npy_is_complex(const ByteSource& source) {
+  return read_matrix_header(*open_stream(source), source).type.is_complex;
+}
+
 LoadedMatrix read_npy(const comm::Comm& comm, const ByteSource& source) {
   DenseShape shape;
+  bool is_complex = false;
   std::vector<Array<sparse::Entry>> batches(1);
   comm::agree(comm, [&] {
     const auto stream = open_stream(source);
     const ArrayHeader header = read_matrix_header(*stream, source);
     shape = {header.shape[0], header.shape[1], header.by_columns};
+    is_complex = header.type.is_complex;
     NumberStream numbers(*stream, header.type, source.name(), "numbers");
     batches[0] = read_dense_share(numbers, shape, split_evenly(header.count, comm.size(), comm.rank()));
   });
-  const auto partition = sparse::RowPartition::even(shape.rows, comm.size());
-  return {sparse::assemble(comm, partition, shape.columns, std::move(batches)),
-          {source.name(), "npy", false, source.size()}};
+  return {assemble_evenly(comm, shape.rows, shape.columns, is_complex, std::move(batches)),
+          {source.name(), "npy", false, source.size(), is_complex}};
 }
 
 }  // namespace ayatori::io

@@ -77,6 +77,7 @@ class Archive {
   std::int64_t columns = 0;
 
   const std::string& form() const { return form_; }
+  bool is_complex() const { return open("data").header().type.is_complex; }
   bool has(const std::string& name) const {
     return std::ranges::any_of(members_, [&](const auto& member) { return member.name == name + ".npy"; });
   }
@@ -104,7 +105,7 @@ class Archive {
   std::string form_;
 };
 
-/// Reads the indices or values of a share: calls use(number) for each.
+/// Reads the indices or values of a share: calls use(number) for each, or for each part of it.
 template <class Value, class Use>
 void read_share(const Archive& archive, const std::string& name, std::int64_t entries, Range share,
                 Use&& use) {
@@ -117,7 +118,7 @@ void read_share(const Archive& archive, const std::string& name, std::int64_t en
   constexpr std::int64_t chunk = 8192;
   std::vector<Value> values;
   for (std::int64_t begin = share.begin; begin < share.end; begin += chunk) {
-    values.resize(static_cast<std::size_t>(std::min(chunk, share.end - begin)));
+    values.resize(static_cast<std::size_t>(numbers.parts() * std::min(chunk, share.end - begin)));
     if constexpr (std::is_same_v<Value, double>)
       numbers.reals(values);
     else
@@ -199,6 +200,7 @@ Array<sparse::Entry> read_entries(const Archive& archive, int ranks, int rank) {
                     "scipy.sparse.save_npz('A.npz', A.tocsr())",
                     archive.name(), in_quotes(archive.form())));
   }
+  if (archive.is_complex()) split_into_parts(result);
   std::size_t k = 0;
   read_share<double>(archive, "data", entries, share, [&](double value) { result[k++].value = value; });
   return result;
@@ -210,19 +212,24 @@ bool looks_like_zip(std::string_view first_bytes) {
   return first_bytes.starts_with("PK\3\4") || first_bytes.starts_with("PK\5\6");
 }
 
+bool npz_is_complex(const ByteSource& source) {
+  return Archive(source).is_complex();
+}
+
 LoadedMatrix read_npz(const comm::Comm& comm, const ByteSource& source) {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
+  bool is_complex = false;
   std::vector<Array<sparse::Entry>> batches(1);
   comm::agree(comm, [&] {
     const Archive archive(source);
     rows = archive.rows;
     columns = archive.columns;
+    is_complex = archive.is_complex();
     batches[0] = read_entries(archive, comm.size(), comm.rank());
   });
-  const auto partition = sparse::RowPartition::even(rows, comm.size());
-  return {sparse::assemble(comm, partition, columns, std::move(batches)),
-          {source.name(), "npz", false, source.size()}};
+  return {assemble_evenly(comm, rows, columns, is_complex, std::move(batches)),
+          {source.name(), "npz", false, source.size(), is_complex}};
 }
 
 }  // namespace ayatori::io

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/io/complex_parts.hpp"
 #include "ayatori/io/numpy.hpp"
 #include "ayatori/io/numpy/npy.hpp"
 #include "ayatori/io/shared_file.hpp"
@@ -76,6 +77,11 @@ Placed place(const comm::Comm& comm, Piece piece, std::int64_t at) {
   return placed;
 }
 
+/// The name of a number's type in the header of an array.
+const char* type_name(bool is_complex) {
+  return is_complex ? "<c16" : "<f8";
+}
+
 /// The directory and what ends an archive.
 std::string make_directory(const std::vector<Placed>& members, std::int64_t at) {
   std::string directory;
@@ -93,8 +99,9 @@ std::string make_directory(const std::vector<Placed>& members, std::int64_t at) 
 }  // namespace
 
 void write_npy_vector(const comm::Comm& comm, const std::string& path, std::span<const double> local,
-                      const sparse::RowPartition& partition) {
-  const std::string header = numpy::array_header("<f8", fmt::format("{},", partition.rows()));
+                      const sparse::RowPartition& partition, bool is_complex) {
+  const std::string header =
+      numpy::array_header(type_name(is_complex), fmt::format("{},", partition.rows() / parts_of(is_complex)));
   const std::int64_t first = partition.range(comm.rank()).begin;
   write_shared_file(comm, path, [&](const SharedFile& file) {
     if (comm.rank() == 0) file.write(header, 0);
@@ -102,15 +109,22 @@ void write_npy_vector(const comm::Comm& comm, const std::string& path, std::span
   });
 }
 
-void write_npz(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block) {
-  const std::int64_t before = comm.exclusive_sum(block.nonzeros());
-  const std::int64_t entries = comm.allreduce(block.nonzeros(), comm::ReduceOp::sum);
+void write_npz(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
+               bool is_complex) {
+  const std::int64_t parts = parts_of(is_complex);
+  const StoredRows stored(comm, block, is_complex);
+  const sparse::RowBlock& rows = stored.rows();
+  const std::int64_t mine = rows.nonzeros() / parts;
+  const std::int64_t before = comm.exclusive_sum(mine);
+  const std::int64_t entries = comm.allreduce(mine, comm::ReduceOp::sum);
   Array<std::int64_t> pointers;
+  Array<std::int64_t> columns;  // of a complex matrix, whose rows have each of them twice
   comm::agree(comm, [&] {
-    for (std::int64_t i = 0; i < block.rows(); ++i) pointers.push_back(before + block.row_start[i]);
+    for (std::int64_t i = 0; i < rows.rows(); ++i) pointers.push_back(before + rows.row_start[i] / parts);
     if (comm.rank() == comm.size() - 1) pointers.push_back(entries);
+    for (std::int64_t k = 0; is_complex && k < mine; ++k) columns.push_back(rows.column[2 * k] / 2);
   });
-  const std::int64_t shape[2] = {block.global_rows, block.global_columns};
+  const std::int64_t shape[2] = {rows.global_rows, rows.global_columns / parts};
   const bool first = comm.rank() == 0;
   const std::string_view nothing;
   const auto numbers = [](const char* type, std::int64_t count) {
@@ -118,14 +132,15 @@ void write_npz(const comm::Comm& comm, const std::string& path, const sparse::Ro
   };
   std::vector<Placed> members;
   std::int64_t at = 0;
-  for (Piece piece :
-       {Piece{"indices.npy", numbers("<i8", entries), bytes_of(std::span<const std::int64_t>(block.column))},
-        Piece{"indptr.npy", numbers("<i8", block.global_rows + 1),
-              bytes_of(std::span<const std::int64_t>(pointers))},
-        Piece{"format.npy", numpy::array_header("|S3", ""), first ? "csr" : nothing},
-        Piece{"shape.npy", numbers("<i8", 2),
-              first ? bytes_of(std::span<const std::int64_t>(shape)) : nothing},
-        Piece{"data.npy", numbers("<f8", entries), bytes_of(std::span<const double>(block.value))}}) {
+  for (Piece piece : {Piece{"indices.npy", numbers("<i8", entries),
+                            bytes_of(std::span<const std::int64_t>(is_complex ? columns : rows.column))},
+                      Piece{"indptr.npy", numbers("<i8", rows.global_rows + 1),
+                            bytes_of(std::span<const std::int64_t>(pointers))},
+                      Piece{"format.npy", numpy::array_header("|S3", ""), first ? "csr" : nothing},
+                      Piece{"shape.npy", numbers("<i8", 2),
+                            first ? bytes_of(std::span<const std::int64_t>(shape)) : nothing},
+                      Piece{"data.npy", numbers(type_name(is_complex), entries),
+                            bytes_of(std::span<const double>(rows.value))}}) {
     members.push_back(place(comm, std::move(piece), at));
     const Placed& last = members.back();
     at += static_cast<std::int64_t>(last.record(false).size()) + last.bytes;

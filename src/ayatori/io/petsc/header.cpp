@@ -73,16 +73,23 @@ class Promise {
   std::int64_t bytes_;
 };
 
-void check_size(const ByteSource& source, const Promise& promise) {
+/// Whether the values that follow what is promised are complex, which the size of the source tells. Throws
+/// InputError if it is neither that of real values nor of complex ones.
+bool are_complex(const ByteSource& source, Promise promise, std::int64_t values) {
+  Promise complex_promise = promise;
+  promise.add(values, 8);
+  complex_promise.add(values, 16);
+  if (source.size() == promise.bytes()) return false;
+  if (source.size() == complex_promise.bytes()) return true;
   if (source.size() < promise.bytes()) {
     throw error_at(source, source.size(),
                    fmt::format("the file ends here, but its header promises {} bytes", promise.bytes()));
   }
-  if (source.size() > promise.bytes()) {
-    throw error_at(source, promise.bytes(),
-                   fmt::format("{} bytes too many behind the end of what the header promises",
-                               source.size() - promise.bytes()));
-  }
+  const std::int64_t missing = complex_promise.bytes() - source.size();
+  throw error_at(source, promise.bytes(),
+                 fmt::format("{} bytes too many behind the end of what the header promises{}",
+                             source.size() - promise.bytes(),
+                             missing > 0 ? fmt::format(", or {} too few if it is complex", missing) : ""));
 }
 
 MatrixLayout dense_layout(const ByteSource& source, MatrixLayout layout) {
@@ -94,9 +101,7 @@ MatrixLayout dense_layout(const ByteSource& source, MatrixLayout layout) {
   if (__builtin_mul_overflow(layout.rows, layout.columns, &values)) {
     values = std::numeric_limits<std::int64_t>::max();
   }
-  Promise promise(layout.lengths_at);
-  promise.add(values, 8);
-  check_size(source, promise);
+  layout.is_complex = are_complex(source, Promise(layout.lengths_at), values);
   layout.values_at = layout.lengths_at;
   return layout;
 }
@@ -128,14 +133,12 @@ MatrixLayout read_matrix_layout(const ByteSource& source) {
   layout.columns_at = promise.bytes();
   promise.add(layout.nonzeros, layout.index_bytes);
   layout.values_at = promise.bytes();
-  Promise complex_promise = promise;
-  promise.add(layout.nonzeros, 8);
-  complex_promise.add(layout.nonzeros, 16);
-  if (layout.nonzeros > 0 && source.size() == complex_promise.bytes()) {
-    throw error_at(source, layout.values_at,
-                   "by its size, the file holds complex values; only real ones are supported");
+  layout.is_complex = are_complex(source, promise, layout.nonzeros);
+  constexpr std::int64_t most_columns = std::numeric_limits<std::int64_t>::max() / 2;
+  if (layout.is_complex && layout.columns > most_columns) {
+    throw error_at(source, 2 * layout.index_bytes,
+                   fmt::format("the number of columns is {}: too many for a complex matrix", layout.columns));
   }
-  check_size(source, promise);
   return layout;
 }
 
@@ -147,13 +150,20 @@ VectorLayout read_vector_layout(const ByteSource& source) {
   VectorLayout layout;
   layout.length = header.next_count("the length");
   layout.values_at = header.position();
-  Promise promise(layout.values_at);
-  promise.add(layout.length, 8);
-  check_size(source, promise);
+  layout.is_complex = are_complex(source, Promise(layout.values_at), layout.length);
   return layout;
 }
 
+bool is_vector(const ByteSource& source) {
+  return HeaderReader(source).next("the kind of object") == vector_id;
+}
+
 }  // namespace petsc
+
+bool petsc_is_complex(const ByteSource& source) {
+  return petsc::is_vector(source) ? petsc::read_vector_layout(source).is_complex
+                                  : petsc::read_matrix_layout(source).is_complex;
+}
 
 bool looks_like_petsc(std::string_view first_bytes) {
   return petsc::index_bytes_of(first_bytes) != 0;

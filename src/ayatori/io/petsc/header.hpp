@@ -23,6 +23,7 @@ struct MatrixLayout {
   std::int64_t lengths_at = 0;   ///< offset of the row lengths; if dense, of the values
   std::int64_t columns_at = 0;
   std::int64_t values_at = 0;
+  bool is_complex = false;
 
   bool dense() const { return nonzeros == dense_mark; }
 };
@@ -30,11 +31,15 @@ struct MatrixLayout {
 struct VectorLayout {
   std::int64_t length = 0;
   std::int64_t values_at = 0;
+  bool is_complex = false;
 };
 
 /// Read and check the header against the size of the source. Throw InputError.
 MatrixLayout read_matrix_layout(const ByteSource& source);
 VectorLayout read_vector_layout(const ByteSource& source);
+
+/// Whether the source is a vector, and not a matrix. Throws InputError if it is neither.
+bool is_vector(const ByteSource& source);
 
 /// The error "NAME, byte OFFSET: what".
 InputError error_at(const ByteSource& source, std::int64_t offset, std::string_view what);

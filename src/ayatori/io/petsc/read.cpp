@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/io/complex_parts.hpp"
 #include "ayatori/io/petsc/header.hpp"
 #include "ayatori/io/petsc/read_array.hpp"
 #include "ayatori/io/petsc_binary.hpp"
@@ -67,20 +68,23 @@ std::int64_t first_nonzero(const comm::Comm& comm, const ByteSource& source, con
   return before;
 }
 
+/// Reads the entries of this rank's rows, of complex ones the parts.
 void read_entries(const ByteSource& source, const MatrixLayout& layout, std::int64_t first,
                   sparse::RowBlock& block) {
+  const std::int64_t parts = parts_of(layout.is_complex);
   const std::int64_t count = block.row_start.back();
   const std::int64_t at = layout.columns_at + first * layout.index_bytes;
-  block.column.resize(static_cast<std::size_t>(count));
-  block.value.resize(static_cast<std::size_t>(count));
+  block.column.resize(static_cast<std::size_t>(parts * count));
+  block.value.resize(static_cast<std::size_t>(parts * count));
+  for (std::int64_t& start : block.row_start) start *= parts;
   petsc::read_integers(source, layout.index_bytes, at, count, [&](std::int64_t k, std::int64_t column) {
     if (column < 0 || column >= layout.columns) {
       throw error_at(source, at + k * layout.index_bytes,
                      fmt::format("column {}, but there are {} (counted from 0)", column, layout.columns));
     }
-    block.column[k] = column;
+    for (std::int64_t part = 0; part < parts; ++part) block.column[parts * k + part] = parts * column + part;
   });
-  petsc::read_values(source, layout.values_at + 8 * first, block.value);
+  petsc::read_values(source, layout.values_at + 8 * parts * first, block.value);
 }
 
 /// Makes the columns of every row ascend and be unique.
@@ -123,10 +127,11 @@ void read_dense_rows(const ByteSource& source, const MatrixLayout& layout, Range
                      sparse::RowBlock& block) {
   block.row_start.assign(1, 0);
   if (mine.empty()) return;  // no row in the file limits the number of columns
-  std::vector<double> row(static_cast<std::size_t>(layout.columns));
+  const std::int64_t parts_in_row = parts_of(layout.is_complex) * layout.columns;
+  std::vector<double> row(static_cast<std::size_t>(parts_in_row));
   for (std::int64_t i = mine.begin; i < mine.end; ++i) {
-    petsc::read_values(source, layout.values_at + 8 * i * layout.columns, row);
-    for (std::int64_t j = 0; j < layout.columns; ++j) {
+    petsc::read_values(source, layout.values_at + 8 * i * parts_in_row, row);
+    for (std::int64_t j = 0; j < parts_in_row; ++j) {
       if (row[j] == 0) continue;
       block.column.push_back(j);
       block.value.push_back(row[j]);
@@ -140,7 +145,7 @@ void read_dense_rows(const ByteSource& source, const MatrixLayout& layout, Range
 LoadedMatrix read_petsc_matrix(const comm::Comm& comm, const ByteSource& source) {
   const MatrixLayout layout = comm::agree(comm, [&] { return petsc::read_matrix_layout(source); });
   const Range mine = split_evenly(layout.rows, comm.size(), comm.rank());
-  sparse::RowBlock block{layout.rows, layout.columns, mine.begin, {}, {}, {}};
+  sparse::RowBlock block{layout.rows, parts_of(layout.is_complex) * layout.columns, mine.begin, {}, {}, {}};
   if (layout.dense()) {
     comm::agree(comm, [&] { read_dense_rows(source, layout, mine, block); });
   } else {
@@ -151,7 +156,8 @@ LoadedMatrix read_petsc_matrix(const comm::Comm& comm, const ByteSource& source)
       if (!rows_ascend(block)) sort_rows(block);
     });
   }
-  return {std::move(block), {source.name(), "petsc", false, source.size()}};
+  if (layout.is_complex) block = comm::agree(comm, [&] { return to_real_form(block); });
+  return {std::move(block), {source.name(), "petsc", false, source.size(), layout.is_complex}};
 }
 
 LoadedMatrix read_petsc_matrix(const comm::Comm& comm, const std::string& path) {
@@ -162,10 +168,11 @@ Array<double> read_petsc_vector(const comm::Comm& comm, const ByteSource& source
                                 const sparse::RowPartition& partition) {
   return comm::agree(comm, [&] {
     const auto layout = petsc::read_vector_layout(source);
-    if (layout.length != partition.rows()) {
-      throw error_at(
-          source, layout.values_at,
-          fmt::format("the vector has {} elements, but {} are needed", layout.length, partition.rows()));
+    const std::int64_t parts = parts_of(layout.is_complex);
+    if (parts * layout.length != partition.rows()) {
+      throw error_at(source, layout.values_at,
+                     fmt::format("the vector has {} elements, but {} are needed", layout.length,
+                                 partition.rows() / parts));
     }
     const Range mine = partition.range(comm.rank());
     Array<double> values(static_cast<std::size_t>(mine.size()));

@@ -2,6 +2,7 @@
 #include <limits>
 #include <vector>
 
+#include "ayatori/io/complex_parts.hpp"
 #include "ayatori/io/petsc/big_endian.hpp"
 #include "ayatori/io/petsc/header.hpp"
 #include "ayatori/io/petsc_binary.hpp"
@@ -27,21 +28,23 @@ void write_array(const SharedFile& file, std::int64_t offset, std::int64_t count
   }
 }
 
-/// This rank's part of a matrix; rank 0 also writes the header.
+/// This rank's part of a matrix, each of whose nonzeros is `parts` of the block; rank 0 also writes the
+/// header.
 template <class Index>
-void write_matrix(const SharedFile& file, bool with_header, const sparse::RowBlock& block,
+void write_matrix(const SharedFile& file, bool with_header, const sparse::RowBlock& block, std::int64_t parts,
                   std::int64_t all_nonzeros, std::int64_t first_nonzero) {
-  const std::int64_t header[]{petsc::matrix_id, block.global_rows, block.global_columns, all_nonzeros};
+  const std::int64_t header[]{petsc::matrix_id, block.global_rows, block.global_columns / parts,
+                              all_nonzeros};
   constexpr auto index_bytes = static_cast<std::int64_t>(sizeof(Index));
   if (with_header) write_array<Index>(file, 0, 4, [&](std::int64_t k) { return header[k]; });
   const std::int64_t lengths_at = 4 * index_bytes;
   const std::int64_t columns_at = lengths_at + block.global_rows * index_bytes;
   const std::int64_t values_at = columns_at + all_nonzeros * index_bytes;
   write_array<Index>(file, lengths_at + block.first_row * index_bytes, block.rows(),
-                     [&](std::int64_t i) { return block.row_start[i + 1] - block.row_start[i]; });
-  write_array<Index>(file, columns_at + first_nonzero * index_bytes, block.nonzeros(),
-                     [&](std::int64_t k) { return block.column[k]; });
-  write_array<double>(file, values_at + first_nonzero * 8, block.nonzeros(),
+                     [&](std::int64_t i) { return (block.row_start[i + 1] - block.row_start[i]) / parts; });
+  write_array<Index>(file, columns_at + first_nonzero * index_bytes, block.nonzeros() / parts,
+                     [&](std::int64_t k) { return block.column[parts * k] / parts; });
+  write_array<double>(file, values_at + 8 * parts * first_nonzero, block.nonzeros(),
                       [&](std::int64_t k) { return block.value[k]; });
 }
 
@@ -51,24 +54,30 @@ bool fits_32_bits(std::int64_t count) {
 
 }  // namespace
 
-void write_petsc_matrix(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block) {
-  const std::int64_t first = comm.exclusive_sum(block.nonzeros());
-  const std::int64_t all = comm.allreduce(block.nonzeros(), comm::ReduceOp::sum);
+void write_petsc_matrix(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
+                        bool is_complex) {
+  const std::int64_t parts = parts_of(is_complex);
+  const StoredRows stored(comm, block, is_complex);
+  const sparse::RowBlock& rows = stored.rows();
+  const std::int64_t mine = rows.nonzeros() / parts;
+  const std::int64_t first = comm.exclusive_sum(mine);
+  const std::int64_t all = comm.allreduce(mine, comm::ReduceOp::sum);
   const bool narrow =
-      fits_32_bits(block.global_rows) && fits_32_bits(block.global_columns) && fits_32_bits(all);
+      fits_32_bits(rows.global_rows) && fits_32_bits(rows.global_columns / parts) && fits_32_bits(all);
   write_shared_file(comm, path, [&](const SharedFile& file) {
     if (narrow) {
-      write_matrix<std::int32_t>(file, comm.rank() == 0, block, all, first);
+      write_matrix<std::int32_t>(file, comm.rank() == 0, rows, parts, all, first);
     } else {
-      write_matrix<std::int64_t>(file, comm.rank() == 0, block, all, first);
+      write_matrix<std::int64_t>(file, comm.rank() == 0, rows, parts, all, first);
     }
   });
 }
 
 void write_petsc_vector(const comm::Comm& comm, const std::string& path, std::span<const double> local,
-                        const sparse::RowPartition& partition) {
-  const bool narrow = fits_32_bits(partition.rows());
-  const std::int64_t header[]{petsc::vector_id, partition.rows()};
+                        const sparse::RowPartition& partition, bool is_complex) {
+  const std::int64_t length = partition.rows() / parts_of(is_complex);
+  const bool narrow = fits_32_bits(length);
+  const std::int64_t header[]{petsc::vector_id, length};
   const auto header_at = [&](std::int64_t k) { return header[k]; };
   const std::int64_t values_at = narrow ? 8 : 16;
   write_shared_file(comm, path, [&](const SharedFile& file) {

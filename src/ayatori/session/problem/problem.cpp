@@ -1,5 +1,6 @@
 #include "ayatori/session/problem/problem.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "ayatori/session/problem/coordinates.hpp"
 #include "ayatori/session/problem/fields.hpp"
 #include "ayatori/session/solve/solve_request.hpp"
+#include "ayatori/sparse/complex_form.hpp"
 #include "ayatori/sparse/partition/move_parts.hpp"
 
 namespace ayatori::session {
@@ -43,12 +45,12 @@ Array<double> Problem::to_file(const comm::Comm& comm, Array<double> of_solver) 
 }
 
 Array<std::int64_t> Problem::row_numbers(const comm::Comm& comm) const {
-  if (!permutation) return {};
+  if (!permutation && !source.is_complex) return {};
   Array<double> numbers(file_rows.range(comm.rank()).size());  // which doubles hold
   std::iota(numbers.begin(), numbers.end(), static_cast<double>(file_rows.range(comm.rank()).begin));
   Array<std::int64_t> here;
-  for (const double number : sparse::permute(comm, numbers, *permutation))
-    here.push_back(static_cast<std::int64_t>(number));
+  for (const double number : to_solver(comm, std::move(numbers)))
+    here.push_back(static_cast<std::int64_t>(number) / (source.is_complex ? 2 : 1));
   return here;
 }
 
@@ -65,12 +67,20 @@ Problem load_problem(const comm::Comm& comm, const std::string& source, Partitio
 
 namespace {
 
+/// Collective. A graph partition of a real form, which leaves pairs together.
+sparse::Permutation partition_pairs(const comm::Comm& comm, const sparse::RowBlock& real_form) {
+  const auto pattern = comm::agree(comm, [&] { return sparse::complex_pattern(real_form); });
+  const auto permutation = sparse::graph_partition(comm, pattern);
+  return comm::agree(comm, [&] { return sparse::of_pairs(permutation); });
+}
+
 /// Parts of the rows, and the parts brought to their ranks.
 Problem spread(const comm::Comm& comm, io::LoadedMatrix loaded, sparse::Fingerprint fingerprint,
                sparse::RowPartition file_rows, PartitionKind kind, const OrderParts& order_parts) {
   std::optional<sparse::Permutation> permutation;
   if (kind == PartitionKind::graph && comm.size() > 1) {
-    permutation = sparse::graph_partition(comm, loaded.block);
+    permutation = loaded.facts.is_complex ? partition_pairs(comm, loaded.block)
+                                          : sparse::graph_partition(comm, loaded.block);
     loaded.block = sparse::permute(comm, loaded.block, *permutation);
   }
   auto parts = std::make_shared<const sparse::SplitMatrix>(sparse::split(comm, loaded.block));
@@ -103,6 +113,11 @@ Problem spread_as_asked(const Session& session, const SolveRequest& request, Spr
     };
   Problem problem = spread_rows(kind, order_parts);
   problem.placement = std::move(placement);
+  comm::agree(session.comm, [&] {
+    if (problem.source.is_complex && !(request.coordinates.empty() && request.fields.empty()))
+      throw InputError(
+          fmt::format("{}: --coordinates and --fields are for real matrices", problem.source.name));
+  });
   if (!request.coordinates.empty())
     problem.coordinates = load_coordinates(session.comm, request.coordinates, problem);
   if (!request.fields.empty()) problem.fields = load_fields(session.comm, request.fields, problem);
@@ -115,6 +130,7 @@ Problem spread_problem(const comm::Comm& comm, io::LoadedMatrix loaded, Partitio
                        const OrderParts& order_parts) {
   const auto fingerprint = sparse::fingerprint(comm, loaded.block);
   auto file_rows = sparse::balance_nonzeros(comm, loaded.block);
+  if (loaded.facts.is_complex) file_rows = sparse::with_whole_pairs(file_rows);
   if (comm.size() > 1) loaded.block = sparse::redistribute(comm, loaded.block, file_rows);
   return spread(comm, std::move(loaded), fingerprint, std::move(file_rows), kind, order_parts);
 }
@@ -148,12 +164,18 @@ std::vector<std::string> name_right_hand_sides(const comm::Comm& comm,
 
 RightHandSide make_right_hand_side(const comm::Comm& comm, const Problem& problem, const std::string& spec) {
   const Range mine = problem.file_rows.range(comm.rank());
-  if (spec == "ones") return {Array<double>(problem.parts->plan.local_size, 1.0), std::nullopt};
+  if (spec == "ones") {
+    Array<double> ones(problem.parts->plan.local_size, 1.0);
+    if (problem.source.is_complex) std::ranges::fill(sparse::as_complex(std::span(ones)), 1.0);
+    return {std::move(ones), std::nullopt};
+  }
   const auto [random, solution_random] = comm::agree(
       comm, [&] { return std::pair(seed_after(spec, "random:"), seed_after(spec, "solution-random:")); });
   if (random) return {problem.to_solver(comm, random_vector(mine, *random)), std::nullopt};
   if (!solution_random) {
-    return {problem.to_solver(comm, io::load_vector(comm, spec, problem.file_rows)), std::nullopt};
+    return {
+        problem.to_solver(comm, io::load_vector(comm, spec, problem.file_rows, problem.source.is_complex)),
+        std::nullopt};
   }
   auto solution = problem.to_solver(comm, random_vector(mine, *solution_random));
   Array<double> b(solution.size());

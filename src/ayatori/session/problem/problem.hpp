@@ -28,7 +28,8 @@ PartitionKind partition_kind(const std::string& word);
 
 struct SolveRequest;
 
-/// The matrix as it is solved, and the way between the numbering of the files and that of the solver.
+/// The matrix as it is solved, and the way between the numbering of the files and that of the solver. A
+/// complex matrix is in its real form (sparse/complex_form.hpp), and so are rows, partitions and vectors.
 struct Problem {
   io::SourceFacts source;
   sparse::Fingerprint fingerprint;  ///< in the numbering of the file
@@ -42,7 +43,8 @@ struct Problem {
 
   Array<double> to_solver(const comm::Comm& comm, Array<double> of_file) const;
   Array<double> to_file(const comm::Comm& comm, Array<double> of_solver) const;
-  /// Collective. The file's numbers of own rows, from 0; none where they are those of the solver.
+  /// Collective. The file's numbers of own rows, from 0, those of a complex row for both of its pair; none
+  /// where they are those of the solver.
   Array<std::int64_t> row_numbers(const comm::Comm& comm) const;
 };
 

@@ -8,9 +8,37 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/session/call_threads.hpp"
+#include "ayatori/solvers/complex_linear.hpp"
 #include "ayatori/tuning/policy/arms.hpp"
 
 namespace ayatori::session {
+
+namespace {
+
+/// Of an M on pairs the part that is linear in complex numbers: (M r - i M i r) / 2. It is symmetric positive
+/// definite where M is, and takes two applications of it.
+class ComplexLinearPart final : public sparse::LinearOperator {
+ public:
+  explicit ComplexLinearPart(std::unique_ptr<sparse::LinearOperator> m)
+      : m_(std::move(m)), turned_(m_->local_size()), image_(m_->local_size()) {}
+
+  void apply(std::span<const double> r, std::span<double> z) const override {
+    solvers::copy(r, turned_);
+    solvers::turn_by_i(turned_);
+    m_->apply(turned_, image_);
+    solvers::turn_by_i(image_);
+    m_->apply(r, z);
+    for (std::size_t i = 0; i < z.size(); ++i) z[i] = (z[i] - image_[i]) / 2;
+  }
+  std::int32_t local_size() const override { return m_->local_size(); }
+
+ private:
+  std::unique_ptr<sparse::LinearOperator> m_;
+  mutable Array<double> turned_;
+  mutable Array<double> image_;
+};
+
+}  // namespace
 
 LinearPreconditioner::LinearPreconditioner(const comm::Comm& comm, const sparse::RowBlock& rows,
                                            const SolveRequest& request, RowFacts known)
@@ -28,6 +56,8 @@ LinearPreconditioner::LinearPreconditioner(const comm::Comm& comm, const sparse:
   options_.near_null_space = known_.near_null_space;
   const auto facts = tuning::examine(comm, matrix_.parts());
   options_.matrix_is_symmetric = facts.symmetric;
+  options_.matrix_is_complex = facts.complex_form && !facts.symmetric;
+  options_.matrix_is_complex_symmetric = facts.complex_symmetric;
   if (request.preconditioner != "auto") {
     name_ = request.preconditioner;
     why_ = "it was asked for";
@@ -50,6 +80,8 @@ LinearPreconditioner::LinearPreconditioner(const comm::Comm& comm, const sparse:
       throw_error(ErrorKind::bad_input, "no preconditioner can be built of this matrix" + failures_, true);
   }
   is_symmetric_ = facts.symmetric && solvers::preconditioner(name_).symmetric;
+  if (known_.is_complex && !solvers::is_complex_linear(sum_, *built_.op))
+    built_.op = comm::agree(comm, [&] { return std::make_unique<ComplexLinearPart>(std::move(built_.op)); });
   why_ += failures_;
   for (const auto& note : built_.notes) why_ += "; " + note;
 }

@@ -41,8 +41,13 @@ MatrixSolver::MatrixSolver(const comm::Comm& comm, sparse::RowBlock rows, SolveR
 std::shared_ptr<const Problem> MatrixSolver::make_problem(sparse::RowBlock rows) const {
   const CallThreads threads(comm_, request_.threads);
   const auto local_rows = static_cast<std::size_t>(rows.rows());
-  auto problem =
-      spread_problem(session_, {std::move(rows), {.name = "memory", .format = "memory"}}, request_);
+  comm::agree(comm_, [&] {
+    if (known_.is_complex && local_rows % 2 != 0)
+      throw InputError("the rows of a complex matrix come in pairs, which stay on one rank");
+  });
+  auto problem = spread_problem(
+      session_, {std::move(rows), {.name = "memory", .format = "memory", .is_complex = known_.is_complex}},
+      request_);
   const auto adopt = [&](const std::vector<double>& values, Array<double>& into, auto&& check) {
     if (!comm_.any(!values.empty())) return;
     comm::agree(comm_, [&] {

@@ -16,6 +16,7 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/session/call_threads.hpp"
 #include "ayatori/solvers/certified_solve.hpp"
+#include "ayatori/solvers/complex_linear.hpp"
 #include "ayatori/solvers/identity.hpp"
 
 namespace ayatori::session {
@@ -112,8 +113,8 @@ nlohmann::ordered_json to_json(const OperatorRun& run) {
 
 OperatorSolver::OperatorSolver(comm::Comm comm, const sparse::LinearOperator& a,
                                std::shared_ptr<const sparse::SplitMatrix> near, const SolveRequest& request,
-                               const sparse::LinearOperator* preconditioner)
-    : comm_(std::move(comm)), a_(a), given_(preconditioner) {
+                               const sparse::LinearOperator* preconditioner, bool is_complex)
+    : comm_(std::move(comm)), a_(a), given_(preconditioner), is_complex_(is_complex) {
   comm::agree(comm_, [&] {
     request_ = decided(request, near != nullptr, given_ != nullptr);
     if (given_ != nullptr && given_->local_size() != a.local_size())
@@ -132,8 +133,10 @@ void OperatorSolver::prepare(const solvers::GlobalSum& sum, int threads) {
   if (comm_.any(threads != threads_)) preconditioner_.reset();
   threads_ = threads;
   if (preconditioner_) return;
-  preconditioner_ = solvers::preconditioner(request_.preconditioner)
-                        .make(*near_, sum, tuning_options(request_).preconditioner);
+  auto options = tuning_options(request_).preconditioner;
+  options.matrix_is_complex = is_complex_;
+  preconditioner_ = solvers::preconditioner(request_.preconditioner).make(*near_, sum, options);
+  is_complex_ = is_complex_ && solvers::is_complex_linear(sum, *preconditioner_->op);
 }
 
 solvers::ResidualFunction OperatorSolver::residual_of(const solvers::System& system) const {
@@ -182,7 +185,7 @@ OperatorRun OperatorSolver::solve(solvers::ConstVector b, solvers::Vector x, con
   const sparse::LinearOperator& m = given_ != nullptr ? *given_
                                     : preconditioner_ ? *preconditioner_->op
                                                       : static_cast<const sparse::LinearOperator&>(identity);
-  const solvers::System system{a_, m, b, sum};
+  const solvers::System system{a_, m, b, sum, is_complex_};
   const auto tolerance = solvers::make_tolerance(sum, b, request_.rtol, 0);
   if (tolerance.b_norm == 0) {  // no bound of a computed residual is as small as its limit
     solvers::fill(x, 0);

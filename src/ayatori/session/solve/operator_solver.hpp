@@ -48,11 +48,12 @@ nlohmann::ordered_json to_json(const OperatorRun& run);
 class OperatorSolver {
  public:
   /// Collective. `near` may be nullptr, and is spread as the operator is; so may `preconditioner`, which is
-  /// near the inverse of the operator. `a` and `preconditioner` outlive this. Throws InputError, agreed, for
-  /// options that are wrong or have no meaning here.
+  /// near the inverse of the operator. `a` and `preconditioner` outlive this. `is_complex`: all are on pairs,
+  /// and linear in complex numbers. Throws InputError, agreed, for options that are wrong or have no meaning
+  /// here.
   OperatorSolver(comm::Comm comm, const sparse::LinearOperator& a,
                  std::shared_ptr<const sparse::SplitMatrix> near, const SolveRequest& request,
-                 const sparse::LinearOperator* preconditioner = nullptr);
+                 const sparse::LinearOperator* preconditioner = nullptr, bool is_complex = false);
 
   /// Collective. x is the starting guess, and becomes the best x found. It is called converged where its
   /// residual, by a product of the operator, meets the tolerance. Of the hooks, progress and wants_stop are
@@ -70,6 +71,7 @@ class OperatorSolver {
   const sparse::LinearOperator& a_;
   const sparse::LinearOperator* given_;  ///< the application's preconditioner, or nullptr
   SolveRequest request_;
+  bool is_complex_;  ///< and so is the preconditioner
   std::optional<sparse::DistributedMatrix> near_;
   std::optional<solvers::BuiltPreconditioner> preconditioner_;  ///< made by the first solve
   int threads_ = 0;                                             ///< that it was made for

@@ -56,6 +56,7 @@ nlohmann::ordered_json to_json(const tuning::ThreadRace& race) {
 
 nlohmann::ordered_json to_json(const SolveRun& run) {
   auto json = tuning::to_json(run.report);
+  json["matrix"] = tuning::to_json(shown_facts(run));
   json["version"] = version;
   json["mpi"] = comm::mpi_version();
   json["matrix"]["source"] = run.source.name;

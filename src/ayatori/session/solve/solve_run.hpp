@@ -86,6 +86,9 @@ struct SolveRun {
 /// The summary for people: facts, choice and why, result, time split.
 std::string summary(const SolveRun& run);
 
+/// Of the matrix as the user gave it: of a complex one, in complex numbers.
+tuning::MatrixFacts shown_facts(const SolveRun& run);
+
 /// Its last line: where x was written. Empty if nowhere.
 std::string written_line(const SolveRun& run);
 

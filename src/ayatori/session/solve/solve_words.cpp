@@ -21,9 +21,12 @@ namespace ayatori::session {
 namespace {
 
 std::string symmetry_words(const tuning::MatrixFacts& facts) {
-  if (facts.looks_positive_definite()) return "symmetric, positive diagonal";
-  if (facts.looks_negative_definite()) return "symmetric, negative diagonal";
-  if (facts.symmetric) return "symmetric, indefinite-looking";
+  if (facts.complex_symmetric) return "complex symmetric";
+  if (facts.complex_form && !facts.symmetric) return "unsymmetric";
+  const std::string kind = facts.complex_form ? "Hermitian" : "symmetric";
+  if (facts.looks_positive_definite()) return kind + ", positive diagonal";
+  if (facts.looks_negative_definite()) return kind + ", negative diagonal";
+  if (facts.symmetric) return kind + ", indefinite-looking";
   return facts.pattern_symmetric ? "unsymmetric values on a symmetric pattern" : "unsymmetric";
 }
 
@@ -211,6 +214,10 @@ std::string considered_words(const std::vector<tuning::CandidateVerdict>& consid
 
 }  // namespace
 
+tuning::MatrixFacts shown_facts(const SolveRun& run) {
+  return run.source.is_complex ? tuning::in_complex_numbers(run.report.facts) : run.report.facts;
+}
+
 EarlierSolve earlier_solve(std::string rhs, const tuning::SolveReport& report, std::string output) {
   return {std::move(rhs),       report.together,          std::string(name_of(report.status)),
           report.converged(),   report.relative_residual, report.iterations,
@@ -219,12 +226,13 @@ EarlierSolve earlier_solve(std::string rhs, const tuning::SolveReport& report, s
 
 std::string summary(const SolveRun& run) {
   const auto& report = run.report;
-  const auto& facts = report.facts;
+  const auto facts = shown_facts(run);
   const double per_row =
       facts.rows > 0 ? static_cast<double>(facts.nonzeros) / static_cast<double>(facts.rows) : 0;
   std::string text;
-  text += fmt::format("matrix     {}: {} rows, {} nonzeros ({:.1f} a row), {}\n", run.source.name, facts.rows,
-                      facts.nonzeros, per_row, symmetry_words(facts));
+  text +=
+      fmt::format("matrix     {}: {}{} rows, {} nonzeros ({:.1f} a row), {}\n", run.source.name, facts.rows,
+                  run.source.is_complex ? " complex" : "", facts.nonzeros, per_row, symmetry_words(facts));
   text += fmt::format("machine    {} rank{} x {} thread{}{}\n", run.ranks, run.ranks == 1 ? "" : "s",
                       run.threads, run.threads == 1 ? "" : "s", race_words(run.thread_race));
   if (run.load.is_oversubscribed())
@@ -271,7 +279,7 @@ std::string written_line(const SolveRun& run) {
 }
 
 std::string explanation(const SolveRun& run) {
-  const auto& facts = run.report.facts;
+  const auto facts = shown_facts(run);
   std::string text = fmt::format(
       "\nThe matrix has {} positive, {} negative and {} zero diagonal entries; rows hold {} to {} nonzeros; "
       "{:.0f} % of the rows are diagonally dominant; |a_ij - a_ji| reaches {:.1e} of the largest entry.\n",

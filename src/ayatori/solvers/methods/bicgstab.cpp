@@ -21,7 +21,8 @@ constexpr int most_restarts = 10;
 constexpr double safe_share = 0.1;
 
 /// Whether the product of vectors with these squared norms is no more than rounding.
-bool vanishes(double product, double square, double other_square) {
+template <class Scalar>
+bool vanishes(Scalar product, double square, double other_square) {
   return !(std::abs(product) >
            std::numeric_limits<double>::epsilon() * std::sqrt(square) * std::sqrt(other_square));
 }
@@ -31,22 +32,26 @@ bool vanishes(double product, double square, double other_square) {
 /// omega t follow from those of s and t, (r*, r) without loss, since (r*, s) is 0 but for rounding, and (r,
 /// r) by Pythagoras; where most of s goes away in the step they are summed once more. When a product with the
 /// shadow residual, or omega, vanishes, the recurrence starts again from the current residual with another
-/// shadow. Traffic beside A and M: 23 doubles per row and step, 25 where the residual norm rises.
+/// shadow. Traffic beside A and M: 23 doubles per row and step, 25 where the residual norm rises. `Scalar`:
+/// of the coefficients, double or Complex.
+template <class Scalar>
 class Bicgstab {
+  using Elements = std::span<Scalar>;
+
  public:
   Bicgstab(const System& system, Vector x, const MethodOptions& options, const Progress& progress)
       : system_(system),
-        x_(x),
+        x_(as<Scalar>(x)),
         first_element_(system.sum.comm().exclusive_sum(static_cast<std::int64_t>(x.size()))),
         order_(system.sum.comm().allreduce(static_cast<double>(x.size()), comm::ReduceOp::sum)),
         work_(system.sum.comm(), x.size(), 8),
         best_(x, work_[7]),
-        monitor_(system.sum, options, progress, scaled_residual(system, x, r_)) {}
+        monitor_(system.sum, options, progress, scaled_residual(system, x, as_pairs(r_))) {}
 
   MethodResult solve() {
     if (monitor_.stopped()) return monitor_.result();
-    copy(r_, shadow_);
-    copy(r_, p_);
+    copy(as_pairs(r_), as_pairs(shadow_));
+    copy(as_pairs(r_), as_pairs(p_));
     rho_ = 1;
     shadow_square_ = 1;
     while (!monitor_.stopped()) step();
@@ -57,55 +62,61 @@ class Bicgstab {
  private:
   /// Sums over ranks, with t = A M s.
   struct Products {
-    double st, tt, shadow_s, shadow_t, ss;
+    Scalar ts, shadow_s, shadow_t;
+    double tt, ss;
   };
 
   void step() {
-    system_.m.apply(p_, p_hat_);
-    system_.a.apply(p_hat_, v_);
-    std::array<double, 2> shadow_v = local_dot_and_square(shadow_, v_);
-    system_.sum(shadow_v);
-    const auto [sigma, v_square] = shadow_v;
-    if (!monitor_.check_finite(sigma + v_square, "A M p")) return;
+    system_.m.apply(as_pairs(p_), as_pairs(p_hat_));
+    system_.a.apply(as_pairs(p_hat_), as_pairs(v_));
+    std::array<Scalar, 2> shadow_v = local_dot_and_square(shadow_, v_);
+    system_.sum(as_pairs(Elements(shadow_v)));
+    const Scalar sigma = shadow_v[0];
+    const double v_square = std::real(shadow_v[1]);
+    if (!monitor_.check_finite(std::abs(sigma) + v_square, "A M p")) return;
     if (vanishes(sigma, shadow_square_, v_square)) {
       monitor_.step(std::sqrt(r_square_), 1);
-      return restart(fmt::format("(r*, A M p) = {:.3g} beside norms {:.3g} and {:.3g}", sigma,
+      return restart(fmt::format("(r*, A M p) = {:.3g} beside norms {:.3g} and {:.3g}", std::abs(sigma),
                                  std::sqrt(shadow_square_), std::sqrt(v_square)));
     }
-    const double alpha = rho_ / sigma;
+    const Scalar alpha = rho_ / sigma;
 
     const double local_square = axpy_square(-alpha, v_, r_);  // r is s from here on
-    system_.m.apply(r_, s_hat_);
-    system_.a.apply(s_hat_, t_);
-    std::array<double, 5> sums{};
-    local_products({{r_, t_}, {t_, t_}, {shadow_, r_}, {shadow_, t_}}, sums);
+    system_.m.apply(as_pairs(r_), as_pairs(s_hat_));
+    system_.a.apply(as_pairs(s_hat_), as_pairs(t_));
+    std::array<Scalar, 5> sums{};
+    local_products({{t_, r_}, {t_, t_}, {shadow_, r_}, {shadow_, t_}}, sums);
     sums[4] = local_square;
-    system_.sum(sums);
-    stabilize(alpha, {sums[0], sums[1], sums[2], sums[3], sums[4]});
+    system_.sum(as_pairs(Elements(sums)));
+    stabilize(alpha, {.ts = sums[0],
+                      .shadow_s = sums[2],
+                      .shadow_t = sums[3],
+                      .tt = std::real(sums[1]),
+                      .ss = std::real(sums[4])});
   }
 
   /// The second half of a step.
-  void stabilize(double alpha, const Products& products) {
-    const auto [st, tt, shadow_s, shadow_t, ss] = products;
-    if (!monitor_.check_finite(st + tt + ss, "A M s")) return;
+  void stabilize(Scalar alpha, const Products& products) {
+    const auto [ts, shadow_s, shadow_t, tt, ss] = products;
+    if (!monitor_.check_finite(std::abs(ts) + tt + ss, "A M s")) return;
     if (monitor_.meets_target(std::sqrt(ss))) return take_half_step(alpha, ss);
-    if (vanishes(st, ss, tt)) {
+    if (vanishes(ts, ss, tt)) {
       take_half_step(alpha, ss);
       return restart(fmt::format(
-          "omega = (s, A M s) / (A M s, A M s) = {:.3g} / {:.3g} with ||s|| = {:.3g}; the matrix may "
+          "omega = (A M s, s) / (A M s, A M s) = {:.3g} / {:.3g} with ||s|| = {:.3g}; the matrix may "
           "be skew-symmetric",
-          st, tt, std::sqrt(ss)));
+          std::abs(ts), tt, std::sqrt(ss)));
     }
-    const double omega = st / tt;
-    double next_rho = shadow_s - omega * shadow_t;
-    r_square_ = ss - omega * st;
+    const Scalar omega = ts / tt;
+    Scalar next_rho = shadow_s - omega * shadow_t;
+    r_square_ = ss - std::real(conjugate(ts) * omega);
     if (r_square_ >= safe_share * ss) {
       axpy(-omega, t_, r_);
     } else {
-      std::array<double, 2> next = axpy_dot_and_square(-omega, t_, r_, shadow_);
-      system_.sum(next);
+      std::array<Scalar, 2> next = axpy_dot_and_square(-omega, t_, r_, shadow_);
+      system_.sum(as_pairs(Elements(next)));
       next_rho = next[0];
-      r_square_ = next[1];
+      r_square_ = std::real(next[1]);
     }
     const double norm = std::sqrt(r_square_);
     monitor_.step(norm, 2);
@@ -113,16 +124,16 @@ class Bicgstab {
     best_.before_update(norm);
     axpbypz(alpha * monitor_.unit(), p_hat_, omega * monitor_.unit(), s_hat_, x_);
     if (vanishes(next_rho, shadow_square_, r_square_)) {
-      return restart(fmt::format("rho = (r*, r) = {:.3g} beside norms {:.3g} and {:.3g}", next_rho,
+      return restart(fmt::format("rho = (r*, r) = {:.3g} beside norms {:.3g} and {:.3g}", std::abs(next_rho),
                                  std::sqrt(shadow_square_), norm));
     }
-    const double beta = next_rho / rho_ * (alpha / omega);
+    const Scalar beta = next_rho / rho_ * (alpha / omega);
     rho_ = next_rho;
     aypx_minus(beta, r_, omega, v_, p_);
   }
 
   /// x + alpha M p, whose residual is s.
-  void take_half_step(double alpha, double ss) {
+  void take_half_step(Scalar alpha, double ss) {
     r_square_ = ss;
     monitor_.step(std::sqrt(ss), 2);
     best_.before_update(std::sqrt(ss));
@@ -139,34 +150,36 @@ class Bicgstab {
       return monitor_.breakdown(fmt::format("{} (after {} new shadow residuals)", reason, most_restarts));
     }
     const double size = 0.5 * std::sqrt(r_square_ / order_);
-    parallel_for(static_cast<std::int64_t>(r_.size()), [&](std::int64_t i) {
+    const Vector shadow = as_pairs(shadow_);
+    const Vector r = as_pairs(r_);
+    parallel_for(static_cast<std::int64_t>(r.size()), [&](std::int64_t i) {
       const auto seed = static_cast<std::uint64_t>(restarts_);
       const auto element = static_cast<std::uint64_t>(first_element_ + i);
-      shadow_[i] = r_[i] + size * (2 * random_uniform(seed, element) - 1);
+      shadow[i] = r[i] + size * (2 * random_uniform(seed, element) - 1);
     });
-    copy(r_, p_);
-    std::array<double, 2> sums = local_dot_and_square(r_, shadow_);
-    system_.sum(sums);
-    rho_ = sums[0];
-    shadow_square_ = sums[1];
+    copy(r, as_pairs(p_));
+    std::array<Scalar, 2> sums = local_dot_and_square(r_, shadow_);
+    system_.sum(as_pairs(Elements(sums)));
+    rho_ = conjugate(sums[0]);
+    shadow_square_ = std::real(sums[1]);
   }
 
   const System& system_;
-  Vector x_;
+  Elements x_;
   std::int64_t
       first_element_;  ///< global index of x[0]: random elements do not depend on the number of ranks
   double order_;       ///< of the matrix
   Workspace work_;
-  Vector r_ = work_[0];
-  Vector shadow_ = work_[1];
-  Vector p_ = work_[2];
-  Vector p_hat_ = work_[3];
-  Vector v_ = work_[4];
-  Vector s_hat_ = work_[5];
-  Vector t_ = work_[6];
+  Elements r_ = as<Scalar>(work_[0]);
+  Elements shadow_ = as<Scalar>(work_[1]);
+  Elements p_ = as<Scalar>(work_[2]);
+  Elements p_hat_ = as<Scalar>(work_[3]);
+  Elements v_ = as<Scalar>(work_[4]);
+  Elements s_hat_ = as<Scalar>(work_[5]);
+  Elements t_ = as<Scalar>(work_[6]);
   BestIterate best_;
   Monitor monitor_;
-  double rho_ = 1;
+  Scalar rho_ = 1;
   double r_square_ = 1;
   double shadow_square_ = 1;
   int restarts_ = 0;
@@ -174,7 +187,8 @@ class Bicgstab {
 
 MethodResult solve_bicgstab(const System& system, Vector x, const MethodOptions& options,
                             const Orthogonalize&, const Progress& progress) {
-  return Bicgstab(system, x, options, progress).solve();
+  if (system.is_complex) return Bicgstab<Complex>(system, x, options, progress).solve();
+  return Bicgstab<double>(system, x, options, progress).solve();
 }
 
 }  // namespace
@@ -187,6 +201,7 @@ const Method bicgstab_method{
     .needs_symmetric_preconditioner = false,
     .restarts = false,
     .traffic = 12,
-    .solve = solve_bicgstab};
+    .solve = solve_bicgstab,
+    .takes_complex = true};
 
 }  // namespace ayatori::solvers

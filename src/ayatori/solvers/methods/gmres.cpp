@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "ayatori/base/error.hpp"
@@ -23,7 +24,7 @@ constexpr double no_progress = 1e-10;
 
 /// Basis vectors that can be of use before a restart, however many are asked for. Collective.
 int useful_basis(const System& system, const MethodOptions& options, std::size_t local_size) {
-  const double order = system.sum(static_cast<double>(local_size));
+  const double order = system.sum(static_cast<double>(local_size)) / (system.is_complex ? 2 : 1);
   return std::max(1, static_cast<int>(std::min(static_cast<double>(options.max_iterations), order)));
 }
 
@@ -51,9 +52,11 @@ constexpr double largest_share = 0.5;
 /// half: single precision is of no more use.
 constexpr int most_useless = 4;
 
-/// Basis, A and M in double precision.
+/// Basis, A and M in double precision; coefficients of this type.
+template <class Scalar>
 struct DoubleArithmetic {
   using Real = double;
+  using Coefficient = Scalar;
   static constexpr bool is_exact = true;
 
   explicit DoubleArithmetic(const System& of) : system(of) {}
@@ -63,8 +66,12 @@ struct DoubleArithmetic {
   double residual(ConstVector x, Vector v) { return scaled_residual(system, x, v); }
   void precondition(ConstVector x, Vector y) const { system.m.apply(x, y); }
   void multiply(ConstVector x, Vector y) const { system.a.apply(x, y); }
-  double orthogonalize(const Orthogonalize& by, const Basis& basis, Vector w, std::span<double> h) const {
-    return by(system.sum, basis, w, h);
+  double orthogonalize(const Orthogonalize& by, const Basis& basis, Vector w,
+                       std::span<Coefficient> h) const {
+    if constexpr (std::is_same_v<Scalar, double>)
+      return by(system.sum, basis, w, h);
+    else  // complex vectors have this one alone
+      return apply_ircgs(system.sum, as_complex(basis), as_complex(w), h);
   }
   /// x += a y, y being what precondition() gave.
   void add(double a, ConstVector y, Vector x) const { axpy(a, y, x); }
@@ -81,6 +88,7 @@ struct DoubleArithmetic {
 /// Walker 1992; Lindquist, Luszczek & Dongarra 2021). Orthogonalized by ircgs.
 struct FloatArithmetic {
   using Real = float;
+  using Coefficient = double;
   static constexpr bool is_exact = false;
 
   explicit FloatArithmetic(const System& of)
@@ -129,7 +137,10 @@ struct FloatArithmetic {
 template <class Arithmetic>
 class Gmres {
   using Real = typename Arithmetic::Real;
+  using Coefficient = typename Arithmetic::Coefficient;
   using Span = std::span<Real>;
+  using Coefficients = std::span<const Coefficient>;
+  static constexpr bool is_complex = std::is_same_v<Coefficient, Complex>;
   static constexpr int nothing = -1;
 
  public:
@@ -170,13 +181,13 @@ class Gmres {
     Space(const comm::Comm& comm, std::size_t n, int size, Variant variant)
         : capacity(size),
           work(comm, n, (size + 1) + (variant == Variant::plain ? 1 : size + 1)),
-          least_squares(comm::agree(comm, [&] { return HessenbergLeastSquares(size); })),
-          h(comm::agree(comm, [&] { return Array<double>(orthogonalization_work_size(size)); })) {}
+          least_squares(comm::agree(comm, [&] { return HessenbergLeastSquaresOf<Coefficient>(size); })),
+          h(comm::agree(comm, [&] { return Array<Coefficient>(orthogonalization_work_size(size)); })) {}
 
     int capacity;
     WorkspaceOf<Real> work;
-    HessenbergLeastSquares least_squares;
-    Array<double> h;
+    HessenbergLeastSquaresOf<Coefficient> least_squares;
+    Array<Coefficient> h;
   };
 
   Span v(int j) { return space_.work[j]; }
@@ -188,7 +199,7 @@ class Gmres {
   BasisOf<Real> images(int size) const { return space_.work.basis(space_.capacity + 2, size); }
 
   bool build(double residual) {
-    if constexpr (Arithmetic::is_exact)
+    if constexpr (Arithmetic::is_exact && !is_complex)
       if (variant_ == Variant::pipelined) return build_pipelined_basis(residual);
     return build_basis(residual);
   }
@@ -300,12 +311,15 @@ class Gmres {
     const double usual_step = std::pow(last / start, 1.0 / j);
     if (now <= std::sqrt(usual_step) * last) return false;
     const auto k = static_cast<std::size_t>(j) + 1;
-    const std::span<double> h(space_.h);
-    h[k] = local_dots(basis(j + 1), v(j + 1), h);
-    system_.sum(h.first(k + 1));
+    const std::span<Coefficient> h(space_.h);
+    if constexpr (is_complex)
+      h[k] = local_dots(as_complex(basis(j + 1)), as_complex(v(j + 1)), h);
+    else
+      h[k] = local_dots(basis(j + 1), v(j + 1), h);
+    system_.sum(as_pairs(h.first(k + 1)));
     double inside = 0;
-    for (std::size_t i = 0; i < k; ++i) inside += h[i] * h[i];
-    return !(inside <= lost_orthogonality * lost_orthogonality * h[k]);
+    for (std::size_t i = 0; i < k; ++i) inside += std::norm(h[i]);
+    return !(inside <= lost_orthogonality * lost_orthogonality * std::real(h[k]));
   }
 
   /// x = x + M V y, or x + Z y when flexible. The update stays in v_m or z_0 until the next cycle. False, and
@@ -315,9 +329,12 @@ class Gmres {
     if (k == 0) return false;
     const auto y = space_.least_squares.solve();
     if (k == 1 && !flexible_ && in_z_ == 0) {  // complete factors are applied once, not twice
-      scale(y[0], z(0));
+      if constexpr (is_complex)
+        scale(y[0], as_complex(z(0)));
+      else
+        scale(y[0], z(0));
     } else {
-      combine(flexible_ ? space_.work.basis(space_.capacity + 1, k) : basis(k), y, v(k));
+      add_up(flexible_ ? space_.work.basis(space_.capacity + 1, k) : basis(k), y, v(k));
       if (!flexible_) in_.precondition(v(k), z(0));
     }
     if (!std::isfinite(system_.sum(local_max_abs(last_update())))) {
@@ -333,14 +350,21 @@ class Gmres {
     const auto y = space_.least_squares.solve();
     if constexpr (Arithmetic::is_exact) {
       if (flexible_) {
-        combine(space_.work.basis(space_.capacity + 1, k), y, iterate);
+        add_up(space_.work.basis(space_.capacity + 1, k), y, iterate);
         aypx(monitor_.unit(), x_, iterate);
         return;
       }
     }
     in_z_ = nothing;
-    combine(basis(k), y, z(0));
+    add_up(basis(k), y, z(0));
     in_.add_preconditioned(monitor_.unit(), z(0), x_, iterate);
+  }
+  /// w = V y
+  static void add_up(const BasisOf<Real>& of, Coefficients y, Span w) {
+    if constexpr (is_complex)
+      combine(as_complex(of), y, as_complex(w));
+    else
+      combine(of, y, w);
   }
   Span last_update() { return flexible_ ? v(space_.least_squares.columns()) : z(0); }
 
@@ -434,19 +458,20 @@ class Gmres {
   int useless_ = 0;
 };
 
-MethodResult solve_gmres(const System& system, Vector x, const MethodOptions& options,
-                         const Orthogonalize& orthogonalize, const Progress& progress) {
-  return Gmres<DoubleArithmetic>(system, x, options, orthogonalize, progress, Variant::plain).solve();
-}
-
-MethodResult solve_fgmres(const System& system, Vector x, const MethodOptions& options,
-                          const Orthogonalize& orthogonalize, const Progress& progress) {
-  return Gmres<DoubleArithmetic>(system, x, options, orthogonalize, progress, Variant::flexible).solve();
+/// In the arithmetic of the system.
+template <Variant variant>
+MethodResult solve_in_double(const System& system, Vector x, const MethodOptions& options,
+                             const Orthogonalize& orthogonalize, const Progress& progress) {
+  const auto solve = [&]<class Scalar>(Scalar) {
+    return Gmres<DoubleArithmetic<Scalar>>(system, x, options, orthogonalize, progress, variant).solve();
+  };
+  return system.is_complex ? solve(Complex()) : solve(0.0);
 }
 
 MethodResult solve_pipelined_gmres(const System& system, Vector x, const MethodOptions& options,
                                    const Orthogonalize& orthogonalize, const Progress& progress) {
-  return Gmres<DoubleArithmetic>(system, x, options, orthogonalize, progress, Variant::pipelined).solve();
+  return Gmres<DoubleArithmetic<double>>(system, x, options, orthogonalize, progress, Variant::pipelined)
+      .solve();
 }
 
 MethodResult solve_refined_gmres(const System& system, Vector x, const MethodOptions& options,
@@ -463,7 +488,8 @@ const Method gmres_method{.name = "gmres",
                           .needs_symmetric_preconditioner = false,
                           .restarts = true,
                           .traffic = 40,
-                          .solve = solve_gmres};
+                          .solve = solve_in_double<Variant::plain>,
+                          .takes_complex = true};
 
 const Method fgmres_method{.name = "fgmres",
                            .description = "GMRES that lets the preconditioner change, for twice the memory",
@@ -472,7 +498,8 @@ const Method fgmres_method{.name = "fgmres",
                            .needs_symmetric_preconditioner = false,
                            .restarts = true,
                            .traffic = 40,
-                           .solve = solve_fgmres};
+                           .solve = solve_in_double<Variant::flexible>,
+                           .takes_complex = true};
 
 const Method pipelined_gmres_method{
     .name = "pipelined-gmres",

@@ -8,8 +8,9 @@ namespace ayatori::solvers {
 
 std::span<const Method> methods() {
   static const std::array list{
-      cg_method,     minres_method,       bicgstab_method,        idr_method,        gmres_method,
-      fgmres_method, pipelined_cg_method, pipelined_gmres_method, refined_cg_method, refined_gmres_method};
+      cg_method,         minres_method,        bicgstab_method,     idr_method,
+      gmres_method,      fgmres_method,        pipelined_cg_method, pipelined_gmres_method,
+      refined_cg_method, refined_gmres_method, cocg_method};
   return list;
 }
 

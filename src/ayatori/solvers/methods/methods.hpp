@@ -11,6 +11,7 @@ extern const Method bicgstab_method;
 extern const BlockMethod block_cg_method;
 extern const BlockMethod block_gmres_method;
 extern const Method cg_method;
+extern const Method cocg_method;
 extern const Method fgmres_method;
 extern const Method gmres_method;
 extern const Method idr_method;

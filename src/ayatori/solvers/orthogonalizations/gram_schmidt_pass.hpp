@@ -1,5 +1,6 @@
 #pragma once
 
+#include <complex>
 #include <span>
 
 #include "ayatori/solvers/orthogonalization.hpp"
@@ -19,20 +20,22 @@ struct PassSquares {
 /// One pass of classical Gram-Schmidt: h = V^T w, w <- w - V h, with one reduction that also brings (w, w).
 /// Collective; h has at least k + 1 elements, of which the last is work space. Traffic: 2 k + 4 elements of
 /// vectors per element of w.
-template <class Real>
-PassSquares gram_schmidt_pass(const GlobalSum& sum, const BasisOf<Real>& basis, std::span<Real> w,
-                              std::span<double> h) {
+template <class Scalar, class Coefficient>
+PassSquares gram_schmidt_pass(const GlobalSum& sum, const BasisOf<Scalar>& basis, std::span<Scalar> w,
+                              std::span<Coefficient> h) {
   const auto k = static_cast<std::size_t>(basis.size);
   h[k] = local_dots(basis, w, h);
-  sum(h.first(k + 1));
+  sum(as_pairs(h.first(k + 1)));
   PassSquares squares;
-  squares.before = h[k];
-  for (std::size_t j = 0; j < k; ++j) squares.removed += h[j] * h[j];
+  squares.before = std::real(h[k]);
+  for (std::size_t j = 0; j < k; ++j) squares.removed += std::norm(h[j]);
   squares.local_after = subtract_combination(basis, h, w);
   return squares;
 }
 
 /// ircgs of a basis in single precision.
 double apply_ircgs(const GlobalSum& sum, const FloatBasis& basis, FloatVector w, std::span<double> h);
+/// Of a complex one.
+double apply_ircgs(const GlobalSum& sum, const ComplexBasis& basis, ComplexVector w, std::span<Complex> h);
 
 }  // namespace ayatori::solvers

@@ -18,12 +18,12 @@ constexpr int most_passes = 3;
 /// Classical Gram-Schmidt, repeated while a pass has taken away most of w. A pass brings the exact (w, w)
 /// before it with its own reduction, so that a single pass costs one reduction and a repeated one two: as
 /// stable as Householder's.
-template <class Real>
-double repeat_passes(const GlobalSum& sum, const BasisOf<Real>& basis, std::span<Real> w,
-                     std::span<double> h) {
+template <class Scalar, class Coefficient>
+double repeat_passes(const GlobalSum& sum, const BasisOf<Scalar>& basis, std::span<Scalar> w,
+                     std::span<Coefficient> h) {
   const auto k = static_cast<std::size_t>(basis.size);
   PassSquares squares = gram_schmidt_pass(sum, basis, w, h);
-  const std::span<double> correction = h.subspan(k + 1);
+  const std::span<Coefficient> correction = h.subspan(k + 1);
   for (int pass = 1; pass < most_passes && squares.pythagoras() < kept_share * squares.before; ++pass) {
     squares = gram_schmidt_pass(sum, basis, w, correction);
     for (std::size_t j = 0; j < k; ++j) h[j] += correction[j];
@@ -39,6 +39,10 @@ double apply_ircgs_in_double(const GlobalSum& sum, const Basis& basis, Vector w,
 }  // namespace
 
 double apply_ircgs(const GlobalSum& sum, const FloatBasis& basis, FloatVector w, std::span<double> h) {
+  return repeat_passes(sum, basis, w, h);
+}
+
+double apply_ircgs(const GlobalSum& sum, const ComplexBasis& basis, ComplexVector w, std::span<Complex> h) {
   return repeat_passes(sum, basis, w, h);
 }
 

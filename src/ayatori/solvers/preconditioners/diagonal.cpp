@@ -41,30 +41,31 @@ RowScans scan_rows(const sparse::SplitMatrix& parts) {
 }
 
 /// Throws for the first row whose value is not finite.
-void check_finite(const Array<double>& value, std::int64_t first_row, std::string_view who) {
-  const auto bad = std::find_if(value.begin(), value.end(), [](double v) { return !std::isfinite(v); });
+template <class Scalar>
+void check_finite(const Array<Scalar>& value, std::int64_t first_row, std::string_view who) {
+  const auto bad = std::find_if(value.begin(), value.end(), [](Scalar v) { return !sparse::is_finite(v); });
   if (bad == value.end()) return;
   throw InputError(fmt::format("{}: row {}: an entry of the matrix or 1 / diagonal is not finite", who,
                                first_row + (bad - value.begin()) + 1));
 }
 
-InverseDiagonal invert_locally(const sparse::SplitMatrix& parts, std::int64_t first_row,
-                               std::string_view who) {
-  RowScans scans = scan_rows(parts);
-  const Array<double>& row_max = scans.largest;
+/// The diagonal becomes its inverse; where it vanishes beside its row's largest entry, that of this one.
+template <class Scalar>
+InverseDiagonalOf<Scalar> inverted(Array<Scalar> diagonal, const Array<double>& row_max,
+                                   std::int64_t first_row, std::string_view who) {
   check_finite(row_max, first_row, who);
   const double largest = row_max.empty() ? 0 : *std::max_element(row_max.begin(), row_max.end());
   const double scale = largest > 0 ? largest : 1;
-  InverseDiagonal result{.value = std::move(scans.diagonal)};
-  const double replaced = parallel_sum(parts.interior.rows, [&](Range rows) {
+  InverseDiagonalOf<Scalar> result{.value = std::move(diagonal)};
+  const double replaced = parallel_sum(static_cast<std::int64_t>(row_max.size()), [&](Range rows) {
     double count = 0;
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-      double d = result.value[i];
+      Scalar d = result.value[i];
       if (std::abs(d) <= zero_diagonal * row_max[i]) {
         d = row_max[i] > 0 ? row_max[i] : scale;
         ++count;
       }
-      result.value[i] = 1 / d;
+      result.value[i] = 1.0 / d;
     }
     return count;
   });
@@ -73,19 +74,54 @@ InverseDiagonal invert_locally(const sparse::SplitMatrix& parts, std::int64_t fi
   return result;
 }
 
+/// Of complex rows: a diagonal entry has its imaginary part below it in the real form.
+InverseDiagonalOf<sparse::Complex> invert_complex_locally(const sparse::SplitMatrix& parts,
+                                                          std::int64_t first_row, std::string_view who) {
+  const RowScans scans = scan_rows(parts);
+  Array<sparse::Complex> diagonal(scans.diagonal.size() / 2);
+  Array<double> largest(diagonal.size());
+  parallel_for(static_cast<std::int64_t>(diagonal.size()), [&](std::int64_t i) {
+    diagonal[i] = {scans.diagonal[2 * i], sparse::row_figures(parts.interior, 2 * i + 1, 2 * i).diagonal};
+    largest[i] = std::max(scans.largest[2 * i], scans.largest[2 * i + 1]);
+  });
+  return inverted(std::move(diagonal), largest, first_row / 2, who);
+}
+
 }  // namespace
 
-std::vector<std::string> InverseDiagonal::notes() const {
+template <class Scalar>
+std::vector<std::string> InverseDiagonalOf<Scalar>::notes() const {
   if (replaced == 0) return {};
   return {fmt::format("{} zero diagonal entries replaced by the largest entry of their row", replaced)};
 }
 
-InverseDiagonal invert_diagonal(const sparse::DistributedMatrix& matrix, std::string_view who) {
+template struct InverseDiagonalOf<double>;
+template struct InverseDiagonalOf<sparse::Complex>;
+
+namespace {
+
+/// Collective.
+template <class Invert>
+auto invert_all(const sparse::DistributedMatrix& matrix, std::string_view who, const Invert& invert) {
   const std::int64_t first_row = matrix.partition().range(matrix.comm().rank()).begin;
-  InverseDiagonal result =
-      comm::agree(matrix.comm(), [&] { return invert_locally(matrix.parts(), first_row, who); });
+  auto result = comm::agree(matrix.comm(), [&] { return invert(matrix.parts(), first_row, who); });
   result.replaced = matrix.comm().allreduce(result.replaced, comm::ReduceOp::sum);
   return result;
+}
+
+}  // namespace
+
+InverseDiagonal invert_diagonal(const sparse::DistributedMatrix& matrix, std::string_view who) {
+  return invert_all(matrix, who,
+                    [](const sparse::SplitMatrix& parts, std::int64_t first_row, std::string_view name) {
+                      RowScans scans = scan_rows(parts);
+                      return inverted(std::move(scans.diagonal), scans.largest, first_row, name);
+                    });
+}
+
+InverseDiagonalOf<sparse::Complex> invert_complex_diagonal(const sparse::DistributedMatrix& matrix,
+                                                           std::string_view who) {
+  return invert_all(matrix, who, invert_complex_locally);
 }
 
 }  // namespace ayatori::solvers

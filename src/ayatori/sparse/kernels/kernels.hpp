@@ -24,6 +24,7 @@ extern const KernelType bcsr4_kernel;
 extern const KernelType symmetric_kernel;
 extern const KernelType sell_tiles_kernel;
 extern const KernelType symmetric_tiles_kernel;
+extern const KernelType complex_csr_kernel;
 
 [[noreturn]] inline void cannot_hold(std::string_view name, std::string_view why) {
   throw InputError(fmt::format("kernel {} cannot hold this matrix: {}, choose another", name, why));

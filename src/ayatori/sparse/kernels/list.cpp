@@ -10,7 +10,8 @@ std::span<const KernelType> kernels() {
   static const std::array list{
       csr_reference_kernel, csr_kernel,   csr_unroll2_kernel, csr_unroll4_kernel, csr_unroll8_kernel,
       csr_delta16_kernel,   sell_kernel,  run_sell_kernel,    dia_kernel,         bcsr2_kernel,
-      bcsr3_kernel,         bcsr4_kernel, symmetric_kernel,   sell_tiles_kernel,  symmetric_tiles_kernel};
+      bcsr3_kernel,         bcsr4_kernel, symmetric_kernel,   sell_tiles_kernel,  symmetric_tiles_kernel,
+      complex_csr_kernel};
   return list;
 }
 

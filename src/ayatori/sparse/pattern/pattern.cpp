@@ -10,6 +10,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/random.hpp"
+#include "ayatori/sparse/complex_form.hpp"
 #include "ayatori/sparse/kernels/merge_rows.hpp"
 #include "ayatori/sparse/kernels/tiles.hpp"
 #include "ayatori/sparse/pattern/mirror.hpp"
@@ -51,7 +52,8 @@ class Examination {
   explicit Examination(const Csr& matrix)
       : matrix_(matrix),
         on_diagonal_(std::int64_t{matrix.rows} + matrix.columns),
-        symmetric_(matrix.rows == matrix.columns) {
+        symmetric_(matrix.rows == matrix.columns),
+        real_form_(matrix.rows % 2 == 0 && matrix.columns % 2 == 0) {
     parallel_for(on_diagonal_.size(), [&](std::int64_t d) { on_diagonal_[d] = 0; });
   }
 
@@ -66,10 +68,13 @@ class Examination {
     if (symmetric_.load(std::memory_order_relaxed) && !has_mirror_images(matrix_, rows)) symmetric_ = false;
     if (symmetric_.load(std::memory_order_relaxed))
       counts.lower_tiles = count_tiles(matrix_, rows, lower_form);
+    if (real_form_.load(std::memory_order_relaxed) && !is_real_form(matrix_, {rows.begin / 2, rows.end / 2}))
+      real_form_ = false;
     return counts;
   }
 
   bool symmetric() const { return symmetric_; }
+  bool real_form() const { return real_form_; }
 
   void count_diagonals(PatternFacts& facts) const {
     const std::int64_t rows = matrix_.rows;
@@ -117,6 +122,7 @@ class Examination {
   const Csr& matrix_;
   Array<unsigned char> on_diagonal_;  // of diagonal d, at d + rows
   std::atomic<bool> symmetric_;
+  std::atomic<bool> real_form_;
 };
 
 std::int64_t length(const Csr& matrix, std::int64_t row) {
@@ -221,6 +227,7 @@ PatternFacts pattern_facts(const Csr& matrix) {
     facts.lower_tiles = scaled_tiles(recount_if_wide(matrix, lower_form, counts.lower_tiles));
   facts.gaps_fit_16_bits = counts.longest_gap < (1 << 16);
   facts.symmetric = examination.symmetric();
+  facts.real_form = examination.real_form();
   return facts;
 }
 

@@ -55,6 +55,7 @@ struct PatternFacts {
   TileCounts lower_tiles;                  ///< of symmetric-tiles, if the matrix is symmetric
   bool gaps_fit_16_bits = false;           ///< neighbouring entries of a row are less than 2^16 columns apart
   bool symmetric = false;                  ///< square, every entry equal to its mirror image
+  bool real_form = false;                  ///< of a complex matrix (complex_form.hpp)
 };
 
 /// The facts of a matrix, in about the time of one product: row lengths are all looked at; of the entries,

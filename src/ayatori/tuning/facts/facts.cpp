@@ -13,6 +13,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/sparse/complex_form.hpp"
 #include "ayatori/sparse/pattern/diagonal_rows.hpp"
 #include "ayatori/sparse/pattern/mirror.hpp"
 #include "ayatori/sparse/pattern/row_figures.hpp"
@@ -307,6 +308,28 @@ bool is_unsymmetric_inside(const Csr& matrix) {
 
 }  // namespace
 
+namespace {
+
+/// Collective.
+bool is_complex(const comm::Comm& comm, const SplitMatrix& parts) {
+  return parts.partition.rows() > 0 &&
+         !comm.any(!sparse::is_real_form(parts.interior) || !sparse::is_real_form(parts.halo));
+}
+
+/// Collective. Of a real form: a complex matrix is equal to its transpose where the real form with every
+/// other row negated is.
+bool is_complex_symmetric(const comm::Comm& comm, const SplitMatrix& parts) {
+  auto turned = comm::agree(comm, [&] { return parts; });
+  for (Csr* csr : {&turned.interior, &turned.halo})
+    parallel_for(csr->rows / 2, [&](std::int64_t i) {
+      for (std::int64_t k = csr->row_start[2 * i + 1]; k < csr->row_start[2 * i + 2]; ++k)
+        csr->value[k] = -csr->value[k];
+    });
+  return examine(comm, turned).symmetric;
+}
+
+}  // namespace
+
 MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   const Pass pass = pass_over_rows(parts, parts.partition.range(comm.rank()).begin);
   const MatrixFigures& figures = pass.figures;
@@ -390,6 +413,8 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
     facts.symmetric = !asymmetry.exceeds_rounding;
     facts.asymmetry = facts.max_abs > 0 ? asymmetry.largest / facts.max_abs : 0;
   }
+  facts.complex_form = is_complex(comm, parts);
+  if (facts.complex_form && !facts.symmetric) facts.complex_symmetric = is_complex_symmetric(comm, parts);
   return facts;
 }
 
@@ -414,6 +439,16 @@ MatrixFacts on_one_rank(const comm::Comm& comm, MatrixFacts facts) {
   facts.least_diameter = least_diameter(facts.rows, facts.bandwidth);
   facts.blocks = comm.broadcast<std::int64_t>(threads_for(facts.rows), 0);
   return facts;
+}
+
+MatrixFacts in_complex_numbers(MatrixFacts real_form) {
+  for (std::int64_t* count : {&real_form.rows, &real_form.min_row_nonzeros, &real_form.max_row_nonzeros,
+                              &real_form.positive_diagonals, &real_form.negative_diagonals,
+                              &real_form.zero_diagonals, &real_form.boundary_rows, &real_form.bandwidth})
+    *count /= 2;
+  real_form.nonzeros /= 4;
+  real_form.mean_row_of_entries /= 2;
+  return real_form;
 }
 
 double iterations_by_dominance(const MatrixFacts& facts) {

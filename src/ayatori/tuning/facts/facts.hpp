@@ -31,6 +31,11 @@ struct MatrixFacts {
   /// Symmetric only without the columns of diagonal rows: see ExaminedMatrix.
   bool symmetric_inside = false;
 
+  /// The real form of a complex matrix (sparse/complex_form.hpp); symmetric is Hermitian then.
+  bool complex_form = false;
+  /// Of such, but not of Hermitian ones: the complex matrix is equal to its transpose, up to rounding.
+  bool complex_symmetric = false;
+
   /// max |a_ij - a_ji| / max |a|. Of an unsymmetric matrix of 2^11 nonzeros and more, where a few rows show
   /// it, over the entries of these rows, and so a lower bound; the same on any number of ranks and threads.
   double asymmetry = 0;
@@ -105,6 +110,9 @@ ExaminedMatrix examine_inside(const comm::Comm& comm, std::shared_ptr<const spar
 
 /// Collective. The same where the first rank holds all rows.
 MatrixFacts on_one_rank(const comm::Comm& comm, MatrixFacts facts);
+
+/// What is said of a real form, in numbers of the complex matrix: its rows and entries.
+MatrixFacts in_complex_numbers(MatrixFacts real_form);
 
 /// Whether some row is so much longer than the mean that the matrix is of no mesh, but of a circuit, say.
 bool has_long_rows(const MatrixFacts& facts);

@@ -50,11 +50,20 @@ bool applies(const Choice& choice, const MatrixFacts& facts) {
   const bool is_for_cg = !uses_complete_factors(choice) && preconditioner.symmetric;
   if (facts.looks_definite() && is_for_cg && !method.needs_symmetric) return false;
   if (method.needs_symmetric && !facts.symmetric) return false;
+  if (method.needs_complex_symmetric && !facts.complex_symmetric) return false;
+  // Real coefficients take up to twice the iterations of complex ones.
+  if (facts.complex_form && !facts.symmetric && !method.takes_complex) return false;
   if (method.needs_definite && !facts.looks_definite()) return false;
   return !method.needs_symmetric_preconditioner || preconditioner.symmetric;
 }
 
-Choice lay_over(Choice choice, const Forced& forced) {
+/// Preconditioners that are equal to their transpose where a complex matrix is.
+bool keeps_complex_symmetry(std::string_view preconditioner) {
+  return preconditioner == "none" || preconditioner == "jacobi" || preconditioner == "block-ilu0";
+}
+
+/// Complex bases have one orthogonalization.
+Choice lay_over(Choice choice, const Forced& forced, bool is_complex) {
   choice.kernel = forced.kernel.value_or("");
   choice.halo = forced.halo.value_or("");
   if (forced.method) choice.method = *forced.method;
@@ -66,7 +75,7 @@ Choice lay_over(Choice choice, const Forced& forced) {
   }
   choice.restart = forced.restart.value_or(choice.restart > 0 ? choice.restart : usual_restart);
   if (choice.orthogonalization.empty()) choice.orthogonalization = "cgs";
-  const auto built_in = solvers::method(choice.method).only_orthogonalization;
+  const auto built_in = is_complex ? "ircgs" : solvers::method(choice.method).only_orthogonalization;
   if (!built_in.empty()) choice.orthogonalization = built_in;
   if (forced.orthogonalization) choice.orthogonalization = *forced.orthogonalization;
   for (const auto& other : solvers::orthogonalizations()) {
@@ -89,10 +98,22 @@ class List {
     for (std::size_t i = 0; i < recorded_.size(); ++i) add(recorded_[i], "", i);
   }
 
+  /// Methods of complex systems alone, which the records do not know: a product of theirs gains about what
+  /// one of a similar method does.
+  void add_complex() {
+    if (!facts_.complex_symmetric) return;
+    for (std::size_t i = 0; i < recorded_.size(); ++i) {
+      if (recorded_[i].method != "bicgstab" || !keeps_complex_symmetry(recorded_[i].preconditioner)) continue;
+      Choice choice = recorded_[i];
+      choice.method = "cocg";
+      add(choice, "", i);
+    }
+  }
+
   void add(const Choice& suggested, std::string why, std::optional<std::size_t> kin,
            bool last_resort = false) {
     if (!exists(suggested.preconditioner)) return;
-    Choice choice = lay_over(suggested, forced_);
+    Choice choice = lay_over(suggested, forced_, facts_.complex_form);
     // A restart length or an orthogonalization can only be obeyed by a method that has them.
     const bool wants_basis = !forced_.method && (forced_.restart || forced_.orthogonalization);
     if (wants_basis && !solvers::method(choice.method).restarts) return;
@@ -228,6 +249,7 @@ std::vector<Rung> list_arms(const MatrixFacts& facts, const Forced& forced, int 
   if (forced.method == solvers::least_squares_name) return {{least_squares_choice(), "what you forced"}};
   List list(facts, forced, longest_restart, records);
   list.add_recorded();
+  list.add_complex();
   add_last_resorts(list, longest_restart);
   std::vector<Rung> arms = std::move(list).arms();
   if (arms.empty()) throw InputError("--exclude leaves nothing to solve with");

@@ -8,6 +8,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/solvers/complex_linear.hpp"
 #include "ayatori/tuning/memory/experience.hpp"
 #include "ayatori/tuning/run/condition.hpp"
 
@@ -75,7 +76,10 @@ void ArmRun::set_up() {
   options.coordinates = state_.options.preconditioner.coordinates;
   options.near_null_space = state_.options.preconditioner.near_null_space;
   options.fields = state_.options.preconditioner.fields;
-  options.matrix_is_symmetric = state_.report.facts.symmetric;
+  const MatrixFacts& facts = state_.report.facts;
+  options.matrix_is_symmetric = facts.symmetric;
+  options.matrix_is_complex = facts.complex_form && !facts.symmetric;
+  options.matrix_is_complex_symmetric = facts.complex_symmetric;
   if (arm().wants_full_accuracy || (state_.kept != nullptr && state_.kept->wants_full_accuracy)) {
     options.factor_precision = solvers::PreconditionerOptions().factor_precision;
     options.low_rank = 0;
@@ -111,6 +115,8 @@ void ArmRun::set_up() {
     for (auto* vector : {&base_, &right_side_, &correction_, &sum_of_both_})
       vector->resize(state_.residual.size());
   });
+  is_complex_ = state_.report.facts.complex_form && !is_on_device() &&
+                solvers::is_complex_linear(state_.sum, *made_.built.op);
   state_.count_work(expected_.set_up);
   const double agreed_end = state_.agree_on_time();
   if (!trial().kept_set_up) arm().seen.set_up = (agreed_end - start_) / state_.unit();
@@ -308,8 +314,8 @@ solvers::MethodResult ArmRun::run_here(const solvers::Progress& progress, const 
     stronger_ = timed(solvers::orthogonalization("ircgs"), seconds.orthogonalization, meters);
   }
   return solvers::method(choice.method)
-      .solve({*state_.matrix, preconditioner, right_side_, state_.sum}, correction_, method_options(),
-             orthogonalize_, progress);
+      .solve({*state_.matrix, preconditioner, right_side_, state_.sum, is_complex_}, correction_,
+             method_options(), orthogonalize_, progress);
 }
 
 solvers::MethodResult ArmRun::run_on_device(const solvers::Progress& progress) {

@@ -94,6 +94,7 @@ class ArmRun {
   solvers::Refinement refinement_;
   bool began_from_zero_ = false;
   MadePreconditioner made_;
+  bool is_complex_ = false;                        ///< the system, with this preconditioner
   solvers::BuiltDevicePreconditioner made_there_;  ///< of an arm on a device, instead
   std::optional<CycleTuner> cycle_tuner_;
   solvers::Orthogonalize orthogonalize_;

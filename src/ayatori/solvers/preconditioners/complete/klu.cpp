@@ -258,7 +258,8 @@ std::optional<BuiltFactors> make(MatrixToFactor& matrix, bool is_last, const Pre
   const bool wants_symmetric_pivots = matrix.is_symmetric() && !matrix.has_useful_diagonal();
   const bool is_too_large =
       matrix.nonzeros() > std::numeric_limits<int>::max() || (!is_last && !matrix.is_small());
-  if (!is_last && (wants_symmetric_pivots || is_too_large)) return std::nullopt;
+  // Of complex matrices it would factor the real form.
+  if (!is_last && (wants_symmetric_pivots || is_too_large || options.matrix_is_complex)) return std::nullopt;
   if (is_too_large) fail();
   if (auto* klu = dynamic_cast<Klu*>(earlier.get())) {
     static_cast<void>(earlier.release());

@@ -34,7 +34,24 @@ void for_each_entry(const sparse::DistributedMatrix& matrix, Visit&& visit) {
 
 }  // namespace
 
-void keep_upper_triangle(MatrixEntries& entries) {
+ComplexEntries complex_entries(const MatrixEntries& real_form) {
+  ComplexEntries entries;
+  const std::size_t count = real_form.value.size() / 4;
+  entries.row.reserve(count);
+  entries.column.reserve(count);
+  entries.value.reserve(count);
+  for (std::size_t k = 0; k < real_form.value.size();
+       k += 2) {  // both columns of a pair, one after the other
+    if (real_form.row[k] % 2 == 0) continue;
+    entries.row.push_back((real_form.row[k] + 1) / 2);
+    entries.column.push_back((real_form.column[k] + 1) / 2);
+    entries.value.emplace_back(real_form.value[k], -real_form.value[k + 1]);
+  }
+  return entries;
+}
+
+template <class Scalar>
+void keep_upper_triangle(MatrixEntriesOf<Scalar>& entries) {
   std::size_t kept = 0;
   for (std::size_t k = 0; k < entries.value.size(); ++k) {
     if (entries.column[k] < entries.row[k]) continue;
@@ -47,11 +64,14 @@ void keep_upper_triangle(MatrixEntries& entries) {
   entries.value.resize(kept);
 }
 
-std::uint64_t fingerprint_of_pattern(const MatrixEntries& entries) {
-  std::uint64_t hash = entries.row.size();
-  for (std::size_t k = 0; k < entries.row.size(); ++k)
-    hash = random_bits(hash, (static_cast<std::uint64_t>(entries.row[k]) << 32U) |
-                                 static_cast<std::uint32_t>(entries.column[k]));
+template void keep_upper_triangle(MatrixEntries&);
+template void keep_upper_triangle(ComplexEntries&);
+
+std::uint64_t fingerprint_of_pattern(const std::vector<int>& row, const std::vector<int>& column) {
+  std::uint64_t hash = row.size();
+  for (std::size_t k = 0; k < row.size(); ++k)
+    hash = random_bits(hash,
+                       (static_cast<std::uint64_t>(row[k]) << 32U) | static_cast<std::uint32_t>(column[k]));
   return hash;
 }
 

@@ -4,22 +4,30 @@
 #include <optional>
 #include <vector>
 
+#include "ayatori/sparse/complex_form.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 
 namespace ayatori::solvers {
 
 /// Entries of a square matrix by row and column from 1, in any order, each place once.
-struct MatrixEntries {
+template <class Scalar>
+struct MatrixEntriesOf {
   std::vector<int> row;
   std::vector<int> column;
-  std::vector<double> value;
+  std::vector<Scalar> value;
 };
+using MatrixEntries = MatrixEntriesOf<double>;
+using ComplexEntries = MatrixEntriesOf<sparse::Complex>;
 
-/// Of a symmetric matrix, leaves what it is given by.
-void keep_upper_triangle(MatrixEntries& entries);
+/// Those of the complex matrix in whose real form these are, of a rank or of all.
+ComplexEntries complex_entries(const MatrixEntries& real_form);
+
+/// Of a symmetric matrix, leaves what it is given by. Of doubles or complex numbers.
+template <class Scalar>
+void keep_upper_triangle(MatrixEntriesOf<Scalar>& entries);
 
 /// Tells rows and columns of entries apart from others, in their order.
-std::uint64_t fingerprint_of_pattern(const MatrixEntries& entries);
+std::uint64_t fingerprint_of_pattern(const std::vector<int>& row, const std::vector<int>& column);
 
 /// One rank is not asked to hold more entries than these, of 400 MB, unless it has them all.
 constexpr std::int64_t most_on_one_rank = std::int64_t{1} << 24;

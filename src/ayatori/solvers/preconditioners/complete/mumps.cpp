@@ -14,6 +14,7 @@
 #include "ayatori/solvers/preconditioners/complete/equilibration.hpp"
 #include "ayatori/solvers/preconditioners/complete/mumps_instance.hpp"
 #include "ayatori/solvers/preconditioners/complete/nested_dissection.hpp"
+#include "ayatori/solvers/vector_ops.hpp"
 
 extern "C" {
 void dgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const double* alpha,
@@ -43,22 +44,31 @@ struct Plan {
   bool symmetric = false;
   bool on_one_rank = false;
   bool spread_matrix = false;  ///< each rank gives its rows
+  bool is_complex = false;     ///< factors of the complex matrix whose real form is given
   double low_rank = 0;
   std::uint64_t pattern = 0;  ///< of the entries that this rank gives
   bool operator==(const Plan&) const = default;
 };
 
-/// A x = b by the complete factors of MUMPS, in doubles or floats. Floats are of a matrix that is scaled, and
-/// so are their right-hand sides, each to a largest element of 1.
-template <class Real>
+/// A x = b by the complete factors of MUMPS, in doubles, floats or complex numbers. Floats are of a matrix
+/// that is scaled, and so are their right-hand sides, each to a largest element of 1.
+template <class Scalar>
 class MumpsFactors final : public CompleteFactors {
+  static constexpr bool is_float = std::is_same_v<Scalar, float>;
+  static constexpr bool is_complex = std::is_same_v<Scalar, Complex>;
+
  public:
+  /// As they are handed over.
+  using Entries = std::conditional_t<is_complex, ComplexEntries, MatrixEntries>;
+
   MumpsFactors(const MatrixToFactor& matrix, const Plan& plan)
-      : plan_(plan), partition_(matrix.partition()), mumps_(matrix.comm(), plan.symmetric, plan.on_one_rank) {
-    mumps_.data().n = static_cast<MUMPS_INT>(matrix.rows());
+      : plan_(plan),
+        partition_(is_complex ? sparse::of_elements(matrix.partition()) : matrix.partition()),
+        mumps_(matrix.comm(), plan.symmetric, plan.on_one_rank) {
+    mumps_.data().n = static_cast<MUMPS_INT>(partition_.rows());
     constexpr int threshold = 1;
-    constexpr bool is_double = std::is_same_v<Real, double>;
-    mumps_.real_control(threshold) = static_cast<Real>(is_double ? least_pivot : least_pivot_of_floats);
+    using Real = typename mumps::Arithmetic<Scalar>::Real;
+    mumps_.real_control(threshold) = static_cast<Real>(is_float ? least_pivot_of_floats : least_pivot);
     if (matrix.rows() < few_rows) mumps_.real_control(threshold) = plan.symmetric ? 0.5 : 1;
     if (plan.spread_matrix) mumps_.control(mumps::matrix_distribution) = 3;
     if (plan.low_rank > 0) {
@@ -70,9 +80,9 @@ class MumpsFactors final : public CompleteFactors {
   }
 
   /// Collective. Hands the entries over until the factorization is done.
-  void take(const MatrixToFactor& matrix, MatrixEntries entries) {
+  void take(const MatrixToFactor& matrix, Entries entries) {
     entries_ = std::move(entries);
-    if constexpr (std::is_same_v<Real, float>) {
+    if constexpr (is_float) {
       const auto equilibration = equilibrate(matrix);
       values_ = scaled(entries_, equilibration);
       entries_.value = {};
@@ -87,12 +97,12 @@ class MumpsFactors final : public CompleteFactors {
       data.nnz_loc = static_cast<MUMPS_INT8>(values_.size());
       data.irn_loc = entries_.row.data();
       data.jcn_loc = entries_.column.data();
-      data.a_loc = values_.data();
+      data.a_loc = mumps::as_numbers(values_.data());
     } else {
       data.nnz = static_cast<MUMPS_INT8>(values_.size());
       data.irn = entries_.row.data();
       data.jcn = entries_.column.data();
-      data.a = values_.data();
+      data.a = mumps::as_numbers(values_.data());
     }
   }
   /// Collective. Entries of the longest row, or of a row and its column on average; as far as one rank knows.
@@ -140,7 +150,7 @@ class MumpsFactors final : public CompleteFactors {
     entries_ = {};
     values_ = {};
     dissection_ = {};
-    buffer_.resize(partition_.range(mumps_.comm().rank()).size());
+    if (is_float) buffer_.resize(partition_.range(mumps_.comm().rank()).size());
     spread_.reset();
     if (!plan_.on_one_rank && mumps_.comm().size() > 1) spread_.emplace(mumps_, partition_);
   }
@@ -149,6 +159,7 @@ class MumpsFactors final : public CompleteFactors {
     solve_with(x, y, row_scale_, column_scale_);
   }
   void solve_transposed(std::span<const double> x, std::span<double> y) const override {
+    if constexpr (is_complex) return solve_adjoint(x, y);
     mumps_.control(mumps::which_system) = 0;
     solve_with(x, y, column_scale_, row_scale_);
     mumps_.control(mumps::which_system) = 1;
@@ -156,16 +167,16 @@ class MumpsFactors final : public CompleteFactors {
   Work work() const override { return work_; }
 
   const Plan& plan() const { return plan_; }
-  mumps::Instance<Real>& instance() { return mumps_; }
-  const mumps::Instance<Real>& instance() const { return mumps_; }
+  mumps::Instance<Scalar>& instance() { return mumps_; }
+  const mumps::Instance<Scalar>& instance() const { return mumps_; }
 
  private:
   /// Collective. `row` and `column`: the scales of the system that is solved, of floats.
   void solve_with(std::span<const double> x, std::span<double> y, std::span<const std::int32_t> row,
                   std::span<const std::int32_t> column) const {
-    if constexpr (std::is_same_v<Real, double>) {
+    if constexpr (!is_float) {
       std::ranges::copy(x, y.begin());
-      solve_in_place(y);
+      solve_in_place(as<Scalar>(y));
     } else {
       const int exponent = scale_in(x, row);
       solve_in_place(buffer_);
@@ -186,11 +197,24 @@ class MumpsFactors final : public CompleteFactors {
       buffer_[i] = static_cast<float>(std::ldexp(x[i], row[i] - largest));
     return largest;
   }
-  void solve_in_place(std::span<Real> b) const {
+  /// Collective. The transpose of a real form is that of the conjugate transpose: A^H y = x by way of A^T
+  /// conj(y) = conj(x).
+  void solve_adjoint(std::span<const double> x, std::span<double> y) const {
+    const auto conjugate_all = [&] {
+      for (Complex& number : as_complex(y)) number = std::conj(number);
+    };
+    std::ranges::copy(x, y.begin());
+    conjugate_all();
+    mumps_.control(mumps::which_system) = 0;
+    solve_in_place(as<Scalar>(y));
+    mumps_.control(mumps::which_system) = 1;
+    conjugate_all();
+  }
+  void solve_in_place(std::span<Scalar> b) const {
     if (spread_) return spread_->solve(b);
-    solve_on_rank_zero<Real>(mumps_.comm(), partition_, b, [this](std::span<Real> all) {
+    solve_on_rank_zero<Scalar>(mumps_.comm(), partition_, b, [this](std::span<Scalar> all) {
       auto& data = mumps_.data();
-      data.rhs = all.data();
+      data.rhs = mumps::as_numbers(all.data());
       data.nrhs = 1;
       data.lrhs = data.n;
       mumps_.run(Job::solve);
@@ -199,20 +223,20 @@ class MumpsFactors final : public CompleteFactors {
 
   Plan plan_;
   sparse::RowPartition partition_;
-  mutable mumps::Instance<Real> mumps_;  ///< with what it is asked to do
-  mutable std::optional<mumps::SpreadSolves<Real>> spread_;
-  MatrixEntries entries_;
-  std::vector<Real> values_;
+  mutable mumps::Instance<Scalar> mumps_;  ///< with what it is asked to do
+  mutable std::optional<mumps::SpreadSolves<Scalar>> spread_;
+  Entries entries_;
+  std::vector<Scalar> values_;
   std::vector<int> dissection_;          ///< on rank 0, while MUMPS may ask for it
   std::vector<std::int32_t> row_scale_;  ///< exponents of 2 of this rank's rows, of floats
   std::vector<std::int32_t> column_scale_;
-  mutable std::vector<Real> buffer_;
+  mutable std::vector<Scalar> buffer_;  ///< of floats
   Work work_;
 };
 
 /// What the factorization is expected to take.
-template <class Real>
-double products_of_factors(const MumpsFactors<Real>& factors, std::int64_t nonzeros) {
+template <class Scalar>
+double products_of_factors(const MumpsFactors<Scalar>& factors, std::int64_t nonzeros) {
   const double operations = factors.instance().operations();
   return operations / (2 * static_cast<double>(nonzeros) * operations_of_dense_blocks(operations));
 }
@@ -236,8 +260,8 @@ double dense_operations_per_second() {
 
 /// Collective. MUMPS underestimates what pivoting will take; then it is given more, as long as there is time
 /// for another attempt like the last.
-template <class Real>
-int factor_with_enough_memory(MumpsFactors<Real>& factors, const PreconditionerOptions& options) {
+template <class Scalar>
+int factor_with_enough_memory(MumpsFactors<Scalar>& factors, const PreconditionerOptions& options) {
   constexpr int workspace_too_small = -9;
   constexpr int integers_too_few = -8;
   constexpr int buffer_too_small = -20;
@@ -259,8 +283,8 @@ int factor_with_enough_memory(MumpsFactors<Real>& factors, const PreconditionerO
   }
 }
 
-template <class Real>
-[[noreturn]] void fail(const MumpsFactors<Real>& factors, const char* phase) {
+template <class Scalar>
+[[noreturn]] void fail(const MumpsFactors<Scalar>& factors, const char* phase) {
   const auto& mumps = factors.instance();
   throw_error(ErrorKind::environment,
               fmt::format("direct: {} failed: MUMPS' error {} ({})", phase, mumps.info(1), mumps.info(2)),
@@ -274,8 +298,9 @@ template <class Real>
 /// more. MUMPS permutes the columns of some unsymmetric matrices to large pivots first, for which ours would
 /// not be right; there it looks for one of its own, if that is not too dear either. Throws where the
 /// factorization is too dear.
-template <class Real>
-void order(MumpsFactors<Real>& factors, const MatrixToFactor& matrix, const PreconditionerOptions& options) {
+template <class Scalar>
+void order(MumpsFactors<Scalar>& factors, const MatrixToFactor& matrix,
+           const PreconditionerOptions& options) {
   constexpr int given = 1;
   constexpr int minimum_fill = 2;
   constexpr int dissection_of_library = 5;
@@ -305,8 +330,8 @@ void order(MumpsFactors<Real>& factors, const MatrixToFactor& matrix, const Prec
 }
 
 /// Collective. Throws where memory or time are not enough for what the analysis has found.
-template <class Real>
-void check_needs(MumpsFactors<Real>& factors, const MatrixToFactor& matrix,
+template <class Scalar>
+void check_needs(MumpsFactors<Scalar>& factors, const MatrixToFactor& matrix,
                  const PreconditionerOptions& options) {
   constexpr std::int64_t mega = std::int64_t{1} << 20;
   constexpr int megabytes = 15;  // of this rank, after the analysis
@@ -316,7 +341,7 @@ void check_needs(MumpsFactors<Real>& factors, const MatrixToFactor& matrix,
                mega * mumps.own_info(options.low_rank > 0 ? megabytes_of_low_rank : megabytes));
   const auto rate = [&mumps] {
     const double all = mumps.workers().allreduce(dense_operations_per_second(), comm::ReduceOp::sum);
-    return mumps.comm().broadcast((std::is_same_v<Real, float> ? 2 : 1) * all, 0);
+    return mumps.comm().broadcast((std::is_same_v<Scalar, float> ? 2 : 1) * all, 0);
   };
   // How many operations low rank saves is seen when it is done.
   if (options.low_rank == 0) check_time(matrix.comm(), mumps.operations(), rate, options.seconds_left);
@@ -324,30 +349,36 @@ void check_needs(MumpsFactors<Real>& factors, const MatrixToFactor& matrix,
 
 /// Collective. The matrix as it is given to MUMPS. On one rank a permutation to large pivots is looked for,
 /// and the orderings leave some 10 % fewer operations; large matrices that can do without stay spread.
-MatrixEntries entries_for(MatrixToFactor& matrix, Plan& plan) {
+template <class Scalar>
+MumpsFactors<Scalar>::Entries entries_for(MatrixToFactor& matrix, Plan& plan) {
   plan.spread_matrix = !plan.on_one_rank && !matrix.is_small() && matrix.has_useful_diagonal();
   if (plan.spread_matrix) matrix.drop_gathered();
   MatrixEntries gathered = plan.spread_matrix ? MatrixEntries{} : matrix.take_gathered();
   return comm::agree(matrix.comm(), [&] {
-    MatrixEntries entries = plan.spread_matrix ? matrix.own() : std::move(gathered);
+    MatrixEntries given = plan.spread_matrix ? matrix.own() : std::move(gathered);
+    typename MumpsFactors<Scalar>::Entries entries;
+    if constexpr (std::is_same_v<Scalar, Complex>)
+      entries = complex_entries(given);
+    else
+      entries = std::move(given);
     if (plan.symmetric) keep_upper_triangle(entries);
-    plan.pattern = fingerprint_of_pattern(entries);
+    plan.pattern = fingerprint_of_pattern(entries.row, entries.column);
     return entries;
   });
 }
 
-template <class Real>
-BuiltFactors report(std::unique_ptr<MumpsFactors<Real>> factors, const char* more) {
-  constexpr bool is_single = std::is_same_v<Real, float>;
+template <class Scalar>
+BuiltFactors report(std::unique_ptr<MumpsFactors<Scalar>> factors, const char* more) {
+  constexpr bool is_single = std::is_same_v<Scalar, float>;
   const auto& mumps = factors->instance();
   const Plan& plan = factors->plan();
   const int zero_pivots = mumps.info(28);
   const int megabytes = mumps.info(19);
   BuiltFactors built;
   built.notes.push_back(
-      fmt::format("complete {} factors by MUMPS: {:.3g} operations, {} MB{}{}{}",
-                  plan.symmetric ? "symmetric" : "unsymmetric", mumps.operations(), megabytes,
-                  is_single ? ", in single precision" : "",
+      fmt::format("complete {}{} factors by MUMPS: {:.3g} operations, {} MB{}{}{}",
+                  plan.is_complex ? "complex " : "", plan.symmetric ? "symmetric" : "unsymmetric",
+                  mumps.operations(), megabytes, is_single ? ", in single precision" : "",
                   plan.low_rank > 0 ? fmt::format(", low rank to {:.1g}", plan.low_rank) : "", more));
   if (zero_pivots > 0) built.notes.push_back(singular_words(zero_pivots));
   built.reproducible = mumps.workers().size() == 1;
@@ -359,13 +390,14 @@ BuiltFactors report(std::unique_ptr<MumpsFactors<Real>> factors, const char* mor
 
 /// Collective. Earlier factors become those of the matrix now, in their order. Nothing where they were made
 /// for another plan, or where that fails.
-template <class Real>
+template <class Scalar>
 std::optional<BuiltFactors> factor_again(const MatrixToFactor& matrix, const Plan& plan,
-                                         MatrixEntries& entries, const PreconditionerOptions& options,
+                                         const typename MumpsFactors<Scalar>::Entries& entries,
+                                         const PreconditionerOptions& options,
                                          std::unique_ptr<CompleteFactors> earlier) {
-  const auto* old = dynamic_cast<MumpsFactors<Real>*>(earlier.get());
+  const auto* old = dynamic_cast<MumpsFactors<Scalar>*>(earlier.get());
   if (matrix.comm().any(old == nullptr || !(old->plan() == plan))) return std::nullopt;
-  std::unique_ptr<MumpsFactors<Real>> factors(static_cast<MumpsFactors<Real>*>(earlier.release()));
+  std::unique_ptr<MumpsFactors<Scalar>> factors(static_cast<MumpsFactors<Scalar>*>(earlier.release()));
   ask_price(matrix.comm(), products_of_factors(*factors, matrix.nonzeros()), options);
   factors->take(matrix, entries);
   if (factor_with_enough_memory(*factors, options) < 0 || factors->instance().info(28) > 0)
@@ -375,11 +407,12 @@ std::optional<BuiltFactors> factor_again(const MatrixToFactor& matrix, const Pla
 }
 
 /// Collective. Nothing where single precision is not enough for a factorization.
-template <class Real>
-std::optional<BuiltFactors> factor(const MatrixToFactor& matrix, const Plan& plan, MatrixEntries entries,
+template <class Scalar>
+std::optional<BuiltFactors> factor(const MatrixToFactor& matrix, const Plan& plan,
+                                   typename MumpsFactors<Scalar>::Entries entries,
                                    const PreconditionerOptions& options) {
-  constexpr bool is_single = std::is_same_v<Real, float>;
-  auto factors = std::make_unique<MumpsFactors<Real>>(matrix, plan);
+  constexpr bool is_single = std::is_same_v<Scalar, float>;
+  auto factors = std::make_unique<MumpsFactors<Scalar>>(matrix, plan);
   factors->take(matrix, std::move(entries));
   order(*factors, matrix, options);
   check_needs(*factors, matrix, options);
@@ -388,6 +421,18 @@ std::optional<BuiltFactors> factor(const MatrixToFactor& matrix, const Plan& pla
   if (failed) fail(*factors, "the factorization");
   factors->finish();
   return report(std::move(factors), "");
+}
+
+/// Collective. From earlier factors where they serve; nothing where single precision is not enough.
+template <class Scalar>
+std::optional<BuiltFactors> make_of(MatrixToFactor& matrix, Plan plan, const PreconditionerOptions& options,
+                                    std::unique_ptr<CompleteFactors> earlier) {
+  auto entries = entries_for<Scalar>(matrix, plan);
+  if (earlier) {
+    auto again = factor_again<Scalar>(matrix, plan, entries, options, std::move(earlier));
+    if (again) return again;
+  }
+  return factor<Scalar>(matrix, plan, std::move(entries), options);
 }
 
 std::optional<BuiltFactors> make(MatrixToFactor& matrix, bool, const PreconditionerOptions& options,
@@ -399,23 +444,20 @@ std::optional<BuiltFactors> make(MatrixToFactor& matrix, bool, const Preconditio
                     "fewer ranks, or a build with MPI",
                     matrix.nonzeros()),
         true);
-  Plan plan{
-      .symmetric = matrix.is_symmetric(),
+  const Plan plan{
+      .symmetric = options.matrix_is_complex ? options.matrix_is_complex_symmetric : matrix.is_symmetric(),
       .on_one_rank = options.reproducible || matrix.rows() < rows_worth_all_ranks || mumps::is_sequential,
+      .is_complex = options.matrix_is_complex,
       .low_rank = options.low_rank};
-  MatrixEntries entries = entries_for(matrix, plan);
-  const bool is_single = options.factor_precision == "single";
-  if (earlier) {
-    auto again = is_single ? factor_again<float>(matrix, plan, entries, options, std::move(earlier))
-                           : factor_again<double>(matrix, plan, entries, options, std::move(earlier));
-    if (again) return again;
+  if (plan.is_complex) return make_of<Complex>(matrix, plan, options, std::move(earlier));
+  if (options.factor_precision == "single") {
+    if (auto built = make_of<float>(matrix, plan, options, std::move(earlier))) return built;
+    auto built = make_of<double>(matrix, plan, options, nullptr);
+    built->notes.insert(built->notes.begin(),
+                        "single precision finds zero pivots, or fails: complete factors in double precision");
+    return built;
   }
-  if (!is_single) return factor<double>(matrix, plan, std::move(entries), options);
-  if (auto built = factor<float>(matrix, plan, entries, options)) return built;
-  auto built = factor<double>(matrix, plan, std::move(entries), options);
-  built->notes.insert(built->notes.begin(),
-                      "single precision finds zero pivots, or fails: complete factors in double precision");
-  return built;
+  return make_of<double>(matrix, plan, options, std::move(earlier));
 }
 
 }  // namespace

@@ -2,16 +2,17 @@
 
 #include <dmumps_c.h>
 #include <smumps_c.h>
+#include <zmumps_c.h>
 #ifdef __SSE__
 #include <xmmintrin.h>
 #endif
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -74,15 +75,50 @@ class FlushSubnormals {
 #endif
 };
 
+inline void call(ZMUMPS_STRUC_C& data) {
+  zmumps_c(&data);
+}
+
 inline void call(SMUMPS_STRUC_C& data) {
   [[maybe_unused]] const FlushSubnormals flush;
   smumps_c(&data);
 }
 
-/// An instance of MUMPS (Amestoy, Duff, L'Excellent & Koster 2001), on all ranks or on rank 0, in doubles or
-/// floats. Collective: made, used and destroyed by all ranks together.
-template <class Real>
+/// MUMPS' names for what it computes with.
+template <class Scalar>
+struct Arithmetic;
+template <>
+struct Arithmetic<double> {
+  using Data = DMUMPS_STRUC_C;
+  using Real = double;
+  using Number = double;
+  static constexpr int operations = 1;  ///< on real numbers, in one that MUMPS counts
+};
+template <>
+struct Arithmetic<float> {
+  using Data = SMUMPS_STRUC_C;
+  using Real = float;
+  using Number = float;
+  static constexpr int operations = 1;
+};
+template <>
+struct Arithmetic<std::complex<double>> {
+  using Data = ZMUMPS_STRUC_C;
+  using Real = double;
+  using Number = mumps_double_complex;  // two doubles, as std::complex is
+  static constexpr int operations = 4;
+};
+template <class Scalar>
+auto* as_numbers(Scalar* numbers) {
+  return reinterpret_cast<typename Arithmetic<Scalar>::Number*>(numbers);
+}
+
+/// An instance of MUMPS (Amestoy, Duff, L'Excellent & Koster 2001), on all ranks or on rank 0, in doubles,
+/// floats or complex numbers. Collective: made, used and destroyed by all ranks together.
+template <class Scalar>
 class Instance {
+  using Real = typename Arithmetic<Scalar>::Real;
+
  public:
   Instance(const comm::Comm& comm, bool symmetric, bool on_one_rank)
       : comm_(comm.duplicate()), workers_(on_one_rank ? comm::Comm::self() : comm_) {
@@ -117,7 +153,8 @@ class Instance {
   /// Of this rank.
   int own_info(int number) const { return data_.info[number - 1]; }
   auto& data() { return data_; }
-  double operations() const { return data_.rinfog[0]; }
+  /// On real numbers.
+  double operations() const { return Arithmetic<Scalar>::operations * static_cast<double>(data_.rinfog[0]); }
   const comm::Comm& comm() const { return comm_; }
   /// Those of comm() that compute.
   const comm::Comm& workers() const { return workers_; }
@@ -126,17 +163,17 @@ class Instance {
  private:
   comm::Comm comm_;
   comm::Comm workers_;
-  std::conditional_t<std::is_same_v<Real, float>, SMUMPS_STRUC_C, DMUMPS_STRUC_C> data_{};
+  typename Arithmetic<Scalar>::Data data_{};
 };
 
 /// Solves whose right-hand sides and solutions stay spread over the ranks: none ever holds all of one. MUMPS
 /// leaves the elements of the solution where it has eliminated them, and from there they go to the ranks of
 /// their rows.
-template <class Real>
+template <class Scalar>
 class SpreadSolves {
  public:
   /// Collective. Of an instance that has factored; refers to it. Begins anew after other factors.
-  SpreadSolves(Instance<Real>& instance, const sparse::RowPartition& partition)
+  SpreadSolves(Instance<Scalar>& instance, const sparse::RowPartition& partition)
       : instance_(instance), partition_(partition), own_(partition.range(instance.comm().rank())) {
     constexpr int spread_by_user = 10;
     constexpr int spread_by_library = 1;
@@ -150,23 +187,23 @@ class SpreadSolves {
   }
 
   /// Collective. b becomes the solution; of each rank its rows.
-  void solve(std::span<Real> b) {
+  void solve(std::span<Scalar> b) {
     auto& data = instance_.data();
     const auto size = static_cast<MUMPS_INT>(b.size());
-    Real nothing = 0;  // MUMPS wants addresses
+    Scalar nothing = 0;  // MUMPS wants addresses
     MUMPS_INT no_row = 0;
     data.nrhs = 1;
     data.nloc_rhs = size;
     data.lrhs_loc = std::max<MUMPS_INT>(size, 1);
-    data.rhs_loc = size > 0 ? b.data() : &nothing;
+    data.rhs_loc = as_numbers(size > 0 ? b.data() : &nothing);
     data.irhs_loc = size > 0 ? rows_.data() : &no_row;
-    data.sol_loc = solution_.data();
+    data.sol_loc = as_numbers(solution_.data());
     data.isol_loc = solution_row_.data();
     data.lsol_loc = static_cast<MUMPS_INT>(solution_.size());
     instance_.run(Job::solve);
     if (starts_.empty()) plan();
     for (std::size_t k = 0; k < order_.size(); ++k) packed_[k] = solution_[order_[k]];
-    const auto arrived = instance_.comm().alltoallv(std::span<const Real>(packed_), starts_);
+    const auto arrived = instance_.comm().alltoallv(std::span<const Scalar>(packed_), starts_);
     for (std::size_t k = 0; k < places_.size(); ++k) b[places_[k]] = arrived.values[k];
   }
 
@@ -189,15 +226,15 @@ class SpreadSolves {
     for (std::int32_t& place : places_) place -= static_cast<std::int32_t>(own_.begin);
   }
 
-  Instance<Real>& instance_;
+  Instance<Scalar>& instance_;
   sparse::RowPartition partition_;
   Range own_;
   std::vector<MUMPS_INT> rows_;
-  std::vector<Real> solution_;
+  std::vector<Scalar> solution_;
   std::vector<MUMPS_INT> solution_row_;
   std::vector<int> order_;            ///< of the solution's elements here, by row
   std::vector<std::int64_t> starts_;  ///< of each rank's among them; none before the first solve
-  std::vector<Real> packed_;
+  std::vector<Scalar> packed_;
   std::vector<std::int32_t> places_;  ///< of what arrives
 };
 

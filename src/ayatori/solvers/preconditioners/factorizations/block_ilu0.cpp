@@ -8,6 +8,7 @@
 #include "ayatori/solvers/preconditioners/factorizations/block_rows.hpp"
 #include "ayatori/solvers/preconditioners/factorizations/ilu0.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
+#include "ayatori/solvers/vector_ops.hpp"
 
 namespace ayatori::solvers {
 
@@ -15,11 +16,12 @@ namespace {
 
 /// y = M x with M the block diagonal of (L D U)^-1, one block per contiguous range of rows. A thread solves
 /// with the blocks that it has factored, without a barrier in between. Traffic: 12 bytes per off-diagonal
-/// entry of the blocks, 16 per row, and 40 per row for x and y.
+/// entry of the blocks, 16 per row, and 40 per row for x and y; of complex numbers 20, 24 and 80.
+template <class Scalar>
 class BlockIlu0 final : public sparse::LinearOperator {
  public:
   /// options.blocks = 0: one per thread, and the rows of that thread in vector operations.
-  BlockIlu0(const sparse::Csr& matrix, std::int64_t first_row, const PreconditionerOptions& options)
+  BlockIlu0(const sparse::CsrOf<Scalar>& matrix, std::int64_t first_row, const PreconditionerOptions& options)
       : size_(matrix.rows), factors_(options.blocks > 0 ? options.blocks : threads_for(matrix.rows)) {
     FirstException exception;
     for_each_block([&](int b) {
@@ -31,12 +33,15 @@ class BlockIlu0 final : public sparse::LinearOperator {
   void apply(std::span<const double> x, std::span<double> y) const override {
     for_each_block([&](int b) {
       const Range rows = rows_of(b);
-      factors_[b].solve(x.subspan(rows.begin, rows.size()), y.subspan(rows.begin, rows.size()));
+      factors_[b].solve(as<Scalar>(x).subspan(rows.begin, rows.size()),
+                        as<Scalar>(y).subspan(rows.begin, rows.size()));
     });
   }
-  std::int32_t local_size() const override { return size_; }
+  std::int32_t local_size() const override {
+    return size_ * static_cast<std::int32_t>(sizeof(Scalar) / sizeof(double));
+  }
 
-  const std::vector<Ilu0>& factors() const { return factors_; }
+  const std::vector<Ilu0Of<Scalar>>& factors() const { return factors_; }
   Range rows_of(int b) const { return split_evenly(size_, static_cast<std::int64_t>(factors_.size()), b); }
 
  private:
@@ -45,12 +50,14 @@ class BlockIlu0 final : public sparse::LinearOperator {
     block_for(static_cast<int>(factors_.size()), size_, f);
   }
 
-  std::int32_t size_;
-  std::vector<Ilu0> factors_;
+  std::int32_t size_;  ///< rows
+  std::vector<Ilu0Of<Scalar>> factors_;
 };
 
 /// Collective. What the factorizations of all ranks have to say.
-std::vector<std::string> notes_of(const comm::Comm& comm, const BlockIlu0& op, std::int64_t first_row) {
+template <class Scalar>
+std::vector<std::string> notes_of(const comm::Comm& comm, const BlockIlu0<Scalar>& op,
+                                  std::int64_t first_row) {
   enum Count { blocks, shifted, diagonal_only, inserted, zero_rows, counts };
   std::array<std::int64_t, counts> count{};
   std::int64_t rejected_row = std::numeric_limits<std::int64_t>::max();
@@ -86,16 +93,27 @@ std::vector<std::string> notes_of(const comm::Comm& comm, const BlockIlu0& op, s
   return notes;
 }
 
+/// Collective. `interior`, called on each rank, gives its own block.
+template <class Scalar, class Interior>
+BuiltPreconditioner make_of(const comm::Comm& comm, std::int64_t first_row,
+                            const PreconditionerOptions& options, const Interior& interior) {
+  auto op = comm::agree(comm, [&] {
+    if (options.blocks < 0)
+      throw InputError(fmt::format("block-ilu0: blocks = {}, want >= 0", options.blocks));
+    return std::make_unique<BlockIlu0<Scalar>>(interior(), first_row, options);
+  });
+  auto notes = notes_of(comm, *op, first_row);
+  return {std::move(op), std::move(notes)};
+}
+
 BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum&,
                          const PreconditionerOptions& options) {
   const std::int64_t first_row = matrix.partition().range(matrix.comm().rank()).begin;
-  auto op = comm::agree(matrix.comm(), [&] {
-    if (options.blocks < 0)
-      throw InputError(fmt::format("block-ilu0: blocks = {}, want >= 0", options.blocks));
-    return std::make_unique<BlockIlu0>(matrix.interior(), first_row, options);
-  });
-  auto notes = notes_of(matrix.comm(), *op, first_row);
-  return {std::move(op), std::move(notes)};
+  if (options.matrix_is_complex)
+    return make_of<Complex>(matrix.comm(), first_row / 2, options,
+                            [&] { return sparse::complex_matrix(matrix.interior()); });
+  return make_of<double>(matrix.comm(), first_row, options,
+                         [&]() -> const sparse::Csr& { return matrix.interior(); });
 }
 
 }  // namespace

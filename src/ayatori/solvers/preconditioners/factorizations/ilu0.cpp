@@ -4,11 +4,15 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "ayatori/base/error.hpp"
 
 namespace ayatori::solvers {
+
+using sparse::is_finite;
+using sparse::times;
 
 namespace {
 
@@ -30,33 +34,35 @@ constexpr std::int32_t rows_between_questions = 256;
 /// Takes the multiples of earlier rows from row i, which is given in dense form, and stores what they were.
 /// A function of its own, for among the variables of another its loop finds no free registers: with its
 /// counter on the stack it takes four times as long.
-[[gnu::noinline]] void eliminate(Ilu0& factor, std::int32_t i, double* row) {
+template <class Scalar>
+[[gnu::noinline]] void eliminate(Ilu0Of<Scalar>& factor, std::int32_t i, Scalar* row) {
   const std::int32_t* const upper_start = factor.upper_start.data();
   const std::int32_t* const upper_column = factor.upper_column.data();
-  const double* const upper_value = factor.upper_value.data();
+  const Scalar* const upper_value = factor.upper_value.data();
   for (std::int32_t p = factor.lower_start[i]; p < factor.lower_start[i + 1]; ++p) {
     const std::int32_t k = factor.lower_column[p];
-    const double w = row[k];
+    const Scalar w = row[k];
     const std::int32_t end = upper_start[k + 1];
-    for (std::int32_t q = upper_start[k]; q < end; ++q) row[upper_column[q]] -= w * upper_value[q];
-    factor.lower_value[p] = w * factor.inverse_pivot[k];
+    for (std::int32_t q = upper_start[k]; q < end; ++q) row[upper_column[q]] -= times(w, upper_value[q]);
+    factor.lower_value[p] = times(w, factor.inverse_pivot[k]);
   }
 }
 
 /// Factors one block. The members beside the result are what one attempt needs of A, and its dense workspace.
+template <class Scalar>
 class Factorization {
  public:
-  Factorization(const sparse::Csr& matrix, Range block, std::int64_t first_row,
+  Factorization(const sparse::CsrOf<Scalar>& matrix, Range block, std::int64_t first_row,
                 const std::function<bool()>& gives_up)
       : a_(matrix), block_(block), first_row_(first_row), gives_up_(gives_up) {
     factor_.rows = static_cast<std::int32_t>(block.size());
   }
 
-  Ilu0 run() {
+  Ilu0Of<Scalar> run() {
     count_entries();
     fill_pattern();
     set_references();
-    row_value_.assign(factor_.rows, 0.0);
+    row_value_.assign(factor_.rows, Scalar(0));
     climb_ladder();
     return std::move(factor_);
   }
@@ -128,16 +134,16 @@ class Factorization {
     for (std::int32_t i = 0; i < factor_.rows; ++i) {
       const Places& places = places_[i];
       double largest = 0;
-      double sum = 0;  // finite only if all are, or very large
+      Scalar sum = 0;  // finite only if all are, or very large
       for (std::int64_t k = places.begin; k < places.end; ++k) {
         largest = std::max(largest, std::abs(a_.value[k]));
         sum += a_.value[k];
       }
-      if (!std::isfinite(sum)) check_entries(i);
+      if (!is_finite(sum)) check_entries(i);
       row_max_[i] = largest;
       if (!places.has_diagonal()) ++factor_.report.inserted_diagonals;
       if (largest == 0) ++factor_.report.zero_rows;
-      note_diagonal(i, places.has_diagonal() ? a_.value[places.diagonal] : 0);
+      note_diagonal(i, places.has_diagonal() ? a_.value[places.diagonal] : Scalar(0));
     }
     scale_ = factor_.rows == 0 ? 1 : *std::max_element(row_max_.begin(), row_max_.end());
     if (scale_ == 0) scale_ = 1;
@@ -145,16 +151,18 @@ class Factorization {
 
   void check_entries(std::int32_t i) const {
     for (std::int64_t k = places_[i].begin; k < places_[i].end; ++k)
-      if (!std::isfinite(a_.value[k])) throw InputError(name_row(i) + "an entry is not finite");
+      if (!is_finite(a_.value[k])) throw InputError(name_row(i) + "an entry is not finite");
   }
 
-  void note_diagonal(std::int32_t i, double diagonal) {
+  void note_diagonal(std::int32_t i, Scalar diagonal) {
     const bool vanishes = std::abs(diagonal) <= zero_diagonal * row_max_[i];
-    reference_[i] = vanishes ? row_max_[i] : diagonal;
-    if (row_max_[i] == 0) return;
-    if (vanishes) one_sign_ = false;
-    if (sign_ == 0) sign_ = diagonal < 0 ? -1 : 1;
-    if (diagonal * sign_ < 0) one_sign_ = false;
+    reference_[i] = vanishes ? Scalar(row_max_[i]) : diagonal;
+    if constexpr (std::is_same_v<Scalar, double>) {
+      if (row_max_[i] == 0) return;
+      if (vanishes) one_sign_ = false;
+      if (sign_ == 0) sign_ = diagonal < 0 ? -1 : 1;
+      if (diagonal * sign_ < 0) one_sign_ = false;
+    }
   }
 
   void climb_ladder() {
@@ -181,11 +189,11 @@ class Factorization {
       load_row(i, shift);
       eliminate(factor_, i, row_value_.data());
       if (!acceptable(i, row_value_[i])) return i;
-      const double inverse = 1 / row_value_[i];
-      if (!std::isfinite(inverse)) return i;
+      const Scalar inverse = 1.0 / row_value_[i];
+      if (!is_finite(inverse)) return i;
       factor_.inverse_pivot[i] = inverse;
       for (std::int32_t q = factor_.upper_start[i]; q < factor_.upper_start[i + 1]; ++q)
-        factor_.upper_value[q] = row_value_[factor_.upper_column[q]] * inverse;
+        factor_.upper_value[q] = times(row_value_[factor_.upper_column[q]], inverse);
     }
     return std::nullopt;
   }
@@ -194,13 +202,14 @@ class Factorization {
     row_value_[i] = 0;
     for (std::int64_t k = places_[i].begin; k < places_[i].end; ++k)
       row_value_[column_in_block(k)] = a_.value[k];
-    row_value_[i] += row_max_[i] == 0 ? scale_ : shift * reference_[i];
+    row_value_[i] += row_max_[i] == 0 ? Scalar(scale_) : shift * reference_[i];
   }
 
-  bool acceptable(std::int32_t i, double pivot) const {
-    if (!std::isfinite(pivot)) return false;
+  bool acceptable(std::int32_t i, Scalar pivot) const {
+    if (!is_finite(pivot)) return false;
     if (row_max_[i] == 0) return true;
-    if (one_sign_ && pivot * sign_ <= 0) return false;
+    if constexpr (std::is_same_v<Scalar, double>)
+      if (one_sign_ && pivot * sign_ <= 0) return false;
     return std::abs(pivot) >= smallest_pivot * std::abs(reference_[i]) &&
            std::abs(pivot) <= largest_pivot * std::max(row_max_[i], std::abs(reference_[i]));
   }
@@ -208,7 +217,7 @@ class Factorization {
   /// Solves with d as the right-hand side; gives the row where the solution, which has no unit, is
   /// implausible.
   std::optional<std::int32_t> find_growth() {
-    Array<double> solution(factor_.rows);
+    Array<Scalar> solution(factor_.rows);
     factor_.solve(reference_, solution);
     for (std::int32_t i = 0; i < factor_.rows; ++i)
       if (!(std::abs(solution[i]) <= largest_growth)) return i;
@@ -220,8 +229,8 @@ class Factorization {
     factor_.lower_start.assign(factor_.rows + 1, 0);
     factor_.upper_start.assign(factor_.rows + 1, 0);
     for (std::int32_t i = 0; i < factor_.rows; ++i) {
-      factor_.inverse_pivot[i] = 1 / (row_max_[i] == 0 ? scale_ : reference_[i]);
-      if (!std::isfinite(factor_.inverse_pivot[i]))
+      factor_.inverse_pivot[i] = 1.0 / (row_max_[i] == 0 ? Scalar(scale_) : reference_[i]);
+      if (!is_finite(factor_.inverse_pivot[i]))
         throw InputError(name_row(i) + "1 / pivot overflows: scale the matrix");
     }
   }
@@ -230,56 +239,67 @@ class Factorization {
     return fmt::format("block-ilu0: row {}: ", first_row_ + block_.begin + i + 1);
   }
 
-  const sparse::Csr& a_;
+  const sparse::CsrOf<Scalar>& a_;
   Range block_;
   std::int64_t first_row_;
   const std::function<bool()>& gives_up_;
-  Ilu0 factor_;
+  Ilu0Of<Scalar> factor_;
   Array<Places> places_;
   Array<double> row_max_;    ///< max_j |a_ij| within the block
-  Array<double> reference_;  ///< d: a_ii, or the row's largest entry where a_ii vanishes
+  Array<Scalar> reference_;  ///< d: a_ii, or the row's largest entry where a_ii vanishes
   double scale_ = 1;         ///< largest entry of the block
   double sign_ = 0;          ///< of the first diagonal entry
   bool one_sign_ = true;     ///< no diagonal entry vanishes or has another sign
-  Array<double> row_value_;  ///< dense form of the row being eliminated, valid on its pattern
+  Array<Scalar> row_value_;  ///< dense form of the row being eliminated, valid on its pattern
 };
 
 /// start + the sum over one row of -value x[column]. Long rows have two partial sums, to hide the latency of
 /// an addition; the last entries, which depend on the newest of x, are added last.
-double subtract_row(double start, const std::int32_t* column, const double* value, std::int32_t k,
-                    std::int32_t end, const double* x) {
-  double other = 0;
+template <class Scalar>
+Scalar subtract_row(Scalar start, const std::int32_t* column, const Scalar* value, std::int32_t k,
+                    std::int32_t end, const Scalar* x) {
+  Scalar other = 0;
   for (; k + 4 < end; k += 2) {
-    start -= value[k] * x[column[k]];
-    other -= value[k + 1] * x[column[k + 1]];
+    start -= times(value[k], x[column[k]]);
+    other -= times(value[k + 1], x[column[k + 1]]);
   }
   start += other;
-  for (; k < end; ++k) start -= value[k] * x[column[k]];
+  for (; k < end; ++k) start -= times(value[k], x[column[k]]);
   return start;
 }
 
 }  // namespace
 
-void Ilu0::solve(std::span<const double> x, std::span<double> y) const {
+template <class Scalar>
+void Ilu0Of<Scalar>::solve(std::span<const Scalar> x, std::span<Scalar> y) const {
   AYATORI_ASSERT(static_cast<std::int32_t>(x.size()) == rows && x.size() == y.size());
-  double* const out = y.data();
+  Scalar* const out = y.data();
   for (std::int32_t i = 0; i < rows; ++i)
     out[i] =
         subtract_row(x[i], lower_column.data(), lower_value.data(), lower_start[i], lower_start[i + 1], out);
   for (std::int32_t i = rows; i-- > 0;)
-    out[i] = subtract_row(out[i] * inverse_pivot[i], upper_column.data(), upper_value.data(), upper_start[i],
-                          upper_start[i + 1], out);
+    out[i] = subtract_row(times(out[i], inverse_pivot[i]), upper_column.data(), upper_value.data(),
+                          upper_start[i], upper_start[i + 1], out);
 }
 
-std::int64_t Ilu0::bytes() const {
-  return 12 * static_cast<std::int64_t>(lower_start.back() + upper_start.back()) +
-         16 * static_cast<std::int64_t>(rows);
+template <class Scalar>
+std::int64_t Ilu0Of<Scalar>::bytes() const {
+  constexpr std::int64_t scalar = sizeof(Scalar);
+  return (4 + scalar) * static_cast<std::int64_t>(lower_start.back() + upper_start.back()) +
+         (8 + scalar) * static_cast<std::int64_t>(rows);
 }
 
-Ilu0 ilu0_factor(const sparse::Csr& matrix, Range block, std::int64_t first_row,
-                 const std::function<bool()>& gives_up) {
+template <class Scalar>
+Ilu0Of<Scalar> ilu0_factor(const sparse::CsrOf<Scalar>& matrix, Range block, std::int64_t first_row,
+                           const std::function<bool()>& gives_up) {
   AYATORI_ASSERT(0 <= block.begin && block.begin <= block.end && block.end <= matrix.rows);
-  return Factorization(matrix, block, first_row, gives_up).run();
+  return Factorization<Scalar>(matrix, block, first_row, gives_up).run();
 }
+
+template struct Ilu0Of<double>;
+template struct Ilu0Of<sparse::Complex>;
+template Ilu0 ilu0_factor(const sparse::Csr&, Range, std::int64_t, const std::function<bool()>&);
+template Ilu0Of<sparse::Complex> ilu0_factor(const sparse::CsrOf<sparse::Complex>&, Range, std::int64_t,
+                                             const std::function<bool()>&);
 
 }  // namespace ayatori::solvers

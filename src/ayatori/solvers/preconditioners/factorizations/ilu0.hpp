@@ -6,6 +6,7 @@
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/base/range.hpp"
+#include "ayatori/sparse/complex_form.hpp"
 #include "ayatori/sparse/csr.hpp"
 
 namespace ayatori::solvers {
@@ -21,27 +22,30 @@ struct Ilu0Report {
 };
 
 /// An incomplete factorization L D U of a square block: L and U unit triangular with the pattern of the
-/// block's strict triangles, D diagonal. Storage, and traffic of solve() beside its vectors: 12 bytes per
-/// off-diagonal entry, 16 per row.
-struct Ilu0 {
+/// block's strict triangles, D diagonal. Storage, and traffic of solve() beside its vectors: 4 +
+/// sizeof(Scalar) bytes per off-diagonal entry, 8 + sizeof(Scalar) per row. `Scalar`: double or
+/// sparse::Complex.
+template <class Scalar>
+struct Ilu0Of {
   std::int32_t rows = 0;
   Array<std::int32_t> lower_start;   ///< rows + 1
   Array<std::int32_t> lower_column;  ///< from the block's begin, ascending in a row
-  Array<double> lower_value;
+  Array<Scalar> lower_value;
   Array<std::int32_t> upper_start;  ///< rows + 1
   Array<std::int32_t>
       upper_column;  ///< from the block's begin, descending in a row: solve() meets the newest last
-  Array<double> upper_value;
-  Array<double> inverse_pivot;  ///< rows; the diagonal of 1 / D
+  Array<Scalar> upper_value;
+  Array<Scalar> inverse_pivot;  ///< rows; the diagonal of 1 / D
   Ilu0Report report;
 
   /// y = (L D U)^-1 x on the calling thread; rows elements each, not overlapping. Reads and writes y twice, x
   /// once.
-  void solve(std::span<const double> x, std::span<double> y) const;
+  void solve(std::span<const Scalar> x, std::span<Scalar> y) const;
 
   /// Bytes that solve() reads beside its vectors.
   std::int64_t bytes() const;
 };
+using Ilu0 = Ilu0Of<double>;
 
 /// ILU(0) of the diagonal block of `matrix` on rows and columns [block.begin, block.end), on the calling
 /// thread and in memory that it touches first. On the block's pattern (with its whole diagonal), L D U equals
@@ -51,12 +55,13 @@ struct Ilu0 {
 /// Pivots must be finite, neither tiny nor huge against their rows, and, where all diagonal entries have one
 /// sign, of that sign; so a symmetric positive definite block gets a symmetric positive definite
 /// factorization. Where they are not, A + s diag(d) is factored instead (Manteuffel 1980) with growing s; d
-/// is the diagonal of A, or the row's largest entry where that is zero.
+/// is the diagonal of A, or the row's largest entry where that is zero. Complex pivots have no sign.
 ///
 /// Throws InputError for an entry that is not finite or a diagonal whose inverse is not, naming the row
 /// counted from `first_row` (the global number of the matrix's row 0); EnvironmentError if the block has 2^31
 /// entries or more, or once `gives_up`, asked every few rows, is true.
-Ilu0 ilu0_factor(const sparse::Csr& matrix, Range block, std::int64_t first_row = 0,
-                 const std::function<bool()>& gives_up = {});
+template <class Scalar>
+Ilu0Of<Scalar> ilu0_factor(const sparse::CsrOf<Scalar>& matrix, Range block, std::int64_t first_row = 0,
+                           const std::function<bool()>& gives_up = {});
 
 }  // namespace ayatori::solvers
