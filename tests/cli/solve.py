@@ -138,7 +138,8 @@ class Solve(CommandTest):
     def test_every_kernel_and_halo_strategy(self):
         considered = self.solve("poisson2d-5:n=12")[0]["tuning"]["considered"]
         item = {1: "kernel", 2: "halo"}.get(RANKS)
-        names = [c["name"] for c in considered if c["item"] == item and c["verdict"] != "hopeless"]
+        others = {"complex-csr"}  # are for other matrices
+        names = [c["name"] for c in considered if c["item"] == item and c["verdict"] != "hopeless" and c["name"] not in others]
         self.assertTrue(item is None or len(names) > 5)
         for name in names:
             with self.subTest(name):
@@ -354,10 +355,20 @@ class Solve(CommandTest):
                             product = below * x[i] + diagonal * x[i + 1] + above * x[i + 2]
                             self.assertLess(abs(product - b[i]), 1e-8)
 
+    def test_complex_methods_and_kernel_by_name(self):
+        for method in ("gmres", "fgmres", "bicgstab", "cocg"):
+            result, _ = self.solve("helmholtz2d:n=12,k=6", "--method", method, "--preconditioner", "block-ilu0", "--kernel", "complex-csr", "-q")
+            self.check(result)
+            self.assertTrue(result["converged"])
+            self.assertEqual((result["choice"]["method"], result["choice"]["kernel"]), (method, "complex-csr"))
+        done = self.run_ayatori("solve", "poisson2d-5:n=4", "--kernel", "complex-csr")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("it is not the real form of a complex matrix", done.stderr)
+
     def test_complex_input_that_does_not_fit(self):
         self.write("A.mtx", "%%MatrixMarket matrix coordinate complex general\n3 3 2\n1 1 1 1\n3 3 2 -1\n")
         _, done = self.solve("A.mtx", status=1)
-        self.assertIn("row 2 is zero", done.stderr)
+        self.assertIn("row 2 of the matrix is zero", done.stderr)
         self.write("b.mtx", "%%MatrixMarket matrix array complex general\n4 1\n1 1\n1 1\n1 1\n1 1\n")
         for arguments, words in (
                 (("poisson2d-5:n=2", "--rhs", "b.mtx"), "complex values, but the matrix is real"),
