@@ -365,6 +365,17 @@ class Solve(CommandTest):
         self.assertEqual(done.returncode, 2)
         self.assertIn("it is not the real form of a complex matrix", done.stderr)
 
+    def test_a_real_file_of_the_real_form(self):
+        """Is solved as what it is, and named as what it was given as."""
+        n = 12
+        entries = [(2 * i + k + 1, 2 * i + k + 1, 3.0) for i in range(n) for k in (0, 1)]
+        entries += [(2 * i + 1, 2 * i + 2, -1.0) for i in range(n)] + [(2 * i + 2, 2 * i + 1, 1.0) for i in range(n)]
+        self.write("A.mtx", matrix_market(entries, 2 * n))
+        result, done = self.solve("A.mtx")
+        self.check(result)
+        self.assertTrue(result["converged"] and result["matrix"]["complex"])
+        self.assertIn(f"A.mtx: {2 * n} rows, {4 * n} nonzeros (2.0 a row), unsymmetric values on a symmetric pattern", done.stderr)
+
     def test_complex_input_that_does_not_fit(self):
         self.write("A.mtx", "%%MatrixMarket matrix coordinate complex general\n3 3 2\n1 1 1 1\n3 3 2 -1\n")
         _, done = self.solve("A.mtx", status=1)

@@ -103,9 +103,8 @@ EigenMatrix load_eigen_matrix(const comm::Comm& comm, const std::string& source)
   comm::agree(comm, [&] {
     if (loaded.facts.is_complex)
       throw InputError(
-          fmt::format("{}: eigenvalues of complex matrices are not found yet: of a Hermitian A + i B they "
-                      "are those of the "
-                      "real matrix [A -B; B A], each twice",
+          fmt::format("{}: eigenvalues of complex matrices are not found yet: those of a Hermitian A + i B "
+                      "are those of the real matrix [A -B; B A], each twice",
                       source));
   });
   const auto rows = loaded.block.global_rows;

@@ -20,10 +20,11 @@ namespace ayatori::session {
 
 namespace {
 
-std::string symmetry_words(const tuning::MatrixFacts& facts) {
-  if (facts.complex_symmetric) return "complex symmetric";
-  if (facts.complex_form && !facts.symmetric) return "unsymmetric";
-  const std::string kind = facts.complex_form ? "Hermitian" : "symmetric";
+/// `is_complex`: as it was given, not only in its form.
+std::string symmetry_words(const tuning::MatrixFacts& facts, bool is_complex) {
+  if (is_complex && facts.complex_symmetric) return "complex symmetric";
+  if (is_complex && !facts.symmetric) return "unsymmetric";
+  const std::string kind = is_complex ? "Hermitian" : "symmetric";
   if (facts.looks_positive_definite()) return kind + ", positive diagonal";
   if (facts.looks_negative_definite()) return kind + ", negative diagonal";
   if (facts.symmetric) return kind + ", indefinite-looking";
@@ -230,9 +231,9 @@ std::string summary(const SolveRun& run) {
   const double per_row =
       facts.rows > 0 ? static_cast<double>(facts.nonzeros) / static_cast<double>(facts.rows) : 0;
   std::string text;
-  text +=
-      fmt::format("matrix     {}: {}{} rows, {} nonzeros ({:.1f} a row), {}\n", run.source.name, facts.rows,
-                  run.source.is_complex ? " complex" : "", facts.nonzeros, per_row, symmetry_words(facts));
+  text += fmt::format("matrix     {}: {}{} rows, {} nonzeros ({:.1f} a row), {}\n", run.source.name,
+                      facts.rows, run.source.is_complex ? " complex" : "", facts.nonzeros, per_row,
+                      symmetry_words(facts, run.source.is_complex));
   text += fmt::format("machine    {} rank{} x {} thread{}{}\n", run.ranks, run.ranks == 1 ? "" : "s",
                       run.threads, run.threads == 1 ? "" : "s", race_words(run.thread_race));
   if (run.load.is_oversubscribed())

@@ -40,9 +40,8 @@ ComplexEntries complex_entries(const MatrixEntries& real_form) {
   entries.row.reserve(count);
   entries.column.reserve(count);
   entries.value.reserve(count);
-  for (std::size_t k = 0; k < real_form.value.size();
-       k += 2) {  // both columns of a pair, one after the other
-    if (real_form.row[k] % 2 == 0) continue;
+  for (std::size_t k = 0; k < real_form.value.size(); k += 2) {
+    if (real_form.row[k] % 2 == 0) continue;  // of a pair the first row tells both parts
     entries.row.push_back((real_form.row[k] + 1) / 2);
     entries.column.push_back((real_form.column[k] + 1) / 2);
     entries.value.emplace_back(real_form.value[k], -real_form.value[k + 1]);
