@@ -33,8 +33,10 @@ int run_least_squares(const comm::Comm& world, const SolveArguments& arguments) 
   if (!arguments.output.empty())
     run.output = files.write_array(
         arguments.output, "x", run.x, [&](const comm::Comm& ranks, const auto& file, auto local) {
-          const auto even = sparse::RowPartition::even(run.columns, ranks.size());
-          io::save_vector(ranks, file, local, ranks.size() == session.comm.size() ? run.x_rows : even);
+          const auto even =
+              sparse::with_whole_pairs(sparse::RowPartition::even(run.x_rows.rows(), ranks.size()));
+          io::save_vector(ranks, file, local, ranks.size() == session.comm.size() ? run.x_rows : even,
+                          run.source.is_complex);
         });
   if (!arguments.json.empty())
     files.write_text(arguments.json, "the report", [&] { return to_json(run).dump(2) + "\n"; });

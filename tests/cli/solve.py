@@ -365,6 +365,19 @@ class Solve(CommandTest):
         self.assertEqual(done.returncode, 2)
         self.assertIn("it is not the real form of a complex matrix", done.stderr)
 
+    def test_complex_least_squares(self):
+        """Two equations for each unknown, solved by their mean."""
+        body = "".join(f"{2 * i + k} {i + 1} {k} 1\n" for i in range(9) for k in (1, 2))
+        self.write("A.mtx", f"%%MatrixMarket matrix coordinate complex general\n18 9 18\n{body}")
+        done = self.run_ayatori("solve", "A.mtx", "--least-squares", "--damp", "0", "--output", "x.mtx", "--rtol", "1e-12")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("18 x 9, 18 nonzeros", done.stderr)
+        lines = (self.folder / "x.mtx").read_text().splitlines()
+        self.assertEqual(lines[:2], ["%%MatrixMarket matrix array complex general", "9 1"])
+        expected = ((1 - 1j) + (2 - 1j)) / (abs(1 + 1j) ** 2 + abs(2 + 1j) ** 2)
+        for line in lines[2:]:
+            self.assertLess(abs(complex(*map(float, line.split())) - expected), 1e-10)
+
     def test_a_real_file_of_the_real_form(self):
         """Is solved as what it is, and named as what it was given as."""
         n = 12

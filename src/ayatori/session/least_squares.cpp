@@ -331,9 +331,12 @@ LeastSquaresRun solve_least_squares(const Session& session, const std::string& m
   LeastSquaresRun run;
   Stopwatch watch;
   auto loaded = io::load_matrix(comm, matrix);
-  run.rows = loaded.block.global_rows;
-  run.columns = loaded.block.global_columns;
-  run.nonzeros = comm.allreduce(loaded.block.nonzeros(), comm::ReduceOp::sum);
+  const std::int64_t rows = loaded.block.global_rows;
+  const std::int64_t columns = loaded.block.global_columns;
+  const std::int64_t parts = loaded.facts.is_complex ? 2 : 1;  // of a number, in the real form
+  run.rows = rows / parts;
+  run.columns = columns / parts;
+  run.nonzeros = comm.allreduce(loaded.block.nonzeros(), comm::ReduceOp::sum) / (parts * parts);
   run.source = loaded.facts;
   run.rhs = rhs;
   run.damp = damp;
@@ -344,7 +347,7 @@ LeastSquaresRun solve_least_squares(const Session& session, const std::string& m
   std::optional<sparse::RowBlock> normal;
   if (wants_preconditioner(request)) normal = normal_matrix(comm, loaded.block);
   const auto problem = spread_problem(comm, std::move(loaded), PartitionKind::contiguous);
-  const auto b = load_right_hand_side(comm, problem, run.rows, rhs);
+  const auto b = load_right_hand_side(comm, problem, rows, rhs);
   run.read_seconds = watch.seconds();
 
   watch.restart();
@@ -354,7 +357,7 @@ LeastSquaresRun solve_least_squares(const Session& session, const std::string& m
   NormalPreconditioner preconditioner;
   if (normal) preconditioner = make_preconditioner(comm, *problem.parts, *normal, request, sum, run);
   run.x = Iteration(comm, problem, b, request, sum, preconditioner.op.get(), run).solve();
-  run.x_rows = first_rows(problem.file_rows, run.columns);
+  run.x_rows = first_rows(problem.file_rows, columns);
   run.x.resize(run.x_rows.range(comm.rank()).size());
   run.seconds = watch.seconds();
   return run;
