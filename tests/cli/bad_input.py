@@ -33,7 +33,7 @@ BAD_MATRICES = {
     "NaN": (BANNER + "3 3 2\n1 1 1.0\n2 2 nan\n", ["A.mtx, line 4"]),
     "infinity": (BANNER + "3 3 2\n1 1 1.0\n2 2 inf\n", ["A.mtx, line 4"]),
     "overflowing value": (BANNER + "3 3 2\n1 1 1.0\n2 2 1e999\n", ["A.mtx, line 4"]),
-    "complex": ("%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1.0 0.0\n", ["A.mtx", "complex"]),
+    "hermitian": ("%%MatrixMarket matrix coordinate complex hermitian\n1 1 1\n1 1 1.0 0.5\n", ["A.mtx, line 3", "diagonal"]),
     "not square": (matrix_market([(1, 1, 1.0)], 2, 3), ["2 x 3", "square"]),
     "broken gzip": (gzip.compress(tridiagonal(2000).encode())[:200], ["A.mtx"]),
     "gzip of nonsense": (gzip.compress(b"nonsense\n" * 100), ["A.mtx"]),
