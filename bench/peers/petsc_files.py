@@ -1,8 +1,6 @@
 """PETSc's binary files of matrices and vectors, read and written with numpy."""
 
 MATRIX, VECTOR = 1211216, 1211214
-
-
 REAL, COMPLEX = ">f8", ">c16"  # of files: which one, they do not say
 
 
@@ -40,6 +38,10 @@ def read_vector(path, value_type=REAL):
         return in_own_order(np.fromfile(stream, value_type, rows))
 
 
+def type_of(values):
+    return COMPLEX if values.dtype.kind == "c" else REAL
+
+
 def write_matrix(path, matrix):
     import numpy as np
 
@@ -47,7 +49,7 @@ def write_matrix(path, matrix):
         np.array([MATRIX, *matrix.shape, matrix.nnz], ">i4").tofile(stream)
         np.diff(matrix.indptr).astype(">i4").tofile(stream)
         matrix.indices.astype(">i4").tofile(stream)
-        matrix.data.astype(REAL).tofile(stream)
+        matrix.data.astype(type_of(matrix)).tofile(stream)
 
 
 def write_vector(path, vector):
@@ -55,4 +57,4 @@ def write_vector(path, vector):
 
     with open(path, "wb") as stream:
         np.array([VECTOR, len(vector)], ">i4").tofile(stream)
-        vector.astype(COMPLEX if np.iscomplexobj(vector) else REAL).tofile(stream)
+        vector.astype(type_of(vector)).tofile(stream)

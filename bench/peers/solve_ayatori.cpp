@@ -17,6 +17,7 @@
 #include "ayatori/comm/environment.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/session/solve.hpp"
+#include "ayatori/tuning/facts/facts.hpp"
 #include "ayatori/tuning/report_json.hpp"
 
 namespace {
@@ -41,7 +42,8 @@ void run(const comm::Comm& comm, int count, char** words) {
   Array<double> x(b.size());
   for (int k = 0; k < runs; ++k) {
     x.assign(x.size(), 0.0);
-    const auto report = session::solve(session, problem, b, x, request).report;
+    auto report = session::solve(session, problem, b, x, request).report;
+    if (problem->source.is_complex) report.facts = tuning::in_complex_numbers(report.facts);
     if (comm.rank() == 0) fmt::print("{}\n", to_json(report).dump());
     if (report.seconds.total > long_seconds) break;
   }

@@ -13,6 +13,9 @@ SYMMETRIC = {"none", "jacobi", "ssor", "block-jacobi", "block-ilu0", "ic", "fsai
 UNSYMMETRIC = {"none", "jacobi", "ssor", "block-jacobi", "block-ilu0", "ilu", "ilut", "neumann", "chebyshev", "gmres-polynomial", "fsai",
                "amg", "boomeramg"}
 DIRECT = {"preconditioner": "direct"}
+# Of complex matrices that are not Hermitian: what is linear in complex numbers comes first.
+COMPLEX = ("jacobi", "block-ilu0", "none", "ssor", "ilut", "ilu", "amg")
+COMPLEX_SYMMETRIC = ("jacobi", "block-ilu0", "none")
 
 # Methods that differ from another one in an iteration's price, or on many ranks: these preconditioners show by how much.
 CG_KIN = {"refined-cg": ("jacobi", "block-ilu0", "ic", "amg"), "pipelined-cg": ("jacobi",)}
@@ -22,6 +25,11 @@ GMRES_KIN = {"refined-gmres": ("block-ilu0", "ilut", "amg", "jacobi"), "fgmres":
 def looks_definite(facts):
     """As the tuner says it: symmetric with a diagonal of one sign."""
     return facts["symmetric"] and facts["rows"] in (facts["positive_diagonals"], facts["negative_diagonals"])
+
+
+def is_complex(facts):
+    """As the tuner says it: complex and not Hermitian."""
+    return facts.get("complex", False) and not facts["symmetric"]
 
 
 def odd_diagonals(facts):
@@ -41,6 +49,8 @@ def suits(name, facts):
     needs_symmetric, needs_definite = method in ("cg", "minres"), method == "cg"
     if preconditioner.startswith("schur") and not may_have_constraints(facts):
         return False
+    if method == "cocg" and not facts["complex_symmetric"]:
+        return False
     if looks_definite(facts) and preconditioner in SYMMETRIC and not needs_symmetric:
         return False
     return (facts["symmetric"] or not needs_symmetric) and (looks_definite(facts) or not needs_definite)
@@ -53,6 +63,8 @@ def with_basis(method, restart):
 
 def arms_of(facts):
     """The forced options of every arm that applies to a matrix of these facts, in the order in which to run them."""
+    if is_complex(facts):
+        return arms_of_complex(facts)
     definite = looks_definite(facts)
     of_symmetric = [one for one in PRECONDITIONERS if one["preconditioner"] in SYMMETRIC]
     of_all = [one for one in PRECONDITIONERS if one["preconditioner"] in UNSYMMETRIC]
@@ -79,6 +91,18 @@ def arms_of(facts):
     arms += [{**with_basis("gmres", 100), **one} for one in plain]
     arms += [{**with_basis(method, 30), "preconditioner": one} for method, kin in GMRES_KIN.items() for one in kin]
     return list({name_of(arm): arm for arm in arms}.values())
+
+
+def arms_of_complex(facts):
+    of_all = [{"preconditioner": one} for one in COMPLEX]
+    arms = [{"method": "bicgstab", **one} for one in of_all[:2]]
+    arms.append({**with_basis("gmres", 30), **DIRECT})
+    if facts["complex_symmetric"]:
+        arms += [{"method": "cocg", "preconditioner": one} for one in COMPLEX_SYMMETRIC]
+    arms += [{"method": "bicgstab", **one} for one in of_all[2:]]
+    for restart in (30, 100):
+        arms += [{**with_basis("gmres", restart), **one} for one in of_all]
+    return arms
 
 
 def name_of(arm):

@@ -31,8 +31,8 @@ HEADER = ["", "systems", "solved", "time / best, geometric mean", "90th percenti
 
 
 def write_model(path, systems, words):
-    names = [*model.ARMS, *(system["family"] for system in systems.systems)]
-    path.write_text("\n".join([f"{len(model.ARMS)} {len(systems.systems)} {len(words)}", *names, " ".join(map(str, words)), ""]))
+    names = [*systems.arms, *(system["family"] for system in systems.systems)]
+    path.write_text("\n".join([f"{len(systems.arms)} {len(systems.systems)} {len(words)}", *names, " ".join(map(str, words)), ""]))
 
 
 def overhead_of(system):
@@ -49,7 +49,7 @@ def write_systems(path, systems, numbers):
         dominance = facts["least_dominance"]
         bound = math.log(2e8) / 2 * math.sqrt(2 / dominance) if dominance > 0 else 1e300
         lines.append(f"{facts['rows']} {bound:.6g} {overhead_of(systems.systems[i]):.6g} " + " ".join(map(str, systems.x[i])))
-        for j, name in enumerate(model.ARMS):
+        for j, name in enumerate(systems.arms):
             kind = systems.outcome(i, j) if all_arms.suits(name, facts) else model.UNKNOWN
             record = systems.systems[i]["arms"].get(name)
             costs = [0.0] * 3 if kind == model.UNKNOWN else [math.exp(values[i, j]) for values in (systems.setup, systems.iteration, systems.iterations)]
@@ -80,7 +80,7 @@ def replayed(options, everything):
             lines = subprocess.run([options.replay, model_file, systems_file], capture_output=True, text=True, check=True).stdout.splitlines()
             for i, line in zip(numbers, lines, strict=True):
                 products, first, *_ = line.split()
-                found[everything.systems[i]["system"]] = (float(products), model.ARMS[int(first)])
+                found[everything.systems[i]["system"]] = (float(products), everything.arms[int(first)])
     return found
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes what the tuner knows of earlier systems, from files of records: the experience that it ships with.
 
-usage: bench/training/model.py FILE ... [--out src/ayatori/tuning/model/shipped.inc] [--without FAMILY ...] [--trees 60] [--leaf 2]
+usage: bench/training/model.py FILE ... [--out FILE] [--without FAMILY ...] [--trees 60] [--leaf 2]
 
 Two things are written, as whole numbers:
   a forest         decision trees over the facts of a matrix, whose leaves name systems of the records. Systems are alike as far as they share
@@ -23,6 +23,7 @@ import arms as all_arms  # noqa: E402
 import records  # noqa: E402
 import table  # noqa: E402
 
+SHIPPED = pathlib.Path("src/ayatori/tuning/model")
 SCALE = 1000                               # of logarithms and features
 GRID = [2**power for power in range(12)]   # iterations at which residuals are kept
 DIGIT_STEPS = 30                           # of which a digit is kept in a byte
@@ -35,6 +36,9 @@ ARMS = ("cg + jacobi", "cg + block-ilu0", "cg + ic", "cg + amg", "cg + boomeramg
         "idr + jacobi", "idr + ssor", "idr + block-ilu0", "idr + ilut",
         "gmres(100) + jacobi", "gmres(100) + ssor", "gmres(100) + block-ilu0", "gmres(100) + ilut", "gmres(30) + direct",
         "fgmres(30) + schur", "bicgstab + schur", "minres + schur-definite")
+COMPLEX_ARMS = ("cocg + none", "cocg + jacobi", "cocg + block-ilu0",
+                "bicgstab + none", "bicgstab + jacobi", "bicgstab + block-ilu0", "bicgstab + ssor", "bicgstab + ilu", "bicgstab + ilut", "bicgstab + amg",
+                "gmres(100) + jacobi", "gmres(100) + block-ilu0", "gmres(100) + ssor", "gmres(100) + ilut", "gmres(100) + amg", "gmres(30) + direct")
 UNKNOWN, SOLVED, FAILED = 0, 1, 2
 
 
@@ -49,7 +53,7 @@ def features(facts):
     bandwidth = min(max(facts["bandwidth"], 1), rows)
     ratio = facts["max_abs_diagonal"] / max(facts["min_abs_diagonal"], 1e-12 * facts["max_abs_diagonal"], 1e-300)
     found = [logarithm(rows), logarithm(mean), logarithm(facts["mean_row_of_entries"] / mean), logarithm(facts["max_row_nonzeros"] / mean),
-             facts["symmetric"], facts["pattern_symmetric"], logarithm(facts["asymmetry"] + 1e-4), all_arms.looks_definite(facts),
+             facts["symmetric"] or facts.get("complex_symmetric", False), facts["pattern_symmetric"], logarithm(facts["asymmetry"] + 1e-4), all_arms.looks_definite(facts),
              facts["zero_diagonals"] / rows, all_arms.odd_diagonals(facts) / rows, facts["dominant_rows"], facts["diffusive_rows"], facts["strongly_dominant_rows"],
              logarithm(facts["least_dominance"] + 1e-4), logarithm(min(abs(facts["constant_quotient"]), 1.0) + 1e-6), min(logarithm(ratio), 20.0),
              logarithm(facts["dropped_fill"] + 1e-3), facts["dropped_fill"] == 0, facts["block_size"] > 1, logarithm(bandwidth) / max(logarithm(rows), 1.0),
@@ -112,15 +116,20 @@ def load(paths):
 
 
 class Systems:
-    """All records: rows of features, and of each arm what is kept of it. `values` are NaN where an arm did not run."""
+    """All records: rows of features, and of each arm what is kept of it. `values` are NaN where an arm did not run. Of real systems (Hermitian
+    ones among them) or of complex ones: the tuner has a model of each."""
 
     def __init__(self, systems):
         self.systems = systems
+        are_complex = {all_arms.is_complex(system["facts"]) for system in systems}
+        if len(are_complex) != 1:
+            raise SystemExit("real and complex systems are models of their own")
+        self.arms = COMPLEX_ARMS if are_complex.pop() else ARMS
         self.x = np.array([features(system["facts"]) for system in self.systems])
-        shape = (len(self.systems), len(ARMS))
+        shape = (len(self.systems), len(self.arms))
         self.setup, self.iteration, self.iterations = (np.full(shape, np.nan) for _ in range(3))
         for i, system in enumerate(self.systems):
-            for j, name in enumerate(ARMS):
+            for j, name in enumerate(self.arms):
                 record = system["arms"].get(name)
                 if record is None or record["outcome"] == "refused" or record.get("setup") is None:
                     continue
@@ -136,8 +145,8 @@ class Systems:
     def outcome(self, i, j):
         if np.isnan(self.setup[i, j]):
             return UNKNOWN
-        record = self.systems[i]["arms"][ARMS[j]]
-        may_solve = records.is_solved(record) or record["outcome"] in ("time limit", "killed") or never_began(record, ARMS[j])
+        record = self.systems[i]["arms"][self.arms[j]]
+        may_solve = records.is_solved(record) or record["outcome"] in ("time limit", "killed") or never_began(record, self.arms[j])
         return SOLVED if may_solve else FAILED
 
 
@@ -173,7 +182,7 @@ def growth(systems, values):
     rows = systems.x[:, 0] / SCALE
     families = np.array([system["family"] for system in systems.systems])
     found = []
-    for j in range(len(ARMS)):
+    for j in range(len(systems.arms)):
         known = ~np.isnan(values[:, j]) & (rows > math.log(FEWEST_ROWS))
         x, y = [], []
         for family in set(families[known]):
@@ -186,7 +195,7 @@ def growth(systems, values):
 
 
 def numbers(systems, forest):
-    words = [len(ARMS), len(systems.systems), systems.x.shape[1], len(forest.estimators_), len(GRID)]
+    words = [len(systems.arms), len(systems.systems), systems.x.shape[1], len(forest.estimators_), len(GRID)]
     leaves = forest.apply(systems.x)
     for place, tree in enumerate(forest.estimators_):
         words += words_of_tree(tree.tree_, leaves[:, place])
@@ -194,7 +203,7 @@ def numbers(systems, forest):
         words += [round(SCALE * power) for power in growth(systems, values)]
     for i, system in enumerate(systems.systems):
         words.append(int(systems.x[i, 0]))
-        for j, name in enumerate(ARMS):
+        for j, name in enumerate(systems.arms):
             kind = systems.outcome(i, j)
             if kind == UNKNOWN:
                 words += [0] * (4 + len(GRID) // 2)
@@ -212,7 +221,7 @@ def pairs_of_bytes(values):
 
 def write(path, systems, words):
     lines = ["// Written by bench/training/model.py from recorded runs; records.hpp tells the layout.", "", "constexpr std::string_view shipped_arms[] = {"]
-    lines += [f'    "{name}",' for name in ARMS]
+    lines += [f'    "{name}",' for name in systems.arms]
     lines += ["};", "", "constexpr std::string_view shipped_families[] = {"]
     lines += [f'    "{system["family"]}",' for system in systems.systems]
     lines += ["};", "", "constexpr std::int16_t shipped_numbers[] = {"]
@@ -223,17 +232,18 @@ def write(path, systems, words):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=pathlib.Path)
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("src/ayatori/tuning/model/shipped.inc"))
+    parser.add_argument("--out", type=pathlib.Path, help="another file than the one that the tuner is built with")
     parser.add_argument("--without", nargs="*", default=[], metavar="FAMILY", help="families that are left out")
     parser.add_argument("--trees", type=int, default=60)
     parser.add_argument("--leaf", type=int, default=2, help="systems in a leaf, at least")
     options = parser.parse_args()
     systems = Systems([system for system in load(options.files) if system["family"] not in options.without])
     words = numbers(systems, grow(systems, options.trees, options.leaf))
-    if max(map(abs, words)) > 32767:
+    if not -32768 <= min(words) <= max(words) <= 32767:
         raise SystemExit("a number does not fit in 16 bits")
-    write(options.out, systems, words)
-    print(f"{options.out}: {len(systems.systems)} systems, {len(words)} numbers")
+    out = options.out or SHIPPED / ("shipped_complex.inc" if systems.arms is COMPLEX_ARMS else "shipped.inc")
+    write(out, systems, words)
+    print(f"{out}: {len(systems.systems)} systems, {len(words)} numbers")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import zlib
 import numpy as np
 import scipy.sparse as sp
 
-from families import data_fitting, diffusion, estimation, geometry, networks, ours, packaged, real, saddles, solids, transport
+from families import complex_systems, data_fitting, diffusion, estimation, geometry, networks, ours, packaged, real, saddles, solids, transport
 
 SIZES = (1000, 4000, 16000, 64000, 250000, 1000000)  # rows, about
 
@@ -190,6 +190,28 @@ FAMILIES = (
     general("broken-convection", "packaged", packaged.broken_triangles, dict(convection=1e3), dict(convection=1e5, order=2), dict(convection=10.0)),
     symmetric("crouzeix-raviart", "packaged", packaged.crouzeix_raviart, dict(), dict(reaction=1e4)),
     spd("bricks", "packaged", packaged.bricks, dict(), dict(order=2), dict(poisson=0.49), most=16000),
+    # Complex ones
+    symmetric("acoustics", "complex", complex_systems.acoustics, dict(), dict(dimension=3, points_per_wave=8.0), dict(order=2, points_per_wave=30.0), dict(absorbed=0.1)),
+    general("matched-layers", "complex", complex_systems.matched_layers, dict(), dict(heterogeneous=True, points_per_wave=20.0), dict(dimension=3)),
+    symmetric("vibration", "complex", complex_systems.vibration, dict(), dict(loss=0.2, modes=100.0), dict(dimension=3), dict(modes=3.0, viscous=0.1)),
+    symmetric("eddy-currents", "complex", complex_systems.eddy_currents, dict(), dict(dimension=3), dict(contrast=100.0, frequency=1e5), dict(frequency=10.0)),
+    symmetric("quantum-step", "complex", complex_systems.quantum_step, dict(), dict(dimension=3, step=0.1), dict(step=30.0), dict(depth=10.0, step=5.0)),
+    symmetric("resolvent", "complex", complex_systems.resolvent, dict(), dict(disorder=2.0, width=0.5), dict(dimension=2, energy=3.0), dict(disorder=20.0)),
+    general("magnetic", "complex", complex_systems.magnetic, dict(), dict(width=0.5), dict(disorder=6.0, flux=0.2)),
+    symmetric("photons", "complex", complex_systems.photons, dict(), dict(dimension=2, frequency=10.0), dict(absorption=1e-3, deviation=1.5)),
+    general("oscillating-flow", "complex", complex_systems.oscillating_flow, dict(), dict(frequency=1e4), dict(dimension=3, frequency=100.0, peclet=5.0)),
+    symmetric("impedances", "complex", complex_systems.impedances, dict(), dict(kind="roads", spread=1.0), dict(frequency=100.0, kind="geometric"), dict(kind="preferential")),
+    general("phase-shifters", "complex", complex_systems.impedances, dict(shifters=0.1), dict(kind="roads", shifters=0.02, spread=1.0)),
+    general("generating-function", "complex", complex_systems.generating_function, dict(), dict(angle=0.01), dict(kind="roads", radius=0.9999), dict(kind="small-world", radius=0.9)),
+    general("wilson", "complex", complex_systems.wilson, dict(), dict(disorder=0.1, mass=0.01), dict(mass=1.0)),
+    symmetric("transformed-heat", "complex", complex_systems.transformed_heat, dict(), dict(dimension=3, radius=1e4), dict(order=2, radius=1e5), dict(angle=1.0, spread=3.0)),
+    general("crystal", "complex", complex_systems.crystal, dict(), dict(dimension=3, loss=0.1), dict(momentum=0.1, points_per_wave=40.0)),
+    general("random-complex", "complex", complex_systems.random_complex, dict(), dict(dominance=0.5), dict(dominance=3.0, per_row=20)),
+    symmetric("own-helmholtz", "complex", ours.generated, dict(spec="helmholtz2d", k=40), dict(spec="helmholtz3d", dimension=3, k=10), dict(damping=0.3, spec="helmholtz2d", k=40),
+              dict(contrast=3, spec="helmholtz2d", k=20)),
+    symmetric("own-maxwell", "complex", ours.generated, dict(spec="maxwell3d", dimension=3, per_point=3)),
+    general("own-circuit-ac", "complex", ours.generated, dict(spec="circuit-ac", dimension=1, per_point=1.03)),
+    general("own-complex-transport", "complex", ours.generated, dict(spec="transport2d"), dict(eta=0.3, spec="transport2d")),
     # The library's own generators
     spd("own-poisson", "own", ours.generated, dict(spec="poisson2d-5"), dict(spec="poisson3d-7", dimension=3), dict(spec="poisson3d-27", dimension=3)),
     general("own-elliptic", "own", ours.generated, dict(spec="elliptic2d-5"), dict(spec="elliptic3d-7", dimension=3), dict(reaction=-50, spec="elliptic2d-5"),
@@ -260,7 +282,7 @@ def make(recipe):
     rng = np.random.default_rng([zlib.crc32(recipe.name.rsplit(":", 2)[0].encode()), recipe.size, recipe.seed])
     made = recipe.family.make(recipe.size, rng, **recipe.parameters)
     matrix, b = made if isinstance(made, tuple) else (made, None)
-    matrix = sp.csr_matrix(matrix, dtype=np.float64)
+    matrix = sp.csr_matrix(matrix, dtype=np.complex128 if np.iscomplexobj(matrix) else np.float64)
     matrix.sum_duplicates()
     if recipe.family.symmetric:
         matrix = ((matrix + matrix.T) / 2).tocsr()
@@ -268,7 +290,7 @@ def make(recipe):
     matrix.sort_indices()
     if b is None:
         b = matrix @ rng.uniform(-1, 1, matrix.shape[0])
-    return System(recipe, matrix, np.asarray(b, dtype=np.float64))
+    return System(recipe, matrix, np.asarray(b, dtype=matrix.dtype))
 
 
 def main():

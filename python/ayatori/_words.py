@@ -43,7 +43,7 @@ EigenPreconditioner = Literal["auto", "none", "jacobi", "ssor", "block-jacobi", 
 
 PredictPartition = Literal["contiguous", "rows", "graph"]
 
-PredictMethod = Literal["cg", "minres", "bicgstab", "idr", "gmres", "pipelined-cg", "pipelined-gmres", "npb-cg"]
+PredictMethod = Literal["cg", "cocg", "minres", "bicgstab", "idr", "gmres", "pipelined-cg", "pipelined-gmres", "npb-cg"]
 
 PredictPreconditioner = Literal["none", "jacobi"]
 

@@ -22,6 +22,7 @@ sys.path.insert(0, str(TRAINING))
 
 import arms  # noqa: E402
 import fit  # noqa: E402
+import model  # noqa: E402
 import record  # noqa: E402
 import records  # noqa: E402
 import systems  # noqa: E402
@@ -29,7 +30,7 @@ import table  # noqa: E402
 
 SIZE = 400
 HAS_PACKAGES = importlib.util.find_spec("skfem") is not None  # bench/training/requirements.txt, optional
-EASY, UNSYMMETRIC = "own-poisson:spec=poisson2d-5:400:0", "absorbing-chain::400:0"
+EASY, UNSYMMETRIC, COMPLEX = "own-poisson:spec=poisson2d-5:400:0", "absorbing-chain::400:0", "photons::400:0"
 
 
 def is_definite(matrix, is_singular):
@@ -110,6 +111,14 @@ class Arms(unittest.TestCase):
             self.assertEqual(arms.options_of(arms.name_of(arm)), arm)
         self.assertFalse(any(arm["method"] in ("cg", "minres") for arm in arms.arms_of({**facts, "symmetric": False})))
 
+    def test_those_of_complex_matrices_that_the_model_knows_are_recorded(self):
+        facts = {"symmetric": False, "rows": 5, "positive_diagonals": 5, "negative_diagonals": 0, "complex": True}
+        for symmetric in (True, False):
+            facts["complex_symmetric"] = symmetric
+            names = {arms.name_of(arm) for arm in arms.arms_of(facts)}
+            self.assertEqual({name for name in model.COMPLEX_ARMS if arms.suits(name, facts)}, names & set(model.COMPLEX_ARMS))
+            self.assertEqual("cocg + jacobi" in names, symmetric)
+
 
 class Recording(unittest.TestCase):
     ARMS = ("bicgstab + jacobi", "gmres(30) + block-ilu0", records.TUNED)
@@ -125,9 +134,9 @@ class Recording(unittest.TestCase):
         return done.stderr
 
     def test_from_end_to_end(self):
-        self.record("--systems", EASY, UNSYMMETRIC, "--arms", *self.ARMS)
+        self.record("--systems", EASY, UNSYMMETRIC, COMPLEX, "--arms", *self.ARMS)
         found = records.load(self.file)
-        self.assertEqual(list(found), [EASY, UNSYMMETRIC])
+        self.assertEqual(list(found), [EASY, UNSYMMETRIC, COMPLEX])
         for name, system in found.items():
             self.assertEqual(system["facts"]["rows"], systems.make(systems.recipe_of(name)).matrix.shape[0])
             self.assertEqual(set(system["arms"]), set(self.ARMS))
@@ -143,7 +152,8 @@ class Recording(unittest.TestCase):
                     self.assertLess(points[-1][1], -7.9)
         self.assertTrue(found[EASY]["facts"]["symmetric"])
         self.assertFalse(found[UNSYMMETRIC]["facts"]["symmetric"])
-        self.assertIn("| all | 2 | 2 | 2 |", table.table(found, "family"))
+        self.assertTrue(found[COMPLEX]["facts"]["complex_symmetric"])
+        self.assertIn("| all | 3 | 3 | 3 |", table.table(found, "family"))
 
     def test_goes_on_where_it_was_broken_off(self):
         self.record("--systems", EASY, "--arms", *self.ARMS[:1])
@@ -213,6 +223,11 @@ class Models(unittest.TestCase):
             after = model(self.systems, ~test, test, 10.0)
             self.systems.total[test] = kept
             np.testing.assert_array_equal(before, after, model.__name__)
+
+    def test_real_and_complex_systems_are_not_mixed(self):
+        real, other = (dict(facts=dict(facts, symmetric=False)) for facts in (dict(), dict(complex=True)))
+        with self.assertRaises(SystemExit):
+            model.Systems([real, other])
 
     def test_what_does_not_apply_is_not_chosen(self):
         chosen = fit.choices(self.systems, fit.one_arm, 10.0)

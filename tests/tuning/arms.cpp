@@ -43,8 +43,20 @@ MatrixFacts unsymmetric_facts() {
   return facts;
 }
 
+MatrixFacts complex_facts() {
+  MatrixFacts facts = unsymmetric_facts();
+  facts.complex_form = true;
+  return facts;
+}
+
+MatrixFacts complex_symmetric_facts() {
+  MatrixFacts facts = complex_facts();
+  facts.complex_symmetric = true;
+  return facts;
+}
+
 std::vector<MatrixFacts> all_kinds() {
-  return {spd_facts(), indefinite_facts(), unsymmetric_facts()};
+  return {spd_facts(), indefinite_facts(), unsymmetric_facts(), complex_facts(), complex_symmetric_facts()};
 }
 
 std::vector<Rung> arms_of(const MatrixFacts& facts, const Forced& forced = {}, int longest = long_restart,
@@ -182,6 +194,21 @@ TEST(Arms, KinAreTheRecordsOfTheSameNumerics) {
     EXPECT_TRUE(names[*kin[i]].ends_with(" + " + arms[i].choice.preconditioner)) << names[*kin[i]];
   }
   EXPECT_GT(known, 5);
+}
+
+TEST(Arms, OfComplexSystemsHaveComplexCoefficients) {
+  for (const auto& facts : {complex_facts(), complex_symmetric_facts()}) {
+    const auto methods = methods_of(arms_of(facts));
+    for (const std::string& name : methods) EXPECT_TRUE(solvers::method(name).takes_complex) << name;
+    EXPECT_EQ(methods.contains("cocg"), facts.complex_symmetric);
+  }
+  const auto arms = arms_of(complex_symmetric_facts());
+  const auto names = Records::shipped(complex_symmetric_facts()).arms();
+  for (const Rung& arm : arms) {
+    if (arm.choice.method != "cocg") continue;
+    ASSERT_TRUE(arm.kin);
+    EXPECT_EQ(names[*arm.kin], "cocg + " + arm.choice.preconditioner);
+  }
 }
 
 TEST(Arms, ObeyWhatIsForced) {

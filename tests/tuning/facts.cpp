@@ -62,6 +62,13 @@ TEST(MatrixFacts, OfRealFormsTellTheKindOfTheComplexMatrix) {
   EXPECT_TRUE(neither.complex_form);
   EXPECT_FALSE(neither.symmetric);
   EXPECT_FALSE(neither.complex_symmetric);
+  EXPECT_FALSE(facts_of_complex({4, 1}, {1, 2}, {2, 1}).complex_symmetric) << "parts that change places";
+  EXPECT_TRUE(facts_of_complex({4, 1}, {-1, 0.5}, {-1 - 1e-15, 0.5}).complex_symmetric) << "up to rounding";
+  const auto dominant = facts_of_complex({3, 4}, {0.6, 0.8}, {-0.6, 0.8});
+  EXPECT_EQ(dominant.dominant_rows, 1) << "5 beside four times 1, where parts are 3 beside 5.6 and more";
+  EXPECT_NEAR(dominant.least_dominance, 0.2, 1e-12);
+  EXPECT_DOUBLE_EQ(dominant.max_abs_diagonal, 5);
+  EXPECT_EQ(dominant.positive_diagonals, dominant.rows);
   EXPECT_FALSE(facts_of(sparse::five_point_matrix(6, 1, 1)).complex_form);
 
   const auto shown = in_complex_numbers(neither);

@@ -229,20 +229,43 @@ std::pair<std::string_view, std::string_view> parts_of(std::string_view arm) {
   return {arm.substr(0, std::min(plus, arm.find('('))), arm.substr(plus + 3)};
 }
 
-TEST(ShippedRecords, AreOfMethodsAndPreconditionersThatExist) {
-  const Records& records = Records::shipped();
+MatrixFacts complex_facts() {
+  MatrixFacts facts;
+  facts.rows = 2'000;
+  facts.nonzeros = 20'000;
+  facts.complex_form = facts.complex_symmetric = true;
+  return facts;
+}
+
+/// Of real systems, and of complex ones.
+class ShippedRecords : public testing::TestWithParam<bool> {
+ protected:
+  const Records& shipped() const { return Records::shipped(GetParam() ? complex_facts() : MatrixFacts{}); }
+};
+INSTANTIATE_TEST_SUITE_P(RealAndComplex, ShippedRecords, testing::Bool());
+
+TEST(ShippedRecordsOf, HermitianSystemsAreThoseOfRealOnes) {
+  MatrixFacts hermitian = complex_facts();
+  hermitian.symmetric = true;
+  EXPECT_EQ(&Records::shipped(hermitian), &Records::shipped());
+  EXPECT_NE(&Records::shipped(complex_facts()), &Records::shipped());
+}
+
+TEST_P(ShippedRecords, AreOfMethodsAndPreconditionersThatExist) {
+  const Records& records = shipped();
   ASSERT_GT(records.arms().size(), 0U);
   for (const std::string_view arm : records.arms()) {
     ASSERT_NE(arm.find(" + "), std::string_view::npos) << arm;
     const auto [method, preconditioner] = parts_of(arm);
     EXPECT_NO_THROW(solvers::method(method)) << arm;
+    EXPECT_TRUE(!GetParam() || solvers::method(method).takes_complex) << arm;
     if (preconditioner == "boomeramg" || preconditioner == "direct") continue;  // of libraries
     EXPECT_NO_THROW(solvers::preconditioner(preconditioner)) << arm;
   }
 }
 
-TEST(ShippedRecords, HoldFiniteCostsAndEveryArm) {
-  const Records& records = Records::shipped();
+TEST_P(ShippedRecords, HoldFiniteCostsAndEveryArm) {
+  const Records& records = shipped();
   ASSERT_GT(records.size(), 0U);
   for (std::size_t arm = 0; arm < records.arms().size(); ++arm) {
     int known = 0;
@@ -261,15 +284,15 @@ TEST(ShippedRecords, HoldFiniteCostsAndEveryArm) {
   }
 }
 
-TEST(ShippedRecords, HoldSystemsLikeAnyMatrix) {
-  const Records& records = Records::shipped();
+TEST_P(ShippedRecords, HoldSystemsLikeAnyMatrix) {
+  const Records& records = shipped();
   MatrixFacts definite;
   definite.rows = definite.positive_diagonals = 10'000;
   definite.nonzeros = 50'000;
   definite.symmetric = definite.pattern_symmetric = true;
   MatrixFacts lone;
   lone.rows = lone.nonzeros = 1;
-  for (const MatrixFacts& facts : {MatrixFacts{}, definite, lone}) {
+  for (const MatrixFacts& facts : {MatrixFacts{}, definite, lone, complex_facts()}) {
     const auto systems = records.similar(features_of(facts), 32);
     ASSERT_FALSE(systems.empty());
     EXPECT_LE(systems.size(), 32U);
@@ -290,6 +313,7 @@ TEST(Features, AreThousandthsOfWhatFactsTell) {
   EXPECT_EQ(found[symmetric], 1000);
   facts.symmetric = false;
   EXPECT_EQ(features_of(facts)[symmetric], 0);
+  EXPECT_EQ(features_of(complex_facts())[symmetric], 1000) << "equal to its transpose";
   facts.max_abs_diagonal = std::numeric_limits<double>::max();
   EXPECT_EQ(features_of(facts)[15], 20'000) << "bounded, as thousandths are";
   EXPECT_EQ(features_of(facts)[9], 0);

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from . import diffusion, transport
+from . import complex_systems, diffusion, transport
 from . import finite_elements as fe
 
 
@@ -254,15 +254,7 @@ def contact(size, rng, penalty=0.0):
 
 def lattice_fermions(size, rng, mass=0.1, disorder=0.5):
     """Wilson's Dirac operator with a random U(1) field in two dimensions, its complex entries as real blocks."""
-    n = diffusion.cube(size / 4, 2)[0]
-    number = np.arange(n * n).reshape(n, n)
-    pauli = [np.array([[0, 1], [1, 0]], complex), np.array([[0, -1j], [1j, 0]])]
-    matrix = sp.kron(sp.identity(n * n), (2 + mass) * np.eye(2)).astype(complex)
-    for axis in range(2):
-        phase = np.exp(1j * disorder * np.pi * rng.uniform(-1, 1, n * n))
-        hop = sp.coo_matrix((phase, (number.ravel(), np.roll(number, -1, axis).ravel())), shape=(n * n, n * n)).tocsr()
-        matrix = matrix - 0.5 * (sp.kron(hop, np.eye(2) - pauli[axis]) + sp.kron(hop.conj().T, np.eye(2) + pauli[axis]))
-    matrix = matrix.tocsr()
+    matrix, _ = complex_systems.wilson(size / 2, rng, mass, disorder)
     return sp.kron(matrix.real, np.eye(2)) + sp.kron(matrix.imag, np.array([[0, -1], [1, 0]])), None
 
 

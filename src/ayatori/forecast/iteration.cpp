@@ -13,6 +13,8 @@ constexpr double inner = 25;
 
 constexpr IterationWork cg{"cg", "a step", 1, 1, 4 + vote_and_clock, 14, 6, 1};
 constexpr IterationWork minres{"minres", "a step", 1, 1, 6 + vote_and_clock, 18, 9, 1};
+/// Of a real system, where its sums are of the two doubles beside the vote and the clock.
+constexpr IterationWork cocg{"cocg", "a step", 1, 2, 2 + vote_and_clock, 14, 6, 1};
 /// Sums of 2 and of 5.
 constexpr IterationWork bicgstab{"bicgstab", "a step of two products", 2, 2, 3.5 + vote_and_clock, 23, 8, 2};
 /// In a cycle of five steps four sum the products with four shadows, and the fifth two more; each sums a
@@ -56,7 +58,8 @@ constexpr IterationWork npb_cg{"npb-cg",
 }  // namespace
 
 std::span<const IterationWork> iteration_works() {
-  static constexpr std::array list{cg, minres, bicgstab, idr, gmres, pipelined_cg, pipelined_gmres, npb_cg};
+  static constexpr std::array list{cg,    cocg,         minres,          bicgstab, idr,
+                                   gmres, pipelined_cg, pipelined_gmres, npb_cg};
   return list;
 }
 

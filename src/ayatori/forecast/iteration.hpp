@@ -19,9 +19,9 @@ struct IterationWork {
   double overlapped = 0;  ///< of the reductions, those that go on during a product and a preconditioner
 };
 
-/// cg, minres, bicgstab, idr, gmres, their pipelined forms and npb-cg (the benchmark with two reductions).
-/// Every method of solvers::methods() in double precision that has no restart; of those that have, with 30
-/// basis vectors and cgs.
+/// cg, cocg, minres, bicgstab, idr, gmres, their pipelined forms and npb-cg (the benchmark with two
+/// reductions). Every method of solvers::methods() in double precision that has no restart; of those that
+/// have, with 30 basis vectors and cgs.
 std::span<const IterationWork> iteration_works();
 
 /// An entry in the list of preconditioners that a forecast knows: those without messages that move vectors

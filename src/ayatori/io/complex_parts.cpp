@@ -97,6 +97,11 @@ StoredRows::StoredRows(const comm::Comm& comm, const RowBlock& block, bool is_co
   if (is_complex) complex_ = comm::agree(comm, [&] { return to_complex_rows(block); });
 }
 
+ValueCounts count_values(const comm::Comm& comm, const RowBlock& rows, std::int64_t parts) {
+  const std::int64_t mine = rows.nonzeros() / parts;
+  return {mine, comm.exclusive_sum(mine), comm.allreduce(mine, comm::ReduceOp::sum)};
+}
+
 RowBlock assemble_evenly(const comm::Comm& comm, std::int64_t rows, std::int64_t columns, bool is_complex,
                          std::vector<Array<sparse::Entry>> batches) {
   const auto partition = sparse::RowPartition::even(rows, comm.size());

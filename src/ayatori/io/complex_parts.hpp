@@ -38,6 +38,15 @@ class StoredRows {
   sparse::RowBlock complex_;
 };
 
+/// Values of a matrix that is written.
+struct ValueCounts {
+  std::int64_t mine;    ///< of this rank
+  std::int64_t before;  ///< of the ranks before
+  std::int64_t all;
+};
+/// Collective. Of stored rows, whose values have so many parts.
+ValueCounts count_values(const comm::Comm& comm, const sparse::RowBlock& rows, std::int64_t parts);
+
 /// Collective. The matrix of the entries that all ranks hold, with its rows evenly spread; of a complex one
 /// the real form, from entries of its parts. Errors are those of sparse::assemble.
 sparse::RowBlock assemble_evenly(const comm::Comm& comm, std::int64_t rows, std::int64_t columns,

@@ -5,15 +5,13 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/random.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/solvers/vector_ops.hpp"
 
 namespace ayatori::solvers {
 
-void turn_by_i(Vector pairs) {
-  for (Complex& number : as_complex(pairs)) number = {-number.imag(), number.real()};
-}
-
 bool is_complex_linear(const GlobalSum& sum, const sparse::LinearOperator& op) {
   constexpr double nearly = 1e-6;
+  constexpr Complex i{0, 1};
   const comm::Comm& comm = sum.comm();
   Array<double> x;
   Array<double> turned_after;
@@ -22,12 +20,12 @@ bool is_complex_linear(const GlobalSum& sum, const sparse::LinearOperator& op) {
     for (auto* vector : {&x, &turned_after, &turned_before}) vector->resize(op.local_size());
   });
   const std::int64_t first = comm.exclusive_sum(static_cast<std::int64_t>(x.size()));
-  parallel_for(static_cast<std::int64_t>(x.size()), [&](std::int64_t i) {
-    x[i] = 2 * random_uniform(1, static_cast<std::uint64_t>(first + i)) - 1;
+  parallel_for(static_cast<std::int64_t>(x.size()), [&](std::int64_t k) {
+    x[k] = 2 * random_uniform(1, static_cast<std::uint64_t>(first + k)) - 1;
   });
   op.apply(x, turned_after);
-  turn_by_i(turned_after);
-  turn_by_i(x);
+  scale(i, as_complex(Vector(turned_after)));
+  scale(i, as_complex(Vector(x)));
   op.apply(x, turned_before);
   subtract(turned_before, turned_after, turned_before);
   return norm(sum, turned_before) <= nearly * norm(sum, turned_after);

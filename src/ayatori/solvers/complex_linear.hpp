@@ -1,13 +1,9 @@
 #pragma once
 
 #include "ayatori/solvers/global_sum.hpp"
-#include "ayatori/solvers/vector_ops.hpp"
 #include "ayatori/sparse/linear_operator.hpp"
 
 namespace ayatori::solvers {
-
-/// Times i.
-void turn_by_i(Vector pairs);
 
 /// Collective. Whether a map of pairs is linear in complex numbers, up to a millionth, as System::is_complex
 /// asks of M: whether it commutes with i on a vector that has no reason to hide it. Two applications. Factors

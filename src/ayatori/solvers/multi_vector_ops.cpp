@@ -134,29 +134,60 @@ void add_combination(const BasisOf<Real>& basis, const double* h, double sign, R
   }
 }
 
+/// What real and what imaginary parts of coefficients give over a block, in doubles. The latter are to be
+/// turned by i, once for all vectors: to turn every v would take longer than to multiply it.
+struct Parts {
+  double* of_real;
+  double* of_imaginary;
+  std::int64_t doubles;
+};
+
+void add_four(const double* v, std::int64_t stride, const Complex* h, double sign, const Parts& parts) {
+  const double* v1 = v + stride;
+  const double* v2 = v1 + stride;
+  const double* v3 = v2 + stride;
+  const Complex h0 = sign * h[0], h1 = sign * h[1], h2 = sign * h[2], h3 = sign * h[3];
+  const double r0 = h0.real(), r1 = h1.real(), r2 = h2.real(), r3 = h3.real();
+  const double i0 = h0.imag(), i1 = h1.imag(), i2 = h2.imag(), i3 = h3.imag();
+  double* const w = parts.of_real;
+  double* const t = parts.of_imaginary;
+#pragma omp simd
+  for (std::int64_t i = 0; i < parts.doubles; ++i) {
+    w[i] += (r0 * v[i] + r1 * v1[i]) + (r2 * v2[i] + r3 * v3[i]);
+    t[i] += (i0 * v[i] + i1 * v1[i]) + (i2 * v2[i] + i3 * v3[i]);
+  }
+}
+
+void add_one(const double* v, Complex h, const Parts& parts) {
+  const double re = h.real();
+  const double im = h.imag();
+  double* const w = parts.of_real;
+  double* const t = parts.of_imaginary;
+#pragma omp simd
+  for (std::int64_t i = 0; i < parts.doubles; ++i) {
+    w[i] += re * v[i];
+    t[i] += im * v[i];
+  }
+}
+
 void add_combination(const ComplexBasis& basis, const Complex* h, double sign, Complex* w, Range block) {
-  const auto add = [&](std::span<const Complex> factors, const Complex* v) {
-    if (factors.size() == 2) {
-      const double r0 = sign * factors[0].real(), i0 = sign * factors[0].imag();
-      const double r1 = sign * factors[1].real(), i1 = sign * factors[1].imag();
-      const Complex* v1 = v + basis.stride;
+  constexpr std::int64_t most = block_rows / 2;  // rows: as many doubles of w, and of the other part
+  std::array<double, 2 * most> t;
+  for (std::int64_t begin = block.begin; begin < block.end; begin += most) {
+    const std::int64_t rows = std::min(most, block.end - begin);
+    const Parts parts{reinterpret_cast<double*>(w + begin), t.data(), 2 * rows};
+    const auto* v = reinterpret_cast<const double*>(basis.data + begin);
+    const std::int64_t stride = 2 * basis.stride;
+    std::fill_n(t.begin(), parts.doubles, 0.0);
+    int j = 0;
+    for (; j + group <= basis.size; j += group) add_four(v + j * stride, stride, h + j, sign, parts);
+    for (; j < basis.size; ++j) add_one(v + j * stride, sign * h[j], parts);
 #pragma omp simd
-      for (std::int64_t i = block.begin; i < block.end; ++i) {
-        const double real = (r0 * v[i].real() - i0 * v[i].imag()) + (r1 * v1[i].real() - i1 * v1[i].imag());
-        const double imaginary =
-            (r0 * v[i].imag() + i0 * v[i].real()) + (r1 * v1[i].imag() + i1 * v1[i].real());
-        w[i] += Complex(real, imaginary);
-      }
-    } else {
-      const double r0 = sign * factors[0].real(), i0 = sign * factors[0].imag();
-#pragma omp simd
-      for (std::int64_t i = block.begin; i < block.end; ++i)
-        w[i] += Complex(r0 * v[i].real() - i0 * v[i].imag(), r0 * v[i].imag() + i0 * v[i].real());
+    for (std::int64_t i = 0; i < rows; ++i) {
+      parts.of_real[2 * i] -= t[2 * i + 1];
+      parts.of_real[2 * i + 1] += t[2 * i];
     }
-  };
-  constexpr int two = 2;
-  for (int j = 0; j < basis.size; j += two)
-    add({h + j, static_cast<std::size_t>(std::min(two, basis.size - j))}, basis.data + j * basis.stride);
+  }
 }
 
 /// (v_j, w) for the at most `pass` vectors of the basis, and (w, w) in the last place.

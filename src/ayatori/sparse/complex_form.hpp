@@ -43,6 +43,15 @@ inline Complex times(Complex a, Complex b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
+/// sum -= a b, by a part's products one after the other, which a compiler may fuse with the differences.
+inline void subtract_product(double& sum, double a, double b) {
+  sum -= a * b;
+}
+inline void subtract_product(Complex& sum, Complex a, Complex b) {
+  sum = {sum.real() - a.real() * b.real() + a.imag() * b.imag(),
+         sum.imag() - a.real() * b.imag() - a.imag() * b.real()};
+}
+
 /// Calls add(row, column, value) for the four entries that a complex one has in the real form.
 template <class Add>
 void add_real_form(std::int64_t row, std::int64_t column, Complex value, Add&& add) {

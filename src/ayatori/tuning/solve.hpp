@@ -40,8 +40,12 @@ struct SolveOptions {
   std::span<const std::int64_t> row_numbers = {};
   /// For those that obey them; the limits of set-ups are set anew.
   solvers::PreconditionerOptions preconditioner = {};
-  /// What arms took on earlier systems; outlives the solve, and is the same on all ranks.
-  const Records* records = &Records::shipped();
+  /// What arms took on earlier systems, where these are to count; outlives the solve, and is the same on all
+  /// ranks.
+  const Records* records = nullptr;
+  const Records& records_for(const MatrixFacts& facts) const {
+    return records != nullptr ? *records : Records::shipped(facts);
+  }
   Experience experience;  ///< the same on all ranks
   /// Collective. Gives the experience instead, once the facts are known; the same on all ranks.
   std::function<Experience(const MatrixFacts& facts)> recall = nullptr;

@@ -44,6 +44,27 @@ TEST(RowFigures, AreThoseOfALoopForRowsOfAnyLength) {
   }
 }
 
+TEST(RowFigures, OfComplexNumbersAreInModuli) {
+  for (const double scale : {1.0, 1e-200, 1e200}) {
+    const Complex before = scale * Complex{3, -4};
+    const Complex diagonal = scale * Complex{-5, 12};
+    std::vector<Entry> entries;
+    const auto add = [&](std::int64_t i, std::int64_t j, double value) { entries.push_back({i, j, value}); };
+    add_real_form(1, 0, before, add);
+    add_real_form(1, 1, diagonal, add);
+    const Csr matrix = csr(4, 4, entries);
+    for (const std::int32_t row : {2, 3}) {
+      const RowFigures figures = complex_row_figures(matrix, row, row);
+      EXPECT_DOUBLE_EQ(figures.sum_abs, scale * (5 + 13)) << row;
+      EXPECT_DOUBLE_EQ(figures.diagonal, scale * -13) << row;
+      EXPECT_DOUBLE_EQ(figures.largest, scale * 12) << row;
+      EXPECT_DOUBLE_EQ(figures.sum, row_figures(matrix, row, row).sum) << row;
+      EXPECT_EQ(complex_row_figures(matrix, row, -1).diagonal, 0) << row;
+    }
+    EXPECT_EQ(complex_row_figures(matrix, 0, 0).sum_abs, 0);
+  }
+}
+
 TEST(RowFigures, WhatIsNotFiniteIsOnTop) {
   for (const double odd : {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
                            std::numeric_limits<double>::quiet_NaN()}) {

@@ -81,20 +81,19 @@ constexpr GeneratorParameter contrast{"contrast", 1,     1,
                                       1e3,        false, "greatest over least velocity; 1: constant"};
 constexpr GeneratorParameter layers{"layers", 8, 1, 1e5, true, "layers, each with its velocity"};
 constexpr GeneratorParameter seed{"seed", 1, 0, 4294967295, true, "of the random velocities"};
-constexpr std::array parameters_2d{
-    GeneratorParameter{"n", 100, 1, max_edge_2d, true, "cells per edge; n^2 complex unknowns"},
-    GeneratorParameter{"k", 60, 1e-6, 1e9, false, "wave number; 2 pi n / k cells per wavelength"},
-    damping,
-    contrast,
-    layers,
-    seed};
-constexpr std::array parameters_3d{
-    GeneratorParameter{"n", 32, 1, max_edge_3d, true, "cells per edge; n^3 complex unknowns"},
-    GeneratorParameter{"k", 20, 1e-6, 1e9, false, "wave number; 2 pi n / k cells per wavelength"},
-    damping,
-    contrast,
-    layers,
-    seed};
+constexpr auto parameters(GeneratorParameter n, double wave_number) {
+  return std::array{
+      n,
+      GeneratorParameter{"k", wave_number, 1e-6, 1e9, false, "wave number; 2 pi n / k cells per wavelength"},
+      damping,
+      contrast,
+      layers,
+      seed};
+}
+constexpr auto parameters_2d =
+    parameters({"n", 100, 1, max_edge_2d, true, "cells per edge; n^2 complex unknowns"}, 60);
+constexpr auto parameters_3d =
+    parameters({"n", 32, 1, max_edge_3d, true, "cells per edge; n^3 complex unknowns"}, 20);
 
 }  // namespace
 

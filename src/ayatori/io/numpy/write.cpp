@@ -114,15 +114,14 @@ void write_npz(const comm::Comm& comm, const std::string& path, const sparse::Ro
   const std::int64_t parts = parts_of(is_complex);
   const StoredRows stored(comm, block, is_complex);
   const sparse::RowBlock& rows = stored.rows();
-  const std::int64_t mine = rows.nonzeros() / parts;
-  const std::int64_t before = comm.exclusive_sum(mine);
-  const std::int64_t entries = comm.allreduce(mine, comm::ReduceOp::sum);
+  const ValueCounts values = count_values(comm, rows, parts);
   Array<std::int64_t> pointers;
   Array<std::int64_t> columns;  // of a complex matrix, whose rows have each of them twice
   comm::agree(comm, [&] {
-    for (std::int64_t i = 0; i < rows.rows(); ++i) pointers.push_back(before + rows.row_start[i] / parts);
-    if (comm.rank() == comm.size() - 1) pointers.push_back(entries);
-    for (std::int64_t k = 0; is_complex && k < mine; ++k) columns.push_back(rows.column[2 * k] / 2);
+    for (std::int64_t i = 0; i < rows.rows(); ++i)
+      pointers.push_back(values.before + rows.row_start[i] / parts);
+    if (comm.rank() == comm.size() - 1) pointers.push_back(values.all);
+    for (std::int64_t k = 0; is_complex && k < values.mine; ++k) columns.push_back(rows.column[2 * k] / 2);
   });
   const std::int64_t shape[2] = {rows.global_rows, rows.global_columns / parts};
   const bool first = comm.rank() == 0;
@@ -132,14 +131,14 @@ void write_npz(const comm::Comm& comm, const std::string& path, const sparse::Ro
   };
   std::vector<Placed> members;
   std::int64_t at = 0;
-  for (Piece piece : {Piece{"indices.npy", numbers("<i8", entries),
+  for (Piece piece : {Piece{"indices.npy", numbers("<i8", values.all),
                             bytes_of(std::span<const std::int64_t>(is_complex ? columns : rows.column))},
                       Piece{"indptr.npy", numbers("<i8", rows.global_rows + 1),
                             bytes_of(std::span<const std::int64_t>(pointers))},
                       Piece{"format.npy", numpy::array_header("|S3", ""), first ? "csr" : nothing},
                       Piece{"shape.npy", numbers("<i8", 2),
                             first ? bytes_of(std::span<const std::int64_t>(shape)) : nothing},
-                      Piece{"data.npy", numbers(type_name(is_complex), entries),
+                      Piece{"data.npy", numbers(type_name(is_complex), values.all),
                             bytes_of(std::span<const double>(rows.value))}}) {
     members.push_back(place(comm, std::move(piece), at));
     const Placed& last = members.back();

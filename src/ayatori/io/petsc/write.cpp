@@ -59,16 +59,14 @@ void write_petsc_matrix(const comm::Comm& comm, const std::string& path, const s
   const std::int64_t parts = parts_of(is_complex);
   const StoredRows stored(comm, block, is_complex);
   const sparse::RowBlock& rows = stored.rows();
-  const std::int64_t mine = rows.nonzeros() / parts;
-  const std::int64_t first = comm.exclusive_sum(mine);
-  const std::int64_t all = comm.allreduce(mine, comm::ReduceOp::sum);
+  const ValueCounts values = count_values(comm, rows, parts);
   const bool narrow =
-      fits_32_bits(rows.global_rows) && fits_32_bits(rows.global_columns / parts) && fits_32_bits(all);
+      fits_32_bits(rows.global_rows) && fits_32_bits(rows.global_columns / parts) && fits_32_bits(values.all);
   write_shared_file(comm, path, [&](const SharedFile& file) {
     if (narrow) {
-      write_matrix<std::int32_t>(file, comm.rank() == 0, rows, parts, all, first);
+      write_matrix<std::int32_t>(file, comm.rank() == 0, rows, parts, values.all, values.before);
     } else {
-      write_matrix<std::int64_t>(file, comm.rank() == 0, rows, parts, all, first);
+      write_matrix<std::int64_t>(file, comm.rank() == 0, rows, parts, values.all, values.before);
     }
   });
 }

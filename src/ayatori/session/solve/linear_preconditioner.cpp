@@ -9,6 +9,7 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/session/call_threads.hpp"
 #include "ayatori/solvers/complex_linear.hpp"
+#include "ayatori/solvers/vector_ops.hpp"
 #include "ayatori/tuning/policy/arms.hpp"
 
 namespace ayatori::session {
@@ -23,12 +24,13 @@ class ComplexLinearPart final : public sparse::LinearOperator {
       : m_(std::move(m)), turned_(m_->local_size()), image_(m_->local_size()) {}
 
   void apply(std::span<const double> r, std::span<double> z) const override {
+    constexpr solvers::Complex i{0, 1};
     solvers::copy(r, turned_);
-    solvers::turn_by_i(turned_);
+    solvers::scale(i, solvers::as_complex(solvers::Vector(turned_)));
     m_->apply(turned_, image_);
-    solvers::turn_by_i(image_);
     m_->apply(r, z);
-    for (std::size_t i = 0; i < z.size(); ++i) z[i] = (z[i] - image_[i]) / 2;
+    solvers::axpy(-i, solvers::as_complex(solvers::ConstVector(image_)), solvers::as_complex(z));
+    solvers::scale(0.5, z);
   }
   std::int32_t local_size() const override { return m_->local_size(); }
 
@@ -55,9 +57,7 @@ LinearPreconditioner::LinearPreconditioner(const comm::Comm& comm, const sparse:
   options_.fields = known_.fields;
   options_.near_null_space = known_.near_null_space;
   const auto facts = tuning::examine(comm, matrix_.parts());
-  options_.matrix_is_symmetric = facts.symmetric;
-  options_.matrix_is_complex = facts.complex_form && !facts.symmetric;
-  options_.matrix_is_complex_symmetric = facts.complex_symmetric;
+  tuning::tell(facts, options_);
   if (request.preconditioner != "auto") {
     name_ = request.preconditioner;
     why_ = "it was asked for";

@@ -1,6 +1,5 @@
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/solvers/methods/methods.hpp"
@@ -114,7 +113,7 @@ const Method cocg_method{
     .needs_definite = false,
     .needs_symmetric_preconditioner = false,
     .restarts = false,
-    .traffic = 28,
+    .traffic = 14,
     .solve = solve_cocg,
     .takes_complex = true,
     .needs_complex_symmetric = true};

@@ -13,6 +13,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/sparse/complex_form.hpp"
 #include "ayatori/sparse/pattern/diagonal_rows.hpp"
 #include "ayatori/sparse/pattern/mirror.hpp"
@@ -41,8 +42,9 @@ struct RowSummary {
   double largest = 0;
   double diagonal = 0;
 
-  void add(const Csr& csr, std::int64_t row, std::int64_t diagonal_column) {
-    const sparse::RowFigures figures = sparse::row_figures(csr, row, diagonal_column);
+  void add(const Csr& csr, std::int64_t row, std::int64_t diagonal_column, bool is_complex) {
+    const sparse::RowFigures figures = is_complex ? sparse::complex_row_figures(csr, row, diagonal_column)
+                                                  : sparse::row_figures(csr, row, diagonal_column);
     length += csr.row_start[row + 1] - csr.row_start[row];
     sum += figures.sum;
     sum_abs += figures.sum_abs;
@@ -142,8 +144,8 @@ struct Pass {
   SymmetryFingerprint of_halo;
 };
 
-/// Traffic: 12 bytes per nonzero and 8 per row.
-Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
+/// Of a real form in the moduli of the complex numbers. Traffic: 12 bytes per nonzero and 8 per row.
+Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row, bool is_complex) {
   const Csr& interior = parts.interior;
   const Csr& halo = parts.halo;
   Pass pass;
@@ -155,13 +157,13 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row) {
     auto r = std::ranges::lower_bound(parts.halo_rows, range.begin) - parts.halo_rows.begin();
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       RowSummary row;
-      row.add(interior, i, i);
+      row.add(interior, i, i, is_complex);
       if (row.length > 0)
         row.add_reach(i, interior.column[interior.row_start[i]],
                       interior.column[interior.row_start[i + 1] - 1]);
       row.reach_in_block = row.reach;
       if (r < halo.rows && parts.halo_rows[r] == i) {
-        row.add(halo, r, -1);
+        row.add(halo, r, -1, is_complex);
         for (std::int64_t k = halo.row_start[r]; k < halo.row_start[r + 1]; ++k) {
           const std::int64_t j = parts.plan.ghosts[halo.column[k]];
           fingerprint.add(first_row + i, j, halo.value[k]);
@@ -306,32 +308,62 @@ bool is_unsymmetric_inside(const Csr& matrix) {
   return false;
 }
 
-}  // namespace
-
-namespace {
-
 /// Collective.
 bool is_complex(const comm::Comm& comm, const SplitMatrix& parts) {
   return parts.partition.rows() > 0 &&
          !comm.any(!sparse::is_real_form(parts.interior) || !sparse::is_real_form(parts.halo));
 }
 
-/// Collective. Of a real form: a complex matrix is equal to its transpose where the real form with every
-/// other row negated is.
-bool is_complex_symmetric(const comm::Comm& comm, const SplitMatrix& parts) {
+/// Of the complex numbers in an even row of a real form: real parts, and imaginary ones as entries beyond.
+template <class GlobalColumn>
+void add_complex_row(SymmetryFingerprint& fingerprint, const Csr& csr, std::int64_t row, std::int64_t i,
+                     std::int64_t beyond, const GlobalColumn& global) {
+  for (std::int64_t k = csr.row_start[row]; k < csr.row_start[row + 1]; k += 2) {
+    const std::int64_t j = global(csr.column[k]);
+    fingerprint.add(i, j, csr.value[k]);
+    fingerprint.add(beyond + i, beyond + j, csr.value[k + 1]);
+  }
+}
+
+/// Of this rank's rows of a real form. Traffic: 6 bytes per nonzero.
+SymmetryFingerprint complex_fingerprint(const SplitMatrix& parts, std::int64_t first_row) {
+  const std::int64_t beyond = parts.partition.rows();
+  SymmetryFingerprint all;
+  std::mutex merging;
+  parallel_ranges(parts.interior.rows / 2, [&](Range pairs) {
+    SymmetryFingerprint own;
+    for (std::int64_t i = 2 * pairs.begin; i < 2 * pairs.end; i += 2)
+      add_complex_row(own, parts.interior, i, first_row + i, beyond,
+                      [&](std::int64_t column) { return first_row + column; });
+    const std::scoped_lock lock(merging);
+    all.merge(own);
+  });
+  for (std::size_t r = 0; r < parts.halo_rows.size(); r += 2)
+    add_complex_row(all, parts.halo, static_cast<std::int64_t>(r), first_row + parts.halo_rows[r], beyond,
+                    [&](std::int64_t column) { return parts.plan.ghosts[column]; });
+  return all;
+}
+
+/// Collective. Of a real form: whether the complex matrix is equal to its transpose.
+bool is_complex_symmetric(const comm::Comm& comm, const SplitMatrix& parts, const MatrixFacts& facts) {
+  const auto mine = complex_fingerprint(parts, parts.partition.range(comm.rank()).begin);
+  if (summed(comm, Hashes{mine.values, mine.pattern}).values == 0) return true;
+  if (!facts.pattern_symmetric) return false;
+  // Up to rounding it is where the real form with every other row negated is.
   auto turned = comm::agree(comm, [&] { return parts; });
   for (Csr* csr : {&turned.interior, &turned.halo})
     parallel_for(csr->rows / 2, [&](std::int64_t i) {
       for (std::int64_t k = csr->row_start[2 * i + 1]; k < csr->row_start[2 * i + 2]; ++k)
         csr->value[k] = -csr->value[k];
     });
-  return examine(comm, turned).symmetric;
+  return !find_asymmetry(comm, turned, facts.nonzeros, facts.pattern_symmetric).exceeds_rounding;
 }
 
 }  // namespace
 
 MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
-  const Pass pass = pass_over_rows(parts, parts.partition.range(comm.rank()).begin);
+  const bool complex_form = is_complex(comm, parts);
+  const Pass pass = pass_over_rows(parts, parts.partition.range(comm.rank()).begin, complex_form);
   const MatrixFigures& figures = pass.figures;
   const sparse::Symmetry of_block = probable_symmetry(parts.interior);
   const bool has_rows = parts.interior.rows > 0;
@@ -413,8 +445,8 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
     facts.symmetric = !asymmetry.exceeds_rounding;
     facts.asymmetry = facts.max_abs > 0 ? asymmetry.largest / facts.max_abs : 0;
   }
-  facts.complex_form = is_complex(comm, parts);
-  if (facts.complex_form && !facts.symmetric) facts.complex_symmetric = is_complex_symmetric(comm, parts);
+  facts.complex_form = complex_form;
+  facts.complex_symmetric = facts.is_complex() && is_complex_symmetric(comm, parts, facts);
   return facts;
 }
 
@@ -439,6 +471,12 @@ MatrixFacts on_one_rank(const comm::Comm& comm, MatrixFacts facts) {
   facts.least_diameter = least_diameter(facts.rows, facts.bandwidth);
   facts.blocks = comm.broadcast<std::int64_t>(threads_for(facts.rows), 0);
   return facts;
+}
+
+void tell(const MatrixFacts& facts, solvers::PreconditionerOptions& options) {
+  options.matrix_is_symmetric = facts.symmetric;
+  options.matrix_is_complex = facts.is_complex();
+  options.matrix_is_complex_symmetric = facts.complex_symmetric;
 }
 
 MatrixFacts in_complex_numbers(MatrixFacts real_form) {

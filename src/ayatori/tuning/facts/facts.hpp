@@ -9,6 +9,10 @@
 #include "ayatori/solvers/row_sums.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 
+namespace ayatori::solvers {
+struct PreconditionerOptions;
+}
+
 namespace ayatori::tuning {
 
 /// What so many rows have in common is taken for a property of the matrix.
@@ -35,6 +39,8 @@ struct MatrixFacts {
   bool complex_form = false;
   /// Of such, but not of Hermitian ones: the complex matrix is equal to its transpose, up to rounding.
   bool complex_symmetric = false;
+  /// Real coefficients are no match for it.
+  bool is_complex() const { return complex_form && !symmetric; }
 
   /// max |a_ij - a_ji| / max |a|. Of an unsymmetric matrix of 2^11 nonzeros and more, where a few rows show
   /// it, over the entries of these rows, and so a lower bound; the same on any number of ranks and threads.
@@ -113,6 +119,9 @@ MatrixFacts on_one_rank(const comm::Comm& comm, MatrixFacts facts);
 
 /// What is said of a real form, in numbers of the complex matrix: its rows and entries.
 MatrixFacts in_complex_numbers(MatrixFacts real_form);
+
+/// What preconditioners can be told of the matrix.
+void tell(const MatrixFacts& facts, solvers::PreconditionerOptions& options);
 
 /// Whether some row is so much longer than the mean that the matrix is of no mesh, but of a circuit, say.
 bool has_long_rows(const MatrixFacts& facts);

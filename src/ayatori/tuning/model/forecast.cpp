@@ -58,7 +58,8 @@ void bound_iterations(ArmRecord& record, double most) {
 }  // namespace
 
 SystemTraits traits_of(const MatrixFacts& facts) {
-  return {features_of(facts), static_cast<double>(facts.rows), iterations_by_dominance(facts)};
+  const MatrixFacts counted = facts.is_complex() ? in_complex_numbers(facts) : facts;
+  return {features_of(counted), static_cast<double>(counted.rows), iterations_by_dominance(facts)};
 }
 
 Forecast::Forecast(const Records& records, const SystemTraits& traits,

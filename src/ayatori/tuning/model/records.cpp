@@ -10,7 +10,12 @@ namespace ayatori::tuning {
 
 namespace {
 
+namespace real_systems {
 #include "ayatori/tuning/model/shipped.inc"
+}
+namespace complex_systems {
+#include "ayatori/tuning/model/shipped_complex.inc"
+}
 
 constexpr double thousandths = 1e-3;
 constexpr std::size_t header = 5;
@@ -41,7 +46,7 @@ Features features_of(const MatrixFacts& facts) {
       logarithm(mean),
       logarithm(facts.mean_row_of_entries / mean),
       logarithm(static_cast<double>(facts.max_row_nonzeros) / mean),
-      facts.symmetric ? 1.0 : 0.0,
+      facts.symmetric || facts.complex_symmetric ? 1.0 : 0.0,
       facts.pattern_symmetric ? 1.0 : 0.0,
       logarithm(facts.asymmetry + 1e-4),
       facts.looks_definite() ? 1.0 : 0.0,
@@ -107,9 +112,12 @@ Records::Records(std::span<const std::int16_t> numbers, std::span<const std::str
   require(systems_ + families_.size() * (1 + arms_.size() * of_an_arm) == numbers_.size());
 }
 
-const Records& Records::shipped() {
-  static const Records records(shipped_numbers, shipped_arms, shipped_families);
-  return records;
+const Records& Records::shipped(const MatrixFacts& facts) {
+  static const Records of_real(real_systems::shipped_numbers, real_systems::shipped_arms,
+                               real_systems::shipped_families);
+  static const Records of_complex(complex_systems::shipped_numbers, complex_systems::shipped_arms,
+                                  complex_systems::shipped_families);
+  return facts.is_complex() ? of_complex : of_real;
 }
 
 std::vector<SimilarSystem> Records::similar(const Features& features, std::size_t most) const {

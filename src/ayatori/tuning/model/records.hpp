@@ -11,7 +11,8 @@
 
 namespace ayatori::tuning {
 
-/// What a forest sees of a matrix, in thousandths; bench/training/model.py computes the same.
+/// What a forest sees of a matrix, in thousandths; bench/training/model.py computes the same. Symmetric is a
+/// matrix that is equal to its transpose, complex or not.
 inline constexpr std::size_t feature_count = 21;
 using Features = std::array<std::int16_t, feature_count>;
 Features features_of(const MatrixFacts& facts);
@@ -59,8 +60,9 @@ class Records {
   Records(std::span<const std::int16_t> numbers, std::span<const std::string_view> arms,
           std::span<const std::string_view> families);
 
-  /// Those that the program ships with.
-  static const Records& shipped();
+  /// Those that the program ships with: of real systems, which Hermitian ones are like, or of other complex
+  /// ones, whose rows and entries are counted in complex numbers.
+  static const Records& shipped(const MatrixFacts& facts = {});
 
   std::span<const std::string_view> arms() const { return arms_; }
   std::string_view family(std::size_t system) const { return families_[system]; }

@@ -52,14 +52,9 @@ bool applies(const Choice& choice, const MatrixFacts& facts) {
   if (method.needs_symmetric && !facts.symmetric) return false;
   if (method.needs_complex_symmetric && !facts.complex_symmetric) return false;
   // Real coefficients take up to twice the iterations of complex ones.
-  if (facts.complex_form && !facts.symmetric && !method.takes_complex) return false;
+  if (facts.is_complex() && !method.takes_complex) return false;
   if (method.needs_definite && !facts.looks_definite()) return false;
   return !method.needs_symmetric_preconditioner || preconditioner.symmetric;
-}
-
-/// Preconditioners that are equal to their transpose where a complex matrix is.
-bool keeps_complex_symmetry(std::string_view preconditioner) {
-  return preconditioner == "none" || preconditioner == "jacobi" || preconditioner == "block-ilu0";
 }
 
 /// Complex bases have one orthogonalization.
@@ -96,18 +91,6 @@ class List {
   /// What the records know, in their order.
   void add_recorded() {
     for (std::size_t i = 0; i < recorded_.size(); ++i) add(recorded_[i], "", i);
-  }
-
-  /// Methods of complex systems alone, which the records do not know: a product of theirs gains about what
-  /// one of a similar method does.
-  void add_complex() {
-    if (!facts_.complex_symmetric) return;
-    for (std::size_t i = 0; i < recorded_.size(); ++i) {
-      if (recorded_[i].method != "bicgstab" || !keeps_complex_symmetry(recorded_[i].preconditioner)) continue;
-      Choice choice = recorded_[i];
-      choice.method = "cocg";
-      add(choice, "", i);
-    }
   }
 
   void add(const Choice& suggested, std::string why, std::optional<std::size_t> kin,
@@ -249,7 +232,6 @@ std::vector<Rung> list_arms(const MatrixFacts& facts, const Forced& forced, int 
   if (forced.method == solvers::least_squares_name) return {{least_squares_choice(), "what you forced"}};
   List list(facts, forced, longest_restart, records);
   list.add_recorded();
-  list.add_complex();
   add_last_resorts(list, longest_restart);
   std::vector<Rung> arms = std::move(list).arms();
   if (arms.empty()) throw InputError("--exclude leaves nothing to solve with");

@@ -26,7 +26,11 @@ struct Rung {
 /// parts are the same in all. `longest_restart` bounds the basis by what memory holds. Throws InputError if
 /// nothing is left that is not excluded.
 std::vector<Rung> list_arms(const MatrixFacts& facts, const Forced& forced, int longest_restart, double rtol,
-                            const Records& records = Records::shipped());
+                            const Records& records);
+inline std::vector<Rung> list_arms(const MatrixFacts& facts, const Forced& forced, int longest_restart,
+                                   double rtol) {
+  return list_arms(facts, forced, longest_restart, rtol, Records::shipped(facts));
+}
 
 /// The same arms, and behind them those that a device of this kind can run as well (`ranks` ranks share it or
 /// have one each); where they are to run there `alone`, nothing else. Throws InputError if nothing is left.

@@ -76,10 +76,7 @@ void ArmRun::set_up() {
   options.coordinates = state_.options.preconditioner.coordinates;
   options.near_null_space = state_.options.preconditioner.near_null_space;
   options.fields = state_.options.preconditioner.fields;
-  const MatrixFacts& facts = state_.report.facts;
-  options.matrix_is_symmetric = facts.symmetric;
-  options.matrix_is_complex = facts.complex_form && !facts.symmetric;
-  options.matrix_is_complex_symmetric = facts.complex_symmetric;
+  tell(state_.report.facts, options);
   if (arm().wants_full_accuracy || (state_.kept != nullptr && state_.kept->wants_full_accuracy)) {
     options.factor_precision = solvers::PreconditionerOptions().factor_precision;
     options.low_rank = 0;

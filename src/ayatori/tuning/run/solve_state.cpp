@@ -107,8 +107,9 @@ void SolveState::make_choices(const sparse::SplitMatrix& parts) {
 std::vector<Rung> SolveState::arms_for(const MatrixFacts& facts) const {
   const int restart = decisions.script().longest_restart;
   return comm::agree(comm, [&] {
-    auto here = apply(experience, list_arms(facts, options.forced, restart, options.rtol, *options.records),
-                      options.forced, restart);
+    auto here =
+        apply(experience, list_arms(facts, options.forced, restart, options.rtol, options.records_for(facts)),
+              options.forced, restart);
     if (!device) return here;
     return with_device(std::move(here), device->kind(), options.device != "auto", comm.size());
   });
@@ -147,7 +148,7 @@ const Forecast& SolveState::forecast() {
     facts.indefinite = facts.indefinite || is_indefinite;
     std::vector<Rung> rungs;
     for (const Arm& arm : arms) rungs.push_back(arm.rung);
-    forecast_.emplace(*options.records, facts, kin_of(rungs));
+    forecast_.emplace(options.records_for(facts), facts, kin_of(rungs));
   }
   return *forecast_;
 }

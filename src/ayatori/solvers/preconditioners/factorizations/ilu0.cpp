@@ -12,6 +12,7 @@
 namespace ayatori::solvers {
 
 using sparse::is_finite;
+using sparse::subtract_product;
 using sparse::times;
 
 namespace {
@@ -43,7 +44,8 @@ template <class Scalar>
     const std::int32_t k = factor.lower_column[p];
     const Scalar w = row[k];
     const std::int32_t end = upper_start[k + 1];
-    for (std::int32_t q = upper_start[k]; q < end; ++q) row[upper_column[q]] -= times(w, upper_value[q]);
+    for (std::int32_t q = upper_start[k]; q < end; ++q)
+      subtract_product(row[upper_column[q]], w, upper_value[q]);
     factor.lower_value[p] = times(w, factor.inverse_pivot[k]);
   }
 }
@@ -260,11 +262,11 @@ Scalar subtract_row(Scalar start, const std::int32_t* column, const Scalar* valu
                     std::int32_t end, const Scalar* x) {
   Scalar other = 0;
   for (; k + 4 < end; k += 2) {
-    start -= times(value[k], x[column[k]]);
-    other -= times(value[k + 1], x[column[k + 1]]);
+    subtract_product(start, value[k], x[column[k]]);
+    subtract_product(other, value[k + 1], x[column[k + 1]]);
   }
   start += other;
-  for (; k < end; ++k) start -= times(value[k], x[column[k]]);
+  for (; k < end; ++k) subtract_product(start, value[k], x[column[k]]);
   return start;
 }
 
