@@ -385,7 +385,7 @@ def report(options, entries):
 def of_families(part, parts):
     """One system of every family in this part, with one of its settings, of 10,000 to 200,000 rows: by its name, and so always the same."""
     found = []
-    part_of = crossvalidate.deal_out((family.name for family in systems.FAMILIES if family.kind not in ("own", "real")), parts)
+    part_of = crossvalidate.deal_out((family.name for family in systems.FAMILIES if family.kind not in ("own", "real", "complex")), parts)
     for family in systems.FAMILIES:
         if part_of.get(family.name) == part:
             chance = random.Random(family.name)

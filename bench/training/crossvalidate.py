@@ -104,10 +104,10 @@ def main():
     parser.add_argument("--leaf", type=int, default=2)
     parser.add_argument("--markdown", type=pathlib.Path)
     options = parser.parse_args()
-    everything = model.Systems(model.load(options.files))
-    found = replayed(options, everything)
+    models = model.by_model(model.load(options.files))
+    found = {name: result for everything in models for name, result in replayed(options, everything).items()}
     groups = collections.defaultdict(list)
-    verdicts = [table.Verdict(system) for system in everything.systems]
+    verdicts = [table.Verdict(system) for everything in models for system in everything.systems]
     for verdict in verdicts:
         groups[str(verdict.system[options.by])].append(verdict)
     lines = [row(name, group, found) for name, group in sorted(groups.items())]

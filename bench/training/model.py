@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes what the tuner knows of earlier systems, from files of records: the experience that it ships with.
 
-usage: bench/training/model.py FILE ... [--out FILE] [--without FAMILY ...] [--trees 60] [--leaf 2]
+usage: bench/training/model.py FILE ... [--out FOLDER] [--without FAMILY ...] [--trees 60] [--leaf 2]
 
 Two things are written, as whole numbers:
   a forest         decision trees over the facts of a matrix, whose leaves name systems of the records. Systems are alike as far as they share
@@ -23,7 +23,7 @@ import arms as all_arms  # noqa: E402
 import records  # noqa: E402
 import table  # noqa: E402
 
-SHIPPED = pathlib.Path("src/ayatori/tuning/model")
+SHIPPED = {False: "shipped.inc", True: "shipped_complex.inc"}  # by whether they are of complex systems
 SCALE = 1000                               # of logarithms and features
 GRID = [2**power for power in range(12)]   # iterations at which residuals are kept
 DIGIT_STEPS = 30                           # of which a digit is kept in a byte
@@ -115,16 +115,19 @@ def load(paths):
     return [verdict.system for verdict in verdicts if verdict.best]
 
 
+def by_model(systems):
+    """Real systems (Hermitian ones among them) and complex ones, each if there are some: the tuner has a model of each."""
+    kinds = ([system for system in systems if all_arms.is_complex(system["facts"]) == is_complex] for is_complex in (False, True))
+    return [Systems(kind) for kind in kinds if kind]
+
+
 class Systems:
-    """All records: rows of features, and of each arm what is kept of it. `values` are NaN where an arm did not run. Of real systems (Hermitian
-    ones among them) or of complex ones: the tuner has a model of each."""
+    """The records of a model: rows of features, and of each arm what is kept of it. `values` are NaN where an arm did not run."""
 
     def __init__(self, systems):
         self.systems = systems
-        are_complex = {all_arms.is_complex(system["facts"]) for system in systems}
-        if len(are_complex) != 1:
-            raise SystemExit("real and complex systems are models of their own")
-        self.arms = COMPLEX_ARMS if are_complex.pop() else ARMS
+        self.is_complex = all_arms.is_complex(systems[0]["facts"])
+        self.arms = COMPLEX_ARMS if self.is_complex else ARMS
         self.x = np.array([features(system["facts"]) for system in self.systems])
         shape = (len(self.systems), len(self.arms))
         self.setup, self.iteration, self.iterations = (np.full(shape, np.nan) for _ in range(3))
@@ -232,18 +235,18 @@ def write(path, systems, words):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=pathlib.Path)
-    parser.add_argument("--out", type=pathlib.Path, help="another file than the one that the tuner is built with")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("src/ayatori/tuning/model"), help="a folder")
     parser.add_argument("--without", nargs="*", default=[], metavar="FAMILY", help="families that are left out")
     parser.add_argument("--trees", type=int, default=60)
     parser.add_argument("--leaf", type=int, default=2, help="systems in a leaf, at least")
     options = parser.parse_args()
-    systems = Systems([system for system in load(options.files) if system["family"] not in options.without])
-    words = numbers(systems, grow(systems, options.trees, options.leaf))
-    if not -32768 <= min(words) <= max(words) <= 32767:
-        raise SystemExit("a number does not fit in 16 bits")
-    out = options.out or SHIPPED / ("shipped_complex.inc" if systems.arms is COMPLEX_ARMS else "shipped.inc")
-    write(out, systems, words)
-    print(f"{out}: {len(systems.systems)} systems, {len(words)} numbers")
+    for systems in by_model([system for system in load(options.files) if system["family"] not in options.without]):
+        words = numbers(systems, grow(systems, options.trees, options.leaf))
+        if not -32768 <= min(words) <= max(words) <= 32767:
+            raise SystemExit("a number does not fit in 16 bits")
+        out = options.out / SHIPPED[systems.is_complex]
+        write(out, systems, words)
+        print(f"{out}: {len(systems.systems)} systems, {len(words)} numbers")
 
 
 if __name__ == "__main__":

@@ -224,10 +224,12 @@ class Models(unittest.TestCase):
             self.systems.total[test] = kept
             np.testing.assert_array_equal(before, after, model.__name__)
 
-    def test_real_and_complex_systems_are_not_mixed(self):
-        real, other = (dict(facts=dict(facts, symmetric=False)) for facts in (dict(), dict(complex=True)))
-        with self.assertRaises(SystemExit):
-            model.Systems([real, other])
+    def test_complex_systems_have_a_model_of_their_own(self):
+        packed = [TRAINING / "records" / f"{name}.jsonl.xz" for name in ("large", "complex")]
+        real, complex_ones = model.by_model(model.load(packed))
+        self.assertEqual((real.is_complex, complex_ones.is_complex), (False, True))
+        self.assertTrue({system["kind"] for system in complex_ones.systems} == {"complex"} != {system["kind"] for system in real.systems})
+        self.assertIn("cocg + jacobi", complex_ones.arms)
 
     def test_what_does_not_apply_is_not_chosen(self):
         chosen = fit.choices(self.systems, fit.one_arm, 10.0)
