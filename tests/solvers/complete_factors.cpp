@@ -308,6 +308,30 @@ TEST(FactorLibraries, UseTheirAnalysisAgainForOtherValues) {
   }
 }
 
+TEST(Klu, FactorsTheComplexMatrixOfARealForm) {
+  if (klu() == nullptr) GTEST_SKIP() << "built without KLU";
+  const Dense real = block_triangular(6, 4);
+  Dense a(2 * real.n);
+  for (std::int64_t i = 0; i < real.n; ++i)
+    for (std::int64_t j = 0; j < real.n; ++j)
+      sparse::add_real_form(
+          i, j, real.at(i, j) * sparse::Complex(1, 0.5 + static_cast<double>((i + j) % 3)),
+          [&](std::int64_t row, std::int64_t column, double part) { a.at(row, column) = part; });
+  const PreconditionerOptions options{.matrix_is_complex = true};
+  auto built = factors_of(*klu(), a, false, false, options);
+  ASSERT_TRUE(built);
+  EXPECT_TRUE(says(*built, "complete complex factors by KLU"));
+  EXPECT_TRUE(says(*built, "in 6 blocks"));
+  EXPECT_LT(error_of(*built, a), 1e-10);
+  EXPECT_LT(error_of(*built, a, true), 1e-10);
+  for (std::int64_t i = 0; i < a.n; ++i)
+    for (std::int64_t j = 0; j < a.n; ++j) a.at(i, j) *= 1.5;
+  built = factors_of(*klu(), a, false, false, options, std::move(built->factors));
+  ASSERT_TRUE(built);
+  EXPECT_TRUE(says(*built, ", order and pivots as before"));
+  EXPECT_LT(error_of(*built, a), 1e-10);
+}
+
 /// Off the diagonal the pivots are the same in value and order at first; then those that were chosen vanish.
 TEST(Klu, ChoosesPivotsAnewWhereTheOldOnesMakeEntriesGrow) {
   if (klu() == nullptr) GTEST_SKIP() << "built without KLU";

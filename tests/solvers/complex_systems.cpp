@@ -153,6 +153,35 @@ TEST(ComplexIlu0, TakesPivotsOfAnyArgument) {
   EXPECT_FALSE(factors.report.diagonal_only);
 }
 
+/// So that M stays definite where A is not, or where what is dropped would make a pivot negative.
+TEST(ComplexIlu0, OfHermitianMatricesHasPivotsOfTheSignOfTheDiagonal) {
+  const auto matrix = sparse::complex_five_point_matrix(6, 1, {0.6, 0.8}, {0.6, -0.8});
+  const auto csr =
+      sparse::csr(static_cast<std::int32_t>(matrix.n), static_cast<std::int32_t>(matrix.n), matrix.entries);
+  const auto factors = ilu0_factor(sparse::complex_matrix(csr), {0, csr.rows / 2});
+  EXPECT_GT(factors.report.shift, 0);
+  EXPECT_FALSE(factors.report.diagonal_only);
+  for (const Complex pivot : factors.inverse_pivot) {
+    EXPECT_GT(pivot.real(), 0);
+    EXPECT_LT(std::abs(pivot.imag()), 1e-14 * pivot.real());
+  }
+}
+
+TEST(ComplexPreconditioners, OfHermitianMatricesAreThoseOfTheRealForm) {
+  const auto of = sparse::complex_five_point_matrix(8, 4, {-0.6, 0.8}, {-0.6, -0.8});
+  const sparse::DistributedMatrix matrix(world(),
+                                         of.distribute(world(), sparse::even_pairs(of, world().size())));
+  const Array<double> x(matrix.local_size(), 1.0);
+  std::vector<Array<double>> found;
+  for (const bool is_known : {false, true}) {
+    PreconditionerOptions options;
+    options.matrix_is_hermitian = is_known;
+    found.emplace_back(x.size());
+    preconditioner("block-ilu0").make(matrix, GlobalSum(world()), options).op->apply(x, found.back());
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(found[0][i], found[1][i], 1e-12);
+}
+
 /// What complex preconditioners have to be: M (i x) = i M x.
 TEST(ComplexPreconditioners, CommuteWithI) {
   const auto of = unsymmetric(8);

@@ -31,6 +31,7 @@ struct PreconditionerOptions {
       false;                       ///< known to be, up to rounding: direct then needs half of memory and work
   bool matrix_is_complex = false;  ///< known to be the real form of a complex, not Hermitian one
   bool matrix_is_complex_symmetric = false;  ///< and that is equal to its transpose
+  bool matrix_is_hermitian = false;          ///< known to be the real form of a Hermitian one
   /// How ic, ilu and ilut use the threads of a rank: "blocks", one for each, or "levels": one block, whose
   /// triangles are solved level by level; "auto": levels for ilut, blocks for the others.
   std::string triangular = "auto";

@@ -74,12 +74,16 @@ inline bool is_boundary_row(double abs_diagonal, double sum_abs) {
   return figures;
 }
 
-/// Of a row of a real form (complex_form.hpp), in the moduli of its complex numbers: the diagonal has the
-/// sign of the real part, sum and largest are those of the row, and largest_bits is not filled in.
-inline RowFigures complex_row_figures(const Csr& matrix, std::int64_t row, std::int64_t column) {
+/// Of an even row of a real form (complex_form.hpp) and the one below, in the moduli of their complex
+/// numbers: the diagonal has the sign of the real part, sum and largest are those of the row, and
+/// largest_bits is not filled in.
+struct ComplexRowFigures : RowFigures {
+  double sum_below = 0;  ///< of the row below
+};
+inline ComplexRowFigures complex_row_figures(const Csr& matrix, std::int64_t row, std::int64_t column) {
   constexpr double smallest_square_root = 0x1p-500;  // squares of others are no numbers, or vanish
   constexpr double largest_square_root = 0x1p500;
-  RowFigures figures;
+  ComplexRowFigures figures;
   for (std::int64_t k = matrix.row_start[row]; k + 1 < matrix.row_start[row + 1]; k += 2) {
     const double first = matrix.value[k];
     const double second = matrix.value[k + 1];
@@ -87,10 +91,10 @@ inline RowFigures complex_row_figures(const Csr& matrix, std::int64_t row, std::
     if (!(smallest_square_root < modulus && modulus < largest_square_root))
       modulus = std::hypot(first, second);
     figures.sum += first + second;
+    figures.sum_below += first - second;
     figures.sum_abs += modulus;
     figures.largest = std::max({figures.largest, std::abs(first), std::abs(second)});
-    if (matrix.column[k] <= column && column <= matrix.column[k + 1])
-      figures.diagonal = std::copysign(modulus, matrix.column[k] == column ? first : second);
+    if (matrix.column[k] == column) figures.diagonal = std::copysign(modulus, first);
   }
   return figures;
 }

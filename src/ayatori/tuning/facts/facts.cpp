@@ -42,9 +42,7 @@ struct RowSummary {
   double largest = 0;
   double diagonal = 0;
 
-  void add(const Csr& csr, std::int64_t row, std::int64_t diagonal_column, bool is_complex) {
-    const sparse::RowFigures figures = is_complex ? sparse::complex_row_figures(csr, row, diagonal_column)
-                                                  : sparse::row_figures(csr, row, diagonal_column);
+  void add(const Csr& csr, std::int64_t row, const sparse::RowFigures& figures) {
     length += csr.row_start[row + 1] - csr.row_start[row];
     sum += figures.sum;
     sum_abs += figures.sum_abs;
@@ -138,47 +136,114 @@ double least_diameter(std::int64_t rows, std::int64_t bandwidth) {
   return bandwidth > 0 ? static_cast<double>(rows) / static_cast<double>(bandwidth) : 0;
 }
 
+/// What is zero where a matrix is the same as its transpose; of a real matrix over the halo alone.
+struct Fingerprints {
+  SymmetryFingerprint entries;       ///< of a real form: of complex numbers, the transpose conjugated
+  std::uint64_t not_conjugated = 0;  ///< of values of a real form, the transpose not conjugated
+
+  void merge(const Fingerprints& other) {
+    entries.merge(other.entries);
+    not_conjugated += other.not_conjugated;
+  }
+};
+
 /// What one pass over a rank's rows tells.
 struct Pass {
   MatrixFigures figures;
-  SymmetryFingerprint of_halo;
+  Fingerprints prints;
 };
 
-/// Of a real form in the moduli of the complex numbers. Traffic: 12 bytes per nonzero and 8 per row.
-Pass pass_over_rows(const SplitMatrix& parts, std::int64_t first_row, bool is_complex) {
-  const Csr& interior = parts.interior;
-  const Csr& halo = parts.halo;
+/// Calls add(figures, prints, i, r) for every `step`th local row i, with its place in the halo, or -1.
+template <class Add>
+Pass pass_over_rows(const SplitMatrix& parts, std::int32_t step, const Add& add) {
   Pass pass;
   std::map<std::int64_t, MatrixFigures> shares;  // of threads, merged in the order of their rows
   std::mutex merging;
-  parallel_ranges(interior.rows, [&](Range range) {
+  parallel_ranges(parts.interior.rows / step, [&](Range range) {
     MatrixFigures figures;
-    SymmetryFingerprint fingerprint;
-    auto r = std::ranges::lower_bound(parts.halo_rows, range.begin) - parts.halo_rows.begin();
-    for (std::int64_t i = range.begin; i < range.end; ++i) {
-      RowSummary row;
-      row.add(interior, i, i, is_complex);
-      if (row.length > 0)
-        row.add_reach(i, interior.column[interior.row_start[i]],
-                      interior.column[interior.row_start[i + 1] - 1]);
-      row.reach_in_block = row.reach;
-      if (r < halo.rows && parts.halo_rows[r] == i) {
-        row.add(halo, r, -1, is_complex);
-        for (std::int64_t k = halo.row_start[r]; k < halo.row_start[r + 1]; ++k) {
-          const std::int64_t j = parts.plan.ghosts[halo.column[k]];
-          fingerprint.add(first_row + i, j, halo.value[k]);
-          row.add_reach(first_row + i, j, j);
-        }
-        ++r;
-      }
-      figures.add_row(row);
+    Fingerprints prints;
+    std::int64_t r = std::ranges::lower_bound(parts.halo_rows, step * range.begin) - parts.halo_rows.begin();
+    for (std::int64_t i = step * range.begin; i < step * range.end; i += step) {
+      const bool has_halo = r < parts.halo.rows && parts.halo_rows[r] == i;
+      add(figures, prints, i, has_halo ? r : -1);
+      r += has_halo ? step : 0;
     }
     const std::scoped_lock lock(merging);
     shares.emplace(range.begin, figures);
-    pass.of_halo.merge(fingerprint);
+    pass.prints.merge(prints);
   });
   for (const auto& [first, share] : shares) pass.figures.merge(share);
   return pass;
+}
+
+void add_reach_in_block(RowSummary& row, const Csr& interior, std::int64_t i) {
+  if (interior.row_start[i] == interior.row_start[i + 1]) return;
+  row.add_reach(i, interior.column[interior.row_start[i]], interior.column[interior.row_start[i + 1] - 1]);
+  row.reach_in_block = row.reach;
+}
+
+/// Traffic: 12 bytes per nonzero and 8 per row.
+Pass pass_over_real_rows(const SplitMatrix& parts, std::int64_t first_row) {
+  const auto add = [&](MatrixFigures& figures, Fingerprints& prints, std::int64_t i, std::int64_t r) {
+    RowSummary row;
+    row.add(parts.interior, i, sparse::row_figures(parts.interior, i, i));
+    add_reach_in_block(row, parts.interior, i);
+    if (r >= 0) {
+      row.add(parts.halo, r, sparse::row_figures(parts.halo, r, -1));
+      for (std::int64_t k = parts.halo.row_start[r]; k < parts.halo.row_start[r + 1]; ++k) {
+        const std::int64_t j = parts.plan.ghosts[parts.halo.column[k]];
+        prints.entries.add(first_row + i, j, parts.halo.value[k]);
+        row.add_reach(first_row + i, j, j);
+      }
+    }
+    figures.add_row(row);
+  };
+  return pass_over_rows(parts, 1, add);
+}
+
+/// A complex number in row i and column j of the real form, both even. Imaginary parts are as entries
+/// `beyond` the real ones; where the transpose is conjugated, those below the diagonal have the other sign.
+void add_complex(Fingerprints& prints, std::int64_t i, std::int64_t j, std::int64_t beyond,
+                 sparse::Complex value) {
+  const double real = value.real() + 0.0;  // no negative zero
+  const double imaginary = value.imag() + 0.0;
+  prints.entries.add(i, j, real);
+  prints.entries.add(beyond + i, beyond + j, j < i ? 0.0 - imaginary : imaginary);
+  if (i == j) prints.entries.values += std::bit_cast<std::uint64_t>(imaginary);
+  SymmetryFingerprint transposed;
+  transposed.add(i, j, real);
+  transposed.add(beyond + i, beyond + j, imaginary);
+  prints.not_conjugated += transposed.values;
+}
+
+/// Of a real form, in the moduli of its complex numbers, which even rows tell. Traffic: 6 bytes per nonzero.
+Pass pass_over_complex_rows(const SplitMatrix& parts, std::int64_t first_row) {
+  const std::int64_t beyond = parts.partition.rows();
+  const auto add = [&](MatrixFigures& figures, Fingerprints& prints, std::int64_t i, std::int64_t r) {
+    RowSummary row;
+    RowSummary below;
+    const auto add_part = [&](const Csr& csr, std::int64_t place, std::int64_t diagonal, auto&& column_of) {
+      auto found = sparse::complex_row_figures(csr, place, diagonal);
+      row.add(csr, place, found);
+      found.sum = found.sum_below;
+      below.add(csr, place, found);
+      for (std::int64_t k = csr.row_start[place]; k < csr.row_start[place + 1]; k += 2)
+        add_complex(prints, first_row + i, column_of(csr.column[k]), beyond,
+                    {csr.value[k], -csr.value[k + 1]});
+    };
+    add_part(parts.interior, i, i, [&](std::int64_t column) { return first_row + column; });
+    add_reach_in_block(row, parts.interior, i);
+    if (r >= 0) {
+      add_part(parts.halo, r, -1, [&](std::int64_t column) { return parts.plan.ghosts[column]; });
+      for (std::int64_t k = parts.halo.row_start[r]; k < parts.halo.row_start[r + 1]; ++k) {
+        const std::int64_t j = parts.plan.ghosts[parts.halo.column[k]];
+        row.add_reach(first_row + i, j, j);
+      }
+    }
+    figures.add_row(row);
+    figures.add_row(below);
+  };
+  return pass_over_rows(parts, 2, add);
 }
 
 /// Of blocks this full no format moves more than compressed sparse rows do, and one of blocks multiplies
@@ -235,6 +300,7 @@ struct Counts {
 struct Hashes {
   std::uint64_t values;
   std::uint64_t pattern;
+  std::uint64_t not_conjugated;
 };
 struct Totals {
   double of_entries;
@@ -314,42 +380,10 @@ bool is_complex(const comm::Comm& comm, const SplitMatrix& parts) {
          !comm.any(!sparse::is_real_form(parts.interior) || !sparse::is_real_form(parts.halo));
 }
 
-/// Of the complex numbers in an even row of a real form: real parts, and imaginary ones as entries beyond.
-template <class GlobalColumn>
-void add_complex_row(SymmetryFingerprint& fingerprint, const Csr& csr, std::int64_t row, std::int64_t i,
-                     std::int64_t beyond, const GlobalColumn& global) {
-  for (std::int64_t k = csr.row_start[row]; k < csr.row_start[row + 1]; k += 2) {
-    const std::int64_t j = global(csr.column[k]);
-    fingerprint.add(i, j, csr.value[k]);
-    fingerprint.add(beyond + i, beyond + j, csr.value[k + 1]);
-  }
-}
-
-/// Of this rank's rows of a real form. Traffic: 6 bytes per nonzero.
-SymmetryFingerprint complex_fingerprint(const SplitMatrix& parts, std::int64_t first_row) {
-  const std::int64_t beyond = parts.partition.rows();
-  SymmetryFingerprint all;
-  std::mutex merging;
-  parallel_ranges(parts.interior.rows / 2, [&](Range pairs) {
-    SymmetryFingerprint own;
-    for (std::int64_t i = 2 * pairs.begin; i < 2 * pairs.end; i += 2)
-      add_complex_row(own, parts.interior, i, first_row + i, beyond,
-                      [&](std::int64_t column) { return first_row + column; });
-    const std::scoped_lock lock(merging);
-    all.merge(own);
-  });
-  for (std::size_t r = 0; r < parts.halo_rows.size(); r += 2)
-    add_complex_row(all, parts.halo, static_cast<std::int64_t>(r), first_row + parts.halo_rows[r], beyond,
-                    [&](std::int64_t column) { return parts.plan.ghosts[column]; });
-  return all;
-}
-
-/// Collective. Of a real form: whether the complex matrix is equal to its transpose.
-bool is_complex_symmetric(const comm::Comm& comm, const SplitMatrix& parts, const MatrixFacts& facts) {
-  const auto mine = complex_fingerprint(parts, parts.partition.range(comm.rank()).begin);
-  if (summed(comm, Hashes{mine.values, mine.pattern}).values == 0) return true;
+/// Collective. Of a real form whose complex matrix is not exactly equal to its transpose: whether it is up to
+/// rounding, as then the real form with every other row negated is.
+bool is_nearly_complex_symmetric(const comm::Comm& comm, const SplitMatrix& parts, const MatrixFacts& facts) {
   if (!facts.pattern_symmetric) return false;
-  // Up to rounding it is where the real form with every other row negated is.
   auto turned = comm::agree(comm, [&] { return parts; });
   for (Csr* csr : {&turned.interior, &turned.halo})
     parallel_for(csr->rows / 2, [&](std::int64_t i) {
@@ -363,9 +397,11 @@ bool is_complex_symmetric(const comm::Comm& comm, const SplitMatrix& parts, cons
 
 MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
   const bool complex_form = is_complex(comm, parts);
-  const Pass pass = pass_over_rows(parts, parts.partition.range(comm.rank()).begin, complex_form);
+  const std::int64_t first_row = parts.partition.range(comm.rank()).begin;
+  const Pass pass =
+      complex_form ? pass_over_complex_rows(parts, first_row) : pass_over_real_rows(parts, first_row);
   const MatrixFigures& figures = pass.figures;
-  const sparse::Symmetry of_block = probable_symmetry(parts.interior);
+  const sparse::Symmetry of_block = complex_form ? sparse::Symmetry{} : probable_symmetry(parts.interior);
   const bool has_rows = parts.interior.rows > 0;
   const Counts counts = summed(comm, Counts{.nonzeros = parts.interior.nonzeros() + parts.halo.nonzeros(),
                                             .positive_diagonals = figures.positive,
@@ -382,7 +418,9 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
                                             .vanishing_row_sums = figures.row_sums.vanishing,
                                             .threads = has_rows ? threads_for(parts.interior.rows) : 0,
                                             .boundary_rows = figures.boundary});
-  const Hashes of_halo = summed(comm, Hashes{.values = pass.of_halo.values, .pattern = pass.of_halo.pattern});
+  const Hashes prints = summed(comm, Hashes{.values = pass.prints.entries.values,
+                                            .pattern = pass.prints.entries.pattern,
+                                            .not_conjugated = pass.prints.not_conjugated});
   const DroppedFill dropped =
       has_diffusive_rows(figures, parts.interior.rows) ? dropped_fill(parts.interior) : DroppedFill{};
   const Totals totals = summed(comm, Totals{.of_entries = figures.row_sums.total,
@@ -438,15 +476,16 @@ MatrixFacts examine(const comm::Comm& comm, const SplitMatrix& parts) {
       facts.rows > 0 ? std::max(least_diameter(facts.rows, facts.bandwidth), minima.diameter_of_block) : 0;
   facts.blocks = counts.threads;
   facts.block_size = size_of_full_blocks(minima.fill_of_blocks);
-  facts.pattern_symmetric = counts.unsymmetric_patterns == 0 && of_halo.pattern == 0;
-  facts.symmetric = counts.unsymmetric_blocks == 0 && of_halo.values == 0;
+  facts.pattern_symmetric = counts.unsymmetric_patterns == 0 && prints.pattern == 0;
+  facts.symmetric = counts.unsymmetric_blocks == 0 && prints.values == 0;
   if (!facts.symmetric) {
     const Asymmetry asymmetry = find_asymmetry(comm, parts, facts.nonzeros, facts.pattern_symmetric);
     facts.symmetric = !asymmetry.exceeds_rounding;
     facts.asymmetry = facts.max_abs > 0 ? asymmetry.largest / facts.max_abs : 0;
   }
   facts.complex_form = complex_form;
-  facts.complex_symmetric = facts.is_complex() && is_complex_symmetric(comm, parts, facts);
+  facts.complex_symmetric =
+      facts.is_complex() && (prints.not_conjugated == 0 || is_nearly_complex_symmetric(comm, parts, facts));
   return facts;
 }
 

@@ -10,10 +10,12 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/preconditioners/complete/complete_factors.hpp"
+#include "ayatori/solvers/vector_ops.hpp"
 
 namespace ayatori::solvers {
 
@@ -46,38 +48,75 @@ double cost_by_columns(double operations) {
   return operations / operations_while_a_product_does_one;
 }
 
+/// KLU's functions that touch values: complex ones are pairs of doubles.
+template <class Scalar>
+struct Routines {
+  static constexpr auto factor = klu_factor;
+  static constexpr auto refactor = klu_refactor;
+  static constexpr auto solve = klu_solve;
+  static constexpr auto growth = klu_rgrowth;
+  static constexpr auto condition = klu_condest;
+  static constexpr auto free = klu_free_numeric;
+  static constexpr double operations = 1;  ///< beside a product of doubles and a sum
+  static void solve_transposed(klu_symbolic* symbolic, klu_numeric* numeric, int n, double* b,
+                               klu_common* common) {
+    klu_tsolve(symbolic, numeric, n, 1, b, common);
+  }
+};
+template <>
+struct Routines<Complex> {
+  static constexpr auto factor = klu_z_factor;
+  static constexpr auto refactor = klu_z_refactor;
+  static constexpr auto solve = klu_z_solve;
+  static constexpr auto growth = klu_z_rgrowth;
+  static constexpr auto condition = klu_z_condest;
+  static constexpr auto free = klu_z_free_numeric;
+  static constexpr double operations = 4;
+  static void solve_transposed(klu_symbolic* symbolic, klu_numeric* numeric, int n, double* b,
+                               klu_common* common) {
+    constexpr int is_conjugated = 0;
+    klu_z_tsolve(symbolic, numeric, n, 1, b, is_conjugated, common);
+  }
+};
+
 /// A x = b by KLU (Davis & Palamadai Natarajan 2010) on rank 0: blocks of the block triangular form are
-/// factored column by column. Rows of A are its columns, so that A^T is factored.
+/// factored column by column. Rows of A are its columns, so that A^T is factored. Of a real form the complex
+/// matrix is factored.
+template <class Scalar>
 class Klu final : public CompleteFactors {
+  using Of = Routines<Scalar>;
+  using Entries = MatrixEntriesOf<Scalar>;
+  static constexpr int parts = sizeof(Scalar) / sizeof(double);
+
  public:
   Klu(const MatrixToFactor& matrix, double fill)
       : comm_(matrix.comm()),
         partition_(matrix.partition()),
-        n_(comm_.rank() == 0 ? static_cast<int>(matrix.rows()) : 0) {
+        n_(comm_.rank() == 0 ? static_cast<int>(matrix.rows() / parts) : 0) {
     klu_defaults(&common_);
     common_.tol = least_pivot;
     common_.initmem_amd = fill;
     common_.memgrow = std::numeric_limits<double>::max();  // more than there can be: an error
   }
   ~Klu() override {
-    klu_free_numeric(&numeric_, &common_);
+    Of::free(&numeric_, &common_);
     klu_free_symbolic(&symbolic_, &common_);
   }
 
   /// Whether this is the library for the matrix, as far as a minimum degree ordering tells: that is found in
   /// half of the time of the analysis, which would take ten times that for a saddle point.
-  bool promises(const MatrixEntries& matrix, bool is_symmetric) {
+  bool promises(const Entries& matrix, bool is_symmetric) {
     sort_rows(matrix);
     std::vector<int> order(n_);
     std::array<double, AMD_INFO> info{};
     if (amd_order(n_, start_.data(), column_.data(), order.data(), nullptr, info.data()) < AMD_OK)
       return false;
-    const double by_columns = 2 * info[AMD_NMULTSUBS_LU];
-    const double by_fronts = is_symmetric ? 2 * info[AMD_NMULTSUBS_LDL] : by_columns;
+    const double by_columns = 2 * Of::operations * info[AMD_NMULTSUBS_LU];
+    const double by_fronts = is_symmetric ? 2 * Of::operations * info[AMD_NMULTSUBS_LDL] : by_columns;
     cost_by_fronts_ = by_fronts / operations_of_dense_blocks(by_fronts) + product_operations_of_front * n_;
     return cost_by_columns(by_columns) < cost_by_fronts_ || (!is_symmetric && falls_apart());
   }
-  bool analyse(const MatrixEntries& matrix) {
+  bool analyse(const Entries& matrix) {
     if (start_.empty()) sort_rows(matrix);
     ++work_.analyses;
     symbolic_ = klu_analyze(n_, start_.data(), column_.data(), &common_);
@@ -87,14 +126,14 @@ class Klu final : public CompleteFactors {
   bool factor(bool is_last) {
     if (n_ < few_rows) common_.tol = 1;
     ++work_.factorizations;
-    klu_free_numeric(&numeric_, &common_);
-    numeric_ = klu_factor(start_.data(), column_.data(), value_.data(), symbolic_, &common_);
+    Of::free(&numeric_, &common_);
+    numeric_ = Of::factor(start_.data(), column_.data(), values(), symbolic_, &common_);
     if (numeric_ == nullptr || (!is_last && are_doubtful())) return false;
     value_ = {};
     return true;
   }
   /// Takes other values; false where the pattern is another one.
-  bool take_values(const MatrixEntries& matrix) {
+  bool take_values(const Entries& matrix) {
     const auto start = start_;
     const auto column = column_;
     sort_rows(matrix);
@@ -105,9 +144,9 @@ class Klu final : public CompleteFactors {
   bool factor_with_old_pivots() {
     if (numeric_ == nullptr) return false;
     ++work_.factorizations;
-    if (klu_refactor(start_.data(), column_.data(), value_.data(), symbolic_, numeric_, &common_) == 0)
+    if (Of::refactor(start_.data(), column_.data(), values(), symbolic_, numeric_, &common_) == 0)
       return false;
-    klu_rgrowth(start_.data(), column_.data(), value_.data(), symbolic_, numeric_, &common_);
+    Of::growth(start_.data(), column_.data(), values(), symbolic_, numeric_, &common_);
     if (zero_pivots() > 0 || !(common_.rgrowth > least_reciprocal_growth_of_old_pivots)) return false;
     value_ = {};
     return true;
@@ -116,34 +155,40 @@ class Klu final : public CompleteFactors {
     std::ranges::copy(x, y.begin());
     solve_on_rank_zero<double>(comm_, partition_, y, [this](std::span<double> b) {
       auto common = common_;
-      klu_tsolve(symbolic_, numeric_, n_, 1, b.data(), &common);
+      Of::solve_transposed(symbolic_, numeric_, n_, b.data(), &common);
     });
   }
+  /// The transpose of a real form is that of the conjugate transpose: A^H y = x by way of A^T.
   void solve_transposed(std::span<const double> x, std::span<double> y) const override {
     std::ranges::copy(x, y.begin());
+    const auto conjugate_all = [&] {
+      for (Scalar& number : as<Scalar>(y)) number = conjugate(number);
+    };
+    conjugate_all();
     solve_on_rank_zero<double>(comm_, partition_, y, [this](std::span<double> b) {
       auto common = common_;
-      klu_solve(symbolic_, numeric_, n_, 1, b.data(), &common);
+      Of::solve(symbolic_, numeric_, n_, 1, b.data(), &common);
     });
+    conjugate_all();
   }
   Work work() const override { return work_; }
 
   std::int64_t zero_pivots() const {
-    const std::span pivots(static_cast<const double*>(numeric_->Udiag), n_);
+    const std::span pivots(static_cast<const Scalar*>(numeric_->Udiag), n_);
     double largest = 0;
-    for (const double pivot : pivots) largest = std::max(largest, std::abs(pivot));
+    for (const Scalar pivot : pivots) largest = std::max(largest, std::abs(pivot));
     return std::ranges::count_if(pivots,
-                                 [&](double pivot) { return std::abs(pivot) <= zero_pivot * largest; });
+                                 [&](Scalar pivot) { return std::abs(pivot) <= zero_pivot * largest; });
   }
   bool is_cheaper() const { return cost_by_columns(operations()) < cost_by_fronts_; }
-  double operations() const { return symbolic_->est_flops; }
+  double operations() const { return Of::operations * symbolic_->est_flops; }
   double entries() const { return symbolic_->lnz + symbolic_->unz; }
   int blocks() const { return symbolic_->nblocks; }
 
  private:
   bool are_doubtful() {
-    klu_rgrowth(start_.data(), column_.data(), value_.data(), symbolic_, numeric_, &common_);
-    if (n_ < few_rows) klu_condest(start_.data(), value_.data(), symbolic_, numeric_, &common_);
+    Of::growth(start_.data(), column_.data(), values(), symbolic_, numeric_, &common_);
+    if (n_ < few_rows) Of::condition(start_.data(), values(), symbolic_, numeric_, &common_);
     return zero_pivots() > 0 || !(common_.rgrowth > least_reciprocal_growth) ||
            !(common_.condest < most_condition);
   }
@@ -162,7 +207,8 @@ class Klu final : public CompleteFactors {
     for (int k = 0; k < blocks; ++k) largest = std::max(largest, block[k + 1] - block[k]);
     return matched == n_ && largest <= n_ / 2;
   }
-  void sort_rows(const MatrixEntries& matrix) {
+  double* values() { return reinterpret_cast<double*>(value_.data()); }
+  void sort_rows(const Entries& matrix) {
     start_.assign(n_ + 1, 0);
     for (const int row : matrix.row) ++start_[row];
     for (int i = 0; i < n_; ++i) start_[i + 1] += start_[i];
@@ -182,7 +228,7 @@ class Klu final : public CompleteFactors {
   Work work_;
   std::vector<int> start_;
   std::vector<int> column_;
-  std::vector<double> value_;
+  std::vector<Scalar> value_;
   klu_common common_{};
   double cost_by_fronts_ = 0;  ///< in operations of a product
   klu_symbolic* symbolic_ = nullptr;
@@ -202,9 +248,10 @@ struct Promise {
 }
 
 /// Collective. Throws where the factorization is too dear.
+template <class Scalar>
 void check(const MatrixToFactor& matrix, const Promise& promise, const PreconditionerOptions& options) {
   const comm::Comm& comm = matrix.comm();
-  constexpr double bytes_of_entry = sizeof(double) + sizeof(int);
+  constexpr double bytes_of_entry = sizeof(Scalar) + sizeof(int);
   check_memory(comm, comm.rank() == 0 ? static_cast<std::int64_t>(bytes_of_entry * promise.entries) : 0);
   check_time(
       comm, promise.operations, [] { return operations_per_second; }, options.seconds_left);
@@ -213,31 +260,44 @@ void check(const MatrixToFactor& matrix, const Promise& promise, const Precondit
 }
 
 /// Collective. Of factors that are done.
-BuiltFactors report(const comm::Comm& comm, std::unique_ptr<Klu> klu, const Promise& promise,
+template <class Scalar>
+BuiltFactors report(const comm::Comm& comm, std::unique_ptr<Klu<Scalar>> klu, const Promise& promise,
                     const char* more) {
   BuiltFactors built;
   built.zero_pivots = comm.broadcast(comm.rank() == 0 ? klu->zero_pivots() : 0, 0);
-  built.notes.push_back(fmt::format(
-      "complete factors by KLU: {:.3g} operations, {:.3g} entries{}{}", promise.operations, promise.entries,
-      promise.blocks > 1 ? fmt::format(" in {} blocks", promise.blocks) : "", more));
+  built.notes.push_back(
+      fmt::format("complete {}factors by KLU: {:.3g} operations, {:.3g} entries{}{}",
+                  std::is_same_v<Scalar, Complex> ? "complex " : "", promise.operations, promise.entries,
+                  promise.blocks > 1 ? fmt::format(" in {} blocks", promise.blocks) : "", more));
   if (built.zero_pivots > 0) built.notes.push_back(singular_words(built.zero_pivots));
   built.factors = std::move(klu);
   return built;
 }
 
-Promise promise_of(const Klu& klu) {
+template <class Scalar>
+Promise promise_of(const Klu<Scalar>& klu) {
   return {klu.operations(), klu.entries(), 1.0 * klu.blocks()};
 }
 
+/// Of what rank 0 has gathered.
+template <class Scalar>
+decltype(auto) entries_of(const MatrixEntries& gathered) {
+  if constexpr (std::is_same_v<Scalar, Complex>)
+    return complex_entries(gathered);
+  else
+    return (gathered);
+}
+
 /// Collective. Nothing where the factors are of another pattern, or too doubtful with other values.
-std::optional<BuiltFactors> factor_again(MatrixToFactor& matrix, std::unique_ptr<Klu> klu, bool is_last,
-                                         const PreconditionerOptions& options) {
+template <class Scalar>
+std::optional<BuiltFactors> factor_again(MatrixToFactor& matrix, std::unique_ptr<Klu<Scalar>> klu,
+                                         bool is_last, const PreconditionerOptions& options) {
   const comm::Comm& comm = matrix.comm();
-  const MatrixEntries& entries = matrix.gathered();
+  const MatrixEntries& gathered = matrix.gathered();
   Promise promise;
   const bool is_same = comm::agree(comm, [&] {
     if (comm.rank() != 0) return true;
-    if (!klu->take_values(entries)) return false;
+    if (!klu->take_values(entries_of<Scalar>(gathered))) return false;
     promise = promise_of(*klu);
     return true;
   });
@@ -251,38 +311,51 @@ std::optional<BuiltFactors> factor_again(MatrixToFactor& matrix, std::unique_ptr
   return report(comm, std::move(klu), promise, ", order as before");
 }
 
-std::optional<BuiltFactors> make(MatrixToFactor& matrix, bool is_last, const PreconditionerOptions& options,
-                                 std::unique_ptr<CompleteFactors> earlier) {
+/// Collective. `is_symmetric`: equal to its transpose, as other libraries make use of.
+template <class Scalar>
+std::optional<BuiltFactors> make_of(MatrixToFactor& matrix, bool is_symmetric, bool is_last,
+                                    const PreconditionerOptions& options,
+                                    std::unique_ptr<CompleteFactors> earlier) {
   const comm::Comm& comm = matrix.comm();
-  // Pivots of two rows are what the library of LDL^T factors has more to offer.
-  const bool wants_symmetric_pivots = matrix.is_symmetric() && !matrix.has_useful_diagonal();
-  const bool is_too_large =
-      matrix.nonzeros() > std::numeric_limits<int>::max() || (!is_last && !matrix.is_small());
-  // Of complex matrices it would factor the real form.
-  if (!is_last && (wants_symmetric_pivots || is_too_large || options.matrix_is_complex)) return std::nullopt;
-  if (is_too_large) fail();
-  if (auto* klu = dynamic_cast<Klu*>(earlier.get())) {
+  if (auto* klu = dynamic_cast<Klu<Scalar>*>(earlier.get())) {
     static_cast<void>(earlier.release());
-    if (auto again = factor_again(matrix, std::unique_ptr<Klu>(klu), is_last, options)) return again;
+    auto again = factor_again(matrix, std::unique_ptr<Klu<Scalar>>(klu), is_last, options);
+    if (again) return again;
   }
 
-  auto klu = std::make_unique<Klu>(matrix, is_last ? most_fill_as_last : most_fill);
-  const MatrixEntries& entries = matrix.gathered();
+  auto klu = std::make_unique<Klu<Scalar>>(matrix, is_last ? most_fill_as_last : most_fill);
+  const MatrixEntries& gathered = matrix.gathered();
   Promise promise;
   comm::agree(comm, [&] {
     if (comm.rank() != 0) return;
-    if (!is_last && !klu->promises(entries, matrix.is_symmetric())) return;
+    const auto& entries = entries_of<Scalar>(gathered);
+    if (!is_last && !klu->promises(entries, is_symmetric)) return;
     if (klu->analyse(entries) && (is_last || klu->is_cheaper())) promise = promise_of(*klu);
   });
   promise = comm.broadcast(promise, 0);
   if (!is_last && promise.blocks == 0) return std::nullopt;
   if (promise.blocks == 0) fail();
-  check(matrix, promise, options);
+  check<Scalar>(matrix, promise, options);
   if (!comm.any(comm.rank() == 0 && klu->factor(is_last))) {
     if (is_last) fail();
     return std::nullopt;
   }
   return report(comm, std::move(klu), promise, "");
+}
+
+std::optional<BuiltFactors> make(MatrixToFactor& matrix, bool is_last, const PreconditionerOptions& options,
+                                 std::unique_ptr<CompleteFactors> earlier) {
+  const bool is_symmetric =
+      options.matrix_is_complex ? options.matrix_is_complex_symmetric : matrix.is_symmetric();
+  // Pivots of two rows are what the library of LDL^T factors has more to offer.
+  const bool wants_symmetric_pivots = is_symmetric && !matrix.has_useful_diagonal();
+  const bool is_too_large =
+      matrix.nonzeros() > std::numeric_limits<int>::max() || (!is_last && !matrix.is_small());
+  if (!is_last && (wants_symmetric_pivots || is_too_large)) return std::nullopt;
+  if (is_too_large) fail();
+  if (options.matrix_is_complex)
+    return make_of<Complex>(matrix, is_symmetric, is_last, options, std::move(earlier));
+  return make_of<double>(matrix, is_symmetric, is_last, options, std::move(earlier));
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ BuiltPreconditioner make_of(const comm::Comm& comm, std::int64_t first_row,
 BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum&,
                          const PreconditionerOptions& options) {
   const std::int64_t first_row = matrix.partition().range(matrix.comm().rank()).begin;
-  if (options.matrix_is_complex)
+  if (options.matrix_is_complex || options.matrix_is_hermitian)
     return make_of<Complex>(matrix.comm(), first_row / 2, options,
                             [&] { return sparse::complex_matrix(matrix.interior()); });
   return make_of<double>(matrix.comm(), first_row, options,

@@ -159,12 +159,11 @@ class Factorization {
   void note_diagonal(std::int32_t i, Scalar diagonal) {
     const bool vanishes = std::abs(diagonal) <= zero_diagonal * row_max_[i];
     reference_[i] = vanishes ? Scalar(row_max_[i]) : diagonal;
-    if constexpr (std::is_same_v<Scalar, double>) {
-      if (row_max_[i] == 0) return;
-      if (vanishes) one_sign_ = false;
-      if (sign_ == 0) sign_ = diagonal < 0 ? -1 : 1;
-      if (diagonal * sign_ < 0) one_sign_ = false;
-    }
+    if (row_max_[i] == 0) return;
+    const double real = std::real(diagonal);
+    if (vanishes || std::imag(diagonal) != 0) one_sign_ = false;
+    if (sign_ == 0) sign_ = real < 0 ? -1 : 1;
+    if (real * sign_ < 0) one_sign_ = false;
   }
 
   void climb_ladder() {
@@ -210,8 +209,7 @@ class Factorization {
   bool acceptable(std::int32_t i, Scalar pivot) const {
     if (!is_finite(pivot)) return false;
     if (row_max_[i] == 0) return true;
-    if constexpr (std::is_same_v<Scalar, double>)
-      if (one_sign_ && pivot * sign_ <= 0) return false;
+    if (one_sign_ && std::real(pivot) * sign_ <= 0) return false;
     return std::abs(pivot) >= smallest_pivot * std::abs(reference_[i]) &&
            std::abs(pivot) <= largest_pivot * std::max(row_max_[i], std::abs(reference_[i]));
   }
@@ -251,7 +249,7 @@ class Factorization {
   Array<Scalar> reference_;  ///< d: a_ii, or the row's largest entry where a_ii vanishes
   double scale_ = 1;         ///< largest entry of the block
   double sign_ = 0;          ///< of the first diagonal entry
-  bool one_sign_ = true;     ///< no diagonal entry vanishes or has another sign
+  bool one_sign_ = true;     ///< no diagonal entry vanishes, has another sign or an imaginary part
   Array<Scalar> row_value_;  ///< dense form of the row being eliminated, valid on its pattern
 };
 
