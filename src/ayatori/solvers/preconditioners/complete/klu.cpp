@@ -56,7 +56,7 @@ struct Routines {
   static constexpr auto solve = klu_solve;
   static constexpr auto growth = klu_rgrowth;
   static constexpr auto condition = klu_condest;
-  static constexpr auto free = klu_free_numeric;
+  static constexpr auto free_numeric = klu_free_numeric;
   static constexpr double operations = 1;  ///< beside a product of doubles and a sum
   static void solve_transposed(klu_symbolic* symbolic, klu_numeric* numeric, int n, double* b,
                                klu_common* common) {
@@ -70,7 +70,7 @@ struct Routines<Complex> {
   static constexpr auto solve = klu_z_solve;
   static constexpr auto growth = klu_z_rgrowth;
   static constexpr auto condition = klu_z_condest;
-  static constexpr auto free = klu_z_free_numeric;
+  static constexpr auto free_numeric = klu_z_free_numeric;
   static constexpr double operations = 4;
   static void solve_transposed(klu_symbolic* symbolic, klu_numeric* numeric, int n, double* b,
                                klu_common* common) {
@@ -99,7 +99,7 @@ class Klu final : public CompleteFactors {
     common_.memgrow = std::numeric_limits<double>::max();  // more than there can be: an error
   }
   ~Klu() override {
-    Of::free(&numeric_, &common_);
+    Of::free_numeric(&numeric_, &common_);
     klu_free_symbolic(&symbolic_, &common_);
   }
 
@@ -126,7 +126,7 @@ class Klu final : public CompleteFactors {
   bool factor(bool is_last) {
     if (n_ < few_rows) common_.tol = 1;
     ++work_.factorizations;
-    Of::free(&numeric_, &common_);
+    Of::free_numeric(&numeric_, &common_);
     numeric_ = Of::factor(start_.data(), column_.data(), values(), symbolic_, &common_);
     if (numeric_ == nullptr || (!is_last && are_doubtful())) return false;
     value_ = {};
