@@ -7,20 +7,30 @@ from . import diffusion
 from . import finite_elements as fe
 from . import networks
 from . import solids
+from . import transport
 
 
 def simplices(size, dimension, rng, order=1):
     return fe.space(*fe.mesh(size / order**dimension, dimension, rng, delaunay=dimension == 2), order)
 
 
-def grid_laplacian(size, dimension, border=1.0):
-    """(shape, laplacian, nodes at the border): differences on a cube; `border`: what the border adds, 1 where the solution vanishes beyond it."""
+def grid_laplacian(size, dimension):
+    """(shape, laplacian): differences on a cube, where the solution vanishes beyond the border."""
     shape = diffusion.cube(size, dimension)
     first, second, _ = diffusion.edges_of_grid(shape)
-    count = int(np.prod(shape))
-    laplacian = diffusion.graph_laplacian(first, second, np.ones(len(first)), count)
-    missing = 2 * dimension + 1 - np.diff(laplacian.indptr)
-    return shape, laplacian + sp.diags(border * missing), missing > 0
+    laplacian = diffusion.graph_laplacian(first, second, np.ones(len(first)), int(np.prod(shape)))
+    return shape, laplacian + sp.diags(1.0 * missing_neighbours(laplacian, dimension))
+
+
+def missing_neighbours(laplacian, dimension):
+    """Of each cell of a cube, beyond the border."""
+    return 2 * dimension + 1 - np.diff(laplacian.indptr)
+
+
+def along_all_axes(line, dimension):
+    """The sum over the axes of a cube of what a line of its cells has."""
+    n = line.shape[0]
+    return sum(sp.kron(sp.kron(sp.identity(n**axis), line), sp.identity(n ** (dimension - axis - 1))) for axis in range(dimension))
 
 
 def acoustics(size, rng, dimension=2, order=1, points_per_wave=12.0, absorbed=1.0):
@@ -42,11 +52,8 @@ def matched_layers(size, rng, dimension=2, points_per_wave=10.0, share=0.15, het
     stretch = 1 + 1j * (15 / (k * share * n)) * depth**2
     inside, faces = stretch[1::2], stretch[0::2]
     line = sp.diags([1 / (inside[1:] * faces[1:-1]), -(1 / faces[:-1] + 1 / faces[1:]) / inside, 1 / (inside[:-1] * faces[1:-1])], [-1, 0, 1]).tocsr()
-    matrix = 0
-    for axis in range(dimension):
-        matrix = matrix - sp.kron(sp.kron(sp.identity(n**axis), line), sp.identity(n ** (dimension - axis - 1)))
     speed = np.exp(0.2 * diffusion.smooth_noise(shape, rng)) if heterogeneous else np.ones(n**dimension)
-    return (matrix - sp.diags((k / speed) ** 2)).tocsr(), None
+    return (-along_all_axes(line, dimension) - sp.diags((k / speed) ** 2)).tocsr(), None
 
 
 def vibration(size, rng, dimension=2, modes=20.0, loss=0.02, viscous=0.0):
@@ -72,14 +79,14 @@ def eddy_currents(size, rng, dimension=2, frequency=1e3, conducting=0.3, contras
 
 def quantum_step(size, rng, dimension=2, step=1.0, depth=1.0):
     """A step of Crank and Nicolson of Schroedinger's equation in a random potential, 1 + i dt/2 H."""
-    shape, laplacian, _ = grid_laplacian(size, dimension)
+    shape, laplacian = grid_laplacian(size, dimension)
     hamiltonian = laplacian / 2 + sp.diags(depth * diffusion.smooth_noise(shape, rng))
     return sp.identity(len(laplacian.indptr) - 1) + 0.5j * step * hamiltonian, None
 
 
 def resolvent(size, rng, dimension=3, disorder=8.0, energy=0.5, width=0.05):
     """Green's function of an electron in a disordered crystal: H - (E + i width)."""
-    shape, laplacian, _ = grid_laplacian(size, dimension)
+    shape, laplacian = grid_laplacian(size, dimension)
     count = int(np.prod(shape))
     return laplacian + sp.diags(disorder * rng.uniform(-0.5, 0.5, count) - 2 * dimension - energy - 1j * width), None
 
@@ -101,7 +108,7 @@ def photons(size, rng, dimension=3, frequency=1.0, absorption=0.02, deviation=0.
     count = int(np.prod(shape))
     d = np.exp(deviation * diffusion.smooth_noise(shape, rng))
     laplacian = diffusion.graph_laplacian(first, second, diffusion.harmonic(d, first, second), count)
-    border = 2 * dimension + 1 - np.diff(laplacian.indptr)
+    border = missing_neighbours(laplacian, dimension)
     b = np.zeros(count)
     b[count // 2 + shape[-1] // 2] = 1
     return laplacian + sp.diags(0.5 * border + absorption + 0.05j * frequency), b
@@ -111,13 +118,7 @@ def oscillating_flow(size, rng, dimension=2, peclet=20.0, frequency=1.0):
     """Something that a steady wind carries and that is given off periodically: convection, diffusion and i w."""
     of = simplices(size, dimension, rng)
     width = of.size ** (-1 / dimension)
-
-    def wind(places):
-        found = np.zeros_like(places)
-        found[..., 0], found[..., 1] = np.sin(np.pi * places[..., 0]) * np.cos(np.pi * places[..., 1]), -np.cos(np.pi * places[..., 0]) * np.sin(np.pi * places[..., 1])
-        return found
-
-    matrix = fe.stiffness(of) + min(peclet, 1 / width) * fe.advection(of, wind) + 1j * frequency * fe.mass(of)
+    matrix = fe.stiffness(of) + min(peclet, 1 / width) * fe.advection(of, transport.vortex) + 1j * frequency * fe.mass(of)
     return fe.without(matrix, fe.on_boundary(of.nodes), fe.load(of))
 
 
@@ -170,12 +171,9 @@ def crystal(size, rng, dimension=2, momentum=0.3, points_per_wave=15.0, loss=0.0
     turn = np.exp(2j * np.pi * momentum)
     line = sp.diags([-np.ones(n - 1), 2 * np.ones(n), -np.ones(n - 1)], [-1, 0, 1]).tolil().astype(complex)
     line[0, n - 1], line[n - 1, 0] = -turn, -np.conj(turn)
-    matrix = 0
-    for axis in range(dimension):
-        matrix = matrix + sp.kron(sp.kron(sp.identity(n**axis), line.tocsr()), sp.identity(n ** (dimension - axis - 1)))
     medium = np.where(diffusion.smooth_noise(shape, rng) > 0.5, 4.0, 1.0)
     k = 2 * np.pi / points_per_wave
-    return (matrix - sp.diags(k**2 * medium * (1 + 1j * loss))).tocsr(), None
+    return (along_all_axes(line.tocsr(), dimension) - sp.diags(k**2 * medium * (1 + 1j * loss))).tocsr(), None
 
 
 def random_complex(size, rng, per_row=8, dominance=1.2):
