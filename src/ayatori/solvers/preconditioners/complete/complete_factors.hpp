@@ -13,6 +13,7 @@
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/solvers/preconditioners/complete/matrix_entries.hpp"
+#include "ayatori/solvers/vector_ops.hpp"
 
 namespace ayatori::solvers {
 
@@ -66,6 +67,25 @@ extern const FactorLibrary mumps_factors;  ///< where the build has MUMPS
 /// Fewer rows than these cost nothing, and pivots that are the largest of their columns do not grow as Frank
 /// matrices make smaller ones do.
 constexpr std::int64_t few_rows = 1000;
+
+/// Collective. Whether what is factored is equal to its transpose: the matrix, or the complex one that it is
+/// the real form of.
+inline bool equals_transpose(const MatrixToFactor& matrix, const PreconditionerOptions& options) {
+  return options.matrix_is_complex ? options.matrix_is_complex_symmetric : matrix.is_symmetric();
+}
+
+/// The transpose of a real form is the real form of the conjugate transpose. A^H y = x is A^T conj(y) =
+/// conj(x): y becomes conj(A^-T conj(x)), where `solve` replaces y by A^-T y. Of real numbers it is A^-T x.
+template <class Scalar, class Solve>
+void solve_adjoint_by_transpose(std::span<const double> x, std::span<double> y, Solve&& solve) {
+  const auto conjugate_all = [&] {
+    for (Scalar& number : as<Scalar>(y)) number = conjugate(number);
+  };
+  std::ranges::copy(x, y.begin());
+  conjugate_all();
+  solve();
+  conjugate_all();
+}
 
 /// What factors with zero pivots have to report.
 std::string singular_words(std::int64_t zero_pivots);

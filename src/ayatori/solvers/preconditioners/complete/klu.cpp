@@ -15,7 +15,6 @@
 
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/preconditioners/complete/complete_factors.hpp"
-#include "ayatori/solvers/vector_ops.hpp"
 
 namespace ayatori::solvers {
 
@@ -158,18 +157,13 @@ class Klu final : public CompleteFactors {
       Of::solve_transposed(symbolic_, numeric_, n_, b.data(), &common);
     });
   }
-  /// The transpose of a real form is that of the conjugate transpose: A^H y = x by way of A^T.
   void solve_transposed(std::span<const double> x, std::span<double> y) const override {
-    std::ranges::copy(x, y.begin());
-    const auto conjugate_all = [&] {
-      for (Scalar& number : as<Scalar>(y)) number = conjugate(number);
-    };
-    conjugate_all();
-    solve_on_rank_zero<double>(comm_, partition_, y, [this](std::span<double> b) {
-      auto common = common_;
-      Of::solve(symbolic_, numeric_, n_, 1, b.data(), &common);
+    solve_adjoint_by_transpose<Scalar>(x, y, [&] {
+      solve_on_rank_zero<double>(comm_, partition_, y, [this](std::span<double> b) {
+        auto common = common_;
+        Of::solve(symbolic_, numeric_, n_, 1, b.data(), &common);
+      });
     });
-    conjugate_all();
   }
   Work work() const override { return work_; }
 
@@ -345,8 +339,7 @@ std::optional<BuiltFactors> make_of(MatrixToFactor& matrix, bool is_symmetric, b
 
 std::optional<BuiltFactors> make(MatrixToFactor& matrix, bool is_last, const PreconditionerOptions& options,
                                  std::unique_ptr<CompleteFactors> earlier) {
-  const bool is_symmetric =
-      options.matrix_is_complex ? options.matrix_is_complex_symmetric : matrix.is_symmetric();
+  const bool is_symmetric = equals_transpose(matrix, options);
   // Pivots of two rows are what the library of LDL^T factors has more to offer.
   const bool wants_symmetric_pivots = is_symmetric && !matrix.has_useful_diagonal();
   const bool is_too_large =

@@ -14,7 +14,6 @@
 #include "ayatori/solvers/preconditioners/complete/equilibration.hpp"
 #include "ayatori/solvers/preconditioners/complete/mumps_instance.hpp"
 #include "ayatori/solvers/preconditioners/complete/nested_dissection.hpp"
-#include "ayatori/solvers/vector_ops.hpp"
 
 extern "C" {
 void dgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const double* alpha,
@@ -159,9 +158,11 @@ class MumpsFactors final : public CompleteFactors {
     solve_with(x, y, row_scale_, column_scale_);
   }
   void solve_transposed(std::span<const double> x, std::span<double> y) const override {
-    if constexpr (is_complex) return solve_adjoint(x, y);
     mumps_.control(mumps::which_system) = 0;
-    solve_with(x, y, column_scale_, row_scale_);
+    if constexpr (is_float)
+      solve_with(x, y, column_scale_, row_scale_);
+    else
+      solve_adjoint_by_transpose<Scalar>(x, y, [&] { solve_in_place(as<Scalar>(y)); });
     mumps_.control(mumps::which_system) = 1;
   }
   Work work() const override { return work_; }
@@ -196,19 +197,6 @@ class MumpsFactors final : public CompleteFactors {
     for (std::size_t i = 0; i < x.size(); ++i)
       buffer_[i] = static_cast<float>(std::ldexp(x[i], row[i] - largest));
     return largest;
-  }
-  /// Collective. The transpose of a real form is that of the conjugate transpose: A^H y = x by way of A^T
-  /// conj(y) = conj(x).
-  void solve_adjoint(std::span<const double> x, std::span<double> y) const {
-    const auto conjugate_all = [&] {
-      for (Complex& number : as_complex(y)) number = std::conj(number);
-    };
-    std::ranges::copy(x, y.begin());
-    conjugate_all();
-    mumps_.control(mumps::which_system) = 0;
-    solve_in_place(as<Scalar>(y));
-    mumps_.control(mumps::which_system) = 1;
-    conjugate_all();
   }
   void solve_in_place(std::span<Scalar> b) const {
     if (spread_) return spread_->solve(b);
@@ -445,7 +433,7 @@ std::optional<BuiltFactors> make(MatrixToFactor& matrix, bool, const Preconditio
                     matrix.nonzeros()),
         true);
   const Plan plan{
-      .symmetric = options.matrix_is_complex ? options.matrix_is_complex_symmetric : matrix.is_symmetric(),
+      .symmetric = equals_transpose(matrix, options),
       .on_one_rank = options.reproducible || matrix.rows() < rows_worth_all_ranks || mumps::is_sequential,
       .is_complex = options.matrix_is_complex,
       .low_rank = options.low_rank};
