@@ -63,10 +63,11 @@ def eigsh(A: Any, k: int = 6, M: Any = None, sigma: float | None = None, which: 
     scipy.sparse.linalg.ArpackNoConvergence
         After `maxiter` restarts, with ``eigenvalues`` and ``eigenvectors`` that have converged.
     RuntimeError
-        If ``A - sigma * M`` or `M` is singular to working precision.
+        If `M` is singular to working precision.
 
     Notes
     -----
+    Shift-invert beside `sigma` where an eigenvalue is so near to it that its inverse would drown the others in rounding.
     Lanczos with thick restarts (Wu and Simon 2000). Multiple eigenvalues are found as often as they are: once there is what was
     wanted, another Krylov space orthogonal to it is searched for what was missed.
     """
@@ -80,25 +81,29 @@ def eigsh(A: Any, k: int = 6, M: Any = None, sigma: float | None = None, which: 
         raise ValueError(f"mode {mode!r} needs sigma")
     problem = _Problem(A, M, v0)
     count = problem.count(k)
-    if sigma is None:
-        operator, inner = problem.product(Minv), problem.m
-    else:
-        sigma = float(np.real(sigma))
-        operator, inner = problem.symmetric_transform(sigma, mode, OPinv, tol)
     # A complex pair is two real ones, and of an odd number half of one may be at the other end.
     wanted = min(problem.size, count if not problem.is_complex else 2 * count + (2 if which == "BE" else 0))
-    values, vectors, converged = _core.lanczos(operator, inner, wanted, which, problem.basis(ncv, count), float(tol),
-                                               problem.restarts(maxiter), problem.start)
-    vectors = vectors.reshape(len(values), problem.size).view(problem.work_type).T
-    if problem.is_complex:
-        values, vectors = _complex_pairs(values, vectors, problem.m_product)
-        chosen = np.sort(_by_desire(values, which)[:count])
-        values, vectors = values[chosen], vectors[:, chosen]
-    if sigma is not None:
-        values = {"normal": lambda t: sigma + 1 / t, "buckling": lambda t: sigma * t / (t - 1),
-                  "cayley": lambda t: sigma * (t + 1) / (t - 1)}[mode](values)
-    if mode == "buckling" and sigma is not None:
-        vectors = vectors / _norms(vectors, problem.m_product)
+
+    def pairs_of(operator: _core.LinearOperator, inner: _core.LinearOperator | None) -> tuple[np.ndarray, np.ndarray, bool]:
+        values, vectors, converged = _core.lanczos(operator, inner, wanted, which, problem.basis(ncv, count), float(tol),
+                                                   problem.restarts(maxiter), problem.start)
+        vectors = vectors.reshape(len(values), problem.size).view(problem.work_type).T
+        if problem.is_complex:
+            values, vectors = _complex_pairs(values, vectors, problem.m_product)
+            chosen = np.sort(_by_desire(values, which)[:count])
+            values, vectors = values[chosen], vectors[:, chosen]
+        return values, vectors, converged
+
+    def pairs_near(shift: float) -> tuple[np.ndarray, np.ndarray, bool]:
+        values, vectors, converged = pairs_of(*problem.symmetric_transform(shift, mode, OPinv, tol))
+        values = {"normal": lambda t: shift + 1 / t, "buckling": lambda t: shift * t / (t - 1),
+                  "cayley": lambda t: shift * (t + 1) / (t - 1)}[mode](values)
+        return values, vectors / _norms(vectors, problem.m_product) if mode == "buckling" else vectors, converged
+
+    if sigma is None:
+        values, vectors, converged = pairs_of(problem.product(Minv), problem.m)
+    else:
+        values, vectors, converged = _beside_eigenvalues(problem, float(np.real(sigma)), OPinv is None, tol, pairs_near)
     order = np.argsort(values, kind="stable")
     values = values[order].astype(np.float32 if problem.is_single else np.float64)
     vectors = vectors[:, order].astype(problem.dtype)
@@ -138,10 +143,11 @@ def eigs(A: Any, k: int = 6, M: Any = None, sigma: complex | None = None, which:
     scipy.sparse.linalg.ArpackNoConvergence
         After `maxiter` restarts, with ``eigenvalues`` and ``eigenvectors`` that have converged.
     RuntimeError
-        If ``A - sigma * M`` or `M` is singular to working precision.
+        If `M` is singular to working precision.
 
     Notes
     -----
+    Shift-invert beside `sigma` as in `eigsh`.
     Krylov-Schur (Stewart 2001). Of an eigenvalue with several eigenvectors it may find one.
     """
     if which not in ("LM", "SM", "LR", "SR", "LI", "SI"):
@@ -151,41 +157,48 @@ def eigs(A: Any, k: int = 6, M: Any = None, sigma: complex | None = None, which:
     problem = _Problem(A, M, v0)
     count = problem.count(k)
     is_part = not problem.is_complex and np.imag(0 if sigma is None else sigma) != 0
-    if sigma is None:
-        operator = problem.product(Minv)
-    elif is_part:
-        operator = problem.part_of_inverse(complex(sigma), OPpart or "r", OPinv, tol)
-    else:
-        inverse = problem.inverse(sigma, OPinv, tol)
-        operator = inverse if problem.m is None else _core.composed_operator(inverse, problem.m)
     turned = problem.is_complex and which in ("LI", "SI")  # by a right angle: the core tells no value from its conjugate
-    if turned:
-        operator = _core.composed_operator(as_operator(lambda x: -1j * x, problem.n, problem.work_type), operator)
     wanted = min(problem.size, 2 * count if problem.is_complex else count)
-    basis, t, converged = _core.krylov_schur(operator, None, wanted, which.replace("I", "R") if turned else which,
-                                             problem.basis(ncv, count), float(tol), problem.restarts(maxiter), problem.start)
-    size = round(len(t) ** 0.5)
-    basis, t = basis.reshape(size, problem.size).view(problem.work_type).T, t.reshape(size, size).T
-    if problem.is_complex and size:
-        left, lengths, _ = np.linalg.svd(basis, full_matrices=False)
-        basis = left[:, lengths > 1e-8 * lengths[0]]
-        t = basis.conj().T @ _products(operator, basis)
-    if is_part and size:
-        t = np.linalg.solve(basis.T @ problem.m_product(basis), basis.T @ np.column_stack([apply(problem.A, v) for v in basis.T]))
-    values, small = np.linalg.eig(t) if size else (np.empty(0), np.empty((0, 0)))
-    values = values.astype(np.complex128) * (1j if turned else 1)
-    found = values
-    if is_part:
-        one, other = 1 / (values - sigma), 1 / (values - np.conj(sigma))
-        found = (one + other) / 2 if OPpart != "i" else (one - other) / 2j
-    elif sigma is not None:
-        values = sigma + 1 / values
-    if not problem.is_complex and which in ("LI", "SI"):
-        found = 1j * np.abs(found.imag)
-    chosen = _by_desire(found, which)[:count]
+
+    def pairs_of(operator: _core.LinearOperator, shift: complex | None) -> tuple[np.ndarray, np.ndarray, bool]:
+        if turned:
+            operator = _core.composed_operator(as_operator(lambda x: -1j * x, problem.n, problem.work_type), operator)
+        basis, t, converged = _core.krylov_schur(operator, None, wanted, which.replace("I", "R") if turned else which,
+                                                 problem.basis(ncv, count), float(tol), problem.restarts(maxiter), problem.start)
+        size = round(len(t) ** 0.5)
+        basis, t = basis.reshape(size, problem.size).view(problem.work_type).T, t.reshape(size, size).T
+        if problem.is_complex and size:
+            left, lengths, _ = np.linalg.svd(basis, full_matrices=False)
+            basis = left[:, lengths > 1e-8 * lengths[0]]
+            t = basis.conj().T @ _products(operator, basis)
+        if is_part and size:
+            t = np.linalg.solve(basis.T @ problem.m_product(basis), basis.T @ _product(problem.A, basis))
+        values, small = np.linalg.eig(t) if size else (np.empty(0), np.empty((0, 0)))
+        values = values.astype(np.complex128) * (1j if turned else 1)
+        found = values
+        if is_part:
+            one, other = 1 / (values - shift), 1 / (values - np.conj(shift))
+            found = (one + other) / 2 if OPpart != "i" else (one - other) / 2j
+        elif shift is not None:
+            values = shift + 1 / values
+        if not problem.is_complex and which in ("LI", "SI"):
+            found = 1j * np.abs(found.imag)
+        chosen = _by_desire(found, which)[:count]
+        vectors = basis @ small[:, chosen]
+        return values[chosen], vectors / np.linalg.norm(vectors, axis=0), converged
+
+    def pairs_near(shift: complex) -> tuple[np.ndarray, np.ndarray, bool]:
+        if is_part:
+            return pairs_of(problem.part_of_inverse(shift, OPpart or "r", OPinv, tol), shift)
+        inverse = problem.inverse(shift, OPinv, tol)
+        return pairs_of(inverse if problem.m is None else _core.composed_operator(inverse, problem.m), shift)
+
+    if sigma is None:
+        values, vectors, converged = pairs_of(problem.product(Minv), None)
+    else:
+        values, vectors, converged = _beside_eigenvalues(problem, complex(sigma) if is_part else sigma, OPinv is None, tol, pairs_near)
     result = np.complex64 if problem.is_single else np.complex128
-    values, vectors = values[chosen].astype(result), basis @ small[:, chosen]
-    vectors = (vectors / np.linalg.norm(vectors, axis=0)).astype(result)
+    values, vectors = values.astype(result), vectors.astype(result)
     if not converged:
         _no_convergence(values, vectors, count)
     return (values, vectors) if return_eigenvectors else values
@@ -240,10 +253,14 @@ def svds(A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str 
     def product(x: np.ndarray) -> np.ndarray:
         return outer(inner(x.reshape(-1, 1))).ravel()
 
-    square = LinearOperator((min(m, n),) * 2, matvec=product, dtype=np.result_type(dtype, np.float64))
-    vectors = eigsh(square, k, which=which, v0=v0, ncv=ncv, maxiter=maxiter, tol=tol)[1]
+    if which == "SM" and maxiter is None and min(m, n) <= max(2 * k + 1, 20):  # no larger than the Krylov space: squares would lose half of the digits
+        vectors = np.eye(min(m, n))
+    else:
+        square = LinearOperator((min(m, n),) * 2, matvec=product, dtype=np.result_type(dtype, np.float64))
+        vectors = eigsh(square, k, which=which, v0=v0, ncv=ncv, maxiter=maxiter, tol=tol)[1]
     left, s, change = np.linalg.svd(inner(vectors), full_matrices=False)
-    left, s, right = left[:, ::-1], s[::-1], (change @ vectors.conj().T)[::-1]
+    wanted = slice(-k, None) if which == "SM" else slice(k)
+    left, s, right = left[:, wanted][:, ::-1], s[wanted][::-1], (change @ vectors.conj().T)[wanted][::-1]
     result = np.dtype({"f": np.float32, "F": np.complex64}.get(dtype.char, np.result_type(dtype, np.float64)))
     s = s.astype(result.char.lower() if result.kind == "c" else result)
     if return_singular_vectors is False:
@@ -343,9 +360,24 @@ class _Problem:
         return as_operator(product, self.n, self.work_type)
 
     def m_product(self, x: np.ndarray) -> np.ndarray:
-        if self.M is None:
-            return x
-        return np.column_stack([apply(self.M, column) for column in x.T]) if x.ndim == 2 else apply(self.M, x)
+        return x if self.M is None else _product(self.M, x)
+
+    def quotients(self, vectors: np.ndarray) -> np.ndarray:
+        """Rayleigh's, of the columns."""
+        of_a, of_m = (np.einsum("ij,ij->j", vectors.conj(), y) for y in (_product(self.A, vectors), self.m_product(vectors)))
+        return of_a / of_m
+
+    def residual(self, values: np.ndarray, vectors: np.ndarray) -> float:
+        """The largest of ``norm(A v - w M v)``, over the largest of its parts."""
+        of_a, of_m = _product(self.A, vectors), values * self.m_product(vectors)
+        parts = [np.linalg.norm(y, axis=0) for y in (of_a - of_m, of_a, of_m)]
+        return float(np.max(parts[0], initial=0.0) / max(np.max(parts[1:], initial=0.0), np.finfo(float).tiny))
+
+    def largest_eigenvalue(self) -> float:
+        """Roughly, in magnitude, by the product with a random vector."""
+        x = np.random.default_rng(0).standard_normal((self.n, 1))
+        of_a, of_m = _product(self.A, x), self.m_product(x)
+        return float(np.linalg.norm(of_a) / max(np.linalg.norm(of_m), np.finfo(float).tiny))
 
     def _inverse(self, A: Any, M: Any, sigma: Any, known: Any, tol: float) -> _core.LinearOperator:
         if known is not None:
@@ -377,6 +409,33 @@ class _Problem:
             return x
 
         return solve
+
+
+def _beside_eigenvalues(problem: _Problem, sigma: complex, may_move: bool, tol: float,
+                        pairs_near: Callable[[complex], tuple[np.ndarray, np.ndarray, bool]]) -> tuple[np.ndarray, np.ndarray, bool]:
+    """`pairs_near` of `sigma`, or of a shift beside it: where an eigenvalue is far nearer than others that are wanted, its inverse drowns
+    theirs in rounding. Warns of pairs that are none."""
+    most_apart, apart = 1e4, 3e3  # distances of wanted eigenvalues, largest over smallest
+    of_singular = 1e-9
+    shift = sigma
+    for attempt in range(4):
+        moves_again = may_move and attempt < 3
+        try:
+            values, vectors, converged = pairs_near(shift)
+        except RuntimeError:  # singular
+            if not moves_again:
+                raise
+            shift = sigma + of_singular * problem.largest_eigenvalue()
+            continue
+        quotients = problem.quotients(vectors)
+        far = np.max(np.abs(quotients - shift), initial=0.0)
+        near = np.min(np.abs(values - shift), initial=far)
+        if not moves_again or far <= most_apart * near:
+            break
+        shift = sigma + (1 + attempt) * far / apart
+    if problem.residual(values, vectors) > max(1e-3 if problem.is_single else 1e-6, 10 * tol):
+        warnings.warn(f"eigenvalues near sigma = {sigma} are wrong, as one of them is too near: take another sigma", RuntimeWarning, stacklevel=3)
+    return values, vectors, converged
 
 
 def _check_svds(A: Any, k: Any, ncv: Any, tol: Any, which: Any, v0: Any, maxiter: Any, wanted: Any, solver: Any) -> tuple[int, str]:
@@ -429,6 +488,13 @@ def _by_desire(values: np.ndarray, which: str) -> np.ndarray:
         return np.argsort(key, kind="stable")
     down = np.argsort(-values, kind="stable")
     return np.array([down[i // 2] if i % 2 == 0 else down[-1 - i // 2] for i in range(len(down))], dtype=int)
+
+
+def _product(A: Any, x: np.ndarray) -> np.ndarray:
+    """Of a vector, or of columns."""
+    if x.ndim == 1:
+        return apply(A, x)
+    return np.column_stack([apply(A, column) for column in x.T]) if x.shape[1] else x
 
 
 def _products(operator: _core.LinearOperator, vectors: np.ndarray) -> np.ndarray:

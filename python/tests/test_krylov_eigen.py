@@ -99,10 +99,31 @@ def test_what_has_converged_comes_with_the_exception():
         check(A, w, v)
 
 
-def test_a_shift_that_is_an_eigenvalue():
-    A = sp.diags_array(np.arange(1.0, 31), format="csr")
-    with pytest.raises(RuntimeError, match="singular"):
-        ayatori.eigsh(A, 2, sigma=7.0)
+@pytest.mark.parametrize("offset", [0.0, 1e-15, -1e-12, 1e-9, 1e-5])
+@pytest.mark.parametrize("spec, k", [("neumann2d:n=20", 5), ("poisson2d-5:n=12", 7)])
+def test_a_shift_that_is_an_eigenvalue_or_next_to_one(spec, k, offset):
+    A = ayatori.load(spec)
+    exact = np.linalg.eigvalsh(A.toarray())
+    w, v = ayatori.eigsh(A, k, sigma=exact[0] + offset)
+    assert w == pytest.approx(exact[:k], abs=1e-11)
+    check(A, w, v)
+    found = ayatori.eigs(A, 3, sigma=exact[0] + offset, return_eigenvectors=False)
+    assert np.sort(found.real) == pytest.approx(exact[:3], abs=1e-9)
+
+
+@pytest.mark.parametrize("mode", ["normal", "buckling", "cayley"])
+def test_a_shift_next_to_an_eigenvalue_in_every_mode(mode):
+    A = sp.diags_array(np.arange(1.0, 51), format="csr")
+    assert ayatori.eigsh(A, 3, sigma=7 + 1e-13, mode=mode)[0] == pytest.approx([6, 7, 8], abs=1e-10)
+
+
+def test_pairs_that_a_known_inverse_drowns_are_warned_of():
+    A = sp.diags_array(np.arange(1.0, 51), format="csr")
+    shift = 7 + 1e-15 * 7
+    inverse = LinearOperator((50, 50), matvec=lambda x: x / (np.arange(1.0, 51) - shift), dtype=float)
+    noisy = LinearOperator((50, 50), matvec=lambda x: inverse @ (x + 1e-3 * np.linalg.norm(x) * np.sin(np.arange(50))), dtype=float)
+    with pytest.warns(RuntimeWarning, match="take another sigma"):
+        ayatori.eigsh(A, 4, sigma=shift, OPinv=noisy)
 
 
 def test_single_precision_stays():
@@ -180,6 +201,11 @@ def test_svds_agrees_with_the_dense_one(shape, dtype):
         assert s == pytest.approx(wanted, rel=tolerance) and u.dtype == A.dtype
         assert np.abs(A @ vh.conj().T - u * s).max() < 10 * tolerance
     assert ayatori.svds(A, 4, return_singular_vectors=False) == pytest.approx(s_all[:4][::-1], rel=tolerance)
+
+
+def test_svds_of_graded_matrices_has_all_digits():
+    s = 10.0 ** -np.arange(12)
+    assert ayatori.svds(np.diag(s), 3, which="SM", return_singular_vectors=False) == pytest.approx(s[:-4:-1], rel=1e-10)
 
 
 def test_svds_of_rank_deficient_matrices_and_multiple_values():

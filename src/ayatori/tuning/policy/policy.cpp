@@ -90,7 +90,7 @@ int next_look(int iteration) {
 }
 
 double most_products(double expected_set_up) {
-  constexpr double far_longer = 2;
+  constexpr double far_longer = 4;
   constexpr double always = 10;
   return far_longer * expected_set_up + always;
 }
