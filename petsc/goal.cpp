@@ -18,7 +18,7 @@ PetscErrorCode find_goal(KSP ksp, double b_norm, Goal& goal) {
   goal.needs_first = ksp->numbermonitors > 0 || ksp->res_hist != nullptr || goal.is_theirs;
   if (!goal.is_theirs && ksp->cnvP != nullptr) {
     const auto& test = *static_cast<const KSPConvergedDefaultCtx*>(ksp->cnvP);
-    goal.accepts_most = test.convmaxits;
+    goal.accepts_most = test.convmaxits || ksp->normtype == KSP_NORM_NONE;
     goal.needs_first = goal.needs_first || test.initialrtol || test.mininitialrtol;
   }
   return success;

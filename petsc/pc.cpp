@@ -98,6 +98,15 @@ PetscErrorCode set_up(PC pc) {
   });
 }
 
+/// Applications from now on solve, or do not.
+PetscErrorCode begin_anew(Preconditioner& data, bool solves) {
+  data.solves = solves;
+  data.linear.reset();
+  data.whole.reset();
+  data.last.reset();
+  return success;
+}
+
 /// Whether the method is none of its own, so that one application has to do.
 PetscErrorCode before_solve(PC pc, KSP ksp, Vec, Vec) {
   return call(pc, [&]() -> PetscErrorCode {
@@ -105,11 +114,7 @@ PetscErrorCode before_solve(PC pc, KSP ksp, Vec, Vec) {
     PetscBool alone = PETSC_FALSE;
     PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(ksp), KSPPREONLY, &alone));
     if ((alone == PETSC_TRUE) == data.solves) return success;
-    data.solves = alone;
-    data.linear.reset();
-    data.whole.reset();
-    data.last.reset();
-    return success;
+    return begin_anew(data, alone);
   });
 }
 
@@ -149,8 +154,31 @@ PetscErrorCode apply(PC pc, Vec r, Vec z) {
   });
 }
 
+/// Of the columns of R. KSPMatSolve() with preonly comes here, and does not say that it does: so systems are
+/// solved, which is right for whoever calls.
+PetscErrorCode apply_to_columns(PC pc, Mat of_r, Mat of_z) {
+  return call(pc, [&]() -> PetscErrorCode {
+    auto& data = data_of(pc);
+    if (!data.solves) PetscCall(begin_anew(data, true));
+    PetscInt columns = 0;
+    PetscCall(MatGetSize(of_r, nullptr, &columns));
+    for (PetscInt j = 0; j < columns; ++j) {
+      Vec r = nullptr;
+      Vec z = nullptr;
+      PetscCall(MatDenseGetColumnVecRead(of_r, j, &r));
+      PetscCall(MatDenseGetColumnVecWrite(of_z, j, &z));
+      PetscCall(apply(pc, r, z));
+      PetscCall(MatDenseRestoreColumnVecWrite(of_z, j, &z));
+      PetscCall(MatDenseRestoreColumnVecRead(of_r, j, &r));
+    }
+    return success;
+  });
+}
+
 PetscErrorCode apply_transposed(PC pc, Vec r, Vec z) {
   auto& data = data_of(pc);
+  if (!data.solves && !data.linear && data.finite)
+    PetscCall(call(pc, [&]() -> PetscErrorCode { return build(pc); }));
   PetscCheck(data.linear && data.linear->is_symmetric(), comm_of(pc), PETSC_ERR_SUP,
              "Ayatori: -pc_type ayatori has no transposed application unless it is symmetric; "
              "-ksp_type ayatori solves transposed systems");
@@ -236,6 +264,7 @@ PetscErrorCode create_pc(PC pc) {
     pc->ops->setup = set_up;
     pc->ops->apply = apply;
     pc->ops->applytranspose = apply_transposed;
+    pc->ops->matapply = apply_to_columns;
     pc->ops->presolve = before_solve;
     pc->ops->setfromoptions = from_options;
     pc->ops->view = view;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <string>
 
 #include "ayatori/comm/environment.hpp"
@@ -18,6 +19,11 @@ const std::string compiled_mpi = "MPICH Version";
 #else
 const std::string compiled_mpi;
 #endif
+
+/// Whether nobody has begun to initialise the PETSc that this is linked with.
+bool is_foreign() {
+  return PETSC_COMM_WORLD == MPI_COMM_NULL;
+}
 
 /// Why this must not be used in the program at hand; empty where it may.
 PetscErrorCode find_obstacle(std::string& obstacle) {
@@ -47,8 +53,8 @@ PetscErrorCode find_obstacle(std::string& obstacle) {
     obstacle = "it was built for real double scalars, but the program's PETSc has others (complex?)";
   else if (index_bytes != sizeof(PetscInt))
     obstacle = "it was built for 32-bit indices, but the program's PETSc has 64-bit ones";
-  else if (PETSC_COMM_WORLD == MPI_COMM_NULL)  // nobody has begun to initialise it
-    obstacle = "the program runs on another PETSc than this one is linked with";
+  else if (is_foreign())
+    obstacle = "the program runs on another PETSc than this one is linked with, maybe one of complex scalars";
   return success;
 }
 
@@ -62,6 +68,9 @@ extern "C" PETSC_VISIBILITY_PUBLIC PetscErrorCode PetscDLLibraryRegister_ayatori
   return guarded(PETSC_COMM_SELF, "-ksp_ayatori_", [] {
     std::string obstacle;
     PetscCall(find_obstacle(obstacle));
+    // A PETSc that is not initialised has no stream to write to.
+    if (!obstacle.empty() && is_foreign())
+      fmt::print(stderr, "libayatori_petsc.so cannot be used: {}\n", obstacle);
     PetscCheck(obstacle.empty(), PETSC_COMM_SELF, PETSC_ERR_LIB, "libayatori_petsc.so cannot be used: %s",
                obstacle.c_str());
     PetscCall(KSPRegister("ayatori", create_ksp));

@@ -115,6 +115,44 @@ PetscErrorCode copy_aij(const comm::Comm& comm, Mat matrix, sparse::RowBlock& bl
   return success;
 }
 
+/// Of a transpose that is not stored what it is the transpose of; any other matrix as it is.
+PetscErrorCode stored_part(Mat& matrix) {
+  PetscBool is = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(matrix), &is, MATTRANSPOSEVIRTUAL, ""));
+  if (is) PetscCall(MatTransposeGetMat(matrix, &matrix));
+  return success;
+}
+
+/// The matrices that a matrix consists of, which change without it.
+PetscErrorCode parts_of(Mat matrix, std::vector<Mat>& parts) {
+  const auto object = reinterpret_cast<PetscObject>(matrix);
+  PetscBool is = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompare(object, MATNEST, &is));
+  if (is) {
+    PetscInt rows = 0;
+    PetscInt columns = 0;
+    Mat** part = nullptr;
+    PetscCall(MatNestGetSubMats(matrix, &rows, &columns, &part));
+    for (PetscInt i = 0; i < rows; ++i)
+      for (PetscInt j = 0; j < columns; ++j)
+        if (part[i][j] != nullptr) PetscCall(stored_part(parts.emplace_back(part[i][j])));
+    return success;
+  }
+  PetscCall(PetscObjectBaseTypeCompare(object, MATMPIAIJ, &is));
+  if (is) {
+    parts.resize(2);
+    return MatMPIAIJGetSeqAIJ(matrix, &parts[0], &parts[1], nullptr);
+  }
+  PetscCall(PetscObjectTypeCompare(object, MATIS, &is));
+  if (is) {
+    Mat local = nullptr;
+    PetscCall(MatISGetLocalMat(matrix, &local));
+    parts.push_back(local);
+    PetscCall(MatISRestoreLocalMat(matrix, &local));
+  }
+  return success;
+}
+
 }  // namespace
 
 PetscErrorCode has_rows(Mat matrix, bool& has) {
@@ -128,14 +166,11 @@ PetscErrorCode has_rows(Mat matrix, bool& has) {
   if (has) return success;
   PetscCall(PetscObjectTypeCompare(object, MATNEST, &is));
   if (!is) return success;
-  PetscInt rows = 0;
-  PetscInt columns = 0;
-  Mat** part = nullptr;
-  PetscCall(MatNestGetSubMats(matrix, &rows, &columns, &part));
+  std::vector<Mat> parts;
+  PetscCall(parts_of(matrix, parts));
   has = true;
-  for (PetscInt i = 0; i < rows; ++i)
-    for (PetscInt j = 0; j < columns && has; ++j)
-      if (part[i][j] != nullptr) PetscCall(has_rows(part[i][j], has));
+  for (Mat part : parts)
+    if (has) PetscCall(has_rows(part, has));
   return success;
 }
 
@@ -161,20 +196,13 @@ PetscErrorCode make_rows(const comm::Comm& comm, Mat matrix, sparse::RowBlock& r
 PetscErrorCode stamp_of(Mat matrix, MatrixStamp& stamp) {
   PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(matrix), &stamp.id));
   PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(matrix), &stamp.state));
-  PetscBool is_nest = PETSC_FALSE;
-  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(matrix), MATNEST, &is_nest));
-  if (!is_nest) return success;
-  // Its blocks change without it.
-  PetscInt rows = 0;
-  PetscInt columns = 0;
-  Mat** part = nullptr;
-  PetscCall(MatNestGetSubMats(matrix, &rows, &columns, &part));
-  for (PetscInt i = 0; i < rows; ++i)
-    for (PetscInt j = 0; j < columns; ++j) {
-      MatrixStamp of_part;
-      if (part[i][j] != nullptr) PetscCall(stamp_of(part[i][j], of_part));
-      stamp.state = 1000003 * stamp.state + of_part.state + 31 * static_cast<PetscObjectState>(of_part.id);
-    }
+  std::vector<Mat> parts;
+  PetscCall(parts_of(matrix, parts));
+  for (Mat part : parts) {
+    MatrixStamp of_part;
+    PetscCall(stamp_of(part, of_part));
+    stamp.state = 1000003 * stamp.state + of_part.state + 31 * static_cast<PetscObjectState>(of_part.id);
+  }
   return success;
 }
 

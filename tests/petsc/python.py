@@ -1,5 +1,6 @@
 """-ksp_type ayatori named by PETSC_OPTIONS in programs of petsc4py's (Debian's), on the ranks of the test."""
 
+import pathlib
 import sys
 import unittest
 
@@ -98,7 +99,90 @@ assert r.norm() <= 1e-8 * b.norm()
 PETSc.Sys.Print("failed, then solved")
 '''
 
+# Whatever changes a matrix, and whoever asks for a solve: x is that of the matrix as it is.
+CHANGES = '''
+import sys
+import petsc4py
+petsc4py.init(sys.argv)
+from petsc4py import PETSc
 
+n = 12
+
+def laplacian():
+    A = PETSc.Mat().createAIJ([n * n, n * n], nnz=5)
+    for row in range(*A.getOwnershipRange()):
+        i, j = divmod(row, n)
+        A[row, row] = 4
+        for at, there in ((row - n, i > 0), (row + n, i < n - 1), (row - 1, j > 0), (row + 1, j < n - 1)):
+            if there:
+                A[row, at] = -1
+    A.assemble()
+    return A
+
+def check(ksp, A, what, transposed=False):
+    x, b = A.createVecs()
+    b.setRandom()
+    (ksp.solveTranspose if transposed else ksp.solve)(b, x)
+    r = b.duplicate()
+    (A.multTranspose if transposed else A.mult)(x, r)
+    r.aypx(-1, b)
+    assert ksp.getConvergedReason() > 0, (what, ksp.getConvergedReason())
+    assert r.norm() <= 2e-8 * b.norm(), (what, r.norm() / b.norm())
+
+def method(A, kind="ayatori", pc=None):
+    ksp = PETSc.KSP().create()
+    ksp.setOperators(A)
+    ksp.setTolerances(rtol=1e-8)
+    ksp.setType(kind)
+    if pc:
+        ksp.getPC().setType(pc)
+    return ksp
+
+A = laplacian()
+ksp = method(A)
+check(ksp, A, "as assembled")
+A.getDiagonalBlock().shift(3)
+check(ksp, A, "a block of the parallel matrix changed")
+
+split = laplacian().convert("is")
+ksp = method(split)
+check(ksp, split, "unassembled")
+split.getISLocalMat().scale(2)
+check(ksp, split, "a local matrix changed")
+
+A = laplacian()
+nest = PETSc.Mat().createNest([[A, PETSc.Mat().createTranspose(A)], [None, A]])
+nest.assemble()
+check(method(nest), nest, "a transpose among the blocks")
+
+A = laplacian()
+ksp = method(A, "cg", "ayatori")
+check(ksp, A, "a transposed solve comes first", transposed=True)
+check(ksp, A, "then a plain one")
+
+ksp = method(A, "preonly", "ayatori")
+B = PETSc.Mat().createDense([n * n, 3], comm=A.comm)
+B.setUp()
+B.setRandom()
+X = B.duplicate()
+ksp.setUp()
+ksp.getPC().matApply(B, X)
+R = A.matMult(X)
+R.axpy(-1, B)
+assert R.norm() <= 1e-7 * B.norm(), R.norm() / B.norm()
+
+ksp = method(A, "fgmres", "gamg")
+options = PETSc.Options()
+options["mg_levels_ksp_type"] = "ayatori"
+options["mg_levels_ksp_max_it"] = 2
+options["mg_coarse_ksp_type"] = "ayatori"
+ksp.setFromOptions()
+check(ksp, A, "smoothers and the coarse solver of a multigrid")
+PETSc.Sys.Print("all of the matrix as it is")
+'''
+
+
+COMPLEX = pathlib.Path("/usr/lib/petscdir/petsc3.18/x86_64-linux-gnu-complex/lib/python3/dist-packages/petsc4py")
 try:
     import petsc4py
 except ImportError:
@@ -113,6 +197,18 @@ class Petsc4py(unittest.TestCase):
         self.assertIn("exception came through", done.stdout)
         self.assertIn("nested solved", done.stdout)
         self.assertIn("failed, then solved", done.stdout)
+
+    def test_changes_that_the_matrix_does_not_tell(self):
+        done = launched([sys.executable, "-c", CHANGES], "")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("all of the matrix as it is", done.stdout)
+
+    @unittest.skipUnless(COMPLEX.is_dir(), "complex scalars: no petsc4py of them")
+    def test_complex_scalars(self):
+        done = launched([sys.executable, "-c", "import petsc4py; petsc4py.init([]); from petsc4py import PETSc"], "",
+                        environment={"PETSC_DIR": str(COMPLEX.parents[3])})
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "libayatori_petsc.so cannot be used: .*complex")
 
 
 if __name__ == "__main__":
