@@ -195,7 +195,7 @@ void Solver::set_matrix(std::int64_t local_rows, std::int64_t global_columns, co
       !matrix_ || begins_anew_ || options_have_changed_ || local_rows != matrix_->local_rows();
   if (comm().any(is_other)) {
     check_same_options();
-    auto machine = session::find_profile(comm(), request_.profile);
+    auto machine = session::find_profile(comm(), request_.profile, session::Measuring::where_solves_need_it);
     matrix_ = std::make_unique<session::MatrixSolver>(comm(), std::move(rows), request_, std::move(machine),
                                                       session::RowFacts{.coordinates = coordinates_});
     options_have_changed_ = begins_anew_ = false;

@@ -31,14 +31,15 @@ struct TuneRequest {
 
 /// Collective. The profile to tune by: one that knows all ranks of this job.
 std::shared_ptr<const machine::Profile> profile_to_tune_by(const comm::Comm& world, const std::string& word) {
-  auto [profile, description] = session::find_profile(world, word);
+  auto found = session::find_profile(world, word);
+  auto& profile = found.profile;
   if (word == "none") throw InputError("--profile none: tuning goes by the machine's profile");
   if (profile == nullptr || (word == "auto" && profile->ranks < world.size())) {
     profile = std::make_shared<const machine::Profile>(
         machine::measure(world, {.quick = true, .seconds = machine::quick_measuring.seconds}));
-    description = "measured just now";
+    found.description = "measured just now";
   }
-  if (world.rank() == 0) fmt::print(stderr, "machine: {}\n", description);
+  if (world.rank() == 0) fmt::print(stderr, "machine: {}\n", found.description);
   return profile;
 }
 

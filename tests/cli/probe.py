@@ -12,6 +12,7 @@ from harness import RANKS, CommandTest
 
 
 OVERSUBSCRIBED = RANKS > len(os.sched_getaffinity(0))
+MEASURES = RANKS > 1 and not OVERSUBSCRIBED  # what a solve does where there is no profile
 GIVEN_UP = "measuring the machine was given up"
 
 
@@ -98,7 +99,7 @@ class Probe(CommandTest):
         self.keep_profiles_at(self.folder / "thesis.txt")
         result, said = self.solve("poisson3d-7:n=8")
         self.assertTrue(result["converged"])
-        if not OVERSUBSCRIBED and GIVEN_UP not in said.stderr:
+        if MEASURES and GIVEN_UP not in said.stderr:
             self.assertEqual(said.stderr.count("measured just now"), 2)  # a line at once, and one in the summary
             self.assertIn("thesis.txt: is no machine profile, and stays as it is", result["profile"])
         done = self.run_ayatori("probe", "--quick")
@@ -125,13 +126,24 @@ class Probe(CommandTest):
             self.assertIn("was not measured", result["profile"])
             self.assertFalse((self.folder / "kept.json").exists())
 
-    @unittest.skipIf(OVERSUBSCRIBED, "then the machine is not measured")
+    @unittest.skipUnless(RANKS == 1, "several exchange messages")
+    def test_one_rank_does_not_measure_the_machine(self):
+        self.keep_profiles_at(self.folder / "kept.json")
+        result, _ = self.solve("poisson3d-7:n=8")
+        if result["profile"] is None:  # there is no GPU
+            self.assertEqual(result["seconds"]["machine"], 0)
+            self.assertFalse((self.folder / "kept.json").exists())
+
+    @unittest.skipUnless(MEASURES, "then the machine is not measured")
     def test_the_first_solve_on_a_machine_measures_it(self):
         self.keep_profiles_at(self.folder / "cache" / "profile.json")
         first, said = self.solve("poisson3d-7:n=8")
         if GIVEN_UP in said.stderr:
             self.skipTest("the machine is too busy, or this build too slow, for it to be measured")
         self.assertIn("was measured just now", said.stderr)
+        self.assertIn("s: measuring the machine ", said.stderr)
+        parts = ("machine", "read", "setup", "tuning", "solve", "verification", "snapshots", "write", "other")
+        self.assertAlmostEqual(sum(first["seconds"][part] for part in parts), first["seconds"]["total"], delta=1e-9)
         self.assertTrue((self.folder / "cache" / "profile.json").exists())
         second, said = self.solve("poisson3d-7:n=40", "--method", "cg", "--preconditioner", "none", "--explain")
         self.assertNotIn("measured just now", said.stderr)
@@ -155,7 +167,7 @@ class Probe(CommandTest):
         self.write("torn.json", '{"schema": "ayatori.machine-profile/1"')
         self.keep_profiles_at(self.folder / "torn.json")
         _, said = self.solve("poisson3d-7:n=8")
-        if OVERSUBSCRIBED or GIVEN_UP in said.stderr:
+        if not MEASURES or GIVEN_UP in said.stderr:
             self.skipTest("the machine was not measured")
         json.loads((self.folder / "torn.json").read_text())  # made anew
         os.environ["AYATORI_PROFILE"] = str(self.folder / "torn.json" / "no-folder" / "profile.json")

@@ -21,6 +21,9 @@ struct MeasureOptions {
 /// What is measured where somebody waits for it: in 1.5 seconds, or in 5 at most.
 inline constexpr MeasureOptions quick_measuring{
     .quick = true, .seconds = 1.5, .most_seconds = 5, .most_processor_seconds = 3};
+/// The same where somebody waits for a solve: no longer than a second of the processor.
+inline constexpr MeasureOptions brief_measuring{
+    .quick = true, .seconds = 0.7, .most_seconds = 3, .most_processor_seconds = 1};
 
 struct MeasureHooks {
   /// Called before every probe and while it measures, with its name and the share of the time that is over.

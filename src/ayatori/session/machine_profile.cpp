@@ -10,6 +10,7 @@
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
+#include "ayatori/gpu/device.hpp"
 #include "ayatori/session/probe/measure_machine.hpp"
 
 namespace ayatori::session {
@@ -50,24 +51,32 @@ std::string keep(const machine::Profile& profile) {
 
 /// Collective. Where the ranks' threads take turns, all figures would be those of the scheduler; where others
 /// keep the node busy, nobody knows how long it takes.
-FoundProfile measure_now(const comm::Comm& world) {
+FoundProfile measure_now(const comm::Comm& world, const machine::MeasureOptions& options) {
+  const Stopwatch watch;
   const auto load = comm::busiest_node(world);
   if (load.is_oversubscribed())
     return {nullptr, fmt::format("none: the machine was not measured: {} take turns", load.words())};
   try {
-    auto profile = std::make_shared<const machine::Profile>(measure_machine(world, machine::quick_measuring));
+    auto profile = std::make_shared<const machine::Profile>(measure_machine(world, options));
     if (!profile->complete)
       return {nullptr,
               fmt::format("none: measuring the machine was given up after {:.1f} s: the node is busy",
-                          profile->measuring_seconds)};
+                          profile->measuring_seconds),
+              watch.seconds()};
     const std::string where = world.rank() == 0 ? keep(*profile) : "";
     const double seconds = profile->measuring_seconds;
     return {std::move(profile),
-            fmt::format("measured just now in {:.1f} s, {}", seconds, world.broadcast(where, 0))};
+            fmt::format("measured just now in {:.1f} s, {}", seconds, world.broadcast(where, 0)),
+            watch.seconds()};
   } catch (const Error& error) {
     if (!error.agreed()) throw;
     return {nullptr, fmt::format("none: {}", error.what())};
   }
+}
+
+/// Collective. What a solve asks of a profile is what messages cost, and a GPU.
+bool solves_need_it(const comm::Comm& world) {
+  return world.any(world.size() > 1 || (world.rank() == 0 && gpu::device_type("cuda").why_not().empty()));
 }
 
 }  // namespace
@@ -99,7 +108,7 @@ std::string reason_of(const FoundProfile& found) {
   return found.description.empty() ? "" : fmt::format(" ({})", found.description);
 }
 
-FoundProfile find_profile(const comm::Comm& world, const std::string& word) {
+FoundProfile find_profile(const comm::Comm& world, const std::string& word, Measuring measuring) {
   const std::string kept = world.broadcast(machine::default_profile_path(), 0);
   const bool is_auto = word == "auto";
   if (word == "none" || (is_auto && kept == "none")) return {};
@@ -108,7 +117,9 @@ FoundProfile find_profile(const comm::Comm& world, const std::string& word) {
     return is_auto ? kept_profile(kept, world.size()) : machine::to_json(machine::load_profile(word));
   });
   if (auto profile = share(world, text)) return {std::move(profile), is_auto ? kept : word};
-  return measure_now(world);
+  if (measuring == Measuring::whenever_missing) return measure_now(world, machine::quick_measuring);
+  if (solves_need_it(world)) return measure_now(world, machine::brief_measuring);
+  return {};
 }
 
 }  // namespace ayatori::session

@@ -15,6 +15,13 @@ std::string make_default_profile_path();
 struct FoundProfile {
   std::shared_ptr<const machine::Profile> profile;  ///< nullptr where there is none
   std::string description;                          ///< where it comes from, one line; empty without one
+  double measuring_seconds = 0;                     ///< that the job has just spent on it
+};
+
+/// When "auto" measures a machine of which no profile is kept.
+enum class Measuring {
+  whenever_missing,
+  where_solves_need_it,  ///< several ranks exchange, or there is a GPU; briefly
 };
 
 /// " (...)": why there is no profile, for an error message; empty where nobody has tried to make one.
@@ -29,6 +36,7 @@ const machine::Profile& required(const FoundProfile& found, const std::string& w
 /// AYATORI_PROFILE=none stands for "none". What cannot be measured or kept is said in the description, and no
 /// error: so it is where threads outnumber processing units, and where measuring takes far longer than it
 /// should.
-FoundProfile find_profile(const comm::Comm& world, const std::string& word);
+FoundProfile find_profile(const comm::Comm& world, const std::string& word,
+                          Measuring measuring = Measuring::whenever_missing);
 
 }  // namespace ayatori::session

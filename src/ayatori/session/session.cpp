@@ -7,7 +7,7 @@ namespace ayatori::session {
 Session begin_session(const comm::Comm& world, const SessionOptions& options) {
   const int threads = comm::set_threads(world, options.threads);
   auto session = begin_session(world, threads, {}, options.collectives);
-  session.machine = find_profile(world, options.profile);
+  session.machine = find_profile(world, options.profile, Measuring::where_solves_need_it);
   session.load = comm::busiest_node(world);
   return session;
 }

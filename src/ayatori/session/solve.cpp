@@ -153,6 +153,7 @@ SolveRun Solver::solve(solvers::ConstVector b, solvers::Vector x, const SolveHoo
                .placement = problem_->placement,
                .machine = session_.machine.profile,
                .profile = session_.machine.description,
+               .machine_seconds = session_.machine.measuring_seconds,
                .collectives = {},
                .replayed = request_.replay,
                .system = system,

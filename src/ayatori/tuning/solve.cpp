@@ -78,7 +78,7 @@ void start_from(SolveState& state) {
 }
 
 /// So many are worth an early look for a kernel of their own.
-constexpr double many_products = 40;
+constexpr double many_products = 100;
 
 /// That multiplies by full blocks, or complex entries; empty where there are none, or next to no products are
 /// to come.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "ayatori/base/version.hpp"
@@ -52,6 +53,18 @@ nlohmann::ordered_json to_json(const tuning::ThreadRace& race) {
   return {{"offered", race.offered}, {"entries", std::move(entries)}, {"seconds", race.seconds}};
 }
 
+/// Beside the phases of the tuner. "other" is what all of them leave of the total.
+void add_what_is_around(const SolveRun& run, nlohmann::ordered_json& seconds) {
+  const tuning::PhaseSeconds& phases = run.report.seconds;
+  const double inside = phases.setup + phases.tuning + phases.verification + phases.snapshots + phases.solve;
+  seconds["machine"] = run.machine_seconds;
+  seconds["read"] = run.read_seconds;
+  seconds["write"] = run.write_seconds;
+  seconds["total"] = run.total_seconds;
+  seconds["other"] =
+      std::max(run.total_seconds - inside - run.machine_seconds - run.read_seconds - run.write_seconds, 0.0);
+}
+
 }  // namespace
 
 nlohmann::ordered_json to_json(const SolveRun& run) {
@@ -85,9 +98,7 @@ nlohmann::ordered_json to_json(const SolveRun& run) {
   json["output"] = run.output.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(run.output);
   json["memory"] = {{"peak_bytes_of_rank", run.memory.of_rank}, {"peak_bytes", run.memory.of_ranks}};
   json["history"] = run.history.to_json();
-  json["seconds"]["read"] = run.read_seconds;
-  json["seconds"]["write"] = run.write_seconds;
-  json["seconds"]["total"] = run.total_seconds;
+  add_what_is_around(run, json["seconds"]);
   return json;
 }
 

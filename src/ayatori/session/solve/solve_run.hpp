@@ -65,6 +65,7 @@ struct SolveRun {
   std::optional<FoundPlacement> placement;          ///< none if it was not asked for
   std::shared_ptr<const machine::Profile> machine;  ///< nullptr without a profile
   std::string profile;                         ///< where the machine's profile comes from; empty without one
+  double machine_seconds = 0;                  ///< that measuring the machine took
   std::optional<CollectiveCalls> collectives;  ///< none without tables of schedules
   std::string replayed;                        ///< the result whose decisions were repeated; empty if none
   SystemIdentity system;                       ///< what a replay of this one is to be of

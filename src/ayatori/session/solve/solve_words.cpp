@@ -265,8 +265,10 @@ std::string summary(const SolveRun& run) {
   text += fmt::format("work       {} iterations in {} trial{}\n", report.iterations, report.trials.size(),
                       report.trials.size() == 1 ? "" : "s");
   text += device_words(run);
-  text += fmt::format("time       {:.3f} s: reading {:.3f}, {}\n", run.total_seconds, run.read_seconds,
-                      time_words(report.seconds));
+  const std::string measuring =
+      run.machine_seconds > 0 ? fmt::format("measuring the machine {:.3f}, ", run.machine_seconds) : "";
+  text += fmt::format("time       {:.3f} s: {}reading {:.3f}, {}\n", run.total_seconds, measuring,
+                      run.read_seconds, time_words(report.seconds));
   if (!run.checkpoint.is_null())
     text += fmt::format("checkpoint {} ({} written)\n", run.checkpoint["file"].get<std::string>(),
                         run.checkpoint["written"].get<int>());

@@ -1,5 +1,7 @@
 #include "ayatori/sparse/kernels/tiles.hpp"
 
+#include <numeric>
+
 namespace ayatori::sparse {
 
 namespace {
@@ -43,6 +45,7 @@ SegmentFinder::SegmentFinder(const Csr& matrix, Range rows, const TileForm& form
 
 bool SegmentFinder::find_next() {
   if (next_block_ == blocks_) return false;
+  first_block_ = next_block_;
   next_block_ = std::min(next_block_ + blocks_of_turn_, blocks_);
   const std::int64_t end_column = std::int64_t{next_block_} * form_.columns;
   segments_.clear();
@@ -58,10 +61,25 @@ bool SegmentFinder::find_next() {
                            static_cast<std::int32_t>(k - first), static_cast<std::int32_t>(i)});
     }
   }
-  std::ranges::sort(segments_, [](const TileSegment& a, const TileSegment& b) {
-    return std::tuple(a.block, a.window, b.length, a.row) < std::tuple(b.block, b.window, a.length, b.row);
-  });
+  sort_by_block();
+  for (auto begin = segments_.begin(); begin != segments_.end();) {
+    const auto end = std::find_if_not(begin, segments_.end(),
+                                      [&](const TileSegment& segment) { return segment.same_tile(*begin); });
+    const auto is_longer = [](const TileSegment& a, const TileSegment& b) { return a.length > b.length; };
+    if (!std::is_sorted(begin, end, is_longer)) std::stable_sort(begin, end, is_longer);
+    begin = end;
+  }
   return true;
+}
+
+/// Rows, and so windows, ascend already.
+void SegmentFinder::sort_by_block() {
+  std::vector<std::int64_t> place(next_block_ - first_block_ + 1);
+  for (const TileSegment& segment : segments_) ++place[segment.block - first_block_ + 1];
+  std::partial_sum(place.begin(), place.end(), place.begin());
+  sorted_.resize(segments_.size());
+  for (const TileSegment& segment : segments_) sorted_[place[segment.block - first_block_]++] = segment;
+  segments_.swap(sorted_);
 }
 
 TileCounts count_tiles(std::span<const TileSegment> segments, int width) {

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -56,14 +55,18 @@ class SegmentFinder {
   std::span<const TileSegment> segments() const { return segments_; }
 
  private:
+  void sort_by_block();
+
   const Csr& matrix_;
   Range rows_;
   TileForm form_;
   std::int32_t blocks_;
   std::int32_t blocks_of_turn_;
+  std::int32_t first_block_ = 0;  // of this turn
   std::int32_t next_block_ = 0;
   std::vector<std::int64_t> next_;  // entry of each row
   std::vector<TileSegment> segments_;
+  std::vector<TileSegment> sorted_;
 };
 
 /// Calls slice(segments) for every `width` segments of a tile that follow each other, the last of a tile

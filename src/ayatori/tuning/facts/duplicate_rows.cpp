@@ -59,7 +59,7 @@ class WholeRows {
 
 /// Equal for x and for what rounding makes of it, but at the borders of digits that are left out.
 std::uint32_t rounded_bits(double x) {
-  constexpr std::uint32_t dropped_bits = 10;
+  constexpr std::uint32_t dropped_bits = 2;
   return (std::bit_cast<std::uint32_t>(static_cast<float>(x)) + (1U << (dropped_bits - 1))) >> dropped_bits;
 }
 
