@@ -12,7 +12,7 @@ module ayatori
 
   type, bind(c), public :: ayatori_result
     integer(c_size_t) :: size = 56
-    integer(c_int) :: status = 0
+    integer(c_int) :: status = 2  ! AYATORI_NOT_CONVERGED
     integer(c_int) :: converged = 0
     integer(c_int64_t) :: iterations = 0
     real(c_double) :: relative_residual = 0

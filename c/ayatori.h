@@ -34,7 +34,7 @@ enum ayatori_status {
 };
 
 /* The result of one solve. Begin with AYATORI_RESULT_INIT: later versions may know a longer struct, and fill
- * only as much of it as `size` says. */
+ * only as much of it as `size` says. A call that fails leaves AYATORI_NOT_CONVERGED, whatever stood there. */
 typedef struct ayatori_result {
   size_t size;                 /* bytes of this struct, as the caller knows it */
   int status;                  /* of ayatori_status */
@@ -46,7 +46,7 @@ typedef struct ayatori_result {
   double setup_seconds;
 } ayatori_result;
 #define AYATORI_RESULT_INIT \
-  { sizeof(ayatori_result), 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(ayatori_result), AYATORI_NOT_CONVERGED, 0, 0, 0, 0, 0, 0 }
 
 /* A matrix, or an operator, spread over the ranks of a communicator, with its options and all that solves
  * with it have set up. Any number of them may live at once. */

@@ -53,10 +53,10 @@ ayatori_result result_of(const session::OperatorRun& run) {
           run.setup_seconds};
 }
 
-/// Of a right-hand side that a stop came before.
-ayatori_result not_begun() {
+/// Of a right-hand side that a stop, or an error, came before.
+ayatori_result not_begun(ayatori_status status) {
   const double unknown = std::numeric_limits<double>::quiet_NaN();
-  return {0, AYATORI_INTERRUPTED, 0, 0, unknown, unknown, 0, 0};
+  return {0, status, 0, 0, unknown, unknown, 0, 0};
 }
 
 /// Element `k` of results that may be longer or shorter than ours, as the first one says: of another version.
@@ -71,6 +71,12 @@ void check_result(const ayatori_result* result) {
   if (result != nullptr && result->size < first_size)
     throw InputError(
         fmt::format("the result has a size of {}: begin it with AYATORI_RESULT_INIT", result->size));
+}
+
+/// Results that were begun as they should be say nothing of an earlier solve any more.
+void forget(ayatori_result* results, int count) {
+  if (results == nullptr || results->size < first_size) return;
+  for (int k = 0; k < count; ++k) write(results, k, not_begun(AYATORI_NOT_CONVERGED));
 }
 
 void check_vectors(const double* b, const double* x, std::int64_t rows) {
@@ -298,6 +304,7 @@ session::OperatorRun Solver::solve_by_operator(solvers::ConstVector b, solvers::
 }
 
 void Solver::solve(const double* b, double* x, ayatori_result* result) {
+  forget(result, 1);
   prepare();
   comm::agree(comm(), [&] {
     check_result(result);
@@ -317,6 +324,7 @@ void Solver::solve(const double* b, double* x, ayatori_result* result) {
 }
 
 void Solver::solve_many(int count, const double* const* b, double* const* x, ayatori_result* results) {
+  forget(results, count);
   prepare();
   const std::int64_t most = comm().allreduce(std::int64_t{count}, comm::ReduceOp::max);
   comm::agree(comm(), [&] {
@@ -349,7 +357,7 @@ void Solver::solve_many(int count, const double* const* b, double* const* x, aya
     for (const auto& report : many.reports) write(results, begun++, result_of(report));
     last_ = std::move(many);
   }
-  while (begun < static_cast<std::size_t>(count)) write(results, begun++, not_begun());
+  while (begun < static_cast<std::size_t>(count)) write(results, begun++, not_begun(AYATORI_INTERRUPTED));
 }
 
 std::string Solver::report_json() const {

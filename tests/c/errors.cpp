@@ -1,4 +1,5 @@
 #include <array>
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -121,6 +122,23 @@ TEST(Errors, OfAResultWithoutSize) {
   if (is_last(everyone())) result.size = 0;
   EXPECT_EQ(ayatori_solve(solver.get(), b.data(), x.data(), &result), AYATORI_BAD_INPUT);
   EXPECT_TRUE(contains(ayatori_error_text(solver.get()), "AYATORI_RESULT_INIT"));
+}
+
+TEST(Errors, LeaveNothingOfAnEarlierResult) {
+  const auto solver = make_solver();
+  const auto rows = tridiagonal<std::int32_t>(everyone(), usual_rows());
+  ASSERT_EQ(set_matrix(solver.get(), rows), AYATORI_OK);
+  const auto b = rows.b();
+  std::vector<double> x(b.size(), 0.0);
+  auto result = new_result();
+  EXPECT_EQ(result.status, AYATORI_NOT_CONVERGED);
+  ASSERT_EQ(ayatori_solve(solver.get(), b.data(), x.data(), &result), AYATORI_OK);
+  ASSERT_EQ(result.status, AYATORI_CONVERGED);
+  const double* wrong = is_last(everyone()) ? nullptr : b.data();
+  EXPECT_EQ(ayatori_solve(solver.get(), wrong, x.data(), &result), AYATORI_BAD_INPUT);
+  EXPECT_EQ(result.status, AYATORI_NOT_CONVERGED);
+  EXPECT_EQ(result.converged, 0);
+  EXPECT_TRUE(std::isnan(result.relative_residual));
 }
 
 TEST(Errors, OfASolveWithoutMatrix) {
