@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/standard_output.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/network/simgrid_platform.hpp"
@@ -48,7 +49,7 @@ session::MapQuestion read_question(const MapArguments& arguments) {
 
 void write_launch_file(const MapArguments& arguments, const session::MapQuestion& question,
                        const std::string& content) {
-  if (arguments.output.empty()) {
+  if (arguments.output.empty() || is_standard_output(arguments.output)) {
     fmt::print("{}", content);
     return;
   }

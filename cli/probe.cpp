@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
 #include "ayatori/session/probe/measure_machine.hpp"
@@ -10,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/hold_signals.hpp"
 #include "cli/parser/declare.hpp"
+#include "cli/result_files.hpp"
 #include "cli/stderr_line.hpp"
 #include "cli/stop_signal.hpp"
 
@@ -52,13 +52,13 @@ int run_probe(const comm::Comm& world, const ProbeArguments& arguments) {
       {.progress = [&](const std::string& probe, double share) { line.show(probe, share); },
        .wants_stop = [&] { return stop.received(); }});
   line.clear();
-  {
-    const HoldSignals hold(world);
-    comm::agree(world, [&] {
-      if (world.rank() == 0) write_file(path, machine::to_json(profile));
-    });
-  }
-  if (speaks) fmt::print(stderr, "{}profile    {}\n", session::summary(profile), path);
+  if (speaks) fmt::print(stderr, "{}", session::summary(profile));
+  const HoldSignals hold(world);
+  ResultFiles files(world);
+  const auto written = files.write_text(
+      path, "the profile", [&] { return machine::to_json(profile); }, "profile.json");
+  if (speaks && !written.empty()) fmt::print(stderr, "profile    {}\n", written);
+  files.finish();
   return 0;
 }
 

@@ -175,7 +175,7 @@ int run_bench(const comm::Comm& world, const CollectivesBenchArguments& argument
   const auto cases = comm::agree(world, [&] {
     if (!(arguments.timing.seconds > 0))
       throw InputError(fmt::format("--seconds {}: not a number of seconds", arguments.timing.seconds));
-    if (world.rank() == 0 && !arguments.json.empty()) const TemporaryFile can_be_created(arguments.json);
+    if (world.rank() == 0 && !arguments.json.empty()) check_writable(arguments.json);
     return load_cases(arguments);
   });
   auto options = arguments.timing;

@@ -99,7 +99,7 @@ int tune(const comm::Comm& world, const TuneRequest& arguments) {
     if (!arguments.open_mpi_rules.empty() && std::string_view(comm::mpi_version()).find("Open MPI") != 0)
       throw InputError(fmt::format("--openmpi-rules: this is {}", comm::mpi_version()));
     for (const auto& path : {arguments.table, arguments.open_mpi_rules}) {
-      if (world.rank() == 0 && !path.empty()) const TemporaryFile can_be_created(path);
+      if (world.rank() == 0 && !path.empty()) check_writable(path);
     }
     return operations_of(arguments.operations);
   });

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/standard_output.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/session/least_squares.hpp"
@@ -32,8 +33,8 @@ void check_standard_streams(const SolveArguments& arguments) {
   sources.push_back(arguments.matrix);
   if (std::ranges::count_if(sources, io::is_standard_input) > 1)
     throw InputError("-: standard input holds one thing: put the others into files");
-  if (!io::is_standard_output(arguments.output)) return;
-  if (io::is_standard_output(arguments.json))
+  if (!is_standard_output(arguments.output)) return;
+  if (is_standard_output(arguments.json))
     throw InputError("-: standard output takes one result: --output or --json");
   if (arguments.rhs.size() > 1) throw InputError("--output -: several solutions need names of files");
 }
@@ -43,7 +44,7 @@ void check_outputs(const SolveArguments& arguments) {
   std::vector<std::string> results{arguments.json, arguments.request.checkpoint};
   for (std::size_t k = 0; k < arguments.rhs.size(); ++k) results.push_back(output_of(arguments, k));
   for (const std::string& result : results) {
-    if (result.empty() || io::is_standard_output(result)) continue;
+    if (result.empty() || is_standard_output(result)) continue;
     std::vector<std::string> inputs = arguments.rhs;
     inputs.push_back(arguments.matrix);
     for (const std::string& input : inputs) {
@@ -58,7 +59,7 @@ void check_outputs(const SolveArguments& arguments) {
   }
   if (arguments.output.empty()) return;
   io::check_vector_output(arguments.output);
-  if (!io::is_standard_output(arguments.output) && session::same_file(arguments.output, arguments.json)) {
+  if (!is_standard_output(arguments.output) && session::same_file(arguments.output, arguments.json)) {
     throw InputError(fmt::format("{}: --output and --json name the same file", arguments.output));
   }
 }

@@ -12,6 +12,7 @@
 #include "ayatori/base/find_named.hpp"
 #include "ayatori/base/memory.hpp"
 #include "ayatori/base/number_in.hpp"
+#include "ayatori/base/standard_output.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/byte_source.hpp"
 #include "ayatori/io/complex_parts.hpp"
@@ -271,7 +272,7 @@ std::string extensions(Write OutputFormat::*write) {
 
 template <class Write>
 Write writer_of(const std::string& path, Write OutputFormat::*write) {
-  if (path == standard_stream) return output_formats.front().*write;
+  if (is_standard_output(path)) return output_formats.front().*write;
   for (const OutputFormat& format : output_formats) {
     if (path.ends_with(format.name) && format.*write != nullptr) return format.*write;
   }
@@ -338,10 +339,6 @@ bool is_standard_input(const std::string& source) {
   return source == standard_stream || source == device || source.starts_with(std::string(device) + ":");
 }
 
-bool is_standard_output(const std::string& path) {
-  return path == standard_stream;
-}
-
 void check_vector_output(const std::string& path) {
   writer_of(path, &OutputFormat::write_vector);
 }
@@ -353,7 +350,7 @@ void check_matrix_output(const std::string& path) {
 void save_matrix(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
                  bool is_complex) {
   const auto write = comm::agree(comm, [&] { return writer_of(path, &OutputFormat::write_matrix); });
-  if (path != standard_stream) return write(comm, path, block, is_complex);
+  if (!is_standard_output(path)) return write(comm, path, block, is_complex);
   const auto all =
       sparse::redistribute(comm, block, sparse::RowPartition::on_first(block.global_rows, comm.size()));
   comm::agree(comm, [&] {
@@ -364,7 +361,7 @@ void save_matrix(const comm::Comm& comm, const std::string& path, const sparse::
 void save_vector(const comm::Comm& comm, const std::string& path, std::span<const double> local,
                  const sparse::RowPartition& partition, bool is_complex) {
   const auto write = comm::agree(comm, [&] { return writer_of(path, &OutputFormat::write_vector); });
-  if (path != standard_stream) return write(comm, path, local, partition, is_complex);
+  if (!is_standard_output(path)) return write(comm, path, local, partition, is_complex);
   const auto all = comm.gatherv(local, 0);
   comm::agree(comm, [&] {
     const auto alone = sparse::RowPartition::even(partition.rows(), 1);

@@ -46,9 +46,6 @@ std::string file_of(const std::string& source);
 /// Whether a source is in standard input: "-", "/dev/stdin", or "/dev/stdin:NAME".
 bool is_standard_input(const std::string& source);
 
-/// Whether a place for results is standard output, "-".
-bool is_standard_output(const std::string& path);
-
 /// Throws InputError unless the path ends as a format that a vector, or a matrix, can be written in.
 void check_vector_output(const std::string& path);
 void check_matrix_output(const std::string& path);
