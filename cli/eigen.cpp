@@ -67,7 +67,7 @@ void write_results(const comm::Comm& comm, const EigenArguments& arguments, cons
   const auto write = [&](const std::string& path, std::string_view what, std::span<const double> local,
                          std::int64_t rows, std::int64_t columns) {
     files.write_array(path, what, local, [&](const comm::Comm& ranks, const std::string& file, auto values) {
-      io::write_matrix_market_array(ranks, file, values, rows, columns, io::Compression::none);
+      io::write_matrix_market_array(ranks, file, values, rows, columns);
     });
   };
   if (!arguments.output.empty()) {

@@ -69,8 +69,9 @@ void add_generate(Command& app, Run& run) {
       command->add_flag("--list", arguments->list, "The generators with their parameters and defaults");
   auto* spec =
       command->add_option("SPEC", arguments->spec, "name:key=value,key=value, for example poisson3d-7:n=80");
-  auto* output = command->add_option("-o,--output", arguments->output,
-                                     "File to write: .mtx, .mtx.gz, .npz or .petsc; -: standard output");
+  auto* output = command->add_option(
+      "-o,--output", arguments->output,
+      "File to write: .mtx, .mtx.gz (or .bz2, .xz, .zst), .npz or .petsc; -: standard output");
   command
       ->add_option("--threads", arguments->threads, "Threads per rank; 0: the cores of the node, shared out")
       ->check(non_negative());

@@ -33,10 +33,8 @@ void check_standard_streams(const SolveArguments& arguments) {
   sources.push_back(arguments.matrix);
   if (std::ranges::count_if(sources, io::is_standard_input) > 1)
     throw InputError("-: standard input holds one thing: put the others into files");
-  if (!is_standard_output(arguments.output)) return;
-  if (is_standard_output(arguments.json))
+  if (is_standard_output(arguments.output) && is_standard_output(arguments.json))
     throw InputError("-: standard output takes one result: --output or --json");
-  if (arguments.rhs.size() > 1) throw InputError("--output -: several solutions need names of files");
 }
 
 /// Throws InputError for results that cannot be written, or that would replace what is read.
@@ -113,7 +111,7 @@ void declare(Command& solve, SolveArguments& arguments) {
       ->suggest({"auto", "off"})
       ->capture_default_str();
   solve.add_option("-o,--output", arguments.output,
-                   "Write x here (.mtx, .mtx.gz, .npy, .petsc; -: standard output)");
+                   "Write x here: .mtx, .mtx.gz (or .bz2, .xz, .zst), .npy or .petsc; -: standard output");
   solve.add_option("--json", arguments.json,
                    "Write the result here (schema ayatori.solve/1; -: standard output)");
   declare(solve, session::solve_options(), arguments.request);
@@ -154,7 +152,7 @@ void check(const SolveArguments& arguments) {
 
 std::string output_of(const SolveArguments& arguments, std::size_t k) {
   std::string path = arguments.output;
-  if (path.empty() || arguments.rhs.size() == 1) return path;
+  if (path.empty() || arguments.rhs.size() == 1 || is_standard_output(path)) return path;
   const auto slash = path.rfind('/');
   const auto dot = path.find('.', slash == std::string::npos ? 0 : slash + 1);
   return path.insert(dot == std::string::npos ? path.size() : dot, fmt::format(".{}", k + 1));

@@ -32,7 +32,8 @@ int most_at_once(const SolveArguments& arguments);
 /// found out now, not after hours of solving. Called on rank 0.
 void check(const SolveArguments& arguments);
 
-/// Where the x of right-hand side `k`, from 0, of several goes: x.mtx becomes x.1.mtx, x.2.mtx, ...
+/// Where the x of right-hand side `k`, from 0, of several goes: x.mtx becomes x.1.mtx, x.2.mtx, ... Standard
+/// output takes all of them as one array.
 std::string output_of(const SolveArguments& arguments, std::size_t k);
 
 }  // namespace ayatori::cli

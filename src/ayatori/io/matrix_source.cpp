@@ -16,6 +16,7 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/byte_source.hpp"
 #include "ayatori/io/complex_parts.hpp"
+#include "ayatori/io/compression/codec.hpp"
 #include "ayatori/io/format.hpp"
 #include "ayatori/io/generator.hpp"
 #include "ayatori/io/matrix_market.hpp"
@@ -31,29 +32,18 @@ namespace {
 /// A way to write: by the end of the path.
 struct OutputFormat {
   std::string_view name;
+  bool is_text;  ///< which may be compressed, and goes to standard output
   void (*write_matrix)(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
                        bool is_complex);
   void (*write_vector)(const comm::Comm& comm, const std::string& path, std::span<const double> local,
                        const sparse::RowPartition& partition, bool is_complex);
 };
 
-template <Compression compression>
-constexpr OutputFormat matrix_market_output(std::string_view extension) {
-  return {extension,
-          [](const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
-             bool is_complex) { write_matrix_market(comm, path, block, compression, is_complex); },
-          [](const comm::Comm& comm, const std::string& path, std::span<const double> local,
-             const sparse::RowPartition& partition, bool is_complex) {
-            write_matrix_market_vector(comm, path, local, partition, compression, is_complex);
-          }};
-}
-
 constexpr std::array output_formats{
-    matrix_market_output<Compression::none>(".mtx"),
-    matrix_market_output<Compression::gzip>(".mtx.gz"),
-    OutputFormat{".petsc", write_petsc_matrix, write_petsc_vector},
-    OutputFormat{".npz", write_npz, nullptr},
-    OutputFormat{".npy", nullptr, write_npy_vector},
+    OutputFormat{".mtx", true, write_matrix_market, write_matrix_market_vector},
+    OutputFormat{".petsc", false, write_petsc_matrix, write_petsc_vector},
+    OutputFormat{".npz", false, write_npz, nullptr},
+    OutputFormat{".npy", false, nullptr, write_npy_vector},
 };
 
 /// Whether anything is at this path, even if it cannot be read.
@@ -263,20 +253,30 @@ LoadedMatrix load_generated(const comm::Comm& comm, const std::string& spec) {
 
 /// The ends of names that can be written by one of the members of OutputFormat.
 template <class Write>
-std::string extensions(Write OutputFormat::*write) {
-  std::string names;
-  for (const OutputFormat& format : output_formats)
-    if (format.*write != nullptr) names.append(names.empty() ? "" : ", ").append(format.name);
+std::vector<std::string> extensions(Write OutputFormat::*write) {
+  std::vector<std::string> names;
+  for (const OutputFormat& format : output_formats) {
+    if (format.*write == nullptr) continue;
+    names.emplace_back(format.name);
+    for (const Codec& codec : codecs())
+      if (format.is_text && codec.compress != nullptr)
+        names.push_back(std::string(format.name).append(codec.suffix));
+  }
   return names;
 }
 
 template <class Write>
 Write writer_of(const std::string& path, Write OutputFormat::*write) {
   if (is_standard_output(path)) return output_formats.front().*write;
+  const Codec* const codec = codec_of_name(path);
+  const auto content = std::string_view(path).substr(0, path.size() - (codec ? codec->suffix.size() : 0));
   for (const OutputFormat& format : output_formats) {
-    if (path.ends_with(format.name) && format.*write != nullptr) return format.*write;
+    if (!content.ends_with(format.name) || format.*write == nullptr) continue;
+    if (codec == nullptr) return format.*write;
+    if (format.is_text && codec->compress != nullptr) return format.*write;
   }
-  throw InputError(fmt::format("{}: the name of a file to write ends in one of {}", path, extensions(write)));
+  throw InputError(fmt::format("{}: the name of a file to write ends in one of {}", path,
+                               fmt::join(extensions(write), ", ")));
 }
 
 }  // namespace
