@@ -75,6 +75,8 @@ class Formats(CommandTest):
         self.write("A.txt", "\n".join(["% row column value", *entries]) + "\n")
         self.write("b.txt", "1\n" * ROWS)
         self.check_solution("A.txt", "--rhs", "b.txt")
+        self.write("F.txt", "".join(f"{float(i):.18e} {float(j):.18e} {float(value):.18e}\n" for i, j, value in map(str.split, entries)))
+        self.check_solution("F.txt")
         self.write("A.gz", gzip.compress("\n".join(entries).encode()))
         self.check_solution("A.gz")
         self.write("A.txt", "\n".join(self.text.decode().splitlines()[1:]))
@@ -140,6 +142,8 @@ class Formats(CommandTest):
         for content, words in (
             (b"MATLAB 7.3 MAT-file, Platform: GLNXA64" + bytes(500), "this is a MATLAB 7.3 file (HDF5), which is not read: in MATLAB: save("),
             (b"\x89HDF\r\n\x1a\n" + bytes(500), "this is an HDF5 file"),
+            (b"1,1,4\n2,2,4\n", "this is columns with commas between them (CSV), which is not read: put blanks for the commas: tr"),
+            (lzma.compress(b"1 1 4\n", lzma.FORMAT_ALONE), "this is data compressed by lzma (.lzma), which is not read: decompress it: xz -dc"),
             (b"<!DOCTYPE html><html>404</html>", "this is a web page"),
             (bytes((i * 7919 + 13) % 256 for i in range(4096)), "binary data of no kind that is known"),
         )[:None if RANKS == 1 else 1]:

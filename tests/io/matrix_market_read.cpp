@@ -54,6 +54,12 @@ TEST(MatrixMarketRead, LineEndsBlanksAndComments) {
   expect_reads(general + "%" + std::string(200'000, 'x') + "\n2 2 3\n1 1 1\n1 2 2\n2 2 3\n", rows);
 }
 
+TEST(MatrixMarketRead, AByteOrderMarkIsSkipped) {
+  const std::string text = "\xef\xbb\xbf" + general + "2 2 1\n2 1 5\n";
+  EXPECT_TRUE(looks_like_matrix_market(text));
+  expect_reads(text, {{0, 0}, {5, 0}});
+}
+
 TEST(MatrixMarketRead, BannerInAnyCase) {
   expect_reads("%%matrixmarket MATRIX Coordinate REAL General\n1 1 1\n1 1 4\n", {{4}});
   expect_reads("  %%MatrixMarket  matrix\tcoordinate real general  \n1 1 1\n1 1 4\n", {{4}});

@@ -11,9 +11,10 @@
 #include "ayatori/sparse/row_block.hpp"
 
 // Matrix Market files: https://math.nist.gov/MatrixMarket/formats.html, read and written in parallel.
-// Accepted beyond the letter of the format: comments and blank lines anywhere behind the banner, blanks
-// around the words of a line, CRLF line ends, a plus sign, Fortran's D exponents, duplicates (summed), and
-// symmetric files that store the upper triangle instead of the lower. Values may be complex.
+// Accepted beyond the letter of the format: comments and blank lines anywhere behind the banner, a
+// byte-order mark of UTF-8 before it, blanks around the words of a line, CRLF line ends, a plus sign,
+// Fortran's D exponents, duplicates (summed), and symmetric files that store the upper triangle instead of
+// the lower. Values may be complex.
 
 namespace ayatori::io {
 
