@@ -91,6 +91,11 @@ int run_map(const comm::Comm& world, const MapArguments& arguments) {
 void add_map(Command& app, Run& run) {
   auto arguments = std::make_shared<MapArguments>();
   auto* command = app.add_subcommand("map", "Place ranks on nodes so that they talk least over the network");
+  command->examples(
+      {{"ayatori map A.mtx --ranks 8 --ranks-per-node 4 --launcher openmpi5 -o rankfile",
+        "writes where the launcher shall put the ranks"},
+       {"ayatori map poisson3d-7:n=12 --ranks 32 --ranks-per-node 4 --network torus:2x2x2 --svg map.svg",
+        "what a better placement would save on a torus, as a picture"}});
   command->add_option("MATRIX", arguments->matrix,
                       "A file or generator spec: ranks talk as in the halo exchange of its product");
   declare(*command, session::map_options(), arguments->request);

@@ -67,6 +67,10 @@ int run_probe(const comm::Comm& world, const ProbeArguments& arguments) {
 void add_probe(Command& app, Run& run) {
   auto arguments = std::make_shared<ProbeArguments>();
   auto* command = app.add_subcommand("probe", "Measure the machine and say what is wrong with it");
+  command->examples(
+      {{"ayatori probe --quick -o node.json", "measures in some seconds and says what is wrong"},
+       {"mpirun -n 2 ayatori probe --seconds 2 -o pair.json", "messages and collectives as well"},
+       {"ayatori probe --show node.json --compare pair.json", "two profiles side by side"}});
   declare(*command, session::probe_options(), arguments->request);
   auto* show = command->add_option("--show", arguments->show, "Print this profile instead of measuring");
   command->add_option("--compare", arguments->compare, "A second profile, side by side with --show")

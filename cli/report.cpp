@@ -51,6 +51,8 @@ int run_report(const comm::Comm& world, const ReportArguments& arguments) {
 void add_report(Command& app, Run& run) {
   auto arguments = std::make_shared<ReportArguments>();
   Command* report = app.add_subcommand("report", "Results as one HTML page, to look at and to print");
+  report->examples({{"ayatori report solve.json", "writes report.html, which a browser shows"},
+                    {"ayatori report solve.json result.json -o both.html", "several results on one page"}});
   report
       ->add_option("results", arguments->results,
                    "What commands have written: JSON (--json, profiles, tables), drawings (--svg)")

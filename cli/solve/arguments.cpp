@@ -10,6 +10,8 @@
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/session/least_squares.hpp"
+#include "ayatori/session/problem/input_file.hpp"
+#include "ayatori/session/problem/problem.hpp"
 #include "ayatori/sparse/products/block_operator.hpp"
 #include "cli/parser/declare.hpp"
 
@@ -37,6 +39,20 @@ void check_standard_streams(const SolveArguments& arguments) {
     throw InputError("-: standard output takes one result: --output or --json");
 }
 
+/// Throws InputError for files to read that are not there.
+void check_inputs(const SolveArguments& arguments) {
+  const auto& request = arguments.request;
+  for (const auto& [option, path] :
+       {std::pair("--coordinates", request.coordinates), std::pair("--fields", request.fields),
+        std::pair("--replay", request.replay)}) {
+    if (!path.empty()) session::check_input(option, path);
+  }
+  for (const std::string& rhs : arguments.rhs)
+    if (!session::is_made(rhs)) session::check_input("--rhs", rhs);
+  if (!request.resume.empty() && !session::same_file(request.resume, request.checkpoint))
+    session::check_input("--resume", request.resume);
+}
+
 /// Throws InputError for results that cannot be written, or that would replace what is read.
 void check_outputs(const SolveArguments& arguments) {
   std::vector<std::string> results{arguments.json, arguments.request.checkpoint};
@@ -62,34 +78,22 @@ void check_outputs(const SolveArguments& arguments) {
   }
 }
 
-}  // namespace
-
-namespace {
-
-/// Headings of the help, with the options below them.
-struct HelpGroup {
-  const char* heading;
-  std::vector<const char*> options;
-};
-
-void group_options(Command& solve) {
-  for (const HelpGroup& group : {
-           HelpGroup{"Input and output",
-                     {"--rhs", "--block", "--output", "--json", "--explain", "--quiet", "--coordinates",
-                      "--fields"}},
-           HelpGroup{"Goal", {"--least-squares", "--damp", "--rtol", "--time-limit", "--max-iterations"}},
-           HelpGroup{"Method (chosen unless told)",
-                     {"--method", "--preconditioner", "--overlap", "--fill", "--triangular", "--degree",
-                      "--drop", "--ordering", "--complement", "--factor-precision", "--low-rank", "--restart",
-                      "--orthogonalization", "--exclude"}},
-           HelpGroup{"Product and ranks",
-                     {"--kernel", "--halo", "--device", "--partition", "--placement", "--network",
-                      "--use-ranks", "--threads", "--collectives", "--profile"}},
-           HelpGroup{"Memory of choices",
-                     {"--tuning-share", "--knowledge", "--replay", "--reproducible", "--deterministic"}},
-           HelpGroup{"Long solves", {"--checkpoint", "--every", "--resume"}},
-       })
-    for (const char* option : group.options) solve.option(option)->group(group.heading);
+std::vector<HelpGroup> help_groups() {
+  return {
+      {"Input and output",
+       {"--rhs", "--block", "--output", "--json", "--explain", "--quiet", "--coordinates", "--fields"}},
+      {"Goal", {"--least-squares", "--damp", "--rtol", "--time-limit", "--max-iterations"}},
+      {"Method (chosen unless told)",
+       {"--method", "--preconditioner", "--overlap", "--fill", "--triangular", "--degree", "--drop",
+        "--ordering", "--complement", "--factor-precision", "--low-rank", "--restart", "--orthogonalization",
+        "--exclude"}},
+      {"Product and ranks",
+       {"--kernel", "--halo", "--device", "--partition", "--placement", "--network", "--use-ranks",
+        "--threads", "--collectives", "--profile"}},
+      {"Memory of choices",
+       {"--tuning-share", "--knowledge", "--replay", "--reproducible", "--deterministic"}},
+      {"Long solves", {"--checkpoint", "--every", "--resume"}},
+  };
 }
 
 }  // namespace
@@ -121,7 +125,7 @@ void declare(Command& solve, SolveArguments& arguments) {
                    "With --least-squares: makes ||b - A x||^2 + damp^2 ||x||^2 smallest [0]");
   solve.add_flag("--explain", arguments.explain, "Say what was considered, tried and chosen, and why");
   solve.add_flag("-q,--quiet", arguments.quiet, "Say nothing but errors");
-  group_options(solve);
+  solve.groups(help_groups());
   solve.examples(
       {{"ayatori solve A.mtx --rhs b.mtx -o x.mtx", "reads A and b, chooses a method, verifies, writes x"},
        {"ayatori solve A.mtx --rtol 1e-12 --method cg --preconditioner ic",
@@ -147,6 +151,7 @@ void check(const SolveArguments& arguments) {
   }
   check_sequence(arguments);
   check_standard_streams(arguments);
+  check_inputs(arguments);
   check_outputs(arguments);
 }
 

@@ -62,7 +62,7 @@ TEST(MatrixSource, Generators) {
 TEST(MatrixSource, NeitherFileNorGenerator) {
   const std::string error = refusal("no-such-thing");
   EXPECT_TRUE(
-      contains(error, "no-such-thing: there is no such file, and no generator of this name: there are "));
+      contains(error, "no-such-thing: there is no such file, and no generator of this name: choose one of "));
   EXPECT_TRUE(contains(error, "poisson3d-7"));
 }
 

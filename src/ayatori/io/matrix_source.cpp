@@ -243,8 +243,9 @@ std::optional<Place> find_place(const comm::Comm& comm, const std::string& spec)
 LoadedMatrix load_generated(const comm::Comm& comm, const std::string& spec) {
   comm::agree(comm, [&] {
     if (is_generator(spec)) return;
-    throw InputError(fmt::format("{}: there is no such file, and no generator of this name: there are {}",
-                                 spec, names_of(generators())));
+    const auto name = std::string_view(spec).substr(0, spec.find(':'));
+    throw InputError(fmt::format("{}: there is no such file, and no generator of this name: {}", spec,
+                                 choose_from(name, names_in(generators()))));
   });
   const Generator& generator =
       find_named(generators(), std::string_view(spec).substr(0, spec.find(':')), "generator");
