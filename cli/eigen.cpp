@@ -109,8 +109,8 @@ int run_eigen(const comm::Comm& world, const EigenArguments& arguments) {
       arguments.generalized.empty() ? eigen::ProblemKind::standard : eigen::ProblemKind::generalized;
   comm::agree(world, [&] {
     check(arguments.jobs, arguments.request);
-    if (world.rank() == 0) check_files(arguments);
     check(arguments.request, kind);
+    if (world.rank() == 0) check_files(arguments);
   });
   if (!arguments.jobs.ranks.empty()) return run_prediction(world, arguments, kind);
   const auto session = session::begin_session(world, {.threads = arguments.request.threads,
