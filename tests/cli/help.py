@@ -81,6 +81,9 @@ class Help(CommandTest):
                 self.assertEqual(done.returncode, 2)
                 self.assertIn(f": did you mean {meant}? There are ", done.stderr)
                 self.assertEqual(done.stderr.count("\n"), 1)
+        done = self.run_ayatori("solve", "poisson2d-5:n=4", "--exclude", "gmers")
+        self.assertIn("'gmers' is excluded, but there is no method, ", done.stderr)
+        self.assertIn(" of this name: did you mean gmres?", done.stderr)
         done = self.run_ayatori("solve", "poisson2d-5:n=4", "--method", "something")
         self.assertIn("unknown method 'something': choose one of cg, ", done.stderr)
 
