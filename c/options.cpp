@@ -130,8 +130,6 @@ const Row& option_called(std::string name) {
 
 void set_option(SolveRequest& request, const std::string& name, const std::string& text) {
   const auto& option = option_called(name);
-  if (option.only_words && std::ranges::find(option.words, text) == option.words.end())
-    throw InputError(fmt::format("{}: '{}' is none of {}", option.name, text, fmt::join(option.words, ", ")));
   auto changed = request;
   try {
     std::visit([&](auto place) { parse(text, place(changed)); }, option.place);

@@ -24,6 +24,7 @@ void add_predict(Command& app, Run& run);
 void add_report(Command& app, Run& run);
 void add_eigen(Command& app, Run& run);
 void add_knowledge(Command& app, Run& run);
+void add_help(Command& app, Run& run);
 void add_man(Command& app, Run& run);
 void add_completion(Command& app, Run& run);
 

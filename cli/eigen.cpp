@@ -10,9 +10,12 @@
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/eigen/test_matrix.hpp"
+#include "ayatori/io/generator.hpp"
 #include "ayatori/io/matrix_market.hpp"
 #include "ayatori/session/eigen.hpp"
 #include "ayatori/session/eigen/eigen_scaling.hpp"
+#include "ayatori/session/problem/input_file.hpp"
 #include "cli/command.hpp"
 #include "cli/hold_signals.hpp"
 #include "cli/parser/declare.hpp"
@@ -45,8 +48,11 @@ std::string vectors_path(const EigenArguments& arguments) {
   return arguments.output + ".vectors.mtx";
 }
 
-/// A result that cannot be written is found out now. Called on rank 0.
-void check_outputs(const EigenArguments& arguments) {
+/// A file that is not there, or a result that cannot be written, is found out now. Called on rank 0.
+void check_files(const EigenArguments& arguments) {
+  const std::string& b = arguments.generalized;
+  if (!b.empty() && !eigen::is_test_matrix(b) && !io::is_generator(b))
+    session::check_input("--generalized", b);
   std::vector<std::string> paths;
   if (!arguments.json.empty()) paths.push_back(arguments.json);
   if (!arguments.output.empty()) paths.push_back(values_path(arguments));
@@ -67,7 +73,7 @@ void write_results(const comm::Comm& comm, const EigenArguments& arguments, cons
   const auto write = [&](const std::string& path, std::string_view what, std::span<const double> local,
                          std::int64_t rows, std::int64_t columns) {
     files.write_array(path, what, local, [&](const comm::Comm& ranks, const std::string& file, auto values) {
-      io::write_matrix_market_array(ranks, file, values, rows, columns, io::Compression::none);
+      io::write_matrix_market_array(ranks, file, values, rows, columns);
     });
   };
   if (!arguments.output.empty()) {
@@ -103,8 +109,8 @@ int run_eigen(const comm::Comm& world, const EigenArguments& arguments) {
       arguments.generalized.empty() ? eigen::ProblemKind::standard : eigen::ProblemKind::generalized;
   comm::agree(world, [&] {
     check(arguments.jobs, arguments.request);
-    if (world.rank() == 0) check_outputs(arguments);
     check(arguments.request, kind);
+    if (world.rank() == 0) check_files(arguments);
   });
   if (!arguments.jobs.ranks.empty()) return run_prediction(world, arguments, kind);
   const auto session = session::begin_session(world, {.threads = arguments.request.threads,
@@ -133,6 +139,12 @@ int run_eigen(const comm::Comm& world, const EigenArguments& arguments) {
 void add_eigen(Command& app, Run& run) {
   auto arguments = std::make_shared<EigenArguments>();
   auto* command = app.add_subcommand("eigen", "Eigenvalues and eigenvectors of a symmetric matrix, verified");
+  command->examples(
+      {{"ayatori eigen A.mtx --smallest 5 -o low", "the five smallest: low.values.mtx and low.vectors.mtx"},
+       {"ayatori eigen K.mtx --generalized M.mtx --range 0 1 --json pairs.json",
+        "K x = lambda M x, eigenvalues from 0 to 1"},
+       {"ayatori eigen random:n=200 --predict 1,8 --profile altix3700bx2 --gflops 5 --memory-bandwidth 100",
+        "how long it would take on so many ranks"}});
   command
       ->add_option("matrix", arguments->matrix,
                    "Matrix file, generator spec, or random:n=1000,spectrum=uniform,scale=1,seed=1")
@@ -159,6 +171,13 @@ void add_eigen(Command& app, Run& run) {
       ->capture_default_str();
   declare(*command, session::eigen_options(), arguments->request);
   command->add_flag("-q,--quiet", arguments->quiet, "Say nothing but errors");
+  command->groups(
+      {{"Input and output", {"--generalized", "--output", "--json", "--quiet"}},
+       {"Which pairs", {"--smallest", "--largest", "--range", "--values-only"}},
+       {"Method (chosen unless told)",
+        {"--method", "--precision", "--reduction", "--block", "--grid", "--preconditioner", "--tolerance"}},
+       {"Ranks and machine", {"--threads", "--collectives", "--profile"}},
+       {"Forecast", {"--predict", "--ranks-per-node", "--gflops", "--memory-bandwidth"}}});
   command->callback([=, &run] {
     using Kind = eigen::Selection::Kind;
     eigen::Selection& selection = arguments->request.selection;

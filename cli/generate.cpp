@@ -65,12 +65,16 @@ int run_generate(const comm::Comm& world, const GenerateRequest& arguments) {
 void add_generate(Command& app, Run& run) {
   auto arguments = std::make_shared<GenerateRequest>();
   auto* command = app.add_subcommand("generate", "Write a test matrix to a file");
+  command->examples({{"ayatori generate --list", "the generators, with parameters and defaults"},
+                     {"ayatori generate convection3d:n=16,peclet=50 -o C.mtx", "writes a matrix"},
+                     {"ayatori generate poisson2d-5:n=30 -o - | ayatori solve - -q", "hands it on"}});
   auto* list =
       command->add_flag("--list", arguments->list, "The generators with their parameters and defaults");
   auto* spec =
       command->add_option("SPEC", arguments->spec, "name:key=value,key=value, for example poisson3d-7:n=80");
-  auto* output = command->add_option("-o,--output", arguments->output,
-                                     "File to write: .mtx, .mtx.gz, .npz or .petsc; -: standard output");
+  auto* output = command->add_option(
+      "-o,--output", arguments->output,
+      "File to write: .mtx, .mtx.gz (or .bz2, .xz, .zst), .npz or .petsc; -: standard output");
   command
       ->add_option("--threads", arguments->threads, "Threads per rank; 0: the cores of the node, shared out")
       ->check(non_negative());

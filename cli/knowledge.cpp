@@ -118,19 +118,29 @@ Command* add(Command& knowledge, Run& run, const std::shared_ptr<KnowledgeArgume
 void add_knowledge(Command& app, Run& run) {
   auto arguments = std::make_shared<KnowledgeArguments>();
   auto* knowledge = app.add_subcommand("knowledge", "What earlier solves have taught");
+  knowledge->examples({{"ayatori knowledge list", "a line for every lesson"},
+                       {"ayatori knowledge export lessons.json", "to take along to another machine"}});
   knowledge->require_subcommand(1);
-  add(*knowledge, run, arguments, "list", "A line for every lesson", list);
-  add(*knowledge, run, arguments, "show", "Lessons as JSON", show)
-      ->add_option("key", arguments->key, "Its beginning is enough; all without one");
+  add(*knowledge, run, arguments, "list", "A line for every lesson", list)
+      ->examples({{"ayatori knowledge list", "a line for every lesson"},
+                  {"ayatori knowledge list --knowledge elsewhere", "those of another folder"}});
+  auto* showing = add(*knowledge, run, arguments, "show", "Lessons as JSON", show);
+  showing->add_option("key", arguments->key, "Its beginning is enough; all without one");
+  showing->examples({{"ayatori knowledge show", "all lessons"},
+                     {"ayatori knowledge show > lessons.json", "the same, into a file"}});
+  auto* exporting = add(*knowledge, run, arguments, "export", "Write all lessons to a file", export_to);
+  exporting->add_option("file", arguments->file, "JSON")->required();
+  exporting->examples({{"ayatori knowledge export lessons.json", "to take along to another machine"},
+                       {"ayatori knowledge export -", "to standard output"}});
+  auto* importing = add(*knowledge, run, arguments, "import", "Take lessons from a file", import_from);
+  importing->add_option("file", arguments->file, "As export writes it")->required();
+  importing->examples({{"ayatori knowledge import lessons.json", "adds them to what is known here"},
+                       {"ayatori knowledge import lessons.json --knowledge elsewhere", "to another folder"}});
   auto* forgetting = add(*knowledge, run, arguments, "forget", "Remove lessons", forget);
   forgetting->add_option("key", arguments->key, "Its beginning is enough");
   forgetting->add_flag("--all", arguments->all, "Everything");
-  add(*knowledge, run, arguments, "export", "Write all lessons to a file", export_to)
-      ->add_option("file", arguments->file, "JSON")
-      ->required();
-  add(*knowledge, run, arguments, "import", "Take lessons from a file", import_from)
-      ->add_option("file", arguments->file, "As export writes it")
-      ->required();
+  forgetting->examples({{"ayatori knowledge forget --all --knowledge elsewhere", "all of another folder"},
+                        {"ayatori knowledge forget --all", "all that is known here"}});
 }
 
 }  // namespace ayatori::cli

@@ -27,10 +27,10 @@ namespace {
 
 using namespace ayatori;
 
-constexpr std::array<cli::AddCommand, 12> commands{cli::add_solve,       cli::add_eigen, cli::add_probe,
-                                                   cli::add_collectives, cli::add_map,   cli::add_predict,
-                                                   cli::add_generate,    cli::add_bench, cli::add_knowledge,
-                                                   cli::add_report,      cli::add_man,   cli::add_completion};
+constexpr std::array<cli::AddCommand, 13> commands{
+    cli::add_solve,   cli::add_eigen,    cli::add_probe,     cli::add_collectives, cli::add_map,
+    cli::add_predict, cli::add_generate, cli::add_bench,     cli::add_knowledge,   cli::add_report,
+    cli::add_help,    cli::add_man,      cli::add_completion};
 
 /// An exit status that the command line promises: a broken invariant of ours counts as a failed environment.
 int status_of(ErrorKind kind) {
@@ -53,15 +53,14 @@ cli::Run refuse(const CLI::App& app, const cli::CommandFacts& root, const std::v
                 const std::string& error) {
   std::string text = cli::explain_names(root, words);
   if (text.empty()) text = words.empty() ? "say what to do, for example: ayatori solve A.mtx" : error;
-  const bool is_command =
-      !words.empty() && std::ranges::count(root.commands, words[0], &cli::CommandFacts::name) > 0;
-  const std::string where = is_command ? words[0] + " --help" : "--help";
+  const cli::CommandFacts& command = cli::last_command(root, words);
+  const std::string where =
+      fmt::format("{} --help lists the {}", command.path, command.commands.empty() ? "options" : "commands");
   const std::string help = words.empty() ? app.help() : "";
   return [=](const comm::Comm& world) {
     if (world.rank() == 0) {
       fmt::print("{}", help);
-      fmt::print(stderr, "ayatori: {} (ayatori {} lists {})\n", text, where,
-                 is_command ? "the options" : "the commands");
+      fmt::print(stderr, "ayatori: {} ({})\n", text, where);
     }
     return status_of(ErrorKind::bad_input);
   };

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/standard_output.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/network/simgrid_platform.hpp"
@@ -48,7 +49,7 @@ session::MapQuestion read_question(const MapArguments& arguments) {
 
 void write_launch_file(const MapArguments& arguments, const session::MapQuestion& question,
                        const std::string& content) {
-  if (arguments.output.empty()) {
+  if (arguments.output.empty() || is_standard_output(arguments.output)) {
     fmt::print("{}", content);
     return;
   }
@@ -90,6 +91,11 @@ int run_map(const comm::Comm& world, const MapArguments& arguments) {
 void add_map(Command& app, Run& run) {
   auto arguments = std::make_shared<MapArguments>();
   auto* command = app.add_subcommand("map", "Place ranks on nodes so that they talk least over the network");
+  command->examples(
+      {{"ayatori map A.mtx --ranks 8 --ranks-per-node 4 --launcher openmpi5 -o rankfile",
+        "writes where the launcher shall put the ranks"},
+       {"ayatori map poisson3d-7:n=12 --ranks 32 --ranks-per-node 4 --network torus:2x2x2 --svg map.svg",
+        "what a better placement would save on a torus, as a picture"}});
   command->add_option("MATRIX", arguments->matrix,
                       "A file or generator spec: ranks talk as in the halo exchange of its product");
   declare(*command, session::map_options(), arguments->request);

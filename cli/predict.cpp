@@ -50,6 +50,11 @@ void add_predict(Command& app, Run& run) {
   auto arguments = std::make_shared<PredictArguments>();
   auto* command =
       app.add_subcommand("predict", "How an iteration would scale on a machine, and what bounds it");
+  command->examples({{"ayatori predict A.mtx --nodes 1..64 --profile altix3700bx2 --memory-bandwidth 5",
+                      "an iteration on a published machine, and what bounds it"},
+                     {"ayatori predict poisson3d-7:n=16 --nodes 1,8,64 --network torus:4x4x4 --profile "
+                      "altix3700bx2 --memory-bandwidth 5 --json forecast.json",
+                      "the same on a torus, kept"}});
   command
       ->add_option("MATRIX", arguments->matrix,
                    "A file, a generator spec, or npb-cg:CLASS, the matrix of that benchmark")

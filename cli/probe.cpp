@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/threads.hpp"
 #include "ayatori/session/probe/measure_machine.hpp"
@@ -10,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/hold_signals.hpp"
 #include "cli/parser/declare.hpp"
+#include "cli/result_files.hpp"
 #include "cli/stderr_line.hpp"
 #include "cli/stop_signal.hpp"
 
@@ -52,13 +52,13 @@ int run_probe(const comm::Comm& world, const ProbeArguments& arguments) {
       {.progress = [&](const std::string& probe, double share) { line.show(probe, share); },
        .wants_stop = [&] { return stop.received(); }});
   line.clear();
-  {
-    const HoldSignals hold(world);
-    comm::agree(world, [&] {
-      if (world.rank() == 0) write_file(path, machine::to_json(profile));
-    });
-  }
-  if (speaks) fmt::print(stderr, "{}profile    {}\n", session::summary(profile), path);
+  if (speaks) fmt::print(stderr, "{}", session::summary(profile));
+  const HoldSignals hold(world);
+  ResultFiles files(world);
+  const auto written = files.write_text(
+      path, "the profile", [&] { return machine::to_json(profile); }, "profile.json");
+  if (speaks && !written.empty()) fmt::print(stderr, "profile    {}\n", written);
+  files.finish();
   return 0;
 }
 
@@ -67,6 +67,10 @@ int run_probe(const comm::Comm& world, const ProbeArguments& arguments) {
 void add_probe(Command& app, Run& run) {
   auto arguments = std::make_shared<ProbeArguments>();
   auto* command = app.add_subcommand("probe", "Measure the machine and say what is wrong with it");
+  command->examples(
+      {{"ayatori probe --quick -o node.json", "measures in some seconds and says what is wrong"},
+       {"mpirun -n 2 ayatori probe --seconds 2 -o pair.json", "messages and collectives as well"},
+       {"ayatori probe --show node.json --compare pair.json", "two profiles side by side"}});
   declare(*command, session::probe_options(), arguments->request);
   auto* show = command->add_option("--show", arguments->show, "Print this profile instead of measuring");
   command->add_option("--compare", arguments->compare, "A second profile, side by side with --show")

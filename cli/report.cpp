@@ -4,10 +4,10 @@
 
 #include "ayatori/base/json.hpp"
 #include "ayatori/base/regular_file.hpp"
-#include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/session/report/page.hpp"
 #include "cli/command.hpp"
+#include "cli/result_files.hpp"
 
 namespace ayatori::cli {
 
@@ -27,6 +27,7 @@ std::string read_file(const std::string& path) {
 }
 
 int run_report(const comm::Comm& world, const ReportArguments& arguments) {
+  std::string page;
   comm::agree(world, [&] {
     if (world.rank() != 0) return;
     std::vector<session::NamedText> results;
@@ -35,9 +36,13 @@ int run_report(const comm::Comm& world, const ReportArguments& arguments) {
         throw InputError(fmt::format("{}: is an input and cannot be written to", path));
       results.push_back({path, read_file(path)});
     }
-    write_file(arguments.output, session::report_page(results));
-    fmt::print(stderr, "report     {}\n", arguments.output);
+    page = session::report_page(results);
   });
+  ResultFiles files(world);
+  const auto written = files.write_text(
+      arguments.output, "the page", [&] { return page; }, "report.html");
+  if (world.rank() == 0 && !written.empty()) fmt::print(stderr, "report     {}\n", written);
+  files.finish();
   return 0;
 }
 
@@ -46,11 +51,13 @@ int run_report(const comm::Comm& world, const ReportArguments& arguments) {
 void add_report(Command& app, Run& run) {
   auto arguments = std::make_shared<ReportArguments>();
   Command* report = app.add_subcommand("report", "Results as one HTML page, to look at and to print");
+  report->examples({{"ayatori report solve.json", "writes report.html, which a browser shows"},
+                    {"ayatori report solve.json result.json -o both.html", "several results on one page"}});
   report
       ->add_option("results", arguments->results,
                    "What commands have written: JSON (--json, profiles, tables), drawings (--svg)")
       ->required();
-  report->add_option("-o,--output", arguments->output, "The page")->capture_default_str();
+  report->add_option("-o,--output", arguments->output, "The page; -: standard output")->capture_default_str();
   report->callback([arguments, &run] {
     run = [arguments](const comm::Comm& world) { return run_report(world, *arguments); };
   });

@@ -9,10 +9,9 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/memory.hpp"
+#include "ayatori/base/standard_output.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/io/matrix_source.hpp"
-#include "ayatori/io/standard_streams.hpp"
 
 namespace ayatori::cli {
 
@@ -25,7 +24,7 @@ namespace fs = std::filesystem;
 std::vector<fs::path> second_places(const fs::path& path) {
   std::vector<fs::path> places;
   std::error_code error;
-  const bool has_folder = !io::is_standard_output(path.string());
+  const bool has_folder = !is_standard_output(path.string());
   const auto first =
       has_folder ? fs::weakly_canonical(fs::absolute(path, error).parent_path(), error) : fs::path();
   for (const fs::path& folder : {fs::current_path(error), fs::temp_directory_path(error)}) {
@@ -36,7 +35,7 @@ std::vector<fs::path> second_places(const fs::path& path) {
 
 /// Standard output, which has no name of its own, gives way to a file of this one.
 fs::path name_elsewhere(const std::string& path, const fs::path& otherwise) {
-  return io::is_standard_output(path) ? otherwise : fs::path(path).filename();
+  return is_standard_output(path) ? otherwise : fs::path(path).filename();
 }
 
 /// Writes a file of this name in a new folder, and gives its path. Nothing stays where that fails.
@@ -81,20 +80,17 @@ std::string ResultFiles::write_array(const std::string& path, std::string_view w
 }
 
 std::string ResultFiles::write_text(const std::string& path, std::string_view what,
-                                    const std::function<std::string()>& make) {
+                                    const std::function<std::string()>& make, const char* otherwise) {
   std::string text;
   try {
     comm::agree(comm_, [&] {
       if (comm_.rank() != 0) return;
       text = make();
-      if (io::is_standard_output(path))
-        io::write_standard_output(text);
-      else
-        write_file(path, text);
+      write_file(path, text);
     });
     return path;
   } catch (const EnvironmentError& error) {
-    return write_elsewhere(path, "result.json", what, error.what(),
+    return write_elsewhere(path, otherwise, what, error.what(),
                            [&](const std::string& elsewhere) { write_file(elsewhere, text); });
   }
 }

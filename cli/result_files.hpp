@@ -26,9 +26,9 @@ class ResultFiles {
   std::string write_array(const std::string& path, std::string_view what, std::span<const double> local,
                           const WriteArray& write);
 
-  /// The same of a text, which is made on rank 0.
+  /// The same of a text, which is made on rank 0. `otherwise` is as below.
   std::string write_text(const std::string& path, std::string_view what,
-                         const std::function<std::string()>& make);
+                         const std::function<std::string()>& make, const char* otherwise = "result.json");
 
   /// Throws EnvironmentError, agreed, if anything is not in the file where it should be: says where it is.
   void finish() const;

@@ -19,6 +19,9 @@ constexpr std::array<AddCommand, 9> benches{add_bench_stream,     add_bench_spmv
 void add_bench(Command& app, Run& run) {
   Command* bench =
       app.add_subcommand("bench", "Measure kernels; results are checked before a figure is printed");
+  bench->examples(
+      {{"ayatori bench stream --elements 1000000", "the memory's bandwidth"},
+       {"ayatori bench spmv A.mtx --elements 1000000", "products with a matrix of one's own beside it"}});
   bench->require_subcommand(1);
   for (const AddCommand add : benches) add(*bench, run);
 }

@@ -136,6 +136,11 @@ void add_grid_repetitions(Command& command, int& repetitions) {
 
 void add_bench_grid(Command& bench, Run& run) {
   Command* grid = bench.add_subcommand("grid", "A kernel with every number of ranks and threads that fits");
+  grid->examples(
+      {{"ayatori bench grid npb-cg --class S --ranks 1 --threads 1 --svg grid.svg", "a picture of speed-ups"},
+       {"mpirun -n 2 ayatori bench grid laplace --n 64 --sweeps 8 --threads 1 --repetitions 2 --elements "
+        "10000",
+        "one and two ranks"}});
   grid->require_subcommand(1);
   for (const GridEntry& entry : kernels) {
     auto arguments = std::make_shared<GridArguments>();

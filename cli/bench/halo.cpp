@@ -82,6 +82,10 @@ void add_bench_halo(Command& bench, Run& run) {
   auto arguments = std::make_shared<HaloArguments>();
   Command* command =
       bench.add_subcommand("halo", "Halo exchanges alone, from appointed times, beside forecasts");
+  command->examples(
+      {{"mpirun -n 2 ayatori bench halo poisson3d-27:n=12 --repetitions 3", "all strategies"},
+       {"mpirun -n 2 ayatori bench halo A.mtx --partition graph --profile altix3700bx2 --repetitions 3",
+        "beside a forecast"}});
   command->add_option("matrix", arguments->matrix, "Matrix file or generator spec")->capture_default_str();
   command->add_option("--halo", arguments->halos, "Only this halo strategy; may be repeated");
   command->add_option("--partition", arguments->partition, "contiguous or graph (METIS)")

@@ -75,6 +75,10 @@ void add_bench_laplace(Command& bench, Run& run) {
   auto& options = arguments->options;
   options.stream_elements = 4'000'000;
   Command* command = bench.add_subcommand("laplace", "Jacobi sweeps of the 5-point Laplace operator");
+  command->examples(
+      {{"ayatori bench laplace --n 64 --sweeps 8 --elements 1000 --repetitions 2", "a small grid"},
+       {"mpirun -n 2 ayatori bench laplace --n 64 --sweeps 8 --elements 1000 --form overlap --repetitions 2",
+        "messages during the sweep"}});
   add_options(*command, options);
   command
       ->add_option("--elements", options.stream_elements,

@@ -70,6 +70,10 @@ void add_options(Command& command, bench::MatmulOptions& options) {
 void add_bench_matmul(Command& bench, Run& run) {
   auto arguments = std::make_shared<MatmulArguments>();
   Command* command = bench.add_subcommand("matmul", "Dense matrix product over all ranks (SUMMA)");
+  command->examples(
+      {{"ayatori bench matmul --n 100 --repetitions 2", "our local product and BLAS's in turns"},
+       {"mpirun -n 2 ayatori bench matmul --n 100 --repetitions 2 --local own --form one-sided",
+        "panels by one-sided messages"}});
   add_options(*command, arguments->options);
   command->add_option("--local", arguments->locals,
                       "Local product: " + names_of(bench::local_products()) +

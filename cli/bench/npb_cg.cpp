@@ -185,6 +185,10 @@ void add_bench_npb_cg(Command& bench, Run& run) {
   arguments->bench.repetitions = 3;
   Command* command =
       bench.add_subcommand("npb-cg", "CG of the NAS parallel benchmarks, verified, with its breakdown");
+  command->examples({{"ayatori bench npb-cg --class S", "the smallest class"},
+                     {"mpirun -n 2 ayatori bench npb-cg --class S --threads 1 --kernel csr-unroll8 --halo "
+                      "persistent --reductions 1",
+                      "nothing raced before"}});
   add_options(*command, arguments->cg);
   add_stream_elements(*command, arguments->elements);
   command

@@ -75,6 +75,10 @@ void add_options(Command& command, bench::RadixSortOptions& options) {
 void add_bench_radix_sort(Command& bench, Run& run) {
   auto arguments = std::make_shared<RadixSortArguments>();
   Command* command = bench.add_subcommand("radix-sort", "Sort integers over all ranks");
+  command->examples(
+      {{"ayatori bench radix-sort --keys 16k --repetitions 2", "beside std::sort"},
+       {"mpirun -n 2 ayatori bench radix-sort --keys 16k --repetitions 2 --distribution skewed --no-compare",
+        "alone, keys of a skewed distribution"}});
   add_options(*command, arguments->options);
   command->add_flag("--no-compare", arguments->no_compare, "Leave out std::sort and its parallel sibling");
   add_bench_options(*command, arguments->bench);

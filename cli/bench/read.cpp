@@ -46,6 +46,9 @@ int run_read(const comm::Comm& world, const ReadArguments& arguments) {
 void add_bench_read(Command& bench, Run& run) {
   auto arguments = std::make_shared<ReadArguments>();
   Command* command = bench.add_subcommand("read", "Reading a matrix, from the file to compressed rows");
+  command->examples(
+      {{"ayatori bench read A.mtx", "how fast a file is read"},
+       {"ayatori bench read A.mtx.gz --repetitions 3 --threads 1", "compressed, by one thread"}});
   command->add_option("matrix", arguments->matrix, "Matrix file")->required();
   add_bench_options(*command, arguments->bench);
   set_run(*command, run, arguments, run_read);

@@ -105,6 +105,9 @@ void add_bench_spmv(Command& bench, Run& run) {
   auto arguments = std::make_shared<SpmvArguments>();
   Command* command =
       bench.add_subcommand("spmv", "Matrix-vector products beside STREAM: kernels, halo strategies");
+  command->examples({{"ayatori bench spmv A.mtx --elements 1000000", "all kernels that suit the matrix"},
+                     {"mpirun -n 2 ayatori bench spmv poisson3d-27:n=16 --kernel csr --elements 1000000",
+                      "one kernel, all halo strategies"}});
   command->add_option("matrix", arguments->matrix, "Matrix file or generator spec")->capture_default_str();
   command->add_option("--kernel", arguments->kernels, "Only this kernel; may be repeated");
   command->add_option("--halo", arguments->halos, "Only this halo strategy; may be repeated");

@@ -34,6 +34,10 @@ int run_stream(const comm::Comm& world, const StreamArguments& arguments) {
 void add_bench_stream(Command& bench, Run& run) {
   auto arguments = std::make_shared<StreamArguments>();
   Command* command = bench.add_subcommand("stream", "Memory bandwidth: copy, scale, add, triad");
+  command->examples(
+      {{"ayatori bench stream --elements 1000000 --repetitions 5", "shorter vectors, fewer repetitions"},
+       {"mpirun -n 2 ayatori bench stream --elements 1000000 --threads 1 --json stream.json",
+        "two ranks of one thread, kept"}});
   add_stream_elements(*command, arguments->elements);
   add_bench_options(*command, arguments->bench);
   set_run(*command, run, arguments, run_stream);

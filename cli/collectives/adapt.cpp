@@ -67,6 +67,10 @@ void add_collectives_adapt(Command& collectives, Run& run) {
   auto arguments = std::make_shared<AdaptRequest>();
   auto* adapting = collectives.add_subcommand(
       "adapt", "Make a table for other numbers of ranks, by the machine's profile, without a race");
+  adapting->examples({{"ayatori collectives adapt table.json --ranks 3,4 --profile altix3700bx2 -o more.json",
+                       "for 3 and 4 ranks"},
+                      {"ayatori collectives adapt table.json --ranks 64 --profile altix3700bx2 -o -",
+                       "to standard output"}});
   adapting->add_option("table", arguments->table, "What tune or search --json has written")->required();
   adapting->add_option("--ranks", arguments->ranks, "Such as 2,4,6")
       ->delimiter(',')

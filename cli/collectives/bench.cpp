@@ -175,7 +175,7 @@ int run_bench(const comm::Comm& world, const CollectivesBenchArguments& argument
   const auto cases = comm::agree(world, [&] {
     if (!(arguments.timing.seconds > 0))
       throw InputError(fmt::format("--seconds {}: not a number of seconds", arguments.timing.seconds));
-    if (world.rank() == 0 && !arguments.json.empty()) const TemporaryFile can_be_created(arguments.json);
+    if (world.rank() == 0 && !arguments.json.empty()) check_writable(arguments.json);
     return load_cases(arguments);
   });
   auto options = arguments.timing;
@@ -200,6 +200,11 @@ void add_collectives_bench(Command& collectives, Run& run) {
   auto arguments = std::make_shared<CollectivesBenchArguments>();
   auto* racing =
       collectives.add_subcommand("bench", "Time schedules against the MPI's own operation, in this job");
+  racing->examples(
+      {{"mpirun -n 2 ayatori collectives bench --table table.json --seconds 1",
+        "the table's schedules beside the MPI"},
+       {"mpirun -n 2 ayatori collectives bench --table table.json --side ours --seconds 1 --json times.json",
+        "these alone, kept"}});
   racing->add_option("--schedules,--table", arguments->schedules, "What search --json or tune has written")
       ->required();
   racing->add_option("--operations", arguments->operations, "Of the table only these")->delimiter(',');

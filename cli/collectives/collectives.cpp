@@ -55,6 +55,12 @@ std::string shortened(const std::string& text, std::size_t most) {
 void add_collectives(Command& app, Run& run) {
   auto* command =
       app.add_subcommand("collectives", "Collective operations as data: words, schedules, search");
+  command->examples(
+      {{"ayatori collectives show bcast --word MMSCCS --ranks 16", "a broadcast, round by round"},
+       {"mpirun -n 2 ayatori collectives tune --operations allreduce --sizes 1K:4K --seconds 1 -o table.json",
+        "races schedules against the MPI here"},
+       {"mpirun -n 2 ayatori collectives bench --table table.json --seconds 1",
+        "those that won, timed again"}});
   command->require_subcommand(1);
   for (const AddCommand add : {add_collectives_words, add_collectives_show, add_collectives_bench,
                                add_collectives_tune, add_collectives_adapt, add_collectives_search})

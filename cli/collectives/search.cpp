@@ -59,6 +59,12 @@ int search(const comm::Comm& world, const SearchRequest& arguments) {
 void add_collectives_search(Command& collectives, Run& run) {
   auto arguments = std::make_shared<SearchRequest>();
   auto* finding = collectives.add_subcommand("search", "Find the best word for every size on a machine");
+  finding->examples(
+      {{"ayatori collectives search bcast --profile altix3700bx2 --ranks 8 --sizes 8:64K --json best.json",
+        "the best for every size, kept"},
+       {"ayatori collectives search allreduce --profile altix3700bx2 --ranks 64 --words-only --most-radix 2 "
+        "--finalists 0",
+        "words alone, by the model alone"}});
   add_operation(*finding, arguments->operation);
   finding
       ->add_option("--profile", arguments->profile, "Of the machine: a file, or the name of a published one")

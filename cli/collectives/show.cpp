@@ -116,6 +116,8 @@ int show(const comm::Comm& world, const ShowRequest& arguments) {
 void add_collectives_words(Command& collectives, Run& run) {
   auto arguments = std::make_shared<ShowRequest>();
   auto* words = collectives.add_subcommand("words", "List the Hybrid2 words over Copy, Split and Merge");
+  words->examples({{"ayatori collectives words", "the words for 8 ranks"},
+                   {"ayatori collectives words --digits 4", "for 16 ranks"}});
   words->add_option("--digits", arguments->digits, "For 2^digits ranks")->capture_default_str();
   words->callback([&run, arguments] {
     run = [arguments](const comm::Comm& world) { return list_words(world, *arguments); };
@@ -125,6 +127,10 @@ void add_collectives_words(Command& collectives, Run& run) {
 void add_collectives_show(Command& collectives, Run& run) {
   auto arguments = std::make_shared<ShowRequest>();
   auto* drawing = collectives.add_subcommand("show", "Draw a schedule round by round, and validate it");
+  drawing->examples({{"ayatori collectives show bcast --word MMSCCS --ranks 16 --svg bcast.svg",
+                      "as text and as a picture"},
+                     {"ayatori collectives show allreduce --word MS --ranks 7 --radices 7d",
+                      "any number of ranks, by doubling"}});
   add_operation(*drawing, arguments->operation);
   drawing->add_option("--word", arguments->word, "Such as MMSCCS; for broadcast, reduce and allreduce");
   drawing->add_option("--ranks", arguments->ranks, "Without --radices a power of two")->capture_default_str();

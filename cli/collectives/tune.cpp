@@ -100,7 +100,7 @@ int tune(const comm::Comm& world, const TuneRequest& arguments) {
     if (!arguments.open_mpi_rules.empty() && std::string_view(comm::mpi_version()).find("Open MPI") != 0)
       throw InputError(fmt::format("--openmpi-rules: this is {}", comm::mpi_version()));
     for (const auto& path : {arguments.table, arguments.open_mpi_rules}) {
-      if (world.rank() == 0 && !path.empty()) const TemporaryFile can_be_created(path);
+      if (world.rank() == 0 && !path.empty()) check_writable(path);
     }
     return operations_of(arguments.operations);
   });
@@ -142,6 +142,12 @@ void add_collectives_tune(Command& collectives, Run& run) {
   auto arguments = std::make_shared<TuneRequest>();
   auto* tuning = collectives.add_subcommand(
       "tune", "Race schedules against the MPI's own operations, and keep what wins");
+  tuning->examples(
+      {{"mpirun -n 2 ayatori collectives tune --operations allreduce --sizes 1K:4K --seconds 1 -o table.json",
+        "of some sizes"},
+       {"mpirun -n 2 ayatori collectives tune --operations bcast --sizes 8:64 --seconds 1 --profile "
+        "altix3700bx2 -o table.json",
+        "candidates by a published machine's profile"}});
   add_table(*tuning, arguments->table);
   tuning->add_option("--openmpi-rules", arguments->open_mpi_rules,
                      "Race Open MPI's algorithms, too, and write the best as its rules "

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -26,25 +27,39 @@ OptionFacts facts_of(const CLI::Option& option) {
   return facts;
 }
 
+/// The validator, which says what is wanted of a value that it refuses.
+Check in_words(const CLI::Validator& validator, const std::string& wanted) {
+  CLI::Validator speaking = validator;
+  speaking.operation([validator, wanted](std::string& value) {
+    return validator(value).empty() ? "" : fmt::format("{}: {}", value, wanted);
+  });
+  return Check(speaking);
+}
+
 }  // namespace
 
 Check::Check(const CLI::Validator& validator, std::vector<std::string> words)
     : validator_(std::make_shared<CLI::Validator>(validator)), words_(std::move(words)) {}
 
 Check positive() {
-  return Check(CLI::PositiveNumber);
+  return in_words(CLI::PositiveNumber, "want more than 0");
 }
 Check non_negative() {
-  return Check(CLI::NonNegativeNumber);
+  return in_words(CLI::NonNegativeNumber, "want 0 or more");
 }
 Check range(int least, int most) {
-  return Check(CLI::Range(least, most));
+  return in_words(CLI::Range(least, most), fmt::format("want {} to {}", least, most));
 }
 Check range(double least, double most) {
-  return Check(CLI::Range(least, most));
+  return in_words(CLI::Range(least, most), fmt::format("want {} to {}", least, most));
 }
 Check one_of(const std::vector<std::string>& words) {
-  return Check(CLI::IsMember(words), words);
+  CLI::Validator validator = CLI::IsMember(words);
+  validator.operation([words](const std::string& word) {
+    const bool is_known = std::ranges::find(words, word) != words.end();
+    return is_known ? "" : fmt::format("{}: {}", word, choose_from(word, words));
+  });
+  return Check(validator, words);
 }
 
 bool Option::is_called(const std::string& name) const {
@@ -133,6 +148,11 @@ Option* Command::option(const std::string& name) {
     if (option.is_called(name)) return &option;
   throw std::logic_error("no option is called " + name);
 }
+Command* Command::groups(const std::vector<HelpGroup>& groups) {
+  for (const auto& [heading, options] : groups)
+    for (const char* name : options) option(name)->group(heading);
+  return this;
+}
 Command* Command::examples(const std::vector<std::pair<std::string, std::string>>& lines) {
   std::string text = "Examples:";
   for (const auto& [line, does] : lines) text += fmt::format("\n  {}\n      {}", line, does);
@@ -146,6 +166,14 @@ void Command::show_words() {
 Command* Command::callback(const std::function<void()>& act) {
   app_.callback(act);
   return this;
+}
+
+std::string Command::help(const std::string& path, std::span<const std::string> words) const {
+  for (const auto& command : commands_) {
+    const std::string name = command->app_.get_name();
+    if (!words.empty() && words.front() == name) return command->help(path + " " + name, words.subspan(1));
+  }
+  return app_.get_formatter()->make_help(&app_, path, CLI::AppFormatMode::Normal);
 }
 
 CommandFacts Command::facts(const std::string& above) const {

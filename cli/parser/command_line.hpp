@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,6 +79,12 @@ class Option {
   std::string description_;  ///< without the words, once they are shown
 };
 
+/// A heading of the help, with the options below it.
+struct HelpGroup {
+  const char* heading;
+  std::vector<const char*> options;
+};
+
 /// `ayatori` or a subcommand.
 class Command {
  public:
@@ -94,12 +101,15 @@ class Command {
   Option* add_flag(const std::string& names, bool& value, const std::string& description);
   /// One that has been declared, by a name such as "--quick".
   Option* option(const std::string& name);
+  Command* groups(const std::vector<HelpGroup>& groups);
   /// Command lines that the help shows at its end, each with what it does.
   Command* examples(const std::vector<std::pair<std::string, std::string>>& lines);
   /// To be called once all is declared, here and below: the help names the values that options have.
   void show_words();
   /// What to do once all of it is parsed.
   Command* callback(const std::function<void()>& act);
+  /// What --help says of the command that the words lead to, as far as they do. `path` is that of this one.
+  std::string help(const std::string& path, std::span<const std::string> words) const;
   /// All that has been declared so far. `above`: the path of the command that this one is below.
   CommandFacts facts(const std::string& above = "") const;
 
@@ -112,6 +122,9 @@ class Command {
 /// What is wrong with words that were refused, where a name is unknown: says which one was meant, if one is
 /// near. Empty where all names are known.
 std::string explain_names(const CommandFacts& root, const std::vector<std::string>& words);
+
+/// The last command that the words lead to from `root`.
+const CommandFacts& last_command(const CommandFacts& root, std::span<const std::string> words);
 
 /// For callbacks: `what` is required.
 [[noreturn]] void throw_missing(const std::string& what);

@@ -11,8 +11,8 @@
 
 namespace ayatori::cli {
 
-/// Declares the options of a table, to be parsed into `request`. Ranges of numbers are checked with the
-/// request.
+/// Declares the options of a table, to be parsed into `request`. Ranges and words are checked with
+/// the request.
 template <class Request>
 void declare(Command& command, std::span<const session::Option<Request>> table, Request& request) {
   const auto declare_one = [&](const session::Option<Request>& option, auto& value) {
@@ -24,10 +24,7 @@ void declare(Command& command, std::span<const session::Option<Request>> table, 
       command.add_flag(name, value, help);
     } else {
       Option* const declared = command.add_option(name, value, help);
-      if (option.only_words)
-        declared->check(one_of(option.words));
-      else if (!option.words.empty())
-        declared->suggest(option.words);
+      declared->suggest(option.words);
       if constexpr (std::is_same_v<T, std::vector<std::string>>) {
         if (!option.one_each) declared->delimiter(',');
       } else if (!option.initial.empty())

@@ -1,45 +1,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
-#include <string_view>
+#include <filesystem>
 
+#include "ayatori/base/find_named.hpp"
 #include "ayatori/base/printable.hpp"
+#include "ayatori/io/generator.hpp"
 #include "cli/parser/command_line.hpp"
 
 namespace ayatori::cli {
 
 namespace {
 
-/// Letters to insert, leave out, replace, or exchange with their neighbour.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before_last;
-  std::vector<std::size_t> last(b.size() + 1);
-  std::iota(last.begin(), last.end(), 0);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::vector<std::size_t> current(b.size() + 1, i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      current[j] = std::min({last[j] + 1, current[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        current[j] = std::min(current[j], before_last[j - 2] + 1);
-    }
-    before_last = std::exchange(last, std::move(current));
-  }
-  return last.back();
-}
-
 /// ": did you mean solve?", if one of the names is near.
 std::string guess(const std::string& word, const std::vector<std::string>& names) {
-  std::size_t least = std::max<std::size_t>(word.size() / 3, 1) + 1;
-  std::string nearest;
-  for (const auto& name : names) {
-    const std::size_t steps = distance(word, name);
-    if (steps < least) {
-      least = steps;
-      nearest = name;
-    }
-  }
-  return nearest.empty() ? "" : fmt::format(": did you mean {}?", nearest);
+  const std::string near = did_you_mean(word, names);
+  return near.empty() ? near : ": " + near;
+}
+
+/// Whether a word is meant for a matrix: a file, or the spec of a generator.
+bool names_a_matrix(const std::string& word) {
+  std::error_code error;
+  return word.find_first_of("./:") != std::string::npos || io::is_generator(word) ||
+         std::filesystem::exists(word, error);
 }
 
 std::vector<std::string> option_names(const CommandFacts& command) {
@@ -52,6 +35,12 @@ std::vector<std::string> option_names(const CommandFacts& command) {
 constexpr std::size_t longest_shown = 60;
 
 }  // namespace
+
+const CommandFacts& last_command(const CommandFacts& root, std::span<const std::string> words) {
+  if (words.empty()) return root;
+  const auto below = std::ranges::find(root.commands, words.front(), &CommandFacts::name);
+  return below == root.commands.end() ? root : last_command(*below, words.subspan(1));
+}
 
 std::string explain_names(const CommandFacts& root, const std::vector<std::string>& words) {
   const CommandFacts* command = &root;
@@ -67,6 +56,9 @@ std::string explain_names(const CommandFacts& root, const std::vector<std::strin
     if (command->commands.empty() || word.starts_with('-')) continue;
     const auto below = std::ranges::find(command->commands, word, &CommandFacts::name);
     if (below == command->commands.end()) {
+      if (command == &root && names_a_matrix(word))
+        return fmt::format("{0} has no command {1}: say {0} solve {1} to solve a system of it", root.path,
+                           printable(word, longest_shown));
       std::vector<std::string> names;
       for (const auto& known : command->commands) names.push_back(known.name());
       return fmt::format("{} has no command {}{}", command->path, printable(word, longest_shown),

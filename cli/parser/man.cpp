@@ -41,6 +41,8 @@ void write_pages(const CommandFacts& root, const std::string& folder) {
 void add_man(Command& app, Run& /*none: the callback answers*/) {
   auto arguments = std::make_shared<ManArguments>();
   auto* command = app.add_subcommand("man", "A manual page: ayatori man solve | man -l -");
+  command->examples({{"ayatori man solve", "one page; to read it: ayatori man solve | man -l -"},
+                     {"ayatori man --folder man1", "the pages of all commands, as files"}});
   auto* words = command->add_option("command", arguments->words, "Of this command, for example: bench spmv");
   command->add_option("--folder", arguments->folder, "Write the pages of all commands here")->excludes(words);
   command->callback([arguments, &app] {

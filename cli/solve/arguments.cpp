@@ -6,9 +6,12 @@
 #include <cmath>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/standard_output.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/io/matrix_source.hpp"
 #include "ayatori/session/least_squares.hpp"
+#include "ayatori/session/problem/input_file.hpp"
+#include "ayatori/session/problem/problem.hpp"
 #include "ayatori/sparse/products/block_operator.hpp"
 #include "cli/parser/declare.hpp"
 
@@ -32,10 +35,22 @@ void check_standard_streams(const SolveArguments& arguments) {
   sources.push_back(arguments.matrix);
   if (std::ranges::count_if(sources, io::is_standard_input) > 1)
     throw InputError("-: standard input holds one thing: put the others into files");
-  if (!io::is_standard_output(arguments.output)) return;
-  if (io::is_standard_output(arguments.json))
+  if (is_standard_output(arguments.output) && is_standard_output(arguments.json))
     throw InputError("-: standard output takes one result: --output or --json");
-  if (arguments.rhs.size() > 1) throw InputError("--output -: several solutions need names of files");
+}
+
+/// Throws InputError for files to read that are not there.
+void check_inputs(const SolveArguments& arguments) {
+  const auto& request = arguments.request;
+  for (const auto& [option, path] :
+       {std::pair("--coordinates", request.coordinates), std::pair("--fields", request.fields),
+        std::pair("--replay", request.replay)}) {
+    if (!path.empty()) session::check_input(option, path);
+  }
+  for (const std::string& rhs : arguments.rhs)
+    if (!session::is_made(rhs)) session::check_input("--rhs", rhs);
+  if (!request.resume.empty() && !session::same_file(request.resume, request.checkpoint))
+    session::check_input("--resume", request.resume);
 }
 
 /// Throws InputError for results that cannot be written, or that would replace what is read.
@@ -43,7 +58,7 @@ void check_outputs(const SolveArguments& arguments) {
   std::vector<std::string> results{arguments.json, arguments.request.checkpoint};
   for (std::size_t k = 0; k < arguments.rhs.size(); ++k) results.push_back(output_of(arguments, k));
   for (const std::string& result : results) {
-    if (result.empty() || io::is_standard_output(result)) continue;
+    if (result.empty() || is_standard_output(result)) continue;
     std::vector<std::string> inputs = arguments.rhs;
     inputs.push_back(arguments.matrix);
     for (const std::string& input : inputs) {
@@ -58,39 +73,27 @@ void check_outputs(const SolveArguments& arguments) {
   }
   if (arguments.output.empty()) return;
   io::check_vector_output(arguments.output);
-  if (!io::is_standard_output(arguments.output) && session::same_file(arguments.output, arguments.json)) {
+  if (!is_standard_output(arguments.output) && session::same_file(arguments.output, arguments.json)) {
     throw InputError(fmt::format("{}: --output and --json name the same file", arguments.output));
   }
 }
 
-}  // namespace
-
-namespace {
-
-/// Headings of the help, with the options below them.
-struct HelpGroup {
-  const char* heading;
-  std::vector<const char*> options;
-};
-
-void group_options(Command& solve) {
-  for (const HelpGroup& group : {
-           HelpGroup{"Input and output",
-                     {"--rhs", "--block", "--output", "--json", "--explain", "--quiet", "--coordinates",
-                      "--fields"}},
-           HelpGroup{"Goal", {"--least-squares", "--damp", "--rtol", "--time-limit", "--max-iterations"}},
-           HelpGroup{"Method (chosen unless told)",
-                     {"--method", "--preconditioner", "--overlap", "--fill", "--triangular", "--degree",
-                      "--drop", "--ordering", "--complement", "--factor-precision", "--low-rank", "--restart",
-                      "--orthogonalization", "--exclude"}},
-           HelpGroup{"Product and ranks",
-                     {"--kernel", "--halo", "--device", "--partition", "--placement", "--network",
-                      "--use-ranks", "--threads", "--collectives", "--profile"}},
-           HelpGroup{"Memory of choices",
-                     {"--tuning-share", "--knowledge", "--replay", "--reproducible", "--deterministic"}},
-           HelpGroup{"Long solves", {"--checkpoint", "--every", "--resume"}},
-       })
-    for (const char* option : group.options) solve.option(option)->group(group.heading);
+std::vector<HelpGroup> help_groups() {
+  return {
+      {"Input and output",
+       {"--rhs", "--block", "--output", "--json", "--explain", "--quiet", "--coordinates", "--fields"}},
+      {"Goal", {"--least-squares", "--damp", "--rtol", "--time-limit", "--max-iterations"}},
+      {"Method (chosen unless told)",
+       {"--method", "--preconditioner", "--overlap", "--fill", "--triangular", "--degree", "--drop",
+        "--ordering", "--complement", "--factor-precision", "--low-rank", "--restart", "--orthogonalization",
+        "--exclude"}},
+      {"Product and ranks",
+       {"--kernel", "--halo", "--device", "--partition", "--placement", "--network", "--use-ranks",
+        "--threads", "--collectives", "--profile"}},
+      {"Memory of choices",
+       {"--tuning-share", "--knowledge", "--replay", "--reproducible", "--deterministic"}},
+      {"Long solves", {"--checkpoint", "--every", "--resume"}},
+  };
 }
 
 }  // namespace
@@ -112,7 +115,7 @@ void declare(Command& solve, SolveArguments& arguments) {
       ->suggest({"auto", "off"})
       ->capture_default_str();
   solve.add_option("-o,--output", arguments.output,
-                   "Write x here (.mtx, .mtx.gz, .npy, .petsc; -: standard output)");
+                   "Write x here: .mtx, .mtx.gz (or .bz2, .xz, .zst), .npy or .petsc; -: standard output");
   solve.add_option("--json", arguments.json,
                    "Write the result here (schema ayatori.solve/1; -: standard output)");
   declare(solve, session::solve_options(), arguments.request);
@@ -122,7 +125,7 @@ void declare(Command& solve, SolveArguments& arguments) {
                    "With --least-squares: makes ||b - A x||^2 + damp^2 ||x||^2 smallest [0]");
   solve.add_flag("--explain", arguments.explain, "Say what was considered, tried and chosen, and why");
   solve.add_flag("-q,--quiet", arguments.quiet, "Say nothing but errors");
-  group_options(solve);
+  solve.groups(help_groups());
   solve.examples(
       {{"ayatori solve A.mtx --rhs b.mtx -o x.mtx", "reads A and b, chooses a method, verifies, writes x"},
        {"ayatori solve A.mtx --rtol 1e-12 --method cg --preconditioner ic",
@@ -148,12 +151,13 @@ void check(const SolveArguments& arguments) {
   }
   check_sequence(arguments);
   check_standard_streams(arguments);
+  check_inputs(arguments);
   check_outputs(arguments);
 }
 
 std::string output_of(const SolveArguments& arguments, std::size_t k) {
   std::string path = arguments.output;
-  if (path.empty() || arguments.rhs.size() == 1) return path;
+  if (path.empty() || arguments.rhs.size() == 1 || is_standard_output(path)) return path;
   const auto slash = path.rfind('/');
   const auto dot = path.find('.', slash == std::string::npos ? 0 : slash + 1);
   return path.insert(dot == std::string::npos ? path.size() : dot, fmt::format(".{}", k + 1));

@@ -28,11 +28,12 @@ void declare(Command& solve, SolveArguments& arguments);
 /// Right-hand sides that may be solved at once. Throws InputError if it is not said how many.
 int most_at_once(const SolveArguments& arguments);
 
-/// Throws InputError for options that contradict each other, and for results that cannot be written: this is
-/// found out now, not after hours of solving. Called on rank 0.
+/// Throws InputError for options that contradict each other, for files that are not there, and for results
+/// that cannot be written: this is found out now, not after hours of solving. Called on rank 0.
 void check(const SolveArguments& arguments);
 
-/// Where the x of right-hand side `k`, from 0, of several goes: x.mtx becomes x.1.mtx, x.2.mtx, ...
+/// Where the x of right-hand side `k`, from 0, of several goes: x.mtx becomes x.1.mtx, x.2.mtx, ... Standard
+/// output takes all of them as one array.
 std::string output_of(const SolveArguments& arguments, std::size_t k);
 
 }  // namespace ayatori::cli

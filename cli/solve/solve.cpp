@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "ayatori/base/printable.hpp"
+#include "ayatori/base/standard_output.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/io/matrix_market.hpp"
 #include "ayatori/session/solve.hpp"
 #include "ayatori/session/terminal/terminal.hpp"
 #include "cli/command.hpp"
@@ -67,13 +69,41 @@ std::string save_x(ResultFiles& files, const std::string& path, const comm::Comm
   });
 }
 
-/// Collective. Writes x and the report.
+/// Collective. Writes what there is of all x, in the solver's numbering, as the columns of one array. Where
+/// no solve has come to, the column is zero, which solves start from.
+std::string save_columns(ResultFiles& files, const std::string& path, const comm::Comm& comm,
+                         const session::Problem& problem, std::vector<Array<double>> columns) {
+  std::vector<double> all;
+  for (auto& x : columns) {
+    x.resize(columns.back().size(), 0.0);
+    const auto in_file = problem.to_file(comm, std::move(x));
+    const auto column = comm.gatherv(std::span<const double>(in_file), 0);
+    comm::agree(comm, [&] { all.insert(all.end(), column.values.begin(), column.values.end()); });
+  }
+  const bool is_complex = problem.source.is_complex;
+  const auto rows = problem.file_rows.rows() / (is_complex ? 2 : 1);
+  return files.write_array(path, "x", all, [&](const comm::Comm& ranks, const auto& file, auto values) {
+    comm::agree(ranks, [&] {
+      if (ranks.rank() == 0)
+        io::write_matrix_market_array(comm::Comm::self(), file, values, rows, std::ssize(columns),
+                                      is_complex);
+    });
+  });
+}
+
+/// Collective. Writes x, after those in `columns` if they go together, and the report.
 void write_results(const comm::Comm& comm, const SolveArguments& arguments, const session::Problem& problem,
-                   Array<double> x, session::SolveRun& run, const Stopwatch& total, ResultFiles& files) {
+                   Array<double> x, std::vector<Array<double>> columns, session::SolveRun& run,
+                   const Stopwatch& total, ResultFiles& files) {
   const HoldSignals hold(comm);
   if (!run.output.empty()) {
     const ScopedTimer timer(run.write_seconds);
-    run.output = save_x(files, run.output, comm, problem, std::move(x));
+    if (is_standard_output(run.output) && columns.size() > 1) {
+      columns.back() = std::move(x);
+      run.output = save_columns(files, run.output, comm, problem, std::move(columns));
+    } else {
+      run.output = save_x(files, run.output, comm, problem, std::move(x));
+    }
   }
   run.total_seconds = total.seconds();
   if (!arguments.json.empty())
@@ -85,10 +115,11 @@ bool has_stopped(tuning::Status status) {
 }
 
 /// Collective. Solves for all right-hand sides but the last, which the solver has been through, as many at a
-/// time as may be solved at once, and writes what is found.
+/// time as may be solved at once, and writes what is found, or puts it into `columns`.
 std::vector<session::EarlierSolve> solve_others(const comm::Comm& comm, const SolveArguments& arguments,
                                                 const session::Problem& problem, session::Solver& solver,
                                                 int at_once, ResultFiles& files,
+                                                std::vector<Array<double>>& columns,
                                                 const session::SolveHooks& solve_hooks) {
   std::vector<session::EarlierSolve> solves;
   const std::size_t count = arguments.rhs.size() - 1;
@@ -106,7 +137,9 @@ std::vector<session::EarlierSolve> solve_others(const comm::Comm& comm, const So
     for (std::size_t k = 0; k < reports.size(); ++k) {
       const auto& report = reports[k];
       std::string output = output_of(arguments, first + k);
-      if (!output.empty()) {
+      if (is_standard_output(output)) {
+        columns[first + k] = std::move(x[k]);
+      } else if (!output.empty()) {
         const HoldSignals hold(comm);
         output = save_x(files, output, comm, problem, std::move(x[k]));
       }
@@ -169,8 +202,10 @@ int run_solve(const comm::Comm& world, const SolveArguments& typed) {
   Array<double> x(rhs.b.size(), 0.0);
   auto run = solver.solve(rhs.b, x, solve_hooks);
   ResultFiles files(session.comm);
+  std::vector<Array<double>> columns(arguments.rhs.size());
   if (!has_stopped(run.report.status))
-    run.earlier = solve_others(session.comm, arguments, *problem, solver, at_once, files, solve_hooks);
+    run.earlier =
+        solve_others(session.comm, arguments, *problem, solver, at_once, files, columns, solve_hooks);
   run.reuse = solver.reuse();
   run.rhs = arguments.rhs.back();
   run.read_seconds = read_seconds;
@@ -183,7 +218,7 @@ int run_solve(const comm::Comm& world, const SolveArguments& typed) {
   if (speaks)
     fmt::print(stderr, "{}{}", lay_out(terminal, summary(run), style),
                arguments.explain ? explanation(run) : "");
-  write_results(session.comm, arguments, *problem, std::move(x), run, total, files);
+  write_results(session.comm, arguments, *problem, std::move(x), std::move(columns), run, total, files);
   if (speaks) fmt::print(stderr, "{}", lay_out(terminal, written_line(run), style));
   files.finish();
   return exit_status(run);

@@ -15,7 +15,6 @@ from . import _core
 from . import _words as words
 from ._matrix import as_csr, comm_address
 from ._options import Options, explained
-from ._report import write_whole
 
 # Who asks from a prompt or a notebook waits for the answer.
 PROBE_OPTIONS = Options(_core.probe_options(), {"quick": True})
@@ -60,8 +59,8 @@ class Profile:
         return _core.profile_summary(json.dumps(self.data))
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the whole file or none."""
-        write_whole(path, json.dumps(self.data, indent=1))
+        """Writes the whole file or none. Raises OSError where that fails."""
+        _core.write_file(os.fspath(path), json.dumps(self.data, indent=1))
 
 
 @explained({})

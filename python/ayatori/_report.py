@@ -23,26 +23,11 @@ def write_report(path: str | os.PathLike, *results: Any) -> None:
     ------
     ValueError
         For what is no result.
+    OSError
+        Where the page cannot be written.
     """
     page = _core.report_page([_named_text(result) for result in results])
-    write_whole(path, page)
-
-
-def write_whole(path: str | os.PathLike, text: str) -> None:
-    """Writes the whole file or none."""
-    import tempfile  # 0.02 s that `import ayatori` need not take
-
-    path = os.path.abspath(os.fspath(path))
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    _core.write_file(os.fspath(path), page)
 
 
 def _named_text(result: Any) -> tuple[str, str]:

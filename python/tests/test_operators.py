@@ -111,6 +111,13 @@ def test_a_report_is_written(poisson, tmp_path):
     A, b = poisson
     ayatori.write_report(tmp_path / "r.html", ayatori.solve(Product(A), b), ayatori.solve(A, np.stack([b, b], 1)))
     assert "operator-solve" in (tmp_path / "r.html").read_text()
+    with pytest.raises(OSError, match="no/r.html: cannot be written: No such file or directory"):
+        ayatori.write_report(tmp_path / "no" / "r.html", {"schema": "ayatori.solve/1"})
+    assert not (tmp_path / "no").exists()
+    (tmp_path / "full.html").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="full.html: cannot be written: No space left on device"):
+        ayatori.write_report(tmp_path / "full.html", {"schema": "ayatori.solve/1"})
+    assert (tmp_path / "full.html").is_symlink()
 
 
 @pytest.mark.parametrize("options, error, words", [

@@ -67,13 +67,25 @@ constexpr std::array<Named, 2> list{{{"one", 1}, {"two", 2}}};
 
 TEST(FindNamed, FindsOrListsTheNames) {
   EXPECT_EQ(find_named(std::span<const Named>(list), "two", "number").value, 2);
-  try {
-    find_named(std::span<const Named>(list), "three", "number");
-  } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "unknown number 'three': choose one of one, two");
-    return;
-  }
-  FAIL();
+  const auto refusal = [](std::string_view name) -> std::string {
+    try {
+      find_named(std::span<const Named>(list), name, "number");
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(refusal("three"), "unknown number 'three': choose one of one, two");
+  EXPECT_EQ(refusal("tow"), "unknown number 'tow': did you mean two? There are one, two");
+}
+
+TEST(FindNamed, GuessesByLettersThatDiffer) {
+  const std::vector<std::string> names{"gmres", "fgmres", "cg"};
+  EXPECT_EQ(did_you_mean("gmers", names), "did you mean gmres?");
+  EXPECT_EQ(did_you_mean("fgmre", names), "did you mean fgmres?");
+  EXPECT_EQ(did_you_mean("cgs", names), "did you mean cg?");
+  EXPECT_EQ(did_you_mean("minres", names), "");
+  EXPECT_EQ(did_you_mean("", {}), "");
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ BAD_ARGUMENTS = {
     "unknown device": (["solve", "poisson2d-5:n=3", "--device", "nonsense"], ["--device nonsense", "auto, none or cuda"]),
     "device with an arm that has none": (["solve", "poisson2d-5:n=3", "--device", "host", "--least-squares"], ["--device", "--least-squares"]),
     "device of a replay": (["solve", "poisson2d-5:n=3", "--device", "none", "--replay", "r.json"], ["--replay"]),
-    "ranks a number": (["solve", "poisson2d-5:n=3", "--use-ranks", "2"], ["--use-ranks 2", "auto or all"]),
+    "ranks a number": (["solve", "poisson2d-5:n=3", "--use-ranks", "2"], ["--use-ranks 2", "choose one of auto, all"]),
     "impossible share": (["solve", "poisson2d-5:n=3", "--tuning-share", "2"], ["2", "between 0 and 1"]),
     "kernel that does not fit": (["solve", "elliptic2d-5:n=5", "--kernel", "symmetric"], ["symmetric", "choose another"]),
     "unknown halo": (["solve", "poisson2d-5:n=3", "--halo", "magic"], ["magic", "allgather"]),
@@ -124,6 +124,24 @@ class BadInput(CommandTest):
         for name, (arguments, words) in cases_of(BAD_ARGUMENTS):
             with self.subTest(name):
                 self.expect_rejected(arguments, words)
+
+    def test_files_that_are_not_there(self):
+        """Said before the matrix is read, which is nothing but rubbish here."""
+        self.write("A.mtx", "rubbish")
+        for option in ("--rhs", "--fields", "--coordinates", "--replay", "--resume")[:None if RANKS == 1 else 1]:
+            with self.subTest(option):
+                self.expect_rejected(["solve", "A.mtx", option, "none.mtx"], [f"ayatori: {option} none.mtx: no such file"])
+        self.expect_rejected(["eigen", "A.mtx", "--generalized", "none.mtx"], ["ayatori: --generalized none.mtx: no such file"])
+        for option in ("--hosts", "--compare"):
+            self.expect_rejected(["map", "A.mtx", "--ranks", "2", "--ranks-per-node", "1", option, "none"], ["ayatori: none: cannot be read: No such"])
+
+    def test_threads(self):
+        self.write("A.mtx", "rubbish")
+        for command in (["solve"], ["solve", "--least-squares"], ["eigen"], ["bench", "spmv"])[:None if RANKS == 1 else 1]:
+            with self.subTest(command):
+                self.expect_rejected([*command, "A.mtx", "--threads", "-1"], ["--threads", "-1: want 0 or more"])
+                self.expect_rejected([*command, "A.mtx", "--threads", "1000000"], ["1000000 threads per rank: this machine takes "])
+        self.expect_rejected(["bench", "spmv", "A.mtx", "--threads", "two"], ["(ayatori bench spmv --help lists the options)"])
 
     def test_right_hand_sides(self):
         self.write("A.mtx", tridiagonal(10))

@@ -52,12 +52,31 @@ class Formats(CommandTest):
                 self.assertIn("ayatori: cut: the ", done.stderr)
                 self.assertIn("the file is truncated", done.stderr)
 
+    def test_compressed_results(self):
+        self.write("A.mtx", self.text)
+        self.solution("A.mtx")
+        expected = (self.folder / "x.mtx").read_bytes()
+        for suffix, expand in {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress,
+                               ".zst": lambda data: subprocess.run(["zstd", "-qdc"], input=data, stdout=subprocess.PIPE, check=True).stdout}.items():
+            if suffix == ".zst" and not shutil.which("zstd"):
+                continue
+            with self.subTest(suffix):
+                done = self.run_ayatori("solve", "A.mtx", "--quiet", "--rtol", "1e-12", "--use-ranks", "all", "-o", "x.mtx" + suffix)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(expand((self.folder / ("x.mtx" + suffix)).read_bytes()), expected)
+        for words in (["solve", "A.mtx", "-o", "x.tex"], ["generate", "poisson2d-5:n=3", "-o", "A.tex"]):
+            done = self.run_ayatori(*words)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("tex: the name of a file to write ends in one of .mtx, .mtx.gz, .mtx.bz2, .mtx.xz, .mtx.zst, .petsc, .np", done.stderr)
+
     def test_plain_columns(self):
         lower = self.text.decode().splitlines()[2:]  # of a symmetric matrix
         entries = lower + [f"{j} {i} {value}" for i, j, value in map(str.split, lower) if i != j]
         self.write("A.txt", "\n".join(["% row column value", *entries]) + "\n")
         self.write("b.txt", "1\n" * ROWS)
         self.check_solution("A.txt", "--rhs", "b.txt")
+        self.write("F.txt", "".join(f"{float(i):.18e} {float(j):.18e} {float(value):.18e}\n" for i, j, value in map(str.split, entries)))
+        self.check_solution("F.txt")
         self.write("A.gz", gzip.compress("\n".join(entries).encode()))
         self.check_solution("A.gz")
         self.write("A.txt", "\n".join(self.text.decode().splitlines()[1:]))
@@ -108,6 +127,12 @@ class Formats(CommandTest):
         for k in (1, 2):
             for a, b in zip(read_vector(self.folder / f"x.{k}.mtx"), self.expected, strict=True):
                 self.assertAlmostEqual(a, k * b, delta=1e-8)
+        done = self.run_ayatori("solve", "A.mtx", "--rhs", "B.mtx", "--rhs", "ones", "--rtol", "1e-12", "-q", "-o", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[:2], ["%%MatrixMarket matrix array real general", f"{ROWS} 3"])
+        for line, x in zip(lines[2:], [k * x for k in (1, 2, 1) for x in self.expected], strict=True):
+            self.assertAlmostEqual(float(line), x, delta=1e-8 * x)
         self.check_solution("A.mtx", "--rhs", "B.mtx:2", x=[2 * x for x in self.expected])
         done = self.run_ayatori("solve", "A.mtx", "--rhs", "B.mtx:3")
         self.assertEqual(done.returncode, 2)
@@ -117,6 +142,8 @@ class Formats(CommandTest):
         for content, words in (
             (b"MATLAB 7.3 MAT-file, Platform: GLNXA64" + bytes(500), "this is a MATLAB 7.3 file (HDF5), which is not read: in MATLAB: save("),
             (b"\x89HDF\r\n\x1a\n" + bytes(500), "this is an HDF5 file"),
+            (b"1,1,4\n2,2,4\n", "this is columns with commas between them (CSV), which is not read: put blanks for the commas: tr"),
+            (lzma.compress(b"1 1 4\n", lzma.FORMAT_ALONE), "this is data compressed by lzma (.lzma), which is not read: decompress it: xz -dc"),
             (b"<!DOCTYPE html><html>404</html>", "this is a web page"),
             (bytes((i * 7919 + 13) % 256 for i in range(4096)), "binary data of no kind that is known"),
         )[:None if RANKS == 1 else 1]:

@@ -128,6 +128,36 @@ class FullDisk(CommandTest):
         self.assertEqual(len(self.check_x(self.second_place(done, "e.values.mtx", "the values"), 2)), 2)
         report = self.second_place(done, "r.json", "the report")
         self.assertTrue(json.loads(report.read_text())["verified"])
+        (self.folder / "p.json").symlink_to("/dev/full")
+        done = self.run_ayatori("probe", "--seconds", 0.3, "-o", "p.json")
+        profile = self.second_place(done, "p.json", "the profile")
+        self.assertIn("schema", json.loads(profile.read_text()))
+        (self.folder / "r.html").symlink_to("/dev/full")
+        done = self.run_ayatori("report", profile, "-o", "r.html")
+        self.assertIn("</html>", self.second_place(done, "r.html", "the page").read_text())
+        done = self.run_ayatori("generate", "poisson2d-5:n=20", "-o", "x.mtx")
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stderr, r"^ayatori: x.mtx: cannot be written: No space left on device\n")
+        self.assertTrue(all((self.folder / name).is_symlink() for name in ("x.mtx", "r.json", "p.json", "r.html")))
+
+    @unittest.skipIf(RANKS > 1, "rank 0 writes")
+    def test_open_files(self):
+        """What a shell has opened is written to where it stands."""
+        for output in ("-", "/dev/stdout"):
+            for words in (["solve", "poisson2d-5:n=4", "-q", "--json", output], ["solve", "poisson2d-5:n=4", "-q", "-o", output],
+                          ["generate", "poisson2d-5:n=4", "-o", output], ["predict", "poisson2d-5:n=4", "--nodes", "1..2", "--profile",
+                           "altix3700bx2", "--memory-bandwidth", "5", "--json", output], ["report", "r.json", "-o", output]):
+                with self.subTest(words=words):
+                    path = self.write("all.txt", "before\n")
+                    self.write("r.json", '{"schema": "ayatori.solve/1"}')
+                    with path.open("a") as file:
+                        done = subprocess.run(command(*words), cwd=self.folder, env=self.environment(), stdout=file, stderr=subprocess.PIPE,
+                                              text=True, timeout=60)
+                        self.assertEqual(done.returncode, 0, done.stderr)
+                        file.write("after\n")
+                    text = path.read_text()
+                    self.assertTrue(text.startswith("before\n") and text.endswith("after\n") and len(text) > 20, text)
+                    self.assert_no_leftovers("all.txt", "full", "r.json")
 
 
 if __name__ == "__main__":

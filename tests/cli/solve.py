@@ -293,7 +293,7 @@ class Solve(CommandTest):
         self.assertIsNone(self.solve("poisson2d-5:n=9")[0]["placement"])
 
     def test_bad_placement(self):
-        for arguments, word in ((["--placement", "best"], "'none'"), (["--network", "flat"], "--placement auto"),
+        for arguments, word in ((["--placement", "best"], "choose one of auto, always, none"), (["--network", "flat"], "--placement auto"),
                                 (["--placement", "auto", "--network", "ring"], "torus"),
                                 (["--placement", "auto", "--network", "torus:0"], "torus:0")):
             with self.subTest(arguments):

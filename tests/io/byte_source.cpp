@@ -2,14 +2,12 @@
 
 #include <unistd.h>
 
-#include "ayatori/io/matrix_market/compress.hpp"
+#include "ayatori/io/compression/codec.hpp"
 #include "error_text.hpp"
 #include "temporary_folder.hpp"
 
 namespace ayatori::io {
 namespace {
-
-using matrix_market::compress;
 
 std::string refusal(const std::string& path) {
   try {
@@ -76,7 +74,7 @@ TEST(ByteSource, Memory) {
 TEST(ByteSource, StreamsInflate) {
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += std::to_string(i);
-  const std::string members = compress(text) + compress("") + compress("end");
+  const std::string members = compress_gzip(text) + compress_gzip("") + compress_gzip("end");
   EXPECT_EQ(all_bytes(MemoryBytes(members), 1 << 30), text + "end");
   EXPECT_EQ(all_bytes(MemoryBytes(text), 1 << 30), text);
   EXPECT_EQ(first_bytes(MemoryBytes(members), 10), text.substr(0, 10));
@@ -87,7 +85,7 @@ TEST(ByteSource, StreamsInflate) {
 }
 
 TEST(ByteSource, AllBytesHasALimit) {
-  const std::string bytes = compress(std::string(1000, 'x'));
+  const std::string bytes = compress_gzip(std::string(1000, 'x'));
   EXPECT_EQ(all_bytes(MemoryBytes(bytes, "f"), 1000).size(), 1000U);
   EXPECT_THROW(all_bytes(MemoryBytes(bytes, "f"), 999), InputError);
 }

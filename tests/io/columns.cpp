@@ -42,6 +42,33 @@ TEST(Columns, TheSizeMayBeALineWithoutWeight) {
   EXPECT_EQ(comm::Comm::world().allreduce<std::int64_t>(loaded.block.nonzeros(), comm::ReduceOp::sum), 2);
 }
 
+TEST(Columns, ReadsWhatNumpySavetxtWrites) {
+  EXPECT_EQ(dense("1.000000000000000000e+00 1.000000000000000000e+00 4.000000000000000000e+00\n"
+                  "2.000000000000000000e+00 1.0e+00 -5e-1\n")
+                .value,
+            dense_rows({{4}, {-0.5}}).value);
+  EXPECT_EQ(dense("0.0 1.0\n2.000e+00 1\n").rows, 3);
+  EXPECT_EQ(error_of("1.0 1.5e+00 4\n"), "A.txt, line 1: '1.5e+00' where a column number belongs");
+  EXPECT_EQ(error_of("1.0 1.0 4\n1e16 1 4\n"), "A.txt, line 2: '1e16' where a row number belongs");
+}
+
+TEST(Columns, AByteOrderMarkIsSkipped) {
+  EXPECT_TRUE(looks_like_columns("\xef\xbb\xbf" + vector));
+  EXPECT_EQ(dense("\xef\xbb\xbf" + vector).value, dense(vector).value);
+  EXPECT_EQ(error_of("\xef\xbb\xbf"
+                     "1 0.5 1\n1 1 1\n"),
+            "A.txt, line 1: '0.5' where a column number belongs");
+}
+
+TEST(Columns, CountsNumbersBetweenCommas) {
+  EXPECT_EQ(numbers_between_commas("% a, b\n\n 1 ,2e3,-.5\n7\n"), 3U);
+  EXPECT_EQ(numbers_between_commas("1,2\r\n"), 2U);
+  EXPECT_EQ(numbers_between_commas("1,2,"), 2U);
+  EXPECT_EQ(numbers_between_commas("1,x,3\n"), 1U);
+  EXPECT_EQ(numbers_between_commas("1 2,3\n"), 0U);
+  EXPECT_EQ(numbers_between_commas(""), 0U);
+}
+
 TEST(Columns, EdgesAreOnesInASquare) {
   EXPECT_EQ(dense(edges).value, dense_rows({{0, 1, 0, 1}, {0, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 0, 0}}).value);
 }

@@ -1,7 +1,7 @@
 #include "ayatori/io/harwell_boeing.hpp"
 
+#include "ayatori/io/compression/codec.hpp"
 #include "ayatori/io/harwell_boeing/number_format.hpp"
-#include "ayatori/io/matrix_market/compress.hpp"
 #include "complex_matrix.hpp"
 #include "dense.hpp"
 #include "error_text.hpp"
@@ -34,7 +34,7 @@ TEST(HarwellBoeing, ReadsTheGuidesMatrix) {
   const Dense expected =
       dense_rows({{1, -3, 0, -1, 0}, {0, 0, -2, 0, 3}, {2, 0, 0, 0, 0}, {0, 4, 0, -4, 0}, {5, 0, -5, 0, 6}});
   EXPECT_EQ(dense(guide_matrix()).value, expected.value);
-  EXPECT_EQ(dense(matrix_market::compress(guide_matrix())).value, expected.value);
+  EXPECT_EQ(dense(compress_gzip(guide_matrix())).value, expected.value);
   const auto loaded = load(guide_matrix());
   EXPECT_EQ(loaded.facts.name, "A.rua");
   EXPECT_EQ(loaded.facts.format, "harwell-boeing");
@@ -229,7 +229,7 @@ TEST(HarwellBoeing, DataErrorsNameTheLine) {
   EXPECT_TRUE(
       contains(error_of(replaced(skew_matrix(), "       2       3\n       2", "       1       3\n       2")),
                "nothing on its diagonal, but row number 1 in column 1"));
-  const std::string cut = matrix_market::compress(good);
+  const std::string cut = compress_gzip(good);
   EXPECT_TRUE(contains(error_of(cut.substr(0, cut.size() / 2)), "A.rua"));
 }
 
@@ -293,7 +293,7 @@ TEST(HarwellBoeing, MutationsParseOrAreRefused) {
   const auto world = comm::Comm::world();
   expect_parsed_or_refused(
       {guide_matrix(), symmetric_matrix(), skew_matrix(), pattern_matrix(), scipy_int8_matrix(),
-       scipy_real_matrix(), complex_matrix('H'), matrix_market::compress(guide_matrix())},
+       scipy_real_matrix(), complex_matrix('H'), compress_gzip(guide_matrix())},
       "0123456789+-.DEI() \n\r", world.size() == 1 ? 20000 : 2000,
       [&](const ByteSource& source) { read_harwell_boeing(world, source); });
 }

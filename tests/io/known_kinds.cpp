@@ -29,6 +29,15 @@ TEST(KnownKinds, AreNamedWithWhatHelps) {
   EXPECT_TRUE(contains(describe("\x80\x04\x95\x10"), "a Python pickle"));
   EXPECT_TRUE(contains(describe("version https://git-lfs.github.com/spec/v1\n"), "git lfs pull"));
   EXPECT_TRUE(contains(describe("{\"a\": 1}"), "a JSON file"));
+  EXPECT_TRUE(
+      contains(describe("\x5d\0\0\x80\0\xff\xff\xff\xff\xff\xff\xff\xff\0A"s), "xz -dc A.mtx.lzma > A.mtx"));
+  EXPECT_TRUE(contains(describe("\x5d\0\0\x80\0\x10\0\0\0\0\0\0\0\0A"s), "(.lzma)"));
+  EXPECT_TRUE(contains(describe("# row, column\n1,1, 2.5\n"), "(CSV), which is not read: put blanks"));
+  EXPECT_TRUE(contains(describe("\xef\xbb\xbf"
+                                "1, 2\r\n"),
+                       "tr , ' ' < A.csv > A.txt"));
+  EXPECT_TRUE(contains(describe("1,2,3,4e0\n"), "delimiter=','"));
+  EXPECT_TRUE(contains(describe("a,1,2\n"), "it begins with 'a,1,2'"));
 }
 
 TEST(KnownKinds, UnknownBytesAreNotShown) {

@@ -19,7 +19,7 @@ std::vector<std::string> valid_files() {
       banner + "array integer skew-symmetric\n3 3\n1\n2\n3\n",
       banner + "coordinate complex hermitian\n3 3 3\n1 1 4 0\n2 1 -1d2 .5\n3 1 2 -7e1\n",
       banner + "array complex hermitian\n2 2\n1 0\n2 3\n4 0\n"};
-  files.push_back(matrix_market::compress(files[0]));
+  files.push_back(compress_gzip(files[0]));
   return files;
 }
 

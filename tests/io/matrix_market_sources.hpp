@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "ayatori/io/compression/codec.hpp"
 #include "ayatori/io/matrix_market.hpp"
-#include "ayatori/io/matrix_market/compress.hpp"
 
 namespace ayatori::io {
 
@@ -13,9 +13,9 @@ inline std::vector<std::string> packings(const std::string& text) {
   std::string members;
   constexpr std::size_t characters_per_member = 5;
   for (std::size_t i = 0; i < text.size(); i += characters_per_member) {
-    members += matrix_market::compress(text.substr(i, characters_per_member));
+    members += compress_gzip(text.substr(i, characters_per_member));
   }
-  return {text, matrix_market::compress(text), members};
+  return {text, compress_gzip(text), members};
 }
 
 /// Piece sizes that put cuts at every place of a small file, and the default.

@@ -1,8 +1,8 @@
 #include "ayatori/io/matrix_source.hpp"
 
 #include "ayatori/base/random.hpp"
+#include "ayatori/io/compression/codec.hpp"
 #include "ayatori/io/format.hpp"
-#include "ayatori/io/matrix_market/compress.hpp"
 #include "ayatori/io/numpy/npy.hpp"
 #include "complex_matrix.hpp"
 #include "dense.hpp"
@@ -22,8 +22,8 @@ std::string refusal(const std::string& source) {
 
 TEST(MatrixSource, FormatByContentNotByName) {
   const TemporaryFolder folder(world());
-  for (const std::string& path : {folder.file("A.mtx", text), folder.file("A.gz", text),
-                                  folder.file("A.rsa", matrix_market::compress(text))}) {
+  for (const std::string& path :
+       {folder.file("A.mtx", text), folder.file("A.gz", text), folder.file("A.rsa", compress_gzip(text))}) {
     const LoadedMatrix loaded = load_matrix(world(), path);
     EXPECT_EQ(to_dense(world(), loaded.block).value, (std::vector<double>{4, -1, -1, 0}));
     EXPECT_EQ(loaded.facts.name, path);
@@ -62,7 +62,7 @@ TEST(MatrixSource, Generators) {
 TEST(MatrixSource, NeitherFileNorGenerator) {
   const std::string error = refusal("no-such-thing");
   EXPECT_TRUE(
-      contains(error, "no-such-thing: there is no such file, and no generator of this name: there are "));
+      contains(error, "no-such-thing: there is no such file, and no generator of this name: choose one of "));
   EXPECT_TRUE(contains(error, "poisson3d-7"));
 }
 
@@ -74,7 +74,7 @@ TEST(MatrixSource, WhatCannotBeRead) {
       contains(refusal(folder.file("random", std::string("\x01\x02\x03\xff\0\0", 6))),
                folder.path("random") + ": binary data of no kind that is known; read are Matrix Market, "));
   EXPECT_TRUE(contains(refusal(folder.file("text", "hello\nworld\n")), "it begins with 'hello'"));
-  EXPECT_EQ(refusal(folder.file("cut.gz", matrix_market::compress(text).substr(0, 20))),
+  EXPECT_EQ(refusal(folder.file("cut.gz", compress_gzip(text).substr(0, 20))),
             folder.path("cut.gz") + ": the gzip'ed data end early: the file is truncated");
 }
 
@@ -158,7 +158,7 @@ TEST(MatrixSource, ComplexMatricesAreSpreadInPairs) {
   const auto block = random_complex();
   save_matrix(world(), folder.path("A.petsc"), block, true);
   world().barrier();
-  const auto packed = folder.file("A.gz", matrix_market::compress(content_of(folder.path("A.petsc"))));
+  const auto packed = folder.file("A.gz", compress_gzip(content_of(folder.path("A.petsc"))));
   const auto again = load_matrix(world(), packed);
   EXPECT_TRUE(again.facts.is_complex);
   EXPECT_EQ(partition_of(world(), again.block), partition_of(world(), block));
@@ -167,7 +167,7 @@ TEST(MatrixSource, ComplexMatricesAreSpreadInPairs) {
   const auto values = random_pairs(pairs);
   save_vector(world(), folder.path("x.petsc"), values, pairs, true);
   world().barrier();
-  const auto vector = folder.file("x.gz", matrix_market::compress(content_of(folder.path("x.petsc"))));
+  const auto vector = folder.file("x.gz", compress_gzip(content_of(folder.path("x.petsc"))));
   EXPECT_EQ(load_vector(world(), vector, pairs, true), values);
 }
 
@@ -176,7 +176,7 @@ TEST(MatrixSource, RealVectorsOfComplexSystems) {
   const auto pairs = sparse::of_pairs(sparse::RowPartition::even(2, world().size()));
   const std::string array = "%%MatrixMarket matrix array real general\n2 1\n3\n4\n";
   for (const auto& path :
-       {folder.file("b.mtx", array), folder.file("b.gz", matrix_market::compress(array)),
+       {folder.file("b.mtx", array), folder.file("b.gz", compress_gzip(array)),
         folder.file("b.txt", "3\n4\n"), folder.file("b.npy", numpy::array_header("|u1", "2,") + "\3\4")})
     EXPECT_EQ(gathered(load_vector(world(), path, pairs, true)), (std::vector<double>{3, 0, 4, 0})) << path;
   const auto three = sparse::of_pairs(sparse::RowPartition::even(3, world().size()));

@@ -2,8 +2,8 @@
 
 #include <limits>
 
+#include "ayatori/io/compression/codec.hpp"
 #include "ayatori/io/generator.hpp"
-#include "ayatori/io/matrix_market/compress.hpp"
 #include "ayatori/io/petsc/big_endian.hpp"
 #include "complex_matrix.hpp"
 #include "dense.hpp"

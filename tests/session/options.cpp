@@ -97,7 +97,27 @@ TYPED_TEST(OptionsOf, NumbersOutOfTheirRangesAreRefused) {
         },
         set.place);
     EXPECT_TRUE(complaint(set, request).starts_with("-7: want ")) << set.name;
-    EXPECT_THROW(check_ranges(table_of(request), request), InputError) << set.name;
+    EXPECT_THROW(check_values(table_of(request), request), InputError) << set.name;
+  }
+}
+
+TYPED_TEST(OptionsOf, WordsThatThereAreNotAreRefused) {
+  for (const auto& set : table_of(TypeParam())) {
+    if (!set.only_words) continue;
+    TypeParam request;
+    const auto give = [&](const std::string& word) {
+      std::visit(
+          [&](auto place) {
+            if constexpr (std::is_same_v<std::remove_reference_t<decltype(place(request))>, std::string>)
+              place(request) = word;
+          },
+          set.place);
+      return complaint(set, request);
+    };
+    for (const auto& word : set.words) EXPECT_EQ(give(word), "") << set.name;
+    const std::string& last = set.words.back();
+    EXPECT_TRUE(give(last + "x").starts_with(last + "x: did you mean " + last + "? There are ")) << set.name;
+    EXPECT_THROW(check_values(table_of(request), request), InputError) << set.name;
   }
 }
 

@@ -24,6 +24,12 @@ std::vector<std::string> names_in(const List& list, std::vector<std::string> bef
   return before;
 }
 
+/// "did you mean solve?", if one of the names is near the word; else empty.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& names);
+
+/// What to say where a word is none of the names: the one that may have been meant, and all.
+std::string choose_from(std::string_view word, const std::vector<std::string>& names);
+
 /// The alternative of this name. Throws InputError that says what the alternatives are; `what` is the kind of
 /// thing.
 template <class T>
@@ -31,7 +37,7 @@ const T& find_named(std::span<const T> list, std::string_view name, std::string_
   for (const T& item : list) {
     if (item.name == name) return item;
   }
-  throw InputError(fmt::format("unknown {} '{}': choose one of {}", what, name, names_of(list)));
+  throw InputError(fmt::format("unknown {} '{}': {}", what, name, choose_from(name, names_in(list))));
 }
 
 }  // namespace ayatori

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/standard_output.hpp"
 
 namespace ayatori {
 
@@ -48,8 +49,22 @@ void flush(const std::string& name, const std::string& final_path) {
   if (error != 0) cannot_write(final_path, error);
 }
 
+/// Whether a path leads to a file that the process has open (/dev/stderr, /dev/fd/3). Whoever opened it goes
+/// on writing to that one.
+bool is_open_file(std::filesystem::path path) {
+  std::error_code error;
+  constexpr int most_links = 40;
+  for (int link = 0; link < most_links && std::filesystem::is_symlink(path, error); ++link) {
+    const auto folder = std::filesystem::canonical(std::filesystem::absolute(path).parent_path(), error);
+    if (folder.native().starts_with("/proc/") && folder.filename() == "fd") return true;
+    path = folder / std::filesystem::read_symlink(path, error);
+  }
+  return false;
+}
+
+/// Adds to what is there: a temporary file is empty, and of others only the end is ours.
 void write_content(const std::string& name, std::string_view content, const std::string& final_path) {
-  std::ofstream stream(name, std::ios::binary | std::ios::trunc);
+  std::ofstream stream(name, std::ios::binary | std::ios::app);
   stream.write(content.data(), static_cast<std::streamsize>(content.size()));
   stream.close();
   if (!stream) cannot_write(final_path, errno);
@@ -63,7 +78,7 @@ TemporaryFile::TemporaryFile(std::string path) : path_(std::move(path)) {
     if (S_ISDIR(status.st_mode)) cannot_write(path_, EISDIR);
     std::error_code unresolved;
     const auto target = std::filesystem::canonical(path_, unresolved);
-    direct_ = !S_ISREG(status.st_mode) || unresolved;
+    direct_ = !S_ISREG(status.st_mode) || unresolved || is_open_file(path_);
     if (!direct_) path_ = target.string();
   }
   temporary_ = path_;
@@ -105,12 +120,14 @@ void remove_abandoned(const std::string& folder, const std::function<bool(std::s
 }
 
 void write_file(const std::string& path, std::string_view content, Outlives outlives) {
+  if (is_standard_output(path)) return write_standard_output(content);
   TemporaryFile file(path);
   write_content(file.temporary_path(), content, path);
   file.commit(outlives);
 }
 
 void check_writable(const std::string& path) {
+  if (is_standard_output(path)) return;
   const TemporaryFile file(path);
   if (file.temporary_path() == path) {  // a device or a pipe, to which nothing may be written yet
     if (access(path.c_str(), W_OK) != 0) cannot_write(path, errno);

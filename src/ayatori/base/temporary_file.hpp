@@ -15,8 +15,8 @@ enum class Outlives {
 
 /// A result file while it is being written: a temporary name in the same folder, renamed to the final one by
 /// commit(). Destroyed without commit(), it removes the temporary: a reader sees the old file or the whole
-/// new one, never a part. A symbolic link stays one: the file that it names is replaced. A device or a pipe
-/// (/dev/stdout) is written directly.
+/// new one, never a part. A symbolic link stays one: the file that it names is replaced. A device, a pipe,
+/// and what the process has open (/dev/stderr) are written directly. No folder is made.
 class TemporaryFile {
  public:
   /// Creates the temporary beside `path`. Throws EnvironmentError naming `path` when that is impossible.
@@ -46,7 +46,8 @@ inline constexpr std::chrono::hours abandoned_after{1};
 void remove_abandoned(const std::string& folder, const std::function<bool(std::string_view name)>& wanted,
                       std::chrono::seconds age = abandoned_after);
 
-/// Writes a whole file under a temporary name and renames it. Throws EnvironmentError.
+/// Writes a whole file under a temporary name and renames it; "-" is standard output. Throws
+/// EnvironmentError.
 void write_file(const std::string& path, std::string_view content,
                 Outlives outlives = Outlives::power_failure);
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/find_named.hpp"
 
 namespace ayatori::collectives {
 
@@ -49,12 +50,11 @@ std::vector<std::int64_t> sizes_of(Operation operation, std::span<const std::int
 }
 
 Operation operation(std::string_view name) {
-  std::string known;
   for (const auto& type : operations()) {
     if (name == type.name || name == type.mpi_name) return type.operation;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", type.name);
   }
-  throw InputError(fmt::format("there is no collective '{}'; known: {}", name, known));
+  throw InputError(
+      fmt::format("there is no collective '{}': {}", name, choose_from(name, names_in(operations()))));
 }
 
 }  // namespace ayatori::collectives

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -42,8 +43,8 @@ std::string_view first_line(std::string_view text) {
   return {};
 }
 
-bool is_number(const std::string& word) {
-  const std::string text = word + '\n';
+bool is_number(std::string_view word) {
+  const std::string text = std::string(word) + '\n';
   const char* p = text.data();
   double value = 0;
   return parse_real(p, text.data() + text.size(), value) != NumberFault::not_a_number && *p == '\n';
@@ -54,6 +55,10 @@ Kind kind_of(std::string_view line) {
   const auto words = matrix_market::words_of(line);
   if (words.size() > most_words || !std::ranges::all_of(words, is_number)) return Kind::none;
   return static_cast<Kind>(words.size());
+}
+
+Kind kind_of_beginning(std::string_view text) {
+  return kind_of(first_line(matrix_market::without_byte_order_mark(text)));
 }
 
 /// What one rank finds in its lines. A vector's entries have the number of their line of data as row.
@@ -71,13 +76,15 @@ class Parser {
   void parse(const matrix_market::Text& text) {
     const char* const begin = text.characters.data();
     end_ = begin + text.characters.size();
-    for (const char* p = begin; p < end_; p = std::find(p, end_, '\n') + 1) {
+    const std::string_view whole(begin, text.characters.size());
+    const char* const first = text.offset == 0 ? matrix_market::without_byte_order_mark(whole).data() : begin;
+    for (const char* p = first; p < end_; p = std::find(p, end_, '\n') + 1) {
       const char* const start = skip_blanks(p);
       if (*start == '\n' || is_comment(*start)) continue;
-      const std::int64_t offset = text.offset + (p - begin);
+      const std::int64_t offset = text.offset + (p == first ? 0 : p - begin);
       if (!line(start)) {
-        const std::string_view whole(p, static_cast<std::size_t>(std::find(p, end_, '\n') - p));
-        share_.fault = {offset, explain(whole)};
+        const std::string_view refused(p, static_cast<std::size_t>(std::find(p, end_, '\n') - p));
+        share_.fault = {offset, explain(refused)};
         return;
       }
       share_.first_offset = std::min(share_.first_offset, offset);
@@ -87,16 +94,32 @@ class Parser {
  private:
   bool line(const char* p) {
     sparse::Entry entry{static_cast<std::int64_t>(share_.entries.size()), 0, 1.0};
-    if (kind_ != Kind::vector && !(index(p, entry.row) && index(p, entry.column))) return false;
+    if (kind_ != Kind::vector && !(index(p, end_, entry.row) && index(p, end_, entry.column))) return false;
     if (kind_ != Kind::edges && parse_real(p, end_, entry.value) != NumberFault::none) return false;
     if (*skip_blanks(p) != '\n') return false;
     share_.entries.push_back(entry);
     return true;
   }
 
-  static bool index(const char*& p, std::int64_t& value) {
-    if (!parse_index(p, value) || !(is_blank(*p) || *p == '\n')) return false;
+  static bool ends_word(char c) { return is_blank(c) || c == '\n'; }
+
+  static bool index(const char*& p, const char* end, std::int64_t& value) {
+    const char* const start = p;
+    if (!parse_index(p, value) || !ends_word(*p)) {
+      p = start;
+      if (!floating_index(p, end, value)) return false;
+    }
     p = skip_blanks(p);
+    return true;
+  }
+
+  /// A whole number as numpy.savetxt writes it: 1.000000000000000000e+00.
+  static bool floating_index(const char*& p, const char* end, std::int64_t& value) {
+    constexpr double first_inexact = 9007199254740992;
+    double number = 0;
+    if (parse_real(p, end, number) != NumberFault::none || !ends_word(*p)) return false;
+    if (number < 0 || number >= first_inexact || number != std::floor(number)) return false;
+    value = static_cast<std::int64_t>(number);
     return true;
   }
 
@@ -109,7 +132,7 @@ class Parser {
       const std::string text = words[k] + '\n';
       const char* p = text.data();
       std::int64_t value = 0;
-      if (!index(p, value))
+      if (!index(p, text.data() + text.size(), value))
         return fmt::format("{} where a {} number belongs", in_quotes(words[k]), k == 0 ? "row" : "column");
     }
     if (words.size() != expected)
@@ -224,18 +247,28 @@ std::array<std::int64_t, 2> number(const comm::Comm& comm, const ByteSource& sou
 }  // namespace
 
 bool looks_like_columns(std::string_view first_bytes) {
-  return kind_of(first_line(first_bytes)) != Kind::none;
+  return kind_of_beginning(first_bytes) != Kind::none;
+}
+
+std::size_t numbers_between_commas(std::string_view first_bytes) {
+  std::string_view line = first_line(matrix_market::without_byte_order_mark(first_bytes));
+  std::size_t numbers = 0;
+  for (bool is_last = false; !is_last; ++numbers) {
+    const std::size_t comma = line.find(',');
+    is_last = comma == std::string_view::npos;
+    const auto words = matrix_market::words_of(line.substr(0, comma));
+    if (words.size() != 1 || !is_number(words[0])) break;
+    line.remove_prefix(std::min(comma, line.size() - 1) + 1);
+  }
+  return numbers;
 }
 
 LoadedMatrix read_columns(const comm::Comm& comm, const ByteSource& source) {
   constexpr std::size_t enough_to_tell = 65536;
-  const auto kind = comm.broadcast(
-      comm::agree(comm,
-                  [&] {
-                    return comm.rank() == 0 ? kind_of(first_line(first_bytes(source, enough_to_tell)))
-                                            : Kind::none;
-                  }),
-      0);
+  const auto kind_here = comm::agree(comm, [&] {
+    return comm.rank() == 0 ? kind_of_beginning(first_bytes(source, enough_to_tell)) : Kind::none;
+  });
+  const auto kind = comm.broadcast(kind_here, 0);
   auto share = comm::agree(comm, [&] {
     if (kind == Kind::none) throw InputError(source.name() + ": no columns of one to three numbers");
     return read_share(source, kind, split_evenly(source.size(), comm.size(), comm.rank()));

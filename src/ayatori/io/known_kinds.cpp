@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "ayatori/io/byte_source.hpp"
+#include "ayatori/io/columns.hpp"
 
 namespace ayatori::io {
 
@@ -42,6 +43,14 @@ bool is_mat_4(std::string_view bytes) {
          std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
+/// The older form of what xz writes: properties, the size of the dictionary, and that of the content.
+bool is_lzma(std::string_view bytes) {
+  constexpr std::size_t header = 13;
+  if (bytes.size() < header || !bytes.starts_with("\x5d\0\0"sv)) return false;
+  const auto size = bytes.substr(5, 8);
+  return size == "\xff\xff\xff\xff\xff\xff\xff\xff"sv || size.ends_with("\0\0\0"sv);
+}
+
 /// A kind of file that is known by name only.
 struct KnownKind {
   std::string_view name;
@@ -67,6 +76,16 @@ constexpr std::array kinds{
               "unpack it: 7z x"},
     KnownKind{"a RAR archive", [](std::string_view b) { return b.starts_with("Rar!"); },
               "unpack it: unrar x"},
+    KnownKind{"data compressed by lzma (.lzma)", is_lzma, "decompress it: xz -dc A.mtx.lzma > A.mtx"},
+    KnownKind{"columns with commas between them (CSV)",
+              [](std::string_view b) {
+                const auto numbers = numbers_between_commas(b);
+                return numbers == 2 || numbers == 3;
+              },
+              "put blanks for the commas: tr , ' ' < A.csv > A.txt"},
+    KnownKind{"a table with commas between its numbers (CSV)",
+              [](std::string_view b) { return numbers_between_commas(b) > 3; },
+              "in Python: numpy.save('A.npy', numpy.loadtxt('A.csv', delimiter=','))"},
     KnownKind{"a Python pickle",
               [](std::string_view b) { return b.size() > 1 && b[0] == '\x80' && b[1] >= 2 && b[1] <= 5; },
               save_npz},

@@ -11,9 +11,10 @@
 #include "ayatori/sparse/row_block.hpp"
 
 // Matrix Market files: https://math.nist.gov/MatrixMarket/formats.html, read and written in parallel.
-// Accepted beyond the letter of the format: comments and blank lines anywhere behind the banner, blanks
-// around the words of a line, CRLF line ends, a plus sign, Fortran's D exponents, duplicates (summed), and
-// symmetric files that store the upper triangle instead of the lower. Values may be complex.
+// Accepted beyond the letter of the format: comments and blank lines anywhere behind the banner, a
+// byte-order mark of UTF-8 before it, blanks around the words of a line, CRLF line ends, a plus sign,
+// Fortran's D exponents, duplicates (summed), and symmetric files that store the upper triangle instead of
+// the lower. Values may be complex.
 
 namespace ayatori::io {
 
@@ -50,25 +51,23 @@ std::int64_t matrix_market_columns(const ByteSource& source);
 /// Whether the header of a source names complex values. Throws InputError.
 bool matrix_market_is_complex(const ByteSource& source);
 
-enum class Compression { none, gzip };
-
 /// Collective. Writes `coordinate real general`, or, of a block that is the real form of a complex matrix,
 /// `coordinate complex general`; the values as the shortest decimals that read back as the same doubles. Each
 /// rank holds the text of its rows (about twice the size of the matrix), and all write at the same time, into
-/// a file system that they share. Whole or not at all. Throws EnvironmentError, agreed.
+/// a file system that they share. A path that ends in .gz, .bz2, .xz or .zst is compressed, if this is built
+/// with the library. Whole or not at all. Throws EnvironmentError, agreed.
 void write_matrix_market(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
-                         Compression compression, bool is_complex = false);
+                         bool is_complex = false);
 
 /// Collective. Writes `array real general` with one column, or, of pairs, `array complex general`; in the
 /// same way.
 void write_matrix_market_vector(const comm::Comm& comm, const std::string& path,
                                 std::span<const double> local, const sparse::RowPartition& partition,
-                                Compression compression, bool is_complex = false);
+                                bool is_complex = false);
 
 /// Collective. Writes `array real general` or, of pairs, `array complex general`: rows x columns values,
 /// column by column, of which each rank has a piece, in rank order; in the same way.
 void write_matrix_market_array(const comm::Comm& comm, const std::string& path, std::span<const double> local,
-                               std::int64_t rows, std::int64_t columns, Compression compression,
-                               bool is_complex = false);
+                               std::int64_t rows, std::int64_t columns, bool is_complex = false);
 
 }  // namespace ayatori::io

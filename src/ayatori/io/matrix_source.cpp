@@ -12,9 +12,11 @@
 #include "ayatori/base/find_named.hpp"
 #include "ayatori/base/memory.hpp"
 #include "ayatori/base/number_in.hpp"
+#include "ayatori/base/standard_output.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/byte_source.hpp"
 #include "ayatori/io/complex_parts.hpp"
+#include "ayatori/io/compression/codec.hpp"
 #include "ayatori/io/format.hpp"
 #include "ayatori/io/generator.hpp"
 #include "ayatori/io/matrix_market.hpp"
@@ -30,29 +32,18 @@ namespace {
 /// A way to write: by the end of the path.
 struct OutputFormat {
   std::string_view name;
+  bool is_text;  ///< which may be compressed, and goes to standard output
   void (*write_matrix)(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
                        bool is_complex);
   void (*write_vector)(const comm::Comm& comm, const std::string& path, std::span<const double> local,
                        const sparse::RowPartition& partition, bool is_complex);
 };
 
-template <Compression compression>
-constexpr OutputFormat matrix_market_output(std::string_view extension) {
-  return {extension,
-          [](const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
-             bool is_complex) { write_matrix_market(comm, path, block, compression, is_complex); },
-          [](const comm::Comm& comm, const std::string& path, std::span<const double> local,
-             const sparse::RowPartition& partition, bool is_complex) {
-            write_matrix_market_vector(comm, path, local, partition, compression, is_complex);
-          }};
-}
-
 constexpr std::array output_formats{
-    matrix_market_output<Compression::none>(".mtx"),
-    matrix_market_output<Compression::gzip>(".mtx.gz"),
-    OutputFormat{".petsc", write_petsc_matrix, write_petsc_vector},
-    OutputFormat{".npz", write_npz, nullptr},
-    OutputFormat{".npy", nullptr, write_npy_vector},
+    OutputFormat{".mtx", true, write_matrix_market, write_matrix_market_vector},
+    OutputFormat{".petsc", false, write_petsc_matrix, write_petsc_vector},
+    OutputFormat{".npz", false, write_npz, nullptr},
+    OutputFormat{".npy", false, nullptr, write_npy_vector},
 };
 
 /// Whether anything is at this path, even if it cannot be read.
@@ -252,8 +243,9 @@ std::optional<Place> find_place(const comm::Comm& comm, const std::string& spec)
 LoadedMatrix load_generated(const comm::Comm& comm, const std::string& spec) {
   comm::agree(comm, [&] {
     if (is_generator(spec)) return;
-    throw InputError(fmt::format("{}: there is no such file, and no generator of this name: there are {}",
-                                 spec, names_of(generators())));
+    const auto name = std::string_view(spec).substr(0, spec.find(':'));
+    throw InputError(fmt::format("{}: there is no such file, and no generator of this name: {}", spec,
+                                 choose_from(name, names_in(generators()))));
   });
   const Generator& generator =
       find_named(generators(), std::string_view(spec).substr(0, spec.find(':')), "generator");
@@ -262,20 +254,30 @@ LoadedMatrix load_generated(const comm::Comm& comm, const std::string& spec) {
 
 /// The ends of names that can be written by one of the members of OutputFormat.
 template <class Write>
-std::string extensions(Write OutputFormat::*write) {
-  std::string names;
-  for (const OutputFormat& format : output_formats)
-    if (format.*write != nullptr) names.append(names.empty() ? "" : ", ").append(format.name);
+std::vector<std::string> extensions(Write OutputFormat::*write) {
+  std::vector<std::string> names;
+  for (const OutputFormat& format : output_formats) {
+    if (format.*write == nullptr) continue;
+    names.emplace_back(format.name);
+    for (const Codec& codec : codecs())
+      if (format.is_text && codec.compress != nullptr)
+        names.push_back(std::string(format.name).append(codec.suffix));
+  }
   return names;
 }
 
 template <class Write>
 Write writer_of(const std::string& path, Write OutputFormat::*write) {
-  if (path == standard_stream) return output_formats.front().*write;
+  if (is_standard_output(path)) return output_formats.front().*write;
+  const Codec* const codec = codec_of_name(path);
+  const auto content = std::string_view(path).substr(0, path.size() - (codec ? codec->suffix.size() : 0));
   for (const OutputFormat& format : output_formats) {
-    if (path.ends_with(format.name) && format.*write != nullptr) return format.*write;
+    if (!content.ends_with(format.name) || format.*write == nullptr) continue;
+    if (codec == nullptr) return format.*write;
+    if (format.is_text && codec->compress != nullptr) return format.*write;
   }
-  throw InputError(fmt::format("{}: the name of a file to write ends in one of {}", path, extensions(write)));
+  throw InputError(fmt::format("{}: the name of a file to write ends in one of {}", path,
+                               fmt::join(extensions(write), ", ")));
 }
 
 }  // namespace
@@ -338,10 +340,6 @@ bool is_standard_input(const std::string& source) {
   return source == standard_stream || source == device || source.starts_with(std::string(device) + ":");
 }
 
-bool is_standard_output(const std::string& path) {
-  return path == standard_stream;
-}
-
 void check_vector_output(const std::string& path) {
   writer_of(path, &OutputFormat::write_vector);
 }
@@ -353,7 +351,7 @@ void check_matrix_output(const std::string& path) {
 void save_matrix(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
                  bool is_complex) {
   const auto write = comm::agree(comm, [&] { return writer_of(path, &OutputFormat::write_matrix); });
-  if (path != standard_stream) return write(comm, path, block, is_complex);
+  if (!is_standard_output(path)) return write(comm, path, block, is_complex);
   const auto all =
       sparse::redistribute(comm, block, sparse::RowPartition::on_first(block.global_rows, comm.size()));
   comm::agree(comm, [&] {
@@ -364,7 +362,7 @@ void save_matrix(const comm::Comm& comm, const std::string& path, const sparse::
 void save_vector(const comm::Comm& comm, const std::string& path, std::span<const double> local,
                  const sparse::RowPartition& partition, bool is_complex) {
   const auto write = comm::agree(comm, [&] { return writer_of(path, &OutputFormat::write_vector); });
-  if (path != standard_stream) return write(comm, path, local, partition, is_complex);
+  if (!is_standard_output(path)) return write(comm, path, local, partition, is_complex);
   const auto all = comm.gatherv(local, 0);
   comm::agree(comm, [&] {
     const auto alone = sparse::RowPartition::even(partition.rows(), 1);

@@ -46,19 +46,17 @@ std::string file_of(const std::string& source);
 /// Whether a source is in standard input: "-", "/dev/stdin", or "/dev/stdin:NAME".
 bool is_standard_input(const std::string& source);
 
-/// Whether a place for results is standard output, "-".
-bool is_standard_output(const std::string& path);
-
 /// Throws InputError unless the path ends as a format that a vector, or a matrix, can be written in.
 void check_vector_output(const std::string& path);
 void check_matrix_output(const std::string& path);
 
-/// Collective. Writes by the extension of the path: .mtx, .mtx.gz, .petsc, or .npz. Whole or not at all; "-"
-/// is standard output, as Matrix Market, to which rank 0 writes. With is_complex the block is the real form
-/// of the complex matrix that is written. Throws EnvironmentError, agreed.
+/// Collective. Writes by the extension of the path: .mtx, also compressed (.mtx.gz, .bz2, .xz, .zst), .petsc,
+/// or .npz. Whole or not at all; "-" is standard output, as Matrix Market, to which rank 0 writes. With
+/// is_complex the block is the real form of the complex matrix that is written. Throws EnvironmentError,
+/// agreed.
 void save_matrix(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
                  bool is_complex = false);
-/// The same of a vector, with is_complex of pairs: .mtx, .mtx.gz, .petsc, or .npy.
+/// The same of a vector, with is_complex of pairs: .mtx, also compressed, .petsc, or .npy.
 void save_vector(const comm::Comm& comm, const std::string& path, std::span<const double> local,
                  const sparse::RowPartition& partition, bool is_complex = false);
 

@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
+#include "ayatori/base/standard_output.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/io/standard_streams.hpp"
 
 namespace ayatori::io {
 
@@ -20,7 +20,7 @@ class OpenFile final : public SharedFile {
  public:
   /// `path` is what messages call the file whose name is `name`.
   OpenFile(const std::string& name, const std::string& path, bool alone) : path_(path) {
-    const bool is_standard = name == standard_stream;
+    const bool is_standard = is_standard_output(name);
     descriptor_ =
         is_standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : open(name.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) fail();
@@ -55,7 +55,7 @@ class OpenFile final : public SharedFile {
  private:
   [[noreturn]] void fail() const {
     throw EnvironmentError(fmt::format("{}: cannot be written: {}",
-                                       path_ == standard_stream ? "standard output" : path_,
+                                       is_standard_output(path_) ? "standard output" : path_,
                                        std::strerror(errno)));
   }
 
@@ -70,7 +70,7 @@ void write_shared_file(const comm::Comm& comm, const std::string& path,
                        const std::function<void(const SharedFile& file)>& write) {
   std::optional<TemporaryFile> temporary;
   comm::agree(comm, [&] {
-    if (comm.rank() == 0 && path != standard_stream) temporary.emplace(path);
+    if (comm.rank() == 0 && !is_standard_output(path)) temporary.emplace(path);
   });
   const std::string name = comm.broadcast(temporary ? temporary->temporary_path() : path, 0);
   comm::agree(comm, [&] {

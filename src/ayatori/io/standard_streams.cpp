@@ -11,6 +11,7 @@
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/standard_output.hpp"
 
 namespace ayatori::io {
 
@@ -18,15 +19,6 @@ namespace {
 
 [[noreturn]] void fail(std::string_view what, std::string_view deed) {
   throw EnvironmentError(fmt::format("{}: cannot be {}: {}", what, deed, std::strerror(errno)));
-}
-
-void write_all(int descriptor, std::string_view bytes, std::string_view what) {
-  while (!bytes.empty()) {
-    const ssize_t count = write(descriptor, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(what, "written");
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
 }
 
 /// A file that nobody else sees.
@@ -63,10 +55,6 @@ std::unique_ptr<ByteSource> standard_input() {
   const int descriptor = is_file ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : keep(STDIN_FILENO);
   if (descriptor < 0) fail("standard input", "read");
   return std::make_unique<FileBytes>(descriptor, "standard input");
-}
-
-void write_standard_output(std::string_view bytes) {
-  write_all(STDOUT_FILENO, bytes, "standard output");
 }
 
 }  // namespace ayatori::io

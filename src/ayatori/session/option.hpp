@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/find_named.hpp"
 
 namespace ayatori::session {
 
@@ -63,9 +65,22 @@ bool is_given(const Option<Request>& option, const Request& request) {
   return value_of(option, request) != value_of(option, untouched);
 }
 
-/// "11: want 0 to 10" where the request holds a number out of the option's range; else empty.
+/// "rcn: did you mean rcm? There are auto, natural, rcm" where the request holds another word than the option
+/// has; else empty.
+template <class Request>
+std::string complaint_of_word(const Option<Request>& option, const Request& request) {
+  if (!option.only_words || !is_given(option, request)) return {};
+  const auto value = value_of(option, request);
+  const auto* const word = std::get_if<std::string>(&value);
+  if (word == nullptr || std::ranges::find(option.words, *word) != option.words.end()) return {};
+  return fmt::format("{}: {}", *word, choose_from(*word, option.words));
+}
+
+/// "11: want 0 to 10" where the request holds a number out of the option's range, or a word that it does not
+/// have; else empty.
 template <class Request>
 std::string complaint(const Option<Request>& option, const Request& request) {
+  if (const auto wrong = complaint_of_word(option, request); !wrong.empty()) return wrong;
   if (!option.range || !is_given(option, request)) return {};
   const double least = option.range->first;
   const double most = option.range->second;
@@ -99,9 +114,10 @@ void rename_options(std::span<const Option<Request>> table, std::string& text, c
   }
 }
 
-/// Throws InputError for a number out of its option's range, which is called by its name on the command line.
+/// Throws InputError for a number out of its option's range, or a word that it does not have. The option is
+/// called by its name on the command line.
 template <class Request>
-void check_ranges(std::span<const Option<Request>> table, const Request& request) {
+void check_values(std::span<const Option<Request>> table, const Request& request) {
   for (const auto& option : table) {
     if (const auto wrong = complaint(option, request); !wrong.empty())
       throw InputError(fmt::format("--{} {}", option.name, wrong));

@@ -57,6 +57,19 @@ std::unique_ptr<Decoder> make_bzip2_decoder() {
   return std::make_unique<Bzip2Decoder>();
 }
 
+std::string compress_bzip2(std::string_view text) {
+  constexpr int most_compression = 9;
+  std::string result(text.size() + text.size() / 100 + 601, '\0');  // the bound of its manual
+  auto bytes = static_cast<unsigned>(result.size());
+  char* const from = const_cast<char*>(text.data());  // which bzip2 does not write to
+  const int status = BZ2_bzBuffToBuffCompress(result.data(), &bytes, from, static_cast<unsigned>(text.size()),
+                                              most_compression, 0, 0);
+  if (status == BZ_MEM_ERROR) throw std::bad_alloc();
+  if (status != BZ_OK) throw InternalError("bzip2 did not finish within its own bound");
+  result.resize(bytes);
+  return result;
+}
+
 }  // namespace ayatori::io
 
 #endif

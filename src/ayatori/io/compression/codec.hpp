@@ -24,7 +24,7 @@ class Decoder {
   virtual void restart() = 0;
 };
 
-/// A compression that files come in, as they are read. `gzip -c A.mtx` has the magic bytes of the list.
+/// A compression of files. `gzip -c A.mtx` has the magic bytes of the list.
 struct Codec {
   std::string_view name;     ///< of the program, "gzip"
   std::string_view suffix;   ///< of files, ".gz"
@@ -33,13 +33,18 @@ struct Codec {
   /// Most bytes of content for each of the file; 0: there is no such bound.
   std::int64_t most_growth;
   std::unique_ptr<Decoder> (*make_decoder)();  ///< null: not built in
+  /// The text as one member: members written one after the other are a file of the whole. Null: not built in.
+  std::string (*compress)(std::string_view text);
 };
 
-/// The list. Another compression is a file that gives its decoder, and a line there.
+/// The list. Another compression is a file that gives decoder and encoder, and a line there.
 std::span<const Codec> codecs();
 
 /// That of a source, told by its first bytes; null if it is not compressed in a known way.
 const Codec* codec_of(const ByteSource& source);
+
+/// That by which a file to write ends, "x.mtx.gz"; null if there is none.
+const Codec* codec_of_name(std::string_view path);
 
 /// Inflates deflated data: `window_bits` is what inflateInit2() calls so.
 std::unique_ptr<Decoder> make_inflater(int window_bits);
@@ -48,6 +53,11 @@ std::unique_ptr<Decoder> make_gzip_decoder();
 std::unique_ptr<Decoder> make_bzip2_decoder();
 std::unique_ptr<Decoder> make_xz_decoder();
 std::unique_ptr<Decoder> make_zstd_decoder();
+
+std::string compress_gzip(std::string_view text);
+std::string compress_bzip2(std::string_view text);
+std::string compress_xz(std::string_view text);
+std::string compress_zstd(std::string_view text);
 
 /// The content of `bytes` bytes of a source from `begin` on, one member behind the other. `name` is what
 /// messages call the compression. The source outlives the stream.

@@ -54,6 +54,18 @@ std::unique_ptr<Decoder> make_xz_decoder() {
   return std::make_unique<XzDecoder>();
 }
 
+std::string compress_xz(std::string_view text) {
+  std::string result(lzma_stream_buffer_bound(text.size()), '\0');
+  std::size_t bytes = 0;
+  const lzma_ret status = lzma_easy_buffer_encode(
+      LZMA_PRESET_DEFAULT, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()),
+      text.size(), reinterpret_cast<std::uint8_t*>(result.data()), &bytes, result.size());
+  if (status == LZMA_MEM_ERROR) throw std::bad_alloc();
+  if (status != LZMA_OK) throw InternalError("xz did not finish within its own bound");
+  result.resize(bytes);
+  return result;
+}
+
 }  // namespace ayatori::io
 
 #endif

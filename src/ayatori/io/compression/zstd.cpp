@@ -41,6 +41,16 @@ std::unique_ptr<Decoder> make_zstd_decoder() {
   return std::make_unique<ZstdDecoder>();
 }
 
+std::string compress_zstd(std::string_view text) {
+  constexpr int usual_level = 3;
+  std::string result(ZSTD_compressBound(text.size()), '\0');
+  const std::size_t bytes =
+      ZSTD_compress(result.data(), result.size(), text.data(), text.size(), usual_level);
+  if (ZSTD_isError(bytes) != 0) throw EnvironmentError(fmt::format("zstd: {}", ZSTD_getErrorName(bytes)));
+  result.resize(bytes);
+  return result;
+}
+
 }  // namespace ayatori::io
 
 #endif

@@ -42,7 +42,7 @@ Meaning meaning_of(const std::array<Word<Meaning>, n>& list, const std::string& 
 
 /// Reads "%%MatrixMarket object format field symmetry". Throws InputError without a place, like all below.
 Header parse_banner(const std::string& line) {
-  const auto words = words_of(line);
+  const auto words = words_of(without_byte_order_mark(line));
   if (words.empty() || lower(words[0]) != banner_word) {
     throw InputError("no Matrix Market banner: a line '%%MatrixMarket matrix ...' was expected");
   }

@@ -110,6 +110,7 @@ std::unique_ptr<ByteSource> open_file(const comm::Comm& comm, const std::string&
 
 bool looks_like_matrix_market(std::string_view first_bytes) {
   using namespace matrix_market;
+  first_bytes = without_byte_order_mark(first_bytes);
   const auto first = std::find_if_not(first_bytes.begin(), first_bytes.end(), is_blank);
   first_bytes.remove_prefix(static_cast<std::size_t>(first - first_bytes.begin()));
   return lower(first_bytes.substr(0, banner_word.size())) == banner_word;

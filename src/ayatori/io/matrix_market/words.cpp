@@ -17,6 +17,11 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  return text.substr(text.starts_with(mark) ? mark.size() : 0);
+}
+
 std::string lower(std::string_view text) {
   std::string result(text);
   for (char& c : result) {

@@ -6,15 +6,13 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/complex_parts.hpp"
+#include "ayatori/io/compression/codec.hpp"
 #include "ayatori/io/matrix_market.hpp"
-#include "ayatori/io/matrix_market/compress.hpp"
 #include "ayatori/io/shared_file.hpp"
 
 namespace ayatori::io {
 
 namespace {
-
-using matrix_market::compress;
 
 /// Collective. Writes the texts of all ranks, in rank order.
 void write_texts(const comm::Comm& comm, const std::string& path, const std::vector<std::string>& texts) {
@@ -86,19 +84,23 @@ std::string_view field_name(bool is_complex) {
   return is_complex ? "complex" : "real";
 }
 
-/// The header on rank 0, then `count` values in texts of format(first, last), made by all threads.
+/// The header on rank 0, then `count` values in texts of format(first, last), made by all threads, and
+/// compressed as the name of the file says.
 template <class Format>
-std::vector<std::string> format_all(const comm::Comm& comm, const std::string& header, std::int64_t count,
-                                    Compression compression, Format&& format) {
+std::vector<std::string> format_all(const comm::Comm& comm, const std::string& path,
+                                    const std::string& header, std::int64_t count, Format&& format) {
+  const Codec* const codec = codec_of_name(path);
+  const auto packed = [&](std::string text) {
+    return codec != nullptr ? codec->compress(text) : std::move(text);
+  };
   const std::int64_t texts = (count + values_per_text - 1) / values_per_text;
   std::vector<std::string> result(texts + 1);
-  if (comm.rank() == 0) result[0] = compression == Compression::gzip ? compress(header) : header;
+  if (comm.rank() == 0) result[0] = packed(header);
   FirstException exception;
 #pragma omp parallel for schedule(dynamic)
   for (std::int64_t k = 0; k < texts; ++k) {
     exception.guard([&] {
-      std::string text = format(k * values_per_text, std::min((k + 1) * values_per_text, count));
-      result[k + 1] = compression == Compression::gzip ? compress(text) : std::move(text);
+      result[k + 1] = packed(format(k * values_per_text, std::min((k + 1) * values_per_text, count)));
     });
   }
   exception.rethrow();
@@ -108,7 +110,7 @@ std::vector<std::string> format_all(const comm::Comm& comm, const std::string& h
 }  // namespace
 
 void write_matrix_market(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
-                         Compression compression, bool is_complex) {
+                         bool is_complex) {
   const std::int64_t parts = parts_of(is_complex);
   const StoredRows stored(comm, block, is_complex);
   const sparse::RowBlock& rows = stored.rows();
@@ -117,7 +119,7 @@ void write_matrix_market(const comm::Comm& comm, const std::string& path, const 
       fmt::format("%%MatrixMarket matrix coordinate {} general\n{} {} {}\n", field_name(is_complex),
                   rows.global_rows, rows.global_columns / parts, comm.allreduce(mine, comm::ReduceOp::sum));
   const auto texts = comm::agree(comm, [&] {
-    return format_all(comm, header, mine, compression, [&](std::int64_t first, std::int64_t last) {
+    return format_all(comm, path, header, mine, [&](std::int64_t first, std::int64_t last) {
       return format_entries(rows, parts, first, last);
     });
   });
@@ -126,20 +128,18 @@ void write_matrix_market(const comm::Comm& comm, const std::string& path, const 
 
 void write_matrix_market_vector(const comm::Comm& comm, const std::string& path,
                                 std::span<const double> local, const sparse::RowPartition& partition,
-                                Compression compression, bool is_complex) {
-  write_matrix_market_array(comm, path, local, partition.rows() / parts_of(is_complex), 1, compression,
-                            is_complex);
+                                bool is_complex) {
+  write_matrix_market_array(comm, path, local, partition.rows() / parts_of(is_complex), 1, is_complex);
 }
 
 void write_matrix_market_array(const comm::Comm& comm, const std::string& path, std::span<const double> local,
-                               std::int64_t rows, std::int64_t columns, Compression compression,
-                               bool is_complex) {
+                               std::int64_t rows, std::int64_t columns, bool is_complex) {
   const std::int64_t parts = parts_of(is_complex);
   const std::string header =
       fmt::format("%%MatrixMarket matrix array {} general\n{} {}\n", field_name(is_complex), rows, columns);
   const auto texts = comm::agree(comm, [&] {
     const std::int64_t count = static_cast<std::int64_t>(local.size()) / parts;
-    return format_all(comm, header, count, compression, [&](std::int64_t first, std::int64_t last) {
+    return format_all(comm, path, header, count, [&](std::int64_t first, std::int64_t last) {
       return format_values(local.subspan(parts * first, parts * (last - first)), parts);
     });
   });

@@ -19,16 +19,19 @@ std::vector<Row> make_table() {
       {.name = "method",
        .place = [](EigenRequest& r) -> std::string& { return r.method; },
        .help = "auto, dense, or, for a few pairs of a sparse matrix, davidson",
-       .words = {"auto", "dense", "davidson"}},
+       .words = {"auto", "dense", "davidson"},
+       .only_words = true},
       {.name = "precision",
        .place = [](EigenRequest& r) -> std::string& { return r.precision; },
        .help = "double, float (half the memory traffic, 7 digits), or mixed: float, and all pairs refined to "
                "double",
-       .words = {"double", "float", "mixed"}},
+       .words = {"double", "float", "mixed"},
+       .only_words = true},
       {.name = "reduction",
        .place = [](EigenRequest& r) -> std::string& { return r.reduction; },
        .help = "To tridiagonal form: auto, one-stage, two-stage (by way of a band of BLOCK diagonals)",
-       .words = {"auto", "one-stage", "two-stage"}},
+       .words = {"auto", "one-stage", "two-stage"},
+       .only_words = true},
       {.name = "block",
        .place = [](EigenRequest& r) -> std::optional<int>& { return r.block; },
        .help = "Columns that are reduced and applied together",
@@ -80,9 +83,7 @@ std::span<const Option<EigenRequest>> eigen_options() {
 }
 
 void check(const EigenRequest& request, eigen::ProblemKind kind) {
-  check_ranges(eigen_options(), request);
-  if (request.method != "auto" && request.method != "dense" && request.method != "davidson")
-    throw InputError(fmt::format("--method {}: neither auto nor dense nor davidson", request.method));
+  check_values(eigen_options(), request);
   if (request.method == "davidson") check_davidson(request, kind);
   if (!(request.tolerance >= 0 && request.tolerance < 1))
     throw InputError(fmt::format("--tolerance {}: from 0 to below 1", request.tolerance));

@@ -131,6 +131,8 @@ MapQuestion read_question(const MapRequest& request, const MatrixTraffic& matrix
   check(request);
   auto calls = parse_collective_calls(request.collectives);
   const auto model = read_model(request);
+  if (!request.hosts.empty()) check_regular_file(request.hosts);  // before the matrix, which may take long
+  for (const auto& path : request.compare) check_regular_file(path);
   const auto traffic = read_traffic(request, matrix);
   auto order = order_of(request, traffic);
   const int per_node = most_on_a_node(order);

@@ -45,7 +45,8 @@ std::vector<Row> make_table() {
       {.name = "partition",
        .place = [](MapRequest& r) -> std::string& { return r.partition; },
        .help = "Of the matrix: 'rows', blocks of as many rows each, or 'graph', by METIS",
-       .words = {"rows", "graph"}},
+       .words = {"rows", "graph"},
+       .only_words = true},
       {.name = "network",
        .place = [](MapRequest& r) -> std::string& { return r.network; },
        .help = "One of:" + syntaxes()},
@@ -94,7 +95,7 @@ std::span<const Option<MapRequest>> map_options() {
 }
 
 void check(const MapRequest& request) {
-  check_ranges(map_options(), request);
+  check_values(map_options(), request);
   find_named(mapping::objectives(), request.objective, "objective");
   if (!request.launcher.empty()) find_named(mapping::launchers(), request.launcher, "launcher");
 }

@@ -92,7 +92,7 @@ std::set<int> node_counts(const std::string& text) {
 }
 
 void check(const PredictRequest& request) {
-  check_ranges(predict_options(), request);
+  check_values(predict_options(), request);
   const int most_nodes = *node_counts(request.nodes).rbegin();
   if (std::int64_t{most_nodes} * request.ranks_per_node > most_ranks)
     throw InputError(

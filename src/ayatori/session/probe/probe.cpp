@@ -36,7 +36,7 @@ std::span<const Option<ProbeRequest>> probe_options() {
 }
 
 void check(const ProbeRequest& request) {
-  check_ranges(probe_options(), request);
+  check_values(probe_options(), request);
 }
 
 machine::MeasureOptions measure_options(const ProbeRequest& request) {

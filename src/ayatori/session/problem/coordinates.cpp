@@ -1,18 +1,17 @@
 #include "ayatori/session/problem/coordinates.hpp"
 
-#include <filesystem>
 #include <utility>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/matrix_source.hpp"
+#include "ayatori/session/problem/input_file.hpp"
 
 namespace ayatori::session {
 
 Array<double> load_coordinates(const comm::Comm& comm, const std::string& path, const Problem& problem) {
   comm::agree(comm, [&] {
-    if (comm.rank() == 0 && !std::filesystem::exists(path))
-      throw InputError(fmt::format("--coordinates {}: no such file", path));
+    if (comm.rank() == 0) check_input("--coordinates", path);
     if (problem.permutation)
       throw InputError(
           "--coordinates needs the rows of a node together: not with --partition graph or --placement");

@@ -1,19 +1,18 @@
 #include "ayatori/session/problem/fields.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/io/matrix_source.hpp"
+#include "ayatori/session/problem/input_file.hpp"
 
 namespace ayatori::session {
 
 Array<double> load_fields(const comm::Comm& comm, const std::string& path, const Problem& problem) {
   comm::agree(comm, [&] {
-    if (comm.rank() == 0 && !std::filesystem::exists(path))
-      throw InputError(fmt::format("--fields {}: no such file", path));
+    if (comm.rank() == 0) check_input("--fields", path);
   });
   auto fields = io::load_vector(comm, path, problem.file_rows);
   comm::agree(comm, [&] {

@@ -49,8 +49,6 @@ int moved_parts(const mapping::PartOrder& order) {
 }  // namespace
 
 void check_placement(const std::string& placement, const std::string& network) {
-  if (placement != "auto" && placement != "always" && placement != "none")
-    throw InputError(fmt::format("--placement {}: choose 'auto', 'always' or 'none'", placement));
   if (placement == "none" && network != "auto")
     throw InputError(fmt::format("--network {}: it is for --placement auto", network));
   if (network != "auto") network::make_network(network, 1);

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "ayatori/base/find_named.hpp"
 #include "ayatori/base/number_in.hpp"
 #include "ayatori/base/random.hpp"
 #include "ayatori/comm/agree.hpp"
@@ -57,7 +58,7 @@ Array<std::int64_t> Problem::row_numbers(const comm::Comm& comm) const {
 PartitionKind partition_kind(const std::string& word) {
   if (word == "contiguous") return PartitionKind::contiguous;
   if (word == "graph") return PartitionKind::graph;
-  throw InputError(fmt::format("--partition {}: choose 'contiguous' or 'graph'", word));
+  throw InputError(fmt::format("--partition {}: {}", word, choose_from(word, {"contiguous", "graph"})));
 }
 
 Problem load_problem(const comm::Comm& comm, const std::string& source, PartitionKind kind,
@@ -149,13 +150,15 @@ Problem spread_problem(const Session& session, io::LoadedMatrix loaded, const So
   });
 }
 
+bool is_made(std::string_view rhs) {
+  return rhs == "ones" || rhs.starts_with("random:") || rhs.starts_with("solution-random:");
+}
+
 std::vector<std::string> name_right_hand_sides(const comm::Comm& comm,
                                                const std::vector<std::string>& specs) {
   std::vector<std::string> names;
   for (const std::string& spec : specs) {
-    const bool is_made =
-        spec == "ones" || spec.starts_with("random:") || spec.starts_with("solution-random:");
-    const std::int64_t columns = is_made ? 1 : io::count_vectors(comm, spec);
+    const std::int64_t columns = is_made(spec) ? 1 : io::count_vectors(comm, spec);
     if (columns == 1) names.push_back(spec);
     for (std::int64_t k = 1; k <= columns && columns > 1; ++k) names.push_back(fmt::format("{}:{}", spec, k));
   }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ayatori/base/array.hpp"
@@ -74,6 +75,9 @@ struct RightHandSide {
   Array<double> b;
   std::optional<Array<double>> solution;
 };
+
+/// Whether a right-hand side is made, not read.
+bool is_made(std::string_view rhs);
 
 /// Collective. What --rhs asks for, one by one: a file of several columns becomes "FILE:1", "FILE:2", ...
 /// Throws InputError, agreed.

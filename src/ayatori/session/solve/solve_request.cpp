@@ -28,12 +28,6 @@ std::optional<int> restart_length(const std::string& word) {
   return length;
 }
 
-bool may_use_one_rank(const std::string& word) {
-  if (word != "auto" && word != "all")
-    throw InputError(fmt::format("--use-ranks {}: want auto or all", word));
-  return word == "auto";
-}
-
 void check_seconds(const char* name, double value) {
   if (!(value >= 0)) throw InputError(fmt::format("{} {}: not a number of seconds", name, value));
 }
@@ -52,10 +46,6 @@ void check_preconditioner_options(const SolveRequest& request) {
     throw InputError(fmt::format("--drop {}: want 0 to 1", request.drop));
   if (!(request.low_rank >= 0 && request.low_rank < 1))
     throw InputError(fmt::format("--low-rank {}: want 0 to 1", request.low_rank));
-  if (!solvers::is_factor_precision(request.factor_precision))
-    throw InputError(fmt::format("--factor-precision {}: want double or single", request.factor_precision));
-  if (!solvers::is_triangular(request.triangular))
-    throw InputError(fmt::format("--triangular {}: want auto, blocks or levels", request.triangular));
 }
 
 /// A device that is asked for has to be there, as no other place is as good.
@@ -91,7 +81,7 @@ tuning::SolveOptions options_of(const SolveRequest& request) {
           .time_limit = request.time_limit,
           .tuning_share = request.tuning_share,
           .deterministic = request.deterministic,
-          .may_use_one_rank = may_use_one_rank(request.use_ranks),
+          .may_use_one_rank = request.use_ranks == "auto",
           .forced = {.method = unless_auto(request.method),
                      .preconditioner = unless_auto(request.preconditioner),
                      .restart = restart_length(request.restart),
@@ -114,7 +104,7 @@ tuning::SolveOptions options_of(const SolveRequest& request) {
 }  // namespace
 
 void check(const SolveRequest& request) {
-  check_ranges(solve_options(), request);
+  check_values(solve_options(), request);
   check_seconds("--time-limit", request.time_limit);
   check_preconditioner_options(request);
   check_obedience(request);
@@ -123,7 +113,6 @@ void check(const SolveRequest& request) {
   check_replay(request);
   check_checkpoint(request);
   check_placement(request.placement, request.network);
-  partition_kind(request.partition);
 }
 
 SessionOptions session_options(const SolveRequest& request) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/base/find_named.hpp"
 #include "ayatori/solvers/least_squares.hpp"
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/solvers/orthogonalization.hpp"
@@ -16,26 +18,30 @@ namespace ayatori::tuning {
 
 namespace {
 
+/// Halo strategies without +overlap.
+std::vector<std::string> excludable_names() {
+  auto names = names_in(solvers::preconditioners(), names_in(solvers::methods()));
+  names.emplace_back(solvers::least_squares_name);
+  names = names_in(solvers::orthogonalizations(), std::move(names));
+  return names_in(sparse::halo_strategies(), names_in(sparse::kernels(), std::move(names)));
+}
+
 void check_exclusions(const Forced& forced) {
-  const auto known = [](std::string_view name) {
-    const auto is_in = [&](auto list) {
-      return std::ranges::any_of(list, [&](const auto& type) { return type.name == name; });
-    };
-    const std::string_view halo = name.substr(0, name.find("+overlap"));
-    return name == solvers::least_squares_name || is_in(solvers::methods()) ||
-           is_in(solvers::preconditioners()) || is_in(solvers::orthogonalizations()) ||
-           is_in(sparse::kernels()) || std::ranges::any_of(sparse::halo_strategies(), [&](const auto& type) {
-             return type.name == halo;
-           });
+  const auto names = excludable_names();
+  const auto is_known = [&](const std::string& name) {
+    const std::string halo = name.substr(0, name.find("+overlap"));
+    return std::ranges::find(names, name) != names.end() ||
+           std::ranges::count(sparse::halo_strategies(), halo, &sparse::HaloType::name) > 0;
   };
   const std::array forced_names{forced.method, forced.preconditioner, forced.orthogonalization, forced.kernel,
                                 forced.halo};
   for (const std::string& name : forced.excluded) {
-    if (!known(name)) {
+    if (!is_known(name)) {
+      const std::string near = did_you_mean(name, names);
       throw InputError(
           fmt::format("'{}' is excluded, but there is no method, preconditioner, orthogonalization, "
-                      "kernel or halo strategy of this name",
-                      name));
+                      "kernel or halo strategy of this name{}{}",
+                      name, near.empty() ? "" : ": ", near));
     }
     if (std::ranges::find(forced_names, name) != forced_names.end())
       throw InputError(fmt::format("'{}' is both forced and excluded", name));

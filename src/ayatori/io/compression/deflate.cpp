@@ -1,14 +1,13 @@
-#include "ayatori/io/matrix_market/compress.hpp"
-
 #include <zlib.h>
 
 #include <new>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/io/compression/codec.hpp"
 
-namespace ayatori::io::matrix_market {
+namespace ayatori::io {
 
-std::string compress(std::string_view text) {
+std::string compress_gzip(std::string_view text) {
   z_stream zlib{};
   constexpr int gzip_wrapper = 16 + MAX_WBITS;
   constexpr int default_memory = 8;
@@ -28,4 +27,4 @@ std::string compress(std::string_view text) {
   return result;
 }
 
-}  // namespace ayatori::io::matrix_market
+}  // namespace ayatori::io
