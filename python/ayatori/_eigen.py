@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core
 from . import _words as words
-from ._matrix import as_canonical_csr, check_real, is_sparse
+from ._matrix import as_array, as_canonical_csr, as_doubles, check_finite, check_real, check_square, is_sparse
 from ._options import Options, explained
 
 OPTIONS = Options(_core.eigen_options(), {"collectives": "none"})
@@ -64,7 +64,10 @@ def eigh(A: Any, *, eigvals_only: bool = False, subset_by_index: Sequence[int] |
     Householder tridiagonalization, divide and conquer (Cuppen; Gu and Eisenstat), back-transformation; see docs/eigen.md.
     """
     given = OPTIONS.given(locals())
-    n = A.shape[0] if is_sparse(A) else len(A)
+    A = as_array(A, "A")
+    check_real(A.dtype, "A")
+    check_square(A.shape)
+    n = A.shape[0]
     if sum(chosen is not None for chosen in (subset_by_index, subset_by_value, smallest, largest)) > 1:
         raise ValueError("subset_by_index, subset_by_value, smallest and largest contradict each other")
     core_options = _core.EigenOptions()
@@ -90,20 +93,13 @@ def eigh(A: Any, *, eigvals_only: bool = False, subset_by_index: Sequence[int] |
         csr = as_canonical_csr(A)
         values, vectors, passed, report = _core.eigh(csr.indptr, csr.indices, csr.data, csr.shape[1], core_options)
     else:
-        values, vectors, passed, report = _core.eigh(_as_dense(A), core_options)
+        check_finite(A, "A")
+        values, vectors, passed, report = _core.eigh(as_doubles(A, "A"), core_options)
     if not passed:
         raise RuntimeError(f"the eigenpairs are not good: {json.loads(report)['ratios']}")
     if eigvals_only:
         return values[first:]
     return values[first:], vectors.reshape((n, len(values)), order="F")[:, first:]
-
-
-def _as_dense(A: Any) -> np.ndarray:
-    matrix = np.asarray(A)
-    check_real(matrix.dtype, "the matrix")
-    if matrix.ndim != 2:
-        raise ValueError(f"the matrix has {matrix.ndim} dimensions, not 2")
-    return matrix.astype(np.float64, copy=False)
 
 
 OPTIONS.document(eigh)

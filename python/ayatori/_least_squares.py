@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._matrix import as_csr, as_real_form, has_matvec, is_complex, is_sparse
+from ._matrix import as_array, as_count, as_csr, as_matrix, as_real_form, as_vector, has_matvec, is_complex, is_sparse
 from ._operators import as_doubles, check
 
 _STOPS = {"solved": 1, "rounding": 4, "least squares": 2, "condition": 3, "iteration limit": 7}
@@ -112,38 +112,27 @@ class _Done(NamedTuple):
 
 def _solve(method: str, A: Any, b: Any, damp: float, atol: float, btol: float, conlim: float, limit: int | None, show: bool, x0: Any,
            wants_variance: bool, iterations_per_column: int) -> _Done:
-    if not has_matvec(A) and not is_sparse(A):
-        A = np.asarray(A)
-    if len(A.shape) != 2:
-        raise ValueError(f"the matrix has {len(A.shape)} dimensions, not 2")
+    A = as_matrix(A, "A")
     m, n = A.shape
-    b = np.atleast_1d(np.asarray(b))
-    if b.shape not in ((m,), (m, 1)):
-        raise ValueError(f"the matrix has shape {A.shape}, and b has {b.shape}")
-    kinds = [getattr(part, "dtype", None) for part in (A, b, None if x0 is None else np.asarray(x0))]
-    work_type = np.complex128 if any(is_complex(kind) for kind in kinds) else np.float64
-    for kind, name in zip(kinds, ("the matrix", "b", "x0")):
-        if kind is not None:
-            check(np.dtype(kind), work_type, name)
+    b = as_array(b, "b")
+    b = as_vector(b if is_sparse(b) else np.atleast_1d(b), "b", m)
+    x0 = x0 if x0 is None else as_vector(x0, "x0", n, "columns")
+    work_type = np.complex128 if any(is_complex(getattr(part, "dtype", None)) for part in (A, b, x0)) else np.float64
     if wants_variance and (damp or work_type is np.complex128):
         raise ValueError("calc_var: the variance is estimated without damp, of real problems")
     forward, backward = _operators(A, m, n, work_type)
     width = 2 if work_type is np.complex128 else 1
     right = as_doubles(b, work_type)
-    if not np.isfinite(right).all():
-        raise ValueError("b has elements that are not finite")
-    start = None
-    if x0 is not None:
-        start = as_doubles(x0, work_type)
-        if start.size != n * width:
-            raise ValueError(f"the matrix has shape {A.shape}, and x0 has {np.shape(x0)}")
+    start = None if x0 is None else as_doubles(x0, work_type)
+    if start is not None:
         right = right - _product(forward, start, m * width)
     options = _core.LeastSquaresOptions()
     options.method, options.damping, options.atol, options.consistent_atol = method, float(damp), float(atol), float(atol)
     b_norm = float(np.linalg.norm(as_doubles(b, work_type)))
     options.target = float(btol) * b_norm
     options.max_condition = float(conlim) if conlim > 0 else np.inf
-    options.max_iterations = min(2**31 - 1, int(limit if limit is not None else max(1, iterations_per_column * (n if method == "lsqr" else min(m, n)))))
+    usual = max(1, iterations_per_column * (n if method == "lsqr" else min(m, n)))
+    options.max_iterations = min(2**31 - 1, usual if limit is None else as_count(limit, "iter_lim" if method == "lsqr" else "maxiter"))
     d = np.zeros(n * width)
     variance = np.zeros(n) if wants_variance else None
     iterations, stop, norm, frobenius, condition = (0, "solved", 0.0, 0.0, 1.0)

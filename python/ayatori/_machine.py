@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _core
 from . import _words as words
-from ._matrix import as_csr, comm_address
+from ._matrix import as_csr, check_square, comm_address
 from ._options import Options, explained
 from ._report import write_whole
 
@@ -112,6 +112,8 @@ def find_profile(profile: Profile | str | os.PathLike | None) -> tuple[str, str]
             return "", ""
     if isinstance(profile, Profile):
         return json.dumps(profile.data), profile.name
+    if not os.fspath(profile):
+        raise ValueError("profile is empty: name one, or leave it out")
     if os.fspath(profile) == "none":
         return "", ""
     return _core.load_profile(os.fspath(profile)), os.fspath(profile)
@@ -268,8 +270,9 @@ def _pattern(A: Any) -> tuple:
     if isinstance(A, str):
         return (A,)
     csr = as_csr(A)
-    if csr.shape[0] != csr.shape[1] or csr.shape[0] >= 2**31:
-        raise ValueError(f"the matrix is {csr.shape[0]} x {csr.shape[1]}, but it has to be square, with less than 2^31 rows")
+    check_square(csr.shape)
+    if csr.shape[0] >= 2**31:
+        raise ValueError(f"A has {csr.shape[0]} rows, but has to have less than 2**31")
     return np.ascontiguousarray(csr.indptr, dtype=np.int64), np.ascontiguousarray(csr.indices, dtype=np.int32)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _core
 from ._krylov import _System
-from ._matrix import has_matvec
+from ._matrix import as_count, is_operator
 from ._operators import apply
 
 Product = Callable[[np.ndarray], np.ndarray]
@@ -94,7 +94,7 @@ def qmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0
     Freund and Nachtigal (1991), without look-ahead.
     """
     system = _Iterated(A, b, x0, None, rtol, atol)
-    products = [_with_adjoint(part, name) for part, name in ((system.A, "the matrix"), (M1, "M1"), (M2, "M2"))]
+    products = [system.with_adjoint(part, name) for part, name in ((system.A, "A"), (M1, "M1"), (M2, "M2"))]
     return system.run_by(lambda r: _qmr(system.product, products, system.solution, r), maxiter, callback)
 
 
@@ -132,7 +132,7 @@ def lgmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 
     -----
     Baker, Jessup and Manteuffel (2005).
     """
-    system = _Iterated(A, b, x0, M, rtol, atol)
+    system = _Iterated(A, b, x0, M, rtol, atol, is_finite=False)
     old = [] if outer_v is None else outer_v
     if not store_outer_Av:
         old[:] = [(v, None) for v, _ in old]
@@ -179,7 +179,7 @@ def gcrotmk(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float =
     """
     if truncate not in ("oldest", "smallest"):
         raise ValueError(f"Invalid value for 'truncate': {truncate!r}")
-    system = _Iterated(A, b, x0, M, rtol, atol)
+    system = _Iterated(A, b, x0, M, rtol, atol, is_finite=False)
     pairs = [] if CU is None else CU
     result = system.run_by(lambda r: _gcrot(system, r, m, m if k is None else k, pairs, truncate), maxiter, callback)
     if discard_C:
@@ -205,12 +205,24 @@ class _Iterated(_System):
         operator.apply(np.ascontiguousarray(x, self.work_type).view(np.float64), y.view(np.float64))
         return y
 
+    def with_adjoint(self, matrix: Any, name: str) -> tuple[Product, Product]:
+        """The products with `matrix`, or with nothing, and with its adjoint."""
+        if matrix is None:
+            return (lambda x: x), (lambda x: x)
+        matrix = self._preconditioner(matrix, name)
+        if is_operator(matrix):
+            if not hasattr(matrix, "rmatvec"):
+                raise ValueError(f"QMR needs the adjoint of {name}: rmatvec")
+            return (lambda x: apply(matrix, x)), (lambda x: np.asarray(matrix.rmatvec(x)))
+        adjoint = matrix.conj().T
+        return (lambda x: matrix @ x), (lambda x: adjoint @ x)
+
     def run_by(self, method: Callable[[np.ndarray], Iterator[float]], maxiter: int | None,
                callback: Callable[[np.ndarray], Any] | None) -> tuple[np.ndarray, int]:
         """Runs a method from the residual of the x reached until that is proved to be small enough."""
         if not self.b.any():
             return np.zeros(self.n, self.dtype), 0
-        maxiter = 10 * self.n if maxiter is None else int(maxiter)
+        maxiter = 10 * self.n if maxiter is None else as_count(maxiter, "maxiter")
         b, x = self.b.view(self.work_type), self.solution
         self.limit = max(self.rtol * float(np.linalg.norm(b)), self.atol)
         best, fruitless = np.inf, 0
@@ -296,17 +308,6 @@ def _tfqmr(product: Product, precondition: Product, x: np.ndarray, r: np.ndarray
         z = precondition(y)
         u_before, u = u, product(z)
         v = u + beta * (u_before + beta * v)
-
-
-def _with_adjoint(matrix: Any, name: str) -> tuple[Product, Product]:
-    if matrix is None:
-        return (lambda x: x), (lambda x: x)
-    if has_matvec(matrix):
-        if not hasattr(matrix, "rmatvec"):
-            raise ValueError(f"QMR needs the adjoint of {name}: rmatvec")
-        return (lambda x: apply(matrix, x)), (lambda x: np.asarray(matrix.rmatvec(x)))
-    adjoint = matrix.conj().T
-    return (lambda x: matrix @ x), (lambda x: adjoint @ x)
 
 
 def _qmr(product: Product, products: list, x: np.ndarray, r: np.ndarray) -> Iterator[float]:

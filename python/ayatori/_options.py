@@ -10,6 +10,8 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -39,13 +41,15 @@ class Options:
                 raise TypeError(f"there is no option {keyword}: choose of {', '.join(self.table)}")
             if value is not None:
                 name, kind, *_ = self.table[keyword]
+                if isinstance(value, str) and not value:
+                    raise ValueError(f"{keyword} is empty: name something, or leave it out")
                 core_options.set(name, _converted(keyword, kind, value))
 
     def given(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Of the arguments of a function, those that are options and not what they are anyway."""
         return {keyword: value for keyword, value in arguments.items()
                 if keyword in self.table and keyword not in self.own and value is not None and value is not self.table[keyword][2]
-                and not (isinstance(value, (str, int, float)) and value == self.table[keyword][2])}
+                and not (isinstance(value, (str, int, float)) and value == self.table[keyword][2]) and not (isinstance(value, tuple) and not value)}
 
     def document(self, what: Any) -> None:
         """Puts the table in the docstring of a class or function that takes the options."""
@@ -99,14 +103,16 @@ def in_words_of_python(text: str) -> str:
 
 def _converted(keyword: str, kind: str, value: Any) -> Any:
     try:
+        if isinstance(value, (bool, np.bool_)) != (kind == "bool"):
+            raise TypeError
         if kind == "sequence of str":
             return [value] if isinstance(value, str) else [str(word) for word in value]
-        if kind == "str" and isinstance(value, (str, int)) and not isinstance(value, bool):
+        if kind == "str" and isinstance(value, (str, int)):
             return str(value)
         if kind == "str" and hasattr(value, "__fspath__"):
             return value.__fspath__()
-        if kind == "bool" and isinstance(value, bool):
-            return value
+        if kind == "bool":
+            return bool(value)
         if kind == "int" and int(value) == value:
             return int(value)
         if kind == "float":

@@ -75,13 +75,15 @@ def test_wrong_input(function, capsys):
     for wrong in (b[:5], np.ones((6, 2))):
         with pytest.raises(ValueError, match="b has"):
             function(A, wrong)
-    with pytest.raises(ValueError, match="x0 has"):
+    with pytest.raises(ValueError, match=r"^x0 has shape \(3,\), but A has 4 columns"):
         function(A, b, x0=np.ones(3))
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match=r"^b\[0\] is NaN .*5 more are not finite$"):
         function(A, b * np.nan)
     A.data[2] = np.nan
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match=r"^A\[1, 2\] is NaN"):
         function(A, b)
+    with pytest.raises(TypeError, match="^(iter_lim|maxiter) is 'all', but must be a whole number$"):
+        function(*problem((6, 4)), **{"iter_lim" if function is ayatori.lsqr else "maxiter": "all"})
     with pytest.raises(KeyError):
         function(LinearOperator((6, 4), matvec=lambda x: {}["no"], rmatvec=lambda y: np.ones(4), dtype=float), b)
     function(*problem((6, 4)), show=True)
