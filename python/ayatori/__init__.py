@@ -14,6 +14,7 @@ Machines
     probe, Profile : what this machine can do
     predict, Forecast : how an iteration would scale on a machine
     place, Placement : which rank should be on which node
+    Knowledge : what earlier solves have taught
 Matrices and results
     load : a matrix from a file or a generator
     build_info : how and with what the library was built
@@ -28,6 +29,7 @@ with best_kernels():
     from ._core import version as __version__
 from ._direct import Factors, factorized, splu, spsolve
 from ._eigen import eigh
+from ._knowledge import Knowledge
 from ._krylov import bicgstab, cg, gmres, minres
 from ._krylov_eigen import eigs, eigsh, svds
 from ._least_squares import lsmr, lsqr
@@ -38,5 +40,5 @@ from ._preconditioner import Preconditioner, preconditioner
 from ._report import write_report
 from ._solve import Solver, SolveResult, solve
 
-__all__ = ["Factors", "Forecast", "Placement", "Preconditioner", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "build_info", "cg", "cgs", "eigh", "eigs", "eigsh", "factorized", "gcrotmk", "gmres", "lgmres", "load", "lsmr", "lsqr",
+__all__ = ["Factors", "Forecast", "Knowledge", "Placement", "Preconditioner", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "build_info", "cg", "cgs", "eigh", "eigs", "eigsh", "factorized", "gcrotmk", "gmres", "lgmres", "load", "lsmr", "lsqr",
            "minres", "place", "preconditioner", "predict", "probe", "qmr", "solve", "splu", "spsolve", "svds", "tfqmr", "write_report"]
