@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -365,35 +364,3 @@ def agreement(ranks: int, agree: Callable[[str], None]) -> Iterator[None]:
 def agreement_on(comm: Any, address: int) -> contextlib.AbstractContextManager[None]:
     """The same on a communicator of mpi4py that is at this address, or None."""
     return agreement(1 if comm is None else comm.size, lambda complaint: _core.agree(address, complaint))
-
-
-def load(source: str | os.PathLike) -> scipy.sparse.csr_array:
-    """A matrix from a file, or made by a generator.
-
-    Parameters
-    ----------
-    source : str or path
-        A file (Matrix Market, npz, npy, MAT, Harwell-Boeing, plain columns, PETSc binary; also compressed) or a spec such as
-        ``"poisson3d-7:n=80"`` (``ayatori generate --help`` lists them). With h5py, also sparse matrices in HDF5: those of MATLAB 7.3,
-        and groups of data, indices, indptr and shape (AnnData, 10x). ``"FILE:NAME"`` is one of several.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        Of doubles, or of complex128 where the matrix is complex.
-
-    Raises
-    ------
-    ValueError
-        If the file or the spec is wrong; the text says where.
-    """
-    import scipy.sparse
-
-    from . import _hdf5
-
-    source = os.fspath(source)
-    if place := _hdf5.place_in(source):
-        return _hdf5.load(*place)
-    indptr, indices, data, columns, of_complex = _core.load(source)
-    csr = scipy.sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns))
-    return from_real_form(csr) if of_complex else csr

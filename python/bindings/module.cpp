@@ -95,4 +95,5 @@ NB_MODULE(_core, module) {
   ayatori::python::bind_least_squares(module);
   ayatori::python::bind_machine(module);
   ayatori::python::bind_knowledge(module);
+  ayatori::python::bind_files(module);
 }
