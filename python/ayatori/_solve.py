@@ -292,6 +292,8 @@ class Solver:
             shape, matrix = _shape_and_matrix(A, near, rank)
             if comm is None or products:
                 check_square(shape)
+        if comm is not None and len(set(comm.allgather((products, near is None, M is None)))) > 1:
+            raise ValueError("A is an operator, or near or M is given, on some ranks only: give the same on all")
         self._is_complex = on_any_rank(comm, any(is_complex(getattr(one, "dtype", None)) for one in (A, matrix, M)))
         self._width = 2 if self._is_complex else 1  # rows that the core has for each
         with agreement_on(comm, address):

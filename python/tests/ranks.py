@@ -105,6 +105,24 @@ for wrong in (lambda: solver.solve(b[mine][1:] if last else b[mine]),
     else:
         raise AssertionError("a mistake was accepted")
 
+# Options that differ are refused on all ranks by the same words; threads may differ.
+for differs, word in ((lambda: ayatori.solve(A[mine], b[mine], comm=comm, method="gmres" if last else "cg"), "method"),
+                      (lambda: ayatori.solve(A[mine], b[mine], comm=comm, rtol=1e-6 if last else 1e-7), "rtol"),
+                      (lambda: ayatori.solve(A[mine], b[mine], comm=comm, exclude=["cg", "minres"] if last else ["cg"]), "exclude"),
+                      (lambda: ayatori.solve(Product(), b[mine], comm=comm, method="gmres" if last else "fgmres"), "method"),
+                      (lambda: ayatori.preconditioner(A[mine], "ilu" if last else "jacobi", comm=comm), "preconditioner"),
+                      (lambda: ayatori.preconditioner(A[mine], "ilu", fill=1 if last else 0, comm=comm), "fill"),
+                      (lambda: ayatori.solve(A[mine], b[mine], comm=comm, M=jacobi if last else None), "M is given, on some ranks only"),
+                      (lambda: ayatori.solve(A[mine] if last else Product(), b[mine], comm=comm), "A is an operator")):
+    try:
+        differs()
+    except ValueError as error:
+        words = comm.allgather(str(error))
+        assert len(set(words)) == 1 and word in words[0] and ("on all ranks: give" in words[0] or "on some ranks" in words[0]), words
+    else:
+        raise AssertionError(f"{word} differs, and nobody said so")
+assert ayatori.solve(A[mine], b[mine], comm=comm, threads=2 if last else 1).converged
+
 
 def fail(*_):
     if comm.rank == 0:
