@@ -14,6 +14,7 @@ import numpy as np
 
 from ._matrix import as_array, as_count, check_numbers, check_square, extent, is_complex, is_sparse
 from ._operators import factors_of
+from ._options import explained
 
 _NOT_GIVEN = {name: f"factors of KLU and MUMPS stay inside those libraries: there is no {name} of them (scipy.sparse.linalg.splu has it)"
               for name in ("L", "U", "perm_r", "perm_c", "nnz")}
@@ -99,6 +100,7 @@ class Factors:
         return f"<{self.shape[0]}x{self.shape[1]} {self.note}>"
 
 
+@explained()
 def splu(A: Any, permc_spec: str | None = None, diag_pivot_thresh: float | None = None, relax: int | None = None,
          panel_size: int | None = None, options: dict[str, Any] | None = None) -> Factors:
     """Complete factors of a sparse matrix: `scipy.sparse.linalg.splu`.
@@ -126,6 +128,7 @@ def splu(A: Any, permc_spec: str | None = None, diag_pivot_thresh: float | None 
     return Factors(A)
 
 
+@explained()
 def factorized(A: Any) -> Callable[[Any], np.ndarray]:
     """A function that solves ``A @ x = b`` for the b it is given: `scipy.sparse.linalg.factorized`.
 
@@ -141,6 +144,7 @@ def factorized(A: Any) -> Callable[[Any], np.ndarray]:
     return Factors(A).solve
 
 
+@explained()
 def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = True) -> Any:
     """x with ``A @ x = b`` by complete factors: `scipy.sparse.linalg.spsolve`.
 
@@ -180,7 +184,7 @@ def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = T
     except RuntimeError as error:
         from scipy.sparse.linalg import MatrixRankWarning
 
-        warnings.warn(f"Matrix is exactly singular: {error}", MatrixRankWarning, stacklevel=2)
+        warnings.warn(f"Matrix is exactly singular: {error}", MatrixRankWarning, stacklevel=3)
         x = np.full(right.shape, np.nan, dtype)
     if is_vector:
         return x.ravel()

@@ -13,12 +13,14 @@ import numpy as np
 from . import _core
 from ._matrix import as_array, as_count, as_csr, as_matrix, as_real_form, as_vector, has_matvec, is_complex, is_sparse
 from ._operators import as_doubles, check
+from ._options import explained
 
 _STOPS = {"solved": 1, "rounding": 4, "least squares": 2, "condition": 3, "iteration limit": 7}
 _WORDS = {0: "x = 0 is the solution", 1: "A x = b to the tolerances", 2: "a least-squares solution to the tolerances",
           3: "the estimate of the condition number is beyond conlim", 4: "A x = b to rounding", 7: "the limit of iterations"}
 
 
+@explained()
 def lsqr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e-6, conlim: float = 1e8, iter_lim: int | None = None,
          show: bool = False, calc_var: bool = False, x0: Any = None) -> tuple:
     """Least squares of any matrix or operator, ``min ||b - A x||^2 + damp^2 ||x - x0||^2``: `scipy.sparse.linalg.lsqr`.
@@ -66,6 +68,7 @@ def lsqr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e
             float(np.linalg.norm(done.x)), done.variance)
 
 
+@explained()
 def lsmr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e-6, conlim: float = 1e8, maxiter: int | None = None,
          show: bool = False, x0: Any = None) -> tuple:
     """The same by LSMR, whose residual of the normal equations falls monotonically: `scipy.sparse.linalg.lsmr`.

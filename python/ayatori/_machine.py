@@ -64,7 +64,7 @@ class Profile:
         write_whole(path, json.dumps(self.data, indent=1))
 
 
-@explained({})
+@explained()
 def probe(*, comm: Any = None, keep: bool = True, progress: Callable[[str, float], Any] | None = None,
           # Written by generate_options.py:
           quick: bool = True, seconds: float | None = None, output: str | os.PathLike[str] | None = None, threads: int = 0,
@@ -155,7 +155,7 @@ class Forecast:
         return self._text
 
 
-@explained({})
+@explained()
 def predict(A: Any, nodes: str | Iterable[int] | None = None, *, profile: Profile | str | os.PathLike[str] | None = None,
             # Written by generate_options.py:
             ranks_per_node: int = 1, threads: int = 1, network: str | None = None, memory_bandwidth: float = 0.0,
@@ -221,7 +221,7 @@ class Placement:
         return self._text
 
 
-@explained({})
+@explained()
 def place(A: Any = None, *,
           # Written by generate_options.py:
           trace: str | os.PathLike[str] | None = None, graph: str | os.PathLike[str] | None = None, ranks: int | None = None,

@@ -16,10 +16,12 @@ from . import _core
 from ._krylov import _System
 from ._matrix import as_count, is_operator
 from ._operators import apply
+from ._options import explained
 
 Product = Callable[[np.ndarray], np.ndarray]
 
 
+@explained()
 def cgs(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
         callback: Callable[[np.ndarray], Any] | None = None) -> tuple[np.ndarray, int]:
     """Conjugate gradients squared for any matrix: `scipy.sparse.linalg.cgs`.
@@ -43,6 +45,7 @@ def cgs(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0
     return system.run_by(lambda r: _cgs(system.product, system.precondition, system.solution, r), maxiter, callback)
 
 
+@explained()
 def tfqmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
           callback: Callable[[np.ndarray], Any] | None = None, show: bool = False) -> tuple[np.ndarray, int]:
     """Transpose-free quasi-minimal residuals for any matrix: `scipy.sparse.linalg.tfqmr`.
@@ -72,6 +75,7 @@ def tfqmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     return x, info
 
 
+@explained()
 def qmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M1: Any = None,
         M2: Any = None, callback: Callable[[np.ndarray], Any] | None = None) -> tuple[np.ndarray, int]:
     """Quasi-minimal residuals for any matrix: `scipy.sparse.linalg.qmr`.
@@ -98,6 +102,7 @@ def qmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0
     return system.run_by(lambda r: _qmr(system.product, products, system.solution, r), maxiter, callback)
 
 
+@explained()
 def lgmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int = 1000, M: Any = None,
            callback: Callable[[np.ndarray], Any] | None = None, inner_m: int = 30, outer_k: int = 3, outer_v: list | None = None,
            store_outer_Av: bool = True, prepend_outer_v: bool = False) -> tuple[np.ndarray, int]:
@@ -143,6 +148,7 @@ def lgmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 
     return system.run_by(method, maxiter, callback)
 
 
+@explained()
 def gcrotmk(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int = 1000, M: Any = None,
             callback: Callable[[np.ndarray], Any] | None = None, m: int = 20, k: int | None = None, CU: list | None = None,
             discard_C: bool = False, truncate: str = "oldest") -> tuple[np.ndarray, int]:

@@ -122,6 +122,18 @@ def test_counts_and_tolerances(poisson):
                 method(*poisson, rtol=wrong)
 
 
+@pytest.mark.parametrize("function, wrong, right", [
+    (ayatori.cg, "tol", "rtol"), (ayatori.gmres, "max_iter", "maxiter"), (ayatori.minres, "preconditioner", "M"), (ayatori.bicgstab, "m", "M"),
+    (ayatori.gmres, "restrt", "restart"), (ayatori.lsqr, "maxiter", "iter_lim"), (ayatori.lsmr, "iter_lim", "maxiter"), (ayatori.lsmr, "tol", "btol"),
+    (ayatori.qmr, "callbak", "callback"), (ayatori.solve, "tol", "rtol"), (ayatori.solve, "maxiter", "max_iterations"), (ayatori.solve, "n_jobs", "threads"),
+    (ayatori.solve, "callback", "progress"), (ayatori.solve, "guess", "x0"), (ayatori.solve, "precond", "preconditioner"), (ayatori.Solver, "solver", "method"),
+    (ayatori.spsolve, "use_umfpak", "use_umfpack"), (ayatori.eigh, "tol", "tolerance"), (ayatori.eigh, "small", "smallest"),
+    (ayatori.preconditioner, "nthreads", "threads")])
+def test_the_right_word(poisson, function, wrong, right):
+    with pytest.raises(TypeError, match=f"^there is no option {wrong}: did you mean {right}[?]$"):
+        function(*poisson[:1 if function in OF_A else 2], **{wrong: 1})
+
+
 def test_what_superlu_does_not_take():
     A, b = sparse.eye_array(5).tocsc(), np.ones(5)
     for call in (lambda: ayatori.splu(A, permc_spec="FOO"), lambda: ayatori.spsolve(A, b, permc_spec="FOO")):
