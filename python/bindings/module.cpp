@@ -36,9 +36,13 @@ void put_into_words_of_python(std::span<const ayatori::session::Option<Request>>
 
 /// What only the command line has as options, with its name in Python.
 void put_arguments_into_words_of_python(std::string& text) {
-  constexpr std::pair<std::string_view, std::string_view> names[] = {
-      {"--generalized", "B"},   {"--predict", "predict"},       {"--smallest", "smallest"},
-      {"--largest", "largest"}, {"--range", "subset_by_value"}, {"--values-only", "eigvals_only"}};
+  constexpr std::pair<std::string_view, std::string_view> names[] = {{"--generalized", "B"},
+                                                                     {"--predict", "predict"},
+                                                                     {"--smallest", "smallest"},
+                                                                     {"--largest", "largest"},
+                                                                     {"--range", "subset_by_value"},
+                                                                     {"--values-only", "eigvals_only"},
+                                                                     {"--least-squares", "least squares"}};
   for (const auto& [flag, name] : names)
     for (auto at = text.find(flag); at != std::string::npos; at = text.find(flag, at + name.size()))
       text.replace(at, flag.size(), name);
