@@ -101,8 +101,8 @@ ELSEWHERE = {
               ("json", "The result to a file", "`report=`", "", ""), ("predict", "A forecast", "`predict=`", "", ""),
               ("ranks-per-node", "For the forecast", "`ranks_per_node=`", "", ""), ("quiet", "Say nothing", "always", "", "")],
     "probe": [("show", "Print a profile", "`Profile.load().explain()`", "", ""), ("compare", "Of two profiles", "", "", "")],
-    "predict": [("json", "The result to a file", "`forecast.data`", "", "")],
-    "map": [("output", "The file for the launcher", "`placement.launch_file`", "", ""), ("json", "The result to a file", "`placement.data`", "", ""),
+    "predict": [("json", "The result to a file", "`forecast.report`", "", "")],
+    "map": [("output", "The file for the launcher", "`placement.launch_file`", "", ""), ("json", "The result to a file", "`placement.report`", "", ""),
             ("svg", "A drawing", "", "", ""), ("graph-output", "The graph to a file", "", "", ""), ("platform", "For SimGrid", "", "", ""),
             ("schedules", "For collectives", "", "", ""), ("messages", "Of a trace", "", "", "")]}
 FUNCTIONS = {"solve": "`solve()`, `Solver()`", "eigen": "`eigh()`", "probe": "`probe()`", "predict": "`predict()`", "map": "`place()`"}

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 from . import _words as words
-from ._matrix import as_array, as_canonical_csr, as_count, as_doubles, check_finite, check_real, check_shape, check_square, is_sparse
+from ._matrix import as_array, as_canonical_csr, as_count, as_doubles, as_number, check_finite, check_real, check_shape, check_square, is_sparse
 from ._options import Options, explained
 
 OPTIONS = Options(_core.eigen_options(), {"collectives": "none"})
@@ -105,18 +105,18 @@ def eigh(A: Any, B: Any = None, *, eigvals_only: bool = False, subset_by_index: 
     core_options = _core.EigenOptions()
     core_options.vectors = not eigvals_only
     first = 0
-    for count, at_the_top in ((smallest, False), (largest, True)):
+    for count, name in ((smallest, "smallest"), (largest, "largest")):
         if count is not None:
-            core_options.choose(count, at_the_top)
+            core_options.choose(as_count(count, name), name == "largest")
     if subset_by_index is not None:
-        first, last = subset_by_index
+        first, last = (as_count(index, "subset_by_index") for index in _pair(subset_by_index, "subset_by_index"))
         if not 0 <= first <= last < n:
             raise ValueError(f"subset_by_index is {tuple(subset_by_index)}, but eigenvalues have numbers from 0 to {n - 1}")
         at_the_top = last == n - 1 and first > 0
         core_options.choose(n - first if at_the_top else last + 1, at_the_top)
         first = 0 if at_the_top else first
     if subset_by_value is not None:
-        lower, upper = subset_by_value
+        lower, upper = (as_number(bound, "subset_by_value", is_negative_too=True) for bound in _pair(subset_by_value, "subset_by_value"))
         if not lower <= upper:
             raise ValueError(f"subset_by_value is {tuple(subset_by_value)}: the interval is empty")
         core_options.choose_range(lower, upper)
@@ -144,6 +144,12 @@ def _as_symmetric(matrix: Any, what: str) -> Any:
         return as_canonical_csr(matrix, what)
     check_finite(matrix, what)
     return as_doubles(matrix, what)
+
+
+def _pair(values: Any, what: str) -> Sequence:
+    if np.ndim(values) != 1 or len(values) != 2:
+        raise ValueError(f"{what} is {values!r}, but must be two numbers: the first and the last")
+    return values
 
 
 def _core_matrix(matrix: Any, what: str) -> _core.EigenMatrix:

@@ -37,6 +37,8 @@ def load(source: str | os.PathLike[str]) -> scipy.sparse.csr_array | np.ndarray:
     """
     import scipy.sparse
 
+    if not isinstance(source, (str, os.PathLike)) or not os.fspath(source):
+        raise ValueError(f"source is {source!r}, but must be the name of a file, or of a generator")
     source = os.fspath(source)
     if place := _hdf5.place_in(source):
         return _hdf5.load(*place)
@@ -73,7 +75,9 @@ def save(path: str | os.PathLike[str], values: Any) -> None:
     (900, 900)
     """
     path = os.fspath(path)
-    ending = os.path.splitext(path)[1].lower()
+    ending = os.path.splitext(path)[1]
+    if not path.endswith(_ENDINGS):
+        raise ValueError(f"{path}: the name of a file to write ends in one of {', '.join(_ENDINGS)}")
     if ending in _CONTAINERS:
         named = values if isinstance(values, dict) else {None: values}
         things = {name or ("b" if thing.ndim == 1 else "A"): thing
@@ -123,4 +127,5 @@ def _mat(things: dict[str, Any]) -> bytes:
     return stream.getvalue()
 
 
+_ENDINGS = (".mtx", ".mtx.gz", ".petsc", ".npz", ".npy", ".mat", ".h5", ".hdf5")
 _CONTAINERS = {".mat": _mat, ".h5": _hdf5.file_of, ".hdf5": _hdf5.file_of}

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._matrix import as_array, as_count, as_csr, as_matrix, as_vector, check_name, check_shape, check_square, is_complex, is_operator
+from ._matrix import (as_array, as_count, as_csr, as_matrix, as_number, as_vector, check_function, check_name, check_shape, check_square, is_complex,
+                      is_operator)
 from ._operators import apply, as_doubles, as_operator, float_type
 from ._options import explained
 
@@ -157,7 +158,7 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     if callback_type not in (None, "x", "pr_norm", "legacy"):
         raise ValueError(f"callback_type is {callback_type!r}, but must be 'x', 'pr_norm' or 'legacy'")
     system = _System(A, b, x0, M, rtol, atol)
-    restart = max(1, min(20 if restart is None else restart, system.n))
+    restart = max(1, min(20 if restart is None else as_count(restart, "restart"), system.n))
     is_legacy = callback is not None and callback_type in (None, "legacy")
     return system.run("gmres", maxiter, products=1 if is_legacy else restart, restart=restart,
                       **{"callback" if callback_type == "x" else "norm_callback": callback})
@@ -168,9 +169,8 @@ class _System:
 
     def __init__(self, A: Any, b: Any, x0: Any, M: Any, rtol: float, atol: float, shift: float = 0.0, is_finite: bool = True) -> None:
         """`is_finite`: NaN and infinity in `A` are refused, not met in its products."""
-        for value, name in ((atol, "atol"), (rtol, "rtol")):
-            if not isinstance(value, (int, float, np.number)) or not value >= 0:
-                raise ValueError(f"{name} is {value!r}, but must be a number, and not negative")
+        self.rtol, self.atol = as_number(rtol, "rtol"), as_number(atol, "atol")
+        self.shift = as_number(shift, "shift", is_negative_too=True)
         A = as_matrix(A, "A", is_finite=is_finite)
         check_square(A.shape)
         self.n: int = A.shape[0]
@@ -182,10 +182,8 @@ class _System:
         self.A = A if is_operator(A) or is_complex(dtype) else as_csr(A)
         self.dtype = np.result_type(float_type(dtype), float_type(b.dtype), np.complex64 if self.is_complex else np.float32)
         self.b = as_doubles(as_vector(b, "b", self.n), self.work_type)
-        self.rtol, self.atol = float(rtol), float(atol)
         self.M = getattr(A, "psolve", None) if M is None else self._preconditioner(M, "M")
-        self.shift = shift
-        self.a = as_operator(self.A, self.n, self.work_type, shift)
+        self.a = as_operator(self.A, self.n, self.work_type, self.shift)
         self.m = None if self.M is None else as_operator(self.M, self.n, self.work_type)
         self.x = self._start(x0)
         self.iterations, self.residual_norm, self.limit, self.reason = 0, 0.0, 0.0, ""
@@ -221,6 +219,7 @@ class _System:
     def run(self, method: str, maxiter: int | None, *, callback: Callable | None = None, norm_callback: Callable | None = None,
             products: int = 1, restart: int = 30) -> tuple[np.ndarray, int]:
         """`products`: with A, in what `maxiter` counts."""
+        check_function(callback or norm_callback, "callback")
         if not self.b.any():  # the only right answer, whatever the guess
             return np.zeros(self.n, self.dtype), 0
         maxiter = 10 * self.n if maxiter is None else as_count(maxiter, "maxiter")

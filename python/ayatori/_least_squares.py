@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 from . import _words as words
-from ._matrix import (agreement_on, as_array, as_canonical_csr, as_count, as_csr, as_matrix, as_real_form, as_vector, comm_address, has_matvec,
+from ._matrix import (agreement_on, as_array, as_canonical_csr, as_count, as_csr, as_matrix, as_number, as_real_form, as_vector, comm_address, has_matvec,
                       is_complex, is_operator, is_sparse, on_any_rank, rows_for_core)
 from ._operators import as_doubles, check
 from ._options import explained
@@ -128,6 +128,7 @@ def _solve(method: str, A: Any, b: Any, damp: float, atol: float, btol: float, c
         b = as_array(b, "b")
         b = as_vector(b if is_sparse(b) else np.atleast_1d(b), "b", A.shape[0])
         x0 = x0 if x0 is None else as_vector(x0, "x0", A.shape[1], "columns")
+        damp, atol, btol, conlim = (as_number(value, name) for value, name in ((damp, "damp"), (atol, "atol"), (btol, "btol"), (conlim, "conlim")))
     of_complex = on_any_rank(comm, any(is_complex(getattr(part, "dtype", None)) for part in (A, b, x0)))
     work_type = np.complex128 if of_complex else np.float64
     is_here = comm is None and preconditioner in (None, "auto", "none")
@@ -146,9 +147,9 @@ def _solve(method: str, A: Any, b: Any, damp: float, atol: float, btol: float, c
         right = right - system.without_damping(system.product(system.part(start)))
     m, n = system.rows, A.shape[1]
     options = _core.LeastSquaresOptions()
-    options.method, options.damping, options.atol, options.consistent_atol = method, system.damping, float(atol), float(atol)
-    options.target = float(btol) * b_norm
-    options.max_condition = float(conlim) if conlim > 0 else np.inf
+    options.method, options.damping, options.atol, options.consistent_atol = method, system.damping, atol, atol
+    options.target = btol * b_norm
+    options.max_condition = conlim or np.inf
     usual = max(1, iterations_per_column * (n if method == "lsqr" else min(m, n)))
     options.max_iterations = min(2**31 - 1, usual if limit is None else as_count(limit, "iter_lim" if method == "lsqr" else "maxiter"))
     d = system.part(np.zeros(n * (2 if of_complex else 1)))
@@ -175,7 +176,7 @@ class _Here:
 
     def __init__(self, A: Any, damp: float, work_type: type) -> None:
         width = 2 if work_type is np.complex128 else 1
-        self.rows, self.damping = A.shape[0], float(damp)
+        self.rows, self.damping = A.shape[0], damp
         self._sizes = width * A.shape[0], width * A.shape[1]
         self._forward, self._backward = _operators(A, *A.shape, work_type)
 
@@ -224,7 +225,7 @@ class _Spread:
         self._comm, self._own = comm, csr.shape[0] * (2 if of_complex else 1)
         self.rows = csr.shape[0] if comm is None else comm.allreduce(csr.shape[0])
         if damp and (comm is None or comm.rank == comm.size - 1):
-            csr = scipy.sparse.csr_array(scipy.sparse.vstack([csr, damp * scipy.sparse.eye_array(csr.shape[1])]))
+            csr = scipy.sparse.csr_array(scipy.sparse.vstack([csr, damp * scipy.sparse.eye(csr.shape[1])]))
         self._core = _core.LeastSquaresSystem(*rows_for_core(csr, of_complex), address, core_options)
         mine = self._core.local_columns
         self._first = 0 if comm is None else sum(comm.allgather(mine)[:comm.rank])

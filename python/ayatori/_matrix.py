@@ -149,13 +149,14 @@ def check_finite(values: Any, what: str, rank: int | None = None) -> None:
 def check_places(matrix: Any, what: str) -> None:
     """Raises ValueError where entries are outside of a sparse matrix: what converts it would write outside of its memory."""
     lists = []
-    if matrix.format in ("csr", "csc", "bsr"):
+    form = getattr(matrix, "format", "")  # of classes that are not SciPy's there may be none
+    if form in ("csr", "csc", "bsr"):
         starts, indices = matrix.indptr, matrix.indices
         if starts[0] != 0 or starts[-1] > min(len(indices), len(matrix.data)) or (np.diff(starts) < 0).any():
             raise ValueError(f"{what}.indptr has to begin with 0, never to fall, and to end with the number of entries, {len(indices)}")
-        width = matrix.blocksize[1] if matrix.format == "bsr" else 1
-        lists = [("indices", indices[:starts[-1]], matrix.shape[0 if matrix.format == "csc" else -1] // width)]
-    elif matrix.format == "coo":
+        width = matrix.blocksize[1] if form == "bsr" else 1
+        lists = [("indices", indices[:starts[-1]], matrix.shape[0 if form == "csc" else -1] // width)]
+    elif form == "coo":
         lists = [(f"coords[{axis}]", positions, matrix.shape[axis]) for axis, positions in enumerate(_positions(matrix))]
     for name, positions, size in lists:
         if positions.size and (positions.min() < 0 or positions.max() >= size):
@@ -165,7 +166,7 @@ def check_places(matrix: Any, what: str) -> None:
 
 def _positions(entries: Any) -> tuple[np.ndarray, ...]:
     """Of a matrix in coordinates, as SciPy has them since 1.13, and before."""
-    return getattr(entries, "coords", None) or (entries.row, entries.col)
+    return entries.coords if hasattr(entries, "coords") else (entries.row, entries.col)
 
 
 def check_name(M: Any, advice: str) -> None:
@@ -187,6 +188,18 @@ def as_count(value: Any, what: str) -> int:
     except (TypeError, ValueError, OverflowError):
         pass
     raise TypeError(f"{what} is {value!r}, but must be a whole number")
+
+
+def as_number(value: Any, what: str, is_negative_too: bool = False) -> float:
+    """Raises ValueError for what is no real number, and for a negative one unless these are taken."""
+    if isinstance(value, (int, float, np.number)) and not is_complex(type(value)) and (value >= 0 or (is_negative_too and value == value)):
+        return float(value)
+    raise ValueError(f"{what} is {value!r}, but must be a number" + ("" if is_negative_too else ", and not negative"))
+
+
+def check_function(value: Any, what: str) -> None:
+    if value is not None and not callable(value):
+        raise TypeError(f"{what} is {value!r}, but must be a function")
 
 
 def extent(shape: tuple[int, ...]) -> str:
@@ -221,6 +234,8 @@ def as_double_precision(values: np.ndarray, what: str) -> np.ndarray:
 
 
 def _dimensions(count: int) -> str:
+    if count == 0:
+        return "is a single number, but has to have rows and columns"
     return f"has {count} dimension{'s' if count != 1 else ''}, but has to have 2: rows and columns"
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _core
 from ._krylov import _System
-from ._matrix import as_count, is_operator
+from ._matrix import as_count, check_function, is_operator
 from ._operators import apply
 from ._options import explained
 
@@ -138,6 +138,7 @@ def lgmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 
     Baker, Jessup and Manteuffel (2005).
     """
     system = _Iterated(A, b, x0, M, rtol, atol, is_finite=False)
+    inner_m, outer_k = as_count(inner_m, "inner_m"), as_count(outer_k, "outer_k")
     old = [] if outer_v is None else outer_v
     if not store_outer_Av:
         old[:] = [(v, None) for v, _ in old]
@@ -186,8 +187,9 @@ def gcrotmk(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float =
     if truncate not in ("oldest", "smallest"):
         raise ValueError(f"Invalid value for 'truncate': {truncate!r}")
     system = _Iterated(A, b, x0, M, rtol, atol, is_finite=False)
+    m, k = as_count(m, "m"), as_count(m if k is None else k, "k")
     pairs = [] if CU is None else CU
-    result = system.run_by(lambda r: _gcrot(system, r, m, m if k is None else k, pairs, truncate), maxiter, callback)
+    result = system.run_by(lambda r: _gcrot(system, r, m, k, pairs, truncate), maxiter, callback)
     if discard_C:
         pairs[:] = [(None, u) for _, u in pairs]
     return result
@@ -226,6 +228,7 @@ class _Iterated(_System):
     def run_by(self, method: Callable[[np.ndarray], Iterator[float]], maxiter: int | None,
                callback: Callable[[np.ndarray], Any] | None) -> tuple[np.ndarray, int]:
         """Runs a method from the residual of the x reached until that is proved to be small enough."""
+        check_function(callback, "callback")
         if not self.b.any():
             return np.zeros(self.n, self.dtype), 0
         maxiter = 10 * self.n if maxiter is None else as_count(maxiter, "maxiter")

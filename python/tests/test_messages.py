@@ -39,8 +39,8 @@ def test_starting_guesses(poisson, function, wrong, words):
 @pytest.mark.parametrize("wrong, words", [(3, "a single number"), (np.ones(100), "a vector of 100"), (np.eye(3), "3 x 3")])
 def test_preconditioners(poisson, function, wrong, words):
     name = "M1" if function is ayatori.qmr else "M"
-    if function is not ayatori.solve and np.ndim(wrong) < 2:
-        words = f"has {np.ndim(wrong)} dimension"
+    if function is not ayatori.solve and np.ndim(wrong) == 1:
+        words = "has 1 dimension, but"
     with pytest.raises(ValueError, match=f"^{name} .*{words}"):
         function(*poisson, **{name: wrong})
 
@@ -132,6 +132,27 @@ def test_counts_and_tolerances(poisson):
 def test_the_right_word(poisson, function, wrong, right):
     with pytest.raises(TypeError, match=f"^there is no option {wrong}: did you mean {right}[?]$"):
         function(*poisson[:1 if function in OF_A else 2], **{wrong: 1})
+
+
+@pytest.mark.parametrize("call, error, words", [
+    (lambda A, b: ayatori.gmres(A, b, restart="x"), TypeError, "restart is 'x', but must be a whole number$"),
+    (lambda A, b: ayatori.lgmres(A, b, inner_m=1.5), TypeError, "inner_m is 1.5, but must be a whole number$"),
+    (lambda A, b: ayatori.gcrotmk(A, b, k="x"), TypeError, "k is 'x', but must be a whole number$"),
+    (lambda A, b: ayatori.cg(A, b, callback=3), TypeError, "callback is 3, but must be a function$"),
+    (lambda A, b: ayatori.tfqmr(A, b, callback=3), TypeError, "callback is 3, but must be a function$"),
+    (lambda A, b: ayatori.minres(A, b, shift="x"), ValueError, "shift is 'x', but must be a number$"),
+    (lambda A, b: ayatori.lsmr(A, b, damp="x"), ValueError, "damp is 'x', but must be a number, and not negative$"),
+    (lambda A, b: ayatori.lsqr(A, b, atol=None), ValueError, "atol is None, but must be a number, and not negative$"),
+    (lambda A, b: ayatori.eigh(A, smallest="x"), TypeError, "smallest is 'x', but must be a whole number$"),
+    (lambda A, b: ayatori.eigh(A, subset_by_index=3), ValueError, "subset_by_index is 3, but must be two numbers: the first and the last$"),
+    (lambda A, b: ayatori.eigh(A, subset_by_value=(0, "x")), ValueError, "subset_by_value is 'x', but must be a number$"),
+    (lambda A, b: ayatori.cg(3, b), ValueError, "A is a single number, but has to have rows and columns$"),
+    (lambda A, b: ayatori.load(""), ValueError, "source is '', but must be the name of a file, or of a generator$"),
+    (lambda A, b: ayatori.load(None), ValueError, "source is None, but must be"),
+    (lambda A, b: ayatori.save("A.txt", A), ValueError, "A.txt: the name of a file to write ends in one of .mtx, .mtx.gz, .petsc, .npz, .npy, .mat, .h5, .hdf5$")])
+def test_numbers_and_names(poisson, call, error, words):
+    with pytest.raises(error, match=f"^{words}"):
+        call(*poisson)
 
 
 def test_what_superlu_does_not_take():
