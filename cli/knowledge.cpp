@@ -1,18 +1,18 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
-#include "ayatori/base/json.hpp"
+#include "ayatori/base/error.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/tuning/memory/knowledge.hpp"
+#include "ayatori/session/lessons.hpp"
 #include "cli/command.hpp"
 
 namespace ayatori::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// The command line of the subcommands, as typed.
 struct KnowledgeArguments {
@@ -23,45 +23,29 @@ struct KnowledgeArguments {
 };
 
 tuning::KnowledgeBase base_of(const KnowledgeArguments& arguments) {
-  const auto folder =
-      arguments.knowledge == "auto" ? tuning::default_knowledge_folder() : arguments.knowledge;
-  if (folder == "none") throw InputError("there is no knowledge base: name a folder with --knowledge");
-  return tuning::KnowledgeBase(folder);
+  return session::knowledge_base(arguments.knowledge);
 }
 
-/// Lessons whose keys begin as the one asked for; what is no lesson is said. Throws InputError if there are
-/// none.
+/// Those asked for; what is no lesson is said. Throws InputError if there are none.
 std::vector<tuning::Lesson> lessons_of(const KnowledgeArguments& arguments) {
-  const auto base = base_of(arguments);
-  auto [lessons, ignored] = base.read();
+  auto [lessons, ignored] = session::lessons_of(base_of(arguments), arguments.key);
   for (const auto& line : ignored) fmt::print(stderr, "{}\n", line);
-  std::erase_if(lessons, [&](const auto& lesson) { return !lesson.key().starts_with(arguments.key); });
-  if (lessons.empty() && !arguments.key.empty())
-    throw InputError(fmt::format("{}: nothing is known by the key {}", base.folder(), arguments.key));
   return lessons;
+}
+
+/// "1 lesson".
+std::string counted(std::size_t count) {
+  return fmt::format("{} lesson{}", count, count == 1 ? "" : "s");
 }
 
 void list(const KnowledgeArguments& arguments) {
   const auto lessons = lessons_of(arguments);
-  for (const auto& lesson : lessons) {
-    const auto& s = lesson.situation;
-    fmt::print("{}  {} x {}  {:.0e}  {} solve{}  {} failed  {}: {}\n", lesson.key(), s.ranks, s.threads,
-               s.rtol, lesson.solves, lesson.solves == 1 ? "" : "s", lesson.failed.size(), lesson.source,
-               lesson.best ? fmt::format("{} in {:.3g} s", describe(*lesson.best), lesson.seconds)
-                           : "nothing has worked yet");
-  }
-  fmt::print(stderr, "{} lesson{} in {}\n", lessons.size(), lessons.size() == 1 ? "" : "s",
-             base_of(arguments).folder());
-}
-
-std::string as_text(const std::vector<tuning::Lesson>& lessons) {
-  Json json = Json::array();
-  for (const auto& lesson : lessons) json.push_back(to_json(lesson));
-  return json.dump(2) + "\n";
+  for (const auto& lesson : lessons) fmt::print("{}\n", session::summary(lesson));
+  fmt::print(stderr, "{} in {}\n", counted(lessons.size()), base_of(arguments).folder());
 }
 
 void show(const KnowledgeArguments& arguments) {
-  fmt::print("{}", as_text(lessons_of(arguments)));
+  fmt::print("{}", session::text_of(lessons_of(arguments)));
 }
 
 void forget(const KnowledgeArguments& arguments) {
@@ -71,26 +55,17 @@ void forget(const KnowledgeArguments& arguments) {
   const int count = base.forget(arguments.key);
   if (count == 0 && !arguments.all)
     throw InputError(fmt::format("{}: nothing is known by the key {}", base.folder(), arguments.key));
-  fmt::print(stderr, "{} lesson{} forgotten\n", count, count == 1 ? "" : "s");
+  fmt::print(stderr, "{} forgotten\n", counted(static_cast<std::size_t>(count)));
 }
 
 void export_to(const KnowledgeArguments& arguments) {
-  write_file(arguments.file, as_text(lessons_of(arguments)));
+  write_file(arguments.file, session::text_of(lessons_of(arguments)));
 }
 
-/// All of a file, or nothing.
 void import_from(const KnowledgeArguments& arguments) {
-  const auto json = naming(arguments.file, [&] { return read_ordered_json(arguments.file); });
-  if (!json.is_array()) throw InputError(fmt::format("{}: no list of lessons", arguments.file));
-  std::vector<tuning::Lesson> lessons;
-  try {
-    for (const Json& lesson : json) lessons.push_back(tuning::lesson_from_json(lesson));
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: lesson {}: {}", arguments.file, lessons.size() + 1, error.what()));
-  }
   const auto base = base_of(arguments);
-  for (auto& lesson : lessons) base.store(std::move(lesson));
-  fmt::print(stderr, "{} lesson{} taken into {}\n", json.size(), json.size() == 1 ? "" : "s", base.folder());
+  const int count = session::import_lessons(base, arguments.file);
+  fmt::print(stderr, "{} taken into {}\n", counted(static_cast<std::size_t>(count)), base.folder());
 }
 
 using Action = void (*)(const KnowledgeArguments& arguments);

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ._matrix import is_complex, is_sparse
+from ._matrix import as_array, as_count, check_numbers, check_square, extent, is_complex, is_sparse
 from ._operators import factors_of
+from ._options import explained
 
 _NOT_GIVEN = {name: f"factors of KLU and MUMPS stay inside those libraries: there is no {name} of them (scipy.sparse.linalg.splu has it)"
               for name in ("L", "U", "perm_r", "perm_c", "nnz")}
+_ORDERS = ("NATURAL", "MMD_ATA", "MMD_AT_PLUS_A", "COLAMD")
 
 
 class Factors:
@@ -30,9 +32,10 @@ class Factors:
     """
 
     def __init__(self, A: Any) -> None:
-        matrix = _as_matrix(A)
+        matrix = as_array(A, "A")
+        check_numbers(matrix.dtype, "A", takes_complex=True)
         if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise ValueError(f"can only factor square matrices, and this one has shape {matrix.shape}")
+            raise ValueError(f"can only factor square matrices, and A is {extent(matrix.shape)}")
         self.shape: tuple[int, int] = tuple(matrix.shape)
         self.dtype = _result_type(matrix.dtype)
         self._is_complex = is_complex(matrix.dtype)
@@ -57,11 +60,13 @@ class Factors:
         """
         if trans not in ("N", "T", "H"):
             raise ValueError(f"trans is {trans!r}, but must be 'N', 'T' or 'H'")
-        rhs = np.asarray(rhs)
+        rhs = as_array(rhs, "rhs")
+        check_numbers(rhs.dtype, "rhs", takes_complex=True)
+        rhs = rhs.toarray() if is_sparse(rhs) else rhs
         if rhs.ndim > 2:
             raise ValueError(f"object too deep for desired array: rhs has {rhs.ndim} dimensions")
         if rhs.ndim == 0 or rhs.shape[0] != self.shape[0]:
-            raise ValueError(f"rhs is of incompatible size: the matrix has shape {self.shape}, and rhs {rhs.shape}")
+            raise ValueError(f"rhs is of incompatible size: it has shape {rhs.shape}, but A has {self.shape[0]} rows")
         dtype = np.result_type(self.dtype, _result_type(rhs.dtype))
         columns = rhs.reshape(self.shape[0], -1)
         x = np.empty(columns.shape, dtype, order="F")
@@ -95,6 +100,7 @@ class Factors:
         return f"<{self.shape[0]}x{self.shape[1]} {self.note}>"
 
 
+@explained()
 def splu(A: Any, permc_spec: str | None = None, diag_pivot_thresh: float | None = None, relax: int | None = None,
          panel_size: int | None = None, options: dict[str, Any] | None = None) -> Factors:
     """Complete factors of a sparse matrix: `scipy.sparse.linalg.splu`.
@@ -118,9 +124,11 @@ def splu(A: Any, permc_spec: str | None = None, diag_pivot_thresh: float | None 
     ValueError
         If it is not square, or not finite.
     """
+    _check_superlu(permc_spec, diag_pivot_thresh, relax=relax, panel_size=panel_size)
     return Factors(A)
 
 
+@explained()
 def factorized(A: Any) -> Callable[[Any], np.ndarray]:
     """A function that solves ``A @ x = b`` for the b it is given: `scipy.sparse.linalg.factorized`.
 
@@ -136,6 +144,7 @@ def factorized(A: Any) -> Callable[[Any], np.ndarray]:
     return Factors(A).solve
 
 
+@explained()
 def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = True) -> Any:
     """x with ``A @ x = b`` by complete factors: `scipy.sparse.linalg.spsolve`.
 
@@ -157,14 +166,17 @@ def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = T
     scipy.sparse.linalg.MatrixRankWarning
         If `A` is singular to working precision; x is then filled with NaN.
     """
-    matrix = _as_matrix(A)
-    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"matrix must be square (has shape {matrix.shape})")
+    _check_superlu(permc_spec, None)
+    matrix = as_array(A, "A")
+    check_numbers(matrix.dtype, "A", takes_complex=True)
+    check_square(matrix.shape)
     n = matrix.shape[0]
-    sparse_b = is_sparse(b)
-    right = b.toarray() if sparse_b else np.asarray(b)
+    right = as_array(b, "b")
+    check_numbers(right.dtype, "b", takes_complex=True)
+    sparse_b = is_sparse(right)
+    right = right.toarray() if sparse_b else right
     if right.ndim not in (1, 2) or right.shape[0] != n:
-        raise ValueError(f"matrix - rhs dimension mismatch ({matrix.shape} - {right.shape[0] if right.ndim else ()})")
+        raise ValueError(f"b has shape {right.shape}, but A has {n} rows: want ({n},) or ({n}, k)")
     is_vector = right.ndim == 1 or right.shape[1] == 1
     dtype = np.result_type(_result_type(matrix.dtype), _result_type(right.dtype))
     try:
@@ -172,15 +184,22 @@ def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = T
     except RuntimeError as error:
         from scipy.sparse.linalg import MatrixRankWarning
 
-        warnings.warn(f"Matrix is exactly singular: {error}", MatrixRankWarning, stacklevel=2)
+        warnings.warn(f"Matrix is exactly singular: {error}", MatrixRankWarning, stacklevel=3)
         x = np.full(right.shape, np.nan, dtype)
     if is_vector:
         return x.ravel()
     return b.__class__(x) if sparse_b else x
 
 
-def _as_matrix(A: Any) -> Any:
-    return A if is_sparse(A) else np.asarray(A)
+def _check_superlu(permc_spec: Any, diag_pivot_thresh: Any, **counts: Any) -> None:
+    """Raises ValueError and TypeError for what SuperLU does not take, although nothing comes of it here."""
+    if permc_spec is not None and str(permc_spec).upper() not in _ORDERS:
+        raise ValueError(f"permc_spec is {permc_spec!r}, but must be one of {', '.join(_ORDERS)}; it has no effect here")
+    if diag_pivot_thresh is not None and not isinstance(diag_pivot_thresh, (int, float, np.number)):
+        raise TypeError(f"diag_pivot_thresh is {diag_pivot_thresh!r}, but must be a number; it has no effect here")
+    for name, value in counts.items():
+        if value is not None:
+            as_count(value, name)
 
 
 def _result_type(dtype: np.dtype) -> np.dtype:

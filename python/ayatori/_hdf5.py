@@ -1,7 +1,8 @@
-"""Sparse matrices in HDF5 files: those of MATLAB 7.3, AnnData and 10x, by h5py."""
+"""Sparse matrices and arrays in HDF5 files: those of MATLAB 7.3, AnnData and 10x, by h5py."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_COMPLEX = ("real", "imag")  # MATLAB's
 _OFFSETS = (0, 512)  # MATLAB's files begin with a text
 
 
@@ -34,10 +36,17 @@ def _matlab(group: Any) -> scipy.sparse.sparray:
     shape = (rows, len(starts) - 1)
     if "data" not in group:  # nothing but zeros
         return scipy.sparse.csc_array(shape)
-    data = group["data"][()]
-    if data.dtype.names == ("real", "imag"):
-        data = data["real"] + 1j * data["imag"]
-    return scipy.sparse.csc_array((data, group["ir"][()], starts), shape=shape)
+    return scipy.sparse.csc_array((_numbers(group["data"]), group["ir"][()], starts), shape=shape)
+
+
+def _numbers(dataset: Any) -> np.ndarray:
+    values = dataset[()]
+    return values["real"] + 1j * values["imag"] if values.dtype.names == _COMPLEX else values
+
+
+def _array(dataset: Any) -> np.ndarray:
+    """MATLAB has the elements of a column beside each other, and HDF5 those of a row."""
+    return _numbers(dataset).T if "MATLAB_class" in dataset.attrs else _numbers(dataset)
 
 
 def _compressed(group: Any) -> scipy.sparse.sparray:
@@ -45,44 +54,97 @@ def _compressed(group: Any) -> scipy.sparse.sparray:
 
     shape = group.attrs.get("shape", group.attrs.get("h5sparse_shape"))
     shape = tuple(int(extent) for extent in (group["shape"][()] if shape is None else shape))
-    kind = group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", ""))
-    kind = kind.decode() if isinstance(kind, bytes) else str(kind)
+    kind = _text(group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "")))
     starts = group["indptr"][()]
     # Where nothing is said, columns are compressed, as 10x has them, unless only rows fit.
     by_rows = kind.startswith("csr") if kind else len(starts) - 1 != shape[1]
     return (scipy.sparse.csr_array if by_rows else scipy.sparse.csc_array)((group["data"][()], group["indices"][()], starts), shape=shape)
 
 
+def _holds_array(item: Any) -> bool:
+    """Whether this is a vector or matrix of numbers, which MATLAB also has texts as."""
+    return (item.ndim in (1, 2) and (item.dtype.kind in "biufc" or item.dtype.names == _COMPLEX)
+            and _text(item.attrs.get("MATLAB_class", "")) != "char")
+
+
+def _text(attribute: Any) -> str:
+    return attribute.decode() if isinstance(attribute, bytes) else str(attribute)
+
+
 _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (
-    (lambda group: "MATLAB_sparse" in group.attrs, _matlab),
-    (lambda group: {"data", "indices", "indptr"} <= set(group), _compressed),
+    (lambda item: "MATLAB_sparse" in item.attrs, _matlab),
+    (lambda item: hasattr(item, "keys") and {"data", "indices", "indptr"} <= set(item), _compressed),
+    (lambda item: not hasattr(item, "keys") and _holds_array(item), _array),
 )
 
 
 def _reader_of(item: Any) -> Callable[[Any], Any] | None:
-    if hasattr(item, "keys"):
-        return next((read for is_it, read in _KINDS if is_it(item)), None)
-    return None
+    return next((read for is_it, read in _KINDS if is_it(item)), None)
 
 
-def load(path: str, name: str) -> scipy.sparse.csr_array:
-    """The sparse matrix of this name, or the only one; raises ValueError that says what there is instead."""
+def _found_in(file: Any) -> dict[str, Any]:
+    """What can be read, by name, but what a sparse matrix or a cell of MATLAB is made of."""
+    if _reader_of(file):
+        return {"/": file}
+    found: dict[str, Any] = {}
+
+    def visit(name: str, item: Any) -> None:
+        parent = name.rpartition("/")[0]
+        if not name.startswith("#") and parent not in found and _reader_of(item):
+            found[name] = item
+
+    file.visititems(visit)
+    return found
+
+
+def load(path: str, name: str) -> scipy.sparse.csr_array | np.ndarray:
+    """The matrix or array of this name; without one the only sparse matrix, or else the only array.
+
+    Raises
+    ------
+    ValueError
+        If there is none; it says what there is instead.
+    """
+    try:
+        with _h5py(path).File(path, "r") as file:
+            found = _found_in(file)
+            sparse = [key for key, item in found.items() if hasattr(item, "keys")]
+            if not found:
+                raise ValueError(f"{path}: no matrix in this HDF5 file: an array, a group with data, indices, indptr and shape, or MATLAB's")
+            only = sparse or list(found)
+            chosen = name.strip("/") or (only[0] if len(only) == 1 else "")
+            if chosen not in found:
+                what = f"no matrix {name!r}" if name else "several matrices: say which, FILE:NAME"
+                raise ValueError(f"{path}: {what}; there are {', '.join(found)}")
+            matrix = _reader_of(found[chosen])(found[chosen])
+            work_type = np.complex128 if matrix.dtype.kind == "c" else np.float64
+            if chosen not in sparse:
+                return matrix.astype(work_type)
+            matrix.check_format(full_check=True)
+            return matrix.astype(work_type).tocsr()
+    except (OSError, KeyError, TypeError) as error:
+        raise ValueError(f"{path}: the HDF5 file cannot be read: {error}") from error
+
+
+def file_of(things: dict[str, Any]) -> bytes:
+    """A file of sparse matrices, as AnnData has them, and of arrays."""
+    stream = io.BytesIO()
+    with _h5py("values").File(stream, "w") as file:
+        for name, thing in things.items():
+            if not hasattr(thing, "indptr"):
+                file[name] = thing
+                continue
+            group = file.create_group(name)
+            group.attrs["encoding-type"], group.attrs["encoding-version"] = "csr_matrix", "0.1.0"
+            group.attrs["shape"] = thing.shape
+            for part in ("data", "indices", "indptr"):
+                group[part] = getattr(thing, part)
+    return stream.getvalue()
+
+
+def _h5py(path: str) -> Any:
     try:
         import h5py
     except ImportError:
-        raise ValueError(f"{path}: this is an HDF5 file, which h5py reads: pip install h5py") from None
-    try:
-        with h5py.File(path, "r") as file:
-            found = {"/": file} if _reader_of(file) else {}
-            file.visititems(lambda key, item: found.update({key: item}) if _reader_of(item) else None)
-            if not found:
-                raise ValueError(f"{path}: no sparse matrix in this HDF5 file: a group with data, indices, indptr and shape, or MATLAB's")
-            chosen = name.strip("/") or (next(iter(found)) if len(found) == 1 else "")
-            if chosen not in found:
-                what = f"no sparse matrix {name!r}" if name else "several sparse matrices: say which, FILE:NAME"
-                raise ValueError(f"{path}: {what}; there are {', '.join(found)}")
-            matrix = _reader_of(found[chosen])(found[chosen])
-            matrix.check_format(full_check=True)
-            return matrix.astype(np.complex128 if matrix.dtype.kind == "c" else np.float64).tocsr()
-    except (OSError, KeyError, TypeError) as error:
-        raise ValueError(f"{path}: the HDF5 file cannot be read: {error}") from error
+        raise ValueError(f"{path}: for HDF5 files h5py is needed: pip install h5py") from None
+    return h5py

@@ -17,10 +17,13 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._matrix import as_csr, has_matvec, is_complex
-from ._operators import apply, as_doubles, as_operator, check, float_type
+from ._matrix import (as_array, as_count, as_csr, as_matrix, as_number, as_vector, check_function, check_name, check_shape, check_square, is_complex,
+                      is_operator)
+from ._operators import apply, as_doubles, as_operator, float_type
+from ._options import explained
 
 
+@explained()
 def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
        callback: Callable[[np.ndarray], Any] | None = None) -> tuple[np.ndarray, int]:
     """Conjugate gradients for symmetric or Hermitian positive definite matrices: `scipy.sparse.linalg.cg`.
@@ -59,6 +62,7 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
     return system.run("cg", maxiter, callback=callback)
 
 
+@explained()
 def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, shift: float = 0.0, maxiter: int | None = None, M: Any = None,
            callback: Callable[[np.ndarray], Any] | None = None, show: bool = False,
            check: bool = False) -> tuple[np.ndarray, int]:
@@ -95,6 +99,7 @@ def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, shift: float =
     return x, info
 
 
+@explained()
 def bicgstab(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
              callback: Callable[[np.ndarray], Any] | None = None) -> tuple[np.ndarray, int]:
     """BiCGSTAB for any matrix: `scipy.sparse.linalg.bicgstab`.
@@ -118,6 +123,7 @@ def bicgstab(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float 
     return system.run("bicgstab", maxiter, callback=callback, products=2)
 
 
+@explained()
 def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, restart: int | None = None,
           maxiter: int | None = None, M: Any = None, callback: Callable[[Any], Any] | None = None,
           callback_type: str | None = None) -> tuple[np.ndarray, int]:
@@ -148,11 +154,11 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     """
     if callback is not None and callback_type is None:
         warnings.warn("gmres called without specifying `callback_type`: give 'x', 'pr_norm' or 'legacy', the default",
-                      DeprecationWarning, stacklevel=2)
+                      DeprecationWarning, stacklevel=3)
     if callback_type not in (None, "x", "pr_norm", "legacy"):
         raise ValueError(f"callback_type is {callback_type!r}, but must be 'x', 'pr_norm' or 'legacy'")
     system = _System(A, b, x0, M, rtol, atol)
-    restart = max(1, min(20 if restart is None else restart, system.n))
+    restart = max(1, min(20 if restart is None else as_count(restart, "restart"), system.n))
     is_legacy = callback is not None and callback_type in (None, "legacy")
     return system.run("gmres", maxiter, products=1 if is_legacy else restart, restart=restart,
                       **{"callback" if callback_type == "x" else "norm_callback": callback})
@@ -161,40 +167,32 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
 class _System:
     """A x = b with its preconditioner and tolerance, as SciPy's functions understand them."""
 
-    def __init__(self, A: Any, b: Any, x0: Any, M: Any, rtol: float, atol: float, shift: float = 0.0) -> None:
-        if not isinstance(atol, (int, float, np.number)) or not atol >= 0:
-            raise ValueError(f"atol is {atol!r}, but must be a number, and not negative")
-        if not rtol >= 0:
-            raise ValueError(f"rtol is {rtol!r}, but must not be negative")
-        if not has_matvec(A) and not hasattr(A, "dtype"):
-            A = np.asarray(A)
+    def __init__(self, A: Any, b: Any, x0: Any, M: Any, rtol: float, atol: float, shift: float = 0.0, is_finite: bool = True) -> None:
+        """`is_finite`: NaN and infinity in `A` are refused, not met in its products."""
+        self.rtol, self.atol = as_number(rtol, "rtol"), as_number(atol, "atol")
+        self.shift = as_number(shift, "shift", is_negative_too=True)
+        A = as_matrix(A, "A", is_finite=is_finite)
+        check_square(A.shape)
+        self.n: int = A.shape[0]
         dtype = getattr(A, "dtype", None)
-        b = np.asanyarray(b)
+        b = as_array(b, "b")
+        x0 = x0 if x0 is None or isinstance(x0, str) else as_array(x0, "x0")
         self.is_complex = any(is_complex(kind) for kind in (dtype, b.dtype, getattr(M, "dtype", None), getattr(x0, "dtype", None)))
         self.work_type = np.complex128 if self.is_complex else np.float64
-        if dtype is not None:
-            check(np.dtype(dtype), self.work_type, "the matrix")
-        if not has_matvec(A) and not is_complex(dtype):
-            A = as_csr(A)
-        if len(A.shape) != 2 or A.shape[0] != A.shape[1]:
-            raise ValueError(f"the matrix has shape {A.shape}, but it has to be square")
-        self.A, self.n = A, A.shape[0]
-        if b.shape not in ((self.n,), (self.n, 1)):
-            raise ValueError(f"the matrix has shape {A.shape}, and b has {b.shape}")
-        check(b.dtype, self.work_type, "b")
+        self.A = A if is_operator(A) or is_complex(dtype) else as_csr(A)
         self.dtype = np.result_type(float_type(dtype), float_type(b.dtype), np.complex64 if self.is_complex else np.float32)
-        self.b = as_doubles(b, self.work_type)
-        self.rtol, self.atol = float(rtol), float(atol)
-        self.M = getattr(A, "psolve", None) if M is None else M
-        if M is not None and not hasattr(M, "shape"):
-            M = self.M = np.asarray(M)
-        if M is not None and M.shape != A.shape:
-            raise ValueError(f"the matrix has shape {A.shape}, and the preconditioner {M.shape}")
-        self.shift = shift
-        self.a = as_operator(A, self.n, self.work_type, shift)
+        self.b = as_doubles(as_vector(b, "b", self.n), self.work_type)
+        self.M = getattr(A, "psolve", None) if M is None else self._preconditioner(M, "M")
+        self.a = as_operator(self.A, self.n, self.work_type, self.shift)
         self.m = None if self.M is None else as_operator(self.M, self.n, self.work_type)
         self.x = self._start(x0)
         self.iterations, self.residual_norm, self.limit, self.reason = 0, 0.0, 0.0, ""
+
+    def _preconditioner(self, M: Any, what: str) -> Any:
+        check_name(M, f"make it by ayatori.preconditioner(A, {M!r}).aspreconditioner()")
+        M = as_matrix(M, what, self.work_type)
+        check_shape(M.shape, what, self.n)
+        return M
 
     def _start(self, x0: Any) -> np.ndarray:
         if x0 is None:
@@ -204,15 +202,12 @@ class _System:
                 raise ValueError(f"x0 is {x0!r}, but must be a vector or 'Mb'")
             b = self.b.view(self.work_type)
             x0 = b if self.M is None else apply(self.M, b)
-        x = np.array(x0, dtype=self.work_type)
-        if x.shape not in ((self.n,), (self.n, 1)):
-            raise ValueError(f"the matrix has shape {self.A.shape}, and x0 has {x.shape}")
-        return as_doubles(x, self.work_type)
+        return as_doubles(as_vector(x0, "x0", self.n), self.work_type).copy()
 
     def check_symmetric(self) -> None:
         """As SciPy does it: y' y = x' (A A x) for y = A x, to some digits."""
         x = np.random.default_rng(0).standard_normal(self.b.size).view(self.work_type)
-        for operator, name in ((self.A, "the matrix"), (self.M, "the preconditioner")):
+        for operator, name in ((self.A, "A"), (self.M, "M")):
             if operator is None:
                 continue
             y = apply(operator, x)
@@ -224,9 +219,10 @@ class _System:
     def run(self, method: str, maxiter: int | None, *, callback: Callable | None = None, norm_callback: Callable | None = None,
             products: int = 1, restart: int = 30) -> tuple[np.ndarray, int]:
         """`products`: with A, in what `maxiter` counts."""
+        check_function(callback or norm_callback, "callback")
         if not self.b.any():  # the only right answer, whatever the guess
             return np.zeros(self.n, self.dtype), 0
-        maxiter = 10 * self.n if maxiter is None else int(maxiter)
+        maxiter = 10 * self.n if maxiter is None else as_count(maxiter, "maxiter")
         show_x = None if callback is None else lambda: callback(self.x.view(self.work_type).astype(self.dtype))
         show_norm = None if norm_callback is None else lambda norm: norm_callback(np.float64(norm))
 

@@ -11,16 +11,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._matrix import as_csr, as_real_form, has_matvec, is_complex, is_sparse
+from . import _words as words
+from ._matrix import (agreement_on, as_array, as_canonical_csr, as_count, as_csr, as_matrix, as_number, as_real_form, as_vector, comm_address, has_matvec,
+                      is_complex, is_operator, is_sparse, on_any_rank, rows_for_core)
 from ._operators import as_doubles, check
+from ._options import explained
+from ._solve import OPTIONS
 
 _STOPS = {"solved": 1, "rounding": 4, "least squares": 2, "condition": 3, "iteration limit": 7}
 _WORDS = {0: "x = 0 is the solution", 1: "A x = b to the tolerances", 2: "a least-squares solution to the tolerances",
           3: "the estimate of the condition number is beyond conlim", 4: "A x = b to rounding", 7: "the limit of iterations"}
 
 
+@explained()
 def lsqr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e-6, conlim: float = 1e8, iter_lim: int | None = None,
-         show: bool = False, calc_var: bool = False, x0: Any = None) -> tuple:
+         show: bool = False, calc_var: bool = False, x0: Any = None, *, preconditioner: words.Preconditioner | None = None, comm: Any = None) -> tuple:
     """Least squares of any matrix or operator, ``min ||b - A x||^2 + damp^2 ||x - x0||^2``: `scipy.sparse.linalg.lsqr`.
 
     Parameters
@@ -41,11 +46,15 @@ def lsqr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e
         Estimate the diagonal of the inverse of ``A.T A + damp^2 I``; only without `damp` and of real problems.
     x0 : array_like, shape (n,), optional
         Starting guess.
+    preconditioner : str, optional
+        Of a matrix: one that `solve` has, symmetric, made of ``A.T @ A``. Of several solutions any is then found.
+    comm : mpi4py.MPI.Comm, optional
+        The ranks that hold the matrix: `A` and `b` are this rank's rows, in the order of the ranks, and calls are collective.
 
     Returns
     -------
     x : ndarray, shape (n,)
-        From no guess, the solution of least norm.
+        From no guess, the solution of least norm. All of it on every rank.
     istop : int
         0: x = 0 is the solution; 1, 4: ``A x = b`` to the tolerances, to rounding; 2: least squares; 3: `conlim`; 7: `iter_lim`.
     itn : int
@@ -61,18 +70,19 @@ def lsqr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e
     -----
     Paige and Saunders (1982).
     """
-    done = _solve("lsqr", A, b, damp, atol, btol, conlim, iter_lim, show, x0, calc_var, 2)
+    done = _solve("lsqr", A, b, damp, atol, btol, conlim, iter_lim, show, x0, calc_var, 2, preconditioner, comm)
     return (done.x, done.istop, done.iterations, done.residual, done.damped_residual, done.frobenius, done.condition, done.normal,
             float(np.linalg.norm(done.x)), done.variance)
 
 
+@explained()
 def lsmr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e-6, conlim: float = 1e8, maxiter: int | None = None,
-         show: bool = False, x0: Any = None) -> tuple:
+         show: bool = False, x0: Any = None, *, preconditioner: words.Preconditioner | None = None, comm: Any = None) -> tuple:
     """The same by LSMR, whose residual of the normal equations falls monotonically: `scipy.sparse.linalg.lsmr`.
 
     Parameters
     ----------
-    A, b, damp, atol, btol, conlim, show, x0
+    A, b, damp, atol, btol, conlim, show, x0, preconditioner, comm
         As for `lsqr`.
     maxiter : int, optional
         ``min(m, n)`` by default.
@@ -92,7 +102,7 @@ def lsmr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e
     -----
     Fong and Saunders (2011).
     """
-    done = _solve("lsmr", A, b, damp, atol, btol, conlim, maxiter, show, x0, False, 1)
+    done = _solve("lsmr", A, b, damp, atol, btol, conlim, maxiter, show, x0, False, 1, preconditioner, comm)
     return (done.x, done.istop, done.iterations, done.damped_residual, done.normal, done.norm, done.condition,
             float(np.linalg.norm(done.x)))
 
@@ -111,60 +121,149 @@ class _Done(NamedTuple):
 
 
 def _solve(method: str, A: Any, b: Any, damp: float, atol: float, btol: float, conlim: float, limit: int | None, show: bool, x0: Any,
-           wants_variance: bool, iterations_per_column: int) -> _Done:
-    if not has_matvec(A) and not is_sparse(A):
-        A = np.asarray(A)
-    if len(A.shape) != 2:
-        raise ValueError(f"the matrix has {len(A.shape)} dimensions, not 2")
-    m, n = A.shape
-    b = np.atleast_1d(np.asarray(b))
-    if b.shape not in ((m,), (m, 1)):
-        raise ValueError(f"the matrix has shape {A.shape}, and b has {b.shape}")
-    kinds = [getattr(part, "dtype", None) for part in (A, b, None if x0 is None else np.asarray(x0))]
-    work_type = np.complex128 if any(is_complex(kind) for kind in kinds) else np.float64
-    for kind, name in zip(kinds, ("the matrix", "b", "x0")):
-        if kind is not None:
-            check(np.dtype(kind), work_type, name)
-    if wants_variance and (damp or work_type is np.complex128):
-        raise ValueError("calc_var: the variance is estimated without damp, of real problems")
-    forward, backward = _operators(A, m, n, work_type)
-    width = 2 if work_type is np.complex128 else 1
-    right = as_doubles(b, work_type)
-    if not np.isfinite(right).all():
-        raise ValueError("b has elements that are not finite")
-    start = None
-    if x0 is not None:
-        start = as_doubles(x0, work_type)
-        if start.size != n * width:
-            raise ValueError(f"the matrix has shape {A.shape}, and x0 has {np.shape(x0)}")
-        right = right - _product(forward, start, m * width)
+           wants_variance: bool, iterations_per_column: int, preconditioner: str | None, comm: Any) -> _Done:
+    address = comm_address(comm)
+    with agreement_on(comm, address):
+        A = as_matrix(A, "A")
+        b = as_array(b, "b")
+        b = as_vector(b if is_sparse(b) else np.atleast_1d(b), "b", A.shape[0])
+        x0 = x0 if x0 is None else as_vector(x0, "x0", A.shape[1], "columns")
+        damp, atol, btol, conlim = (as_number(value, name) for value, name in ((damp, "damp"), (atol, "atol"), (btol, "btol"), (conlim, "conlim")))
+    of_complex = on_any_rank(comm, any(is_complex(getattr(part, "dtype", None)) for part in (A, b, x0)))
+    work_type = np.complex128 if of_complex else np.float64
+    is_here = comm is None and preconditioner in (None, "auto", "none")
+    with agreement_on(comm, address):
+        if wants_variance and (damp or of_complex or not is_here):
+            raise ValueError("calc_var: the variance is estimated without damp, of real problems, without preconditioner and comm")
+        if not is_here:
+            _check_has_entries(A)
+    if comm is not None and len(set(comm.allgather((method, damp, atol, btol, conlim, limit, x0 is None)))) > 1:
+        raise ValueError("damp, atol, btol, conlim, the limit of iterations and whether there is an x0 have to be the same on all ranks")
+    system = _Here(A, damp, work_type) if is_here else _Spread(A, damp, work_type, preconditioner, comm, address)
+    right = system.right(as_doubles(b, work_type))
+    b_norm = system.norm(right)
+    start = None if x0 is None else as_doubles(x0, work_type)
+    if start is not None:
+        right = right - system.without_damping(system.product(system.part(start)))
+    m, n = system.rows, A.shape[1]
     options = _core.LeastSquaresOptions()
-    options.method, options.damping, options.atol, options.consistent_atol = method, float(damp), float(atol), float(atol)
-    b_norm = float(np.linalg.norm(as_doubles(b, work_type)))
-    options.target = float(btol) * b_norm
-    options.max_condition = float(conlim) if conlim > 0 else np.inf
-    options.max_iterations = min(2**31 - 1, int(limit if limit is not None else max(1, iterations_per_column * (n if method == "lsqr" else min(m, n)))))
-    d = np.zeros(n * width)
+    options.method, options.damping, options.atol, options.consistent_atol = method, system.damping, atol, atol
+    options.target = btol * b_norm
+    options.max_condition = conlim or np.inf
+    usual = max(1, iterations_per_column * (n if method == "lsqr" else min(m, n)))
+    options.max_iterations = min(2**31 - 1, usual if limit is None else as_count(limit, "iter_lim" if method == "lsqr" else "maxiter"))
+    d = system.part(np.zeros(n * (2 if of_complex else 1)))
     variance = np.zeros(n) if wants_variance else None
     iterations, stop, norm, frobenius, condition = (0, "solved", 0.0, 0.0, 1.0)
-    if right.any() and n > 0:
-        iterations, stop, norm, frobenius, condition = _core.least_squares(forward, backward, right, d, variance, options)
+    if on_any_rank(comm, bool(right.any())) and n > 0:
+        iterations, stop, norm, frobenius, condition = system.solve(right, d, variance, options)
     if stop == "not finite":
-        raise ValueError("the matrix has entries that are not finite, or its products overflow")
-    residual = right - _product(forward, d, m * width)
-    normal = float(np.linalg.norm(_product(backward, residual, n * width) - damp**2 * d))
-    r = float(np.linalg.norm(residual))
-    x = (d if start is None else start + d).view(work_type)
+        raise ValueError("products with A overflow, or are not finite")
+    residual = right - system.product(d)
+    normal = system.norm(system.adjoint(residual) - system.damping**2 * d)
+    r = system.norm(system.without_damping(residual))
+    x = system.whole(d)
+    damped = float(np.hypot(r, damp * np.linalg.norm(x)))
+    x = (x if start is None else start + x).view(work_type)
     istop = 0 if not x.any() and (r == 0 or normal == 0) else _STOPS[stop]
-    if show:
+    if show and (comm is None or comm.rank == 0):
         print(f"{method}: {_WORDS[istop]} after {iterations} iterations; norm(r) = {r:.3e}, norm(A' r) = {normal:.3e}, cond(A) >= {condition:.1e}")
-    return _Done(x, istop, iterations, r, float(np.hypot(r, damp * np.linalg.norm(d))), normal, norm, frobenius, condition, variance)
+    return _Done(x, istop, iterations, r, damped, normal, norm, frobenius, condition, variance)
 
 
-def _product(operator: _core.LinearOperator, x: np.ndarray, size: int) -> np.ndarray:
-    y = np.empty(size)
-    operator.apply(x, y)
-    return y
+class _Here:
+    """The products of a matrix or an operator in this process; vectors are the caller's."""
+
+    def __init__(self, A: Any, damp: float, work_type: type) -> None:
+        width = 2 if work_type is np.complex128 else 1
+        self.rows, self.damping = A.shape[0], damp
+        self._sizes = width * A.shape[0], width * A.shape[1]
+        self._forward, self._backward = _operators(A, *A.shape, work_type)
+
+    def right(self, b: np.ndarray) -> np.ndarray:
+        return b
+
+    def part(self, x: np.ndarray) -> np.ndarray:
+        return x
+
+    def whole(self, x: np.ndarray) -> np.ndarray:
+        return x
+
+    def without_damping(self, r: np.ndarray) -> np.ndarray:
+        return r
+
+    def norm(self, x: np.ndarray) -> float:
+        return float(np.linalg.norm(x))
+
+    def product(self, x: np.ndarray) -> np.ndarray:
+        y = np.empty(self._sizes[0])
+        self._forward.apply(x, y)
+        return y
+
+    def adjoint(self, y: np.ndarray) -> np.ndarray:
+        x = np.empty(self._sizes[1])
+        self._backward.apply(y, x)
+        return x
+
+    def solve(self, right: np.ndarray, x: np.ndarray, variance: np.ndarray | None, options: _core.LeastSquaresOptions) -> tuple:
+        return _core.least_squares(self._forward, self._backward, right, x, variance, options)
+
+
+class _Spread:
+    """Those of a matrix over ranks, or with a preconditioner; with damping, damp I is below A, in the rows of the last rank."""
+
+    damping = 0.0
+
+    def __init__(self, A: Any, damp: float, work_type: type, preconditioner: str | None, comm: Any, address: int) -> None:
+        import scipy.sparse
+
+        of_complex = work_type is np.complex128
+        with agreement_on(comm, address):
+            csr = as_canonical_csr(A, takes_complex=True)
+            core_options = _core.Options()
+            OPTIONS.set(core_options, {"preconditioner": preconditioner or "none"})
+        self._comm, self._own = comm, csr.shape[0] * (2 if of_complex else 1)
+        self.rows = csr.shape[0] if comm is None else comm.allreduce(csr.shape[0])
+        if damp and (comm is None or comm.rank == comm.size - 1):
+            csr = scipy.sparse.csr_array(scipy.sparse.vstack([csr, damp * scipy.sparse.eye(csr.shape[1])]))
+        self._core = _core.LeastSquaresSystem(*rows_for_core(csr, of_complex), address, core_options)
+        mine = self._core.local_columns
+        self._first = 0 if comm is None else sum(comm.allgather(mine)[:comm.rank])
+
+    def right(self, b: np.ndarray) -> np.ndarray:
+        return np.pad(b, (0, self._core.local_size - b.size))
+
+    def part(self, x: np.ndarray) -> np.ndarray:
+        return self.right(x[self._first:self._first + self._core.local_columns])
+
+    def whole(self, x: np.ndarray) -> np.ndarray:
+        mine = x[:self._core.local_columns].copy()
+        return mine if self._comm is None else np.concatenate(self._comm.allgather(mine))
+
+    def without_damping(self, r: np.ndarray) -> np.ndarray:
+        return self.right(r[:self._own])
+
+    def norm(self, x: np.ndarray) -> float:
+        return self._core.norm(x)
+
+    def product(self, x: np.ndarray) -> np.ndarray:
+        return self._apply(x, False)
+
+    def adjoint(self, y: np.ndarray) -> np.ndarray:
+        return self._apply(y, True)
+
+    def _apply(self, x: np.ndarray, transposed: bool) -> np.ndarray:
+        y = np.empty_like(x)
+        self._core.apply(x, y, transposed)
+        return y
+
+    def solve(self, right: np.ndarray, x: np.ndarray, _: None, options: _core.LeastSquaresOptions) -> tuple:
+        return self._core.solve(right, x, options)
+
+
+def _check_has_entries(A: Any) -> None:
+    if is_operator(A):
+        raise TypeError("A is an operator: preconditioner and comm want a matrix")
 
 
 def _operators(A: Any, m: int, n: int, work_type: type) -> tuple[_core.LinearOperator, _core.LinearOperator]:

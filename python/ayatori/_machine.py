@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _core
 from . import _words as words
-from ._matrix import as_csr, comm_address
+from ._matrix import as_csr, check_square, comm_address
 from ._options import Options, explained
 
 # Who asks from a prompt or a notebook waits for the answer.
@@ -60,10 +60,10 @@ class Profile:
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the whole file or none. Raises OSError where that fails."""
-        _core.write_file(os.fspath(path), json.dumps(self.data, indent=1))
+        _core.write_file(os.fspath(path), json.dumps(self.data, indent=1).encode())
 
 
-@explained({})
+@explained()
 def probe(*, comm: Any = None, keep: bool = True, progress: Callable[[str, float], Any] | None = None,
           # Written by generate_options.py:
           quick: bool = True, seconds: float | None = None, output: str | os.PathLike[str] | None = None, threads: int = 0,
@@ -111,6 +111,8 @@ def find_profile(profile: Profile | str | os.PathLike | None) -> tuple[str, str]
             return "", ""
     if isinstance(profile, Profile):
         return json.dumps(profile.data), profile.name
+    if not os.fspath(profile):
+        raise ValueError("profile is empty: name one, or leave it out")
     if os.fspath(profile) == "none":
         return "", ""
     return _core.load_profile(os.fspath(profile)), os.fspath(profile)
@@ -152,7 +154,7 @@ class Forecast:
         return self._text
 
 
-@explained({})
+@explained()
 def predict(A: Any, nodes: str | Iterable[int] | None = None, *, profile: Profile | str | os.PathLike[str] | None = None,
             # Written by generate_options.py:
             ranks_per_node: int = 1, threads: int = 1, network: str | None = None, memory_bandwidth: float = 0.0,
@@ -218,7 +220,7 @@ class Placement:
         return self._text
 
 
-@explained({})
+@explained()
 def place(A: Any = None, *,
           # Written by generate_options.py:
           trace: str | os.PathLike[str] | None = None, graph: str | os.PathLike[str] | None = None, ranks: int | None = None,
@@ -267,8 +269,9 @@ def _pattern(A: Any) -> tuple:
     if isinstance(A, str):
         return (A,)
     csr = as_csr(A)
-    if csr.shape[0] != csr.shape[1] or csr.shape[0] >= 2**31:
-        raise ValueError(f"the matrix is {csr.shape[0]} x {csr.shape[1]}, but it has to be square, with less than 2^31 rows")
+    check_square(csr.shape)
+    if csr.shape[0] >= 2**31:
+        raise ValueError(f"A has {csr.shape[0]} rows, but has to have less than 2**31")
     return np.ascontiguousarray(csr.indptr, dtype=np.int64), np.ascontiguousarray(csr.indices, dtype=np.int32)
 
 

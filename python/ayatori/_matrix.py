@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,9 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 atexit.register(_core.end_mpi)
+
+
+_WANTED = "give a sparse matrix or an array of numbers"
 
 
 def is_sparse(matrix: Any) -> bool:
@@ -41,10 +43,13 @@ def as_array(values: Any, what: str) -> np.ndarray:
     TypeError
         For what is no array.
     ValueError
-        For rows of different lengths.
+        For rows of different lengths, and sparse entries outside of the matrix.
     """
     if is_sparse(values):
+        check_places(values, what)
         return values
+    if values is None:
+        raise TypeError(f"{what} is None: {_WANTED}")
     if isinstance(values, (str, bytes)):
         raise TypeError(f"{what} is a {type(values).__name__}: read a file by ayatori.load({values!r})")
     if isinstance(values, np.ma.MaskedArray):
@@ -58,8 +63,30 @@ def as_array(values: Any, what: str) -> np.ndarray:
     except ValueError:
         raise ValueError(f"{what} has rows of different lengths") from None
     if array.dtype == object and array.ndim == 0:
-        raise TypeError(f"{what} is a {type(values).__name__}: want a sparse matrix or an array")
+        raise TypeError(f"{what} is a {type(values).__name__}: {_WANTED}")
     return array
+
+
+def as_matrix(matrix: Any, what: str, work_type: type = np.complex128, is_finite: bool = True) -> Any:
+    """A two-dimensional `matrix`: an operator, a sparse one or an array, which have finite entries if `is_finite`.
+
+    Raises
+    ------
+    TypeError
+        For what is none of these, and for numbers that `work_type` does not hold.
+    ValueError
+        For other numbers of dimensions, NaN and infinity.
+    """
+    has_entries = not is_operator(matrix)
+    if has_entries:
+        matrix = as_array(matrix, what)
+    if len(matrix.shape) != 2:
+        raise ValueError(f"{what} {_dimensions(len(matrix.shape))}")
+    if getattr(matrix, "dtype", None) is not None:
+        check_numbers(np.dtype(matrix.dtype), what, is_complex(work_type))
+    if has_entries and is_finite:
+        check_finite(matrix, what)
+    return matrix
 
 
 def as_csr(matrix: Any, what: str = "A", takes_complex: bool = False) -> scipy.sparse.csr_array:
@@ -80,7 +107,7 @@ def as_csr(matrix: Any, what: str = "A", takes_complex: bool = False) -> scipy.s
 
     check_numbers(matrix.dtype, what, takes_complex)
     if matrix.ndim != 2:
-        raise ValueError(f"{what} has {matrix.ndim} dimension{'s' if matrix.ndim != 1 else ''}, but has to have 2: rows and columns")
+        raise ValueError(f"{what} {_dimensions(matrix.ndim)}")
     csr = scipy.sparse.csr_array(matrix if is_sparse(matrix) else as_double_precision(matrix, what))
     data = as_double_precision(csr.data, what)
     if data.dtype != csr.dtype:
@@ -99,16 +126,92 @@ def as_canonical_csr(matrix: Any, what: str = "A", rank: int | None = None, take
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
-    if not np.isfinite(csr.data).all():
-        wrong = np.flatnonzero(~np.isfinite(csr.data))
-        row = int(np.searchsorted(csr.indptr, wrong[0], side="right")) - 1
-        raise ValueError(_not_finite(f"{what}[{row}, {csr.indices[wrong[0]]}]", csr.data[wrong[0]], len(wrong), rank))
+    check_finite(csr, what, rank)
     return csr
+
+
+def check_finite(values: Any, what: str, rank: int | None = None) -> None:
+    """Raises ValueError with the place of the first NaN or infinity in an array or a sparse matrix."""
+    numbers = getattr(values, "data", None) if is_sparse(values) else values
+    if isinstance(numbers, np.ndarray) and numbers.dtype != object and np.isfinite(numbers).all():
+        return
+    if is_sparse(values):
+        entries = values.tocoo()
+        wrong = ~np.isfinite(entries.data)
+        found, places = entries.data[wrong], [axis[wrong] for axis in _positions(entries)]
+    else:
+        places = np.nonzero(~np.isfinite(values))
+        found = values[places]
+    if found.size:
+        raise ValueError(_not_finite(f"{what}[{', '.join(str(axis[0]) for axis in places)}]", found[0], found.size, rank))
+
+
+def check_places(matrix: Any, what: str) -> None:
+    """Raises ValueError where entries are outside of a sparse matrix: what converts it would write outside of its memory."""
+    lists = []
+    form = getattr(matrix, "format", "")  # of classes that are not SciPy's there may be none
+    if form in ("csr", "csc", "bsr"):
+        starts, indices = matrix.indptr, matrix.indices
+        if starts[0] != 0 or starts[-1] > min(len(indices), len(matrix.data)) or (np.diff(starts) < 0).any():
+            raise ValueError(f"{what}.indptr has to begin with 0, never to fall, and to end with the number of entries, {len(indices)}")
+        width = matrix.blocksize[1] if form == "bsr" else 1
+        lists = [("indices", indices[:starts[-1]], matrix.shape[0 if form == "csc" else -1] // width)]
+    elif form == "coo":
+        lists = [(f"coords[{axis}]", positions, matrix.shape[axis]) for axis, positions in enumerate(_positions(matrix))]
+    for name, positions, size in lists:
+        if positions.size and (positions.min() < 0 or positions.max() >= size):
+            wrong = int(np.argmax((positions < 0) | (positions >= size)))
+            raise ValueError(f"{what}.{name}[{wrong}] is {positions[wrong]}, but has to be 0 to {size - 1}")
+
+
+def _positions(entries: Any) -> tuple[np.ndarray, ...]:
+    """Of a matrix in coordinates, as SciPy has them since 1.13, and before."""
+    return entries.coords if hasattr(entries, "coords") else (entries.row, entries.col)
+
+
+def check_name(M: Any, advice: str) -> None:
+    """Raises TypeError where `M` is the name of a preconditioner, not one."""
+    if isinstance(M, str):
+        raise TypeError(f"M is {M!r}, but has to be a matrix or an operator: {advice}")
+
+
+def check_shape(shape: tuple[int, ...], what: str, rows: int) -> None:
+    if tuple(shape) != (rows, rows):
+        raise ValueError(f"{what} is {extent(shape)}, but A has {rows} rows: want {rows} x {rows}")
+
+
+def as_count(value: Any, what: str) -> int:
+    """Raises TypeError for what is no whole number."""
+    try:
+        if not isinstance(value, (bool, np.bool_)) and int(value) == value:
+            return int(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise TypeError(f"{what} is {value!r}, but must be a whole number")
+
+
+def as_number(value: Any, what: str, is_negative_too: bool = False) -> float:
+    """Raises ValueError for what is no real number, and for a negative one unless these are taken."""
+    if isinstance(value, (int, float, np.number)) and not is_complex(type(value)) and (value >= 0 or (is_negative_too and value == value)):
+        return float(value)
+    raise ValueError(f"{what} is {value!r}, but must be a number" + ("" if is_negative_too else ", and not negative"))
+
+
+def check_function(value: Any, what: str) -> None:
+    if value is not None and not callable(value):
+        raise TypeError(f"{what} is {value!r}, but must be a function")
+
+
+def extent(shape: tuple[int, ...]) -> str:
+    """In words."""
+    if len(shape) == 0:
+        return "a single number"
+    return f"a vector of {shape[0]}" if len(shape) == 1 else " x ".join(map(str, shape))
 
 
 def check_square(shape: tuple[int, ...], what: str = "A") -> None:
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise ValueError(f"{what} is {' x '.join(map(str, shape))}, but has to be square")
+        raise ValueError(f"{what} is {extent(shape)}, but has to be square")
 
 
 def as_doubles(values: np.ndarray, what: str) -> np.ndarray:
@@ -130,6 +233,12 @@ def as_double_precision(values: np.ndarray, what: str) -> np.ndarray:
     return np.asarray(values, dtype=np.complex128) if is_complex(values.dtype) else as_doubles(values, what)
 
 
+def _dimensions(count: int) -> str:
+    if count == 0:
+        return "is a single number, but has to have rows and columns"
+    return f"has {count} dimension{'s' if count != 1 else ''}, but has to have 2: rows and columns"
+
+
 def _not_finite(place: str, value: complex, count: int, rank: int | None) -> str:
     more = f", and {count - 1} more {'is' if count == 2 else 'are'} not finite" if count > 1 else ""
     where = "" if rank is None else f" in the rows of rank {rank}"
@@ -148,7 +257,7 @@ def as_real_form(matrix: Any) -> scipy.sparse.csr_array:
     """
     import scipy.sparse
 
-    csr = scipy.sparse.csr_array(matrix).astype(np.complex128, copy=False)
+    csr = as_csr(matrix, takes_complex=True).astype(np.complex128, copy=False)
     blocks = np.stack([csr.data.real, -csr.data.imag, csr.data.imag, csr.data.real], axis=-1).reshape(-1, 2, 2)
     shape = tuple(2 * extent for extent in csr.shape)
     return as_csr(scipy.sparse.bsr_array((blocks, csr.indices, csr.indptr), shape=shape))
@@ -185,9 +294,10 @@ def check_real(dtype: np.dtype, what: str) -> None:
     """Raises TypeError unless numbers of this type are real."""
     if np.issubdtype(dtype, np.integer) or np.issubdtype(dtype, np.floating) or dtype == bool:
         return
-    if dtype == object:
-        raise TypeError(f"{what} holds Python objects (dtype object): make numbers of them by {what}.astype(float)")
-    raise TypeError(f"{what} holds {dtype} values, but has to hold real ones")
+    if dtype == object or dtype.kind in "SU":
+        kind = "Python objects" if dtype == object else "strings"
+        raise TypeError(f"{what} holds {kind} (dtype {dtype}): make numbers of them by numpy.array({what}, dtype=float)")
+    raise TypeError(f"{what} holds {dtype} values, but has to hold real {'ones' if is_complex(dtype) else 'numbers'}")
 
 
 def check_numbers(dtype: np.dtype, what: str, takes_complex: bool) -> None:
@@ -196,30 +306,26 @@ def check_numbers(dtype: np.dtype, what: str, takes_complex: bool) -> None:
         check_real(dtype, what)
 
 
-def as_vector(values: Any, what: str, length: int) -> np.ndarray:
+def as_vector(values: Any, what: str, length: int, counted: str = "rows") -> np.ndarray:
     """`values`, of shape (length,) or (length, 1), as contiguous finite doubles or complex128; their own memory where they are that."""
-    vector = as_columns(values, what, length, takes_complex=True)
-    if vector.ndim == 2 and vector.shape[1] != 1:
-        raise ValueError(f"{what} has shape {vector.shape}, but has to be one vector of {length} elements")
-    return vector.ravel()
+    return as_columns(values, what, length, takes_complex=True, counted=counted, is_one=True).ravel()
 
 
-def as_columns(values: Any, what: str, length: int, rank: int | None = None, takes_complex: bool = False) -> np.ndarray:
+def as_columns(values: Any, what: str, length: int, rank: int | None = None, takes_complex: bool = False, counted: str = "rows",
+               is_one: bool = False) -> np.ndarray:
     """`values`, of shape (length,) or (length, k), as finite doubles, one column after the other; sparse ones become dense.
 
-    With `takes_complex` complex ones become complex128.
+    With `takes_complex` complex ones become complex128. `counted`: what A has so many of. `is_one`: k has to be 1.
     """
     array = as_array(values, what)
     if is_sparse(array):
         array = array.toarray()
     check_numbers(array.dtype, what, takes_complex)
-    if array.ndim not in (1, 2) or array.shape[0] != length:
+    if array.ndim not in (1, 2) or array.shape[0] != length or (is_one and array.size != length):
         help_text = f": transpose it by {what}.T" if array.ndim == 2 and array.shape[1] == length else ""
-        raise ValueError(f"{what} has shape {array.shape}, but A has {length} rows: want ({length},) or ({length}, k){help_text}")
+        raise ValueError(f"{what} has shape {array.shape}, but A has {length} {counted}: want ({length},) or ({length}, {1 if is_one else 'k'}){help_text}")
     columns = np.asfortranarray(as_double_precision(array, what))
-    if not np.isfinite(columns).all():
-        wrong = np.argwhere(~np.isfinite(columns))
-        raise ValueError(_not_finite(f"{what}[{', '.join(map(str, wrong[0]))}]", columns[tuple(wrong[0])], len(wrong), rank))
+    check_finite(columns, what, rank)
     return columns
 
 
@@ -273,35 +379,3 @@ def agreement(ranks: int, agree: Callable[[str], None]) -> Iterator[None]:
 def agreement_on(comm: Any, address: int) -> contextlib.AbstractContextManager[None]:
     """The same on a communicator of mpi4py that is at this address, or None."""
     return agreement(1 if comm is None else comm.size, lambda complaint: _core.agree(address, complaint))
-
-
-def load(source: str | os.PathLike) -> scipy.sparse.csr_array:
-    """A matrix from a file, or made by a generator.
-
-    Parameters
-    ----------
-    source : str or path
-        A file (Matrix Market, npz, npy, MAT, Harwell-Boeing, plain columns, PETSc binary; also compressed) or a spec such as
-        ``"poisson3d-7:n=80"`` (``ayatori generate --help`` lists them). With h5py, also sparse matrices in HDF5: those of MATLAB 7.3,
-        and groups of data, indices, indptr and shape (AnnData, 10x). ``"FILE:NAME"`` is one of several.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        Of doubles, or of complex128 where the matrix is complex.
-
-    Raises
-    ------
-    ValueError
-        If the file or the spec is wrong; the text says where.
-    """
-    import scipy.sparse
-
-    from . import _hdf5
-
-    source = os.fspath(source)
-    if place := _hdf5.place_in(source):
-        return _hdf5.load(*place)
-    indptr, indices, data, columns, of_complex = _core.load(source)
-    csr = scipy.sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns))
-    return from_real_form(csr) if of_complex else csr

@@ -14,12 +14,14 @@ import numpy as np
 
 from . import _core
 from ._krylov import _System
-from ._matrix import has_matvec
+from ._matrix import as_count, check_function, is_operator
 from ._operators import apply
+from ._options import explained
 
 Product = Callable[[np.ndarray], np.ndarray]
 
 
+@explained()
 def cgs(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
         callback: Callable[[np.ndarray], Any] | None = None) -> tuple[np.ndarray, int]:
     """Conjugate gradients squared for any matrix: `scipy.sparse.linalg.cgs`.
@@ -43,6 +45,7 @@ def cgs(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0
     return system.run_by(lambda r: _cgs(system.product, system.precondition, system.solution, r), maxiter, callback)
 
 
+@explained()
 def tfqmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
           callback: Callable[[np.ndarray], Any] | None = None, show: bool = False) -> tuple[np.ndarray, int]:
     """Transpose-free quasi-minimal residuals for any matrix: `scipy.sparse.linalg.tfqmr`.
@@ -72,6 +75,7 @@ def tfqmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     return x, info
 
 
+@explained()
 def qmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M1: Any = None,
         M2: Any = None, callback: Callable[[np.ndarray], Any] | None = None) -> tuple[np.ndarray, int]:
     """Quasi-minimal residuals for any matrix: `scipy.sparse.linalg.qmr`.
@@ -94,10 +98,11 @@ def qmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0
     Freund and Nachtigal (1991), without look-ahead.
     """
     system = _Iterated(A, b, x0, None, rtol, atol)
-    products = [_with_adjoint(part, name) for part, name in ((system.A, "the matrix"), (M1, "M1"), (M2, "M2"))]
+    products = [system.with_adjoint(part, name) for part, name in ((system.A, "A"), (M1, "M1"), (M2, "M2"))]
     return system.run_by(lambda r: _qmr(system.product, products, system.solution, r), maxiter, callback)
 
 
+@explained()
 def lgmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int = 1000, M: Any = None,
            callback: Callable[[np.ndarray], Any] | None = None, inner_m: int = 30, outer_k: int = 3, outer_v: list | None = None,
            store_outer_Av: bool = True, prepend_outer_v: bool = False) -> tuple[np.ndarray, int]:
@@ -132,7 +137,8 @@ def lgmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 
     -----
     Baker, Jessup and Manteuffel (2005).
     """
-    system = _Iterated(A, b, x0, M, rtol, atol)
+    system = _Iterated(A, b, x0, M, rtol, atol, is_finite=False)
+    inner_m, outer_k = as_count(inner_m, "inner_m"), as_count(outer_k, "outer_k")
     old = [] if outer_v is None else outer_v
     if not store_outer_Av:
         old[:] = [(v, None) for v, _ in old]
@@ -143,6 +149,7 @@ def lgmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 
     return system.run_by(method, maxiter, callback)
 
 
+@explained()
 def gcrotmk(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int = 1000, M: Any = None,
             callback: Callable[[np.ndarray], Any] | None = None, m: int = 20, k: int | None = None, CU: list | None = None,
             discard_C: bool = False, truncate: str = "oldest") -> tuple[np.ndarray, int]:
@@ -179,9 +186,10 @@ def gcrotmk(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float =
     """
     if truncate not in ("oldest", "smallest"):
         raise ValueError(f"Invalid value for 'truncate': {truncate!r}")
-    system = _Iterated(A, b, x0, M, rtol, atol)
+    system = _Iterated(A, b, x0, M, rtol, atol, is_finite=False)
+    m, k = as_count(m, "m"), as_count(m if k is None else k, "k")
     pairs = [] if CU is None else CU
-    result = system.run_by(lambda r: _gcrot(system, r, m, m if k is None else k, pairs, truncate), maxiter, callback)
+    result = system.run_by(lambda r: _gcrot(system, r, m, k, pairs, truncate), maxiter, callback)
     if discard_C:
         pairs[:] = [(None, u) for _, u in pairs]
     return result
@@ -205,12 +213,25 @@ class _Iterated(_System):
         operator.apply(np.ascontiguousarray(x, self.work_type).view(np.float64), y.view(np.float64))
         return y
 
+    def with_adjoint(self, matrix: Any, name: str) -> tuple[Product, Product]:
+        """The products with `matrix`, or with nothing, and with its adjoint."""
+        if matrix is None:
+            return (lambda x: x), (lambda x: x)
+        matrix = self._preconditioner(matrix, name)
+        if is_operator(matrix):
+            if not hasattr(matrix, "rmatvec"):
+                raise ValueError(f"QMR needs the adjoint of {name}: rmatvec")
+            return (lambda x: apply(matrix, x)), (lambda x: np.asarray(matrix.rmatvec(x)))
+        adjoint = matrix.conj().T
+        return (lambda x: matrix @ x), (lambda x: adjoint @ x)
+
     def run_by(self, method: Callable[[np.ndarray], Iterator[float]], maxiter: int | None,
                callback: Callable[[np.ndarray], Any] | None) -> tuple[np.ndarray, int]:
         """Runs a method from the residual of the x reached until that is proved to be small enough."""
+        check_function(callback, "callback")
         if not self.b.any():
             return np.zeros(self.n, self.dtype), 0
-        maxiter = 10 * self.n if maxiter is None else int(maxiter)
+        maxiter = 10 * self.n if maxiter is None else as_count(maxiter, "maxiter")
         b, x = self.b.view(self.work_type), self.solution
         self.limit = max(self.rtol * float(np.linalg.norm(b)), self.atol)
         best, fruitless = np.inf, 0
@@ -296,17 +317,6 @@ def _tfqmr(product: Product, precondition: Product, x: np.ndarray, r: np.ndarray
         z = precondition(y)
         u_before, u = u, product(z)
         v = u + beta * (u_before + beta * v)
-
-
-def _with_adjoint(matrix: Any, name: str) -> tuple[Product, Product]:
-    if matrix is None:
-        return (lambda x: x), (lambda x: x)
-    if has_matvec(matrix):
-        if not hasattr(matrix, "rmatvec"):
-            raise ValueError(f"QMR needs the adjoint of {name}: rmatvec")
-        return (lambda x: apply(matrix, x)), (lambda x: np.asarray(matrix.rmatvec(x)))
-    adjoint = matrix.conj().T
-    return (lambda x: matrix @ x), (lambda x: adjoint @ x)
 
 
 def _qmr(product: Product, products: list, x: np.ndarray, r: np.ndarray) -> Iterator[float]:

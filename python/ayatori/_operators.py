@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._matrix import as_canonical_csr, as_csr, as_real_form, check_numbers, has_matvec, is_complex, is_sparse, rows_for_core, with_shift
+from ._matrix import as_canonical_csr, as_csr, as_real_form, check_numbers, has_matvec, is_complex, rows_for_core, with_shift
 
 _TYPES = {"f": np.float32, "F": np.complex64, "D": np.complex128}
 
@@ -47,7 +47,7 @@ def factors_of(matrix: Any, of_complex: bool) -> _core.Factors:
     ValueError
         If it is not finite, or not square.
     """
-    csr = as_canonical_csr(matrix if is_sparse(matrix) else np.asarray(matrix), takes_complex=of_complex)
+    csr = as_canonical_csr(matrix, takes_complex=of_complex)
     if csr.nnz == 0:
         raise RuntimeError("Factor is exactly singular: the matrix has no entries")
     transposed = csr.T.tocsr()

@@ -10,7 +10,14 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 F = TypeVar("F", bound=Callable[..., Any])
+
+# Words for the same, of which every function has one.
+_SAME = (("rtol", "tolerance", "btol", "tol", "reltol"), ("maxiter", "max_iterations", "iter_lim", "max_iter", "maxit", "niter"),
+         ("preconditioner", "M", "precond", "prec", "pc"), ("threads", "n_threads", "nthreads", "num_threads", "n_jobs"),
+         ("x0", "guess", "initial_guess"), ("method", "solver"), ("comm", "communicator"), ("progress", "callback", "verbose", "show"))
 
 
 class Options:
@@ -36,16 +43,18 @@ class Options:
         """Those that are given, and not None, which leaves the default. Raises TypeError for names and types that are wrong."""
         for keyword, value in {**self.defaults, **given}.items():
             if keyword not in self.table:
-                raise TypeError(f"there is no option {keyword}: choose of {', '.join(self.table)}")
+                raise TypeError(_answer(keyword, list(self.table), {}))
             if value is not None:
                 name, kind, *_ = self.table[keyword]
+                if isinstance(value, str) and not value:
+                    raise ValueError(f"{keyword} is empty: name something, or leave it out")
                 core_options.set(name, _converted(keyword, kind, value))
 
     def given(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Of the arguments of a function, those that are options and not what they are anyway."""
         return {keyword: value for keyword, value in arguments.items()
                 if keyword in self.table and keyword not in self.own and value is not None and value is not self.table[keyword][2]
-                and not (isinstance(value, (str, int, float)) and value == self.table[keyword][2])}
+                and not (isinstance(value, (str, int, float)) and value == self.table[keyword][2]) and not (isinstance(value, tuple) and not value)}
 
     def document(self, what: Any) -> None:
         """Puts the table in the docstring of a class or function that takes the options."""
@@ -60,7 +69,7 @@ class Options:
                 "{names}", ", ".join(shown))
 
 
-def explained(elsewhere: dict[str, str]) -> Callable[[F], F]:
+def explained(elsewhere: dict[str, str] | None = None) -> Callable[[F], F]:
     """Decorates a function so that a keyword which it does not have gets an answer.
 
     Parameters
@@ -77,7 +86,7 @@ def explained(elsewhere: dict[str, str]) -> Callable[[F], F]:
         def call(*arguments: Any, **options: Any) -> Any:
             for name in options:
                 if name not in known:
-                    raise TypeError(_answer(name, keywords, elsewhere))
+                    raise TypeError(_answer(name, keywords, elsewhere or {}))
             return function(*arguments, **options)
 
         return call  # type: ignore[return-value]
@@ -88,8 +97,15 @@ def explained(elsewhere: dict[str, str]) -> Callable[[F], F]:
 def _answer(name: str, keywords: list[str], elsewhere: dict[str, str]) -> str:
     if name in elsewhere:
         return f"{name} has no meaning in Python: {elsewhere[name]}"
-    like = difflib.get_close_matches(name.replace("-", "_"), keywords, 1)
-    return f"there is no option {name}: " + (f"did you mean {like[0]}?" if like else f"choose of {', '.join(keywords)}")
+    like = _meant(name.replace("-", "_"), keywords)
+    return f"there is no option {name}: " + (f"did you mean {like}?" if like else f"choose of {', '.join(keywords)}")
+
+
+def _meant(name: str, keywords: list[str]) -> str | None:
+    """Of the keywords the one with the same meaning, or else the one most alike."""
+    same = next((words for words in _SAME if name.lower() in (word.lower() for word in words)), ())
+    like = [word for word in same if word in keywords] or difflib.get_close_matches(name, keywords, 1)
+    return like[0] if like else None
 
 
 def in_words_of_python(text: str) -> str:
@@ -99,14 +115,16 @@ def in_words_of_python(text: str) -> str:
 
 def _converted(keyword: str, kind: str, value: Any) -> Any:
     try:
+        if isinstance(value, (bool, np.bool_)) != (kind == "bool"):
+            raise TypeError
         if kind == "sequence of str":
             return [value] if isinstance(value, str) else [str(word) for word in value]
-        if kind == "str" and isinstance(value, (str, int)) and not isinstance(value, bool):
+        if kind == "str" and isinstance(value, (str, int)):
             return str(value)
         if kind == "str" and hasattr(value, "__fspath__"):
             return value.__fspath__()
-        if kind == "bool" and isinstance(value, bool):
-            return value
+        if kind == "bool":
+            return bool(value)
         if kind == "int" and int(value) == value:
             return int(value)
         if kind == "float":

@@ -97,7 +97,7 @@ class Preconditioner:
 OBEYED = {"overlap", "fill", "triangular", "degree", "drop", "ordering", "complement", "factor_precision", "low_rank", "exclude", "threads"}
 
 
-@explained({})
+@explained()
 def preconditioner(A: Any, name: words.Preconditioner = "auto", *, comm: Any = None, coordinates: Any = None, near_nullspace: Any = None,
                    fields: Any = None,
                    # Written by generate_options.py:

@@ -27,7 +27,7 @@ def write_report(path: str | os.PathLike, *results: Any) -> None:
         Where the page cannot be written.
     """
     page = _core.report_page([_named_text(result) for result in results])
-    _core.write_file(os.fspath(path), page)
+    _core.write_file(os.fspath(path), page.encode())
 
 
 def _named_text(result: Any) -> tuple[str, str]:

@@ -15,8 +15,9 @@ import numpy as np
 from . import _core
 from . import _words as words
 from ._machine import Profile, find_profile
-from ._matrix import (agreement, agreement_on, as_array, as_canonical_csr, as_columns, as_double_precision, check_numbers, check_square,
-                      comm_address, is_complex, is_operator, is_single, is_sparse, on_any_rank, rows_for_core)
+from ._matrix import (agreement, agreement_on, as_array, as_canonical_csr, as_columns, as_double_precision, check_finite, check_name, check_numbers,
+                      check_shape, check_square, comm_address, extent, has_matvec, is_complex, is_operator, is_single, is_sparse, on_any_rank,
+                      rows_for_core)
 from ._options import Options, explained
 
 Progress = Callable[[str, int, float], Any]
@@ -281,6 +282,7 @@ class Solver:
                  # to here.
                  ) -> None:
         given = OPTIONS.given(locals())
+        self._solves, self._options = 0, {**given, **({} if rtol is None else {"rtol": rtol})}
         address = comm_address(comm)
         self._comm, self._rank = comm, None if comm is None else comm.rank
         rank = self._rank
@@ -290,6 +292,8 @@ class Solver:
             shape, matrix = _shape_and_matrix(A, near, rank)
             if comm is None or products:
                 check_square(shape)
+        if comm is not None and len(set(comm.allgather((products, near is None, M is None)))) > 1:
+            raise ValueError("A is an operator, or near or M is given, on some ranks only: give the same on all")
         self._is_complex = on_any_rank(comm, any(is_complex(getattr(one, "dtype", None)) for one in (A, matrix, M)))
         self._width = 2 if self._is_complex else 1  # rows that the core has for each
         with agreement_on(comm, address):
@@ -302,7 +306,7 @@ class Solver:
             if products or M is not None:
                 _check_operator(products, near is not None, M is not None, given, coordinates, near_nullspace, fields)
                 if near is not None and (matrix.shape[0] != shape[0] or (comm is None and matrix.shape != shape)):
-                    raise ValueError(f"near is {matrix.shape[0]} x {matrix.shape[1]}, but A is {shape[0]} x {shape[1]}")
+                    raise ValueError(f"near is {extent(matrix.shape)}, but A is {extent(shape)}")
                 product = _function(A, "A", shape[0], self._is_complex) if products else None
                 function, built = _as_preconditioner(M, shape[0], comm, self._is_complex)
             elif near is not None:
@@ -321,6 +325,12 @@ class Solver:
 
     def __reduce__(self) -> Any:
         raise TypeError("a Solver holds set-ups in the memory of this process and cannot be pickled: pickle A and the options, and make it anew")
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={value!r}" for name, value in self._options.items())
+        kept = self.reuse or ("nothing is set up yet" if isinstance(self._core, _core.Solver) else "nothing is kept between solves")
+        return (f"<Solver of {extent(self.shape)}, {'complex' if self._is_complex else 'real'}{options}; "
+                f"{self._solves} solve{'s' if self._solves != 1 else ''}, {kept}>")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -378,6 +388,7 @@ class Solver:
         x[...] = guess.reshape(columns.shape)
         right, solutions = (_core_vectors(numbers.astype(x.dtype, order="F", copy=False), in_parts) for numbers in (columns, x))
         run, earlier = self._run(right, solutions, at_once, progress)
+        self._solves += len(right)
         proofs = None
         if single:
             solutions[...] = solutions.astype(np.float32)
@@ -562,13 +573,16 @@ def _as_preconditioner(M: Any, rows: int, comm: Any, of_complex: bool) -> tuple[
         if M.local_rows != rows:
             raise ValueError(f"M is of {M.local_rows} rows, but A has {rows}")
         return (None, M._core) if is_complex(M.dtype) == of_complex else (_function(M.apply, "M", rows, of_complex), None)
-    if not (callable(M) or hasattr(M, "matvec")):
+    check_name(M, f"give preconditioner={M!r}")
+    if not (callable(M) or has_matvec(M)):
         M = as_array(M, "M")
         if comm is not None:
             raise TypeError("M is a matrix: with comm, give a preconditioner of this package, or an operator that acts on this rank's elements")
         check_numbers(M.dtype, "M", of_complex)
-    if hasattr(M, "shape") and tuple(M.shape) != (rows, rows):
-        raise ValueError(f"M is {' x '.join(map(str, M.shape))}, but A has {rows} rows")
+    if hasattr(M, "shape"):
+        check_shape(M.shape, "M", rows)
+    if not (callable(M) or has_matvec(M)):
+        check_finite(M, "M")
     return _function(M, "M", rows, of_complex), None
 
 
@@ -605,7 +619,10 @@ def _in_real_form(vectors: np.ndarray) -> np.ndarray:
 
 def _of_rows(coordinates: Any, rows: int) -> np.ndarray:
     """x, y and z of the node of every row."""
-    nodes = np.asarray(coordinates, dtype=float)
+    given = as_array(coordinates, "coordinates")
+    check_numbers(given.dtype, "coordinates", takes_complex=False)
+    check_finite(given, "coordinates")
+    nodes = given.toarray() if is_sparse(given) else as_double_precision(given, "coordinates")
     if nodes.ndim != 2 or nodes.shape[1] not in (2, 3) or (len(nodes) and rows % len(nodes)) or rows not in (2 * len(nodes), 3 * len(nodes)):
         raise ValueError(f"coordinates have shape {nodes.shape}, but {rows} rows want (nodes, 2) or (nodes, 3), with two or three "
                          "rows per node")

@@ -1,15 +1,20 @@
 #include "ayatori/session/eigen.hpp"
-#include "ayatori/session/call_threads.hpp"
 
+#include <fmt/format.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/session/call_threads.hpp"
+#include "ayatori/session/eigen/eigen_scaling.hpp"
 #include "python/bindings/options.hpp"
 #include "python/bindings/rows.hpp"
 #include "python/bindings/runtime.hpp"
@@ -36,8 +41,36 @@ struct EigenOptions {
   }
 };
 
+eigen::ProblemKind kind_of(bool is_generalized) {
+  return is_generalized ? eigen::ProblemKind::generalized : eigen::ProblemKind::standard;
+}
+
+/// Looks into `array` as long as it lives.
+session::EigenMatrix dense_matrix(const DenseMatrix& array, const std::string& name) {
+  if (array.shape(0) != array.shape(1))
+    throw InputError(
+        fmt::format("{} is {} x {}, but has to be square", name, array.shape(0), array.shape(1)));
+  const double* const data = array.data();
+  const std::int64_t down = array.stride(0);
+  const std::int64_t across = array.stride(1);
+  return {.name = name,
+          .rows = static_cast<std::int64_t>(array.shape(0)),
+          .element = [=](std::int64_t i, std::int64_t j) { return data[i * down + j * across]; }};
+}
+
+session::EigenMatrix sparse_matrix(const InputIndices& start, const InputIndices& column,
+                                   const InputVector& value, std::int64_t columns, const std::string& name) {
+  const CoreCall call;
+  session::EigenMatrix matrix{.name = name};
+  matrix.loaded = {make_rows(communicator(0), start, column, value, columns),
+                   {.name = name, .format = "memory"}};
+  matrix.rows = matrix.loaded->block.global_rows;
+  return matrix;
+}
+
 /// (values, vectors as an n x pairs array in column-major order, whether they are good, the report as JSON).
-nb::tuple eigh(session::EigenMatrix matrix, const EigenOptions& options) {
+/// Uses up the matrices.
+nb::tuple eigh(session::EigenMatrix& a, session::EigenMatrix* b, const EigenOptions& options) {
   std::optional<session::EigenRun> run;
   Interruption interruption;
   {
@@ -45,8 +78,9 @@ nb::tuple eigh(session::EigenMatrix matrix, const EigenOptions& options) {
     const auto comm = communicator(0);
     const session::CallThreads threads(comm, options.request.threads);
     const auto session = session::begin_session(comm, threads.threads(), {}, options.request.collectives);
-    if (matrix.loaded) matrix.rows = matrix.loaded->block.global_rows;
-    run = session::solve_eigen(session, std::move(matrix), {}, options.request,
+    std::optional<session::EigenMatrix> second;
+    if (b != nullptr) second = std::move(*b);
+    run = session::solve_eigen(session, std::move(a), std::move(second), options.request,
                                [&] { return interruption.wants_stop(); });
   }
   interruption.rethrow();
@@ -55,27 +89,24 @@ nb::tuple eigh(session::EigenMatrix matrix, const EigenOptions& options) {
                         to_numpy(Array<double>(run->vectors().values)), run->passed(), to_json(*run).dump());
 }
 
-nb::tuple eigh_of_dense(const DenseMatrix& matrix, const EigenOptions& options) {
-  if (matrix.shape(0) != matrix.shape(1))
-    throw InputError(
-        fmt::format("{} x {}, but eigenvalues want a square matrix", matrix.shape(0), matrix.shape(1)));
-  const double* const data = matrix.data();
-  const std::int64_t down = matrix.stride(0);
-  const std::int64_t across = matrix.stride(1);
-  return eigh({.name = "a",
-               .rows = static_cast<std::int64_t>(matrix.shape(0)),
-               .element = [=](std::int64_t i, std::int64_t j) { return data[i * down + j * across]; }},
-              options);
-}
-
-nb::tuple eigh_of_sparse(const InputIndices& start, const InputIndices& column, const InputVector& value,
-                         std::int64_t columns, const EigenOptions& options) {
-  std::optional<io::LoadedMatrix> loaded;
+/// (the forecast of the dense solver on such jobs as JSON, the words for people).
+nb::tuple predict(std::int64_t rows, bool is_generalized, const EigenOptions& options,
+                  const std::string& ranks, int ranks_per_node) {
+  std::string json;
+  std::string text;
   {
     const CoreCall call;
-    loaded = {make_rows(communicator(0), start, column, value, columns), {.name = "a", .format = "memory"}};
+    const session::EigenJobs jobs{.ranks = ranks, .ranks_per_node = ranks_per_node};
+    const auto& request = options.request;
+    check(jobs, request);
+    check(request, kind_of(is_generalized));
+    check(dense_options(request), rows, 1);
+    const auto question = question_of(request, rows, kind_of(is_generalized), std::max(1, request.threads));
+    const auto scaling = session::predict_eigen(communicator(0), "A", question, request, jobs);
+    json = to_json(*scaling).dump();
+    text = summary(*scaling);
   }
-  return eigh({.name = "a", .loaded = std::move(loaded)}, options);
+  return nb::make_tuple(json, text);
 }
 
 }  // namespace
@@ -90,9 +121,14 @@ void bind_eigen(nb::module_& module) {
           "vectors", [](const EigenOptions& options) { return options.request.vectors; },
           [](EigenOptions& options, bool vectors) { options.request.vectors = vectors; });
   module.def("eigen_options", [] { return table_of(session::eigen_options()); });
-  module.def("eigh", &eigh_of_dense, nb::arg("a"), nb::arg("options"));
-  module.def("eigh", &eigh_of_sparse, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"),
-             nb::arg("columns"), nb::arg("options"));
+  nb::class_<session::EigenMatrix>(module, "EigenMatrix");
+  module.def("eigen_matrix", &dense_matrix, nb::arg("array").noconvert(), nb::arg("name"),
+             nb::keep_alive<0, 1>());
+  module.def("eigen_matrix", &sparse_matrix, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"),
+             nb::arg("columns"), nb::arg("name"));
+  module.def("eigh", &eigh, nb::arg("a"), nb::arg("b").none(), nb::arg("options"));
+  module.def("predict_eigen", &predict, nb::arg("rows"), nb::arg("is_generalized"), nb::arg("options"),
+             nb::arg("ranks"), nb::arg("ranks_per_node"));
 }
 
 }  // namespace ayatori::python

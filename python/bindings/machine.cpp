@@ -147,7 +147,6 @@ void bind_machine(nb::module_& module) {
     for (const auto& [name, text] : results) files.push_back({name, text});
     return session::report_page(files);
   });
-  module.def("write_file", [](const std::string& path, const std::string& text) { write_file(path, text); });
   module.def("predict", &predict_for_source, nb::arg("source"), nb::arg("request"), nb::arg("profile"));
   module.def("predict", &predict_for_rows, nb::arg("indptr"), nb::arg("indices"), nb::arg("request"),
              nb::arg("profile"));

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/version.hpp"
@@ -32,7 +34,22 @@ void put_into_words_of_python(std::span<const ayatori::session::Option<Request>>
   });
 }
 
+/// What only the command line has as options, with its name in Python.
+void put_arguments_into_words_of_python(std::string& text) {
+  constexpr std::pair<std::string_view, std::string_view> names[] = {{"--generalized", "B"},
+                                                                     {"--predict", "predict"},
+                                                                     {"--smallest", "smallest"},
+                                                                     {"--largest", "largest"},
+                                                                     {"--range", "subset_by_value"},
+                                                                     {"--values-only", "eigvals_only"},
+                                                                     {"--least-squares", "least squares"}};
+  for (const auto& [flag, name] : names)
+    for (auto at = text.find(flag); at != std::string::npos; at = text.find(flag, at + name.size()))
+      text.replace(at, flag.size(), name);
+}
+
 std::string in_words_of_python(std::string text) {
+  put_arguments_into_words_of_python(text);
   put_into_words_of_python(ayatori::session::solve_options(), text);
   put_into_words_of_python(ayatori::session::eigen_options(), text);
   put_into_words_of_python(ayatori::session::probe_options(), text);
@@ -81,4 +98,6 @@ NB_MODULE(_core, module) {
   ayatori::python::bind_krylov_eigen(module);
   ayatori::python::bind_least_squares(module);
   ayatori::python::bind_machine(module);
+  ayatori::python::bind_knowledge(module);
+  ayatori::python::bind_files(module);
 }

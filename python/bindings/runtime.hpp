@@ -117,5 +117,7 @@ void bind_eigen(nb::module_& module);
 void bind_krylov_eigen(nb::module_& module);
 void bind_least_squares(nb::module_& module);
 void bind_machine(nb::module_& module);
+void bind_knowledge(nb::module_& module);
+void bind_files(nb::module_& module);
 
 }  // namespace ayatori::python

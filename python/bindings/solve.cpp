@@ -17,7 +17,6 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/comm/mpi_holder.hpp"
-#include "ayatori/io/matrix_source.hpp"
 #include "python/bindings/rows.hpp"
 #include "python/bindings/runtime.hpp"
 #include "python/bindings/solve_call.hpp"
@@ -125,20 +124,6 @@ class Solver final : public comm::MpiHolder {
   std::int64_t rows_ = 0;
 };
 
-/// A file's or generator's matrix as the arrays of compressed sparse rows, with its number of columns, and
-/// whether they are of the real form of a complex matrix.
-auto load(const std::string& source) {
-  io::LoadedMatrix loaded;
-  {
-    const CoreCall call;
-    loaded = io::load_matrix(communicator(0), source);
-  }
-  sparse::RowBlock& block = loaded.block;
-  const auto columns = block.global_columns;
-  return nb::make_tuple(to_numpy(std::move(block.row_start)), to_numpy(std::move(block.column)),
-                        to_numpy(std::move(block.value)), columns, loaded.facts.is_complex);
-}
-
 }  // namespace
 
 void bind_solve(nb::module_& module) {
@@ -169,7 +154,6 @@ void bind_solve(nb::module_& module) {
       .def_prop_ro("rows", &Solver::rows)
       .def_prop_ro("local_rows", &Solver::local_rows)
       .def_prop_ro("ranks", &Solver::ranks);
-  module.def("load", &load, nb::arg("source"));
 }
 
 }  // namespace ayatori::python

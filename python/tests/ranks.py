@@ -105,6 +105,49 @@ for wrong in (lambda: solver.solve(b[mine][1:] if last else b[mine]),
     else:
         raise AssertionError("a mistake was accepted")
 
+# Options that differ are refused on all ranks by the same words; threads may differ.
+for differs, word in ((lambda: ayatori.solve(A[mine], b[mine], comm=comm, method="gmres" if last else "cg"), "method"),
+                      (lambda: ayatori.solve(A[mine], b[mine], comm=comm, rtol=1e-6 if last else 1e-7), "rtol"),
+                      (lambda: ayatori.solve(A[mine], b[mine], comm=comm, exclude=["cg", "minres"] if last else ["cg"]), "exclude"),
+                      (lambda: ayatori.solve(Product(), b[mine], comm=comm, method="gmres" if last else "fgmres"), "method"),
+                      (lambda: ayatori.preconditioner(A[mine], "ilu" if last else "jacobi", comm=comm), "preconditioner"),
+                      (lambda: ayatori.preconditioner(A[mine], "ilu", fill=1 if last else 0, comm=comm), "fill"),
+                      (lambda: ayatori.solve(A[mine], b[mine], comm=comm, M=jacobi if last else None), "M is given, on some ranks only"),
+                      (lambda: ayatori.solve(A[mine] if last else Product(), b[mine], comm=comm), "A is an operator")):
+    try:
+        differs()
+    except ValueError as error:
+        words = comm.allgather(str(error))
+        assert len(set(words)) == 1 and word in words[0] and ("on all ranks: give" in words[0] or "on some ranks" in words[0]), words
+    else:
+        raise AssertionError(f"{word} differs, and nobody said so")
+assert ayatori.solve(A[mine], b[mine], comm=comm, threads=2 if last else 1).converged
+
+# Least squares: this rank's rows, and all of x on every rank.
+rng = np.random.default_rng(8)
+tall = sparse.csr_array(sparse.random_array((900, 70), density=0.05, rng=rng) + sparse.eye_array(900, 70))
+for matrix, rows, right in ((tall, tall[mine], b), (tall.T.tocsr(), None, b[:70]), (tall * (1 - 2j), tall[mine] * (1 - 2j), b)):
+    part = mine if rows is not None else slice(comm.rank * 70 // comm.size, (comm.rank + 1) * 70 // comm.size)
+    rows = matrix[part] if rows is None else rows
+    for function, damp, name in ((ayatori.lsmr, 0.0, None), (ayatori.lsqr, 0.5, None), (ayatori.lsmr, 0.5, "jacobi"), (ayatori.lsqr, 0.0, "ic")):
+        start = None if name else np.ones(matrix.shape[1])
+        tight = {"atol": 1e-13, "btol": 1e-13, "conlim": 0, "maxiter" if function is ayatori.lsmr else "iter_lim": 2000, "x0": start}
+        done = function(rows, right[part], damp, preconditioner=name, comm=comm, **tight)
+        alone = function(matrix, right, damp, **tight)
+        assert len(set(x.tobytes() for x in comm.allgather(done[0]))) == 1 and done[1] in (1, 2, 4), done[1]
+        assert abs(done[3] - alone[3]) < 1e-9, (function, damp, name, done[1:], alone[1:])
+        least = np.abs(matrix.conj().T @ (right - matrix @ done[0]) - damp**2 * (done[0] - (0 if start is None else start))).max()
+        assert least < 1e-9 and (name or np.abs(done[0] - alone[0]).max() < 1e-8), (function, damp, name, least)
+for wrong, word in ((lambda: ayatori.lsmr(tall[mine], b[mine][1:] if last else b[mine], comm=comm), "b has shape"),
+                    (lambda: ayatori.lsmr(tall[mine], b[mine], damp=1.0 if last else 0.0, comm=comm), "the same on all ranks"),
+                    (lambda: ayatori.lsqr(tall[mine], b[mine], preconditioner="ic" if last else "jacobi", comm=comm), "preconditioner is not the same")):
+    try:
+        wrong()
+    except ValueError as error:
+        assert word in str(error), error
+    else:
+        raise AssertionError("a mistake was accepted")
+
 
 def fail(*_):
     if comm.rank == 0:

@@ -5,6 +5,8 @@ import subprocess
 import ayatori
 import numpy as np
 import pytest
+import scipy.linalg
+import scipy.sparse as sparse
 
 
 @pytest.fixture
@@ -55,6 +57,49 @@ def test_eigh_by_other_options(symmetric):
     assert ayatori.eigh(symmetric, eigvals_only=True, precision="float") == pytest.approx(w, abs=1e-4)
     with pytest.raises(ValueError, match="precision"):
         ayatori.eigh(symmetric, precision="quadruple")
+
+
+def test_eigh_of_two_matrices(symmetric):
+    B = np.diag(np.linspace(1, 3, len(symmetric))) + 0.01
+    exact = scipy.linalg.eigh(symmetric, B, eigvals_only=True)
+    report = {}
+    w, v = ayatori.eigh(symmetric, B, report=report)
+    assert w == pytest.approx(exact, abs=1e-11) and report["generalized"] == "B" and report["schema"] == "ayatori.eigen/1"
+    assert np.allclose(v.T @ B @ v, np.eye(len(w)), atol=1e-11) and np.allclose(symmetric @ v, B @ v * w, atol=1e-10)
+    form = sparse.csc_array(B)
+    for second in (form, B.tolist(), np.asfortranarray(B)):
+        assert ayatori.eigh(sparse.csr_array(symmetric), second, smallest=3, eigvals_only=True) == pytest.approx(exact[:3], abs=1e-11)
+    for wrong, words in ((-B, "not positive definite: its leading minor of order 1"), (B[:3], "^B is 3 x"), (B[:3, :3], "^B is 3 x 3, but A has .* rows: want"),
+                         (np.where(B > 2.9, np.nan, B), r"^B\[.*is NaN"), (B + np.eye(len(w), k=1), "^B: ")):
+        with pytest.raises(ValueError, match=words):
+            ayatori.eigh(symmetric, wrong)
+    with pytest.raises(ValueError, match="^method davidson .*: leave it away, or B$"):
+        ayatori.eigh(symmetric, B, smallest=2, method="davidson")
+    with pytest.raises(TypeError, match="^generalized has no meaning in Python: B is an argument of its own$"):
+        ayatori.eigh(symmetric, generalized=B)
+
+
+def test_a_forecast_of_eigh_is_that_of_the_command_line(symmetric, tmp_path):
+    options = {"profile": "altix3700bx2", "gflops": 3, "memory_bandwidth": 5, "ranks_per_node": 2}
+    words = [word for name, value in options.items() for word in ("--" + name.replace("_", "-"), str(value))]
+    done = subprocess.run([os.environ["AYATORI"], "eigen", f"random:n={len(symmetric)}", "--predict", "1,4", *words, "--json", "there.json"],
+                          cwd=tmp_path, capture_output=True, text=True, check=True)
+    there = json.loads((tmp_path / "there.json").read_text())
+    for ranks in ((1, 4), "1,4", np.array([1, 4])):
+        forecast = ayatori.eigh(symmetric, predict=ranks, **options)
+        assert {**forecast.report, "matrix": there["matrix"]} == there
+        assert forecast.explain().splitlines()[1:] == done.stderr.splitlines()[1:]
+    two = ayatori.eigh(symmetric, symmetric, predict=4, **options).report
+    assert two["points"][0]["seconds"] > forecast.report["points"][1]["seconds"]
+    with pytest.raises(ValueError, match="^ranks_per_node is for a forecast"):
+        ayatori.eigh(symmetric, ranks_per_node=2)
+    with pytest.raises(TypeError, match="^predict is 1.5, but must be a whole number$"):
+        ayatori.eigh(symmetric, predict=[1.5], **options)
+    with pytest.raises(ValueError, match="mixed precision"):
+        ayatori.eigh(symmetric, predict=4, precision="mixed", **options)
+    for wrong in ("x", 0, [4, 0]):
+        with pytest.raises(ValueError, match="^predict .*: give numbers of ranks"):
+            ayatori.eigh(symmetric, predict=wrong, **options)
 
 
 def test_eigh_refuses(symmetric):

@@ -78,11 +78,37 @@ def test_complex_numbers(tmp_path):
         np.testing.assert_array_equal(loaded.toarray(), matrix.toarray())
 
 
+def test_arrays(tmp_path):
+    path = tmp_path / "A.h5"
+    values = np.arange(6.0).reshape(2, 3)
+    parts = np.empty((2, 3), [("real", float), ("imag", float)])
+    parts["real"], parts["imag"] = values, -values
+    with h5py.File(path, "w") as file:
+        file["X"] = values.astype(np.float32)
+    assert np.array_equal(ayatori.load(path), values) and ayatori.load(path).dtype == np.float64
+    with h5py.File(path, "a") as file:
+        file["b"] = np.arange(5)
+        for name, matrix in (("M", values), ("C", parts)):  # MATLAB's elements of a column are beside each other
+            file[name] = matrix.T
+            file[name].attrs["MATLAB_class"] = np.bytes_("double")
+    assert np.array_equal(ayatori.load(f"{path}:b"), np.arange(5.0)) and ayatori.load(f"{path}:b").dtype == np.float64
+    assert np.array_equal(ayatori.load(f"{path}:M"), values)
+    assert np.array_equal(ayatori.load(f"{path}:C"), values * (1 - 1j))
+    with pytest.raises(ValueError, match="several matrices: say which, FILE:NAME; there are C, M, X, b$"):
+        ayatori.load(path)
+    with h5py.File(path, "a") as file:
+        write_matlab(file.create_group("A"), A)
+    assert ayatori.load(path).shape == (5, 5)  # the only sparse one
+    assert ayatori.solve(ayatori.load(f"{path}:A"), ayatori.load(f"{path}:b")).converged
+
+
 def test_what_is_wrong_is_one_line(tmp_path):
     path = tmp_path / "A.h5"
     with h5py.File(path, "w") as file:
-        file["b"] = np.ones(3)
-    with pytest.raises(ValueError, match=r"no sparse matrix in this HDF5 file"):
+        file["note"] = "no numbers"
+        file["text"] = np.array([[97, 98]], np.uint16)
+        file["text"].attrs["MATLAB_class"] = np.bytes_("char")
+    with pytest.raises(ValueError, match=r"no matrix in this HDF5 file"):
         ayatori.load(path)
     with h5py.File(path, "a") as file:
         write_anndata(file.create_group("first"), A)
@@ -90,8 +116,8 @@ def test_what_is_wrong_is_one_line(tmp_path):
         write_anndata(file.create_group("third"), A)
         file["third/indices"][0] = 99
         del file["third"].attrs["shape"]
-    for source, words in ((path, "several sparse matrices: say which, FILE:NAME; there are first, second, third"),
-                          (f"{path}:fourth", "no sparse matrix 'fourth'; there are first"),
+    for source, words in ((path, "several matrices: say which, FILE:NAME; there are first, second, third"),
+                          (f"{path}:fourth", "no matrix 'fourth'; there are first"),
                           (f"{path}:third", "cannot be read")):
         with pytest.raises(ValueError) as caught:
             ayatori.load(source)

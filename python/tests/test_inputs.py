@@ -27,10 +27,10 @@ def put(A, place, value):
     (lambda A: [[fractions.Fraction(1, 3)]], TypeError, "^A holds Python objects"),
     (lambda A: put(A.astype(complex), (3, 4), complex(0, np.nan)), ValueError, r"^A\[3, 4\] is NaN \(counted from 0\)$"),
     (lambda A: put(A.astype(complex), (7, 8), complex(0, -np.inf)), ValueError, r"^A\[7, 8\] is infinite \(counted from 0\)$"),
-    (lambda A: np.array([["1"]]), TypeError, "^A holds <U1 values"),
+    (lambda A: np.array([["1"]]), TypeError, "^A holds strings .dtype <U1.: make numbers of them by"),
     (lambda A: [[1.0, 2.0], [3.0]], ValueError, "^A has rows of different lengths$"),
     (lambda A: "matrix.mtx", TypeError, "read a file by ayatori.load.'matrix.mtx'"),
-    (lambda A: None, TypeError, "^A is a NoneType: want a sparse matrix or an array$"),
+    (lambda A: None, TypeError, "^A is None: give a sparse matrix or an array of numbers$"),
     (lambda A: collections.OrderedDict(), TypeError, "^A is a OrderedDict"),
     (lambda A: lambda x: x, TypeError, "^A is a function: give its shape by"),
     (lambda A: np.ma.masked_less(A.toarray(), 0), TypeError, "masked"),
@@ -53,7 +53,9 @@ def test_wrong_matrices(poisson, make, error, words):
     (lambda b: b[:-1], ValueError, r"^b has shape \(399,\), but A has 400 rows: want \(400,\) or \(400, k\)$"),
     (lambda b: b[None], ValueError, "transpose it by b.T$"), (lambda b: 1.0, ValueError, r"^b has shape \(\)"),
     (lambda b: np.zeros((400, 0)), ValueError, "^b has no columns$"), (lambda b: "ones", TypeError, "^b is a str"),
-    (lambda b: None, TypeError, "^b is a NoneType")])
+    (lambda b: None, TypeError, "^b is None: give"),
+    (lambda b: sum, TypeError, "^b is a function: give its shape"), (lambda b: {1.0}, TypeError, "^b is a set: give"),
+    (lambda b: b.astype(str), TypeError, "^b holds strings"), (lambda b: b.astype("M8[s]"), TypeError, "^b holds datetime64.* has to hold real numbers$")])
 def test_wrong_right_hand_sides(poisson, make, error, words):
     A, b = poisson
     with pytest.raises(error, match=words):

@@ -61,6 +61,44 @@ def test_why_it_ended(function):
     assert istop in (0, 2) and not x.any()
 
 
+@pytest.mark.parametrize("function", BOTH)
+@pytest.mark.parametrize("is_complex", [False, True])
+@pytest.mark.parametrize("damp", [0.0, 0.7])
+def test_preconditioners_lead_to_the_same_solution(function, is_complex, damp):
+    A, b = problem((60, 20), is_complex)
+    A = sp.csr_array(A @ sp.diags_array(np.logspace(0, -4, 20)))  # of columns that differ
+    limit = {"iter_lim" if function is ayatori.lsqr else "maxiter": 2000}
+    plain = function(A, b, damp, **TIGHT, **limit)
+    start = np.linspace(0, 1, 20)
+    for name in ("jacobi", "ic", "direct"):
+        for matrix in (A, A.toarray(), A.tocoo()):
+            done = function(matrix, b, damp, preconditioner=name, **TIGHT, **limit)
+            assert done[0] == pytest.approx(plain[0], rel=1e-6) and done[0].shape == (20,) and done[1] in (1, 2, 4)
+            assert done[3] == pytest.approx(plain[3]) and (damp or done[2] < plain[2])
+        away = function(A, b, damp, x0=start, preconditioner=name, **TIGHT, **limit)[0]
+        assert away == pytest.approx(function(A, b, damp, x0=start, **TIGHT, **limit)[0], rel=1e-5)
+    done = function(A, b, damp, preconditioner="jacobi", **{name: 3 for name in limit})
+    x, r = done[0], b - A @ done[0]
+    assert done[1] == 7 and done[3] == pytest.approx(np.hypot(np.linalg.norm(r), 0 if function is ayatori.lsqr else damp * np.linalg.norm(x)))
+    normal = np.linalg.norm(A.conj().T @ r - damp**2 * x)
+    assert done[7 if function is ayatori.lsqr else 4] == pytest.approx(normal)
+
+
+@pytest.mark.parametrize("function", BOTH)
+def test_preconditioners_that_do_not_fit(function):
+    A, b = problem((60, 20))
+    for name, words in (("ilu", "^preconditioner ilu is not symmetric, as least squares needs it: choose one of"), ("magic", "unknown preconditioner 'magic'")):
+        with pytest.raises(ValueError, match=words):
+            function(A, b, preconditioner=name)
+    with pytest.raises(TypeError, match="^A is an operator: preconditioner and comm want a matrix$"):
+        function(aslinearoperator(A), b, preconditioner="jacobi")
+    with pytest.raises(ValueError, match="^calc_var: .*without preconditioner and comm$"):
+        ayatori.lsqr(A, b, calc_var=True, preconditioner="jacobi")
+    assert function(A, b, preconditioner="none")[0] == pytest.approx(function(A, b)[0])
+    x, istop, *_ = function(sp.csr_array((5, 3)), np.ones(5), preconditioner="jacobi")
+    assert istop in (0, 2) and not x.any()
+
+
 def test_the_variance():
     A, b = problem((60, 12))
     done = ayatori.lsqr(A, b, calc_var=True, iter_lim=12, **TIGHT)
@@ -75,13 +113,15 @@ def test_wrong_input(function, capsys):
     for wrong in (b[:5], np.ones((6, 2))):
         with pytest.raises(ValueError, match="b has"):
             function(A, wrong)
-    with pytest.raises(ValueError, match="x0 has"):
+    with pytest.raises(ValueError, match=r"^x0 has shape \(3,\), but A has 4 columns"):
         function(A, b, x0=np.ones(3))
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match=r"^b\[0\] is NaN .*5 more are not finite$"):
         function(A, b * np.nan)
     A.data[2] = np.nan
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match=r"^A\[1, 2\] is NaN"):
         function(A, b)
+    with pytest.raises(TypeError, match="^(iter_lim|maxiter) is 'all', but must be a whole number$"):
+        function(*problem((6, 4)), **{"iter_lim" if function is ayatori.lsqr else "maxiter": "all"})
     with pytest.raises(KeyError):
         function(LinearOperator((6, 4), matvec=lambda x: {}["no"], rmatvec=lambda y: np.ones(4), dtype=float), b)
     function(*problem((6, 4)), show=True)

@@ -124,7 +124,7 @@ def test_a_report_is_written(poisson, tmp_path):
     ({"kernel": "csr"}, ValueError, "^kernel has no meaning with an operator, where nothing is tuned$"), ({"knowledge": "auto"}, ValueError, "^knowledge has no meaning"),
     ({"near_nullspace": np.ones(400)}, ValueError, "^near_nullspace has no meaning with an operator: make M by"),
     ({"preconditioner": "amg"}, ValueError, "made of a matrix: give one near"), ({"near": sparse.eye_array(3)}, ValueError, "^near is 3 x 3"),
-    ({"M": np.eye(3)}, ValueError, "^M is 3 x 3, but A has 400 rows$"), ({"M": "amg"}, TypeError, "^M is a str"),
+    ({"M": np.eye(3)}, ValueError, "^M is 3 x 3, but A has 400 rows: want 400 x 400$"), ({"M": "amg"}, TypeError, "^M is 'amg', but has to be .*: give preconditioner='amg'$"),
     ({"M": lambda r: r, "preconditioner": "ilu"}, ValueError, "another one is given"),
     ({"M": lambda r: r, "near": sparse.eye_array(400)}, ValueError, "give one of them")])
 def test_what_has_no_meaning_is_refused(poisson, options, error, words):

@@ -170,7 +170,7 @@ def test_wrong_matrices_and_vectors_are_refused(poisson):
     broken = A.copy()
     broken.indices[7] = 10**6
     broken.has_canonical_format = True
-    with pytest.raises(ValueError, match="columns"):
+    with pytest.raises(ValueError, match=r"^A.indices\[7\] is 1000000"):
         ayatori.solve(broken, b)
 
 

@@ -57,6 +57,7 @@ BAD_ARGUMENTS = {
     "tolerance a word": (["solve", "poisson2d-5:n=3", "--rtol", "tiny"], ["rtol"]),
     "negative time": (["solve", "poisson2d-5:n=3", "--time-limit", "-1"], ["time-limit"]),
     "unknown method": (["solve", "poisson2d-5:n=3", "--method", "magic"], ["magic", "gmres"]),
+    "no folder of lessons": (["solve", "poisson2d-5:n=3", "--knowledge", ""], ["--knowledge is empty: name a folder"]),
     "overlap of what has none": (["solve", "poisson2d-5:n=3", "--preconditioner", "jacobi", "--overlap", "1"], ["--overlap", "jacobi"]),
     "fill of what is chosen later": (["solve", "poisson2d-5:n=3", "--fill", "1"], ["--fill", "auto"]),
     "degree of what is no polynomial": (["solve", "poisson2d-5:n=3", "--preconditioner", "ilu", "--degree", "5"], ["--degree", "ilu"]),

@@ -117,6 +117,13 @@ TEST(PetscBinary, ReadsVectorsOfBothIndexSizes) {
   }
 }
 
+TEST(PetscBinary, ReadsAVectorAsAMatrixOfOneColumn) {
+  const auto loaded = load(small_vector());
+  EXPECT_EQ(loaded.block.global_columns, 1);
+  EXPECT_EQ(to_dense(comm::Comm::world(), loaded.block).value,
+            dense_rows({{1}, {-2}, {3.5}, {0}, {1e-300}}).value);
+}
+
 TEST(PetscBinary, TellsItsFiles) {
   EXPECT_TRUE(looks_like_petsc(small_matrix()));
   EXPECT_TRUE(looks_like_petsc(small_matrix_64()));
@@ -136,7 +143,7 @@ TEST(PetscBinary, MatrixErrorsNameTheByte) {
   };
   EXPECT_EQ(error_of(""), "A.petsc, byte 0: neither a PETSc matrix nor a PETSc vector begins so");
   EXPECT_TRUE(contains(with(0, 1211217), "byte 0: neither a PETSc matrix"));
-  EXPECT_TRUE(contains(error_of(small_vector()), "byte 0: this is a PETSc vector, not a matrix"));
+  EXPECT_TRUE(contains(error_of(small_vector() + "x"), "byte 48: 1 bytes too many behind the end"));
   EXPECT_TRUE(contains(error_of(good.substr(0, 10)), "byte 10: the file ends before the number of columns"));
   EXPECT_TRUE(contains(error_of(good.substr(0, 63)),
                        "byte 63: the file ends here, but its header promises 64 bytes"));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/io/matrix_source.hpp"
@@ -119,6 +120,31 @@ TEST(OperatorSolver, AndMatrixSolverVerifyWhatOthersHaveFound) {
   if (world().rank() == 0) system.x[0] += 1;
   EXPECT_FALSE(system.solver.verify(system.b, system.x).meets_tolerance);
   EXPECT_FALSE(products.verify(system.b, system.x).meets_tolerance);
+}
+
+TEST(MatrixSolver, RefusesOnAllRanksOptionsThatDiffer) {
+  System system(request_of("cg", "none"));
+  const sparse::DistributedMatrix a(world(), system.solver.problem().parts);
+  const bool is_last = world().rank() + 1 == world().size();
+  const auto of_this_rank = request_of(is_last ? "gmres" : "cg", "none");
+  if (world().size() == 1) {
+    EXPECT_NO_THROW(system.solver.change(of_this_rank));
+    return;
+  }
+  const auto says_which = [](const auto& call) {
+    try {
+      call();
+    } catch (const InputError& error) {
+      return std::string(error.what()).starts_with("--method is not the same on all ranks");
+    }
+    return false;
+  };
+  EXPECT_TRUE(says_which([&] { system.solver.change(of_this_rank); }));
+  EXPECT_TRUE(says_which([&] { OperatorSolver(world(), a, nullptr, of_this_rank); }));
+  auto own = request_of("cg", "none");
+  own.threads = is_last ? 1 : 2;
+  own.knowledge = is_last ? "none" : "/nowhere";
+  EXPECT_NO_THROW(OperatorSolver(world(), a, nullptr, own));
 }
 
 TEST(OperatorSolver, RefusesOnAllRanksWhatOneRankIsWrongIn) {

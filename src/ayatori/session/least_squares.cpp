@@ -15,8 +15,8 @@
 #include "ayatori/base/timing.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/session/problem/problem.hpp"
+#include "ayatori/session/solve/same_request.hpp"
 #include "ayatori/solvers/vector_ops.hpp"
-#include "ayatori/sparse/products/transposed_product.hpp"
 #include "ayatori/sparse/residual.hpp"
 
 namespace ayatori::session {
@@ -95,11 +95,10 @@ struct NormalPreconditioner {
   std::unique_ptr<sparse::LinearOperator> op;
 };
 
-/// Collective. The one that is asked for, of A^T A spread as x is; tells `run` of it.
+/// Collective. The one that is asked for, of A^T A spread as x is. `notes`: of its set-up.
 NormalPreconditioner make_preconditioner(const comm::Comm& comm, const sparse::SplitMatrix& parts,
                                          const sparse::RowBlock& normal, const SolveRequest& request,
-                                         const solvers::GlobalSum& sum, LeastSquaresRun& run) {
-  const Stopwatch watch;
+                                         const solvers::GlobalSum& sum, std::vector<std::string>& notes) {
   auto split = std::make_shared<const sparse::SplitMatrix>(
       sparse::split(comm, sparse::redistribute(comm, normal, parts.partition)));
   NormalPreconditioner made{std::make_unique<sparse::DistributedMatrix>(comm, std::move(split)), nullptr};
@@ -107,9 +106,7 @@ NormalPreconditioner make_preconditioner(const comm::Comm& comm, const sparse::S
   options.matrix_is_symmetric = true;
   auto built = solvers::preconditioner(request.preconditioner).make(*made.matrix, sum, options);
   made.op = std::move(built.op);
-  run.notes = std::move(built.notes);
-  run.preconditioner = request.preconditioner;
-  run.setup_seconds = watch.seconds();
+  notes = std::move(built.notes);
   return made;
 }
 
@@ -289,6 +286,27 @@ class Iteration {
 
 }  // namespace
 
+LeastSquaresOperators::LeastSquaresOperators(const comm::Comm& comm, sparse::RowBlock rows,
+                                             const SolveRequest& request)
+    : comm_(comm), sum_(comm) {
+  comm::agree(comm, [&] {
+    check(request);
+    check_least_squares(request);
+  });
+  check_same(comm, request);
+  const std::int64_t columns = rows.global_columns;
+  make_square(comm, rows);
+  local_columns_ = first_rows(sparse::partition_of(comm, rows), columns).range(comm.rank()).size();
+  const auto parts = std::make_shared<const sparse::SplitMatrix>(sparse::split(comm, rows));
+  a_.emplace(comm, parts);
+  transposed_.emplace(comm, parts);
+  if (!wants_preconditioner(request)) return;
+  std::vector<std::string> notes;
+  auto made = make_preconditioner(comm, *parts, normal_matrix(comm, rows), request, sum_, notes);
+  normal_ = std::move(made.matrix);
+  preconditioner_ = std::move(made.op);
+}
+
 double LeastSquaresRun::relative_normal() const {
   return normal.value > 0 ? normal.value / (matrix_norm * r.value) : 0;
 }
@@ -355,7 +373,11 @@ LeastSquaresRun solve_least_squares(const Session& session, const std::string& m
     return (wants_stop && wants_stop()) || (request.time_limit > 0 && watch.seconds() > request.time_limit);
   });
   NormalPreconditioner preconditioner;
-  if (normal) preconditioner = make_preconditioner(comm, *problem.parts, *normal, request, sum, run);
+  if (normal) {
+    preconditioner = make_preconditioner(comm, *problem.parts, *normal, request, sum, run.notes);
+    run.preconditioner = request.preconditioner;
+    run.setup_seconds = watch.seconds();
+  }
   run.x = Iteration(comm, problem, b, request, sum, preconditioner.op.get(), run).solve();
   run.x_rows = first_rows(problem.file_rows, columns);
   run.x.resize(run.x_rows.range(comm.rank()).size());

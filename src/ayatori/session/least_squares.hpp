@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,8 +13,11 @@
 #include "ayatori/session/session.hpp"
 #include "ayatori/session/solve/solve_request.hpp"
 #include "ayatori/solvers/certified_norm.hpp"
+#include "ayatori/solvers/global_sum.hpp"
 #include "ayatori/solvers/least_squares.hpp"
+#include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/sparse/partition/row_partition.hpp"
+#include "ayatori/sparse/products/transposed_product.hpp"
 
 namespace ayatori::session {
 
@@ -50,6 +56,30 @@ struct LeastSquaresRun {
   bool passed() const { return solves || is_least_squares; }
   /// ||A^T r|| / (||A|| ||r||); 0 where A^T r is 0.
   double relative_normal() const;
+};
+
+/// A of any shape and A^T as operators between vectors that are spread as the rows of A are: zero rows or
+/// columns behind A make it square.
+class LeastSquaresOperators {
+ public:
+  /// Collective. With M near (A^T A)^-1 where the request names a preconditioner. Throws InputError, agreed.
+  LeastSquaresOperators(const comm::Comm& comm, sparse::RowBlock rows, const SolveRequest& request);
+
+  const comm::Comm& comm() const { return comm_; }
+  const sparse::LinearOperator& a() const { return *a_; }
+  const sparse::LinearOperator& transposed() const { return *transposed_; }
+  const sparse::LinearOperator* preconditioner() const { return preconditioner_.get(); }  ///< null without
+  std::int64_t local_size() const { return a_->local_size(); }   ///< of vectors, with the zeros behind
+  std::int64_t local_columns() const { return local_columns_; }  ///< of these, elements of x
+
+ private:
+  comm::Comm comm_;
+  solvers::GlobalSum sum_;
+  std::int64_t local_columns_ = 0;
+  std::optional<sparse::DistributedMatrix> a_;
+  std::optional<sparse::TransposedProduct> transposed_;
+  std::unique_ptr<sparse::DistributedMatrix> normal_;  ///< A^T A
+  std::unique_ptr<sparse::LinearOperator> preconditioner_;
 };
 
 /// Throws InputError for what a request asks of a solve, and least squares have no use for. Called on one

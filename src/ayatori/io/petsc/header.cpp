@@ -114,10 +114,16 @@ InputError error_at(const ByteSource& source, std::int64_t offset, std::string_v
 
 MatrixLayout read_matrix_layout(const ByteSource& source) {
   HeaderReader header(source);
-  if (header.next("the kind of object") != matrix_id) {
-    throw error_at(source, 0, "this is a PETSc vector, not a matrix");
-  }
   MatrixLayout layout;
+  if (header.next("the kind of object") == vector_id) {
+    const auto vector = read_vector_layout(source);
+    layout.rows = vector.length;
+    layout.columns = 1;
+    layout.nonzeros = dense_mark;
+    layout.values_at = vector.values_at;
+    layout.is_complex = vector.is_complex;
+    return layout;
+  }
   layout.index_bytes = header.index_bytes();
   layout.rows = header.next_count("the number of rows");
   layout.columns = header.next_count("the number of columns");

@@ -34,7 +34,8 @@ struct VectorLayout {
   bool is_complex = false;
 };
 
-/// Read and check the header against the size of the source. Throw InputError.
+/// Read and check the header against the size of the source. A vector is also a dense matrix of one column.
+/// Throw InputError.
 MatrixLayout read_matrix_layout(const ByteSource& source);
 VectorLayout read_vector_layout(const ByteSource& source);
 

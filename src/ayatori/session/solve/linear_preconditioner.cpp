@@ -8,6 +8,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/session/call_threads.hpp"
+#include "ayatori/session/solve/same_request.hpp"
 #include "ayatori/solvers/complex_linear.hpp"
 #include "ayatori/solvers/vector_ops.hpp"
 #include "ayatori/tuning/policy/arms.hpp"
@@ -53,6 +54,7 @@ LinearPreconditioner::LinearPreconditioner(const comm::Comm& comm, const sparse:
       throw InputError("coordinates are for two or three rows per node, on every rank");
     options_ = tuning_options(request).preconditioner;
   });
+  check_same(comm, request);
   options_.coordinates = known_.coordinates;
   options_.fields = known_.fields;
   options_.near_null_space = known_.near_null_space;

@@ -9,21 +9,26 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/session/call_threads.hpp"
+#include "ayatori/session/solve/same_request.hpp"
 
 namespace ayatori::session {
 
 namespace {
 
-/// On each rank.
-void check_on(const comm::Comm& comm, SolveRequest request) {
-  if (comm.rank() != 0) request.checkpoint.clear();  // its file is rank 0's
-  if (comm.rank() != 0) request.every.reset();
-  check(request);
+/// Collective. Of every rank, and that they ask for the same.
+void check_on_all(const comm::Comm& comm, const SolveRequest& request) {
+  comm::agree(comm, [&] {
+    auto own = request;
+    if (comm.rank() != 0) own.checkpoint.clear();  // its file is rank 0's
+    if (comm.rank() != 0) own.every.reset();
+    check(own);
+  });
+  check_same(comm, request);
 }
 
 /// Collective. The session of a request that is found good.
 Session begin(const comm::Comm& comm, const SolveRequest& request, FoundProfile machine) {
-  comm::agree(comm, [&] { check_on(comm, request); });
+  check_on_all(comm, request);
   const CallThreads threads(comm, request.threads);
   return begin_session(comm, threads.threads(), std::move(machine), request.collectives);
 }
@@ -105,8 +110,8 @@ void MatrixSolver::update(sparse::RowBlock rows) {
 }
 
 void MatrixSolver::change(SolveRequest request) {
+  check_on_all(comm_, request);
   comm::agree(comm_, [&] {
-    check_on(comm_, request);
     const auto of_matrix = [](const SolveRequest& r) {
       return std::tie(r.partition, r.placement, r.network, r.coordinates, r.fields, r.profile, r.collectives);
     };

@@ -15,6 +15,7 @@
 #include "ayatori/base/version.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/session/call_threads.hpp"
+#include "ayatori/session/solve/same_request.hpp"
 #include "ayatori/solvers/certified_solve.hpp"
 #include "ayatori/solvers/complex_linear.hpp"
 #include "ayatori/solvers/identity.hpp"
@@ -124,6 +125,7 @@ OperatorSolver::OperatorSolver(comm::Comm comm, const sparse::LinearOperator& a,
       throw InputError(fmt::format("the operator has {} rows on this rank, the matrix {}", a.local_size(),
                                    near->plan.local_size));
   });
+  check_same(comm_, request);
   if (near) near_.emplace(comm_, std::move(near));
 }
 

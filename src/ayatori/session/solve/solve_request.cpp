@@ -105,6 +105,7 @@ tuning::SolveOptions options_of(const SolveRequest& request) {
 
 void check(const SolveRequest& request) {
   check_values(solve_options(), request);
+  if (request.knowledge.empty()) throw InputError("--knowledge is empty: name a folder, or leave it out");
   check_seconds("--time-limit", request.time_limit);
   check_preconditioner_options(request);
   check_obedience(request);
