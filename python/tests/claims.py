@@ -143,6 +143,8 @@ def test_drop_ins(numbers: range, counts: Counts) -> None:
             A, b = A.astype(single), b.astype(single)
             with np.errstate(all="ignore"):
                 x0 = None if x0 is None else x0.astype(single)
+            if x0 is not None and not np.isfinite(x0).all():
+                x0 = None  # beyond single precision: it is refused
         if not np.any(b):
             continue
         M = preconditioner(system, random)

@@ -45,7 +45,7 @@ class Replay(CommandTest):
         for name, change in changed.items():
             self.write(name, json.dumps(result | change))
         cases = [(["--replay", "recorded.json", "--rhs", "random:1"], "another right-hand side"),
-                 (["--replay", "recorded.json", "--method", "cg"], "--replay"), (["--replay", "none.json"], "cannot be read"),
+                 (["--replay", "recorded.json", "--method", "cg"], "--replay"), (["--replay", "none.json"], "--replay none.json: no such file"),
                  *((["--replay", name], name) for name in ("text.json", *changed))]
         for arguments, word in cases if RANKS in (1, 3) else cases[:2]:
             with self.subTest(arguments):
