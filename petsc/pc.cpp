@@ -98,13 +98,16 @@ PetscErrorCode set_up(PC pc) {
   });
 }
 
-/// Applications from now on solve, or do not.
-PetscErrorCode begin_anew(Preconditioner& data, bool solves) {
-  data.solves = solves;
+void drop_set_ups(Preconditioner& data) {
   data.linear.reset();
   data.whole.reset();
   data.last.reset();
-  return success;
+}
+
+/// Applications from now on solve, or do not.
+void begin_anew(Preconditioner& data, bool solves) {
+  data.solves = solves;
+  drop_set_ups(data);
 }
 
 /// Whether the method is none of its own, so that one application has to do.
@@ -113,8 +116,8 @@ PetscErrorCode before_solve(PC pc, KSP ksp, Vec, Vec) {
     auto& data = data_of(pc);
     PetscBool alone = PETSC_FALSE;
     PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(ksp), KSPPREONLY, &alone));
-    if ((alone == PETSC_TRUE) == data.solves) return success;
-    return begin_anew(data, alone);
+    if ((alone == PETSC_TRUE) != data.solves) begin_anew(data, alone);
+    return success;
   });
 }
 
@@ -159,7 +162,7 @@ PetscErrorCode apply(PC pc, Vec r, Vec z) {
 PetscErrorCode apply_to_columns(PC pc, Mat of_r, Mat of_z) {
   return call(pc, [&]() -> PetscErrorCode {
     auto& data = data_of(pc);
-    if (!data.solves) PetscCall(begin_anew(data, true));
+    if (!data.solves) begin_anew(data, true);
     PetscInt columns = 0;
     PetscCall(MatGetSize(of_r, nullptr, &columns));
     for (PetscInt j = 0; j < columns; ++j) {
@@ -226,9 +229,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
 
 PetscErrorCode reset(PC pc) {
   auto& data = data_of(pc);
-  data.linear.reset();
-  data.whole.reset();
-  data.last.reset();
+  drop_set_ups(data);
   data.finite = true;
   return success;
 }
