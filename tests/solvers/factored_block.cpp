@@ -199,6 +199,27 @@ TEST(FactoredBlock, ShiftsUntilDefinite) {
   EXPECT_GT(shifted, 0) << "the ladder was not tried";
 }
 
+TEST(FactoredBlock, PivotsOfUnsymmetricMatricesMayChangeSign) {
+  Dense a = tests::random_dominant(30, 0.2, 1.2, 5, false);
+  for (std::int64_t i = 0; i + 1 < 30; i += 2)
+    a.at(i, i + 1) = 3 * a.at(i, i), a.at(i + 1, i) = a.at(i + 1, i + 1);
+  for (const Kind kind : {Kind::ilu, Kind::ilut}) {
+    const FactoredBlock block = factor(a, {.kind = kind, .fill = 100});
+    EXPECT_FALSE(block.report.matched);
+    EXPECT_EQ(block.report.shift, 0);
+    EXPECT_TRUE(std::ranges::any_of(block.factors.inverse_pivot, [](double inverse) { return inverse < 0; }));
+    EXPECT_LT(distance_from_inverse(block, a), 100 * single);
+  }
+}
+
+TEST(FactoredBlock, PivotsOfAnotherSignThatAmplifyWhatIsDroppedAreReplaced) {
+  Dense a = tests::identity(4);
+  a.at(0, 1) = a.at(1, 3) = a.at(2, 1) = 1;
+  a.at(1, 0) = 1 + 1e-6;  // the pivot -1e-6 makes an entry (2, 3) of 1e6, which is dropped
+  EXPECT_GE(factor(a, {.kind = Kind::ilu}).report.rejected_row, 0);
+  EXPECT_LT(factor(a, {.kind = Kind::ilu, .fill = 1}).report.rejected_row, 0);
+}
+
 TEST(FactoredBlock, MatchingRepairsAPermutation) {
   // A cyclic shift of a dominant matrix: no diagonal at all.
   const Dense good = tests::random_dominant(30, 0.1, 1.2, 4, false);

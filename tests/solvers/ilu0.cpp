@@ -181,6 +181,29 @@ TEST(Ilu0, TinyPivotsAreShifted) {
   expect_definite(inverse_of(factor(singular)));
 }
 
+/// As in systems of equations of several kinds, where an unknown of one kind outweighs those of another.
+TEST(Ilu0, PivotsOfUnsymmetricMatricesMayChangeSign) {
+  Dense a(2);
+  a.at(0, 0) = a.at(1, 0) = a.at(1, 1) = 1;
+  a.at(0, 1) = 2;
+  const Ilu0 f = factor(a);
+  EXPECT_EQ(f.report.shift, 0);
+  EXPECT_LT(f.inverse_pivot[1], 0);
+  EXPECT_LT(error_on_pattern(f, a), 1e-14);
+  a.at(1, 0) = 2;
+  EXPECT_GT(factor(a).report.shift, 0) << "a symmetric matrix gets definite factors";
+  expect_definite(inverse_of(factor(a)));
+}
+
+TEST(Ilu0, PivotsOfAnotherSignThatAmplifyWhatIsDroppedAreShifted) {
+  Dense a = tests::identity(4);
+  a.at(0, 1) = a.at(1, 3) = a.at(2, 1) = 1;
+  a.at(1, 0) = 1 + 1e-6;  // the pivot -1e-6 makes an entry (2, 3) of 1e6, which is dropped
+  EXPECT_GT(factor(a).report.shift, 0);
+  a.at(2, 3) = 1e-3;  // where there is an entry, nothing is dropped
+  EXPECT_EQ(factor(a).report.shift, 0);
+}
+
 TEST(Ilu0, HoldsAtExtremeScales) {
   const Dense a = tests::laplacian_2d(6);
   const Dense m = inverse_of(factor(a));

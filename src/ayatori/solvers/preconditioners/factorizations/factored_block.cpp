@@ -11,6 +11,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/solvers/preconditioners/factorizations/elimination.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/error_of_ones.hpp"
 #include "ayatori/solvers/preconditioners/orderings/matching.hpp"
 #include "ayatori/solvers/preconditioners/orderings/reverse_cuthill_mckee.hpp"
 
@@ -214,8 +215,10 @@ class BlockFactorization {
     result_.report.zero_rows = pivots_->zero_rows();
     if (!factor(0) && options_.kind != FactorOptions::Kind::ic) {
       take_form(matched(block_, result_.report, [this] { give_up_if_asked(); }));
+      pivots_->insist_on_sign();
       factor(0);
     }
+    pivots_->insist_on_sign();
     for (double shift = first_shift; !factors_ && shift < last_shift; shift *= shift_factor) factor(shift);
     if (!factors_) keep_diagonal_only();
     finish();
@@ -306,9 +309,25 @@ class BlockFactorization {
     factors.solve(solution, solution);
     for (std::int32_t i = 0; i < factors.rows; ++i)
       if (!(std::abs(solution[i]) <= largest_growth)) return i;
+    if (const auto turned = first_turned(factors);
+        turned && !(error_of_ones(factors, row_sums()) <= largest_error_of_ones))
+      return turned;
     const bool all_fit =
         std::ranges::all_of(factors.lower_value, fits) && std::ranges::all_of(factors.upper_value, fits);
     return all_fit ? std::nullopt : std::optional(factors.rows - 1);
+  }
+
+  std::optional<std::int32_t> first_turned(const TriangularFactors<double>& factors) const {
+    for (std::int32_t i = 0; i < factors.rows; ++i)
+      if (pivots_->has_turned(factors.inverse_pivot[i])) return i;
+    return std::nullopt;
+  }
+
+  Array<double> row_sums() const {
+    Array<double> sums(a_.rows, 0.0);
+    for (std::int32_t i = 0; i < a_.rows; ++i)
+      for (std::int64_t k = a_.row_start[i]; k < a_.row_start[i + 1]; ++k) sums[i] += a_.value[k];
+    return sums;
   }
 
   void keep_diagonal_only() {

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/error_of_ones.hpp"
+#include "ayatori/solvers/preconditioners/looks_symmetric.hpp"
 
 namespace ayatori::solvers {
 
@@ -189,7 +191,7 @@ class Factorization {
         throw EnvironmentError("block-ilu0: the set-up took longer than it was worth, and was given up");
       load_row(i, shift);
       eliminate(factor_, i, row_value_.data());
-      if (!acceptable(i, row_value_[i])) return i;
+      if (!acceptable(i, row_value_[i], shift)) return i;
       const Scalar inverse = 1.0 / row_value_[i];
       if (!is_finite(inverse)) return i;
       factor_.inverse_pivot[i] = inverse;
@@ -206,22 +208,45 @@ class Factorization {
     row_value_[i] += row_max_[i] == 0 ? Scalar(scale_) : shift * reference_[i];
   }
 
-  bool acceptable(std::int32_t i, Scalar pivot) const {
+  bool acceptable(std::int32_t i, Scalar pivot, double shift) const {
     if (!is_finite(pivot)) return false;
     if (row_max_[i] == 0) return true;
-    if (one_sign_ && std::real(pivot) * sign_ <= 0) return false;
+    if (has_turned(pivot) && (shift > 0 || keeps_sign())) return false;
     return std::abs(pivot) >= smallest_pivot * std::abs(reference_[i]) &&
            std::abs(pivot) <= largest_pivot * std::max(row_max_[i], std::abs(reference_[i]));
   }
 
+  /// Whether it does not have the one sign that all diagonal entries have.
+  bool has_turned(Scalar pivot) const { return one_sign_ && std::real(pivot) * sign_ <= 0; }
+  /// A symmetric matrix may be definite, and its factors then have to be. Complex ones with a real diagonal
+  /// are Hermitian.
+  bool keeps_sign() const {
+    if constexpr (std::is_same_v<Scalar, double>) {
+      if (!is_symmetric_) is_symmetric_ = looks_symmetric(a_);
+      return *is_symmetric_;
+    } else {
+      return true;
+    }
+  }
+
   /// Solves with d as the right-hand side; gives the row where the solution, which has no unit, is
-  /// implausible.
+  /// implausible, or where a pivot has another sign, if the factors are.
   std::optional<std::int32_t> find_growth() {
     Array<Scalar> solution(factor_.rows);
     factor_.solve(reference_, solution);
     for (std::int32_t i = 0; i < factor_.rows; ++i)
       if (!(std::abs(solution[i]) <= largest_growth)) return i;
-    return std::nullopt;
+    const auto turned = std::ranges::find_if(factor_.inverse_pivot, [&](Scalar p) { return has_turned(p); });
+    if (turned == factor_.inverse_pivot.end() || error_of_ones(factor_, row_sums()) <= largest_error_of_ones)
+      return std::nullopt;
+    return static_cast<std::int32_t>(turned - factor_.inverse_pivot.begin());
+  }
+
+  Array<Scalar> row_sums() const {
+    Array<Scalar> sums(factor_.rows, Scalar(0));
+    for (std::int32_t i = 0; i < factor_.rows; ++i)
+      for (std::int64_t k = places_[i].begin; k < places_[i].end; ++k) sums[i] += a_.value[k];
+    return sums;
   }
 
   void keep_diagonal_only() {
@@ -250,6 +275,7 @@ class Factorization {
   double scale_ = 1;         ///< largest entry of the block
   double sign_ = 0;          ///< of the first diagonal entry
   bool one_sign_ = true;     ///< no diagonal entry vanishes, has another sign or an imaginary part
+  mutable std::optional<bool> is_symmetric_;  ///< once it matters
   Array<Scalar> row_value_;  ///< dense form of the row being eliminated, valid on its pattern
 };
 

@@ -52,11 +52,11 @@ using Ilu0 = Ilu0Of<double>;
 /// the block (Meijerink & van der Vorst 1977). Time: the nonzeros, plus one step per pair of a lower entry
 /// (i, k) and an upper entry of row k.
 ///
-/// Pivots must be finite, neither tiny nor huge against their rows, and, where all diagonal entries have one
-/// sign, of that sign; so a symmetric positive definite block gets a symmetric positive definite
-/// factorization. Where they are not, A + s diag(d) is factored instead (Manteuffel 1980) with growing s; d
-/// is the diagonal of A, or the row's largest entry where that is zero. Diagonals with imaginary parts have
-/// no sign; those of Hermitian blocks have.
+/// Pivots must be finite, neither tiny nor huge against their rows, and, where the matrix looks symmetric and
+/// all diagonal entries have one sign, of that sign; so a symmetric positive definite block gets a symmetric
+/// positive definite factorization. Where they are not, A + s diag(d) is factored instead (Manteuffel 1980)
+/// with growing s, until they are and have that sign; d is the diagonal of A, or the row's largest entry
+/// where that is zero. Diagonals with imaginary parts have no sign; those of Hermitian blocks have.
 ///
 /// Throws InputError for an entry that is not finite or a diagonal whose inverse is not, naming the row
 /// counted from `first_row` (the global number of the matrix's row 0); EnvironmentError if the block has 2^31

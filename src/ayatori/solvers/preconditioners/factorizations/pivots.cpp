@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ayatori/solvers/preconditioners/looks_symmetric.hpp"
+
 namespace ayatori::solvers {
 
 namespace {
@@ -15,7 +17,8 @@ constexpr double largest_pivot = 1e8;
 
 }  // namespace
 
-Pivots::Pivots(const sparse::Csr& matrix) : row_max_(matrix.rows, 0.0), reference_(matrix.rows, 0.0) {
+Pivots::Pivots(const sparse::Csr& matrix)
+    : matrix_(matrix), row_max_(matrix.rows, 0.0), reference_(matrix.rows, 0.0) {
   for (std::int32_t i = 0; i < matrix.rows; ++i) {
     bool stored = false;
     double diagonal = 0;
@@ -45,9 +48,14 @@ Pivots::Pivots(const sparse::Csr& matrix) : row_max_(matrix.rows, 0.0), referenc
 bool Pivots::acceptable(std::int32_t i, double pivot) const {
   if (!std::isfinite(pivot) || !std::isfinite(1 / pivot)) return false;
   if (row_max_[i] == 0) return true;
-  if (one_sign_ && pivot * sign_ <= 0) return false;
+  if (has_turned(pivot) && keeps_sign()) return false;
   return std::abs(pivot) >= smallest_pivot * std::abs(reference_[i]) &&
          std::abs(pivot) <= largest_pivot * std::max(row_max_[i], std::abs(reference_[i]));
+}
+
+bool Pivots::keeps_sign() const {
+  if (!keeps_sign_) keeps_sign_ = looks_symmetric(matrix_);
+  return *keeps_sign_;
 }
 
 double Pivots::added(std::int32_t i, double shift) const {

@@ -9,7 +9,7 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/null_space.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
-#include "ayatori/solvers/preconditioners/multigrid/looks_symmetric.hpp"
+#include "ayatori/solvers/preconditioners/looks_symmetric.hpp"
 #include "ayatori/solvers/preconditioners/multigrid/near_null.hpp"
 #include "ayatori/solvers/preconditioners/multigrid/nodes.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
@@ -104,7 +104,7 @@ BuiltPreconditioner make_amg(const sparse::DistributedMatrix& matrix, const Prec
       throw InputError(
           fmt::format("amg: {} coordinates for {} rows: each needs three", values, matrix.local_size()));
   });
-  hierarchy.symmetric = !matrix.comm().any(!amg::looks_symmetric(matrix.interior()));
+  hierarchy.symmetric = !matrix.comm().any(!looks_symmetric(matrix.interior()));
   switch (unknowns_per_node(matrix, options)) {
     case 3:
       return build<3>(matrix, std::move(diagonal), hierarchy, options.coordinates, options.near_null_space);

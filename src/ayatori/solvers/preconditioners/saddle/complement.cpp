@@ -15,7 +15,7 @@
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/solvers/null_space.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
-#include "ayatori/solvers/preconditioners/multigrid/looks_symmetric.hpp"
+#include "ayatori/solvers/preconditioners/looks_symmetric.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
 #include "ayatori/solvers/vector_ops.hpp"
 
@@ -371,7 +371,7 @@ std::unique_ptr<Operators> make_operators(const comm::Comm& comm, Blocks& blocks
     v.op = std::move(diagonal);
   } else {
     v = make_cycle(*a, options, null_vectors_of(*a));
-    cycles = comm.any(!amg::looks_symmetric(a->interior())) ? 2 : 1;
+    cycles = comm.any(!looks_symmetric(a->interior())) ? 2 : 1;
     if (cycles == 2) v.op = comm::agree(comm, [&] { return std::make_unique<Twice>(*a, std::move(v.op)); });
   }
   const bool has_e = comm.any(blocks.e.nonzeros() > 0);

@@ -1,11 +1,11 @@
-#include "ayatori/solvers/preconditioners/multigrid/looks_symmetric.hpp"
+#include "ayatori/solvers/preconditioners/looks_symmetric.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "ayatori/sparse/pattern/mirror.hpp"
 
-namespace ayatori::solvers::amg {
+namespace ayatori::solvers {
 
 bool looks_symmetric(const sparse::Csr& a) {
   constexpr std::int64_t sample = 1000;
@@ -19,4 +19,4 @@ bool looks_symmetric(const sparse::Csr& a) {
   return true;
 }
 
-}  // namespace ayatori::solvers::amg
+}  // namespace ayatori::solvers
