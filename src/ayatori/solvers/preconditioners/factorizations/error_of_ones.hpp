@@ -19,8 +19,9 @@ double error_of_ones(const Factors& factors, const Array<Scalar>& row_sums) {
   return std::sqrt(sum / static_cast<double>(row_sums.size()));
 }
 
-/// Factors of an unsymmetric matrix whose pivots have changed sign are usable up to here. Of systems tried,
-/// those below were solved in as many iterations as with other factors or fewer, and those beyond not at all.
+/// Factors of a shifted matrix, or with pivots that have changed sign, are usable up to here. Of systems
+/// tried, those below were solved in as many iterations as with a larger shift or fewer, those beyond in a
+/// hundred times as many or not at all.
 inline constexpr double largest_error_of_ones = 1e4;
 
 }  // namespace ayatori::solvers

@@ -271,7 +271,7 @@ class BlockFactorization {
   bool factor(double shift) {
     Eliminated eliminated = eliminate(shift);
     auto rejected = eliminated.rejected_row;
-    if (!rejected) rejected = find_growth(eliminated.factors);
+    if (!rejected) rejected = find_growth(eliminated.factors, shift);
     if (!rejected) {
       factors_ = std::move(eliminated.factors);
       result_.report.shift = shift;
@@ -301,8 +301,9 @@ class BlockFactorization {
   }
 
   /// Solves with d as the right-hand side; gives the row where the solution, which has no unit, or a factor
-  /// is implausible.
-  std::optional<std::int32_t> find_growth(const TriangularFactors<double>& factors) const {
+  /// is implausible. Where the matrix is shifted or pivots have changed sign, the factors must also be near
+  /// A.
+  std::optional<std::int32_t> find_growth(const TriangularFactors<double>& factors, double shift) const {
     const auto fits = [](double value) { return std::abs(value) <= largest_float; };
     Array<double> solution(factors.rows);
     for (std::int32_t i = 0; i < factors.rows; ++i) solution[i] = pivots_->reference(i);
@@ -310,8 +311,8 @@ class BlockFactorization {
     for (std::int32_t i = 0; i < factors.rows; ++i)
       if (!(std::abs(solution[i]) <= largest_growth)) return i;
     if (const auto turned = first_turned(factors);
-        turned && !(error_of_ones(factors, row_sums()) <= largest_error_of_ones))
-      return turned;
+        (turned || shift > 0) && !(error_of_ones(factors, row_sums()) <= largest_error_of_ones))
+      return turned.value_or(factors.rows - 1);
     const bool all_fit =
         std::ranges::all_of(factors.lower_value, fits) && std::ranges::all_of(factors.upper_value, fits);
     return all_fit ? std::nullopt : std::optional(factors.rows - 1);

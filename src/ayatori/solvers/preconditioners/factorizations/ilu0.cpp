@@ -171,7 +171,7 @@ class Factorization {
   void climb_ladder() {
     for (double shift = 0; shift < last_shift; shift = std::max(first_shift, shift * shift_factor)) {
       std::optional<std::int32_t> rejected = factor_shifted(shift);
-      if (!rejected) rejected = find_growth();
+      if (!rejected) rejected = find_growth(shift);
       if (!rejected) {
         factor_.report.shift = shift;
         return;
@@ -230,16 +230,17 @@ class Factorization {
   }
 
   /// Solves with d as the right-hand side; gives the row where the solution, which has no unit, is
-  /// implausible, or where a pivot has another sign, if the factors are.
-  std::optional<std::int32_t> find_growth() {
+  /// implausible. Where the block is shifted or pivots have changed sign, the factors must also be near it.
+  std::optional<std::int32_t> find_growth(double shift) {
     Array<Scalar> solution(factor_.rows);
     factor_.solve(reference_, solution);
     for (std::int32_t i = 0; i < factor_.rows; ++i)
       if (!(std::abs(solution[i]) <= largest_growth)) return i;
     const auto turned = std::ranges::find_if(factor_.inverse_pivot, [&](Scalar p) { return has_turned(p); });
-    if (turned == factor_.inverse_pivot.end() || error_of_ones(factor_, row_sums()) <= largest_error_of_ones)
+    const bool any_turned = turned != factor_.inverse_pivot.end();
+    if ((shift == 0 && !any_turned) || error_of_ones(factor_, row_sums()) <= largest_error_of_ones)
       return std::nullopt;
-    return static_cast<std::int32_t>(turned - factor_.inverse_pivot.begin());
+    return any_turned ? static_cast<std::int32_t>(turned - factor_.inverse_pivot.begin()) : factor_.rows - 1;
   }
 
   Array<Scalar> row_sums() const {
