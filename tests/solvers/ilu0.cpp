@@ -90,14 +90,30 @@ TEST(Ilu0, EqualsTheMatrixOnItsPattern) {
   }
 }
 
+/// The zero that makes a row even comes first, in the column of the entry beside it.
 TEST(Ilu0, ColumnsAscendInLAndDescendInU) {
   const Ilu0 f = factor(tests::random_dominant(30, 0.3, 1.2, 7, false));
+  int zeros = 0;
+  const auto first = [&](const Array<std::int32_t>& column, const Array<double>& value, std::int32_t begin,
+                         std::int32_t end) {
+    if (begin == end || value[begin] != 0) return begin;
+    ++zeros;
+    EXPECT_EQ(column[begin], column[begin + 1]);
+    return begin + 1;
+  };
   for (std::int32_t i = 0; i < f.rows; ++i) {
-    for (std::int32_t k = f.lower_start[i] + 1; k < f.lower_start[i + 1]; ++k)
+    EXPECT_EQ(f.lower_start[i] % 2, 0);
+    EXPECT_EQ(f.upper_start[i] % 2, 0);
+    const std::int32_t end_of_lower = f.lower_start[i + 1];
+    for (std::int32_t k = first(f.lower_column, f.lower_value, f.lower_start[i], end_of_lower) + 1;
+         k < end_of_lower; ++k)
       EXPECT_LT(f.lower_column[k - 1], f.lower_column[k]);
-    for (std::int32_t k = f.upper_start[i] + 1; k < f.upper_start[i + 1]; ++k)
+    const std::int32_t end_of_upper = f.upper_start[i + 1];
+    for (std::int32_t k = first(f.upper_column, f.upper_value, f.upper_start[i], end_of_upper) + 1;
+         k < end_of_upper; ++k)
       EXPECT_GT(f.upper_column[k - 1], f.upper_column[k]);
   }
+  EXPECT_GT(zeros, 0);
   EXPECT_EQ(f.bytes(), 12 * (f.lower_start.back() + f.upper_start.back()) + 16 * 30);
 }
 

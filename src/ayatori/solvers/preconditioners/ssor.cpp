@@ -69,7 +69,7 @@ class Ssor final : public sparse::LinearOperator {
       std::int64_t k = a_.row_start[i + 1];
       if (begin < k && a_.column[begin] == i) ++begin;
       while (k > begin && a_.column[k - 1] >= rows.end) --k;
-      y[i] += inverse_[i] * subtract_row<-1>(0, a_.column.data() + k, a_.value.data() + k, -1,
+      y[i] += inverse_[i] * subtract_row<-1>(0.0, a_.column.data() + k, a_.value.data() + k, -1,
                                              static_cast<std::int32_t>(k - begin), y);
     }
   }
@@ -162,7 +162,7 @@ class NodeSsor final : public sparse::LinearOperator {
       while (end > a_.row_start[i] && a_.column[end - 1] >= rows.end) --end;
       std::int64_t begin = end;
       while (begin > a_.row_start[i] && a_.column[begin - 1] >= start_[n + 1]) --begin;
-      r[i - start_[n]] = subtract_row<-1>(0, a_.column.data() + end, a_.value.data() + end, -1,
+      r[i - start_[n]] = subtract_row<-1>(0.0, a_.column.data() + end, a_.value.data() + end, -1,
                                           static_cast<std::int32_t>(end - begin), y);
     }
     relax<true>(n, r.data(), y);

@@ -12,6 +12,7 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/solvers/preconditioners/factorizations/elimination.hpp"
 #include "ayatori/solvers/preconditioners/factorizations/error_of_ones.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/even_rows.hpp"
 #include "ayatori/solvers/preconditioners/orderings/matching.hpp"
 #include "ayatori/solvers/preconditioners/orderings/reverse_cuthill_mckee.hpp"
 
@@ -184,19 +185,36 @@ void reorder(Form& form, Array<std::int32_t> order) {
   form.row_order = std::move(order);
 }
 
-/// A triangle in single precision, its rows and columns times these powers of 2; nothing if it does not fit.
-std::optional<Array<float>> rounded_product(const Array<std::int32_t>& start,
-                                            const Array<std::int32_t>& column, const Array<double>& value,
-                                            const Array<double>& of_row, const Array<double>& of_column) {
-  Array<float> result(value.size());
+struct Triangle {
+  Array<std::int32_t> start;
+  Array<std::int32_t> column;
+  Array<float> value;
+};
+
+/// A triangle in single precision, its rows and columns times these powers of 2, and its rows even; nothing
+/// if it does not fit. The zero of a row comes `first` or last.
+std::optional<Triangle> rounded_product(const Array<std::int32_t>& start, const Array<std::int32_t>& column,
+                                        const Array<double>& value, const Array<double>& of_row,
+                                        const Array<double>& of_column, bool first) {
+  Triangle result{even_starts(start), {}, {}};
+  result.column.resize(result.start.back());
+  result.value.resize(result.start.back());
   bool fits = true;
   for (std::size_t i = 0; i + 1 < start.size(); ++i) {
+    std::int32_t place = result.start[i];
+    const auto put = [&](std::int32_t j, float product) {
+      result.column[place] = j;
+      result.value[place++] = product;
+    };
+    const bool is_odd = result.start[i + 1] - place != start[i + 1] - start[i];
+    if (is_odd && first) put(column[start[i]], 0);
     for (std::int32_t k = start[i]; k < start[i + 1]; ++k) {
       const double product = value[k] * (of_row[i] * of_column[column[k]]);
       const double size = std::abs(product);
       fits &= size == 0 || (smallest_float <= size && size <= largest_float);
-      result[k] = static_cast<float>(product);
+      put(column[k], static_cast<float>(product));
     }
+    if (is_odd && !first) put(column[start[i + 1] - 1], 0);
     if (!fits) return {};
   }
   return result;
@@ -367,19 +385,21 @@ class BlockFactorization {
     Array<double> inverse_c(c.size());
     std::ranges::transform(r, inverse_r.begin(), [](double scale) { return 1 / scale; });
     std::ranges::transform(c, inverse_c.begin(), [](double scale) { return 1 / scale; });
-    auto lower = rounded_product(f.lower_start, f.lower_column, f.lower_value, inverse_r, r);
+    std::optional<Triangle> lower{std::in_place};
+    if (!f.symmetric)
+      lower = rounded_product(f.lower_start, f.lower_column, f.lower_value, inverse_r, r, true);
     if (!lower) return {};
-    auto upper = rounded_product(f.upper_start, f.upper_column, f.upper_value, c, inverse_c);
+    auto upper = rounded_product(f.upper_start, f.upper_column, f.upper_value, c, inverse_c, false);
     if (!upper) return {};
     for (std::int32_t i = 0; i < f.rows; ++i) f.inverse_pivot[i] *= r[i] * c[i];
     return TriangularFactors<float>{f.rows,
                                     f.symmetric,
-                                    std::move(f.lower_start),
-                                    std::move(f.lower_column),
-                                    std::move(*lower),
-                                    std::move(f.upper_start),
-                                    std::move(f.upper_column),
-                                    std::move(*upper),
+                                    std::move(lower->start),
+                                    std::move(lower->column),
+                                    std::move(lower->value),
+                                    std::move(upper->start),
+                                    std::move(upper->column),
+                                    std::move(upper->value),
                                     std::move(f.inverse_pivot)};
   }
 

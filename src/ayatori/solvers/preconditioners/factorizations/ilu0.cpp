@@ -9,6 +9,8 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/solvers/preconditioners/factorizations/error_of_ones.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/even_rows.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/triangular_row.hpp"
 #include "ayatori/solvers/preconditioners/looks_symmetric.hpp"
 
 namespace ayatori::solvers {
@@ -34,6 +36,11 @@ constexpr double last_shift = 1.1e3;
 
 constexpr std::int32_t rows_between_questions = 256;
 
+/// Of a row, its first entry that is not the zero which makes it even.
+std::int32_t first_entry(const Array<std::int32_t>& column, std::int32_t begin, std::int32_t end) {
+  return begin + (end - begin > 1 && column[begin] == column[begin + 1] ? 1 : 0);
+}
+
 /// Takes the multiples of earlier rows from row i, which is given in dense form, and stores what they were.
 /// A function of its own, for among the variables of another its loop finds no free registers: with its
 /// counter on the stack it takes four times as long.
@@ -42,7 +49,9 @@ template <class Scalar>
   const std::int32_t* const upper_start = factor.upper_start.data();
   const std::int32_t* const upper_column = factor.upper_column.data();
   const Scalar* const upper_value = factor.upper_value.data();
-  for (std::int32_t p = factor.lower_start[i]; p < factor.lower_start[i + 1]; ++p) {
+  const std::int32_t end_of_lower = factor.lower_start[i + 1];
+  for (std::int32_t p = first_entry(factor.lower_column, factor.lower_start[i], end_of_lower);
+       p < end_of_lower; ++p) {
     const std::int32_t k = factor.lower_column[p];
     const Scalar w = row[k];
     const std::int32_t end = upper_start[k + 1];
@@ -112,6 +121,8 @@ class Factorization {
       factor_.lower_start[i + 1] = static_cast<std::int32_t>(lower);
       factor_.upper_start[i + 1] = static_cast<std::int32_t>(upper);
     }
+    factor_.lower_start = even_starts(factor_.lower_start);
+    factor_.upper_start = even_starts(factor_.upper_start);
   }
 
   void fill_pattern() {
@@ -122,13 +133,23 @@ class Factorization {
     factor_.inverse_pivot.resize(factor_.rows);
     for (std::int32_t i = 0; i < factor_.rows; ++i) {
       const Places& places = places_[i];
-      std::int32_t next_lower = factor_.lower_start[i];
-      for (std::int64_t k = places.begin; k < places.diagonal; ++k)
-        factor_.lower_column[next_lower++] = column_in_block(k);
-      std::int32_t next_upper = factor_.upper_start[i];
-      for (std::int64_t k = places.end; k-- > places.upper;)
-        factor_.upper_column[next_upper++] = column_in_block(k);
+      // From the end on, so that the column which makes a row even is the one that comes first.
+      std::int32_t next_lower = factor_.lower_start[i + 1];
+      for (std::int64_t k = places.diagonal; k-- > places.begin;)
+        factor_.lower_column[--next_lower] = column_in_block(k);
+      if (next_lower > factor_.lower_start[i])
+        set_zero(factor_.lower_column, factor_.lower_value, next_lower);
+      std::int32_t next_upper = factor_.upper_start[i + 1];
+      for (std::int64_t k = places.upper; k < places.end; ++k)
+        factor_.upper_column[--next_upper] = column_in_block(k);
+      if (next_upper > factor_.upper_start[i])
+        set_zero(factor_.upper_column, factor_.upper_value, next_upper);
     }
+  }
+
+  static void set_zero(Array<std::int32_t>& column, Array<Scalar>& value, std::int32_t next) {
+    column[next - 1] = column[next];
+    value[next - 1] = 0;
   }
 
   /// The largest entry of each row, and d: what a pivot is judged and shifted by.
@@ -195,7 +216,8 @@ class Factorization {
       const Scalar inverse = 1.0 / row_value_[i];
       if (!is_finite(inverse)) return i;
       factor_.inverse_pivot[i] = inverse;
-      for (std::int32_t q = factor_.upper_start[i]; q < factor_.upper_start[i + 1]; ++q)
+      const std::int32_t end = factor_.upper_start[i + 1];
+      for (std::int32_t q = first_entry(factor_.upper_column, factor_.upper_start[i], end); q < end; ++q)
         factor_.upper_value[q] = times(row_value_[factor_.upper_column[q]], inverse);
     }
     return std::nullopt;
@@ -280,21 +302,6 @@ class Factorization {
   Array<Scalar> row_value_;  ///< dense form of the row being eliminated, valid on its pattern
 };
 
-/// start + the sum over one row of -value x[column]. Long rows have two partial sums, to hide the latency of
-/// an addition; the last entries, which depend on the newest of x, are added last.
-template <class Scalar>
-Scalar subtract_row(Scalar start, const std::int32_t* column, const Scalar* value, std::int32_t k,
-                    std::int32_t end, const Scalar* x) {
-  Scalar other = 0;
-  for (; k + 4 < end; k += 2) {
-    subtract_product(start, value[k], x[column[k]]);
-    subtract_product(other, value[k + 1], x[column[k + 1]]);
-  }
-  start += other;
-  for (; k < end; ++k) subtract_product(start, value[k], x[column[k]]);
-  return start;
-}
-
 }  // namespace
 
 template <class Scalar>
@@ -302,11 +309,11 @@ void Ilu0Of<Scalar>::solve(std::span<const Scalar> x, std::span<Scalar> y) const
   AYATORI_ASSERT(static_cast<std::int32_t>(x.size()) == rows && x.size() == y.size());
   Scalar* const out = y.data();
   for (std::int32_t i = 0; i < rows; ++i)
-    out[i] =
-        subtract_row(x[i], lower_column.data(), lower_value.data(), lower_start[i], lower_start[i + 1], out);
+    out[i] = subtract_row<1>(x[i], lower_column.data(), lower_value.data(), lower_start[i],
+                             lower_start[i + 1] - lower_start[i], out);
   for (std::int32_t i = rows; i-- > 0;)
-    out[i] = subtract_row(times(out[i], inverse_pivot[i]), upper_column.data(), upper_value.data(),
-                          upper_start[i], upper_start[i + 1], out);
+    out[i] = subtract_row<1>(times(out[i], inverse_pivot[i]), upper_column.data(), upper_value.data(),
+                             upper_start[i], upper_start[i + 1] - upper_start[i], out);
 }
 
 template <class Scalar>

@@ -22,9 +22,9 @@ struct Ilu0Report {
 };
 
 /// An incomplete factorization L D U of a square block: L and U unit triangular with the pattern of the
-/// block's strict triangles, D diagonal. Storage, and traffic of solve() beside its vectors: 4 +
-/// sizeof(Scalar) bytes per off-diagonal entry, 8 + sizeof(Scalar) per row. `Scalar`: double or
-/// sparse::Complex.
+/// block's strict triangles, short rows made even (even_starts()), D diagonal. Storage, and traffic of
+/// solve() beside its vectors: 4 + sizeof(Scalar) bytes per off-diagonal entry, 8 + sizeof(Scalar) per row.
+/// `Scalar`: double or sparse::Complex.
 template <class Scalar>
 struct Ilu0Of {
   std::int32_t rows = 0;

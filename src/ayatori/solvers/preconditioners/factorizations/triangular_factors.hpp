@@ -8,8 +8,9 @@
 namespace ayatori::solvers {
 
 /// An incomplete factorization L D U of a square matrix: L and U unit triangular in compressed sparse rows,
-/// columns ascending, D diagonal. Traffic of solve() beside its vectors: 4 + sizeof(Value) bytes per entry of
-/// L and U, 16 per row; where L = U^T every entry is stored once and read twice.
+/// columns ascending (even rows may have one twice), D diagonal. Traffic of solve() beside its vectors: 4 +
+/// sizeof(Value) bytes per entry of L and U, 16 per row; where L = U^T every entry is stored once and read
+/// twice.
 template <class Value>
 struct TriangularFactors {
   std::int32_t rows = 0;
