@@ -63,8 +63,24 @@ std::uint32_t rounded_bits(double x) {
   return (std::bit_cast<std::uint32_t>(static_cast<float>(x)) + (1U << (dropped_bits - 1))) >> dropped_bits;
 }
 
-/// Rows whose ends in the interior part are those of another one, columns and ratio of values, as far as a
-/// table of bits tells, and all rows that refer to ghosts.
+/// Takes away keys that no other row has, as far as a table of bits tells. A key of 0: none.
+void keep_repeated(Array<std::uint64_t>& key) {
+  constexpr std::uint64_t bits_per_key = 16;
+  const std::uint64_t slots = std::bit_ceil(bits_per_key * key.size() + 64);
+  std::vector<bool> once(slots, false);
+  std::vector<bool> again(slots, false);
+  for (const std::uint64_t k : key) {
+    if (k == 0) continue;
+    const std::uint64_t slot = k & (slots - 1);
+    if (once[slot]) again[slot] = true;
+    once[slot] = true;
+  }
+  for (std::uint64_t& k : key)
+    if (!again[k & (slots - 1)]) k = 0;
+}
+
+/// Rows of whose interior part the ends, columns and ratio of values, and the sum of sizes are those of
+/// another one, and all rows that refer to ghosts. Few rows share their ends: only these are summed.
 std::vector<std::int32_t> rows_worth_a_look(const SplitMatrix& parts) {
   const Csr& a = parts.interior;
   Array<std::uint64_t> key(a.rows);
@@ -81,21 +97,24 @@ std::vector<std::int32_t> rows_worth_a_look(const SplitMatrix& parts) {
         (static_cast<std::uint64_t>(a.column[k]) << 32) | static_cast<std::uint64_t>(a.column[end - 1]);
     key[i] = random_bits(ends, rounded_bits(a.value[end - 1] / a.value[k]));
   });
-  constexpr std::int64_t bits_per_row = 16;
-  const std::uint64_t slots = std::bit_ceil(static_cast<std::uint64_t>(bits_per_row * a.rows + 64));
-  std::vector<bool> once(slots, false);
-  std::vector<bool> again(slots, false);
-  for (const std::uint64_t k : key) {
-    const std::uint64_t slot = k & (slots - 1);
-    if (once[slot]) again[slot] = true;
-    once[slot] = true;
-  }
+  keep_repeated(key);
+  parallel_for(a.rows, [&](std::int64_t i) {
+    if (key[i] == 0) return;
+    double first = 0;
+    double sum = 0;
+    for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
+      if (first == 0) first = std::abs(a.value[k]);
+      sum += std::abs(a.value[k]);
+    }
+    key[i] = random_bits(key[i], rounded_bits(sum / first));
+  });
+  keep_repeated(key);
   std::vector<std::int32_t> rows;
   auto ghosts = parts.halo_rows.begin();
   for (std::int32_t i = 0; i < a.rows; ++i) {
     const bool refers_to_ghosts = ghosts != parts.halo_rows.end() && *ghosts == i;
     if (refers_to_ghosts) ++ghosts;
-    if (refers_to_ghosts || (key[i] != 0 && again[key[i] & (slots - 1)])) rows.push_back(i);
+    if (refers_to_ghosts || key[i] != 0) rows.push_back(i);
   }
   return rows;
 }
