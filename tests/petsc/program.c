@@ -11,7 +11,7 @@ static char help[] =
 typedef struct {
   PetscInt n;
   PetscReal wind; /* of convection; not 0: A is not symmetric */
-  PetscBool neumann, inconsistent, nan, guess, transposed, shell, other_pmat;
+  PetscBool neumann, inconsistent, nan, guess, transposed, shell, other_pmat, shell_pmat;
 } Problem;
 
 static PetscErrorCode Assemble(MPI_Comm comm, const Problem* p, PetscReal shift, PetscBool wide, Mat* A) {
@@ -147,7 +147,7 @@ static PetscErrorCode Linear(Problem p) {
         PetscCall(MatCreateShell(PETSC_COMM_WORLD, rows, rows, PETSC_DECIDE, PETSC_DECIDE, A, &shell));
         PetscCall(MatShellSetOperation(shell, MATOP_MULT, (void (*)(void))ShellMult));
       }
-      PetscCall(KSPSetOperators(ksp, shell, P));
+      PetscCall(KSPSetOperators(ksp, shell, p.shell_pmat ? shell : P));
       if (p.shell) PetscCall(MatDestroy(&shell));
       if (p.other_pmat) PetscCall(MatDestroy(&P));
       if (is_first) PetscCall(KSPSetFromOptions(ksp));
@@ -369,7 +369,7 @@ static PetscErrorCode Heat(Problem p) {
 int main(int argc, char** argv) {
   char name[16] = "linear";
   Problem p = {20,          0,           PETSC_FALSE, PETSC_FALSE, PETSC_FALSE,
-               PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
+               PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-case", name, sizeof(name), NULL));
@@ -382,6 +382,8 @@ int main(int argc, char** argv) {
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-transposed", &p.transposed, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-shell", &p.shell, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-other_pmat", &p.other_pmat, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-shell_pmat", &p.shell_pmat, NULL));
+  if (p.shell_pmat) p.shell = PETSC_TRUE;
   switch (name[0]) {
     case 's':
       PetscCall(Several(p));

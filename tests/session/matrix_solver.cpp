@@ -67,6 +67,31 @@ TEST(MatrixSolver, OptionsThatAreRefusedChangeNothing) {
   EXPECT_TRUE(system.solver.solve(system.b, system.x).report.converged());
 }
 
+TEST(MatrixSolver, RanksWithoutRowsTellNothingOfThem) {
+  const bool has_rows = world().rank() == 0;
+  auto all = io::load_matrix(comm::Comm::self(), "elasticity3d:n=4").block;
+  if (!has_rows) {
+    all.first_row = all.rows();
+    all.row_start = {0};
+    all.column.clear();
+    all.value.clear();
+  }
+  const auto rows = static_cast<int>(all.rows());
+  RowFacts nodes;
+  RowFacts translations;
+  for (int row = 0; row < rows; ++row)
+    for (int axis = 0; axis < 3; ++axis) {
+      nodes.coordinates.push_back(row / 3 % (2 + axis));
+      translations.near_null_space.push_back(row % 3 == axis ? 1 : 0);
+    }
+  for (const auto& known : {nodes, translations}) {
+    MatrixSolver solver(world(), all, request_of("auto", "auto"), {}, known);
+    const Array<double> b(rows, 1.0);
+    Array<double> x(rows, 0.0);
+    EXPECT_TRUE(solver.solve(b, x).report.converged());
+  }
+}
+
 TEST(OperatorSolver, SolvesByProductsWithThePreconditionerOfAMatrix) {
   System system(request_of("cg", "none"));
   const auto parts = system.solver.problem().parts;

@@ -15,15 +15,16 @@ namespace ayatori::session {
 
 namespace {
 
+/// Collective.
 ReplayedAs replayed_as(const Session& session, const Problem& problem, const SolveRequest& request) {
   ReplayedAs as{session.world.size(),
                 session.threads,
                 request.partition,
                 {},
                 session.collectives.files,
-                !problem.coordinates.empty(),
-                !problem.near_null_space.empty(),
-                !problem.fields.empty()};
+                session.comm.any(!problem.coordinates.empty()),
+                session.comm.any(!problem.near_null_space.empty()),
+                session.comm.any(!problem.fields.empty())};
   if (problem.placement && problem.placement->moves) as.rank_of_part = problem.placement->order.rank_of_part;
   return as;
 }

@@ -73,7 +73,8 @@ std::shared_ptr<const Problem> MatrixSolver::make_problem(sparse::RowBlock rows)
       throw InputError(fmt::format("fields has {} elements for {} rows", known_.fields.size(), local_rows));
   });
   adopt(known_.near_null_space, problem.near_null_space, [&] {
-    if (local_rows == 0 || known_.near_null_space.size() % local_rows != 0)
+    const auto values = known_.near_null_space.size();
+    if (local_rows == 0 ? values != 0 : values % local_rows != 0)
       throw InputError(fmt::format("the near null space has {} values for {} rows",
                                    known_.near_null_space.size(), local_rows));
   });
