@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "ayatori/comm/mpi/application.hpp"
 #include "ayatori/session/solve/linear_preconditioner.hpp"
 #include "ayatori/session/solve/matrix_solver.hpp"
 #include "ayatori/session/solve/operator_solver.hpp"
@@ -18,6 +17,7 @@
 #include "petsc/petsc.hpp"
 #include "petsc/row_facts.hpp"
 #include "petsc/rows.hpp"
+#include "petsc/shared_comm.hpp"
 #include "petsc/shell_solve.hpp"
 #include "petsc/their_pc.hpp"
 #include "petsc/vectors.hpp"
@@ -39,7 +39,7 @@ struct Held {
 struct Method {
   session::SolveRequest request = first_request();
   bool explains = false;
-  std::optional<comm::Comm> comm;
+  SharedComm comm;
   Held as_it_is;
   Held transposed;
   MatrixStamp preconditioned;                             ///< what `linear` was made from
@@ -417,13 +417,12 @@ PetscErrorCode solve(KSP ksp) {
   return call(ksp, [&]() -> PetscErrorCode {
     auto& data = data_of(ksp);
     data.note.clear();
-    if (!data.comm) {
-      const MPI_Comm theirs = comm_of(ksp);
-      data.comm = comm::from_handle_at(&theirs);
-    }
     Mat a = nullptr;
     Mat p = nullptr;
     PetscCall(PCGetOperators(ksp->pc, &a, &p));
+    bool is_other_comm = false;
+    PetscCall(data.comm.take_that_of(a, is_other_comm));
+    if (is_other_comm) drop_set_ups(data);
     PetscObjectId coordinates = 0;
     PetscCall(version_of_coordinates(ksp->pc, coordinates));
     if (data.coordinates != coordinates) drop_set_ups(data);

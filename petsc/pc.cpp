@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/comm/mpi/application.hpp"
 #include "ayatori/session/solve/linear_preconditioner.hpp"
 #include "ayatori/session/solve/matrix_solver.hpp"
 #include "petsc/guard.hpp"
@@ -14,6 +13,7 @@
 #include "petsc/petsc.hpp"
 #include "petsc/row_facts.hpp"
 #include "petsc/rows.hpp"
+#include "petsc/shared_comm.hpp"
 #include "petsc/vectors.hpp"
 
 // -pc_type ayatori: a linear preconditioner, or, with -ksp_type preonly, the whole solve.
@@ -26,7 +26,7 @@ constexpr const char* option_prefix = "-pc_ayatori_";
 
 struct Preconditioner {
   session::SolveRequest request = first_request();
-  std::optional<comm::Comm> comm;
+  SharedComm comm;
   bool finite = true;                                     ///< the entries of the matrix
   bool solves = false;                                    ///< the whole system, as no method of theirs does
   std::unique_ptr<session::MatrixSolver> whole;           ///< where it does
@@ -49,13 +49,18 @@ PetscErrorCode call(PC pc, Body&& body) {
   return guarded(comm_of(pc), option_prefix, body);
 }
 
+void drop_set_ups(Preconditioner& data) {
+  data.linear.reset();
+  data.whole.reset();
+  data.last.reset();
+}
+
 /// Collective. Makes what the applications from now on need, of the matrix as it is.
 PetscErrorCode build(PC pc) {
   auto& data = data_of(pc);
-  if (!data.comm) {
-    const MPI_Comm theirs = comm_of(pc);
-    data.comm = comm::from_handle_at(&theirs);
-  }
+  bool is_other_comm = false;
+  PetscCall(data.comm.take_that_of(pc->pmat, is_other_comm));
+  if (is_other_comm) drop_set_ups(data);
   bool has = false;
   PetscCall(has_rows(pc->pmat, has));
   PetscCheck(has, comm_of(pc), PETSC_ERR_SUP,
@@ -94,12 +99,6 @@ PetscErrorCode set_up(PC pc) {
     if (data.linear || data.whole || !data.finite) return build(pc);
     return success;
   });
-}
-
-void drop_set_ups(Preconditioner& data) {
-  data.linear.reset();
-  data.whole.reset();
-  data.last.reset();
 }
 
 /// Applications from now on solve, or do not.

@@ -252,7 +252,7 @@ class Preconditioner(PetscTest):
 class Several(PetscTest):
     def test_by_turns_and_on_some_ranks(self):
         found, _ = self.solves("-case several")
-        self.assertEqual([solve.name for solve in found], ["first", "second", "first", "second", "part"])
+        self.assertEqual([solve.name for solve in found], ["first", "second", "first", "second", "alone", "part"])
         for solve in found:
             self.assert_solved(solve)
 

@@ -193,6 +193,14 @@ static PetscErrorCode Several(Problem p) {
   }
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_split(PETSC_COMM_WORLD, rank % 2, rank, &half));
+  /* Each rank a matrix of its own, in a solver of all. */
+  PetscCall(Assemble(PETSC_COMM_SELF, &p, 0.5, PETSC_FALSE, &C));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &part));
+  PetscCall(KSPSetOperators(part, C, C));
+  PetscCall(KSPSetFromOptions(part));
+  PetscCall(SolveAndTell(part, &p, C, "alone"));
+  PetscCall(KSPDestroy(&part));
+  PetscCall(MatDestroy(&C));
   if (rank % 2 == 0) { /* the others go on without them */
     PetscCall(Assemble(half, &p, 0.2, PETSC_FALSE, &C));
     PetscCall(KSPCreate(half, &part));

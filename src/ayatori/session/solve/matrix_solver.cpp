@@ -106,8 +106,14 @@ void MatrixSolver::update(sparse::RowBlock rows) {
           fmt::format("the new matrix has {} rows, the old one {}, or they are spread in another way",
                       problem->file_rows.rows(), this->rows()));
   });
-  problem_ = std::move(problem);
-  if (solver_) solver_->update(problem_);
+  std::swap(problem_, problem);
+  try {
+    if (solver_) solver_->update(problem_);
+  } catch (...) {
+    solver_.reset();  // it may be half way
+    std::swap(problem_, problem);
+    throw;
+  }
 }
 
 void MatrixSolver::change(SolveRequest request) {

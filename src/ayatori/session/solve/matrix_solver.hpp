@@ -23,7 +23,7 @@ class MatrixSolver {
                RowFacts known = {});
 
   /// Collective. Other values from now on; another pattern begins anew. Throws InputError, agreed, where the
-  /// rows are not as many as before or spread in another way; the old matrix then stays.
+  /// rows are not as many as before or spread in another way. Whatever it throws, the old matrix stays.
   void update(sparse::RowBlock rows);
 
   /// Of the solves from now on, as in SolveRequest; the same on all ranks. What was set up serves on.
