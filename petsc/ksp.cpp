@@ -160,6 +160,28 @@ PetscErrorCode residual_norm(KSP ksp, Mat a, PetscReal& norm) {
   return success;
 }
 
+/// Collective. A solver of these rows, which are split already or not, or the old one of them.
+template <class Rows>
+PetscErrorCode give_rows(KSP ksp, Mat a, Held& held, Rows rows) {
+  auto& data = data_of(ksp);
+  PetscInt local = 0;
+  PetscInt global = 0;
+  PetscCall(MatGetLocalSize(a, &local, nullptr));
+  PetscCall(MatGetSize(a, &global, nullptr));
+  const bool fits = held.solver && held.solver->rows() == global && held.solver->local_rows() == local;
+  if (!data.comm->any(!fits)) {
+    held.solver->update(std::move(rows));
+    return success;
+  }
+  held = {};
+  session::RowFacts known;
+  if (!moves_rows(data.request)) PetscCall(find_row_facts(*data.comm, ksp->pc, a, known, data.of_rows));
+  held.solver = std::make_unique<session::MatrixSolver>(*data.comm, std::move(rows), data.request,
+                                                        find_profile(*data.comm, data.request.profile),
+                                                        std::move(known));
+  return success;
+}
+
 /// Collective. The solver of the matrix as it is now, transposed or not. `finite` is false, and no solver
 /// there, where an entry is not. `fresh`: the entries have been read.
 PetscErrorCode bring_up_to_date(KSP ksp, Mat a, Held& held, bool& finite, bool& fresh) {
@@ -169,26 +191,18 @@ PetscErrorCode bring_up_to_date(KSP ksp, Mat a, Held& held, bool& finite, bool& 
   finite = true;
   fresh = !held.solver || held.stamp != now;
   if (!fresh) return success;
-  sparse::RowBlock rows;
-  PetscCall(make_rows(*data.comm, a, rows, finite));
-  if (!finite) {
-    held = {};
-    return success;
-  }
-  if (ksp->transpose_solve)
-    rows = sparse::transpose(*data.comm, rows, sparse::partition_of(*data.comm, rows));
-  const bool fits =
-      held.solver && held.solver->rows() == rows.global_rows && held.solver->local_rows() == rows.rows();
-  if (data.comm->any(!fits)) {
-    held = {};
-    session::RowFacts known;
-    if (!moves_rows(data.request)) PetscCall(find_row_facts(*data.comm, ksp->pc, a, known, data.of_rows));
-    held.solver = std::make_unique<session::MatrixSolver>(*data.comm, std::move(rows), data.request,
-                                                          find_profile(*data.comm, data.request.profile),
-                                                          std::move(known));
+  if (ksp->transpose_solve || moves_rows(data.request)) {
+    sparse::RowBlock rows;
+    PetscCall(make_rows(*data.comm, a, rows, finite));
+    if (finite && ksp->transpose_solve)
+      rows = sparse::transpose(*data.comm, rows, sparse::partition_of(*data.comm, rows));
+    if (finite) PetscCall(give_rows(ksp, a, held, std::move(rows)));
   } else {
-    held.solver->update(std::move(rows));
+    sparse::SplitMatrix parts{sparse::RowPartition::even(0, data.comm->size()), {}, {}, {}, {}};
+    PetscCall(split_rows(*data.comm, a, parts, finite));
+    if (finite) PetscCall(give_rows(ksp, a, held, std::move(parts)));
   }
+  if (!finite) held = {};
   held.stamp = now;
   return success;
 }

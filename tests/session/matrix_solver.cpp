@@ -67,6 +67,24 @@ TEST(MatrixSolver, OptionsThatAreRefusedChangeNothing) {
   EXPECT_TRUE(system.solver.solve(system.b, system.x).report.converged());
 }
 
+TEST(MatrixSolver, TakesRowsThatAreSplit) {
+  const auto block = io::load_matrix(world(), "poisson2d-5:n=30").block;
+  auto rows = sparse::redistribute(world(), block, sparse::RowPartition::even(900, world().size()));
+  auto request = request_of("cg", "jacobi");
+  MatrixSolver as_rows(world(), rows, request);
+  MatrixSolver as_parts(world(), sparse::split(world(), rows), request);
+  EXPECT_EQ(as_rows.problem().fingerprint, as_parts.problem().fingerprint);
+  const Array<double> b(as_parts.local_rows(), 1.0);
+  Array<double> x(b.size(), 0.0);
+  EXPECT_TRUE(as_parts.solve(b, x).report.converged());
+  for (double& value : rows.value) value *= 2;
+  as_parts.update(sparse::split(world(), rows));
+  EXPECT_TRUE(as_parts.solve(b, x).report.converged());
+  EXPECT_EQ(as_parts.reuse()->solves, 2);
+  request.partition = "graph";
+  EXPECT_THROW(MatrixSolver(world(), sparse::split(world(), rows), request), InputError);
+}
+
 TEST(MatrixSolver, RanksWithoutRowsTellNothingOfThem) {
   const bool has_rows = world().rank() == 0;
   auto all = io::load_matrix(comm::Comm::self(), "elasticity3d:n=4").block;

@@ -70,6 +70,11 @@ Problem load_problem(const Session& session, const std::string& source, const So
 /// with their ranks, so that vectors need not be moved.
 Problem spread_problem(const Session& session, io::LoadedMatrix loaded, const SolveRequest& request);
 
+/// Collective. The same of rows that are split already, and stay with their ranks. Throws InputError, agreed,
+/// where the request would move them.
+Problem keep_problem(const Session& session, io::SourceFacts facts, sparse::SplitMatrix parts,
+                     const SolveRequest& request);
+
 /// b, and the x that it was made from where one is known; both in the solver's numbering.
 struct RightHandSide {
   Array<double> b;
