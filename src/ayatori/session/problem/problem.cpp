@@ -157,9 +157,8 @@ Problem keep_problem(const Session& session, io::SourceFacts facts, sparse::Spli
       if (kind != PartitionKind::contiguous || order_parts)
         throw InputError("--partition and --placement are not for rows that stay where they are");
     });
-    const auto fingerprint = sparse::fingerprint(session.comm, parts);
     auto rows = parts.partition;
-    return Problem{std::move(facts), fingerprint,
+    return Problem{std::move(facts), std::nullopt,
                    std::make_shared<const sparse::SplitMatrix>(std::move(parts)), std::move(rows)};
   });
 }
