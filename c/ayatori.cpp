@@ -159,6 +159,17 @@ int ayatori_set_matrix_i64(ayatori_solver* solver, int64_t local_rows, int64_t g
       solver, [&](auto& core) { core.set_matrix(local_rows, global_columns, row_start, column, value); });
 }
 
+int64_t ayatori_local_rows(ayatori_solver* solver) {
+  int64_t rows = 0;
+  code_with(solver, [&](auto& core) { rows = core.local_rows(); });
+  return rows;
+}
+
+int ayatori_refuse_next(ayatori_solver* solver, const char* why) {
+  return code_with(solver,
+                   [&](auto& core) { core.refuse_next(why != nullptr ? why : "an array is too short"); });
+}
+
 int ayatori_set_index_base(ayatori_solver* solver, int base) {
   return code_with(solver, [&](auto& core) { core.set_index_base(base); });
 }

@@ -1,6 +1,6 @@
 ! Ayatori in Fortran 2008: ayatori.h with strings and arrays as Fortran has them. Compile this file with your program and
 ! link libayatori. Rows and columns count from 1. `ierr` is 0, or one of the codes below, and ayatori_error_text() says
-! more. What is collective, and what each procedure does, ayatori.h says; docs/c.md has an example.
+! more. Arrays that are too short are refused, on all ranks where the procedure is collective. What is collective, and what each procedure does, ayatori.h says; docs/c.md has an example.
 module ayatori
   use, intrinsic :: iso_c_binding
   implicit none
@@ -90,6 +90,15 @@ module ayatori
       import
       type(c_ptr), value :: solver
       integer(c_int), value :: base
+    end function
+    integer(c_int64_t) function c_local_rows(solver) bind(c, name="ayatori_local_rows")
+      import
+      type(c_ptr), value :: solver
+    end function
+    integer(c_int) function c_refuse_next(solver, why) bind(c, name="ayatori_refuse_next")
+      import
+      type(c_ptr), value :: solver
+      character(c_char), intent(in) :: why(*)
     end function
     integer(c_int) function c_set_matrix_i32(solver, rows, columns, row_start, column, value) &
         bind(c, name="ayatori_set_matrix_i32")
@@ -224,6 +233,10 @@ contains
     real(c_double), contiguous, intent(in) :: value(:)
     integer(c_int64_t), intent(in) :: global_columns
     integer, intent(out) :: ierr
+    integer(c_int64_t) :: last
+    last = 0
+    if (size(row_start) > 0) last = row_start(size(row_start))
+    call check_matrix(solver, size(row_start), last, size(column, kind=c_int64_t), size(value, kind=c_int64_t))
     ierr = c_set_matrix_i32(solver%handle, size(row_start, kind=c_int64_t) - 1, global_columns, row_start, column, value)
   end subroutine
 
@@ -233,8 +246,54 @@ contains
     real(c_double), contiguous, intent(in) :: value(:)
     integer(c_int64_t), intent(in) :: global_columns
     integer, intent(out) :: ierr
+    integer(c_int64_t) :: last
+    last = 0
+    if (size(row_start) > 0) last = row_start(size(row_start))
+    call check_matrix(solver, size(row_start), last, size(column, kind=c_int64_t), size(value, kind=c_int64_t))
     ierr = c_set_matrix_i64(solver%handle, size(row_start, kind=c_int64_t) - 1, global_columns, row_start, column, value)
   end subroutine
+
+  ! Has the next call refused where the arrays of a matrix are shorter than row_start says.
+  subroutine check_matrix(solver, pointers, last, columns, values)
+    type(ayatori_solver), intent(in) :: solver
+    integer, intent(in) :: pointers
+    integer(c_int64_t), intent(in) :: last, columns, values
+    if (pointers < 1) then
+      call refuse(solver, "row_start has no element: it has one more than this rank has rows")
+    else if (columns < last - 1) then
+      call refuse(solver, "column has "//in_digits(columns)//" elements, but row_start ends with "//in_digits(last))
+    else if (values < last - 1) then
+      call refuse(solver, "value has "//in_digits(values)//" elements, but row_start ends with "//in_digits(last))
+    end if
+  end subroutine
+
+  ! Has the next call refused where b or x are not as long as this rank's rows are many.
+  subroutine check_vectors(solver, of_b, of_x)
+    type(ayatori_solver), intent(in) :: solver
+    integer, intent(in) :: of_b, of_x
+    integer(c_int64_t) :: rows
+    rows = c_local_rows(solver%handle)
+    if (of_b /= rows) then
+      call refuse(solver, "b has "//in_digits(int(of_b, c_int64_t))//" elements for "//in_digits(rows)//" rows of this rank")
+    else if (of_x /= rows) then
+      call refuse(solver, "x has "//in_digits(int(of_x, c_int64_t))//" elements for "//in_digits(rows)//" rows of this rank")
+    end if
+  end subroutine
+
+  subroutine refuse(solver, why)
+    type(ayatori_solver), intent(in) :: solver
+    character(*), intent(in) :: why
+    integer :: ignored
+    ignored = c_refuse_next(solver%handle, why//c_null_char)
+  end subroutine
+
+  function in_digits(number) result(text)
+    integer(c_int64_t), intent(in) :: number
+    character(:), allocatable :: text
+    character(20) :: field
+    write (field, "(i0)") number
+    text = trim(field)
+  end function
 
   ! coordinates(axis, row), with three axes.
   subroutine ayatori_set_coordinates(solver, coordinates, ierr)
@@ -299,6 +358,7 @@ contains
     real(c_double), contiguous, intent(inout) :: x(:)
     type(ayatori_result), intent(inout) :: result
     integer, intent(out) :: ierr
+    call check_vectors(solver, size(b), size(x))
     ierr = c_solve(solver%handle, b, x, result)
   end subroutine
 
@@ -311,8 +371,10 @@ contains
     integer, intent(out) :: ierr
     type(c_ptr) :: all_b(size(b, 2)), all_x(size(b, 2))
     integer :: k
+    call check_vectors(solver, size(b, 1), size(x, 1))
     if (size(x, 2) /= size(b, 2) .or. size(results) /= size(b, 2)) then
-      ierr = AYATORI_BAD_INPUT
+      call refuse(solver, "b, x and results are not of as many right-hand sides")
+      ierr = c_solve_many(solver%handle, 0_c_int, all_b, all_x, results)
       return
     end if
     do k = 1, size(b, 2)

@@ -3,7 +3,8 @@
  * Every function that returns int gives one of ayatori_code, and ayatori_error_text() then says more.
  * Functions marked "collective" are called by all ranks of the solver's communicator, in the same order, and
  * give all of them the same code. One thread at a time calls into the library: the one that may call MPI.
- * docs/c.md is the guide.
+ * Texts count rows and columns from 1, in the whole matrix unless they name a rank. What they cite of arrays
+ * is as it stands there. docs/c.md is the guide.
  */
 #ifndef AYATORI_H
 #define AYATORI_H
@@ -94,11 +95,16 @@ const ayatori_option* ayatori_option_at(int index);
 /* Rank 0 holds the first rows, and so on. `row_start` has local_rows + 1 elements; columns are numbers in the
  * whole matrix, which need not ascend, and entries of the same place are added; global_columns is the number
  * of all rows. Collective. Called again with as many rows as before, and no option changed, it replaces the
- * values: set-ups stay as long as they serve. */
+ * values: set-ups stay as long as they serve. A call that fails leaves the matrix that was there. A NaN or an
+ * infinity is refused by the solve, not here. */
 int ayatori_set_matrix_i32(ayatori_solver* solver, int64_t local_rows, int64_t global_columns,
                            const int32_t* row_start, const int32_t* column, const double* value);
 int ayatori_set_matrix_i64(ayatori_solver* solver, int64_t local_rows, int64_t global_columns,
                            const int64_t* row_start, const int64_t* column, const double* value);
+
+/* Rows of this rank: as many elements have b and x. 0 before a matrix or an operator is set. Not collective.
+ */
+int64_t ayatori_local_rows(ayatori_solver* solver);
 
 /* The number of the first column, and what row_start begins with: 0 unless set, 1 as in Fortran. Not
  * collective. */
@@ -158,6 +164,10 @@ const char* ayatori_reuse(ayatori_solver* solver);
 /* Why the last call with this solver failed, in one line; "" if it did not. NULL: the last call of this
  * thread that had no solver, such as ayatori_create(). */
 const char* ayatori_error_text(const ayatori_solver* solver);
+
+/* For a binding that finds arrays of its caller's too short: the next call on this rank that sets a matrix or
+ * solves fails with this text, on all ranks with AYATORI_BAD_INPUT, and looks at no array. Not collective. */
+int ayatori_refuse_next(ayatori_solver* solver, const char* why);
 
 /* "converged", "not converged", ... */
 const char* ayatori_status_text(int status);

@@ -148,6 +148,10 @@ std::string Solver::option(const std::string& name) const {
   return text_of(option_called(name), request_);
 }
 
+void Solver::check_refusal() {
+  if (!refusal_.empty()) throw InputError(std::exchange(refusal_, {}));
+}
+
 void Solver::set_index_base(int base) {
   if (base != 0 && base != 1) throw InputError(fmt::format("an index base of {}: want 0 or 1", base));
   index_base_ = base;
@@ -185,6 +189,7 @@ template <class Index>
 void Solver::set_matrix(std::int64_t local_rows, std::int64_t global_columns, const Index* row_start,
                         const Index* column, const double* value) {
   comm::agree(comm(), [&] {
+    check_refusal();
     if (local_rows < 0 || global_columns < 0)
       throw InputError(fmt::format("{} rows on this rank, and {} columns", local_rows, global_columns));
     if (row_start == nullptr) throw InputError("row_start is NULL");
@@ -246,6 +251,7 @@ void Solver::adopt_options() {
 /// Collective. Before a solve.
 void Solver::prepare() {
   comm::agree(comm(), [&] {
+    check_refusal();
     if (!matrix_ && !operator_) throw InputError("there is no matrix yet: set one, or an operator");
   });
   adopt_options();

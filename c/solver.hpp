@@ -53,6 +53,9 @@ class Solver final : public comm::MpiHolder {
   void set_coordinates(std::int64_t local_rows, const double* coordinates);
   void set_progress(Callback<ayatori_progress> progress) { progress_ = progress; }
   void set_stop(Callback<ayatori_stop> stop) { stop_ = stop; }
+  /// The next collective call that takes arrays throws InputError with this text.
+  void refuse_next(std::string why) { refusal_ = std::move(why); }
+  std::int64_t local_rows() const;
 
   /// Collective.
   template <class Index>
@@ -78,7 +81,7 @@ class Solver final : public comm::MpiHolder {
   using Last = std::variant<std::monostate, session::SolveRun, Many, std::vector<session::OperatorRun>>;
 
   const comm::Comm& comm() const;
-  std::int64_t local_rows() const;
+  void check_refusal();
   void check_same_options() const;
   void adopt_options();
   void prepare();
@@ -102,6 +105,7 @@ class Solver final : public comm::MpiHolder {
   Last last_;
   std::vector<std::string> notes_;  ///< of the last solve, on rank 0
   std::string failure_;             ///< of a callback
+  std::string refusal_;             ///< of a binding, for the next call
   bool stops_ = false;              ///< as it has asked for it
 };
 

@@ -8,17 +8,18 @@
 #include <utility>
 #include <vector>
 
-#include "ayatori/base/number_in.hpp"
-#include "ayatori/comm/mpi/application.hpp"
 #include "ayatori/session/solve/linear_preconditioner.hpp"
 #include "ayatori/session/solve/matrix_solver.hpp"
+#include "ayatori/session/solve/operator_solver.hpp"
 #include "petsc/goal.hpp"
 #include "petsc/guard.hpp"
-#include "petsc/near_null_space.hpp"
 #include "petsc/options.hpp"
 #include "petsc/petsc.hpp"
+#include "petsc/row_facts.hpp"
 #include "petsc/rows.hpp"
+#include "petsc/shared_comm.hpp"
 #include "petsc/shell_solve.hpp"
+#include "petsc/their_pc.hpp"
 #include "petsc/vectors.hpp"
 
 // -ksp_type ayatori: the whole tuned solve, its preconditioner included.
@@ -38,15 +39,17 @@ struct Held {
 struct Method {
   session::SolveRequest request = first_request();
   bool explains = false;
-  std::optional<comm::Comm> comm;
+  SharedComm comm;
   Held as_it_is;
   Held transposed;
   MatrixStamp preconditioned;                             ///< what `linear` was made from
   std::unique_ptr<session::LinearPreconditioner> linear;  ///< where the matrix is known by its products
+  PetscObjectId coordinates = 0;                          ///< the version that set-ups know
   std::optional<session::SolveRun> last;
+  std::optional<session::OperatorRun> last_by_products;
   std::string said;     ///< for -ksp_view: how the last solve ended, or why none was made
   std::string note;     ///< what else there is to say of it
-  std::string of_body;  ///< what the near-null space was good for
+  std::string of_rows;  ///< what coordinates and near-null space were good for
 };
 
 Method& data_of(KSP ksp) {
@@ -71,18 +74,22 @@ void drop_set_ups(Method& data) {
 
 /// What the solver tells while it works, brought to monitors, history and tests of theirs. All ranks are told
 /// the same. Monitors hear of an iteration when the next one is there, and of the last one when x is, and
-/// what it leaves.
+/// what it leaves. An iteration is a product with A. Of products that are not told of, as every other one of
+/// BiCGSTAB's, x is as it was before, and so is the norm.
 class Watch {
  public:
   Watch(KSP ksp, const Goal& goal) : ksp_(ksp), goal_(goal) {}
 
   /// Of the guess.
-  PetscErrorCode begin() { return show(0, goal_.first); }
+  PetscErrorCode begin() {
+    norm_ = goal_.first;
+    return show(0, goal_.first);
+  }
 
   /// Of the x that is handed back. There are as many iterations as were told, where that is more.
   PetscErrorCode end(std::int64_t iterations, double norm) {
     iterations = std::max(iterations, told_);
-    if (told_ < iterations) PetscCall(show_waiting());
+    if (told_ < iterations) PetscCall(show_until(iterations));
     if (shown_ < iterations) PetscCall(show(iterations, norm));
     ksp_->its = static_cast<PetscInt>(iterations);
     ksp_->rnorm = norm;
@@ -116,12 +123,13 @@ class Watch {
     PetscCall(KSPMonitor(ksp_, static_cast<PetscInt>(iteration), norm));
     return success;
   }
-  PetscErrorCode show_waiting() {
-    if (told_ > shown_) PetscCall(show(told_, norm_));
+  /// What comes before an iteration.
+  PetscErrorCode show_until(std::int64_t iteration) {
+    while (shown_ + 1 < iteration) PetscCall(show(shown_ + 1, norm_));
     return success;
   }
   PetscErrorCode tell(std::int64_t iteration, double norm) {
-    PetscCall(show_waiting());
+    PetscCall(show_until(iteration));
     told_ = iteration;
     norm_ = norm;
     if (!goal_.is_theirs) return success;
@@ -152,6 +160,28 @@ PetscErrorCode residual_norm(KSP ksp, Mat a, PetscReal& norm) {
   return success;
 }
 
+/// Collective. A solver of these rows, which are split already or not, or the old one of them.
+template <class Rows>
+PetscErrorCode give_rows(KSP ksp, Mat a, Held& held, Rows rows) {
+  auto& data = data_of(ksp);
+  PetscInt local = 0;
+  PetscInt global = 0;
+  PetscCall(MatGetLocalSize(a, &local, nullptr));
+  PetscCall(MatGetSize(a, &global, nullptr));
+  const bool fits = held.solver && held.solver->rows() == global && held.solver->local_rows() == local;
+  if (!data.comm->any(!fits)) {
+    held.solver->update(std::move(rows));
+    return success;
+  }
+  held = {};
+  session::RowFacts known;
+  if (!moves_rows(data.request)) PetscCall(find_row_facts(*data.comm, ksp->pc, a, known, data.of_rows));
+  held.solver = std::make_unique<session::MatrixSolver>(*data.comm, std::move(rows), data.request,
+                                                        find_profile(*data.comm, data.request.profile),
+                                                        std::move(known));
+  return success;
+}
+
 /// Collective. The solver of the matrix as it is now, transposed or not. `finite` is false, and no solver
 /// there, where an entry is not. `fresh`: the entries have been read.
 PetscErrorCode bring_up_to_date(KSP ksp, Mat a, Held& held, bool& finite, bool& fresh) {
@@ -161,26 +191,18 @@ PetscErrorCode bring_up_to_date(KSP ksp, Mat a, Held& held, bool& finite, bool& 
   finite = true;
   fresh = !held.solver || held.stamp != now;
   if (!fresh) return success;
-  sparse::RowBlock rows;
-  PetscCall(make_rows(*data.comm, a, rows, finite));
-  if (!finite) {
-    held = {};
-    return success;
-  }
-  if (ksp->transpose_solve)
-    rows = sparse::transpose(*data.comm, rows, sparse::partition_of(*data.comm, rows));
-  const bool fits =
-      held.solver && held.solver->rows() == rows.global_rows && held.solver->local_rows() == rows.rows();
-  if (data.comm->any(!fits)) {
-    held = {};
-    std::vector<double> coordinates;
-    if (!moves_rows(data.request)) PetscCall(find_coordinates(*data.comm, a, coordinates, data.of_body));
-    held.solver = std::make_unique<session::MatrixSolver>(
-        *data.comm, std::move(rows), data.request, find_profile(*data.comm, data.request.profile),
-        session::RowFacts{.coordinates = std::move(coordinates)});
+  if (ksp->transpose_solve || moves_rows(data.request)) {
+    sparse::RowBlock rows;
+    PetscCall(make_rows(*data.comm, a, rows, finite));
+    if (finite && ksp->transpose_solve)
+      rows = sparse::transpose(*data.comm, rows, sparse::partition_of(*data.comm, rows));
+    if (finite) PetscCall(give_rows(ksp, a, held, std::move(rows)));
   } else {
-    held.solver->update(std::move(rows));
+    sparse::SplitMatrix parts{sparse::RowPartition::even(0, data.comm->size()), {}, {}, {}, {}};
+    PetscCall(split_rows(*data.comm, a, parts, finite));
+    if (finite) PetscCall(give_rows(ksp, a, held, std::move(parts)));
   }
+  if (!finite) held = {};
   held.stamp = now;
   return success;
 }
@@ -220,6 +242,13 @@ double rounding_of_product(const tuning::SolveReport& report, double norm) {
   return safety * terms * std::numeric_limits<double>::epsilon() * size;
 }
 
+/// Tells -log_view of this rank's share of products, as MatMult() does of its own. Nothing else is counted.
+PetscErrorCode log_products(const session::MatrixSolver& solver, std::int64_t products) {
+  const auto& parts = *solver.problem().parts;
+  const auto entries = parts.interior.nonzeros() + parts.halo.nonzeros();
+  return PetscLogFlops(2.0 * static_cast<double>(entries) * static_cast<double>(products));
+}
+
 /// Collective. Solves until a test of theirs is content, too, or nothing is left. `norm`: what x leaves.
 PetscErrorCode run(KSP ksp, session::MatrixSolver& solver, const Goal& goal, Watch& watch,
                    std::int64_t& iterations, double& norm) {
@@ -248,6 +277,7 @@ PetscErrorCode run(KSP ksp, session::MatrixSolver& solver, const Goal& goal, Wat
     }
     PetscCall(watch.error());
     iterations += data.last->report.iterations;
+    PetscCall(log_products(solver, data.last->report.iterations));
     norm = data.last->report.relative_residual * goal.b_norm;
     const double bound = data.last->report.residual_error_bound * goal.b_norm;
     PetscCall(find_reason(ksp, goal, data.last->report.converged(), iterations, norm, bound, ksp->reason));
@@ -304,51 +334,72 @@ PetscErrorCode solve_with_rows(KSP ksp, Mat a, const Goal& goal, Watch& watch) {
   return PetscPrintf(comm_of(ksp), "%s%s", summary(*data.last).c_str(), explanation(*data.last).c_str());
 }
 
+/// Collective. Makes the preconditioner of a matrix that is known by its products: of Pmat, or none where
+/// Pmat has no entries either. `finite`: whether its entries are.
+PetscErrorCode bring_linear_up_to_date(KSP ksp, Mat p, bool& finite) {
+  auto& data = data_of(ksp);
+  finite = true;
+  bool has = false;
+  PetscCall(has_rows(p, has));
+  if (!has) {
+    data.linear.reset();
+    const auto& wanted = data.request.preconditioner;
+    PetscCheck(wanted == "auto" || wanted == "none", comm_of(ksp), PETSC_ERR_SUP,
+               "Ayatori: -ksp_ayatori_preconditioner %s is made of a matrix with entries, which neither Amat "
+               "nor Pmat has: give one of type AIJ as Pmat in KSPSetOperators(), or take none",
+               wanted.c_str());
+    return success;
+  }
+  MatrixStamp now;
+  PetscCall(stamp_of(p, now));
+  if (data.linear && data.preconditioned == now) return success;
+  sparse::RowBlock rows;
+  PetscCall(make_rows(*data.comm, p, rows, finite));
+  data.linear.reset();
+  if (!finite) return success;
+  session::RowFacts known;
+  PetscCall(find_row_facts(*data.comm, ksp->pc, p, known, data.of_rows));
+  data.linear =
+      std::make_unique<session::LinearPreconditioner>(*data.comm, rows, data.request, std::move(known));
+  data.preconditioned = now;
+  return success;
+}
+
 /// Collective. Solves with the products of the matrix and a preconditioner of the other one.
 PetscErrorCode solve_with_products(KSP ksp, Mat a, Mat p, const Goal& goal, Watch& watch) {
   auto& data = data_of(ksp);
-  bool has = false;
-  PetscCall(has_rows(p, has));
-  PetscCheck(
-      has, comm_of(ksp), PETSC_ERR_SUP,
-      "Ayatori: the matrix has no entries to be had: give one of type AIJ as Pmat in KSPSetOperators(), "
-      "or take another -ksp_type");
   PetscCheck(!ksp->transpose_solve, comm_of(ksp), PETSC_ERR_SUP,
              "Ayatori: no transposed solve where the matrix is known by its products alone");
-  MatrixStamp now;
-  PetscCall(stamp_of(p, now));
-  if (!data.linear || data.preconditioned != now) {
-    sparse::RowBlock rows;
-    bool finite = true;
-    PetscCall(make_rows(*data.comm, p, rows, finite));
-    data.linear.reset();
-    if (!finite) {
-      ksp->reason = KSP_DIVERGED_NANORINF;
-      data.said = "Pmat holds a NaN or an infinity";
-      return success;
-    }
-    std::vector<double> coordinates;
-    PetscCall(find_coordinates(*data.comm, p, coordinates, data.of_body));
-    data.linear = std::make_unique<session::LinearPreconditioner>(
-        *data.comm, rows, data.request, session::RowFacts{.coordinates = std::move(coordinates)});
-    data.preconditioned = now;
-  }
-  ShellGoal wanted{.rtol = 0, .atol = goal.is_theirs ? goal.relative() * goal.b_norm : goal.limit};
-  wanted.max_iterations = static_cast<int>(ksp->max_it);
-  wanted.restart = number_in<int>(data.request.restart).value_or(wanted.restart);
-  ShellOutcome outcome;
-  PetscCall(solve_shell(
-      *data.comm, a, *data.linear, ksp->vec_rhs, ksp->vec_sol, wanted,
-      [&](std::int64_t iteration, double norm) { return watch.told(iteration, norm); }, outcome));
-  PetscCall(watch.error());
+  bool finite = true;
+  PetscCall(bring_linear_up_to_date(ksp, p, finite));
   data.last.reset();
-  PetscCall(
-      find_reason(ksp, goal, outcome.converged, outcome.iterations, outcome.residual_norm, 0, ksp->reason));
-  PetscCall(remove_null_vectors(ksp, a, goal, outcome.converged, 0, outcome.residual_norm));
-  PetscCall(watch.end(outcome.iterations, outcome.residual_norm));
+  data.last_by_products.reset();
+  if (!finite) {
+    ksp->reason = KSP_DIVERGED_NANORINF;
+    data.said = "Pmat holds a NaN or an infinity";
+    return success;
+  }
+  session::SolveRequest request = products_request(data.request);
+  request.rtol = goal.relative();
+  request.max_iterations = ksp->max_it;
+  auto& run = data.last_by_products.emplace();
+  PetscCall(solve_shell(*data.comm, a, data.linear.get(), request, ksp->vec_rhs, ksp->vec_sol,
+                        {.progress = [&](const tuning::Choice&, std::int64_t iteration,
+                                         double relative) { watch.told(iteration, relative * goal.b_norm); },
+                         .event = {},
+                         .wants_stop = [&] { return watch.stops(); },
+                         .note = {},
+                         .uninterrupted = {}},
+                        run));
+  PetscCall(watch.error());
+  double norm = run.relative_residual * goal.b_norm;
+  PetscCall(find_reason(ksp, goal, run.converged(), run.iterations, norm, 0, ksp->reason));
+  PetscCall(remove_null_vectors(ksp, a, goal, run.converged(), 0, norm));
+  PetscCall(watch.end(run.iterations, norm));
   data.said =
-      fmt::format("{} after {} iterations: ||b - A x|| = {:.3e}, by the product as it is; wanted {:.3e}",
-                  outcome.end, outcome.iterations, outcome.residual_norm, goal.limit);
+      fmt::format("{}{}{} after {} iterations: ||b - A x|| = {:.3e}, by the product as it is; wanted {:.3e}",
+                  tuning::name_of(run.status), run.reason.empty() ? "" : ": ", run.reason, run.iterations,
+                  norm, goal.limit);
   return success;
 }
 
@@ -380,13 +431,16 @@ PetscErrorCode solve(KSP ksp) {
   return call(ksp, [&]() -> PetscErrorCode {
     auto& data = data_of(ksp);
     data.note.clear();
-    if (!data.comm) {
-      const MPI_Comm theirs = comm_of(ksp);
-      data.comm = comm::from_handle_at(&theirs);
-    }
     Mat a = nullptr;
     Mat p = nullptr;
     PetscCall(PCGetOperators(ksp->pc, &a, &p));
+    bool is_other_comm = false;
+    PetscCall(data.comm.take_that_of(a, is_other_comm));
+    if (is_other_comm) drop_set_ups(data);
+    PetscObjectId coordinates = 0;
+    PetscCall(version_of_coordinates(ksp->pc, coordinates));
+    if (data.coordinates != coordinates) drop_set_ups(data);
+    data.coordinates = coordinates;
     PetscReal b_norm = 0;
     PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &b_norm));
     ksp->its = 0;
@@ -412,11 +466,11 @@ PetscErrorCode solve(KSP ksp) {
   });
 }
 
-/// The preconditioner is chosen inside: PETSc sets up none.
+/// The preconditioner is chosen inside: the PC is not applied.
 PetscErrorCode set_up(KSP ksp) {
   PC pc = nullptr;
   PetscCall(KSPGetPC(ksp, &pc));
-  return PCSetType(pc, PCNONE);
+  return set_aside(pc);
 }
 
 PetscErrorCode from_options(KSP ksp, OptionItems PetscOptionsObject) {
@@ -434,6 +488,7 @@ PetscErrorCode from_options(KSP ksp, OptionItems PetscOptionsObject) {
     return success;
   }));
   PetscOptionsHeadEnd();
+  PetscCall(listen_for_coordinates(ksp->pc));
   PetscFunctionReturn(success);
 }
 
@@ -447,15 +502,18 @@ PetscErrorCode view(KSP ksp, PetscViewer viewer) {
       PetscCall(PetscViewerASCIIPrintf(viewer, "  Ayatori: %s, because %s\n",
                                        describe(data.last->report.choice).c_str(),
                                        data.last->report.why.c_str()));
-    } else if (data.linear) {
-      PetscCall(PetscViewerASCIIPrintf(viewer, "  Ayatori: fgmres + %s of Pmat; %s\n",
-                                       data.linear->name().c_str(), data.linear->why().c_str()));
+    } else if (data.last_by_products) {
+      const std::string of_pmat = data.linear
+                                      ? fmt::format("{} of Pmat; {}", data.linear->name(), data.linear->why())
+                                      : "no preconditioner, as neither Amat nor Pmat has entries";
+      PetscCall(PetscViewerASCIIPrintf(viewer, "  Ayatori: %s + %s\n", data.last_by_products->method.c_str(),
+                                       of_pmat.c_str()));
     }
     PetscCall(PetscViewerASCIIPrintf(viewer, "  Ayatori: %s\n",
                                      data.said.empty() ? "nothing solved yet" : data.said.c_str()));
     if (data.last)
       PetscCall(PetscViewerASCIIPrintf(viewer, "  Ayatori: %s\n", describe(data.last->reuse).c_str()));
-    for (const auto* note : {&data.note, &data.of_body})
+    for (const auto* note : {&data.note, &data.of_rows})
       if (!note->empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "  Ayatori: %s\n", note->c_str()));
     return success;
   });
@@ -479,7 +537,7 @@ PetscErrorCode reset(KSP ksp) {
 PetscErrorCode destroy(KSP ksp) {
   delete static_cast<Method*>(ksp->data);
   ksp->data = nullptr;
-  return success;
+  return ksp->pc != nullptr ? take_back(ksp->pc) : success;
 }
 
 }  // namespace
@@ -501,7 +559,9 @@ PetscErrorCode create_ksp(KSP ksp) {
     ksp->ops->destroy = destroy;
     ksp->ops->buildsolution = build_solution;
     ksp->ops->buildresidual = KSPBuildResidualDefault;
-    return success;
+    PC pc = nullptr;
+    PetscCall(KSPGetPC(ksp, &pc));
+    return listen_for_coordinates(pc);
   });
 }
 

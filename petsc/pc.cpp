@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/comm/mpi/application.hpp"
 #include "ayatori/session/solve/linear_preconditioner.hpp"
 #include "ayatori/session/solve/matrix_solver.hpp"
 #include "petsc/guard.hpp"
-#include "petsc/near_null_space.hpp"
 #include "petsc/options.hpp"
 #include "petsc/petsc.hpp"
+#include "petsc/row_facts.hpp"
 #include "petsc/rows.hpp"
+#include "petsc/shared_comm.hpp"
 #include "petsc/vectors.hpp"
 
 // -pc_type ayatori: a linear preconditioner, or, with -ksp_type preonly, the whole solve.
@@ -26,14 +26,13 @@ constexpr const char* option_prefix = "-pc_ayatori_";
 
 struct Preconditioner {
   session::SolveRequest request = first_request();
-  std::vector<double> coordinates;  ///< of own rows, [3 * row + axis]; empty if not given
-  std::optional<comm::Comm> comm;
+  SharedComm comm;
   bool finite = true;                                     ///< the entries of the matrix
   bool solves = false;                                    ///< the whole system, as no method of theirs does
   std::unique_ptr<session::MatrixSolver> whole;           ///< where it does
   std::unique_ptr<session::LinearPreconditioner> linear;  ///< where it does not
   std::optional<session::SolveRun> last;                  ///< of the whole solve
-  std::string of_body;                                    ///< what the near-null space was good for
+  std::string of_rows;  ///< what coordinates and near-null space were good for
 };
 
 Preconditioner& data_of(PC pc) {
@@ -50,13 +49,18 @@ PetscErrorCode call(PC pc, Body&& body) {
   return guarded(comm_of(pc), option_prefix, body);
 }
 
+void drop_set_ups(Preconditioner& data) {
+  data.linear.reset();
+  data.whole.reset();
+  data.last.reset();
+}
+
 /// Collective. Makes what the applications from now on need, of the matrix as it is.
 PetscErrorCode build(PC pc) {
   auto& data = data_of(pc);
-  if (!data.comm) {
-    const MPI_Comm theirs = comm_of(pc);
-    data.comm = comm::from_handle_at(&theirs);
-  }
+  bool is_other_comm = false;
+  PetscCall(data.comm.take_that_of(pc->pmat, is_other_comm));
+  if (is_other_comm) drop_set_ups(data);
   bool has = false;
   PetscCall(has_rows(pc->pmat, has));
   PetscCheck(has, comm_of(pc), PETSC_ERR_SUP,
@@ -71,20 +75,19 @@ PetscErrorCode build(PC pc) {
     return success;
   }
   pc->failedreason = PC_NOERROR;
-  auto coordinates = data.coordinates;
-  if (!data.comm->any(!coordinates.empty()) && !moves_rows(data.request))
-    PetscCall(find_coordinates(*data.comm, pc->pmat, coordinates, data.of_body));
+  session::RowFacts known;
+  if (!moves_rows(data.request)) PetscCall(find_row_facts(*data.comm, pc, pc->pmat, known, data.of_rows));
   if (!data.solves) {
     data.linear.reset();
-    data.linear = std::make_unique<session::LinearPreconditioner>(
-        *data.comm, rows, data.request, session::RowFacts{.coordinates = std::move(coordinates)});
+    data.linear =
+        std::make_unique<session::LinearPreconditioner>(*data.comm, rows, data.request, std::move(known));
   } else if (data.whole && data.whole->local_rows() == rows.rows() &&
              data.whole->rows() == rows.global_rows) {
     data.whole->update(std::move(rows));
   } else {
-    data.whole = std::make_unique<session::MatrixSolver>(
-        *data.comm, std::move(rows), data.request, find_profile(*data.comm, data.request.profile),
-        session::RowFacts{.coordinates = std::move(coordinates)});
+    data.whole = std::make_unique<session::MatrixSolver>(*data.comm, std::move(rows), data.request,
+                                                         find_profile(*data.comm, data.request.profile),
+                                                         std::move(known));
   }
   return success;
 }
@@ -96,12 +99,6 @@ PetscErrorCode set_up(PC pc) {
     if (data.linear || data.whole || !data.finite) return build(pc);
     return success;
   });
-}
-
-void drop_set_ups(Preconditioner& data) {
-  data.linear.reset();
-  data.whole.reset();
-  data.last.reset();
 }
 
 /// Applications from now on solve, or do not.
@@ -196,8 +193,7 @@ PetscErrorCode from_options(PC pc, OptionItems PetscOptionsObject) {
     const auto before = data.request;
     PetscCall(set_from_options(PetscOptionsObject, option_prefix, {}, data.request));
     if (same_request(before, data.request)) return success;
-    data.linear.reset();
-    data.whole.reset();
+    drop_set_ups(data);
     return success;
   }));
   PetscOptionsHeadEnd();
@@ -221,8 +217,8 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
           static_cast<long long>(data.last->report.iterations), describe(data.last->reuse).c_str()));
     else
       PetscCall(PetscViewerASCIIPrintf(viewer, "  Ayatori: not applied yet\n"));
-    if (!data.of_body.empty())
-      PetscCall(PetscViewerASCIIPrintf(viewer, "  Ayatori: %s\n", data.of_body.c_str()));
+    if (!data.of_rows.empty())
+      PetscCall(PetscViewerASCIIPrintf(viewer, "  Ayatori: %s\n", data.of_rows.c_str()));
     return success;
   });
 }
@@ -237,18 +233,8 @@ PetscErrorCode reset(PC pc) {
 /// PCSetCoordinates(): of `count` nodes of this rank, `dimension` numbers each.
 // NOLINTNEXTLINE(readability-non-const-parameter): PETSc calls it with this type
 PetscErrorCode set_coordinates(PC pc, PetscInt dimension, PetscInt count, PetscReal* values) {
-  return call(pc, [&]() -> PetscErrorCode {
-    auto& data = data_of(pc);
-    PetscInt rows = 0;
-    PetscCall(MatGetLocalSize(pc->pmat != nullptr ? pc->pmat : pc->mat, &rows, nullptr));
-    data.coordinates.clear();
-    if (count == 0 || dimension < 2 || dimension > 3 || rows != dimension * count) return success;
-    for (PetscInt row = 0; row < rows; ++row) {
-      const PetscReal* node = values + std::ptrdiff_t{row / dimension} * dimension;
-      for (int axis = 0; axis < 3; ++axis) data.coordinates.push_back(axis < dimension ? node[axis] : 0);
-    }
-    return reset(pc);
-  });
+  PetscCall(keep_coordinates(pc, dimension, count, values));
+  return reset(pc);
 }
 
 PetscErrorCode destroy(PC pc) {

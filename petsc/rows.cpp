@@ -1,7 +1,9 @@
 #include "petsc/rows.hpp"
 
+#include <algorithm>
 #include <atomic>
-#include <span>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "ayatori/base/error.hpp"
@@ -71,18 +73,30 @@ Merged merge_row(const LocalRows& own, const LocalRows& other, const PetscInt* g
   return {ascends, nothing == 0};
 }
 
-/// Of a matrix of type AIJ.
-PetscErrorCode copy_aij(const comm::Comm& comm, Mat matrix, sparse::RowBlock& block, bool& finite) {
+/// The parts of a matrix of type AIJ: own columns, and the others with their numbers. nullptr where there are
+/// none.
+PetscErrorCode open_parts(Mat matrix, LocalRows& own, LocalRows& other, PetscInt& others,
+                          const PetscInt*& number) {
   PetscBool is_sequential = PETSC_FALSE;
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJ, &is_sequential));
-  Mat own_part = matrix;
+  others = 0;
+  number = nullptr;
+  if (is_sequential) return own.open(matrix);
+  Mat own_part = nullptr;
   Mat other_part = nullptr;
-  const PetscInt* garray = nullptr;
-  if (!is_sequential) PetscCall(MatMPIAIJGetSeqAIJ(matrix, &own_part, &other_part, &garray));
+  PetscCall(MatMPIAIJGetSeqAIJ(matrix, &own_part, &other_part, &number));
+  PetscCall(MatGetLocalSize(other_part, nullptr, &others));
+  PetscCall(own.open(own_part));
+  return other.open(other_part);
+}
+
+/// Of a matrix of type AIJ.
+PetscErrorCode copy_aij(const comm::Comm& comm, Mat matrix, sparse::RowBlock& block, bool& finite) {
   LocalRows own;
   LocalRows other;
-  PetscCall(own.open(own_part));
-  if (other_part != nullptr) PetscCall(other.open(other_part));
+  PetscInt others = 0;
+  const PetscInt* garray = nullptr;
+  PetscCall(open_parts(matrix, own, other, others, garray));
   PetscInt first_row = 0;
   PetscInt first_column = 0;
   PetscInt global = 0;
@@ -113,6 +127,98 @@ PetscErrorCode copy_aij(const comm::Comm& comm, Mat matrix, sparse::RowBlock& bl
   if (finite && comm.any(!mine.ascends))
     block = session::rows_in_memory<std::int64_t>(comm, block.row_start, block.column, block.value, global);
   return success;
+}
+
+/// Rows of a part of a matrix of type AIJ, copied.
+struct CopiedRows {
+  sparse::Csr rows;
+  bool ascend = true;  ///< the columns of each row
+  bool finite = true;  ///< all entries
+};
+
+/// Those rows of a part that `row` names by number, `count` of them.
+template <class Row>
+CopiedRows copy_rows(const LocalRows& part, PetscInt count, PetscInt columns, Row&& row) {
+  sparse::Csr copy{count, columns, Array<std::int64_t>(std::size_t(count) + 1), {}, {}};
+  copy.row_start[0] = 0;
+  for (PetscInt i = 0; i < count; ++i)
+    copy.row_start[i + 1] = copy.row_start[i] + (part.start[row(i) + 1] - part.start[row(i)]);
+  copy.column.resize(copy.row_start[count]);
+  copy.value.resize(copy.row_start[count]);
+  std::atomic<bool> all_ascend = true;
+  std::atomic<bool> all_finite = true;
+  parallel_ranges(count, [&](Range range) {
+    bool ascend = true;
+    double nothing = 0;  // unless some value is not finite
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      const PetscInt from = part.start[row(static_cast<PetscInt>(i))];
+      const std::int64_t to = copy.row_start[i];
+      for (std::int64_t k = 0; k < copy.row_start[i + 1] - to; ++k) {
+        copy.column[to + k] = part.column[from + k];
+        copy.value[to + k] = part.value[from + k];
+        nothing += 0 * part.value[from + k];
+        ascend = ascend && (k == 0 || part.column[from + k] > part.column[from + k - 1]);
+      }
+    }
+    if (!ascend) all_ascend = false;
+    if (nothing != 0) all_finite = false;  // a NaN is not 0 either
+  });
+  return {std::move(copy), all_ascend, all_finite};
+}
+
+/// Of a matrix of type AIJ, which keeps own and other columns apart as we do. `fits`: columns ascend.
+PetscErrorCode split_aij(const comm::Comm& comm, Mat matrix, sparse::SplitMatrix& parts, bool& fits,
+                         bool& finite) {
+  LocalRows own;
+  LocalRows other;
+  PetscInt others = 0;
+  const PetscInt* number = nullptr;
+  PetscCall(open_parts(matrix, own, other, others, number));
+  const PetscInt* starts = nullptr;
+  PetscCall(MatGetOwnershipRanges(matrix, &starts));
+  CopiedRows interior;
+  CopiedRows halo;
+  Array<std::int32_t> halo_rows;
+  std::vector<std::int64_t> ghosts(number, number + others);
+  comm::agree(comm, [&] {
+    interior = copy_rows(own, own.rows, own.rows, [](PetscInt i) { return i; });
+    for (PetscInt i = 0; i < own.rows && others > 0; ++i)
+      if (other.start[i] < other.start[i + 1]) halo_rows.push_back(i);
+    halo = copy_rows(other, static_cast<PetscInt>(halo_rows.size()), others,
+                     [&](PetscInt i) { return halo_rows[i]; });
+  });
+  const bool ghosts_ascend = std::ranges::adjacent_find(ghosts, std::ranges::greater_equal()) == ghosts.end();
+  fits = !comm.any(!(interior.ascend && halo.ascend && ghosts_ascend));
+  finite = !comm.any(!(interior.finite && halo.finite));
+  if (!fits || !finite) return success;
+  auto partition = comm::agree(comm, [&] {
+    return sparse::RowPartition(std::vector<std::int64_t>(starts, starts + comm.size() + 1));
+  });
+  auto plan = sparse::make_halo_plan(comm, partition, std::move(ghosts));
+  parts = {std::move(partition), std::move(plan), std::move(interior.rows), std::move(halo.rows),
+           std::move(halo_rows)};
+  return success;
+}
+
+/// Collective. What `read` makes of a square matrix as one of type AIJ.
+template <class Read>
+PetscErrorCode as_aij(const comm::Comm& comm, Mat matrix, Read&& read) {
+  PetscInt n = 0;
+  PetscInt columns = 0;
+  PetscCall(MatGetLocalSize(matrix, &n, &columns));
+  PetscCheck(!comm.any(n != columns), PetscObjectComm(reinterpret_cast<PetscObject>(matrix)), PETSC_ERR_SUP,
+             "Ayatori: the matrix is not square, or its columns are spread otherwise than its rows");
+  PetscBool is_aij = PETSC_FALSE;
+  PetscCall(PetscObjectBaseTypeCompareAny(reinterpret_cast<PetscObject>(matrix), &is_aij, MATSEQAIJ,
+                                          MATMPIAIJ, ""));
+  if (is_aij) return read(matrix);
+  Mat converted = nullptr;
+  PetscCall(MatConvert(matrix, MATAIJ, MAT_INITIAL_MATRIX, &converted));
+  struct Destroyed {
+    Mat* matrix;
+    ~Destroyed() { static_cast<void>(MatDestroy(matrix)); }
+  } const destroyed{&converted};
+  return read(converted);
 }
 
 /// Of a transpose that is not stored what it is the transpose of; any other matrix as it is.
@@ -175,22 +281,19 @@ PetscErrorCode has_rows(Mat matrix, bool& has) {
 }
 
 PetscErrorCode make_rows(const comm::Comm& comm, Mat matrix, sparse::RowBlock& rows, bool& finite) {
-  PetscInt n = 0;
-  PetscInt columns = 0;
-  PetscCall(MatGetLocalSize(matrix, &n, &columns));
-  PetscCheck(!comm.any(n != columns), PetscObjectComm(reinterpret_cast<PetscObject>(matrix)), PETSC_ERR_SUP,
-             "Ayatori: the matrix is not square, or its columns are spread otherwise than its rows");
-  PetscBool is_aij = PETSC_FALSE;
-  PetscCall(PetscObjectBaseTypeCompareAny(reinterpret_cast<PetscObject>(matrix), &is_aij, MATSEQAIJ,
-                                          MATMPIAIJ, ""));
-  if (is_aij) return copy_aij(comm, matrix, rows, finite);
-  Mat converted = nullptr;
-  PetscCall(MatConvert(matrix, MATAIJ, MAT_INITIAL_MATRIX, &converted));
-  struct Destroyed {
-    Mat* matrix;
-    ~Destroyed() { static_cast<void>(MatDestroy(matrix)); }
-  } const destroyed{&converted};
-  return copy_aij(comm, converted, rows, finite);
+  return as_aij(comm, matrix, [&](Mat aij) { return copy_aij(comm, aij, rows, finite); });
+}
+
+PetscErrorCode split_rows(const comm::Comm& comm, Mat matrix, sparse::SplitMatrix& parts, bool& finite) {
+  return as_aij(comm, matrix, [&](Mat aij) -> PetscErrorCode {
+    bool fits = true;
+    PetscCall(split_aij(comm, aij, parts, fits, finite));
+    if (fits) return success;
+    sparse::RowBlock rows;
+    PetscCall(copy_aij(comm, aij, rows, finite));
+    if (finite) parts = sparse::split(comm, rows);
+    return success;
+  });
 }
 
 PetscErrorCode stamp_of(Mat matrix, MatrixStamp& stamp) {

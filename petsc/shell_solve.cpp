@@ -1,11 +1,8 @@
 #include "petsc/shell_solve.hpp"
 
-#include <limits>
-
-#include "ayatori/base/array.hpp"
 #include "ayatori/base/error.hpp"
-#include "ayatori/session/call_threads.hpp"
-#include "ayatori/solvers/certified_solve.hpp"
+#include "ayatori/solvers/vector_ops.hpp"
+#include "petsc/options.hpp"
 #include "petsc/vectors.hpp"
 
 namespace ayatori::petsc {
@@ -60,36 +57,28 @@ class TheirOperator final : public sparse::LinearOperator {
 
 }  // namespace
 
-PetscErrorCode solve_shell(const comm::Comm& comm, Mat a, const session::LinearPreconditioner& m, Vec b,
-                           Vec x, const ShellGoal& goal,
-                           const std::function<bool(std::int64_t, double)>& progress, ShellOutcome& outcome) {
+session::SolveRequest products_request(const session::SolveRequest& request) {
+  session::SolveRequest of_products = first_request();
+  of_products.method = request.method;
+  of_products.restart = request.restart;
+  of_products.orthogonalization = request.orthogonalization;
+  of_products.threads = request.threads;
+  of_products.time_limit = request.time_limit;
+  return of_products;
+}
+
+PetscErrorCode solve_shell(const comm::Comm& comm, Mat a, const session::LinearPreconditioner* m,
+                           const session::SolveRequest& request, Vec b, Vec x,
+                           const session::SolveHooks& hooks, session::OperatorRun& run) {
   TheirOperator theirs;
   PetscCall(theirs.open(a, x));
   ReadArray of_b;
   WriteArray of_x;
   PetscCall(of_b.open(b));
   PetscCall(of_x.open(x));
-  const session::ThreadScope threads(m.threads());
-  const solvers::GlobalSum sum(comm);
-  const solvers::System system{theirs, m.op(), of_b.span(), sum};
-  const auto tolerance = solvers::make_tolerance(sum, system.b, goal.rtol, goal.atol);
-  solvers::MethodOptions options{.max_iterations = goal.max_iterations, .restart = goal.restart};
-  std::int64_t before = 0;
-  std::int64_t last = 0;
-  const auto tell = [&](int iteration, double norm) {
-    if (iteration <= last - before) before = last;  // another run from the x reached
-    last = before + iteration;
-    return progress(last, norm * tolerance.unit);
-  };
   try {
-    const auto result = solvers::solve_certified(solvers::method("fgmres"), system, of_x.span(),
-                                                 solvers::residual_by_product(system), tolerance, options,
-                                                 solvers::orthogonalization("ircgs").apply, tell);
-    outcome.converged = result.is_proved;
-    outcome.end = solvers::name_of(result.last.stop);
-    if (!result.is_proved && !result.last.reason.empty()) outcome.end += ": " + result.last.reason;
-    outcome.iterations = result.iterations;
-    outcome.residual_norm = result.residual.value * tolerance.unit;
+    session::OperatorSolver solver(comm, theirs, nullptr, request, m != nullptr ? &m->op() : nullptr);
+    run = solver.solve(of_b.span(), of_x.span(), hooks);
   } catch (const Error&) {
     if (theirs.error() == success) throw;
   }

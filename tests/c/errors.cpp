@@ -19,6 +19,8 @@ TEST(Errors, NoSolver) {
   EXPECT_EQ(ayatori_set_matrix_i32(nullptr, 0, 0, nullptr, nullptr, nullptr), AYATORI_BAD_INPUT);
   EXPECT_EQ(ayatori_set_matrix_i64(nullptr, 0, 0, nullptr, nullptr, nullptr), AYATORI_BAD_INPUT);
   EXPECT_EQ(ayatori_set_index_base(nullptr, 0), AYATORI_BAD_INPUT);
+  EXPECT_EQ(ayatori_local_rows(nullptr), 0);
+  EXPECT_EQ(ayatori_refuse_next(nullptr, "no"), AYATORI_BAD_INPUT);
   EXPECT_EQ(ayatori_set_coordinates(nullptr, 0, nullptr), AYATORI_BAD_INPUT);
   EXPECT_EQ(ayatori_set_operator(nullptr, 0, nullptr, nullptr), AYATORI_BAD_INPUT);
   EXPECT_EQ(ayatori_set_progress(nullptr, nullptr, nullptr), AYATORI_BAD_INPUT);
@@ -65,17 +67,61 @@ void expect_refused(const char* what, const Change& change, const char* text) {
 
 TEST(Errors, OfAMatrixOnOneRank) {
   expect_refused(
-      "column", [](auto& rows) { rows.column[3] = rows.all; }, "column");
+      "column", [](auto& rows) { rows.column[3] = rows.all; }, "both counted from 1) has column");
   expect_refused(
       "negative", [](auto& rows) { rows.column[3] = -1; }, "column");
   expect_refused(
       "begin", [](auto& rows) { rows.start[0] = 1; }, "row pointers");
   expect_refused(
-      "order", [](auto& rows) { rows.start[2] = 0; }, "row pointer");
+      "order", [](auto& rows) { rows.start[2] = 0; }, "row 2 of rank ");
   expect_refused(
       "end", [](auto& rows) { rows.start.back() = -1; }, "row_start");
   expect_refused(
       "square", [](auto& rows) { rows.all += 0 * rows.all + 1; }, "");
+}
+
+TEST(Errors, OfAMatrixLeaveTheOneBefore) {
+  const auto solver = make_solver();
+  const auto good = tridiagonal<std::int64_t>(everyone(), usual_rows());
+  ASSERT_EQ(set_matrix(solver.get(), good), AYATORI_OK);
+  const auto refuse = [&](const Change& change) {
+    auto bad = tridiagonal<std::int64_t>(everyone(), usual_rows(), 7);
+    if (is_last(everyone())) change(bad);
+    EXPECT_EQ(set_matrix(solver.get(), bad), AYATORI_BAD_INPUT);
+    expect_solves(solver.get(), good);
+  };
+  const auto wrong_column = [](auto& rows) { rows.column[3] = -1; };
+  refuse(wrong_column);
+  refuse([](auto& rows) { rows.start[2] = 0; });
+  refuse([](auto& rows) { rows.all += 1; });
+  ayatori_set_option(solver.get(), "preconditioner", "jacobi");
+  refuse(wrong_column);
+  const std::vector<double> too_few(3 * (usual_rows() - 1), 1.0);
+  ayatori_set_coordinates(solver.get(), usual_rows() - 1, too_few.data());
+  refuse([](auto&) {});
+}
+
+TEST(Errors, OfABindingAreThoseOfTheNextCall) {
+  const auto solver = make_solver();
+  EXPECT_EQ(ayatori_local_rows(solver.get()), 0);
+  const auto rows = tridiagonal<std::int64_t>(everyone(), usual_rows());
+  const auto refuse = [&] {
+    if (is_last(everyone())) {
+      EXPECT_EQ(ayatori_refuse_next(solver.get(), "value is short"), AYATORI_OK);
+    }
+  };
+  refuse();
+  EXPECT_EQ(set_matrix(solver.get(), rows), AYATORI_BAD_INPUT);
+  EXPECT_STREQ(ayatori_error_text(solver.get()), "value is short");
+  ASSERT_EQ(set_matrix(solver.get(), rows), AYATORI_OK);
+  EXPECT_EQ(ayatori_local_rows(solver.get()), static_cast<std::int64_t>(rows.size()));
+  const auto b = rows.b();
+  std::vector<double> x(b.size(), 0.0);
+  refuse();
+  EXPECT_EQ(ayatori_solve(solver.get(), b.data(), x.data(), nullptr), AYATORI_BAD_INPUT);
+  refuse();
+  EXPECT_EQ(ayatori_solve_many(solver.get(), 0, nullptr, nullptr, nullptr), AYATORI_BAD_INPUT);
+  expect_solves(solver.get(), rows);
 }
 
 TEST(Errors, OfPointersOnOneRank) {

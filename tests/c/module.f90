@@ -38,7 +38,7 @@ program test
   use callbacks
   use mpi
   implicit none
-  integer :: ierr, rank, ranks, first, i
+  integer :: ierr, rank, ranks, first, short, i
   integer(c_int), target :: calls = 0
   real(c_double), target :: factor = 3
   integer(c_int32_t) :: start(n + 1), column(n)
@@ -84,7 +84,25 @@ program test
   call ayatori_solve(solver, many_b, many_x, results, ierr)
   call expect(ierr == AYATORI_OK .and. all_converged(results) .and. maxval(abs(many_x(:, 2) - 2)) < 1e-9, __LINE__)
   call ayatori_solve(solver, many_b, many_x, results(:2), ierr)
-  call expect(ierr == AYATORI_BAD_INPUT, __LINE__)
+  call expect(ierr == AYATORI_BAD_INPUT .and. index(ayatori_error_text(solver), "as many right-hand sides") > 0, __LINE__)
+
+  ! Arrays that are too short, on the last rank only: the error of all, and the old matrix stays.
+  short = merge(n - 1, n, rank == ranks - 1)
+  call ayatori_solve(solver, b(:short), x, result, ierr)
+  call expect(ierr == AYATORI_BAD_INPUT .and. index(ayatori_error_text(solver), "b has 29 elements for 30 rows") > 0, __LINE__)
+  call ayatori_solve(solver, b, x(:short), result, ierr)
+  call expect(ierr == AYATORI_BAD_INPUT .and. index(ayatori_error_text(solver), "x has 29") > 0, __LINE__)
+  call ayatori_solve(solver, many_b(:short, :), many_x, results, ierr)
+  call expect(ierr == AYATORI_BAD_INPUT .and. index(ayatori_error_text(solver), "b has 29") > 0, __LINE__)
+  call ayatori_set_matrix(solver, start, column(:short), value, all, ierr)
+  call expect(ierr == AYATORI_BAD_INPUT .and. index(ayatori_error_text(solver), "column has 29 elements") > 0, __LINE__)
+  call ayatori_set_matrix(solver, int(start, c_int64_t), int(column, c_int64_t), value(:short), all, ierr)
+  call expect(ierr == AYATORI_BAD_INPUT .and. index(ayatori_error_text(solver), "value has 29 elements") > 0, __LINE__)
+  call ayatori_set_matrix(solver, start(:0), column, value, all, ierr)
+  call expect(ierr == AYATORI_BAD_INPUT .and. index(ayatori_error_text(solver), "row_start has no element") > 0, __LINE__)
+  x = 0
+  call ayatori_solve(solver, b, x, result, ierr)
+  call expect(ierr == AYATORI_OK .and. result%converged == 1 .and. maxval(abs(x - 2)) < 1e-9, __LINE__)
 
   call ayatori_set_coordinates(solver, coordinates(:, :n - 2), ierr)
   call expect(ierr == AYATORI_OK, __LINE__)

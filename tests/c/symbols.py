@@ -10,7 +10,7 @@ shown = {line.split()[-1].partition("@")[0] for line in
          subprocess.run(["nm", "--dynamic", "--defined-only", library], check=True, text=True, capture_output=True).stdout.splitlines()}
 shown.discard("AYATORI_0")  # the version itself
 text = re.sub(r"/\*.*?\*/", "", open(header).read(), flags=re.DOTALL)
-declared = set(re.findall(r"^[a-z_ *]+[ *](ayatori_\w+)\(", text, re.MULTILINE))
+declared = set(re.findall(r"^[a-z0-9_ *]+[ *](ayatori_\w+)\(", text, re.MULTILINE))
 bound = set(re.findall(r'name="(ayatori_\w+)"', open(fortran).read()))
 not_for_fortran = {"ayatori_option_at"}
 assert len(declared) > 15, declared

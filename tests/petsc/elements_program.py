@@ -1,6 +1,8 @@
 """A program of dolfinx's (0.5) that knows nothing of its solver: Poisson, elasticity and Stokes, each compared with a direct solve.
 
-usage: elements_program.py poisson|elasticity|stokes
+usage: elements_program.py poisson|elasticity|stokes [near-null-space|coordinates]
+
+What the solver is told of elasticity beside the matrix: rigid body modes unless another word says so.
 """
 
 import logging
@@ -70,7 +72,11 @@ def elasticity():
     dofs = boundary_dofs(V, domain, lambda x: np.isclose(x[0], 0))
     condition = fem.dirichletbc(np.zeros(2, dtype=PETSc.ScalarType), dofs, V)
     A, b = assemble(ufl.inner(stress(u), strain(v)) * ufl.dx, ufl.inner(ufl.as_vector((0, -1e-3)), v) * ufl.dx, [condition])
-    A.setNearNullSpace(rigid_body_modes(V))
+    if told == "near-null-space":
+        A.setNearNullSpace(rigid_body_modes(V))
+    else:
+        nodes = V.dofmap.index_map.size_local
+        coordinates.append(V.tabulate_dof_coordinates()[:nodes, :2].copy())
     return A, b
 
 
@@ -96,6 +102,8 @@ def solve(A, b, choose):
     solver = PETSc.KSP().create(MPI.COMM_WORLD)
     solver.setOperators(A)
     choose(solver)
+    for of_nodes in coordinates:
+        solver.getPC().setCoordinates(of_nodes)
     x = A.createVecRight()
     solver.solve(b, x)
     return x, solver
@@ -107,6 +115,8 @@ def direct(solver):
     solver.getPC().setFactorSolverType("mumps")
 
 
+told = sys.argv[2] if len(sys.argv) > 2 else "near-null-space"
+coordinates = []
 A, b = {"poisson": poisson, "elasticity": elasticity, "stokes": stokes}[sys.argv[1]]()
 x, solver = solve(A, b, lambda solver: (solver.setTolerances(rtol=1e-10), solver.setFromOptions()))
 exact, _ = solve(A, b, direct)

@@ -67,6 +67,13 @@ class Shown(PetscTest):
         self.assertEqual([at for at, _ in lines], list(range(solve.iterations + 1)))
         self.assertAlmostEqual(lines[-1][1] / lines[0][1] / solve.residual, 1, delta=1e-3)
 
+    def test_monitors_of_a_method_with_two_products_per_step(self):
+        (solve,), said = self.solves("-wind 0.3 -history", "-ksp_monitor -ksp_ayatori_method bicgstab -ksp_ayatori_preconditioner jacobi")
+        lines = [(int(at), norm) for at, norm in MONITORED.findall(said)]
+        self.assertEqual([at for at, _ in lines], list(range(solve.iterations + 1)))
+        self.assertEqual(lines[0][1], lines[1][1])  # x is as it was
+        self.assertRegex(said, f"history {solve.iterations + 1} from ")
+
     def test_the_true_residual(self):
         (solve,), said = self.solves("", f"-ksp_monitor_true_residual {PLAIN}")
         last = [line for line in said.splitlines() if "true resid norm" in line][-1]
@@ -89,8 +96,11 @@ class Shown(PetscTest):
         self.assertRegex(said, r"(?s)converged: .*considered|tried")
 
     def test_log(self):
-        _, said = self.solves("", "-log_view")
-        self.assertRegex(said, r"KSPSolve +1 ")
+        (solve,), said = self.solves("", f"-log_view {PLAIN}")
+        flops = float(re.search(r"^KSPSolve +1 \S+ +\S+ +\S+ +(\S+)", said, re.MULTILINE)[1])
+        of_products = solve.iterations * 2 * (5 * 400 - 4 * 20) / RANKS
+        self.assertGreater(flops, of_products)  # of the rank that has most of them
+        self.assertLess(flops, 1.5 * of_products + 20000)
 
     def test_help_lists_the_options(self):
         _, said = self.solves("", "-help")
@@ -155,8 +165,23 @@ class Matrices(PetscTest):
         self.assert_solved(solve)
         self.assertRegex(said, r"Ayatori: fgmres \+ \S+ of Pmat")
 
-    def test_products_alone_and_no_matrix(self):
+    def test_products_alone_by_another_method(self):
+        (solve,), said = self.solves("-shell", "-ksp_view -ksp_ayatori_method cg")
+        self.assert_solved(solve)
+        self.assertRegex(said, r"Ayatori: cg \+ \S+ of Pmat")
+
+    def test_products_alone_and_transposed(self):
         self.assert_refused("no transposed solve where the matrix is known by its products", "-shell -transposed")
+
+    def test_products_alone_and_no_matrix(self):
+        (solve,), said = self.solves("-shell_pmat", "-ksp_view -ksp_ayatori_restart 100")
+        self.assert_solved(solve)
+        self.assertIn("Ayatori: gmres + no preconditioner, as neither Amat nor Pmat has entries", said)
+        (solve,), said = self.solves("-shell_pmat", "-ksp_view -ksp_ayatori_method cg")
+        self.assert_solved(solve)
+        self.assertIn("Ayatori: cg + no preconditioner", said)
+        self.assert_refused("-ksp_ayatori_preconditioner ilu is made of a matrix with entries", "-shell_pmat",
+                            "-ksp_type ayatori -ksp_ayatori_preconditioner ilu")
 
     def test_not_finite(self):
         (solve,), said = self.solves("-spoiled", "-ksp_view")
@@ -227,7 +252,7 @@ class Preconditioner(PetscTest):
 class Several(PetscTest):
     def test_by_turns_and_on_some_ranks(self):
         found, _ = self.solves("-case several")
-        self.assertEqual([solve.name for solve in found], ["first", "second", "first", "second", "part"])
+        self.assertEqual([solve.name for solve in found], ["first", "second", "first", "second", "alone", "part"])
         for solve in found:
             self.assert_solved(solve)
 

@@ -11,7 +11,7 @@ static char help[] =
 typedef struct {
   PetscInt n;
   PetscReal wind; /* of convection; not 0: A is not symmetric */
-  PetscBool neumann, inconsistent, nan, guess, transposed, shell, other_pmat;
+  PetscBool neumann, inconsistent, nan, guess, transposed, shell, other_pmat, shell_pmat;
 } Problem;
 
 static PetscErrorCode Assemble(MPI_Comm comm, const Problem* p, PetscReal shift, PetscBool wide, Mat* A) {
@@ -147,7 +147,7 @@ static PetscErrorCode Linear(Problem p) {
         PetscCall(MatCreateShell(PETSC_COMM_WORLD, rows, rows, PETSC_DECIDE, PETSC_DECIDE, A, &shell));
         PetscCall(MatShellSetOperation(shell, MATOP_MULT, (void (*)(void))ShellMult));
       }
-      PetscCall(KSPSetOperators(ksp, shell, P));
+      PetscCall(KSPSetOperators(ksp, shell, p.shell_pmat ? shell : P));
       if (p.shell) PetscCall(MatDestroy(&shell));
       if (p.other_pmat) PetscCall(MatDestroy(&P));
       if (is_first) PetscCall(KSPSetFromOptions(ksp));
@@ -193,6 +193,14 @@ static PetscErrorCode Several(Problem p) {
   }
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_split(PETSC_COMM_WORLD, rank % 2, rank, &half));
+  /* Each rank a matrix of its own, in a solver of all. */
+  PetscCall(Assemble(PETSC_COMM_SELF, &p, 0.5, PETSC_FALSE, &C));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &part));
+  PetscCall(KSPSetOperators(part, C, C));
+  PetscCall(KSPSetFromOptions(part));
+  PetscCall(SolveAndTell(part, &p, C, "alone"));
+  PetscCall(KSPDestroy(&part));
+  PetscCall(MatDestroy(&C));
   if (rank % 2 == 0) { /* the others go on without them */
     PetscCall(Assemble(half, &p, 0.2, PETSC_FALSE, &C));
     PetscCall(KSPCreate(half, &part));
@@ -369,7 +377,7 @@ static PetscErrorCode Heat(Problem p) {
 int main(int argc, char** argv) {
   char name[16] = "linear";
   Problem p = {20,          0,           PETSC_FALSE, PETSC_FALSE, PETSC_FALSE,
-               PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
+               PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-case", name, sizeof(name), NULL));
@@ -382,6 +390,8 @@ int main(int argc, char** argv) {
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-transposed", &p.transposed, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-shell", &p.shell, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-other_pmat", &p.other_pmat, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-shell_pmat", &p.shell_pmat, NULL));
+  if (p.shell_pmat) p.shell = PETSC_TRUE;
   switch (name[0]) {
     case 's':
       PetscCall(Several(p));

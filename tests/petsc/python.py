@@ -181,6 +181,39 @@ check(ksp, A, "smoothers and the coarse solver of a multigrid")
 PETSc.Sys.Print("all of the matrix as it is")
 '''
 
+# A Laplacian in other units in every row, with the vector that it hardly changes.
+NEAR = '''
+import sys
+import petsc4py
+petsc4py.init(sys.argv)
+from petsc4py import PETSc
+
+n = 40
+A = PETSc.Mat().createAIJ([n * n, n * n], nnz=5)
+for row in range(*A.getOwnershipRange()):
+    i, j = divmod(row, n)
+    A[row, row] = 4
+    for at, there in ((row - n, i > 0), (row + n, i < n - 1), (row - 1, j > 0), (row + 1, j < n - 1)):
+        if there:
+            A[row, at] = -1
+A.assemble()
+units, b = A.createVecs()
+begin, end = units.getOwnershipRange()
+units.array = [1 + (7 * row) % 50 for row in range(begin, end)]
+A.diagonalScale(units, units)
+units.reciprocal()
+A.setNearNullSpace(PETSc.NullSpace().create(vectors=[units], comm=A.comm))
+b.setRandom()
+x = b.duplicate()
+ksp = PETSc.KSP().create()
+ksp.setOperators(A)
+ksp.setTolerances(rtol=1e-8)
+ksp.setFromOptions()
+ksp.solve(b, x)
+assert ksp.getConvergedReason() > 0, ksp.getConvergedReason()
+PETSc.Sys.Print("iterations", ksp.getIterationNumber())
+'''
+
 
 COMPLEX = pathlib.Path("/usr/lib/petscdir/petsc3.18/x86_64-linux-gnu-complex/lib/python3/dist-packages/petsc4py")
 try:
@@ -202,6 +235,13 @@ class Petsc4py(unittest.TestCase):
         done = launched([sys.executable, "-c", CHANGES], "")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("all of the matrix as it is", done.stdout)
+
+    def test_any_near_null_space(self):
+        for options in ("-ksp_type cg -pc_type ayatori", "-ksp_type ayatori -ksp_ayatori_preconditioner amg -ksp_ayatori_explain"):
+            done = launched([sys.executable, "-c", NEAR], f"{options} -ksp_view")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("near null space as given", done.stdout)
+            self.assertIn("amg knows the near-null space that was set: one vector", done.stdout)
 
     @unittest.skipUnless(COMPLEX.is_dir(), "complex scalars: no petsc4py of them")
     def test_complex_scalars(self):

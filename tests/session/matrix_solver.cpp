@@ -67,6 +67,50 @@ TEST(MatrixSolver, OptionsThatAreRefusedChangeNothing) {
   EXPECT_TRUE(system.solver.solve(system.b, system.x).report.converged());
 }
 
+TEST(MatrixSolver, TakesRowsThatAreSplit) {
+  const auto block = io::load_matrix(world(), "poisson2d-5:n=30").block;
+  auto rows = sparse::redistribute(world(), block, sparse::RowPartition::even(900, world().size()));
+  auto request = request_of("cg", "jacobi");
+  MatrixSolver as_rows(world(), rows, request);
+  MatrixSolver as_parts(world(), sparse::split(world(), rows), request);
+  const Array<double> b(as_parts.local_rows(), 1.0);
+  Array<double> x(b.size(), 0.0);
+  const auto run = as_parts.solve(b, x);
+  EXPECT_TRUE(run.report.converged());
+  EXPECT_EQ(run.system.matrix, sparse::Fingerprint{});  // nobody asks for it
+  for (double& value : rows.value) value *= 2;
+  as_parts.update(sparse::split(world(), rows));
+  EXPECT_TRUE(as_parts.solve(b, x).report.converged());
+  EXPECT_EQ(as_parts.reuse()->solves, 2);
+  request.partition = "graph";
+  EXPECT_THROW(MatrixSolver(world(), sparse::split(world(), rows), request), InputError);
+}
+
+TEST(MatrixSolver, RanksWithoutRowsTellNothingOfThem) {
+  const bool has_rows = world().rank() == 0;
+  auto all = io::load_matrix(comm::Comm::self(), "elasticity3d:n=4").block;
+  if (!has_rows) {
+    all.first_row = all.rows();
+    all.row_start = {0};
+    all.column.clear();
+    all.value.clear();
+  }
+  const auto rows = static_cast<int>(all.rows());
+  RowFacts nodes;
+  RowFacts translations;
+  for (int row = 0; row < rows; ++row)
+    for (int axis = 0; axis < 3; ++axis) {
+      nodes.coordinates.push_back(row / 3 % (2 + axis));
+      translations.near_null_space.push_back(row % 3 == axis ? 1 : 0);
+    }
+  for (const auto& known : {nodes, translations}) {
+    MatrixSolver solver(world(), all, request_of("auto", "auto"), {}, known);
+    const Array<double> b(rows, 1.0);
+    Array<double> x(rows, 0.0);
+    EXPECT_TRUE(solver.solve(b, x).report.converged());
+  }
+}
+
 TEST(OperatorSolver, SolvesByProductsWithThePreconditionerOfAMatrix) {
   System system(request_of("cg", "none"));
   const auto parts = system.solver.problem().parts;

@@ -15,15 +15,16 @@ namespace ayatori::session {
 
 namespace {
 
+/// Collective.
 ReplayedAs replayed_as(const Session& session, const Problem& problem, const SolveRequest& request) {
   ReplayedAs as{session.world.size(),
                 session.threads,
                 request.partition,
                 {},
                 session.collectives.files,
-                !problem.coordinates.empty(),
-                !problem.near_null_space.empty(),
-                !problem.fields.empty()};
+                session.comm.any(!problem.coordinates.empty()),
+                session.comm.any(!problem.near_null_space.empty()),
+                session.comm.any(!problem.fields.empty())};
   if (problem.placement && problem.placement->moves) as.rank_of_part = problem.placement->order.rank_of_part;
   return as;
 }
@@ -51,13 +52,21 @@ Solver::Solver(const Session& session, std::shared_ptr<const Problem> problem, S
                    : tuning::ThreadRace{.offered = offered, .threads = offered, .entries = {}};
 }
 
+/// Collective. Of the matrix. Where the problem has none, it is 0 unless an option goes by it.
+sparse::Fingerprint Solver::fingerprint_of_matrix() const {
+  if (problem_->fingerprint) return *problem_->fingerprint;
+  const bool is_wanted = request_.knowledge != "none" || !request_.replay.empty() ||
+                         !request_.resume.empty() || !request_.checkpoint.empty();
+  return is_wanted ? sparse::fingerprint(session_.comm, *problem_->parts) : sparse::Fingerprint{};
+}
+
 /// Collective. Of a system with this right-hand side.
 SystemIdentity Solver::identity_of(solvers::ConstVector b) const {
   const auto first = problem_->file_rows.range(session_.comm.rank()).begin;
   Array<double> of_file;
   if (problem_->permutation) of_file = problem_->to_file(session_.comm, Array<double>(b.begin(), b.end()));
   const auto rhs = problem_->permutation ? std::span<const double>(of_file) : b;
-  return {problem_->fingerprint, sparse::fingerprint(session_.comm, rhs, first), options_.rtol};
+  return {fingerprint_of_matrix(), sparse::fingerprint(session_.comm, rhs, first), options_.rtol};
 }
 
 /// Collective. What the request resumes. The file of its own checkpoints may be missing: then nobody has
@@ -86,7 +95,7 @@ void Solver::prepare(const SystemIdentity& system) {
     options_.replay = replay.script;
     options_.rtol = replay.rtol;
   }
-  knowledge_.emplace(comm, options_.replay ? "none" : request_.knowledge, problem_->fingerprint,
+  knowledge_.emplace(comm, options_.replay ? "none" : request_.knowledge, system.matrix,
                      problem_->source.name,
                      tuning::Situation{"", comm.size(), session_.threads, options_.rtol});
   if (knowledge_->in_use() && !resumed_)

@@ -59,6 +59,7 @@ class Solver {
  private:
   tuning::SolveHooks tuner_hooks(const SolveHooks& hooks, tuning::History& history) const;
   void prepare(const SystemIdentity& system);
+  sparse::Fingerprint fingerprint_of_matrix() const;
   SystemIdentity identity_of(solvers::ConstVector b) const;
   std::optional<Resumed> find_resumed(const SystemIdentity& system) const;
   void learn(const tuning::SolveReport& report);

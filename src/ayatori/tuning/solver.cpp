@@ -46,7 +46,8 @@ void Solver::choose_ranks() {
   if (o.replay) {
     if (o.replay->ranks > 0) race_->ranks = o.replay->ranks;
   } else if (o.may_use_one_rank && !o.deterministic && comm_.size() > 1 && !o.forced.halo &&
-             o.forced.method != solvers::least_squares_name && o.preconditioner.coordinates.empty() &&
+             o.forced.method != solvers::least_squares_name &&
+             !comm_.any(!o.preconditioner.coordinates.empty()) &&
              !comm_.any(!o.preconditioner.near_null_space.empty()) &&
              !comm_.any(!o.preconditioner.fields.empty())) {
     const Stopwatch watch;

@@ -88,10 +88,16 @@ TYPED_TEST(RowsInMemory, WrongArraysAreRefusedOnEveryRank) {
   EXPECT_TRUE(has(complaint_of(A{{0, 1}, {0}, {}}), "not the arrays"));
   EXPECT_TRUE(has(complaint_of(A{{0, 2}, {0}, {1}}), "from 0 to 2, but there are 1 entries"));
   EXPECT_TRUE(has(complaint_of(A{{1, 1}, {0}, {1}}), "from 1 to 1"));
-  EXPECT_TRUE(has(complaint_of(A{{0, 2, 1}, {0}, {1}}), "row pointer 1 is 2 after 0"));
-  EXPECT_TRUE(has(complaint_of(A{{0, 1}, {4}, {1}}), "row 0 of this rank has column 4: columns are 0 to 3"));
+  EXPECT_TRUE(has(complaint_of(A{{0, 2, 1}, {0}, {1}}),
+                  "row 1 of the matrix (row 1 of rank 0, both counted from 1) begins at row pointer 0 and "
+                  "ends at 2: want 0 to 1"));
+  EXPECT_TRUE(has(complaint_of(A{{0, 1}, {4}, {1}}),
+                  "row 1 of the matrix (row 1 of rank 0, both counted from 1) has column 4: the columns that "
+                  "were given count from 0 to 3"));
   EXPECT_TRUE(has(complaint_of(A{{0, 1}, {-1}, {1}}), "column -1"));
-  EXPECT_TRUE(has(complaint_of(A{{0, 2}, {1, 1}, {1e308, 1e308}}), "no finite sum"));
+  EXPECT_TRUE(
+      has(complaint_of(A{{0, 2}, {1, 1}, {1e308, 1e308}}),
+          "of row 1 of the matrix (row 1 of rank 0, both counted from 1) in column 2 have no finite sum"));
 }
 
 TYPED_TEST(RowsInMemory, RanksMustAgreeOnTheColumns) {

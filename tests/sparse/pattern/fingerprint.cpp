@@ -7,7 +7,7 @@
 namespace ayatori::sparse {
 namespace {
 
-/// By all ranks, with the first ones holding most rows, and by this rank alone.
+/// By all ranks, with the last one holding most rows, by this rank alone, and of split rows.
 std::vector<Fingerprint> fingerprints(const TestMatrix& matrix) {
   const comm::Comm world = comm::Comm::world();
   const comm::Comm self = comm::Comm::self();
@@ -15,7 +15,8 @@ std::vector<Fingerprint> fingerprints(const TestMatrix& matrix) {
   for (int r = 0; r < world.size(); ++r) starts[r] = matrix.n * r / (2 * world.size());
   return {fingerprint(world, matrix.distribute(world)),
           fingerprint(world, matrix.distribute(world, RowPartition(starts))),
-          fingerprint(self, matrix.distribute(self))};
+          fingerprint(self, matrix.distribute(self)),
+          fingerprint(world, split(world, matrix.distribute(world)))};
 }
 
 TEST(Fingerprint, IsTheSameHoweverTheMatrixIsSpread) {
@@ -24,6 +25,7 @@ TEST(Fingerprint, IsTheSameHoweverTheMatrixIsSpread) {
     const auto all = fingerprints(matrix);
     EXPECT_EQ(all[0], all[1]);
     EXPECT_EQ(all[0], all[2]);
+    EXPECT_EQ(all[0], all[3]);
   }
 }
 

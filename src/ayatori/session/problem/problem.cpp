@@ -150,6 +150,19 @@ Problem spread_problem(const Session& session, io::LoadedMatrix loaded, const So
   });
 }
 
+Problem keep_problem(const Session& session, io::SourceFacts facts, sparse::SplitMatrix parts,
+                     const SolveRequest& request) {
+  return spread_as_asked(session, request, [&](PartitionKind kind, const OrderParts& order_parts) {
+    comm::agree(session.comm, [&] {
+      if (kind != PartitionKind::contiguous || order_parts)
+        throw InputError("--partition and --placement are not for rows that stay where they are");
+    });
+    auto rows = parts.partition;
+    return Problem{std::move(facts), std::nullopt,
+                   std::make_shared<const sparse::SplitMatrix>(std::move(parts)), std::move(rows)};
+  });
+}
+
 bool is_made(std::string_view rhs) {
   return rhs == "ones" || rhs.starts_with("random:") || rhs.starts_with("solution-random:");
 }

@@ -33,7 +33,9 @@ struct SolveRequest;
 /// complex matrix is in its real form (sparse/complex_form.hpp), and so are rows, partitions and vectors.
 struct Problem {
   io::SourceFacts source;
-  sparse::Fingerprint fingerprint;  ///< in the numbering of the file
+  /// In the numbering of the file. None where it costs a pass that most solves do not need: see
+  /// keep_problem().
+  std::optional<sparse::Fingerprint> fingerprint;
   std::shared_ptr<const sparse::SplitMatrix> parts;
   sparse::RowPartition file_rows;                       ///< how vectors of the file's numbering are spread
   std::optional<sparse::Permutation> permutation = {};  ///< from the file's numbering to the solver's
@@ -69,6 +71,11 @@ Problem load_problem(const Session& session, const std::string& source, const So
 /// Collective. The same of rows that are there. Where no partition and no placement are asked for they stay
 /// with their ranks, so that vectors need not be moved.
 Problem spread_problem(const Session& session, io::LoadedMatrix loaded, const SolveRequest& request);
+
+/// Collective. The same of rows that are split already, and stay with their ranks, without a fingerprint.
+/// Throws InputError, agreed, where the request would move them.
+Problem keep_problem(const Session& session, io::SourceFacts facts, sparse::SplitMatrix parts,
+                     const SolveRequest& request);
 
 /// b, and the x that it was made from where one is known; both in the solver's numbering.
 struct RightHandSide {

@@ -68,14 +68,21 @@ LinearPreconditioner::LinearPreconditioner(const comm::Comm& comm, const sparse:
     constexpr int any_restart = 30;
     tuning::Forced forced;
     forced.excluded = request.exclude;
-    const auto arms =
+    auto arms =
         comm::agree(comm, [&] { return tuning::list_arms(facts, forced, any_restart, request.rtol); });
+    // What the application knows of the slow modes tells more than records of systems without that.
+    const bool knows_modes = comm.any(!known_.coordinates.empty() || !known_.near_null_space.empty());
+    const auto takes_modes = [](const tuning::Rung& arm) { return arm.choice.preconditioner == "amg"; };
+    if (knows_modes) std::ranges::stable_partition(arms, takes_modes);
     for (const auto& arm : arms) {
       const auto& name = arm.choice.preconditioner;
       if (name == "none" || tuning::is_least_squares(arm.choice)) continue;
       if (facts.symmetric && !solvers::preconditioner(name).symmetric) continue;
       if (!build(name)) continue;
-      why_ = fmt::format("{} is expected to be the soonest of all with this matrix", describe(arm.choice));
+      why_ =
+          knows_modes && takes_modes(arm)
+              ? "it takes the coordinates or the near null space that are known"
+              : fmt::format("{} is expected to be the soonest of all with this matrix", describe(arm.choice));
       break;
     }
     if (!built_.op)

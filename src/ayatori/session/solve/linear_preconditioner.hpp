@@ -15,8 +15,9 @@ namespace ayatori::session {
 
 /// A preconditioner by its name, the same linear map in every application. For "auto" it is that of the arm
 /// which the tuner expects to solve with the matrix soonest, before anything is tried; of a symmetric matrix,
-/// a symmetric one, so that CG may use it. What cannot be built makes way for the next. Of a matrix that is
-/// known to be complex it is linear in complex numbers.
+/// a symmetric one, so that CG may use it. Where coordinates or a near null space are known, amg comes first,
+/// as it alone takes them. What cannot be built makes way for the next. Of a matrix that is known to be
+/// complex it is linear in complex numbers.
 class LinearPreconditioner {
  public:
   /// Collective. `known` as for MatrixSolver. Throws InputError, agreed.

@@ -33,6 +33,17 @@ Session begin(const comm::Comm& comm, const SolveRequest& request, FoundProfile 
   return begin_session(comm, threads.threads(), std::move(machine), request.collectives);
 }
 
+io::SourceFacts facts_in_memory(const RowFacts& known) {
+  return {.name = "memory", .format = "memory", .is_complex = known.is_complex};
+}
+
+std::int64_t rows_of(const sparse::RowBlock& rows) {
+  return rows.rows();
+}
+std::int64_t rows_of(const sparse::SplitMatrix& parts) {
+  return parts.plan.local_size;
+}
+
 }  // namespace
 
 MatrixSolver::MatrixSolver(const comm::Comm& comm, sparse::RowBlock rows, SolveRequest request,
@@ -43,16 +54,31 @@ MatrixSolver::MatrixSolver(const comm::Comm& comm, sparse::RowBlock rows, SolveR
       session_(begin(comm_, request_, std::move(machine))),
       problem_(make_problem(std::move(rows))) {}
 
-std::shared_ptr<const Problem> MatrixSolver::make_problem(sparse::RowBlock rows) const {
+MatrixSolver::MatrixSolver(const comm::Comm& comm, sparse::SplitMatrix parts, SolveRequest request,
+                           FoundProfile machine, RowFacts known)
+    : comm_(comm),
+      request_(std::move(request)),
+      known_(std::move(known)),
+      session_(begin(comm_, request_, std::move(machine))),
+      problem_(make_problem(std::move(parts))) {}
+
+Problem MatrixSolver::spread(sparse::RowBlock rows) const {
+  return spread_problem(session_, {std::move(rows), facts_in_memory(known_)}, request_);
+}
+
+Problem MatrixSolver::spread(sparse::SplitMatrix parts) const {
+  return keep_problem(session_, facts_in_memory(known_), std::move(parts), request_);
+}
+
+template <class Rows>
+std::shared_ptr<const Problem> MatrixSolver::make_problem(Rows rows) const {
   const CallThreads threads(comm_, request_.threads);
-  const auto local_rows = static_cast<std::size_t>(rows.rows());
+  const auto local_rows = static_cast<std::size_t>(rows_of(rows));
   comm::agree(comm_, [&] {
     if (known_.is_complex && local_rows % 2 != 0)
       throw InputError("the rows of a complex matrix come in pairs, which stay on one rank");
   });
-  auto problem = spread_problem(
-      session_, {std::move(rows), {.name = "memory", .format = "memory", .is_complex = known_.is_complex}},
-      request_);
+  auto problem = spread(std::move(rows));
   const auto adopt = [&](const std::vector<double>& values, Array<double>& into, auto&& check) {
     if (!comm_.any(!values.empty())) return;
     comm::agree(comm_, [&] {
@@ -73,7 +99,8 @@ std::shared_ptr<const Problem> MatrixSolver::make_problem(sparse::RowBlock rows)
       throw InputError(fmt::format("fields has {} elements for {} rows", known_.fields.size(), local_rows));
   });
   adopt(known_.near_null_space, problem.near_null_space, [&] {
-    if (local_rows == 0 || known_.near_null_space.size() % local_rows != 0)
+    const auto values = known_.near_null_space.size();
+    if (local_rows == 0 ? values != 0 : values % local_rows != 0)
       throw InputError(fmt::format("the near null space has {} values for {} rows",
                                    known_.near_null_space.size(), local_rows));
   });
@@ -98,15 +125,29 @@ Verified MatrixSolver::verify(solvers::ConstVector b, solvers::ConstVector x) co
 }
 
 void MatrixSolver::update(sparse::RowBlock rows) {
-  auto problem = make_problem(std::move(rows));
+  replace(make_problem(std::move(rows)));
+}
+
+void MatrixSolver::update(sparse::SplitMatrix parts) {
+  replace(make_problem(std::move(parts)));
+}
+
+/// Collective.
+void MatrixSolver::replace(std::shared_ptr<const Problem> problem) {
   comm::agree(comm_, [&] {
     if (problem->file_rows != problem_->file_rows)
       throw InputError(
           fmt::format("the new matrix has {} rows, the old one {}, or they are spread in another way",
                       problem->file_rows.rows(), this->rows()));
   });
-  problem_ = std::move(problem);
-  if (solver_) solver_->update(problem_);
+  std::swap(problem_, problem);
+  try {
+    if (solver_) solver_->update(problem_);
+  } catch (...) {
+    solver_.reset();  // it may be half way
+    std::swap(problem_, problem);
+    throw;
+  }
 }
 
 void MatrixSolver::change(SolveRequest request) {

@@ -22,9 +22,15 @@ class MatrixSolver {
   MatrixSolver(const comm::Comm& comm, sparse::RowBlock rows, SolveRequest request, FoundProfile machine = {},
                RowFacts known = {});
 
+  /// Collective. The same of rows that are split, which stay with their ranks. Throws InputError, agreed,
+  /// where the request would move them, too.
+  MatrixSolver(const comm::Comm& comm, sparse::SplitMatrix parts, SolveRequest request,
+               FoundProfile machine = {}, RowFacts known = {});
+
   /// Collective. Other values from now on; another pattern begins anew. Throws InputError, agreed, where the
-  /// rows are not as many as before or spread in another way; the old matrix then stays.
+  /// rows are not as many as before or spread in another way. Whatever it throws, the old matrix stays.
   void update(sparse::RowBlock rows);
+  void update(sparse::SplitMatrix parts);
 
   /// Of the solves from now on, as in SolveRequest; the same on all ranks. What was set up serves on.
   void set_goal(double rtol, std::int64_t max_iterations);
@@ -58,7 +64,11 @@ class MatrixSolver {
   }
 
  private:
-  std::shared_ptr<const Problem> make_problem(sparse::RowBlock rows) const;
+  Problem spread(sparse::RowBlock rows) const;
+  Problem spread(sparse::SplitMatrix parts) const;
+  template <class Rows>
+  std::shared_ptr<const Problem> make_problem(Rows rows) const;
+  void replace(std::shared_ptr<const Problem> problem);
   void prepare(int threads);
   template <class Solve>
   auto guarded(Solve&& solve);

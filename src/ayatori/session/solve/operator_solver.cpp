@@ -209,8 +209,12 @@ OperatorRun OperatorSolver::solve(solvers::ConstVector b, solvers::Vector x, con
       .preconditioner = run.preconditioner,
       .restart = method.restarts ? limits.restart : 0,
       .orthogonalization = std::string(method.restarts ? orthogonalization.name : "")};
+  std::int64_t before = 0;
+  std::int64_t last = 0;
   const auto progress = [&](int iteration, double norm) {
-    if (hooks.progress) hooks.progress(choice, iteration, norm / tolerance.unit / tolerance.b_norm);
+    if (before + iteration <= last) before = last;  // another run from the x reached
+    last = before + iteration;
+    if (hooks.progress) hooks.progress(choice, last, norm / tolerance.unit / tolerance.b_norm);
     return true;
   };
   const auto result = solvers::solve_certified(method, system, x, residual_of(system), tolerance, limits,

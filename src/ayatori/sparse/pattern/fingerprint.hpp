@@ -4,6 +4,7 @@
 #include <span>
 
 #include "ayatori/comm/comm.hpp"
+#include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/sparse/row_block.hpp"
 
 namespace ayatori::sparse {
@@ -19,6 +20,9 @@ struct Fingerprint {
 
 /// Collective. Takes about as long as a product.
 Fingerprint fingerprint(const comm::Comm& comm, const RowBlock& block);
+
+/// Collective. The same of rows that are split.
+Fingerprint fingerprint(const comm::Comm& comm, const SplitMatrix& parts);
 
 /// Collective. The same for a vector of which this rank has the elements from `first` on.
 std::uint64_t fingerprint(const comm::Comm& comm, std::span<const double> local, std::int64_t first);
