@@ -38,7 +38,7 @@ def eigsh(A: Any, k: int = 6, M: Any = None, sigma: float | None = None, which: 
     v0 : array_like, shape (n,), optional
         First vector of the Krylov space; one and the same random vector by default.
     ncv : int, optional
-        Vectors of the basis; ``min(n, max(2 * k + 1, 20))`` by default.
+        Vectors of the basis; ``min(n, max(2 * k + 1, 20))`` by default, and all n of a matrix of at most 100 rows.
     maxiter : int, optional
         Restarts at most; ``10 * n`` by default.
     tol : float
@@ -94,11 +94,14 @@ def eigsh(A: Any, k: int = 6, M: Any = None, sigma: float | None = None, which: 
             values, vectors = values[chosen], vectors[:, chosen]
         return values, vectors, converged
 
-    def pairs_near(shift: float) -> tuple[np.ndarray, np.ndarray, bool]:
-        values, vectors, converged = pairs_of(*problem.symmetric_transform(shift, mode, OPinv, tol))
+    def pairs_near(shift: float) -> tuple[np.ndarray, np.ndarray, bool, float]:
+        inverse = problem.inverse(shift, OPinv, tol)
+        values, vectors, converged = pairs_of(*problem.symmetric_transform(inverse, shift, mode))
         values = {"normal": lambda t: shift + 1 / t, "buckling": lambda t: shift * t / (t - 1),
                   "cayley": lambda t: shift * (t + 1) / (t - 1)}[mode](values)
-        return values, vectors / _norms(vectors, problem.m_product) if mode == "buckling" else vectors, converged
+        if mode == "buckling":
+            vectors = vectors / _norms(vectors, problem.m_product)
+        return values, vectors, converged, problem.nearest(inverse, which)
 
     if sigma is None:
         values, vectors, converged = pairs_of(problem.product(Minv), problem.m)
@@ -108,7 +111,7 @@ def eigsh(A: Any, k: int = 6, M: Any = None, sigma: float | None = None, which: 
     values = values[order].astype(np.float32 if problem.is_single else np.float64)
     vectors = vectors[:, order].astype(problem.dtype)
     if not converged:
-        _no_convergence(values, vectors, count)
+        _no_convergence(values, vectors, count, which, sigma)
     return (values, vectors) if return_eigenvectors else values
 
 
@@ -187,11 +190,11 @@ def eigs(A: Any, k: int = 6, M: Any = None, sigma: complex | None = None, which:
         vectors = basis @ small[:, chosen]
         return values[chosen], vectors / np.linalg.norm(vectors, axis=0), converged
 
-    def pairs_near(shift: complex) -> tuple[np.ndarray, np.ndarray, bool]:
+    def pairs_near(shift: complex) -> tuple[np.ndarray, np.ndarray, bool, float]:
         if is_part:
-            return pairs_of(problem.part_of_inverse(shift, OPpart or "r", OPinv, tol), shift)
+            return *pairs_of(problem.part_of_inverse(shift, OPpart or "r", OPinv, tol), shift), np.inf
         inverse = problem.inverse(shift, OPinv, tol)
-        return pairs_of(inverse if problem.m is None else _core.composed_operator(inverse, problem.m), shift)
+        return *pairs_of(inverse if problem.m is None else _core.composed_operator(inverse, problem.m), shift), problem.nearest(inverse, which)
 
     if sigma is None:
         values, vectors, converged = pairs_of(problem.product(Minv), None)
@@ -200,7 +203,7 @@ def eigs(A: Any, k: int = 6, M: Any = None, sigma: complex | None = None, which:
     result = np.complex64 if problem.is_single else np.complex128
     values, vectors = values.astype(result), vectors.astype(result)
     if not converged:
-        _no_convergence(values, vectors, count)
+        _no_convergence(values, vectors, count, which, sigma)
     return (values, vectors) if return_eigenvectors else values
 
 
@@ -218,12 +221,14 @@ def svds(A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str 
     which : {"LM", "SM"}
         The largest or the smallest.
     v0 : array_like, shape (min(m, n),), optional
-        First vector of the Krylov space.
+        First vector of the Krylov space; with ``solver="propack"``, of shape (m,).
     ncv, tol, maxiter
         As for `eigsh`; `tol` is of the squares of the singular values.
     return_singular_vectors : {True, False, "u", "vh"}
         With "u" or "vh", the other is None.
-    solver, rng, random_state, options
+    solver : {"arpack", "lobpcg", "propack"}
+        Whose arguments these are: "lobpcg" and "propack" have no `ncv`, and ignore it. What is computed, and how, is the same.
+    rng, random_state, options
         Without effect.
 
     Returns
@@ -245,15 +250,20 @@ def svds(A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str 
     from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
     operator = aslinearoperator(A)
+    solver = str(solver).lower()
+    if solver != "arpack":
+        ncv = None
     k, which = _check_svds(operator, k, ncv, tol, which, v0, maxiter, return_singular_vectors, solver)
     m, n = operator.shape
+    if solver == "propack" and v0 is not None and n < m:
+        v0 = operator.rmatvec(np.asarray(v0))
     dtype = np.dtype(operator.dtype) if operator.dtype is not None else np.dtype(np.float64)
     inner, outer = (operator.matmat, operator.rmatmat) if n <= m else (operator.rmatmat, operator.matmat)
 
     def product(x: np.ndarray) -> np.ndarray:
         return outer(inner(x.reshape(-1, 1))).ravel()
 
-    if which == "SM" and maxiter is None and min(m, n) <= max(2 * k + 1, 20):  # no larger than the Krylov space: squares would lose half of the digits
+    if which == "SM" and ncv is None and min(m, n) <= _SMALL:  # where the Krylov space would be all: squares lose half of the digits
         vectors = np.eye(min(m, n))
     else:
         square = LinearOperator((min(m, n),) * 2, matvec=product, dtype=np.result_type(dtype, np.float64))
@@ -268,6 +278,10 @@ def svds(A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str 
     u, vh = (left, right) if n <= m else (right.conj().T, left.conj().T)
     return (u.astype(result) if return_singular_vectors != "vh" else None, s,
             vh.astype(result) if return_singular_vectors != "u" else None)
+
+
+_SMALL = 100  # rows of a matrix whose whole space costs little
+_INNER = ("SM", "SI")  # eigenvalues inside of the spectrum, which a Krylov space approximates last
 
 
 class _Problem:
@@ -307,9 +321,10 @@ class _Problem:
         return min(int(k), self.n)
 
     def basis(self, ncv: int | None, count: int) -> int:
+        """Vectors in doubles: all of a small matrix, as a smaller space may miss inner eigenvalues."""
         if ncv is None:
-            return 0
-        if ncv > self.n or (ncv <= count and count < self.n):
+            ncv = self.n if self.n <= _SMALL else min(self.n, max(2 * count + 1, 20))
+        elif ncv > self.n or (ncv <= count and count < self.n):
             raise ValueError(f"ncv must be k<ncv<=n, ncv={ncv}")
         return 2 * ncv if self.is_complex else ncv
 
@@ -330,9 +345,8 @@ class _Problem:
         """(A - sigma M)^-1"""
         return self._inverse(self.A, self.M, sigma, OPinv, tol)
 
-    def symmetric_transform(self, sigma: float, mode: str, OPinv: Any, tol: float) -> tuple[Any, Any]:
+    def symmetric_transform(self, inverse: _core.LinearOperator, sigma: float, mode: str) -> tuple[Any, Any]:
         """The operator, and the matrix of the inner product in which it is symmetric."""
-        inverse = self.inverse(sigma, OPinv, tol)
         if mode == "buckling":
             return _core.composed_operator(inverse, self.a), self.a
         if mode == "normal":
@@ -367,17 +381,29 @@ class _Problem:
         of_a, of_m = (np.einsum("ij,ij->j", vectors.conj(), y) for y in (_product(self.A, vectors), self.m_product(vectors)))
         return of_a / of_m
 
-    def residual(self, values: np.ndarray, vectors: np.ndarray) -> float:
-        """The largest of ``norm(A v - w M v)``, over the largest of its parts."""
-        of_a, of_m = _product(self.A, vectors), values * self.m_product(vectors)
-        parts = [np.linalg.norm(y, axis=0) for y in (of_a - of_m, of_a, of_m)]
-        return float(np.max(parts[0], initial=0.0) / max(np.max(parts[1:], initial=0.0), np.finfo(float).tiny))
+    def residual(self, values: np.ndarray, vectors: np.ndarray, shift: complex) -> float:
+        """The largest of ``norm(A v - w M v)``, over the largest of its parts, or of what rounding leaves where eigenvalues are zero."""
+        of_a, mv = _product(self.A, vectors), self.m_product(vectors)
+        parts = [np.linalg.norm(y, axis=0) for y in (of_a - values * mv, of_a, values * mv)]
+        of_rounding = 1e-4 * (self.largest_eigenvalue() + abs(shift)) * np.max(np.linalg.norm(mv, axis=0), initial=0.0)
+        return float(np.max(parts[0], initial=0.0) / max(np.max(parts[1:], initial=0.0), of_rounding, np.finfo(float).tiny))
 
     def largest_eigenvalue(self) -> float:
         """Roughly, in magnitude, by the product with a random vector."""
-        x = np.random.default_rng(0).standard_normal((self.n, 1))
+        x = self._random_vector()
         of_a, of_m = _product(self.A, x), self.m_product(x)
         return float(np.linalg.norm(of_a) / max(np.linalg.norm(of_m), np.finfo(float).tiny))
+
+    def nearest(self, inverse: _core.LinearOperator, which: str) -> float:
+        """Roughly, how far the nearest eigenvalue is from sigma, by the product of (A - sigma M)^-1 M with a random vector; infinite where
+        that one is wanted, and thus found."""
+        if which == "LM":
+            return np.inf
+        x = self._random_vector().astype(self.work_type)
+        return float(np.linalg.norm(x) / max(np.linalg.norm(_products(inverse, self.m_product(x))), np.finfo(float).tiny))
+
+    def _random_vector(self) -> np.ndarray:
+        return np.random.default_rng(0).standard_normal((self.n, 1))
 
     def _inverse(self, A: Any, M: Any, sigma: Any, known: Any, tol: float) -> _core.LinearOperator:
         if known is not None:
@@ -412,35 +438,35 @@ class _Problem:
 
 
 def _beside_eigenvalues(problem: _Problem, sigma: complex, may_move: bool, tol: float,
-                        pairs_near: Callable[[complex], tuple[np.ndarray, np.ndarray, bool]]) -> tuple[np.ndarray, np.ndarray, bool]:
+                        pairs_near: Callable[[complex], tuple[np.ndarray, np.ndarray, bool, float]]) -> tuple[np.ndarray, np.ndarray, bool]:
     """`pairs_near` of `sigma`, or of a shift beside it: where an eigenvalue is far nearer than others that are wanted, its inverse drowns
     theirs in rounding. Warns of pairs that are none."""
-    most_apart, apart = 1e4, 3e3  # distances of wanted eigenvalues, largest over smallest
-    of_singular = 1e-9
+    most_apart, apart = 1e4, 3e3  # distances of eigenvalues that are wanted, or of one that drowns them, largest over smallest
+    of_singular = 1e-6
     shift = sigma
     for attempt in range(4):
         moves_again = may_move and attempt < 3
         try:
-            values, vectors, converged = pairs_near(shift)
+            values, vectors, converged, nearest = pairs_near(shift)
         except RuntimeError:  # singular
             if not moves_again:
                 raise
-            shift = sigma + of_singular * problem.largest_eigenvalue()
+            shift = sigma + of_singular * (problem.largest_eigenvalue() or 1.0)
             continue
         quotients = problem.quotients(vectors)
         far = np.max(np.abs(quotients - shift), initial=0.0)
-        near = np.min(np.abs(values - shift), initial=far)
+        near = np.min(np.abs(values - shift), initial=min(far, nearest))
         if not moves_again or far <= most_apart * near:
             break
         shift = sigma + (1 + attempt) * far / apart
-    if problem.residual(values, vectors) > max(1e-3 if problem.is_single else 1e-6, 10 * tol):
+    if problem.residual(values, vectors, shift) > max(1e-3 if problem.is_single else 1e-6, 10 * tol):
         warnings.warn(f"eigenvalues near sigma = {sigma} are wrong, as one of them is too near: take another sigma", RuntimeWarning, stacklevel=3)
     return values, vectors, converged
 
 
-def _check_svds(A: Any, k: Any, ncv: Any, tol: Any, which: Any, v0: Any, maxiter: Any, wanted: Any, solver: Any) -> tuple[int, str]:
+def _check_svds(A: Any, k: Any, ncv: Any, tol: Any, which: Any, v0: Any, maxiter: Any, wanted: Any, solver: str) -> tuple[int, str]:
     """k and which. Raises ValueError in SciPy's words."""
-    if str(solver).lower() not in ("arpack", "lobpcg", "propack"):
+    if solver not in ("arpack", "lobpcg", "propack"):
         raise ValueError("solver must be one of {'arpack', 'lobpcg', 'propack'}.")
     if A.dtype is not None and not np.issubdtype(A.dtype, np.number):
         raise ValueError("`A` must be of numeric data type.")
@@ -458,8 +484,9 @@ def _check_svds(A: Any, k: Any, ncv: Any, tol: Any, which: Any, v0: Any, maxiter
         v0 = np.atleast_1d(v0)
         if not np.issubdtype(v0.dtype, np.inexact):
             raise ValueError("`v0` must be of floating or complex floating data type.")
-        if v0.shape != (min(A.shape),):
-            raise ValueError(f"`v0` must have shape {(min(A.shape),)}.")
+        shape = (A.shape[0],) if solver == "propack" else (min(A.shape),)
+        if v0.shape != shape:
+            raise ValueError(f"`v0` must have shape {shape}.")
     if maxiter is not None and (int(maxiter) != maxiter or maxiter <= 0):
         raise ValueError("`maxiter` must be a positive integer.")
     if wanted not in (True, False, "u", "vh"):
@@ -510,10 +537,12 @@ def _norms(vectors: np.ndarray, m_product: Callable) -> np.ndarray:
     return np.sqrt(np.einsum("ij,ij->j", vectors.conj(), m_product(vectors)).real)
 
 
-def _no_convergence(values: np.ndarray, vectors: np.ndarray, count: int) -> None:
+def _no_convergence(values: np.ndarray, vectors: np.ndarray, count: int, which: str, sigma: Any) -> None:
     from scipy.sparse.linalg import ArpackNoConvergence
 
-    raise ArpackNoConvergence(f"No convergence: {len(values)} of {count} eigenpairs converged", values, vectors)
+    advice = ("" if which not in _INNER else "; sigma=0 finds them by shift-invert" if which == "SM" and sigma is None else
+              f"; which={which!r} wants eigenvalues inside of the spectrum: give a larger ncv")
+    raise ArpackNoConvergence(f"No convergence: {len(values)} of {count} eigenpairs converged{advice}", values, vectors)
 
 
 def _as_matrix(A: Any) -> Any:
