@@ -6,7 +6,7 @@ usage: bench/peers/first_minutes.py [--rows 1000 100000 1000000] [--rounds 3] [-
 Run by a Python that has the package and the peers (bench/peers/requirements.txt); a peer that is not installed is left out. Every figure
 is of a new process, and processes take turns. b is A x for a random x; whoever leaves more than 1e-8 of ||b|| is said to have failed. A
 solve is what a user writes: assembled A in compressed sparse rows in, x out, all set-ups counted. The second solve of a process has
-nothing left to load. Medians of the rounds, in seconds, one thread (OMP_NUM_THREADS changes that for all).
+nothing left to load. Medians of the rounds with least and most, in seconds, one thread (OMP_NUM_THREADS changes that for all).
 """
 
 import argparse
@@ -110,7 +110,8 @@ def cell(results, what):
         return "failed"
     if any(result["residual"] > RTOL for result in results):
         return f"failed ({max(result['residual'] for result in results):.0e})"
-    return f"{statistics.median(result[what] for result in results):.3g}"
+    seconds = [result[what] for result in results]
+    return f"{statistics.median(seconds):.3g} ({min(seconds):.3g} to {max(seconds):.3g})" if len(seconds) > 1 else f"{seconds[0]:.3g}"
 
 
 def main():
