@@ -6,6 +6,7 @@ Complex problems are real ones of twice the size in the memory of the complex ve
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 
 from . import _core
 from ._krylov import gmres
-from ._matrix import has_matvec, is_complex, is_sparse
+from ._matrix import as_count, check_finite, has_matvec, is_complex, is_sparse
 from ._operators import apply, as_doubles, as_operator, check, factors_of, float_type
 
 
@@ -79,6 +80,7 @@ def eigsh(A: Any, k: int = 6, M: Any = None, sigma: float | None = None, which: 
         raise ValueError("sigma of a symmetric problem must be real")
     if sigma is None and mode != "normal":
         raise ValueError(f"mode {mode!r} needs sigma")
+    _check_numbers(sigma, tol)
     problem = _Problem(A, M, v0)
     count = problem.count(k)
     # A complex pair is two real ones, and of an odd number half of one may be at the other end.
@@ -157,6 +159,7 @@ def eigs(A: Any, k: int = 6, M: Any = None, sigma: complex | None = None, which:
         raise ValueError(f"which is {which!r}, but must be 'LM', 'SM', 'LR', 'SR', 'LI' or 'SI'")
     if OPpart not in (None, "r", "i"):
         raise ValueError(f"OPpart is {OPpart!r}, but must be 'r' or 'i'")
+    _check_numbers(sigma, tol)
     problem = _Problem(A, M, v0)
     count = problem.count(k)
     is_part = not problem.is_complex and np.imag(0 if sigma is None else sigma) != 0
@@ -255,13 +258,18 @@ def svds(A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str 
         ncv = None
     k, which = _check_svds(operator, k, ncv, tol, which, v0, maxiter, return_singular_vectors, solver)
     m, n = operator.shape
+    if not has_matvec(A):
+        check_finite(A if is_sparse(A) else np.asarray(A), "A")
     if solver == "propack" and v0 is not None and n < m:
         v0 = operator.rmatvec(np.asarray(v0))
     dtype = np.dtype(operator.dtype) if operator.dtype is not None else np.dtype(np.float64)
     inner, outer = (operator.matmat, operator.rmatmat) if n <= m else (operator.rmatmat, operator.matmat)
+    largest = np.max(np.abs(inner(np.random.default_rng(0).uniform(-1, 1, (min(m, n), 1)))))
+    # A power of two that brings A to about 1, whose square is a number, too.
+    unit = 2.0 ** -min(1000, max(-1000, math.frexp(largest)[1])) if 0 < largest < np.inf else 1.0
 
     def product(x: np.ndarray) -> np.ndarray:
-        return outer(inner(x.reshape(-1, 1))).ravel()
+        return unit * outer(unit * inner(x.reshape(-1, 1))).ravel()
 
     if which == "SM" and ncv is None and min(m, n) <= _SMALL:  # where the Krylov space would be all: squares lose half of the digits
         vectors = np.eye(min(m, n))
@@ -280,6 +288,12 @@ def svds(A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str 
             vh.astype(result) if return_singular_vectors != "u" else None)
 
 
+def _check_numbers(sigma: Any, tol: Any) -> None:
+    for value, what in ((sigma, "sigma"), (tol, "tol")):
+        if value is not None and not np.isfinite(value):
+            raise ValueError(f"{what} is {value}, but must be a finite number")
+
+
 _SMALL = 100  # rows of a matrix whose whole space costs little
 _INNER = ("SM", "SI")  # eigenvalues inside of the spectrum, which a Krylov space approximates last
 
@@ -295,14 +309,19 @@ class _Problem:
         if self.M is not None and self.M.shape != shape:
             raise ValueError(f"wrong M dimensions {self.M.shape}, should be {shape}")
         self.n: int = shape[0]
+        if self.n == 0:
+            raise ValueError("A has no rows")
         kinds = [getattr(part, "dtype", None) for part in (self.A, self.M)]
         self.is_complex = any(is_complex(kind) for kind in kinds) or (sigma is not None and np.imag(sigma) != 0)
         self.work_type = np.complex128 if self.is_complex else np.float64
         self.is_single = kinds[0] is not None and np.dtype(kinds[0]).char in "fF"
         self.dtype = np.result_type(float_type(kinds[0]) if self.is_single else np.float64, np.complex64 if self.is_complex else np.float32)
-        for kind, name in zip(kinds, ("the matrix", "M")):
+        for kind, name in zip(kinds, ("A", "M")):
             if kind is not None:
                 check(np.dtype(kind), self.work_type, name)
+        for part, name in ((self.A, "A"), (self.M, "M")):
+            if part is not None and not has_matvec(part) and not callable(part):
+                check_finite(part, name)
         self.size = 2 * self.n if self.is_complex else self.n
         self.a = as_operator(self.A, self.n, self.work_type)
         self.m = None if self.M is None else as_operator(self.M, self.n, self.work_type)
@@ -311,14 +330,16 @@ class _Problem:
             v0 = np.asarray(v0)
             if v0.shape != (self.n,):
                 raise ValueError(f"v0 has shape {v0.shape}, and the matrix {shape}")
+            check_finite(v0, "v0")
             self.start = as_doubles(v0 if self.is_complex else v0.real, self.work_type)
 
     def count(self, k: int) -> int:
+        k = as_count(k, "k")
         if k <= 0:
             raise ValueError(f"k={k} must be greater than 0.")
         if k > self.n:
             warnings.warn(f"k={k} of a matrix of {self.n} rows: all {self.n} are found", RuntimeWarning, stacklevel=3)
-        return min(int(k), self.n)
+        return min(k, self.n)
 
     def basis(self, ncv: int | None, count: int) -> int:
         """Vectors in doubles: all of a small matrix, as a smaller space may miss inner eigenvalues."""

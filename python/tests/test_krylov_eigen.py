@@ -158,7 +158,7 @@ def test_wrong_input():
             ayatori.eigsh(A, **{"k": 3, **arguments})
     with pytest.raises(ValueError, match="square"):
         ayatori.eigsh(A[:, :9], 2)
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match="NaN"):
         ayatori.eigsh(sp.diags_array(np.r_[np.ones(9), np.nan]), 2)
     with pytest.raises(ValueError, match="positive definite"):
         ayatori.eigsh(A, 2, -sp.eye_array(25, format="csr"))
@@ -275,3 +275,30 @@ def test_svds_obeys_the_arguments_of_every_solver(shape):
         ayatori.svds(A, 3, solver="propack", v0=np.ones(shape[0] + 1))
     with pytest.raises(ValueError, match="solver must be one of"):
         ayatori.svds(A, 3, solver="lapack")
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e160, 1e300])
+@pytest.mark.parametrize("n", [8, 12])
+def test_svds_of_matrices_whose_squares_are_no_numbers(n, scale):
+    A = ayatori.load(f"poisson2d-5:n={n}")
+    values = laplacian_values(n)
+    assert ayatori.svds(scale * A, 2, return_singular_vectors=False) / scale == pytest.approx(values[-2:], rel=1e-10)
+    assert ayatori.svds(scale * A, 2, which="SM", return_singular_vectors=False) / scale == pytest.approx(values[:2], rel=1e-8)
+
+
+@pytest.mark.parametrize("function", [ayatori.eigsh, ayatori.eigs, ayatori.svds])
+def test_numbers_that_are_none_are_named(function):
+    A = ayatori.load("poisson2d-5:n=5").tocsr()
+    A.data[3] = np.nan
+    with pytest.raises(ValueError, match=r"^A\[1, 0\] is NaN \(counted from 0\)$"):
+        function(A, 2)
+    with pytest.raises(ValueError, match="^A has no rows$|must not be empty"):
+        function(np.zeros((0, 0)), 1)
+    if function is not ayatori.svds:
+        A.data[3] = -1
+        with pytest.raises(TypeError, match="^k is 2.5, but must be a whole number$"):
+            function(A, 2.5)
+        for arguments, words in (({"sigma": np.nan}, "^sigma is nan"), ({"tol": np.nan}, "^tol is nan"),
+                                 ({"v0": np.full(25, np.inf)}, r"^v0\[0\] is infinite")):
+            with pytest.raises(ValueError, match=words):
+                function(A, 2, **arguments)
