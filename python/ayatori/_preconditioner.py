@@ -9,9 +9,9 @@ import numpy as np
 
 from . import _core
 from . import _words as words
-from ._matrix import agreement, agreement_on, as_canonical_csr, as_vector, check_square, comm_address, is_complex, on_any_rank, rows_for_core
+from ._matrix import (agreement, agreement_on, as_canonical_csr, as_vector, check_square, comm_address, is_complex, on_any_rank, rows_for_core,
+                      set_row_facts)
 from ._options import explained
-from ._row_facts import set_row_facts
 from ._solve import OPTIONS
 
 if TYPE_CHECKING:

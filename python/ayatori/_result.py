@@ -1,14 +1,17 @@
-"""What comes out of a solve."""
+"""What comes out of a solve, and the page that shows results."""
 
 from __future__ import annotations
 
 import html
 import json
+import os
 import textwrap
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+
+from . import _core
 
 
 class SolveResult:
@@ -194,3 +197,34 @@ def join(imaginary: dict, real: dict) -> dict:
     return {"status": (imaginary if real["converged"] else real)["status"], "converged": imaginary["converged"] and real["converged"],
             "relative_residual": float(np.maximum(imaginary["relative_residual"], real["relative_residual"])),
             "iterations": imaginary["iterations"] + real["iterations"]}
+
+
+def write_report(path: str | os.PathLike, *results: Any) -> None:
+    """Writes one HTML page that shows the results: whole in itself, for screens large and small, and for paper.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The page; written whole or not at all.
+    *results : SolveResult, Profile, Forecast, dict, str or path-like
+        In the order of the page. A str or path is a file that a command has written: JSON, or a drawing (SVG).
+
+    Raises
+    ------
+    ValueError
+        For what is no result.
+    OSError
+        Where the page cannot be written.
+    """
+    page = _core.report_page([_named_text(result) for result in results])
+    _core.write_file(os.fspath(path), page.encode())
+
+
+def _named_text(result: Any) -> tuple[str, str]:
+    if isinstance(result, (str, os.PathLike)):
+        with open(result, encoding="utf-8") as file:
+            return os.fspath(result), file.read()
+    data = result if isinstance(result, dict) else getattr(result, "report", None) or getattr(result, "data", None)
+    if not isinstance(data, dict):
+        raise ValueError(f"a {type(result).__name__} is no result")
+    return type(result).__name__ if not isinstance(result, dict) else data.get("schema", ""), json.dumps(data)

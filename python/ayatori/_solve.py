@@ -14,10 +14,9 @@ from . import _words as words
 from ._machine import Profile, find_profile
 from ._matrix import (agreement, agreement_on, as_array, as_canonical_csr, as_columns, as_double_precision, check_finite, check_name, check_numbers,
                       check_shape, check_square, comm_address, extent, has_matvec, is_complex, is_operator, is_single, is_sparse, on_any_rank,
-                      rows_for_core)
+                      rows_for_core, set_row_facts)
 from ._options import Options, explained
 from ._result import SolveResult, adopt
-from ._row_facts import set_row_facts
 
 Progress = Callable[[str, int, float], Any]
 
