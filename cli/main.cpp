@@ -66,6 +66,16 @@ cli::Run refuse(const CLI::App& app, const cli::CommandFacts& root, const std::v
   };
 }
 
+/// Of a word where a number is wanted, the parser says "Could not convert: --rtol = abc".
+std::string in_our_words(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  constexpr std::string_view unconverted = "Could not convert: ";
+  const auto equals = text.find(" = ");
+  if (!text.starts_with(unconverted) || equals == std::string::npos) return text;
+  return fmt::format("{} {}: want a number", text.substr(unconverted.size(), equals - unconverted.size()),
+                     text.substr(equals + 3));
+}
+
 /// What the command line asks for. Every rank parses the same words; where they fail, rank 0 says so.
 cli::Run parse(CLI::App& app, cli::Command& root, int argc, char** argv) {
   cli::Run run;
@@ -93,7 +103,7 @@ cli::Run parse(CLI::App& app, cli::Command& root, int argc, char** argv) {
       return world.rank() == 0 ? app.exit(asked_for_help) : 0;
     };
   } catch (const CLI::ParseError& error) {
-    return refuse(app, root.facts(), {argv + 1, argv + argc}, error.what());
+    return refuse(app, root.facts(), {argv + 1, argv + argc}, in_our_words(error));
   }
   return run;
 }

@@ -100,11 +100,13 @@ ELSEWHERE = {
               ("values-only", "No vectors", "`eigvals_only=`", "", ""), ("output", "Vectors to a file", "returned", "", ""),
               ("json", "The result to a file", "`report=`", "", ""), ("predict", "A forecast", "`predict=`", "", ""),
               ("ranks-per-node", "For the forecast", "`ranks_per_node=`", "", ""), ("quiet", "Say nothing", "always", "", "")],
-    "probe": [("show", "Print a profile", "`Profile.load().explain()`", "", ""), ("compare", "Of two profiles", "", "", "")],
+    "probe": [("show", "Print a profile", "`Profile.load().explain()`", "", ""), ("compare", "Of two profiles", "`Profile.compare()`", "", "")],
     "predict": [("json", "The result to a file", "`forecast.report`", "", "")],
     "map": [("output", "The file for the launcher", "`placement.launch_file`", "", ""), ("json", "The result to a file", "`placement.report`", "", ""),
-            ("svg", "A drawing", "", "", ""), ("graph-output", "The graph to a file", "", "", ""), ("platform", "For SimGrid", "", "", ""),
-            ("schedules", "For collectives", "", "", ""), ("messages", "Of a trace", "", "", "")]}
+            ("svg", "A drawing", "`svg=`", "", ""), ("graph-output", "Bytes from rank to rank to a file", "`graph_output=`", "", ""),
+            ("platform", "The network to a file, for SimGrid", "`platform=`", "", ""),
+            ("schedules", "The best schedules of the collectives to a file", "`schedules=`", "", ""),
+            ("messages", "The messages of the collectives to a file", "`messages=`", "", "")]}
 FUNCTIONS = {"solve": "`solve()`, `Solver()`", "eigen": "`eigh()`", "probe": "`probe()`", "predict": "`predict()`", "map": "`place()`"}
 
 
@@ -134,7 +136,7 @@ One table in the library declares the options; this page, the keywords of Python
             told = initial or ("" if default in ("", [], None) else f"`{usual}`")
             petsc = PETSC_OWN.get(name, "`-ksp_ayatori_" + name.replace("-", "_") + "`")
             fields = [f"`--{name}`", f"`{name.replace('-', '_')}=`", *([f"`{name}`", petsc] if has_c else []), told,
-                      help_text.replace("|", "\\|")]
+                      help_text.replace("|", "\\|").replace(":\n", ": ").replace("\n", "; ")]
             text += f"| {' | '.join(fields)} |\n"
         for name, what, python, c, petsc in ELSEWHERE[command]:
             text += f"| {' | '.join([f'`--{name}`', python, *([c, petsc] if has_c else []), '', what])} |\n"

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """What the first minutes in Python take: import, first solve, and A\\b of three sizes, beside SciPy, PyAMG and PyPardiso.
 
-usage: bench/peers/first_minutes.py [--rows 1000 100000 1000000] [--rounds 3] [--time-limit 120] [--memory 6]
+usage: bench/peers/first_minutes.py [--rows 1000 100000 1000000] [--kinds poisson2d ...] [--rounds 3] [--time-limit 120] [--memory 6]
 
 Run by a Python that has the package and the peers (bench/peers/requirements.txt); a peer that is not installed is left out. Every figure
 is of a new process, and processes take turns. b is A x for a random x; whoever leaves more than 1e-8 of ||b|| is said to have failed. A
 solve is what a user writes: assembled A in compressed sparse rows in, x out, all set-ups counted. The second solve of a process has
-nothing left to load. Medians of the rounds, in seconds, one thread (OMP_NUM_THREADS changes that for all).
+nothing left to load. Medians of the rounds with least and most, in seconds, one thread (OMP_NUM_THREADS changes that for all).
 """
 
 import argparse
@@ -110,12 +110,14 @@ def cell(results, what):
         return "failed"
     if any(result["residual"] > RTOL for result in results):
         return f"failed ({max(result['residual'] for result in results):.0e})"
-    return f"{statistics.median(result[what] for result in results):.3g}"
+    seconds = [result[what] for result in results]
+    return f"{statistics.median(seconds):.3g} ({min(seconds):.3g} to {max(seconds):.3g})" if len(seconds) > 1 else f"{seconds[0]:.3g}"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 100000, 1000000])
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--time-limit", type=float, default=120)
     parser.add_argument("--memory", type=int, default=6, help="GiB that a process may ask for (default: 6)")
@@ -125,7 +127,7 @@ def main():
         return measure(options.measure[0], options.measure[1], int(options.measure[2]))
     ways = [way for way in WAYS if importlib.util.find_spec(way)]
     print("| | " + " | ".join(ways) + " |\n|" + "---|" * (len(ways) + 1))
-    cases = [("import", KINDS[0], 0)] + [(what, kind, rows) for kind in KINDS for rows in options.rows for what in ("first", "second")]
+    cases = [("import", KINDS[0], 0)] + [(what, kind, rows) for kind in options.kinds for rows in options.rows for what in ("first", "second")]
     told = {}
     for what, kind, rows in cases:
         if (kind, rows) not in told:

@@ -38,8 +38,8 @@ from ._least_squares import lsmr, lsqr
 from ._machine import Forecast, Placement, Profile, build_info, place, predict, probe
 from ._more_krylov import cgs, gcrotmk, lgmres, qmr, tfqmr
 from ._preconditioner import Preconditioner, preconditioner
-from ._report import write_report
-from ._solve import Solver, SolveResult, solve
+from ._result import SolveResult, write_report
+from ._solve import Solver, solve
 
 __all__ = ["EigenForecast", "Factors", "Forecast", "Knowledge", "Placement", "Preconditioner", "Profile", "SolveResult", "Solver", "__version__", "bicgstab", "build_info", "cg", "cgs", "eigh", "eigs", "eigsh", "factorized", "gcrotmk", "gmres", "lgmres", "load", "lsmr", "lsqr",
            "minres", "place", "preconditioner", "predict", "probe", "qmr", "save", "solve", "splu", "spsolve", "svds", "tfqmr", "write_report"]

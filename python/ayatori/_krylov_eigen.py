@@ -6,6 +6,7 @@ Complex problems are real ones of twice the size in the memory of the complex ve
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 
 from . import _core
 from ._krylov import gmres
-from ._matrix import has_matvec, is_complex, is_sparse
+from ._matrix import as_count, check_finite, has_matvec, is_complex, is_sparse
 from ._operators import apply, as_doubles, as_operator, check, factors_of, float_type
 
 
@@ -38,7 +39,7 @@ def eigsh(A: Any, k: int = 6, M: Any = None, sigma: float | None = None, which: 
     v0 : array_like, shape (n,), optional
         First vector of the Krylov space; one and the same random vector by default.
     ncv : int, optional
-        Vectors of the basis; ``min(n, max(2 * k + 1, 20))`` by default.
+        Vectors of the basis; ``min(n, max(2 * k + 1, 20))`` by default, and all n of a matrix of at most 100 rows.
     maxiter : int, optional
         Restarts at most; ``10 * n`` by default.
     tol : float
@@ -79,6 +80,7 @@ def eigsh(A: Any, k: int = 6, M: Any = None, sigma: float | None = None, which: 
         raise ValueError("sigma of a symmetric problem must be real")
     if sigma is None and mode != "normal":
         raise ValueError(f"mode {mode!r} needs sigma")
+    _check_numbers(sigma, tol)
     problem = _Problem(A, M, v0)
     count = problem.count(k)
     # A complex pair is two real ones, and of an odd number half of one may be at the other end.
@@ -94,11 +96,14 @@ def eigsh(A: Any, k: int = 6, M: Any = None, sigma: float | None = None, which: 
             values, vectors = values[chosen], vectors[:, chosen]
         return values, vectors, converged
 
-    def pairs_near(shift: float) -> tuple[np.ndarray, np.ndarray, bool]:
-        values, vectors, converged = pairs_of(*problem.symmetric_transform(shift, mode, OPinv, tol))
+    def pairs_near(shift: float) -> tuple[np.ndarray, np.ndarray, bool, float]:
+        inverse = problem.inverse(shift, OPinv, tol)
+        values, vectors, converged = pairs_of(*problem.symmetric_transform(inverse, shift, mode))
         values = {"normal": lambda t: shift + 1 / t, "buckling": lambda t: shift * t / (t - 1),
                   "cayley": lambda t: shift * (t + 1) / (t - 1)}[mode](values)
-        return values, vectors / _norms(vectors, problem.m_product) if mode == "buckling" else vectors, converged
+        if mode == "buckling":
+            vectors = vectors / _norms(vectors, problem.m_product)
+        return values, vectors, converged, problem.nearest(inverse, which)
 
     if sigma is None:
         values, vectors, converged = pairs_of(problem.product(Minv), problem.m)
@@ -108,7 +113,7 @@ def eigsh(A: Any, k: int = 6, M: Any = None, sigma: float | None = None, which: 
     values = values[order].astype(np.float32 if problem.is_single else np.float64)
     vectors = vectors[:, order].astype(problem.dtype)
     if not converged:
-        _no_convergence(values, vectors, count)
+        _no_convergence(values, vectors, count, which, sigma)
     return (values, vectors) if return_eigenvectors else values
 
 
@@ -154,6 +159,7 @@ def eigs(A: Any, k: int = 6, M: Any = None, sigma: complex | None = None, which:
         raise ValueError(f"which is {which!r}, but must be 'LM', 'SM', 'LR', 'SR', 'LI' or 'SI'")
     if OPpart not in (None, "r", "i"):
         raise ValueError(f"OPpart is {OPpart!r}, but must be 'r' or 'i'")
+    _check_numbers(sigma, tol)
     problem = _Problem(A, M, v0)
     count = problem.count(k)
     is_part = not problem.is_complex and np.imag(0 if sigma is None else sigma) != 0
@@ -187,11 +193,11 @@ def eigs(A: Any, k: int = 6, M: Any = None, sigma: complex | None = None, which:
         vectors = basis @ small[:, chosen]
         return values[chosen], vectors / np.linalg.norm(vectors, axis=0), converged
 
-    def pairs_near(shift: complex) -> tuple[np.ndarray, np.ndarray, bool]:
+    def pairs_near(shift: complex) -> tuple[np.ndarray, np.ndarray, bool, float]:
         if is_part:
-            return pairs_of(problem.part_of_inverse(shift, OPpart or "r", OPinv, tol), shift)
+            return *pairs_of(problem.part_of_inverse(shift, OPpart or "r", OPinv, tol), shift), np.inf
         inverse = problem.inverse(shift, OPinv, tol)
-        return pairs_of(inverse if problem.m is None else _core.composed_operator(inverse, problem.m), shift)
+        return *pairs_of(inverse if problem.m is None else _core.composed_operator(inverse, problem.m), shift), problem.nearest(inverse, which)
 
     if sigma is None:
         values, vectors, converged = pairs_of(problem.product(Minv), None)
@@ -200,7 +206,7 @@ def eigs(A: Any, k: int = 6, M: Any = None, sigma: complex | None = None, which:
     result = np.complex64 if problem.is_single else np.complex128
     values, vectors = values.astype(result), vectors.astype(result)
     if not converged:
-        _no_convergence(values, vectors, count)
+        _no_convergence(values, vectors, count, which, sigma)
     return (values, vectors) if return_eigenvectors else values
 
 
@@ -218,12 +224,14 @@ def svds(A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str 
     which : {"LM", "SM"}
         The largest or the smallest.
     v0 : array_like, shape (min(m, n),), optional
-        First vector of the Krylov space.
+        First vector of the Krylov space; with ``solver="propack"``, of shape (m,).
     ncv, tol, maxiter
         As for `eigsh`; `tol` is of the squares of the singular values.
     return_singular_vectors : {True, False, "u", "vh"}
         With "u" or "vh", the other is None.
-    solver, rng, random_state, options
+    solver : {"arpack", "lobpcg", "propack"}
+        Whose arguments these are: "lobpcg" and "propack" have no `ncv`, and ignore it. What is computed, and how, is the same.
+    rng, random_state, options
         Without effect.
 
     Returns
@@ -245,15 +253,25 @@ def svds(A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str 
     from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
     operator = aslinearoperator(A)
+    solver = str(solver).lower()
+    if solver != "arpack":
+        ncv = None
     k, which = _check_svds(operator, k, ncv, tol, which, v0, maxiter, return_singular_vectors, solver)
     m, n = operator.shape
+    if not has_matvec(A):
+        check_finite(A if is_sparse(A) else np.asarray(A), "A")
+    if solver == "propack" and v0 is not None and n < m:
+        v0 = operator.rmatvec(np.asarray(v0))
     dtype = np.dtype(operator.dtype) if operator.dtype is not None else np.dtype(np.float64)
     inner, outer = (operator.matmat, operator.rmatmat) if n <= m else (operator.rmatmat, operator.matmat)
+    largest = np.max(np.abs(inner(np.random.default_rng(0).uniform(-1, 1, (min(m, n), 1)))))
+    # A power of two that brings A to about 1, whose square is a number, too.
+    unit = 2.0 ** -min(1000, max(-1000, math.frexp(largest)[1])) if 0 < largest < np.inf else 1.0
 
     def product(x: np.ndarray) -> np.ndarray:
-        return outer(inner(x.reshape(-1, 1))).ravel()
+        return unit * outer(unit * inner(x.reshape(-1, 1))).ravel()
 
-    if which == "SM" and maxiter is None and min(m, n) <= max(2 * k + 1, 20):  # no larger than the Krylov space: squares would lose half of the digits
+    if which == "SM" and ncv is None and min(m, n) <= _SMALL:  # where the Krylov space would be all: squares lose half of the digits
         vectors = np.eye(min(m, n))
     else:
         square = LinearOperator((min(m, n),) * 2, matvec=product, dtype=np.result_type(dtype, np.float64))
@@ -270,6 +288,16 @@ def svds(A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str 
             vh.astype(result) if return_singular_vectors != "u" else None)
 
 
+def _check_numbers(sigma: Any, tol: Any) -> None:
+    for value, what in ((sigma, "sigma"), (tol, "tol")):
+        if value is not None and not np.isfinite(value):
+            raise ValueError(f"{what} is {value}, but must be a finite number")
+
+
+_SMALL = 100  # rows of a matrix whose whole space costs little
+_INNER = ("SM", "SI")  # eigenvalues inside of the spectrum, which a Krylov space approximates last
+
+
 class _Problem:
     """A x = w M x, its parts as operators of the core."""
 
@@ -281,14 +309,19 @@ class _Problem:
         if self.M is not None and self.M.shape != shape:
             raise ValueError(f"wrong M dimensions {self.M.shape}, should be {shape}")
         self.n: int = shape[0]
+        if self.n == 0:
+            raise ValueError("A has no rows")
         kinds = [getattr(part, "dtype", None) for part in (self.A, self.M)]
         self.is_complex = any(is_complex(kind) for kind in kinds) or (sigma is not None and np.imag(sigma) != 0)
         self.work_type = np.complex128 if self.is_complex else np.float64
         self.is_single = kinds[0] is not None and np.dtype(kinds[0]).char in "fF"
         self.dtype = np.result_type(float_type(kinds[0]) if self.is_single else np.float64, np.complex64 if self.is_complex else np.float32)
-        for kind, name in zip(kinds, ("the matrix", "M")):
+        for kind, name in zip(kinds, ("A", "M")):
             if kind is not None:
                 check(np.dtype(kind), self.work_type, name)
+        for part, name in ((self.A, "A"), (self.M, "M")):
+            if part is not None and not has_matvec(part) and not callable(part):
+                check_finite(part, name)
         self.size = 2 * self.n if self.is_complex else self.n
         self.a = as_operator(self.A, self.n, self.work_type)
         self.m = None if self.M is None else as_operator(self.M, self.n, self.work_type)
@@ -297,19 +330,22 @@ class _Problem:
             v0 = np.asarray(v0)
             if v0.shape != (self.n,):
                 raise ValueError(f"v0 has shape {v0.shape}, and the matrix {shape}")
+            check_finite(v0, "v0")
             self.start = as_doubles(v0 if self.is_complex else v0.real, self.work_type)
 
     def count(self, k: int) -> int:
+        k = as_count(k, "k")
         if k <= 0:
             raise ValueError(f"k={k} must be greater than 0.")
         if k > self.n:
             warnings.warn(f"k={k} of a matrix of {self.n} rows: all {self.n} are found", RuntimeWarning, stacklevel=3)
-        return min(int(k), self.n)
+        return min(k, self.n)
 
     def basis(self, ncv: int | None, count: int) -> int:
+        """Vectors in doubles: all of a small matrix, as a smaller space may miss inner eigenvalues."""
         if ncv is None:
-            return 0
-        if ncv > self.n or (ncv <= count and count < self.n):
+            ncv = self.n if self.n <= _SMALL else min(self.n, max(2 * count + 1, 20))
+        elif ncv > self.n or (ncv <= count and count < self.n):
             raise ValueError(f"ncv must be k<ncv<=n, ncv={ncv}")
         return 2 * ncv if self.is_complex else ncv
 
@@ -330,9 +366,8 @@ class _Problem:
         """(A - sigma M)^-1"""
         return self._inverse(self.A, self.M, sigma, OPinv, tol)
 
-    def symmetric_transform(self, sigma: float, mode: str, OPinv: Any, tol: float) -> tuple[Any, Any]:
+    def symmetric_transform(self, inverse: _core.LinearOperator, sigma: float, mode: str) -> tuple[Any, Any]:
         """The operator, and the matrix of the inner product in which it is symmetric."""
-        inverse = self.inverse(sigma, OPinv, tol)
         if mode == "buckling":
             return _core.composed_operator(inverse, self.a), self.a
         if mode == "normal":
@@ -367,17 +402,29 @@ class _Problem:
         of_a, of_m = (np.einsum("ij,ij->j", vectors.conj(), y) for y in (_product(self.A, vectors), self.m_product(vectors)))
         return of_a / of_m
 
-    def residual(self, values: np.ndarray, vectors: np.ndarray) -> float:
-        """The largest of ``norm(A v - w M v)``, over the largest of its parts."""
-        of_a, of_m = _product(self.A, vectors), values * self.m_product(vectors)
-        parts = [np.linalg.norm(y, axis=0) for y in (of_a - of_m, of_a, of_m)]
-        return float(np.max(parts[0], initial=0.0) / max(np.max(parts[1:], initial=0.0), np.finfo(float).tiny))
+    def residual(self, values: np.ndarray, vectors: np.ndarray, shift: complex) -> float:
+        """The largest of ``norm(A v - w M v)``, over the largest of its parts, or of what rounding leaves where eigenvalues are zero."""
+        of_a, mv = _product(self.A, vectors), self.m_product(vectors)
+        parts = [np.linalg.norm(y, axis=0) for y in (of_a - values * mv, of_a, values * mv)]
+        of_rounding = 1e-4 * (self.largest_eigenvalue() + abs(shift)) * np.max(np.linalg.norm(mv, axis=0), initial=0.0)
+        return float(np.max(parts[0], initial=0.0) / max(np.max(parts[1:], initial=0.0), of_rounding, np.finfo(float).tiny))
 
     def largest_eigenvalue(self) -> float:
         """Roughly, in magnitude, by the product with a random vector."""
-        x = np.random.default_rng(0).standard_normal((self.n, 1))
+        x = self._random_vector()
         of_a, of_m = _product(self.A, x), self.m_product(x)
         return float(np.linalg.norm(of_a) / max(np.linalg.norm(of_m), np.finfo(float).tiny))
+
+    def nearest(self, inverse: _core.LinearOperator, which: str) -> float:
+        """Roughly, how far the nearest eigenvalue is from sigma, by the product of (A - sigma M)^-1 M with a random vector; infinite where
+        that one is wanted, and thus found."""
+        if which == "LM":
+            return np.inf
+        x = self._random_vector().astype(self.work_type)
+        return float(np.linalg.norm(x) / max(np.linalg.norm(_products(inverse, self.m_product(x))), np.finfo(float).tiny))
+
+    def _random_vector(self) -> np.ndarray:
+        return np.random.default_rng(0).standard_normal((self.n, 1))
 
     def _inverse(self, A: Any, M: Any, sigma: Any, known: Any, tol: float) -> _core.LinearOperator:
         if known is not None:
@@ -412,35 +459,35 @@ class _Problem:
 
 
 def _beside_eigenvalues(problem: _Problem, sigma: complex, may_move: bool, tol: float,
-                        pairs_near: Callable[[complex], tuple[np.ndarray, np.ndarray, bool]]) -> tuple[np.ndarray, np.ndarray, bool]:
+                        pairs_near: Callable[[complex], tuple[np.ndarray, np.ndarray, bool, float]]) -> tuple[np.ndarray, np.ndarray, bool]:
     """`pairs_near` of `sigma`, or of a shift beside it: where an eigenvalue is far nearer than others that are wanted, its inverse drowns
     theirs in rounding. Warns of pairs that are none."""
-    most_apart, apart = 1e4, 3e3  # distances of wanted eigenvalues, largest over smallest
-    of_singular = 1e-9
+    most_apart, apart = 1e4, 3e3  # distances of eigenvalues that are wanted, or of one that drowns them, largest over smallest
+    of_singular = 1e-6
     shift = sigma
     for attempt in range(4):
         moves_again = may_move and attempt < 3
         try:
-            values, vectors, converged = pairs_near(shift)
+            values, vectors, converged, nearest = pairs_near(shift)
         except RuntimeError:  # singular
             if not moves_again:
                 raise
-            shift = sigma + of_singular * problem.largest_eigenvalue()
+            shift = sigma + of_singular * (problem.largest_eigenvalue() or 1.0)
             continue
         quotients = problem.quotients(vectors)
         far = np.max(np.abs(quotients - shift), initial=0.0)
-        near = np.min(np.abs(values - shift), initial=far)
+        near = np.min(np.abs(values - shift), initial=min(far, nearest))
         if not moves_again or far <= most_apart * near:
             break
         shift = sigma + (1 + attempt) * far / apart
-    if problem.residual(values, vectors) > max(1e-3 if problem.is_single else 1e-6, 10 * tol):
+    if problem.residual(values, vectors, shift) > max(1e-3 if problem.is_single else 1e-6, 10 * tol):
         warnings.warn(f"eigenvalues near sigma = {sigma} are wrong, as one of them is too near: take another sigma", RuntimeWarning, stacklevel=3)
     return values, vectors, converged
 
 
-def _check_svds(A: Any, k: Any, ncv: Any, tol: Any, which: Any, v0: Any, maxiter: Any, wanted: Any, solver: Any) -> tuple[int, str]:
+def _check_svds(A: Any, k: Any, ncv: Any, tol: Any, which: Any, v0: Any, maxiter: Any, wanted: Any, solver: str) -> tuple[int, str]:
     """k and which. Raises ValueError in SciPy's words."""
-    if str(solver).lower() not in ("arpack", "lobpcg", "propack"):
+    if solver not in ("arpack", "lobpcg", "propack"):
         raise ValueError("solver must be one of {'arpack', 'lobpcg', 'propack'}.")
     if A.dtype is not None and not np.issubdtype(A.dtype, np.number):
         raise ValueError("`A` must be of numeric data type.")
@@ -458,8 +505,9 @@ def _check_svds(A: Any, k: Any, ncv: Any, tol: Any, which: Any, v0: Any, maxiter
         v0 = np.atleast_1d(v0)
         if not np.issubdtype(v0.dtype, np.inexact):
             raise ValueError("`v0` must be of floating or complex floating data type.")
-        if v0.shape != (min(A.shape),):
-            raise ValueError(f"`v0` must have shape {(min(A.shape),)}.")
+        shape = (A.shape[0],) if solver == "propack" else (min(A.shape),)
+        if v0.shape != shape:
+            raise ValueError(f"`v0` must have shape {shape}.")
     if maxiter is not None and (int(maxiter) != maxiter or maxiter <= 0):
         raise ValueError("`maxiter` must be a positive integer.")
     if wanted not in (True, False, "u", "vh"):
@@ -510,10 +558,12 @@ def _norms(vectors: np.ndarray, m_product: Callable) -> np.ndarray:
     return np.sqrt(np.einsum("ij,ij->j", vectors.conj(), m_product(vectors)).real)
 
 
-def _no_convergence(values: np.ndarray, vectors: np.ndarray, count: int) -> None:
+def _no_convergence(values: np.ndarray, vectors: np.ndarray, count: int, which: str, sigma: Any) -> None:
     from scipy.sparse.linalg import ArpackNoConvergence
 
-    raise ArpackNoConvergence(f"No convergence: {len(values)} of {count} eigenpairs converged", values, vectors)
+    advice = ("" if which not in _INNER else "; sigma=0 finds them by shift-invert" if which == "SM" and sigma is None else
+              f"; which={which!r} wants eigenvalues inside of the spectrum: give a larger ncv")
+    raise ArpackNoConvergence(f"No convergence: {len(values)} of {count} eigenpairs converged{advice}", values, vectors)
 
 
 def _as_matrix(A: Any) -> Any:

@@ -58,6 +58,10 @@ class Profile:
         """What was measured, and what is wrong with it: text of some lines."""
         return _core.profile_summary(json.dumps(self.data))
 
+    def compare(self, other: Profile) -> str:
+        """Both side by side, with ratios: text of some lines."""
+        return _core.comparison(json.dumps(self.data), self.name, json.dumps(other.data), other.name)
+
     def save(self, path: str | os.PathLike) -> None:
         """Writes the whole file or none. Raises OSError where that fails."""
         _core.write_file(os.fspath(path), json.dumps(self.data, indent=1).encode())
@@ -220,8 +224,10 @@ class Placement:
         return self._text
 
 
-@explained()
-def place(A: Any = None, *,
+@explained({"output": "launch_file of the placement is its content", "json": "report of the placement is its content"})
+def place(A: Any = None, *, svg: str | os.PathLike[str] | None = None, graph_output: str | os.PathLike[str] | None = None,
+          platform: str | os.PathLike[str] | None = None, schedules: str | os.PathLike[str] | None = None,
+          messages: str | os.PathLike[str] | None = None,
           # Written by generate_options.py:
           trace: str | os.PathLike[str] | None = None, graph: str | os.PathLike[str] | None = None, ranks: int | None = None,
           ranks_per_node: int | None = None, partition: words.MapPartition = "rows", network: str = "flat",
@@ -237,6 +243,16 @@ def place(A: Any = None, *,
     A : sparse array or matrix of any format, ndarray, or str, optional
         Square: ranks talk as in the halo exchange of its product. A str names a file or a generator. Without it, give `trace` or
         `graph`.
+    svg : str or path, optional
+        Draw who talks to whom, and the load of links, before and after.
+    graph_output : str or path, optional
+        Write bytes from rank to rank here, as `graph` reads them (.mtx).
+    platform : str or path, optional
+        Write the network here as SimGrid reads it, to simulate placements on.
+    schedules : str or path, optional
+        Write the best schedules of the collectives here, for the ranks as they are placed.
+    messages : str or path, optional
+        Write the messages of the collectives here for every placement that was looked at, round by round, to simulate them.
     {options}
 
     Returns
@@ -247,11 +263,20 @@ def place(A: Any = None, *,
     ------
     ValueError
         For names that do not exist, files that make no sense, and a network that is too small.
+    OSError
+        If a file cannot be written.
     """
     given = MAP_OPTIONS.given(locals())
+    files = {name: os.fspath(path) for name, path in [("svg", svg), ("graph_output", graph_output), ("platform", platform),
+                                                      ("schedules", schedules), ("messages", messages)] if path is not None}
+    for name in files.keys() & {"schedules", "messages"}:
+        if not collective:
+            raise ValueError(f"{name} is of collectives: give collective, too")
     request = _core.MapRequest()
     MAP_OPTIONS.set(request, given)
-    report, summary, launch_file = _core.place(*(() if A is None else _pattern(A)), request)
+    report, summary, launch_file, contents = _core.place(*(() if A is None else _pattern(A)), request, list(files))
+    for path, content in zip(files.values(), contents):
+        _core.write_file(path, content.encode())
     return Placement(json.loads(report), launch_file, summary)
 
 

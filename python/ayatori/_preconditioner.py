@@ -9,9 +9,10 @@ import numpy as np
 
 from . import _core
 from . import _words as words
-from ._matrix import agreement, agreement_on, as_canonical_csr, as_vector, check_square, comm_address, is_complex, on_any_rank, rows_for_core
+from ._matrix import (agreement, agreement_on, as_canonical_csr, as_vector, check_square, comm_address, is_complex, on_any_rank, rows_for_core,
+                      set_row_facts)
 from ._options import explained
-from ._solve import OPTIONS, _set_row_facts
+from ._solve import OPTIONS
 
 if TYPE_CHECKING:
     import scipy.sparse.linalg
@@ -145,7 +146,7 @@ def preconditioner(A: Any, name: words.Preconditioner = "auto", *, comm: Any = N
     of_complex = on_any_rank(comm, is_complex(csr.dtype))
     with agreement_on(comm, address):
         core_options = _core.Options()
-        _set_row_facts(core_options, given, csr.shape[0], rank, of_complex, coordinates=coordinates, near_nullspace=near_nullspace, fields=fields)
+        set_row_facts(core_options, given, csr.shape[0], rank, of_complex, coordinates=coordinates, near_nullspace=near_nullspace, fields=fields)
         OPTIONS.set(core_options, {**given, "preconditioner": name})
         arrays = rows_for_core(csr, of_complex)
     return Preconditioner(_core.Preconditioner(*arrays, address, core_options), comm, of_complex)

@@ -13,6 +13,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/temporary_file.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/network/simgrid_platform.hpp"
 #include "ayatori/session/call_threads.hpp"
 #include "ayatori/session/map/map.hpp"
 #include "ayatori/session/map/traffic.hpp"
@@ -96,11 +97,24 @@ nb::tuple predict_for_rows(const RowPointers& start, const Columns& column,
   return predict({"memory", [&] { return pattern_of(start, column); }}, request, profile);
 }
 
-/// (the result as JSON, the words for people, the launcher's file).
-nb::tuple place(const session::MapRequest& request, const session::MatrixTraffic& matrix) {
+/// The content of the file that `ayatori map` writes for the option of this name.
+std::string map_file(const std::string& option, const session::MapQuestion& question,
+                     const session::MapRun& run) {
+  if (option == "svg") return picture(question, run);
+  if (option == "graph_output") return session::matrix_market(question.graph);
+  if (option == "schedules") return schedules_json(question, run).dump(1) + "\n";
+  if (option == "messages") return messages_json(question, run).dump() + "\n";
+  return network::simgrid_platform(*question.network, question.model, question.nodes,
+                                   question.ranks_per_node);
+}
+
+/// (the result as JSON, the words for people, the launcher's file, the content of the files `wanted`).
+nb::tuple place(const session::MapRequest& request, const std::vector<std::string>& wanted,
+                const session::MatrixTraffic& matrix) {
   std::string json;
   std::string text;
   std::string file;
+  std::vector<std::string> others;
   {
     const CoreCall call;
     const auto question = session::read_question(request, matrix);
@@ -108,23 +122,25 @@ nb::tuple place(const session::MapRequest& request, const session::MatrixTraffic
     json = to_json(question, run).dump();
     text = summary(question, run);
     if (!request.launcher.empty()) file = launch_file(question, run);
+    for (const std::string& option : wanted) others.push_back(map_file(option, question, run));
   }
-  return nb::make_tuple(json, text, file);
+  return nb::make_tuple(json, text, file, others);
 }
 
-nb::tuple place_by_files(const session::MapRequest& request) {
-  return place(request, {});
+nb::tuple place_by_files(const session::MapRequest& request, const std::vector<std::string>& wanted) {
+  return place(request, wanted, {});
 }
 
-nb::tuple place_for_source(const std::string& source, const session::MapRequest& request) {
-  return place(request, [&](const std::string& partition, int ranks) {
+nb::tuple place_for_source(const std::string& source, const session::MapRequest& request,
+                           const std::vector<std::string>& wanted) {
+  return place(request, wanted, [&](const std::string& partition, int ranks) {
     return session::matrix_traffic(source, partition, ranks);
   });
 }
 
-nb::tuple place_for_rows(const RowPointers& start, const Columns& column,
-                         const session::MapRequest& request) {
-  return place(request, [&](const std::string& partition, int ranks) {
+nb::tuple place_for_rows(const RowPointers& start, const Columns& column, const session::MapRequest& request,
+                         const std::vector<std::string>& wanted) {
+  return place(request, wanted, [&](const std::string& partition, int ranks) {
     return session::matrix_traffic(pattern_of(start, column), partition, ranks);
   });
 }
@@ -139,6 +155,11 @@ void bind_machine(nb::module_& module) {
   module.def("profile_summary", [](const std::string& profile) {
     return session::summary(machine::profile_from_json(profile, "the profile"));
   });
+  module.def("comparison", [](const std::string& one, const std::string& name, const std::string& other,
+                              const std::string& other_name) {
+    return session::comparison(machine::profile_from_json(one, name), name,
+                               machine::profile_from_json(other, other_name), other_name);
+  });
   module.def("default_profile_path", &machine::default_profile_path);
   module.def("why_not_replaced", &machine::why_not_replaced);
   module.def("load_profile", [](const std::string& name) { return to_json(machine::load_profile(name)); });
@@ -150,9 +171,10 @@ void bind_machine(nb::module_& module) {
   module.def("predict", &predict_for_source, nb::arg("source"), nb::arg("request"), nb::arg("profile"));
   module.def("predict", &predict_for_rows, nb::arg("indptr"), nb::arg("indices"), nb::arg("request"),
              nb::arg("profile"));
-  module.def("place", &place_by_files, nb::arg("request"));
-  module.def("place", &place_for_source, nb::arg("source"), nb::arg("request"));
-  module.def("place", &place_for_rows, nb::arg("indptr"), nb::arg("indices"), nb::arg("request"));
+  module.def("place", &place_by_files, nb::arg("request"), nb::arg("wanted"));
+  module.def("place", &place_for_source, nb::arg("source"), nb::arg("request"), nb::arg("wanted"));
+  module.def("place", &place_for_rows, nb::arg("indptr"), nb::arg("indices"), nb::arg("request"),
+             nb::arg("wanted"));
 }
 
 }  // namespace ayatori::python

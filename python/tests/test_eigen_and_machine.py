@@ -120,6 +120,9 @@ def test_probe_and_predict(tmp_path, monkeypatch):
     assert "triad" in profile.explain()
     elsewhere = ayatori.probe(seconds=0.1, output=tmp_path / "elsewhere.json")
     assert ayatori.Profile.load(tmp_path / "elsewhere.json").data == elsewhere.data
+    shown = ["--show", tmp_path / "profile.json", "--compare", tmp_path / "elsewhere.json"]
+    done = subprocess.run([os.environ["AYATORI"], "probe", *shown], capture_output=True, text=True, check=True)
+    assert ayatori.Profile.load(shown[1]).compare(ayatori.Profile.load(shown[3])) == done.stdout
     kept = json.loads((tmp_path / "profile.json").read_text())
     assert kept == profile.data and kept["schema"].startswith("ayatori.machine-profile/")
     assert ayatori.Profile.load(tmp_path / "profile.json").data == kept
@@ -159,12 +162,16 @@ def test_predict_is_that_of_the_command_line(tmp_path):
 
 def test_place_is_that_of_the_command_line(tmp_path):
     options = {"ranks": 24, "ranks_per_node": 4, "network": "torus:3x2", "launcher": "openmpi5", "collective": ["allreduce:8:2"]}
+    files = ("svg", "graph_output", "platform", "schedules", "messages")
     done = subprocess.run([os.environ["AYATORI"], "map", "poisson2d-5:n=24", "--ranks", "24", "--ranks-per-node", "4", "--network",
-                           "torus:3x2", "--launcher", "openmpi5", "--collective", "allreduce:8:2", "--json", "there.json"],
+                           "torus:3x2", "--launcher", "openmpi5", "--collective", "allreduce:8:2", "--json", "there.json",
+                           *(word for name in files for word in ("--" + name.replace("_", "-"), f"there.{name}"))],
                           cwd=tmp_path, capture_output=True, text=True, check=True)
     there = json.loads((tmp_path / "there.json").read_text())
     for A in ("poisson2d-5:n=24", ayatori.load("poisson2d-5:n=24")):
-        here = ayatori.place(A, **options)
+        here = ayatori.place(A, **options, **{name: tmp_path / f"here.{name}" for name in files})
+        for name in files:
+            assert (tmp_path / f"here.{name}").read_text() == (tmp_path / f"there.{name}").read_text()
         assert {**here.report, "seconds": 0} == {**there, "seconds": 0} and here.launch_file == done.stdout
         assert here.explain().split("placed in")[0] == done.stderr.split("placed in")[0]
         assert list(here.node_of_rank) == there["node_of_rank"]
@@ -179,6 +186,10 @@ def test_place_refuses():
         ayatori.place("poisson2d-5:n=24", ranks=4, ranks_per_node=2, finalists=2000)
     with pytest.raises(ValueError, match="square"):
         ayatori.place(np.ones((3, 4)), ranks=2, ranks_per_node=1)
+    with pytest.raises(ValueError, match="^messages is of collectives: give collective, too$"):
+        ayatori.place("poisson2d-5:n=24", ranks=4, ranks_per_node=2, messages="m.json")
+    with pytest.raises(TypeError, match="^json has no meaning in Python: report of the placement"):
+        ayatori.place("poisson2d-5:n=24", ranks=4, ranks_per_node=2, json="m.json")
 
 
 def test_probe_refuses(tmp_path):

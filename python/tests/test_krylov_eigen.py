@@ -126,6 +126,24 @@ def test_pairs_that_a_known_inverse_drowns_are_warned_of():
         ayatori.eigsh(A, 4, sigma=shift, OPinv=noisy)
 
 
+@pytest.mark.parametrize("which", ["LM", "SM", "LA", "SA", "BE"])
+def test_a_shift_that_is_a_multiple_eigenvalue(which):
+    rng = np.random.default_rng(3)
+    Q = np.linalg.qr(rng.standard_normal((52, 52)))[0]
+    exact = np.sort(rng.integers(-6, 7, 52)) * 1.0
+    A = Q @ np.diag(exact) @ Q.T
+    w, v = ayatori.eigsh(A, 3, sigma=0.0, which=which)
+    check(A, w, v, tolerance=1e-8)  # of values far from the shift, what the factors beside it leave
+    if which == "LM":
+        assert np.count_nonzero(exact == 0) >= 3 and w == pytest.approx(np.zeros(3), abs=1e-10)
+
+
+def test_a_matrix_of_zeros():
+    for sigma in (None, 0.0, 0.3):
+        w, v = ayatori.eigsh(np.zeros((9, 9)), 2, sigma=sigma)
+        assert w == pytest.approx([0, 0], abs=1e-14) and np.abs(v.T @ v - np.eye(2)).max() < 1e-14
+
+
 def test_single_precision_stays():
     w, v = ayatori.eigsh(ayatori.load("poisson2d-5:n=8").astype(np.float32), 2)
     assert w.dtype == v.dtype == np.float32
@@ -140,7 +158,7 @@ def test_wrong_input():
             ayatori.eigsh(A, **{"k": 3, **arguments})
     with pytest.raises(ValueError, match="square"):
         ayatori.eigsh(A[:, :9], 2)
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match="NaN"):
         ayatori.eigsh(sp.diags_array(np.r_[np.ones(9), np.nan]), 2)
     with pytest.raises(ValueError, match="positive definite"):
         ayatori.eigsh(A, 2, -sp.eye_array(25, format="csr"))
@@ -182,9 +200,40 @@ def test_eigs_by_shift_invert_finds_the_nearest(sigma, dtype):
         assert np.sort(np.abs(w - sigma)) == pytest.approx(np.sort(np.abs(exact - sigma))[:4], abs=1e-8)
 
 
+def desired(values, which, is_complex):
+    """What counts, ascending from the most wanted."""
+    imag = values.imag if is_complex else np.abs(values.imag)
+    return np.sort({"LM": -np.abs(values), "SM": np.abs(values), "LR": -values.real, "SR": values.real, "LI": -imag, "SI": imag}[which])
+
+
+@pytest.mark.parametrize("sigma", [None, 0.3, 0.2 + 0.5j])
+@pytest.mark.parametrize("which", ["LM", "SM", "LR", "SR", "LI", "SI"])
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("n", [5, 17, 31, 52, 60])
+def test_eigs_of_small_matrices_are_those_of_the_dense_solver(n, dtype, which, sigma):
+    rng = np.random.default_rng(n)
+    A = rng.standard_normal((n, n)) + (1j * rng.standard_normal((n, n)) if dtype is complex else 0)
+    for M in (None, np.diag(rng.uniform(0.5, 2, n)) + 0.1 * np.eye(n, k=1) + 0.1 * np.eye(n, k=-1)):
+        exact = np.linalg.eigvals(A if M is None else np.linalg.solve(M, A))
+        w, v = ayatori.eigs(A, 3, M, sigma=sigma, which=which)
+        assert np.abs(A @ v - (v if M is None else M @ v) * w).max() < 1e-9 * np.abs(exact).max()
+        assert all(np.abs(exact - value).min() < 1e-9 * np.abs(exact).max() for value in w) and len(set(np.round(w, 9))) == 3
+        is_part = dtype is float and np.imag(sigma or 0) != 0
+        seen = (lambda t: t) if sigma is None else (lambda t: 1 / (t - sigma)) if not is_part else (lambda t: (1 / (t - sigma) + 1 / (t - np.conj(sigma))) / 2)
+        assert desired(seen(w), which, dtype is complex) == pytest.approx(desired(seen(exact), which, dtype is complex)[:3], abs=1e-8)
+
+
+def test_of_a_conjugate_pair_both_are_found_next_to_each_other():
+    A = np.kron(np.diag([1.0, 2.0, 3.0, 4.0]), [[1.0, 2.0], [-2.0, 1.0]])  # pairs j (1 + 2i), j (1 - 2i)
+    for which, wanted in (("LM", [4, 4, 3, 3]), ("SM", [1, 1, 2, 2]), ("LI", [4, 4, 3, 3]), ("SI", [1, 1, 2, 2])):
+        w = ayatori.eigs(A, 4, which=which, return_eigenvectors=False)
+        assert w == pytest.approx(np.array(wanted) * np.tile([1 + 2j, 1 - 2j], 2))
+
+
 def test_eigs_with_what_has_converged():
-    with pytest.raises(ArpackNoConvergence):
-        ayatori.eigs(unsymmetric(), 6, which="SM", maxiter=2)
+    for which, advice in (("SM", "sigma=0"), ("SI", "larger ncv")):
+        with pytest.raises(ArpackNoConvergence, match=advice):
+            ayatori.eigs(unsymmetric(), 6, which=which, maxiter=2)
 
 
 @pytest.mark.parametrize("shape", [(80, 30), (30, 80), (40, 40)])
@@ -214,3 +263,42 @@ def test_svds_of_rank_deficient_matrices_and_multiple_values():
     u, s, vh = ayatori.svds(A, 8)
     assert s == pytest.approx([0, 0, 1, 2, 2, 3, 3, 3], abs=1e-12)
     assert np.abs(u.T @ u - np.eye(8)).max() < 1e-12 and np.abs((u * s) @ vh - A).max() < 1e-12
+
+
+@pytest.mark.parametrize("shape", [(120, 110), (110, 120)])
+def test_svds_obeys_the_arguments_of_every_solver(shape):
+    A = np.random.default_rng(4).standard_normal(shape)
+    wanted = np.linalg.svd(A, compute_uv=False)[2::-1]
+    for solver, v0, more in (("arpack", np.ones(110), {}), ("lobpcg", np.ones(110), {"ncv": 1}), ("propack", np.ones(shape[0]), {"ncv": 1})):
+        assert ayatori.svds(A, 3, solver=solver, v0=v0, return_singular_vectors=False, **more) == pytest.approx(wanted)
+    with pytest.raises(ValueError, match="v0"):
+        ayatori.svds(A, 3, solver="propack", v0=np.ones(shape[0] + 1))
+    with pytest.raises(ValueError, match="solver must be one of"):
+        ayatori.svds(A, 3, solver="lapack")
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e160, 1e300])
+@pytest.mark.parametrize("n", [8, 12])
+def test_svds_of_matrices_whose_squares_are_no_numbers(n, scale):
+    A = ayatori.load(f"poisson2d-5:n={n}")
+    values = laplacian_values(n)
+    assert ayatori.svds(scale * A, 2, return_singular_vectors=False) / scale == pytest.approx(values[-2:], rel=1e-10)
+    assert ayatori.svds(scale * A, 2, which="SM", return_singular_vectors=False) / scale == pytest.approx(values[:2], rel=1e-8)
+
+
+@pytest.mark.parametrize("function", [ayatori.eigsh, ayatori.eigs, ayatori.svds])
+def test_numbers_that_are_none_are_named(function):
+    A = ayatori.load("poisson2d-5:n=5").tocsr()
+    A.data[3] = np.nan
+    with pytest.raises(ValueError, match=r"^A\[1, 0\] is NaN \(counted from 0\)$"):
+        function(A, 2)
+    with pytest.raises(ValueError, match="^A has no rows$|must not be empty"):
+        function(np.zeros((0, 0)), 1)
+    if function is not ayatori.svds:
+        A.data[3] = -1
+        with pytest.raises(TypeError, match="^k is 2.5, but must be a whole number$"):
+            function(A, 2.5)
+        for arguments, words in (({"sigma": np.nan}, "^sigma is nan"), ({"tol": np.nan}, "^tol is nan"),
+                                 ({"v0": np.full(25, np.inf)}, r"^v0\[0\] is infinite")):
+            with pytest.raises(ValueError, match=words):
+                function(A, 2, **arguments)

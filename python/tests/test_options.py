@@ -1,9 +1,11 @@
 """The options of `ayatori solve` as keywords: one table for both, and each does in Python what it does there."""
 
+import ctypes
 import inspect
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import typing
@@ -59,6 +61,38 @@ def test_keywords_are_documented(what, options):
         assert parameters[keyword].annotation is not inspect.Parameter.empty
         if what is not ayatori.solve and keyword not in options.own:
             assert " ".join(text.split()) in " ".join(what.__doc__.split())
+
+
+def columns_of_the_page(command):
+    """Of the table of a command: by the heads, the words between backquotes of every row."""
+    page = (generate_options.ROOT / "docs" / "options.md").read_text().split(f"\n## `ayatori {command}`")[1].split("\n\n")[0]
+    rows = [[field.strip() for field in re.split(r"(?<!\\)\|", line)[1:-1]] for line in page.splitlines() if line.startswith("| ")]
+    assert len({len(row) for row in rows}) == 1
+    return {head: [row[i] for row in rows[1:]] for i, head in enumerate(rows[0])}
+
+
+@pytest.mark.parametrize("command", generate_options.TABLES)
+def test_the_page_has_a_row_for_every_option(command):
+    done = subprocess.run([os.environ["AYATORI"], command, "--help"], capture_output=True, text=True, check=True)
+    assert {f"--{name}" for name in re.findall(r"^ +(?:-\w,)?--([a-z-]+)", done.stdout, re.MULTILINE)} - {"--help"} == {
+        name.strip("`") for name in columns_of_the_page(command)["Command line"]}
+
+
+class COption(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_char_p) for name in ("name", "type", "initial", "help", "words")]
+
+
+def test_the_column_of_c_is_what_the_library_takes():
+    if "AYATORI_C" not in os.environ:
+        pytest.skip("built without the interface in C")
+    library = ctypes.CDLL(os.environ["AYATORI_C"])
+    library.ayatori_option_at.restype = ctypes.POINTER(COption)
+    taken = []
+    while option := library.ayatori_option_at(len(taken)):
+        taken.append(option.contents.name.decode())
+    said = [word for field in columns_of_the_page("solve")["C: `ayatori_set_option()`"] for word in re.findall("`(.*?)`", field)]
+    assert [word for word in said if not word.endswith("()") and word not in ("b", "x")] == taken
+    assert all(hasattr(library, word.removesuffix("()")) for word in said if word.endswith("()"))
 
 
 def test_what_is_written_from_the_tables_is_up_to_date():

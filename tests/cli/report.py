@@ -22,6 +22,7 @@ class Report(CommandTest):
             ("map", "poisson3d-7:n=8", "--ranks", "16", "--ranks-per-node", "4", "--network", "torus:2x2", "--json", "map.json", "--svg", "map.svg"),
             ("probe", "--seconds", "0.3", "-o", "probe.json"),
             ("bench", "grid", "npb-cg", "--class", "S", "--ranks", "1", "--threads", "1", "--json", "grid.json"),
+            ("solve", "least-squares:n=6", "--least-squares", "--json", "least.json", "-q"),
             ("bench", "stream", "--elements", "10000", "--repetitions", "2", "--json", "stream.json"),
         ]
         for arguments in commands:
@@ -65,6 +66,9 @@ class Report(CommandTest):
             sections = re.findall(r"<section.*?</section>", dom, re.DOTALL)
             self.assertEqual(len(sections), len(files))
             self.assertIn("Who talks to whom, as placed", sections[files.index("map.json")])
+            least = sections[files.index("least.json")]
+            self.assertRegex(least, "<b>least-squares</b><span>proved.*<td>\|\|Aᵀ r\|\|</td>")
+            self.assertRegex(least, r"<b>[1-9.]+e-\d+</b><span>\|\|Aᵀ r")
             for name, section in zip(files, sections):
                 self.assertRegex(section, "<svg.*<(path|rect)|<img", name)
                 self.assertNotRegex(section, "NaN|undefined|Infinity", name)

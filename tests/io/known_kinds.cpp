@@ -16,7 +16,7 @@ std::string describe(const std::string& beginning) {
 TEST(KnownKinds, AreNamedWithWhatHelps) {
   EXPECT_EQ(describe("MATLAB 7.3 MAT-file, Platform: GLNXA64"),
             "this is a MATLAB 7.3 file (HDF5), which is not read: in MATLAB: save('A.mat', 'A', '-v7'); "
-            "in Python, with h5py: scipy.sparse.save_npz('A.npz', ayatori.load('A.mat'))");
+            "in Python, with h5py: ayatori.save('A.npz', ayatori.load('A.mat'))");
   EXPECT_TRUE(contains(describe("\x89HDF\r\n\x1a\n\0\0"s),
                        "an HDF5 file, which is not read: in Python, with h5py: "));
   EXPECT_TRUE(contains(describe("\0\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0\2\0\0\0A\0\0\0"s), "a MATLAB 4 file"));

@@ -100,6 +100,13 @@ std::vector<Case> cases() {
   add_ring(cancelling, sequence(0, 20), false, 1);
   add_ring(cancelling, sequence(20, n), true, 1);
   for (const std::int64_t i : {3, 23}) cancelling.push_back({i, i, i == 3 ? 1.0 : -1.0});
+
+  auto& huge = list.emplace_back(Case{"sums of magnitudes beyond doubles", n, {}, true, {}, {}}).entries;
+  for (std::int64_t i = 0; i < n; ++i) {
+    huge.push_back({i, i, 1.6e308});
+    for (const std::int64_t j : {i - 1, i + 1})
+      if (j >= 0 && j < n) huge.push_back({i, j, -4e307});
+  }
   return list;
 }
 

@@ -63,11 +63,11 @@ constexpr std::string_view save_npz = "in Python: scipy.sparse.save_npz('A.npz',
 constexpr std::array kinds{
     KnownKind{"a MATLAB 7.3 file (HDF5)", [](std::string_view b) { return b.starts_with("MATLAB 7.3"); },
               "in MATLAB: save('A.mat', 'A', '-v7'); in Python, with h5py: "
-              "scipy.sparse.save_npz('A.npz', ayatori.load('A.mat'))"},
+              "ayatori.save('A.npz', ayatori.load('A.mat'))"},
     KnownKind{"a MATLAB 4 file", is_mat_4,
               "in Python: scipy.io.savemat('new.mat', scipy.io.loadmat('A.mat'))"},
     KnownKind{"an HDF5 file", [](std::string_view b) { return b.starts_with("\x89HDF\r\n\x1a\n"sv); },
-              "in Python, with h5py: scipy.sparse.save_npz('A.npz', ayatori.load('A.h5'))"},
+              "in Python, with h5py: ayatori.save('A.npz', ayatori.load('A.h5'))"},
     KnownKind{"a zip archive", [](std::string_view b) { return b.starts_with("PK"); }, "unpack it: unzip"},
     KnownKind{"a tar archive",
               [](std::string_view b) { return b.size() > 262 && b.substr(257, 5) == "ustar"; },

@@ -6,10 +6,10 @@
 namespace ayatori::solvers {
 
 /// Whether no more is left of a sum of entries than rounding leaves, against the sum of their absolute
-/// values.
+/// values. Where these are more than doubles hold, nothing is known.
 inline bool vanishes(double sum, double sum_abs) {
   constexpr double rounding = 1e-14;
-  return std::abs(sum) <= rounding * sum_abs;
+  return std::isfinite(sum_abs) && std::abs(sum) <= rounding * sum_abs;
 }
 
 /// What the sums of the rows of a matrix tell.

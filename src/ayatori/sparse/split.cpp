@@ -86,8 +86,10 @@ SplitMatrix split_columns(const RowBlock& block, Range mine, RowPartition partit
 
 SplitMatrix split(const comm::Comm& comm, const RowBlock& block) {
   if (block.global_rows != block.global_columns) {
-    InputError error(fmt::format("the matrix is {} x {}, but a system to solve must be square",
-                                 block.global_rows, block.global_columns));
+    InputError error(
+        fmt::format("the matrix is {} x {}, but a system to solve must be square; "
+                    "a least-squares problem may have any shape",
+                    block.global_rows, block.global_columns));
     error.set_agreed();  // the sizes are global: every rank throws this
     throw error;
   }

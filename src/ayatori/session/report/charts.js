@@ -27,12 +27,13 @@ const digits = (v) => (v === 0 ? "0" : Math.abs(v) >= 1e5 || Math.abs(v) < 1e-3 
 function scaled(v, steps, base) {
   let i = steps.findIndex((step) => Math.abs(v) < (1 - 1e-9) * base * step[0]);
   if (i < 0) i = steps.length - 1;
-  return `${+(v / steps[i][0]).toPrecision(3)} ${steps[i][1]}`;
+  return `${+(v / steps[i][0]).toPrecision(3)}\u00a0${steps[i][1]}`;
 }
 const seconds = (v) => (v === 0 ? "0 s" : scaled(v, [[1e-9, "ns"], [1e-6, "µs"], [1e-3, "ms"], [1, "s"]], 1000));
 const bytes = (v) => (v === 0 ? "0 B" : scaled(v, [[1, "B"], [1024, "KiB"], [2 ** 20, "MiB"], [2 ** 30, "GiB"], [2 ** 40, "TiB"]], 1024));
 const rate = (v) => scaled(v, [[1e3, "kB/s"], [1e6, "MB/s"], [1e9, "GB/s"], [1e12, "TB/s"]], 1000);
 const count = (v) => v.toLocaleString("en-US", {maximumFractionDigits: 3});
+const several = (v, what) => `${count(v)} ${what}${v === 1 ? "" : "s"}`;
 const percent = (v) => `${digits(100 * v)} %`;
 
 function ticksOf(low, high, log, most) {
@@ -104,7 +105,7 @@ function lines({title, caption, x, y, series, marks = []}) {
     y.log, y.zero ?? true);
   return figure(title, caption, (width) => {
     const height = Math.round(Math.min(330, Math.max(230, 0.56 * width)));
-    const left = 80, right = 24, top = 10, bottom = 40;
+    const left = 80, right = 24, top = marks.some((mark) => mark.x !== undefined) ? 22 : 10, bottom = 40;
     const px = (v) => left + xs.at(v) * (width - left - right);
     const py = (v) => height - bottom - ys.at(v) * (height - top - bottom);
     const root = canvas(width, height, title);
@@ -119,13 +120,14 @@ function lines({title, caption, x, y, series, marks = []}) {
     root.append(svg("line", {class: "axis", x1: left, x2: width - right, y1: height - bottom, y2: height - bottom}),
       text((left + width - right) / 2, height - 6, x.label, {class: "label", "text-anchor": "middle"}),
       text(0, 0, y.label, {class: "label", "text-anchor": "middle", transform: `translate(11 ${(top + height - bottom) / 2}) rotate(-90)`}));
+    const markTexts = [];
     for (const mark of marks) {
       if (mark.x !== undefined && (mark.x < xs.low || mark.x > xs.high)) continue;
       const at = mark.x !== undefined ? {x1: px(mark.x), x2: px(mark.x), y1: top, y2: height - bottom}
         : {x1: left, x2: width - right, y1: py(mark.y), y2: py(mark.y)};
-      root.append(svg("line", {...at, stroke: "var(--soft)", "stroke-dasharray": "2 3"}),
-        mark.x !== undefined ? text(at.x1 + 3, top + 9, mark.text, {class: "label"})
-          : text(left + 4, at.y1 - 4, mark.text, {class: "label over"}));
+      root.append(svg("line", {...at, stroke: "var(--soft)", "stroke-dasharray": "2 3"}));
+      markTexts.push(mark.x !== undefined ? text(at.x1, top - 6, mark.text, {class: "label", "text-anchor": "middle"})
+        : text(left + 4, at.y1 - 4, mark.text, {class: "label over"}));
     }
     for (const s of series) {
       const path = s.points.map(([a, b], i) => `${i ? "L" : "M"}${px(a).toFixed(1)} ${py(b).toFixed(1)}`).join("");
@@ -138,6 +140,7 @@ function lines({title, caption, x, y, series, marks = []}) {
         root.append(dot);
       }
     }
+    root.append(...markTexts);
     return root;
   }, series.filter((s) => s.name !== "fit").map((s) => [s.name + (s.dashed ? " (dashed)" : ""), s.fill]));
 }
@@ -213,12 +216,12 @@ function table(head, rows) {
   const cell = (value, i) => make("td", {class: typeof value === "number" ? "number" : undefined, "data-name": head[i] || undefined},
     typeof value === "number" ? digits(value) : String(value ?? ""));
   // On a phone a row of many columns stands below its first ones (style.css).
-  return make("div", {class: "scroll"}, make("table", head.length > 4 ? {class: "many"} : {},
+  return make("div", {class: "scroll"}, make("table", head.length > 3 ? {class: "many"} : {},
     head.length ? make("thead", {}, make("tr", {}, ...head.map((name) => make("th", {}, name)))) : null,
     make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map(cell))))));
 }
 const tiles = (...items) => make("div", {class: "tiles"}, ...items.filter(Boolean).map(([value, name, mood]) =>
-  make("div", {class: `tile ${mood ?? ""}`}, make("b", {}, value), make("span", {}, name))));
+  make("div", {class: `tile ${mood ?? ""}`}, make("b", {}, String(value).replaceAll("+", "+\u200b")), make("span", {}, name))));
 const grid = (...figures) => make("div", {class: "grid"}, ...figures);
 const card = (title, ...children) => make("div", {class: "card wide"}, make("h3", {}, title), ...children);
 const paragraph = (words, soft) => (words ? make("p", soft ? {class: "soft"} : {}, words) : null);

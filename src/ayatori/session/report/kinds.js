@@ -2,6 +2,7 @@
 const median = (figure) => (figure && typeof figure === "object" ? figure.median : figure);
 const describeChoice = (choice) => choice.method + (choice.restart ? `(${choice.restart})` : "") + " + " + choice.preconditioner +
   (choice.device ? ` on ${choice.device}` : "");
+const describeMatrix = (m) => (m.complex_symmetric ? "complex symmetric" : m.symmetric ? (m.complex ? "Hermitian" : "symmetric") : m.complex ? "complex, unsymmetric" : "unsymmetric");
 
 // First, so that they have these colours in every solve of a page.
 const solvePhases = ["reading", "choosing", "set-up", "products", "halo", "preconditioner", "orthogonalization", "verifying", "reductions",
@@ -23,7 +24,7 @@ function solveReport(r) {
   const arms = r.trials.map((t, i) => ({label: `${i + 1}  ${describeChoice(t.choice)}`,
     parts: [["set-up", t.seconds.setup], ["iterations", t.seconds.solve]]}));
   return [`Solve: ${r.matrix.source}`, [
-    paragraph(`${count(r.matrix.rows)} rows, ${count(r.matrix.nonzeros)} nonzeros, ${r.matrix.symmetric ? "symmetric" : "unsymmetric"}; ${r.ranks} rank${r.ranks > 1 ? "s" : ""} × ${r.threads} thread${r.threads > 1 ? "s" : ""}; ${r.mpi}`, true),
+    paragraph(`${count(r.matrix.rows)} rows, ${count(r.matrix.nonzeros)} nonzeros, ${describeMatrix(r.matrix)}; ${several(r.ranks, "rank")} × ${several(r.threads, "thread")}; ${r.mpi}`, true),
     tiles([r.status, "by the true residual, in double precision", r.converged ? "good" : "bad"], [digits(r.relative_residual), "||b − A x|| / ||b||"],
       [describeChoice(r.choice), "chosen"], [r.choice.kernel, "product kernel"], r.ranks > 1 && [r.choice.halo, "halo exchange"],
       [count(r.iterations), "iterations"], [seconds(s.total), "in all"]),
@@ -41,9 +42,21 @@ function solveReport(r) {
       bars({title: "Kernels and halo exchanges that were considered", format: seconds, caption: "A product each; measured where it was tried, else predicted.",
         rows: considered.map((c) => ({label: c.name, parts: [[c.measured_seconds ? "measured" : "predicted", c.measured_seconds ?? c.predicted_seconds]]}))}),
       r.placement ? placementCosts("Halo exchange before and after placement", {"in order": r.placement.before, "placed": r.placement.after}) : null,
-      card("What was tried", table(["", "choice", "outcome", "iterations", "residual", "why"], r.trials.map((t, i) =>
+      !r.trials.length ? null : card("What was tried", table(["", "choice", "outcome", "iterations", "residual", "why"], r.trials.map((t, i) =>
         [i + 1, describeChoice(t.choice), t.outcome + (t.reason ? `: ${t.reason}` : ""), t.iterations, t.relative_residual, t.why]))),
-      r.events.length ? card("What happened", table(["s", "", ""], r.events.map((e) => [e.seconds, e.kind, e.text]))) : null)]];
+      r.events.length ? card("What happened", table(["after", "what", ""], r.events.map((e) => [seconds(e.seconds), e.kind, e.text]))) : null)]];
+}
+
+function leastSquaresReport(r) {
+  const norm = {b: "||b||", x: "||x||", r: "||r||, r = b − A x", r_error_bound: "what rounding did to r, at most", normal: "||Aᵀ r||",
+    normal_error_bound: "what rounding did to it, at most", a_lower_bound: "||A||, at least"};
+  const {total, ...phases} = r.seconds;
+  return [`Least squares: ${r.matrix}`, [
+    paragraph(`${count(r.rows)} rows, ${count(r.columns)} columns, ${count(r.nonzeros)} nonzeros; ${several(r.ranks, "rank")}`, true),
+    tiles([r.status, r.proved ? "proved" : "not proved", r.proved ? "good" : "bad"], [digits(r.relative_normal), "||Aᵀ r|| / (||A|| ||r||)"],
+      [r.preconditioner, "preconditioner"], r.damp > 0 && [digits(r.damp), "damping"], [count(r.iterations), "iterations"], [seconds(total), "in all"]),
+    grid(bars({title: "Where the time went", format: seconds, rows: Object.entries(phases).map(([name, v]) => ({label: name, parts: [["time", v]]}))})),
+    card("Norms", table(["", ""], Object.entries(norm).map(([key, words]) => [words, r.norms[key]])))]];
 }
 
 function hardware(node) {
@@ -132,13 +145,13 @@ function profileReport(r) {
   const mostRanks = Math.max(0, ...r.collectives.map((c) => c.ranks));
   const typical = r.levels.filter((level) => level.typical_seconds > 0);
   return [`Machine: ${r.node.hostname || r.source}`, [
-    paragraph(`${r.ranks} ranks × ${r.threads} threads; ${r.mpi || r.source}; measured in ${seconds(r.measuring_seconds)}`, true),
-    tiles(triad && [rate(median(triad.bytes_per_second)), `triad, ${triad.threads} threads`], r.node.cores > 0 && [count(r.node.cores), "cores"],
+    paragraph(`${several(r.ranks, "rank")} × ${several(r.threads, "thread")}; ${r.mpi || r.source}; measured in ${seconds(r.measuring_seconds)}`, true),
+    tiles(triad && [rate(median(triad.bytes_per_second)), `triad, ${several(triad.threads, "thread")}`], r.node.cores > 0 && [count(r.node.cores), "cores"],
       ...typical.map((level) => [seconds(level.typical_seconds), `a short message ${level.name}`]),
       r.complete === false && ["incomplete", "the measuring was interrupted", "bad"]),
     grid(
       r.node.cores > 0 ? hardware(r.node) : null, groups(r.levels, r.ranks),
-      lines({title: `Memory bandwidth by working set, ${threads} threads`, x: {label: "bytes of all arrays", log: 2, format: bytes}, y: {label: "bandwidth", log: 10, format: rate},
+      lines({title: `Memory bandwidth by working set, ${several(threads, "thread")}`, x: {label: "bytes of all arrays", log: 2, format: bytes}, y: {label: "bandwidth", log: 10, format: rate},
         marks: caches, caption: "Marks: where the caches of the threads end.",
         series: kernels.map((kernel) => ({name: kernel, points: r.memory.filter((m) => m.kernel === kernel && here(m)).map((m) => [m.bytes, median(m.bytes_per_second)])}))}),
       bars({title: `Memory bandwidth by threads, ${bytes(largest)}`, format: rate,
@@ -163,7 +176,7 @@ function predictReport(r) {
   const first = r.points[0];
   const speed = r.points.map((p) => [p.nodes, p.speed_up]);
   return [`Forecast: ${r.matrix}`, [
-    paragraph(`${count(r.rows)} rows, ${count(r.nonzeros)} nonzeros; ${r.method} with preconditioner ${r.preconditioner}; ${r.profile}${r.network ? `, ${r.network}` : ""}; ${r.ranks_per_node} rank(s) × ${r.threads} thread(s) a node`, true),
+    paragraph(`${count(r.rows)} rows, ${count(r.nonzeros)} nonzeros; ${r.method} with preconditioner ${r.preconditioner}; ${r.profile}${r.network ? `, ${r.network}` : ""}; ${several(r.ranks_per_node, "rank")} × ${several(r.threads, "thread")} a node`, true),
     tiles([seconds(r.points.at(-1).seconds), `an iteration on ${r.points.at(-1).nodes} nodes`], [digits(r.points.at(-1).speed_up), "times as fast as on the first"],
       [percent(r.points.at(-1).efficiency), "efficiency"], [r.points.at(-1).bound, "bounds it"]),
     paragraph(r.conclusion), paragraph(r.scaling), ...r.crossovers.map((words) => paragraph(words)),
@@ -253,14 +266,14 @@ function placementReport(r) {
     grid(...communication(r)),
     grid(
       card("Costs", table(["", ...Object.keys(placements)], keys.map((key) => [key.replaceAll("_", " "), ...Object.values(placements).map((c) => (format[key] ?? digits)(c[key]))]))),
-      card("What was tried", table(["", r.objective, "played through"], r.attempts.map((a) => [a.how, a.value, a.played_through === null ? "" : seconds(a.played_through)]))),
+      card("What was tried", table(["", r.objective, "played through"], r.attempts.map((a) => [a.how, r.objective === "time" ? seconds(a.value) : a.value, a.played_through === null ? "" : seconds(a.played_through)]))),
       card("Ranks of every node", make("details", {}, make("summary", {}, `${r.nodes} nodes`), table(["node", "ranks"], ranksOf.map((ranks, node) => [String(node), ranks.join(" ")])))))]];
 }
 
 function eigenReport(r) {
   const {all, total, ...phases} = r.seconds;
   return [`Eigenvalues: ${r.matrix.source}`, [
-    paragraph(`${count(r.matrix.rows)} rows; ${r.method}; ${r.ranks} rank(s) × ${r.threads} thread(s)`, true),
+    paragraph(`${count(r.matrix.rows)} rows; ${r.method}; ${several(r.ranks, "rank")} × ${several(r.threads, "thread")}`, true),
     tiles([r.verified ? "verified" : "not good", "by residuals and orthogonality", r.verified ? "good" : "bad"], [count(r.pairs), r.vectors ? "pairs" : "values"], [seconds(total), "in all"],
       ...Object.entries(r.ratios).map(([name, v]) => [digits(v), `${name}, in units of n ε`])),
     grid(lines({title: "The spectrum", x: {label: "number"}, y: {label: "eigenvalue", zero: false}, series: [{name: "eigenvalues", dots: true, points: r.values.map((v, i) => [i, v])}]}),
@@ -302,15 +315,15 @@ function plainReport(r) {
       for (const [k, v] of Object.entries(value)) if (v && typeof v === "object" && !isFigure(v)) show(v, `${name}, ${k.replaceAll("_", " ")}`);
     }
   };
-  const simple = Object.entries(r).filter(([key, v]) => key !== "schema" && (v === null || typeof v !== "object"));
+  const simple = Object.entries(r).filter(([key, v]) => key !== "schema" && v !== "" && (v === null || typeof v !== "object"));
   for (const [key, value] of Object.entries(r)) show(value, key.replaceAll("_", " "));
   return [r.schema.replace("ayatori.", "").replace(/\/.*/, "").replace("bench-", "Benchmark: "), [
-    tiles(...simple.map(([key, v]) => [typeof v === "number" ? (/second/.test(key) ? seconds(v) : count(v)) : String(v ?? "none"), key.replaceAll("_", " ")])), grid(...parts)]];
+    tiles(...simple.map(([key, v]) => [typeof v === "number" ? (/second/.test(key) ? seconds(v) : Number.isInteger(v) ? count(v) : digits(v)) : String(v ?? "none"), key.replaceAll("_", " ")])), grid(...parts)]];
 }
 
 // As large as it was drawn where there is room, two beside each other where they are small.
 const drawing = (d) => make("figure", {class: /width="([\d.]+)/.exec(d.svg)?.[1] < 520 ? undefined : "wide"}, make("h3", {}, d.text), make("img", {class: "drawing", alt: d.text, src: `data:image/svg+xml,${encodeURIComponent(d.svg)}`}));
-const kinds = {"ayatori.solve": solveReport, "ayatori.machine-profile": profileReport, "ayatori.predict": predictReport, "ayatori.collective-schedules": schedulesReport,
+const kinds = {"ayatori.solve": solveReport, "ayatori.least-squares": leastSquaresReport, "ayatori.machine-profile": profileReport, "ayatori.predict": predictReport, "ayatori.collective-schedules": schedulesReport,
   "ayatori.bench-collectives": benchCollectivesReport, "ayatori.placement": placementReport, "ayatori.eigen": eigenReport, "ayatori.bench-grid": gridReport,
   "drawing": (r) => [r.text, [drawing(r)]]};
 
