@@ -18,13 +18,14 @@ except ImportError as error:
     sys.exit(77)  # tests/bench/CMakeLists.txt takes it for a skip
 
 TRAINING = pathlib.Path(__file__).resolve().parent.parent.parent / "bench" / "training"
-sys.path.insert(0, str(TRAINING))
+sys.path[:0] = [str(TRAINING), str(TRAINING.parent / "peers")]
 
 import arms  # noqa: E402
 import fit  # noqa: E402
 import model  # noqa: E402
 import record  # noqa: E402
 import records  # noqa: E402
+import same_arms  # noqa: E402
 import systems  # noqa: E402
 import table  # noqa: E402
 
@@ -234,6 +235,21 @@ class Models(unittest.TestCase):
     def test_what_does_not_apply_is_not_chosen(self):
         chosen = fit.choices(self.systems, fit.one_arm, 10.0)
         self.assertTrue(np.isfinite(self.systems.total[np.arange(len(chosen)), chosen]).all())
+
+
+class SameArms(unittest.TestCase):
+    def test_tells_where_we_take_more_iterations(self):
+        theirs = {"solved": True, "seconds": 2.0, "setup": 1.0, "iterations": 20}
+        own = {**theirs, "seconds": 3.0, "iterations": 80, "notes": ["shifted"]}
+        text = same_arms.tables({"plate": {"bicgstab + ilu(0)": {"petsc": theirs, "ours": own},
+                                           "cg + jacobi": {"petsc": theirs, "ours": {**theirs, "notes": []}}}})
+        self.assertIn("| bicgstab + ilu(0) | bicgstab + block-ilu0 | 1 | 1 | 0 | 0 | 2.00 | 1.00 | 1.00 | 1.50 |", text)
+        self.assertIn("| plate | bicgstab + ilu(0) | 20 | 40 | shifted |", text)
+        self.assertNotIn("| plate | cg + jacobi", text)
+
+    def test_names_arms_of_ours(self):
+        for name in same_arms.SAME.values():
+            self.assertEqual(arms.name_of(arms.options_of(name)), name)
 
 
 if __name__ == "__main__":
