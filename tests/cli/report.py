@@ -68,7 +68,7 @@ class Report(CommandTest):
             self.assertIn("Who talks to whom, as placed", sections[files.index("map.json")])
             least = sections[files.index("least.json")]
             self.assertRegex(least, "<b>least-squares</b><span>proved.*<td>\|\|Aᵀ r\|\|</td>")
-            self.assertRegex(least, r"<b>[1-9.]+e-\d+</b><span>\|\|Aᵀ r")
+            self.assertRegex(least, r"<b>[1-9]\.\d+e-\d+</b><span>\|\|Aᵀ r")
             for name, section in zip(files, sections):
                 self.assertRegex(section, "<svg.*<(path|rect)|<img", name)
                 self.assertNotRegex(section, "NaN|undefined|Infinity", name)
