@@ -37,6 +37,8 @@ PetscErrorCode set_aside(PC pc) {
   PetscBool has = PETSC_FALSE;
   PetscCall(has_parts(pc, has));
   if (has) {
+    // Its own set-up names what sets up the blocks, which would factor them: it comes first.
+    PetscCall(PCSetUp(pc));
     pc->ops->setuponblocks = nullptr;
     return PCSetReusePreconditioner(pc, PETSC_TRUE);
   }
