@@ -51,6 +51,21 @@ try:
 except ValueError:
     PETSc.Sys.Print("solved; the monitor's exception came through")
 
+# Block Jacobi, as ranks have unless told otherwise, cannot factor a block without diagonal entries, and need not.
+hollow = PETSc.Mat().createAIJ([2 * n, 2 * n], nnz=2)
+begin, end = hollow.getOwnershipRange()
+for row in range(begin, end):
+    hollow[row, row ^ 1] = 2 + row % 3
+hollow.assemble()
+y, c = hollow.createVecs()
+c.set(1)
+hollow_ksp = PETSc.KSP().create()
+hollow_ksp.getPC().setType("bjacobi")
+hollow_ksp.setOperators(hollow)
+hollow_ksp.setType("ayatori")
+hollow_ksp.solve(c, y)
+assert hollow_ksp.getConvergedReason() > 0
+
 # Blocks that are put together: MATNEST, converted for the solve.
 C = A.duplicate(copy=True)
 C.shift(1)
