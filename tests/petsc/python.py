@@ -6,22 +6,29 @@ import unittest
 
 from harness import launched
 
-PROGRAM = '''
+# How the programs begin.
+BEGIN = '''
 import sys
 import petsc4py
 petsc4py.init(sys.argv)
 from petsc4py import PETSc
 
+def laplacian(n):
+    A = PETSc.Mat().createAIJ([n * n, n * n], nnz=5)
+    for row in range(*A.getOwnershipRange()):
+        i, j = divmod(row, n)
+        A[row, row] = 4
+        for at, there in ((row - n, i > 0), (row + n, i < n - 1), (row - 1, j > 0), (row + 1, j < n - 1)):
+            if there:
+                A[row, at] = -1
+    A.assemble()
+    return A
+
+'''
+
+PROGRAM = BEGIN + '''
 n = 24
-A = PETSc.Mat().createAIJ([n * n, n * n], nnz=5)
-begin, end = A.getOwnershipRange()
-for row in range(begin, end):
-    i, j = divmod(row, n)
-    A[row, row] = 4
-    for at, there in ((row - n, i > 0), (row + n, i < n - 1), (row - 1, j > 0), (row + 1, j < n - 1)):
-        if there:
-            A[row, at] = -1
-A.assemble()
+A = laplacian(n)
 x, b = A.createVecs()
 exact = x.duplicate()
 exact.setRandom()
@@ -115,24 +122,8 @@ PETSc.Sys.Print("failed, then solved")
 '''
 
 # Whatever changes a matrix, and whoever asks for a solve: x is that of the matrix as it is.
-CHANGES = '''
-import sys
-import petsc4py
-petsc4py.init(sys.argv)
-from petsc4py import PETSc
-
+CHANGES = BEGIN + '''
 n = 12
-
-def laplacian():
-    A = PETSc.Mat().createAIJ([n * n, n * n], nnz=5)
-    for row in range(*A.getOwnershipRange()):
-        i, j = divmod(row, n)
-        A[row, row] = 4
-        for at, there in ((row - n, i > 0), (row + n, i < n - 1), (row - 1, j > 0), (row + 1, j < n - 1)):
-            if there:
-                A[row, at] = -1
-    A.assemble()
-    return A
 
 def check(ksp, A, what, transposed=False):
     x, b = A.createVecs()
@@ -153,24 +144,24 @@ def method(A, kind="ayatori", pc=None):
         ksp.getPC().setType(pc)
     return ksp
 
-A = laplacian()
+A = laplacian(n)
 ksp = method(A)
 check(ksp, A, "as assembled")
 A.getDiagonalBlock().shift(3)
 check(ksp, A, "a block of the parallel matrix changed")
 
-split = laplacian().convert("is")
+split = laplacian(n).convert("is")
 ksp = method(split)
 check(ksp, split, "unassembled")
 split.getISLocalMat().scale(2)
 check(ksp, split, "a local matrix changed")
 
-A = laplacian()
+A = laplacian(n)
 nest = PETSc.Mat().createNest([[A, PETSc.Mat().createTranspose(A)], [None, A]])
 nest.assemble()
 check(method(nest), nest, "a transpose among the blocks")
 
-A = laplacian()
+A = laplacian(n)
 ksp = method(A, "cg", "ayatori")
 check(ksp, A, "a transposed solve comes first", transposed=True)
 check(ksp, A, "then a plain one")
@@ -197,21 +188,9 @@ PETSc.Sys.Print("all of the matrix as it is")
 '''
 
 # A Laplacian in other units in every row, with the vector that it hardly changes.
-NEAR = '''
-import sys
-import petsc4py
-petsc4py.init(sys.argv)
-from petsc4py import PETSc
-
+NEAR = BEGIN + '''
 n = 40
-A = PETSc.Mat().createAIJ([n * n, n * n], nnz=5)
-for row in range(*A.getOwnershipRange()):
-    i, j = divmod(row, n)
-    A[row, row] = 4
-    for at, there in ((row - n, i > 0), (row + n, i < n - 1), (row - 1, j > 0), (row + 1, j < n - 1)):
-        if there:
-            A[row, at] = -1
-A.assemble()
+A = laplacian(n)
 units, b = A.createVecs()
 begin, end = units.getOwnershipRange()
 units.array = [1 + (7 * row) % 50 for row in range(begin, end)]
