@@ -291,7 +291,7 @@ PetscErrorCode split_rows(const comm::Comm& comm, Mat matrix, sparse::SplitMatri
     if (fits) return success;
     sparse::RowBlock rows;
     PetscCall(copy_aij(comm, aij, rows, finite));
-    if (finite) parts = sparse::split(comm, rows);
+    if (finite) parts = sparse::split(comm, std::move(rows));
     return success;
   });
 }

@@ -251,6 +251,51 @@ TEST(Cg, ReachesTheLimitOfDoublePrecision) {
   }
 }
 
+/// The residual of the recurrence has drifted away from the true one, by as much as twice the target.
+TEST(Methods, GoOnFromTheTrueResidualWhereAClaimIsRefuted) {
+  constexpr std::int64_t n = 60;
+  for (const char* name : {"cg", "bicgstab"}) {
+    Trial plain{.a = with_condition(n, 1e3), .b = random_vector(n, 3)};
+    plain.run(name, 1e-8);
+    ASSERT_EQ(plain.result.stop, Stop::converged) << plain.describe();
+
+    Trial trial{.a = plain.a, .b = plain.b};
+    std::vector<double> drift = random_vector(n, 5);
+    const double target = 1e-8 * trial.b_norm();
+    const double size = 2 * target / Trial::norm_of(drift);
+    for (double& value : drift) value *= size;
+    int asked = 0;
+    trial.options.confirm = [&](Vector r) {
+      ++asked;
+      const auto first = trial.partition.range(trial.comm.rank()).begin;
+      for (std::size_t i = 0; i < r.size(); ++i) r[i] = trial.b_norm() * r[i] + drift[first + i];
+      return asked > 1;
+    };
+    trial.run(name, 1e-8);
+    EXPECT_EQ(trial.result.stop, Stop::converged) << trial.describe();
+    EXPECT_EQ(asked, 2) << name;
+    EXPECT_LE(2 * trial.result.iterations, 3 * plain.result.iterations) << name;
+    for (std::int64_t i = 0; i < n; ++i) trial.b[i] += drift[i];
+    EXPECT_LE(trial.true_residual(), 1.01 * target) << name;
+  }
+}
+
+/// A claim that is far from true is left to the caller, who begins anew.
+TEST(Methods, EndWhereAClaimIsFarFromTrue) {
+  for (const char* name : {"cg", "bicgstab"}) {
+    Trial trial{.a = with_condition(40, 1e2), .b = random_vector(40, 3)};
+    int asked = 0;
+    trial.options.confirm = [&](Vector r) {
+      ++asked;
+      for (double& value : r) value *= 100 * trial.b_norm();
+      return false;
+    };
+    trial.run(name, 1e-8);
+    EXPECT_EQ(trial.result.stop, Stop::converged) << trial.describe();
+    EXPECT_EQ(asked, 1) << name;
+  }
+}
+
 TEST(Methods, YieldWhenAsked) {
   for (const Method& method : methods()) {
     Trial trial{.a = tests::laplacian_1d(50)};

@@ -44,6 +44,10 @@ struct MethodOptions {
   /// Told after every iteration, beside the progress, by methods whose x waits for the end of a cycle:
   /// form(z) writes the iterate reached to z and changes nothing. Collective.
   std::function<void(const std::function<void(Vector z)>& form)> inside_cycle;
+  /// Asked by methods whose residual follows from a recurrence when that meets the target, x being up to
+  /// date: whether it is solved. If it is not, r must become the true b - A x, from which they may go on.
+  /// None: the claim is the caller's to verify. Collective; all ranks must answer the same.
+  std::function<bool(Vector r)> confirm;
   /// A method has stagnated when its residual has shrunk by less than this factor ...
   double stagnation_factor = 0.98;
   /// ... over this many iterations. Where it has risen meanwhile, it has as many again, once, to fall from

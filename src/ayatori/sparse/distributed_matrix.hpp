@@ -46,9 +46,10 @@ bool same_pattern(const SplitMatrix& a, const SplitMatrix& b);
 /// The columns of these rows outside of `mine`, ascending and unique.
 std::vector<std::int64_t> ghosts_of(const RowBlock& block, Range mine);
 
-/// Collective. Splits the rows that this rank holds. Throws InputError if the matrix is not square,
-/// EnvironmentError if a rank's part has more than 2^31 - 1 rows or ghosts.
-SplitMatrix split(const comm::Comm& comm, const RowBlock& block);
+/// Collective. Splits the rows that this rank holds; where none refers to another rank's, they are moved.
+/// Throws InputError if the matrix is not square, EnvironmentError if a rank's part has more than 2^31 - 1
+/// rows or ghosts.
+SplitMatrix split(const comm::Comm& comm, RowBlock block);
 
 /// Collective. The same matrix with all its rows on the first rank; they must be less than 2^31.
 SplitMatrix gather(const comm::Comm& comm, const SplitMatrix& parts);

@@ -61,8 +61,23 @@ Csr extract(const RowBlock& block, std::span<const std::int32_t> rows, std::int6
   return csr;
 }
 
+/// The whole block as the interior part, of which entries and starts are not copied.
+Csr take_interior(RowBlock block, Range mine) {
+  Csr csr{static_cast<std::int32_t>(block.rows()), static_cast<std::int32_t>(mine.size()),
+          std::move(block.row_start), Array<std::int32_t>(block.column.size()), std::move(block.value)};
+  parallel_for(static_cast<std::int64_t>(block.column.size()), [&](std::int64_t k) {
+    csr.column[k] = static_cast<std::int32_t>(block.column[k] - mine.begin);
+  });
+  return csr;
+}
+
 /// The block split into the columns of `mine` and those of the plan's ghosts.
-SplitMatrix split_columns(const RowBlock& block, Range mine, RowPartition partition, HaloPlan plan) {
+SplitMatrix split_columns(RowBlock block, Range mine, RowPartition partition, HaloPlan plan) {
+  if (plan.ghosts.empty()) {
+    Csr none{0, 0, Array<std::int64_t>(1, 0), {}, {}};
+    return {
+        std::move(partition), std::move(plan), take_interior(std::move(block), mine), std::move(none), {}};
+  }
   const auto is_interior = [&](std::int64_t column) { return mine.contains(column); };
   const auto is_ghost = [&](std::int64_t column) { return !mine.contains(column); };
   const auto ghost_number = [&](std::int64_t column) {
@@ -84,7 +99,7 @@ SplitMatrix split_columns(const RowBlock& block, Range mine, RowPartition partit
 
 }  // namespace
 
-SplitMatrix split(const comm::Comm& comm, const RowBlock& block) {
+SplitMatrix split(const comm::Comm& comm, RowBlock block) {
   if (block.global_rows != block.global_columns) {
     InputError error(
         fmt::format("the matrix is {} x {}, but a system to solve must be square; "
@@ -102,7 +117,8 @@ SplitMatrix split(const comm::Comm& comm, const RowBlock& block) {
   auto partition = partition_of(comm, block);
   auto plan = make_halo_plan(comm, partition, std::move(ghosts));
 
-  return comm::agree(comm, [&] { return split_columns(block, mine, std::move(partition), std::move(plan)); });
+  return comm::agree(
+      comm, [&] { return split_columns(std::move(block), mine, std::move(partition), std::move(plan)); });
 }
 
 }  // namespace ayatori::sparse

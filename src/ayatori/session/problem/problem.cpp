@@ -76,15 +76,18 @@ sparse::Permutation partition_pairs(const comm::Comm& comm, const sparse::RowBlo
 }
 
 /// Parts of the rows, and the parts brought to their ranks.
-Problem spread(const comm::Comm& comm, io::LoadedMatrix loaded, sparse::Fingerprint fingerprint,
-               sparse::RowPartition file_rows, PartitionKind kind, const OrderParts& order_parts) {
+Problem spread(const comm::Comm& comm, io::LoadedMatrix loaded, sparse::RowPartition file_rows,
+               PartitionKind kind, const OrderParts& order_parts) {
   std::optional<sparse::Permutation> permutation;
+  std::optional<sparse::Fingerprint> fingerprint;  // now, where the rows may get other numbers
+  if (order_parts || kind == PartitionKind::graph) fingerprint = sparse::fingerprint(comm, loaded.block);
   if (kind == PartitionKind::graph && comm.size() > 1) {
     permutation = loaded.facts.is_complex ? partition_pairs(comm, loaded.block)
                                           : sparse::graph_partition(comm, loaded.block);
     loaded.block = sparse::permute(comm, loaded.block, *permutation);
   }
-  auto parts = std::make_shared<const sparse::SplitMatrix>(sparse::split(comm, loaded.block));
+  auto parts = std::make_shared<const sparse::SplitMatrix>(
+      sparse::split(comm, order_parts ? loaded.block : std::move(loaded.block)));
   const auto rank_of_part = order_parts ? order_parts(*parts) : std::nullopt;
   if (rank_of_part) {
     const auto move = comm::agree(comm, [&] {
@@ -94,7 +97,7 @@ Problem spread(const comm::Comm& comm, io::LoadedMatrix loaded, sparse::Fingerpr
     });
     parts.reset();
     loaded.block = sparse::permute(comm, loaded.block, move);
-    parts = std::make_shared<const sparse::SplitMatrix>(sparse::split(comm, loaded.block));
+    parts = std::make_shared<const sparse::SplitMatrix>(sparse::split(comm, std::move(loaded.block)));
   }
   return {std::move(loaded.facts), fingerprint, std::move(parts), std::move(file_rows),
           std::move(permutation)};
@@ -129,11 +132,10 @@ Problem spread_as_asked(const Session& session, const SolveRequest& request, Spr
 
 Problem spread_problem(const comm::Comm& comm, io::LoadedMatrix loaded, PartitionKind kind,
                        const OrderParts& order_parts) {
-  const auto fingerprint = sparse::fingerprint(comm, loaded.block);
   auto file_rows = sparse::balance_nonzeros(comm, loaded.block);
   if (loaded.facts.is_complex) file_rows = sparse::with_whole_pairs(file_rows);
   if (comm.size() > 1) loaded.block = sparse::redistribute(comm, loaded.block, file_rows);
-  return spread(comm, std::move(loaded), fingerprint, std::move(file_rows), kind, order_parts);
+  return spread(comm, std::move(loaded), std::move(file_rows), kind, order_parts);
 }
 
 Problem load_problem(const Session& session, const std::string& source, const SolveRequest& request) {
@@ -144,9 +146,8 @@ Problem load_problem(const Session& session, const std::string& source, const So
 
 Problem spread_problem(const Session& session, io::LoadedMatrix loaded, const SolveRequest& request) {
   return spread_as_asked(session, request, [&](PartitionKind kind, const OrderParts& order_parts) {
-    const auto fingerprint = sparse::fingerprint(session.comm, loaded.block);
     auto rows = sparse::partition_of(session.comm, loaded.block);
-    return spread(session.comm, std::move(loaded), fingerprint, std::move(rows), kind, order_parts);
+    return spread(session.comm, std::move(loaded), std::move(rows), kind, order_parts);
   });
 }
 

@@ -99,7 +99,6 @@ class Bicgstab {
   void stabilize(Scalar alpha, const Products& products) {
     const auto [ts, shadow_s, shadow_t, tt, ss] = products;
     if (!monitor_.check_finite(std::abs(ts) + tt + ss, "A M s")) return;
-    if (monitor_.meets_target(std::sqrt(ss))) return take_half_step(alpha, ss);
     if (vanishes(ts, ss, tt)) {
       take_half_step(alpha, ss);
       return restart(fmt::format(
@@ -123,9 +122,15 @@ class Bicgstab {
     if (!std::isfinite(norm)) return;
     best_.before_update(norm);
     axpbypz(alpha * monitor_.unit(), p_hat_, omega * monitor_.unit(), s_hat_, x_);
+    if (monitor_.resumes(as_pairs(r_), best_)) {
+      std::array<Scalar, 2> anew = local_dot_and_square(shadow_, r_);
+      system_.sum(as_pairs(Elements(anew)));
+      next_rho = anew[0];
+      r_square_ = std::real(anew[1]);
+    }
     if (vanishes(next_rho, shadow_square_, r_square_)) {
       return restart(fmt::format("rho = (r*, r) = {:.3g} beside norms {:.3g} and {:.3g}", std::abs(next_rho),
-                                 std::sqrt(shadow_square_), norm));
+                                 std::sqrt(shadow_square_), std::sqrt(r_square_)));
     }
     const Scalar beta = next_rho / rho_ * (alpha / omega);
     rho_ = next_rho;

@@ -32,18 +32,32 @@ class Cg {
     if (monitor_.stopped()) return monitor_.result();
     fill(p_, 0);
     fill(q_, 0);
-    double local_square = 0;  // of the first residual, whose norm is known
+    do {
+      iterate();
+    } while (resumes());
+    monitor_.correct(best_.restore());
+    return monitor_.result();
+  }
+
+ private:
+  /// From r, of which the norm is known, until the method ends.
+  void iterate() {
+    double local_square = 0;
     while (!meets_target(local_square)) {
       const Products products = multiply(local_square);
-      const double beta = rho_ > 0 ? products.rz / rho_ : 0;
+      const double beta = next_share(products);
       if (rho_ > 0) {
         const double norm = std::sqrt(products.rr);
         monitor_.step(norm);
         if (!std::isfinite(norm)) break;
         best_.before_update(norm);
       }
+      if (monitor_.stopped()) {
+        axpy(alpha_ * monitor_.unit(), p_, x_);
+        break;
+      }
       axpy_aypx(alpha_ * monitor_.unit(), p_, x_, beta, z_);
-      if (monitor_.stopped() || !check_preconditioner(monitor_, products.rz)) break;
+      if (!check_preconditioner(monitor_, products.rz)) break;
       rho_ = products.rz;
       curvature_ = products.zaz + 2 * beta * products.zap + beta * beta * curvature_;
       const bool cancels = !(curvature_ >= safe_curvature_share * products.zaz);
@@ -59,11 +73,15 @@ class Cg {
       alpha_ = rho_ / curvature_;
       local_square = cancels ? axpy_square(-alpha_, q_, r_) : aypx_axpy_square(beta, w_, q_, -alpha_, r_);
     }
-    monitor_.correct(best_.restore());
-    return monitor_.result();
   }
 
- private:
+  /// Whether the method goes on from the true residual, with the last direction.
+  bool resumes() {
+    if (!monitor_.resumes(r_, best_)) return false;
+    rho_ = alpha_ = 0;
+    return true;
+  }
+
   /// Whether the last direction leads to the target, which is asked for only where that is likely; then x is
   /// there.
   bool meets_target(double local_square) {
@@ -80,6 +98,13 @@ class Cg {
   struct Products {
     double rr, rz, zaz, zap;
   };
+
+  /// Of the last direction in the next one. Where r does not follow from the last one, that alone keeps the
+  /// two conjugate.
+  double next_share(const Products& products) const {
+    if (rho_ > 0) return products.rz / rho_;
+    return curvature_ > 0 ? -products.zap / curvature_ : 0;
+  }
 
   Products multiply(double local_square) {
     system_.m.apply(r_, z_);
@@ -101,7 +126,7 @@ class Cg {
   Vector q_ = work_[4];  ///< A p
   BestIterate best_;
   Monitor monitor_;
-  double rho_ = 0;  ///< of the last direction; 0 before the first
+  double rho_ = 0;  ///< of the last direction; 0 before the first, and where r was computed anew
   double curvature_ = 0;
   double alpha_ = 0;
 };

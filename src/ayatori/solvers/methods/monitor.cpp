@@ -48,6 +48,24 @@ void Monitor::correct(double scaled_norm) {
   judge(result_.residual_norm);
 }
 
+bool Monitor::resumes(Vector r, BestIterate& best) {
+  constexpr double far_off = 4;  // times the target
+  constexpr int most_refuted = 20;
+  if (!stopped_ || result_.stop != Stop::converged || !options_.confirm || refuted_ == most_refuted)
+    return false;
+  if (options_.confirm(r)) return false;
+  ++refuted_;
+  scale(1 / unit_, r);
+  const double scaled_norm = norm(sum_, r);
+  if (meets_target(scaled_norm) || !meets_target(scaled_norm / far_off)) return false;
+  best.correct(scaled_norm);
+  result_.residual_norm = scaled_norm * unit_;
+  last_factor_ = 1;
+  stopped_ = false;
+  judge(result_.residual_norm);
+  return !stopped_;
+}
+
 void Monitor::give_more_time() {
   mark_norm_ = result_.residual_norm;
   mark_iteration_ = result_.iterations;

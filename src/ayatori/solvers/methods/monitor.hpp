@@ -10,6 +10,8 @@ namespace ayatori::solvers {
 /// finite inverse, r is left unscaled, and Monitor ends the method. Collective.
 double scaled_residual(const System& system, ConstVector x, Vector r);
 
+class BestIterate;
+
 /// Watches over a method: counts iterations, tells the progress, decides when to stop and why. The same on
 /// every rank, as all that it sees is.
 class Monitor {
@@ -22,6 +24,11 @@ class Monitor {
   void step(double scaled_norm, int products = 1);
   /// Puts a recomputed norm, in units of the first residual, in the place of the one believed in so far.
   void correct(double scaled_norm);
+
+  /// Where the method believes that it has converged, and MethodOptions::confirm knows better: r becomes the
+  /// true residual, in units of the first, and the method goes on. Whether it is so; not where the true one
+  /// is far off: then a new start is as good. Collective.
+  bool resumes(Vector r, BestIterate& best);
 
   /// Stagnation is judged from here on only: the method goes on in another way.
   void give_more_time();
@@ -58,6 +65,7 @@ class Monitor {
   double mark_norm_;        ///< the norm when it last had shrunk by the stagnation factor ...
   int mark_iteration_ = 0;  ///< ... and the iteration then
   bool has_borne_a_rise_ = false;
+  int refuted_ = 0;  ///< claims of convergence
   MethodResult result_;
 };
 

@@ -8,6 +8,7 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/sparse/kernels/simd.hpp"
 #include "ayatori/sparse/pattern/row_figures.hpp"
 
 namespace ayatori::solvers {
@@ -26,10 +27,15 @@ struct RowScans {
 /// Traffic: 12 bytes per nonzero, 24 per row.
 RowScans scan_rows(const sparse::SplitMatrix& parts) {
   RowScans scans{Array<double>(parts.interior.rows), Array<double>(parts.interior.rows)};
-  parallel_for(parts.interior.rows, [&](std::int64_t i) {
-    const sparse::RowFigures row = sparse::row_figures(parts.interior, i, i);
-    scans.largest[i] = std::bit_cast<double>(row.largest_bits);
-    scans.diagonal[i] = row.diagonal;
+  const auto simd = sparse::best_simd();
+  parallel_ranges(parts.interior.rows, [&](Range rows) {
+    sparse::with_simd(simd, [&]<int Width>() [[gnu::always_inline]] {
+      for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+        const sparse::RowFigures row = sparse::row_figures(parts.interior, i, i);
+        scans.largest[i] = std::bit_cast<double>(row.largest_bits);
+        scans.diagonal[i] = row.diagonal;
+      }
+    });
   });
   parallel_for(parts.halo.rows, [&](std::int64_t r) {
     constexpr std::int64_t no_column = -1;

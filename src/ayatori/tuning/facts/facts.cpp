@@ -15,6 +15,7 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/sparse/complex_form.hpp"
+#include "ayatori/sparse/kernels/simd.hpp"
 #include "ayatori/sparse/pattern/diagonal_rows.hpp"
 #include "ayatori/sparse/pattern/mirror.hpp"
 #include "ayatori/sparse/pattern/row_figures.hpp"
@@ -32,26 +33,50 @@ using sparse::SplitMatrix;
 /// A row whose entries sum to less than this share of their absolute values is balanced.
 constexpr double balanced = 0.01;
 
-/// Entries, sums and maximum of a row.
-struct RowSummary {
-  std::int64_t length = 0;
-  std::int64_t reach = 0;  ///< largest |i - j|
-  std::int64_t reach_in_block = 0;
-  double sum = 0;
-  double sum_abs = 0;
-  double largest = 0;
-  double diagonal = 0;
+/// Of some rows, side by side, so that loops over them are of vectors and without jumps.
+struct RowSummaries {
+  static constexpr int most = 64;
+  template <class T>
+  using Each = std::array<T, most>;
 
-  void add(const Csr& csr, std::int64_t row, const sparse::RowFigures& figures) {
-    length += csr.row_start[row + 1] - csr.row_start[row];
-    sum += figures.sum;
-    sum_abs += figures.sum_abs;
-    largest = std::max(largest, figures.largest);
-    diagonal += figures.diagonal;
-  }
+  int rows = 0;
+  Each<std::int64_t> length;
+  Each<std::int64_t> reach;  ///< largest |i - j|
+  Each<std::int64_t> reach_in_block;
+  Each<double> sum;
+  Each<double> sum_abs;
+  Each<double> largest;
+  Each<double> diagonal;
+
   /// Of ascending columns only the first and the last can be farthest.
-  void add_reach(std::int64_t row, std::int64_t first_column, std::int64_t last_column) {
-    reach = std::max({reach, std::abs(row - first_column), std::abs(row - last_column)});
+  static std::int64_t farthest(std::int64_t row, std::int64_t first_column, std::int64_t last_column) {
+    return std::max(std::abs(row - first_column), std::abs(row - last_column));
+  }
+  /// A row begins with what stands in this rank's block.
+  [[gnu::always_inline]] void begin(const Csr& interior, std::int64_t i, const sparse::RowFigures& figures) {
+    const std::int64_t first = interior.row_start[i];
+    const std::int64_t end = interior.row_start[i + 1];
+    length[rows] = end - first;
+    reach[rows] = first < end ? farthest(i, interior.column[first], interior.column[end - 1]) : 0;
+    reach_in_block[rows] = reach[rows];
+    sum[rows] = figures.sum;
+    sum_abs[rows] = figures.sum_abs;
+    largest[rows] = figures.largest;
+    diagonal[rows++] = figures.diagonal;
+  }
+  /// And goes on with what stands outside, in row r of the halo.
+  void go_on(int row, const SplitMatrix& parts, std::int64_t first_row, std::int64_t r,
+             const sparse::RowFigures& figures) {
+    const std::int64_t first = parts.halo.row_start[r];
+    const std::int64_t end = parts.halo.row_start[r + 1];
+    length[row] += end - first;
+    sum[row] += figures.sum;
+    sum_abs[row] += figures.sum_abs;
+    largest[row] = std::max(largest[row], figures.largest);
+    if (first < end)
+      reach[row] = std::max(
+          reach[row], farthest(first_row + parts.halo_rows[r], parts.plan.ghosts[parts.halo.column[first]],
+                               parts.plan.ghosts[parts.halo.column[end - 1]]));
   }
 };
 
@@ -78,34 +103,42 @@ struct MatrixFigures {
   double sum = 0;  ///< of the rows that are no boundary rows
   solvers::RowSums row_sums;
 
-  void add_row(const RowSummary& row) {
-    const double magnitude = std::abs(row.diagonal);
-    const double sum_abs = row.sum_abs * (1 - 1e-14);  // equal up to rounding is as good as equal
-    const bool is_dominant = magnitude > 0 && 2 * magnitude >= sum_abs;
-    min_row = std::min(min_row, row.length);
-    max_row = std::max(max_row, row.length);
-    squares += row.length * row.length;
-    positive += row.diagonal > 0 ? 1 : 0;
-    negative += row.diagonal < 0 ? 1 : 0;
-    zero += row.diagonal == 0 ? 1 : 0;
-    bandwidth = std::max(bandwidth, row.reach);
-    block_bandwidth = std::max(block_bandwidth, row.reach_in_block);
-    max_abs = std::max(max_abs, row.largest);
-    norm_infinity = std::max(norm_infinity, row.sum_abs);
-    row_sums.add_row(row.sum, row.sum_abs);
-    if (sparse::is_boundary_row(magnitude, row.sum_abs)) {
-      ++boundary;
-      return;
+  [[gnu::always_inline]] void add(const RowSummaries& of) {
+    for (int i = 0; i < of.rows; ++i) {
+      min_row = std::min(min_row, of.length[i]);
+      max_row = std::max(max_row, of.length[i]);
+      squares += of.length[i] * of.length[i];
+      bandwidth = std::max(bandwidth, of.reach[i]);
+      block_bandwidth = std::max(block_bandwidth, of.reach_in_block[i]);
     }
-    dominant += is_dominant ? 1 : 0;
-    strongly_dominant += magnitude > 0 && 1.5 * magnitude >= sum_abs ? 1 : 0;
-    diffusive += is_dominant || (magnitude > 0 && std::abs(row.sum) <= balanced * row.sum_abs) ? 1 : 0;
-    min_diagonal = std::min(min_diagonal, magnitude);
-    max_diagonal = std::max(max_diagonal, magnitude);
-    least_dominance =
-        std::min(least_dominance, is_dominant ? std::max(2 - row.sum_abs / magnitude, 0.0) : 0.0);
-    diagonal_sum += row.diagonal;
-    sum += row.sum;
+    for (int i = 0; i < of.rows; ++i) {
+      positive += of.diagonal[i] > 0 ? 1 : 0;
+      negative += of.diagonal[i] < 0 ? 1 : 0;
+      zero += of.diagonal[i] == 0 ? 1 : 0;
+    }
+    for (int i = 0; i < of.rows; ++i) {
+      max_abs = std::max(max_abs, of.largest[i]);
+      norm_infinity = std::max(norm_infinity, of.sum_abs[i]);
+      row_sums.add_row(of.sum[i], of.sum_abs[i]);
+    }
+    for (int i = 0; i < of.rows; ++i) {
+      const double magnitude = std::abs(of.diagonal[i]);
+      const double sum_abs = of.sum_abs[i] * (1 - 1e-14);  // equal up to rounding is as good as equal
+      const bool has_diagonal = magnitude > 0;
+      const bool is_boundary = sparse::is_boundary_row(magnitude, of.sum_abs[i]);
+      const bool is_dominant = !is_boundary & has_diagonal & (2 * magnitude >= sum_abs);
+      const bool is_balanced = has_diagonal & (std::abs(of.sum[i]) <= balanced * of.sum_abs[i]);
+      boundary += is_boundary ? 1 : 0;
+      dominant += is_dominant ? 1 : 0;
+      strongly_dominant += !is_boundary & has_diagonal & (1.5 * magnitude >= sum_abs) ? 1 : 0;
+      diffusive += is_dominant | (!is_boundary & is_balanced) ? 1 : 0;
+      min_diagonal = std::min(min_diagonal, is_boundary ? min_diagonal : magnitude);
+      max_diagonal = std::max(max_diagonal, is_boundary ? 0 : magnitude);
+      const double dominance = is_dominant ? std::max(2 - of.sum_abs[i] / magnitude, 0.0) : 0;
+      least_dominance = std::min(least_dominance, is_boundary ? 1 : dominance);
+      diagonal_sum += is_boundary ? 0 : of.diagonal[i];
+      sum += is_boundary ? 0 : of.sum[i];
+    }
   }
 
   void merge(const MatrixFigures& other) {
@@ -153,21 +186,29 @@ struct Pass {
   Fingerprints prints;
 };
 
-/// Calls add(figures, prints, i, r) for every `step`th local row i, with its place in the halo, or -1.
-template <class Add>
-Pass pass_over_rows(const SplitMatrix& parts, std::int32_t step, const Add& add) {
+/// The figures of this rank's rows, `step` at a time: begin(summaries, prints, i) of the block, and where row
+/// i has a halo go_on(summaries, prints, its place, i, r), r being the row of the halo.
+template <int step, class Begin, class GoOn>
+Pass pass_over_rows(const SplitMatrix& parts, const Begin& begin, const GoOn& go_on) {
   Pass pass;
   std::map<std::int64_t, MatrixFigures> shares;  // of threads, merged in the order of their rows
   std::mutex merging;
+  const auto simd = sparse::best_simd();
   parallel_ranges(parts.interior.rows / step, [&](Range range) {
     MatrixFigures figures;
     Fingerprints prints;
     std::int64_t r = std::ranges::lower_bound(parts.halo_rows, step * range.begin) - parts.halo_rows.begin();
-    for (std::int64_t i = step * range.begin; i < step * range.end; i += step) {
-      const bool has_halo = r < parts.halo.rows && parts.halo_rows[r] == i;
-      add(figures, prints, i, has_halo ? r : -1);
-      r += has_halo ? step : 0;
-    }
+    const auto add_rows = [&]<int Width>() [[gnu::always_inline]] {
+      for (std::int64_t first = step * range.begin; first < step * range.end; first += RowSummaries::most) {
+        const std::int64_t last = std::min(first + RowSummaries::most, step * range.end);
+        RowSummaries summaries;
+        for (std::int64_t i = first; i < last; i += step) begin(summaries, prints, i);
+        for (; r < parts.halo.rows && parts.halo_rows[r] < last; r += step)
+          go_on(summaries, prints, static_cast<int>(parts.halo_rows[r] - first), parts.halo_rows[r], r);
+        figures.add(summaries);
+      }
+    };
+    sparse::with_simd(simd, add_rows);
     const std::scoped_lock lock(merging);
     shares.emplace(range.begin, figures);
     pass.prints.merge(prints);
@@ -176,29 +217,18 @@ Pass pass_over_rows(const SplitMatrix& parts, std::int32_t step, const Add& add)
   return pass;
 }
 
-void add_reach_in_block(RowSummary& row, const Csr& interior, std::int64_t i) {
-  if (interior.row_start[i] == interior.row_start[i + 1]) return;
-  row.add_reach(i, interior.column[interior.row_start[i]], interior.column[interior.row_start[i + 1] - 1]);
-  row.reach_in_block = row.reach;
-}
-
 /// Traffic: 12 bytes per nonzero and 8 per row.
 Pass pass_over_real_rows(const SplitMatrix& parts, std::int64_t first_row) {
-  const auto add = [&](MatrixFigures& figures, Fingerprints& prints, std::int64_t i, std::int64_t r) {
-    RowSummary row;
-    row.add(parts.interior, i, sparse::row_figures(parts.interior, i, i));
-    add_reach_in_block(row, parts.interior, i);
-    if (r >= 0) {
-      row.add(parts.halo, r, sparse::row_figures(parts.halo, r, -1));
-      for (std::int64_t k = parts.halo.row_start[r]; k < parts.halo.row_start[r + 1]; ++k) {
-        const std::int64_t j = parts.plan.ghosts[parts.halo.column[k]];
-        prints.entries.add(first_row + i, j, parts.halo.value[k]);
-        row.add_reach(first_row + i, j, j);
-      }
-    }
-    figures.add_row(row);
+  const auto begin = [&](RowSummaries& rows, auto&, std::int64_t i) [[gnu::always_inline]] {
+    rows.begin(parts.interior, i, sparse::row_figures(parts.interior, i, i));
   };
-  return pass_over_rows(parts, 1, add);
+  const auto go_on = [&](RowSummaries& rows, Fingerprints& prints, int place, std::int64_t i,
+                         std::int64_t r) {
+    rows.go_on(place, parts, first_row, r, sparse::row_figures(parts.halo, r, -1));
+    for (std::int64_t k = parts.halo.row_start[r]; k < parts.halo.row_start[r + 1]; ++k)
+      prints.entries.add(first_row + i, parts.plan.ghosts[parts.halo.column[k]], parts.halo.value[k]);
+  };
+  return pass_over_rows<1>(parts, begin, go_on);
 }
 
 /// A complex number in row i and column j of the real form, both even. Imaginary parts are as entries
@@ -219,31 +249,27 @@ void add_complex(Fingerprints& prints, std::int64_t i, std::int64_t j, std::int6
 /// Of a real form, in the moduli of its complex numbers, which even rows tell. Traffic: 6 bytes per nonzero.
 Pass pass_over_complex_rows(const SplitMatrix& parts, std::int64_t first_row) {
   const std::int64_t beyond = parts.partition.rows();
-  const auto add = [&](MatrixFigures& figures, Fingerprints& prints, std::int64_t i, std::int64_t r) {
-    RowSummary row;
-    RowSummary below;
-    const auto add_part = [&](const Csr& csr, std::int64_t place, std::int64_t diagonal, auto&& column_of) {
-      auto found = sparse::complex_row_figures(csr, place, diagonal);
-      row.add(csr, place, found);
-      found.sum = found.sum_below;
-      below.add(csr, place, found);
-      for (std::int64_t k = csr.row_start[place]; k < csr.row_start[place + 1]; k += 2)
-        add_complex(prints, first_row + i, column_of(csr.column[k]), beyond,
-                    {csr.value[k], -csr.value[k + 1]});
-    };
-    add_part(parts.interior, i, i, [&](std::int64_t column) { return first_row + column; });
-    add_reach_in_block(row, parts.interior, i);
-    if (r >= 0) {
-      add_part(parts.halo, r, -1, [&](std::int64_t column) { return parts.plan.ghosts[column]; });
-      for (std::int64_t k = parts.halo.row_start[r]; k < parts.halo.row_start[r + 1]; ++k) {
-        const std::int64_t j = parts.plan.ghosts[parts.halo.column[k]];
-        row.add_reach(first_row + i, j, j);
-      }
-    }
-    figures.add_row(row);
-    figures.add_row(below);
+  const auto add_to_prints = [&](Fingerprints& prints, const Csr& csr, std::int64_t i, std::int64_t place,
+                                 const auto& column_of) {
+    for (std::int64_t k = csr.row_start[place]; k < csr.row_start[place + 1]; k += 2)
+      add_complex(prints, first_row + i, column_of(csr.column[k]), beyond, {csr.value[k], -csr.value[k + 1]});
   };
-  return pass_over_rows(parts, 2, add);
+  const auto begin = [&](RowSummaries& rows, Fingerprints& prints, std::int64_t i) {
+    auto figures = sparse::complex_row_figures(parts.interior, i, i);
+    rows.begin(parts.interior, i, figures);
+    figures.sum = figures.sum_below;
+    rows.begin(parts.interior, i, figures);
+    add_to_prints(prints, parts.interior, i, i, [&](std::int64_t column) { return first_row + column; });
+  };
+  const auto go_on = [&](RowSummaries& rows, Fingerprints& prints, int place, std::int64_t i,
+                         std::int64_t r) {
+    auto figures = sparse::complex_row_figures(parts.halo, r, -1);
+    rows.go_on(place, parts, first_row, r, figures);
+    figures.sum = figures.sum_below;
+    rows.go_on(place + 1, parts, first_row, r, figures);
+    add_to_prints(prints, parts.halo, i, r, [&](std::int64_t column) { return parts.plan.ghosts[column]; });
+  };
+  return pass_over_rows<2>(parts, begin, go_on);
 }
 
 /// Of blocks this full no format moves more than compressed sparse rows do, and one of blocks multiplies

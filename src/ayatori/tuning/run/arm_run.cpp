@@ -262,7 +262,7 @@ bool ArmRun::iterate() {
   const double best = state_.residual_norm();
   const double before = begin();
   solvers::fill(correction_, 0);
-  overtaken_ = behind_ = too_slow_ = false;
+  overtaken_ = behind_ = too_slow_ = is_confirmed_ = false;
   next_look_ = first_look;
   gained_.clear();
   begins_with_ = smallest_norm_ = before;
@@ -272,9 +272,11 @@ bool ArmRun::iterate() {
   trial().iterations += result.iterations;
   note_progress(result.iterations);
   arm().rung.choice = trial().choice;
-  solvers::copy(base_, sum_of_both_);
-  solvers::axpy(1, correction_, sum_of_both_);
-  state_.offer(sum_of_both_);
+  if (!is_confirmed_) {
+    solvers::copy(base_, sum_of_both_);
+    solvers::axpy(1, correction_, sum_of_both_);
+    state_.offer(sum_of_both_);
+  }
   trial().outcome = name_of(result.stop);
   trial().reason = result.reason;
   if (state_.residual_norm() < best && !overtaken_) {
@@ -331,6 +333,7 @@ solvers::MethodOptions ArmRun::method_options() {
   options.target = aim();
   options.restart = std::max(trial().choice.restart, 1);
   options.max_iterations = state_.iterations_left();
+  if (!is_on_device()) options.confirm = [this](solvers::Vector r) { return confirms(r); };
   if (trial().choice.restart == 0) return options;
   // The longest basis may show nothing until it is whole.
   if (arm().rung.last_resort)
@@ -541,18 +544,37 @@ std::optional<std::size_t> ArmRun::other_arm(int iteration) {
   return action->arm;
 }
 
-/// The method stands still meanwhile: what forming the correction takes is none of its products.
-void ArmRun::take_snapshot(const std::function<void(solvers::Vector)>& form_correction) {
+/// Collective. The method stands still meanwhile: products and time are none of its own.
+template <class F>
+void ArmRun::beside_the_method(F&& work) {
   const Meters meters(*state_.matrix, state_.sum, *state_.product_tuner);
   const Meter start = meters.read();
   const double agreed_start = state_.sum.agreed_seconds();
   state_.matrix->set_observer(nullptr);
-  form_correction(sum_of_both_);
+  work();
   state_.matrix->set_observer(&*state_.product_tuner);
-  solvers::axpy(1, base_, sum_of_both_);
-  state_.take_snapshot(trial().choice, state_.report.iterations + iteration_, sum_of_both_);
   away_ += state_.agree_on_time() - agreed_start;
   challengers_ += meters.since(start);
+}
+
+void ArmRun::take_snapshot(const std::function<void(solvers::Vector)>& form_correction) {
+  beside_the_method([&] {
+    form_correction(sum_of_both_);
+    solvers::axpy(1, base_, sum_of_both_);
+    state_.take_snapshot(trial().choice, state_.report.iterations + iteration_, sum_of_both_);
+  });
+}
+
+/// As MethodOptions::confirm: whether the solve has converged with the correction that the method has.
+bool ArmRun::confirms(solvers::Vector r) {
+  beside_the_method([&] {
+    solvers::copy(base_, sum_of_both_);
+    solvers::axpy(1, correction_, sum_of_both_);
+    const auto residual = state_.offer(sum_of_both_);
+    is_confirmed_ = state_.converged();
+    if (!is_confirmed_) solvers::copy(residual, r);
+  });
+  return is_confirmed_;
 }
 
 /// Suspends this attempt and lets another run from the x reached. True if this one is not needed any more.

@@ -59,7 +59,10 @@ class ArmRun {
   bool judge(const solvers::MethodResult& result, double before);
 
   bool goes_on(int iteration, double norm);
+  template <class F>
+  void beside_the_method(F&& work);
   void take_snapshot(const std::function<void(solvers::Vector)>& form_correction);
+  bool confirms(solvers::Vector r);
   void note_norm(double norm);
   void note_progress(int iteration);
   std::optional<std::size_t> other_arm(int iteration);
@@ -103,7 +106,8 @@ class ArmRun {
   Array<double> right_side_;  ///< b - A base
   Array<double> correction_;
   Array<double> sum_of_both_;
-  int iteration_ = 0;  ///< of the method at work
+  bool is_confirmed_ = false;  ///< the claim of the method at work
+  int iteration_ = 0;          ///< of the method at work
   double last_norm_ = 0;
 };
 

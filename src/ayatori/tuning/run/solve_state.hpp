@@ -116,8 +116,9 @@ class SolveState {
 
   /// Collective. r = b - A v in the scale of the system, and what is known of it.
   Residual verified_residual(solvers::ConstVector v, solvers::Vector r);
-  /// Collective. Takes v as the best x if its true residual is the smallest so far.
-  void offer(solvers::ConstVector v);
+  /// Collective. Takes v as the best x if its true residual is the smallest so far. Gives that residual,
+  /// which stays until the next is found.
+  solvers::ConstVector offer(solvers::ConstVector v);
   /// Takes v, whose residual is r, as the best x whatever the one so far leaves.
   void take(solvers::ConstVector v, solvers::ConstVector r, const Residual& what_is_known);
 
