@@ -33,7 +33,10 @@ class CsrThreaded final : public KernelOf<Real> {
   }
 
   void multiply(std::span<const Real> x, std::span<Real> y) const override {
-    groups_.for_each([&](int, Range rows) { multiply_rows(rows, x.data(), y.data()); });
+    groups_.for_each([&](int, Range rows) {
+      with_simd(best_simd(),
+                [&]<int Width>() [[gnu::always_inline]] { multiply_rows(rows, x.data(), y.data()); });
+    });
   }
 
   std::int64_t matrix_bytes() const override {
@@ -57,10 +60,10 @@ class CsrThreaded final : public KernelOf<Real> {
     });
   }
 
-  void multiply_rows(Range rows, const Real* x, Real* y) const {
+  [[gnu::always_inline]] void multiply_rows(Range rows, const Real* x, Real* y) const {
     const std::int32_t* column = column_.data();
     const Real* value = value_.data();
-    order_.for_each(rows, [&](std::int64_t i) {
+    order_.for_each(rows, [&](auto i) [[gnu::always_inline]] {
       if constexpr (Unroll == 1)
         y[i] = row_product_in_vectors(value, column, row_start_[i], row_start_[i + 1], x);
       else

@@ -25,7 +25,7 @@ class RowOrder {
 
   /// Calls f(row) for the rows at these places. Disjoint ranges of places have disjoint rows.
   template <class F>
-  void for_each(Range places, F&& f) const {
+  [[gnu::always_inline]] void for_each(Range places, F&& f) const {
     if (is_as_stored()) {
       for (std::int64_t i = places.begin; i < places.end; ++i) f(i);
     } else {

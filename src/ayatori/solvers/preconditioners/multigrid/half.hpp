@@ -58,22 +58,17 @@ inline constexpr __mmask16 every_lane = 0xFFFF;
 
 #else
 
-struct HalvesOfSlice {
-  __m256 low;
-  __m256 high;
-};
-
 [[gnu::always_inline]] inline Slice<float> load_slice(const Half* from) {
   const auto* bits = reinterpret_cast<const __m128i*>(from);
-  return std::bit_cast<Slice<float>>(
-      HalvesOfSlice{_mm256_cvtph_ps(_mm_loadu_si128(bits)), _mm256_cvtph_ps(_mm_loadu_si128(bits + 1))});
+  return slice_of<float>(
+      [&](int p) { return std::bit_cast<Slice<float>::Part>(_mm256_cvtph_ps(_mm_loadu_si128(bits + p))); });
 }
 
 [[gnu::always_inline]] inline void store_slice(Half* to, const Slice<float>& slice) {
   auto* bits = reinterpret_cast<__m128i*>(to);
-  const auto parts = std::bit_cast<HalvesOfSlice>(slice);
-  _mm_storeu_si128(bits, _mm256_cvtps_ph(parts.low, _MM_FROUND_TO_NEAREST_INT));
-  _mm_storeu_si128(bits + 1, _mm256_cvtps_ph(parts.high, _MM_FROUND_TO_NEAREST_INT));
+  for (int p = 0; p < Slice<float>::parts; ++p)
+    _mm_storeu_si128(bits + p,
+                     _mm256_cvtps_ph(std::bit_cast<__m256>(slice.part[p]), _MM_FROUND_TO_NEAREST_INT));
 }
 
 #endif

@@ -115,7 +115,7 @@ class Sliced {
         }
         if (start_[s].rest < start_[s + 1].rest) add_rest(x, s, sums);
         if constexpr (is_less_identity)
-          sums[0] = load_slice(x + s * slice_rows) + sums[0] * (1 / stored_unit);
+          sums[0] = load_slice(x + s * slice_rows) + (1 / stored_unit) * sums[0];
         use(s, sums);
       }
     });
@@ -257,7 +257,7 @@ class Sliced {
           T exact[slice_rows] = {};
           T stored[slice_rows];
           for_each_lane(lanes, [&](int l) { exact[l] = static_cast<T>(*a.block(places[l])); });
-          store_slice(rounded, load_slice<T>(exact) * stored_unit);
+          store_slice(rounded, stored_unit * load_slice<T>(exact));
           store_slice<T>(stored, load_slice(rounded));
           for (int l = 0; l < slice_rows; ++l) look(exact[l], stored[l], column + l, l);
         },
