@@ -15,7 +15,7 @@ if [[ ${1:-} == --complete ]]; then
   shift
 fi
 presets=("$@")
-((${#presets[@]})) || presets=(dev mpich asan fuzz simgrid long)
+((${#presets[@]})) || presets=(dev mpich mpi-abi asan fuzz simgrid long)
 
 declare -A built tested
 sensitive=()
@@ -53,7 +53,7 @@ for stage in "${presets[@]}"; do
   began=$SECONDS
   tested[$stage]=failed
   # Open MPI's launcher makes tests wait more than they compute; MPICH's ranks wait busily.
-  waits=$([[ $stage == mpich ]] && echo 1 || echo 3)
+  waits=$([[ $stage == mpi* ]] && echo 1 || echo 3)
   passed=yes
   CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$((waits * $(nproc)))} ctest --preset "$stage" || passed=no
   python3 cmake/check_skips.py "${complete[@]}" "$stage" "build/$preset"
