@@ -11,7 +11,8 @@ complete=()
 declare -A quickly=()
 if [[ ${1:-} == --complete ]]; then
   complete=(--complete)
-  quickly=([dev]="-DAYATORI_UNITY=ON -DAYATORI_PRECOMPILE=ON -DAYATORI_CUDA=ON" [fuzz]="-DAYATORI_TEST_FOLDERS=io")
+  quickly=([dev]="-DAYATORI_UNITY=ON -DAYATORI_PRECOMPILE=ON -DAYATORI_CUDA=ON" [fuzz]="-DAYATORI_TEST_FOLDERS=io"
+           [mpi-abi]="-DCMAKE_CXX_FLAGS_RELEASE=-O1")
   shift
 fi
 presets=("$@")

@@ -102,8 +102,12 @@ void spawn(const char* program) {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    MPI_Comm_spawn("env", arguments.data(), 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &between,
-                   MPI_ERRCODES_IGNORE);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (MPI_Comm_spawn("env", arguments.data(), 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &between,
+                       MPI_ERRCODES_IGNORE) != MPI_SUCCESS) {
+      std::printf("the MPI starts no processes\n");
+      return;
+    }
   }
   together(MPI_COMM_WORLD, "one side of a spawn");
   across(between, first);

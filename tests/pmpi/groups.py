@@ -16,6 +16,8 @@ class Groups(ProgramTest):
         plans = Plans(9)
         (self.folder / "table.json").write_text(json.dumps([s for ranks in range(2, RANKS + 3) for s in plans.searches(ranks)]))
         done = self.run_program("groups", mode, AYATORI_COLLECTIVES="table.json", AYATORI_COLLECTIVES_REPORT=1)
+        if "no processes" in done.stdout:  # MPICH 4.0.2, as Debian has it
+            self.skipTest("the MPI starts no processes")
         reports = re.findall(r"ayatori: calls done by schedules: (.*)\n", done.stderr)
         self.assertEqual(len(reports), done.stderr.count("\n"), done.stderr)
         return sorted(tuple(map(int, re.search(r"allreduce (\d+) of (\d+)", report).groups())) for report in reports)
