@@ -30,7 +30,8 @@ NO_DEVICE = "no device"  # how the reason begins where there is no GPU
 # Tests that are not even there without the packages they need.
 NEEDED = {"dev": {"python_package", "python_scipy", "python_ranks.np3", "python_claims.np1", "site",
                   "petsc_linear.np1", "petsc_programs.np1", "petsc_python.np1", "petsc_finite_elements.np1",
-                  "packaging_wheel", "comm_runtime_mpich.np2"}}
+                  "packaging_wheel", "comm_runtime_mpich.np2"},
+          "mpi-abi": {"pmpi_abi.np2"}}
 
 TEST = re.compile(r"^\d+/\d+ Test: (\S+)$", re.MULTILINE)
 SKIPS = (

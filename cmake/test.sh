@@ -11,11 +11,12 @@ complete=()
 declare -A quickly=()
 if [[ ${1:-} == --complete ]]; then
   complete=(--complete)
-  quickly=([dev]="-DAYATORI_UNITY=ON -DAYATORI_PRECOMPILE=ON -DAYATORI_CUDA=ON" [fuzz]="-DAYATORI_TEST_FOLDERS=io")
+  quickly=([dev]="-DAYATORI_UNITY=ON -DAYATORI_PRECOMPILE=ON -DAYATORI_CUDA=ON" [fuzz]="-DAYATORI_TEST_FOLDERS=io"
+           [mpi-abi]="-DCMAKE_CXX_FLAGS_RELEASE=-O1")
   shift
 fi
 presets=("$@")
-((${#presets[@]})) || presets=(dev mpich asan fuzz simgrid long)
+((${#presets[@]})) || presets=(dev mpich mpi-abi asan fuzz simgrid long)
 
 declare -A built tested
 sensitive=()
@@ -53,7 +54,7 @@ for stage in "${presets[@]}"; do
   began=$SECONDS
   tested[$stage]=failed
   # Open MPI's launcher makes tests wait more than they compute; MPICH's ranks wait busily.
-  waits=$([[ $stage == mpich ]] && echo 1 || echo 3)
+  waits=$([[ $stage == mpi* ]] && echo 1 || echo 3)
   passed=yes
   CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$((waits * $(nproc)))} ctest --preset "$stage" || passed=no
   python3 cmake/check_skips.py "${complete[@]}" "$stage" "build/$preset"

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <utility>
 
+#include "ayatori/comm/mpi/native.hpp"
 #include "systems.hpp"
 
 namespace ayatori::c {
@@ -34,7 +35,7 @@ TEST(Communicators, PartsOfTheJobSolveOfTheirOwn) {
 
 TEST(Communicators, AsFortranHasThem) {
   ayatori_solver* made = nullptr;
-  ASSERT_EQ(ayatori_create_f(MPI_Comm_c2f(everyone()), &made), AYATORI_OK);
+  ASSERT_EQ(ayatori_create_f(comm::to_fortran(everyone()), &made), AYATORI_OK);
   const Handle solver(made);
   const auto rows = tridiagonal<std::int32_t>(everyone(), usual_rows());
   ASSERT_EQ(set_matrix(solver.get(), rows), AYATORI_OK);
@@ -47,7 +48,7 @@ TEST(Communicators, OfNoOneOrOfTwoGroupsAreRefused) {
   EXPECT_EQ(ayatori_create(&none, &solver), AYATORI_BAD_INPUT);
   EXPECT_EQ(solver, nullptr);
   EXPECT_TRUE(contains(ayatori_error_text(nullptr), "MPI_COMM_NULL"));
-  EXPECT_EQ(ayatori_create_f(MPI_Comm_c2f(MPI_COMM_NULL), &solver), AYATORI_BAD_INPUT);
+  EXPECT_EQ(ayatori_create_f(comm::to_fortran(MPI_COMM_NULL), &solver), AYATORI_BAD_INPUT);
   if (size_of(everyone()) == 1) return;
   MPI_Comm part = MPI_COMM_NULL;
   MPI_Comm between = MPI_COMM_NULL;

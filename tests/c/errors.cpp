@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 
+#include "ayatori/comm/mpi/native.hpp"
 #include "systems.hpp"
 
 // What is wrong on one rank is the error of all: nobody waits.
@@ -14,7 +15,7 @@ TEST(Errors, NoSolver) {
   auto result = new_result();
   double x = 0;
   EXPECT_EQ(ayatori_create(nullptr, nullptr), AYATORI_BAD_INPUT);
-  EXPECT_EQ(ayatori_create_f(MPI_Comm_c2f(MPI_COMM_SELF), nullptr), AYATORI_BAD_INPUT);
+  EXPECT_EQ(ayatori_create_f(comm::to_fortran(MPI_COMM_SELF), nullptr), AYATORI_BAD_INPUT);
   EXPECT_EQ(ayatori_set_option(nullptr, "rtol", "1"), AYATORI_BAD_INPUT);
   EXPECT_EQ(ayatori_set_matrix_i32(nullptr, 0, 0, nullptr, nullptr, nullptr), AYATORI_BAD_INPUT);
   EXPECT_EQ(ayatori_set_matrix_i64(nullptr, 0, 0, nullptr, nullptr, nullptr), AYATORI_BAD_INPUT);

@@ -111,6 +111,7 @@ int main(int argc, char** argv) {
     AYATORI_SAME(any_class, Reduce, from, to, 1, type, user, 0, comm);
     AYATORI_SAME(any_class, Reduce_scatter_block, from, to, 1, type, user, comm);
     AYATORI_SAME(any_class, Reduce_scatter, from, to, counts, type, user, comm);
+    if (type == MPI_DATATYPE_NULL) continue;  // MPICH 5.0.2 aborts
     AYATORI_SAME(any_class, Allreduce, from, to, 1, type, MPI_SUM, comm);
   }
   // Open MPI takes them here, and crashes where they have holes.

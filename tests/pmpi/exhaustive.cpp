@@ -46,8 +46,27 @@ void bottom(MPI_Comm comm) {
   MPI_Type_create_hindexed(2, lengths, places, MPI_INT, &type);
   MPI_Type_commit(&type);
   MPI_Bcast(MPI_BOTTOM, 1, type, 0, comm);
+  expect(one == 11 && two == 22, "a broadcast of MPI_BOTTOM");
+
+  const int me = rank_in(comm);
+  const int size = size_of(comm);
+  std::vector<int> all(2 * size);
+  const auto are_all = [&] {
+    for (int i = 0; i < 2 * size; ++i) {
+      if (all[i] != 10 * (i / 2) + i % 2) return false;
+    }
+    return true;
+  };
+  one = 10 * me;
+  two = 10 * me + 1;
+  MPI_Allgather(MPI_BOTTOM, 1, type, all.data(), 2, MPI_INT, comm);
+  expect(are_all(), "an allgather of MPI_BOTTOM");
+  MPI_Gather(MPI_BOTTOM, 1, type, all.data(), 2, MPI_INT, size - 1, comm);
+  expect(are_all(), "a gather of MPI_BOTTOM");
+  one = two = -1;
+  MPI_Scatter(all.data(), 2, MPI_INT, MPI_BOTTOM, 1, type, 0, comm);
+  expect(one == 10 * me && two == 10 * me + 1, "a scatter to MPI_BOTTOM");
   MPI_Type_free(&type);
-  expect(one == 11 && two == 22, "MPI_BOTTOM");
 }
 
 /// Nobody leaves one before the last has come: everybody counts, in memory that all see. Some come late.

@@ -9,6 +9,7 @@ import unittest
 
 AYATORI = os.environ["AYATORI"]
 MPIRUN = os.environ["AYATORI_MPIRUN"]
+MPI_VERSION = float(os.environ["AYATORI_MPI_VERSION"])  # of the standard
 RANKS = int(os.environ["AYATORI_RANKS"])
 PRELOADED = os.environ["AYATORI_PMPI"]  # empty: the programs are linked to it
 FORTRAN = os.environ["AYATORI_FORTRAN"] == "1"

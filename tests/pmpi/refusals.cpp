@@ -3,8 +3,9 @@
 //   refusals many N      as many communicators as there are, up to N, with an allreduce on each; says how
 //   many refusals few N       N communicators at once, five allreduces on each, all freed; three times over
 //   refusals threads N   N threads, each with a communicator of its own
-// After these, in any order: no-communicator, few-tags, no-kernel-memory, no-memory. Says how often memory
-// was asked for, and given, on rank 0.
+//   refusals alike N     N allreduces of one buffer, which Open MPI alone takes; says how many it was
+// After these, in any order: no-communicator, few-tags, no-kernel-memory, no-memory, other-name. Says how
+// often memory was asked for, and given, on rank 0.
 #include <dlfcn.h>
 #include <mpi.h>
 #include <sys/syscall.h>
@@ -54,6 +55,13 @@ int PMPI_Comm_get_attr(MPI_Comm comm, int key, void* value, int* is_there) {
   static int few = 3 * 4200;
   const int code = next<int(MPI_Comm, int, void*, int*)>("PMPI_Comm_get_attr")(comm, key, value, is_there);
   if (key == MPI_TAG_UB && refused.contains("few-tags") && is_last()) *static_cast<int**>(value) = &few;
+  return code;
+}
+
+int PMPI_Get_library_version(char* version, int* length) {
+  const int code = next<int(char*, int*)>("PMPI_Get_library_version")(version, length);
+  if (refused.contains("other-name"))
+    *length = std::snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "Open MPI v6.0.0, by the ABI");
   return code;
 }
 
@@ -118,6 +126,17 @@ void threads(int number) {
   for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
 }
 
+void alike(int number) {
+  int size = 0;
+  int done = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int call = 0; call < number; ++call) {
+    int sum = 1;
+    if (MPI_Allreduce(&sum, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS && sum == size) ++done;
+  }
+  if (own_rank == 0) std::printf("%d taken\n", done);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -130,6 +149,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   if (mode == "many") many(number);
   if (mode == "few") few(number);
+  if (mode == "alike") alike(number);
   if (mode == "threads" && provided == MPI_THREAD_MULTIPLE) threads(number);
   if (own_rank == 0) std::printf("memory: asked %d, given %d\n", asked.load(), given.load());
   MPI_Finalize();

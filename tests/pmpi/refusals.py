@@ -70,6 +70,14 @@ class Refusals(ProgramTest):
             _, said, ours, all_calls = self.serve("refusals", "few", 2, "no-memory", *more)
             self.assertEqual((said, ours), (NO_MEMORY, all_calls))
 
+    def test_an_mpi_is_known_by_its_name(self):
+        """And not by the header: one binary serves all MPIs of an ABI."""
+        said, _, ours, all_calls = self.serve("refusals", "alike", 5, "other-name")
+        self.assertEqual((said.split()[0], ours, all_calls), ("5", 5 * RANKS, 5 * RANKS))
+        alone = self.run_program("refusals", "alike", 5).stdout.split()[0]
+        said, _, ours, _ = self.serve("refusals", "alike", 5)
+        self.assertEqual((said.split()[0], ours), (alone, int(alone) * RANKS))
+
     def test_threads_with_communicators_of_their_own(self):
         for _ in range(3):
             _, said, ours, all_calls = self.serve("refusals", "threads", 4)

@@ -5,7 +5,7 @@ import re
 import subprocess
 import unittest
 
-from harness import AYATORI, RANKS, ProgramTest
+from harness import AYATORI, MPI_VERSION, RANKS, ProgramTest
 from plans import OPERATIONS, Plans
 
 
@@ -74,6 +74,12 @@ class Schedules(ProgramTest):
         counts = self.counts(self.table([*searches, memory]), 8, 0.1, program="vectors")
         self.assertGreater(counts["gather"][0], 0)
         self.assertEqual(counts["scatter"][0], 0)
+
+    @unittest.skipIf(RANKS == 1, "one rank has nothing to schedule")
+    @unittest.skipIf(MPI_VERSION < 4, "the MPI has no large counts")
+    def test_large_counts(self):
+        for operation, (ours, all_calls) in self.counts(self.table(list(Plans(7).searches(RANKS))), program="large").items():
+            self.assertEqual(ours, all_calls, operation)
 
     def test_one_rank_has_nothing_to_schedule(self):
         searches = list(Plans(1).searches(5))

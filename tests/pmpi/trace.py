@@ -8,10 +8,10 @@ import unittest
 
 import jsonschema
 
-from harness import MPIRUN, RANKS, ProgramTest
+from harness import MPI_VERSION, RANKS, ProgramTest
 
 SCHEMA = json.loads(pathlib.Path(os.environ["AYATORI_SCHEMA"]).read_text())
-IS_MPI_4 = "mpich" in MPIRUN  # partitioned messages
+IS_MPI_4 = MPI_VERSION >= 4  # partitioned messages
 VECTOR = 5 * 2 * 3 * 4
 # collective operations: bytes that a rank hands in (by the number of ranks), whether there is a root, which alone hands in
 OPERATIONS = {"Bcast": (lambda p: 12, "root"), "Gather": (lambda p: 12, "rooted"), "Gatherv": (lambda p: 12, "rooted"),
@@ -52,7 +52,7 @@ CALLS["MPI_Bcast"] = (2 * RANKS, 13)  # one of them on the reversed communicator
 COLLECTIVES = {(f"MPI_{name}", name): calls for name, calls in BLOCKING.items()}
 COLLECTIVES.update({(f"MPI_I{name.lower()}", name): 1 for name in OPERATIONS})
 COLLECTIVES.update({(f"MPI_{name}_init", name): 2 for name in OPERATIONS})
-if IS_MPI_4:  # MPICH 4.0.2 cannot start a scatter again
+if MPI_VERSION == 4:  # MPICH 4.0.2 cannot start a scatter again
     COLLECTIVES["MPI_Scatter_init", "Scatter"] = 1
     CALLS["MPI_Startall"] = (CALLS["MPI_Startall"][0], CALLS["MPI_Startall"][1] - bytes_of_all("Scatter"))
 

@@ -13,7 +13,7 @@ TEST(Application, GivesItsCommunicatorByAddressOrAsFortranHasIt) {
   const int rank = Comm::world().rank();
   const int size = Comm::world().size();
   ASSERT_EQ(MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed), MPI_SUCCESS);
-  for (const Comm& comm : {from_handle_at(&reversed), from_fortran_handle(MPI_Comm_c2f(reversed))}) {
+  for (const Comm& comm : {from_handle_at(&reversed), from_fortran_handle(to_fortran(reversed))}) {
     EXPECT_EQ(comm.rank(), size - 1 - rank);
     EXPECT_NE(native(comm), reversed);
   }
@@ -23,7 +23,7 @@ TEST(Application, GivesItsCommunicatorByAddressOrAsFortranHasIt) {
 TEST(Application, NoCommunicatorIsRefused) {
   const MPI_Comm none = MPI_COMM_NULL;
   EXPECT_THROW(from_handle_at(&none), InputError);
-  EXPECT_THROW(from_fortran_handle(MPI_Comm_c2f(none)), InputError);
+  EXPECT_THROW(from_fortran_handle(to_fortran(none)), InputError);
 }
 
 TEST(Application, KeepsTheErrorHandlerOfItsProcess) {

@@ -6,12 +6,6 @@ namespace ayatori::pmpi {
 
 namespace {
 
-#ifdef OPEN_MPI
-constexpr bool checks_all_types = false;
-#else
-constexpr bool checks_all_types = true;
-#endif
-
 /// A message to oneself, since MPI_Pack refuses MPI_BOTTOM in MPICH 4.0.
 void copy_by_mpi(const CommSchedules& s, const void* from, std::int64_t count, MPI_Datatype type, void* to,
                  std::int64_t to_count, MPI_Datatype to_type) {
@@ -26,7 +20,7 @@ void copy_by_mpi(const CommSchedules& s, const void* from, std::int64_t count, M
 Buffer::Buffer(const void* place, MPI_Count elements, MPI_Datatype of, Checked checked)
     : data(const_cast<void*>(place)), count(elements), type(of) {
   if (type == MPI_DATATYPE_NULL) return;
-  layout = checked == Checked::by_all || checks_all_types ? layout_of(type) : layout_of_any(type);
+  layout = checked == Checked::by_all || !is_open_mpi() ? layout_of(type) : layout_of_any(type);
 }
 
 Buffer Buffer::part(MPI_Count elements, MPI_Count offset) const {

@@ -2,10 +2,12 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "ayatori/collectives/pmpi/schedules.hpp"
@@ -23,6 +25,7 @@ struct Library {
   Settings settings;
   int rank = 0;
   int size = 1;
+  bool is_open_mpi = false;
   int keyval = MPI_KEYVAL_INVALID;
   std::mutex new_facts;
   std::atomic<CommFacts*> world = nullptr;  ///< of MPI_COMM_WORLD: most calls ask for these
@@ -36,6 +39,13 @@ Library& library() {
 int delete_facts(MPI_Comm /*comm*/, int /*keyval*/, void* facts, void* /*extra*/) {
   delete static_cast<CommFacts*>(facts);
   return MPI_SUCCESS;
+}
+
+bool calls_itself(std::string_view name) {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
+  int length = 0;
+  PMPI_Get_library_version(version.data(), &length);
+  return std::string_view(version.data()).starts_with(name);
 }
 
 /// The value of a variable on rank 0 of MPI_COMM_WORLD; empty if it has none. Collective.
@@ -93,6 +103,10 @@ int world_rank() {
   return library().rank;
 }
 
+bool is_open_mpi() {
+  return library().is_open_mpi;
+}
+
 std::string from_first_rank(std::string text) {
   auto length = static_cast<int>(text.size());
   PMPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -131,6 +145,7 @@ void begin(Settings settings, collectives::ScheduleTable table) {
   Library& s = library();
   PMPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &s.size);
+  s.is_open_mpi = calls_itself("Open MPI");
   s.settings = std::move(settings);
   MPI_Comm parent = MPI_COMM_NULL;  // what a job spawns would overwrite the trace of the job
   PMPI_Comm_get_parent(&parent);

@@ -48,6 +48,8 @@ const Settings& settings();
 /// Of MPI_COMM_WORLD.
 int world_size();
 int world_rank();
+/// Open MPI looks at fewer arguments than other MPIs. Asked of the library, since the ABI of MPI 5 has many.
+bool is_open_mpi();
 
 /// Collective over MPI_COMM_WORLD: what its rank 0 has.
 std::string from_first_rank(std::string text);

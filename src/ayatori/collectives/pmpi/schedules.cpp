@@ -169,16 +169,10 @@ std::byte* contribute(const void* send, std::byte* place, std::int64_t bytes) {
   return place;
 }
 
-#ifdef OPEN_MPI
-constexpr bool refuses_aliases = false;
-#else
-constexpr bool refuses_aliases = true;
-#endif
-
-/// Whether the buffers are one where the MPI refuses that: Open MPI does in reductions alone. MPI_BOTTOM is
-/// no buffer.
-bool are_alike(const void* send, const void* receive, bool refuses = refuses_aliases) {
-  return refuses && send == receive && send != MPI_BOTTOM;
+/// Whether the buffers are one where the MPI refuses that: Open MPI does in `open_mpi_too` alone. MPI_BOTTOM
+/// is no buffer.
+bool are_alike(const void* send, const void* receive, bool open_mpi_too = false) {
+  return (open_mpi_too || !is_open_mpi()) && send == receive && send != MPI_BOTTOM;
 }
 
 }  // namespace
@@ -276,7 +270,7 @@ Result allreduce(const void* send, void* receive, MPI_Count count, MPI_Datatype 
                  MPI_Comm comm) {
   return attempt(Operation::allreduce, comm, [&](CommSchedules& s) {
     return reduce_in(s, Operation::allreduce, count, type, op, 0, [&](std::int64_t bytes) {
-             if (are_alike(send, receive, refuses_aliases || count > 1)) return no_place;
+             if (are_alike(send, receive, count > 1)) return no_place;
              return contribute(send, static_cast<std::byte*>(receive), bytes);
            }) != nullptr;
   });

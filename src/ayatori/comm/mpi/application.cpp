@@ -42,7 +42,7 @@ Comm from_handle_at(const void* handle) {
 #endif
 
 Comm from_fortran_handle(int handle) {
-  return from_application(MPI_Comm_f2c(static_cast<MPI_Fint>(handle)));
+  return from_application(from_fortran(handle));
 }
 
 }  // namespace ayatori::comm

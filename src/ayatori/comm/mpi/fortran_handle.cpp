@@ -5,7 +5,7 @@
 namespace ayatori::comm {
 
 int fortran_handle(const Comm& comm) {
-  return static_cast<int>(MPI_Comm_c2f(native(comm)));
+  return to_fortran(native(comm));
 }
 
 }  // namespace ayatori::comm

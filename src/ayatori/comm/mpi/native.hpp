@@ -43,6 +43,24 @@ inline MPI_Comm native(const Comm& comm) {
   return comm.handle().comm;
 }
 
+/// A communicator as Fortran programs name it, and back. The ABI of MPI 5 has these numbers for all
+/// languages.
+#ifdef MPI_ABI_VERSION
+inline int to_fortran(MPI_Comm comm) {
+  return MPI_Comm_toint(comm);
+}
+inline MPI_Comm from_fortran(int number) {
+  return MPI_Comm_fromint(number);
+}
+#else
+inline int to_fortran(MPI_Comm comm) {
+  return static_cast<int>(MPI_Comm_c2f(comm));
+}
+inline MPI_Comm from_fortran(int number) {
+  return MPI_Comm_f2c(static_cast<MPI_Fint>(number));
+}
+#endif
+
 /// Collective. A Comm over a duplicate of an application's communicator.
 Comm from_native(MPI_Comm comm);
 

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "ayatori/collectives/pmpi/bindings/abi.hpp"
 #include "ayatori/collectives/pmpi/bindings/handed_in.hpp"
 #include "ayatori/collectives/pmpi/bindings/neighbours.hpp"
 #include "ayatori/collectives/pmpi/library.hpp"
@@ -433,13 +434,13 @@ int MPI_Compare_and_swap(const void* data, const void* compared, void* result, M
 
 int MPI_Init(int* argc, char*** argv) {
   const int code = PMPI_Init(argc, argv);
-  if (code == MPI_SUCCESS) begin();
+  if (code == MPI_SUCCESS && fits_the_mpi()) begin();
   return code;
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   const int code = PMPI_Init_thread(argc, argv, required, provided);
-  if (code == MPI_SUCCESS) begin();
+  if (code == MPI_SUCCESS && fits_the_mpi()) begin();
   return code;
 }
 

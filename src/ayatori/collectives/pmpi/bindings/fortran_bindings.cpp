@@ -549,7 +549,7 @@ AYATORI_FORTRAN(finalize, FINALIZE, (MPI_Fint * error)) {
   pmpi_finalize_(error);
 }
 
-#else
+#elif !defined(MPI_ABI_VERSION)  // the ABI of MPI 5 is one for C
 
 // The compiler hands in addresses, that of the error only if the program asks for it; handles are those of C.
 #define AYATORI_FORTRAN(name, parameters, call)  \
