@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/comm/transfers/sparse_exchange.hpp"
 
 namespace ayatori::sparse {
 
@@ -102,7 +103,7 @@ std::vector<std::int32_t> scatter(const comm::Comm& comm, const std::vector<std:
                                   const RowPartition& rows) {
   std::vector<std::int64_t> offsets =
       comm.rank() == 0 ? rows.starts() : std::vector<std::int64_t>(comm.size() + 1, 0);
-  return comm.alltoallv(std::span<const std::int32_t>(all), offsets).values;
+  return comm::sparse_alltoallv(comm, std::span<const std::int32_t>(all), offsets).values;
 }
 
 /// Values that `partition` spreads, fetched by global number from whoever holds them.
@@ -113,10 +114,10 @@ std::vector<std::int64_t> fetch(const comm::Comm& comm, const RowPartition& part
   for (int r = 0; r <= comm.size(); ++r) {
     offsets[r] = std::ranges::lower_bound(wanted, partition.starts()[r]) - wanted.begin();
   }
-  auto asked = comm.alltoallv(std::span<const std::int64_t>(wanted), offsets);
+  auto asked = comm::sparse_alltoallv(comm, std::span<const std::int64_t>(wanted), offsets);
   const std::int64_t first = partition.range(comm.rank()).begin;
   for (std::int64_t& number : asked.values) number = local[number - first];
-  return comm.alltoallv(std::span<const std::int64_t>(asked.values), asked.offsets).values;
+  return comm::sparse_alltoallv(comm, std::span<const std::int64_t>(asked.values), asked.offsets).values;
 }
 
 /// A value on its way to a place of the other numbering.
@@ -138,7 +139,7 @@ Array<double> place(const comm::Comm& comm, std::span<const double> values,
   for (int r = 0; r <= comm.size(); ++r) {
     offsets[r] = std::ranges::lower_bound(sent, target.starts()[r], {}, &Placed::number) - sent.begin();
   }
-  const auto received = comm.alltoallv(std::span<const Placed>(sent), offsets);
+  const auto received = comm::sparse_alltoallv(comm, std::span<const Placed>(sent), offsets);
   return comm::agree(comm, [&] {
     const Range mine = target.range(comm.rank());
     Array<double> result(mine.size());
