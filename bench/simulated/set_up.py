@@ -44,10 +44,10 @@ def solved(options, platform, program, folder):
 
 def row_of(found, ranks):
     if found is None:
-        return ["not done"] + 5 * ["-"]
+        return ["not done"] + 4 * ["-"]
     seconds = found["seconds"]
     milliseconds = [f"{1e3 * seconds[phase]:.2f}" for phase in ("read", "setup", "solve", "total")]
-    return ["", *milliseconds, f"{found['memory']['peak_bytes_of_rank'] / ranks / 2**20:.1f}"]
+    return [*milliseconds, f"{found['memory']['peak_bytes_of_rank'] / ranks / 2**20:.1f}"]
 
 
 def main():
@@ -60,7 +60,7 @@ def main():
     parser.add_argument("--smpirun", default="smpirun")
     options = parser.parse_args()
     builds = {"before": options.before, "now": options.ayatori} if options.before else {"now": options.ayatori}
-    print("| machine | build | | reading, ms | set-up, ms | solve, ms | total, ms | MiB a rank |\n" + 8 * "|---" + "|")
+    print("| machine | build | reading, ms | set-up, ms | solve, ms | total, ms | MiB a rank |\n" + 7 * "|---" + "|")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         program = folder / "ayatori"
