@@ -5,6 +5,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/comm/transfers/sparse_exchange.hpp"
 #include "ayatori/sparse/row_block.hpp"
 
 namespace ayatori::sparse {
@@ -75,7 +76,8 @@ Batches exchange(const comm::Comm& comm, const RowPartition& partition, Batches 
     Batches().swap(batches);
     return result;
   });
-  const auto received = comm.alltoallv(std::span<const Entry>(outgoing.entries), outgoing.offsets);
+  const auto received =
+      comm::sparse_alltoallv(comm, std::span<const Entry>(outgoing.entries), outgoing.offsets);
   return comm::agree(comm, [&] {
     // One batch per thread, so that compressing them is shared again.
     const int parts = threads_for(static_cast<std::int64_t>(received.values.size()));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/comm/transfers/sparse_exchange.hpp"
 
 namespace ayatori::solvers {
 
@@ -79,9 +80,9 @@ GlobalRows fetch_rows(const sparse::DistributedMatrix& matrix, const OwnedRows& 
   });
   std::partial_sum(row_offsets.begin(), row_offsets.end(), row_offsets.begin());
   std::partial_sum(entry_offsets.begin(), entry_offsets.end(), entry_offsets.begin());
-  const auto got_lengths = comm.alltoallv(std::span<const std::int64_t>(lengths), row_offsets);
-  auto got_columns = comm.alltoallv(std::span<const std::int64_t>(columns), entry_offsets);
-  auto got_values = comm.alltoallv(std::span<const double>(values), entry_offsets);
+  const auto got_lengths = comm::sparse_alltoallv(comm, std::span<const std::int64_t>(lengths), row_offsets);
+  auto got_columns = comm::sparse_alltoallv(comm, std::span<const std::int64_t>(columns), entry_offsets);
+  auto got_values = comm::sparse_alltoallv(comm, std::span<const double>(values), entry_offsets);
   return comm::agree(comm, [&] {
     GlobalRows rows{plan.ghosts, {0}, std::move(got_columns.values), std::move(got_values.values)};
     for (const std::int64_t length : got_lengths.values) rows.start.push_back(rows.start.back() + length);

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "ayatori/comm/transfers/sparse_exchange.hpp"
 #include "ayatori/sparse/halo/common.hpp"
 
 namespace ayatori::sparse {
@@ -68,7 +69,7 @@ Delivery deliver(const comm::Comm& comm, std::vector<Parcel> parcels, std::int64
     }
     for (int r = 0; r < comm.size(); ++r) offsets[r + 1] += offsets[r];
   });
-  const auto arrived = comm.alltoallv(std::span<const Item>(items), offsets);
+  const auto arrived = comm::sparse_alltoallv(comm, std::span<const Item>(items), offsets);
   return comm::agree(comm, [&] {
     delivery.end = first;
     for (int r = 0; r < comm.size(); ++r) {
@@ -181,7 +182,7 @@ Agents takers_elsewhere(const comm::Comm& comm, const Nodes& nodes, const TakerO
   std::vector<std::int64_t> offsets(comm.size() + 1, 0);
   for (int r = 0; r < comm.size(); ++r) offsets[r + 1] = offsets[r] + (taker_of(r) == comm.rank() ? 1 : 0);
   const std::vector<char> word(offsets.back(), 'I');
-  const auto told = comm.alltoallv(std::span<const char>(word), offsets);
+  const auto told = comm::sparse_alltoallv(comm, std::span<const char>(word), offsets);
   Agents result(comm.size(), -1);
   for (int r = 0; r < comm.size(); ++r) {
     if (!told.of(r).empty()) result[nodes.of[r]] = r;

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/comm/transfers/sparse_exchange.hpp"
 #include "ayatori/sparse/halo/common.hpp"
 
 namespace ayatori::sparse {
@@ -14,7 +15,7 @@ HaloPlan make_halo_plan(const comm::Comm& comm, const RowPartition& partition,
     offsets[r] = std::ranges::lower_bound(ghosts, partition.starts()[r]) - ghosts.begin();
   }
   // Everybody tells the owners what it needs; what arrives is what this rank must send.
-  const auto wanted = comm.alltoallv(std::span<const std::int64_t>(ghosts), offsets);
+  const auto wanted = comm::sparse_alltoallv(comm, std::span<const std::int64_t>(ghosts), offsets);
   const Range mine = partition.range(comm.rank());
   return comm::agree(comm, [&] {
     HaloPlan plan;

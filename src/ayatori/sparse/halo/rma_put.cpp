@@ -1,5 +1,6 @@
 #include <numeric>
 
+#include "ayatori/comm/transfers/sparse_exchange.hpp"
 #include "ayatori/comm/transfers/window.hpp"
 #include "ayatori/sparse/halo/common.hpp"
 #include "ayatori/sparse/halo/strategies.hpp"
@@ -61,7 +62,7 @@ std::vector<std::int64_t> receive_positions(const comm::Comm& comm, const HaloPl
     }
     std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
   });
-  return comm.alltoallv(std::span<const std::int64_t>(begins), offsets).values;
+  return comm::sparse_alltoallv(comm, std::span<const std::int64_t>(begins), offsets).values;
 }
 
 std::unique_ptr<HaloExchange> make(const comm::Comm& comm, const RowPartition&, const HaloPlan& plan) {

@@ -1,13 +1,14 @@
 #include "ayatori/sparse/partition/graph_partition.hpp"
 
-#include <metis.h>
-
 #include <algorithm>
-#include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/comm/transfers/sparse_exchange.hpp"
+#include "ayatori/sparse/partition/move_parts.hpp"
+#include "ayatori/sparse/partition/partitioner.hpp"
 
 namespace ayatori::sparse {
 
@@ -30,79 +31,53 @@ RowBlock symmetrized_graph(const comm::Comm& comm, const RowBlock& block) {
   return assemble(comm, partition_of(comm, block), block.global_columns, std::move(edges));
 }
 
-/// The whole graph as METIS wants it, on rank 0.
-struct Graph {
-  std::vector<idx_t> starts;
-  std::vector<idx_t> neighbours;
-  std::vector<idx_t> weights;
-};
-
-/// The rows of the graph that one rank has.
-struct LocalGraph {
-  std::vector<idx_t> degrees;
-  std::vector<idx_t> neighbours;
-  std::vector<idx_t> weights;
-};
-
-LocalGraph local_graph(const RowBlock& symmetrized, const RowBlock& block, std::int64_t edges) {
-  // METIS adds weights up, too: of a row its entries, the diagonal among them, and one.
-  if (edges + 2 * block.global_rows > std::numeric_limits<idx_t>::max()) {
-    throw EnvironmentError(
-        fmt::format("a graph of {} edges exceeds METIS's index type: use the contiguous partition", edges));
-  }
-  LocalGraph local;
-  for (std::int64_t i = 0; i < block.rows(); ++i) {
-    local.degrees.push_back(static_cast<idx_t>(symmetrized.row_start[i + 1] - symmetrized.row_start[i]));
-    local.weights.push_back(static_cast<idx_t>(block.row_start[i + 1] - block.row_start[i] + 1));
-  }
-  local.neighbours.assign(symmetrized.column.begin(), symmetrized.column.end());
-  return local;
-}
-
-Graph gather_graph(const comm::Comm& comm, const RowBlock& block) {
+/// Collective.
+DistributedGraph graph_of(const comm::Comm& comm, const RowBlock& block) {
+  const RowPartition rows = partition_of(comm, block);
   const RowBlock symmetrized = symmetrized_graph(comm, block);
-  const auto edges = comm.allreduce(symmetrized.nonzeros(), comm::ReduceOp::sum);
-  const LocalGraph local = comm::agree(comm, [&] { return local_graph(symmetrized, block, edges); });
-  const auto degrees = comm.gatherv(std::span<const idx_t>(local.degrees), 0).values;
-  Graph graph;
-  graph.weights = comm.gatherv(std::span<const idx_t>(local.weights), 0).values;
-  graph.neighbours = comm.gatherv(std::span<const idx_t>(local.neighbours), 0).values;
-  comm::agree(comm, [&] { graph.starts.assign(degrees.size() + 1, 0); });
-  std::partial_sum(degrees.begin(), degrees.end(), graph.starts.begin() + 1);
+  auto graph = comm::agree(comm, [&] {
+    DistributedGraph local{rows,
+                           {symmetrized.row_start.begin(), symmetrized.row_start.end()},
+                           {symmetrized.column.begin(), symmetrized.column.end()},
+                           std::vector<std::int64_t>(block.rows())};
+    for (std::int64_t i = 0; i < block.rows(); ++i)
+      local.weights[i] = block.row_start[i + 1] - block.row_start[i] + 1;
+    return local;
+  });
+  graph.edges = comm.allreduce(symmetrized.nonzeros(), comm::ReduceOp::sum);
   return graph;
 }
 
-/// The part of every row, by METIS; called on rank 0. A graph too small to be worth it stays as it is: METIS
-/// divides by zero where there is one part, and prints where parts get no row.
-std::vector<std::int32_t> partition_graph(Graph& graph, const RowPartition& current) {
-  auto rows = static_cast<idx_t>(graph.weights.size());
-  const int parts = current.ranks();
-  if (parts == 1 || rows < 2 * parts) {
-    std::vector<std::int32_t> owners;
-    for (idx_t row = 0; row < rows; ++row) owners.push_back(current.owner(row));
-    return owners;
-  }
-  idx_t constraints = 1;
-  idx_t part_count = parts;
-  idx_t cut = 0;
-  std::vector<idx_t> part(rows, 0);
-  idx_t options[METIS_NOPTIONS];
-  METIS_SetDefaultOptions(options);
-  options[METIS_OPTION_SEED] = 1;  // the same partition every time
-  const int code = METIS_PartGraphKway(&rows, &constraints, graph.starts.data(), graph.neighbours.data(),
-                                       graph.weights.data(), nullptr, nullptr, &part_count, nullptr, nullptr,
-                                       options, &cut, part.data());
-  if (code != METIS_OK)
-    throw EnvironmentError(fmt::format("METIS could not partition the graph (code {})", code));
-  return {part.begin(), part.end()};
+/// METIS divides by zero where there is one part, and prints where parts get no row.
+bool is_too_small(const comm::Comm& comm, const RowBlock& block) {
+  return comm.size() == 1 || block.global_rows < 2 * comm.size();
 }
 
-/// Sends rank 0's numbers to the ranks that hold the rows.
-std::vector<std::int32_t> scatter(const comm::Comm& comm, const std::vector<std::int32_t>& all,
-                                  const RowPartition& rows) {
-  std::vector<std::int64_t> offsets =
-      comm.rank() == 0 ? rows.starts() : std::vector<std::int64_t>(comm.size() + 1, 0);
-  return comm.alltoallv(std::span<const std::int32_t>(all), offsets).values;
+/// Collective. Rows stay where they are.
+Permutation leave(const comm::Comm& comm, const RowBlock& block) {
+  const RowPartition current = partition_of(comm, block);
+  return comm::agree(comm, [&] { return unchanged(current, comm.rank()); });
+}
+
+/// Collective. New numbers: by part, then by rank that holds the row now, then by old number.
+Permutation number_by_part(const comm::Comm& comm, const RowPartition& current,
+                           std::span<const std::int32_t> part) {
+  std::vector<std::int64_t> mine(comm.size(), 0);
+  for (const std::int32_t p : part) ++mine[p];
+  std::vector<std::int64_t> before(mine);
+  comm.collectives().exclusive_scan(comm, before.data(), comm.size(), comm::DataType::int64,
+                                    comm::ReduceOp::sum);
+  if (comm.rank() == 0) std::ranges::fill(before, 0);
+  std::vector<std::int64_t> starts(comm.size() + 1, 0);
+  comm.allreduce(std::span(mine), comm::ReduceOp::sum);
+  std::partial_sum(mine.begin(), mine.end(), starts.begin() + 1);
+
+  return comm::agree(comm, [&] {
+    Permutation permutation{current, RowPartition(starts), Array<std::int64_t>(part.size())};
+    for (std::size_t i = 0; i < part.size(); ++i)
+      permutation.new_number[i] = starts[part[i]] + before[part[i]]++;
+    return permutation;
+  });
 }
 
 /// Values that `partition` spreads, fetched by global number from whoever holds them.
@@ -113,10 +88,10 @@ std::vector<std::int64_t> fetch(const comm::Comm& comm, const RowPartition& part
   for (int r = 0; r <= comm.size(); ++r) {
     offsets[r] = std::ranges::lower_bound(wanted, partition.starts()[r]) - wanted.begin();
   }
-  auto asked = comm.alltoallv(std::span<const std::int64_t>(wanted), offsets);
+  auto asked = comm::sparse_alltoallv(comm, std::span<const std::int64_t>(wanted), offsets);
   const std::int64_t first = partition.range(comm.rank()).begin;
   for (std::int64_t& number : asked.values) number = local[number - first];
-  return comm.alltoallv(std::span<const std::int64_t>(asked.values), asked.offsets).values;
+  return comm::sparse_alltoallv(comm, std::span<const std::int64_t>(asked.values), asked.offsets).values;
 }
 
 /// A value on its way to a place of the other numbering.
@@ -138,7 +113,7 @@ Array<double> place(const comm::Comm& comm, std::span<const double> values,
   for (int r = 0; r <= comm.size(); ++r) {
     offsets[r] = std::ranges::lower_bound(sent, target.starts()[r], {}, &Placed::number) - sent.begin();
   }
-  const auto received = comm.alltoallv(std::span<const Placed>(sent), offsets);
+  const auto received = comm::sparse_alltoallv(comm, std::span<const Placed>(sent), offsets);
   return comm::agree(comm, [&] {
     const Range mine = target.range(comm.rank());
     Array<double> result(mine.size());
@@ -150,29 +125,18 @@ Array<double> place(const comm::Comm& comm, std::span<const double> values,
 }  // namespace
 
 Permutation graph_partition(const comm::Comm& comm, const RowBlock& block) {
-  Graph graph = gather_graph(comm, block);
-  const RowPartition current = partition_of(comm, block);
-  const auto all_parts = comm::agree(
-      comm, [&] { return comm.rank() == 0 ? partition_graph(graph, current) : std::vector<std::int32_t>(); });
-  const auto part = scatter(comm, all_parts, current);
+  if (is_too_small(comm, block)) return leave(comm, block);
+  const DistributedGraph graph = graph_of(comm, block);
+  const auto takes = [&](const Partitioner& one) { return graph.edges <= one.most_edges; };
+  const auto found = std::ranges::find_if(partitioners(), takes);
+  return number_by_part(comm, graph.rows,
+                        (found == partitioners().end() ? partitioners().back() : *found).parts(comm, graph));
+}
 
-  // New numbers: by part, then by rank that holds the row now, then by old number.
-  std::vector<std::int64_t> mine(comm.size(), 0);
-  for (const std::int32_t p : part) ++mine[p];
-  std::vector<std::int64_t> before(mine);
-  comm.collectives().exclusive_scan(comm, before.data(), comm.size(), comm::DataType::int64,
-                                    comm::ReduceOp::sum);
-  if (comm.rank() == 0) std::ranges::fill(before, 0);
-  std::vector<std::int64_t> starts(comm.size() + 1, 0);
-  comm.allreduce(std::span(mine), comm::ReduceOp::sum);
-  std::partial_sum(mine.begin(), mine.end(), starts.begin() + 1);
-
-  return comm::agree(comm, [&] {
-    Permutation permutation{current, RowPartition(starts), Array<std::int64_t>(part.size())};
-    for (std::size_t i = 0; i < part.size(); ++i)
-      permutation.new_number[i] = starts[part[i]] + before[part[i]]++;
-    return permutation;
-  });
+Permutation graph_partition(const comm::Comm& comm, const RowBlock& block, const Partitioner& partitioner) {
+  if (is_too_small(comm, block)) return leave(comm, block);
+  const DistributedGraph graph = graph_of(comm, block);
+  return number_by_part(comm, graph.rows, partitioner.parts(comm, graph));
 }
 
 RowBlock permute(const comm::Comm& comm, const RowBlock& block, const Permutation& permutation) {

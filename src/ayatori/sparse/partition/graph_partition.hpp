@@ -15,10 +15,10 @@ struct Permutation {
   Array<std::int64_t> new_number;  ///< new number of each of this rank's old rows
 };
 
-/// Collective. One part per rank with nearly equal nonzeros and few edges between parts, by METIS (k-way);
-/// rows of a part are numbered together, in their old order. The graph of A + A^T is gathered on rank 0,
-/// without values: about 16 bytes per nonzero there. Throws EnvironmentError (agreed) where the graph exceeds
-/// METIS's index type.
+/// Collective. One part per rank with nearly equal nonzeros and few edges of A + A^T between parts; rows of a
+/// part are numbered together, in their old order. The first of partitioners() that is for graphs of this
+/// size finds the parts (partitioner.hpp). Throws EnvironmentError (agreed) where it fails, or where the
+/// graph exceeds its index type.
 Permutation graph_partition(const comm::Comm& comm, const RowBlock& block);
 
 /// Collective. P A P^T, spread by the permutation's target.

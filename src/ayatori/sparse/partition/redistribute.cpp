@@ -2,6 +2,7 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/comm/transfers/sparse_exchange.hpp"
 #include "ayatori/sparse/row_block.hpp"
 
 namespace ayatori::sparse {
@@ -68,9 +69,10 @@ RowBlock redistribute(const comm::Comm& comm, const RowBlock& block, const RowPa
   const Outgoing out = comm::agree(comm, [&] { return cut(block, target); });
 
   // Pieces arrive in rank order, which is row order.
-  const auto lengths = comm.alltoallv(std::span<const std::int64_t>(out.lengths), out.row_cuts);
-  const auto columns = comm.alltoallv(std::span<const std::int64_t>(block.column), out.entry_cuts);
-  const auto values = comm.alltoallv(std::span<const double>(block.value), out.entry_cuts);
+  const auto lengths = comm::sparse_alltoallv(comm, std::span<const std::int64_t>(out.lengths), out.row_cuts);
+  const auto columns =
+      comm::sparse_alltoallv(comm, std::span<const std::int64_t>(block.column), out.entry_cuts);
+  const auto values = comm::sparse_alltoallv(comm, std::span<const double>(block.value), out.entry_cuts);
 
   return comm::agree(comm, [&] {
     RowBlock result{block.global_rows, block.global_columns, target.range(comm.rank()).begin, {}, {}, {}};
@@ -84,7 +86,7 @@ RowBlock redistribute(const comm::Comm& comm, const RowBlock& block, const RowPa
 
 Array<double> redistribute(const comm::Comm& comm, std::span<const double> local, const RowPartition& current,
                            const RowPartition& target) {
-  const auto moved = comm.alltoallv(local, cuts(current.range(comm.rank()), target));
+  const auto moved = comm::sparse_alltoallv(comm, local, cuts(current.range(comm.rank()), target));
   return comm::agree(comm, [&] { return Array<double>(moved.values.begin(), moved.values.end()); });
 }
 

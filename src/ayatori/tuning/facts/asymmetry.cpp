@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ayatori/base/parallel.hpp"
+#include "ayatori/comm/transfers/sparse_exchange.hpp"
 #include "ayatori/sparse/pattern/mirror.hpp"
 
 namespace ayatori::tuning {
@@ -146,7 +147,7 @@ comm::Gathered<TravellingEntry> send_to_owners(const comm::Comm& comm, const Spl
     sent.insert(sent.end(), entries.begin(), entries.end());
     offsets.push_back(static_cast<std::int64_t>(sent.size()));
   }
-  return comm.alltoallv(std::span<const TravellingEntry>(sent), offsets);
+  return comm::sparse_alltoallv(comm, std::span<const TravellingEntry>(sent), offsets);
 }
 
 Asymmetry halo_asymmetry(const comm::Comm& comm, const SplitMatrix& parts, const OwnRows& rows,

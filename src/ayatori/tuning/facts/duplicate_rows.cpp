@@ -11,6 +11,7 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/random.hpp"
 #include "ayatori/comm/agree.hpp"
+#include "ayatori/comm/transfers/sparse_exchange.hpp"
 
 namespace ayatori::tuning {
 
@@ -215,7 +216,7 @@ DuplicateRows find_duplicate_rows(const comm::Comm& comm, const SplitMatrix& par
   });
 
   // Whoever gets the hashes asks for the rows of those that occur more than once.
-  const auto hashes = comm.alltoallv(std::span<const Suspect>(dealt.values), dealt.offsets);
+  const auto hashes = comm::sparse_alltoallv(comm, std::span<const Suspect>(dealt.values), dealt.offsets);
   const auto wanted = comm::agree(comm, [&] {
     std::vector<std::uint64_t> sorted;
     for (const Suspect& suspect : hashes.values) sorted.push_back(suspect.hash);
@@ -225,7 +226,7 @@ DuplicateRows find_duplicate_rows(const comm::Comm& comm, const SplitMatrix& par
       wants.push_back(std::ranges::equal_range(sorted, suspect.hash).size() > 1 ? 1 : 0);
     return wants;
   });
-  const auto asked = comm.alltoallv(std::span<const char>(wanted), hashes.offsets);
+  const auto asked = comm::sparse_alltoallv(comm, std::span<const char>(wanted), hashes.offsets);
   const auto sent = comm::agree(comm, [&] {
     Parcel parcel;
     RowEntries entries;
@@ -243,7 +244,7 @@ DuplicateRows find_duplicate_rows(const comm::Comm& comm, const SplitMatrix& par
     }
     return parcel;
   });
-  const auto arrived = comm.alltoallv(std::span<const std::int64_t>(sent.words), sent.offsets);
+  const auto arrived = comm::sparse_alltoallv(comm, std::span<const std::int64_t>(sent.words), sent.offsets);
 
   constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
   DuplicateRows found{0, nowhere, nowhere};
