@@ -31,8 +31,13 @@ struct Buffer {
 
 bool is_same_length(const Buffer& a, const Buffer& b);
 
+/// How data with holes is copied: by a message to oneself, or, since that waits, by what MPI has for it.
+enum class Copying { by_message, without_waiting };
+
 /// Blocks of the buffer's count, one after the other.
-void pack(const CommSchedules& s, const Buffer& from, int first, int blocks, std::byte* to);
-void unpack(const CommSchedules& s, const std::byte* from, const Buffer& to, int first, int blocks);
+void pack(const CommSchedules& s, const Buffer& from, int first, int blocks, std::byte* to,
+          Copying how = Copying::by_message);
+void unpack(const CommSchedules& s, const std::byte* from, const Buffer& to, int first, int blocks,
+            Copying how = Copying::by_message);
 
 }  // namespace ayatori::pmpi

@@ -15,6 +15,7 @@ constexpr int no_range = -1;
 /// Of this process; never destroyed, since an MPI may free what programs have left when it ends.
 struct TagRanges {
   MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm own = MPI_COMM_NULL;
   std::vector<int> nodes;  ///< by rank: the first one there
   int most_tag = 0;
   std::mutex mutex;
@@ -78,12 +79,13 @@ bool begin_private_comm() {
   PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &of_program);
   PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   r.comm = same_ranks(MPI_COMM_WORLD);
-  int is_there = r.comm != MPI_COMM_NULL ? 1 : 0;
+  r.own = same_ranks(MPI_COMM_SELF);
+  int is_there = r.comm != MPI_COMM_NULL && r.own != MPI_COMM_NULL ? 1 : 0;
   PMPI_Allreduce(MPI_IN_PLACE, &is_there, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   PMPI_Comm_set_errhandler(MPI_COMM_WORLD, of_program);
   PMPI_Errhandler_free(&of_program);
   if (is_there == 0) {
-    r.comm = MPI_COMM_NULL;
+    r.comm = r.own = MPI_COMM_NULL;
     return false;
   }
   int* most_tag = nullptr;
@@ -96,32 +98,60 @@ bool begin_private_comm() {
 }
 
 void end_private_comm() {
-  if (tag_ranges().comm != MPI_COMM_NULL) PMPI_Comm_free(&tag_ranges().comm);
+  if (tag_ranges().comm == MPI_COMM_NULL) return;
+  PMPI_Comm_free(&tag_ranges().comm);
+  PMPI_Comm_free(&tag_ranges().own);
 }
 
 MPI_Comm private_comm() {
   return tag_ranges().comm;
 }
 
+MPI_Comm own_comm() {
+  return tag_ranges().own;
+}
+
 int first_of_node(int world_rank) {
   return tag_ranges().nodes[world_rank];
 }
 
+TagSpace::TagSpace(const CommFacts& facts)
+    : rank_(facts.rank), world_ranks_(facts.world_ranks), ranges_(facts.world_ranks.size(), no_range) {
+  ranges_[rank_] = take_range(tags);
+}
+
 std::optional<TagSpace> TagSpace::make(MPI_Comm comm, const CommFacts& facts) {
-  const int own = take_range(tags);
-  TagSpace space(facts.rank, facts.world_ranks, std::vector<int>(facts.world_ranks.size(), no_range));
-  space.ranges_[space.rank_] = own;
-  check(PMPI_Allgather(&own, 1, MPI_INT, space.ranges_.data(), 1, MPI_INT, comm));
-  if (std::ranges::min(space.ranges_) == no_range) return std::nullopt;
+  TagSpace space(facts);
+  check(PMPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, space.ranges_.data(), 1, MPI_INT, comm));
+  if (!space.is_complete()) return std::nullopt;
   return space;
+}
+
+TagSpace TagSpace::begin(MPI_Comm comm, const CommFacts& facts) {
+  TagSpace space(facts);
+  check(PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, space.ranges_.data(), 1, MPI_INT, comm,
+                        &space.coming_));
+  return space;
+}
+
+bool TagSpace::has_come() {
+  int has_come = 1;
+  if (coming_ != MPI_REQUEST_NULL) check(PMPI_Test(&coming_, &has_come, MPI_STATUS_IGNORE));
+  return has_come != 0;
+}
+
+bool TagSpace::is_complete() const {
+  return std::ranges::min(ranges_) != no_range;
 }
 
 TagSpace::TagSpace(TagSpace&& other) noexcept
     : rank_(other.rank_),
       world_ranks_(std::move(other.world_ranks_)),
-      ranges_(std::exchange(other.ranges_, {})) {}
+      ranges_(std::exchange(other.ranges_, {})),
+      coming_(std::exchange(other.coming_, MPI_REQUEST_NULL)) {}
 
 TagSpace::~TagSpace() {
+  if (coming_ != MPI_REQUEST_NULL) PMPI_Wait(&coming_, MPI_STATUS_IGNORE);
   if (!ranges_.empty()) give_back(ranges_[rank_]);
 }
 

@@ -5,16 +5,19 @@
 
 #include "ayatori/collectives/execution/executor.hpp"
 #include "ayatori/collectives/pmpi/library.hpp"
+#include "ayatori/collectives/pmpi/messages/progress_hook.hpp"
 
 namespace ayatori::pmpi {
 
-/// Collective over MPI_COMM_WORLD: makes the one communicator by which this library sends. False, on all
-/// ranks, if the MPI has none.
+/// Collective over MPI_COMM_WORLD: makes the one communicator by which this library sends, and one of this
+/// rank alone. False, on all ranks, if the MPI has none.
 bool begin_private_comm();
 /// Collective over MPI_COMM_WORLD.
 void end_private_comm();
 /// That communicator, of all ranks; it returns errors.
 MPI_Comm private_comm();
+/// Of this rank alone, for messages that end a request; it returns errors.
+MPI_Comm own_comm();
 /// The first rank of MPI_COMM_WORLD on the node of another.
 int first_of_node(int world_rank);
 
@@ -30,14 +33,22 @@ class TagSpace {
   static constexpr int of_pairs = 2;
   static constexpr int on_node = 3;
   static constexpr int of_schedules = 4;  ///< of the first segment
+  /// Of the first segment of calls that go on while others do, which take turns with these.
+  static constexpr int of_pending = of_schedules + collectives::Executor::tags;
 
   /// Collective over `comm`, a communicator within MPI_COMM_WORLD whose facts these are. Nothing, on all
   /// ranks, if one of them has no tags left. Throws MpiError.
   static std::optional<TagSpace> make(MPI_Comm comm, const CommFacts& facts);
+  /// Likewise, but waits for nobody: to be used once has_come() has said so.
+  static TagSpace begin(MPI_Comm comm, const CommFacts& facts);
+  /// Whether the others' choices have come; by one thread at a time. Throws MpiError.
+  bool has_come();
+  /// Whether every rank has tags.
+  bool is_complete() const;
 
   TagSpace(TagSpace&& other) noexcept;
   TagSpace& operator=(TagSpace&&) = delete;
-  /// Gives the tags back: all that was sent to this rank has come.
+  /// Gives the tags back: all that was sent to this rank has come. Waits for what begin() has begun.
   ~TagSpace();
 
   int rank() const { return rank_; }
@@ -48,14 +59,15 @@ class TagSpace {
   int tag_from_any(int tag) const { return tag_to(rank_, tag); }
 
  private:
-  static constexpr int tags = of_schedules + collectives::Executor::tags;  ///< of a range
+  /// Of a range.
+  static constexpr int tags = of_pending + (may_have_progress_hook ? collectives::Executor::tags : 0);
 
-  TagSpace(int rank, std::vector<int> world_ranks, std::vector<int> ranges)
-      : rank_(rank), world_ranks_(std::move(world_ranks)), ranges_(std::move(ranges)) {}
+  explicit TagSpace(const CommFacts& facts);
 
   int rank_;
   std::vector<int> world_ranks_;
   std::vector<int> ranges_;  ///< of tags, by the rank that receives
+  MPI_Request coming_ = MPI_REQUEST_NULL;
 };
 
 }  // namespace ayatori::pmpi
