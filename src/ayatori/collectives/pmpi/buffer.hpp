@@ -31,13 +31,9 @@ struct Buffer {
 
 bool is_same_length(const Buffer& a, const Buffer& b);
 
-/// How data with holes is copied: by a message to oneself, or, since that waits, by what MPI has for it.
-enum class Copying { by_message, without_waiting };
-
-/// Blocks of the buffer's count, one after the other.
-void pack(const CommSchedules& s, const Buffer& from, int first, int blocks, std::byte* to,
-          Copying how = Copying::by_message);
-void unpack(const CommSchedules& s, const std::byte* from, const Buffer& to, int first, int blocks,
-            Copying how = Copying::by_message);
+/// Blocks of the buffer's count, one after the other. Where they have holes, by a message of this
+/// communicator to oneself; null: by what waits for nothing.
+void pack(const CommSchedules* s, const Buffer& from, int first, int blocks, std::byte* to);
+void unpack(const CommSchedules* s, const std::byte* from, const Buffer& to, int first, int blocks);
 
 }  // namespace ayatori::pmpi

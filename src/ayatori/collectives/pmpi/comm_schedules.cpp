@@ -17,7 +17,6 @@ constexpr int calls_before_memory = 4;
 
 CommSchedules::CommSchedules(TagSpace space, const collectives::ScheduleTable& table)
     : rank_(space.rank()), size_(space.size()), transport_(std::move(space)), cache_(table, rank_, size_) {
-  has_come();
   for (const auto& type : collectives::operations()) {
     const auto place = static_cast<std::size_t>(type.operation);
     entries_[place] = table.entries(type.operation, size_);
@@ -32,11 +31,6 @@ collectives::Executor* CommSchedules::executor(collectives::Operation operation,
   if (part == nullptr) return nullptr;
   count_call();
   return &part->executor;
-}
-
-bool CommSchedules::has_come() {
-  if (!has_tags() && transport_.has_tags()) has_tags_.store(true, std::memory_order_release);
-  return has_tags();
 }
 
 comm::NodeChannel* CommSchedules::memory_of_all() {

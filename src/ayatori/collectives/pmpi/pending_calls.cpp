@@ -84,7 +84,7 @@ class PendingTransport final : public collectives::Transport {
  private:
   int own_tag(int tag) const {
     const std::int64_t tag_of_call = call_.turn.begin + tag - collectives::Executor::first_tag;
-    return TagSpace::of_pending + static_cast<int>(tag_of_call % collectives::Executor::tags);
+    return static_cast<int>(tag_of_call % TagSpace::pending_tags);
   }
   void remember(MPI_Request request, int tag) {
     p_.requests.push_back(request);
@@ -134,8 +134,7 @@ void carry_on(PendingCalls& p, PendingCall& call, F&& go_on) {
 }
 
 bool may_begin(PendingCall& call) {
-  return call.own_space ? call.own_space->has_come()
-                        : call.schedules->has_come() && call.schedules->may_begin(call.turn);
+  return call.space().has_come() && (call.own_space || call.schedules->may_begin(call.turn));
 }
 
 int begin_calls(PendingCalls& p) {
@@ -190,29 +189,11 @@ int take_messages(PendingCalls& p) {
   return arrived;
 }
 
-/// Of whoever is busy, if that is this one.
-class Busy {
- public:
-  explicit Busy(PendingCalls& p) : p_(p), is_mine_(!p.is_busy.test_and_set(std::memory_order_acquire)) {}
-  ~Busy() {
-    if (is_mine_) p_.is_busy.clear(std::memory_order_release);
-  }
-  Busy(const Busy&) = delete;
-  Busy& operator=(const Busy&) = delete;
-
-  bool is_mine() const { return is_mine_; }
-
- private:
-  PendingCalls& p_;
-  bool is_mine_;
-};
-
 /// What the MPI calls: all that can go on does.
 int advance() {
   PendingCalls& p = calls();
   if (p.number.load(std::memory_order_relaxed) == 0) return 0;
-  const Busy busy(p);
-  if (!busy.is_mine()) return 0;
+  if (p.is_busy.test_and_set(std::memory_order_acquire)) return 0;
   int moved = 0;
   try {
     for (int more = 1; more > 0; moved += more) {
@@ -222,6 +203,7 @@ int advance() {
   } catch (const std::exception& error) {
     while (!p.under_way.empty()) fail(p, *p.under_way.back(), error);
   }
+  p.is_busy.clear(std::memory_order_release);
   return moved;
 }
 
@@ -246,6 +228,19 @@ int take_ticket(PendingCalls& p) {
 
 }  // namespace
 
+PendingSchedules::PendingSchedules(MPI_Comm comm, const CommFacts& facts,
+                                   const collectives::ScheduleTable& table)
+    : space_(TagSpace::begin(comm, facts)), cache_(table, space_.rank(), space_.size()) {}
+
+std::unique_ptr<PendingSchedules::Part> PendingSchedules::take(collectives::Operation operation,
+                                                               std::int64_t bytes, int root,
+                                                               bool keeps_order) {
+  std::unique_ptr<Part> part = cache_.take(operation, bytes, root, keeps_order);
+  // A plan of more segments has its tags in no range; all ranks see that alike.
+  if (part != nullptr && part->executor.tags_in_use() > TagSpace::pending_tags) part = nullptr;
+  return part;
+}
+
 PendingCall::~PendingCall() {
   if (ticket == none) return;
   for (const MPI_Datatype kept : types) let_go(kept);
@@ -256,10 +251,11 @@ PendingCall::~PendingCall() {
 }
 
 bool begin_pending_calls() {
-  const bool is_hooked = may_have_progress_hook && begin_progress_hook(advance);
+  const bool is_hooked = has_pending_tags() && begin_progress_hook(advance);
   int may_be = is_hooked ? 1 : 0;
   PMPI_Allreduce(MPI_IN_PLACE, &may_be, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (is_hooked && may_be == 0) end_progress_hook(advance);
+  if (may_be != 0) set_pending_tags_aside();
   return calls().may_be = may_be != 0;
 }
 
@@ -315,16 +311,6 @@ void forget_persistent_call(MPI_Request request) {
   call = std::move(found->second);
   p.persistent.erase(found);
   --p.persistent_number;
-}
-
-void wait_for_tags(CommSchedules& schedules) {
-  while (!schedules.has_tags()) {
-    {
-      const Busy busy(calls());
-      if (busy.is_mine() && schedules.has_come()) return;
-    }
-    schedules.transport().poke();
-  }
 }
 
 }  // namespace ayatori::pmpi

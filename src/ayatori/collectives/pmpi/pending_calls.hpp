@@ -1,12 +1,15 @@
 #pragma once
 
+#include <algorithm>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "ayatori/collectives/execution/schedule_cache.hpp"
 #include "ayatori/collectives/pmpi/buffer.hpp"
-#include "ayatori/collectives/pmpi/comm_schedules.hpp"
 
 // Collective calls that do not block, and persistent ones. Each goes on whenever the MPI looks for what has
 // come (see progress_hook.hpp), so in every call of MPI that waits or tests, whatever for. The program holds
@@ -21,12 +24,53 @@ struct Way {
   bool is_persistent = false;      ///< whenever that is started
 };
 
+/// The schedules of one communicator for such calls.
+class PendingSchedules {
+ public:
+  /// Collective over `comm`, but waits for nobody. Throws MpiError.
+  PendingSchedules(MPI_Comm comm, const CommFacts& facts, const collectives::ScheduleTable& table);
+
+  int rank() const { return space_.rank(); }
+  int size() const { return space_.size(); }
+  TagSpace& space() { return space_; }
+
+  using Part = collectives::ScheduleCache::Part;
+  /// This rank's part of the schedule for a call, to be given back when that has ended; null where there is
+  /// none.
+  std::unique_ptr<Part> take(collectives::Operation operation, std::int64_t bytes, int root,
+                             bool keeps_order);
+  void give_back(std::unique_ptr<Part> part) { cache_.give_back(std::move(part)); }
+
+  /// The tags of a call, counted without end: each has the next ones. They come again, so that a call waits
+  /// for those before it which have its own.
+  struct Turn {
+    std::int64_t begin;
+    std::int64_t end;
+  };
+  /// The same on all ranks, as the order of calls is.
+  Turn next_turn(int tags) {
+    const std::int64_t begin = std::exchange(next_tag_, next_tag_ + tags);
+    return {begin, next_tag_};
+  }
+  /// By one thread at a time, in the order of turns.
+  void enter(const Turn& turn) { turns_.push_back(turn.begin); }
+  bool may_begin(const Turn& turn) const { return turn.end - turns_.front() <= TagSpace::pending_tags; }
+  void leave(const Turn& turn) { turns_.erase(std::ranges::find(turns_, turn.begin)); }
+
+ private:
+  TagSpace space_;
+  collectives::ScheduleCache cache_;
+  std::int64_t next_tag_ = 0;
+  std::deque<std::int64_t> turns_;  ///< that have not ended: where they begin
+};
+
 /// Where a call works.
 struct Room {
-  const CommSchedules& s;
+  int rank;
+  int size;
   std::byte* data;
   collectives::BlockBegins begins;
-  Copying copying;
+  const CommSchedules* now;  ///< of calls that block
 };
 using RoomStep = std::function<void(const Room&)>;
 
@@ -35,8 +79,8 @@ struct PendingCall {
   ~PendingCall();
 
   collectives::Operation operation{};
-  std::shared_ptr<CommSchedules> schedules = {};  ///< stay when the program frees the communicator
-  std::unique_ptr<CommSchedules::Part> part = {};
+  std::shared_ptr<PendingSchedules> schedules = {};  ///< stay when the program frees the communicator
+  std::unique_ptr<PendingSchedules::Part> part = {};
   collectives::Elements elements{};
   std::vector<std::int64_t> begins = {};  ///< those of `elements`
   MPI_Datatype type = MPI_DATATYPE_NULL;  ///< of calls that reduce
@@ -48,17 +92,18 @@ struct PendingCall {
   RoomStep after = {};        ///< takes the result
 
   std::optional<TagSpace> own_space = {};  ///< of a persistent one: ranks may start such in any order
-  CommSchedules::Turn turn = {};           ///< of others
+  PendingSchedules::Turn turn = {};        ///< of others
   int ticket = none;                       ///< tag of the message that ends the request
   std::size_t place = 0;                   ///< among those that are under way
   bool has_failed = false;
 
   static constexpr int none = -1;
-  Room room() { return {*schedules, data, elements.begins, Copying::without_waiting}; }
-  const TagSpace& space() const { return own_space ? *own_space : schedules->space(); }
+  Room room() { return {schedules->rank(), schedules->size(), data, elements.begins, nullptr}; }
+  TagSpace& space() { return own_space ? *own_space : schedules->space(); }
 };
 
-/// Collective over MPI_COMM_WORLD: whether such calls can go by schedules, the same on all ranks.
+/// Collective over MPI_COMM_WORLD, once there is the private communicator: whether such calls can go by
+/// schedules, the same on all ranks.
 bool begin_pending_calls();
 void end_pending_calls();
 bool may_be_pending();
@@ -70,8 +115,5 @@ void add(std::shared_ptr<PendingCall> call, MPI_Comm comm, const Way& way);
 void start_persistent_calls(int count, const MPI_Request requests[]);
 /// Of a request that the program frees.
 void forget_persistent_call(MPI_Request request);
-
-/// Waits until the tags of a communicator have come: a call on it has asked for them.
-void wait_for_tags(CommSchedules& schedules);
 
 }  // namespace ayatori::pmpi

@@ -45,35 +45,59 @@ void count(Schedules::Counts& counts, Operation operation) {
   if (settings().reports) counts[static_cast<std::size_t>(operation)].fetch_add(1, std::memory_order_relaxed);
 }
 
+/// Whether the ranks of a communicator have schedules: those of other worlds may have read other tables.
+bool may_have_schedules(const CommFacts& facts) {
+  const auto size = static_cast<int>(facts.world_ranks.size());
+  return facts.is_intra && facts.is_in_world && size > 1 && schedules().table.has(size);
+}
+
 /// The schedules of a communicator, made by its first call; null where it has none. `comm` may be anything.
-/// What does not block waits for nobody's tags.
-CommSchedules* schedules_of(MPI_Comm comm, bool may_wait) {
+CommSchedules* schedules_of(MPI_Comm comm) {
   CommFacts& facts = facts_of(comm);
   if (!facts.has_asked_for_schedules) {
-    // Ranks of other worlds may have read other tables.
-    const auto size = static_cast<int>(facts.world_ranks.size());
-    if (facts.is_intra && facts.is_in_world && size > 1 && schedules().table.has(size)) {
-      auto space = may_wait ? TagSpace::make(comm, facts) : TagSpace::begin(comm, facts);
-      if (space) facts.schedules = std::make_shared<CommSchedules>(std::move(*space), schedules().table);
+    if (may_have_schedules(facts)) {
+      if (auto space = TagSpace::make(comm, facts))
+        facts.schedules = std::make_shared<CommSchedules>(std::move(*space), schedules().table);
     }
     facts.has_asked_for_schedules = true;
   }
-  CommSchedules* const of_comm = facts.schedules.get();
-  if (of_comm == nullptr || !may_wait || of_comm->has_tags()) return of_comm;
-  wait_for_tags(*of_comm);
-  return of_comm->space().is_complete() ? of_comm : nullptr;
+  return facts.schedules.get();
 }
 
-/// One call: does(schedules of the communicator) gives whether it has done it.
+std::shared_ptr<PendingSchedules> pending_schedules_of(MPI_Comm comm) {
+  CommFacts& facts = facts_of(comm);
+  if (facts.pending == nullptr && may_have_schedules(facts))
+    facts.pending = std::make_shared<PendingSchedules>(comm, facts, schedules().table);
+  return facts.pending;
+}
+
+/// Who carries a call out: either of these, at once or later.
+struct Performer {
+  MPI_Comm comm;
+  Way way;
+  CommSchedules* now = nullptr;
+  std::shared_ptr<PendingSchedules> later = nullptr;
+
+  bool is_there() const { return now != nullptr || later != nullptr; }
+  int rank() const { return now != nullptr ? now->rank() : later->rank(); }
+  int size() const { return now != nullptr ? now->size() : later->size(); }
+};
+
+/// One call: does(who carries it out) gives whether it is done, or has begun.
 template <class F>
 by_schedule::Result attempt(Operation operation, MPI_Comm comm, const Way& way, F&& does) {
   if (!is_active() || schedules().table.is_empty() || comm == MPI_COMM_NULL) return std::nullopt;
   if (!way.is_persistent) count(schedules().calls, operation);
-  if (way.request != nullptr && !may_be_pending()) return std::nullopt;
+  const bool is_now = way.request == nullptr;
+  if (!is_now && !may_be_pending()) return std::nullopt;
   int code = MPI_SUCCESS;
   try {
-    CommSchedules* const of_comm = schedules_of(comm, way.request == nullptr);
-    if (of_comm == nullptr || !does(*of_comm)) return std::nullopt;
+    Performer performer{comm, way};
+    if (is_now)
+      performer.now = schedules_of(comm);
+    else
+      performer.later = pending_schedules_of(comm);
+    if (!performer.is_there() || !does(performer)) return std::nullopt;
     if (!way.is_persistent) count(schedules().done, operation);
     return MPI_SUCCESS;
   } catch (const MpiError& error) {
@@ -96,7 +120,7 @@ std::int64_t total(MPI_Count count, MPI_Datatype type, const Layout& layout, int
   return count * layout.size * blocks;
 }
 
-bool is_root_in(int root, const CommSchedules& s) {
+bool is_root_in(int root, const Performer& s) {
   return root >= 0 && root < s.size();
 }
 
@@ -122,13 +146,13 @@ struct Work {
 
 /// The call goes on behind a request that is made.
 template <class Before, class After>
-bool carry_out_later(CommSchedules& s, MPI_Comm comm, const Way& way, const Work& work,
-                     std::vector<MPI_Datatype> types, Before&& before, After&& after) {
-  auto part = s.take(work.operation, work.bytes, work.root, !work.elements.commutes);
+bool carry_out_later(const Performer& s, const Work& work, std::vector<MPI_Datatype> types, Before&& before,
+                     After&& after) {
+  auto part = s.later->take(work.operation, work.bytes, work.root, !work.elements.commutes);
   if (part == nullptr) return false;
   auto call = std::make_shared<PendingCall>();
   call->operation = work.operation;
-  call->schedules = s.shared_from_this();
+  call->schedules = s.later;
   call->part = std::move(part);
   call->elements = work.elements;
   call->type = work.type;
@@ -145,26 +169,26 @@ bool carry_out_later(CommSchedules& s, MPI_Comm comm, const Way& way, const Work
   }
   call->before = std::forward<Before>(before);
   call->after = std::forward<After>(after);
-  add(std::move(call), comm, way);
+  add(std::move(call), s.comm, s.way);
   return true;
 }
 
 /// before(room) brings what this rank contributes to where the schedule works, after(room) takes the result
 /// from there. They are kept if the call goes on later, with its types. False where there is no schedule.
 template <class Before, class After>
-bool carry_out(CommSchedules& s, MPI_Comm comm, const Way& way, const Work& work,
-               std::initializer_list<MPI_Datatype> types, Before&& before, After&& after) {
-  if (way.request != nullptr)
-    return carry_out_later(s, comm, way, work, types, std::forward<Before>(before),
-                           std::forward<After>(after));
-  Executor* const executor = s.executor(work.operation, work.bytes, work.root, !work.elements.commutes);
+bool carry_out(const Performer& s, const Work& work, std::initializer_list<MPI_Datatype> types,
+               Before&& before, After&& after) {
+  if (s.now == nullptr)
+    return carry_out_later(s, work, types, std::forward<Before>(before), std::forward<After>(after));
+  CommSchedules& now = *s.now;
+  Executor* const executor = now.executor(work.operation, work.bytes, work.root, !work.elements.commutes);
   if (executor == nullptr) return false;
   const bool is_direct = work.place != nullptr && (!work.must_stay || executor->only_sends());
-  std::byte* const data = is_direct ? work.place : s.scratch(work.bytes);
-  const Room room{s, data, work.elements.begins, Copying::by_message};
+  std::byte* const data = is_direct ? work.place : now.scratch(work.bytes);
+  const Room room{now.rank(), now.size(), data, work.elements.begins, &now};
   before(room);
-  s.transport().begin(work.type, work.op);
-  executor->run(s.transport(), data, work.elements);
+  now.transport().begin(work.type, work.op);
+  executor->run(now.transport(), data, work.elements);
   after(room);
   return true;
 }
@@ -202,7 +226,7 @@ collectives::BlockBegins begins_of(Numbers counts, MPI_Count unit, int ranks) {
 
 /// A reduction of `count` elements, of every rank's block where it is by rank, or of all where `begins` says
 /// how long those are; nothing where a schedule cannot do it.
-std::optional<Work> reduction(const CommSchedules& s, Operation operation, MPI_Count count, MPI_Datatype type,
+std::optional<Work> reduction(const Performer& s, Operation operation, MPI_Count count, MPI_Datatype type,
                               MPI_Op op, int root = 0, collectives::BlockBegins begins = std::nullopt) {
   if (type == MPI_DATATYPE_NULL) return std::nullopt;
   const Layout layout = layout_of(type);
@@ -294,79 +318,77 @@ void count_start(Operation operation) {
 namespace by_schedule {
 
 Result barrier(MPI_Comm comm, const Way& way) {
-  return attempt(Operation::barrier, comm, way, [&](CommSchedules& s) {
+  return attempt(Operation::barrier, comm, way, [&](const Performer& s) {
     static_assert(sizeof(double) == collectives::barrier_bytes);
     const Work work{
         Operation::barrier, collectives::barrier_bytes, {1, sizeof(double)}, 0, MPI_DOUBLE, MPI_MAX};
     return carry_out(
-        s, comm, way, work, {}, [](const Room& room) { std::fill_n(room.data, sizeof(double), std::byte{}); },
-        nothing);
+        s, work, {}, [](const Room& room) { std::fill_n(room.data, sizeof(double), std::byte{}); }, nothing);
   });
 }
 
 Result broadcast(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, const Way& way) {
-  return attempt(Operation::broadcast, comm, way, [&](CommSchedules& s) {
+  return attempt(Operation::broadcast, comm, way, [&](const Performer& s) {
     const Buffer buffer(data, count, type);
     const std::int64_t bytes = total(count, type, buffer.layout, 1);
     if (bytes < 0 || !is_root_in(root, s) || !buffer.is_there()) return false;
     Work work{Operation::broadcast, bytes, units(bytes), root};
     if (buffer.layout.is_contiguous) {
       work.place = buffer.at(0);
-      return carry_out(s, comm, way, work, {}, nothing, nothing);
+      return carry_out(s, work, {}, nothing, nothing);
     }
     const bool is_root = s.rank() == root;
     return carry_out(
-        s, comm, way, work, {type},
+        s, work, {type},
         [=](const Room& room) {
-          if (is_root) pack(room.s, buffer, 0, 1, room.data, room.copying);
+          if (is_root) pack(room.now, buffer, 0, 1, room.data);
         },
         [=](const Room& room) {
-          if (!is_root) unpack(room.s, room.data, buffer, 0, 1, room.copying);
+          if (!is_root) unpack(room.now, room.data, buffer, 0, 1);
         });
   });
 }
 
 Result reduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
               MPI_Comm comm, const Way& way) {
-  return attempt(Operation::reduce, comm, way, [&](CommSchedules& s) {
+  return attempt(Operation::reduce, comm, way, [&](const Performer& s) {
     if (!is_root_in(root, s) || send == nullptr) return false;
     auto work = reduction(s, Operation::reduce, count, type, op, root);
     if (!work) return false;
     const bool is_root = s.rank() == root;
     if (is_root ? !is_place(receive) || are_alike(send, receive, true) : send == MPI_IN_PLACE) return false;
     if (is_root) work->place = static_cast<std::byte*>(receive);
-    return carry_out(s, comm, way, *work, {type}, contribute(send, work->bytes), nothing);
+    return carry_out(s, *work, {type}, contribute(send, work->bytes), nothing);
   });
 }
 
 Result allreduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
                  MPI_Comm comm, const Way& way) {
-  return attempt(Operation::allreduce, comm, way, [&](CommSchedules& s) {
+  return attempt(Operation::allreduce, comm, way, [&](const Performer& s) {
     auto work = reduction(s, Operation::allreduce, count, type, op);
     if (!work || send == nullptr || !is_place(receive)) return false;
     if (are_alike(send, receive, refuses_aliases || count > 1)) return false;
     work->place = static_cast<std::byte*>(receive);
-    return carry_out(s, comm, way, *work, {type}, contribute(send, work->bytes), nothing);
+    return carry_out(s, *work, {type}, contribute(send, work->bytes), nothing);
   });
 }
 
 Result reduce_scatter_block(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
                             MPI_Comm comm, const Way& way) {
-  return attempt(Operation::reduce_scatter, comm, way, [&](CommSchedules& s) {
+  return attempt(Operation::reduce_scatter, comm, way, [&](const Performer& s) {
     const auto work = reduction(s, Operation::reduce_scatter, count, type, op);
     if (!work || send == nullptr || !is_place(receive) || are_alike(send, receive)) return false;
     const std::int64_t block = work->bytes / s.size();
-    return carry_out(s, comm, way, *work, {type},
-                     contribute(send == MPI_IN_PLACE ? receive : send, work->bytes), [=](const Room& room) {
-                       std::copy_n(room.data + room.s.rank() * block, block,
-                                   static_cast<std::byte*>(receive));
+    return carry_out(s, *work, {type}, contribute(send == MPI_IN_PLACE ? receive : send, work->bytes),
+                     [=](const Room& room) {
+                       std::copy_n(room.data + room.rank * block, block, static_cast<std::byte*>(receive));
                      });
   });
 }
 
 Result reduce_scatter(const void* send, void* receive, Numbers counts, MPI_Datatype type, MPI_Op op,
                       MPI_Comm comm, const Way& way) {
-  return attempt(Operation::reduce_scatter, comm, way, [&](CommSchedules& s) {
+  return attempt(Operation::reduce_scatter, comm, way, [&](const Performer& s) {
     const auto blocks = begins_of(counts, 1, s.size());
     if (!blocks) return false;
     const auto& begins = *blocks;
@@ -377,8 +399,8 @@ Result reduce_scatter(const void* send, void* receive, Numbers counts, MPI_Datat
     const void* const from = send == MPI_IN_PLACE ? receive : send;
     if (from == nullptr) return false;
     const std::int64_t element = work->elements.size;
-    return carry_out(s, comm, way, *work, {type}, contribute(from, work->bytes), [=](const Room& room) {
-      std::copy_n(room.data + (*room.begins)[room.s.rank()] * element, own * element,
+    return carry_out(s, *work, {type}, contribute(from, work->bytes), [=](const Room& room) {
+      std::copy_n(room.data + (*room.begins)[room.rank] * element, own * element,
                   static_cast<std::byte*>(receive));
     });
   });
@@ -386,7 +408,7 @@ Result reduce_scatter(const void* send, void* receive, Numbers counts, MPI_Datat
 
 Result gather(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive, MPI_Count count,
               MPI_Datatype type, int root, MPI_Comm comm, const Way& way) {
-  return attempt(Operation::gather, comm, way, [&](CommSchedules& s) {
+  return attempt(Operation::gather, comm, way, [&](const Performer& s) {
     const bool is_root = s.rank() == root;
     const bool is_in_place = send == MPI_IN_PLACE;
     if (!is_root_in(root, s) || (is_in_place && !is_root)) return false;
@@ -401,20 +423,20 @@ Result gather(const void* send, MPI_Count send_count, MPI_Datatype send_type, vo
     Work work{Operation::gather, bytes, units(block), root};
     if (is_direct) work.place = to.at(0);
     return carry_out(
-        s, comm, way, work, {from.type, to.type},
+        s, work, {from.type, to.type},
         [=](const Room& room) {
           if (!is_in_place || !is_direct)
-            pack(room.s, from, is_in_place ? root : 0, 1, room.data + room.s.rank() * block, room.copying);
+            pack(room.now, from, is_in_place ? root : 0, 1, room.data + room.rank * block);
         },
         [=](const Room& room) {
-          if (is_root && !is_direct) unpack(room.s, room.data, to, 0, room.s.size(), room.copying);
+          if (is_root && !is_direct) unpack(room.now, room.data, to, 0, room.size);
         });
   });
 }
 
 Result scatter(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive, MPI_Count count,
                MPI_Datatype type, int root, MPI_Comm comm, const Way& way) {
-  return attempt(Operation::scatter, comm, way, [&](CommSchedules& s) {
+  return attempt(Operation::scatter, comm, way, [&](const Performer& s) {
     const bool is_root = s.rank() == root;
     const bool is_in_place = receive == MPI_IN_PLACE;
     if (!is_root_in(root, s) || (is_in_place && !is_root)) return false;
@@ -429,19 +451,19 @@ Result scatter(const void* send, MPI_Count send_count, MPI_Datatype send_type, v
     if (is_root && from.layout.is_contiguous) work.place = from.at(0);
     work.must_stay = true;
     return carry_out(
-        s, comm, way, work, {from.type, to.type},
+        s, work, {from.type, to.type},
         [=, place = work.place](const Room& room) {
-          if (is_root && room.data != place) pack(room.s, from, 0, room.s.size(), room.data, room.copying);
+          if (is_root && room.data != place) pack(room.now, from, 0, room.size, room.data);
         },
         [=](const Room& room) {
-          if (!is_in_place) unpack(room.s, room.data + room.s.rank() * block, to, 0, 1, room.copying);
+          if (!is_in_place) unpack(room.now, room.data + room.rank * block, to, 0, 1);
         });
   });
 }
 
 Result allgather(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
                  MPI_Count count, MPI_Datatype type, MPI_Comm comm, const Way& way) {
-  return attempt(Operation::allgather, comm, way, [&](CommSchedules& s) {
+  return attempt(Operation::allgather, comm, way, [&](const Performer& s) {
     const bool is_in_place = send == MPI_IN_PLACE;
     const Buffer to(receive, count, type, Checked::not_by_open_mpi);
     const Buffer from = is_in_place ? to : Buffer(send, send_count, send_type);
@@ -453,21 +475,21 @@ Result allgather(const void* send, MPI_Count send_count, MPI_Datatype send_type,
     Work work{Operation::allgather, bytes, units(block)};
     if (is_direct) work.place = to.at(0);
     return carry_out(
-        s, comm, way, work, {from.type, to.type},
+        s, work, {from.type, to.type},
         [=](const Room& room) {
-          const int own = room.s.rank();
+          const int own = room.rank;
           if (!is_in_place || !is_direct)
-            pack(room.s, from, is_in_place ? own : 0, 1, room.data + own * block, room.copying);
+            pack(room.now, from, is_in_place ? own : 0, 1, room.data + own * block);
         },
         [=](const Room& room) {
-          if (!is_direct) unpack(room.s, room.data, to, 0, room.s.size(), room.copying);
+          if (!is_direct) unpack(room.now, room.data, to, 0, room.size);
         });
   });
 }
 
 Result allgatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
                   Numbers counts, Numbers places, MPI_Datatype type, MPI_Comm comm, const Way& way) {
-  return attempt(Operation::allgather, comm, way, [&](CommSchedules& s) {
+  return attempt(Operation::allgather, comm, way, [&](const Performer& s) {
     const Buffer to(receive, 1, type, Checked::not_by_open_mpi);
     const auto blocks = begins_of(counts, to.layout.size, s.size());
     if (!blocks || !to.is_there()) return false;
@@ -488,21 +510,20 @@ Result allgatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type
     Work work{Operation::allgather, begins.back(), {0, 1, true, begins}};
     if (is_direct) work.place = data;
     return carry_out(
-        s, comm, way, work, {from.type, to.type},
+        s, work, {from.type, to.type},
         [=](const Room& room) {
-          if (!is_in_place || !is_direct)
-            pack(room.s, from, 0, 1, room.data + (*room.begins)[room.s.rank()], room.copying);
+          if (!is_in_place || !is_direct) pack(room.now, from, 0, 1, room.data + (*room.begins)[room.rank]);
         },
         [=](const Room& room) {
-          for (int rank = 0; rank < room.s.size() && !is_direct; ++rank)
-            unpack(room.s, room.data + (*room.begins)[rank], block(rank), 0, 1, room.copying);
+          for (int rank = 0; rank < room.size && !is_direct; ++rank)
+            unpack(room.now, room.data + (*room.begins)[rank], block(rank), 0, 1);
         });
   });
 }
 
 Result alltoall(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
                 MPI_Count count, MPI_Datatype type, MPI_Comm comm, const Way& way) {
-  return attempt(Operation::alltoall, comm, way, [&](CommSchedules& s) {
+  return attempt(Operation::alltoall, comm, way, [&](const Performer& s) {
     const bool is_in_place = send == MPI_IN_PLACE;
     const Buffer to(receive, count, type);
     const Buffer from = is_in_place ? to : Buffer(send, send_count, send_type);
@@ -513,22 +534,23 @@ Result alltoall(const void* send, MPI_Count send_count, MPI_Datatype send_type, 
     Work work{Operation::alltoall, bytes, units(bytes / s.size())};
     if (is_direct) work.place = to.at(0);
     return carry_out(
-        s, comm, way, work, {from.type, to.type},
+        s, work, {from.type, to.type},
         [=](const Room& room) {
-          if (!is_in_place || !is_direct) pack(room.s, from, 0, room.s.size(), room.data, room.copying);
+          if (!is_in_place || !is_direct) pack(room.now, from, 0, room.size, room.data);
         },
         [=](const Room& room) {
-          if (!is_direct) unpack(room.s, room.data, to, 0, room.s.size(), room.copying);
+          if (!is_direct) unpack(room.now, room.data, to, 0, room.size);
         });
   });
 }
 
 Result gatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive, Numbers counts,
                Numbers places, MPI_Datatype type, int root, MPI_Comm comm) {
-  return attempt(Operation::gather, comm, {}, [&](CommSchedules& s) {
+  return attempt(Operation::gather, comm, {}, [&](const Performer& performer) {
+    CommSchedules& s = *performer.now;
     const bool is_root = s.rank() == root;
     const bool is_in_place = send == MPI_IN_PLACE;
-    if (!is_root_in(root, s) || (is_in_place && !is_root)) return false;
+    if (!is_root_in(root, performer) || (is_in_place && !is_root)) return false;
     PairExchange pairs(s, Operation::gather);
     if (!pairs.is_worth_it()) return false;
     if (!is_in_place && !pairs.send(root, Buffer(send, send_count, send_type))) return false;
@@ -545,10 +567,11 @@ Result gatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type, v
 
 Result scatterv(const void* send, Numbers counts, Numbers places, MPI_Datatype type, void* receive,
                 MPI_Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm) {
-  return attempt(Operation::scatter, comm, {}, [&](CommSchedules& s) {
+  return attempt(Operation::scatter, comm, {}, [&](const Performer& performer) {
+    CommSchedules& s = *performer.now;
     const bool is_root = s.rank() == root;
     const bool is_in_place = receive == MPI_IN_PLACE;
-    if (!is_root_in(root, s) || (is_in_place && !is_root)) return false;
+    if (!is_root_in(root, performer) || (is_in_place && !is_root)) return false;
     PairExchange pairs(s, Operation::scatter);
     if (!pairs.is_worth_it()) return false;
     if (!is_in_place &&
@@ -567,7 +590,8 @@ Result scatterv(const void* send, Numbers counts, Numbers places, MPI_Datatype t
 
 Result alltoallv(const void* send, Numbers send_counts, Numbers send_places, MPI_Datatype send_type,
                  void* receive, Numbers counts, Numbers places, MPI_Datatype type, MPI_Comm comm) {
-  return attempt(Operation::alltoall, comm, {}, [&](CommSchedules& s) {
+  return attempt(Operation::alltoall, comm, {}, [&](const Performer& performer) {
+    CommSchedules& s = *performer.now;
     if (send == MPI_IN_PLACE) return false;  // on all ranks
     PairExchange pairs(s, Operation::alltoall);
     if (!pairs.is_worth_it()) return false;

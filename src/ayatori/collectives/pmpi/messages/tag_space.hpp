@@ -5,7 +5,6 @@
 
 #include "ayatori/collectives/execution/executor.hpp"
 #include "ayatori/collectives/pmpi/library.hpp"
-#include "ayatori/collectives/pmpi/messages/progress_hook.hpp"
 
 namespace ayatori::pmpi {
 
@@ -21,6 +20,13 @@ MPI_Comm own_comm();
 /// The first rank of MPI_COMM_WORLD on the node of another.
 int first_of_node(int world_rank);
 
+/// Whether the MPI has enough tags for calls that go on while others do, on this rank. Their tags then are no
+/// longer those of others: to be asked before all else, and everywhere if on one rank.
+bool has_pending_tags();
+void set_pending_tags_aside();
+
+struct TagRanges;
+
 /// Messages between the ranks of a communicator of the program. They go by the private communicator: another
 /// one for each of the program's would take as many of the MPI's as the program has itself, and an MPI has
 /// 2000, or some ten thousand. What belongs to which is told by tags: every rank chooses those of what is
@@ -33,18 +39,18 @@ class TagSpace {
   static constexpr int of_pairs = 2;
   static constexpr int on_node = 3;
   static constexpr int of_schedules = 4;  ///< of the first segment
-  /// Of the first segment of calls that go on while others do, which take turns with these.
-  static constexpr int of_pending = of_schedules + collectives::Executor::tags;
 
   /// Collective over `comm`, a communicator within MPI_COMM_WORLD whose facts these are. Nothing, on all
   /// ranks, if one of them has no tags left. Throws MpiError.
   static std::optional<TagSpace> make(MPI_Comm comm, const CommFacts& facts);
-  /// Likewise, but waits for nobody: to be used once has_come() has said so.
+
+  /// Likewise pending_tags of them for calls that go on while others do. It waits for nobody: to be used once
+  /// has_come() has said so. Of these there are more than an MPI has communicators.
   static TagSpace begin(MPI_Comm comm, const CommFacts& facts);
-  /// Whether the others' choices have come; by one thread at a time. Throws MpiError.
+  static constexpr int pending_tags = 64;
+  /// Whether the others' choices have come; by one thread at a time. Throws MpiError, also if one of them has
+  /// no tags left.
   bool has_come();
-  /// Whether every rank has tags.
-  bool is_complete() const;
 
   TagSpace(TagSpace&& other) noexcept;
   TagSpace& operator=(TagSpace&&) = delete;
@@ -55,18 +61,16 @@ class TagSpace {
   int size() const { return static_cast<int>(world_ranks_.size()); }
   /// In the private communicator.
   int target(int rank) const { return world_ranks_[rank]; }
-  int tag_to(int rank, int tag) const { return ranges_[rank] * tags + tag; }
+  int tag_to(int rank, int tag) const { return first_tags_[rank] + tag; }
   int tag_from_any(int tag) const { return tag_to(rank_, tag); }
 
  private:
-  /// Of a range.
-  static constexpr int tags = of_pending + (may_have_progress_hook ? collectives::Executor::tags : 0);
+  TagSpace(TagRanges& ranges, const CommFacts& facts);
 
-  explicit TagSpace(const CommFacts& facts);
-
+  TagRanges* ranges_;
   int rank_;
   std::vector<int> world_ranks_;
-  std::vector<int> ranges_;  ///< of tags, by the rank that receives
+  std::vector<int> first_tags_;  ///< by the rank that receives
   MPI_Request coming_ = MPI_REQUEST_NULL;
 };
 

@@ -25,8 +25,6 @@ class PmpiTransport final : public collectives::WaitingTransport {
   explicit PmpiTransport(TagSpace space) : space_(std::move(space)) {}
 
   const TagSpace& space() const { return space_; }
-  /// Whether its tags have come; by one thread at a time. Throws MpiError.
-  bool has_tags() { return space_.has_come(); }
 
   /// Before every run: of calls that reduce, the type and the operation; forgets what a failed run has left.
   void begin(MPI_Datatype type, MPI_Op op);
