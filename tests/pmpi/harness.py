@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -12,6 +13,7 @@ MPIRUN = os.environ["AYATORI_MPIRUN"]
 RANKS = int(os.environ["AYATORI_RANKS"])
 PRELOADED = os.environ["AYATORI_PMPI"]  # empty: the programs are linked to it
 FORTRAN = os.environ["AYATORI_FORTRAN"] == "1"
+OPEN_MPI = re.search("Open MPI|OpenRTE", subprocess.run([MPIRUN, "--version"], capture_output=True, text=True).stdout)
 PROGRAMS = pathlib.Path(os.environ["AYATORI_PROGRAMS"])
 
 

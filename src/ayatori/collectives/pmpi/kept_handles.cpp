@@ -51,46 +51,50 @@ class Kept {
 };
 
 /// Never destroyed, like the library.
-template <class Handle>
-Kept<Handle>& kept() {
-  static auto* const the_kept = new Kept<Handle>;
-  return *the_kept;
+Kept<MPI_Datatype>& types() {
+  static auto* const the_types = new Kept<MPI_Datatype>;
+  return *the_types;
 }
 
-bool may_be_freed(MPI_Datatype type) {
+Kept<MPI_Op>& ops() {
+  static auto* const the_ops = new Kept<MPI_Op>;
+  return *the_ops;
+}
+
+bool may_type_be_freed(MPI_Datatype type) {
   return type != MPI_DATATYPE_NULL && !layout_of_any(type).is_named;
 }
 
-bool may_be_freed(MPI_Op op) {
+bool may_op_be_freed(MPI_Op op) {
   return op != MPI_OP_NULL && !is_named(op);
 }
 
 }  // namespace
 
-void keep(MPI_Datatype type) {
-  if (may_be_freed(type)) kept<MPI_Datatype>().keep(type);
+void keep_type(MPI_Datatype type) {
+  if (may_type_be_freed(type)) types().keep(type);
 }
 
-void keep(MPI_Op op) {
-  if (may_be_freed(op)) kept<MPI_Op>().keep(op);
+void let_type_go(MPI_Datatype type) {
+  if (may_type_be_freed(type) && types().let_go(type)) PMPI_Type_free(&type);
 }
 
-void let_go(MPI_Datatype type) {
-  if (may_be_freed(type) && kept<MPI_Datatype>().let_go(type)) PMPI_Type_free(&type);
+void keep_op(MPI_Op op) {
+  if (may_op_be_freed(op)) ops().keep(op);
 }
 
-void let_go(MPI_Op op) {
-  if (may_be_freed(op) && kept<MPI_Op>().let_go(op)) PMPI_Op_free(&op);
+void let_op_go(MPI_Op op) {
+  if (may_op_be_freed(op) && ops().let_go(op)) PMPI_Op_free(&op);
 }
 
-bool free_later(MPI_Datatype* type) {
-  if (type == nullptr || !kept<MPI_Datatype>().free_later(*type)) return false;
+bool free_type_later(MPI_Datatype* type) {
+  if (type == nullptr || !types().free_later(*type)) return false;
   *type = MPI_DATATYPE_NULL;
   return true;
 }
 
-bool free_later(MPI_Op* op) {
-  if (op == nullptr || !kept<MPI_Op>().free_later(*op)) return false;
+bool free_op_later(MPI_Op* op) {
+  if (op == nullptr || !ops().free_later(*op)) return false;
   *op = MPI_OP_NULL;
   return true;
 }

@@ -243,8 +243,8 @@ std::unique_ptr<PendingSchedules::Part> PendingSchedules::take(collectives::Oper
 
 PendingCall::~PendingCall() {
   if (ticket == none) return;
-  for (const MPI_Datatype kept : types) let_go(kept);
-  let_go(op);
+  for (const MPI_Datatype kept : types) let_type_go(kept);
+  let_op_go(op);
   schedules->give_back(std::move(part));
   const std::lock_guard lock(calls().mutex);
   calls().free_tickets.push_back(ticket);
@@ -270,8 +270,8 @@ bool may_be_pending() {
 void add(std::shared_ptr<PendingCall> call, MPI_Comm comm, const Way& way) {
   PendingCalls& p = calls();
   call->ticket = take_ticket(p);
-  for (const MPI_Datatype type : call->types) keep(type);
-  keep(call->op);
+  for (const MPI_Datatype type : call->types) keep_type(type);
+  keep_op(call->op);
   if (!way.is_persistent) {
     call->turn = call->schedules->next_turn(call->part->executor.tags_in_use());
     check(PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, call->ticket, own_comm(), way.request));
@@ -279,6 +279,7 @@ void add(std::shared_ptr<PendingCall> call, MPI_Comm comm, const Way& way) {
     return;
   }
   call->own_space.emplace(TagSpace::begin(comm, facts_of(comm)));
+  call->own_space->wait();
   check(PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, call->ticket, own_comm(), way.request));
   ++p.persistent_number;
   const std::lock_guard lock(p.mutex);
@@ -311,6 +312,19 @@ void forget_persistent_call(MPI_Request request) {
   call = std::move(found->second);
   p.persistent.erase(found);
   --p.persistent_number;
+}
+
+void wait_for_tags(PendingSchedules& schedules) {
+  PendingCalls& p = calls();
+  for (bool has_come = false; !has_come;) {
+    if (p.is_busy.test_and_set(std::memory_order_acquire)) continue;
+    try {
+      has_come = schedules.space().has_come();
+    } catch (const MpiError&) {  // which ends the calls that want to begin
+      has_come = true;
+    }
+    p.is_busy.clear(std::memory_order_release);
+  }
 }
 
 }  // namespace ayatori::pmpi

@@ -116,4 +116,8 @@ void start_persistent_calls(int count, const MPI_Request requests[]);
 /// Of a request that the program frees.
 void forget_persistent_call(MPI_Request request);
 
+/// Collective over a communicator, before it is freed: Open MPI crashes when it frees one on which a call of
+/// its own is under way.
+void wait_for_tags(PendingSchedules& schedules);
+
 }  // namespace ayatori::pmpi

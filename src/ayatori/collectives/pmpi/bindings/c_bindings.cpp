@@ -435,11 +435,11 @@ int MPI_Request_free(MPI_Request* request) {
 }
 
 int MPI_Type_free(MPI_Datatype* type) {
-  return free_later(type) ? MPI_SUCCESS : PMPI_Type_free(type);
+  return free_type_later(type) ? MPI_SUCCESS : PMPI_Type_free(type);
 }
 
 int MPI_Op_free(MPI_Op* op) {
-  return free_later(op) ? MPI_SUCCESS : PMPI_Op_free(op);
+  return free_op_later(op) ? MPI_SUCCESS : PMPI_Op_free(op);
 }
 
 int MPI_Fetch_and_op(const void* data, void* result, MPI_Datatype type, int target, MPI_Aint place, MPI_Op op,

@@ -534,14 +534,14 @@ AYATORI_FORTRAN(request_free, REQUEST_FREE, (MPI_Fint * request, MPI_Fint* error
 
 AYATORI_FORTRAN(type_free, TYPE_FREE, (MPI_Fint * type, MPI_Fint* error)) {
   MPI_Datatype c_type = PMPI_Type_f2c(*type);
-  if (!free_later(&c_type)) return pmpi_type_free_(type, error);
+  if (!free_type_later(&c_type)) return pmpi_type_free_(type, error);
   *type = PMPI_Type_c2f(c_type);
   *error = MPI_SUCCESS;
 }
 
 AYATORI_FORTRAN(op_free, OP_FREE, (MPI_Fint * op, MPI_Fint* error)) {
   MPI_Op c_op = PMPI_Op_f2c(*op);
-  if (!free_later(&c_op)) return pmpi_op_free_(op, error);
+  if (!free_op_later(&c_op)) return pmpi_op_free_(op, error);
   *op = PMPI_Op_c2f(c_op);
   *error = MPI_SUCCESS;
 }

@@ -174,8 +174,17 @@ bool TagSpace::has_come() {
   if (coming_ == MPI_REQUEST_NULL) return true;
   int has_come = 0;
   check(PMPI_Test(&coming_, &has_come, MPI_STATUS_IGNORE));
-  if (has_come != 0 && std::ranges::min(first_tags_) == none) throw MpiError(MPI_ERR_TAG);
+  if (has_come != 0) check_complete();
   return has_come != 0;
+}
+
+void TagSpace::wait() {
+  check(PMPI_Wait(&coming_, MPI_STATUS_IGNORE));
+  check_complete();
+}
+
+void TagSpace::check_complete() const {
+  if (std::ranges::min(first_tags_) == none) throw MpiError(MPI_ERR_TAG);
 }
 
 TagSpace::TagSpace(TagSpace&& other) noexcept

@@ -51,6 +51,7 @@ class TagSpace {
   /// Whether the others' choices have come; by one thread at a time. Throws MpiError, also if one of them has
   /// no tags left.
   bool has_come();
+  void wait();
 
   TagSpace(TagSpace&& other) noexcept;
   TagSpace& operator=(TagSpace&&) = delete;
@@ -66,6 +67,7 @@ class TagSpace {
 
  private:
   TagSpace(TagRanges& ranges, const CommFacts& facts);
+  void check_complete() const;
 
   TagRanges* ranges_;
   int rank_;
