@@ -47,8 +47,9 @@ class Nonblocking(ProgramTest):
     def test_more_calls_than_tags(self):
         self.expect_done(self.counts("tags"), ("broadcast",), 1)
 
+    @unittest.skipUnless(OPEN_MPI, "of the library nothing is in such calls")
     def test_memory_does_not_grow(self):
-        self.expect_done(self.counts("leaks", 10000), ("broadcast", "allreduce"), 1)
+        self.expect_done(self.counts("leaks", 5000), ("broadcast", "allreduce"), 1)
 
     def test_wrong_arguments(self):
         for ours, _ in self.counts("arguments").values():
@@ -58,21 +59,17 @@ class Nonblocking(ProgramTest):
         self.expect_done(self.counts("threads"), OPERATIONS, 0.6)
 
     @unittest.skipIf(not OPEN_MPI or RANKS == 1, "the MPI's own hang when started in different orders")
-    def test_persistent_calls(self):
+    def test_persistent_calls_and_their_trace(self):
         """A start is a call."""
-        for operation, (ours, all_calls) in self.counts("persistent").items():
+        for operation, (ours, all_calls) in self.counts("persistent", AYATORI_TRACE="trace.json").items():
             self.assertEqual(ours, all_calls, operation)
             self.assertGreaterEqual(ours, 1000 * RANKS, operation)
-
-    @unittest.skipIf(not OPEN_MPI or RANKS == 1, "the MPI's own hang when started in different orders")
-    def test_the_trace_shows_them(self):
-        self.counts("persistent", AYATORI_TRACE="trace.json")
         trace = json.loads((self.folder / "trace.json").read_text())
-        calls = {call["call"]: call["calls"] for call in trace["calls"]}
-        self.assertGreaterEqual(calls["MPI_Allreduce_init"], RANKS)
-        in_world = next(c for c in trace["communicators"] if len(c["members"]) == RANKS)["collectives"]
-        started = sum(c["calls"] for c in in_world if c["call"] == "MPI_Allreduce_init")
-        self.assertEqual(started, RANKS * (1000 + 50 * 3))
+        made = {call["call"]: call["calls"] for call in trace["calls"]}
+        self.assertEqual(made["MPI_Allreduce_init"], RANKS * (1 + 50 * 2))
+        of_world = next(of["collectives"] for of in trace["communicators"] if of["members"] == list(range(RANKS)))
+        started = [call["calls"] for call in of_world if call["call"] == "MPI_Allreduce_init"]
+        self.assertEqual(started, [1000 + 50 * 3])
 
 
 if __name__ == "__main__":
