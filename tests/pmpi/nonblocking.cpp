@@ -433,23 +433,29 @@ void waits_elsewhere(const Group& g) {
   }
 }
 
-/// The first call on a communicator waits for nobody, though tags are not known yet.
+/// The first call on a communicator waits for nobody, though tags are not known yet; the communicator goes
+/// while the call is under way.
 void begins_alone(const Group& g) {
   if (g.size == 1) return;
-  MPI_Comm made = MPI_COMM_NULL;
-  MPI_Comm_dup(g.comm, &made);
-  int sum = 0;
-  int token = 5;
   const int one = 1;
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (g.rank == g.size - 1) MPI_Recv(&token, 1, MPI_INT, 0, 9, g.comm, MPI_STATUS_IGNORE);
-  MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, made, &request);
-  if (g.rank == 0) MPI_Send(&token, 1, MPI_INT, g.size - 1, 9, g.comm);
-  int again = 0;  // a blocking call whose tags are on their way
-  MPI_Allreduce(&one, &again, 1, MPI_INT, MPI_SUM, made);
-  MPI_Comm_free(&made);  // the other is still under way
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
-  expect(sum == g.size && again == g.size, "sums on a communicator that is gone");
+  for (int round = 0; round < 10; ++round) {
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Comm_dup(g.comm, &made);
+    int sum = 0;
+    int token = 5;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (g.rank == g.size - 1) MPI_Recv(&token, 1, MPI_INT, 0, 9, g.comm, MPI_STATUS_IGNORE);
+    MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, made, &request);
+    if (g.rank == 0) MPI_Send(&token, 1, MPI_INT, g.size - 1, 9, g.comm);
+    if (round % 2 == 0) {
+      int again = 0;
+      MPI_Allreduce(&one, &again, 1, MPI_INT, MPI_SUM, made);
+      expect(again == g.size, "a blocking call after the first that does not block");
+    }
+    MPI_Comm_free(&made);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect(sum == g.size, "a sum on a communicator that is gone");
+  }
 }
 
 void freed_while_under_way(const Group& g) {
@@ -572,17 +578,26 @@ void persistent_and_gone(const Group& g) {
   }
 }
 
-/// More calls than there are tags, ended from the last to the first.
+/// More calls than there are tags, of several stages, begun when others have not begun; ended from the last
+/// to the first.
 void more_than_tags(const Group& g) {
-  constexpr int n = 6000;
-  std::vector<int> values(n);
-  std::vector<MPI_Request> requests(n);
+  constexpr int n = 3000;
+  std::vector<int> values(2 * n);
+  std::vector<MPI_Request> requests(2 * n);
+  int token = 0;
+  if (g.rank == 0 && g.size > 1) MPI_Recv(&token, 1, MPI_INT, g.size - 1, 5, g.comm, MPI_STATUS_IGNORE);
   for (int i = 0; i < n; ++i) {
-    values[i] = g.rank == i % g.size ? i : -1;
-    MPI_Ibcast(&values[i], 1, MPI_INT, i % g.size, g.comm, &requests[i]);
+    values[2 * i] = g.rank == i % g.size ? i : -1;
+    values[2 * i + 1] = i + g.rank;
+    MPI_Ibcast(&values[2 * i], 1, MPI_INT, i % g.size, g.comm, &requests[2 * i]);
+    MPI_Iallreduce(MPI_IN_PLACE, &values[2 * i + 1], 1, MPI_INT, MPI_MAX, g.comm, &requests[2 * i + 1]);
   }
-  for (int i = n - 1; i >= 0; --i) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
-  for (int i = 0; i < n; ++i) expect(values[i] == i, "one of very many broadcasts");
+  if (g.rank == g.size - 1 && g.size > 1) MPI_Send(&token, 1, MPI_INT, 0, 5, g.comm);
+  for (int i = 2 * n - 1; i >= 0; --i) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+  for (int i = 0; i < n; ++i) {
+    expect(values[2 * i] == i, "one of very many broadcasts");
+    expect(values[2 * i + 1] == i + g.size - 1, "one of very many allreduces");
+  }
 }
 
 long resident_kibibytes() {

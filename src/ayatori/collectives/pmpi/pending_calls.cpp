@@ -38,8 +38,9 @@ struct PendingCalls {
   std::vector<int> free_tickets;
   int tickets = 0;
 
-  std::atomic_flag is_busy;   ///< of these
-  std::vector<Call> waiting;  ///< for tags, in their order
+  std::atomic_flag is_busy;  ///< of these
+  std::vector<Call> seen;
+  std::vector<std::shared_ptr<PendingSchedules>> waiting;  ///< that have calls which wait for tags
   std::vector<Call> under_way;
   std::vector<MPI_Request> requests;
   std::vector<Message> messages;  ///< by request
@@ -133,32 +134,44 @@ void carry_on(PendingCalls& p, PendingCall& call, F&& go_on) {
   end(p, call, true);
 }
 
-bool may_begin(PendingCall& call) {
-  return call.space().has_come() && (call.own_space || call.schedules->may_begin(call.turn));
+void begin(PendingCalls& p, Call begun) {
+  PendingCall& call = *begun;
+  if (!call.own_space) call.schedules->enter(call.turn);
+  call.place = p.under_way.size();
+  p.under_way.push_back(std::move(begun));
+  carry_on(p, call, [&](PendingTransport& transport) {
+    call.before(call.room());
+    return call.part->executor.begin(transport, call.data, call.elements);
+  });
 }
 
+/// All that may begin: a persistent call, and those whose turn it is. Gives their number.
 int begin_calls(PendingCalls& p) {
   {
     const std::lock_guard lock(p.mutex);
-    for (Call& call : p.started) {
-      if (!call->own_space) call->schedules->enter(call->turn);
-      p.waiting.push_back(std::move(call));
-    }
-    p.started.clear();
+    std::swap(p.started, p.seen);
   }
   int begun = 0;
-  for (Call& waiting : p.waiting) {
-    PendingCall& call = *waiting;
-    if (!may_begin(call)) continue;
-    call.place = p.under_way.size();
-    p.under_way.push_back(std::move(waiting));
-    ++begun;
-    carry_on(p, call, [&](PendingTransport& transport) {
-      call.before(call.room());
-      return call.part->executor.begin(transport, call.data, call.elements);
-    });
+  for (Call& call : p.seen) {
+    if (call->own_space) {
+      begin(p, std::move(call));
+      ++begun;
+      continue;
+    }
+    auto& waiting = call->schedules->waiting();
+    if (waiting.empty()) p.waiting.push_back(call->schedules);
+    waiting.push_back(std::move(call));
   }
-  if (begun > 0) std::erase(p.waiting, nullptr);
+  p.seen.clear();
+  for (const auto& schedules : p.waiting) {
+    auto& waiting = schedules->waiting();
+    for (; !waiting.empty() && schedules->may_begin(); ++begun) {
+      const Call call = std::move(waiting.front());
+      waiting.pop_front();
+      begin(p, call);
+    }
+  }
+  std::erase_if(p.waiting, [](const auto& schedules) { return schedules->waiting().empty(); });
   return begun;
 }
 
@@ -239,6 +252,11 @@ std::unique_ptr<PendingSchedules::Part> PendingSchedules::take(collectives::Oper
   // A plan of more segments has its tags in no range; all ranks see that alike.
   if (part != nullptr && part->executor.tags_in_use() > TagSpace::pending_tags) part = nullptr;
   return part;
+}
+
+bool PendingSchedules::may_begin() {
+  if (!space_.has_come()) return false;
+  return turns_.empty() || waiting_.front()->turn.end - turns_.front() <= TagSpace::pending_tags;
 }
 
 PendingCall::~PendingCall() {

@@ -24,6 +24,8 @@ struct Way {
   bool is_persistent = false;      ///< whenever that is started
 };
 
+struct PendingCall;
+
 /// The schedules of one communicator for such calls.
 class PendingSchedules {
  public:
@@ -52,16 +54,20 @@ class PendingSchedules {
     const std::int64_t begin = std::exchange(next_tag_, next_tag_ + tags);
     return {begin, next_tag_};
   }
-  /// By one thread at a time, in the order of turns.
+  // By one thread at a time.
+  /// Calls that have not begun, in the order of turns.
+  std::deque<std::shared_ptr<PendingCall>>& waiting() { return waiting_; }
+  /// Whether the first of these may begin. Throws MpiError.
+  bool may_begin();
   void enter(const Turn& turn) { turns_.push_back(turn.begin); }
-  bool may_begin(const Turn& turn) const { return turn.end - turns_.front() <= TagSpace::pending_tags; }
   void leave(const Turn& turn) { turns_.erase(std::ranges::find(turns_, turn.begin)); }
 
  private:
   TagSpace space_;
   collectives::ScheduleCache cache_;
   std::int64_t next_tag_ = 0;
-  std::deque<std::int64_t> turns_;  ///< that have not ended: where they begin
+  std::deque<std::shared_ptr<PendingCall>> waiting_;
+  std::deque<std::int64_t> turns_;  ///< of calls that have begun and not ended: where they begin
 };
 
 /// Where a call works.
