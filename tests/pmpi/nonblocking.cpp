@@ -127,6 +127,9 @@ Task task(const Group& g, const Types& types, Random& shared, Random& own, int m
   t.count = std::min<int>(1 + static_cast<int>(below(1U << exponent, shared)), most);
   t.root = static_cast<int>(below(g.size, shared));
   t.in_place = below(4, shared) == 0;
+#ifndef OPEN_MPI  // MPICH 4.0.2 reads from MPI_IN_PLACE there
+  if (t.kind == Kind::reduce && t.root != 0) t.in_place = false;
+#endif
   const unsigned kind_of_type = below(4, shared);
   const unsigned kind_of_op = below(3, shared);
   if (is_reduction(t.kind)) {
