@@ -14,8 +14,10 @@ program fortran
   integer :: own
 #ifdef F08
   type(MPI_Request) :: requests(2)
+  type(MPI_Datatype) :: type_of_halves
+  type(MPI_Op) :: op
 #else
-  integer :: requests(2)
+  integer :: requests(2), type_of_halves, op
 #endif
 
   call MPI_Init(error)
@@ -149,9 +151,42 @@ program fortran
   call MPI_Request_free(requests(2), error)
   call MPI_Ibarrier(MPI_COMM_WORLD, requests(1), error)
   call MPI_Wait(requests(1), MPI_STATUS_IGNORE, error)
+
+  ! Of what is freed before they end.
+  call MPI_Type_vector(n / 2, 1, 2, MPI_DOUBLE_PRECISION, type_of_halves, error)
+  call MPI_Type_commit(type_of_halves, error)
+  call MPI_Op_create(add, .true., op, error)
+  mine = rank
+  theirs = rank + 1
+  call MPI_Ibcast(mine, 1, type_of_halves, ranks - 1, MPI_COMM_WORLD, requests(1), error)
+  call MPI_Iallreduce(MPI_IN_PLACE, theirs, n, MPI_DOUBLE_PRECISION, op, MPI_COMM_WORLD, requests(2), error)
+  call MPI_Type_free(type_of_halves, error)
+  call MPI_Op_free(op, error)
+  call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, error)
+  call expect(all_are(mine(1::2), dble(ranks - 1)) .and. all_are(mine(2::2), dble(rank)), 'ibcast')
+  call expect(all_are(theirs, sum_of_ranks()), 'iallreduce')
   call MPI_Finalize(error)
 
 contains
+
+#ifdef F08
+  subroutine add(in, inout, count, of)
+    use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
+    type(c_ptr), value :: in, inout
+    integer :: count
+    type(MPI_Datatype) :: of
+    double precision, pointer :: left(:), right(:)
+    call c_f_pointer(in, left, [count])
+    call c_f_pointer(inout, right, [count])
+    right = left + right
+  end subroutine
+#else
+  subroutine add(in, inout, count, of)
+    integer :: count, of
+    double precision :: in(count), inout(count)
+    inout = in + inout
+  end subroutine
+#endif
 
   logical function all_are(values, value)
     double precision, intent(in) :: values(:), value

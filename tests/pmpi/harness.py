@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -13,6 +14,7 @@ MPI_VERSION = float(os.environ["AYATORI_MPI_VERSION"])  # of the standard
 RANKS = int(os.environ["AYATORI_RANKS"])
 PRELOADED = os.environ["AYATORI_PMPI"]  # empty: the programs are linked to it
 FORTRAN = os.environ["AYATORI_FORTRAN"] == "1"
+OPEN_MPI = re.search("Open MPI|OpenRTE", subprocess.run([MPIRUN, "--version"], capture_output=True, text=True).stdout)
 PROGRAMS = pathlib.Path(os.environ["AYATORI_PROGRAMS"])
 
 

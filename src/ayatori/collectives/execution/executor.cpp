@@ -12,7 +12,7 @@ namespace ayatori::collectives {
 
 namespace {
 
-class CommTransport final : public Transport {
+class CommTransport final : public WaitingTransport {
  public:
   CommTransport(const comm::Comm& comm, comm::DataType type, comm::ReduceOp op, comm::NodeChannel* channel,
                 comm::RequestList& requests)
@@ -160,7 +160,7 @@ struct Executor::Run {
   std::byte* data;
   const Elements& elements;
 
-  void all() {
+  void begin() {
     e.ready_.clear();
     e.waiting_.clear();
     for (int p = 0; p < std::ssize(e.places_); ++p) {
@@ -170,21 +170,28 @@ struct Executor::Run {
       e.ready_.push_back(p);
     }
     go_on();
+  }
+
+  void wait(WaitingTransport& waiting) {
     while (!e.waiting_.empty()) {
       if (e.places_.size() == 1) {
-        transport.wait_all();
+        waiting.wait_all();
         e.waiting_.clear();
         e.places_.front().messages = 0;
         end_stage(e.places_.front());
       } else {
-        const std::size_t done = transport.wait_any();
-        Segment& segment = *e.waiting_[done];
-        e.waiting_[done] = e.waiting_.back();
-        e.waiting_.pop_back();
-        if (--segment.messages == 0) end_stage(segment);
+        end_message(waiting.wait_any());
       }
       go_on();
     }
+  }
+
+  /// Of those that are waited for, which the last one replaces.
+  void end_message(std::size_t message) {
+    Segment& segment = *e.waiting_[message];
+    e.waiting_[message] = e.waiting_.back();
+    e.waiting_.pop_back();
+    if (--segment.messages == 0) end_stage(segment);
   }
 
   /// Begins all stages that can begin.
@@ -370,7 +377,7 @@ void Executor::run(const comm::Comm& comm, void* data, std::int64_t count, comm:
   run(transport, data, {count, static_cast<std::int64_t>(comm::size_of(type)), true, begins});
 }
 
-void Executor::run(Transport& transport, void* data, const Elements& elements) {
+void Executor::run(WaitingTransport& transport, void* data, const Elements& elements) {
   if (stages_.empty()) return;
   comm::NodeChannel* const channel = uses_channel(elements) ? transport.node_channel() : nullptr;
   if (channel != channel_ || (channel != nullptr && elements.commutes != commutes_))
@@ -381,7 +388,25 @@ void Executor::run(Transport& transport, void* data, const Elements& elements) {
           "an earlier collective call has failed, and messages inside the node are out of step");
     channel->set_element(elements.size);
   }
-  Run{*this, transport, static_cast<std::byte*>(data), elements}.all();
+  Run run{*this, transport, static_cast<std::byte*>(data), elements};
+  run.begin();
+  run.wait(transport);
+}
+
+bool Executor::begin(Transport& transport, void* data, const Elements& elements) {
+  if (stages_.empty()) return true;
+  if (channel_ != nullptr) plan_receptions(nullptr, elements.commutes);
+  Run{*this, transport, static_cast<std::byte*>(data), elements}.begin();
+  return waiting_.empty();
+}
+
+bool Executor::go_on(Transport& transport, void* data, const Elements& elements, int tag) {
+  const auto message =
+      std::ranges::find_if(waiting_, [&](const Segment* of) { return Run::tag_of(*of) == tag; });
+  Run run{*this, transport, static_cast<std::byte*>(data), elements};
+  run.end_message(message - waiting_.begin());
+  run.go_on();
+  return waiting_.empty();
 }
 
 bool Executor::only_sends() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -51,7 +52,17 @@ class Executor {
            comm::NodeChannel* channel = nullptr, BlockBegins begins = std::nullopt);
   /// Likewise, by another transport. Throws what that throws; the next call begins anew, but for its channel.
   /// If the elements do not commute the plan has to keep their order (see reduction_order).
-  void run(Transport& transport, void* data, const Elements& elements);
+  void run(WaitingTransport& transport, void* data, const Elements& elements);
+
+  /// Begins a run that waits for nothing, by messages alone, never by a channel: whoever carries them says
+  /// with go_on() which have gone or come. True if nothing is left to be done. The data, the elements and
+  /// what they refer to stay until then. Throws what the transport throws; then the messages that are under
+  /// way still use this object and the data.
+  bool begin(Transport& transport, void* data, const Elements& elements);
+  /// One message with this tag of that run has gone or come. True if nothing is left to be done.
+  bool go_on(Transport& transport, void* data, const Elements& elements, int tag);
+  /// So many tags, from the first one on, have the messages of a run.
+  int tags_in_use() const { return std::min(segmentation_.segments, tags); }
 
   /// This rank's part changes nothing in the buffer.
   bool only_sends() const;

@@ -1,5 +1,6 @@
 #include "ayatori/collectives/execution/schedule_cache.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ayatori/collectives/schedules/validate.hpp"
@@ -11,6 +12,8 @@ namespace {
 
 /// Parts that are kept: programs go through roots and sizes.
 constexpr std::size_t most_parts = 64;
+/// Parts that wait for another call that goes on while others do, with the memory that they work in.
+constexpr std::size_t most_idle = 16;
 
 WordPlan rooted(const TableEntry& entry, int root) {
   WordPlan plan = *entry.plan;
@@ -20,12 +23,18 @@ WordPlan rooted(const TableEntry& entry, int root) {
 
 }  // namespace
 
-ScheduleCache::Part* ScheduleCache::find(Operation operation, std::int64_t bytes, int root,
-                                         bool keeps_order) {
+const TableEntry* ScheduleCache::entry_for(Operation operation, std::int64_t bytes, int root,
+                                           bool keeps_order) {
   const auto entries = table_.entries(operation, size_);
   const TableEntry* entry = nearest(entries, bytes);
   if (entry != nullptr && entry->plan && keeps_order) entry = entry_that_keeps_order(entries, bytes, root);
-  if (entry == nullptr || !entry->plan) return nullptr;
+  return entry != nullptr && entry->plan ? entry : nullptr;
+}
+
+ScheduleCache::Part* ScheduleCache::find(Operation operation, std::int64_t bytes, int root,
+                                         bool keeps_order) {
+  const TableEntry* const entry = entry_for(operation, bytes, root, keeps_order);
+  if (entry == nullptr) return nullptr;
   for (Part& part : parts_) {
     if (part.entry == entry && part.root == root) return &part;
   }
@@ -35,6 +44,30 @@ ScheduleCache::Part* ScheduleCache::find(Operation operation, std::int64_t bytes
   oldest_ = (oldest_ + 1) % most_parts;
   place = std::move(part);
   return &place;
+}
+
+std::unique_ptr<ScheduleCache::Part> ScheduleCache::take(Operation operation, std::int64_t bytes, int root,
+                                                         bool keeps_order) {
+  const TableEntry* const entry = entry_for(operation, bytes, root, keeps_order);
+  if (entry == nullptr) return nullptr;
+  {
+    const std::lock_guard lock(idle_mutex_);
+    const auto found = std::ranges::find_if(
+        idle_, [&](const auto& part) { return part->entry == entry && part->root == root; });
+    if (found != idle_.end()) {
+      std::swap(*found, idle_.back());
+      std::unique_ptr<Part> part = std::move(idle_.back());
+      idle_.pop_back();
+      return part;
+    }
+  }
+  return std::make_unique<Part>(Part{entry, root, Executor(rooted(*entry, root), rank_)});
+}
+
+void ScheduleCache::give_back(std::unique_ptr<Part> part) {
+  const std::lock_guard lock(idle_mutex_);
+  if (idle_.size() == most_idle) idle_.erase(idle_.begin());
+  idle_.push_back(std::move(part));
 }
 
 const TableEntry* ScheduleCache::entry_that_keeps_order(std::span<const TableEntry> entries,

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -32,10 +34,16 @@ class ScheduleCache {
   /// right for operations that do not commute.
   Part* find(Operation operation, std::int64_t bytes, int root, bool keeps_order = false);
 
+  /// Likewise a part of its own for a call that goes on while others do.
+  std::unique_ptr<Part> take(Operation operation, std::int64_t bytes, int root, bool keeps_order = false);
+  /// When that call has ended; by any thread.
+  void give_back(std::unique_ptr<Part> part);
+
   /// Memory that is kept from call to call; what it held may be lost.
   std::byte* scratch(std::int64_t bytes);
 
  private:
+  const TableEntry* entry_for(Operation operation, std::int64_t bytes, int root, bool keeps_order);
   const TableEntry* entry_that_keeps_order(std::span<const TableEntry> entries, std::int64_t bytes, int root);
 
   const ScheduleTable& table_;
@@ -45,6 +53,8 @@ class ScheduleCache {
   std::size_t oldest_ = 0;  ///< of the parts, which goes when there are too many
   std::map<std::pair<const TableEntry*, int>, bool> keeps_order_;  ///< by root
   std::vector<std::byte> scratch_;
+  std::mutex idle_mutex_;
+  std::vector<std::unique_ptr<Part>> idle_;  ///< parts that were given back, a few of them
 };
 
 }  // namespace ayatori::collectives

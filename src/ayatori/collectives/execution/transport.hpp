@@ -16,6 +16,11 @@ class Transport : public comm::ChannelUser {
 
   virtual void begin_receive(std::byte* data, std::int64_t length, int peer, int tag) = 0;
   virtual void begin_send(const std::byte* data, std::int64_t length, int peer, int tag) = 0;
+};
+
+/// One that can wait for what was begun.
+class WaitingTransport : public Transport {
+ public:
   virtual void wait_all() = 0;
   /// The number of a message that has gone or come, by the order in which they were begun; the last one takes
   /// its place.

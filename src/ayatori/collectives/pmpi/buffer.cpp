@@ -34,22 +34,30 @@ bool is_same_length(const Buffer& a, const Buffer& b) {
   return a.bytes() == b.bytes();
 }
 
-void pack(const CommSchedules& s, const Buffer& from, int first, int blocks, std::byte* to) {
+void pack(const CommSchedules* s, const Buffer& from, int first, int blocks, std::byte* to) {
   const std::int64_t bytes = from.bytes() * blocks;
   if (bytes == 0) return;  // in vector calls: where nothing is, there may be no address
+  int position = 0;
   if (from.layout.is_contiguous)
     std::memmove(to, from.at(first), bytes);
+  else if (s != nullptr)
+    copy_by_mpi(*s, from.at(first), from.count * blocks, from.type, to, bytes, MPI_PACKED);
   else
-    copy_by_mpi(s, from.at(first), from.count * blocks, from.type, to, bytes, MPI_PACKED);
+    check(PMPI_Pack(from.at(first), static_cast<int>(from.count * blocks), from.type, to,
+                    static_cast<int>(bytes), &position, private_comm()));
 }
 
-void unpack(const CommSchedules& s, const std::byte* from, const Buffer& to, int first, int blocks) {
+void unpack(const CommSchedules* s, const std::byte* from, const Buffer& to, int first, int blocks) {
   const std::int64_t bytes = to.bytes() * blocks;
   if (bytes == 0) return;
+  int position = 0;
   if (to.layout.is_contiguous)
     std::memmove(to.at(first), from, bytes);
+  else if (s != nullptr)
+    copy_by_mpi(*s, from, bytes, MPI_PACKED, to.at(first), to.count * blocks, to.type);
   else
-    copy_by_mpi(s, from, bytes, MPI_PACKED, to.at(first), to.count * blocks, to.type);
+    check(PMPI_Unpack(from, static_cast<int>(bytes), &position, to.at(first),
+                      static_cast<int>(to.count * blocks), to.type, private_comm()));
 }
 
 }  // namespace ayatori::pmpi

@@ -31,8 +31,9 @@ struct Buffer {
 
 bool is_same_length(const Buffer& a, const Buffer& b);
 
-/// Blocks of the buffer's count, one after the other.
-void pack(const CommSchedules& s, const Buffer& from, int first, int blocks, std::byte* to);
-void unpack(const CommSchedules& s, const std::byte* from, const Buffer& to, int first, int blocks);
+/// Blocks of the buffer's count, one after the other. Where they have holes, by a message of this
+/// communicator to oneself; null: by what waits for nothing.
+void pack(const CommSchedules* s, const Buffer& from, int first, int blocks, std::byte* to);
+void unpack(const CommSchedules* s, const std::byte* from, const Buffer& to, int first, int blocks);
 
 }  // namespace ayatori::pmpi

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "ayatori/collectives/pmpi/pending_calls.hpp"
 #include "ayatori/collectives/pmpi/schedules.hpp"
 #include "ayatori/collectives/pmpi/trace.hpp"
 #include "ayatori/collectives/table.hpp"
@@ -36,8 +37,9 @@ Library& library() {
   return *the_library;
 }
 
-int delete_facts(MPI_Comm /*comm*/, int /*keyval*/, void* facts, void* /*extra*/) {
-  delete static_cast<CommFacts*>(facts);
+int delete_facts(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) {
+  const std::unique_ptr<CommFacts> facts(static_cast<CommFacts*>(value));
+  if (facts->pending != nullptr) wait_for_tags(*facts->pending);
   return MPI_SUCCESS;
 }
 

@@ -22,6 +22,7 @@ class ScheduleTable;
 namespace ayatori::pmpi {
 
 class CommSchedules;
+class PendingSchedules;
 struct MemberCalls;
 
 /// What this library keeps with a communicator, as an attribute of it; freed with it.
@@ -32,7 +33,8 @@ struct CommFacts {
   int rank = 0;
   std::shared_ptr<CommSchedules> schedules;  ///< of communicators that have some
   bool has_asked_for_schedules = false;
-  MemberCalls* calls = nullptr;  ///< collective calls of these members; of the tracer
+  std::shared_ptr<PendingSchedules> pending;  ///< likewise, of calls that do not block
+  MemberCalls* calls = nullptr;               ///< collective calls of these members; of the tracer
 };
 
 /// What the environment asks for, the same on all ranks: what rank 0 of MPI_COMM_WORLD has found.

@@ -108,7 +108,7 @@ void PairExchange::run() {
   memory_->set_element(unit);
   find_room_to_pack();
   for (const Block& block : blocks_.sent) {
-    if (are_packed_ && block.is_packed()) pack(s_, block.buffer, 0, 1, block.packed);
+    if (are_packed_ && block.is_packed()) pack(&s_, block.buffer, 0, 1, block.packed);
   }
   for (const auto& block : blocks_.received) {
     if (block.is_near)
@@ -127,7 +127,7 @@ void PairExchange::run() {
   if (!memory_->is_idle()) memory_->finish(messages);
   messages.wait_all();
   for (const Block& block : blocks_.received) {
-    if (are_packed_ && block.is_packed()) unpack(s_, block.packed, block.buffer, 0, 1);
+    if (are_packed_ && block.is_packed()) unpack(&s_, block.packed, block.buffer, 0, 1);
   }
 }
 

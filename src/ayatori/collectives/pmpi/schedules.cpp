@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <initializer_list>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/json.hpp"
 #include "ayatori/collectives/pmpi/buffer.hpp"
 #include "ayatori/collectives/pmpi/pair_exchange.hpp"
+#include "ayatori/collectives/pmpi/pending_calls.hpp"
 #include "ayatori/collectives/table.hpp"
 
 namespace ayatori::pmpi {
@@ -42,13 +45,17 @@ void count(Schedules::Counts& counts, Operation operation) {
   if (settings().reports) counts[static_cast<std::size_t>(operation)].fetch_add(1, std::memory_order_relaxed);
 }
 
+/// Whether the ranks of a communicator have schedules: those of other worlds may have read other tables.
+bool may_have_schedules(const CommFacts& facts) {
+  const auto size = static_cast<int>(facts.world_ranks.size());
+  return facts.is_intra && facts.is_in_world && size > 1 && schedules().table.has(size);
+}
+
 /// The schedules of a communicator, made by its first call; null where it has none. `comm` may be anything.
 CommSchedules* schedules_of(MPI_Comm comm) {
   CommFacts& facts = facts_of(comm);
   if (!facts.has_asked_for_schedules) {
-    // Ranks of other worlds may have read other tables.
-    const auto size = static_cast<int>(facts.world_ranks.size());
-    if (facts.is_intra && facts.is_in_world && size > 1 && schedules().table.has(size)) {
+    if (may_have_schedules(facts)) {
       if (auto space = TagSpace::make(comm, facts))
         facts.schedules = std::make_shared<CommSchedules>(std::move(*space), schedules().table);
     }
@@ -57,16 +64,41 @@ CommSchedules* schedules_of(MPI_Comm comm) {
   return facts.schedules.get();
 }
 
-/// One call: does(schedules of the communicator) gives whether it has done it.
+std::shared_ptr<PendingSchedules> pending_schedules_of(MPI_Comm comm) {
+  CommFacts& facts = facts_of(comm);
+  if (facts.pending == nullptr && may_have_schedules(facts))
+    facts.pending = std::make_shared<PendingSchedules>(comm, facts, schedules().table);
+  return facts.pending;
+}
+
+/// Who carries a call out: either of these, at once or later.
+struct Performer {
+  MPI_Comm comm;
+  Way way;
+  CommSchedules* now = nullptr;
+  std::shared_ptr<PendingSchedules> later = nullptr;
+
+  bool is_there() const { return now != nullptr || later != nullptr; }
+  int rank() const { return now != nullptr ? now->rank() : later->rank(); }
+  int size() const { return now != nullptr ? now->size() : later->size(); }
+};
+
+/// One call: does(who carries it out) gives whether it is done, or has begun.
 template <class F>
-by_schedule::Result attempt(Operation operation, MPI_Comm comm, F&& does) {
+by_schedule::Result attempt(Operation operation, MPI_Comm comm, const Way& way, F&& does) {
   if (!is_active() || schedules().table.is_empty() || comm == MPI_COMM_NULL) return std::nullopt;
-  count(schedules().calls, operation);
+  if (!way.is_persistent) count(schedules().calls, operation);
+  const bool is_now = way.request == nullptr;
+  if (!is_now && !may_be_pending()) return std::nullopt;
   int code = MPI_SUCCESS;
   try {
-    CommSchedules* const of_comm = schedules_of(comm);
-    if (of_comm == nullptr || !does(*of_comm)) return std::nullopt;
-    count(schedules().done, operation);
+    Performer performer{comm, way};
+    if (is_now)
+      performer.now = schedules_of(comm);
+    else
+      performer.later = pending_schedules_of(comm);
+    if (!performer.is_there() || !does(performer)) return std::nullopt;
+    if (!way.is_persistent) count(schedules().done, operation);
     return MPI_SUCCESS;
   } catch (const MpiError& error) {
     code = error.code;
@@ -88,7 +120,7 @@ std::int64_t total(MPI_Count count, MPI_Datatype type, const Layout& layout, int
   return count * layout.size * blocks;
 }
 
-bool is_root_in(int root, const CommSchedules& s) {
+bool is_root_in(int root, const Performer& s) {
   return root >= 0 && root < s.size();
 }
 
@@ -99,14 +131,69 @@ Elements units(std::int64_t bytes) {
   return {bytes / size, size};
 }
 
-void move(CommSchedules& s, Executor& executor, std::byte* data, const Elements& elements) {
-  s.transport().begin(MPI_DATATYPE_NULL, MPI_OP_NULL);
-  executor.run(s.transport(), data, elements);
+/// What a schedule is asked to do.
+struct Work {
+  Operation operation;
+  std::int64_t bytes;  ///< of the buffer on which it works
+  Elements elements;
+  int root = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;  ///< of calls that reduce
+  MPI_Op op = MPI_OP_NULL;
+  /// Where it works in the program's own memory; null: elsewhere.
+  std::byte* place = nullptr;
+  bool must_stay = false;  ///< as it is: elsewhere, too, if it would not
+};
+
+/// The call goes on behind a request that is made.
+template <class Before, class After>
+bool carry_out_later(const Performer& s, const Work& work, std::vector<MPI_Datatype> types, Before&& before,
+                     After&& after) {
+  auto part = s.later->take(work.operation, work.bytes, work.root, !work.elements.commutes);
+  if (part == nullptr) return false;
+  auto call = std::make_shared<PendingCall>();
+  call->operation = work.operation;
+  call->schedules = s.later;
+  call->part = std::move(part);
+  call->elements = work.elements;
+  call->type = work.type;
+  call->op = work.op;
+  call->types = std::move(types);
+  if (work.elements.begins) {
+    call->begins.assign(work.elements.begins->begin(), work.elements.begins->end());
+    call->elements.begins = call->begins;
+  }
+  call->data = work.place;
+  if (work.place == nullptr || (work.must_stay && !call->part->executor.only_sends())) {
+    call->scratch.resize(work.bytes);
+    call->data = call->scratch.data();
+  }
+  call->before = std::forward<Before>(before);
+  call->after = std::forward<After>(after);
+  add(std::move(call), s.comm, s.way);
+  return true;
 }
 
-void move(CommSchedules& s, Executor& executor, std::byte* data, std::int64_t bytes) {
-  move(s, executor, data, units(bytes));
+/// before(room) brings what this rank contributes to where the schedule works, after(room) takes the result
+/// from there. They are kept if the call goes on later, with its types. False where there is no schedule.
+template <class Before, class After>
+bool carry_out(const Performer& s, const Work& work, std::initializer_list<MPI_Datatype> types,
+               Before&& before, After&& after) {
+  if (s.now == nullptr)
+    return carry_out_later(s, work, types, std::forward<Before>(before), std::forward<After>(after));
+  CommSchedules& now = *s.now;
+  Executor* const executor = now.executor(work.operation, work.bytes, work.root, !work.elements.commutes);
+  if (executor == nullptr) return false;
+  const bool is_direct = work.place != nullptr && (!work.must_stay || executor->only_sends());
+  std::byte* const data = is_direct ? work.place : now.scratch(work.bytes);
+  const Room room{now.rank(), now.size(), data, work.elements.begins, &now};
+  before(room);
+  now.transport().begin(work.type, work.op);
+  executor->run(now.transport(), data, work.elements);
+  after(room);
+  return true;
 }
+
+constexpr auto nothing = [](const Room&) {};
 
 /// What MPI defines, and a schedule can do: elements that lie in memory as they are, with holes only where
 /// MPI's own types have them.
@@ -138,35 +225,28 @@ collectives::BlockBegins begins_of(Numbers counts, MPI_Count unit, int ranks) {
 }
 
 /// A reduction of `count` elements, of every rank's block where it is by rank, or of all where `begins` says
-/// how long those are:
-/// prepare(bytes in memory) gives the buffer on which it works in place, and holds what this rank
-/// contributes.
-template <class F>
-std::byte* reduce_in(CommSchedules& s, Operation operation, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                     int root, F&& prepare, collectives::BlockBegins begins = std::nullopt) {
-  if (type == MPI_DATATYPE_NULL) return nullptr;
+/// how long those are; nothing where a schedule cannot do it.
+std::optional<Work> reduction(const Performer& s, Operation operation, MPI_Count count, MPI_Datatype type,
+                              MPI_Op op, int root = 0, collectives::BlockBegins begins = std::nullopt) {
+  if (type == MPI_DATATYPE_NULL) return std::nullopt;
   const Layout layout = layout_of(type);
   const int blocks = collectives::type_of(operation).is_by_rank && !begins ? s.size() : 1;
-  if (total(count, type, layout, blocks) < 0 || !can_reduce(layout, type, op)) return nullptr;
+  if (total(count, type, layout, blocks) < 0 || !can_reduce(layout, type, op)) return std::nullopt;
   const std::int64_t bytes = count * layout.extent * blocks;
-  if (bytes > std::numeric_limits<int>::max()) return nullptr;
-  const bool is_free = commutes(op);
-  Executor* const executor = s.executor(operation, bytes, root, !is_free);
-  if (executor == nullptr) return nullptr;
-  std::byte* const data = prepare(bytes);
-  if (data == nullptr) return nullptr;
-  s.transport().begin(type, op);
-  executor->run(s.transport(), data, {count, layout.extent, is_free, begins});
-  return data;
+  if (bytes > std::numeric_limits<int>::max()) return std::nullopt;
+  return Work{operation, bytes, {count, layout.extent, commutes(op), begins}, root, type, op};
 }
 
-constexpr std::byte* no_place = nullptr;
+bool is_place(const void* data) {
+  return data != nullptr && data != MPI_IN_PLACE;
+}
 
-/// Brings what this rank contributes to where a reduction works; null for what is no place.
-std::byte* contribute(const void* send, std::byte* place, std::int64_t bytes) {
-  if (send == nullptr || place == nullptr || place == MPI_IN_PLACE) return nullptr;
-  if (send != MPI_IN_PLACE && send != place) std::copy_n(static_cast<const std::byte*>(send), bytes, place);
-  return place;
+/// Brings what this rank contributes to where a reduction works.
+auto contribute(const void* send, std::int64_t bytes) {
+  return [=](const Room& room) {
+    if (send != MPI_IN_PLACE && send != room.data)
+      std::copy_n(static_cast<const std::byte*>(send), bytes, room.data);
+  };
 }
 
 /// Whether the buffers are one where the MPI refuses that: Open MPI does in `open_mpi_too` alone. MPI_BOTTOM
@@ -197,10 +277,12 @@ void begin_schedules(collectives::ScheduleTable table) {
     if (world_rank() == 0) say("schedules are not used: the MPI has no communicator left");
     table = {};
   }
+  if (!table.is_empty()) begin_pending_calls();
   schedules().table = std::move(table);
 }
 
 void end_schedules() {
+  end_pending_calls();
   end_private_comm();
   if (!settings().reports) return;
   std::array<std::int64_t, std::size_t{2} * operation_count> counts{};
@@ -222,102 +304,105 @@ void end_schedules() {
   say("calls done by schedules:" + (text.empty() ? " none" : text));
 }
 
+void count_start(Operation operation) {
+  count(schedules().calls, operation);
+  count(schedules().done, operation);
+}
+
 namespace by_schedule {
 
-Result barrier(MPI_Comm comm) {
-  return attempt(Operation::barrier, comm, [&](CommSchedules& s) {
-    double nothing = 0;
-    constexpr auto place = [](double& element) { return reinterpret_cast<std::byte*>(&element); };
-    static_assert(sizeof nothing == collectives::barrier_bytes);
-    return reduce_in(s, Operation::barrier, 1, MPI_DOUBLE, MPI_MAX, 0,
-                     [&](std::int64_t) { return place(nothing); }) != nullptr;
+Result barrier(MPI_Comm comm, const Way& way) {
+  return attempt(Operation::barrier, comm, way, [&](const Performer& s) {
+    static_assert(sizeof(double) == collectives::barrier_bytes);
+    const Work work{
+        Operation::barrier, collectives::barrier_bytes, {1, sizeof(double)}, 0, MPI_DOUBLE, MPI_MAX};
+    return carry_out(
+        s, work, {}, [](const Room& room) { std::fill_n(room.data, sizeof(double), std::byte{}); }, nothing);
   });
 }
 
-Result broadcast(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
-  return attempt(Operation::broadcast, comm, [&](CommSchedules& s) {
+Result broadcast(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, const Way& way) {
+  return attempt(Operation::broadcast, comm, way, [&](const Performer& s) {
     const Buffer buffer(data, count, type);
     const std::int64_t bytes = total(count, type, buffer.layout, 1);
     if (bytes < 0 || !is_root_in(root, s) || !buffer.is_there()) return false;
-    Executor* const executor = s.executor(Operation::broadcast, bytes, root, false);
-    if (executor == nullptr) return false;
+    Work work{Operation::broadcast, bytes, units(bytes), root};
     if (buffer.layout.is_contiguous) {
-      move(s, *executor, buffer.at(0), bytes);
-      return true;
+      work.place = buffer.at(0);
+      return carry_out(s, work, {}, nothing, nothing);
     }
-    std::byte* const scratch = s.scratch(bytes);
-    if (s.rank() == root) pack(s, buffer, 0, 1, scratch);
-    move(s, *executor, scratch, bytes);
-    if (s.rank() != root) unpack(s, scratch, buffer, 0, 1);
-    return true;
+    const bool is_root = s.rank() == root;
+    return carry_out(
+        s, work, {type},
+        [=](const Room& room) {
+          if (is_root) pack(room.now, buffer, 0, 1, room.data);
+        },
+        [=](const Room& room) {
+          if (!is_root) unpack(room.now, room.data, buffer, 0, 1);
+        });
   });
 }
 
 Result reduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
-              MPI_Comm comm) {
-  return attempt(Operation::reduce, comm, [&](CommSchedules& s) {
-    if (!is_root_in(root, s)) return false;
-    return reduce_in(s, Operation::reduce, count, type, op, root, [&](std::int64_t bytes) {
-             if (s.rank() == root && are_alike(send, receive, true)) return no_place;
-             auto* const place = s.rank() == root ? static_cast<std::byte*>(receive) : s.scratch(bytes);
-             if (send == MPI_IN_PLACE && s.rank() != root) return no_place;
-             return contribute(send, place, bytes);
-           }) != nullptr;
+              MPI_Comm comm, const Way& way) {
+  return attempt(Operation::reduce, comm, way, [&](const Performer& s) {
+    if (!is_root_in(root, s) || send == nullptr) return false;
+    auto work = reduction(s, Operation::reduce, count, type, op, root);
+    if (!work) return false;
+    const bool is_root = s.rank() == root;
+    if (is_root ? !is_place(receive) || are_alike(send, receive, true) : send == MPI_IN_PLACE) return false;
+    if (is_root) work->place = static_cast<std::byte*>(receive);
+    return carry_out(s, *work, {type}, contribute(send, work->bytes), nothing);
   });
 }
 
 Result allreduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                 MPI_Comm comm) {
-  return attempt(Operation::allreduce, comm, [&](CommSchedules& s) {
-    return reduce_in(s, Operation::allreduce, count, type, op, 0, [&](std::int64_t bytes) {
-             if (are_alike(send, receive, count > 1)) return no_place;
-             return contribute(send, static_cast<std::byte*>(receive), bytes);
-           }) != nullptr;
+                 MPI_Comm comm, const Way& way) {
+  return attempt(Operation::allreduce, comm, way, [&](const Performer& s) {
+    auto work = reduction(s, Operation::allreduce, count, type, op);
+    if (!work || send == nullptr || !is_place(receive)) return false;
+    if (are_alike(send, receive, count > 1)) return false;
+    work->place = static_cast<std::byte*>(receive);
+    return carry_out(s, *work, {type}, contribute(send, work->bytes), nothing);
   });
 }
 
 Result reduce_scatter_block(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                            MPI_Comm comm) {
-  return attempt(Operation::reduce_scatter, comm, [&](CommSchedules& s) {
-    std::int64_t block = 0;
-    const std::byte* const result =
-        reduce_in(s, Operation::reduce_scatter, count, type, op, 0, [&](std::int64_t bytes) {
-          block = bytes / s.size();
-          if (receive == nullptr || receive == MPI_IN_PLACE || are_alike(send, receive)) return no_place;
-          return contribute(send == MPI_IN_PLACE ? receive : send, s.scratch(bytes), bytes);
-        });
-    if (result == nullptr) return false;
-    std::copy_n(result + s.rank() * block, block, static_cast<std::byte*>(receive));
-    return true;
+                            MPI_Comm comm, const Way& way) {
+  return attempt(Operation::reduce_scatter, comm, way, [&](const Performer& s) {
+    const auto work = reduction(s, Operation::reduce_scatter, count, type, op);
+    if (!work || send == nullptr || !is_place(receive) || are_alike(send, receive)) return false;
+    const std::int64_t block = work->bytes / s.size();
+    return carry_out(s, *work, {type}, contribute(send == MPI_IN_PLACE ? receive : send, work->bytes),
+                     [=](const Room& room) {
+                       std::copy_n(room.data + room.rank * block, block, static_cast<std::byte*>(receive));
+                     });
   });
 }
 
 Result reduce_scatter(const void* send, void* receive, Numbers counts, MPI_Datatype type, MPI_Op op,
-                      MPI_Comm comm) {
-  return attempt(Operation::reduce_scatter, comm, [&](CommSchedules& s) {
+                      MPI_Comm comm, const Way& way) {
+  return attempt(Operation::reduce_scatter, comm, way, [&](const Performer& s) {
     const auto blocks = begins_of(counts, 1, s.size());
     if (!blocks) return false;
     const auto& begins = *blocks;
     const std::int64_t own = begins[s.rank() + 1] - begins[s.rank()];
-    std::int64_t element = 0;
-    const std::byte* const result = reduce_in(
-        s, Operation::reduce_scatter, begins.back(), type, op, 0,
-        [&](std::int64_t bytes) {
-          element = bytes / begins.back();
-          const bool is_there = receive != MPI_IN_PLACE && (receive != nullptr || own == 0);
-          if (!is_there || are_alike(send, receive)) return no_place;
-          return contribute(send == MPI_IN_PLACE ? receive : send, s.scratch(bytes), bytes);
-        },
-        begins);
-    if (result == nullptr) return false;
-    std::copy_n(result + begins[s.rank()] * element, own * element, static_cast<std::byte*>(receive));
-    return true;
+    const auto work = reduction(s, Operation::reduce_scatter, begins.back(), type, op, 0, begins);
+    const bool is_there = receive != MPI_IN_PLACE && (receive != nullptr || own == 0);
+    if (!work || !is_there || are_alike(send, receive)) return false;
+    const void* const from = send == MPI_IN_PLACE ? receive : send;
+    if (from == nullptr) return false;
+    const std::int64_t element = work->elements.size;
+    return carry_out(s, *work, {type}, contribute(from, work->bytes), [=](const Room& room) {
+      std::copy_n(room.data + (*room.begins)[room.rank] * element, own * element,
+                  static_cast<std::byte*>(receive));
+    });
   });
 }
 
 Result gather(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive, MPI_Count count,
-              MPI_Datatype type, int root, MPI_Comm comm) {
-  return attempt(Operation::gather, comm, [&](CommSchedules& s) {
+              MPI_Datatype type, int root, MPI_Comm comm, const Way& way) {
+  return attempt(Operation::gather, comm, way, [&](const Performer& s) {
     const bool is_root = s.rank() == root;
     const bool is_in_place = send == MPI_IN_PLACE;
     if (!is_root_in(root, s) || (is_in_place && !is_root)) return false;
@@ -327,21 +412,25 @@ Result gather(const void* send, MPI_Count send_count, MPI_Datatype send_type, vo
     const std::int64_t bytes = total(from.count, from.type, from.layout, s.size());
     if (bytes < 0 || !from.is_there()) return false;
     if (is_root && are_alike(send, receive)) return false;
-    Executor* const executor = s.executor(Operation::gather, bytes, root, false);
-    if (executor == nullptr) return false;
-    const bool is_direct = is_root && to.layout.is_contiguous;
-    std::byte* const data = is_direct ? to.at(0) : s.scratch(bytes);
     const std::int64_t block = bytes / s.size();
-    if (!is_in_place || !is_direct) pack(s, from, is_in_place ? root : 0, 1, data + s.rank() * block);
-    move(s, *executor, data, block);
-    if (is_root && !is_direct) unpack(s, data, to, 0, s.size());
-    return true;
+    const bool is_direct = is_root && to.layout.is_contiguous;
+    Work work{Operation::gather, bytes, units(block), root};
+    if (is_direct) work.place = to.at(0);
+    return carry_out(
+        s, work, {from.type, to.type},
+        [=](const Room& room) {
+          if (!is_in_place || !is_direct)
+            pack(room.now, from, is_in_place ? root : 0, 1, room.data + room.rank * block);
+        },
+        [=](const Room& room) {
+          if (is_root && !is_direct) unpack(room.now, room.data, to, 0, room.size);
+        });
   });
 }
 
 Result scatter(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive, MPI_Count count,
-               MPI_Datatype type, int root, MPI_Comm comm) {
-  return attempt(Operation::scatter, comm, [&](CommSchedules& s) {
+               MPI_Datatype type, int root, MPI_Comm comm, const Way& way) {
+  return attempt(Operation::scatter, comm, way, [&](const Performer& s) {
     const bool is_root = s.rank() == root;
     const bool is_in_place = receive == MPI_IN_PLACE;
     if (!is_root_in(root, s) || (is_in_place && !is_root)) return false;
@@ -351,52 +440,58 @@ Result scatter(const void* send, MPI_Count send_count, MPI_Datatype send_type, v
     const std::int64_t bytes = total(to.count, to.type, to.layout, s.size());
     if (bytes < 0 || !to.is_there()) return false;
     if (is_root && are_alike(send, receive)) return false;
-    Executor* const executor = s.executor(Operation::scatter, bytes, root, false);
-    if (executor == nullptr) return false;
-    const bool is_direct = is_root && from.layout.is_contiguous && executor->only_sends();
-    std::byte* const data = is_direct ? from.at(0) : s.scratch(bytes);
     const std::int64_t block = bytes / s.size();
-    if (is_root && !is_direct) pack(s, from, 0, s.size(), data);
-    move(s, *executor, data, block);
-    if (!is_in_place) unpack(s, data + s.rank() * block, to, 0, 1);
-    return true;
+    Work work{Operation::scatter, bytes, units(block), root};
+    if (is_root && from.layout.is_contiguous) work.place = from.at(0);
+    work.must_stay = true;
+    return carry_out(
+        s, work, {from.type, to.type},
+        [=, place = work.place](const Room& room) {
+          if (is_root && room.data != place) pack(room.now, from, 0, room.size, room.data);
+        },
+        [=](const Room& room) {
+          if (!is_in_place) unpack(room.now, room.data + room.rank * block, to, 0, 1);
+        });
   });
 }
 
 Result allgather(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
-                 MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
-  return attempt(Operation::allgather, comm, [&](CommSchedules& s) {
+                 MPI_Count count, MPI_Datatype type, MPI_Comm comm, const Way& way) {
+  return attempt(Operation::allgather, comm, way, [&](const Performer& s) {
     const bool is_in_place = send == MPI_IN_PLACE;
     const Buffer to(receive, count, type, Checked::not_by_open_mpi);
     const Buffer from = is_in_place ? to : Buffer(send, send_count, send_type);
     const std::int64_t bytes = total(count, type, to.layout, s.size());
     if (bytes < 0 || !to.is_there() || !from.is_there() || !is_same_length(from, to)) return false;
     if (are_alike(send, receive)) return false;
-    Executor* const executor = s.executor(Operation::allgather, bytes, 0, false);
-    if (executor == nullptr) return false;
-    const bool is_direct = to.layout.is_contiguous;
-    std::byte* const data = is_direct ? to.at(0) : s.scratch(bytes);
     const std::int64_t block = bytes / s.size();
-    if (!is_in_place || !is_direct) pack(s, from, is_in_place ? s.rank() : 0, 1, data + s.rank() * block);
-    move(s, *executor, data, block);
-    if (!is_direct) unpack(s, data, to, 0, s.size());
-    return true;
+    const bool is_direct = to.layout.is_contiguous;
+    Work work{Operation::allgather, bytes, units(block)};
+    if (is_direct) work.place = to.at(0);
+    return carry_out(
+        s, work, {from.type, to.type},
+        [=](const Room& room) {
+          const int own = room.rank;
+          if (!is_in_place || !is_direct)
+            pack(room.now, from, is_in_place ? own : 0, 1, room.data + own * block);
+        },
+        [=](const Room& room) {
+          if (!is_direct) unpack(room.now, room.data, to, 0, room.size);
+        });
   });
 }
 
 Result allgatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
-                  Numbers counts, Numbers places, MPI_Datatype type, MPI_Comm comm) {
-  return attempt(Operation::allgather, comm, [&](CommSchedules& s) {
+                  Numbers counts, Numbers places, MPI_Datatype type, MPI_Comm comm, const Way& way) {
+  return attempt(Operation::allgather, comm, way, [&](const Performer& s) {
     const Buffer to(receive, 1, type, Checked::not_by_open_mpi);
     const auto blocks = begins_of(counts, to.layout.size, s.size());
     if (!blocks || !to.is_there()) return false;
     const auto& begins = *blocks;
-    const auto block = [&](int rank) { return to.part(counts[rank], places[rank]); };
+    const auto block = [=](int rank) { return to.part(counts[rank], places[rank]); };
     const bool is_in_place = send == MPI_IN_PLACE;
     const Buffer from = is_in_place ? block(s.rank()) : Buffer(send, send_count, send_type);
     if (!is_same_length(from, block(s.rank())) || (from.count > 0 && !from.is_there())) return false;
-    Executor* const executor = s.executor(Operation::allgather, begins.back(), 0, false);
-    if (executor == nullptr) return false;
     // In the program's own buffer where its blocks lie one after the other as well.
     std::byte* data = nullptr;
     bool is_direct = to.layout.is_contiguous;
@@ -406,41 +501,50 @@ Result allgatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type
       if (data == nullptr) data = place;
       is_direct = place == data + begins[rank];
     }
-    if (!is_direct) data = s.scratch(begins.back());
-    if (!is_in_place || !is_direct) pack(s, from, 0, 1, data + begins[s.rank()]);
-    move(s, *executor, data, Elements{0, 1, true, begins});
-    for (int rank = 0; rank < s.size() && !is_direct; ++rank)
-      unpack(s, data + begins[rank], block(rank), 0, 1);
-    return true;
+    Work work{Operation::allgather, begins.back(), {0, 1, true, begins}};
+    if (is_direct) work.place = data;
+    return carry_out(
+        s, work, {from.type, to.type},
+        [=](const Room& room) {
+          if (!is_in_place || !is_direct) pack(room.now, from, 0, 1, room.data + (*room.begins)[room.rank]);
+        },
+        [=](const Room& room) {
+          for (int rank = 0; rank < room.size && !is_direct; ++rank)
+            unpack(room.now, room.data + (*room.begins)[rank], block(rank), 0, 1);
+        });
   });
 }
 
 Result alltoall(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
-                MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
-  return attempt(Operation::alltoall, comm, [&](CommSchedules& s) {
+                MPI_Count count, MPI_Datatype type, MPI_Comm comm, const Way& way) {
+  return attempt(Operation::alltoall, comm, way, [&](const Performer& s) {
     const bool is_in_place = send == MPI_IN_PLACE;
     const Buffer to(receive, count, type);
     const Buffer from = is_in_place ? to : Buffer(send, send_count, send_type);
     const std::int64_t bytes = total(count, type, to.layout, s.size());
     if (bytes < 0 || !to.is_there() || !from.is_there() || !is_same_length(from, to)) return false;
     if (are_alike(send, receive)) return false;
-    Executor* const executor = s.executor(Operation::alltoall, bytes, 0, false);
-    if (executor == nullptr) return false;
     const bool is_direct = to.layout.is_contiguous;
-    std::byte* const data = is_direct ? to.at(0) : s.scratch(bytes);
-    if (!is_in_place || !is_direct) pack(s, from, 0, s.size(), data);
-    move(s, *executor, data, bytes / s.size());
-    if (!is_direct) unpack(s, data, to, 0, s.size());
-    return true;
+    Work work{Operation::alltoall, bytes, units(bytes / s.size())};
+    if (is_direct) work.place = to.at(0);
+    return carry_out(
+        s, work, {from.type, to.type},
+        [=](const Room& room) {
+          if (!is_in_place || !is_direct) pack(room.now, from, 0, room.size, room.data);
+        },
+        [=](const Room& room) {
+          if (!is_direct) unpack(room.now, room.data, to, 0, room.size);
+        });
   });
 }
 
 Result gatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive, Numbers counts,
                Numbers places, MPI_Datatype type, int root, MPI_Comm comm) {
-  return attempt(Operation::gather, comm, [&](CommSchedules& s) {
+  return attempt(Operation::gather, comm, {}, [&](const Performer& performer) {
+    CommSchedules& s = *performer.now;
     const bool is_root = s.rank() == root;
     const bool is_in_place = send == MPI_IN_PLACE;
-    if (!is_root_in(root, s) || (is_in_place && !is_root)) return false;
+    if (!is_root_in(root, performer) || (is_in_place && !is_root)) return false;
     PairExchange pairs(s, Operation::gather);
     if (!pairs.is_worth_it()) return false;
     if (!is_in_place && !pairs.send(root, Buffer(send, send_count, send_type))) return false;
@@ -457,10 +561,11 @@ Result gatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type, v
 
 Result scatterv(const void* send, Numbers counts, Numbers places, MPI_Datatype type, void* receive,
                 MPI_Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm) {
-  return attempt(Operation::scatter, comm, [&](CommSchedules& s) {
+  return attempt(Operation::scatter, comm, {}, [&](const Performer& performer) {
+    CommSchedules& s = *performer.now;
     const bool is_root = s.rank() == root;
     const bool is_in_place = receive == MPI_IN_PLACE;
-    if (!is_root_in(root, s) || (is_in_place && !is_root)) return false;
+    if (!is_root_in(root, performer) || (is_in_place && !is_root)) return false;
     PairExchange pairs(s, Operation::scatter);
     if (!pairs.is_worth_it()) return false;
     if (!is_in_place &&
@@ -479,7 +584,8 @@ Result scatterv(const void* send, Numbers counts, Numbers places, MPI_Datatype t
 
 Result alltoallv(const void* send, Numbers send_counts, Numbers send_places, MPI_Datatype send_type,
                  void* receive, Numbers counts, Numbers places, MPI_Datatype type, MPI_Comm comm) {
-  return attempt(Operation::alltoall, comm, [&](CommSchedules& s) {
+  return attempt(Operation::alltoall, comm, {}, [&](const Performer& performer) {
+    CommSchedules& s = *performer.now;
     if (send == MPI_IN_PLACE) return false;  // on all ranks
     PairExchange pairs(s, Operation::alltoall);
     if (!pairs.is_worth_it()) return false;

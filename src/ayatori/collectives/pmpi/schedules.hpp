@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "ayatori/collectives/operation.hpp"
 #include "ayatori/collectives/pmpi/library.hpp"
+#include "ayatori/collectives/pmpi/pending_calls.hpp"
 
 // Collective calls of a program, carried out by schedules of a table. Every function takes the arguments of
 // the call and gives its result, or nothing where the MPI's own has to do it: no schedule for this number of
@@ -19,6 +21,8 @@ collectives::ScheduleTable read_table(const std::string& paths);
 void begin_schedules(collectives::ScheduleTable table);
 /// Collective over MPI_COMM_WORLD: with Settings::reports, rank 0 says how many calls were done.
 void end_schedules();
+/// A persistent call that goes by schedules is started.
+void count_start(collectives::Operation operation);
 
 /// Counts or displacements of a call: of int, or those of functions whose names end in _c.
 class Numbers {
@@ -41,26 +45,27 @@ namespace by_schedule {
 
 using Result = std::optional<int>;
 
-Result barrier(MPI_Comm comm);
-Result broadcast(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
+Result barrier(MPI_Comm comm, const Way& way = {});
+Result broadcast(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                 const Way& way = {});
 Result reduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
-              MPI_Comm comm);
+              MPI_Comm comm, const Way& way = {});
 Result allreduce(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                 MPI_Comm comm);
+                 MPI_Comm comm, const Way& way = {});
 Result reduce_scatter_block(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                            MPI_Comm comm);
+                            MPI_Comm comm, const Way& way = {});
 Result reduce_scatter(const void* send, void* receive, Numbers counts, MPI_Datatype type, MPI_Op op,
-                      MPI_Comm comm);
+                      MPI_Comm comm, const Way& way = {});
 Result gather(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive, MPI_Count count,
-              MPI_Datatype type, int root, MPI_Comm comm);
+              MPI_Datatype type, int root, MPI_Comm comm, const Way& way = {});
 Result scatter(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive, MPI_Count count,
-               MPI_Datatype type, int root, MPI_Comm comm);
+               MPI_Datatype type, int root, MPI_Comm comm, const Way& way = {});
 Result allgather(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
-                 MPI_Count count, MPI_Datatype type, MPI_Comm comm);
+                 MPI_Count count, MPI_Datatype type, MPI_Comm comm, const Way& way = {});
 Result allgatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
-                  Numbers counts, Numbers places, MPI_Datatype type, MPI_Comm comm);
+                  Numbers counts, Numbers places, MPI_Datatype type, MPI_Comm comm, const Way& way = {});
 Result alltoall(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive,
-                MPI_Count count, MPI_Datatype type, MPI_Comm comm);
+                MPI_Count count, MPI_Datatype type, MPI_Comm comm, const Way& way = {});
 // By pairs of ranks, see pair_exchange.hpp.
 Result gatherv(const void* send, MPI_Count send_count, MPI_Datatype send_type, void* receive, Numbers counts,
                Numbers places, MPI_Datatype type, int root, MPI_Comm comm);

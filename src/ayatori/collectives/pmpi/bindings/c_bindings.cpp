@@ -3,7 +3,9 @@
 #include "ayatori/collectives/pmpi/bindings/abi.hpp"
 #include "ayatori/collectives/pmpi/bindings/handed_in.hpp"
 #include "ayatori/collectives/pmpi/bindings/neighbours.hpp"
+#include "ayatori/collectives/pmpi/kept_handles.hpp"
 #include "ayatori/collectives/pmpi/library.hpp"
+#include "ayatori/collectives/pmpi/pending_calls.hpp"
 #include "ayatori/collectives/pmpi/schedules.hpp"
 #include "ayatori/collectives/pmpi/trace.hpp"
 
@@ -30,10 +32,19 @@ using namespace ayatori::pmpi;
 #define AYATORI_NEIGHBOURS_BLOCKING(bytes_to) record_neighbours(call, comm, bytes_to)
 #define AYATORI_NEIGHBOURS_NONBLOCKING(bytes_to) AYATORI_NEIGHBOURS_BLOCKING(bytes_to)
 #define AYATORI_NEIGHBOURS_PERSISTENT(bytes_to) PersistentCall started = persistent_neighbours(comm, bytes_to)
-#define AYATORI_TRY_BLOCKING(call_by_schedule) \
-  if (const auto done = by_schedule::call_by_schedule) return *done
-#define AYATORI_TRY_NONBLOCKING(call_by_schedule)
-#define AYATORI_TRY_PERSISTENT(call_by_schedule)
+#define AYATORI_TRY_BLOCKING(name, ...) \
+  if (const auto done = by_schedule::name(__VA_ARGS__)) return *done
+#define AYATORI_TRY_NONBLOCKING(name, ...) \
+  if (const auto done = by_schedule::name(__VA_ARGS__, Way{request})) return *done
+#define AYATORI_TRY_PERSISTENT(name, ...)                                            \
+  if (const auto done = by_schedule::name(__VA_ARGS__, Way{request, true})) {        \
+    if (*done == MPI_SUCCESS) record_persistent(call, std::move(started), *request); \
+    return *done;                                                                    \
+  }
+// Of those that go by pairs of ranks, which only calls that block do.
+#define AYATORI_TRY_PAIRS_BLOCKING(name, ...) AYATORI_TRY_BLOCKING(name, __VA_ARGS__)
+#define AYATORI_TRY_PAIRS_NONBLOCKING(name, ...)
+#define AYATORI_TRY_PAIRS_PERSISTENT(name, ...)
 #define AYATORI_CALL_BLOCKING(call_of_mpi) return call_of_mpi
 #define AYATORI_CALL_NONBLOCKING(call_of_mpi) return call_of_mpi
 #define AYATORI_CALL_PERSISTENT(call_of_mpi)                                      \
@@ -142,7 +153,7 @@ using namespace ayatori::pmpi;
   int Function(MPI_Comm comm AYATORI_PARAMETER_##TAIL) {            \
     static CallCount call("MPI_" #Name);                            \
     AYATORI_RECORD_##TAIL(0, no_root);                              \
-    AYATORI_TRY_##TAIL(barrier(comm));                              \
+    AYATORI_TRY_##TAIL(barrier, comm);                              \
     AYATORI_CALL_##TAIL(P##Function(comm AYATORI_ARGUMENT_##TAIL)); \
   }
 
@@ -150,7 +161,7 @@ using namespace ayatori::pmpi;
   int Function(void* data, N count, MPI_Datatype type, int root, MPI_Comm comm AYATORI_PARAMETER_##TAIL) { \
     static CallCount call("MPI_" #Name);                                                                   \
     AYATORI_RECORD_##TAIL(handed_in::broadcast(count, type, root, comm), root);                            \
-    AYATORI_TRY_##TAIL(broadcast(data, count, type, root, comm));                                          \
+    AYATORI_TRY_##TAIL(broadcast, data, count, type, root, comm);                                          \
     AYATORI_CALL_##TAIL(P##Function(data, count, type, root, comm AYATORI_ARGUMENT_##TAIL));               \
   }
 
@@ -160,7 +171,7 @@ using namespace ayatori::pmpi;
     static CallCount call("MPI_" #Name);                                                                     \
     AYATORI_RECORD_##TAIL(                                                                                   \
         handed_in::hands_in(root) ? handed_in::block(send, send_count, send_type, count, type) : 0, root);   \
-    AYATORI_TRY_##TAIL(gather(send, send_count, send_type, receive, count, type, root, comm));               \
+    AYATORI_TRY_##TAIL(gather, send, send_count, send_type, receive, count, type, root, comm);               \
     AYATORI_CALL_##TAIL(                                                                                     \
         P##Function(send, send_count, send_type, receive, count, type, root, comm AYATORI_ARGUMENT_##TAIL)); \
   }
@@ -170,7 +181,7 @@ using namespace ayatori::pmpi;
                MPI_Datatype type, int root, MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                        \
     static CallCount call("MPI_" #Name);                                                                     \
     AYATORI_RECORD_##TAIL(handed_in::scatter(send_count, send_type, root, comm), root);                      \
-    AYATORI_TRY_##TAIL(scatter(send, send_count, send_type, receive, count, type, root, comm));              \
+    AYATORI_TRY_##TAIL(scatter, send, send_count, send_type, receive, count, type, root, comm);              \
     AYATORI_CALL_##TAIL(                                                                                     \
         P##Function(send, send_count, send_type, receive, count, type, root, comm AYATORI_ARGUMENT_##TAIL)); \
   }
@@ -180,7 +191,7 @@ using namespace ayatori::pmpi;
                MPI_Datatype type, MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                            \
     static CallCount call("MPI_" #Name);                                                               \
     AYATORI_RECORD_##TAIL(handed_in::block(send, send_count, send_type, count, type), no_root);        \
-    AYATORI_TRY_##TAIL(allgather(send, send_count, send_type, receive, count, type, comm));            \
+    AYATORI_TRY_##TAIL(allgather, send, send_count, send_type, receive, count, type, comm);            \
     AYATORI_CALL_##TAIL(                                                                               \
         P##Function(send, send_count, send_type, receive, count, type, comm AYATORI_ARGUMENT_##TAIL)); \
   }
@@ -191,22 +202,23 @@ using namespace ayatori::pmpi;
     static CallCount call("MPI_" #Name);                                                                 \
     AYATORI_RECORD_##TAIL(                                                                               \
         handed_in::size_of(comm) * handed_in::block(send, send_count, send_type, count, type), no_root); \
-    AYATORI_TRY_##TAIL(alltoall(send, send_count, send_type, receive, count, type, comm));               \
+    AYATORI_TRY_##TAIL(alltoall, send, send_count, send_type, receive, count, type, comm);               \
     AYATORI_CALL_##TAIL(                                                                                 \
         P##Function(send, send_count, send_type, receive, count, type, comm AYATORI_ARGUMENT_##TAIL));   \
   }
 
-#define AYATORI_GATHERV(Function, Name, N, D, TAIL)                                                      \
-  int Function(const void* send, N send_count, MPI_Datatype send_type, void* receive, const N counts[],  \
-               const D places[], MPI_Datatype type, int root, MPI_Comm comm AYATORI_PARAMETER_##TAIL) {  \
-    static CallCount call("MPI_" #Name);                                                                 \
-    AYATORI_RECORD_##TAIL(handed_in::hands_in(root)                                                      \
-                              ? handed_in::own_block(send, send_count, send_type, counts, type, comm)    \
-                              : 0,                                                                       \
-                          root);                                                                         \
-    AYATORI_TRY_##TAIL(gatherv(send, send_count, send_type, receive, counts, places, type, root, comm)); \
-    AYATORI_CALL_##TAIL(P##Function(send, send_count, send_type, receive, counts, places, type, root,    \
-                                    comm AYATORI_ARGUMENT_##TAIL));                                      \
+#define AYATORI_GATHERV(Function, Name, N, D, TAIL)                                                     \
+  int Function(const void* send, N send_count, MPI_Datatype send_type, void* receive, const N counts[], \
+               const D places[], MPI_Datatype type, int root, MPI_Comm comm AYATORI_PARAMETER_##TAIL) { \
+    static CallCount call("MPI_" #Name);                                                                \
+    AYATORI_RECORD_##TAIL(handed_in::hands_in(root)                                                     \
+                              ? handed_in::own_block(send, send_count, send_type, counts, type, comm)   \
+                              : 0,                                                                      \
+                          root);                                                                        \
+    AYATORI_TRY_PAIRS_##TAIL(gatherv, send, send_count, send_type, receive, counts, places, type, root, \
+                             comm);                                                                     \
+    AYATORI_CALL_##TAIL(P##Function(send, send_count, send_type, receive, counts, places, type, root,   \
+                                    comm AYATORI_ARGUMENT_##TAIL));                                     \
   }
 
 #define AYATORI_ALLGATHERV(Function, Name, N, D, TAIL)                                                     \
@@ -214,7 +226,7 @@ using namespace ayatori::pmpi;
                const D places[], MPI_Datatype type, MPI_Comm comm AYATORI_PARAMETER_##TAIL) {              \
     static CallCount call("MPI_" #Name);                                                                   \
     AYATORI_RECORD_##TAIL(handed_in::own_block(send, send_count, send_type, counts, type, comm), no_root); \
-    AYATORI_TRY_##TAIL(allgatherv(send, send_count, send_type, receive, counts, places, type, comm));      \
+    AYATORI_TRY_##TAIL(allgatherv, send, send_count, send_type, receive, counts, places, type, comm);      \
     AYATORI_CALL_##TAIL(P##Function(send, send_count, send_type, receive, counts, places, type,            \
                                     comm AYATORI_ARGUMENT_##TAIL));                                        \
   }
@@ -225,8 +237,8 @@ using namespace ayatori::pmpi;
                MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                                                    \
     static CallCount call("MPI_" #Name);                                                                    \
     AYATORI_RECORD_##TAIL(handed_in::scatterv(counts, type, root, comm), root);                             \
-    AYATORI_TRY_##TAIL(                                                                                     \
-        scatterv(send, counts, places, type, receive, receive_count, receive_type, root, comm));            \
+    AYATORI_TRY_PAIRS_##TAIL(scatterv, send, counts, places, type, receive, receive_count, receive_type,    \
+                             root, comm);                                                                   \
     AYATORI_CALL_##TAIL(P##Function(send, counts, places, type, receive, receive_count, receive_type, root, \
                                     comm AYATORI_ARGUMENT_##TAIL));                                         \
   }
@@ -237,8 +249,8 @@ using namespace ayatori::pmpi;
                MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                                                     \
     static CallCount call("MPI_" #Name);                                                                     \
     AYATORI_RECORD_##TAIL(handed_in::all_blocks(send, send_counts, send_type, counts, type, comm), no_root); \
-    AYATORI_TRY_##TAIL(                                                                                      \
-        alltoallv(send, send_counts, send_places, send_type, receive, counts, places, type, comm));          \
+    AYATORI_TRY_PAIRS_##TAIL(alltoallv, send, send_counts, send_places, send_type, receive, counts, places,  \
+                             type, comm);                                                                    \
     AYATORI_CALL_##TAIL(P##Function(send, send_counts, send_places, send_type, receive, counts, places,      \
                                     type, comm AYATORI_ARGUMENT_##TAIL));                                    \
   }
@@ -259,7 +271,7 @@ using namespace ayatori::pmpi;
                MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                                                  \
     static CallCount call("MPI_" #Name);                                                                  \
     AYATORI_RECORD_##TAIL(handed_in::hands_in(root) ? bytes_of(count, type) : 0, root);                   \
-    AYATORI_TRY_##TAIL(reduce(send, receive, count, type, op, root, comm));                               \
+    AYATORI_TRY_##TAIL(reduce, send, receive, count, type, op, root, comm);                               \
     AYATORI_CALL_##TAIL(P##Function(send, receive, count, type, op, root, comm AYATORI_ARGUMENT_##TAIL)); \
   }
 
@@ -268,7 +280,7 @@ using namespace ayatori::pmpi;
                MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                                            \
     static CallCount call("MPI_" #Name);                                                            \
     AYATORI_RECORD_##TAIL(bytes_of(count, type), no_root);                                          \
-    AYATORI_TRY_##TAIL(allreduce(send, receive, count, type, op, comm));                            \
+    AYATORI_TRY_##TAIL(allreduce, send, receive, count, type, op, comm);                            \
     AYATORI_CALL_##TAIL(P##Function(send, receive, count, type, op, comm AYATORI_ARGUMENT_##TAIL)); \
   }
 
@@ -285,7 +297,7 @@ using namespace ayatori::pmpi;
                MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                                            \
     static CallCount call("MPI_" #Name);                                                            \
     AYATORI_RECORD_##TAIL(handed_in::own_size_of(comm) * bytes_of(count, type), no_root);           \
-    AYATORI_TRY_##TAIL(reduce_scatter_block(send, receive, count, type, op, comm));                 \
+    AYATORI_TRY_##TAIL(reduce_scatter_block, send, receive, count, type, op, comm);                 \
     AYATORI_CALL_##TAIL(P##Function(send, receive, count, type, op, comm AYATORI_ARGUMENT_##TAIL)); \
   }
 
@@ -294,7 +306,7 @@ using namespace ayatori::pmpi;
                MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                                             \
     static CallCount call("MPI_" #Name);                                                             \
     AYATORI_RECORD_##TAIL(handed_in::own_blocks(counts, type, comm), no_root);                       \
-    AYATORI_TRY_##TAIL(reduce_scatter(send, receive, counts, type, op, comm));                       \
+    AYATORI_TRY_##TAIL(reduce_scatter, send, receive, counts, type, op, comm);                       \
     AYATORI_CALL_##TAIL(P##Function(send, receive, counts, type, op, comm AYATORI_ARGUMENT_##TAIL)); \
   }
 
@@ -392,13 +404,17 @@ AYATORI_FAMILY(AYATORI_NEIGHBOR_ALLTOALLW, Neighbor_alltoallw, Ineighbor_alltoal
 int MPI_Start(MPI_Request* request) {
   static CallCount call("MPI_Start");
   record_starts(call, 1, request);
-  return PMPI_Start(request);
+  const int code = PMPI_Start(request);
+  if (code == MPI_SUCCESS) start_persistent_calls(1, request);
+  return code;
 }
 
 int MPI_Startall(int count, MPI_Request requests[]) {
   static CallCount call("MPI_Startall");
   record_starts(call, count, requests);
-  return PMPI_Startall(count, requests);
+  const int code = PMPI_Startall(count, requests);
+  if (code == MPI_SUCCESS) start_persistent_calls(count, requests);
+  return code;
 }
 
 #if MPI_VERSION >= 4
@@ -415,7 +431,16 @@ int MPI_Psend_init(const void* data, int partitions, MPI_Count count, MPI_Dataty
 
 int MPI_Request_free(MPI_Request* request) {
   forget_persistent(*request);
+  forget_persistent_call(*request);
   return PMPI_Request_free(request);
+}
+
+int MPI_Type_free(MPI_Datatype* type) {
+  return free_type_later(type) ? MPI_SUCCESS : PMPI_Type_free(type);
+}
+
+int MPI_Op_free(MPI_Op* op) {
+  return free_op_later(op) ? MPI_SUCCESS : PMPI_Op_free(op);
 }
 
 int MPI_Fetch_and_op(const void* data, void* result, MPI_Datatype type, int target, MPI_Aint place, MPI_Op op,

@@ -4,7 +4,9 @@
 
 #include "ayatori/collectives/pmpi/bindings/handed_in.hpp"
 #include "ayatori/collectives/pmpi/bindings/neighbours.hpp"
+#include "ayatori/collectives/pmpi/kept_handles.hpp"
 #include "ayatori/collectives/pmpi/library.hpp"
+#include "ayatori/collectives/pmpi/pending_calls.hpp"
 #include "ayatori/collectives/pmpi/schedules.hpp"
 #include "ayatori/collectives/pmpi/trace.hpp"
 
@@ -51,12 +53,21 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
 #define AYATORI_PARAMETER_NONBLOCKING MPI_Fint *request,
 #define AYATORI_ARGUMENT_BLOCKING
 #define AYATORI_ARGUMENT_NONBLOCKING request,
-#define AYATORI_TRY_BLOCKING(call_by_schedule)           \
-  if (const auto done = by_schedule::call_by_schedule) { \
-    *error = *done;                                      \
-    return;                                              \
+#define AYATORI_TRY_BLOCKING(name, ...)                   \
+  if (const auto done = by_schedule::name(__VA_ARGS__)) { \
+    *error = *done;                                       \
+    return;                                               \
   }
-#define AYATORI_TRY_NONBLOCKING(call_by_schedule)
+#define AYATORI_TRY_NONBLOCKING(name, ...)                            \
+  MPI_Request made = MPI_REQUEST_NULL;                                \
+  if (const auto done = by_schedule::name(__VA_ARGS__, Way{&made})) { \
+    if (*done == MPI_SUCCESS) *request = PMPI_Request_c2f(made);      \
+    *error = *done;                                                   \
+    return;                                                           \
+  }
+// Of those that go by pairs of ranks, which only calls that block do.
+#define AYATORI_TRY_PAIRS_BLOCKING(name, ...) AYATORI_TRY_BLOCKING(name, __VA_ARGS__)
+#define AYATORI_TRY_PAIRS_NONBLOCKING(name, ...)
 #define AYATORI_FAMILY(MACRO, name, NAME, Name, iname, INAME, IName) \
   MACRO(name, NAME, Name, BLOCKING) MACRO(iname, INAME, IName, NONBLOCKING)
 
@@ -156,7 +167,7 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
     static CallCount call("MPI_" #Name);                                                      \
     const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                             \
     if (is_tracing() && c_comm != MPI_COMM_NULL) record_collective(call, 0, c_comm);          \
-    AYATORI_TRY_##TAIL(barrier(c_comm)) pmpi_##name##_(comm, AYATORI_ARGUMENT_##TAIL error);  \
+    AYATORI_TRY_##TAIL(barrier, c_comm) pmpi_##name##_(comm, AYATORI_ARGUMENT_##TAIL error);  \
   }
 
 #define AYATORI_BCAST(name, NAME, Name, TAIL)                                                            \
@@ -168,28 +179,28 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
     if (is_tracing() && c_comm != MPI_COMM_NULL)                                                         \
       record_collective(call, handed_in::broadcast(*count, PMPI_Type_f2c(*type), *root, c_comm), c_comm, \
                         *root);                                                                          \
-    AYATORI_TRY_##TAIL(broadcast(address(data), *count, PMPI_Type_f2c(*type), *root, c_comm))            \
+    AYATORI_TRY_##TAIL(broadcast, address(data), *count, PMPI_Type_f2c(*type), *root, c_comm)            \
         pmpi_##name##_(data, count, type, root, comm, AYATORI_ARGUMENT_##TAIL error);                    \
   }
 
-#define AYATORI_GATHER(name, NAME, Name, TAIL)                                                         \
-  AYATORI_FORTRAN(                                                                                     \
-      name, NAME,                                                                                      \
-      (void* send, MPI_Fint* send_count, MPI_Fint* send_type, void* receive, MPI_Fint* count,          \
-       MPI_Fint* type, MPI_Fint* root, MPI_Fint* comm, AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {    \
-    static CallCount call("MPI_" #Name);                                                               \
-    const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                      \
-    if (is_tracing() && c_comm != MPI_COMM_NULL)                                                       \
-      record_collective(call,                                                                          \
-                        handed_in::hands_in(*root)                                                     \
-                            ? handed_in::block(address(send), *send_count, PMPI_Type_f2c(*send_type),  \
-                                               *count, PMPI_Type_f2c(*type))                           \
-                            : 0,                                                                       \
-                        c_comm, *root);                                                                \
-    AYATORI_TRY_##TAIL(gather(address(send), *send_count, PMPI_Type_f2c(*send_type), address(receive), \
-                              *count, PMPI_Type_f2c(*type), *root, c_comm))                            \
-        pmpi_##name##_(send, send_count, send_type, receive, count, type, root, comm,                  \
-                       AYATORI_ARGUMENT_##TAIL error);                                                 \
+#define AYATORI_GATHER(name, NAME, Name, TAIL)                                                          \
+  AYATORI_FORTRAN(                                                                                      \
+      name, NAME,                                                                                       \
+      (void* send, MPI_Fint* send_count, MPI_Fint* send_type, void* receive, MPI_Fint* count,           \
+       MPI_Fint* type, MPI_Fint* root, MPI_Fint* comm, AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {     \
+    static CallCount call("MPI_" #Name);                                                                \
+    const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                       \
+    if (is_tracing() && c_comm != MPI_COMM_NULL)                                                        \
+      record_collective(call,                                                                           \
+                        handed_in::hands_in(*root)                                                      \
+                            ? handed_in::block(address(send), *send_count, PMPI_Type_f2c(*send_type),   \
+                                               *count, PMPI_Type_f2c(*type))                            \
+                            : 0,                                                                        \
+                        c_comm, *root);                                                                 \
+    AYATORI_TRY_##TAIL(gather, address(send), *send_count, PMPI_Type_f2c(*send_type), address(receive), \
+                       *count, PMPI_Type_f2c(*type), *root, c_comm)                                     \
+        pmpi_##name##_(send, send_count, send_type, receive, count, type, root, comm,                   \
+                       AYATORI_ARGUMENT_##TAIL error);                                                  \
   }
 
 #define AYATORI_SCATTER(name, NAME, Name, TAIL)                                                          \
@@ -202,27 +213,27 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
     if (is_tracing() && c_comm != MPI_COMM_NULL)                                                         \
       record_collective(call, handed_in::scatter(*send_count, PMPI_Type_f2c(*send_type), *root, c_comm), \
                         c_comm, *root);                                                                  \
-    AYATORI_TRY_##TAIL(scatter(address(send), *send_count, PMPI_Type_f2c(*send_type), address(receive),  \
-                               *count, PMPI_Type_f2c(*type), *root, c_comm))                             \
+    AYATORI_TRY_##TAIL(scatter, address(send), *send_count, PMPI_Type_f2c(*send_type), address(receive), \
+                       *count, PMPI_Type_f2c(*type), *root, c_comm)                                      \
         pmpi_##name##_(send, send_count, send_type, receive, count, type, root, comm,                    \
                        AYATORI_ARGUMENT_##TAIL error);                                                   \
   }
 
-#define AYATORI_ALLGATHER(name, NAME, Name, TAIL)                                                         \
-  AYATORI_FORTRAN(name, NAME,                                                                             \
-                  (void* send, MPI_Fint* send_count, MPI_Fint* send_type, void* receive, MPI_Fint* count, \
-                   MPI_Fint* type, MPI_Fint* comm, AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {           \
-    static CallCount call("MPI_" #Name);                                                                  \
-    const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                         \
-    if (is_tracing() && c_comm != MPI_COMM_NULL)                                                          \
-      record_collective(call,                                                                             \
-                        handed_in::block(address(send), *send_count, PMPI_Type_f2c(*send_type), *count,   \
-                                         PMPI_Type_f2c(*type)),                                           \
-                        c_comm);                                                                          \
-    AYATORI_TRY_##TAIL(allgather(address(send), *send_count, PMPI_Type_f2c(*send_type), address(receive), \
-                                 *count, PMPI_Type_f2c(*type), c_comm))                                   \
-        pmpi_##name##_(send, send_count, send_type, receive, count, type, comm,                           \
-                       AYATORI_ARGUMENT_##TAIL error);                                                    \
+#define AYATORI_ALLGATHER(name, NAME, Name, TAIL)                                                          \
+  AYATORI_FORTRAN(name, NAME,                                                                              \
+                  (void* send, MPI_Fint* send_count, MPI_Fint* send_type, void* receive, MPI_Fint* count,  \
+                   MPI_Fint* type, MPI_Fint* comm, AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {            \
+    static CallCount call("MPI_" #Name);                                                                   \
+    const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                          \
+    if (is_tracing() && c_comm != MPI_COMM_NULL)                                                           \
+      record_collective(call,                                                                              \
+                        handed_in::block(address(send), *send_count, PMPI_Type_f2c(*send_type), *count,    \
+                                         PMPI_Type_f2c(*type)),                                            \
+                        c_comm);                                                                           \
+    AYATORI_TRY_##TAIL(allgather, address(send), *send_count, PMPI_Type_f2c(*send_type), address(receive), \
+                       *count, PMPI_Type_f2c(*type), c_comm)                                               \
+        pmpi_##name##_(send, send_count, send_type, receive, count, type, comm,                            \
+                       AYATORI_ARGUMENT_##TAIL error);                                                     \
   }
 
 #define AYATORI_ALLTOALL(name, NAME, Name, TAIL)                                                          \
@@ -237,8 +248,8 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
                                                                       PMPI_Type_f2c(*send_type), *count,  \
                                                                       PMPI_Type_f2c(*type)),              \
                         c_comm);                                                                          \
-    AYATORI_TRY_##TAIL(alltoall(address(send), *send_count, PMPI_Type_f2c(*send_type), address(receive),  \
-                                *count, PMPI_Type_f2c(*type), c_comm))                                    \
+    AYATORI_TRY_##TAIL(alltoall, address(send), *send_count, PMPI_Type_f2c(*send_type), address(receive), \
+                       *count, PMPI_Type_f2c(*type), c_comm)                                              \
         pmpi_##name##_(send, send_count, send_type, receive, count, type, comm,                           \
                        AYATORI_ARGUMENT_##TAIL error);                                                    \
   }
@@ -257,8 +268,8 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
                                                    counts, PMPI_Type_f2c(*type), c_comm)                   \
                             : 0,                                                                           \
                         c_comm, *root);                                                                    \
-    AYATORI_TRY_##TAIL(gatherv(address(send), *send_count, PMPI_Type_f2c(*send_type), address(receive),    \
-                               counts, places, PMPI_Type_f2c(*type), *root, c_comm))                       \
+    AYATORI_TRY_PAIRS_##TAIL(gatherv, address(send), *send_count, PMPI_Type_f2c(*send_type),               \
+                             address(receive), counts, places, PMPI_Type_f2c(*type), *root, c_comm)        \
         pmpi_##name##_(send, send_count, send_type, receive, counts, places, type, root, comm,             \
                        AYATORI_ARGUMENT_##TAIL error);                                                     \
   }
@@ -275,26 +286,26 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
                         handed_in::own_block(address(send), *send_count, PMPI_Type_f2c(*send_type), counts, \
                                              PMPI_Type_f2c(*type), c_comm),                                 \
                         c_comm);                                                                            \
-    AYATORI_TRY_##TAIL(allgatherv(address(send), *send_count, PMPI_Type_f2c(*send_type), address(receive),  \
-                                  counts, places, PMPI_Type_f2c(*type), c_comm))                            \
+    AYATORI_TRY_##TAIL(allgatherv, address(send), *send_count, PMPI_Type_f2c(*send_type), address(receive), \
+                       counts, places, PMPI_Type_f2c(*type), c_comm)                                        \
         pmpi_##name##_(send, send_count, send_type, receive, counts, places, type, comm,                    \
                        AYATORI_ARGUMENT_##TAIL error);                                                      \
   }
 
-#define AYATORI_SCATTERV(name, NAME, Name, TAIL)                                                        \
-  AYATORI_FORTRAN(name, NAME,                                                                           \
-                  (void* send, MPI_Fint* counts, MPI_Fint* places, MPI_Fint* type, void* receive,       \
-                   MPI_Fint* receive_count, MPI_Fint* receive_type, MPI_Fint* root, MPI_Fint* comm,     \
-                   AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                                         \
-    static CallCount call("MPI_" #Name);                                                                \
-    const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                       \
-    if (is_tracing() && c_comm != MPI_COMM_NULL)                                                        \
-      record_collective(call, handed_in::scatterv(counts, PMPI_Type_f2c(*type), *root, c_comm), c_comm, \
-                        *root);                                                                         \
-    AYATORI_TRY_##TAIL(scatterv(address(send), counts, places, PMPI_Type_f2c(*type), address(receive),  \
-                                *receive_count, PMPI_Type_f2c(*receive_type), *root, c_comm))           \
-        pmpi_##name##_(send, counts, places, type, receive, receive_count, receive_type, root, comm,    \
-                       AYATORI_ARGUMENT_##TAIL error);                                                  \
+#define AYATORI_SCATTERV(name, NAME, Name, TAIL)                                                            \
+  AYATORI_FORTRAN(name, NAME,                                                                               \
+                  (void* send, MPI_Fint* counts, MPI_Fint* places, MPI_Fint* type, void* receive,           \
+                   MPI_Fint* receive_count, MPI_Fint* receive_type, MPI_Fint* root, MPI_Fint* comm,         \
+                   AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                                             \
+    static CallCount call("MPI_" #Name);                                                                    \
+    const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                           \
+    if (is_tracing() && c_comm != MPI_COMM_NULL)                                                            \
+      record_collective(call, handed_in::scatterv(counts, PMPI_Type_f2c(*type), *root, c_comm), c_comm,     \
+                        *root);                                                                             \
+    AYATORI_TRY_PAIRS_##TAIL(scatterv, address(send), counts, places, PMPI_Type_f2c(*type),                 \
+                             address(receive), *receive_count, PMPI_Type_f2c(*receive_type), *root, c_comm) \
+        pmpi_##name##_(send, counts, places, type, receive, receive_count, receive_type, root, comm,        \
+                       AYATORI_ARGUMENT_##TAIL error);                                                      \
   }
 
 #define AYATORI_ALLTOALLV(name, NAME, Name, TAIL)                                                            \
@@ -309,8 +320,8 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
                         handed_in::all_blocks(address(send), send_counts, PMPI_Type_f2c(*send_type), counts, \
                                               PMPI_Type_f2c(*type), c_comm),                                 \
                         c_comm);                                                                             \
-    AYATORI_TRY_##TAIL(alltoallv(address(send), send_counts, send_places, PMPI_Type_f2c(*send_type),         \
-                                 address(receive), counts, places, PMPI_Type_f2c(*type), c_comm))            \
+    AYATORI_TRY_PAIRS_##TAIL(alltoallv, address(send), send_counts, send_places, PMPI_Type_f2c(*send_type),  \
+                             address(receive), counts, places, PMPI_Type_f2c(*type), c_comm)                 \
         pmpi_##name##_(send, send_counts, send_places, send_type, receive, counts, places, type, comm,       \
                        AYATORI_ARGUMENT_##TAIL error);                                                       \
   }
@@ -343,8 +354,8 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
     if (is_tracing() && c_comm != MPI_COMM_NULL)                                                             \
       record_collective(call, handed_in::hands_in(*root) ? bytes_of(*count, PMPI_Type_f2c(*type)) : 0,       \
                         c_comm, *root);                                                                      \
-    AYATORI_TRY_##TAIL(reduce(address(send), address(receive), *count, PMPI_Type_f2c(*type),                 \
-                              PMPI_Op_f2c(*op), *root, c_comm))                                              \
+    AYATORI_TRY_##TAIL(reduce, address(send), address(receive), *count, PMPI_Type_f2c(*type),                \
+                       PMPI_Op_f2c(*op), *root, c_comm)                                                      \
         pmpi_##name##_(send, receive, count, type, op, root, comm, AYATORI_ARGUMENT_##TAIL error);           \
   }
 
@@ -356,8 +367,8 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
     const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                            \
     if (is_tracing() && c_comm != MPI_COMM_NULL)                                                             \
       record_collective(call, bytes_of(*count, PMPI_Type_f2c(*type)), c_comm);                               \
-    AYATORI_TRY_##TAIL(                                                                                      \
-        allreduce(address(send), address(receive), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op), c_comm))  \
+    AYATORI_TRY_##TAIL(allreduce, address(send), address(receive), *count, PMPI_Type_f2c(*type),             \
+                       PMPI_Op_f2c(*op), c_comm)                                                             \
         pmpi_##name##_(send, receive, count, type, op, comm, AYATORI_ARGUMENT_##TAIL error);                 \
   }
 
@@ -381,22 +392,22 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
     if (is_tracing() && c_comm != MPI_COMM_NULL)                                                             \
       record_collective(call, handed_in::own_size_of(c_comm) * bytes_of(*count, PMPI_Type_f2c(*type)),       \
                         c_comm);                                                                             \
-    AYATORI_TRY_##TAIL(reduce_scatter_block(address(send), address(receive), *count, PMPI_Type_f2c(*type),   \
-                                            PMPI_Op_f2c(*op), c_comm))                                       \
+    AYATORI_TRY_##TAIL(reduce_scatter_block, address(send), address(receive), *count, PMPI_Type_f2c(*type),  \
+                       PMPI_Op_f2c(*op), c_comm)                                                             \
         pmpi_##name##_(send, receive, count, type, op, comm, AYATORI_ARGUMENT_##TAIL error);                 \
   }
 
-#define AYATORI_REDUCE_SCATTER(name, NAME, Name, TAIL)                                               \
-  AYATORI_FORTRAN(name, NAME,                                                                        \
-                  (void* send, void* receive, MPI_Fint* counts, MPI_Fint* type, MPI_Fint* op,        \
-                   MPI_Fint* comm, AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                      \
-    static CallCount call("MPI_" #Name);                                                             \
-    const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                    \
-    if (is_tracing() && c_comm != MPI_COMM_NULL)                                                     \
-      record_collective(call, handed_in::own_blocks(counts, PMPI_Type_f2c(*type), c_comm), c_comm);  \
-    AYATORI_TRY_##TAIL(reduce_scatter(address(send), address(receive), counts, PMPI_Type_f2c(*type), \
-                                      PMPI_Op_f2c(*op), c_comm))                                     \
-        pmpi_##name##_(send, receive, counts, type, op, comm, AYATORI_ARGUMENT_##TAIL error);        \
+#define AYATORI_REDUCE_SCATTER(name, NAME, Name, TAIL)                                                \
+  AYATORI_FORTRAN(name, NAME,                                                                         \
+                  (void* send, void* receive, MPI_Fint* counts, MPI_Fint* type, MPI_Fint* op,         \
+                   MPI_Fint* comm, AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                       \
+    static CallCount call("MPI_" #Name);                                                              \
+    const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);                                                     \
+    if (is_tracing() && c_comm != MPI_COMM_NULL)                                                      \
+      record_collective(call, handed_in::own_blocks(counts, PMPI_Type_f2c(*type), c_comm), c_comm);   \
+    AYATORI_TRY_##TAIL(reduce_scatter, address(send), address(receive), counts, PMPI_Type_f2c(*type), \
+                       PMPI_Op_f2c(*op), c_comm)                                                      \
+        pmpi_##name##_(send, receive, counts, type, op, comm, AYATORI_ARGUMENT_##TAIL error);         \
   }
 
 #define AYATORI_NEIGHBOR(name, NAME, Name, TAIL)                                                            \
@@ -503,6 +514,7 @@ AYATORI_FORTRAN(start, START, (MPI_Fint * request, MPI_Fint* error)) {
   const MPI_Request c_request = PMPI_Request_f2c(*request);
   record_starts(call, 1, &c_request);
   pmpi_start_(request, error);
+  if (*error == MPI_SUCCESS) start_persistent_calls(1, &c_request);
 }
 
 AYATORI_FORTRAN(startall, STARTALL, (MPI_Fint * count, MPI_Fint* requests, MPI_Fint* error)) {
@@ -511,11 +523,27 @@ AYATORI_FORTRAN(startall, STARTALL, (MPI_Fint * count, MPI_Fint* requests, MPI_F
   for (int i = 0; i < *count; ++i) c_requests.push_back(PMPI_Request_f2c(requests[i]));
   record_starts(call, *count, c_requests.data());
   pmpi_startall_(count, requests, error);
+  if (*error == MPI_SUCCESS) start_persistent_calls(*count, c_requests.data());
 }
 
 AYATORI_FORTRAN(request_free, REQUEST_FREE, (MPI_Fint * request, MPI_Fint* error)) {
   forget_persistent(PMPI_Request_f2c(*request));
+  forget_persistent_call(PMPI_Request_f2c(*request));
   pmpi_request_free_(request, error);
+}
+
+AYATORI_FORTRAN(type_free, TYPE_FREE, (MPI_Fint * type, MPI_Fint* error)) {
+  MPI_Datatype c_type = PMPI_Type_f2c(*type);
+  if (!free_type_later(&c_type)) return pmpi_type_free_(type, error);
+  *type = PMPI_Type_c2f(c_type);
+  *error = MPI_SUCCESS;
+}
+
+AYATORI_FORTRAN(op_free, OP_FREE, (MPI_Fint * op, MPI_Fint* error)) {
+  MPI_Op c_op = PMPI_Op_f2c(*op);
+  if (!free_op_later(&c_op)) return pmpi_op_free_(op, error);
+  *op = PMPI_Op_c2f(c_op);
+  *error = MPI_SUCCESS;
 }
 
 AYATORI_FORTRAN(fetch_and_op, FETCH_AND_OP,

@@ -20,7 +20,7 @@ void check(int code);
 
 /// Messages of an executor by a tag space, or through the memory of a node; operands are combined by MPI's
 /// own loops.
-class PmpiTransport final : public collectives::Transport {
+class PmpiTransport final : public collectives::WaitingTransport {
  public:
   explicit PmpiTransport(TagSpace space) : space_(std::move(space)) {}
 
