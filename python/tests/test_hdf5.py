@@ -26,6 +26,12 @@ def write_anndata(group, matrix):
 def write_10x(group, matrix):
     write_arrays(group, sparse.csc_array(matrix))
     group["shape"] = np.array(matrix.shape, np.int32)
+    group["barcodes"] = [b"cell"]
+
+
+def write_scipy(group, matrix):
+    write_arrays(group, matrix)
+    group.attrs["shape"] = matrix.shape
 
 
 def write_matlab(group, matrix):
@@ -36,7 +42,7 @@ def write_matlab(group, matrix):
         group[name] = values
 
 
-@pytest.mark.parametrize("write", [write_anndata, write_10x, write_matlab])
+@pytest.mark.parametrize("write", [write_anndata, write_10x, write_scipy, write_matlab])
 @pytest.mark.parametrize("matrix", [A, WIDE])
 def test_layouts(write, matrix, tmp_path):
     path = tmp_path / "A.h5"
@@ -60,6 +66,20 @@ def test_columns_of_anndata_and_a_header_before_the_signature(tmp_path):
     with h5py.File(path, "a") as file:
         write_matlab(file.create_group("A"), A)
     assert ayatori.solve(ayatori.load(f"{path}:A"), b).converged
+
+
+@pytest.mark.parametrize("as_array", [True, False])
+def test_what_is_said_about_the_form(as_array, tmp_path):
+    for matrix, form in ((A, "csr"), (sparse.csc_array(A), "csc"), (A, "bsr")):
+        with h5py.File(tmp_path / form, "w") as file:
+            write_scipy(file, matrix)
+            (file if as_array else file.attrs)["format"] = form
+            file["b"] = np.ones(5)
+        if form != "bsr":
+            np.testing.assert_array_equal(ayatori.load(tmp_path / form).toarray(), A.toarray())
+            np.testing.assert_array_equal(ayatori.load(f"{tmp_path / form}:b"), np.ones(5))
+    with pytest.raises(ValueError, match="the matrix / is in the form 'bsr', which is not read: save it anew"):
+        ayatori.load(tmp_path / "bsr")
 
 
 def test_complex_numbers(tmp_path):
@@ -94,7 +114,7 @@ def test_arrays(tmp_path):
     assert np.array_equal(ayatori.load(f"{path}:b"), np.arange(5.0)) and ayatori.load(f"{path}:b").dtype == np.float64
     assert np.array_equal(ayatori.load(f"{path}:M"), values)
     assert np.array_equal(ayatori.load(f"{path}:C"), values * (1 - 1j))
-    with pytest.raises(ValueError, match="several matrices: say which, FILE:NAME; there are C, M, X, b$"):
+    with pytest.raises(ValueError, match=r"A.h5: holds C, M, X, b: say which, .*A.h5:NAME$"):
         ayatori.load(path)
     with h5py.File(path, "a") as file:
         write_matlab(file.create_group("A"), A)
@@ -116,8 +136,8 @@ def test_what_is_wrong_is_one_line(tmp_path):
         write_anndata(file.create_group("third"), A)
         file["third/indices"][0] = 99
         del file["third"].attrs["shape"]
-    for source, words in ((path, "several matrices: say which, FILE:NAME; there are first, second, third"),
-                          (f"{path}:fourth", "no matrix 'fourth'; there are first"),
+    for source, words in ((path, "holds first, second, third: say which, "),
+                          (f"{path}:fourth", "no variable is called 'fourth': it holds first, second, third"),
                           (f"{path}:third", "cannot be read")):
         with pytest.raises(ValueError) as caught:
             ayatori.load(source)

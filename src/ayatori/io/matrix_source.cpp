@@ -19,6 +19,7 @@
 #include "ayatori/io/compression/codec.hpp"
 #include "ayatori/io/format.hpp"
 #include "ayatori/io/generator.hpp"
+#include "ayatori/io/hdf5.hpp"
 #include "ayatori/io/matrix_market.hpp"
 #include "ayatori/io/numpy.hpp"
 #include "ayatori/io/petsc_binary.hpp"
@@ -44,6 +45,9 @@ constexpr std::array output_formats{
     OutputFormat{".petsc", false, write_petsc_matrix, write_petsc_vector},
     OutputFormat{".npz", false, write_npz, nullptr},
     OutputFormat{".npy", false, nullptr, write_npy_vector},
+#ifdef AYATORI_HAS_HDF5
+    OutputFormat{".h5", false, nullptr, write_hdf5_vector},
+#endif
 };
 
 /// Whether anything is at this path, even if it cannot be read.
