@@ -1,5 +1,8 @@
 """Sparse matrices in HDF5, as MATLAB 7.3, AnnData and 10x lay them out."""
 
+import os
+import subprocess
+
 import ayatori
 import numpy as np
 import pytest
@@ -53,6 +56,18 @@ def test_layouts(write, matrix, tmp_path):
         loaded = ayatori.load(source)
         assert loaded.dtype == np.float64 and loaded.format == "csr"
         np.testing.assert_array_equal(loaded.toarray(), matrix.toarray())
+
+
+@pytest.mark.parametrize("write", [write_anndata, write_10x, write_scipy, write_matlab])
+def test_the_command_line_reads_the_same(write, tmp_path):
+    command = os.environ["AYATORI"]
+    if "HDF5" not in subprocess.run([command, "--version", "--verbose"], stdout=subprocess.PIPE, text=True, check=True).stdout:
+        pytest.skip("the command line was built without HDF5")
+    with h5py.File(tmp_path / "A.h5", "w") as file:
+        write(file.create_group("X"), A)
+        file["b"] = A @ np.arange(1.0, 6.0)
+    subprocess.run([command, "solve", "A.h5", "--rhs", "A.h5", "-o", "x.h5", "--quiet", "--rtol", "1e-12"], cwd=tmp_path, check=True)
+    np.testing.assert_allclose(ayatori.load(tmp_path / "x.h5"), np.arange(1.0, 6.0), rtol=1e-9)
 
 
 def test_columns_of_anndata_and_a_header_before_the_signature(tmp_path):
