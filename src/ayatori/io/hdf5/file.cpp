@@ -114,14 +114,17 @@ class ArrayStream final : public ByteStream {
 
  private:
   Handle open(const std::string& path) const {
-    Handle dataset = file_.checked(Handle(H5Dopen2(file_.id(), path.c_str(), H5P_DEFAULT), H5Dclose));
     constexpr std::size_t default_bytes = std::size_t{1} << 20;
     constexpr std::size_t most_bytes = std::size_t{1} << 28;
-    const std::size_t bytes = std::min(bytes_of_chunks(dataset.id(), facts_), most_bytes);
-    if (bytes <= default_bytes) return dataset;
-    const Handle list = list_handle(H5Pcreate(H5P_DATASET_ACCESS));
-    H5Pset_chunk_cache(list.id(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, bytes, H5D_CHUNK_CACHE_W0_DEFAULT);
-    return file_.checked(Handle(H5Dopen2(file_.id(), path.c_str(), list.id()), H5Dclose));
+    const auto opened = [&](Id list) {
+      return file_.checked(Handle(H5Dopen2(file_.id(), path.c_str(), list), H5Dclose));
+    };
+    // Closed before it is opened again: all that are open share one cache.
+    const std::size_t bytes = std::min(bytes_of_chunks(opened(H5P_DEFAULT).id(), facts_), most_bytes);
+    const Handle list = file_.checked(list_handle(H5Pcreate(H5P_DATASET_ACCESS)));
+    file_.checked(H5Pset_chunk_cache(list.id(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT,
+                                     std::max(bytes, default_bytes), H5D_CHUNK_CACHE_W0_DEFAULT));
+    return opened(list.id());
   }
   Handle memory_type(bool as_integers) const {
     if (!facts_.is_complex) return type_handle(H5Tcopy(as_integers ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE));
