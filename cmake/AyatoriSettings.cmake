@@ -5,6 +5,7 @@ option(AYATORI_STRICT "Treat warnings as errors and harden the standard library 
 option(AYATORI_NATIVE "Compile for the processor of this machine; OFF for packages and mixed clusters" ON)
 set(AYATORI_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")
 option(AYATORI_KLU "Use KLU, for complete factors without dense parts, where it is found" ON)
+option(AYATORI_HDF5 "Read HDF5 files by the HDF5 library, where it is found; OFF for the Python package, which has h5py" ON)
 option(AYATORI_INTERFACES "Build and install what other programs use: libraries, headers, PETSc's plug-in, the shim; OFF for the Python package" ON)
 set(AYATORI_PETSC AUTO CACHE STRING "Build libayatori_petsc.so for PETSc programs (AUTO: where PETSc is found, ON, OFF)")
 option(AYATORI_PYTHON_PACKAGE "Build the Python package; its tests want cmake/setup.sh --tests" OFF)

@@ -114,8 +114,9 @@ void declare(Command& solve, SolveArguments& arguments) {
                   "Right-hand sides that are solved at once, at most: auto, off, or 1 to 8")
       ->suggest({"auto", "off"})
       ->capture_default_str();
-  solve.add_option("-o,--output", arguments.output,
-                   "Write x here: .mtx, .mtx.gz (or .bz2, .xz, .zst), .npy or .petsc; -: standard output");
+  solve.add_option(
+      "-o,--output", arguments.output,
+      "Write x here: .mtx, .mtx.gz (or .bz2, .xz, .zst), .npy, .petsc or .h5; -: standard output");
   solve.add_option("--json", arguments.json,
                    "Write the result here (schema ayatori.solve/1; -: standard output)");
   declare(solve, session::solve_options(), arguments.request);

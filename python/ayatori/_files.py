@@ -23,7 +23,7 @@ def load(source: str | os.PathLike[str]) -> scipy.sparse.csr_array | np.ndarray:
     source : str or path
         A file (Matrix Market, npz, npy, MAT, Harwell-Boeing, plain columns, PETSc binary; also compressed) or a spec such as
         ``"poisson3d-7:n=80"`` (``ayatori generate --help`` lists them). With h5py, also HDF5: sparse matrices of MATLAB 7.3, groups of
-        data, indices, indptr and shape (AnnData, 10x), and arrays. ``"FILE:NAME"`` is one of several.
+        data, indices, indptr and shape (SciPy, AnnData, 10x), and arrays. ``"FILE:NAME"`` is one of several.
 
     Returns
     -------

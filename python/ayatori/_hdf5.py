@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_PARTS = {"data", "indices", "indptr", "ir", "jc", "shape"}  # of a sparse matrix
 _COMPLEX = ("real", "imag")  # MATLAB's
 _OFFSETS = (0, 512)  # MATLAB's files begin with a text
 
@@ -54,17 +55,28 @@ def _compressed(group: Any) -> scipy.sparse.sparray:
 
     shape = group.attrs.get("shape", group.attrs.get("h5sparse_shape"))
     shape = tuple(int(extent) for extent in (group["shape"][()] if shape is None else shape))
-    kind = _text(group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "")))
     starts = group["indptr"][()]
-    # Where nothing is said, columns are compressed, as 10x has them, unless only rows fit.
-    by_rows = kind.startswith("csr") if kind else len(starts) - 1 != shape[1]
-    return (scipy.sparse.csr_array if by_rows else scipy.sparse.csc_array)((group["data"][()], group["indices"][()], starts), shape=shape)
+    kind = _form(group)
+    if not kind:  # What fits counts. Both fit a square one, which is taken for rows, as SciPy's are, unless 10x wrote it.
+        by_columns = "barcodes" in group if shape[0] == shape[1] else len(starts) - 1 == shape[1]
+        kind = "csc" if by_columns else "csr"
+    if not kind.startswith(("csr", "csc")):
+        raise TypeError(f"the matrix {group.name} is in the form {kind!r}, which is not read: save it anew, A.tocsr()")
+    form = scipy.sparse.csr_array if kind.startswith("csr") else scipy.sparse.csc_array
+    return form((_numbers(group["data"]), group["indices"][()], starts), shape=shape)
+
+
+def _form(group: Any) -> str:
+    """How a group says that its matrix is compressed; empty if it does not."""
+    said = [group.attrs[name] for name in ("encoding-type", "h5sparse_format", "format") if name in group.attrs]
+    said += [group["format"][()]] if "format" in group else []
+    return _text(said[0]) if said else ""
 
 
 def _holds_array(item: Any) -> bool:
     """Whether this is a vector or matrix of numbers, which MATLAB also has texts as."""
     return (item.ndim in (1, 2) and (item.dtype.kind in "biufc" or item.dtype.names == _COMPLEX)
-            and _text(item.attrs.get("MATLAB_class", "")) != "char")
+            and _text(item.attrs.get("MATLAB_class", "")) != "char" and "MATLAB_empty" not in item.attrs)
 
 
 def _text(attribute: Any) -> str:
@@ -84,21 +96,28 @@ def _reader_of(item: Any) -> Callable[[Any], Any] | None:
 
 def _found_in(file: Any) -> dict[str, Any]:
     """What can be read, by name, but what a sparse matrix or a cell of MATLAB is made of."""
-    if _reader_of(file):
-        return {"/": file}
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"/": file} if _reader_of(file) else {}
 
     def visit(name: str, item: Any) -> None:
-        parent = name.rpartition("/")[0]
-        if not name.startswith("#") and parent not in found and _reader_of(item):
+        parent, _, part = name.rpartition("/")
+        is_part = part in _PARTS and hasattr(found.get(parent or "/"), "keys")
+        if not name.startswith("#") and not is_part and _reader_of(item):
             found[name] = item
 
     file.visititems(visit)
     return found
 
 
+def _arrays(found: dict[str, Any]) -> list[str]:
+    """Those of more than one row and column, or else those with more than one number, or else all."""
+    for fits in (lambda item: min(item.shape) > 1 and item.ndim == 2, lambda item: item.size > 1):
+        if names := [name for name, item in found.items() if fits(item)]:
+            return names
+    return list(found)
+
+
 def load(path: str, name: str) -> scipy.sparse.csr_array | np.ndarray:
-    """The matrix or array of this name; without one the only sparse matrix, or else the only array.
+    """The matrix or array of this name, in full or behind its last slash; without one the only sparse matrix, or else the only array.
 
     Raises
     ------
@@ -111,11 +130,13 @@ def load(path: str, name: str) -> scipy.sparse.csr_array | np.ndarray:
             sparse = [key for key, item in found.items() if hasattr(item, "keys")]
             if not found:
                 raise ValueError(f"{path}: no matrix in this HDF5 file: an array, a group with data, indices, indptr and shape, or MATLAB's")
-            only = sparse or list(found)
-            chosen = name.strip("/") or (only[0] if len(only) == 1 else "")
-            if chosen not in found:
-                what = f"no matrix {name!r}" if name else "several matrices: say which, FILE:NAME"
-                raise ValueError(f"{path}: {what}; there are {', '.join(found)}")
+            name = name if name == "/" else name.strip("/")
+            fitting = [name] if name in found else [key for key in found if key.endswith("/" + name)] if name else sparse or _arrays(found)
+            if len(fitting) != 1:
+                there = ", ".join(found)
+                raise ValueError(f"{path}: no variable is called {name!r}: it holds {there}" if name
+                                 else f"{path}: holds {there}: say which, {path}:NAME")
+            [chosen] = fitting
             matrix = _reader_of(found[chosen])(found[chosen])
             work_type = np.complex128 if matrix.dtype.kind == "c" else np.float64
             if chosen not in sparse:

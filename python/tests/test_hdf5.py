@@ -1,5 +1,8 @@
 """Sparse matrices in HDF5, as MATLAB 7.3, AnnData and 10x lay them out."""
 
+import os
+import subprocess
+
 import ayatori
 import numpy as np
 import pytest
@@ -26,6 +29,12 @@ def write_anndata(group, matrix):
 def write_10x(group, matrix):
     write_arrays(group, sparse.csc_array(matrix))
     group["shape"] = np.array(matrix.shape, np.int32)
+    group["barcodes"] = [b"cell"]
+
+
+def write_scipy(group, matrix):
+    write_arrays(group, matrix)
+    group.attrs["shape"] = matrix.shape
 
 
 def write_matlab(group, matrix):
@@ -36,7 +45,7 @@ def write_matlab(group, matrix):
         group[name] = values
 
 
-@pytest.mark.parametrize("write", [write_anndata, write_10x, write_matlab])
+@pytest.mark.parametrize("write", [write_anndata, write_10x, write_scipy, write_matlab])
 @pytest.mark.parametrize("matrix", [A, WIDE])
 def test_layouts(write, matrix, tmp_path):
     path = tmp_path / "A.h5"
@@ -47,6 +56,18 @@ def test_layouts(write, matrix, tmp_path):
         loaded = ayatori.load(source)
         assert loaded.dtype == np.float64 and loaded.format == "csr"
         np.testing.assert_array_equal(loaded.toarray(), matrix.toarray())
+
+
+@pytest.mark.parametrize("write", [write_anndata, write_10x, write_scipy, write_matlab])
+def test_the_command_line_reads_the_same(write, tmp_path):
+    command = os.environ["AYATORI"]
+    if "HDF5" not in subprocess.run([command, "--version", "--verbose"], stdout=subprocess.PIPE, text=True, check=True).stdout:
+        pytest.skip("the command line was built without HDF5")
+    with h5py.File(tmp_path / "A.h5", "w") as file:
+        write(file.create_group("X"), A)
+        file["b"] = A @ np.arange(1.0, 6.0)
+    subprocess.run([command, "solve", "A.h5", "--rhs", "A.h5", "-o", "x.h5", "--quiet", "--rtol", "1e-12"], cwd=tmp_path, check=True)
+    np.testing.assert_allclose(ayatori.load(tmp_path / "x.h5"), np.arange(1.0, 6.0), rtol=1e-9)
 
 
 def test_columns_of_anndata_and_a_header_before_the_signature(tmp_path):
@@ -60,6 +81,20 @@ def test_columns_of_anndata_and_a_header_before_the_signature(tmp_path):
     with h5py.File(path, "a") as file:
         write_matlab(file.create_group("A"), A)
     assert ayatori.solve(ayatori.load(f"{path}:A"), b).converged
+
+
+@pytest.mark.parametrize("as_array", [True, False])
+def test_what_is_said_about_the_form(as_array, tmp_path):
+    for matrix, form in ((A, "csr"), (sparse.csc_array(A), "csc"), (A, "bsr")):
+        with h5py.File(tmp_path / form, "w") as file:
+            write_scipy(file, matrix)
+            (file if as_array else file.attrs)["format"] = form
+            file["b"] = np.ones(5)
+        if form != "bsr":
+            np.testing.assert_array_equal(ayatori.load(tmp_path / form).toarray(), A.toarray())
+            np.testing.assert_array_equal(ayatori.load(f"{tmp_path / form}:b"), np.ones(5))
+    with pytest.raises(ValueError, match="the matrix / is in the form 'bsr', which is not read: save it anew"):
+        ayatori.load(tmp_path / "bsr")
 
 
 def test_complex_numbers(tmp_path):
@@ -94,7 +129,7 @@ def test_arrays(tmp_path):
     assert np.array_equal(ayatori.load(f"{path}:b"), np.arange(5.0)) and ayatori.load(f"{path}:b").dtype == np.float64
     assert np.array_equal(ayatori.load(f"{path}:M"), values)
     assert np.array_equal(ayatori.load(f"{path}:C"), values * (1 - 1j))
-    with pytest.raises(ValueError, match="several matrices: say which, FILE:NAME; there are C, M, X, b$"):
+    with pytest.raises(ValueError, match=r"A.h5: holds C, M, X, b: say which, .*A.h5:NAME$"):
         ayatori.load(path)
     with h5py.File(path, "a") as file:
         write_matlab(file.create_group("A"), A)
@@ -116,8 +151,8 @@ def test_what_is_wrong_is_one_line(tmp_path):
         write_anndata(file.create_group("third"), A)
         file["third/indices"][0] = 99
         del file["third"].attrs["shape"]
-    for source, words in ((path, "several matrices: say which, FILE:NAME; there are first, second, third"),
-                          (f"{path}:fourth", "no matrix 'fourth'; there are first"),
+    for source, words in ((path, "holds first, second, third: say which, "),
+                          (f"{path}:fourth", "no variable is called 'fourth': it holds first, second, third"),
                           (f"{path}:third", "cannot be read")):
         with pytest.raises(ValueError) as caught:
             ayatori.load(source)

@@ -9,9 +9,11 @@ import shutil
 import subprocess
 import unittest
 
-from harness import RANKS, CommandTest, command, read_vector, tridiagonal
+from harness import AYATORI, RANKS, CommandTest, command, read_vector, tridiagonal
 
 SCIPY = importlib.util.find_spec("scipy")
+HDF5 = "HDF5" in subprocess.run([AYATORI, "--version", "--verbose"], stdout=subprocess.PIPE, text=True, check=True).stdout
+H5PY = HDF5 and importlib.util.find_spec("h5py")
 ROWS = 40
 
 
@@ -140,8 +142,9 @@ class Formats(CommandTest):
 
     def test_kinds_that_are_not_read(self):
         for content, words in (
-            (b"MATLAB 7.3 MAT-file, Platform: GLNXA64" + bytes(500), "this is a MATLAB 7.3 file (HDF5), which is not read: in MATLAB: save("),
-            (b"\x89HDF\r\n\x1a\n" + bytes(500), "this is an HDF5 file"),
+            (b"MATLAB 7.3 MAT-file, Platform: GLNXA64" + bytes(500),
+             "the HDF5 file cannot be read: " if HDF5 else "this is a MATLAB 7.3 file (HDF5), which is not read: in MATLAB: save("),
+            (b"\x89HDF\r\n\x1a\n" + bytes(500), "the HDF5 file cannot be read: " if HDF5 else "this is an HDF5 file"),
             (b"1,1,4\n2,2,4\n", "this is columns with commas between them (CSV), which is not read: put blanks for the commas: tr"),
             (lzma.compress(b"1 1 4\n", lzma.FORMAT_ALONE), "this is data compressed by lzma (.lzma), which is not read: decompress it: xz -dc"),
             (b"<!DOCTYPE html><html>404</html>", "this is a web page"),
@@ -207,6 +210,51 @@ class Formats(CommandTest):
         done = self.run_ayatori("solve", "two.mat")
         self.assertEqual(done.returncode, 2)
         self.assertIn("two.mat: holds A (40 x 40, sparse), B (40 x 40, sparse): say which, two.mat:NAME", done.stderr)
+
+    @unittest.skipUnless(SCIPY and H5PY, "needs scipy, h5py and a build with HDF5")
+    def test_hdf5(self):
+        import h5py
+        numpy, _, sparse = with_scipy()
+        A = sparse.diags([-2.0, 2.0, -1.0], [-1, 0, 1], shape=(ROWS, ROWS)).tocsr()  # its transpose has another solution
+        ones = A @ numpy.ones(ROWS)
+        kinds = {"csr": (A, "indptr", "indices"), "csc": (A.tocsc(), "indptr", "indices"), "matlab": (A.tocsc(), "jc", "ir")}
+        with h5py.File(self.folder / "A.h5", "w", userblock_size=512) as file:
+            for name, (matrix, pointers, indices) in kinds.items():
+                group = file.create_group("matrices/" + name)
+                group.create_dataset("data", data=matrix.data, chunks=(7,), compression="gzip", shuffle=True)
+                group.create_dataset(indices, data=matrix.indices.astype("u8"), chunks=(200,), maxshape=(None,), fletcher32=True)
+                group[pointers] = matrix.indptr
+                group.attrs.update({"MATLAB_sparse": ROWS} if name == "matlab" else {"encoding-type": name + "_matrix", "shape": matrix.shape})
+            file["b"] = ones
+            file["B"] = numpy.column_stack([ones, 2 * ones, 3 * ones])
+            file["mask"] = numpy.eye(ROWS, dtype=bool)
+            file.create_dataset("lzf", data=A.toarray(), compression="lzf")
+        for name in ("matlab", "csr", "csc", "matrices/csc")[:None if RANKS == 1 else 2]:
+            with self.subTest(name):
+                self.check_solution("A.h5:" + name, "--rhs", "A.h5:b", x=[1.0] * ROWS)
+        self.check_solution("A.h5:csr", "--rhs", "A.h5:B:2", x=[2.0] * ROWS)
+        self.check_solution("A.h5:mask", "--rhs", "A.h5:B:3", x=(3 * ones).tolist())
+        self.write("A.gz", gzip.compress((self.folder / "A.h5").read_bytes()))
+        with open(self.folder / "A.h5", "rb") as stdin:
+            self.check_solution("/dev/stdin:csr", "--rhs", "A.gz:b", x=[1.0] * ROWS, stdin=stdin)
+        done = self.run_ayatori("solve", "A.h5:csr", "--rhs", "A.h5:B", "--rtol", "1e-12", "-o", "x.h5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for k in (1, 2, 3):
+            with h5py.File(self.folder / f"x.{k}.h5", "r") as file:
+                self.assertEqual((list(file), file["x"].shape, file["x"].dtype), (["x"], (ROWS,), numpy.float64))
+                self.assertLess(abs(file["x"][()] - k).max(), 1e-8)
+        content = (self.folder / "A.h5").read_bytes()
+        self.write("cut.h5", content[:-1000])
+        for source, words in (
+            ("A.h5", "A.h5: holds B (40 x 3), b (40 x 1), lzf (40 x 40), mask (40 x 40), matrices/csc (40 x 40, sparse), "),
+            ("A.h5:c", "A.h5: no variable is called 'c': it holds B (40 x 3), "),
+            ("A.h5:lzf", "A.h5, lzf: compressed by 'lzf' (filter 32000), which this HDF5 library cannot read: in Python"),
+            ("cut.h5", "cut.h5: the HDF5 file cannot be read: truncated file"),
+        )[:None if RANKS == 1 else 1]:
+            done = self.run_ayatori("solve", source)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("ayatori: " + words, done.stderr)
+            self.assertEqual(done.stderr.count("ayatori: "), 1, done.stderr)
 
     @unittest.skipUnless(SCIPY, "needs scipy")
     def test_harwell_boeing(self):

@@ -42,7 +42,7 @@ TEST(Matlab, SparseAndFull) {
   const std::string both = mat_file(mat_column("b") + compressed(mat_sparse("A")));
   EXPECT_EQ(to_dense(world(), read(both).block).value, expected.value);
   EXPECT_EQ(to_dense(world(), read(both, "b").block).value, (std::vector<double>{1, 2, 3}));
-  EXPECT_EQ(find_mat_vectors(MemoryBytes(both), "").name, "b");
+  EXPECT_EQ(find_mat_vectors(MemoryBytes(both), "").part, "b");
 }
 
 TEST(Matlab, Complex) {

@@ -55,7 +55,7 @@ class Conda(unittest.TestCase):
 
     def test_everything_that_the_build_looks_for_is_a_dependency(self):
         names = {"MPI": "openmpi", "hwloc": "libhwloc", "HWLOC": "libhwloc", "LAPACK": "liblapack", "LZMA": "xz", "METIS": "metis"}
-        self.assertEqual(looked_for(names) | {"openmpi", "mumps-mpi", "hypre", "suitesparse"}, self.section("host"))
+        self.assertEqual(looked_for(names) | {"openmpi", "hdf5", "mumps-mpi", "hypre", "suitesparse"}, self.section("host"))
         needs = re.search(r"cmake_minimum_required\(VERSION (\S+)\)", (SOURCES / "CMakeLists.txt").read_text())[1]
         self.assertIn(f"cmake >={needs}\n", self.RECIPE)
 
@@ -74,7 +74,7 @@ class Spack(unittest.TestCase):
         _, told = load_spack_recipe()
         dependencies = {re.match("[a-z0-9-]+", name).group() for name in told["depends_on"]}
         wanted = looked_for({"ZLIB": "zlib-api", "nlohmann_json": "nlohmann-json", "LZMA": "xz"})
-        self.assertEqual(wanted | {"mpi", "mumps", "hypre", "suite-sparse", "cmake", "cxx"}, dependencies)
+        self.assertEqual(wanted | {"mpi", "hdf5", "mumps", "hypre", "suite-sparse", "cmake", "cxx"}, dependencies)
         needs = re.search(r"cmake_minimum_required\(VERSION (\S+)\)", (SOURCES / "CMakeLists.txt").read_text()).group(1)
         self.assertIn(f"cmake@{needs}:", told["depends_on"])
 

@@ -16,6 +16,8 @@ class ByteSource {
   /// What messages call it: the path of a file.
   const std::string& name() const { return name_; }
   std::int64_t size() const { return size_; }
+  /// Where a library may open it for itself; empty if nowhere.
+  virtual std::string path() const { return {}; }
 
   /// Copies the bytes from `offset` on; gives how many there were: fewer than asked for only at the end.
   /// Throws EnvironmentError when the device fails.
@@ -38,9 +40,11 @@ class FileBytes final : public ByteSource {
   /// Owns the descriptor of an open file, which messages call `name`.
   FileBytes(int descriptor, std::string name);
   ~FileBytes() override;
+  std::string path() const override { return path_; }
   std::size_t read(std::int64_t offset, std::span<char> destination) const override;
 
  private:
+  std::string path_;  ///< empty of what was open already
   int descriptor_ = -1;
 };
 

@@ -4,6 +4,7 @@
 #include "ayatori/io/columns.hpp"
 #include "ayatori/io/format.hpp"
 #include "ayatori/io/harwell_boeing.hpp"
+#include "ayatori/io/hdf5.hpp"
 #include "ayatori/io/known_kinds.hpp"
 #include "ayatori/io/matlab.hpp"
 #include "ayatori/io/matrix_market.hpp"
@@ -45,11 +46,6 @@ bool of_whole(const ByteSource& source, const std::string& /*part*/) {
   return is_complex(source);
 }
 
-Vectors mat_vectors(const ByteSource& source, const std::string& part) {
-  const auto [name, columns] = find_mat_vectors(source, part);
-  return {name, columns};
-}
-
 constexpr std::array list{
     FileFormat{"Matrix Market", looks_like_matrix_market, true, whole<read_text>,
                columns<matrix_market_columns>, of_whole<matrix_market_is_complex>, read_text_vector},
@@ -59,7 +55,11 @@ constexpr std::array list{
                of_whole<npy_is_complex>, nullptr},
     FileFormat{"SciPy npz", looks_like_zip, false, whole<read_npz>, nullptr, of_whole<npz_is_complex>,
                nullptr},
-    FileFormat{"MATLAB 5 to 7", looks_like_mat, false, read_mat, mat_vectors, mat_is_complex, nullptr, true},
+    FileFormat{"MATLAB 5 to 7", looks_like_mat, false, read_mat, find_mat_vectors, mat_is_complex, nullptr,
+               true},
+#ifdef AYATORI_HAS_HDF5
+    FileFormat{"HDF5", looks_like_hdf5, false, read_hdf5, find_hdf5_vectors, hdf5_is_complex, nullptr, true},
+#endif
     FileFormat{"Harwell-Boeing", looks_like_harwell_boeing, true, whole<read_harwell_boeing>, nullptr,
                of_whole<harwell_boeing_is_complex>, nullptr},
     FileFormat{"plain columns", looks_like_columns, false, whole<read_columns>, one, nullptr, nullptr},

@@ -4,8 +4,7 @@
 #include <string_view>
 
 #include "ayatori/comm/comm.hpp"
-#include "ayatori/io/byte_source.hpp"
-#include "ayatori/io/matrix_source.hpp"
+#include "ayatori/io/format.hpp"
 
 // MATLAB's files of version 5 (save -v6 and -v7, scipy.io.savemat; MathWorks, MAT-File Format): sparse and
 // full variables, real or complex, compressed or not, in either order of bytes, also in structures
@@ -21,15 +20,9 @@ bool looks_like_mat(std::string_view first_bytes);
 /// and keeps its share of the entries. Throws InputError, agreed, that names the file and what is wrong.
 LoadedMatrix read_mat(const comm::Comm& comm, const ByteSource& source, const std::string& name);
 
-/// A variable that holds vectors, by its full name.
-struct MatVectors {
-  std::string name;
-  std::int64_t columns = 0;
-};
-
 /// The variable of this name, as above; without one the only full variable with more than one number. Throws
 /// InputError.
-MatVectors find_mat_vectors(const ByteSource& source, const std::string& name);
+Vectors find_mat_vectors(const ByteSource& source, const std::string& name);
 
 /// Whether the variable that read_mat() takes is complex. Throws InputError.
 bool mat_is_complex(const ByteSource& source, const std::string& name);

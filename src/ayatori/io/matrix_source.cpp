@@ -19,6 +19,7 @@
 #include "ayatori/io/compression/codec.hpp"
 #include "ayatori/io/format.hpp"
 #include "ayatori/io/generator.hpp"
+#include "ayatori/io/hdf5.hpp"
 #include "ayatori/io/matrix_market.hpp"
 #include "ayatori/io/numpy.hpp"
 #include "ayatori/io/petsc_binary.hpp"
@@ -44,7 +45,12 @@ constexpr std::array output_formats{
     OutputFormat{".petsc", false, write_petsc_matrix, write_petsc_vector},
     OutputFormat{".npz", false, write_npz, nullptr},
     OutputFormat{".npy", false, nullptr, write_npy_vector},
+#ifdef AYATORI_HAS_HDF5
+    OutputFormat{".h5", false, nullptr, write_hdf5_vector},
+#endif
 };
+
+constexpr std::string_view input_device = "/dev/stdin";
 
 /// Whether anything is at this path, even if it cannot be read.
 bool exists(const std::string& path) {
@@ -67,7 +73,9 @@ struct Place {
 
 /// Where a file is that exists; nothing if there is none. A path that has a colon itself goes before all.
 std::optional<Place> find_place(const std::string& spec) {
-  const auto is_there = [](const std::string& path) { return is_standard_input(path) || exists(path); };
+  const auto is_there = [](const std::string& path) {
+    return path == standard_stream || path == input_device || exists(path);
+  };
   if (is_there(spec)) return Place{spec, "", 0};
   for (std::size_t colon = spec.rfind(':'); colon != std::string::npos && colon > 0;
        colon = spec.rfind(':', colon - 1)) {
@@ -336,8 +344,8 @@ std::string file_of(const std::string& source) {
 }
 
 bool is_standard_input(const std::string& source) {
-  constexpr std::string_view device = "/dev/stdin";
-  return source == standard_stream || source == device || source.starts_with(std::string(device) + ":");
+  return source == standard_stream || source == input_device ||
+         source.starts_with(std::string(input_device) + ":");
 }
 
 void check_vector_output(const std::string& path) {

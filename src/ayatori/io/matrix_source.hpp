@@ -9,9 +9,9 @@ namespace ayatori::io {
 
 /// Properties that a file or a generator states, rather than what the values show.
 struct SourceFacts {
-  std::string name;  ///< file name or generator spec
-  std::string
-      format;  ///< "matrix-market", "harwell-boeing", "petsc", "npz", "npy", "mat", "columns", "generator"
+  std::string name;    ///< file name or generator spec
+  std::string format;  ///< "matrix-market", "harwell-boeing", "petsc", "npz", "npy", "mat", "hdf5",
+                       ///< "columns", "generator"
   bool declared_symmetric = false;  ///< of a complex matrix: hermitian
   std::int64_t bytes = 0;           ///< of the file, 0 for a generator
   bool is_complex = false;  ///< the block is the real form of a complex matrix: sparse/complex_form.hpp
@@ -56,7 +56,8 @@ void check_matrix_output(const std::string& path);
 /// agreed.
 void save_matrix(const comm::Comm& comm, const std::string& path, const sparse::RowBlock& block,
                  bool is_complex = false);
-/// The same of a vector, with is_complex of pairs: .mtx, also compressed, .petsc, or .npy.
+/// The same of a vector, with is_complex of pairs: .mtx, also compressed, .petsc, .npy,
+/// or .h5 where HDF5 was found.
 void save_vector(const comm::Comm& comm, const std::string& path, std::span<const double> local,
                  const sparse::RowPartition& partition, bool is_complex = false);
 

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <vector>
 
+#include "ayatori/base/range.hpp"
 #include "ayatori/io/byte_source.hpp"
 #include "ayatori/io/complex_parts.hpp"
 
@@ -34,7 +38,13 @@ class NumberStream {
     stream_.skip(count * type_.parts() * type_.bytes);
     done_ += count * type_.parts();
   }
+  /// Calls use(number) for each number of a share, of reals for each of its parts. The stream is at its
+  /// beginning. Errors as above.
+  template <class Value, class Use>
+  void for_each_in(Range share, Use&& use);
   std::int64_t parts() const { return type_.parts(); }
+  /// What messages call the source.
+  const std::string& name() const { return name_; }
 
  private:
   template <class Value>
@@ -46,5 +56,20 @@ class NumberStream {
   std::string what_;
   std::int64_t done_ = 0;  ///< parts
 };
+
+template <class Value, class Use>
+void NumberStream::for_each_in(Range share, Use&& use) {
+  constexpr std::int64_t chunk = 8192;
+  skip(share.begin);
+  std::vector<Value> values;
+  for (std::int64_t begin = share.begin; begin < share.end; begin += chunk) {
+    values.resize(static_cast<std::size_t>(parts() * std::min(chunk, share.end - begin)));
+    if constexpr (std::is_same_v<Value, double>)
+      reals(values);
+    else
+      integers(values);
+    for (const Value value : values) use(value);
+  }
+}
 
 }  // namespace ayatori::io

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "ayatori/base/error.hpp"
 #include "ayatori/base/range.hpp"
+#include "ayatori/io/binary/numbers.hpp"
 
 namespace ayatori::io {
 
@@ -43,6 +45,26 @@ PointerSpan read_pointers(std::int64_t rows, std::int64_t entries, Range share, 
     }
   }
   return span;
+}
+
+/// The error about pointer `j`, which is `start`, of the array that messages call `name`.
+inline InputError pointer_error(const std::string& name, std::int64_t j, std::int64_t start,
+                                std::int64_t entries) {
+  return InputError(fmt::format("{}: number {} is {}: pointers ascend from 0 to {}, the entries", name, j + 1,
+                                start, entries));
+}
+
+/// Calls use(index) for each index of a share. InputError about one that is not from 0 to `size` - 1.
+template <class Use>
+void read_indices(NumberStream& numbers, std::int64_t size, Range share, Use&& use) {
+  std::int64_t k = share.begin;
+  numbers.for_each_in<std::int64_t>(share, [&](std::int64_t index) {
+    ++k;
+    if (index < 0 || index >= size)
+      throw InputError(fmt::format("{}: number {} is {}, but there are {} (counted from 0)", numbers.name(),
+                                   k, index, size));
+    use(index);
+  });
 }
 
 }  // namespace ayatori::io

@@ -14,7 +14,6 @@ namespace ayatori::io {
 namespace {
 
 using matlab::Cursor;
-using matlab::Variable;
 
 std::vector<Variable> list_variables(const ByteSource& source) {
   std::vector<Variable> variables;
@@ -23,67 +22,6 @@ std::vector<Variable> list_variables(const ByteSource& source) {
     return false;
   });
   return variables;
-}
-
-std::string describe(const std::vector<Variable>& variables) {
-  std::string text;
-  constexpr std::size_t longest = 400;
-  for (const Variable& v : variables) {
-    if (text.size() > longest) return text + ", ...";
-    text += fmt::format("{}{} ({} x {}{})", text.empty() ? "" : ", ", v.name, v.rows, v.columns,
-                        v.is_sparse ? ", sparse" : "");
-  }
-  return text.empty() ? "no matrix" : text;
-}
-
-/// The only one that is wanted, if there is one.
-template <class Wanted>
-const Variable* only(const std::vector<Variable>& variables, Wanted&& wanted) {
-  if (std::ranges::count_if(variables, wanted) != 1) return nullptr;
-  return &*std::ranges::find_if(variables, wanted);
-}
-
-bool is_sparse(const Variable& v) {
-  return v.is_sparse;
-}
-bool is_full(const Variable& v) {
-  return !v.is_sparse;
-}
-bool is_full_matrix(const Variable& v) {
-  return !v.is_sparse && v.rows > 1 && v.columns > 1;
-}
-bool is_full_vector(const Variable& v) {
-  return !v.is_sparse && v.rows * v.columns > 1;
-}
-
-/// The variable of this name; without a name, the only one of the first of these sorts that has any. Throws
-/// InputError.
-Variable choose(const ByteSource& source, const std::string& name,
-                std::initializer_list<bool (*)(const Variable&)> sorts) {
-  const auto variables = list_variables(source);
-  const Variable* chosen = nullptr;
-  if (!name.empty()) {
-    chosen = only(variables, [&](const Variable& v) { return v.name == name; });
-    if (chosen == nullptr)
-      chosen = only(variables, [&](const Variable& v) { return v.name.ends_with("." + name); });
-    if (chosen == nullptr)
-      throw InputError(fmt::format("{}: no variable is called {}: it holds {}", source.name(),
-                                   in_quotes(name), describe(variables)));
-  }
-  for (const auto sort : sorts) {
-    if (chosen != nullptr || !std::ranges::any_of(variables, sort)) continue;
-    chosen = only(variables, sort);
-    break;
-  }
-  if (chosen == nullptr) {
-    throw InputError(
-        fmt::format("{}: holds {}: say which, {}:NAME", source.name(), describe(variables), source.name()));
-  }
-  return *chosen;
-}
-
-Variable choose_matrix(const ByteSource& source, const std::string& name) {
-  return choose(source, name, {is_sparse, is_full_matrix, is_full_vector, is_full});
 }
 
 constexpr std::int64_t chunk = 8192;
@@ -97,13 +35,7 @@ std::int64_t count(const Cursor& cursor, const Cursor::Element& element) {
 Array<sparse::Entry> read_rows(Cursor& cursor, const Cursor::Element& element, Range share) {
   Array<sparse::Entry> entries;
   NumberStream numbers = cursor.numbers(element, "row numbers");
-  numbers.skip(share.begin);
-  std::vector<std::int64_t> rows;
-  for (std::int64_t begin = share.begin; begin < share.end; begin += chunk) {
-    rows.resize(static_cast<std::size_t>(std::min(chunk, share.end - begin)));
-    numbers.integers(rows);
-    for (const std::int64_t row : rows) entries.push_back({row, 0, 0.0});
-  }
+  numbers.for_each_in<std::int64_t>(share, [&](std::int64_t row) { entries.push_back({row, 0, 0.0}); });
   cursor.leave(element, share.end);
   return entries;
 }
@@ -144,17 +76,15 @@ void read_values(const Variable& variable, Cursor& cursor, const PointerSpan& sp
     cursor.refuse(fmt::format("has {} values of the {} entries of {}", count(cursor, element), span.end,
                               variable.name));
   NumberStream numbers = cursor.numbers(element, "values");
-  numbers.skip(std::min(share.begin, span.end));
   const std::int64_t parts = parts_of(variable.is_complex);
-  const std::int64_t mine = std::ssize(entries) / parts;
-  std::vector<double> values;
-  for (std::int64_t begin = 0; begin < mine; begin += std::ssize(values)) {
-    values.resize(static_cast<std::size_t>(std::min(chunk, mine - begin)));
-    numbers.reals(values);
-    for (std::int64_t k = 0; k < std::ssize(values); ++k)
-      entries[parts * (begin + k) + part].value = values[k];
-  }
-  cursor.leave(element, std::min(share.begin, span.end) + mine);
+  const std::int64_t begin = std::min(share.begin, span.end);
+  const std::int64_t end = begin + std::ssize(entries) / parts;
+  std::int64_t k = part;
+  numbers.for_each_in<double>({begin, end}, [&](double value) {
+    entries[k].value = value;
+    k += parts;
+  });
+  cursor.leave(element, end);
 }
 
 /// The entries of a share of a sparse variable.
@@ -205,17 +135,6 @@ Array<sparse::Entry> read_full(const Variable& variable, Cursor& cursor, int ran
   return entries;
 }
 
-/// Empty rows cost memory, but nothing in the file: what is out of proportion is a damaged number.
-void check_sizes(const ByteSource& source, const Variable& variable) {
-  constexpr std::int64_t harmless = std::int64_t{1} << 20;
-  constexpr std::int64_t most_rows_per_byte = 1024;
-  if (std::max(variable.rows, variable.columns) / most_rows_per_byte > source.size() + harmless) {
-    throw InputError(fmt::format("{}: {} x {} of {} is out of all proportion to a file of {} bytes",
-                                 source.name(), variable.rows, variable.columns, variable.name,
-                                 source.size()));
-  }
-}
-
 }  // namespace
 
 bool looks_like_mat(std::string_view first_bytes) {
@@ -227,20 +146,19 @@ bool looks_like_mat(std::string_view first_bytes) {
          (mark == "MI" && version == std::string_view("\1\0", 2));
 }
 
-MatVectors find_mat_vectors(const ByteSource& source, const std::string& name) {
-  const Variable chosen = choose(source, name, {is_full_vector, is_full});
-  return {chosen.name, chosen.rows == 1 ? 1 : chosen.columns};
+Vectors find_mat_vectors(const ByteSource& source, const std::string& name) {
+  return vectors_of(choose_vectors(source, list_variables(source), name));
 }
 
 bool mat_is_complex(const ByteSource& source, const std::string& name) {
-  return choose_matrix(source, name).is_complex;
+  return choose_matrix(source, list_variables(source), name).is_complex;
 }
 
 LoadedMatrix read_mat(const comm::Comm& comm, const ByteSource& source, const std::string& name) {
   std::optional<Variable> chosen;
   std::vector<Array<sparse::Entry>> batches(1);
   comm::agree(comm, [&] {
-    chosen = choose_matrix(source, name);
+    chosen = choose_matrix(source, list_variables(source), name);
     check_sizes(source, *chosen);
     matlab::visit_variables(source, [&](const Variable& variable, Cursor& cursor) {
       if (variable.name != chosen->name) return false;

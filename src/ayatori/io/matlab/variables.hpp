@@ -5,17 +5,9 @@
 #include <vector>
 
 #include "ayatori/io/binary/numbers.hpp"
+#include "ayatori/io/binary/variable.hpp"
 
 namespace ayatori::io::matlab {
-
-/// Sizes and kind of a variable of numbers.
-struct Variable {
-  std::string name;  ///< "A", or "Problem.A" in a structure
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  bool is_sparse = false;
-  bool is_complex = false;  ///< imaginary parts follow behind all real ones
-};
 
 /// Where a reader is in a variable: its elements, one after the other. Errors begin with the file's name.
 class Cursor {
@@ -63,7 +55,8 @@ class Cursor {
 };
 
 /// Calls visit(variable, cursor) for every variable of numbers, in order, with the cursor behind its name,
-/// until it gives true: what it has not read is passed over. Throws InputError.
+/// until it gives true: what it has not read is passed over. In a complex one, imaginary parts follow behind
+/// all real ones. Throws InputError.
 using Visit = std::function<bool(const Variable& variable, Cursor& cursor)>;
 void visit_variables(const ByteSource& source, const Visit& visit);
 

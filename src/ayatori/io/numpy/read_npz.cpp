@@ -105,40 +105,22 @@ class Archive {
   std::string form_;
 };
 
-/// Reads the indices or values of a share: calls use(number) for each, or for each part of it.
-template <class Value, class Use>
-void read_share(const Archive& archive, const std::string& name, std::int64_t entries, Range share,
-                Use&& use) {
-  const ArrayMember member = archive.open(name);
+/// The member with a number for each entry.
+ArrayMember open_for_entries(const Archive& archive, const std::string& name, std::int64_t entries) {
+  ArrayMember member = archive.open(name);
   if (member.header().count != entries)
     throw InputError(fmt::format("{}: {} numbers, where there are {} entries", member.name(),
                                  member.header().count, entries));
-  NumberStream numbers = member.numbers();
-  numbers.skip(share.begin);
-  constexpr std::int64_t chunk = 8192;
-  std::vector<Value> values;
-  for (std::int64_t begin = share.begin; begin < share.end; begin += chunk) {
-    values.resize(static_cast<std::size_t>(numbers.parts() * std::min(chunk, share.end - begin)));
-    if constexpr (std::is_same_v<Value, double>)
-      numbers.reals(values);
-    else
-      numbers.integers(values);
-    for (const Value value : values) use(value);
-  }
+  return member;
 }
 
 /// Reads indices of a share, each from 0 to `size` - 1.
 template <class Use>
 void read_indices(const Archive& archive, const std::string& name, std::int64_t entries, std::int64_t size,
                   Range share, Use&& use) {
-  std::int64_t k = share.begin;
-  read_share<std::int64_t>(archive, name, entries, share, [&](std::int64_t index) {
-    ++k;
-    if (index < 0 || index >= size)
-      throw InputError(fmt::format("{}, {}.npy: number {} is {}, but there are {} (counted from 0)",
-                                   archive.name(), name, k, index, size));
-    use(index);
-  });
+  const ArrayMember member = open_for_entries(archive, name, entries);
+  NumberStream numbers = member.numbers();
+  io::read_indices(numbers, size, share, use);
 }
 
 /// The entries of a share of compressed rows (csr) or columns (csc).
@@ -164,8 +146,7 @@ void read_compressed(const Archive& archive, std::int64_t entries, Range share,
     return ahead[used++];
   };
   const auto span = read_pointers(major, entries, share, next, [&](std::int64_t j, std::int64_t start) {
-    throw InputError(fmt::format("{}: number {} is {}: pointers ascend from 0 to {}, the entries",
-                                 pointers.name(), j + 1, start, entries));
+    throw pointer_error(pointers.name(), j, start, entries);
   });
   std::size_t at = 0;
   std::int64_t k = share.begin;
@@ -202,7 +183,8 @@ Array<sparse::Entry> read_entries(const Archive& archive, int ranks, int rank) {
   }
   if (archive.is_complex()) split_into_parts(result);
   std::size_t k = 0;
-  read_share<double>(archive, "data", entries, share, [&](double value) { result[k++].value = value; });
+  const ArrayMember member = open_for_entries(archive, "data", entries);
+  member.numbers().for_each_in<double>(share, [&](double value) { result[k++].value = value; });
   return result;
 }
 

@@ -14,6 +14,7 @@ class Ayatori(CMakePackage):
     license("Apache-2.0", checked_by="ayatori")
     version("main", branch="main")
 
+    variant("hdf5", default=True, description="Read HDF5 files (HDF5 without MPI)")
     variant("hypre", default=True, description="BoomerAMG as a preconditioner (hypre)")
     variant("klu", default=True, description="Direct solution of circuits and networks (KLU of SuiteSparse)")
     variant("mumps", default=True, description="Direct solution as a preconditioner (MUMPS)")
@@ -33,6 +34,7 @@ class Ayatori(CMakePackage):
     depends_on("metis@5:")
     depends_on("lapack")
     depends_on("hwloc@2:")
+    depends_on("hdf5~mpi", when="+hdf5")
     depends_on("hypre+mpi", when="+hypre")
     depends_on("mumps+mpi", when="+mumps")
     depends_on("suite-sparse", when="+klu")
@@ -42,6 +44,7 @@ class Ayatori(CMakePackage):
     def cmake_args(self):
         return [
             self.define("AYATORI_TESTS", False),
+            self.define_from_variant("AYATORI_HDF5", "hdf5"),
             self.define_from_variant("AYATORI_HYPRE", "hypre"),
             self.define_from_variant("AYATORI_KLU", "klu"),
             self.define_from_variant("AYATORI_MUMPS", "mumps"),
