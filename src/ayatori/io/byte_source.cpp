@@ -45,7 +45,7 @@ class PlainStream final : public ByteStream {
 
 FileBytes::FileBytes(const std::string& path) : ByteSource(path, 0), path_(path) {
   // Non-blocking, so that opening a pipe nobody writes to says so rather than waits.
-  descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) throw InputError(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
   struct stat status {};
   const bool known = fstat(descriptor_, &status) == 0;

@@ -22,7 +22,7 @@ class OpenFile final : public SharedFile {
   OpenFile(const std::string& name, const std::string& path, bool alone) : path_(path) {
     const bool is_standard = is_standard_output(name);
     descriptor_ =
-        is_standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : open(name.c_str(), O_WRONLY | O_CLOEXEC);
+        is_standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(name.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) fail();
     // A file on standard output may have something in it already.
     seekable_ = !is_standard && lseek(descriptor_, 0, SEEK_CUR) >= 0;

@@ -37,7 +37,7 @@ int keep(int pipe) {
   const int descriptor = open_unnamed();
   Array<char> buffer(std::size_t{1} << 20);
   while (true) {
-    const ssize_t count = read(pipe, buffer.data(), buffer.size());
+    const ssize_t count = ::read(pipe, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail("standard input", "read");
     if (count == 0) return descriptor;

@@ -52,7 +52,7 @@ Solver::Solver(const Session& session, std::shared_ptr<const Problem> problem, S
                    : tuning::ThreadRace{.offered = offered, .threads = offered, .entries = {}};
 }
 
-/// Collective. Of the matrix. Where the problem has none yet, it is 0 unless an option goes by it.
+/// Collective. Of the matrix. Where the problem has none, it is 0 unless an option goes by it.
 sparse::Fingerprint Solver::fingerprint_of_matrix() const {
   if (problem_->fingerprint) return *problem_->fingerprint;
   const bool is_wanted = request_.knowledge != "none" || !request_.replay.empty() ||

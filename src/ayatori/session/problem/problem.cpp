@@ -79,8 +79,7 @@ sparse::Permutation partition_pairs(const comm::Comm& comm, const sparse::RowBlo
 Problem spread(const comm::Comm& comm, io::LoadedMatrix loaded, sparse::RowPartition file_rows,
                PartitionKind kind, const OrderParts& order_parts) {
   std::optional<sparse::Permutation> permutation;
-  std::optional<sparse::Fingerprint> fingerprint;  // now, where the rows may get other numbers
-  if (order_parts || kind == PartitionKind::graph) fingerprint = sparse::fingerprint(comm, loaded.block);
+  const auto fingerprint = sparse::fingerprint(comm, loaded.block);  // before rows get other numbers
   if (kind == PartitionKind::graph && comm.size() > 1) {
     permutation = loaded.facts.is_complex ? partition_pairs(comm, loaded.block)
                                           : sparse::graph_partition(comm, loaded.block);

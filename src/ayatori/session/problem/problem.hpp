@@ -33,8 +33,8 @@ struct SolveRequest;
 /// complex matrix is in its real form (sparse/complex_form.hpp), and so are rows, partitions and vectors.
 struct Problem {
   io::SourceFacts source;
-  /// In the numbering of the file. None where that is the solver's: then the parts have it, and most solves
-  /// need not pay for it.
+  /// In the numbering of the file. None where it costs a pass that most solves do not need: see
+  /// keep_problem().
   std::optional<sparse::Fingerprint> fingerprint;
   std::shared_ptr<const sparse::SplitMatrix> parts;
   sparse::RowPartition file_rows;                       ///< how vectors of the file's numbering are spread
@@ -72,7 +72,8 @@ Problem load_problem(const Session& session, const std::string& source, const So
 /// with their ranks, so that vectors need not be moved.
 Problem spread_problem(const Session& session, io::LoadedMatrix loaded, const SolveRequest& request);
 
-/// Collective. The same of rows that are split already, and stay with their ranks. Throws InputError, agreed,
+/// Collective. The same of rows that are split already, and stay with their ranks, without a fingerprint.
+/// Throws InputError, agreed,
 /// where the request would move them.
 Problem keep_problem(const Session& session, io::SourceFacts facts, sparse::SplitMatrix parts,
                      const SolveRequest& request);
