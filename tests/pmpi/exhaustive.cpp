@@ -12,18 +12,6 @@
 
 namespace exhaustive {
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
-  return size;
-}
-
 void expect(bool is_right, const std::string& what) {
   if (is_right) return;
   std::fprintf(stderr, "rank %d of the world: wrong: %s\n", rank_in(MPI_COMM_WORLD), what.c_str());

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/pmpi/ranks.hpp"
+
 // The program `exhaustive`: every collective operation that schedules can do, compared with what it has to
 // give, by subject.
 
 namespace exhaustive {
 
-int rank_in(MPI_Comm comm);
-int size_of(MPI_Comm comm);
 /// Says what is wrong, and ends the program.
 void expect(bool is_right, const std::string& what);
 

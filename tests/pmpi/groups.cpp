@@ -11,24 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "tests/pmpi/ranks.hpp"
+
 namespace {
 
 void expect(bool is_right, const char* what) {
   if (is_right) return;
   std::fprintf(stderr, "wrong: %s\n", what);
   std::exit(1);
-}
-
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
-  return size;
 }
 
 constexpr int calls = 6;  ///< more than the first ones, which have no shared memory

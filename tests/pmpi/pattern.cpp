@@ -7,6 +7,8 @@
 
 #include <vector>
 
+#include "tests/pmpi/ranks.hpp"
+
 // Of a persistent collective call; Open MPI 4 has them under names of its own.
 #if MPI_VERSION >= 4
 #define PERSISTENT(Name) MPI_##Name##_init
@@ -15,18 +17,6 @@
 #endif
 
 namespace {
-
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
-  return size;
-}
 
 /// Every way to send, once to the next rank: 1 double each, 5 of a vector of 2 x 3 ints.
 void send_to_next(MPI_Comm comm) {
