@@ -88,7 +88,7 @@ void add_bench_halo(Command& bench, Run& run) {
         "beside a forecast"}});
   command->add_option("matrix", arguments->matrix, "Matrix file or generator spec")->capture_default_str();
   command->add_option("--halo", arguments->halos, "Only this halo strategy; may be repeated");
-  command->add_option("--partition", arguments->partition, "contiguous or graph (METIS)")
+  command->add_option("--partition", arguments->partition, "contiguous or graph (METIS, PT-Scotch)")
       ->capture_default_str();
   command
       ->add_option("--profile", arguments->profile, "Forecast with this profile, or by a published machine's")

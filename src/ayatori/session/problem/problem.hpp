@@ -21,7 +21,7 @@ namespace ayatori::session {
 /// How rows are shared among ranks.
 enum class PartitionKind {
   contiguous,  ///< blocks in the order of the file, of equal work
-  graph,       ///< METIS: fewer neighbours and shorter messages, rows renumbered
+  graph,       ///< METIS or PT-Scotch: fewer neighbours and shorter messages, rows renumbered
 };
 
 /// What --partition asks for. Throws InputError.

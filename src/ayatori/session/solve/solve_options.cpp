@@ -160,7 +160,7 @@ std::vector<Row> make_table() {
        .only_words = true},
       {.name = "partition",
        .place = [](SolveRequest& r) -> std::string& { return r.partition; },
-       .help = "contiguous or graph (METIS)",
+       .help = "contiguous or graph (METIS, PT-Scotch)",
        .words = {"contiguous", "graph"},
        .only_words = true},
       {.name = "placement",
