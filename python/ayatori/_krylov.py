@@ -19,11 +19,12 @@ import numpy as np
 from . import _core
 from ._matrix import (as_array, as_count, as_csr, as_matrix, as_number, as_vector, check_function, check_name, check_shape, check_square, is_complex,
                       is_operator)
-from ._operators import apply, as_doubles, as_operator, float_type
+from ._operators import apply, as_doubles, as_operator, float_type, in_units
 from ._options import explained
 
 
 @explained()
+@in_units
 def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
        callback: Callable[[np.ndarray], Any] | None = None) -> tuple[np.ndarray, int]:
     """Conjugate gradients for symmetric or Hermitian positive definite matrices: `scipy.sparse.linalg.cg`.
@@ -63,6 +64,7 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
 
 
 @explained()
+@in_units
 def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, shift: float = 0.0, maxiter: int | None = None, M: Any = None,
            callback: Callable[[np.ndarray], Any] | None = None, show: bool = False,
            check: bool = False) -> tuple[np.ndarray, int]:
@@ -100,6 +102,7 @@ def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, shift: float =
 
 
 @explained()
+@in_units
 def bicgstab(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
              callback: Callable[[np.ndarray], Any] | None = None) -> tuple[np.ndarray, int]:
     """BiCGSTAB for any matrix: `scipy.sparse.linalg.bicgstab`.
@@ -124,6 +127,7 @@ def bicgstab(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float 
 
 
 @explained()
+@in_units
 def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, restart: int | None = None,
           maxiter: int | None = None, M: Any = None, callback: Callable[[Any], Any] | None = None,
           callback_type: str | None = None) -> tuple[np.ndarray, int]:
@@ -154,7 +158,7 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     """
     if callback is not None and callback_type is None:
         warnings.warn("gmres called without specifying `callback_type`: give 'x', 'pr_norm' or 'legacy', the default",
-                      DeprecationWarning, stacklevel=3)
+                      DeprecationWarning, stacklevel=4)
     if callback_type not in (None, "x", "pr_norm", "legacy"):
         raise ValueError(f"callback_type is {callback_type!r}, but must be 'x', 'pr_norm' or 'legacy'")
     system = _System(A, b, x0, M, rtol, atol)

@@ -14,7 +14,7 @@ from . import _core
 from . import _words as words
 from ._matrix import (agreement_on, as_array, as_canonical_csr, as_count, as_csr, as_matrix, as_number, as_real_form, as_vector, comm_address, has_matvec,
                       is_complex, is_operator, is_sparse, on_any_rank, rows_for_core)
-from ._operators import as_doubles, check
+from ._operators import as_doubles, check, exponent_of, times_power
 from ._options import explained
 from ._solve import OPTIONS
 
@@ -72,7 +72,7 @@ def lsqr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e
     """
     done = _solve("lsqr", A, b, damp, atol, btol, conlim, iter_lim, show, x0, calc_var, 2, preconditioner, comm)
     return (done.x, done.istop, done.iterations, done.residual, done.damped_residual, done.frobenius, done.condition, done.normal,
-            float(np.linalg.norm(done.x)), done.variance)
+            _norm(done.x), done.variance)
 
 
 @explained()
@@ -104,7 +104,7 @@ def lsmr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e
     """
     done = _solve("lsmr", A, b, damp, atol, btol, conlim, maxiter, show, x0, False, 1, preconditioner, comm)
     return (done.x, done.istop, done.iterations, done.damped_residual, done.normal, done.norm, done.condition,
-            float(np.linalg.norm(done.x)))
+            _norm(done.x))
 
 
 class _Done(NamedTuple):
@@ -129,6 +129,9 @@ def _solve(method: str, A: Any, b: Any, damp: float, atol: float, btol: float, c
         b = as_vector(b if is_sparse(b) else np.atleast_1d(b), "b", A.shape[0])
         x0 = x0 if x0 is None else as_vector(x0, "x0", A.shape[1], "columns")
         damp, atol, btol, conlim = (as_number(value, name) for value, name in ((damp, "damp"), (atol, "atol"), (btol, "btol"), (conlim, "conlim")))
+    exponent = exponent_of(b if comm is None else np.array(comm.allgather(float(np.abs(b).max(initial=0.0)))))
+    if exponent:
+        b, x0 = times_power(b, -exponent), x0 if x0 is None else times_power(x0, -exponent)
     of_complex = on_any_rank(comm, any(is_complex(getattr(part, "dtype", None)) for part in (A, b, x0)))
     work_type = np.complex128 if of_complex else np.float64
     is_here = comm is None and preconditioner in (None, "auto", "none")
@@ -164,11 +167,18 @@ def _solve(method: str, A: Any, b: Any, damp: float, atol: float, btol: float, c
     r = system.norm(system.without_damping(residual))
     x = system.whole(d)
     damped = float(np.hypot(r, damp * np.linalg.norm(x)))
-    x = (x if start is None else start + x).view(work_type)
+    x, r, damped, normal = (times_power(length, exponent)
+                            for length in ((x if start is None else start + x).view(work_type), r, damped, normal))
     istop = 0 if not x.any() and (r == 0 or normal == 0) else _STOPS[stop]
     if show and (comm is None or comm.rank == 0):
         print(f"{method}: {_WORDS[istop]} after {iterations} iterations; norm(r) = {r:.3e}, norm(A' r) = {normal:.3e}, cond(A) >= {condition:.1e}")
     return _Done(x, istop, iterations, r, damped, normal, norm, frobenius, condition, variance)
+
+
+def _norm(x: np.ndarray) -> float:
+    """Also where squares overflow or vanish."""
+    largest = float(np.abs(x).max(initial=0.0))
+    return largest * float(np.linalg.norm(x / largest)) if 0 < largest < np.inf else largest
 
 
 class _Here:

@@ -15,13 +15,14 @@ import numpy as np
 from . import _core
 from ._krylov import _System
 from ._matrix import as_count, check_function, is_operator
-from ._operators import apply
+from ._operators import apply, in_units
 from ._options import explained
 
 Product = Callable[[np.ndarray], np.ndarray]
 
 
 @explained()
+@in_units
 def cgs(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
         callback: Callable[[np.ndarray], Any] | None = None) -> tuple[np.ndarray, int]:
     """Conjugate gradients squared for any matrix: `scipy.sparse.linalg.cgs`.
@@ -46,6 +47,7 @@ def cgs(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0
 
 
 @explained()
+@in_units
 def tfqmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
           callback: Callable[[np.ndarray], Any] | None = None, show: bool = False) -> tuple[np.ndarray, int]:
     """Transpose-free quasi-minimal residuals for any matrix: `scipy.sparse.linalg.tfqmr`.
@@ -76,6 +78,7 @@ def tfqmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
 
 
 @explained()
+@in_units
 def qmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M1: Any = None,
         M2: Any = None, callback: Callable[[np.ndarray], Any] | None = None) -> tuple[np.ndarray, int]:
     """Quasi-minimal residuals for any matrix: `scipy.sparse.linalg.qmr`.
@@ -103,6 +106,7 @@ def qmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0
 
 
 @explained()
+@in_units
 def lgmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int = 1000, M: Any = None,
            callback: Callable[[np.ndarray], Any] | None = None, inner_m: int = 30, outer_k: int = 3, outer_v: list | None = None,
            store_outer_Av: bool = True, prepend_outer_v: bool = False) -> tuple[np.ndarray, int]:
@@ -150,6 +154,7 @@ def lgmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 
 
 
 @explained()
+@in_units
 def gcrotmk(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int = 1000, M: Any = None,
             callback: Callable[[np.ndarray], Any] | None = None, m: int = 20, k: int | None = None, CU: list | None = None,
             discard_C: bool = False, truncate: str = "oldest") -> tuple[np.ndarray, int]:

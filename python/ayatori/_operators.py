@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 from . import _core
-from ._matrix import as_canonical_csr, as_csr, as_real_form, check_numbers, has_matvec, is_complex, rows_for_core, with_shift
+from ._matrix import as_canonical_csr, as_csr, as_real_form, check_numbers, has_matvec, is_complex, is_operator, is_sparse, rows_for_core, with_shift
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+_EXTREME = 400  # exponents of two: below, squares of products with a matrix neither overflow nor vanish
 _TYPES = {"f": np.float32, "F": np.complex64, "D": np.complex128}
 
 
@@ -75,6 +81,73 @@ def as_doubles(values: Any, work_type: type) -> np.ndarray:
 def float_type(dtype: Any) -> type:
     """Of the result: single precision stays that, and complex stays complex; everything else becomes double."""
     return _TYPES.get(np.dtype(dtype).char, np.float64) if dtype is not None else np.float32
+
+
+def exponent_of(numbers: Any) -> int:
+    """Of a power of two near the largest of an array; 0 for what is near enough to 1, and for what is no array of numbers."""
+    if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "fc":
+        return 0
+    largest = float(np.abs(numbers).max(initial=0.0))
+    exponent = math.frexp(largest)[1] if 0 < largest < math.inf else 0
+    return exponent if abs(exponent) > _EXTREME else 0
+
+
+def times_power(values: Any, exponent: int) -> Any:
+    """``values * 2.0**exponent``, also where that power is no double; infinite where the result is none."""
+    with np.errstate(over="ignore", under="ignore"):
+        return values * 2.0 ** (exponent // 2) * 2.0 ** (exponent - exponent // 2)
+
+
+def in_units(function: F) -> F:
+    """Decorates ``function(A, b, x0, *, atol, shift, M, callback)``, which gives x and a word about it.
+
+    Numbers whose squares overflow or vanish are brought near 1 by powers of two, which round nothing.
+    """
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        given = dict(zip(("A", "b", "x0"), arguments)) | options
+        A, b, x0 = (given.get(name) for name in ("A", "b", "x0"))
+        of_a, of_b = exponent_of(getattr(A, "data", None) if is_sparse(A) else A), exponent_of(b)
+        has_directions = any(given.get(name) is not None for name in ("outer_v", "CU"))  # the caller's, of A as it is
+        if not (of_a or of_b) or has_directions or len(arguments) > 3:
+            return function(*arguments, **options)
+        of_x = of_b - of_a
+        given |= {"A": times_power(A, -of_a) if of_a else A, "b": times_power(b, -of_b)}
+        if x0 is not None and not isinstance(x0, str):
+            given["x0"] = times_power(np.asarray(x0), -of_x)
+        for name, exponent in (("atol", -of_b), ("shift", -of_a)):
+            if given.get(name):
+                given[name] = times_power(given[name], exponent)
+        inverse = next((name for name in ("M", "M1", "M2") if given.get(name) is not None), None)
+        if inverse and of_a:  # M1 and M2 are factors of one
+            given[inverse] = _scaled_inverse(given[inverse], of_a)
+        told = given.get("callback")
+        if callable(told) and given.get("callback_type", "x") == "x":
+            given["callback"] = lambda x: told(times_power(x, of_x))
+        if not all(_is_finite(given.get(name)) for name in ("x0", inverse)):
+            return function(*arguments, **options)
+        x, word = function(**given)
+        x = times_power(x, of_x)
+        return (x, word) if np.isfinite(x).all() else function(*arguments, **options)
+
+    return call  # type: ignore[return-value]
+
+
+def _is_finite(numbers: Any) -> bool:
+    """Of what is no array, and no sparse one, nothing is known."""
+    values = numbers.data if is_sparse(numbers) else numbers
+    return not isinstance(values, np.ndarray) or values.dtype.kind not in "fc" or bool(np.isfinite(values).all())
+
+
+def _scaled_inverse(M: Any, exponent: int) -> Any:
+    if not is_operator(M):
+        return M if isinstance(M, str) else times_power(M, exponent)
+    from scipy.sparse.linalg import LinearOperator
+
+    adjoint = getattr(M, "rmatvec", None)
+    return LinearOperator(M.shape, lambda x: times_power(apply(M, x), exponent), dtype=getattr(M, "dtype", None) or np.float64,
+                          rmatvec=adjoint and (lambda x: times_power(adjoint(x), exponent)))
 
 
 def _is_same(csr: Any, other: Any) -> bool:

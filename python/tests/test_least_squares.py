@@ -49,6 +49,19 @@ def test_norms_are_those_of_the_x_returned(function):
 
 
 @pytest.mark.parametrize("function", BOTH)
+@pytest.mark.parametrize("unit", [2.0**660, 2.0**-660])  # whose squares overflow, or vanish
+def test_scales_do_not_matter(function, unit):
+    A, b = problem((60, 20))
+    x0 = np.linspace(0, 1, 20)
+    usual = function(A, b, 0.5, x0=x0)
+    scaled = function(A, unit * b, 0.5, x0=unit * x0)
+    lengths = [3, 4, 7, 8] if function is ayatori.lsqr else [3, 4, 7]
+    assert scaled[1:3] == usual[1:3]
+    assert np.array_equal(scaled[0], unit * usual[0])
+    assert [scaled[k] for k in lengths] == pytest.approx([unit * usual[k] for k in lengths], rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("function", BOTH)
 def test_why_it_ended(function):
     A, b = problem((60, 20))
     limit = {"iter_lim" if function is ayatori.lsqr else "maxiter": 500}

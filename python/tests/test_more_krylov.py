@@ -8,6 +8,7 @@ from conftest import residual
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 ALL = [ayatori.cgs, ayatori.qmr, ayatori.tfqmr, ayatori.lgmres, ayatori.gcrotmk]
+EVERY = [*ALL, ayatori.cg, ayatori.minres, ayatori.bicgstab, ayatori.gmres]
 
 
 def unsymmetric(n=300):
@@ -81,3 +82,22 @@ def test_qmr_needs_an_adjoint():
     A, b = unsymmetric(30)
     with pytest.raises(ValueError, match="adjoint of M1"):
         ayatori.qmr(A, b, M1=type("Half", (), {"matvec": staticmethod(lambda x: x), "shape": (30, 30)})())
+
+
+@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("of_a, of_b", [(660, 0), (-660, 0), (0, 660), (0, -660), (660, 660), (-1000, -900)])  # powers of two
+def test_scales_do_not_matter(method, of_a, of_b, poisson):
+    A, b = poisson
+    A, start = A.tocsr(), np.linspace(0, 1, b.size)
+    M = sp.diags_array(1 / A.diagonal())
+    name = "M2" if method is ayatori.qmr else "M"
+    told = []
+    usual, _ = method(A, b, start, rtol=1e-9, **{name: M})
+    big = A.copy()
+    big.data = np.ldexp(A.data, of_a)
+    for inverse in (M * 2.0**-of_a, aslinearoperator(M * 2.0**-of_a)) if abs(of_a) < 1000 else (None,):
+        x, info = method(big, np.ldexp(b, of_b), np.ldexp(start, of_b - of_a), rtol=1e-9, **{name: inverse},
+                         **({} if method is ayatori.gmres else {"callback": told.append}))
+        assert info == 0
+        assert np.ldexp(x, of_a - of_b) == pytest.approx(usual, rel=1e-5, abs=1e-5)
+        assert method is ayatori.gmres or np.ldexp(told[-1], of_a - of_b) == pytest.approx(usual, rel=1e-5, abs=1e-5)
