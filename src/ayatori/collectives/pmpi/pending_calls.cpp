@@ -270,15 +270,22 @@ PendingCall::~PendingCall() {
 
 bool begin_pending_calls() {
   const bool is_hooked = has_pending_tags() && begin_progress_hook(advance);
-  int may_be = is_hooked ? 1 : 0;
+  int may_be = is_hooked && begin_own_comm() ? 1 : 0;
   PMPI_Allreduce(MPI_IN_PLACE, &may_be, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (is_hooked && may_be == 0) end_progress_hook(advance);
-  if (may_be != 0) set_pending_tags_aside();
-  return calls().may_be = may_be != 0;
+  calls().may_be = may_be != 0;
+  if (may_be != 0) {
+    set_pending_tags_aside();
+  } else if (is_hooked) {
+    end_progress_hook(advance);
+    end_own_comm();
+  }
+  return calls().may_be;
 }
 
 void end_pending_calls() {
-  if (std::exchange(calls().may_be, false)) end_progress_hook(advance);
+  if (!std::exchange(calls().may_be, false)) return;
+  end_progress_hook(advance);
+  end_own_comm();
 }
 
 bool may_be_pending() {

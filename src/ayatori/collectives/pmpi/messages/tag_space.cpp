@@ -70,9 +70,14 @@ constexpr int least_pending_ranges = 10000;
 MPI_Comm same_ranks(MPI_Comm comm) {
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
+  MPI_Errhandler of_program = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(comm, &of_program);
+  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   PMPI_Comm_group(comm, &group);
   const int code = PMPI_Comm_create(comm, group, &made);
   PMPI_Group_free(&group);
+  PMPI_Comm_set_errhandler(comm, of_program);
+  PMPI_Errhandler_free(&of_program);
   if (code != MPI_SUCCESS) return MPI_COMM_NULL;
   PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
   return made;
@@ -95,17 +100,11 @@ std::vector<int> find_nodes(MPI_Comm comm) {
 
 bool begin_private_comm() {
   PrivateComm& r = private_parts();
-  MPI_Errhandler of_program = MPI_ERRHANDLER_NULL;
-  PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &of_program);
-  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   r.comm = same_ranks(MPI_COMM_WORLD);
-  r.own = same_ranks(MPI_COMM_SELF);
-  int is_there = r.comm != MPI_COMM_NULL && r.own != MPI_COMM_NULL ? 1 : 0;
+  int is_there = r.comm != MPI_COMM_NULL ? 1 : 0;
   PMPI_Allreduce(MPI_IN_PLACE, &is_there, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, of_program);
-  PMPI_Errhandler_free(&of_program);
   if (is_there == 0) {
-    r.comm = r.own = MPI_COMM_NULL;
+    r.comm = MPI_COMM_NULL;
     return false;
   }
   int* most_tag = nullptr;
@@ -120,7 +119,6 @@ bool begin_private_comm() {
 void end_private_comm() {
   if (private_parts().comm == MPI_COMM_NULL) return;
   PMPI_Comm_free(&private_parts().comm);
-  PMPI_Comm_free(&private_parts().own);
 }
 
 bool has_pending_tags() {
@@ -138,6 +136,15 @@ void set_pending_tags_aside() {
 
 MPI_Comm private_comm() {
   return private_parts().comm;
+}
+
+bool begin_own_comm() {
+  private_parts().own = same_ranks(MPI_COMM_SELF);
+  return own_comm() != MPI_COMM_NULL;
+}
+
+void end_own_comm() {
+  if (own_comm() != MPI_COMM_NULL) PMPI_Comm_free(&private_parts().own);
 }
 
 MPI_Comm own_comm() {

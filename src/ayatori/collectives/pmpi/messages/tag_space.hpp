@@ -8,14 +8,17 @@
 
 namespace ayatori::pmpi {
 
-/// Collective over MPI_COMM_WORLD: makes the one communicator by which this library sends, and one of this
-/// rank alone. False, on all ranks, if the MPI has none.
+/// Collective over MPI_COMM_WORLD: makes the one communicator by which this library sends. False, on all
+/// ranks, if the MPI has none.
 bool begin_private_comm();
 /// Collective over MPI_COMM_WORLD.
 void end_private_comm();
 /// That communicator, of all ranks; it returns errors.
 MPI_Comm private_comm();
-/// Of this rank alone, for messages that end a request; it returns errors.
+/// Of this rank alone, for messages that end a request; it returns errors. Made where it is of use: some MPIs
+/// have hardly 2000. False if this one has none left.
+bool begin_own_comm();
+void end_own_comm();
 MPI_Comm own_comm();
 /// The first rank of MPI_COMM_WORLD on the node of another.
 int first_of_node(int world_rank);
