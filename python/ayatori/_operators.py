@@ -87,7 +87,10 @@ def exponent_of(numbers: Any) -> int:
     """Of a power of two near the largest of an array; 0 for what is near enough to 1, and for what is no array of numbers."""
     if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "fc":
         return 0
-    largest = float(np.abs(numbers).max(initial=0.0))
+    if numbers.dtype.kind == "c":
+        largest = float(np.abs(numbers).max(initial=0.0))
+    else:  # without a copy of them all
+        largest = max(float(numbers.max(initial=0.0)), -float(numbers.min(initial=0.0)))
     exponent = math.frexp(largest)[1] if 0 < largest < math.inf else 0
     return exponent if abs(exponent) > _EXTREME else 0
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "c/ayatori.h"
+#include "tests/pmpi/ranks.hpp"
 
 namespace ayatori::c {
 
@@ -22,18 +23,6 @@ inline MPI_Comm everyone() {
     return made;
   }();
   return comm;
-}
-
-inline int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-
-inline int size_of(MPI_Comm comm) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
-  return size;
 }
 
 inline bool is_last(MPI_Comm comm) {

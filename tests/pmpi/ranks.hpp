@@ -2,7 +2,7 @@
 
 #include <mpi.h>
 
-// What the programs ask of communicators.
+// What tests ask of communicators.
 
 inline int rank_in(MPI_Comm comm) {
   int rank = 0;
