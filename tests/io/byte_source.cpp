@@ -90,6 +90,11 @@ TEST(ByteSource, AllBytesHasALimit) {
   EXPECT_THROW(all_bytes(MemoryBytes(bytes, "f"), 999), InputError);
 }
 
+TEST(ByteSource, RowsHaveALimit) {
+  EXPECT_EQ(most_rows(MemoryBytes(std::string_view(""))), 1 << 20);
+  EXPECT_EQ(most_rows(MemoryBytes(std::string_view("abc"))), (1 << 20) + 3 * 1024);
+}
+
 TEST(ByteSource, Quoted) {
   EXPECT_EQ(in_quotes("abc"), "'abc'");
   EXPECT_EQ(in_quotes("a\tb\n"), "'a?b?'");

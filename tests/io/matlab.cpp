@@ -120,6 +120,10 @@ TEST(Matlab, DamageIsNamed) {
   ends.replace(ends.find(mat_bytes(std::vector<std::int32_t>{0, 1, 3, 4})) + 12, 4,
                mat_bytes(std::vector<std::int32_t>{2}));
   EXPECT_TRUE(contains(error_of(ends), "says that column 4 of A starts at 2"));
+  std::string tall = plain;
+  tall.replace(tall.find(mat_bytes(std::vector<std::int32_t>{3, 3})), 4,
+               mat_bytes(std::vector<std::int32_t>{1 << 28}));
+  EXPECT_TRUE(contains(error_of(tall), "A.mat: 268435456 x 3 of A is out of all proportion to a file of"));
 }
 
 TEST(Matlab, MutationsParseOrAreRefused) {

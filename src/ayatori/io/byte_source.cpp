@@ -125,6 +125,14 @@ std::int64_t most_content(const ByteSource& source) {
   return growth == 0 || source.size() > unbounded / growth ? unbounded : source.size() * growth;
 }
 
+std::int64_t most_rows(const ByteSource& source) {
+  constexpr std::int64_t harmless = std::int64_t{1} << 20;
+  constexpr std::int64_t most_rows_per_byte = 1024;
+  constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
+  if (source.size() > (unbounded - harmless) / most_rows_per_byte) return unbounded;
+  return harmless + most_rows_per_byte * source.size();
+}
+
 std::string first_bytes(const ByteSource& source, std::size_t count) {
   std::string bytes(count, '\0');
   bytes.resize(open_stream(source)->read(bytes));

@@ -86,6 +86,10 @@ bool is_compressed(const ByteSource& source);
 /// headers are held against.
 std::int64_t most_content(const ByteSource& source);
 
+/// Rows or columns that a matrix in this source can have. Empty ones cost memory, but nothing in the file:
+/// more are a damaged number.
+std::int64_t most_rows(const ByteSource& source);
+
 /// The first bytes of the content, decompressed if need be; fewer than `count` if there are no more. What
 /// format detection looks at.
 std::string first_bytes(const ByteSource& source, std::size_t count);

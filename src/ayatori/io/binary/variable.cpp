@@ -83,9 +83,7 @@ Vectors vectors_of(const Variable& variable) {
 }
 
 void check_sizes(const ByteSource& source, const Variable& variable) {
-  constexpr std::int64_t harmless = std::int64_t{1} << 20;
-  constexpr std::int64_t most_rows_per_byte = 1024;
-  if (std::max(variable.rows, variable.columns) / most_rows_per_byte > source.size() + harmless) {
+  if (std::max(variable.rows, variable.columns) > most_rows(source)) {
     throw InputError(fmt::format("{}: {} x {} of {} is out of all proportion to a file of {} bytes",
                                  source.name(), variable.rows, variable.columns, variable.name,
                                  source.size()));

@@ -1,7 +1,6 @@
 #include "ayatori/io/harwell_boeing/header.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "ayatori/io/harwell_boeing.hpp"
@@ -94,12 +93,8 @@ void parse_type_and_sizes(std::string_view line, const ByteSource& source, Heade
                                  in_quotes(words[0])));
   }
   // Every pointer and index has a character at least.
-  // Empty rows cost memory, but nothing in the file: what is out of proportion is a damaged number.
-  const std::int64_t content =
-      source.size() < std::numeric_limits<std::int64_t>::max() / 2048 ? source.size() : 0;
   const std::int64_t most = most_content(source);
-  constexpr std::int64_t rows_per_byte = 1024;
-  if (header.columns > most || header.entries > most || header.rows > rows_per_byte * content) {
+  if (header.columns > most || header.entries > most || header.rows > most_rows(source)) {
     throw InputError(fmt::format("{} x {} with {} entries cannot be in a file of {} bytes", header.rows,
                                  header.columns, header.entries, source.size()));
   }

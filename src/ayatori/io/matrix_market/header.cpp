@@ -130,12 +130,7 @@ void check_against_file_size(const ByteSource& source, const Header& header) {
                     "the size line is wrong",
                     header.entries, (bytes + 1) / shortest_line));
   }
-  // Rows cost memory even where no entry is: a matrix almost all of whose rows are empty is a damaged size
-  // line.
-  constexpr std::int64_t harmless = std::int64_t{1} << 20;
-  constexpr std::int64_t most_rows_per_byte = 1024;
-  const std::int64_t most = harmless + most_rows_per_byte * source.size();
-  if (std::max(header.rows, header.columns) > most) {
+  if (std::max(header.rows, header.columns) > most_rows(source)) {
     throw InputError(fmt::format("{} x {} is out of all proportion to a file of {} bytes", header.rows,
                                  header.columns, source.size()));
   }

@@ -65,10 +65,7 @@ class Archive {
     columns = sizes[1];
     if (rows <= 0 || columns <= 0)
       throw InputError(fmt::format("{}: the matrix is empty ({} x {})", source.name(), rows, columns));
-    // Empty rows cost memory, but nothing in the file: what is out of proportion is a damaged number.
-    constexpr std::int64_t harmless = std::int64_t{1} << 20;
-    constexpr std::int64_t most_rows_per_byte = 1024;
-    if (std::max(rows, columns) / most_rows_per_byte > source.size() + harmless)
+    if (std::max(rows, columns) > most_rows(source))
       throw InputError(fmt::format("{}: {} x {} is out of all proportion to a file of {} bytes",
                                    source.name(), rows, columns, source.size()));
   }

@@ -148,8 +148,8 @@ BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSu
 
 BlockInverses block_jacobi_inverses(const sparse::DistributedMatrix& matrix,
                                     const PreconditionerOptions& options) {
-  auto [op, notes] = build(matrix, options);
-  return {comm::agree(matrix.comm(), [&] { return op->rows(); }), std::move(notes)};
+  auto built = build(matrix, options);
+  return {comm::agree(matrix.comm(), [&] { return built.op->rows(); }), std::move(built.notes)};
 }
 
 const Preconditioner block_jacobi_preconditioner{.name = "block-jacobi",

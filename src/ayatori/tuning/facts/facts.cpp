@@ -130,8 +130,8 @@ struct MatrixFigures {
       const bool is_balanced = has_diagonal & (std::abs(of.sum[i]) <= balanced * of.sum_abs[i]);
       boundary += is_boundary ? 1 : 0;
       dominant += is_dominant ? 1 : 0;
-      strongly_dominant += !is_boundary & has_diagonal & (1.5 * magnitude >= sum_abs) ? 1 : 0;
-      diffusive += is_dominant | (!is_boundary & is_balanced) ? 1 : 0;
+      strongly_dominant += (!is_boundary & has_diagonal & (1.5 * magnitude >= sum_abs)) ? 1 : 0;
+      diffusive += (is_dominant | (!is_boundary & is_balanced)) ? 1 : 0;
       min_diagonal = std::min(min_diagonal, is_boundary ? min_diagonal : magnitude);
       max_diagonal = std::max(max_diagonal, is_boundary ? 0 : magnitude);
       const double dominance = is_dominant ? std::max(2 - of.sum_abs[i] / magnitude, 0.0) : 0;
