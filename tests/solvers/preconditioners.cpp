@@ -279,6 +279,23 @@ TEST(Ssor, RelaxesTheUnknownsOfANodeTogether) {
   EXPECT_LT(difference(tests::multiply(inverse, tests::multiply(lower, upper)), tests::identity(a.n)), 1e-12);
 }
 
+/// Sweeps go by slices after some solves, in each of several blocks as well, and give the same numbers.
+TEST(Ssor, StaysTheSameOverManySolves) {
+  const Dense a = tests::random_dominant(900, 0.004, 1.1, 3, false);
+  for (const int blocks : {1, 3}) {
+    const Problem problem(a, lopsided(a.n));
+    const auto built = problem.build("ssor", {.blocks = blocks});
+    const auto rows = static_cast<std::size_t>(built.op->local_size());
+    std::vector<double> x(rows), first(rows), y(rows);
+    for (std::size_t i = 0; i < rows; ++i) x[i] = std::sin(static_cast<double>(i));
+    built.op->apply(x, first);
+    for (int k = 0; k < 12; ++k) {
+      built.op->apply(x, y);
+      EXPECT_EQ(y, first) << blocks << " blocks, solve " << k;
+    }
+  }
+}
+
 TEST(Ssor, PutsStandInsWhereTheDiagonalIsMissing) {
   Dense a(6);
   for (std::int64_t i = 0; i < 6; ++i) a.at(i, i) = i == 2 ? 0 : 4;

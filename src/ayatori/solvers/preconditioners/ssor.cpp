@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
@@ -10,6 +12,7 @@
 #include "ayatori/solvers/preconditioners/factorizations/block_rows.hpp"
 #include "ayatori/solvers/preconditioners/factorizations/dense_inverse.hpp"
 #include "ayatori/solvers/preconditioners/factorizations/triangular_row.hpp"
+#include "ayatori/solvers/preconditioners/orderings/level_slices.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
 
 namespace ayatori::solvers {
@@ -27,8 +30,10 @@ class Ssor final : public sparse::LinearOperator {
       : a_(matrix),
         inverse_(std::move(inverse_diagonal)),
         middle_(matrix.rows),
-        blocks_(options.blocks > 0 ? options.blocks : threads_for(matrix.rows)) {
-    for_each_block([&](Range rows) {
+        blocks_(options.blocks > 0 ? options.blocks : threads_for(matrix.rows)),
+        slices_(blocks_) {
+    block_for(blocks_, a_.rows, [&](int b) {
+      const Range rows = rows_of(b);
       for (std::int64_t i = rows.begin; i < rows.end; ++i) {
         std::int64_t k = a_.row_start[i];
         while (k < a_.row_start[i + 1] && a_.column[k] < i) ++k;
@@ -38,39 +43,57 @@ class Ssor final : public sparse::LinearOperator {
   }
 
   void apply(std::span<const double> x, std::span<double> y) const override {
-    for_each_block([&](Range rows) {
-      sweep_forward(rows, x.data(), y.data());
-      sweep_backward(rows, y.data());
+    block_for(blocks_, a_.rows, [&](int b) {
+      const Range rows = rows_of(b);
+      const auto left = [&](std::int32_t i) { return entries_left(rows, i); };
+      const auto right = [&](std::int32_t i) { return entries_right(rows, i); };
+      Slices& slices = slices_[b];
+      slices.begin_solve([&] {
+        slices.lower = LevelSlices<double>::of(rows, true, left);
+        slices.upper = LevelSlices<double>::of(rows, false, right);
+      });
+      // (D + L) y = x, then (D + U) y = D z with z in the place of y
+      sweep<true>(
+          rows, slices.lower, left, [&](std::int32_t i) { return x[i]; },
+          [&](std::int32_t i, double sum) { return inverse_[i] * sum; }, y.data());
+      sweep<false>(
+          rows, slices.upper, right, [](std::int32_t) { return 0.0; },
+          [&](std::int32_t i, double sum) { return y[i] + inverse_[i] * sum; }, y.data());
     });
   }
   std::int32_t local_size() const override { return a_.rows; }
 
  private:
-  template <class F>
-  void for_each_block(F&& f) const {
-    block_for(blocks_, a_.rows, [&](int b) { f(split_evenly(a_.rows, blocks_, b)); });
+  using Slices = TriangleSlices<double>;
+
+  Range rows_of(int b) const { return split_evenly(a_.rows, blocks_, b); }
+
+  /// Of row i of a block, from the first on.
+  RowEntries<double> entries_left(Range rows, std::int32_t i) const {
+    std::int64_t k = a_.row_start[i];
+    while (k < middle_[i] && a_.column[k] < rows.begin) ++k;
+    return {a_.column.data() + k, a_.value.data() + k, static_cast<std::int32_t>(middle_[i] - k), 1};
+  }
+  /// From the last on.
+  RowEntries<double> entries_right(Range rows, std::int32_t i) const {
+    std::int64_t begin = middle_[i];
+    std::int64_t k = a_.row_start[i + 1];
+    if (begin < k && a_.column[begin] == i) ++begin;
+    while (k > begin && a_.column[k - 1] >= rows.end) --k;
+    const std::int64_t last = std::max(k - 1, begin);
+    return {a_.column.data() + last, a_.value.data() + last, static_cast<std::int32_t>(k - begin), -1};
   }
 
-  /// (D + L) y = x
-  void sweep_forward(Range rows, const double* x, double* y) const {
-    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-      const std::int64_t end = middle_[i];
-      std::int64_t k = a_.row_start[i];
-      while (k < end && a_.column[k] < rows.begin) ++k;
-      y[i] = inverse_[i] * subtract_row<1>(x[i], a_.column.data() + k, a_.value.data() + k, 0,
-                                           static_cast<std::int32_t>(end - k), y);
-    }
-  }
-
-  /// (D + U) y = D z, z in the place of y
-  void sweep_backward(Range rows, double* y) const {
-    for (std::int64_t i = rows.end; i-- > rows.begin;) {
-      std::int64_t begin = middle_[i];
-      std::int64_t k = a_.row_start[i + 1];
-      if (begin < k && a_.column[begin] == i) ++begin;
-      while (k > begin && a_.column[k - 1] >= rows.end) --k;
-      y[i] += inverse_[i] * subtract_row<-1>(0.0, a_.column.data() + k, a_.value.data() + k, -1,
-                                             static_cast<std::int32_t>(k - begin), y);
+  /// y_i = end(i, begin(i) - the sum of the entries times y), rows in order or by slices.
+  template <bool is_lower, class Entries, class Begin, class End>
+  static void sweep(Range rows, const std::optional<LevelSlices<double>>& slices, const Entries& entries,
+                    const Begin& begin, const End& end, double* y) {
+    if (slices) return slices->solve(begin, end, y);
+    constexpr int step = is_lower ? 1 : -1;
+    const auto first = static_cast<std::int32_t>(is_lower ? rows.begin : rows.end - 1);
+    for (std::int32_t n = 0, i = first; n < rows.size(); ++n, i += step) {
+      const RowEntries<double> row = entries(i);
+      y[i] = end(i, subtract_row<step>(begin(i), row.column, row.value, 0, row.count, y));
     }
   }
 
@@ -78,6 +101,7 @@ class Ssor final : public sparse::LinearOperator {
   Array<double> inverse_;       ///< of D
   Array<std::int64_t> middle_;  ///< of each row, its first entry from the diagonal on
   int blocks_;
+  mutable std::vector<Slices> slices_;  ///< of each block
 };
 
 /// The same by nodes: D has a dense block for the unknowns of each, which are relaxed together. Traffic: as
@@ -94,7 +118,15 @@ class NodeSsor final : public sparse::LinearOperator {
     place_[0] = 0;
     for (std::int64_t n = 0; n < node_count(); ++n) place_[n + 1] = place_[n] + size(n) * size(n);
     inverse_.assign(place_.back(), 0.0);
-    for (std::int64_t n = 0; n < node_count(); ++n) invert(n, inverse_diagonal);
+    left_.resize(node_count());
+    right_.resize(node_count());
+    for (std::int64_t n = 0; n < node_count(); ++n) {
+      invert(n, inverse_diagonal);
+      const std::int32_t* const first = a_.column.data() + a_.row_start[start_[n]];
+      const std::int32_t* const last = a_.column.data() + a_.row_start[start_[n] + 1];
+      left_[n] = static_cast<std::int32_t>(std::lower_bound(first, last, start_[n]) - first);
+      right_[n] = static_cast<std::int32_t>(last - std::lower_bound(first, last, start_[n + 1]));
+    }
   }
 
   void apply(std::span<const double> x, std::span<double> y) const override {
@@ -145,12 +177,11 @@ class NodeSsor final : public sparse::LinearOperator {
   void sweep_forward(std::int64_t n, Range rows, const double* x, double* y) const {
     std::array<double, largest_node> r;
     for (std::int32_t i = start_[n]; i < start_[n + 1]; ++i) {
-      std::int64_t first = a_.row_start[i];
-      while (first < a_.row_start[i + 1] && a_.column[first] < rows.begin) ++first;
-      std::int64_t last = first;
-      while (last < a_.row_start[i + 1] && a_.column[last] < start_[n]) ++last;
-      r[i - start_[n]] = subtract_row<1>(x[i], a_.column.data() + first, a_.value.data() + first, 0,
-                                         static_cast<std::int32_t>(last - first), y);
+      const std::int64_t end = a_.row_start[i] + left_[n];
+      std::int64_t k = a_.row_start[i];
+      while (k < end && a_.column[k] < rows.begin) ++k;
+      r[i - start_[n]] = subtract_row<1>(x[i], a_.column.data() + k, a_.value.data() + k, 0,
+                                         static_cast<std::int32_t>(end - k), y);
     }
     relax<false>(n, r.data(), y);
   }
@@ -158,18 +189,19 @@ class NodeSsor final : public sparse::LinearOperator {
   void sweep_backward(std::int64_t n, Range rows, double* y) const {
     std::array<double, largest_node> r;
     for (std::int32_t i = start_[n]; i < start_[n + 1]; ++i) {
-      std::int64_t end = a_.row_start[i + 1];
-      while (end > a_.row_start[i] && a_.column[end - 1] >= rows.end) --end;
-      std::int64_t begin = end;
-      while (begin > a_.row_start[i] && a_.column[begin - 1] >= start_[n + 1]) --begin;
-      r[i - start_[n]] = subtract_row<-1>(0.0, a_.column.data() + end, a_.value.data() + end, -1,
-                                          static_cast<std::int32_t>(end - begin), y);
+      const std::int64_t begin = a_.row_start[i + 1] - right_[n];
+      std::int64_t k = a_.row_start[i + 1];
+      while (k > begin && a_.column[k - 1] >= rows.end) --k;
+      r[i - start_[n]] = subtract_row<-1>(0.0, a_.column.data() + k, a_.value.data() + k, -1,
+                                          static_cast<std::int32_t>(k - begin), y);
     }
     relax<true>(n, r.data(), y);
   }
 
   const sparse::Csr& a_;
-  BlockStarts start_;          ///< rows of the nodes
+  BlockStarts start_;         ///< rows of the nodes
+  Array<std::int32_t> left_;  ///< entries of a row left of its node's block of D
+  Array<std::int32_t> right_;
   Array<std::int64_t> place_;  ///< of each node's block in `inverse_`
   Array<double> inverse_;      ///< of D, by nodes
   int blocks_;

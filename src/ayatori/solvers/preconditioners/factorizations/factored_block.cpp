@@ -185,18 +185,13 @@ void reorder(Form& form, Array<std::int32_t> order) {
   form.row_order = std::move(order);
 }
 
-struct Triangle {
-  Array<std::int32_t> start;
-  Array<std::int32_t> column;
-  Array<float> value;
-};
-
 /// A triangle in single precision, its rows and columns times these powers of 2, and its rows even; nothing
 /// if it does not fit. The zero of a row comes `first` or last.
-std::optional<Triangle> rounded_product(const Array<std::int32_t>& start, const Array<std::int32_t>& column,
-                                        const Array<double>& value, const Array<double>& of_row,
-                                        const Array<double>& of_column, bool first) {
-  Triangle result{even_starts(start), {}, {}};
+std::optional<Triangle<float>> rounded_product(const Array<std::int32_t>& start,
+                                               const Array<std::int32_t>& column, const Array<double>& value,
+                                               const Array<double>& of_row, const Array<double>& of_column,
+                                               bool first) {
+  Triangle<float> result{even_starts(start), {}, {}};
   result.column.resize(result.start.back());
   result.value.resize(result.start.back());
   bool fits = true;
@@ -385,7 +380,7 @@ class BlockFactorization {
     Array<double> inverse_c(c.size());
     std::ranges::transform(r, inverse_r.begin(), [](double scale) { return 1 / scale; });
     std::ranges::transform(c, inverse_c.begin(), [](double scale) { return 1 / scale; });
-    std::optional<Triangle> lower{std::in_place};
+    std::optional<Triangle<float>> lower{std::in_place};
     if (!f.symmetric)
       lower = rounded_product(f.lower_start, f.lower_column, f.lower_value, inverse_r, r, true);
     if (!lower) return {};

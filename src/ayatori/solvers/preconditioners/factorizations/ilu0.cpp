@@ -308,12 +308,32 @@ template <class Scalar>
 void Ilu0Of<Scalar>::solve(std::span<const Scalar> x, std::span<Scalar> y) const {
   AYATORI_ASSERT(static_cast<std::int32_t>(x.size()) == rows && x.size() == y.size());
   Scalar* const out = y.data();
-  for (std::int32_t i = 0; i < rows; ++i)
-    out[i] = subtract_row<1>(x[i], lower_column.data(), lower_value.data(), lower_start[i],
-                             lower_start[i + 1] - lower_start[i], out);
-  for (std::int32_t i = rows; i-- > 0;)
-    out[i] = subtract_row<1>(times(out[i], inverse_pivot[i]), upper_column.data(), upper_value.data(),
-                             upper_start[i], upper_start[i + 1] - upper_start[i], out);
+  const auto row_of = [](const Array<std::int32_t>& start, const Array<std::int32_t>& column,
+                         const Array<Scalar>& value) {
+    return [&start, &column, &value](std::int32_t i) {
+      return RowEntries<Scalar>{column.data() + start[i], value.data() + start[i], start[i + 1] - start[i],
+                                1};
+    };
+  };
+  slices.begin_solve([&] {
+    slices.lower = LevelSlices<Scalar>::of({0, rows}, true, row_of(lower_start, lower_column, lower_value));
+    slices.upper = LevelSlices<Scalar>::of({0, rows}, false, row_of(upper_start, upper_column, upper_value));
+  });
+  const auto whole = [](std::int32_t, Scalar sum) { return sum; };
+  if (slices.lower) {
+    slices.lower->solve([&](std::int32_t i) { return x[i]; }, whole, out);
+  } else {
+    for (std::int32_t i = 0; i < rows; ++i)
+      out[i] = subtract_row<1>(x[i], lower_column.data(), lower_value.data(), lower_start[i],
+                               lower_start[i + 1] - lower_start[i], out);
+  }
+  if (slices.upper) {
+    slices.upper->solve([&](std::int32_t i) { return times(out[i], inverse_pivot[i]); }, whole, out);
+  } else {
+    for (std::int32_t i = rows; i-- > 0;)
+      out[i] = subtract_row<1>(times(out[i], inverse_pivot[i]), upper_column.data(), upper_value.data(),
+                               upper_start[i], upper_start[i + 1] - upper_start[i], out);
+  }
 }
 
 template <class Scalar>

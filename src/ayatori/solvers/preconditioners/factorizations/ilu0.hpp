@@ -6,6 +6,7 @@
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/base/range.hpp"
+#include "ayatori/solvers/preconditioners/orderings/level_slices.hpp"
 #include "ayatori/sparse/complex_form.hpp"
 #include "ayatori/sparse/csr.hpp"
 
@@ -37,6 +38,7 @@ struct Ilu0Of {
   Array<Scalar> upper_value;
   Array<Scalar> inverse_pivot;  ///< rows; the diagonal of 1 / D
   Ilu0Report report;
+  mutable TriangleSlices<Scalar> slices = {};
 
   /// y = (L D U)^-1 x on the calling thread; rows elements each, not overlapping. Reads and writes y twice, x
   /// once.

@@ -4,8 +4,17 @@
 #include <span>
 
 #include "ayatori/base/array.hpp"
+#include "ayatori/solvers/preconditioners/orderings/level_slices.hpp"
 
 namespace ayatori::solvers {
+
+/// Off its diagonal, in compressed sparse rows.
+template <class Value>
+struct Triangle {
+  Array<std::int32_t> start;
+  Array<std::int32_t> column;
+  Array<Value> value;
+};
 
 /// An incomplete factorization L D U of a square matrix: L and U unit triangular in compressed sparse rows,
 /// columns ascending (even rows may have one twice), D diagonal. Traffic of solve() beside its vectors: 4 +
@@ -22,9 +31,13 @@ struct TriangularFactors {
   Array<std::int32_t> upper_column;
   Array<Value> upper_value;
   Array<double> inverse_pivot;  ///< rows; the diagonal of 1 / D
+  mutable TriangleSlices<double, Value> slices = {};
 
   /// y = (L D U)^-1 x on the calling thread; rows elements each, the same or not overlapping.
   void solve(std::span<const double> x, std::span<double> y) const;
+
+  /// U^T by rows, which is L where that is symmetric; columns ascending.
+  Triangle<Value> transposed_upper() const;
 
   /// Entries of L and U that are stored.
   std::int64_t entries() const {

@@ -34,20 +34,8 @@ LevelSchedule::LevelSchedule(const TriangularFactors<float>& factors) : rows_(fa
     lower_ = find_levels(rows_, factors.lower_start, factors.lower_column, true);
     return;
   }
-  transposed_start_.assign(rows_ + 1, 0);
-  for (const std::int32_t column : factors.upper_column) ++transposed_start_[column + 1];
-  for (std::int32_t i = 0; i < rows_; ++i) transposed_start_[i + 1] += transposed_start_[i];
-  transposed_column_.resize(factors.upper_column.size());
-  transposed_value_.resize(factors.upper_value.size());
-  Array<std::int32_t> next = transposed_start_;
-  for (std::int32_t i = 0; i < rows_; ++i) {
-    for (std::int32_t k = factors.upper_start[i]; k < factors.upper_start[i + 1]; ++k) {
-      const std::int32_t place = next[factors.upper_column[k]]++;
-      transposed_column_[place] = i;
-      transposed_value_[place] = factors.upper_value[k];
-    }
-  }
-  lower_ = find_levels(rows_, transposed_start_, transposed_column_, true);
+  transposed_ = factors.transposed_upper();
+  lower_ = find_levels(rows_, transposed_.start, transposed_.column, true);
 }
 
 void LevelSchedule::solve(const TriangularFactors<float>& factors, std::span<const double> x,
@@ -68,8 +56,8 @@ void LevelSchedule::solve(const TriangularFactors<float>& factors, std::span<con
     if (factors.symmetric) {
       in_levels(lower_, [&](std::int32_t i) {
         double sum = x[i];
-        for (std::int32_t k = transposed_start_[i]; k < transposed_start_[i + 1]; ++k)
-          sum -= static_cast<double>(transposed_value_[k]) * out[transposed_column_[k]];
+        for (std::int32_t k = transposed_.start[i]; k < transposed_.start[i + 1]; ++k)
+          sum -= static_cast<double>(transposed_.value[k]) * out[transposed_.column[k]];
         out[i] = sum;
       });
     } else {

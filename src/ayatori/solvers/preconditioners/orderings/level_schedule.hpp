@@ -40,9 +40,7 @@ class LevelSchedule {
   std::int32_t rows_;
   Levels lower_;
   Levels upper_;
-  Array<std::int32_t> transposed_start_;  ///< L of symmetric factors, by rows
-  Array<std::int32_t> transposed_column_;
-  Array<float> transposed_value_;
+  Triangle<float> transposed_;  ///< L of symmetric factors
 };
 
 }  // namespace ayatori::solvers
