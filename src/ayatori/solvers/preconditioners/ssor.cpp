@@ -91,9 +91,11 @@ class Ssor final : public sparse::LinearOperator {
     if (slices) return slices->solve(begin, end, y);
     constexpr int step = is_lower ? 1 : -1;
     const auto first = static_cast<std::int32_t>(is_lower ? rows.begin : rows.end - 1);
+    double newest = 0;
     for (std::int32_t n = 0, i = first; n < rows.size(); ++n, i += step) {
       const RowEntries<double> row = entries(i);
-      y[i] = end(i, subtract_row<step>(begin(i), row.column, row.value, 0, row.count, y));
+      y[i] = newest =
+          end(i, solve_row<step>(begin(i), row.column, row.value, 0, row.count, y, i - step, newest));
     }
   }
 

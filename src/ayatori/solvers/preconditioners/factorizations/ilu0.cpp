@@ -323,16 +323,18 @@ void Ilu0Of<Scalar>::solve(std::span<const Scalar> x, std::span<Scalar> y) const
   if (slices.lower) {
     slices.lower->solve([&](std::int32_t i) { return x[i]; }, whole, out);
   } else {
+    Scalar newest = 0;
     for (std::int32_t i = 0; i < rows; ++i)
-      out[i] = subtract_row<1>(x[i], lower_column.data(), lower_value.data(), lower_start[i],
-                               lower_start[i + 1] - lower_start[i], out);
+      out[i] = newest = solve_row<1>(x[i], lower_column.data(), lower_value.data(), lower_start[i],
+                                     lower_start[i + 1] - lower_start[i], out, i - 1, newest);
   }
   if (slices.upper) {
     slices.upper->solve([&](std::int32_t i) { return times(out[i], inverse_pivot[i]); }, whole, out);
   } else {
+    Scalar newest = 0;
     for (std::int32_t i = rows; i-- > 0;)
-      out[i] = subtract_row<1>(times(out[i], inverse_pivot[i]), upper_column.data(), upper_value.data(),
-                               upper_start[i], upper_start[i + 1] - upper_start[i], out);
+      out[i] = newest = solve_row<1>(times(out[i], inverse_pivot[i]), upper_column.data(), upper_value.data(),
+                                     upper_start[i], upper_start[i + 1] - upper_start[i], out, i + 1, newest);
   }
 }
 

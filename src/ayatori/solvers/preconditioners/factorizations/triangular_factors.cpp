@@ -75,16 +75,19 @@ void TriangularFactors<Value>::solve(std::span<const double> x, std::span<double
       subtract_column(out[i], upper_column.data(), upper_value.data(), upper_start[i], upper_start[i + 1],
                       out);
   } else {
+    double newest = 0;
     for (std::int32_t i = 0; i < rows; ++i)
-      out[i] = subtract_row<1>(x[i], lower_column.data(), lower_value.data(), lower_start[i],
-                               lower_start[i + 1] - lower_start[i], out);
+      out[i] = newest = solve_row<1>(x[i], lower_column.data(), lower_value.data(), lower_start[i],
+                                     lower_start[i + 1] - lower_start[i], out, i - 1, newest);
   }
   if (slices.upper) {
     slices.upper->solve([&](std::int32_t i) { return out[i] * inverse_pivot[i]; }, whole, out);
   } else {
+    double newest = 0;
     for (std::int32_t i = rows; i-- > 0;)
-      out[i] = subtract_row<-1>(out[i] * inverse_pivot[i], upper_column.data(), upper_value.data(),
-                                upper_start[i + 1] - 1, upper_start[i + 1] - upper_start[i], out);
+      out[i] = newest =
+          solve_row<-1>(out[i] * inverse_pivot[i], upper_column.data(), upper_value.data(),
+                        upper_start[i + 1] - 1, upper_start[i + 1] - upper_start[i], out, i + 1, newest);
   }
 }
 

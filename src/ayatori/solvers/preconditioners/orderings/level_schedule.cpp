@@ -41,6 +41,7 @@ LevelSchedule::LevelSchedule(const TriangularFactors<float>& factors) : rows_(fa
 void LevelSchedule::solve(const TriangularFactors<float>& factors, std::span<const double> x,
                           std::span<double> y, int threads) const {
   double* const out = y.data();
+  constexpr std::int32_t none = -1;
   const auto in_levels = [](const Levels& levels, auto&& solve_row) {
     const int team = omp_get_num_threads();
     const int own = omp_get_thread_num();
@@ -62,15 +63,15 @@ void LevelSchedule::solve(const TriangularFactors<float>& factors, std::span<con
       });
     } else {
       in_levels(lower_, [&](std::int32_t i) {
-        out[i] =
-            subtract_row<1>(x[i], factors.lower_column.data(), factors.lower_value.data(),
-                            factors.lower_start[i], factors.lower_start[i + 1] - factors.lower_start[i], out);
+        out[i] = solve_row<1>(x[i], factors.lower_column.data(), factors.lower_value.data(),
+                              factors.lower_start[i], factors.lower_start[i + 1] - factors.lower_start[i],
+                              out, none, 0.0);
       });
     }
     in_levels(upper_, [&](std::int32_t i) {
-      out[i] = subtract_row<-1>(out[i] * factors.inverse_pivot[i], factors.upper_column.data(),
-                                factors.upper_value.data(), factors.upper_start[i + 1] - 1,
-                                factors.upper_start[i + 1] - factors.upper_start[i], out);
+      out[i] = solve_row<-1>(out[i] * factors.inverse_pivot[i], factors.upper_column.data(),
+                             factors.upper_value.data(), factors.upper_start[i + 1] - 1,
+                             factors.upper_start[i + 1] - factors.upper_start[i], out, none, 0.0);
     });
   }
 }

@@ -23,7 +23,7 @@ struct RowEntries {
 
 /// A triangular solve with rows of one level (Anderson & Saad 1989) side by side, four to a slice. Row by
 /// row a processor waits for the unknown before, and foretells badly where short rows end; rows of a slice
-/// wait for none of the others, and have one length. Sums are those of subtract_row(), in the same order.
+/// wait for none of the others, and have one length. Sums are those of solve_row(), in the same order.
 /// Traffic beside x and y: 4 + sizeof(Value) bytes per entry, padding included, 5 per row.
 template <class Scalar, class Value = Scalar>
 class LevelSlices {
@@ -34,8 +34,16 @@ class LevelSlices {
   template <class Entries>
   static std::optional<LevelSlices> of(Range rows, bool is_lower, const Entries& entries) {
     std::int64_t total = 0;
-    for (std::int64_t i = rows.begin; i < rows.end; ++i) total += entries(row_number(i)).count;
+    std::int64_t changes = 0;
+    std::int32_t before = 0;
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+      const std::int32_t count = entries(row_number(i)).count;
+      changes += count != before ? 1 : 0;
+      total += count;
+      before = count;
+    }
     if (total == 0 || total > longest_average * rows.size()) return {};
+    if (static_cast<double>(changes) < fewest_changes * static_cast<double>(rows.size())) return {};
     LevelSlices result;
     if (!result.find_levels(rows, is_lower, entries) || !result.cut(entries, total)) return {};
     result.fill(entries);
@@ -52,19 +60,24 @@ class LevelSlices {
         sum[0][lane] = begin(row[lane]);
         sum[1][lane] = 0;
       }
+      const std::int32_t last = start_[s + 1] - lanes;
       std::int32_t k = start_[s];
-      for (; k + lanes < start_[s + 1]; k += 2 * lanes) {
+      for (; k + lanes < last; k += 2 * lanes) {
         subtract(k, sum[0], y);
         subtract(k + lanes, sum[1], y);
       }
-      if (k < start_[s + 1]) subtract(k, sum[0], y);
-      for (int lane = 0; lane < lanes; ++lane) sum[0][lane] = end(row[lane], sum[0][lane] + sum[1][lane]);
+      if (k < last) subtract(k, sum[0], y);
+      for (int lane = 0; lane < lanes; ++lane) sum[0][lane] += sum[1][lane];
+      if (k <= last) subtract(last, sum[0], y);
+      for (int lane = 0; lane < lanes; ++lane) sum[0][lane] = end(row[lane], sum[0][lane]);
       for (int lane = 0; lane < lanes; ++lane) y[row[lane]] = sum[0][lane];
     }
   }
 
  private:
   static constexpr int lanes = 4;
+  /// Of the length, from a row to the next, by the row: fewer are foretold.
+  static constexpr double fewest_changes = 0.2;
   /// Entries of a row, from which on a row alone keeps the processor busy.
   static constexpr std::int64_t longest_average = 6;
   static constexpr std::int64_t fewest_rows_per_level = 4 * lanes;
@@ -134,8 +147,8 @@ class LevelSlices {
     return true;
   }
 
-  /// Rows are made as long as the longest of their slice by zeros in the column of their last entry. Only
-  /// slices of the first level have rows without any, and those have no other.
+  /// Rows are made as long as the longest of their slice by zeros before their last entry, in its column.
+  /// Only slices of the first level have rows without any, and those have no other.
   template <class Entries>
   void fill(const Entries& entries) {
     column_.resize(start_.back());
@@ -146,8 +159,10 @@ class LevelSlices {
         const RowEntries<Value> row = entries(row_[s * lanes + lane]);
         std::int32_t k = start_[s] + lane;
         for (std::int32_t e = 0; e < length; ++e, k += lanes) {
-          column_[k] = row.column[std::min(e, row.count - 1) * row.step];
-          value_[k] = e < row.count ? row.value[e * row.step] : Value(0);
+          const std::int32_t place = e + 1 == length ? row.count - 1 : std::min(e, row.count - 1);
+          const bool is_padding = e + 1 < length && e >= row.count - 1;
+          column_[k] = row.column[place * row.step];
+          value_[k] = is_padding ? Value(0) : row.value[place * row.step];
         }
       }
     }
