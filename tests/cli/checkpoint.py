@@ -9,13 +9,9 @@ import time
 import unittest
 import unittest.mock
 
-import jsonschema
-
 import harness
-from harness import RANKS, CommandTest, matrix_market
+from harness import RANKS, CommandTest, check_schema, matrix_market
 from interruption import processes_named_ayatori
-
-SCHEMA = json.load(open(os.environ["AYATORI_SCHEMA"], encoding="utf-8"))
 
 # The whole inverse would come at once with a better preconditioner: some hundreds of iterations.
 SLOW = ("poisson2d-5:n=150", "--method", "cg", "--preconditioner", "none", "--rtol", "1e-10", "--kernel", "csr", "--rhs",
@@ -43,7 +39,7 @@ class Checkpoint(CommandTest):
         for ranks in (RANKS, 1 if RANKS > 1 else 2):
             with unittest.mock.patch.object(harness, "RANKS", ranks):
                 result, done = self.solve(*arguments, "--resume", "c")
-            jsonschema.validate(result, SCHEMA)
+            check_schema(result)
             self.assertTrue(result["converged"])
             self.assertEqual(result["ranks"], ranks)
             self.assertEqual(result["resumed"], {"file": "c", "iterations": note["iterations"], "seconds": note["seconds"],
@@ -57,7 +53,7 @@ class Checkpoint(CommandTest):
     def test_missing_at_the_first_time(self):
         for before in (None, 0):
             result, _ = self.solve("poisson2d-5:n=12", "--checkpoint", "c", "--every", 0, "--resume", "c")
-            jsonschema.validate(result, SCHEMA)
+            check_schema(result)
             self.assertEqual(result["resumed"] and result["resumed"]["iterations"] > 0, None if before is None else True)
             self.assertEqual(result["checkpoint"]["file"], "c")
             self.assertIsNone(result["checkpoint"]["failure"])

@@ -54,7 +54,7 @@ class Collectives(CommandTest):
 
     def search(self, *arguments):
         said = self.collectives("search", *arguments, "--json", "best.json").stdout
-        result = json.loads((self.folder / "best.json").read_text())
+        result = self.read_result("best.json")
         self.assertEqual(result["schema"], "ayatori.collective-schedules/1")
         return said, result["best"]
 
@@ -113,7 +113,7 @@ class Collectives(CommandTest):
             self.assertIn("one rank", self.collectives(*arguments, status=2).stderr)
             return
         self.collectives(*arguments)
-        table = json.loads((self.folder / "table.json").read_text())
+        table = self.read_result("table.json")
         self.assertEqual([search["operation"] for search in table], ["broadcast", "barrier", "gather"])
         for search in table:
             self.assertEqual(search["schema"], "ayatori.collective-schedules/1")
@@ -160,7 +160,7 @@ class Collectives(CommandTest):
             self.assertEqual(tuned.returncode, 2)
             return
         self.assertEqual(tuned.returncode, 0, tuned.stderr)
-        best = json.loads((self.folder / "table.json").read_text())[0]["best"]
+        best = self.read_result("table.json")[0]["best"]
         rules = [line.split("#")[0].split() for line in (self.folder / "rules.txt").read_text().splitlines()]
         numbers = [int(word) for line in rules for word in line]
         self.assertEqual(numbers[:9], [2, 7, 3, 1, 1, 0, 0, 0, 0])  # two operations, the first of which is number 7
@@ -183,10 +183,10 @@ class Collectives(CommandTest):
         self.search("bcast", "--profile", "altix3700bx2", "--ranks", 8, "--sizes", "8:1K", "--finalists", 2)
         said = self.collectives("adapt", "best.json", "--ranks", "6,8", "--profile", "altix3700bx2", "-o", "more.json").stderr
         self.assertIn("broadcast      on 6 ranks, from 8: 8 sizes by schedules, 0 by the MPI", said)
-        six, eight = json.loads((self.folder / "more.json").read_text())
+        six, eight = self.read_result("more.json")
         self.assertEqual([six["ranks"], eight["ranks"]], [6, 8])
         self.assertEqual({best["plan"]["ranks"] for best in six["best"]}, {6})
-        searched = json.loads((self.folder / "best.json").read_text())["best"]
+        searched = self.read_result("best.json")["best"]
         self.assertEqual([best["plan"] for best in eight["best"]], [best["plan"] for best in searched])
 
     @unittest.skipIf(RANKS > 1, ONE_RANK)

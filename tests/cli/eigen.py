@@ -20,7 +20,7 @@ class Eigen(CommandTest):
     def eigen(self, *arguments, status=0):
         done = self.run_ayatori("eigen", *arguments, "--json", "result.json")
         self.assertEqual(done.returncode, status, done.stderr)
-        return json.loads((self.folder / "result.json").read_text()), done
+        return self.read_result("result.json"), done
 
     def test_pairs_of_a_file_are_written(self):
         n = 30
@@ -190,7 +190,7 @@ class Eigen(CommandTest):
             done = self.run_ayatori("collectives", "search", operation, "--profile", "altix3700bx2", "--ranks", RANKS,
                                     "--sizes", "8:64K", "--finalists", 0, "--json", "search.json")
             self.assertEqual(done.returncode, 0, done.stderr)
-            searches.append(json.loads((self.folder / "search.json").read_text()))
+            searches.append(self.read_result("search.json"))
         self.write("table.json", json.dumps(searches))
         result, _ = self.eigen("random:n=60,spectrum=graded", "--grid", f"1x{RANKS}", "--collectives", "table.json")
         self.assertTrue(result["verified"])

@@ -1,5 +1,6 @@
 """Runs the ayatori command on the number of ranks that the test was registered for."""
 
+import functools
 import json
 import os
 import pathlib
@@ -8,15 +9,29 @@ import subprocess
 import tempfile
 import unittest
 
+import jsonschema
+
 AYATORI = os.environ["AYATORI"]
 RANKS = int(os.environ.get("AYATORI_RANKS", "1"))
 MPIRUN = os.environ.get("AYATORI_MPIRUN", "mpirun")
+SCHEMAS = pathlib.Path(os.environ["AYATORI_SCHEMAS"])
 
 
 def command(*arguments):
     """One rank runs without a launcher, as a user with a laptop would."""
     launcher = [] if RANKS == 1 else [MPIRUN, "-n", str(RANKS)]
     return [*launcher, AYATORI, *map(str, arguments)]
+
+
+@functools.cache
+def validator(kind):
+    return jsonschema.Draft7Validator(json.loads((SCHEMAS / f"{kind}.schema.json").read_text()))
+
+
+def check_schema(result):
+    """A result, or a list of results of one kind, is as the schema in docs/ says that it names."""
+    named = result[0] if isinstance(result, list) else result
+    validator(named["schema"].removeprefix("ayatori.").split("/")[0]).validate(result)
 
 
 class CommandTest(unittest.TestCase):
@@ -56,6 +71,12 @@ class CommandTest(unittest.TestCase):
         done = self.run_ayatori("solve", *arguments, "--json", "result.json", **keywords)
         self.assertEqual(done.returncode, status, done.stderr)
         return json.loads((self.folder / "result.json").read_text()), done
+
+    def read_result(self, name):
+        """What a command has written, held against its schema."""
+        result = json.loads((self.folder / name).read_text())
+        check_schema(result)
+        return result
 
     def write(self, name, content):
         path = self.folder / name

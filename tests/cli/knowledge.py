@@ -6,11 +6,7 @@ import pathlib
 import unittest
 import unittest.mock
 
-import jsonschema
-
-from harness import RANKS, CommandTest
-
-SCHEMA = json.load(open(os.environ["AYATORI_SCHEMA"], encoding="utf-8"))
+from harness import RANKS, CommandTest, check_schema
 
 # CG breaks down on it, as it only looks definite; the rest of the ladder has to be tried.
 MATRIX = ("A.mtx", "--max-iterations", 5000)
@@ -35,7 +31,7 @@ class Knowledge(CommandTest):
 
     def known(self, *arguments, **keywords):
         result, done = self.solve(*arguments, "--knowledge", "k", **keywords)
-        jsonschema.validate(result, SCHEMA)
+        check_schema(result)
         return result, done
 
     def test_the_second_solve_begins_with_what_won(self):
@@ -144,8 +140,9 @@ class Knowledge(CommandTest):
         self.assertIn("poisson2d-5:n=", line)
         key = line.split()[0]
         (shown,) = json.loads(self.command("show", key[:20], *k).stdout)
-        self.assertEqual(shown["schema"], "ayatori.knowledge/1")
+        check_schema(shown)
         self.command("export", "all.json", *k)
+        self.assertEqual(len(self.read_result("all.json")), 2)
         self.command("import", "all.json", *other)
         self.assertEqual(self.command("list", *other).stdout.splitlines(), lines)
         self.command("forget", key, *k)

@@ -1,6 +1,5 @@
 """ayatori solve --least-squares: rectangular systems, what is proved, what is written, and every bad input."""
 
-import json
 import math
 import unittest
 
@@ -32,7 +31,7 @@ class LeastSquares(CommandTest):
     def least_squares(self, *arguments, status=0):
         done = self.run_ayatori("solve", "A.mtx", "--least-squares", "--json", "result.json", *arguments)
         self.assertEqual(done.returncode, status, done.stderr)
-        return json.loads((self.folder / "result.json").read_text()), done
+        return self.read_result("result.json"), done
 
     def test_no_other_x_leaves_less(self):
         for rows, columns in [(60, 17), (23, 23), (9, 3)]:

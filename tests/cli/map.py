@@ -19,7 +19,7 @@ class Map(CommandTest):
     def place(self, *arguments, status=0):
         done = self.run_ayatori(*arguments, "--json", "map.json")
         self.assertEqual(done.returncode, status, done.stderr)
-        return json.loads((self.folder / "map.json").read_text()), done
+        return self.read_result("map.json"), done
 
     def assert_full(self, placement):
         nodes = placement["node_of_rank"]

@@ -1,6 +1,5 @@
 """ayatori predict: the forecast, what it concludes, and every bad input, on any number of ranks."""
 
-import json
 import math
 import unittest
 
@@ -13,7 +12,7 @@ class Predict(CommandTest):
     def predict(self, *arguments):
         done = self.run_ayatori(*arguments, "--json", "predict.json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads((self.folder / "predict.json").read_text()), done.stderr
+        return self.read_result("predict.json"), done.stderr
 
     def test_the_forecast_adds_up(self):
         result, said = self.predict(*GRID, "--nodes", "1..24", "--network", "torus:4x3x2")
@@ -68,7 +67,7 @@ class Predict(CommandTest):
         done = self.run_ayatori("bench", "npb-cg", "--class", "S", "--kernel", "csr", "--halo", "p2p-irecv-first", "--reductions",
                                 2, "--repetitions", 1, "--elements", 1000, "--threads", 1, "--json", "cg.json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        run = json.loads((self.folder / "cg.json").read_text())
+        run = self.read_result("cg.json")
         result, _ = self.predict("predict", "npb-cg:S", "--method", "npb-cg", "--partition", "rows", "--nodes", RANKS,
                                  "--profile", "infiniband-2005")
         self.assertEqual((result["rows"], result["nonzeros"]), (run["rows"], run["nonzeros"]))

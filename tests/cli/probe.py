@@ -20,7 +20,7 @@ class Probe(CommandTest):
     def probe(self, *options):
         done = self.run_ayatori("probe", *options, "-o", "profile.json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads((self.folder / "profile.json").read_text()), done.stderr
+        return self.read_result("profile.json"), done.stderr
 
     def test_quick(self):
         profile, said = self.probe("--quick")
@@ -215,7 +215,7 @@ class Probe(CommandTest):
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=100)
             self.assertEqual(process.returncode, 0)
-            profile = json.loads((self.folder / "profile.json").read_text())
+            profile = self.read_result("profile.json")
             self.assertFalse(profile["complete"])
             if profile["memory"]:
                 return

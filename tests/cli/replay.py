@@ -1,14 +1,10 @@
 """A recorded solve is repeated to the bit."""
 
 import json
-import os
 import unittest
 
-import jsonschema
+from harness import RANKS, CommandTest, check_schema
 
-from harness import RANKS, CommandTest
-
-SCHEMA = json.load(open(os.environ["AYATORI_SCHEMA"], encoding="utf-8"))
 MATRIX = ("anisotropic2d:n=60", "--rhs", "random:3")
 
 
@@ -23,11 +19,11 @@ class Replay(CommandTest):
                           ["convection3d:n=10", "--preconditioner", "ilut", "--drop", "0.1", "--fill", 1]):
             with self.subTest(arguments):
                 result, x = self.recorded(*arguments)
-                jsonschema.validate(result, SCHEMA)
+                check_schema(result)
                 system = [a for k, a in enumerate(arguments) if k == 0 or "--rhs" in (a, arguments[k - 1])]
                 for _ in range(2):
                     again, done = self.solve(*system, "--replay", "recorded.json", "--output", "y.mtx")
-                    jsonschema.validate(again, SCHEMA)
+                    check_schema(again)
                     self.assertEqual((self.folder / "y.mtx").read_bytes(), x)
                     for part in ("iterations", "choice", "relative_residual", "rtol", "converged"):
                         self.assertEqual(again[part], result[part])

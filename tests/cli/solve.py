@@ -7,11 +7,7 @@ import os
 import unittest
 import unittest.mock
 
-import jsonschema
-
-from harness import RANKS, CommandTest, matrix_market, read_vector, tridiagonal
-
-SCHEMA = json.load(open(os.environ["AYATORI_SCHEMA"], encoding="utf-8"))
+from harness import RANKS, CommandTest, check_schema, matrix_market, read_vector, tridiagonal
 
 
 def random_uniform(seed, index):
@@ -25,7 +21,7 @@ def random_uniform(seed, index):
 
 class Solve(CommandTest):
     def check(self, result):
-        jsonschema.validate(result, SCHEMA)
+        check_schema(result)
         self.assertEqual(result["ranks"], RANKS)
         self.assertEqual(result["converged"], result["relative_residual"] <= result["rtol"])
 
