@@ -48,7 +48,7 @@ site: build
 	  build/site-venv/bin/pip install --quiet --disable-pip-version-check --requirement docs/site/requirements.txt && \
 	  cp docs/site/requirements.txt build/site-venv/requirements.txt; }
 	@NO_MKDOCS_2_WARNING=1 build/site-venv/bin/mkdocs build --quiet --strict
-	@echo build/site/index.html
+	@echo 'build/site/index.html; with search: python3 -m http.server --directory build/site'
 
 # The binary wheel, in build/wheels: it needs no MPI, no compiler and none of Debian's packages where it is installed.
 wheel:

@@ -19,6 +19,7 @@ import headers  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+ITEM = re.compile(r" {0,3}([-*]|\d+\.) ")
 LINK = re.compile(r"\]\(([^)\s]*)\)")
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".sh": "bash", ".json": "json", ".js": "javascript", ".css": "css",
              ".html": "html", ".cmake": "cmake", ".c": "c", ".h": "c", ".f90": "fortran"}
@@ -49,6 +50,23 @@ def target_of(folder, link):
     return posixpath.normpath(posixpath.join(folder, path)), anchor
 
 
+def with_empty_lines(text):
+    """In the repository a list, a table and a block of code may follow a line of text at once; here they need an empty line between."""
+    lines, is_code, block = [], False, []
+    for line in text.split("\n"):
+        is_fence = line.startswith("```")
+        begins = (is_fence or block[-1:] == ["```"] or line.startswith("|") and block[-1:] != ["|"]
+                  or ITEM.match(line) and not any(map(ITEM.match, block)))
+        if block and line.strip() and not is_code and begins:
+            lines.append("")
+            block = []
+        lines.append(line)
+        if is_fence:
+            is_code = not is_code
+        block = [] if not line.strip() or is_code else [*block, next((mark for mark in ("|", "```") if line.startswith(mark)), line)]
+    return "\n".join(lines)
+
+
 def with_links_of_the_site(text, source, page):
     """`source` is where the page stands in the repository."""
     for link in reversed(links(text)):
@@ -57,7 +75,7 @@ def with_links_of_the_site(text, source, page):
             raise PluginError(f"{source}: the link to {path} leads nowhere")
         target = posixpath.relpath(page_of(path), posixpath.dirname(page)) + ("#" + anchor if anchor else "")
         text = text[:link.start(1)] + target + text[link.end(1):]
-    return text
+    return with_empty_lines(text)
 
 
 def fenced(path):
@@ -102,7 +120,8 @@ def module_page(module):
 
 
 def on_files(files, config):
-    made = {page_of(path.name): with_links_of_the_site(path.read_text(), path.name, page_of(path.name)) for path in ROOT.glob("*.md")}
+    made = {page_of(path.name): with_links_of_the_site(path.read_text(), path.name, page_of(path.name))
+            for path in ROOT.glob("*.md") if path.name != "README.md"}  # the site begins with docs/index.md
     sources = {path.name: path for path in ROOT.glob("*.md")} | {f"docs/{file.src_uri}": ROOT / "docs" / file.src_uri
                                                                   for file in files if file.src_uri.endswith(".md")}
     for source, path in sources.items():

@@ -55,6 +55,19 @@ class Scripts(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 
+    def test_pictures(self):
+        solver = {"seconds": 1.0, "solved": True}
+        (self.folder / "sizes.json").write_text(json.dumps({"entries": [
+            {"problem": f"poisson3d-7:n={n}", "ranks": 1, "rows": n**3, "solvers": {"ours": solver, "theirs": {**solver, "solved": n < 9}}}
+            for n in (10, 5, 8)]}))
+        self.run_script("pictures.py", "--folder", ".", "--only", "collective", "forecast", "sizes", "--sizes", "sizes.json")
+        drawn = {path.name: path.read_text() for path in self.folder.glob("*.svg")}
+        self.assertEqual(sorted(drawn), ["collective.svg", "forecast.svg", "sizes.svg"])
+        for name, text in drawn.items():
+            self.assertTrue(ElementTree.fromstring(text).tag.endswith("svg"), name)
+        self.assertEqual(drawn["sizes.svg"].count("<circle"), 3 + 2)  # what failed is no point
+        self.assertEqual(drawn["forecast.svg"].count("fill-opacity"), 1)
+
     def katagiri(self, *arguments, status=0):
         return self.run_script("papers/katagiri.py", "--mpirun", os.environ["AYATORI_MPIRUN"], *arguments,
                                status=status)

@@ -64,6 +64,7 @@ TEST(MatrixSource, NeitherFileNorGenerator) {
   EXPECT_TRUE(
       contains(error, "no-such-thing: there is no such file, and no generator of this name: choose one of "));
   EXPECT_TRUE(contains(error, "poisson3d-7"));
+  EXPECT_EQ(refusal("no-such-thing.mtx"), "no-such-thing.mtx: there is no such file");
 }
 
 TEST(MatrixSource, WhatCannotBeRead) {

@@ -252,6 +252,8 @@ LoadedMatrix load_generated(const comm::Comm& comm, const std::string& spec) {
   comm::agree(comm, [&] {
     if (is_generator(spec)) return;
     const auto name = std::string_view(spec).substr(0, spec.find(':'));
+    if (name.find_first_of("./") != std::string_view::npos)  // no generator is called so
+      throw InputError(fmt::format("{}: there is no such file", spec));
     throw InputError(fmt::format("{}: there is no such file, and no generator of this name: {}", spec,
                                  choose_from(name, names_in(generators()))));
   });

@@ -142,7 +142,9 @@ std::string bound_words(const SolveRun& run) {
 std::string knowledge_words(const SolveRun& run) {
   if (run.knowledge.is_null() || run.knowledge["found"].is_null()) return "";
   const auto& experience = run.knowledge["experience"];
-  std::string text = fmt::format("The knowledge base knew the {}", run.knowledge["found"].get<std::string>());
+  const auto likeness = run.knowledge["found"].get<std::string>();
+  std::string text =
+      fmt::format("The knowledge base knew {} {}", likeness.starts_with("same") ? "the" : "a", likeness);
   if (!experience["best"].is_null()) text += ": " + experience["why"].get<std::string>();
   text += ".\n";
   for (const auto& failure : experience["failed"])
