@@ -34,7 +34,7 @@ BAD_MATRICES = {
     "infinity": (BANNER + "3 3 2\n1 1 1.0\n2 2 inf\n", ["A.mtx, line 4"]),
     "overflowing value": (BANNER + "3 3 2\n1 1 1.0\n2 2 1e999\n", ["A.mtx, line 4"]),
     "hermitian": ("%%MatrixMarket matrix coordinate complex hermitian\n1 1 1\n1 1 1.0 0.5\n", ["A.mtx, line 3", "diagonal"]),
-    "not square": (matrix_market([(1, 1, 1.0)], 2, 3), ["2 x 3", "square", "a least-squares problem may have any shape"]),
+    "not square": (matrix_market([(1, 1, 1.0)], 2, 3), ["2 x 3", "square", "a least-squares problem may have any shape (--least-squares"]),
     "broken gzip": (gzip.compress(tridiagonal(2000).encode())[:200], ["A.mtx"]),
     "gzip of nonsense": (gzip.compress(b"nonsense\n" * 100), ["A.mtx"]),
 }

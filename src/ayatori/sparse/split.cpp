@@ -103,7 +103,7 @@ SplitMatrix split(const comm::Comm& comm, RowBlock block) {
   if (block.global_rows != block.global_columns) {
     InputError error(
         fmt::format("the matrix is {} x {}, but a system to solve must be square; "
-                    "a least-squares problem may have any shape",
+                    "a least-squares problem may have any shape (--least-squares; in Python lsmr)",
                     block.global_rows, block.global_columns));
     error.set_agreed();  // the sizes are global: every rank throws this
     throw error;
