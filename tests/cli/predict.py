@@ -1,5 +1,6 @@
 """ayatori predict: the forecast, what it concludes, and every bad input, on any number of ranks."""
 
+import json
 import math
 import unittest
 
@@ -67,7 +68,7 @@ class Predict(CommandTest):
         done = self.run_ayatori("bench", "npb-cg", "--class", "S", "--kernel", "csr", "--halo", "p2p-irecv-first", "--reductions",
                                 2, "--repetitions", 1, "--elements", 1000, "--threads", 1, "--json", "cg.json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        run = self.read_result("cg.json")
+        run = json.loads((self.folder / "cg.json").read_text())
         result, _ = self.predict("predict", "npb-cg:S", "--method", "npb-cg", "--partition", "rows", "--nodes", RANKS,
                                  "--profile", "infiniband-2005")
         self.assertEqual((result["rows"], result["nonzeros"]), (run["rows"], run["nonzeros"]))
