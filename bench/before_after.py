@@ -2,11 +2,11 @@
 """How much longer or shorter solves have become: two programs take turns on generated and real matrices.
 
 usage: bench/before_after.py --before PROGRAM [--ayatori PROGRAM] [--folder FOLDER] [--problem MATRIX ...]
-                             [--rounds 5] [--median] [--markdown FILE]
+                             [--rounds 5] [--markdown FILE]
 
 Both solve every system in turns (A B, B A, ...) on one rank, from the matrix in memory to the verified x. The table has the
-ratio of minima (--median: medians), now / before, what share of the time verifying takes now, and the geometric means over
-what takes more than a millisecond. Systems that one of the two does not solve are listed apart.
+ratio of minima, now / before, what share of the time verifying takes now, and the geometric means over what takes more than
+a millisecond. Systems that one of the two does not solve are listed apart.
 """
 
 import pathlib
@@ -45,7 +45,6 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, help="of real matrices")
     parser.add_argument("--problem", action="append", default=[], help="these alone")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--median", action="store_true", help="of the rounds the median, not the minimum")
     options = parser.parse_args()
     problems = [runs.named(matrix) for matrix in options.problem or GENERATED]
     if options.folder:
@@ -63,9 +62,9 @@ def main():
             apart.append(f"{problem.name}: before {runs.outcome_words(results['before'][-1])}, "
                          f"now {runs.outcome_words(results['now'][-1])}")
             continue
-        taken = {name: runs.median_run(one, seconds) if options.median else min(one, key=seconds) for name, one in results.items()}
-        before, now = seconds(taken["before"]), seconds(taken["now"])
-        share = taken["now"]["seconds"]["verification"] / now
+        least = {name: min(one, key=seconds) for name, one in results.items()}
+        before, now = seconds(least["before"]), seconds(least["now"])
+        share = least["now"]["seconds"]["verification"] / now
         lines.append(f"| {problem.name} | {1e3 * before:.3g} | {1e3 * now:.3g} | {now / before:.3f} | {100 * share:.1f} |")
         print(lines[-1], flush=True)
         if before > LEAST:
