@@ -27,12 +27,29 @@ function(ayatori_module name)
   endif()
 endfunction()
 
-# ayatori_library(module...): the target ayatori::ayatori, all modules at once.
+# ayatori_library(module...): the target ayatori::ayatori, all modules at once: their archives, or with AYATORI_SHARED_CORE the shared
+# library ayatori_core, of which other files see the names of namespace ayatori.
 function(ayatori_library)
   list(TRANSFORM ARGN PREPEND ayatori:: OUTPUT_VARIABLE modules)
+  list(TRANSFORM ARGN PREPEND ayatori_ OUTPUT_VARIABLE targets)
   add_library(ayatori INTERFACE)
   add_library(ayatori::ayatori ALIAS ayatori)
-  target_link_libraries(ayatori INTERFACE ${modules})
-  list(TRANSFORM ARGN PREPEND ayatori_ OUTPUT_VARIABLE targets)
+  if(AYATORI_SHARED_CORE)
+    list(TRANSFORM targets REPLACE ".+" "$<TARGET_OBJECTS:\\0>" OUTPUT_VARIABLE objects)
+    add_library(ayatori_core SHARED ${objects})
+    target_link_libraries(ayatori_core PRIVATE ${modules})
+    # Symbolic: it calls its own functions, compiled for the same processor, whatever inline ones the program has as well.
+    target_link_options(ayatori_core PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/core.map
+                        LINKER:-Bsymbolic,--as-needed,--strip-all)
+    set_target_properties(ayatori_core PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/core.map)
+    foreach(property INCLUDE_DIRECTORIES COMPILE_DEFINITIONS COMPILE_OPTIONS COMPILE_FEATURES)
+      foreach(target IN LISTS targets)
+        set_property(TARGET ayatori APPEND PROPERTY INTERFACE_${property} $<TARGET_PROPERTY:${target},INTERFACE_${property}>)
+      endforeach()
+    endforeach()
+    target_link_libraries(ayatori INTERFACE ayatori_core OpenMP::OpenMP_CXX fmt::fmt nlohmann_json::nlohmann_json)
+  else()
+    target_link_libraries(ayatori INTERFACE ${modules})
+  endif()
   set(AYATORI_TARGETS ayatori ${targets} PARENT_SCOPE)
 endfunction()

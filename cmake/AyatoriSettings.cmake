@@ -11,6 +11,7 @@ set(AYATORI_PETSC AUTO CACHE STRING "Build libayatori_petsc.so for PETSc program
 option(AYATORI_PYTHON_PACKAGE "Build the Python package; its tests want cmake/setup.sh --tests" OFF)
 set(AYATORI_MPI linked CACHE STRING "MPI: linked, or runtime: opened where a program runs on several ranks (the wheel)")
 set_property(CACHE AYATORI_MPI PROPERTY STRINGS linked runtime)
+option(AYATORI_SHARED_CORE "Link the Python package and the command line with one shared library of all modules (the wheel)" OFF)
 option(AYATORI_SMPI "Build with smpicxx for simulated clusters (preset simgrid)" OFF)
 set(AYATORI_PRECOMPILE OFF CACHE STRING "Precompile the common headers: a fifth less to compile, and no file's own includes are checked (OFF, TESTS, ON)")
 option(AYATORI_UNITY "Compile up to eight files together: half of what is left to compile, and more of it again after an edit" OFF)

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -15,6 +16,9 @@ import zipfile
 SOURCES = pathlib.Path(os.environ["AYATORI_SOURCES"])
 # Packages of the index that a user would add; a wheel of MPICH 5 has libmpi_abi.so as well.
 RANKS = ("mpich>=5", "mpi4py>=4")
+# What a processor of x86-64-v3 has, as Linux names it.
+V3 = {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
+WITHOUT_AVX2 = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2"}  # as the loader then sees the processor
 
 SERIAL = """
 import time
@@ -39,6 +43,10 @@ values, vectors = ayatori.eigh(numpy.diag([3.0, 1.0, 2.0]))
 assert abs(values - [1, 2, 3]).max() < 1e-12
 libraries = {line.split("/", 1)[1].strip() for line in open("/proc/self/maps") if "/" in line}
 assert not [name for name in libraries if "libmpi" in name], libraries
+ours = ("libfmt", "libgomp", "libhwloc", "libklu", "libmetis", "libopenblas")
+assert not [path for path in libraries if path.rpartition("/")[2].startswith(ours) and "/site-packages/" not in path], libraries
+print("flags", ayatori.build_info()["flags"])
+print("core", *(path for path in libraries if "libayatori_core" in path))
 print("import", seconds)
 """
 
@@ -134,7 +142,7 @@ class Wheel(unittest.TestCase):
             table, = (name for name in names if name.endswith("licenses/LIBRARIES.txt"))
             lines = wheel.read(table).decode().splitlines()[1:]
             for library in names:
-                if library.startswith("ayatori.libs/lib"):
+                if library.startswith("ayatori.libs/lib") and "libayatori_core" not in library:
                     start = re.match(r"(lib[\w.+-]*?)-[0-9a-f]{8}[.-]", pathlib.Path(library).name)[1]
                     self.assertTrue(any(start in line for line in lines), (start, lines))
             for line in lines:
@@ -143,10 +151,37 @@ class Wheel(unittest.TestCase):
         self.assertTrue(any("libdmumps_seq.a" in line for line in lines), lines)
         self.assertTrue(any("libopenblas" in line for line in lines), lines)
 
-    def test_1_one_process(self):
-        said = self.run_python(SERIAL)
+    def check_core(self, is_for_v3, **variables):
+        """Solves in one process by the core for these processors."""
+        said = self.run_python(SERIAL, **variables)
         self.assertIn("factors by MUMPS", said)
+        core, = re.findall("^core (.*)$", said, re.MULTILINE)
+        self.assertEqual("glibc-hwcaps/x86-64-v3/" in core, is_for_v3, core)
+        self.assertEqual("flags -march=x86-64-v3" in said, is_for_v3, said)
         print(said.splitlines()[-1])
+
+    def is_v3(self):
+        """Whether this processor is of x86-64-v3."""
+        flags = re.search("^flags.*", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+        return platform.machine() == "x86_64" and V3.issubset(flags[0].split())
+
+    def test_1_one_process(self):
+        self.check_core(self.is_v3())
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "one core serves all processors")
+    def test_1_older_processors(self):
+        self.check_core(False, **WITHOUT_AVX2)
+        for feature in "AVX2", "BMI2", "FMA", "LZCNT", "MOVBE":
+            with self.subTest(feature):
+                said = self.run_command("--version", "--verbose", GLIBC_TUNABLES=f"glibc.cpu.hwcaps=-{feature}").stdout
+                self.assertNotIn("-march", said)
+
+    def test_1_cores_compared(self):
+        if not self.is_v3():
+            self.skipTest("one core serves this processor")
+        said = subprocess.run([self.folder / "bare/bin/python", SOURCES / "bench/wheel_cores.py", "--rounds", "1", "poisson2d-5:n=20 method=cg"],
+                              check=True, text=True, capture_output=True, env=self.environment()).stdout
+        self.assertRegex(said, r"\| poisson2d-5:n=20 method=cg \| [\d.]+ \| [\d.]+ \|")
 
     def run_command(self, *words, launcher=(), status=0, **variables):
         done = subprocess.run([*launcher, self.folder / "bare/bin/ayatori", *words], text=True, capture_output=True, cwd=self.folder,
@@ -182,7 +217,8 @@ class Wheel(unittest.TestCase):
         said = self.run_python(PARALLEL, *launcher)
         self.assertEqual(sorted(re.findall("rank . is done", said)), ["rank 0 is done", "rank 1 is done"])
         with self.subTest("without mpi4py"):
-            self.assertEqual(self.run_python(EACH_BY_ITSELF, *launcher).split(), ["converged"] * 2)
+            for processor in {}, WITHOUT_AVX2:
+                self.assertEqual(self.run_python(EACH_BY_ITSELF, *launcher, **processor).split(), ["converged"] * 2)
         with self.subTest("command"):
             self.run_command("solve", "poisson2d-5:n=40", "--json", "ranks.json", launcher=launcher)
             result = json.loads((self.folder / "ranks.json").read_text())

@@ -64,8 +64,12 @@ std::vector<std::filesystem::path> folders_above() {
   };
   std::error_code error;
   Dl_info facts{};
-  if (dladdr(reinterpret_cast<const void*>(&find_launch), &facts) != 0)
-    add(std::filesystem::absolute(facts.dli_fname, error).parent_path());
+  if (dladdr(reinterpret_cast<const void*>(&find_launch), &facts) != 0) {
+    auto folder = std::filesystem::absolute(facts.dli_fname, error).lexically_normal().parent_path();
+    // Where the loader has chosen by the processor, the library lies in FOLDER/glibc-hwcaps/x86-64-v3.
+    if (folder.parent_path().filename() == "glibc-hwcaps") folder = folder.parent_path().parent_path();
+    add(folder);
+  }
   // Where the library is part of the program, dladdr() knows no more than argv[0].
   add(std::filesystem::read_symlink("/proc/self/exe", error).parent_path());
   return folders;
