@@ -33,25 +33,29 @@ bool has_topology(MPI_Comm comm) {
   return topology != MPI_UNDEFINED;
 }
 
-void make_calls(MPI_Comm comm, CommFacts& facts) {
-  facts.has_asked_for_neighbours = true;
-  if (!has_topology(comm)) return;
-  CommSchedules* const schedules = schedules_without_table(comm, facts);
-  if (schedules == nullptr) return;
-  NeighbourExchange exchange(comm, *schedules);
-  const NeighbourRace race(routes_of(exchange.plan()));
-  facts.neighbours =
-      std::make_shared<NeighbourCalls>(NeighbourCalls{std::move(exchange), {race, race, race, race, race}});
-}
-
 /// Null where the MPI does all calls, or the next one.
 NeighbourCalls* calls_of(MPI_Comm comm) {
   CommFacts& facts = facts_of(comm);
-  if (!facts.has_asked_for_neighbours) {
-    if (rule() == NeighbourRule::race && ++facts.neighbour_calls < calls_before_plan) return nullptr;
-    make_calls(comm, facts);
-  }
+  if (facts.has_asked_for_neighbours) return facts.neighbours.get();
+  if (rule() == NeighbourRule::race && ++facts.neighbour_calls < calls_before_plan) return nullptr;
+  facts.has_asked_for_neighbours = true;
+  if (!has_topology(comm)) return nullptr;
+  CommSchedules* const schedules = schedules_without_table(comm, facts);
+  if (schedules != nullptr) facts.neighbours = std::make_shared<NeighbourCalls>(NeighbourCalls{*schedules});
   return facts.neighbours.get();
+}
+
+NeighbourCallsOfKind* calls_of(NeighbourKind kind, MPI_Comm comm) {
+  NeighbourCalls* const calls = calls_of(comm);
+  if (calls == nullptr) return nullptr;
+  auto& of_kind = calls->of_kind[static_cast<std::size_t>(kind)];
+  if (of_kind == nullptr) {
+    NeighbourExchange exchange(kind, comm, calls->schedules);
+    NeighbourRace race(routes_of(exchange.plan()));
+    of_kind =
+        std::make_unique<NeighbourCallsOfKind>(NeighbourCallsOfKind{std::move(exchange), std::move(race)});
+  }
+  return of_kind.get();
 }
 
 /// Blocks that lie one after the other, `count` elements each.
@@ -96,17 +100,18 @@ NeighbourTurn::NeighbourTurn(NeighbourKind kind, MPI_Comm comm) : comm_(comm) {
   if (!is_active() || rule() == NeighbourRule::off || comm == MPI_COMM_NULL) return;
   count_neighbour_call();
   failure_ = guarded(comm, [&] {
-    calls_ = calls_of(comm);
+    calls_ = calls_of(kind, comm);
     return false;
   });
   if (calls_ == nullptr) return;
-  race_ = &calls_->races[static_cast<std::size_t>(kind)];
-  route_ = race_->route();
-  if (race_->is_racing()) begin_ = PMPI_Wtime();
+  route_ = calls_->race.route();
+  if (calls_->race.is_racing()) begin_ = PMPI_Wtime();
 }
 
 NeighbourTurn::~NeighbourTurn() {
-  if (race_ != nullptr) race_->end_call(race_->is_racing() ? PMPI_Wtime() - begin_ : 0, comm_);
+  if (calls_ == nullptr) return;
+  NeighbourRace& race = calls_->race;
+  race.end_call(race.is_racing() ? PMPI_Wtime() - begin_ : 0, comm_);
 }
 
 template <class F>

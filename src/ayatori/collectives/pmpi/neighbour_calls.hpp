@@ -1,7 +1,7 @@
 #pragma once
 
 #include <array>
-#include <optional>
+#include <memory>
 #include <string>
 
 #include "ayatori/collectives/pmpi/neighbour_exchange.hpp"
@@ -12,15 +12,6 @@
 
 namespace ayatori::pmpi {
 
-enum class NeighbourKind {
-  neighbor_allgather,
-  neighbor_allgatherv,
-  neighbor_alltoall,
-  neighbor_alltoallv,
-  neighbor_alltoallw
-};
-inline constexpr int neighbour_kinds = static_cast<int>(NeighbourKind::neighbor_alltoallw) + 1;
-
 /// Which routes they may take.
 enum class NeighbourRule { off, race, straight, bundled };
 
@@ -30,11 +21,17 @@ NeighbourRule neighbour_rule(const std::string& text, bool has_table);
 /// From now on.
 void begin_neighbour_calls(NeighbourRule rule);
 
-/// Those of one communicator, from its first ones on.
-struct NeighbourCalls {
+/// Those of one kind on one communicator.
+struct NeighbourCallsOfKind {
   NeighbourExchange exchange;
-  std::array<NeighbourRace, neighbour_kinds> races;
+  NeighbourRace race;
   NeighbourBlocks blocks = {};  ///< of a call; kept for the next
+};
+
+/// Those of one communicator; of a kind from its first call on.
+struct NeighbourCalls {
+  CommSchedules& schedules;
+  std::array<std::unique_ptr<NeighbourCallsOfKind>, neighbour_kinds> of_kind = {};
 };
 
 /// One call, from before it is tried until the MPI's own has ended, too: so both are timed.
@@ -58,8 +55,7 @@ class NeighbourTurn {
 
  private:
   MPI_Comm comm_;
-  NeighbourCalls* calls_ = nullptr;
-  NeighbourRace* race_ = nullptr;
+  NeighbourCallsOfKind* calls_ = nullptr;
   NeighbourRoute route_ = NeighbourRoute::by_mpi;
   double begin_ = 0;
   by_schedule::Result failure_;  ///< of the set-up

@@ -17,13 +17,13 @@ struct NeighbourBlocks {
   const Buffer& sent_to(int block) const { return sent[is_gather ? 0 : block]; }
 };
 
-/// Carries out neighbourhood collectives of one communicator by its plan. Blocks for ranks of this node go
-/// through memory where that is better.
+/// Carries out the neighbourhood collectives of one kind on a communicator by their plan. Blocks for ranks of
+/// this node go through memory where that is better.
 class NeighbourExchange {
  public:
   /// Collective over `comm`, which has a topology; `s` are its schedules. Throws MpiError.
-  NeighbourExchange(MPI_Comm comm, CommSchedules& s)
-      : s_(s), plan_(make_neighbour_plan(comm, s.transport())) {}
+  NeighbourExchange(NeighbourKind kind, MPI_Comm comm, CommSchedules& s)
+      : s_(s), plan_(make_neighbour_plan(kind, comm, s.transport())) {}
 
   const NeighbourPlan& plan() const { return plan_; }
 

@@ -26,8 +26,12 @@ struct Arrival {
 
 class PlanMaker {
  public:
-  PlanMaker(MPI_Comm comm, PmpiTransport& transport)
-      : comm_(comm), transport_(transport), space_(transport.space()), around_(neighbourhood_of(comm)) {}
+  PlanMaker(NeighbourKind kind, MPI_Comm comm, PmpiTransport& transport)
+      : kind_(kind),
+        comm_(comm),
+        transport_(transport),
+        space_(transport.space()),
+        around_(neighbourhood_of(comm)) {}
 
   NeighbourPlan make() {
     plan_.sources = static_cast<int>(around_.sources.size());
@@ -62,7 +66,9 @@ class PlanMaker {
       plan_.sent.push_back({reader, block, false});
       if (node_of(reader) != node_of(space_.rank())) blocks_for[node_of(reader)].push_back(block);
     }
-    std::vector<Word> words(plan_.destinations);
+    std::vector<Word> words;
+    words.reserve(plan_.destinations + 1);  // MPICH wants an address where nothing is sent
+    words.resize(plan_.destinations);
     for (int block = 0; block < plan_.destinations; ++block) words[block] = {space_.rank(), block};
     for (auto& [node, blocks] : blocks_for) {
       const auto size = static_cast<int>(blocks.size());
@@ -87,10 +93,24 @@ class PlanMaker {
     return readers[number_on_node() % readers.size()];
   }
 
+  /// MPICH 4.0.2 leaves out blocks in MPI_Neighbor_alltoallw; those that come do as in alltoallv.
+  void exchange(const std::vector<Word>& words, std::vector<Word>& told) const {
+    if (kind_ != NeighbourKind::neighbor_alltoallv && kind_ != NeighbourKind::neighbor_alltoallw) {
+      check(PMPI_Neighbor_alltoall(words.data(), ints_of_word, MPI_INT, told.data(), ints_of_word, MPI_INT,
+                                   comm_));
+      return;
+    }
+    const int most = std::max(plan_.sources, plan_.destinations);
+    const std::vector<int> counts(most + 1, ints_of_word);
+    std::vector<int> places;
+    for (int i = 0; i <= most; ++i) places.push_back(i * ints_of_word);
+    check(PMPI_Neighbor_alltoallv(words.data(), counts.data(), places.data(), MPI_INT, told.data(),
+                                  counts.data(), places.data(), MPI_INT, comm_));
+  }
+
   std::vector<Arrival> tell(const std::vector<Word>& words) const {
-    std::vector<Word> told(plan_.sources);
-    check(PMPI_Neighbor_alltoall(words.data(), ints_of_word, MPI_INT, told.data(), ints_of_word, MPI_INT,
-                                 comm_));
+    std::vector<Word> told(plan_.sources + 1);
+    exchange(words, told);
     std::vector<Arrival> arrivals;
     for (int block = 0; block < plan_.sources; ++block) {
       if (around_.sources[block] != MPI_PROC_NULL) arrivals.push_back({told[block], block});
@@ -146,6 +166,7 @@ class PlanMaker {
     for (auto& [taker, blocks] : shares) plan_.shares.push_back({taker, std::move(blocks)});
   }
 
+  NeighbourKind kind_;
   MPI_Comm comm_;
   PmpiTransport& transport_;
   const TagSpace& space_;
@@ -155,8 +176,8 @@ class PlanMaker {
 
 }  // namespace
 
-NeighbourPlan make_neighbour_plan(MPI_Comm comm, PmpiTransport& transport) {
-  return PlanMaker(comm, transport).make();
+NeighbourPlan make_neighbour_plan(NeighbourKind kind, MPI_Comm comm, PmpiTransport& transport) {
+  return PlanMaker(kind, comm, transport).make();
 }
 
 }  // namespace ayatori::pmpi

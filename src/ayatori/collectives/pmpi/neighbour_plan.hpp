@@ -60,9 +60,19 @@ struct NeighbourPlan {
   bool anyone_bundles = false;  ///< the same on all ranks
 };
 
+/// The calls that there are.
+enum class NeighbourKind {
+  neighbor_allgather,
+  neighbor_allgatherv,
+  neighbor_alltoall,
+  neighbor_alltoallv,
+  neighbor_alltoallw
+};
+inline constexpr int neighbour_kinds = static_cast<int>(NeighbourKind::neighbor_alltoallw) + 1;
+
 /// Collective over `comm`, which has a topology. Which block of a neighbour arrives as which of ours is asked
-/// of the MPI: they have different opinions of Cartesian grids with one or two ranks in a dimension. Throws
-/// MpiError.
-NeighbourPlan make_neighbour_plan(MPI_Comm comm, PmpiTransport& transport);
+/// of the MPI, by a call of this kind: MPIs have different opinions of ranks that are neighbours twice, and
+/// MPICH has two of its own. Throws MpiError.
+NeighbourPlan make_neighbour_plan(NeighbourKind kind, MPI_Comm comm, PmpiTransport& transport);
 
 }  // namespace ayatori::pmpi
