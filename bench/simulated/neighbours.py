@@ -19,7 +19,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import runs  # noqa: E402 - of the folder above
 from simulated import platforms  # noqa: E402
-from simulated.collectives import MODEL  # noqa: E402
+from simulated.collectives import MODEL, QUICK  # noqa: E402
 from simulated.halo import name_of, settings_of  # noqa: E402
 
 ROUTES = ("mpi", "straight", "bundled")
@@ -64,7 +64,7 @@ def messages_of(name, ranks):
 def simulate(options, platform, graph, start):
     """Route -> microseconds."""
     command = [options.smpirun, "-np", platform.ranks, "-platform", options.folder / f"{platform.name}.xml",
-               "-hostfile", options.folder / platform.name, *MODEL, *settings_of(start), options.program, graph]
+               "-hostfile", options.folder / platform.name, *MODEL, *QUICK, *settings_of(start), options.program, graph]
     done = subprocess.run([str(word) for word in command], text=True, capture_output=True, check=False, timeout=options.time_limit)
     times = dict(line.split() for line in done.stdout.splitlines() if line.startswith(ROUTES))
     if set(times) != set(ROUTES):

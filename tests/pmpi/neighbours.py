@@ -3,9 +3,9 @@
 import re
 import unittest
 
-from harness import RANKS, ProgramTest
+from harness import FORTRAN, RANKS, ProgramTest
 
-GRAPHS = 12
+GRAPHS = 6
 
 
 class Neighbours(ProgramTest):
@@ -20,7 +20,7 @@ class Neighbours(ProgramTest):
     def test_all_go_straight_or_in_bundles(self):
         """But those on one rank, and the six of every rank that are errors."""
         for route in ("straight", "bundled"):
-            for ranks_per_node in (1, 2, 3, RANKS):
+            for ranks_per_node in sorted({1, 2, 3, RANKS}):
                 with self.subTest(route=route, ranks_per_node=ranks_per_node):
                     ours, all_calls = self.serve(route, ranks_per_node)
                     alone = 5 * 12 * (RANKS in (2, 3))  # the rank that is split off by itself
@@ -29,7 +29,7 @@ class Neighbours(ProgramTest):
 
     def test_a_race(self):
         """Every route in turn, five times; then what was best."""
-        for ranks_per_node in (2, RANKS):
+        for ranks_per_node in sorted({2, RANKS}):
             ours, all_calls = self.serve("race", ranks_per_node)
             if RANKS > 1:
                 self.assertGreater(ours, 0)
@@ -43,6 +43,12 @@ class Neighbours(ProgramTest):
         for route, messages in (("straight", 2), ("bundled", 1)):
             done = self.run_program("neighbours", "count", 2, AYATORI_NEIGHBOURS=route)
             self.assertEqual(done.stdout, f"{10 * messages} messages of 10 calls\n")
+
+    @unittest.skipUnless(FORTRAN, "there is no Fortran compiler, or it has no sanitizers")
+    def test_fortran(self):
+        done = self.run_program("neighbours_fortran", AYATORI_NEIGHBOURS="straight", AYATORI_COLLECTIVES_REPORT=1)
+        ours, all_calls = (5 * RANKS, 5 * RANKS) if RANKS > 1 else (0, 4)
+        self.assertEqual(done.stderr, f"ayatori: calls done by schedules: neighbours {ours} of {all_calls}\n")
 
     def test_a_route_that_is_none(self):
         done = self.run_program("neighbours", "count", 2, AYATORI_NEIGHBOURS="slow")
