@@ -38,12 +38,20 @@ comm::NodeChannel* CommSchedules::memory_of_all() {
   return has_memory_of_all_ ? transport_.node_channel() : nullptr;
 }
 
+comm::NodeChannel* CommSchedules::memory() {
+  if (!has_asked_for_memory_) {
+    has_asked_for_memory_ = true;
+    transport_.use(make_node_channel(space()));
+    const comm::NodeChannel* const channel = transport_.node_channel();
+    has_memory_of_all_ = channel != nullptr;
+    for (int rank = 0; rank < size_ && has_memory_of_all_; ++rank)
+      has_memory_of_all_ = channel->reaches(rank);
+  }
+  return transport_.node_channel();
+}
+
 void CommSchedules::count_call() {
-  if (++calls_ != calls_before_memory) return;
-  transport_.use(make_node_channel(space()));
-  const comm::NodeChannel* const channel = transport_.node_channel();
-  has_memory_of_all_ = channel != nullptr;
-  for (int rank = 0; rank < size_ && has_memory_of_all_; ++rank) has_memory_of_all_ = channel->reaches(rank);
+  if (++calls_ == calls_before_memory) memory();
 }
 
 }  // namespace ayatori::pmpi

@@ -34,6 +34,9 @@ class CommSchedules {
   bool sends_blocks_by_memory(collectives::Operation operation) const {
     return sends_blocks_by_memory_[static_cast<std::size_t>(operation)];
   }
+  /// Collective. Memory through which messages reach the ranks of this node, from now on; null where there is
+  /// nobody else, or none.
+  comm::NodeChannel* memory();
   /// Collective. Memory through which messages reach every rank; null unless all are on one node, and there
   /// is some. The same on all ranks.
   comm::NodeChannel* memory_of_all();
@@ -50,6 +53,7 @@ class CommSchedules {
   int size_;
   PmpiTransport transport_;
   std::int64_t calls_ = 0;
+  bool has_asked_for_memory_ = false;
   bool has_memory_of_all_ = false;
   collectives::ScheduleCache cache_;
   std::array<std::span<const collectives::TableEntry>, operation_count> entries_;

@@ -139,6 +139,7 @@ void begin() {
   PMPI_Comm_rank(MPI_COMM_WORLD, &library().rank);
   Settings settings;
   settings.trace = variable("AYATORI_TRACE");
+  settings.neighbours = variable("AYATORI_NEIGHBOURS");
   settings.reports = variable("AYATORI_COLLECTIVES_REPORT") == "1";
   begin(std::move(settings), read_table(variable("AYATORI_COLLECTIVES")));
 }

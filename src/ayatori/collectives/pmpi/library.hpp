@@ -22,6 +22,7 @@ class ScheduleTable;
 namespace ayatori::pmpi {
 
 class CommSchedules;
+struct NeighbourCalls;
 class PendingSchedules;
 struct MemberCalls;
 
@@ -33,14 +34,18 @@ struct CommFacts {
   int rank = 0;
   std::shared_ptr<CommSchedules> schedules;  ///< of communicators that have some
   bool has_asked_for_schedules = false;
-  std::shared_ptr<PendingSchedules> pending;  ///< likewise, of calls that do not block
-  MemberCalls* calls = nullptr;               ///< collective calls of these members; of the tracer
+  std::shared_ptr<PendingSchedules> pending;   ///< likewise, of calls that do not block
+  std::shared_ptr<NeighbourCalls> neighbours;  ///< likewise, of those among neighbours
+  bool has_asked_for_neighbours = false;
+  int neighbour_calls = 0;       ///< until then
+  MemberCalls* calls = nullptr;  ///< collective calls of these members; of the tracer
 };
 
 /// What the environment asks for, the same on all ranks: what rank 0 of MPI_COMM_WORLD has found.
 struct Settings {
-  std::string trace;     ///< AYATORI_TRACE: the file to write; empty: nothing is recorded
-  bool reports = false;  ///< AYATORI_COLLECTIVES_REPORT: says at the end how many calls schedules have done
+  std::string trace;       ///< AYATORI_TRACE: the file to write; empty: nothing is recorded
+  std::string neighbours;  ///< AYATORI_NEIGHBOURS: see neighbour_rule()
+  bool reports = false;    ///< AYATORI_COLLECTIVES_REPORT: says at the end how many calls schedules have done
 };
 
 /// Whether MPI runs and this library with it: between begin() and end().

@@ -32,11 +32,15 @@ struct PairExchange::Block {
 struct PairExchange::Blocks {
   std::vector<Block> sent;
   std::vector<Block> received;
+  std::vector<Buffer> own_sent;  ///< of this rank to itself
+  std::vector<Buffer> own_received;
 
   static Blocks& of_this_thread() {
     thread_local Blocks blocks;
     blocks.sent.clear();
     blocks.received.clear();
+    blocks.own_sent.clear();
+    blocks.own_received.clear();
     return blocks;
   }
 };
@@ -47,31 +51,35 @@ PairExchange::PairExchange(CommSchedules& s, collectives::Operation operation)
       memory_(s.sends_blocks_by_memory(operation) ? s.memory_of_all() : nullptr),
       blocks_(Blocks::of_this_thread()) {}
 
-bool PairExchange::goes_through_memory(std::int64_t bytes) {
+PairExchange::PairExchange(CommSchedules& s, std::int64_t longest_in_memory)
+    : s_(s), longest_in_memory_(longest_in_memory), memory_(s.memory()), blocks_(Blocks::of_this_thread()) {}
+
+bool PairExchange::goes_through_memory(int peer, std::int64_t bytes) {
+  if (longest_in_memory_) return memory_ != nullptr && bytes <= *longest_in_memory_ && memory_->reaches(peer);
   if (bytes == known_length_) return known_is_near_;
   const collectives::TableEntry* const entry = nearest(entries_, bytes * s_.size());
   known_length_ = bytes;
   return known_is_near_ = entry != nullptr && entry->sends_blocks_by_memory();
 }
 
-bool PairExchange::add(std::vector<Block>& blocks, std::optional<Buffer>& own, int peer,
-                       const Buffer& block) {
+bool PairExchange::add(std::vector<Block>& blocks, std::vector<Buffer>& own, int peer, const Buffer& block) {
   if (!block.layout.is_type || block.count < 0) return false;
   const std::int64_t bytes = block.bytes();
   if (bytes > 0 && !block.is_there()) return false;
   if (peer == s_.rank())
-    own = block;
+    own.push_back(block);
   else if (bytes > 0)
-    are_packed_ |= blocks.emplace_back(Block{peer, block, goes_through_memory(bytes), nullptr}).is_packed();
+    are_packed_ |=
+        blocks.emplace_back(Block{peer, block, goes_through_memory(peer, bytes), nullptr}).is_packed();
   return true;
 }
 
 bool PairExchange::send(int peer, const Buffer& block) {
-  return add(blocks_.sent, own_sent_, peer, block);
+  return add(blocks_.sent, blocks_.own_sent, peer, block);
 }
 
 bool PairExchange::receive(int peer, const Buffer& block) {
-  return add(blocks_.received, own_received_, peer, block);
+  return add(blocks_.received, blocks_.own_received, peer, block);
 }
 
 void PairExchange::find_room_to_pack() {
@@ -90,22 +98,23 @@ void PairExchange::find_room_to_pack() {
 }
 
 /// A rank's own block: copied, or else a message to itself.
-void PairExchange::begin_own() {
-  if (!own_sent_ || !own_received_ || own_sent_->bytes() == 0) return;
-  if (own_sent_->layout.is_contiguous && own_received_->layout.is_contiguous) {
-    std::memcpy(own_received_->data, own_sent_->data, std::min(own_sent_->bytes(), own_received_->bytes()));
+void PairExchange::begin_own(const Buffer& sent, const Buffer& received) {
+  if (sent.bytes() == 0) return;
+  if (sent.layout.is_contiguous && received.layout.is_contiguous) {
+    std::memcpy(received.data, sent.data, std::min(sent.bytes(), received.bytes()));
     return;
   }
-  s_.transport().begin_receive(own_received_->data, own_received_->count, own_received_->type, s_.rank(),
-                               tag);
-  s_.transport().begin_send(own_sent_->data, own_sent_->count, own_sent_->type, s_.rank(), tag);
+  s_.transport().begin_receive(received.data, received.count, received.type, s_.rank(), tag);
+  s_.transport().begin_send(sent.data, sent.count, sent.type, s_.rank(), tag);
 }
 
 void PairExchange::run() {
   PmpiTransport& messages = s_.transport();
   messages.begin(MPI_DATATYPE_NULL, MPI_OP_NULL);
-  if (!memory_->is_idle()) throw EnvironmentError("an earlier collective call has failed");
-  memory_->set_element(unit);
+  if (memory_ != nullptr) {
+    if (!memory_->is_idle()) throw EnvironmentError("an earlier collective call has failed");
+    memory_->set_element(unit);
+  }
   find_room_to_pack();
   for (const Block& block : blocks_.sent) {
     if (are_packed_ && block.is_packed()) pack(&s_, block.buffer, 0, 1, block.packed);
@@ -122,9 +131,10 @@ void PairExchange::run() {
     else
       messages.begin_send(block.buffer.data, block.buffer.count, block.buffer.type, block.peer, tag);
   }
-  memory_->start();
-  begin_own();
-  if (!memory_->is_idle()) memory_->finish(messages);
+  if (memory_ != nullptr) memory_->start();
+  const std::size_t own_blocks = std::min(blocks_.own_sent.size(), blocks_.own_received.size());
+  for (std::size_t i = 0; i < own_blocks; ++i) begin_own(blocks_.own_sent[i], blocks_.own_received[i]);
+  if (memory_ != nullptr && !memory_->is_idle()) memory_->finish(messages);
   messages.wait_all();
   for (const Block& block : blocks_.received) {
     if (are_packed_ && block.is_packed()) unpack(&s_, block.packed, block.buffer, 0, 1);

@@ -13,6 +13,8 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/json.hpp"
 #include "ayatori/collectives/pmpi/buffer.hpp"
+#include "ayatori/collectives/pmpi/guarded.hpp"
+#include "ayatori/collectives/pmpi/neighbour_calls.hpp"
 #include "ayatori/collectives/pmpi/pair_exchange.hpp"
 #include "ayatori/collectives/pmpi/pending_calls.hpp"
 #include "ayatori/collectives/table.hpp"
@@ -26,11 +28,13 @@ using collectives::Executor;
 using collectives::Operation;
 
 constexpr int operation_count = static_cast<int>(Operation::barrier) + 1;
+constexpr int neighbour_calls = operation_count;  ///< counted behind the operations
+constexpr int counters = operation_count + 1;
 
 /// Of this process; never destroyed, like the library.
 struct Schedules {
   collectives::ScheduleTable table;
-  using Counts = std::array<std::atomic<std::int64_t>, operation_count>;  ///< by operation
+  using Counts = std::array<std::atomic<std::int64_t>, counters>;  ///< by operation
   Counts calls{};
   Counts done{};  ///< of these, by schedules
 };
@@ -41,24 +45,27 @@ Schedules& schedules() {
 }
 
 /// For the report alone: threads that count at one place wait for each other.
+void count(Schedules::Counts& counts, int counter) {
+  if (settings().reports) counts[counter].fetch_add(1, std::memory_order_relaxed);
+}
 void count(Schedules::Counts& counts, Operation operation) {
-  if (settings().reports) counts[static_cast<std::size_t>(operation)].fetch_add(1, std::memory_order_relaxed);
+  count(counts, static_cast<int>(operation));
 }
 
-/// Whether the ranks of a communicator have schedules: those of other worlds may have read other tables.
+/// Whether this library can send between the ranks of a communicator: those of other worlds may not have it.
+bool may_be_ours(const CommFacts& facts) {
+  return facts.is_intra && facts.is_in_world && facts.world_ranks.size() > 1;
+}
+
 bool may_have_schedules(const CommFacts& facts) {
-  const auto size = static_cast<int>(facts.world_ranks.size());
-  return facts.is_intra && facts.is_in_world && size > 1 && schedules().table.has(size);
+  return may_be_ours(facts) && schedules().table.has(static_cast<int>(facts.world_ranks.size()));
 }
 
 /// The schedules of a communicator, made by its first call; null where it has none. `comm` may be anything.
 CommSchedules* schedules_of(MPI_Comm comm) {
   CommFacts& facts = facts_of(comm);
   if (!facts.has_asked_for_schedules) {
-    if (may_have_schedules(facts)) {
-      if (auto space = TagSpace::make(comm, facts))
-        facts.schedules = std::make_shared<CommSchedules>(std::move(*space), schedules().table);
-    }
+    if (may_have_schedules(facts)) schedules_without_table(comm, facts);
     facts.has_asked_for_schedules = true;
   }
   return facts.schedules.get();
@@ -90,25 +97,16 @@ by_schedule::Result attempt(Operation operation, MPI_Comm comm, const Way& way, 
   if (!way.is_persistent) count(schedules().calls, operation);
   const bool is_now = way.request == nullptr;
   if (!is_now && !may_be_pending()) return std::nullopt;
-  int code = MPI_SUCCESS;
-  try {
+  return guarded(comm, [&] {
     Performer performer{comm, way};
     if (is_now)
       performer.now = schedules_of(comm);
     else
       performer.later = pending_schedules_of(comm);
-    if (!performer.is_there() || !does(performer)) return std::nullopt;
+    if (!performer.is_there() || !does(performer)) return false;
     if (!way.is_persistent) count(schedules().done, operation);
-    return MPI_SUCCESS;
-  } catch (const MpiError& error) {
-    code = error.code;
-  } catch (const std::bad_alloc&) {
-    code = MPI_ERR_NO_MEM;
-  } catch (const std::exception&) {
-    code = MPI_ERR_INTERN;
-  }
-  PMPI_Comm_call_errhandler(comm, code);
-  return code;
+    return true;
+  });
 }
 
 /// Bytes of all blocks, or -1 if that is more than MPI counts, nothing, or not to be counted. Ranks may
@@ -273,10 +271,13 @@ collectives::ScheduleTable read_table(const std::string& paths) {
 }
 
 void begin_schedules(collectives::ScheduleTable table) {
-  if (!table.is_empty() && !begin_private_comm()) {
+  NeighbourRule rule = neighbour_rule(settings().neighbours, !table.is_empty());
+  if ((!table.is_empty() || rule != NeighbourRule::off) && !begin_private_comm()) {
     if (world_rank() == 0) say("schedules are not used: the MPI has no communicator left");
     table = {};
+    rule = NeighbourRule::off;
   }
+  begin_neighbour_calls(rule);
   if (!table.is_empty()) begin_pending_calls();
   schedules().table = std::move(table);
 }
@@ -285,28 +286,46 @@ void end_schedules() {
   end_pending_calls();
   end_private_comm();
   if (!settings().reports) return;
-  std::array<std::int64_t, std::size_t{2} * operation_count> counts{};
-  for (int i = 0; i < operation_count; ++i) {
+  std::array<std::int64_t, std::size_t{2} * counters> counts{};
+  for (int i = 0; i < counters; ++i) {
     counts[i] = schedules().calls[i];
-    counts[operation_count + i] = schedules().done[i];
+    counts[counters + i] = schedules().done[i];
   }
   auto sums = counts;
   PMPI_Reduce(counts.data(), sums.data(), static_cast<int>(counts.size()), MPI_INT64_T, MPI_SUM, 0,
               MPI_COMM_WORLD);
   if (world_rank() != 0) return;
   std::string text;
-  for (const auto& type : collectives::operations()) {
-    const auto i = static_cast<std::size_t>(type.operation);
-    if (sums[i] > 0)
-      text += fmt::format("{} {} {} of {}", text.empty() ? "" : ",", type.name, sums[operation_count + i],
-                          sums[i]);
-  }
+  const auto tell = [&](std::string_view name, std::size_t counter) {
+    if (sums[counter] > 0)
+      text += fmt::format("{} {} {} of {}", text.empty() ? "" : ",", name, sums[counters + counter],
+                          sums[counter]);
+  };
+  for (const auto& type : collectives::operations())
+    tell(type.name, static_cast<std::size_t>(type.operation));
+  tell("neighbours", neighbour_calls);
   say("calls done by schedules:" + (text.empty() ? " none" : text));
 }
 
 void count_start(Operation operation) {
   count(schedules().calls, operation);
   count(schedules().done, operation);
+}
+
+void count_neighbour_call() {
+  count(schedules().calls, neighbour_calls);
+}
+
+void count_neighbour_call_done() {
+  count(schedules().done, neighbour_calls);
+}
+
+CommSchedules* schedules_without_table(MPI_Comm comm, CommFacts& facts) {
+  if (facts.schedules == nullptr && may_be_ours(facts)) {
+    if (auto space = TagSpace::make(comm, facts))
+      facts.schedules = std::make_shared<CommSchedules>(std::move(*space), schedules().table);
+  }
+  return facts.schedules.get();
 }
 
 namespace by_schedule {

@@ -24,6 +24,13 @@ void end_schedules();
 /// A persistent call that goes by schedules is started.
 void count_start(collectives::Operation operation);
 
+void count_neighbour_call();
+void count_neighbour_call_done();
+
+/// Collective over a communicator with these facts: its schedules, though the table has none for so many
+/// ranks; null where this library cannot send between its ranks. Throws MpiError.
+CommSchedules* schedules_without_table(MPI_Comm comm, CommFacts& facts);
+
 /// Counts or displacements of a call: of int, or those of functions whose names end in _c.
 class Numbers {
  public:

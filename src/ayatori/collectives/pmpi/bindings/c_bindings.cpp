@@ -5,6 +5,7 @@
 #include "ayatori/collectives/pmpi/bindings/neighbours.hpp"
 #include "ayatori/collectives/pmpi/kept_handles.hpp"
 #include "ayatori/collectives/pmpi/library.hpp"
+#include "ayatori/collectives/pmpi/neighbour_calls.hpp"
 #include "ayatori/collectives/pmpi/pending_calls.hpp"
 #include "ayatori/collectives/pmpi/schedules.hpp"
 #include "ayatori/collectives/pmpi/trace.hpp"
@@ -45,6 +46,12 @@ using namespace ayatori::pmpi;
 #define AYATORI_TRY_PAIRS_BLOCKING(name, ...) AYATORI_TRY_BLOCKING(name, __VA_ARGS__)
 #define AYATORI_TRY_PAIRS_NONBLOCKING(name, ...)
 #define AYATORI_TRY_PAIRS_PERSISTENT(name, ...)
+// Likewise of those among neighbours.
+#define AYATORI_TRY_NEIGHBOURS_BLOCKING(name, ...) \
+  NeighbourTurn turn(NeighbourKind::name, comm);   \
+  AYATORI_TRY_BLOCKING(name, turn, __VA_ARGS__)
+#define AYATORI_TRY_NEIGHBOURS_NONBLOCKING(name, ...)
+#define AYATORI_TRY_NEIGHBOURS_PERSISTENT(name, ...)
 #define AYATORI_CALL_BLOCKING(call_of_mpi) return call_of_mpi
 #define AYATORI_CALL_NONBLOCKING(call_of_mpi) return call_of_mpi
 #define AYATORI_CALL_PERSISTENT(call_of_mpi)                                      \
@@ -312,42 +319,52 @@ using namespace ayatori::pmpi;
 
 // Collective calls among neighbours, which are messages to them.
 
-#define AYATORI_NEIGHBOR(Function, Name, N, D, TAIL)                                                   \
+#define AYATORI_NEIGHBOR(kind, Function, Name, N, D, TAIL)                                             \
   int Function(const void* send, N send_count, MPI_Datatype send_type, void* receive, N count,         \
                MPI_Datatype type, MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                            \
     static CallCount call("MPI_" #Name);                                                               \
     AYATORI_NEIGHBOURS_##TAIL([&](int) { return bytes_of(send_count, send_type); });                   \
+    AYATORI_TRY_NEIGHBOURS_##TAIL(kind, send, send_count, send_type, receive, count, type);            \
     AYATORI_CALL_##TAIL(                                                                               \
         P##Function(send, send_count, send_type, receive, count, type, comm AYATORI_ARGUMENT_##TAIL)); \
   }
 
-#define AYATORI_NEIGHBOR_ALLGATHERV(Function, Name, N, D, TAIL)                                         \
-  int Function(const void* send, N send_count, MPI_Datatype send_type, void* receive, const N counts[], \
-               const D places[], MPI_Datatype type, MPI_Comm comm AYATORI_PARAMETER_##TAIL) {           \
-    static CallCount call("MPI_" #Name);                                                                \
-    AYATORI_NEIGHBOURS_##TAIL([&](int) { return bytes_of(send_count, send_type); });                    \
-    AYATORI_CALL_##TAIL(P##Function(send, send_count, send_type, receive, counts, places, type,         \
-                                    comm AYATORI_ARGUMENT_##TAIL));                                     \
+#define AYATORI_NEIGHBOR_ALLGATHER(...) AYATORI_NEIGHBOR(neighbor_allgather, __VA_ARGS__)
+#define AYATORI_NEIGHBOR_ALLTOALL(...) AYATORI_NEIGHBOR(neighbor_alltoall, __VA_ARGS__)
+
+#define AYATORI_NEIGHBOR_ALLGATHERV(Function, Name, N, D, TAIL)                                              \
+  int Function(const void* send, N send_count, MPI_Datatype send_type, void* receive, const N counts[],      \
+               const D places[], MPI_Datatype type, MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                \
+    static CallCount call("MPI_" #Name);                                                                     \
+    AYATORI_NEIGHBOURS_##TAIL([&](int) { return bytes_of(send_count, send_type); });                         \
+    AYATORI_TRY_NEIGHBOURS_##TAIL(neighbor_allgatherv, send, send_count, send_type, receive, counts, places, \
+                                  type);                                                                     \
+    AYATORI_CALL_##TAIL(P##Function(send, send_count, send_type, receive, counts, places, type,              \
+                                    comm AYATORI_ARGUMENT_##TAIL));                                          \
   }
 
-#define AYATORI_NEIGHBOR_ALLTOALLV(Function, Name, N, D, TAIL)                                          \
-  int Function(const void* send, const N send_counts[], const D send_places[], MPI_Datatype send_type,  \
-               void* receive, const N counts[], const D places[], MPI_Datatype type,                    \
-               MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                                                \
-    static CallCount call("MPI_" #Name);                                                                \
-    AYATORI_NEIGHBOURS_##TAIL([&](int i) { return bytes_of(send_counts[i], send_type); });              \
-    AYATORI_CALL_##TAIL(P##Function(send, send_counts, send_places, send_type, receive, counts, places, \
-                                    type, comm AYATORI_ARGUMENT_##TAIL));                               \
-  }
-
-#define AYATORI_NEIGHBOR_ALLTOALLW(Function, Name, N, D, TAIL)                                            \
-  int Function(const void* send, const N send_counts[], const MPI_Aint send_places[],                     \
-               const MPI_Datatype send_types[], void* receive, const N counts[], const MPI_Aint places[], \
-               const MPI_Datatype types[], MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                      \
+#define AYATORI_NEIGHBOR_ALLTOALLV(Function, Name, N, D, TAIL)                                            \
+  int Function(const void* send, const N send_counts[], const D send_places[], MPI_Datatype send_type,    \
+               void* receive, const N counts[], const D places[], MPI_Datatype type,                      \
+               MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                                                  \
     static CallCount call("MPI_" #Name);                                                                  \
-    AYATORI_NEIGHBOURS_##TAIL([&](int i) { return bytes_of(send_counts[i], send_types[i]); });            \
-    AYATORI_CALL_##TAIL(P##Function(send, send_counts, send_places, send_types, receive, counts, places,  \
-                                    types, comm AYATORI_ARGUMENT_##TAIL));                                \
+    AYATORI_NEIGHBOURS_##TAIL([&](int i) { return bytes_of(send_counts[i], send_type); });                \
+    AYATORI_TRY_NEIGHBOURS_##TAIL(neighbor_alltoallv, send, send_counts, send_places, send_type, receive, \
+                                  counts, places, type);                                                  \
+    AYATORI_CALL_##TAIL(P##Function(send, send_counts, send_places, send_type, receive, counts, places,   \
+                                    type, comm AYATORI_ARGUMENT_##TAIL));                                 \
+  }
+
+#define AYATORI_NEIGHBOR_ALLTOALLW(Function, Name, N, D, TAIL)                                             \
+  int Function(const void* send, const N send_counts[], const MPI_Aint send_places[],                      \
+               const MPI_Datatype send_types[], void* receive, const N counts[], const MPI_Aint places[],  \
+               const MPI_Datatype types[], MPI_Comm comm AYATORI_PARAMETER_##TAIL) {                       \
+    static CallCount call("MPI_" #Name);                                                                   \
+    AYATORI_NEIGHBOURS_##TAIL([&](int i) { return bytes_of(send_counts[i], send_types[i]); });             \
+    AYATORI_TRY_NEIGHBOURS_##TAIL(neighbor_alltoallw, send, send_counts, send_places, send_types, receive, \
+                                  counts, places, types);                                                  \
+    AYATORI_CALL_##TAIL(P##Function(send, send_counts, send_places, send_types, receive, counts, places,   \
+                                    types, comm AYATORI_ARGUMENT_##TAIL));                                 \
   }
 
 extern "C" {
@@ -395,9 +412,9 @@ AYATORI_FAMILY(AYATORI_REDUCE_SCATTER, Reduce_scatter, Ireduce_scatter)
 AYATORI_FAMILY(AYATORI_REDUCE_SCATTER_BLOCK, Reduce_scatter_block, Ireduce_scatter_block)
 AYATORI_FAMILY(AYATORI_SCAN, Scan, Iscan)
 AYATORI_FAMILY(AYATORI_SCAN, Exscan, Iexscan)
-AYATORI_FAMILY(AYATORI_NEIGHBOR, Neighbor_allgather, Ineighbor_allgather)
+AYATORI_FAMILY(AYATORI_NEIGHBOR_ALLGATHER, Neighbor_allgather, Ineighbor_allgather)
 AYATORI_FAMILY(AYATORI_NEIGHBOR_ALLGATHERV, Neighbor_allgatherv, Ineighbor_allgatherv)
-AYATORI_FAMILY(AYATORI_NEIGHBOR, Neighbor_alltoall, Ineighbor_alltoall)
+AYATORI_FAMILY(AYATORI_NEIGHBOR_ALLTOALL, Neighbor_alltoall, Ineighbor_alltoall)
 AYATORI_FAMILY(AYATORI_NEIGHBOR_ALLTOALLV, Neighbor_alltoallv, Ineighbor_alltoallv)
 AYATORI_FAMILY(AYATORI_NEIGHBOR_ALLTOALLW, Neighbor_alltoallw, Ineighbor_alltoallw)
 

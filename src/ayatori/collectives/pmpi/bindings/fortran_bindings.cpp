@@ -6,6 +6,7 @@
 #include "ayatori/collectives/pmpi/bindings/neighbours.hpp"
 #include "ayatori/collectives/pmpi/kept_handles.hpp"
 #include "ayatori/collectives/pmpi/library.hpp"
+#include "ayatori/collectives/pmpi/neighbour_calls.hpp"
 #include "ayatori/collectives/pmpi/pending_calls.hpp"
 #include "ayatori/collectives/pmpi/schedules.hpp"
 #include "ayatori/collectives/pmpi/trace.hpp"
@@ -68,6 +69,11 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
 // Of those that go by pairs of ranks, which only calls that block do.
 #define AYATORI_TRY_PAIRS_BLOCKING(name, ...) AYATORI_TRY_BLOCKING(name, __VA_ARGS__)
 #define AYATORI_TRY_PAIRS_NONBLOCKING(name, ...)
+// Likewise of those among neighbours.
+#define AYATORI_TRY_NEIGHBOURS_BLOCKING(name, ...)               \
+  NeighbourTurn turn(NeighbourKind::name, PMPI_Comm_f2c(*comm)); \
+  AYATORI_TRY_BLOCKING(name, turn, __VA_ARGS__)
+#define AYATORI_TRY_NEIGHBOURS_NONBLOCKING(name, ...)
 #define AYATORI_FAMILY(MACRO, name, NAME, Name, iname, INAME, IName) \
   MACRO(name, NAME, Name, BLOCKING) MACRO(iname, INAME, IName, NONBLOCKING)
 
@@ -410,14 +416,17 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
         pmpi_##name##_(send, receive, counts, type, op, comm, AYATORI_ARGUMENT_##TAIL error);         \
   }
 
-#define AYATORI_NEIGHBOR(name, NAME, Name, TAIL)                                                            \
-  AYATORI_FORTRAN(name, NAME,                                                                               \
-                  (void* send, MPI_Fint* send_count, MPI_Fint* send_type, void* receive, MPI_Fint* count,   \
-                   MPI_Fint* type, MPI_Fint* comm, AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {             \
-    static CallCount call("MPI_" #Name);                                                                    \
-    record_neighbours(call, PMPI_Comm_f2c(*comm),                                                           \
-                      [&](int) { return bytes_of(*send_count, PMPI_Type_f2c(*send_type)); });               \
-    pmpi_##name##_(send, send_count, send_type, receive, count, type, comm, AYATORI_ARGUMENT_##TAIL error); \
+#define AYATORI_NEIGHBOR(name, NAME, Name, TAIL)                                                          \
+  AYATORI_FORTRAN(name, NAME,                                                                             \
+                  (void* send, MPI_Fint* send_count, MPI_Fint* send_type, void* receive, MPI_Fint* count, \
+                   MPI_Fint* type, MPI_Fint* comm, AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {           \
+    static CallCount call("MPI_" #Name);                                                                  \
+    record_neighbours(call, PMPI_Comm_f2c(*comm),                                                         \
+                      [&](int) { return bytes_of(*send_count, PMPI_Type_f2c(*send_type)); });             \
+    AYATORI_TRY_NEIGHBOURS_##TAIL(name, address(send), *send_count, PMPI_Type_f2c(*send_type),            \
+                                  address(receive), *count, PMPI_Type_f2c(*type))                         \
+        pmpi_##name##_(send, send_count, send_type, receive, count, type, comm,                           \
+                       AYATORI_ARGUMENT_##TAIL error);                                                    \
   }
 
 #define AYATORI_NEIGHBOR_ALLGATHERV(name, NAME, Name, TAIL)                                           \
@@ -428,32 +437,39 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
     static CallCount call("MPI_" #Name);                                                              \
     record_neighbours(call, PMPI_Comm_f2c(*comm),                                                     \
                       [&](int) { return bytes_of(*send_count, PMPI_Type_f2c(*send_type)); });         \
-    pmpi_##name##_(send, send_count, send_type, receive, counts, places, type, comm,                  \
-                   AYATORI_ARGUMENT_##TAIL error);                                                    \
+    AYATORI_TRY_NEIGHBOURS_##TAIL(name, address(send), *send_count, PMPI_Type_f2c(*send_type),        \
+                                  address(receive), counts, places, PMPI_Type_f2c(*type))             \
+        pmpi_##name##_(send, send_count, send_type, receive, counts, places, type, comm,              \
+                       AYATORI_ARGUMENT_##TAIL error);                                                \
   }
 
-#define AYATORI_NEIGHBOR_ALLTOALLV(name, NAME, Name, TAIL)                                            \
-  AYATORI_FORTRAN(name, NAME,                                                                         \
-                  (void* send, MPI_Fint* send_counts, MPI_Fint* send_places, MPI_Fint* send_type,     \
-                   void* receive, MPI_Fint* counts, MPI_Fint* places, MPI_Fint* type, MPI_Fint* comm, \
-                   AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                                       \
-    static CallCount call("MPI_" #Name);                                                              \
-    record_neighbours(call, PMPI_Comm_f2c(*comm),                                                     \
-                      [&](int i) { return bytes_of(send_counts[i], PMPI_Type_f2c(*send_type)); });    \
-    pmpi_##name##_(send, send_counts, send_places, send_type, receive, counts, places, type, comm,    \
-                   AYATORI_ARGUMENT_##TAIL error);                                                    \
+#define AYATORI_NEIGHBOR_ALLTOALLV(name, NAME, Name, TAIL)                                                  \
+  AYATORI_FORTRAN(name, NAME,                                                                               \
+                  (void* send, MPI_Fint* send_counts, MPI_Fint* send_places, MPI_Fint* send_type,           \
+                   void* receive, MPI_Fint* counts, MPI_Fint* places, MPI_Fint* type, MPI_Fint* comm,       \
+                   AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                                             \
+    static CallCount call("MPI_" #Name);                                                                    \
+    record_neighbours(call, PMPI_Comm_f2c(*comm),                                                           \
+                      [&](int i) { return bytes_of(send_counts[i], PMPI_Type_f2c(*send_type)); });          \
+    AYATORI_TRY_NEIGHBOURS_##TAIL(name, address(send), send_counts, send_places, PMPI_Type_f2c(*send_type), \
+                                  address(receive), counts, places, PMPI_Type_f2c(*type))                   \
+        pmpi_##name##_(send, send_counts, send_places, send_type, receive, counts, places, type, comm,      \
+                       AYATORI_ARGUMENT_##TAIL error);                                                      \
   }
 
-#define AYATORI_NEIGHBOR_ALLTOALLW(name, NAME, Name, TAIL)                                             \
-  AYATORI_FORTRAN(name, NAME,                                                                          \
-                  (void* send, MPI_Fint* send_counts, MPI_Aint* send_places, MPI_Fint* send_types,     \
-                   void* receive, MPI_Fint* counts, MPI_Aint* places, MPI_Fint* types, MPI_Fint* comm, \
-                   AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                                        \
-    static CallCount call("MPI_" #Name);                                                               \
-    record_neighbours(call, PMPI_Comm_f2c(*comm),                                                      \
-                      [&](int i) { return bytes_of(send_counts[i], PMPI_Type_f2c(send_types[i])); });  \
-    pmpi_##name##_(send, send_counts, send_places, send_types, receive, counts, places, types, comm,   \
-                   AYATORI_ARGUMENT_##TAIL error);                                                     \
+#define AYATORI_NEIGHBOR_ALLTOALLW(name, NAME, Name, TAIL)                                               \
+  AYATORI_FORTRAN(name, NAME,                                                                            \
+                  (void* send, MPI_Fint* send_counts, MPI_Aint* send_places, MPI_Fint* send_types,       \
+                   void* receive, MPI_Fint* counts, MPI_Aint* places, MPI_Fint* types, MPI_Fint* comm,   \
+                   AYATORI_PARAMETER_##TAIL MPI_Fint* error)) {                                          \
+    static CallCount call("MPI_" #Name);                                                                 \
+    record_neighbours(call, PMPI_Comm_f2c(*comm),                                                        \
+                      [&](int i) { return bytes_of(send_counts[i], PMPI_Type_f2c(send_types[i])); });    \
+    AYATORI_TRY_NEIGHBOURS_##TAIL(name, address(send), send_counts, send_places,                         \
+                                  types_of(send_types, turn.destinations()).data(), address(receive),    \
+                                  counts, places, types_of(types, turn.sources()).data())                \
+        pmpi_##name##_(send, send_counts, send_places, send_types, receive, counts, places, types, comm, \
+                       AYATORI_ARGUMENT_##TAIL error);                                                   \
   }
 
 AYATORI_SEND(send, SEND, Send, BLOCKING)

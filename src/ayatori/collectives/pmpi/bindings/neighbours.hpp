@@ -2,20 +2,17 @@
 
 #include <vector>
 
+#include "ayatori/collectives/pmpi/neighbourhood.hpp"
 #include "ayatori/collectives/pmpi/trace.hpp"
 
 namespace ayatori::pmpi {
-
-/// The ranks to which a neighbourhood collective sends, in the order of its blocks; MPI_PROC_NULL may be
-/// among them. Empty for communicators without a topology.
-std::vector<int> destinations(MPI_Comm comm);
 
 /// A neighbourhood collective that sends bytes_to(i) to the i-th destination.
 template <class F>
 void record_neighbours(CallCount& call, MPI_Comm comm, F&& bytes_to) {
   if (!is_tracing() || comm == MPI_COMM_NULL) return;
   std::int64_t bytes = 0;
-  const std::vector<int> neighbours = destinations(comm);
+  const std::vector<int> neighbours = neighbourhood_of(comm).destinations;
   for (int i = 0; i < std::ssize(neighbours); ++i) {
     record_message(bytes_to(i), neighbours[i], comm);
     bytes += bytes_to(i);
@@ -28,7 +25,7 @@ template <class F>
 PersistentCall persistent_neighbours(MPI_Comm comm, F&& bytes_to) {
   PersistentCall started;
   if (!is_tracing() || comm == MPI_COMM_NULL) return started;
-  const std::vector<int> neighbours = destinations(comm);
+  const std::vector<int> neighbours = neighbourhood_of(comm).destinations;
   for (int i = 0; i < std::ssize(neighbours); ++i) {
     started.messages.push_back({world_rank_of(neighbours[i], comm), bytes_to(i)});
     started.bytes += bytes_to(i);

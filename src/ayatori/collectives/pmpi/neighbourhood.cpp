@@ -1,8 +1,10 @@
-#include "ayatori/collectives/pmpi/bindings/neighbours.hpp"
+#include "ayatori/collectives/pmpi/neighbourhood.hpp"
+
+#include <utility>
 
 namespace ayatori::pmpi {
 
-std::vector<int> destinations(MPI_Comm comm) {
+Neighbourhood neighbourhood_of(MPI_Comm comm) {
   std::vector<int> ranks;
   int topology = MPI_UNDEFINED;
   PMPI_Topo_test(comm, &topology);
@@ -33,8 +35,9 @@ std::vector<int> destinations(MPI_Comm comm) {
     std::vector<int> weights(count);
     PMPI_Dist_graph_neighbors(comm, sources, from.data(), from_weights.data(), count, ranks.data(),
                               weights.data());
+    return {std::move(from), std::move(ranks)};
   }
-  return ranks;
+  return {ranks, ranks};
 }
 
 }  // namespace ayatori::pmpi
