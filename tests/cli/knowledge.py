@@ -12,7 +12,7 @@ from harness import RANKS, CommandTest
 
 SCHEMA = json.load(open(os.environ["AYATORI_SCHEMA"], encoding="utf-8"))
 
-# CG breaks down on it, as it only looks definite; the rest of the ladder has to be tried.
+# CG breaks down on it, as it only looks definite; other arms have to be tried.
 MATRIX = ("A.mtx", "--max-iterations", 5000)
 
 
