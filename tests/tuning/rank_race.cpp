@@ -77,7 +77,7 @@ TEST(RankRace, IterationsAreForeseenByTheArmAndTheRowsThatAreCoupled) {
   const auto parts = sparse::split(world(), coupled(300).distribute(world()));
   const MatrixFacts facts = examine(world(), parts);
   const double of_coupled_rows = world().size() > 1 ? 1 : 0;
-  EXPECT_EQ(foresee(world(), parts, facts, arm_of("cg", "ic")).growth, 1 + of_coupled_rows);
+  EXPECT_EQ(foresee(world(), parts, facts, arm_of("cg", "ic")).growth, of_coupled_rows);
   EXPECT_EQ(foresee(world(), parts, facts, arm_of("cg", "ic", 42)).iterations, 42);
   for (const char* whole : {"jacobi", "amg", "direct"})
     EXPECT_EQ(foresee(world(), parts, facts, arm_of("gmres", whole)).growth, 0) << whole;
@@ -92,7 +92,8 @@ TEST(RankRace, MeasuresARealMatrix) {
   if (world().size() > 1) {
     EXPECT_GT(race.seconds_of_one, 0);
   }
-  EXPECT_EQ(race_ranks(world(), sparse::gather(world(), parts), facts, arm_of("cg", "ic")).ranks, world().size())
+  EXPECT_EQ(race_ranks(world(), sparse::gather(world(), parts), facts, arm_of("cg", "ic")).ranks,
+            world().size())
       << "there is nothing to move";
 }
 

@@ -107,7 +107,9 @@ void build_product(SolveState& state) {
     const ScopedTimer timer(state.report.seconds.tuning);
     Products expected = Products::counted;
     const ListedArm& first = state.arms.front().listed;
-    const double to_come = uses_diagonal_at_most(first.choice) ? first.expected : 0;
+    double to_come = uses_diagonal_at_most(first.choice) ? first.expected : 0;
+    if (state.options.max_iterations > 0)
+      to_come = std::min(to_come, static_cast<double>(state.options.max_iterations));
     if (state.experience.best && !state.experience.best->kernel.empty())
       expected = state.experience.familiar ? Products::familiar : Products::planned;
     plan = state.decisions.replays() ? ProductPlan{.first = state.decisions.script().products.front()}

@@ -17,10 +17,8 @@ namespace {
 /// A format is taken without a trial if it moves so much less than compressed sparse rows, and is hopeless if
 /// it moves so much more than the incumbent: products are as fast as their traffic to some 15 %.
 constexpr double clearly_less = 0.85;
-/// Products that the conversion of such a format may take: all but those to tiles take half of it at most.
-constexpr double cheap_conversion = 30;
-/// An access through an index occupies the memory system like so many bytes that stream through it.
-constexpr double access_bytes = 4;
+/// An access through an index occupies the memory system like the index itself once more.
+constexpr double access_bytes = sizeof(std::int32_t);
 
 constexpr double unsupported = -1;
 
@@ -64,7 +62,7 @@ void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, cons
     }
   }
   if (rivals.empty()) throw InputError("--exclude leaves no kernel");
-  const auto is_cheap = [](const ProductCandidate& rival) { return rival.conversion <= cheap_conversion; };
+  const auto is_cheap = [](const ProductCandidate& rival) { return rival.conversion <= laying_out; };
   std::ranges::stable_sort(rivals, {}, &ProductCandidate::traffic);
   std::ranges::stable_partition(rivals, is_cheap);  // the others would hold them up
   plan.csr_traffic = traffic_of("csr");
@@ -90,7 +88,7 @@ std::int64_t products_until_planning(const comm::Comm& comm, const sparse::Split
                                      Products expected, double to_come) {
   const double look =
       comm.allreduce(sparse::products_of_pattern_facts(parts.interior.nonzeros()), comm::ReduceOp::max);
-  const double price = look + cheap_conversion;
+  const double price = look + laying_out;
   if (expected == Products::familiar) return static_cast<std::int64_t>(price / familiar_share);
   return static_cast<std::int64_t>(to_come > far_more * price ? std::ceil(look) : far_more * price);
 }

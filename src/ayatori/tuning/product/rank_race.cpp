@@ -14,12 +14,6 @@ namespace ayatori::tuning {
 
 namespace {
 
-/// Moving the rows takes as long as so many iterations on the one rank: a gather and facts anew.
-constexpr double iterations_of_moving = 30;
-/// Iterations of preconditioners of blocks double where their ranks share hardly a row: measured between a
-/// half more, for diffusion, and twice more, for circuits.
-constexpr double growth_of_blocks = 1;
-
 double bytes_of(double nonzeros) {
   constexpr double bytes_of_nonzero = 12;
   return bytes_of_nonzero * nonzeros;
@@ -88,7 +82,7 @@ RankOutlook foresee(const comm::Comm& comm, const sparse::SplitMatrix& parts, co
   RankOutlook outlook{.iterations = first.expected};
   const auto coupled = comm.allreduce(static_cast<std::int64_t>(parts.halo_rows.size()), comm::ReduceOp::sum);
   if (works_by_blocks(first.choice))
-    outlook.growth = growth_of_blocks + static_cast<double>(coupled) / static_cast<double>(facts.rows);
+    outlook.growth = static_cast<double>(coupled) / static_cast<double>(facts.rows);
   return outlook;
 }
 
@@ -97,7 +91,7 @@ RankRace race_ranks(const comm::Comm& comm, const RankTimes& mine, const RankOut
   const double work = comm.allreduce(mine.work, comm::ReduceOp::sum);
   std::array<double, 2> longest{mine.work, mine.exchange};
   comm.allreduce(std::span<double>(longest), comm::ReduceOp::max);
-  race.seconds_of_one = work * (1 + iterations_of_moving / outlook.iterations);
+  race.seconds_of_one = work * (1 + laying_out / outlook.iterations);
   race.seconds_of_all = (longest[0] + longest[1]) * (1 + outlook.growth);
   if (race.seconds_of_one < clearly_faster * race.seconds_of_all) race.ranks = 1;
   return race;

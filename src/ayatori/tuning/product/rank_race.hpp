@@ -33,7 +33,7 @@ struct RankOutlook {
 };
 
 /// Collective. Of a solve that begins with `first`: the iterations of preconditioners of blocks are taken to
-/// double, and to grow by the share of rows with entries in columns of other ranks.
+/// grow by the share of rows with entries in columns of other ranks.
 RankOutlook foresee(const comm::Comm& comm, const sparse::SplitMatrix& parts, const MatrixFacts& facts,
                     const ListedArm& first);
 

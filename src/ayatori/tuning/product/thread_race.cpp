@@ -11,6 +11,7 @@
 #include "ayatori/base/timing.hpp"
 #include "ayatori/tuning/judgement.hpp"
 #include "ayatori/tuning/product/probe_vectors.hpp"
+#include "ayatori/tuning/solve.hpp"
 
 namespace ayatori::tuning {
 
@@ -18,8 +19,6 @@ namespace {
 
 /// Parallel regions of an iteration of CG: the product, the preconditioner, and vector operations.
 constexpr double regions = 4;
-/// A share of an iteration that is not worth a race, which takes some twenty.
-constexpr double next_to_nothing = 0.1;
 
 enum Candidate { all, half, one, candidates };
 
@@ -44,7 +43,8 @@ ThreadRace race_threads(const comm::Comm& comm, int offered, const ThreadTimes& 
   std::array<double, candidates> seconds{};
   seconds.fill(std::numeric_limits<double>::infinity());
   seconds[all] = least(times.iteration, offered);
-  if (overhead <= next_to_nothing * comm.allreduce(seconds[all], comm::ReduceOp::max)) return race;
+  if (overhead <= SolveOptions().tuning_share * comm.allreduce(seconds[all], comm::ReduceOp::max))
+    return race;
 
   const bool half_is_one = most == 2;
   for (int round = 0; round < race_rounds; ++round) {

@@ -485,8 +485,8 @@ bool ArmRun::goes_on(int iteration, double norm) {
   behind_ = decide(Decision::Kind::behind, iteration, [&]() -> std::optional<std::int64_t> {
               next = other_arm(iteration);
               if (!next) return std::nullopt;
-              // The one that is suspended goes on when this one gives way, and looks for others at once.
-              // What a device has reached is here when its method ends.
+              // The one that is suspended goes on when this one gives way, and so does its judgement of
+              // others. What a device has reached is here when its method ends.
               const bool is_suspended = state_.arms[*next].state == Arm::State::running;
               return is_suspended || is_challenger_ || is_on_device() ? std::optional<std::int64_t>(1)
                                                                       : std::nullopt;
@@ -608,7 +608,6 @@ bool ArmRun::is_overtaken_by(std::size_t challenger, int iteration) {
                      fmt::format("{} gives way to {}: {}", name(), who, state_.arms[challenger].listed.why));
     return true;
   }
-  if (attempt.behind_) next_look_ = iteration + 1;
   state_.budget.spend(agreed_end - agreed_start);
   state_.report.seconds = before;
   state_.report.seconds.tuning += spent.wall;

@@ -18,8 +18,6 @@ constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 /// Iterations that LSMR is given at least: fewer show no end of A^T r on grids of a few thousand rows.
 constexpr std::int64_t least_iterations = 200;
-/// And when nothing else has ended: it takes the square of what others take where systems are consistent.
-constexpr std::int64_t last_iterations = 20000;
 
 /// Whether a trial ended as trials of singular systems do. A breakdown of a method for definite matrices
 /// shows that this one is not, and no more by itself.
@@ -39,7 +37,7 @@ class Course {
   /// Whether the residual has found its norm while A^T r goes on falling, as on the way to least squares.
   bool has_end_in_sight() const {
     return !points_.empty() && points_.back().norm >= clearly_faster * before().norm &&
-           points_.back().normal <= clearly_faster * before().normal;
+           2 * points_.back().normal <= before().normal;
   }
 
  private:
@@ -63,7 +61,7 @@ void LeastSquaresArm::run_alone() {
   if (state_.done()) return;
   // Rounding delays an end by far, if any comes.
   const auto as_rows = static_cast<std::int64_t>(far_more) * state_.report.facts.rows;
-  run_for(std::max(last_iterations, as_rows), state_.arms.front().listed.why, state_.x);
+  run_for(std::max(least_iterations, as_rows), state_.arms.front().listed.why, state_.x);
 }
 
 bool LeastSquaresArm::comes_first() const {
@@ -105,8 +103,7 @@ void LeastSquaresArm::run() {
 void LeastSquaresArm::run_last() {
   // What rounding limits is a solution.
   if (!is_allowed() || state_.done() || state_.rounded_off >= enough_rounded_off) return;
-  run_for(std::max(last_iterations, state_.report.iterations),
-          "nothing else has ended: the matrix may be singular");
+  run_for(iterations_worth(), "nothing else has ended: the matrix may be singular");
 }
 
 void LeastSquaresArm::run_for(std::int64_t iterations, const std::string& why, solvers::ConstVector guess) {

@@ -32,7 +32,7 @@ class LeastSquaresArm {
   /// Collective. Ends with a solution, a least-squares solution (SolveState::is_least_squares), or neither;
   /// then the best x is what it was, unless LSMR's leaves less. Gives up after some iterations.
   void run();
-  /// The same after all else, for more iterations.
+  /// The same after all else.
   void run_last();
   /// Collective. Where nothing has ended: LSMR's x in the place of one that is enormous and leaves hardly
   /// less.

@@ -233,7 +233,8 @@ bool SolveState::converged() const {
 }
 
 bool SolveState::is_at_rounding() const {
-  return !converged() && may_be_rounding(known);
+  constexpr double large = 0.02;  // of the right-hand side: that is no solution of anything, unless proved
+  return !converged() && known.at_most() <= large * system->b_norm() && may_be_rounding(known);
 }
 
 bool SolveState::may_be_rounding(const Residual& of_x) const {

@@ -43,7 +43,8 @@ struct Arm {
   bool may_run() const { return state == State::untried || state == State::paused; }
 };
 
-/// One arm may have lost its way where another finds it; complete factors count for all.
+/// Arms that rounding ends before that is believed: one may have lost its way; complete factors count for
+/// all.
 constexpr int enough_rounded_off = 2;
 
 /// What the attempts of one solve share: the system, the best x so far, the report that grows.
