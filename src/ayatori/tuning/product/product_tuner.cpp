@@ -341,7 +341,8 @@ void ProductTuner::conclude() {
 
 /// Candidates are looked at in turn; those that the budget does not allow yet wait, and so do all after them.
 void ProductTuner::start_next_duel() {
-  if (std::ssize(recent_) < Duel::runs) return;
+  // What the facts speak for comes first.
+  if (std::ssize(recent_) < Duel::runs || !plan_.kernel_before_planning.empty()) return;
   while (next_ < plan_.candidates.size()) {
     const ProductCandidate& candidate = plan_.candidates[next_];
     if (const auto reason = hopelessness(candidate)) {
