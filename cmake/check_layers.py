@@ -24,6 +24,9 @@ UMBRELLA = "src/ayatori/ayatori.hpp"  # for applications: of no module, and no m
 SUFFIXES = (".cpp", ".hpp", ".c", ".h", ".cu", ".cuh")
 BAN = re.compile(r"\b(std::cout|std::cerr|std::clog|printf|puts|fmt::print|std::exit|std::_Exit|std::abort)\b")
 BAN_EXCEPTIONS = ("src/ayatori/comm/environment.cpp",)  # abort_job()
+# What the tuner knows stands in records, not in numbers: of named ones there may be so many, sizes and formats included.
+TUNING_FOLDER, TUNING_NUMBERS = ROOT / "src" / "ayatori" / "tuning", 95
+NAMED_NUMBER = re.compile(r"constexpr (?:double|int|std::u?int\d+_t|std::size_t) \w+ = ")
 
 
 def allowed_modules():
@@ -74,6 +77,9 @@ def main():
     allowed = allowed_modules()
     files = [p for folder in ("src", *TOP_FOLDERS) for p in sorted((ROOT / folder).rglob("*")) if p.suffix in SUFFIXES]
     found = [(p.relative_to(ROOT), *problem) for p in files for problem in problems_of(p, allowed)]
+    numbers = sum(len(NAMED_NUMBER.findall(p.read_text())) for p in TUNING_FOLDER.rglob("*.?pp"))
+    if numbers > TUNING_NUMBERS:
+        found.append((TUNING_FOLDER.relative_to(ROOT), 1, f"{numbers} named numbers, of which there may be {TUNING_NUMBERS}: derive it, or take one from judgement.hpp"))
     for name, number, text in found:
         print(f"{name}:{number}: {text}")
     return 1 if found or not files else 0

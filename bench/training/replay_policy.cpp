@@ -27,10 +27,9 @@ using namespace ayatori;
 using namespace ayatori::tuning;
 
 /// Suspended and at work, at most.
-constexpr std::size_t deepest = 4;
+constexpr std::size_t deepest = 2;
 /// Of the set-up of complete factors, until their price is known.
 constexpr double share_of_analysis = 0.3;
-constexpr int most_tries = 3;
 
 template <class T>
 T read(std::istream& file) {
@@ -112,7 +111,6 @@ class Replay {
       progress_.arms[i].is_complete = records.arms()[i].ends_with(" direct");
       if (progress_.arms[i].is_complete) complete_ = i;
     }
-    tries_.resize(system.arms.size());
   }
 
   /// Products until an arm has solved the system; infinite if none has.
@@ -147,8 +145,6 @@ class Replay {
   Progress now() const {
     Progress copy = progress_;
     copy.at_work = stack_.empty() ? std::nullopt : std::optional(stack_.back());
-    for (std::size_t i = 0; i < copy.arms.size(); ++i)
-      if (copy.at_work && !copy.arms[i].is_kept && tries_[i] >= most_tries) copy.arms[i].may_run = false;
     return copy;
   }
 
@@ -164,7 +160,6 @@ class Replay {
       return;
     }
     if (stack_.size() == deepest) return leave();
-    if (!stack_.empty()) ++tries_[arm];
     if (!set_up(arm)) return;
     if (began_++ == 0) first_ = arm;
     stack_.push_back(arm);
@@ -225,7 +220,6 @@ class Replay {
   double digits_reached_ = 0;
   CompleteFactors complete_;
   std::vector<std::size_t> stack_;  ///< suspended arms, and the one at work
-  std::vector<int> tries_;
   std::size_t first_ = 0;
   std::size_t last_ = 0;
   int began_ = 0;

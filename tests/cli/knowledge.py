@@ -8,7 +8,7 @@ import unittest.mock
 
 from harness import RANKS, CommandTest, check_schema
 
-# CG breaks down on it, as it only looks definite; the rest of the ladder has to be tried.
+# CG breaks down on it, as it only looks definite; other arms have to be tried.
 MATRIX = ("A.mtx", "--max-iterations", 5000)
 
 

@@ -59,14 +59,14 @@ std::vector<MatrixFacts> all_kinds() {
   return {spd_facts(), indefinite_facts(), unsymmetric_facts(), complex_facts(), complex_symmetric_facts()};
 }
 
-std::vector<Rung> arms_of(const MatrixFacts& facts, const Forced& forced = {}, int longest = long_restart,
-                          double rtol = 1e-8) {
+std::vector<ListedArm> arms_of(const MatrixFacts& facts, const Forced& forced = {},
+                               int longest = long_restart, double rtol = 1e-8) {
   return list_arms(facts, forced, longest, rtol);
 }
 
-std::set<std::string> methods_of(const std::vector<Rung>& arms) {
+std::set<std::string> methods_of(const std::vector<ListedArm>& arms) {
   std::set<std::string> names;
-  for (const Rung& arm : arms) names.insert(arm.choice.method);
+  for (const ListedArm& arm : arms) names.insert(arm.choice.method);
   return names;
 }
 
@@ -79,7 +79,7 @@ TEST(Arms, BeginWithWhatSuitsTheMatrix) {
 }
 
 TEST(Arms, MethodsForSymmetricMatricesAreForNoOthers) {
-  for (const Rung& arm : arms_of(unsymmetric_facts()))
+  for (const ListedArm& arm : arms_of(unsymmetric_facts()))
     EXPECT_FALSE(solvers::method(arm.choice.method).needs_symmetric) << describe(arm.choice);
 }
 
@@ -87,25 +87,25 @@ TEST(Arms, MethodsForDefiniteMatricesAreForNoOthers) {
   MatrixFacts shown = spd_facts();
   shown.indefinite = true;  // by a direction that CG has met
   for (const MatrixFacts& facts : {indefinite_facts(), shown})
-    for (const Rung& arm : arms_of(facts))
+    for (const ListedArm& arm : arms_of(facts))
       EXPECT_FALSE(solvers::method(arm.choice.method).needs_definite) << describe(arm.choice);
 }
 
 TEST(Arms, SymmetricMethodsHaveSymmetricPreconditioners) {
   for (const MatrixFacts& facts : all_kinds())
-    for (const Rung& arm : arms_of(facts)) {
+    for (const ListedArm& arm : arms_of(facts)) {
       if (!solvers::method(arm.choice.method).needs_symmetric_preconditioner) continue;
       EXPECT_TRUE(solvers::preconditioner(arm.choice.preconditioner).symmetric) << describe(arm.choice);
     }
-  for (const Rung& arm : arms_of(spd_facts(), {.method = "cg"}))
+  for (const ListedArm& arm : arms_of(spd_facts(), {.method = "cg"}))
     EXPECT_NE(arm.choice.preconditioner, "ilut") << "though the method is forced";
   for (const MatrixFacts& facts : all_kinds())
-    for (const Rung& arm : arms_of(facts, {.preconditioner = "ilut"}))
+    for (const ListedArm& arm : arms_of(facts, {.preconditioner = "ilut"}))
       EXPECT_FALSE(solvers::method(arm.choice.method).needs_symmetric_preconditioner) << describe(arm.choice);
 }
 
 TEST(Arms, WhereCgMayBeUsedMethodsForAnyMatrixAreNotOfRecords) {
-  for (const Rung& arm : arms_of(spd_facts())) {
+  for (const ListedArm& arm : arms_of(spd_facts())) {
     if (!arm.kin || arm.last_resort || solvers::method(arm.choice.method).needs_symmetric) continue;
     EXPECT_FALSE(solvers::preconditioner(arm.choice.preconditioner).symmetric) << describe(arm.choice);
   }
@@ -113,7 +113,7 @@ TEST(Arms, WhereCgMayBeUsedMethodsForAnyMatrixAreNotOfRecords) {
 
 TEST(Arms, MatricesOfSaddlePointsMayBeSolvedByTheirBlocks) {
   const auto has_schur = [](const MatrixFacts& facts) {
-    return std::ranges::any_of(arms_of(facts), [](const Rung& arm) {
+    return std::ranges::any_of(arms_of(facts), [](const ListedArm& arm) {
       return arm.choice.preconditioner == "schur" && arm.kin && std::isfinite(arm.expected);
     });
   };
@@ -131,7 +131,7 @@ TEST(Arms, MatricesOfSaddlePointsMayBeSolvedByTheirBlocks) {
 TEST(Arms, LastResortsStandLastWithTheLongestBasis) {
   for (const MatrixFacts& facts : all_kinds()) {
     const auto arms = arms_of(facts);
-    EXPECT_TRUE(std::ranges::is_sorted(arms, {}, &Rung::last_resort));
+    EXPECT_TRUE(std::ranges::is_sorted(arms, {}, &ListedArm::last_resort));
     EXPECT_FALSE(arms.front().last_resort);
     const auto& last = arms.back();
     ASSERT_TRUE(last.last_resort);
@@ -142,12 +142,13 @@ TEST(Arms, LastResortsStandLastWithTheLongestBasis) {
 TEST(Arms, TheExpectedWinnerIsFirstAndWhatNothingIsKnownOfBehindTheOthers) {
   for (const MatrixFacts& facts : all_kinds()) {
     auto arms = arms_of(facts);
-    std::erase_if(arms, &Rung::last_resort);
+    std::erase_if(arms, &ListedArm::last_resort);
     ASSERT_GT(arms.size(), 2U);
     EXPECT_TRUE(std::isfinite(arms.front().expected));
     EXPECT_GT(arms.front().expected, 0);
-    EXPECT_TRUE(std::ranges::is_sorted(arms.begin() + 1, arms.end(), {}, &Rung::expected));
-    for (const Rung& arm : arms) EXPECT_TRUE(arm.kin || std::isinf(arm.expected)) << describe(arm.choice);
+    EXPECT_TRUE(std::ranges::is_sorted(arms.begin() + 1, arms.end(), {}, &ListedArm::expected));
+    for (const ListedArm& arm : arms)
+      EXPECT_TRUE(arm.kin || std::isinf(arm.expected)) << describe(arm.choice);
   }
 }
 
@@ -155,8 +156,8 @@ TEST(Arms, LooseTolerancesAreExpectedToTakeLess) {
   const auto tight = arms_of(unsymmetric_facts(), {}, long_restart, 1e-12);
   const auto loose = arms_of(unsymmetric_facts(), {}, long_restart, 1e-2);
   ASSERT_EQ(tight.size(), loose.size());
-  for (const Rung& arm : loose) {
-    const auto same = std::ranges::find(tight, arm.choice, &Rung::choice);
+  for (const ListedArm& arm : loose) {
+    const auto same = std::ranges::find(tight, arm.choice, &ListedArm::choice);
     ASSERT_NE(same, tight.end()) << describe(arm.choice);
     if (std::isfinite(arm.expected)) {
       EXPECT_LT(arm.expected, same->expected) << describe(arm.choice);
@@ -204,7 +205,7 @@ TEST(Arms, OfComplexSystemsHaveComplexCoefficients) {
   }
   const auto arms = arms_of(complex_symmetric_facts());
   const auto names = Records::shipped(complex_symmetric_facts()).arms();
-  for (const Rung& arm : arms) {
+  for (const ListedArm& arm : arms) {
     if (arm.choice.method != "cocg") continue;
     ASSERT_TRUE(arm.kin);
     EXPECT_EQ(names[*arm.kin], "cocg + " + arm.choice.preconditioner);
@@ -229,7 +230,7 @@ TEST(Arms, ObeyWhatIsForced) {
       const Forced& forced = all[i];
       const auto arms = arms_of(facts, forced);
       ASSERT_FALSE(arms.empty());
-      for (const Rung& arm : arms) {
+      for (const ListedArm& arm : arms) {
         const Choice& choice = arm.choice;
         EXPECT_EQ(choice.method, forced.method.value_or(choice.method));
         EXPECT_EQ(choice.preconditioner, forced.preconditioner.value_or(choice.preconditioner));
@@ -257,7 +258,7 @@ TEST(Arms, VaryWhatIsLeftOpen) {
   const auto arms = arms_of(unsymmetric_facts(), {.preconditioner = "jacobi"});
   EXPECT_GT(methods_of(arms).size(), 2U);
   std::set<std::string> preconditioners;
-  for (const Rung& arm : arms_of(spd_facts(), {.method = "cg"}))
+  for (const ListedArm& arm : arms_of(spd_facts(), {.method = "cg"}))
     preconditioners.insert(arm.choice.preconditioner);
   EXPECT_GT(preconditioners.size(), 3U);
 }
@@ -265,11 +266,11 @@ TEST(Arms, VaryWhatIsLeftOpen) {
 TEST(Arms, AForcedRestartMeansMethodsThatRestart) {
   constexpr int short_basis = 10;
   for (const MatrixFacts& facts : all_kinds()) {
-    for (const Rung& arm : arms_of(facts, {.restart = 17}, short_basis)) {
+    for (const ListedArm& arm : arms_of(facts, {.restart = 17}, short_basis)) {
       EXPECT_TRUE(solvers::method(arm.choice.method).restarts) << describe(arm.choice);
       EXPECT_EQ(arm.choice.restart, 17) << "though longer than what is chosen unasked";
     }
-    for (const Rung& arm : arms_of(facts, {.orthogonalization = "mgs"}))
+    for (const ListedArm& arm : arms_of(facts, {.orthogonalization = "mgs"}))
       EXPECT_TRUE(solvers::method(arm.choice.method).restarts) << describe(arm.choice);
   }
 }
@@ -277,7 +278,7 @@ TEST(Arms, AForcedRestartMeansMethodsThatRestart) {
 TEST(Arms, MethodsWithABuiltInOrthogonalizationHaveIt) {
   for (const auto& method : solvers::methods()) {
     if (method.only_orthogonalization.empty()) continue;
-    for (const Rung& arm : arms_of(unsymmetric_facts(), {.method = std::string(method.name)}))
+    for (const ListedArm& arm : arms_of(unsymmetric_facts(), {.method = std::string(method.name)}))
       EXPECT_EQ(arm.choice.orthogonalization, method.only_orthogonalization) << describe(arm.choice);
   }
 }
@@ -290,7 +291,7 @@ TEST(Arms, OfWhatIsExcludedThereAreNone) {
   int excluded = 0;
   for (const MatrixFacts& facts : all_kinds())
     for (const std::string& name : names) {
-      const auto uses = [&](const Rung& arm) {
+      const auto uses = [&](const ListedArm& arm) {
         return arm.choice.method == name || arm.choice.preconditioner == name ||
                arm.choice.orthogonalization == name;
       };
@@ -299,7 +300,7 @@ TEST(Arms, OfWhatIsExcludedThereAreNone) {
     }
   EXPECT_GT(excluded, 20) << "or this shows nothing";
   auto without_cgs = arms_of(unsymmetric_facts(), {.excluded = {"cgs"}});
-  std::erase_if(without_cgs, [](const Rung& arm) { return arm.last_resort; });
+  std::erase_if(without_cgs, [](const ListedArm& arm) { return arm.last_resort; });
   EXPECT_TRUE(methods_of(without_cgs).contains("gmres")) << "with another orthogonalization";
 }
 
@@ -323,7 +324,7 @@ TEST(Arms, LeastSquaresAreForcedAlone) {
     const auto arms = arms_of(facts, {.method = std::string(solvers::least_squares_name)});
     ASSERT_EQ(arms.size(), 1U);
     EXPECT_TRUE(is_least_squares(arms[0].choice));
-    for (const Rung& arm : arms_of(facts)) EXPECT_FALSE(is_least_squares(arm.choice));
+    for (const ListedArm& arm : arms_of(facts)) EXPECT_FALSE(is_least_squares(arm.choice));
   }
 }
 

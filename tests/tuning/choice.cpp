@@ -41,30 +41,6 @@ TEST(Facts, DominanceBoundsTheIterationsOfCg) {
   EXPECT_EQ(iterations_by_dominance({}), std::numeric_limits<double>::infinity());
 }
 
-TEST(Facts, TheDiagonalSolvesWhatItDominates) {
-  MatrixFacts facts;
-  EXPECT_FALSE(is_solved_by_diagonal(facts));
-  facts.least_dominance = 0.5;
-  EXPECT_TRUE(is_solved_by_diagonal(facts));
-  facts.least_dominance = 0.01;
-  EXPECT_FALSE(is_solved_by_diagonal(facts)) << "135 iterations";
-  facts.strongly_dominant_rows = 0.9;
-  EXPECT_TRUE(is_solved_by_diagonal(facts));
-}
-
-TEST(Facts, RowsAreLongBesideTheMean) {
-  MatrixFacts facts;
-  facts.rows = 1000;
-  facts.nonzeros = 5000;
-  facts.max_row_nonzeros = 80;
-  EXPECT_FALSE(has_long_rows(facts));
-  facts.max_row_nonzeros = 81;
-  EXPECT_TRUE(has_long_rows(facts));
-  facts.rows = facts.max_row_nonzeros = 4'000'000'000;  // their product exceeds 64 bits
-  facts.nonzeros = 20'000'000'000;
-  EXPECT_TRUE(has_long_rows(facts));
-}
-
 TEST(Forced, ContradictionsAndUnknownNamesAreErrors) {
   Forced forced;
   forced.method = "cg";

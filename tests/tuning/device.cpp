@@ -132,7 +132,7 @@ TEST(Device, LongSolvesAreExpectedToEndSoonerThere) {
       Forecast(Records::shipped(), facts_of(5'000'000), kin_of(arms)).expected(nothing_yet);
   for (std::size_t i = 0; i < arms.size(); ++i) {
     if (arms[i].choice.device.empty() || arms[i].choice.preconditioner != "jacobi") continue;
-    const auto here = std::ranges::find_if(arms, [&](const Rung& arm) {
+    const auto here = std::ranges::find_if(arms, [&](const ListedArm& arm) {
       return arm.choice.device.empty() && same_numerics(arm.choice, arms[i].choice);
     });
     ASSERT_NE(here, arms.end());
@@ -150,7 +150,7 @@ TEST(Device, ArmsAreThoseOfItsLists) {
     EXPECT_NE(both[i].choice.preconditioner, "ic");
     EXPECT_TRUE(both[i].kin.has_value());
   }
-  for (const Rung& arm : with_device(here, "cuda", true, 2)) {
+  for (const ListedArm& arm : with_device(here, "cuda", true, 2)) {
     EXPECT_EQ(arm.choice.device, "cuda");
     EXPECT_NE(arm.choice.preconditioner, "amg") << "of one rank";
   }

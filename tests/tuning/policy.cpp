@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -132,8 +133,8 @@ TEST(NextAction, AnArmThatIsNearlyFreeComesBeforeADearSetUp) {
   for (HandMade::System& system : cheap) system[1].set_up = 30;
   EXPECT_EQ(next(cheap, nothing_seen(2))->arm, 1U) << "not worth an attempt";
   Systems both_dear = undecided(5);
-  for (HandMade::System& system : both_dear) system[0].set_up = 60;
-  EXPECT_EQ(next(both_dear, nothing_seen(2))->arm, 1U) << "not nearly free";
+  for (HandMade::System& system : both_dear) system[0].set_up = 20;
+  EXPECT_EQ(next(both_dear, nothing_seen(2))->arm, 1U) << "with a look not nearly free";
 }
 
 TEST(NextAction, WhatTheFreeArmShowsDecides) {
@@ -214,7 +215,7 @@ TEST(Looks, BecomeRarer) {
 }
 
 TEST(MostProducts, AreFarMoreThanExpected) {
-  EXPECT_GE(most_products(0), 10) << "what is as good as free may still take a while";
+  EXPECT_TRUE(std::isinf(most_products(first_look))) << "what is as good as free may take its time";
   EXPECT_GE(most_products(1000), 2 * 1000);
   EXPECT_LE(most_products(1000), 5 * 1000) << "or nothing is ever given up";
 }

@@ -23,7 +23,7 @@ using solvers::Vector;
 
 /// A forced method is obeyed even where the matrix is known not to suit it; that is said.
 void note_contradictions(SolveState& state) {
-  const Rung& first = state.arms.front().rung;
+  const ListedArm& first = state.arms.front().listed;
   state.report.choice = first.choice;
   state.report.why = first.why;
   if (is_least_squares(first.choice)) return;
@@ -77,14 +77,10 @@ void start_from(SolveState& state) {
   state.known = state.verified_residual(state.x, state.residual);
 }
 
-/// So many are worth an early look for a kernel of their own.
-constexpr double many_products = 100;
-
-/// That multiplies by full blocks, or complex entries; empty where there are none, or next to no products are
-/// to come.
+/// That multiplies by full blocks, or complex entries; empty where there are none.
 std::string kernel_of_blocks(const MatrixFacts& facts) {
   if (facts.complex_form) return "complex-csr";
-  if (facts.block_size == 1 || is_solved_by_diagonal(facts)) return {};
+  if (facts.block_size == 1) return {};
   return fmt::format("bcsr-{0}x{0}", facts.block_size);
 }
 
@@ -109,14 +105,16 @@ void build_product(SolveState& state) {
   }
   {
     const ScopedTimer timer(state.report.seconds.tuning);
-    Products expected = Products::unknown;
-    const Rung& first = state.arms.front().rung;
-    if (uses_diagonal_at_most(first.choice) && first.expected >= many_products) expected = Products::many;
+    Products expected = Products::counted;
+    const ListedArm& first = state.arms.front().listed;
+    double to_come = uses_diagonal_at_most(first.choice) ? first.expected : 0;
+    if (state.options.max_iterations > 0)
+      to_come = std::min(to_come, static_cast<double>(state.options.max_iterations));
     if (state.experience.best && !state.experience.best->kernel.empty())
       expected = state.experience.familiar ? Products::familiar : Products::planned;
     plan = state.decisions.replays() ? ProductPlan{.first = state.decisions.script().products.front()}
                                      : plan_product(state.comm, *state.inside, state.options.forced,
-                                                    state.options.profile.get(), expected);
+                                                    state.options.profile.get(), expected, to_come);
     apply(state.experience, plan);
     if (plan.products_before_planning > 0 && expected != Products::familiar)
       plan.kernel_before_planning = kernel_of_blocks(state.report.facts);
@@ -135,22 +133,22 @@ void build_product(SolveState& state) {
 /// The first arm that may run, of those of which records know nothing.
 std::optional<std::size_t> first_unknown(const SolveState& state, bool last_resort) {
   const auto arm = std::ranges::find_if(
-      state.arms, [&](const Arm& one) { return one.may_run() && one.rung.last_resort == last_resort; });
+      state.arms, [&](const Arm& one) { return one.may_run() && one.listed.last_resort == last_resort; });
   return arm == state.arms.end() ? std::nullopt : std::optional<std::size_t>(arm - state.arms.begin());
 }
 
 /// As challengers they may have had to give way before they were done.
 std::optional<std::size_t> pending_complete_factors(const SolveState& state) {
   const auto arm = std::ranges::find_if(
-      state.arms, [](const Arm& one) { return one.may_run() && uses_complete_factors(one.rung.choice); });
+      state.arms, [](const Arm& one) { return one.may_run() && uses_complete_factors(one.listed.choice); });
   return arm == state.arms.end() ? std::nullopt : std::optional<std::size_t>(arm - state.arms.begin());
 }
 
 /// To working precision a regular matrix may look singular, with a solution that rounding spoils. Complete
-/// factors can prove that there is one; for so few rows they cost nothing, while LSMR sees no difference.
+/// factors can prove that there is one, while LSMR sees no difference. Where methods have made as many
+/// iterations as there are rows, they would have ended without rounding.
 bool wants_complete_factors(const SolveState& state) {
-  constexpr std::int64_t few_rows = 1000;
-  return state.report.facts.rows < few_rows && !state.report.structure.is_singular() &&
+  return state.report.facts.rows <= state.report.iterations && !state.report.structure.is_singular() &&
          pending_complete_factors(state).has_value();
 }
 
@@ -159,9 +157,9 @@ bool wants_complete_factors(const SolveState& state) {
 std::size_t first_arm(SolveState& state) {
   if (!state.device) return 0;
   if (state.experience.best) {
-    const Choice& here = state.arms.front().rung.choice;
+    const Choice& here = state.arms.front().listed.choice;
     const auto there = std::ranges::find_if(state.arms, [&](const Arm& arm) {
-      return !arm.rung.choice.device.empty() && same_numerics(arm.rung.choice, here);
+      return !arm.listed.choice.device.empty() && same_numerics(arm.listed.choice, here);
     });
     if (there == state.arms.end()) return 0;
     const auto place = static_cast<std::size_t>(there - state.arms.begin());
@@ -169,7 +167,7 @@ std::size_t first_arm(SolveState& state) {
   }
   auto action = state.next_action({});
   if (!action) return 0;
-  if (action->arm > 0) state.arms[action->arm].rung.why = std::move(action->why);
+  if (action->arm > 0) state.arms[action->arm].listed.why = std::move(action->why);
   return action->arm;
 }
 
@@ -182,7 +180,7 @@ std::optional<std::int64_t> next_arm(SolveState& state) {
     if (const auto factors = pending_complete_factors(state)) return factors;
   if (state.report.trials.empty()) return first_arm(state);
   if (auto action = state.next_action({}); action && state.arms[action->arm].may_run()) {
-    state.arms[action->arm].rung.why = std::move(action->why);
+    state.arms[action->arm].listed.why = std::move(action->why);
     return action->arm;
   }
   if (const auto unknown = first_unknown(state, false)) return unknown;
@@ -197,7 +195,7 @@ void look_for_components(SolveState& state) {
   if (!found.empty()) state.add_event("note", std::move(found));
 }
 
-void run_ladder(SolveState& state, LeastSquaresArm& least_squares) {
+void run_listed_arms(SolveState& state, LeastSquaresArm& least_squares) {
   bool first = true;
   bool looked_definite = true;
   if (least_squares.comes_first()) {
@@ -214,8 +212,8 @@ void run_ladder(SolveState& state, LeastSquaresArm& least_squares) {
     }
     const auto arm = state.decisions.ask(Decision::Kind::arm, -1, 0, [&] { return next_arm(state); });
     if (!arm) return;
-    const Rung& rung = state.arms[*arm].rung;
-    if (!first) state.add_event("escalation", fmt::format("now {}: {}", describe(rung.choice), rung.why));
+    const ListedArm& listed = state.arms[*arm].listed;
+    if (!first) state.add_event("escalation", fmt::format("now {}: {}", describe(listed.choice), listed.why));
     first = false;
     const double before = state.residual_norm();
     const auto trial = static_cast<std::ptrdiff_t>(state.report.trials.size());
@@ -240,8 +238,8 @@ void run_ladder(SolveState& state, LeastSquaresArm& least_squares) {
 
 void run_arms(SolveState& state) {
   LeastSquaresArm least_squares(state);
-  if (is_least_squares(state.arms.front().rung.choice)) return least_squares.run_alone();
-  run_ladder(state, least_squares);
+  if (is_least_squares(state.arms.front().listed.choice)) return least_squares.run_alone();
+  run_listed_arms(state, least_squares);
   least_squares.run_last();
   least_squares.prefer_small_solution();
 }

@@ -55,10 +55,8 @@ void Solver::choose_ranks() {
     const MatrixFacts& facts = kept_.examined->facts;
     if (!std::isfinite(facts.row_sums.total_abs)) require_finite(comm_, *parts_, o.row_numbers);
     const auto first = comm::agree(comm_, [&] {
-      constexpr int any_restart = 30;
-      return list_arms(facts, options_.forced, any_restart, options_.rtol, options_.records_for(facts))
-          .front()
-          .choice;
+      return list_arms(facts, options_.forced, usual_restart, options_.rtol, options_.records_for(facts))
+          .front();
     });
     race_ = race_ranks(comm_, *parts_, facts, first);
     race_->seconds = watch.seconds();

@@ -72,7 +72,7 @@ LinearPreconditioner::LinearPreconditioner(const comm::Comm& comm, const sparse:
         comm::agree(comm, [&] { return tuning::list_arms(facts, forced, any_restart, request.rtol); });
     // What the application knows of the slow modes tells more than records of systems without that.
     const bool knows_modes = comm.any(!known_.coordinates.empty() || !known_.near_null_space.empty());
-    const auto takes_modes = [](const tuning::Rung& arm) { return arm.choice.preconditioner == "amg"; };
+    const auto takes_modes = [](const tuning::ListedArm& arm) { return arm.choice.preconditioner == "amg"; };
     if (knows_modes) std::ranges::stable_partition(arms, takes_modes);
     for (const auto& arm : arms) {
       const auto& name = arm.choice.preconditioner;

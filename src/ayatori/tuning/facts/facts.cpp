@@ -559,16 +559,4 @@ double iterations_by_dominance(const MatrixFacts& facts) {
   return powers / 2 * std::sqrt(2 / facts.least_dominance);
 }
 
-bool is_solved_by_diagonal(const MatrixFacts& facts) {
-  constexpr double at_once = 50;   // iterations
-  constexpr double mostly = 0.75;  // of the rows
-  return iterations_by_dominance(facts) < at_once || facts.strongly_dominant_rows >= mostly;
-}
-
-bool has_long_rows(const MatrixFacts& facts) {
-  constexpr double longest_row_in_space = 16;  // points of a mesh have about as many neighbours each
-  return static_cast<double>(facts.max_row_nonzeros) * static_cast<double>(facts.rows) >
-         longest_row_in_space * static_cast<double>(facts.nonzeros);
-}
-
 }  // namespace ayatori::tuning

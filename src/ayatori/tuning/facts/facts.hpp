@@ -123,14 +123,8 @@ MatrixFacts in_complex_numbers(MatrixFacts real_form);
 /// What preconditioners can be told of the matrix.
 void tell(const MatrixFacts& facts, solvers::PreconditionerOptions& options);
 
-/// Whether some row is so much longer than the mean that the matrix is of no mesh, but of a circuit, say.
-bool has_long_rows(const MatrixFacts& facts);
-
 /// The iterations that CG with the diagonal takes at most to 1e-8: where it dominates every row clearly, the
 /// condition number is at most 2 / least dominance. Infinite where it does not.
 double iterations_by_dominance(const MatrixFacts& facts);
-
-/// Whether the diagonal alone is a preconditioner that no other can beat by much.
-bool is_solved_by_diagonal(const MatrixFacts& facts);
 
 }  // namespace ayatori::tuning

@@ -20,8 +20,9 @@ bool allows(const Forced& forced, const Choice& choice) {
   return method.restarts || !(forced.restart || forced.orthogonalization);
 }
 
-/// The best as a rung: of what is forced, and of the rung that had these numerics, if any.
-Rung first_rung(const Experience& experience, const Rung* known, const Forced& forced, int longest_restart) {
+/// The best as an arm: of what is forced, and of the listed one that had these numerics, if any.
+ListedArm recommended_arm(const Experience& experience, const ListedArm* known, const Forced& forced,
+                          int longest_restart) {
   Choice choice = *experience.best;
   choice.kernel = forced.kernel.value_or("");
   choice.halo = forced.halo.value_or("");
@@ -55,26 +56,27 @@ bool same_numerics(const Choice& a, const Choice& b) {
   return a.method == b.method && a.preconditioner == b.preconditioner;
 }
 
-std::vector<Rung> apply(const Experience& experience, std::vector<Rung> ladder, const Forced& forced,
-                        int longest_restart) {
-  const auto failure_of = [&](const Rung& rung) {
+std::vector<ListedArm> apply(const Experience& experience, std::vector<ListedArm> arms, const Forced& forced,
+                             int longest_restart) {
+  const auto failure_of = [&](const ListedArm& arm) {
     return std::ranges::find_if(experience.failed, [&](const Experience::Failure& failure) {
-      return same_numerics(failure.choice, rung.choice);
+      return same_numerics(failure.choice, arm.choice);
     });
   };
-  const auto never_failed = [&](const Rung& rung) { return failure_of(rung) == experience.failed.end(); };
-  const auto failed = std::ranges::stable_partition(ladder, never_failed);
-  for (Rung& rung : failed) {
-    rung.last_resort = true;
-    rung.why += "; it failed before: " + failure_of(rung)->why;
+  const auto never_failed = [&](const ListedArm& arm) { return failure_of(arm) == experience.failed.end(); };
+  const auto failed = std::ranges::stable_partition(arms, never_failed);
+  for (ListedArm& arm : failed) {
+    arm.last_resort = true;
+    arm.why += "; it failed before: " + failure_of(arm)->why;
   }
-  if (!experience.best || !allows(forced, *experience.best)) return ladder;
+  if (!experience.best || !allows(forced, *experience.best)) return arms;
   const auto known = std::ranges::find_if(
-      ladder, [&](const Rung& rung) { return same_numerics(rung.choice, *experience.best); });
-  Rung first = first_rung(experience, known == ladder.end() ? nullptr : &*known, forced, longest_restart);
-  if (known != ladder.end()) ladder.erase(known);
-  ladder.insert(ladder.begin(), std::move(first));
-  return ladder;
+      arms, [&](const ListedArm& arm) { return same_numerics(arm.choice, *experience.best); });
+  ListedArm first =
+      recommended_arm(experience, known == arms.end() ? nullptr : &*known, forced, longest_restart);
+  if (known != arms.end()) arms.erase(known);
+  arms.insert(arms.begin(), std::move(first));
+  return arms;
 }
 
 void apply(const Experience& experience, ProductPlan& plan) {

@@ -38,9 +38,9 @@ bool same_numerics(const Choice& a, const Choice& b);
 /// The share of time for tuning where the matrix is familiar, at most.
 inline constexpr double familiar_share = 0.01;
 
-/// The ladder with the best first and the failed last; restart lengths stay below `longest_restart`.
-std::vector<Rung> apply(const Experience& experience, std::vector<Rung> ladder, const Forced& forced,
-                        int longest_restart);
+/// The arms with the best first and the failed last; restart lengths stay below `longest_restart`.
+std::vector<ListedArm> apply(const Experience& experience, std::vector<ListedArm> arms, const Forced& forced,
+                             int longest_restart);
 
 /// The plan that begins with the best kernel and halo strategy, and does not try what has lost.
 void apply(const Experience& experience, ProductPlan& plan);

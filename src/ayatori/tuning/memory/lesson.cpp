@@ -12,6 +12,7 @@
 #include "ayatori/base/printable.hpp"
 #include "ayatori/base/random.hpp"
 #include "ayatori/solvers/least_squares.hpp"
+#include "ayatori/tuning/judgement.hpp"
 
 namespace ayatori::tuning {
 
@@ -42,11 +43,9 @@ std::vector<std::string> losers(const SolveReport& report) {
   return names;
 }
 
-/// Matrices are similar if what the ladder of choices goes by is, and order and rows are of about one size.
+/// Matrices are similar if what choices go by is, and order and rows are of about one size.
 bool similar(const MatrixFacts& a, const MatrixFacts& b) {
-  constexpr double most_rows = 8;
-  constexpr double most_per_row = 1.5;
-  constexpr double most_dominance = 0.2;
+  constexpr double of_one_size = 1.5;  // of entries per row: other stencils differ by more
   const auto ratio = [](double p, double q) { return std::max(p, q) / std::max(std::min(p, q), 1e-300); };
   const auto rows = [](const MatrixFacts& f) {
     return static_cast<double>(std::max<std::int64_t>(f.rows, 1));
@@ -55,10 +54,10 @@ bool similar(const MatrixFacts& a, const MatrixFacts& b) {
   return a.symmetric == b.symmetric && a.pattern_symmetric == b.pattern_symmetric &&
          a.looks_positive_definite() == b.looks_positive_definite() &&
          a.looks_negative_definite() == b.looks_negative_definite() &&
-         (a.zero_diagonals > 0) == (b.zero_diagonals > 0) && ratio(rows(a), rows(b)) <= most_rows &&
-         ratio(per_row(a), per_row(b)) <= most_per_row &&
-         std::abs(a.dominant_rows - b.dominant_rows) <= most_dominance &&
-         std::abs(a.diffusive_rows - b.diffusive_rows) <= most_dominance;
+         (a.zero_diagonals > 0) == (b.zero_diagonals > 0) && ratio(rows(a), rows(b)) <= far_more &&
+         ratio(per_row(a), per_row(b)) <= of_one_size &&
+         ratio(1 + a.dominant_rows, 1 + b.dominant_rows) <= of_one_size &&
+         ratio(1 + a.diffusive_rows, 1 + b.diffusive_rows) <= of_one_size;
 }
 
 enum class Likeness { same_matrix, same_pattern, similar_matrix, none };
@@ -130,7 +129,7 @@ Lesson learn(const SolveReport& report, const sparse::Fingerprint& matrix, const
   lesson.solves = 1;
   for (const Trial& trial : report.trials) {
     const bool won = report.converged() && same_numerics(trial.choice, report.choice);
-    // What is no rung of a ladder is not to be asked for or kept from one.
+    // LSMR is no arm that could be asked for or left out.
     if (!failed(trial) || won || is_least_squares(trial.choice)) continue;
     lesson.failed.push_back(
         {trial.choice, fmt::format("{} at {:.1e}", trial.outcome, trial.relative_residual)});
@@ -151,10 +150,9 @@ Lesson learn(const SolveReport& report, const sparse::Fingerprint& matrix, const
 Lesson merge(const Lesson& older, Lesson newer) {
   newer.solves =
       static_cast<int>(std::min<std::int64_t>(std::int64_t{newer.solves} + older.solves, most_solves));
-  // A record that its own numerics miss by so much is none, whoever wrote it.
-  constexpr double far_off = 10;
+  // A record that its own numerics miss by far is none, whoever wrote it.
   const bool is_refuted = older.best && newer.best && same_numerics(*older.best, *newer.best) &&
-                          newer.seconds > far_off * older.seconds;
+                          newer.seconds > far_more * older.seconds;
   const bool fails_now = older.best && std::ranges::any_of(newer.failed, [&](const Experience::Failure& f) {
                            return same_numerics(f.choice, *older.best);
                          });

@@ -57,7 +57,7 @@ solvers::PreconditionerOptions preconditioner_options_from_json(const Json& json
 }
 
 void check(const Script& script) {
-  const auto arms = static_cast<std::int64_t>(script.ladder.size());
+  const auto arms = static_cast<std::int64_t>(script.arms.size());
   const auto products = static_cast<std::int64_t>(script.products.size());
   bool makes_sense = (script.ranks == 0 || script.ranks == 1) && products > 0 && script.last_product >= 0 &&
                      script.last_product < products;
@@ -113,13 +113,13 @@ Json to_json(const Script& script) {
             {"keeps_orthogonalization", script.keeps_orthogonalization},
             {"preconditioner", to_json(script.preconditioner)},
             {"is_reproducible", script.is_reproducible},
-            {"ladder", Json::array()},
+            {"arms", Json::array()},
             {"products", Json::array()},
             {"last_product", script.last_product},
             {"decisions", Json::array()}};
-  for (const Rung& rung : script.ladder)
-    json["ladder"].push_back(
-        {{"choice", to_json(rung.choice)}, {"why", rung.why}, {"last_resort", rung.last_resort}});
+  for (const ListedArm& arm : script.arms)
+    json["arms"].push_back(
+        {{"choice", to_json(arm.choice)}, {"why", arm.why}, {"last_resort", arm.last_resort}});
   for (const auto& product : script.products) json["products"].push_back({product.kernel, product.halo});
   for (const Decision& d : script.decisions)
     json["decisions"].push_back({kinds[static_cast<std::size_t>(d.kind)], d.trial, d.at, d.value});
@@ -136,9 +136,9 @@ Script script_from_json(const Json& json) {
     script.preconditioner = preconditioner_options_from_json(json.at("preconditioner"));
     script.is_reproducible = json.at("is_reproducible");
     script.last_product = whole_number<int>(json.at("last_product"));
-    for (const Json& rung : json.at("ladder"))
-      script.ladder.push_back({choice_from_json(rung.at("choice")),
-                               printable(rung.at("why").get<std::string>()), rung.at("last_resort")});
+    for (const Json& arm : json.at("arms"))
+      script.arms.push_back({choice_from_json(arm.at("choice")), printable(arm.at("why").get<std::string>()),
+                             arm.at("last_resort")});
     for (const Json& product : json.at("products"))
       script.products.push_back({product.at(0).get<std::string>(), product.at(1).get<std::string>()});
     for (const Json& decision : json.at("decisions"))

@@ -16,7 +16,7 @@ namespace ayatori::tuning {
 /// function of the system, the options, and the numbers of ranks and threads.
 struct Decision {
   enum class Kind {
-    arm,        ///< the next one to run: `value` in the ladder, or -1
+    arm,        ///< the next one to run: `value` in Script::arms, or -1
     challenge,  ///< by arm `value`, after iteration `at` of trial `trial`
     behind,     ///< trial `trial` gave up after iteration `at`
     given_up,   ///< the set-up of trial `trial` took too long; `at` products had been made then
@@ -39,7 +39,7 @@ struct Script {
   bool keeps_orthogonalization = false;                ///< also where orthogonality is lost
   solvers::PreconditionerOptions preconditioner = {};  ///< what a user can set of them
   bool is_reproducible = true;                         ///< all that was used gives the same bits every time
-  std::vector<Rung> ladder;
+  std::vector<ListedArm> arms;
   std::vector<sparse::ProductOptions> products;  ///< the first is what the solve began with
   int last_product = 0;                          ///< number of the one chosen in the end
   std::vector<Decision> decisions;

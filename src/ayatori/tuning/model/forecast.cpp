@@ -30,12 +30,9 @@ double iterations_in_all(const ArmRecord& record, double wanted) {
 
 /// Iterations in all that the pace of an arm's later half promises.
 double by_own_pace(const Seen& seen, double wanted) {
-  constexpr double next_to_nothing = 1e-3;
-  constexpr double most = 2e4;
-  const double gained = std::max(seen.digits - seen.digits_halfway, next_to_nothing);
+  const double gained = std::max(seen.digits - seen.digits_halfway, std::numeric_limits<double>::epsilon());
   const double left = std::max(wanted - seen.digits, 0.0);
-  return std::clamp(seen.iterations * (1 + left / gained / 2), seen.iterations,
-                    std::max(most, seen.iterations));
+  return seen.iterations * (1 + left / gained / 2);
 }
 
 /// Iterations in all of an arm that has been seen: between what the similar system took, beginning as slowly
@@ -148,7 +145,7 @@ Outlook Forecast::expected(const Progress& progress) const {
       double iterations = !there.is_known()     ? by_own_pace(seen, progress.digits_wanted)
                           : seen.iterations > 0 ? iterations_of(seen, there, progress.digits_wanted)
                                                 : iterations_in_all(there, progress.digits_wanted);
-      if (seen.is_kept) iterations = std::max(iterations - seen.iterations, 0.5);
+      if (seen.is_kept) iterations = std::max(iterations - seen.iterations, 0.0);
       total[s * arms_ + a] = found[a].set_up + costs.iteration[a] * iterations;
       best[s] = std::min(best[s], total[s * arms_ + a]);
     }

@@ -19,8 +19,6 @@ namespace ayatori::tuning {
 
 namespace {
 
-constexpr int usual_restart = 30;
-
 /// "gmres(100) + ilut"
 Choice choice_of(std::string_view name) {
   Choice choice{.restart = 0};
@@ -109,7 +107,7 @@ class List {
     if (forced_.excludes(choice.method) || forced_.excludes(choice.preconditioner) ||
         forced_.excludes(choice.orthogonalization))
       return;
-    const auto same = std::ranges::find_if(arms_, [&](const Rung& arm) {
+    const auto same = std::ranges::find_if(arms_, [&](const ListedArm& arm) {
       return last_resort ? arm.choice == choice : is_same(arm.choice, choice);
     });
     if (same != arms_.end()) return;
@@ -119,7 +117,7 @@ class List {
     arms_.push_back({std::move(choice), std::move(why), last_resort, kin});
   }
 
-  std::vector<Rung> arms() && { return std::move(arms_); }
+  std::vector<ListedArm> arms() && { return std::move(arms_); }
 
  private:
   static bool is_same(const Choice& a, const Choice& b) {
@@ -139,7 +137,7 @@ class List {
   const Forced& forced_;
   int longest_restart_;
   std::vector<Choice> recorded_;
-  std::vector<Rung> arms_;
+  std::vector<ListedArm> arms_;
 };
 
 /// What is there when all that records know has failed, plainer and longer ones last.
@@ -160,23 +158,10 @@ void add_last_resorts(List& list, int longest_restart) {
   add("none", longest_restart, "ircgs", "the longest basis, with nothing that could do harm", true);
 }
 
-/// So few iterations with the diagonal are no question for records.
-constexpr double next_to_none = 15;
-
-/// The diagonal first, with a method for matrices of this kind: what bounds its iterations is a theorem.
-void put_diagonal_first(std::vector<Rung>& arms, double iterations) {
-  const auto diagonal =
-      std::ranges::find(arms, "jacobi", [](const Rung& arm) { return arm.choice.preconditioner; });
-  if (diagonal == arms.end()) return;
-  diagonal->why =
-      fmt::format("the diagonal dominates every row: {:.0f} iterations at most", std::ceil(iterations));
-  diagonal->expected = iterations;
-  std::rotate(arms.begin(), diagonal, diagonal + 1);
-}
-
 /// What comes first, by the policy, then what is expected to end sooner; what nothing is known of keeps its
 /// place behind.
-void put_in_order(std::vector<Rung>& arms, const MatrixFacts& facts, double rtol, const Records& records) {
+void put_in_order(std::vector<ListedArm>& arms, const MatrixFacts& facts, double rtol,
+                  const Records& records) {
   const Progress nothing_yet{
       .digits_wanted = digits_of(rtol), .at_work = {}, .arms = std::vector<Seen>(arms.size())};
   const Outlook outlook = Forecast(records, facts, kin_of(arms)).expected(nothing_yet);
@@ -185,7 +170,7 @@ void put_in_order(std::vector<Rung>& arms, const MatrixFacts& facts, double rtol
     arms[i].expected = first && first->arm == i ? 0 : outlook[i].mean;
     if (arms[i].why.empty()) arms[i].why = first && first->arm == i ? first->why : describe(outlook, i);
   }
-  std::ranges::stable_sort(arms, [](const Rung& a, const Rung& b) {
+  std::ranges::stable_sort(arms, [](const ListedArm& a, const ListedArm& b) {
     return a.last_resort != b.last_resort ? b.last_resort : a.expected < b.expected;
   });
   if (first) arms.front().expected = outlook[first->arm].mean;
@@ -197,9 +182,10 @@ double digits_of(double rtol) {
   return -std::log10(rtol);
 }
 
-std::vector<Rung> with_device(std::vector<Rung> arms, std::string_view device, bool alone, int ranks) {
-  std::vector<Rung> there;
-  for (const Rung& arm : arms) {
+std::vector<ListedArm> with_device(std::vector<ListedArm> arms, std::string_view device, bool alone,
+                                   int ranks) {
+  std::vector<ListedArm> there;
+  for (const ListedArm& arm : arms) {
     const auto* preconditioner = solvers::find_device_preconditioner(arm.choice.preconditioner);
     if (preconditioner == nullptr || solvers::find_device_method(arm.choice.method) == nullptr) continue;
     if (ranks > 1 && !preconditioner->on_several_ranks) continue;
@@ -221,25 +207,21 @@ std::vector<Rung> with_device(std::vector<Rung> arms, std::string_view device, b
   return there;
 }
 
-std::vector<std::optional<std::size_t>> kin_of(std::span<const Rung> arms) {
+std::vector<std::optional<std::size_t>> kin_of(std::span<const ListedArm> arms) {
   std::vector<std::optional<std::size_t>> kin;
-  for (const Rung& arm : arms) kin.push_back(arm.last_resort ? std::nullopt : arm.kin);
+  for (const ListedArm& arm : arms) kin.push_back(arm.last_resort ? std::nullopt : arm.kin);
   return kin;
 }
 
-std::vector<Rung> list_arms(const MatrixFacts& facts, const Forced& forced, int longest_restart, double rtol,
-                            const Records& records) {
+std::vector<ListedArm> list_arms(const MatrixFacts& facts, const Forced& forced, int longest_restart,
+                                 double rtol, const Records& records) {
   if (forced.method == solvers::least_squares_name) return {{least_squares_choice(), "what you forced"}};
   List list(facts, forced, longest_restart, records);
   list.add_recorded();
   add_last_resorts(list, longest_restart);
-  std::vector<Rung> arms = std::move(list).arms();
+  std::vector<ListedArm> arms = std::move(list).arms();
   if (arms.empty()) throw InputError("--exclude leaves nothing to solve with");
-  if (const double most = iterations_by_dominance(facts); most < next_to_none) {
-    put_diagonal_first(arms, most);
-  } else {
-    put_in_order(arms, facts, rtol, records);
-  }
+  put_in_order(arms, facts, rtol, records);
   return arms;
 }
 

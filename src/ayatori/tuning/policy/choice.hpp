@@ -10,12 +10,15 @@
 
 namespace ayatori::tuning {
 
+/// GMRES(30) is what records, PETSc and most papers mean by GMRES; a CycleTuner changes it.
+inline constexpr int usual_restart = 30;
+
 /// Everything that is chosen for a solve, by the names in the lists of solvers and sparse. Kernel and halo
 /// are empty as long as they are open.
 struct Choice {
   std::string method;
   std::string preconditioner;
-  int restart = 30;
+  int restart = usual_restart;
   std::string orthogonalization;
   std::string kernel;
   std::string halo;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ayatori/tuning/judgement.hpp"
+
 namespace ayatori::tuning {
 
 namespace {
@@ -23,24 +25,19 @@ std::string describe(const Outlook& outlook, std::size_t arm) {
 
 namespace {
 
-/// Instead of a dear set-up: an arm that is as good as free, if it is as likely as not the better one and has
-/// not been at work for long. What it shows then decides.
+/// Instead of a dear set-up: an arm of which a first look, its set-up included, takes far less, if it is as
+/// likely as not the better one. What it shows then decides.
 std::optional<std::size_t> evidence_first(const Outlook& outlook, const Progress& progress,
                                           std::size_t dear) {
-  constexpr double few_products = 40;
-  constexpr double next_to_nothing = 0.15;  // of the price
-  constexpr double as_likely_as_not = 0.5;
-  const double price = outlook[dear].set_up;
-  if (price < few_products) return std::nullopt;
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < outlook.size(); ++i) {
-    const Seen& seen = progress.arms[i];
-    const double tried = seen.iterations > 0 ? seen.iterations * seen.iteration : 0;
-    if (!(outlook[i].mean < unbounded) || std::max(outlook[i].set_up, tried) > next_to_nothing * price)
+    const double look = outlook[i].set_up + first_look * outlook[i].iteration;
+    if (!(outlook[i].mean < unbounded) || progress.arms[i].iterations >= first_look ||
+        far_more * look > outlook[dear].set_up)
       continue;
     if (!best || outlook[i].mean < outlook[*best].mean) best = i;
   }
-  return best && outlook.chance(*best, dear) >= as_likely_as_not ? best : std::nullopt;
+  return best && outlook.chance(*best, dear) >= outlook.chance(dear, *best) ? best : std::nullopt;
 }
 
 /// Whether complete factors are bought: the solve has taken as long without them as they take, and goes on
@@ -73,8 +70,7 @@ std::optional<Action> next_action(const Outlook& outlook, const Progress& progre
                                       describe(outlook, *first), outlook[*soonest].set_up)};
   }
   std::string why = describe(outlook, *soonest);
-  constexpr double endless = 1e9;  // products: nobody waits for so many
-  if (at_work && outlook[*at_work].mean < endless)
+  if (at_work && outlook[*at_work].mean < unbounded)
     why += fmt::format("; {:.0f} more without", outlook[*at_work].mean);
   return Action{*soonest, std::move(why)};
 }
@@ -90,9 +86,7 @@ int next_look(int iteration) {
 }
 
 double most_products(double expected_set_up) {
-  constexpr double far_longer = 4;
-  constexpr double always = 10;
-  return far_longer * expected_set_up + always;
+  return expected_set_up > first_look ? far_more * expected_set_up : unbounded;
 }
 
 }  // namespace ayatori::tuning

@@ -30,12 +30,13 @@ bool is_clearly_later(const Outlook& outlook, std::size_t arm);
 /// "52 products expected, 40 to 90, from 32 similar systems"
 std::string describe(const Outlook& outlook, std::size_t arm);
 
-/// Iterations after which an arm is looked at for the first time, and when next.
+/// Iterations after which an arm is looked at for the first time: after 6 or 8 they tell less than they cost.
 inline constexpr int first_look = 12;
+/// And when next: half as long again, which bounds what is spent between two looks.
 int next_look(int iteration);
 
 /// What a set-up may take in products before it is given up, as it takes far longer than expected: something
-/// else may then be sooner.
+/// else may then be sooner. Infinite where it is expected to take no longer than a first look.
 double most_products(double expected_set_up);
 
 }  // namespace ayatori::tuning

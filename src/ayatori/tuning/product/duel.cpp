@@ -4,19 +4,11 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/statistics.hpp"
+#include "ayatori/tuning/judgement.hpp"
 
 namespace ayatori::tuning {
 
 namespace {
-
-/// Runs of each, the challenger's first one not counted.
-constexpr std::size_t runs = 6;
-/// Below this ratio to the incumbent's time the challenger wins: a change must be worth its trouble.
-constexpr double clearly_faster = 0.98;
-/// Above this one, twice in succession, it is hopeless, ...
-constexpr double clearly_slower = 1.5;
-/// ... and above this one in its first run.
-constexpr double hopeless = 8;
 
 /// Whether run number `i` is the challenger's: C, then C I I C for ever.
 bool is_challengers(int i) {
@@ -42,14 +34,13 @@ void Duel::record(double seconds) {
 }
 
 void Duel::judge() {
-  if (challengers_.empty() && first_ > hopeless * usual_) {
-    verdict_ = Verdict::incumbent;
-  }
+  // Cold caches explain that the first run takes far longer, but not by as much again.
+  if (challengers_.empty() && first_ > far_more * far_more * usual_) verdict_ = Verdict::incumbent;
   if (challengers_.size() >= 2 && !incumbents_.empty()) {
     const double fastest = *std::ranges::min_element(challengers_);
-    if (fastest > clearly_slower * spread(incumbents_).median) verdict_ = Verdict::incumbent;
+    if (clearly_faster * fastest > spread(incumbents_).median) verdict_ = Verdict::incumbent;
   }
-  if (challengers_.size() >= runs && incumbents_.size() >= runs) {
+  if (std::ssize(challengers_) >= runs && std::ssize(incumbents_) >= runs) {
     const bool wins = spread(challengers_).median < clearly_faster * spread(incumbents_).median;
     verdict_ = wins ? Verdict::challenger : Verdict::incumbent;
   }

@@ -11,6 +11,8 @@ namespace ayatori::tuning {
 class Duel {
  public:
   enum class Verdict { undecided, incumbent, challenger };
+  /// Of each, the challenger's first one not counted: with fewer a disturbance decides.
+  static constexpr int runs = 6;
 
   /// `usual`: seconds of the incumbent so far.
   explicit Duel(double usual) : usual_(usual) {}

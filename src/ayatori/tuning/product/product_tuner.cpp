@@ -7,27 +7,18 @@
 
 #include "ayatori/base/error.hpp"
 #include "ayatori/base/statistics.hpp"
+#include "ayatori/tuning/judgement.hpp"
 #include "ayatori/tuning/memory/experience.hpp"
 
 namespace ayatori::tuning {
 
 namespace {
 
-/// A format is taken without a trial if it moves so much less than compressed sparse rows, and its conversion
-/// takes no more than so many products.
+/// A format is taken without a trial if it moves so much less than compressed sparse rows, and is hopeless if
+/// it moves so much more than the incumbent: products are as fast as their traffic to some 15 %.
 constexpr double clearly_less = 0.85;
-constexpr double cheap_conversion = 30;
-/// More to move than this times the incumbent's is hopeless.
-constexpr double far_more = 1.5;
-/// Price of a lost duel in products, for the budget.
-constexpr double duel_price = 4;
-/// A challenger that is not predicted to be faster has to wait until so many times its price is allowed.
-constexpr double gamble = 3;
-/// Products that the usual time is taken from.
-constexpr std::size_t remembered = 9;
-
-/// An access through an index occupies the memory system like so many bytes that stream through it.
-constexpr double access_bytes = 4;
+/// An access through an index occupies the memory system like the index itself once more.
+constexpr double access_bytes = sizeof(std::int32_t);
 
 constexpr double unsupported = -1;
 
@@ -71,7 +62,7 @@ void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, cons
     }
   }
   if (rivals.empty()) throw InputError("--exclude leaves no kernel");
-  const auto is_cheap = [](const ProductCandidate& rival) { return rival.conversion <= cheap_conversion; };
+  const auto is_cheap = [](const ProductCandidate& rival) { return rival.conversion <= laying_out; };
   std::ranges::stable_sort(rivals, {}, &ProductCandidate::traffic);
   std::ranges::stable_partition(rivals, is_cheap);  // the others would hold them up
   plan.csr_traffic = traffic_of("csr");
@@ -88,21 +79,18 @@ void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, cons
 
 namespace {
 
-/// Collective. Products that take three times as long as the look at the largest part and the conversion of
-/// the matrix: another format saves about a third of a product, and a solve that has lasted so long is
-/// expected to last as long again. Or twice as long as the look, where that is soon done and many products
-/// are expected to follow: right-hand sides that are solved in a few iterations need none. For a familiar
-/// matrix so many that look and conversion are a share of them that tuning may take.
+/// Collective. Products that take far longer than the look at the largest part and the conversion of the
+/// matrix: another format saves about a third of a product, and a solve that has lasted so long is expected
+/// to last as long again. Where so many are to come anyway, those that take as long as the look:
+/// right-hand sides that are solved in a few iterations need none. For a familiar matrix so many that look
+/// and conversion are a share of them that tuning may take.
 std::int64_t products_until_planning(const comm::Comm& comm, const sparse::SplitMatrix& parts,
-                                     Products expected) {
-  constexpr double soon = 10;
-  constexpr double patience = 3;
+                                     Products expected, double to_come) {
   const double look =
       comm.allreduce(sparse::products_of_pattern_facts(parts.interior.nonzeros()), comm::ReduceOp::max);
-  if (look <= soon && expected == Products::many) return static_cast<std::int64_t>(std::ceil(2 * look));
-  if (expected == Products::familiar)
-    return static_cast<std::int64_t>((look + cheap_conversion) / familiar_share);
-  return static_cast<std::int64_t>(patience * (look + cheap_conversion));
+  const double price = look + laying_out;
+  if (expected == Products::familiar) return static_cast<std::int64_t>(price / familiar_share);
+  return static_cast<std::int64_t>(to_come > far_more * price ? std::ceil(look) : far_more * price);
 }
 
 void plan_halos(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,
@@ -151,19 +139,19 @@ double median(const std::deque<double>& values) {
 
 void remember(std::deque<double>& values, double value) {
   values.push_back(value);
-  if (values.size() > remembered) values.pop_front();
+  if (std::ssize(values) > Duel::runs) values.pop_front();
 }
 
 }  // namespace
 
 ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,
-                         const machine::Profile* profile, Products expected) {
+                         const machine::Profile* profile, Products expected, double to_come) {
   ProductPlan plan;
   if (profile != nullptr) plan.message_bound = network::message_bound(*profile);
   if (forced.kernel) {
     plan.first.kernel = *forced.kernel;
   } else if (expected != Products::planned && forced.excluded.empty()) {
-    plan.products_before_planning = products_until_planning(comm, parts, expected);
+    plan.products_before_planning = products_until_planning(comm, parts, expected, to_come);
   }
   if (plan.products_before_planning > 0) {
     plan.first.kernel = "csr";
@@ -353,7 +341,8 @@ void ProductTuner::conclude() {
 
 /// Candidates are looked at in turn; those that the budget does not allow yet wait, and so do all after them.
 void ProductTuner::start_next_duel() {
-  if (recent_.size() < remembered) return;
+  // What the facts speak for comes first.
+  if (std::ssize(recent_) < Duel::runs || !plan_.kernel_before_planning.empty()) return;
   while (next_ < plan_.candidates.size()) {
     const ProductCandidate& candidate = plan_.candidates[next_];
     if (const auto reason = hopelessness(candidate)) {
@@ -370,15 +359,15 @@ void ProductTuner::start_next_duel() {
 }
 
 /// Whether the budget allows the seconds that a lost duel is expected to cost. A kernel that moves clearly
-/// less is expected to win, one that moves more is a gamble.
+/// less is expected to win.
 bool ProductTuner::is_affordable(const ProductCandidate& candidate) const {
   const double time = sum_.agreed_seconds() - budget_.spent();
-  const double duel = duel_price * product_seconds();
+  const double duel = Duel::runs * product_seconds();
   if (candidate.item != "kernel") return budget_.allows(duel, time);
   const double product_of_csr = product_seconds() / share_of_csr();
   const double price = duel + candidate.conversion * product_of_csr;
   if (candidate.traffic < clearly_less * incumbent_traffic_) return budget_.allows_expected(price, time);
-  return budget_.allows(candidate.traffic < incumbent_traffic_ ? price : gamble * price, time);
+  return budget_.allows(price, time);
 }
 
 /// Builds the challenger. False if it cannot be.
@@ -427,12 +416,12 @@ double ProductTuner::share_of_csr() const {
   return (incumbent_traffic_ + vector_traffic()) / (plan_.csr_traffic + vector_traffic());
 }
 
-/// A kernel that moves far more than the incumbent, or a strategy that would take longer than the incumbent's
-/// whole exchange even at the rate at which this product reads memory, or with the fastest messages that the
-/// machine has shown.
+/// A kernel that moves clearly more than the incumbent, or a strategy that would take longer than the
+/// incumbent's whole exchange even at the rate at which this product reads memory, or with the fastest
+/// messages that the machine has shown.
 std::optional<std::string> ProductTuner::hopelessness(const ProductCandidate& candidate) const {
   if (candidate.item == "kernel") {
-    if (candidate.traffic <= far_more * incumbent_traffic_) return std::nullopt;
+    if (clearly_less * candidate.traffic <= incumbent_traffic_) return std::nullopt;
     return fmt::format("it would move {:.2f} times the bytes of {}", candidate.traffic / incumbent_traffic_,
                        incumbent_.kernel);
   }

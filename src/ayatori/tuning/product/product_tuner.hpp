@@ -45,8 +45,7 @@ struct ProductPlan {
 
 /// What is expected of a solve, by which its kernel is chosen now or later.
 enum class Products {
-  unknown,  ///< or most of the time goes elsewhere, as with multigrid
-  many,
+  counted,   ///< those to come may tell
   familiar,  ///< an earlier solve of the same matrix has chosen
   planned,   ///< nothing may wait
 };
@@ -54,8 +53,11 @@ enum class Products {
 /// Collective. Predicts from the pattern which kernels can hold the matrix and what they read, and from the
 /// halo plan what the strategies move. What is forced has no rivals. `profile`: the machine's, or nullptr.
 /// The look at the pattern may have to wait, as it and the conversion take longer than many products.
+/// `to_come`: products that are expected; 0 where nothing is known of them, or most of the time goes
+/// elsewhere.
 ProductPlan plan_product(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,
-                         const machine::Profile* profile, Products expected = Products::planned);
+                         const machine::Profile* profile, Products expected = Products::planned,
+                         double to_come = 0);
 
 /// Collective. Adds the kernels to a plan that has waited.
 void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, const Forced& forced,

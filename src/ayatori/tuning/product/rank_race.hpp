@@ -1,9 +1,11 @@
 #pragma once
 
+#include <limits>
+
 #include "ayatori/comm/comm.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/tuning/facts/facts.hpp"
-#include "ayatori/tuning/policy/choice.hpp"
+#include "ayatori/tuning/policy/arms.hpp"
 
 namespace ayatori::tuning {
 
@@ -20,30 +22,29 @@ struct RankRace {
 
 /// What a rank does in an iteration, in seconds.
 struct RankTimes {
-  double work = 0;           ///< on its own rows, without messages
-  double exchange = 0;       ///< of ghosts
-  double slower_on_one = 1;  ///< so many times as long takes this work where one rank does that of all
+  double work = 0;      ///< on its own rows, without messages
+  double exchange = 0;  ///< of ghosts
 };
 
 /// What is foreseen of a solve.
 struct RankOutlook {
-  double iterations = 100;
+  double iterations = std::numeric_limits<double>::infinity();
   double growth = 0;  ///< of iterations by coupling blocks of ranks less than the whole, as a share
 };
 
 /// Collective. Of a solve that begins with `first`: the iterations of preconditioners of blocks are taken to
-/// grow by a half where A is symmetric, once where it is not, twice where few rows are those of diffusion
-/// or some are long, and by the share of rows with entries in columns of other ranks.
+/// grow by the share of rows with entries in columns of other ranks.
 RankOutlook foresee(const comm::Comm& comm, const sparse::SplitMatrix& parts, const MatrixFacts& facts,
-                    const Choice& first);
+                    const ListedArm& first);
 
 /// Collective. The decision by the times of this rank; the sums over ranks of an iteration are the same
 /// either way and left out. Moving the rows takes as long as some iterations on one rank.
 RankRace race_ranks(const comm::Comm& comm, const RankTimes& mine, const RankOutlook& outlook);
 
 /// Collective. The same with times measured by a few products and what can be foreseen. All ranks where the
-/// matrix may not fit into the memory of one, or where one holds all rows anyway.
+/// matrix may not fit into the memory of one, or into its cache although parts fit, or where one holds all
+/// rows anyway.
 RankRace race_ranks(const comm::Comm& comm, const sparse::SplitMatrix& parts, const MatrixFacts& facts,
-                    const Choice& first);
+                    const ListedArm& first);
 
 }  // namespace ayatori::tuning

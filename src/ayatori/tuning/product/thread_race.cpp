@@ -9,7 +9,9 @@
 
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/base/timing.hpp"
+#include "ayatori/tuning/judgement.hpp"
 #include "ayatori/tuning/product/probe_vectors.hpp"
+#include "ayatori/tuning/solve.hpp"
 
 namespace ayatori::tuning {
 
@@ -17,11 +19,6 @@ namespace {
 
 /// Parallel regions of an iteration of CG: the product, the preconditioner, and vector operations.
 constexpr double regions = 4;
-/// A share of an iteration that is not worth a race.
-constexpr double next_to_nothing = 0.1;
-/// Nearer than this to the fastest is as fast.
-constexpr double tie = 1.02;
-constexpr int rounds = 2;
 
 enum Candidate { all, half, one, candidates };
 
@@ -46,10 +43,11 @@ ThreadRace race_threads(const comm::Comm& comm, int offered, const ThreadTimes& 
   std::array<double, candidates> seconds{};
   seconds.fill(std::numeric_limits<double>::infinity());
   seconds[all] = least(times.iteration, offered);
-  if (overhead <= next_to_nothing * comm.allreduce(seconds[all], comm::ReduceOp::max)) return race;
+  if (overhead <= SolveOptions().tuning_share * comm.allreduce(seconds[all], comm::ReduceOp::max))
+    return race;
 
   const bool half_is_one = most == 2;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < race_rounds; ++round) {
     for (int turn = 0; turn < candidates; ++turn) {
       const int candidate = round % 2 == 0 ? candidates - 1 - turn : turn;
       if (candidate == half && half_is_one) continue;
@@ -64,7 +62,7 @@ ThreadRace race_threads(const comm::Comm& comm, int offered, const ThreadTimes& 
   for (int candidate = all; candidate < candidates; ++candidate) {
     if (candidate != half || !half_is_one)
       race.entries.push_back({threads_of(candidate, offered), seconds[candidate]});
-    if (seconds[candidate] <= tie * best) winner = candidate;
+    if (clearly_faster * seconds[candidate] <= best) winner = candidate;
   }
   race.threads = threads_of(winner, offered);
   return race;

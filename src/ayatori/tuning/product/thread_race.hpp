@@ -28,7 +28,7 @@ struct ThreadTimes {
 };
 
 /// Collective. Races all, half and one of the `offered` threads if the regions of an iteration may cost more
-/// than a tenth of it; of those as fast as the fastest, the fewest win. All ranks use the same share.
+/// of it than tuning may; of those as fast as the fastest, the fewest win. All ranks use the same share.
 ThreadRace race_threads(const comm::Comm& comm, int offered, const ThreadTimes& times);
 
 /// Collective. The same for what a step of CG does on this rank's part, with the threads that parallel

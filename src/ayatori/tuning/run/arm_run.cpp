@@ -9,6 +9,7 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/complex_linear.hpp"
+#include "ayatori/tuning/judgement.hpp"
 #include "ayatori/tuning/memory/experience.hpp"
 #include "ayatori/tuning/run/condition.hpp"
 
@@ -17,22 +18,14 @@ namespace ayatori::tuning {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
-/// Challengers of challengers of ...
-constexpr int deepest = 3;
-/// An x whose residual is below this share of the suspended method's own makes that one start again from it.
-constexpr double far_better = 0.3;
 /// Seconds that a set-up may take in any case: of small systems clocks tell little.
 constexpr double unnoticeable = 2e-3;
-/// Products that are not worth a thought.
-constexpr double negligible_set_up = 8;
 /// The residual of a method for definite matrices that is so many times the first when it breaks down has
 /// been driven along null vectors: b is not in the range.
 constexpr double far_worse = 1e3;
-/// Iterations around factors of fewer digits that gain at least half of the digits wanted: in single
-/// precision each gains some where the matrix admits it, and low rank may be meant as a mere preconditioner.
-/// Where they do not, full factors in double precision are made.
-constexpr int most_in_single_precision = 30;
-constexpr int most_with_low_rank = 100;
+/// Iterations around factors of fewer digits that gain at least half of the digits wanted: each gains some
+/// where the matrix admits it. Where they do not, full factors in double precision are made.
+constexpr int refinements = 30;
 
 /// x becomes the doubles next to x + d, and d what they lack (Knuth's sum without error).
 void move_to_nearest(solvers::Vector x, solvers::Vector d) {
@@ -56,12 +49,12 @@ bool are_neighbours(const comm::Comm& comm, solvers::ConstVector a, solvers::Con
 
 }  // namespace
 
-ArmRun::ArmRun(SolveState& state, std::size_t arm, int depth)
-    : state_(state), arm_(arm), trial_(state.report.trials.size()), depth_(depth) {
-  const Rung& rung = state.arms[arm].rung;
+ArmRun::ArmRun(SolveState& state, std::size_t arm, bool is_challenger)
+    : state_(state), arm_(arm), trial_(state.report.trials.size()), is_challenger_(is_challenger) {
+  const ListedArm& listed = state.arms[arm].listed;
   state.arms[arm].state = Arm::State::running;
   state.report.trials.push_back(
-      {rung.choice, rung.why, "", "", 0, state.relative(state.residual_norm()), 0, 0});
+      {listed.choice, listed.why, "", "", 0, state.relative(state.residual_norm()), 0, 0});
 }
 
 /// Builds the preconditioner. A set-up is given up when the time limit is reached, or, where there are other
@@ -98,9 +91,9 @@ void ArmRun::set_up() {
       arm().seen.set_up = products;
       return !declines(!is_known && is_on_trial() && !state_.is_worth_its_set_up(arm_));
     };
-    const bool takes_time = expected_.set_up > negligible_set_up && !uses_complete_factors(trial().choice);
-    if (is_on_trial() && takes_time) {
-      most_set_up_ = most_products(expected_.set_up);
+    const double most = most_products(expected_.set_up);
+    if (is_on_trial() && most < unlimited && !uses_complete_factors(trial().choice)) {
+      most_set_up_ = most;
       const double seconds = std::max(most_set_up_ * state_.unit(), unnoticeable);
       options.gives_up = [this, limit = state_.clock() + seconds] {
         return declines(state_.clock() > limit || state_.interrupted_by_time());
@@ -271,7 +264,7 @@ bool ArmRun::iterate() {
   const auto result = run_method();
   trial().iterations += result.iterations;
   note_progress(result.iterations);
-  arm().rung.choice = trial().choice;
+  arm().listed.choice = trial().choice;
   if (!is_confirmed_) {
     solvers::copy(base_, sum_of_both_);
     solvers::axpy(1, correction_, sum_of_both_);
@@ -336,7 +329,7 @@ solvers::MethodOptions ArmRun::method_options() {
   if (!is_on_device()) options.confirm = [this](solvers::Vector r) { return confirms(r); };
   if (trial().choice.restart == 0) return options;
   // The longest basis may show nothing until it is whole.
-  if (arm().rung.last_resort)
+  if (arm().listed.last_resort)
     options.stagnation_window = std::max(options.stagnation_window, options.restart + 1);
 
   const bool may_orthogonalize_twice =
@@ -479,10 +472,8 @@ bool ArmRun::goes_on(int iteration, double norm) {
   if (trial().choice.restart == 0 && !is_on_device() && state_.snapshot_is_due())
     take_snapshot([this](solvers::Vector d) { solvers::copy(correction_, d); });
   if (norm <= aim() || state_.sum.stop_requested()) return true;  // the method will see it itself
-  const bool has_low_rank = state_.decisions.script().preconditioner.low_rank > 0;
-  const int most_for_half = has_low_rank ? most_with_low_rank : most_in_single_precision;
-  if (made_.built.reduced_accuracy && iteration % most_for_half == 0) {
-    const double halves = 1.0 * iteration / most_for_half;
+  if (made_.built.reduced_accuracy && iteration % refinements == 0) {
+    const double halves = 1.0 * iteration / refinements;
     too_slow_ = gained_.back() < halves * digits_of(state_.options.rtol) / 2;
     if (too_slow_) return false;
   }
@@ -494,11 +485,11 @@ bool ArmRun::goes_on(int iteration, double norm) {
   behind_ = decide(Decision::Kind::behind, iteration, [&]() -> std::optional<std::int64_t> {
               next = other_arm(iteration);
               if (!next) return std::nullopt;
-              // One that is suspended goes on when this one gives way, and so does its judgement of others.
-              // What a device has reached is here when its method ends.
+              // The one that is suspended goes on when this one gives way, and so does its judgement of
+              // others. What a device has reached is here when its method ends.
               const bool is_suspended = state_.arms[*next].state == Arm::State::running;
-              return is_suspended || depth_ == deepest || is_on_device() ? std::optional<std::int64_t>(1)
-                                                                         : std::nullopt;
+              return is_suspended || is_challenger_ || is_on_device() ? std::optional<std::int64_t>(1)
+                                                                      : std::nullopt;
             }).has_value();
   if (behind_) return false;
   const auto challenger = decide(Decision::Kind::challenge, iteration, [&] {
@@ -540,7 +531,7 @@ std::optional<std::size_t> ArmRun::other_arm(int iteration) {
   Arm& other = state_.arms[action->arm];
   const bool is_suspended = other.state == Arm::State::running;
   why_ = action->why;
-  if (!is_suspended) other.rung.why = std::move(action->why);
+  if (!is_suspended) other.listed.why = std::move(action->why);
   return action->arm;
 }
 
@@ -594,14 +585,13 @@ bool ArmRun::is_overtaken_by(std::size_t challenger, int iteration) {
 
   const double offered = state_.residual_norm();
   trial().relative_residual = state_.relative(offered);
-  const std::string who = describe(state_.arms[challenger].rung.choice);
-  if (depth_ == 0) state_.challenged_at = agreed_start;
-  ArmRun attempt(state_, challenger, depth_ + 1);
-  ++state_.arms[challenger].tries;
+  const std::string who = describe(state_.arms[challenger].listed.choice);
+  if (!is_challenger_) state_.challenged_at = agreed_start;
+  ArmRun attempt(state_, challenger, true);
   state_.report.iterations += iteration;
   if (!state_.converged()) attempt.pursue();
   state_.report.iterations -= iteration;
-  if (depth_ == 0) state_.challenged_at.reset();
+  if (!is_challenger_) state_.challenged_at.reset();
   const double agreed_end = state_.agree_on_time();
   const Meter spent = meters.since(start);
   challengers_ += spent;
@@ -612,10 +602,10 @@ bool ArmRun::is_overtaken_by(std::size_t challenger, int iteration) {
   // BiCGSTAB leap.
   const bool has_gained = state_.residual_norm() < offered;
   const bool left_behind =
-      has_gained && !attempt.behind_ && state_.residual_norm() < far_better * smallest_norm_;
+      has_gained && !attempt.behind_ && far_more * state_.residual_norm() < smallest_norm_;
   if (state_.converged() || state_.is_rounded_solution || left_behind) {
     state_.add_event("overtaken",
-                     fmt::format("{} gives way to {}: {}", name(), who, state_.arms[challenger].rung.why));
+                     fmt::format("{} gives way to {}: {}", name(), who, state_.arms[challenger].listed.why));
     return true;
   }
   state_.budget.spend(agreed_end - agreed_start);

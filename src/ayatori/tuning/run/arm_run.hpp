@@ -22,8 +22,9 @@ namespace ayatori::tuning {
 /// suspended iteration lost.
 class ArmRun {
  public:
-  /// `depth`: attempts that are suspended meanwhile.
-  ArmRun(SolveState& state, std::size_t arm, int depth = 0);
+  /// `is_challenger`: another one is suspended meanwhile. No challenger is challenged: what is suspended
+  /// keeps its factors and its Krylov space.
+  explicit ArmRun(SolveState& state, std::size_t arm, bool is_challenger = false);
 
   /// Collective. Runs until the solve has converged or is stopped, or the arm is of no more use.
   void pursue();
@@ -76,7 +77,7 @@ class ArmRun {
   SolveState& state_;
   std::size_t arm_;
   std::size_t trial_;
-  int depth_;
+  bool is_challenger_;
   Meter challengers_;                   ///< time that went into challengers and snapshots
   double start_ = 0;                    ///< agreed time
   double away_ = 0;                     ///< agreed seconds in which this attempt was suspended

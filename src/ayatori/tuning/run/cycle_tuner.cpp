@@ -5,23 +5,9 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/tuning/judgement.hpp"
 
 namespace ayatori::tuning {
-
-namespace {
-
-/// A longer basis must pay by this factor to stay.
-constexpr double worthwhile = 1.05;
-/// A cycle that leaves more than this of the residual is of no use.
-constexpr double useless = 0.999;
-/// So much larger than its estimate a residual is only if the basis is not orthogonal any more.
-constexpr double parted = 10;
-/// A length is tried while at least so many cycles are left to gain from it.
-constexpr double enough_cycles = 5;
-/// A settled length is given up when the residual shrinks by less than this share of what it did.
-constexpr double slowed = 0.25;
-
-}  // namespace
 
 CycleTuner::CycleTuner(double target, Limits limits, Say say)
     : target_(target), limits_(limits), say_(std::move(say)) {}
@@ -33,7 +19,7 @@ void CycleTuner::plan(solvers::Cycle& cycle, double seconds) {
 
 void CycleTuner::plan_orthogonalization(solvers::Cycle& cycle) const {
   if (limits_.stronger == nullptr || cycle.orthogonalize == limits_.stronger) return;
-  if (!(cycle.after > parted * cycle.estimated)) return;
+  if (!(cycle.after > far_more * cycle.estimated)) return;
   say_("loss-of-orthogonality",
        fmt::format("after {} basis vectors the residual norm is {:.2e} where the recurrence has {:.2e}: the "
                    "basis is not orthogonal; from now on every vector is orthogonalized until it is",
@@ -46,14 +32,14 @@ void CycleTuner::plan_length(solvers::Cycle& cycle, double seconds) {
   if (limits_.longest <= m && before_growth_ == 0) return;
   const double shrinkage = cycle.before / cycle.after;
   const double decay = shrinkage > 1 && seconds > 0 ? std::log(shrinkage) / seconds : 0;
-  if (cycle.after > useless * cycle.before) {
+  if (!(decay > 0)) {
     before_growth_ = 0;
     if (m < limits_.longest)
       change_to(cycle, std::min(2 * m, limits_.longest),
                 fmt::format("a cycle of {} left {:.1f} % of the residual", m, 100 / shrinkage));
     return;
   }
-  if (before_growth_ > 0 && decay < worthwhile * decay_before_growth_) {
+  if (before_growth_ > 0 && clearly_faster * decay < decay_before_growth_) {
     settled_ = true;
     change_to(cycle, before_growth_,
               fmt::format("{} vectors made the residual shrink by e^{:.3g} a second, {} by e^{:.3g}", m,
@@ -62,8 +48,8 @@ void CycleTuner::plan_length(solvers::Cycle& cycle, double seconds) {
     return;
   }
   const double cycles_left = std::log(std::max(cycle.after / target_, 1.0)) / std::log(shrinkage);
-  const bool slowed_down = settled_ && decay < slowed * decay_before_growth_;
-  if ((settled_ && !slowed_down) || cycles_left < enough_cycles || m >= limits_.longest) return;
+  const bool slowed_down = settled_ && far_more * decay < decay_before_growth_;
+  if ((settled_ && !slowed_down) || cycles_left < far_more || m >= limits_.longest) return;
   settled_ = false;
   before_growth_ = m;
   decay_before_growth_ = decay;

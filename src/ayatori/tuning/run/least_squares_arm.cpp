@@ -7,6 +7,7 @@
 
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/sparse/products/transposed_product.hpp"
+#include "ayatori/tuning/judgement.hpp"
 #include "ayatori/tuning/run/timed.hpp"
 
 namespace ayatori::tuning {
@@ -15,27 +16,8 @@ namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-/// A matrix of so few rows takes no time.
-constexpr std::int64_t few_rows = 20000;
-/// Rows times iterations that take a fraction of a second, and iterations that are enough.
-constexpr std::int64_t small_work = 20'000'000;
-constexpr std::int64_t enough_iterations = 5000;
-/// Fewer tell little.
-constexpr std::int64_t worth_a_try = 100;
-/// Where the structure speaks for it, and after all else.
-constexpr std::int64_t first_iterations = 2000;
-/// Where rows are many: what is consistent other methods solve sooner, and its residual goes on falling. One
-/// that does not fall any more is worth more.
-constexpr std::int64_t first_iterations_of_many_rows = 40;
-constexpr std::int64_t iterations_where_flat = 200;
-constexpr std::int64_t last_iterations = 20000;
-/// Runs of LSMR from the x that the one before has left, which take away what rounding left there.
-constexpr int most_rounds = 4;
-/// So many times as many as it was given, or so many, where an end is in sight.
-constexpr std::int64_t most_overtime = 6;
-constexpr std::int64_t least_overtime = 1200;
-/// A residual that arms have left of this share of the right-hand side may be all that there is to be left.
-constexpr double large_residual = 1e-3;
+/// Iterations that LSMR is given at least: fewer show no end of A^T r on grids of a few thousand rows.
+constexpr std::int64_t least_iterations = 200;
 
 /// Whether a trial ended as trials of singular systems do. A breakdown of a method for definite matrices
 /// shows that this one is not, and no more by itself.
@@ -54,12 +36,8 @@ class Course {
 
   /// Whether the residual has found its norm while A^T r goes on falling, as on the way to least squares.
   bool has_end_in_sight() const {
-    constexpr double falling = 0.5;
-    return is_flat() && points_.back().normal <= falling * before().normal;
-  }
-  bool is_flat() const {
-    constexpr double flat = 0.98;
-    return !points_.empty() && points_.back().norm >= flat * before().norm;
+    return !points_.empty() && points_.back().norm >= clearly_faster * before().norm &&
+           2 * points_.back().normal <= before().normal;
   }
 
  private:
@@ -81,9 +59,9 @@ bool LeastSquaresArm::is_allowed() const {
 
 void LeastSquaresArm::run_alone() {
   if (state_.done()) return;
-  const std::int64_t as_rows =
-      4 * state_.report.facts.rows;  // rounding delays an end by so much, if any comes
-  run_for(std::max(last_iterations, as_rows), state_.arms.front().rung.why, state_.x);
+  // Rounding delays an end by far, if any comes.
+  const auto as_rows = static_cast<std::int64_t>(far_more) * state_.report.facts.rows;
+  run_for(std::max(least_iterations, as_rows), state_.arms.front().listed.why, state_.x);
 }
 
 bool LeastSquaresArm::comes_first() const {
@@ -97,44 +75,35 @@ bool LeastSquaresArm::comes_first() const {
   return structure.duplicates.count > 0 || left->dimension() < missing || right->dimension() < missing;
 }
 
-/// Where something shows that the matrix is singular.
-std::int64_t LeastSquaresArm::first_share() const {
-  return state_.report.facts.rows <= few_rows ? first_iterations : first_iterations_of_many_rows;
-}
-
+/// As many as all else has taken, which bounds the loss.
 std::int64_t LeastSquaresArm::iterations_worth() const {
-  const std::int64_t rows = state_.report.facts.rows;
-  const std::int64_t least = rows <= few_rows ? std::min(enough_iterations, small_work / rows) : 0;
-  return std::max({least, state_.has_zero_pivots ? std::max(first_share(), iterations_where_flat) : 0,
-                   state_.report.iterations});
+  return std::max(least_iterations, state_.report.iterations);
 }
 
 bool LeastSquaresArm::is_due(const Trial& last) const {
   if (!is_allowed() || !has_failed(last, state_.looks_singular) || state_.report.iterations < next_due_)
     return false;
   if (state_.rounded_off > 0) return false;
-  if (iterations_worth() < worth_a_try) return false;
+  if (state_.looks_singular || state_.report.structure.is_singular()) return true;
   const auto failed = std::ranges::count_if(
       state_.report.trials, [&](const Trial& trial) { return has_failed(trial, state_.looks_singular); });
-  return state_.looks_singular || state_.report.structure.is_singular() || failed > 1 ||
-         state_.relative(state_.residual_norm()) > large_residual;
+  return failed > 1 && state_.report.iterations >= least_iterations;
 }
 
 void LeastSquaresArm::run() {
   const bool singular = state_.report.structure.is_singular();
   const bool first = state_.report.trials.empty();
-  run_for(first ? first_share() : iterations_worth(),
-          singular                 ? "the matrix is singular, as its pattern or its rows show"
-          : first                  ? "it ended the solve before"
-          : state_.has_zero_pivots ? "the matrix is singular: complete factors have zero pivots"
-                                   : "the matrix may be singular");
+  run_for(iterations_worth(), singular ? "the matrix is singular, as its pattern or its rows show"
+                              : first  ? "it ended the solve before"
+                              : state_.has_zero_pivots
+                                  ? "the matrix is singular: complete factors have zero pivots"
+                                  : "the matrix may be singular");
 }
 
 void LeastSquaresArm::run_last() {
   // What rounding limits is a solution.
   if (!is_allowed() || state_.done() || state_.rounded_off >= enough_rounded_off) return;
-  run_for(std::max(last_iterations, state_.report.iterations),
-          "nothing else has ended: the matrix may be singular");
+  run_for(iterations_worth(), "nothing else has ended: the matrix may be singular");
 }
 
 void LeastSquaresArm::run_for(std::int64_t iterations, const std::string& why, solvers::ConstVector guess) {
@@ -147,8 +116,8 @@ void LeastSquaresArm::run_for(std::int64_t iterations, const std::string& why, s
 
   solvers::LeastSquaresResult result;
   double before = std::numeric_limits<double>::infinity();
-  for (int round = 0; round < most_rounds; ++round) {
-    if (state_.iterations_left() == 0) break;
+  // Runs from the x that the one before has left, which take away what rounding left there.
+  while (state_.iterations_left() > 0) {
     result = improve(iterations);
     state_.report.trials[trial].iterations += result.iterations;
     if (state_.system->is_solved_by(known_)) break;
@@ -202,8 +171,7 @@ solvers::LeastSquaresResult LeastSquaresArm::improve(std::int64_t iterations) {
   double by_transpose = 0;
   solvers::LeastSquaresOptions options;
   options.target = state_.target() / 2;
-  options.max_iterations = static_cast<int>(
-      std::min<std::int64_t>(std::max(most_overtime * iterations, least_overtime), state_.iterations_left()));
+  options.max_iterations = state_.iterations_left();
   options.matrix_norm = state_.report.facts.max_abs;
   double snapshots = 0;
   std::int64_t reached = so_far;
@@ -216,8 +184,7 @@ solvers::LeastSquaresResult LeastSquaresArm::improve(std::int64_t iterations) {
     if (state_.hooks.progress) state_.hooks.progress(choice, so_far + iteration, state_.relative(norm));
     reached = so_far + iteration;
     course.add(norm, normal);
-    return iteration < iterations || (iteration < iterations_where_flat && course.is_flat()) ||
-           course.has_end_in_sight();
+    return iteration < iterations || course.has_end_in_sight();
   };
   // Products with the matrix itself are in its own meter, and take none of this one's time.
   const TimedOperator transposed_timed(transposed(), by_transpose, meters);
@@ -294,12 +261,11 @@ void LeastSquaresArm::end_trial(std::size_t trial, const solvers::LeastSquaresRe
 }
 
 void LeastSquaresArm::prefer_small_solution() {
-  constexpr double hardly = 2;
-  constexpr double far_smaller = 1e-3;
   if (!has_run_ || state_.rounded_off >= enough_rounded_off || state_.converged() || state_.is_least_squares)
     return;
   const double of_best = solvers::norm(state_.sum, state_.x);
-  if (known_.norm <= hardly * state_.residual_norm() && solvers::norm(state_.sum, x_) < far_smaller * of_best)
+  const bool leaves_hardly_more = clearly_faster * known_.norm <= state_.residual_norm();
+  if (leaves_hardly_more && far_more * solvers::norm(state_.sum, x_) < of_best)
     state_.take(x_, residual_, known_);
 }
 

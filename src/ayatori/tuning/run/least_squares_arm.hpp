@@ -15,7 +15,7 @@ namespace ayatori::tuning {
 /// What a solve turns to where the matrix is singular or may be: LSMR from x = 0, which tends to the
 /// least-squares solution of least norm, whether the system is consistent or not. It comes first where the
 /// structure says so; else after arms that failed, for no more iterations than these have made, and again
-/// when these have doubled. It runs beside the ladder, as it is no method for regular systems: there it needs
+/// when these have doubled. It runs beside the arms, as it is no method for regular systems: there it needs
 /// about the condition number in iterations, where others need its root or less.
 class LeastSquaresArm {
  public:
@@ -26,13 +26,13 @@ class LeastSquaresArm {
   /// Whether the structure makes the matrix singular in a way that the null vectors found do not cover, or an
   /// earlier solve ended so.
   bool comes_first() const;
-  /// Whether it is worth a try after this trial, which was the first or a later one of the ladder.
+  /// Whether it is worth a try after this trial, which was the first or a later one of an arm.
   bool is_due(const Trial& last) const;
 
   /// Collective. Ends with a solution, a least-squares solution (SolveState::is_least_squares), or neither;
   /// then the best x is what it was, unless LSMR's leaves less. Gives up after some iterations.
   void run();
-  /// The same after all else, for more iterations.
+  /// The same after all else.
   void run_last();
   /// Collective. Where nothing has ended: LSMR's x in the place of one that is enormous and leaves hardly
   /// less.
@@ -40,7 +40,6 @@ class LeastSquaresArm {
 
  private:
   bool is_allowed() const;
-  std::int64_t first_share() const;
   std::int64_t iterations_worth() const;
   void run_for(std::int64_t iterations, const std::string& why, solvers::ConstVector guess = {});
   void set_up(solvers::ConstVector guess);

@@ -8,34 +8,24 @@
 #include "ayatori/base/memory.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/method.hpp"
+#include "ayatori/tuning/judgement.hpp"
 
 namespace ayatori::tuning {
 
-namespace {
-
-/// Bytes that need not be asked for: a basis that takes no more has one vector for each row.
-constexpr double always_there = 16 << 20;
-
-}  // namespace
-
 int find_longest_restart(const comm::Comm& comm, const sparse::SplitMatrix& parts) {
   constexpr double bytes_of_double = 8;
-  constexpr double share_of_memory = 0.25;
   const double n = std::max(parts.plan.local_size, 1);
   const auto rows = static_cast<double>(parts.partition.rows());
   const double longest = bytes_of_double * (n * rows + rows * rows / 2);
-  const bool fits_easily =
-      longest < always_there ||
-      longest * comm.size() <
-          share_of_memory * static_cast<double>(free_memory());  // all on one node at worst
-  if (!comm.any(!fits_easily)) return static_cast<int>(std::max<std::int64_t>(parts.partition.rows(), 30));
+  const bool fits_easily = longest * comm.size() < share_of_memory * static_cast<double>(free_memory());
+  const double least = usual_restart;
+  if (!comm.any(!fits_easily)) return static_cast<int>(std::max(rows, least));  // all on one node at worst
   const comm::Comm node = comm.split_by_node();
   const double doubles =
       share_of_memory * static_cast<double>(available_memory()) / (bytes_of_double * node.size());
   const double most = std::sqrt(n * n + 2 * doubles) - n;  // m n + m^2 / 2 = doubles
   const double fits = comm.allreduce(most, comm::ReduceOp::min);
-  return static_cast<int>(
-      std::clamp(fits, 30.0, std::max(30.0, static_cast<double>(parts.partition.rows()))));
+  return static_cast<int>(std::clamp(fits, least, std::max(rows, least)));
 }
 
 SolveState::SolveState(const comm::Comm& communicator, std::shared_ptr<const sparse::SplitMatrix> parts,
@@ -95,16 +85,16 @@ void SolveState::make_choices(const sparse::SplitMatrix& parts) {
     script.preconditioner.fields = {};
     script.longest_restart = find_longest_restart(comm, parts);
     look_for_device();
-    script.ladder = arms_for(report.facts);
+    script.arms = arms_for(report.facts);
   }
   longest_restart = decisions.script().longest_restart;
-  for (const Rung& rung : decisions.script().ladder) {
-    arms.push_back({rung});
-    if (!rung.choice.device.empty() && !device) device.emplace(rung.choice.device, std::nullopt);
+  for (const ListedArm& listed : decisions.script().arms) {
+    arms.push_back({listed});
+    if (!listed.choice.device.empty() && !device) device.emplace(listed.choice.device, std::nullopt);
   }
 }
 
-std::vector<Rung> SolveState::arms_for(const MatrixFacts& facts) const {
+std::vector<ListedArm> SolveState::arms_for(const MatrixFacts& facts) const {
   const int restart = decisions.script().longest_restart;
   return comm::agree(comm, [&] {
     auto here =
@@ -129,15 +119,15 @@ void SolveState::look_for_device() {
 void SolveState::replace_arms() {
   if (decisions.replays() || options.forced.method) return;  // the script has them, or they are no better
   for (Arm& arm : arms)
-    if (solvers::method(arm.rung.choice.method).needs_definite) arm.state = Arm::State::finished;
+    if (solvers::method(arm.listed.choice.method).needs_definite) arm.state = Arm::State::finished;
   MatrixFacts facts = report.facts;
   facts.indefinite = true;
-  for (Rung& rung : arms_for(facts)) {
+  for (ListedArm& listed : arms_for(facts)) {
     const bool is_there =
-        std::ranges::any_of(arms, [&](const Arm& arm) { return arm.rung.choice == rung.choice; });
+        std::ranges::any_of(arms, [&](const Arm& arm) { return arm.listed.choice == listed.choice; });
     if (is_there) continue;
-    arms.push_back({rung});
-    decisions.script().ladder.push_back(std::move(rung));
+    arms.push_back({listed});
+    decisions.script().arms.push_back(std::move(listed));
   }
   forecast_.reset();
 }
@@ -146,9 +136,9 @@ const Forecast& SolveState::forecast() {
   if (!forecast_) {
     MatrixFacts facts = report.facts;
     facts.indefinite = facts.indefinite || is_indefinite;
-    std::vector<Rung> rungs;
-    for (const Arm& arm : arms) rungs.push_back(arm.rung);
-    forecast_.emplace(options.records_for(facts), facts, kin_of(rungs));
+    std::vector<ListedArm> listed;
+    for (const Arm& arm : arms) listed.push_back(arm.listed);
+    forecast_.emplace(options.records_for(facts), facts, kin_of(listed));
   }
   return *forecast_;
 }
@@ -163,20 +153,18 @@ double SolveState::unit() const {
 void SolveState::measure_product() {
   const ScopedTimer timer(report.seconds.tuning);
   matrix->set_observer(nullptr);
-  // A short one is done twice: the first may find the matrix in memory, not in the cache.
-  constexpr double long_product = 2e-4;  // seconds
+  const bool fits_caches = !comm.any(matrix->matrix_bytes() > cache_of_core());
   const auto measure = [&] {
     const double start = clock();
     matrix->apply(x, offered_residual_);
     return comm.allreduce(clock() - start, comm::ReduceOp::max);
   };
   first_product_ = measure();
-  if (first_product_ < long_product) first_product_ = std::min(first_product_, measure());
+  if (fits_caches) first_product_ = std::min(first_product_, measure());  // the first filled them
   matrix->set_observer(&*product_tuner);
 }
 
 Progress SolveState::progress(std::optional<std::size_t> at_work) const {
-  constexpr int most_tries = 3;
   Progress now{.digits_wanted = digits_of(options.rtol), .at_work = at_work, .arms = {}};
   now.products_spent = (sum.agreed_seconds() - began) / unit();
   // Complete factors are as good as their price, and bought when that has been spent.
@@ -185,24 +173,25 @@ Progress SolveState::progress(std::optional<std::size_t> at_work) const {
   for (const Arm& arm : arms) {
     now.arms.push_back(arm.seen);
     Seen& seen = now.arms.back();
-    const bool is_elsewhere = !arm.rung.choice.device.empty();
-    if (is_elsewhere && !arm.rung.last_resort)
-      seen.elsewhere = device->price(arm.rung.choice, report.facts, unit());
-    seen.may_run = arm.state != Arm::State::finished && !arm.rung.last_resort;
-    seen.is_complete = uses_complete_factors(arm.rung.choice);
+    const bool is_elsewhere = !arm.listed.choice.device.empty();
+    if (is_elsewhere && !arm.listed.last_resort)
+      seen.elsewhere = device->price(arm.listed.choice, report.facts, unit());
+    seen.may_run = arm.state != Arm::State::finished && !arm.listed.last_resort;
+    seen.is_complete = uses_complete_factors(arm.listed.choice);
     // There no null vectors are taken out of what preconditioners make.
     if (is_elsewhere && options.device == "auto")
       seen.may_run = seen.may_run && system->null_spaces().right->empty();
     if (at_work && arm.state != Arm::State::running)
-      seen.may_run = seen.may_run && arm.tries < most_tries && (seen.is_complete ? may_buy : may_try);
+      seen.may_run = seen.may_run && (seen.is_complete ? may_buy : may_try);
     seen.is_kept = seen.is_built = arm.state == Arm::State::running;
   }
   return now;
 }
 
 std::optional<Action> SolveState::next_action(std::optional<std::size_t> at_work) {
-  const auto complete = std::ranges::find_if(
-      arms, [](const Arm& arm) { return uses_complete_factors(arm.rung.choice) && !arm.rung.last_resort; });
+  const auto complete = std::ranges::find_if(arms, [](const Arm& arm) {
+    return uses_complete_factors(arm.listed.choice) && !arm.listed.last_resort;
+  });
   const Progress now = progress(at_work);
   return tuning::next_action(
       forecast().expected(now), now,

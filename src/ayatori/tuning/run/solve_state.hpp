@@ -33,10 +33,9 @@ struct Arm {
     paused,    ///< gave way to a faster one; may go on from a better x
     finished,  ///< stagnated, broke down or failed
   };
-  Rung rung;
+  ListedArm listed;
   State state = State::untried;
   Seen seen = {};
-  int tries = 0;                     ///< as a challenger
   bool from_zero = false;            ///< what it has to begin with
   bool wants_full_accuracy = false;  ///< its complete factors of fewer digits have failed
   double gain = 0;  ///< powers of e by which it has made the residual smaller, where it was not overtaken
@@ -44,7 +43,8 @@ struct Arm {
   bool may_run() const { return state == State::untried || state == State::paused; }
 };
 
-/// One arm may have lost its way where another finds it; complete factors count for all.
+/// Arms that rounding ends before that is believed: one may have lost its way; complete factors count for
+/// all.
 constexpr int enough_rounded_off = 2;
 
 /// What the attempts of one solve share: the system, the best x so far, the report that grows.
@@ -165,7 +165,7 @@ class SolveState {
   /// Whether the budget allows another trial, beside what those that lost have taken, and those at present.
   bool may_challenge() const;
   void make_choices(const sparse::SplitMatrix& parts);
-  std::vector<Rung> arms_for(const MatrixFacts& facts) const;
+  std::vector<ListedArm> arms_for(const MatrixFacts& facts) const;
   void look_for_device();
   const Forecast& forecast();
   /// Before the set-up of this arm.
