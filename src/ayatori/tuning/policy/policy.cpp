@@ -19,8 +19,11 @@ constexpr double clearly_sooner = 0.55;
 
 std::string describe(const Outlook& outlook, std::size_t arm) {
   const auto [low, high] = outlook.range(arm);
-  return fmt::format("{:.0f} products expected, {:.0f} to {:.0f}, from {} similar systems",
-                     std::clamp(outlook[arm].mean, low, high), low, high, outlook.similar_systems());
+  const double expected = std::clamp(outlook[arm].mean, low, high);
+  if (!(expected < unbounded))
+    return fmt::format("no end expected, from {} similar systems", outlook.similar_systems());
+  return fmt::format("{:.0f} products expected, {:.0f} to {:.0f}, from {} similar systems", expected, low,
+                     high, outlook.similar_systems());
 }
 
 namespace {
@@ -71,7 +74,7 @@ std::optional<Action> next_action(const Outlook& outlook, const Progress& progre
   }
   std::string why = describe(outlook, *soonest);
   if (at_work && outlook[*at_work].mean < unbounded)
-    why += fmt::format("; {:.0f} more without", outlook[*at_work].mean);
+    why += fmt::format("; {:.0f} more products without it", outlook[*at_work].mean);
   return Action{*soonest, std::move(why)};
 }
 
