@@ -58,7 +58,8 @@ TEST(NextAction, StaysUnlessAnotherIsClearlySooner) {
   EXPECT_EQ(beside(80)->arm, 0U) << "forecasts err by as much";
   const auto changed = beside(30);
   EXPECT_EQ(changed->arm, 1U);
-  EXPECT_EQ(changed->why, "30 products expected, 30 to 30, from 1 similar systems; 60 more products without it")
+  EXPECT_EQ(changed->why,
+            "30 products expected, 30 to 30, from 1 similar systems; 60 more products without it")
       << "after as long again as the other takes, the first is left";
 }
 
