@@ -104,7 +104,8 @@ def main():
         said, files = of_wheel(options.wheel, program)
         subject = options.wheel.name
     else:
-        said, files, subject = said_by(program), {program.name: program.read_bytes()}, f"ayatori-{said_by(program)['Ayatori']}"
+        said, files = said_by(program), {program.name: program.read_bytes()}
+        subject = f"ayatori-{said['Ayatori']}"
     text = json.dumps(document(said, files, subject), indent=1) + "\n"
     if options.output == "-":
         sys.stdout.write(text)

@@ -25,7 +25,7 @@ struct Rows {
 
   RowEntries<double> operator()(std::int32_t i) const {
     const std::int32_t first = start[i - range.begin];
-    return {column.data() + first, value.data() + first, start[i - range.begin + 1] - first, 1};
+    return {column.data() + first, value.data() + first, start[i - range.begin + 1] - first};
   }
   std::optional<LevelSlices<double>> slices() const {
     return LevelSlices<double>::of(range, is_lower, *this);

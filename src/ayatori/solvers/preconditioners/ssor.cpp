@@ -72,31 +72,16 @@ class Ssor final : public sparse::LinearOperator {
   RowEntries<double> entries_left(Range rows, std::int32_t i) const {
     std::int64_t k = a_.row_start[i];
     while (k < middle_[i] && a_.column[k] < rows.begin) ++k;
-    return {a_.column.data() + k, a_.value.data() + k, static_cast<std::int32_t>(middle_[i] - k), 1};
+    return {a_.column.data() + k, a_.value.data() + k, static_cast<std::int32_t>(middle_[i] - k)};
   }
   /// From the last on.
-  RowEntries<double> entries_right(Range rows, std::int32_t i) const {
+  RowEntries<double, -1> entries_right(Range rows, std::int32_t i) const {
     std::int64_t begin = middle_[i];
     std::int64_t k = a_.row_start[i + 1];
     if (begin < k && a_.column[begin] == i) ++begin;
     while (k > begin && a_.column[k - 1] >= rows.end) --k;
     const std::int64_t last = std::max(k - 1, begin);
-    return {a_.column.data() + last, a_.value.data() + last, static_cast<std::int32_t>(k - begin), -1};
-  }
-
-  /// y_i = end(i, begin(i) - the sum of the entries times y), rows in order or by slices.
-  template <bool is_lower, class Entries, class Begin, class End>
-  static void sweep(Range rows, const std::optional<LevelSlices<double>>& slices, const Entries& entries,
-                    const Begin& begin, const End& end, double* y) {
-    if (slices) return slices->solve(begin, end, y);
-    constexpr int step = is_lower ? 1 : -1;
-    const auto first = static_cast<std::int32_t>(is_lower ? rows.begin : rows.end - 1);
-    double newest = 0;
-    for (std::int32_t n = 0, i = first; n < rows.size(); ++n, i += step) {
-      const RowEntries<double> row = entries(i);
-      y[i] = newest =
-          end(i, solve_row<step>(begin(i), row.column, row.value, 0, row.count, y, i - step, newest));
-    }
+    return {a_.column.data() + last, a_.value.data() + last, static_cast<std::int32_t>(k - begin)};
   }
 
   const sparse::Csr& a_;

@@ -10,7 +10,6 @@
 #include "ayatori/base/error.hpp"
 #include "ayatori/solvers/preconditioners/factorizations/error_of_ones.hpp"
 #include "ayatori/solvers/preconditioners/factorizations/even_rows.hpp"
-#include "ayatori/solvers/preconditioners/factorizations/triangular_row.hpp"
 #include "ayatori/solvers/preconditioners/looks_symmetric.hpp"
 
 namespace ayatori::solvers {
@@ -308,34 +307,24 @@ template <class Scalar>
 void Ilu0Of<Scalar>::solve(std::span<const Scalar> x, std::span<Scalar> y) const {
   AYATORI_ASSERT(static_cast<std::int32_t>(x.size()) == rows && x.size() == y.size());
   Scalar* const out = y.data();
-  const auto row_of = [](const Array<std::int32_t>& start, const Array<std::int32_t>& column,
-                         const Array<Scalar>& value) {
-    return [&start, &column, &value](std::int32_t i) {
-      return RowEntries<Scalar>{column.data() + start[i], value.data() + start[i], start[i + 1] - start[i],
-                                1};
-    };
+  const Range all{0, rows};
+  const auto lower = [this](std::int32_t i) {
+    const std::int32_t k = lower_start[i];
+    return RowEntries<Scalar>{lower_column.data() + k, lower_value.data() + k, lower_start[i + 1] - k};
+  };
+  const auto upper = [this](std::int32_t i) {
+    const std::int32_t k = upper_start[i];
+    return RowEntries<Scalar>{upper_column.data() + k, upper_value.data() + k, upper_start[i + 1] - k};
   };
   slices.begin_solve([&] {
-    slices.lower = LevelSlices<Scalar>::of({0, rows}, true, row_of(lower_start, lower_column, lower_value));
-    slices.upper = LevelSlices<Scalar>::of({0, rows}, false, row_of(upper_start, upper_column, upper_value));
+    slices.lower = LevelSlices<Scalar>::of(all, true, lower);
+    slices.upper = LevelSlices<Scalar>::of(all, false, upper);
   });
   const auto whole = [](std::int32_t, Scalar sum) { return sum; };
-  if (slices.lower) {
-    slices.lower->solve([&](std::int32_t i) { return x[i]; }, whole, out);
-  } else {
-    Scalar newest = 0;
-    for (std::int32_t i = 0; i < rows; ++i)
-      out[i] = newest = solve_row<1>(x[i], lower_column.data(), lower_value.data(), lower_start[i],
-                                     lower_start[i + 1] - lower_start[i], out, i - 1, newest);
-  }
-  if (slices.upper) {
-    slices.upper->solve([&](std::int32_t i) { return times(out[i], inverse_pivot[i]); }, whole, out);
-  } else {
-    Scalar newest = 0;
-    for (std::int32_t i = rows; i-- > 0;)
-      out[i] = newest = solve_row<1>(times(out[i], inverse_pivot[i]), upper_column.data(), upper_value.data(),
-                                     upper_start[i], upper_start[i + 1] - upper_start[i], out, i + 1, newest);
-  }
+  sweep<true>(
+      all, slices.lower, lower, [&](std::int32_t i) { return x[i]; }, whole, out);
+  sweep<false>(
+      all, slices.upper, upper, [&](std::int32_t i) { return times(out[i], inverse_pivot[i]); }, whole, out);
 }
 
 template <class Scalar>

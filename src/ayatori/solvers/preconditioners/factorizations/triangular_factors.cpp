@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
-#include "ayatori/solvers/preconditioners/factorizations/triangular_row.hpp"
 
 namespace ayatori::solvers {
 
@@ -46,49 +45,42 @@ template <class Value>
 void TriangularFactors<Value>::solve(std::span<const double> x, std::span<double> y) const {
   AYATORI_ASSERT(static_cast<std::int32_t>(x.size()) == rows && x.size() == y.size());
   double* const out = y.data();
-  slices.begin_solve([this] {
+  const Range all{0, rows};
+  const auto lower = [this](std::int32_t i) {
+    const std::int32_t k = lower_start[i];
+    return RowEntries<Value>{lower_column.data() + k, lower_value.data() + k, lower_start[i + 1] - k};
+  };
+  const auto upper = [this](std::int32_t i) {
+    const std::int32_t count = upper_start[i + 1] - upper_start[i];
+    const std::int32_t last = upper_start[i] + std::max(count - 1, 0);
+    return RowEntries<Value, -1>{upper_column.data() + last, upper_value.data() + last, count};
+  };
+  slices.begin_solve([&] {
     using Slices = LevelSlices<double, Value>;
-    const auto from_first = [](const auto& start, const auto& column, const auto& value) {
-      return [&](std::int32_t i) {
-        return RowEntries<Value>{column.data() + start[i], value.data() + start[i], start[i + 1] - start[i],
-                                 1};
-      };
-    };
-    if (symmetric) {
-      const Triangle<Value> lower = transposed_upper();
-      slices.lower = Slices::of({0, rows}, true, from_first(lower.start, lower.column, lower.value));
-    } else {
-      slices.lower = Slices::of({0, rows}, true, from_first(lower_start, lower_column, lower_value));
+    slices.upper = Slices::of(all, false, upper);
+    if (!symmetric) {
+      slices.lower = Slices::of(all, true, lower);
+      return;
     }
-    slices.upper = Slices::of({0, rows}, false, [this](std::int32_t i) {
-      const std::int32_t last = std::max(upper_start[i + 1] - 1, upper_start[i]);
-      return RowEntries<Value>{upper_column.data() + last, upper_value.data() + last,
-                               upper_start[i + 1] - upper_start[i], -1};
+    const Triangle<Value> transposed = transposed_upper();
+    slices.lower = Slices::of(all, true, [&](std::int32_t i) {
+      const std::int32_t k = transposed.start[i];
+      return RowEntries<Value>{transposed.column.data() + k, transposed.value.data() + k,
+                               transposed.start[i + 1] - k};
     });
   });
   const auto whole = [](std::int32_t, double sum) { return sum; };
-  if (slices.lower) {
-    slices.lower->solve([&](std::int32_t i) { return x[i]; }, whole, out);
-  } else if (symmetric) {
+  if (symmetric && !slices.lower) {
     if (out != x.data()) std::copy(x.begin(), x.end(), y.begin());
     for (std::int32_t i = 0; i < rows; ++i)  // column i of L is row i of U
       subtract_column(out[i], upper_column.data(), upper_value.data(), upper_start[i], upper_start[i + 1],
                       out);
   } else {
-    double newest = 0;
-    for (std::int32_t i = 0; i < rows; ++i)
-      out[i] = newest = solve_row<1>(x[i], lower_column.data(), lower_value.data(), lower_start[i],
-                                     lower_start[i + 1] - lower_start[i], out, i - 1, newest);
+    sweep<true>(
+        all, slices.lower, lower, [&](std::int32_t i) { return x[i]; }, whole, out);
   }
-  if (slices.upper) {
-    slices.upper->solve([&](std::int32_t i) { return out[i] * inverse_pivot[i]; }, whole, out);
-  } else {
-    double newest = 0;
-    for (std::int32_t i = rows; i-- > 0;)
-      out[i] = newest =
-          solve_row<-1>(out[i] * inverse_pivot[i], upper_column.data(), upper_value.data(),
-                        upper_start[i + 1] - 1, upper_start[i + 1] - upper_start[i], out, i + 1, newest);
-  }
+  sweep<false>(
+      all, slices.upper, upper, [&](std::int32_t i) { return out[i] * inverse_pivot[i]; }, whole, out);
 }
 
 template struct TriangularFactors<float>;

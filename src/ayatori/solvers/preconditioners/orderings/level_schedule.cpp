@@ -11,15 +11,10 @@ namespace ayatori::solvers {
 
 Levels find_levels(std::int32_t rows, std::span<const std::int32_t> start,
                    std::span<const std::int32_t> column, bool is_lower) {
-  Array<std::int32_t> level(rows);
-  std::int32_t count = 0;
-  for (std::int32_t step = 0; step < rows; ++step) {
-    const std::int32_t i = is_lower ? step : rows - 1 - step;
-    std::int32_t own = 0;
-    for (std::int32_t k = start[i]; k < start[i + 1]; ++k) own = std::max(own, level[column[k]] + 1);
-    level[i] = own;
-    count = std::max(count, own + 1);
-  }
+  const Array<std::int32_t> level = levels_of({0, rows}, is_lower, [&](std::int32_t i) {
+    return RowEntries<float>{column.data() + start[i], nullptr, start[i + 1] - start[i]};
+  });
+  const std::int32_t count = rows == 0 ? 0 : 1 + *std::ranges::max_element(level);
   Levels levels{Array<std::int32_t>(rows), Array<std::int32_t>(count + 1, 0)};
   for (const std::int32_t l : level) ++levels.start[l + 1];
   for (std::int32_t l = 0; l < count; ++l) levels.start[l + 1] += levels.start[l];

@@ -7,21 +7,40 @@
 
 #include "ayatori/base/array.hpp"
 #include "ayatori/base/range.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/triangular_row.hpp"
 #include "ayatori/sparse/complex_form.hpp"
 
 namespace ayatori::solvers {
 
 /// The entries of a row of a triangle, off the diagonal, in the order in which they are subtracted: `count`
-/// of them, at column[0], column[step], ...
-template <class Value>
+/// of them, at column[0], column[Step], ...
+template <class Value, int Step = 1>
 struct RowEntries {
+  static constexpr int step = Step;
   const std::int32_t* column;
   const Value* value;
   std::int32_t count;
-  int step;
 };
 
-/// A triangular solve with rows of one level (Anderson & Saad 1989) side by side, four to a slice. Row by
+/// The level of each of the rows of a triangle, which depend on earlier ones (`is_lower`) or on later ones of
+/// them: one more than the highest of those (Anderson & Saad 1989). entries(i) gives the RowEntries of row i.
+template <class Entries>
+Array<std::int32_t> levels_of(Range rows, bool is_lower, const Entries& entries) {
+  const auto first = static_cast<std::int32_t>(rows.begin);
+  const auto count = static_cast<std::int32_t>(rows.size());
+  Array<std::int32_t> level(count);
+  for (std::int32_t n = 0; n < count; ++n) {
+    const std::int32_t i = is_lower ? n : count - 1 - n;
+    const auto row = entries(first + i);
+    std::int32_t own = 0;
+    for (std::int32_t k = 0; k < row.count; ++k)
+      own = std::max(own, level[row.column[k * row.step] - first] + 1);
+    level[i] = own;
+  }
+  return level;
+}
+
+/// A triangular solve with rows of one level side by side, four to a slice. Row by
 /// row a processor waits for the unknown before, and foretells badly where short rows end; rows of a slice
 /// wait for none of the others, and have one length. Sums are those of solve_row(), in the same order.
 /// Traffic beside x and y: 4 + sizeof(Value) bytes per entry, padding included, 5 per row.
@@ -45,7 +64,7 @@ class LevelSlices {
     if (total == 0 || total > longest_average * rows.size()) return {};
     if (static_cast<double>(changes) < fewest_changes * static_cast<double>(rows.size())) return {};
     LevelSlices result;
-    if (!result.find_levels(rows, is_lower, entries) || !result.cut(entries, total)) return {};
+    if (!result.sort_rows(rows, is_lower, entries) || !result.cut(entries, total)) return {};
     result.fill(entries);
     return result;
   }
@@ -91,25 +110,17 @@ class LevelSlices {
       sparse::subtract_product(sum[lane], static_cast<Scalar>(value_[k + lane]), y[column_[k + lane]]);
   }
 
-  /// Sorts rows by level, and within one by length, the longest first. False if levels are too many.
+  /// Sorts rows by level, and within one by length, the longest first. False if levels are too many. There
+  /// are rows.
   template <class Entries>
-  bool find_levels(Range rows, bool is_lower, const Entries& entries) {
+  bool sort_rows(Range rows, bool is_lower, const Entries& entries) {
     const auto first = row_number(rows.begin);
     const auto count = row_number(rows.size());
-    Array<std::int32_t> level(count);
-    std::int32_t levels = 0;
-    Array<std::int32_t> of_length(longest_sorted + 2, 0);
-    for (std::int32_t step = 0; step < count; ++step) {
-      const std::int32_t i = is_lower ? step : count - 1 - step;
-      const RowEntries<Value> row = entries(first + i);
-      std::int32_t own = 0;
-      for (std::int32_t k = 0; k < row.count; ++k)
-        own = std::max(own, level[row.column[k * row.step] - first] + 1);
-      level[i] = own;
-      levels = std::max(levels, own + 1);
-      ++of_length[length_class(row.count) + 1];
-    }
+    const Array<std::int32_t> level = levels_of(rows, is_lower, entries);
+    const std::int32_t levels = 1 + *std::ranges::max_element(level);
     if (levels * fewest_rows_per_level > count) return false;
+    Array<std::int32_t> of_length(longest_sorted + 2, 0);
+    for (std::int32_t i = 0; i < count; ++i) ++of_length[length_class(entries(first + i).count) + 1];
     for (std::int32_t c = 0; c <= longest_sorted; ++c) of_length[c + 1] += of_length[c];
     Array<std::int32_t> by_length(count);
     for (std::int32_t i = 0; i < count; ++i)
@@ -156,7 +167,7 @@ class LevelSlices {
     for (std::size_t s = 0; s + 1 < start_.size(); ++s) {
       const std::int32_t length = (start_[s + 1] - start_[s]) / lanes;
       for (int lane = 0; lane < lanes && length > 0; ++lane) {
-        const RowEntries<Value> row = entries(row_[s * lanes + lane]);
+        const auto row = entries(row_[s * lanes + lane]);
         std::int32_t k = start_[s] + lane;
         for (std::int32_t e = 0; e < length; ++e, k += lanes) {
           const std::int32_t place = e + 1 == length ? row.count - 1 : std::min(e, row.count - 1);
@@ -175,6 +186,24 @@ class LevelSlices {
   Array<std::int32_t> level_start_;  ///< of each level in `sorted_`, while they are cut
   Array<std::int32_t> sorted_;
 };
+
+/// y_i = end(i, begin(i) - the sum over row i of value y_column) for `rows` of a lower triangle, one after
+/// the other, or of an upper one, from the last on; by slices where there are some. `begin` and `end` may
+/// read y_i as it was.
+template <bool is_lower, class Scalar, class Value, class Entries, class Begin, class End>
+void sweep(Range rows, const std::optional<LevelSlices<Scalar, Value>>& slices, const Entries& entries,
+           const Begin& begin, const End& end, Scalar* y) {
+  if (slices) return slices->solve(begin, end, y);
+  constexpr int step = is_lower ? 1 : -1;
+  const auto count = static_cast<std::int32_t>(rows.size());
+  auto i = static_cast<std::int32_t>(is_lower ? rows.begin : rows.end - 1);
+  Scalar newest = 0;
+  for (std::int32_t n = 0; n < count; ++n, i += step) {
+    const auto row = entries(i);
+    y[i] = newest =
+        end(i, solve_row<row.step>(begin(i), row.column, row.value, 0, row.count, y, i - step, newest));
+  }
+}
 
 /// The two triangles of a solve, in slices from the solve on that repays their making.
 template <class Scalar, class Value = Scalar>
