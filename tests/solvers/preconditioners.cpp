@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -242,41 +243,56 @@ TEST(Ssor, IsTheProductOfTwoSweepsThroughEachBlock) {
   }
 }
 
-/// Nodes of two unknowns each, with zeros on the diagonal: relaxed one by one they would not work at all.
-TEST(Ssor, RelaxesTheUnknownsOfANodeTogether) {
-  constexpr std::int64_t nodes = 14;
-  Dense a(2 * nodes);
-  for (std::int64_t n = 0; n < nodes; ++n)
-    for (const std::int64_t m : {n - 1, n, n + 1}) {
-      if (m < 0 || m >= nodes) continue;
-      for (std::int64_t i = 0; i < 2; ++i)
-        for (std::int64_t j = 0; j < 2; ++j)
-          a.at(2 * n + i, 2 * m + j) =
-              (n == m ? (i == j ? 0 : 3) : 0.3) + 0.1 * random_uniform(9, 100 * n + 10 * m + 2 * i + j);
-    }
+/// Nodes of so many unknowns, with little on the diagonal: relaxed one by one they would not work at all.
+/// M^-1
+/// M
+/// - 1 for M = (D + L) (1 + D^-1 U) of blocks of nodes.
+double error_of_node_sweeps(const std::vector<int>& sizes, int blocks) {
+  const auto nodes = static_cast<std::int64_t>(sizes.size());
+  std::vector<std::int64_t> first(nodes + 1);
+  std::partial_sum(sizes.begin(), sizes.end(), first.begin() + 1);
   const int ranks = comm::Comm::world().size();
   std::vector<std::int64_t> starts(ranks + 1);
-  for (int r = 0; r <= ranks; ++r) starts[r] = 2 * (nodes * r / ranks);
-  const RowPartition partition(starts);
-  Dense lower(a.n);   // D + L
-  Dense strict(a.n);  // U
-  for (int r = 0; r < ranks; ++r)
-    for (std::int64_t i = starts[r]; i < starts[r + 1]; ++i)
-      for (std::int64_t j = starts[r]; j < starts[r + 1]; ++j) {
-        (j / 2 <= i / 2 ? lower : strict).at(i, j) = a.at(i, j);
-      }
-  const Dense inverse = Problem(a, partition).dense("ssor", {.blocks = 1});
-  // M = (D + L) (1 + D^-1 U)
-  Dense inverse_diagonal(a.n);
-  for (std::int64_t i = 0; i < a.n; i += 2) {
-    const double determinant = a.at(i, i) * a.at(i + 1, i + 1) - a.at(i, i + 1) * a.at(i + 1, i);
-    inverse_diagonal.at(i, i) = a.at(i + 1, i + 1) / determinant;
-    inverse_diagonal.at(i + 1, i + 1) = a.at(i, i) / determinant;
-    inverse_diagonal.at(i, i + 1) = -a.at(i, i + 1) / determinant;
-    inverse_diagonal.at(i + 1, i) = -a.at(i + 1, i) / determinant;
+  std::vector<int> block_of(nodes);
+  for (int r = 0; r < ranks; ++r) {
+    const Range own = split_evenly(nodes, ranks, r);
+    starts[r + 1] = first[own.end];
+    for (int b = 0; b < blocks; ++b) {
+      const Range part = split_evenly(own.size(), blocks, b);
+      std::fill(block_of.begin() + own.begin + part.begin, block_of.begin() + own.begin + part.end,
+                r * blocks + b);
+    }
   }
+  Dense a(first.back()), lower(a.n), strict(a.n), inverse_diagonal(a.n);  // D + L, U and D^-1
+  for (std::int64_t n = 0; n < nodes; ++n) {
+    std::vector<double> diagonal, inverse(sizes[n] * sizes[n]);
+    for (std::int64_t m = std::max<std::int64_t>(n - 1, 0); m <= std::min(n + 1, nodes - 1); ++m)
+      for (std::int64_t i = first[n]; i < first[n + 1]; ++i)
+        for (std::int64_t j = first[m]; j < first[m + 1]; ++j) {
+          const bool is_main = n == m && i + j == first[n] + first[n + 1] - 1;
+          const double value = is_main ? 20 : (i == j ? 0.01 : 0.3 + 0.1 * random_uniform(9, 100 * i + j));
+          a.at(i, j) = value;
+          if (n == m) diagonal.push_back(value);
+          if (block_of[n] == block_of[m]) (m <= n ? lower : strict).at(i, j) = value;
+        }
+    EXPECT_TRUE(invert_dense(sizes[n], diagonal, inverse));
+    for (int i = 0; i < sizes[n]; ++i)
+      for (int j = 0; j < sizes[n]; ++j)
+        inverse_diagonal.at(first[n] + i, first[n] + j) = inverse[i * sizes[n] + j];
+  }
+  const Dense inverse = Problem(a, RowPartition(starts)).dense("ssor", {.blocks = blocks});
   const Dense upper = tests::add(tests::identity(a.n), 1, tests::multiply(inverse_diagonal, strict));
-  EXPECT_LT(difference(tests::multiply(inverse, tests::multiply(lower, upper)), tests::identity(a.n)), 1e-12);
+  return difference(tests::multiply(inverse, tests::multiply(lower, upper)), tests::identity(a.n));
+}
+
+TEST(Ssor, RelaxesTheUnknownsOfANodeTogether) {
+  for (const int blocks : {1, 2}) {
+    EXPECT_LT(error_of_node_sweeps(std::vector<int>(28, 2), blocks), 1e-12) << blocks;
+    EXPECT_LT(error_of_node_sweeps(std::vector<int>(60, 3), blocks), 1e-12) << blocks;
+    EXPECT_LT(error_of_node_sweeps({2, 3, 4, 5, 6, 7, 8, 2, 3, 4, 1, 5, 6, 7, 8, 2, 8, 3, 3, 2, 5}, blocks),
+              1e-12)
+        << blocks;
+  }
 }
 
 /// Sweeps go by slices after some solves, in each of several blocks as well, and give the same numbers.
