@@ -15,7 +15,7 @@ import zlib
 import numpy as np
 import scipy.sparse as sp
 
-from families import complex_systems, data_fitting, diffusion, estimation, geometry, networks, ours, packaged, real, saddles, solids, transport
+from families import complex_systems, data_fitting, diffusion, estimation, geometry, meshed, networks, ours, packaged, real, saddles, solids, transport
 
 SIZES = (1000, 4000, 16000, 64000, 250000, 1000000)  # rows, about
 
@@ -190,6 +190,20 @@ FAMILIES = (
     general("broken-convection", "packaged", packaged.broken_triangles, dict(convection=1e3), dict(convection=1e5, order=2), dict(convection=10.0)),
     symmetric("crouzeix-raviart", "packaged", packaged.crouzeix_raviart, dict(), dict(reaction=1e4)),
     spd("bricks", "packaged", packaged.bricks, dict(), dict(order=2), dict(poisson=0.49), most=16000),
+    # By NGSolve
+    spd("high-order", "packaged", meshed.high_order, dict(), dict(contrast=1e4, order=4), dict(order=2, step=1e-3), dict(dimension=3, order=2), dict(order=4, step=1e-5), most=64000),
+    spd("facets", "packaged", meshed.hybrid, dict(), dict(order=1), dict(order=4), most=64000),
+    general("facets-upwind", "packaged", meshed.hybrid, dict(convection=1e3), dict(convection=1e5, order=1), dict(convection=30.0, order=3), most=64000),
+    spd("body", "packaged", meshed.body, dict(), dict(squeezed=0.5), dict(contrast=100.0, dimension=3), dict(order=3, poisson=0.48), dict(dimension=3, order=1, poisson=0.45), most=64000),
+    symmetric("past-a-hole", "packaged", meshed.flow, dict(), dict(step=1e-2), dict(order=3), most=64000),
+    general("past-a-hole-newton", "packaged", meshed.flow, dict(reynolds=20.0), dict(reynolds=100.0, step=0.05), dict(order=3, reynolds=50.0), most=64000),
+    symmetric("flux-and-pressure", "packaged", meshed.mixed, dict(), dict(contrast=1.0, order=2), dict(contrast=1e6), most=64000),
+    spd("magnet", "packaged", meshed.magnet, dict(), dict(contrast=1e3, mass=1.0), dict(order=2), most=16000),
+    spd("thick-plate", "packaged", meshed.thin_plate, dict(), dict(order=3, thickness=0.1), dict(thickness=1e-3), most=64000),
+    symmetric("moments", "packaged", meshed.moments, dict(), dict(order=2), most=64000),
+    general("carried", "packaged", meshed.carried, dict(), dict(order=3, step=1e-2), dict(diffusion=1e-3), dict(order=1, step=1.0), most=64000),
+    spd("minimal-surface", "packaged", meshed.minimal_surface, dict(), dict(power=4.0), dict(height=0.1, order=3), most=64000),
+    symmetric("standing-waves", "packaged", meshed.wave, dict(), dict(order=2, waves=2.0), dict(order=6, waves=15.0), most=64000),
     # Complex ones
     symmetric("acoustics", "complex", complex_systems.acoustics, dict(), dict(dimension=3, points_per_wave=8.0), dict(order=2, points_per_wave=30.0), dict(absorbed=0.1)),
     general("matched-layers", "complex", complex_systems.matched_layers, dict(), dict(heterogeneous=True, points_per_wave=20.0), dict(dimension=3)),
