@@ -13,6 +13,14 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index) {
   return z ^ (z >> 31U);
 }
 
+/// A hash of two words of which one is random already: the halves of their product, one upon the other. It
+/// takes a third of the time of random_bits.
+inline std::uint64_t fold_product(std::uint64_t random, std::uint64_t word) {
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = static_cast<Wide>(random) * (word ^ 0xe7037ed1a0b428dbU);
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
+}
+
 /// Uniform in [0, 1), with 53 random bits.
 inline double random_uniform(std::uint64_t seed, std::uint64_t index) {
   return static_cast<double>(random_bits(seed, index) >> 11U) * 0x1.0p-53;

@@ -24,7 +24,7 @@ std::string digits(std::uint64_t value) {
 
 std::string note_of(const SystemIdentity& system, const tuning::Snapshot& snapshot,
                     std::int64_t iterations_before, double seconds_before) {
-  const Json note{{"schema", "ayatori.checkpoint/1"},
+  const Json note{{"schema", "ayatori.checkpoint/2"},
                   {"matrix", digits(system.matrix.values)},
                   {"rhs", digits(system.rhs)},
                   {"rtol", system.rtol},
@@ -43,7 +43,7 @@ Resumed read_note(const std::string& path, const std::string& text, const System
   const auto is = [&](const char* key, const std::string& value) {
     return naming(what, [&] { return note.at(key) == value; });
   };
-  if (!is("schema", "ayatori.checkpoint/1")) refuse("a checkpoint of another version");
+  if (!is("schema", "ayatori.checkpoint/2")) refuse("a checkpoint of another version");
   if (!is("matrix", digits(system.matrix.values))) refuse("the checkpoint of another matrix");
   if (!is("rhs", digits(system.rhs))) refuse("the checkpoint of another right-hand side");
   constexpr double any = std::numeric_limits<double>::max();

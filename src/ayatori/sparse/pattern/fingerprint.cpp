@@ -12,10 +12,10 @@ namespace ayatori::sparse {
 namespace {
 
 constexpr std::uint64_t places = 2;
-constexpr std::uint64_t entries = 3;
+constexpr std::uint64_t entries = 0x8ebc6af09c88c6e3;  // so that values are hashed otherwise than columns
 
 std::uint64_t hash(std::uint64_t place, double value) {
-  return random_bits(entries, place ^ random_bits(entries, std::bit_cast<std::uint64_t>(value)));
+  return fold_product(place ^ entries, std::bit_cast<std::uint64_t>(value));
 }
 
 /// Sums over entries, of places and of places with values.
@@ -33,7 +33,7 @@ Sums sums_of(std::int64_t count, const Rows& rows, Row&& row, Column&& column) {
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const std::uint64_t of_row = random_bits(places, static_cast<std::uint64_t>(row(i)));
       for (std::int64_t k = rows.row_start[i]; k < rows.row_start[i + 1]; ++k) {
-        const std::uint64_t place = random_bits(of_row, static_cast<std::uint64_t>(column(k)));
+        const std::uint64_t place = fold_product(of_row, static_cast<std::uint64_t>(column(k)));
         of_pattern += place;
         of_values += hash(place, rows.value[k]);
       }
