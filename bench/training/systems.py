@@ -15,7 +15,7 @@ import zlib
 import numpy as np
 import scipy.sparse as sp
 
-from families import complex_systems, data_fitting, diffusion, estimation, geometry, meshed, networks, ours, packaged, real, saddles, solids, transport
+from families import complex_systems, data_fitting, diffusion, estimation, geometry, meshed, networks, ours, packaged, plans, real, saddles, solids, transport
 
 SIZES = (1000, 4000, 16000, 64000, 250000, 1000000)  # rows, about
 
@@ -182,6 +182,24 @@ FAMILIES = (
     general("drifting", "estimates", estimation.drifting, dict(), dict(drift=50.0, step=1.0), dict(step=10.0)),
     general("neutron-groups", "estimates", estimation.groups, dict(), dict(count=2), dict(count=12, upward=0.5)),
     general("plant", "estimates", estimation.plant, dict(), dict(units=21), dict(recycled=0.2)),
+    # What comes from no mesh
+    spd("label-spreading", "plans", plans.label_spreading, dict(), dict(kept=0.9999), dict(dimension=3, kept=0.9)),
+    spd("commodities", "plans", plans.commodities, dict(), dict(decades=4.0), dict(graph="small-world", kinds=8)),
+    general("gas", "plans", plans.gas, dict(), dict(linepack=10.0), dict(compressors=0.2)),
+    symmetric("predictive-control", "plans", plans.predictive_control, dict(), dict(decades=5.0, states=4, inputs=2), dict(states=40, inputs=10),
+              dict(chain=True, decades=3.0, states=30)),
+    symmetric("mechanism", "plans", plans.mechanism, dict(), dict(tree=True), dict(loops=0.5, tree=True), dict(compliance=1e-4, loops=0.8)),
+    spd("protein", "plans", plans.protein, dict(), dict(bonded=100.0, fading=True), dict(reach=7.0, shift=0.1), dict(reach=13.0, shift=1e-4)),
+    general("memory-cells", "plans", plans.memory_cells, dict(), dict(step=1e-8), dict(step=1e-13)),
+    general("inductors", "plans", plans.inductors, dict(), dict(mirrored=True), dict(reach=4.5, step=1e-10)),
+    general("harmonic-balance", "plans", plans.harmonic_balance, dict(), dict(devices=1.0, harmonics=8), dict(frequency=30.0, swing=4.0)),
+    general("inpainting", "plans", plans.inpainting, dict(), dict(share=0.6, width=30), dict(order=1, share=0.5, width=15)),
+    spd("super-resolution", "plans", plans.super_resolution, dict(), dict(edges=True), dict(radius=3, smooth=1e-4), dict(frames=8, radius=1)),
+    general("protocol", "plans", plans.protocol, dict(), dict(again=0.6, rounds=10), dict(lost=0.05, rounds=60)),
+    spd("word-counts", "plans", plans.word_counts, dict(), dict(damping=10.0), dict(words=4)),
+    general("basis", "plans", plans.basis, dict(), dict(bump=0.3, slack=0.2), dict(slack=0.7)),
+    symmetric("fock", "plans", plans.fock, dict(), dict(level=2.5), dict(gap=0.5), dict(gap=6.0, level=3.0)),
+    general("spins", "plans", plans.spins, dict(), dict(cold=3.0, discount=1e-3), dict(cold=0.1, discount=1.0)),
     # By scikit-fem
     spd("morley-plate", "packaged", packaged.morley_plate, dict(), dict(foundation=1e4), dict(poisson=0.0)),
     spd("edge-elements", "packaged", packaged.nedelec, dict(), dict(conductivity=100.0), dict(conductivity=1e-4)),
