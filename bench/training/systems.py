@@ -15,7 +15,8 @@ import zlib
 import numpy as np
 import scipy.sparse as sp
 
-from families import complex_systems, data_fitting, diffusion, estimation, geometry, meshed, networks, ours, packaged, plans, real, saddles, solids, transport
+from families import (bodies, complex_systems, data_fitting, diffusion, estimation, fields, geometry, meshed, networks, ours, packaged, plans, real, saddles, solids,
+                      transport)
 
 SIZES = (1000, 4000, 16000, 64000, 250000, 1000000)  # rows, about
 
@@ -200,6 +201,26 @@ FAMILIES = (
     general("basis", "plans", plans.basis, dict(), dict(bump=0.3, slack=0.2), dict(slack=0.7)),
     symmetric("fock", "plans", plans.fock, dict(), dict(level=2.5), dict(gap=0.5), dict(gap=6.0, level=3.0)),
     general("spins", "plans", plans.spins, dict(), dict(cold=3.0, discount=1e-3), dict(cold=0.1, discount=1.0)),
+    # Fields
+    general("atmosphere", "fields", fields.atmosphere, dict(), dict(spacing=1e3, step=60.0, terrain=300.0), dict(step=1e4, terrain=300.0)),
+    spd("ocean", "fields", fields.ocean, dict(), dict(step=60.0), dict(land=True, step=3e4)),
+    general("unsaturated", "fields", fields.unsaturated, dict(), dict(step=10.0), dict(dry=10.0, step=1e6), dict(deep=30.0, step=1e5)),
+    spd("topology", "fields", bodies.topology, dict(), dict(sharp=20.0), dict(dimension=3), dict(least=1e-4, sharp=1.0)),
+    symmetric("stretched", "fields", bodies.stretched, dict(), dict(dimension=3), dict(slender=10.0, stretch=-0.1), dict(lame=1000.0, stretch=0.1)),
+    spd("cloth", "fields", bodies.cloth, dict(), dict(stiff=1e5), dict(step=0.001), dict(step=0.04, stiff=1e4)),
+    spd("slab", "fields", bodies.slab, dict(), dict(thickness=0.02), dict(soil=5e7), dict(thickness=1.0)),
+    general("thermoelastic", "fields", bodies.thermoelastic, dict(), dict(dimension=3), dict(coupled=True, step=1e-2), dict(step=1.0)),
+    spd("ice", "fields", fields.ice, dict(), dict(floating=True), dict(slippery=1.0), dict(slippery=1e-6)),
+    general("euler", "fields", fields.euler, dict(), dict(mach=0.01), dict(courant=1e4, mach=2.0), dict(courant=2.0, mach=0.8)),
+    spd("splines", "fields", bodies.splines, dict(), dict(degree=5), dict(degree=2, dimension=3), dict(step=1e-4)),
+    general("meshless", "fields", bodies.meshless, dict(), dict(wind=100.0), dict(near=25)),
+    spd("solvated", "fields", fields.solvated, dict(), dict(salt=0.0), dict(charged=2.0, salt=1.0)),
+    general("battery", "fields", fields.battery, dict(), dict(step=1000.0), dict(rate=0.01, shells=20), dict(rate=100.0, step=0.1)),
+    general("central", "fields", fields.central, dict(), dict(courant=50.0), dict(courant=20.0, dimension=2, viscous=0.02), dict(courant=1.0)),
+    general("bearing", "fields", fields.bearing, dict(), dict(eccentric=0.97), dict(step=1e-5), dict(cavity=0.0)),
+    general("vorticity", "fields", fields.vorticity, dict(), dict(reynolds=1000.0), dict(rate=100.0, reynolds=1000.0), dict(reynolds=1.0)),
+    general("flame", "fields", fields.flame, dict(), dict(step=1e-3), dict(species=4, step=1e-7), dict(species=15)),
+    symmetric("cracks", "fields", bodies.cracks, dict(), dict(opened=1e-2), dict(opened=1e-4, width=0.1)),
     # By scikit-fem
     spd("morley-plate", "packaged", packaged.morley_plate, dict(), dict(foundation=1e4), dict(poisson=0.0)),
     spd("edge-elements", "packaged", packaged.nedelec, dict(), dict(conductivity=100.0), dict(conductivity=1e-4)),

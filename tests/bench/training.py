@@ -11,7 +11,7 @@ import unittest
 
 try:
     import numpy as np
-    import scipy.sparse  # noqa: F401 - that it is there
+    import scipy.sparse.linalg
 except ImportError as error:
     print(f"SKIPPED: could not import {error.name}")
     sys.exit(77)  # tests/bench/CMakeLists.txt takes it for a skip
@@ -101,6 +101,21 @@ class Families(unittest.TestCase):
             stretched = np.column_stack([x, 0 * x]).ravel()
             self.assertAlmostEqual(stretched @ systems.diffusion.fe.elasticity(of, 3.0, 5.0) @ stretched, 3 + 2 * 5)
         self.assertAlmostEqual(x**2 @ systems.diffusion.fe.stiffness(of) @ x**2, 4 / 3)
+
+    def test_a_thin_slab_sags_like_a_plate(self):
+        """Navier's series for a simply supported square: 0.004062 q a^4 / D in the middle."""
+        for thickness in (0.2, 0.02):
+            matrix, b = systems.bodies.slab(3000, None, thickness=thickness)
+            stiffness = 3e10 * thickness**3 / 12 / (1 - 0.2**2)
+            sag = scipy.sparse.linalg.spsolve(matrix.tocsc(), b).max()
+            self.assertAlmostEqual(sag / (0.004062 * 5e3 * 20**4 / stiffness), 1, delta=0.01)
+
+    def test_nodes_without_a_mesh_differentiate_parabolas(self):
+        x, y = (rng := np.random.default_rng(5)).permutation(systems.bodies.fe.jittered_points(20, 2, rng, 0.35)).T
+        matrix, _ = systems.bodies.meshless(400, np.random.default_rng(5), wind=3.0)
+        u = x**2 + x * y + 2 * y**2 + x
+        inside = ~systems.bodies.fe.on_boundary(np.stack([x, y], axis=1))
+        np.testing.assert_allclose(matrix @ u, np.where(inside, 3 * (2 * x + y + 1) - 6, u), atol=1e-8)
 
 
 class Arms(unittest.TestCase):
