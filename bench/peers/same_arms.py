@@ -17,13 +17,16 @@ import pathlib
 import sys
 import tempfile
 
-import numpy as np
-
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "training")]
 
-import arms  # noqa: E402
 import runs  # noqa: E402
+
+runs.need("numpy", "scipy")
+
+import numpy as np  # noqa: E402
+
+import arms  # noqa: E402
 import solve  # noqa: E402
 import solve_petsc  # noqa: E402
 import systems  # noqa: E402

@@ -45,12 +45,15 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "training")]
 
+import runs  # noqa: E402
+
+runs.need("numpy", "scipy")
+
 import crossvalidate  # noqa: E402
 import performance_profile  # noqa: E402
 import petsc_files  # noqa: E402
 import read_matrix  # noqa: E402
 import real_matrices  # noqa: E402
-import runs  # noqa: E402
 import solve_petsc  # noqa: E402
 import systems  # noqa: E402
 from preconditioners import DEBIAN_PATH  # noqa: E402

@@ -56,7 +56,7 @@ void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, cons
       plan.excluded.push_back({"kernel", name, "excluded", "you excluded it"});
     } else if (traffic[i] == unsupported) {
       plan.excluded.push_back(
-          {"kernel", name, "hopeless", "it cannot hold this matrix, or only at great waste"});
+          {"kernel", name, "hopeless", "this matrix does not fit, or only at great waste"});
     } else {
       rivals.push_back({"kernel", name, traffic[i], 0, types[i].conversion_products});
     }
@@ -422,7 +422,7 @@ double ProductTuner::share_of_csr() const {
 std::optional<std::string> ProductTuner::hopelessness(const ProductCandidate& candidate) const {
   if (candidate.item == "kernel") {
     if (clearly_less * candidate.traffic <= incumbent_traffic_) return std::nullopt;
-    return fmt::format("it would move {:.2f} times the bytes of {}", candidate.traffic / incumbent_traffic_,
+    return fmt::format("{:.2f} times as many bytes to move as with {}", candidate.traffic / incumbent_traffic_,
                        incumbent_.kernel);
   }
   const double rate = matrix_bytes_ / product_seconds();
