@@ -422,8 +422,8 @@ double ProductTuner::share_of_csr() const {
 std::optional<std::string> ProductTuner::hopelessness(const ProductCandidate& candidate) const {
   if (candidate.item == "kernel") {
     if (clearly_less * candidate.traffic <= incumbent_traffic_) return std::nullopt;
-    return fmt::format("{:.2f} times as many bytes to move as with {}", candidate.traffic / incumbent_traffic_,
-                       incumbent_.kernel);
+    return fmt::format("{:.2f} times as many bytes to move as with {}",
+                       candidate.traffic / incumbent_traffic_, incumbent_.kernel);
   }
   const double rate = matrix_bytes_ / product_seconds();
   if (!(rate > 0)) return std::nullopt;
