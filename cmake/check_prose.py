@@ -3,7 +3,7 @@
 
 Sentences have at most 25 words, and a guide has at most 900. A span of code is one word; blocks of code and tables do not count.
 Pages in docs/measured/ and CHANGELOG.md are no guides: their length is not limited, but a release has at most 60 lines. Some phrases are
-not used.
+not used, in comments and messages of the sources neither.
 --all: prints words, sentences and their mean length of every page as well.
 --counts: prints a table of all pages at that commit and now instead.
 """
@@ -19,6 +19,8 @@ MOST_WORDS = 900
 LONGEST_SENTENCE = 25
 MOST_LINES = 60  # of a release in the change log
 PHRASES = ("so many", "as well as", "in order to", "is said to be", "utilize", "leverage", "it is worth noting", "please note", "obviously", "simply put")
+SOURCES = ("src", "cli", "c", "petsc", "python", "bench", "tests", "cmake", "packaging", "docs/site")
+SOURCE_NAMES = (".cpp", ".hpp", ".c", ".h", ".cu", ".f90", ".py", ".sh", ".txt", ".cmake")
 # Written by scripts.
 GENERATED = {"docs/options.md"}
 
@@ -90,6 +92,17 @@ def faults(page, text):
                 yield line, f"'{phrase}' is not used"
 
 
+def faults_of_sources():
+    """(path, line, fault) of phrases in comments and messages."""
+    phrase = re.compile(rf"\b({'|'.join(PHRASES)})\b", re.IGNORECASE)
+    own = pathlib.Path(__file__).resolve()
+    for path in sorted(path for folder in SOURCES for path in (ROOT / folder).rglob("*")):
+        if path.suffix in SOURCE_NAMES and path != own and path.is_file():
+            for number, line in enumerate(path.read_text().split("\n"), 1):
+                for found in phrase.finditer(line):
+                    yield path.relative_to(ROOT), number, f"'{found[1].lower()}' is not used"
+
+
 def pages_at(commit):
     """{path: text} of all pages in a commit, or of the working tree without one."""
     def git(*words):
@@ -149,6 +162,9 @@ def main():
         if options.all:
             lengths = [len(words) for _, words in sentences(text)]
             print(f"{page}: {sum(lengths)} words, {len(lengths)} sentences, {sum(lengths) / max(len(lengths), 1):.1f} words each")
+    for path, line, fault in faults_of_sources() if not options.pages else ():
+        print(f"{path}:{line}: {fault}")
+        count += 1
     print(f"{len(pages)} pages, {count} faults of style")
     return 1 if count else 0
 

@@ -81,8 +81,8 @@ namespace {
 
 /// Collective. Products that take far longer than the look at the largest part and the conversion of the
 /// matrix: another format saves about a third of a product, and a solve that has lasted so long is expected
-/// to last as long again. Where so many are to come anyway, those that take as long as the look:
-/// right-hand sides that are solved in a few iterations need none. For a familiar matrix so many that look
+/// to last as long again. Where this many are to come anyway, those that take as long as the look:
+/// right-hand sides that are solved in a few iterations need none. For a familiar matrix this many that look
 /// and conversion are a share of them that tuning may take.
 std::int64_t products_until_planning(const comm::Comm& comm, const sparse::SplitMatrix& parts,
                                      Products expected, double to_come) {
