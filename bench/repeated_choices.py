@@ -4,7 +4,7 @@
 usage: bench/repeated_choices.py [FOLDER] [--problem MATRIX ...] [--repetitions 10] [--load 2] [--threads 1]
                                  [--markdown FILE]
 
-Every system is solved so many times from nothing, each in a process of its own, while --load other processes
+Every system is solved this many times from nothing, each in a process of its own, while --load other processes
 compute without end. A system counts as steady if all solves but one of ten choose the same method and
 preconditioner, or if the median times of all choices are within 10 % of each other. Problems: those of
 regret.py, with FOLDER its real matrices too.

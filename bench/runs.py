@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import importlib.util
 import json
 import math
 import os
@@ -14,6 +15,13 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SUFFIX = ".mtx.gz"
 os.environ.setdefault("AYATORI_KNOWLEDGE", "none")  # no run begins with what another one found out
+
+
+def need(*packages):
+    """Ends the script with one line if a Python package is missing."""
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        sys.exit(f"{sys.argv[0]}: {sys.executable} has no {', '.join(missing)}; after cmake/setup.sh --tests take /usr/bin/python3 or .venv/bin/python")
 
 
 class Rejected(Exception):

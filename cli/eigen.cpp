@@ -144,7 +144,7 @@ void add_eigen(Command& app, Run& run) {
        {"ayatori eigen K.mtx --generalized M.mtx --range 0 1 --json pairs.json",
         "K x = lambda M x, eigenvalues from 0 to 1"},
        {"ayatori eigen random:n=200 --predict 1,8 --profile altix3700bx2 --gflops 5 --memory-bandwidth 100",
-        "how long it would take on so many ranks"}});
+        "how long it would take on 1 and on 8 ranks"}});
   command
       ->add_option("matrix", arguments->matrix,
                    "Matrix file, generator spec, or random:n=1000,spectrum=uniform,scale=1,seed=1")
@@ -153,8 +153,8 @@ void add_eigen(Command& app, Run& run) {
       ->add_option("--generalized", arguments->generalized,
                    "B of A x = lambda B x, symmetric positive definite: what MATRIX may be")
       ->type_name("B");
-  auto* smallest = command->add_option("--smallest", arguments->smallest, "Only so many, the smallest");
-  auto* largest = command->add_option("--largest", arguments->largest, "Only so many, the largest");
+  auto* smallest = command->add_option("--smallest", arguments->smallest, "How many, from the smallest on");
+  auto* largest = command->add_option("--largest", arguments->largest, "How many, from the largest on");
   auto* range = command->add_option("--range", arguments->range, "Only those from A to B")->type_name("A B");
   smallest->excludes(largest, range);
   largest->excludes(range);

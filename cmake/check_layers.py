@@ -24,7 +24,7 @@ UMBRELLA = "src/ayatori/ayatori.hpp"  # for applications: of no module, and no m
 SUFFIXES = (".cpp", ".hpp", ".c", ".h", ".cu", ".cuh")
 BAN = re.compile(r"\b(std::cout|std::cerr|std::clog|printf|puts|fmt::print|std::exit|std::_Exit|std::abort)\b")
 BAN_EXCEPTIONS = ("src/ayatori/comm/environment.cpp",)  # abort_job()
-# What the tuner knows stands in records, not in numbers: of named ones there may be so many, sizes and formats included.
+# What the tuner knows stands in records, not in numbers: of named ones there may be this many, sizes and formats included.
 TUNING_FOLDER, TUNING_NUMBERS = ROOT / "src" / "ayatori" / "tuning", 95
 NAMED_NUMBER = re.compile(r"constexpr (?:double|int|std::u?int\d+_t|std::size_t) \w+ = ")
 

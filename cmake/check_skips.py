@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check_skips.py [--complete] STAGE BUILD_FOLDER: what the tests that ctest ran last did not check, by reason.
 
-Most skips say that a case makes no sense on so many ranks. Others say that something is not installed: with --complete they
+Most skips say that a case makes no sense on this many ranks. Others say that something is not installed: with --complete they
 are failures, and so are tests that such a lack leaves out of the build. What needs a GPU may be skipped everywhere, since
 not every machine has one: it is counted, and every test is named.
 """

@@ -129,17 +129,17 @@ One table in the library declares the options; this page, the keywords of Python
     assert omitted == set(PETSC_OWN)
     for command, table in TABLES.items():
         has_c = command == "solve"
-        heads = ["Command line", "Python", *(["C: `ayatori_set_option()`", "PETSc"] if has_c else []), "Default", "What"]
+        heads = ["Command line", "What", "Default", "Python", *(["C: `ayatori_set_option()`", "PETSc"] if has_c else [])]
         text += f"\n## `ayatori {command}` and {FUNCTIONS[command]}\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}\n"
         for name, _, default, help_text, initial, *_ in table:
             usual = default if isinstance(default, str) else f"{default:g}" if isinstance(default, float) else str(default).lower()
             told = initial or ("" if default in ("", [], None) else f"`{usual}`")
             petsc = PETSC_OWN.get(name, "`-ksp_ayatori_" + name.replace("-", "_") + "`")
-            fields = [f"`--{name}`", f"`{name.replace('-', '_')}=`", *([f"`{name}`", petsc] if has_c else []), told,
-                      help_text.replace("|", "\\|").replace(":\n", ": ").replace("\n", "; ")]
+            fields = [f"`--{name}`", help_text.replace("|", "\\|").replace(":\n", ": ").replace("\n", "; "), told, f"`{name.replace('-', '_')}=`",
+                      *([f"`{name}`", petsc] if has_c else [])]
             text += f"| {' | '.join(fields)} |\n"
         for name, what, python, c, petsc in ELSEWHERE[command]:
-            text += f"| {' | '.join([f'`--{name}`', python, *([c, petsc] if has_c else []), '', what])} |\n"
+            text += f"| {' | '.join([f'`--{name}`', what, '', python, *([c, petsc] if has_c else [])])} |\n"
     return text + """
 `profile` is `none` in C unless it is set, and `knowledge` is `none` in Python, C and PETSc: a library measures nothing and writes no file unasked.
 """

@@ -7,7 +7,7 @@ usage: bench/cluster/placement.py [--ayatori build/release/cli/ayatori] [--nodes
 
 Three cases: block rows, and the parts of METIS, on ranks that mpirun has dealt round the nodes (--map-by node), and the
 parts of METIS on ranks in order. The machine's profile is measured first, in the same job layout. Method, kernel and halo strategy are fixed, so
-that only the placement differs; a time is that of an iteration of CG, of so many: median, least and most. One row of
+that only the placement differs; a time is that of an iteration of CG, of this many: median, least and most. One row of
 Markdown for every case; ratios are those of the medians, and of the least.
 """
 

@@ -31,7 +31,7 @@ constexpr double finding_share = 0.5;
 /// Calls of what is raced, at least: two that warm up, and a sample.
 constexpr double least_calls = 3;
 
-/// What is done: an operation of so many elements, of a block where it is by rank.
+/// What is done: an operation of this many elements, of a block where it is by rank.
 struct Task {
   const machine::CollectiveOperation* mpi;
   Operation operation;

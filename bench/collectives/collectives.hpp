@@ -43,7 +43,7 @@ struct RaceTimes {
 
 struct CollectiveOptions {
   double seconds = 10;  ///< for all together, but no less than a few calls of each schedule and the MPI's own
-  int calls = 0;        ///< if positive so many of each, once: what a deterministic simulation needs
+  int calls = 0;        ///< if positive this many of each, once: what a deterministic simulation needs
   bool mpi = true;      ///< sides to time; both are run, and compared
   bool ours = true;
 };

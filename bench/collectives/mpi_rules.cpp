@@ -36,7 +36,7 @@ int number_of(Operation operation) {
   return 15;
 }
 
-/// "From so many bytes on": algorithm (0: Open MPI's choice), fan-out, segment.
+/// "From this many bytes on": algorithm (0: Open MPI's choice), fan-out, segment.
 struct Rule {
   std::int64_t from;
   int algorithm;

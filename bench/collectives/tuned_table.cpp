@@ -112,7 +112,7 @@ double best_seconds(const TunedSize& size) {
   return size.plan ? std::min(size.ours.median, size.mpi_seconds()) : size.mpi_seconds();
 }
 
-/// Seconds that a guideline allows for so many bytes; none where a part was not tuned.
+/// Seconds that a guideline allows for this many bytes; none where a part was not tuned.
 std::optional<double> allowed_seconds(std::span<const TunedOperation> tuned, const Guideline& guideline,
                                       std::int64_t bytes) {
   double seconds = 0;

@@ -23,7 +23,7 @@ struct ReadTiming {
 /// 0.
 std::uint64_t entry_hash(std::int64_t row, std::int64_t column, double value);
 
-/// Collective. Reads `path` so many times (at least once). Throws InputError, agreed.
+/// Collective. Reads `path` this many times (at least once). Throws InputError, agreed.
 ReadTiming time_read(const comm::Comm& comm, const std::string& path, int repetitions);
 
 }  // namespace ayatori::bench

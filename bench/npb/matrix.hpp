@@ -34,7 +34,8 @@ const NpbClass& npb_class(std::string_view name);
 /// entries, bitwise, on any number of ranks and threads.
 sparse::SplitMatrix npb_matrix(const comm::Comm& comm, const NpbClass& size);
 
-/// What npb_matrix() needs on a rank of so many, by expectation: random places that coincide are not counted.
+/// What npb_matrix() needs on a rank of this many, by expectation: random places that coincide are not
+/// counted.
 struct NpbBytes {
   double nonzeros;  ///< of the whole matrix
   double matrix;    ///< bytes of this rank's share

@@ -38,7 +38,7 @@ struct GridOptions {
   std::int64_t stream_elements = 4'000'000;  ///< doubles per STREAM vector and rank
 };
 
-/// What was measured with so many ranks and threads.
+/// What was measured with this many ranks and threads.
 struct GridPoint {
   int ranks;
   int threads;  ///< per rank
@@ -87,7 +87,7 @@ struct AllToAll {
   /// How many times as fast hybrid is.
   double gain() const { return all_mpi / hybrid; }
 };
-/// On 2, 4, ... 64 nodes of so many cores, by the machine's profile.
+/// On 2, 4, ... 64 nodes of this many cores, by the machine's profile.
 std::vector<AllToAll> forecast_all_to_all(const machine::Profile& profile, int cores, double bytes);
 
 /// "all-to-all": hybrid beats all-MPI where all-to-all traffic meets many ranks, the more the more there are.

@@ -112,8 +112,8 @@ class Eigenmode {
 
   double operator()(std::int64_t i, std::int64_t j) const { return sines_[i] * sines_[j]; }
 
-  /// Collective. Largest deviation of the values after so many sweeps. Throws InternalError, agreed, if it is
-  /// above what rounding in every sweep can add up to.
+  /// Collective. Largest deviation of the values after this many sweeps. Throws InternalError, agreed, if it
+  /// is above what rounding in every sweep can add up to.
   double checked_error(const comm::Comm& comm, const GridBlock& block, std::int64_t sweeps) const {
     const double factor = std::pow(decay_, static_cast<double>(sweeps));
     const Rect& own = block.own();

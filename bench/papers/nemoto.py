@@ -9,7 +9,7 @@ made once, kept in FOLDER, and read again from there. With --scotch, Scotch's ma
 bytes as weights, the torus, and no imbalance. With --simulate, SMPI simulates the exchange on the same torus, with the same
 costs, for every placement (bench/simulated/exchange.py). One row of Markdown for every case.
 
-Experiment 1: 96 ranks, one on each node of a torus of 4 x 6 x 4; every rank exchanges 80 MB with those so many ranks before
+Experiment 1: 96 ranks, one on each node of a torus of 4 x 6 x 4; every rank exchanges 80 MB with the ranks this many places before
 and behind it, round all of them, all at once.
 """
 

@@ -24,14 +24,17 @@ import subprocess
 import sys
 import tempfile
 
-import numpy as np
-import scipy.sparse
-
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import petsc_files  # noqa: E402
 import runs  # noqa: E402
+
+runs.need("numpy", "scipy")
+
+import numpy as np  # noqa: E402
+import scipy.sparse  # noqa: E402
+
+import petsc_files  # noqa: E402
 
 SYSTEMS = ("helmholtz2d:n=32,k=20", "helmholtz2d:n=100", "helmholtz2d:n=300,k=60", "helmholtz2d:n=300,k=60,damping=0.2",
            "helmholtz2d:n=1000,k=40", "helmholtz3d:n=32", "helmholtz3d:n=64,k=10", "maxwell3d:n=16", "maxwell3d:n=24,k=3",

@@ -42,7 +42,7 @@ OBJECTIVES = {"hop-bytes": "hop_bytes", "link-load": "busiest_link_seconds", "ti
 
 
 class Tree:
-    """Switches with so many below each, the nodes' first."""
+    """Switches with this many below each, the nodes' first."""
 
     def __init__(self, spec, *children):
         self.spec = spec

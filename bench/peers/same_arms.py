@@ -17,13 +17,16 @@ import pathlib
 import sys
 import tempfile
 
-import numpy as np
-
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "training")]
 
-import arms  # noqa: E402
 import runs  # noqa: E402
+
+runs.need("numpy", "scipy")
+
+import numpy as np  # noqa: E402
+
+import arms  # noqa: E402
 import solve  # noqa: E402
 import solve_petsc  # noqa: E402
 import systems  # noqa: E402
@@ -32,7 +35,7 @@ SAME = {"cg + jacobi": "cg + jacobi", "cg + ssor": "cg + ssor", "cg + icc(0)": "
         "bicgstab + jacobi": "bicgstab + jacobi", "bicgstab + ilu(0)": "bicgstab + block-ilu0", "bicgstab + ilu(2)": "bicgstab + ilu, fill=2",
         "gmres(30) + sor": "gmres(30) + ssor", "gmres(30) + ilu(0)": "gmres(30) + block-ilu0", "gmres(30) + ilu(1)": "gmres(30) + ilu, fill=1"}
 MORE_ITERATIONS = 1.5  # times as many are listed, ...
-FEW = 5                # ... if they are so many more
+FEW = 5                # ... if they are this many more
 COUNTED = 10           # iterations from which the time of one is compared
 HEADER = ["setting of PETSc", "ours", "systems", "both solve", "only PETSc", "only ours", "iterations", "set-up", "an iteration", "all"]
 

@@ -45,12 +45,15 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "training")]
 
+import runs  # noqa: E402
+
+runs.need("numpy", "scipy")
+
 import crossvalidate  # noqa: E402
 import performance_profile  # noqa: E402
 import petsc_files  # noqa: E402
 import read_matrix  # noqa: E402
 import real_matrices  # noqa: E402
-import runs  # noqa: E402
 import solve_petsc  # noqa: E402
 import systems  # noqa: E402
 from preconditioners import DEBIAN_PATH  # noqa: E402
@@ -269,7 +272,7 @@ def goes_on(results):
 
 
 def measure(options, system, ranks):
-    """One problem on so many ranks, as plain data."""
+    """One problem on this many ranks, as plain data."""
     petsc = Petsc(options, system, ranks)
     grid = solve_petsc.grid(system.symmetric, system.definite)
     fixed = {"PETSc default": solve_petsc.DEFAULT, "hypre": solve_petsc.hypre(system.definite),
@@ -352,7 +355,7 @@ def report_ranks(entries, ranks):
                      sum(result["wrong"] for result in found),
                      *(ratio_words(times, name, ours) for ours in OURS)])
     text = (f"## {runs.count_words(ranks, 'rank')}\n\n{len(entries)} problems, of which somebody solves {union}.\n\n"
-            + runs.table(["solver", "solved", "wrong claims", "its time / ayatori cold (of so many)",
+            + runs.table(["solver", "solved", "wrong claims", "its time / ayatori cold (of)",
                           "/ ayatori warm"], rows) + "\n")
     ours = SOLVERS[0]
     header = ["problem", "rows", "nonzeros", *(f"{name}, s" for name in names), "ayatori's choice", "its residual",

@@ -17,16 +17,19 @@ import subprocess
 import sys
 import tempfile
 
-import numpy as np
-import scipy.io
-
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path += [str(HERE.parent / "peers"), str(HERE.parent)]
+
+import runs  # noqa: E402
+
+runs.need("numpy", "scipy")
+
+import numpy as np  # noqa: E402
+import scipy.io  # noqa: E402
 
 import petsc_files  # noqa: E402
 import programs  # noqa: E402
 import real_matrices  # noqa: E402
-import runs  # noqa: E402
 
 PROBLEMS = ("poisson2d-5:n=300", "poisson3d-7:n=50", "poisson3d-27:n=40", "elliptic2d-5:n=200", "elliptic2d-5:n=200,reaction=-50",
             "elliptic3d-7:n=40", "convection2d:n=200,peclet=1000", "convection3d:n=40,peclet=100", "anisotropic2d:n=256",

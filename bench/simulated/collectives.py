@@ -16,7 +16,7 @@ go to bench/golden/PLATFORM.ours.json: the sizes of the run are searched anew, a
 result, wants too much memory or takes longer than the time limit has no seconds; after a time limit it is not asked for
 longer messages.
 
-A platform of more ranks than --probe-ranks is probed by the first so many, and the groups that are found are continued.
+A platform of more ranks than --probe-ranks is probed by the first this many, and the groups that are found are continued.
 """
 
 import collections

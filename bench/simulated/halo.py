@@ -23,7 +23,7 @@ from simulated.collectives import QUICK, Simulator  # noqa: E402
 
 
 def settings_of(start):
-    """SimGrid's, for messages that take so many microseconds of their sender and of their receiver."""
+    """SimGrid's, for messages that take this many microseconds of their sender and of their receiver."""
     return [f"--cfg=smpi/{side}:0:{start * 1e-6:g}:0" for side in ("os", "ois", "or")] if start else []
 
 

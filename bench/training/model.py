@@ -29,7 +29,7 @@ GRID = [2**power for power in range(12)]   # iterations at which residuals are k
 DIGIT_STEPS = 30                           # of which a digit is kept in a byte
 WANTED = 8.0                               # digits that the records' solves gained
 FEWEST_ROWS = 2500                         # of systems by which growth is judged
-MOST_ITERATIONS = 3000.0                   # an arm that fails counts as so many
+MOST_ITERATIONS = 3000.0                   # an arm that fails counts as this many
 ARMS = ("cg + jacobi", "cg + block-ilu0", "cg + ic", "cg + amg", "cg + boomeramg", "cg + ssor", "cg + none", "cg + chebyshev", "cg + fsai",
         "minres + none", "minres + jacobi", "minres + ssor", "minres + block-ilu0", "minres + amg",
         "bicgstab + none", "bicgstab + jacobi", "bicgstab + ssor", "bicgstab + block-ilu0", "bicgstab + ilu", "bicgstab + ilut", "bicgstab + amg",

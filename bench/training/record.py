@@ -33,20 +33,20 @@ import records  # noqa: E402
 import systems  # noqa: E402
 
 TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8)
-FIRST_PRODUCTS = 2000        # an arm may take so many while none has solved the system, ...
+FIRST_PRODUCTS = 2000        # an arm may take this many while none has solved the system, ...
 FIRST_SECONDS = 1.0          # ... but as long at least
 REFERENCE = {"method": "gmres", "preconditioner": "none", "restart": 10, "orthogonalization": "cgs", "max_iterations": 24}
 BETWEEN_REFERENCES = 2.0     # processor seconds between measurements of the product
 FINALISTS = 4                # arms that run again together with the tuned solve, ...
 FINALS = 3                   # ... so often
-MOST_CROWDED = 6.0           # processor time may come so many times slower than the wall clock's
+MOST_CROWDED = 6.0           # processor time may come this many times slower than the wall clock's
 SHORT = ((0.02, 3), (0.1, 2))  # processor seconds below which a run is repeated, and how often it runs then
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "AYATORI_KNOWLEDGE": "none", "OMPI_ALLOW_RUN_AS_ROOT": "1",
                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def rounded(value, digits=4):
-    """So many significant digits, as files should be small."""
+    """This many significant digits, as files should be small."""
     return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
 

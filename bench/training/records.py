@@ -96,7 +96,7 @@ def mend(path):
 
 
 def places(last, points):
-    """The iterations that a history of so many points is of: in geometric progression, without repetitions."""
+    """The iterations that a history of this many points is of: in geometric progression, without repetitions."""
     if last < 1:
         return []
     if last == 1 or points == 1:
@@ -198,7 +198,7 @@ def main():
     parser.add_argument("file", type=pathlib.Path)
     parser.add_argument("packed", type=pathlib.Path, nargs="?")
     parser.add_argument("--points", type=int, default=8)
-    parser.add_argument("--systems", type=int, help="no more than so many, the first of the file")
+    parser.add_argument("--systems", type=int, help="no more than this many, the first of the file")
     parser.add_argument("--newer", type=pathlib.Path, help="a later recording of some arms")
     parser.add_argument("--instead", type=pathlib.Path, help="a later recording of some systems, which takes the place of the earlier one")
     options = parser.parse_args()

@@ -61,8 +61,8 @@ Model read_model(const std::string& path) {
   return model;
 }
 
-/// What an arm did on a system: costs in products; `solves` to the tolerance after so many iterations, or it
-/// ends there without.
+/// What an arm did on a system: costs in products; `solves` to the tolerance after this many iterations, or
+/// it ends there without.
 struct Truth {
   bool is_known = false;
   bool solves = false;

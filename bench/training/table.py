@@ -20,7 +20,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(_
 import records  # noqa: E402
 import runs  # noqa: E402
 
-CLOSE = 1.1  # a first choice that takes so many times as long as the best is a good one
+CLOSE = 1.1  # a first choice that takes this many times as long as the best is a good one
 HEADER = ["", "systems", "solved by an arm", "by the tuned solve", "tuned / best, geometric mean", "90th percentile", "worst", "at", "first within 10 %",
           "best arms"]
 

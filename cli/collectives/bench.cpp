@@ -220,7 +220,8 @@ void add_collectives_bench(Command& collectives, Run& run) {
       ->check(range(0.1, 3600.0))
       ->capture_default_str();
   racing
-      ->add_option("--calls", arguments->timing.calls, "So many of each instead, for simulators (default: 0)")
+      ->add_option("--calls", arguments->timing.calls,
+                   "How many of each instead, for simulators (default: 0)")
       ->check(range(0, 1000));
   racing->add_option("--side", arguments->side, "both, mpi or ours: what is timed")
       ->check(one_of({"both", "mpi", "ours"}))

@@ -21,6 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 ITEM = re.compile(r" {0,3}([-*]|\d+\.) ")
 LINK = re.compile(r"\]\(([^)\s]*)\)")
+NAME = re.compile(r"<code>([^\s<]{1,30})</code>")
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".sh": "bash", ".json": "json", ".js": "javascript", ".css": "css",
              ".html": "html", ".cmake": "cmake", ".c": "c", ".h": "c", ".f90": "fortran"}
 MODULES = ["base", "comm", "machine", "network", "collectives", "mapping", "sparse", "io", "solvers", "forecast", "eigen", "tuning",
@@ -141,3 +142,8 @@ def on_page_markdown(markdown, page, config, files):
     if page.file.generated_by:
         return markdown
     return with_links_of_the_site(markdown, f"docs/{page.file.src_uri}", page.file.src_uri)
+
+
+def on_page_content(html, page, config, files):
+    """Names in code are marked, so that no line breaks inside of them (site.css)."""
+    return NAME.sub(r'<code class="name">\1</code>', html)

@@ -65,7 +65,7 @@ def eigh(A: Any, B: Any = None, *, eigvals_only: bool = False, subset_by_index: 
     subset_by_value : (float, float), optional
         Eigenvalues in this interval, both ends included (SciPy's is open below).
     smallest, largest : int, optional
-        Only so many, at that end of the spectrum.
+        How many, from that end of the spectrum on.
     predict : int, str or iterable of int, optional
         Numbers of ranks, such as ``(1, 4, 32)`` or ``"1,4,32"``: a forecast of the dense solver on them, and no solve.
     ranks_per_node : int

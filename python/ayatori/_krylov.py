@@ -52,7 +52,7 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
     x : ndarray, shape (n,)
         The best approximation found.
     info : int
-        0: converged; > 0: not, after so many iterations, or x rounded to the single precision of `A` and `b` is no
+        0: converged; > 0: not, after this many iterations, or x rounded to the single precision of `A` and `b` is no
         solution any more; < 0: the method broke down.
 
     Notes
@@ -150,7 +150,7 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     -------
     x : ndarray, shape (n,)
     info : int
-        0: converged; > 0: not, after so many cycles (iterations for "legacy"); < 0: the method broke down.
+        0: converged; > 0: not, after this many cycles (iterations for "legacy"); < 0: the method broke down.
 
     Notes
     -----

@@ -316,7 +316,7 @@ def as_columns(values: Any, what: str, length: int, rank: int | None = None, tak
                is_one: bool = False) -> np.ndarray:
     """`values`, of shape (length,) or (length, k), as finite doubles, one column after the other; sparse ones become dense.
 
-    With `takes_complex` complex ones become complex128. `counted`: what A has so many of. `is_one`: k has to be 1.
+    With `takes_complex` complex ones become complex128. `counted`: what A has this many of. `is_one`: k has to be 1.
     """
     array = as_array(values, what)
     if is_sparse(array):

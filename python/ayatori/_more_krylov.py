@@ -135,7 +135,7 @@ def lgmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 
     -------
     x : ndarray, shape (n,)
     info : int
-        0: converged; > 0: not, after so many cycles; < 0: the method broke down.
+        0: converged; > 0: not, after this many cycles; < 0: the method broke down.
 
     Notes
     -----

@@ -55,6 +55,11 @@ class Scripts(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 
+    def test_a_missing_package_is_named_in_one_line(self):
+        done = subprocess.run([sys.executable, "-S", BENCH / "peers/solve.py"], text=True, capture_output=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\A\S+solve\.py: \S+ has no numpy, scipy; .*\n\Z")
+
     def test_pictures(self):
         solver = {"seconds": 1.0, "solved": True}
         (self.folder / "sizes.json").write_text(json.dumps({"entries": [

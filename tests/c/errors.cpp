@@ -50,8 +50,8 @@ TEST(Errors, StatusAndVersionAlwaysHaveText) {
   EXPECT_STREQ(ayatori_status_text(AYATORI_LIMITED_BY_ROUNDING), "limited by rounding");
   EXPECT_STREQ(ayatori_status_text(-1), "unknown");
   EXPECT_STREQ(ayatori_status_text(99), "unknown");
-  EXPECT_STREQ(ayatori_version(), "0.1.0");
-  EXPECT_NE(std::string(ayatori_build_info()).find(R"("version":"0.1.0")"), std::string::npos);
+  EXPECT_STREQ(ayatori_version(), "0.2.0");
+  EXPECT_NE(std::string(ayatori_build_info()).find(R"("version":"0.2.0")"), std::string::npos);
 }
 
 using Change = std::function<void(Rows<std::int64_t>&)>;

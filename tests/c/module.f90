@@ -59,8 +59,8 @@ program test
   x = 0
   coordinates = 0
 
-  call expect(ayatori_version() == "0.1.0", __LINE__)
-  call expect(index(ayatori_build_info(), '"version":"0.1.0"') > 0, __LINE__)
+  call expect(ayatori_version() == "0.2.0", __LINE__)
+  call expect(index(ayatori_build_info(), '"version":"0.2.0"') > 0, __LINE__)
   call ayatori_create(solver, MPI_COMM_WORLD, ierr)
   call expect(ierr == AYATORI_OK, __LINE__)
   call ayatori_set_option(solver, "rtol", "1e-12", ierr)

@@ -19,7 +19,7 @@ ENDLESS = ("solve", "elliptic2d-5:n=400", "--method", "gmres", "--restart", "2",
 
 class Terminal(CommandTest):
     def on_terminal(self, *arguments, columns=100, **environment):
-        """(exit status, what a terminal of so many columns is sent)."""
+        """(exit status, what a terminal of this many columns is sent)."""
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         process = subprocess.Popen(command(*arguments), cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs,

@@ -20,7 +20,7 @@ namespace ayatori::eigen {
 
 inline constexpr double eps = std::numeric_limits<double>::epsilon();
 
-/// Shapes of grids for so many ranks.
+/// Shapes of grids for this many ranks.
 inline std::vector<GridShape> shapes_of(int ranks) {
   std::vector<GridShape> shapes;
   for (int rows = 1; rows <= ranks; ++rows) {

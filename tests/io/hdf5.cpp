@@ -43,7 +43,7 @@ class Writer {
     H5Gclose(group);
     return *this;
   }
-  /// `stored` is the type in the file. With `chunk`, deflated in pieces of so many rows.
+  /// `stored` is the type in the file. With `chunk`, deflated in pieces of this many rows.
   template <class T>
   Writer& array(const std::string& name, const std::vector<T>& values, const std::vector<hsize_t>& extents,
                 hid_t stored, hsize_t chunk = 0) {

@@ -9,7 +9,7 @@
 
 namespace ayatori::mapping {
 
-/// A random order of so many things, the same for the same seed.
+/// A random order of this many things, the same for the same seed.
 inline std::vector<int> shuffled(int count, std::uint64_t seed) {
   std::vector<int> order(count);
   std::iota(order.begin(), order.end(), 0);

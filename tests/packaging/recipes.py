@@ -1,10 +1,11 @@
-"""The recipes in packaging/ name what the build asks for and what the program needs. No container can be built here, nor Spack run."""
+"""The recipes in packaging/ name what the build asks for and what the program needs. Neither Spack nor a container's engine runs here."""
 
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import types
 import unittest
 
@@ -23,11 +24,11 @@ def load_spack_recipe():
 
     class CMakePackage:
         def define(self, name, value):
-            return name
+            return f"-D{name}={'ON' if value else 'OFF'}"
 
         def define_from_variant(self, name, variant):
             assert variant in told["variant"], variant
-            return name
+            return f"-D{name}=ON"
 
     cmake.CMakePackage = CMakePackage
     for name in ("spack", "spack_repo", "spack_repo.builtin", "spack_repo.builtin.build_systems"):
@@ -69,6 +70,17 @@ class Conda(unittest.TestCase):
             self.assertIn(f"option({argument} ", options)
 
 
+class Versions(unittest.TestCase):
+    def test_they_agree(self):
+        version = re.search(r'version = "([^"]+)"', (SOURCES / "src/ayatori/base/version.hpp").read_text())[1]
+        self.assertIn(f"project(ayatori VERSION {version} ", (SOURCES / "CMakeLists.txt").read_text())
+        self.assertIn(f"\nversion: {version}\n", (SOURCES / "CITATION.cff").read_text())
+        places = [SOURCES / "README.md", *(SOURCES / "docs").rglob("*.md"), *(SOURCES / "tests/cmake").rglob("CMakeLists.txt")]
+        asked = {(place.name, number) for place in places for number in re.findall(r"find_package\(ayatori ([\d.]+)", place.read_text())}
+        self.assertGreater(len(asked), 3)
+        self.assertEqual({number for _, number in asked}, {version.rpartition(".")[0]})
+
+
 class Spack(unittest.TestCase):
     def test_everything_that_the_build_looks_for_is_a_dependency(self):
         _, told = load_spack_recipe()
@@ -81,8 +93,13 @@ class Spack(unittest.TestCase):
     def test_arguments_are_options_of_the_build(self):
         recipe, _ = load_spack_recipe()
         options = "".join(file.read_text() for file in (SOURCES / "cmake").glob("*.cmake"))
-        for argument in recipe().cmake_args():
-            self.assertIn(f"option({argument} ", options)
+        arguments = recipe().cmake_args()
+        for argument in arguments:
+            self.assertIn(f"option({re.match('-D(.*)=', argument)[1]} ", options)
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(["cmake", "-S", SOURCES, "-B", folder, "-G", "Ninja", "-DAYATORI_CUDA=OFF", *arguments], text=True, capture_output=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("not used by the project", done.stderr)
 
     def test_it_is_a_repository_of_this_repository(self):
         recipe, _ = load_spack_recipe()

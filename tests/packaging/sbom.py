@@ -11,6 +11,8 @@ import tempfile
 import unittest
 import zipfile
 
+import spdx
+
 AYATORI = pathlib.Path(os.environ["AYATORI"])
 SCRIPT = pathlib.Path(os.environ["AYATORI_SOURCES"]) / "packaging/sbom.py"
 
@@ -24,20 +26,8 @@ class Sbom(unittest.TestCase):
 
     def bill(self, *arguments):
         bill = json.loads(self.run_script(*arguments, "-o", "-").stdout)
-        self.assertEqual((bill["spdxVersion"], bill["dataLicense"], bill["SPDXID"]), ("SPDX-2.3", "CC0-1.0", "SPDXRef-DOCUMENT"))
+        self.assertEqual(list(spdx.faults(bill)), [])
         self.assertEqual(bill["creationInfo"]["created"], "2023-11-14T22:13:20Z")
-        self.assertRegex(bill["documentNamespace"], r"^https://[^#\s]+$")
-        named = [bill["SPDXID"], *(element["SPDXID"] for kind in ("packages", "files") for element in bill[kind])]
-        self.assertEqual(len(named), len(set(named)))
-        for name in named:
-            self.assertRegex(name, r"^SPDXRef-[A-Za-z0-9.-]+$")
-        used = set()
-        for relation in bill["relationships"]:
-            used |= {relation["spdxElementId"], relation["relatedSpdxElement"]}
-        self.assertEqual(used, set(named))
-        for package in bill["packages"]:
-            for field in ("name", "downloadLocation", "licenseConcluded", "licenseDeclared", "copyrightText"):
-                self.assertTrue(package[field], field)
         return bill
 
     def assert_checksums(self, bill, files):
@@ -71,6 +61,27 @@ class Sbom(unittest.TestCase):
             self.assertEqual(bill["name"], wheel.name)
             self.assert_checksums(bill, files)
             self.assertIn("no program", self.run_script("--wheel", wheel, status=1).stderr)
+
+    def test_libraries_in_a_wheel(self):
+        """Its table decides, not what the program is linked with."""
+        table = ("What this wheel contains besides Ayatori, by packages of Debian:\n"
+                 "libklu1 1:5.12.0+dfsg-2: libklu.so.1.3.8; licence in libklu1.txt\n"
+                 "nanobind 3.1.0: bindings; licence in nanobind.txt\n")
+        with tempfile.TemporaryDirectory() as folder:
+            for name, status in (("libklu1", 0), ("libunknown1", 1)):
+                wheel = pathlib.Path(folder, f"{name}.whl")
+                with zipfile.ZipFile(wheel, "w") as archive:
+                    archive.writestr("ayatori-0.1.0.dist-info/licenses/LIBRARIES.txt", table.replace("libklu1", name))
+                    archive.writestr("ayatori.libs/libklu-83ddea99.so.1.3.8", b"\x7fELF")
+                if status:
+                    self.assertIn("libunknown1: its licence is not known", self.run_script("--wheel", wheel, "--program", AYATORI, status=1).stderr)
+                    continue
+                bill = self.bill("--wheel", wheel, "--program", AYATORI)
+                self.assertEqual([(package["name"], package["versionInfo"], package["licenseDeclared"]) for package in bill["packages"][1:]],
+                                 [("libklu1", "1:5.12.0+dfsg-2", "LGPL-2.1-or-later"), ("nanobind", "3.1.0", "BSD-3-Clause")])
+                self.assertEqual([relation for relation in bill["relationships"] if relation["relationshipType"] == "GENERATED_FROM"],
+                                 [{"spdxElementId": "SPDXRef-File-ayatori.libs-libklu-83ddea99.so.1.3.8", "relationshipType": "GENERATED_FROM",
+                                   "relatedSpdxElement": "SPDXRef-Package-libklu1"}])
 
     def test_what_is_missing(self):
         self.assertIn("no-such: there is no such file", self.run_script("--program", "no-such", status=1).stderr)

@@ -13,6 +13,8 @@ import unittest
 import venv
 import zipfile
 
+import spdx
+
 SOURCES = pathlib.Path(os.environ["AYATORI_SOURCES"])
 # Packages of the index that a user would add; a wheel of MPICH 5 has libmpi_abi.so as well.
 RANKS = ("mpich>=5", "mpi4py>=4")
@@ -150,6 +152,24 @@ class Wheel(unittest.TestCase):
                 self.assertGreater(len(wheel.read(licence)), 500, licence)
         self.assertTrue(any("libdmumps_seq.a" in line for line in lines), lines)
         self.assertTrue(any("libopenblas" in line for line in lines), lines)
+
+    def test_1_bill_of_materials(self):
+        """It names every library that is inside, with version and licence, and every file."""
+        done = subprocess.run([sys.executable, SOURCES / "packaging/sbom.py", "--wheel", self.wheel, "-o", "-"], check=True, text=True,
+                              capture_output=True)
+        bill = json.loads(done.stdout)
+        self.assertEqual(list(spdx.faults(bill)), [])
+        with zipfile.ZipFile(self.wheel) as wheel:
+            names = {name for name in wheel.namelist() if not name.endswith("/")}
+        self.assertEqual({entry["fileName"].removeprefix("./") for entry in bill["files"]}, names)
+        files = {entry["SPDXID"]: entry["fileName"].removeprefix("./") for entry in bill["files"]}
+        from_others = {files[relation["spdxElementId"]] for relation in bill["relationships"] if relation["relationshipType"] == "GENERATED_FROM"}
+        self.assertEqual(from_others, {name for name in names if name.startswith("ayatori.libs/") and "libayatori_core" not in name})
+        own, *others = bill["packages"]
+        self.assertEqual((own["name"], own["versionInfo"]), ("Ayatori", self.wheel.name.split("-")[1]))
+        for other in others:
+            self.assertTrue(other["versionInfo"] and other["licenseDeclared"] != "NOASSERTION", other)
+        self.assertLessEqual({"libopenblas0-pthread", "libmumps-seq-dev", "libklu1", "nanobind"}, {other["name"] for other in others})
 
     def check_core(self, is_for_v3, **variables):
         """Solves in one process by the core for these processors."""

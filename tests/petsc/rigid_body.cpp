@@ -18,7 +18,7 @@ struct Body {
   Modes modes;            ///< in some basis
 };
 
-/// So many nodes per rank at random places; `flat`: in a plane of space.
+/// This many nodes per rank at random places; `flat`: in a plane of space.
 Body make_body(int dimension, int nodes, bool flat) {
   std::mt19937 draw(7 + world().rank());
   std::mt19937 same(11);

@@ -22,7 +22,7 @@ extern bool is_alone;
 
 /// Collective, as all that follows. Types and operations of MPI and of users.
 void reductions(MPI_Comm comm);
-/// Some of them: vectors of so many elements.
+/// Some of them: vectors of this many elements.
 void reductions_of_ints(MPI_Comm comm, const std::vector<int>& counts);
 void reductions_of_doubles(MPI_Comm comm, const std::vector<int>& counts);
 void user_operations(MPI_Comm comm, const std::vector<int>& counts);

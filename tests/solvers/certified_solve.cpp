@@ -97,7 +97,7 @@ TEST(CertifiedSolve, SolvesAtAnyScale) {
 }
 
 TEST(CertifiedSolve, AimsLowerWhereAClaimIsRefuted) {
-  // The method believes in a third of what is said to be true.
+  // The method believes in a third of what is told it as true.
   const Solved solved = solve("cg", 1, 1e-6, 3);
   EXPECT_TRUE(solved.result.is_proved);
   EXPECT_LE(solved.error, 1e-6 / 3 * std::sqrt(8 * world().size()));

@@ -226,7 +226,7 @@ TEST(ComplexJacobi, IsTheInverseOfTheComplexDiagonal) {
 }
 
 /// Complex factors, and those of the transposed real form, which is the conjugate transpose; of few rows, on
-/// one rank, and of so many that all ranks share them.
+/// one rank, and of this many that all ranks share them.
 TEST(ComplexFactors, SolveTheSystemAndItsAdjoint) {
   const auto library = std::ranges::find(preconditioners(), "direct", &Preconditioner::name);
   if (library == preconditioners().end()) GTEST_SKIP() << "a build without complete factors";

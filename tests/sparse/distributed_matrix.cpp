@@ -47,7 +47,7 @@ TEST(DistributedMatrix, EveryProductIsTheDefinition) {
   }
 }
 
-/// Symmetric, so many places of every row.
+/// Symmetric, this many places of every row.
 TestMatrix long_rows_matrix(std::int64_t n, int per_row) {
   TestMatrix m{"long rows", n, {}};
   for (std::int64_t i = 0; i < n; ++i) {

@@ -55,7 +55,7 @@ inline Csr random_csr(std::int32_t rows, std::int32_t columns, double density, s
   return csr(rows, columns, std::move(entries));
 }
 
-/// Symmetric, with entries at so many random places below the diagonal and their images, and a diagonal of
+/// Symmetric, with entries at this many random places below the diagonal and their images, and a diagonal of
 /// which every fifth entry is missing.
 inline Csr random_symmetric_csr(std::int32_t n, std::int64_t below, std::uint64_t seed) {
   std::vector<Entry> entries;

@@ -341,7 +341,7 @@ TEST(MatrixFacts, RegularAsymmetryIsNoticed) {
   }
 }
 
-/// So many entries that not all rows are compared at once.
+/// Enough entries that not all rows are compared at once.
 TestMatrix large_matrix() {
   return sparse::tridiagonal_matrix(50000);
 }

@@ -45,7 +45,7 @@ Outlook expected(const std::vector<HandMade::System>& systems, const Progress& p
   return Forecast(made.records(), facts_of_rows(), Kin{0, 1}).expected(progress);
 }
 
-/// The arm with the diagonal has gained so many digits in so many iterations, and is suspended.
+/// The arm with the diagonal has gained this many digits in this many iterations, and is suspended.
 Progress after(double iterations, double digits) {
   Progress progress = beginning();
   Seen& seen = progress.arms[diagonal];

@@ -271,7 +271,7 @@ TestMatrix matrix_with_singular_block(std::int64_t blocks) {
 
 TEST(LeastSquaresArm, ComesAfterCompleteFactorsWithZeroPivots) {
   if (!has_complete_factors()) GTEST_SKIP() << "built without complete factors";
-  // So many rows that without a sign of singularity few iterations are no reason to turn to LSMR.
+  // Enough rows that without a sign of singularity few iterations are no reason to turn to LSMR.
   const auto matrix = matrix_with_singular_block(7000);
   SolveOptions options;
   options.experience.best = Choice{"gmres", "direct", 30, "cgs", "", ""};

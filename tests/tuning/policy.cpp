@@ -30,7 +30,7 @@ Progress nothing_seen(std::size_t arms) {
   return progress;
 }
 
-/// The first of two arms is at work, and has so many iterations left, of a product each.
+/// The first of two arms is at work, and has this many iterations left, of a product each.
 Progress at_work() {
   Progress progress = nothing_seen(2);
   progress.at_work = 0;
@@ -115,7 +115,7 @@ TEST(NextAction, CompleteFactorsAreNotBoughtNearTheEndNorTwice) {
       << "nothing is at work that could be rented";
 }
 
-/// The diagonal is best in so many of nine systems, and bad in the others; factors are dear.
+/// The diagonal is best in this many of nine systems, and bad in the others; factors are dear.
 Systems undecided(int easy) {
   const HandMade::System good{steady(1, 1.5, 60), steady(100, 3, 5)};
   const HandMade::System bad{steady(1, 1.5, 2000), steady(100, 3, 20)};

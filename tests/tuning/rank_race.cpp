@@ -60,7 +60,7 @@ TEST(RankRace, FewIterationsDoNotPayForMoving) {
   EXPECT_EQ(race_ranks(world(), mine, {.iterations = 10}).ranks, 2);
 }
 
-/// An arm of the list, with so many products to come.
+/// An arm of the list, with this many products to come.
 ListedArm arm_of(const char* method, const char* preconditioner, double expected = 1000) {
   return {.choice = {method, preconditioner}, .why = "", .expected = expected};
 }

@@ -30,7 +30,7 @@ def cube_cells(per_edge, dimension):
 
 
 def mesh(points_wanted, dimension, rng, jitter=0.2, delaunay=False):
-    """(points, cells) of the unit square or cube with about so many points; `delaunay`: of unstructured ones."""
+    """(points, cells) of the unit square or cube with about this many points; `delaunay`: of unstructured ones."""
     per_edge = max(round(points_wanted ** (1 / dimension)), 3)
     points = jittered_points(per_edge, dimension, rng, 0.45 if delaunay else jitter)
     if not delaunay:

@@ -23,7 +23,7 @@ nlohmann::json parse_json(std::string_view text);
 /// The same with the keys of objects in their order.
 nlohmann::ordered_json parse_ordered_json(std::string_view text);
 
-/// The value of a regular file of at most so many bytes. Throws InputError without the name of the file.
+/// The value of a regular file of at most this many bytes. Throws InputError without the name of the file.
 nlohmann::json read_json(const std::string& path, std::int64_t most_bytes = most_json_bytes);
 nlohmann::ordered_json read_ordered_json(const std::string& path, std::int64_t most_bytes = most_json_bytes);
 

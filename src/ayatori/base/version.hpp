@@ -3,6 +3,6 @@
 namespace ayatori {
 
 /// Version of the library, "major.minor.patch".
-inline constexpr const char* version = "0.1.0";
+inline constexpr const char* version = "0.2.0";
 
 }  // namespace ayatori

@@ -82,7 +82,7 @@ struct EigenResult {
 /// A x = lambda x, or A x = lambda B x.
 enum class ProblemKind { standard, generalized };
 
-/// Bytes that a rank needs to solve a problem of order n on so many ranks, all in all, the matrix included.
+/// Bytes that a rank needs to solve a problem of order n on this many ranks, all in all, the matrix included.
 double memory_needed(std::int64_t n, int ranks, const EigenOptions& options,
                      ProblemKind kind = ProblemKind::standard);
 
@@ -94,7 +94,7 @@ void check_memory(const comm::Comm& comm, std::int64_t n, const EigenOptions& op
 /// Collective. Whether each node has the memory that its ranks would need.
 bool fits_memory(const comm::Comm& comm, std::int64_t n, const EigenOptions& options, ProblemKind kind);
 
-/// Throws InputError for options that make no sense for a matrix of order n on so many ranks.
+/// Throws InputError for options that make no sense for a matrix of order n on this many ranks.
 void check(const EigenOptions& options, std::int64_t n, int ranks);
 
 /// Collective. Eigenvalues, and eigenvectors, of the symmetric matrix `a`, and how good they are.

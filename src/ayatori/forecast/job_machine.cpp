@@ -40,7 +40,7 @@ const machine::Level* first_level(const machine::Profile& profile, bool is_betwe
   return nullptr;
 }
 
-/// The curve of so many at once that share what is as fast as `sharing` says.
+/// The curve of this many at once that share what is as fast as `sharing` says.
 machine::TransferCurve shared(const machine::TransferCurve& alone, int pairs, double slower) {
   machine::TransferCurve curve{alone.pattern, pairs, {}, alone.model};
   for (auto& piece : curve.model.pieces) piece.beta *= slower;

@@ -45,7 +45,7 @@ class JobMachine {
   /// What the profile did not tell, a sentence each.
   const std::vector<std::string>& assumptions() const { return assumptions_; }
 
-  /// Bytes per second of one rank while all ranks of its node are at work, each on so many bytes over and
+  /// Bytes per second of one rank while all ranks of its node are at work, each on this many bytes over and
   /// over: the triad's (or the next best kernel's), at the nearest measured numbers of threads, and between
   /// measured working sets along straight lines of logarithms.
   double memory_rate(double working_set) const;
@@ -56,7 +56,7 @@ class JobMachine {
   ExchangeSeconds exchange(std::span<const mapping::PairVolume> messages,
                            const network::Network* network = nullptr) const;
 
-  /// Of an allreduce of so many bytes by recursive doubling; beyond the greatest power of two, ranks hand
+  /// Of an allreduce of this many bytes by recursive doubling; beyond the greatest power of two, ranks hand
   /// theirs to others before, and get the result after (Thakur, Rabenseifner & Gropp 2005, section 4.5).
   double allreduce_seconds(double bytes) const;
 

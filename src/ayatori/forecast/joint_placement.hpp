@@ -28,7 +28,7 @@ struct JointPlacement {
   double seconds() const { return exchange_seconds + collective_seconds; }
 };
 
-/// The messages of a call of so many bytes, round by round: in a pipeline every segment is one round behind
+/// The messages of a call of this many bytes, round by round: in a pipeline every segment is one round behind
 /// the segment before it.
 std::vector<std::vector<mapping::PairVolume>> rounds_of(const collectives::Schedule& schedule,
                                                         std::int64_t bytes);

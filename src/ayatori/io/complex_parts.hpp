@@ -44,7 +44,7 @@ struct ValueCounts {
   std::int64_t before;  ///< of the ranks before
   std::int64_t all;
 };
-/// Collective. Of stored rows, whose values have so many parts.
+/// Collective. Of stored rows, whose values have this many parts.
 ValueCounts count_values(const comm::Comm& comm, const sparse::RowBlock& rows, std::int64_t parts);
 
 /// Collective. The matrix of the entries that all ranks hold, with its rows evenly spread; of a complex one

@@ -12,7 +12,7 @@ namespace ayatori::machine {
 struct MeasureOptions {
   bool quick = false;   ///< fewer sizes and kernels
   double seconds = 20;  ///< for all probes together, about
-  /// Where others keep the node busy nobody knows how long it takes: after so many seconds, or so many of
+  /// Where others keep the node busy nobody knows how long it takes: after this many seconds, or this many of
   /// processor time of each thread, no further probe begins.
   double most_seconds = std::numeric_limits<double>::infinity();
   double most_processor_seconds = std::numeric_limits<double>::infinity();

@@ -60,7 +60,7 @@ struct TransferFigure {
   Estimate seconds;
 };
 
-/// Transfer times by message size, of so many pairs at once.
+/// Transfer times by message size, of this many pairs at once.
 struct TransferCurve {
   std::string pattern;  ///< see transfer_patterns()
   int pairs = 0;
@@ -82,7 +82,7 @@ struct OverlapFigure {
   double effective_bandwidth() const { return transfer.median / together.median; }
 };
 
-/// One rank's messages to so many others of a level at once, until all have answered.
+/// One rank's messages to this many others of a level at once, until all have answered.
 struct FanFigure {
   int partners = 0;        ///< 0: it was not measured
   std::int64_t bytes = 0;  ///< of each message
@@ -96,7 +96,7 @@ struct FanFigure {
 struct Level {
   std::string name;  ///< "inside a node" or "between nodes"
   InferredLevel structure;
-  int sharing_pairs = 1;  ///< curves of up to so many pairs connect the same two groups of the level below
+  int sharing_pairs = 1;  ///< curves of up to this many pairs connect the same two groups of the level below
   std::vector<TransferCurve> curves;
   std::vector<OverlapFigure> overlap;
   FanFigure fan;
@@ -122,7 +122,7 @@ struct LinkSharing {
       0;  ///< of all together, in bytes per second; the most that was seen, if nothing limits it
   bool is_limited = false;
 
-  /// Bytes per second of each of so many.
+  /// Bytes per second of each of this many.
   double bandwidth(int flows) const {
     return is_limited && flows * one_flow > capacity ? capacity / flows : one_flow;
   }
@@ -193,8 +193,8 @@ struct Profile {
   int nodes() const;
   /// Of the node of rank 0: what the job may use, or all that there are where nobody asked.
   int processing_units() const { return usable_units > 0 ? usable_units : node.processing_units; }
-  /// Bytes per second of a node for a kernel with the largest working set, with so many threads, or the next
-  /// fewer that were measured; 0 if none was.
+  /// Bytes per second of a node for a kernel with the largest working set, with this many threads, or the
+  /// next fewer that were measured; 0 if none was.
   double memory_bandwidth(std::string_view kernel, int most_threads) const;
 };
 

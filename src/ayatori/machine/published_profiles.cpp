@@ -36,7 +36,7 @@ TransferCurve in_words(const char* pattern, int pairs, double alpha, double beta
   return curve(pattern, pairs, alpha * micro, beta * micro / 8);
 }
 
-/// Groups of so many neighbouring ranks; a group of the level below has `below` of them.
+/// Groups of this many neighbouring ranks; a group of the level below has `below` of them.
 Level level(const char* name, int ranks, int group, int below, std::vector<TransferCurve> curves) {
   Level level;
   level.name = name;

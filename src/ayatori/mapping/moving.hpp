@@ -14,7 +14,7 @@ struct Moving {
   bool is_worth_it = false;
   std::string why;        ///< for people; empty where nothing was to be decided
   double seconds = 0;     ///< that handing the parts over is predicted to take
-  double pays_after = 0;  ///< so many exchanges; infinite where they save nothing
+  double pays_after = 0;  ///< this many exchanges; infinite where they save nothing
   double expected = 0;    ///< exchanges
 };
 

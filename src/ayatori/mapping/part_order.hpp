@@ -29,7 +29,7 @@ struct PartOrder {
 /// lowest ranks.
 std::vector<int> node_of_ranks(const comm::Comm& comm);
 
-/// Makes the network for at least so many nodes. May throw InputError.
+/// Makes the network for at least this many nodes. May throw InputError.
 using MakeNetwork = std::function<std::unique_ptr<network::Network>(int nodes)>;
 
 /// Collective. Finds who should take which part of a job that runs already, so that parts that talk much are

@@ -150,7 +150,7 @@ std::int64_t kicks_for(const WeightedGraph& graph) {
       std::min(10.0 * graph.vertices(), most_kicks / (1 + edges_each * edges_each * edges_each)));
 }
 
-/// How many exchanges to look at: so many times all that there are, but not for longer than a second.
+/// How many exchanges to look at: this many times all that there are, but not for longer than a second.
 std::int64_t proposals_for(const WeightedGraph& graph) {
   constexpr double most_looks = 1e8;  // at edges
   constexpr double rounds = 40;       // more gain little

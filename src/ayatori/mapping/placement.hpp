@@ -10,7 +10,7 @@
 
 namespace ayatori::mapping {
 
-/// Ranks in their order, so many on each node, the last node perhaps with fewer.
+/// Ranks in their order, this many on each node, the last node perhaps with fewer.
 std::vector<int> in_order(int ranks, int ranks_per_node);
 
 /// Ranks dealt round the nodes, for comparison; as many on each node as `order` puts there.

@@ -54,9 +54,9 @@ class Hierarchy {
   /// Both directions together, as a multiple of one: 1 where they share, 2 where they do not meet.
   double lane_duplex(int level) const { return levels_[level].lane_duplex; }
   double port_duplex(int level) const { return levels_[level].port_duplex; }
-  /// Sends of up to so many bytes are complete before they are received.
+  /// Sends of up to this many bytes are complete before they are received.
   double eager_bytes(int level) const { return levels_[level].eager_bytes; }
-  /// Of combining so many bytes with as many others; 0 where it was not measured.
+  /// Of combining this many bytes with as many others; 0 where it was not measured.
   double reducing(double bytes) const { return reduction_.seconds(bytes); }
   /// How many ports of a node carried what the probe sent, as if all carried the same: (sum m)^2 / sum m^2 of
   /// their bytes, rounded. 1 where it is not known, or no level is the one between nodes.

@@ -23,7 +23,7 @@ MessageCost message_bound(const machine::Profile& profile);
 /// through memory.
 MessageCost fastest_messages(const machine::Profile& profile);
 
-/// Messages of so many pairs at once that take alpha + beta x.
+/// Messages of this many pairs at once that take alpha + beta x.
 machine::TransferCurve one_way(int pairs, double alpha, double beta);
 
 }  // namespace ayatori::network

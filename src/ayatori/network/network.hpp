@@ -83,7 +83,7 @@ struct NetworkType {
 /// Every network. Adding one is a file in networks/ and a line in networks/list.cpp.
 std::span<const NetworkType> network_types();
 
-/// The network of a spec such as "torus:4x6x4", with so many nodes at least. Throws InputError.
+/// The network of a spec such as "torus:4x6x4", with this many nodes at least. Throws InputError.
 std::unique_ptr<Network> make_network(const std::string& spec, int nodes);
 
 /// The nodes of a profile below the levels that infer_levels() has found above them. `name` is what to call

@@ -4,7 +4,7 @@
 
 namespace ayatori::session {
 
-/// Collective. Threads of this rank for a call from an application: so many, or, for 0, those that OpenMP
+/// Collective. Threads of this rank for a call from an application: this many, or, for 0, those that OpenMP
 /// would use (which the application may have limited), but on several ranks no more than there are cores for.
 /// Throws InputError, agreed.
 int threads_of_call(const comm::Comm& comm, int threads);

@@ -25,7 +25,7 @@ std::shared_ptr<const machine::Profile> share(const comm::Comm& world, const std
                                   machine::profile_from_json(everywhere, "the machine's profile"));
 }
 
-/// The profile kept on this machine as JSON, if it serves a job of so many ranks; else empty.
+/// The profile kept on this machine as JSON, if it serves a job of this many ranks; else empty.
 std::string kept_profile(const std::string& path, int ranks) {
   std::error_code error;
   if (path.empty() || !std::filesystem::exists(path, error)) return "";

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double u = 0x1p-53;
 
-/// Relative error of a sum of so many squares in any order, and of its root.
+/// Relative error of a sum of this many squares in any order, and of its root.
 double error_of_norm(std::int64_t elements) {
   return (static_cast<double>(elements) + 8) * u;
 }

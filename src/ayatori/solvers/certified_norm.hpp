@@ -32,7 +32,7 @@ auto certify(const SumUp& sum_up, const Decides& decides) {
   return decides(plain) ? plain : sum_up(sparse::Summation::doubled);
 }
 
-/// A norm of so many elements summed in doubles, less what rounding may have added.
+/// A norm of this many elements summed in doubles, less what rounding may have added.
 double lower_bound_of_norm(double computed, std::int64_t elements);
 
 }  // namespace ayatori::solvers

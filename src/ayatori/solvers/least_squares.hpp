@@ -38,7 +38,7 @@ struct LeastSquaresOptions {
   double consistent_atol = 0;   ///< ... or at this many times ||A|| ||x|| more
   double atol = 1e-14;          ///< stop where ||A^T r|| <= atol ||A|| ||r|| ...
   double max_condition = 1e15;  ///< ... where the estimate of the condition number is beyond this ...
-  int max_iterations = 10000;   ///< ... or after so many products with A and with A^T
+  int max_iterations = 10000;   ///< ... or after this many products with A and with A^T
   /// A lower bound of ||A||, if one is known: the largest |entry| will do. It tells an A^T b that is rounding
   /// only from one that is not.
   double matrix_norm = 0;

@@ -50,8 +50,8 @@ struct PreconditionerOptions {
   /// A set-up that cannot be stopped does not begin where it is sure to take longer, with an
   /// EnvironmentError. The same on all ranks.
   double seconds_left = std::numeric_limits<double>::infinity();
-  /// Asked by direct when its analysis has told that the factorization takes as long as so many products with
-  /// the matrix: false gives it up, with an EnvironmentError. The same on all ranks.
+  /// Asked by direct when its analysis has told that the factorization takes as long as this many products
+  /// with the matrix: false gives it up, with an EnvironmentError. The same on all ranks.
   std::function<bool(double products)> may_take = {};
   /// Asked now and then during set-ups that may take long, by several threads at once: true on one rank
   /// abandons the set-up on all, with an EnvironmentError.

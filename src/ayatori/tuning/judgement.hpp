@@ -4,7 +4,7 @@ namespace ayatori::tuning {
 
 // What several choices share, so that "far" and "clearly" mean the same everywhere.
 
-/// So many times as much is beyond what forecasts and noise explain: iterations are foreseen to a factor of
+/// This many times as much is beyond what forecasts and noise explain: iterations are foreseen to a factor of
 /// 2.4, set-ups to one of 1.5 (bench/training/records/README.md).
 inline constexpr double far_more = 4;
 /// A measured time below this share of another one is shorter: repeated medians differ by 2 %.

@@ -167,7 +167,7 @@ struct SolveHooks {
   std::function<void(const Choice& choice, std::int64_t iteration, double relative_residual)> progress;
   std::function<void(const Event& event)> event;
   std::function<bool()> wants_stop;  ///< polled in every reduction; one rank's wish stops all
-  /// Collective. Told where the solve is: when it begins, and then whenever so many seconds have passed,
+  /// Collective. Told where the solve is: when it begins, and then whenever this many seconds have passed,
   /// after the iteration at work, unless x was better before. Must not throw.
   std::function<void(const Snapshot& snapshot)> snapshot;
   double seconds_between_snapshots = 60;

@@ -278,7 +278,7 @@ TEST(Replay, AWordIsTheSumOfItsLetters) {
   EXPECT_NEAR(replay(expand(plan), flat(8), 800), 5 * alpha + 2 * (400 + 200) * beta + 200 * beta, 1e-9);
 }
 
-/// So many that their shares are no longer found for every message: the long ones still get what the short
+/// Enough that their shares are no longer found for every message: the long ones still get what the short
 /// ones leave.
 TEST(Replay, ManyAtOnceFillTheirLanes) {
   constexpr int ranks = 64;

@@ -1,5 +1,5 @@
 // By hand, on two ranks of a quiet node: how long messages take through cells (two copies) and out of the
-// sender's memory (one), in turns; the shortest of so many calls, and the ratio.
+// sender's memory (one), in turns; the shortest of this many calls, and the ratio.
 #include <fmt/format.h>
 
 #include <algorithm>

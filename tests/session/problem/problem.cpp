@@ -20,7 +20,7 @@ const Objective& by_messages() {
   return find_named(objectives(), "messages", "objective");
 }
 
-/// As if ranks were dealt round so many nodes.
+/// As if ranks were dealt round this many nodes.
 std::vector<int> dealt(int ranks, int nodes) {
   std::vector<int> node_of;
   for (int rank = 0; rank < ranks; ++rank) node_of.push_back(rank % nodes);

@@ -61,7 +61,7 @@ class Executor {
   bool begin(Transport& transport, void* data, const Elements& elements);
   /// One message with this tag of that run has gone or come. True if nothing is left to be done.
   bool go_on(Transport& transport, void* data, const Elements& elements, int tag);
-  /// So many tags, from the first one on, have the messages of a run.
+  /// The messages of a run have this many tags, from the first one on.
   int tags_in_use() const { return std::min(segmentation_.segments, tags); }
 
   /// This rank's part changes nothing in the buffer.

@@ -26,7 +26,7 @@ class CommSchedules {
   collectives::Executor* executor(collectives::Operation operation, std::int64_t bytes, int root,
                                   bool keeps_order);
 
-  /// What the table has of an operation for so many ranks.
+  /// What the table has of an operation for this many ranks.
   std::span<const collectives::TableEntry> entries(collectives::Operation operation) const {
     return entries_[static_cast<std::size_t>(operation)];
   }

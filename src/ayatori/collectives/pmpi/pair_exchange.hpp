@@ -19,7 +19,7 @@ class PairExchange {
  public:
   /// Collective. operation: by rank.
   PairExchange(CommSchedules& s, collectives::Operation operation);
-  /// Collective. Blocks for ranks of this node go through memory up to so many bytes, where there is some.
+  /// Collective. Blocks for ranks of this node go through memory up to this many bytes, where there is some.
   PairExchange(CommSchedules& s, std::int64_t longest_in_memory);
 
   /// Whether this may be better than what an MPI does, which sends every block straight, too: memory reaches

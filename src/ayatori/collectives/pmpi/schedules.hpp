@@ -27,7 +27,7 @@ void count_start(collectives::Operation operation);
 void count_neighbour_call();
 void count_neighbour_call_done();
 
-/// Collective over a communicator with these facts: its schedules, though the table has none for so many
+/// Collective over a communicator with these facts: its schedules, though the table has none for this many
 /// ranks; null where this library cannot send between its ranks. Throws MpiError.
 CommSchedules* schedules_without_table(MPI_Comm comm, CommFacts& facts);
 

@@ -24,7 +24,7 @@ class VectorCalls {
   /// Gather, scatter or alltoall: whose vector call this is.
   static bool knows(collectives::Operation operation);
 
-  /// Collective. `send` and `receive` have a block for every rank, of so many bytes; root is rank 0. False,
+  /// Collective. `send` and `receive` have a block for every rank, of this many bytes; root is rank 0. False,
   /// on all ranks, if the library leaves the call to the MPI: memory does not reach all ranks. Throws
   /// EnvironmentError.
   bool by_memory(collectives::Operation operation, const std::byte* send, std::byte* receive,

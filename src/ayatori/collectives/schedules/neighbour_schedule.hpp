@@ -12,7 +12,7 @@
 namespace ayatori::collectives {
 
 /// Collective. The steps of all ranks in an exchange among neighbours as a schedule on rank 0, to be
-/// validated, priced, replayed and drawn like any other; its buffer has so many elements, a chunk each.
+/// validated, priced, replayed and drawn like any other; its buffer has this many elements, a chunk each.
 /// Nothing on the other ranks.
 std::optional<Schedule> gather_schedule(const comm::Comm& comm, std::int64_t elements,
                                         std::span<const Step> steps);

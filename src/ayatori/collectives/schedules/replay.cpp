@@ -21,7 +21,7 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 constexpr double unlimited = std::numeric_limits<double>::max();
-/// Where ranks drift apart every message changes the shares. After so many (of flows) have been found they
+/// Where ranks drift apart every message changes the shares. After this many (of flows) have been found they
 /// are found anew only when so much of the time has passed since they were, and estimated in between.
 constexpr std::int64_t exact_shares = 200'000;
 constexpr double renewal = 5e-3;

@@ -51,7 +51,7 @@ struct Step {
 /// A pipeline: every segment of the buffer goes through the stages on its own.
 struct Segmentation {
   int segments = 1;
-  int under_way = 1;  ///< so many may be in the same stage of a rank at once, in their order
+  int under_way = 1;  ///< this many may be in the same stage of a rank at once, in their order
 
   bool operator==(const Segmentation&) const = default;
 };

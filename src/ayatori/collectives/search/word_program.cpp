@@ -12,7 +12,7 @@ namespace ayatori::collectives {
 
 namespace {
 
-/// Of every state of the dynamic program so many ways are kept.
+/// Of every state of the dynamic program this many ways are kept.
 constexpr std::size_t beam = 3;
 
 bool goes_backwards(Operation operation) {

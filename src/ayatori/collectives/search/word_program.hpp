@@ -61,7 +61,7 @@ class WordProgram {
            operation_ == Operation::scatter || operation_ == Operation::gather;
   }
 
-  /// Whether a leader takes part when so many are reached.
+  /// Whether a leader takes part when this many are reached.
   bool is_reached(int number, int used) const {
     if (!is_from_one()) return true;
     return order_ == DigitOrder::near_first ? number < used : number % (leaders_ / used) == 0;
@@ -97,7 +97,7 @@ class WordProgram {
   const SearchOptions& options_;
   int leaders_;
   std::vector<int> divisors_;
-  std::map<int, int> fixed_;  ///< the radix after so many leaders
+  std::map<int, int> fixed_;  ///< the radix after this many leaders
   ScheduleLoad fold_before_;
   ScheduleLoad fold_after_;
   std::map<std::tuple<Move, int, int, Exchange, int>, ScheduleLoad> loads_;

@@ -28,7 +28,7 @@ int swing_partner(int members, int me, int stage) {
   return (me + distance + members) % members;
 }
 
-/// The first of the members, cyclically, that have met one after so many stages of a swing: as many as 2 to
+/// The first of the members, cyclically, that have met one after this many stages of a swing: as many as 2 to
 /// the power of them.
 int first_met(int members, int me, int stages) {
   int behind = 0;  // of an even member; an odd one's are ahead

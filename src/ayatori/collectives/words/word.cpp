@@ -10,7 +10,7 @@ namespace ayatori::collectives {
 
 namespace {
 
-/// Words that continue `word`, with so many digits left and splits open.
+/// Words that continue `word`, with this many digits left and splits open.
 void continue_word(Word& word, int digits, int open, std::vector<Word>& words) {
   if (digits == 0 && open == 0) {
     words.push_back(word);

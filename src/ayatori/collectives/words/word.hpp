@@ -30,7 +30,7 @@ int digits_of(const Word& word);
 /// The most splits that are open at once.
 int depth_of(const Word& word);
 
-/// Every Hybrid2 word of so many digits, in alphabetical order of to_string(): 2, 6, 22, 90, 394, 1806, ...
+/// Every Hybrid2 word of this many digits, in alphabetical order of to_string(): 2, 6, 22, 90, 394, 1806, ...
 /// (the large Schroeder numbers). Throws InputError beyond `most_digits`.
 std::vector<Word> hybrid2_words(int digits);
 inline constexpr int most_digits = 12;
@@ -38,7 +38,7 @@ inline constexpr int most_digits = 12;
 /// Hybrid1 (equation 7): j splits, copies, and j merges.
 Word hybrid1(int digits, int splits);
 
-/// Words of so many digits without those in which a split is merged at once: where digits are exchanged
+/// Words of this many digits without those in which a split is merged at once: where digits are exchanged
 /// directly, that is never better than a copy, which moves the same bytes in half the stages. Catalan-many.
 std::vector<Word> worthwhile_words(int digits);
 

@@ -62,11 +62,11 @@ struct WordPlan {
   std::vector<int> groups;  ///< the positions at which groups begin, and with which they are led; empty: all
   Exchange fold = Exchange::direct;  ///< how groups do their part
   Segmentation segmentation;
-  /// The buffer is cut into so many parts, each of which goes through the word on its own: the next part with
-  /// the digit first that is second for this one, so that parts use different levels, directions or ports at
-  /// one time; and when all digits have been first, the other way round every group.
+  /// The buffer is cut into this many parts, each of which goes through the word on its own: the next part
+  /// with the digit first that is second for this one, so that parts use different levels, directions or
+  /// ports at one time; and when all digits have been first, the other way round every group.
   int stripes = 1;
-  int rails = 1;                              ///< stripe s is meant for rail s modulo so many; 1: for any
+  int rails = 1;                              ///< stripe s is meant for rail s modulo this many; 1: for any
   SingleCopy single_copy = SingleCopy::none;  ///< nothing that the schedule knows of, but who carries it out
 
   bool operator==(const WordPlan&) const = default;

@@ -264,7 +264,7 @@ class Generator {
     return ranges_of(std::move(numbers));
   }
 
-  /// Likewise of so many members, cyclically, of the group of a digit.
+  /// Likewise of this many members, cyclically, of the group of a digit.
   Chunks like_members(const Digit& digit, int number, const GroupMessage& message, const Mask& mask) const {
     std::vector<int> numbers;
     for (int m = message.first; m < message.first + message.count; ++m)

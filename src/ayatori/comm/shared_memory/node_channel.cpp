@@ -22,7 +22,7 @@ constexpr std::int64_t no_cell = -1;
 constexpr std::int32_t at_sender = -2;  ///< instead of a cell: all of the message is where it was
 constexpr int earlier_stage = -1;
 
-/// A message is cut into so many pieces, unless they would be too short or too long: its receivers begin
+/// A message is cut into this many pieces, unless they would be too short or too long: its receivers begin
 /// soon.
 constexpr std::int64_t pieces = 8;
 constexpr std::int64_t shortest_piece = 4096;

@@ -43,7 +43,7 @@ enum class Copies { two, one };
 /// what lands after sends goes both ways in the same order.
 class NodeChannel {
  public:
-  /// What a rank provides on a node of so many ranks. It begins with zeros.
+  /// What a rank provides on a node of this many ranks. It begins with zeros.
   static std::int64_t bytes(int ranks_of_node);
 
   /// Collective over the node's ranks, who find out whether they can read each other's memory. `parts`: the

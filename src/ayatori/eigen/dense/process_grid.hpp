@@ -14,7 +14,7 @@ struct GridShape {
   int columns = 0;
 };
 
-/// The most square shape for so many ranks, with no more rows than columns: fewer rows mean fewer messages
+/// The most square shape for this many ranks, with no more rows than columns: fewer rows mean fewer messages
 /// per reflector.
 GridShape near_square(int ranks);
 

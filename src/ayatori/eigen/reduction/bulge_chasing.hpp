@@ -26,7 +26,7 @@ struct ChaseLayout {
   /// Steps of a rank: in the first sweep, and in any.
   Range steps_of(int rank) const;
   Range steps_of(int rank, std::int64_t sweep) const;
-  /// How many steps a rank has in so many sweeps.
+  /// How many steps a rank has in this many sweeps.
   std::int64_t count_steps(int rank, Range sweeps) const;
 };
 

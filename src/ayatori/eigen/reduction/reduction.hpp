@@ -38,7 +38,7 @@ using Reduction = ReductionOf<double>;
 template <class T = double>
 std::span<const ReductionOf<T>> reductions();
 
-/// By its name, for so many ranks. Throws InputError that says which there are.
+/// By its name, for this many ranks. Throws InputError that says which there are.
 template <class T = double>
 const ReductionOf<T>& find_reduction(std::string_view name, int ranks);
 

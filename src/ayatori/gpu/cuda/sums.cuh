@@ -109,7 +109,7 @@ void start_finish(const Launch& launch, const Step& step) {
   start(launch.stream, finish_kernel<Step>, 1, 1, step, launch.partial);
 }
 
-/// Blocks for so many threads: where there are sums, no more than fit on the device at the same time.
+/// Blocks for this many threads: where there are sums, no more than fit on the device at the same time.
 template <class Step>
 unsigned blocks_for(const Launch& launch, std::int64_t threads) {
   const std::int64_t needed = (threads + block_threads - 1) / block_threads;

@@ -10,7 +10,7 @@ namespace ayatori::io::numpy {
 
 namespace {
 
-/// Exactly so many bytes.
+/// Exactly this many bytes.
 std::string take(ByteStream& stream, std::size_t count) {
   std::string bytes(count, '\0');
   std::size_t done = 0;

@@ -12,7 +12,7 @@ namespace {
 
 /// A longer message that gets less than this share of a shorter one's bandwidth has fallen off a cliff.
 constexpr double cliff = 0.7;
-/// All threads together should stream at least so many times as fast as one.
+/// All threads together should stream at least this many times as fast as one.
 constexpr double little_gain = 1.2;
 constexpr double much_slower = 3;
 /// Two medians differ for certain where their intervals are apart; they matter from this ratio on.
@@ -228,7 +228,7 @@ const std::vector<Guideline>& guidelines() {
   return list;
 }
 
-/// The figure of so many bytes, or of the next more that were measured; nullptr if there is none.
+/// The figure of this many bytes, or of the next more that were measured; nullptr if there is none.
 const CollectiveFigure* at_least(const Profile& profile, const CollectiveFigure& like,
                                  std::string_view operation, std::int64_t bytes) {
   const CollectiveFigure* best = nullptr;

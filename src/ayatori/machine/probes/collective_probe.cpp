@@ -10,13 +10,13 @@ namespace ayatori::machine {
 
 namespace {
 
-/// Bytes that a rank receives from all together: each has two buffers of so many.
+/// Bytes that a rank receives from all together: each has two buffers of this many.
 constexpr std::int64_t most_received = 64 << 20;
 constexpr std::int64_t quick_most_received = 4 << 20;
 /// Calls in a sample, each of which begins at an appointed time.
 constexpr int most_calls = 20;
 
-/// Ranks that measure together: so many of each node.
+/// Ranks that measure together: this many of each node.
 struct Team {
   int ranks_per_node;
   int size;

@@ -25,7 +25,7 @@ Role role_of(int rank, std::span<const std::pair<int, int>> pairs);
 struct LevelPairs {
   Pairs pairs;
   int sharing =
-      1;  ///< so many of the first ones are between the same two groups: they share what connects them
+      1;  ///< this many of the first ones are between the same two groups: they share what connects them
 };
 
 LevelPairs pairs_at(std::span<const InferredLevel> levels, std::size_t level);

@@ -29,7 +29,7 @@ class Transfer {
   /// What is done once per message length, outside the time.
   virtual void prepare(std::int64_t /*bytes*/) {}
   virtual void run(std::int64_t bytes, int repetitions) = 0;
-  /// Messages one after the other, or so many in a row, in one repetition: what its time is divided by.
+  /// Messages one after the other, or this many in a row, in one repetition: what its time is divided by.
   virtual int messages(std::int64_t bytes) const = 0;
 };
 

@@ -19,7 +19,7 @@ constexpr int tag = 1;
 constexpr double longest_share = 0.01;
 /// Shorter ones end no curve: what makes them late is the scheduler.
 constexpr std::int64_t least_longest = 64 << 10;
-/// Messages between a pair: the shortest of so many samples of so many transfers counts.
+/// Messages between a pair: the shortest of this many samples of this many transfers counts.
 struct PairSampling {
   std::int64_t bytes;
   int samples;
@@ -46,7 +46,7 @@ double seconds_of(Transfer& transfer, const TransferLink& link, std::int64_t byt
   return role.is_first ? watch.seconds() / (static_cast<double>(transfer.messages(bytes)) * repetitions) : 0;
 }
 
-/// Collective. The shortest time of a message for every pair that the rounds bring together, in so many
+/// Collective. The shortest time of a message for every pair that the rounds bring together, in this many
 /// seconds.
 std::vector<PairTime> probe_pairs(const ProbeContext& context, const TransferLink& nobody,
                                   const std::vector<int>& node_of_rank, const PairSampling& sampling,

@@ -19,7 +19,7 @@ struct TurnLimits {
 };
 
 /// Measures `count` quantities in turns, so that a slow phase of the machine does not fall on one of them
-/// alone: every round takes a sample of each. `measure(i, repetitions)` gives the mean seconds of so many,
+/// alone: every round takes a sample of each. `measure(i, repetitions)` gives the mean seconds of this many,
 /// the same on all ranks, so that all decide alike; `clock()` too, in seconds. A first round warms up, finds
 /// the repetitions and is thrown away. What takes no time at all is measured once: so it is with computations
 /// where a simulator lets the clock stand still.

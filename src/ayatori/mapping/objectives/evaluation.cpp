@@ -8,7 +8,7 @@ namespace ayatori::mapping {
 
 namespace {
 
-/// Which of so many takes longest.
+/// Which of this many takes longest.
 template <class Seconds>
 int first_longest(int count, const Seconds& seconds) {
   int longest = 0;

@@ -64,7 +64,7 @@ class Members {
   std::vector<int> slot_of_;               ///< by vertex: its place among the members of its node
 };
 
-/// Goes through so many proposals while it cools down. `State`: propose(k), changes_nothing(pair),
+/// Goes through this many proposals while it cools down. `State`: propose(k), changes_nothing(pair),
 /// saved_by(pair), accept(pair), reject(pair), note_best(), which is called where the sum of what was saved
 /// is larger than ever.
 template <class State>
@@ -230,7 +230,7 @@ std::vector<int> anneal_value(const Evaluation& evaluation, double (*value)(cons
   double talks = 0;
   for (int rank = 0; rank < graph.ranks(); ++rank) talks += static_cast<double>(graph.talks(rank).size());
   if (talks == 0) return evaluation.placement();
-  // So many times all exchanges that there are, but not for longer than a second: a proposal follows the
+  // This many times all exchanges that there are, but not for longer than a second: a proposal follows the
   // messages of two ranks four times, and looks at all links.
   constexpr double rounds = 10;
   constexpr double most_looks = 5e8;

@@ -12,7 +12,7 @@
 namespace ayatori::mapping {
 
 /// Goes on from where refine_sum() has ended, by simulated annealing (Kirkpatrick, Gelatt and Vecchi, Science
-/// 1983): so many times a vertex is to change places with one on a node of its neighbours, or next to one,
+/// 1983): this many times a vertex is to change places with one on a node of its neighbours, or next to one,
 /// which happens even at a loss, the less likely the larger and the later. Gives the best that was met; the
 /// same for the same input.
 void anneal_sum(const WeightedGraph& graph, const network::Network& network, const PairCost& cost,

@@ -39,7 +39,7 @@ class DualBisection {
     all.vertices.resize(graph_.vertices());
     std::iota(all.vertices.begin(), all.vertices.end(), 0);
     settle(all);
-    // In breadth: when a region is halved, all others are known about as well as it.
+    // In breadth: when a region is halved, all others are known as exactly as it.
     std::deque<Region> regions{std::move(all)};
     while (!regions.empty()) {
       Region region = std::move(regions.front());

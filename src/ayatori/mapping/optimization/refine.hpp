@@ -11,12 +11,12 @@ namespace ayatori::mapping {
 
 /// Exchanges pairs of vertices between nodes while that makes the sum of weight times distance smaller: each
 /// vertex with those on the nodes of its neighbours, and of their neighbours. Only vertices of the same size
-/// change places (`sizes` empty: all are alike). Ends early where edges are so many that it would take
+/// change places (`sizes` empty: all are alike). Ends early where there are too many edges: it would take
 /// minutes. Gives the number of exchanges.
 std::int64_t refine_sum(const WeightedGraph& graph, const network::Network& network, const PairCost& cost,
                         std::span<const int> sizes, std::vector<int>& node_of);
 
-/// Goes on from where refine_sum() has ended: so many times a few vertices are brought to the node of a
+/// Goes on from where refine_sum() has ended: this many times a few vertices are brought to the node of a
 /// neighbour, and what was touched is refined anew; what does not make the sum smaller is undone (iterated
 /// local search). `sizes` as above.
 void shake_sum(const WeightedGraph& graph, const network::Network& network, const PairCost& cost,

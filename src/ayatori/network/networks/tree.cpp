@@ -90,7 +90,7 @@ class Tree : public Network {
   std::vector<int> first_;  ///< vertex of the first switch, by level
 };
 
-/// Switches with so many children each, level by level, and a root. `narrowing`: how many times the links
+/// Switches with this many children each, level by level, and a root. `narrowing`: how many times the links
 /// into a switch from below are as wide as those above it; 0 where all links are alike.
 std::unique_ptr<Network> make_regular(const NetworkType& type, const std::string& arguments, int nodes,
                                       const std::string& sizes, double narrowing) {

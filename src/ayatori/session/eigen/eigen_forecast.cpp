@@ -46,7 +46,7 @@ int CollectivePrices::member(eigen::Scope scope, int group, int index) const {
   return scope == eigen::Scope::along_row ? group * grid_.columns + index : index * grid_.columns + group;
 }
 
-/// Messages of so many bytes from every member to receiver(member), unless that is nobody.
+/// Messages of this many bytes from every member to receiver(member), unless that is nobody.
 template <class Receiver>
 double CollectivePrices::stage(eigen::Scope scope, double bytes, Receiver&& receiver) const {
   const int members = size(scope);

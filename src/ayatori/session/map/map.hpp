@@ -30,7 +30,7 @@ struct MapQuestion {
   std::vector<forecast::CollectiveCalls> collectives;
 };
 
-/// The traffic of a matrix that is spread over so many ranks by a partition of this name; see
+/// The traffic of a matrix that is spread over this many ranks by a partition of this name; see
 /// matrix_traffic().
 using MatrixTraffic = std::function<mapping::Traffic(const std::string& partition, int ranks)>;
 

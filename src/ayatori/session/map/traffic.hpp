@@ -8,9 +8,9 @@
 namespace ayatori::session {
 
 /// Who would send what to whom in a halo exchange, if a matrix (a file or a generator's spec) were spread
-/// over so many ranks. `partition`: "rows" (blocks of as many rows each, in their order) or "graph" (METIS).
-/// Generated matrices are asked for their rows one by one and never held, but for the pattern that METIS
-/// wants. Not collective. Throws InputError.
+/// over this many ranks. `partition`: "rows" (blocks of as many rows each, in their order) or "graph"
+/// (METIS). Generated matrices are asked for their rows one by one and never held, but for the pattern that
+/// METIS wants. Not collective. Throws InputError.
 mapping::Traffic matrix_traffic(const std::string& source, const std::string& partition, int ranks);
 
 /// The same of a square matrix whose pattern is there.

@@ -177,7 +177,7 @@ void MatrixSolver::set_goal(double rtol, std::int64_t max_iterations) {
   if (solver_) solver_->set_goal(rtol, max_iterations);
 }
 
-/// Collective. A solver for so many threads: set-ups are spread over them.
+/// Collective. A solver for this many threads: set-ups are spread over them.
 void MatrixSolver::prepare(int threads) {
   if (comm_.any(threads != session_.threads)) solver_.reset();
   session_.threads = threads;

@@ -129,7 +129,7 @@ OperatorSolver::OperatorSolver(comm::Comm comm, const sparse::LinearOperator& a,
   if (near) near_.emplace(comm_, std::move(near));
 }
 
-/// Collective. The preconditioner for so many threads.
+/// Collective. The preconditioner for this many threads.
 void OperatorSolver::prepare(const solvers::GlobalSum& sum, int threads) {
   if (!near_ || request_.preconditioner == "none") return;
   if (comm_.any(threads != threads_)) preconditioner_.reset();

@@ -207,9 +207,12 @@ std::string considered_words(const std::vector<tuning::CandidateVerdict>& consid
       return std::tie(c.item, c.verdict, c.reason) != std::tie(first->item, first->verdict, first->reason);
     });
     const bool many = end - first > 1;
-    text += fmt::format("The {}{} {}", first->item, many ? "s" : "", first->name);
+    const std::string item = first->item == "halo" ? (many ? "halo strategies" : "halo strategy")
+                                                   : first->item + (many ? "s" : "");
+    text += fmt::format("The {} {}", item, first->name);
     for (auto c = first + 1; c != end; ++c) text += ", " + c->name;
-    text += fmt::format(" {} {}: {}.\n", many ? "were" : "was", first->verdict, first->reason);
+    const char* be = first->verdict == "failed" ? "" : many ? " were" : " was";
+    text += fmt::format("{} {}: {}.\n", be, first->verdict, first->reason);
     first = end;
   }
   return text;

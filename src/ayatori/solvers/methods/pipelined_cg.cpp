@@ -80,7 +80,7 @@ constexpr double believed_share = 0.1;
 /// goes on during its product and its preconditioner, which are applied to A M r instead of r; everything
 /// else follows by recurrences. These amplify rounding: when it begins to matter, all vectors are computed
 /// anew from x and p (Cools et al. 2018), which takes four products and is not counted as an iteration; and
-/// so they are before a target is said to be met where the bound is not good enough for that. Where that
+/// so they are before a target is called met where the bound is not good enough for that. Where that
 /// comes too often, as it does near the limit of double precision, u and w are from then on M r and A u
 /// themselves: the method is cg then, with its accuracy and its reductions. As there, p^T A p is summed from
 /// its parts.

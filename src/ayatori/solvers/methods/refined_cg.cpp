@@ -20,7 +20,7 @@ namespace {
 /// The residual is computed anew where it has shrunk to this share of what it was then: float leaves seven
 /// digits, of which half are kept for the recurrences.
 constexpr double first_share = 1e-3;
-/// Where the true residual turns out so many times larger than the recursive one, it comes sooner from then
+/// Where the true residual turns out this many times larger than the recursive one, it comes sooner from then
 /// on.
 constexpr double drifted = 2;
 constexpr double largest_share = 0.5;

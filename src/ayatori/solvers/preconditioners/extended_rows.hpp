@@ -15,8 +15,8 @@
 
 namespace ayatori::solvers {
 
-/// The rows that a rank owns and, after them, those of other ranks that the matrix leads to in up to so many
-/// steps, in ascending global order. Vectors over them are "extended".
+/// The rows that a rank owns and, after them, those of other ranks that the matrix leads to in up to this
+/// many steps, in ascending global order. Vectors over them are "extended".
 class ExtendedRows {
  public:
   /// Collective. `layers` >= 0 steps. Throws EnvironmentError (agreed) where memory is missing or a rank

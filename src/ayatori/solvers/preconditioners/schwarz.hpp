@@ -9,7 +9,7 @@ namespace ayatori::solvers {
 
 /// Collective. The additive Schwarz preconditioner whose blocks, one per thread or options.blocks per rank,
 /// are factored as `factoring` says and overlap by options.overlap layers of rows, across threads and ranks
-/// alike: each block gets the rows that the matrix leads to in so many steps. Without overlap that is block
+/// alike: each block gets the rows that the matrix leads to in this many steps. Without overlap that is block
 /// Jacobi with incomplete factors.
 ///
 /// For ilu and ilut it is the restricted one (Cai & Sarkis 1999): y takes from each block the rows that are

@@ -11,7 +11,7 @@ namespace ayatori::sparse {
 namespace {
 
 /// Compressed sparse rows over threads. Every thread multiplies the rows that it has copied into memory
-/// itself; one alone multiplies the matrix where it is. The loop over a row is unrolled into so many
+/// itself; one alone multiplies the matrix where it is. The loop over a row is unrolled into this many
 /// independent sums (Katagiri & Kuroda, item iv). Traffic: 12 bytes per nonzero (8 in single precision), 8
 /// per row, and the vectors.
 template <int Unroll, class Real>

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t window_rows = 384;           // whole slices, blocks of every size and tiles
 constexpr std::int64_t whole_nonzeros = 1LL << 13;  // a matrix with so few is looked at whole
-constexpr std::int64_t most_step = 32;              // at least one window of so many is looked at
+constexpr std::int64_t most_step = 32;              // at least one window of this many is looked at
 
 /// Sums over the entries that are looked at.
 struct Counts {
@@ -155,7 +155,7 @@ void examine_lengths(const Csr& matrix, PatternFacts& facts) {
 
 namespace {
 
-/// Of so many windows one is looked at.
+/// Of this many windows one is looked at.
 std::int64_t window_step(std::int64_t nonzeros) {
   return std::clamp<std::int64_t>(nonzeros / whole_nonzeros, 1, most_step);
 }
@@ -197,7 +197,7 @@ TileCounts recount_if_wide(const Csr& matrix, const TileForm& narrow, const Tile
 
 double products_of_pattern_facts(std::int64_t nonzeros) {
   constexpr double whole = 50;                    // an entry takes some 30 ns
-  constexpr double nonzeros_of_one_window = 4e5;  // a product with so many takes as long as the least look
+  constexpr double nonzeros_of_one_window = 4e5;  // a product with this many takes as long as the least look
   return whole / static_cast<double>(window_step(nonzeros)) +
          nonzeros_of_one_window / static_cast<double>(std::max<std::int64_t>(nonzeros, 1));
 }

@@ -13,9 +13,9 @@ inline constexpr std::int64_t sell_window = 512;
 /// Lanes of a slice that a diagonal must fill to be a run of the kernel run-sell.
 inline constexpr int least_run = 4;
 
-/// Rows and columns of a tile of the kernels sell-tiles and symmetric-tiles. Elements of x (and y) of so many
-/// columns leave room in a first cache of 32 KB or nearly so, those of a wide tile in a second of 512 KB;
-/// rows are counted by 8 bits.
+/// Rows and columns of a tile of the kernels sell-tiles and symmetric-tiles. Elements of x (and y) of this
+/// many columns leave room in a first cache of 32 KB or nearly so, those of a wide tile in a second of 512
+/// KB; rows are counted by 8 bits.
 inline constexpr std::int64_t tile_rows = 192;
 inline constexpr std::int32_t tile_columns = 2048;
 inline constexpr std::int32_t wide_tile_columns = 16384;  // both powers of two
@@ -63,7 +63,7 @@ struct PatternFacts {
 /// every time. OSKI estimates the fill of blocks so (Vuduc, Demmel & Yelick 2005).
 PatternFacts pattern_facts(const Csr& matrix);
 
-/// How many products with a matrix of so many nonzeros take about as long as that look at it: the larger it
+/// How many products with a matrix of this many nonzeros take about as long as that look at it: the larger it
 /// is, the smaller the part that is looked at.
 double products_of_pattern_facts(std::int64_t nonzeros);
 

@@ -17,7 +17,7 @@ constexpr double many_misses = 0.5;  ///< of the rows looked at
 constexpr std::int64_t rows_looked_at = 1 << 12;
 
 constexpr std::int64_t window = 256;
-/// Rows of at least so many entries count as equally long.
+/// Rows of at least this many entries count as equally long.
 constexpr std::int64_t long_row = 32;
 
 std::int64_t length(std::span<const std::int64_t> row_start, std::int64_t row) {

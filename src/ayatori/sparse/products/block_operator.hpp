@@ -6,7 +6,7 @@
 
 namespace ayatori::sparse {
 
-/// Vectors that one block holds at most: so many sums of a row, and Gram matrices of that order, stay in
+/// Vectors that one block holds at most: this many sums of a row, and Gram matrices of that order, stay in
 /// registers.
 inline constexpr int max_block_width = 8;
 

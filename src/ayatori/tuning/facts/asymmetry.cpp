@@ -18,7 +18,7 @@ using sparse::SplitMatrix;
 using sparse::value_at;
 
 /// The rows of an unsymmetric matrix that are compared with their columns first: all up to this many entries,
-/// and at least one of so many. Looking up a mirror image takes as long as multiplying by tens of entries.
+/// and at least one of this many. Looking up a mirror image takes as long as multiplying by tens of entries.
 constexpr std::int64_t entries_per_step = 1 << 10;
 constexpr std::int64_t longest_step = 4096;
 

@@ -15,8 +15,8 @@ namespace {
 constexpr std::int64_t most_cones = 32;
 constexpr int most_steps = 8;
 constexpr std::size_t most_rows = 256;
-/// The work of all cones is one part in so many of the entries, and that of one cone one in so many of this:
-/// it costs little beside a product, though an entry takes longer here.
+/// The work of all cones is one part in this many of the entries, and that of one cone one in this many of
+/// this: it costs little beside a product, though an entry takes longer here.
 constexpr std::int64_t parts_of_entries = 16;
 constexpr std::int64_t parts_of_work = 2;
 
@@ -52,7 +52,7 @@ std::vector<std::int64_t> rows_below(const sparse::Csr& a, const std::vector<std
 
 /// Nothing if not even the first step may be taken.
 std::optional<Cone> find_cone(const sparse::Csr& a, std::int64_t tip, std::int64_t most_work) {
-  // Of the rows to subtract from those of the last step one in so many is in the cone.
+  // Of the rows to subtract from those of the last step one in this many is in the cone.
   constexpr std::int64_t few = 4;
   Cone cone{{tip}, 0};
   std::vector<std::int64_t> front = cone.rows;
@@ -138,7 +138,7 @@ DroppedFill dropped_fill(const sparse::Csr& block) {
   const std::int64_t work = block.nonzeros() / parts_of_entries;
   std::int64_t work_left = work;
   for (std::int64_t r = 0; r < std::min<std::int64_t>(block.rows, most_cones); ++r) {
-    // The first few are spread as well as all, and grids have no such period.
+    // The first few are spread like all of them, and grids have no such period.
     constexpr double golden_ratio = 0.6180339887498949;
     const double place = std::fmod(golden_ratio * static_cast<double>(r + 1), 1);
     const auto tip = static_cast<std::int64_t>(place * static_cast<double>(block.rows));

@@ -15,7 +15,7 @@ struct PreconditionerOptions;
 
 namespace ayatori::tuning {
 
-/// What so many rows have in common is taken for a property of the matrix.
+/// What this many rows have in common is taken for a property of the matrix.
 inline constexpr double nearly_all = 0.9;
 
 /// What a choice of method can be based on, found in one pass over the matrix.

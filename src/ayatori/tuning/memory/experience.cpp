@@ -92,8 +92,7 @@ void apply(const Experience& experience, ProductPlan& plan) {
   }
   std::erase_if(plan.candidates, [&](const ProductCandidate& candidate) {
     if (std::ranges::find(experience.lost, candidate.name) == experience.lost.end()) return false;
-    plan.excluded.push_back(
-        {candidate.item, candidate.name, "not tried", "it was slower in an earlier solve"});
+    plan.excluded.push_back({candidate.item, candidate.name, "not tried", "slower in an earlier solve"});
     return true;
   });
 }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double endless = std::numeric_limits<double>::infinity();
 
-/// So many systems tell as much as all: the others hardly share a leaf.
+/// This many systems tell as much as all: the others hardly share a leaf.
 constexpr std::size_t most_systems = 64;
 /// By so much residuals of systems that are alike differ on the way, in square roots of digits: the standard
 /// deviation of what is seen, with which it weighs.
@@ -22,7 +22,7 @@ double surprise(double digits_there, double digits) {
   return deviations * deviations / 2;
 }
 
-/// Iterations to so many digits.
+/// Iterations to this many digits.
 double iterations_in_all(const ArmRecord& record, double wanted) {
   if (wanted >= recorded_digits) return record.iterations * wanted / recorded_digits;
   return std::min(record.iterations_to(wanted), record.iterations);

@@ -20,7 +20,7 @@ Features features_of(const MatrixFacts& facts);
 /// Digits that all recorded solves gained, and the iterations at which they are kept: 1, 2, 4, ...
 inline constexpr double recorded_digits = 8;
 inline constexpr std::size_t grid_points = 12;
-/// A digit is kept in so many steps, as a byte.
+/// A digit is kept in this many steps, as a byte.
 inline constexpr int digit_steps = 30;
 
 /// What an arm took and did on a recorded system. Costs are in products with compressed sparse rows.
@@ -34,9 +34,9 @@ struct ArmRecord {
   std::array<float, grid_points> digits{};
 
   bool is_known() const { return outcome != Outcome::unknown; }
-  /// Digits gained after so many iterations, between those kept.
+  /// Digits gained after this many iterations, between those kept.
   double digits_after(double iterations_done) const;
-  /// Iterations after which so many digits were gained; infinite if never.
+  /// Iterations after which this many digits were gained; infinite if never.
   double iterations_to(double digits_gained) const;
 };
 
@@ -71,7 +71,7 @@ class Records {
   /// The systems most like this one, the most alike first, at most `most`.
   std::vector<SimilarSystem> similar(const Features& features, std::size_t most) const;
 
-  /// Of this arm on this system, as if that had so many rows.
+  /// Of this arm on this system, as if that had this many rows.
   ArmRecord record(std::size_t system, std::size_t arm, double rows) const;
 
  private:

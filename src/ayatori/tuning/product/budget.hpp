@@ -28,7 +28,7 @@ class Budget {
   double spent() const { return spent_; }
 
  private:
-  /// So many times the share: with the usual one trials that lose may take three times what the rest takes.
+  /// This many times the share: with the usual one trials that lose may take three times what the rest takes.
   static constexpr double on_arms = 30;
 
   double share_;

@@ -56,7 +56,7 @@ void plan_kernels(const comm::Comm& comm, const sparse::SplitMatrix& parts, cons
       plan.excluded.push_back({"kernel", name, "excluded", "you excluded it"});
     } else if (traffic[i] == unsupported) {
       plan.excluded.push_back(
-          {"kernel", name, "hopeless", "it cannot hold this matrix, or only at great waste"});
+          {"kernel", name, "hopeless", "this matrix does not fit, or only at great waste"});
     } else {
       rivals.push_back({"kernel", name, traffic[i], 0, types[i].conversion_products});
     }
@@ -81,8 +81,8 @@ namespace {
 
 /// Collective. Products that take far longer than the look at the largest part and the conversion of the
 /// matrix: another format saves about a third of a product, and a solve that has lasted so long is expected
-/// to last as long again. Where so many are to come anyway, those that take as long as the look:
-/// right-hand sides that are solved in a few iterations need none. For a familiar matrix so many that look
+/// to last as long again. Where this many are to come anyway, those that take as long as the look:
+/// right-hand sides that are solved in a few iterations need none. For a familiar matrix this many that look
 /// and conversion are a share of them that tuning may take.
 std::int64_t products_until_planning(const comm::Comm& comm, const sparse::SplitMatrix& parts,
                                      Products expected, double to_come) {
@@ -422,8 +422,8 @@ double ProductTuner::share_of_csr() const {
 std::optional<std::string> ProductTuner::hopelessness(const ProductCandidate& candidate) const {
   if (candidate.item == "kernel") {
     if (clearly_less * candidate.traffic <= incumbent_traffic_) return std::nullopt;
-    return fmt::format("it would move {:.2f} times the bytes of {}", candidate.traffic / incumbent_traffic_,
-                       incumbent_.kernel);
+    return fmt::format("{:.2f} times as many bytes to move as with {}",
+                       candidate.traffic / incumbent_traffic_, incumbent_.kernel);
   }
   const double rate = matrix_bytes_ / product_seconds();
   if (!(rate > 0)) return std::nullopt;

@@ -88,7 +88,7 @@ class ProductTuner final : public sparse::ProductObserver {
 
   /// Products so far, by which decisions are dated.
   std::int64_t count() const { return count_; }
-  /// Replaying: as many products as if a set-up had been made that was given up after so many in all, with
+  /// Replaying: as many products as if a set-up had been made that was given up after this many in all, with
   /// this product in use then, if it changed.
   void skip_to(std::int64_t count, std::optional<std::int64_t> product);
 

@@ -20,7 +20,7 @@ namespace {
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 /// Seconds that a set-up may take in any case: of small systems clocks tell little.
 constexpr double unnoticeable = 2e-3;
-/// The residual of a method for definite matrices that is so many times the first when it breaks down has
+/// The residual of a method for definite matrices that is this many times the first when it breaks down has
 /// been driven along null vectors: b is not in the range.
 constexpr double far_worse = 1e3;
 /// Iterations around factors of fewer digits that gain at least half of the digits wanted: each gains some

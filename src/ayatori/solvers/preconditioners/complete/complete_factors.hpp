@@ -90,13 +90,14 @@ void solve_adjoint_by_transpose(std::span<const double> x, std::span<double> y, 
 /// What factors with zero pivots have to report.
 std::string singular_words(std::int64_t zero_pivots);
 
-/// While a product with the matrix does one operation, a factorization of so many by dense blocks does this
+/// While a product with the matrix does one operation, a factorization of this many by dense blocks does this
 /// many: products are bound by memory, and blocks do many operations with what they load, the more the larger
 /// they are. Fitted to factorizations of 1e8 to 1e11 operations.
 double operations_of_dense_blocks(double operations);
 
-/// Collective. Throws where a factorization of so many operations would not end in time. `rate`, collective,
-/// gives the operations in a second that it does not exceed; it is asked where not any processor would do.
+/// Collective. Throws where a factorization of this many operations would not end in time. `rate`,
+/// collective, gives the operations in a second that it does not exceed; it is asked where not any processor
+/// would do.
 void check_time(const comm::Comm& comm, double operations, const std::function<double()>& rate,
                 double seconds_left);
 

@@ -26,7 +26,7 @@ constexpr double least_pivot = 1e-6;
 /// that, as those of saddle points do, the factorization ends; later where no other library is left.
 constexpr double most_fill = 2;
 constexpr double most_fill_as_last = 8;
-/// While a product with the matrix, bound by memory, does one, KLU does so many: it is bound by latency.
+/// While a product with the matrix, bound by memory, does one, KLU does this many: it is bound by latency.
 constexpr double operations_while_a_product_does_one = 0.6;
 /// What a multifrontal library takes beside its operations, in operations of a product: it assembles a front
 /// for each row. Measured: 0.3 s for 250,000 rows of a road network.

@@ -80,7 +80,7 @@ MatrixToFactor::MatrixToFactor(const sparse::DistributedMatrix& matrix, bool is_
   constexpr double useful = 0.01;  // of the row's largest
   const auto [mine, is_useful] = comm::agree(comm(), [&] {
     if (rows() >= std::numeric_limits<int>::max())
-      throw EnvironmentError("direct: no library of complete factors counts so many rows");
+      throw EnvironmentError("direct: no library of complete factors counts that many rows");
     const std::int64_t first_row = partition().range(comm().rank()).begin;
     std::vector<double> diagonal(matrix_.local_size(), 0);
     std::vector<double> largest(diagonal.size(), 0);

@@ -23,7 +23,7 @@ struct Eliminated {
 /// What ILUT drops.
 struct DropRule {
   double tolerance;  ///< entries below this share of the 2-norm of the row of A
-  int extra;  ///< all but the largest: as many per triangle as the row of A has there, and so many more
+  int extra;  ///< all but the largest: as many per triangle as the row of A has there, and this many more
 };
 
 /// On a given pattern, row by row: L D U = A + shift diag(d) there (Meijerink & van der Vorst 1977). The

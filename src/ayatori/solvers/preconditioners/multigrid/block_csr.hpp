@@ -113,7 +113,7 @@ BlockCsr<B, V> build_rows(std::int32_t rows, std::int32_t columns, Longest&& lon
   });
 }
 
-/// Room for so many columns and their blocks of `entries` values, and for some more.
+/// Room for this many columns and their blocks of `entries` values, and for some more.
 inline void make_room(Array<std::int32_t>& column, Array<double>& value, std::int64_t most, int entries) {
   const auto room = static_cast<std::int64_t>(column.size());
   if (room >= most) return;

@@ -65,7 +65,7 @@ Rows rows_of(const sparse::DistributedMatrix& matrix) {
   const Range mine = matrix.partition().range(matrix.comm().rank());
   const sparse::SplitMatrix& parts = matrix.parts();
   if (matrix.global_rows() >= std::numeric_limits<HYPRE_BigInt>::max())
-    throw EnvironmentError("boomeramg: hypre cannot count so many rows");
+    throw EnvironmentError("boomeramg: hypre cannot count that many rows");
   Rows rows;
   rows.first = static_cast<HYPRE_BigInt>(mine.begin);
   rows.number.resize(mine.size());

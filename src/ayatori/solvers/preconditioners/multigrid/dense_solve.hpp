@@ -37,7 +37,7 @@ class DenseInverse {
   bool singular_ = false;
 };
 
-/// Of a dense matrix of n x n elements, by rows, its near null space of n / unknowns nodes with so many
+/// Of a dense matrix of n x n elements, by rows, its near null space of n / unknowns nodes with this many
 /// unknowns: the pieces of it, one for every unknown of each connected component, that the matrix maps to 0
 /// up to rounding in float. Orthonormal.
 std::vector<std::vector<double>> find_null_vectors(const std::vector<double>& matrix,

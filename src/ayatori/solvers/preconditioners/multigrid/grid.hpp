@@ -26,7 +26,7 @@ struct Grid {
                             ///< not exist
   Array<double> modes;      ///< of own nodes; see mode()
   int pieces = 1;           ///< nodes that an aggregate becomes; there are B * pieces modes if that is not 1
-  int group = 1;            ///< so many consecutive nodes are an aggregate of the finer grid
+  int group = 1;            ///< this many consecutive nodes are an aggregate of the finer grid
 
   double& mode(std::int64_t node, int unknown, int k) { return modes[(node * B + unknown) * B * pieces + k]; }
   /// Whether an unknown exists.
@@ -46,8 +46,8 @@ struct FineGrid {
   int skipped = 0;      ///< unknowns of the first node that do not exist
 };
 
-/// Collective. How many vectors a near null space has, of which this rank has [vectors * row + k] for so many
-/// rows. Throws InputError, agreed.
+/// Collective. How many vectors a near null space has, of which this rank has [vectors * row + k] for this
+/// many rows. Throws InputError, agreed.
 std::int64_t near_null_vectors(const comm::Comm& comm, std::int64_t rows,
                                std::span<const double> near_null_space);
 

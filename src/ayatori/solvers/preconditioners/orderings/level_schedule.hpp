@@ -27,12 +27,12 @@ class LevelSchedule {
   /// Of these factors, which it is used with.
   explicit LevelSchedule(const TriangularFactors<float>& factors);
 
-  /// y = (L D U)^-1 x by so many threads, called outside parallel regions; the same vector or not
+  /// y = (L D U)^-1 x by this many threads, called outside parallel regions; the same vector or not
   /// overlapping.
   void solve(const TriangularFactors<float>& factors, std::span<const double> x, std::span<double> y,
              int threads) const;
 
-  /// Threads, at most so many, that have enough rows of an average level to be worth a barrier.
+  /// Threads, at most this many, that have enough rows of an average level to be worth a barrier.
   int worthwhile_threads(int most) const;
   std::int32_t levels() const { return lower_.count() + upper_.count(); }
 

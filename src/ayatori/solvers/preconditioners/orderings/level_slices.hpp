@@ -213,7 +213,7 @@ struct TriangleSlices {
   int solves = 0;
 
   /// To be called at the beginning of each solve: make() sets `lower` and `upper`. Slices take about as long
-  /// to make as so many solves row by row.
+  /// to make as this many solves row by row.
   template <class Make>
   void begin_solve(const Make& make) {
     constexpr int solves_before = 8;
