@@ -10,7 +10,7 @@ Preconditioner = Literal["auto", "none", "jacobi", "ssor", "block-jacobi", "bloc
 
 Triangular = Literal["auto", "blocks", "levels"]
 
-Complement = Literal["auto", "diagonal", "simple", "commutator", "constraint"]
+Complement = Literal["auto", "diagonal", "simple", "commutator", "constraint", "diagonals"]
 
 Ordering = Literal["auto", "natural", "rcm"]
 

@@ -41,8 +41,8 @@ struct PreconditionerOptions {
   /// Of direct by MUMPS: blocks of the factors are compressed to low rank (BLR) where that leaves no more
   /// than this share of the matrix' norm, from 0 (not compressed) to 1.
   double low_rank = 0;
-  /// How schur and schur-definite stand in for the inverse of the Schur complement: diagonal, simple,
-  /// commutator or constraint; auto: what is measured to take the least work (saddle/complement.hpp).
+  /// How schur and schur-definite stand in for the inverse of the Schur complement: a name of
+  /// saddle/complement.hpp; auto: what is measured to take the least time (saddle/choice.hpp).
   std::string complement = "auto";
   /// The same bits in every run. All are, but direct on several ranks, where MUMPS adds up in the order in
   /// which messages arrive: with this it computes on one, as it does for small matrices anyway.

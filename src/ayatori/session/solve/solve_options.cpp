@@ -70,10 +70,10 @@ std::vector<Row> make_table() {
        .is_obeyed = [](const SolveRequest& r) { return obeys(r).drop_tolerance; }},
       {.name = "complement",
        .place = [](SolveRequest& r) -> std::string& { return r.complement; },
-       .help =
-           "Schur complement of schur and schur-definite: diagonal, simple, commutator or constraint; auto: "
-           "what is measured to take the least work",
-       .words = {"auto", "diagonal", "simple", "commutator", "constraint"},
+       .help = "Schur complement of schur and schur-definite: diagonal, simple, commutator, constraint or "
+               "diagonals; "
+               "auto: what is measured to take the least time",
+       .words = {"auto", "diagonal", "simple", "commutator", "constraint", "diagonals"},
        .only_words = true,
        .is_obeyed = [](const SolveRequest& r) { return obeys(r).complement; }},
       {.name = "ordering",

@@ -6,7 +6,7 @@
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
 #include "ayatori/solvers/preconditioners/saddle/blocks.hpp"
-#include "ayatori/solvers/preconditioners/saddle/complement.hpp"
+#include "ayatori/solvers/preconditioners/saddle/choice.hpp"
 #include "ayatori/solvers/vector_ops.hpp"
 
 // Preconditioners by the blocks of a saddle point (Elman, Silvester & Wathen, Finite Elements and Fast
@@ -22,51 +22,67 @@ enum class Form {
   definite,    ///< diag(A, sign S)^-1
 };
 
+/// Whose name this is; none for "auto". Throws InputError, beginning with `who`.
+const saddle::Complement* find_complement(std::string_view name, std::string_view who) {
+  if (name == "auto") return nullptr;
+  std::string names;
+  for (const saddle::Complement& one : saddle::complements()) {
+    if (one.name == name) return &one;
+    names += fmt::format(", {}", one.name);
+  }
+  throw_error(ErrorKind::bad_input, fmt::format("{}: complement = {}, want auto{}", who, name, names), true);
+}
+
+/// What every preconditioner by blocks of a matrix refers to.
+struct Split {
+  double sign;  ///< of K
+  Array<std::int32_t> primal_rows;
+  Array<std::int32_t> constraint_rows;
+  std::unique_ptr<const saddle::Operators> of;
+};
+
 class Schur final : public sparse::LinearOperator {
  public:
-  Schur(Form form, const saddle::Fields& fields, saddle::Blocks blocks,
-        std::unique_ptr<const saddle::Operators> operators,
+  Schur(Form form, std::shared_ptr<const Split> split,
         std::unique_ptr<const saddle::ComplementInverse> complement)
-      : form_(form),
-        sign_(fields.sign),
-        primal_rows_(std::move(blocks.primal_rows)),
-        constraint_rows_(std::move(blocks.constraint_rows)),
-        of_(std::move(operators)),
-        complement_(std::move(complement)) {
-    for (Array<double>* vector : {&primal_, &pushed_}) vector->assign(primal_rows_.size(), 0.0);
-    for (Array<double>* vector : {&constraint_, &pressure_}) vector->assign(constraint_rows_.size(), 0.0);
+      : form_(form), split_(std::move(split)), complement_(std::move(complement)) {
+    for (Array<double>* vector : {&primal_, &pushed_}) vector->assign(split_->primal_rows.size(), 0.0);
+    for (Array<double>* vector : {&constraint_, &pressure_})
+      vector->assign(split_->constraint_rows.size(), 0.0);
   }
 
   void apply(std::span<const double> x, std::span<double> y) const override {
-    gather(x, primal_rows_, primal_);
-    gather(x, constraint_rows_, constraint_);
+    const saddle::Operators& of = *split_->of;
+    const saddle::PrimalInverse& inverse = complement_->primal();
+    gather(x, split_->primal_rows, primal_);
+    gather(x, split_->constraint_rows, constraint_);
     if (form_ == Form::definite) {
       complement_->apply(constraint_, pressure_);
-      of_->v.op->apply(primal_, pushed_);
+      inverse.v.op->apply(primal_, pushed_);
       // What shall be definite has no sign.
-      scatter(pushed_, primal_rows_, y, 1);
-      scatter(pressure_, constraint_rows_, y, 1);
+      scatter(pushed_, split_->primal_rows, y, 1);
+      scatter(pressure_, split_->constraint_rows, y, 1);
       return;
     }
-    if (of_->cycles == 0) {
-      of_->v.op->apply(primal_, pushed_);
-      of_->b2.apply(pushed_, pressure_);
+    if (inverse.cycles == 0) {
+      inverse.v.op->apply(primal_, pushed_);
+      of.b2.apply(pushed_, pressure_);
       parallel_for(std::ssize(pressure_), [&](std::int64_t i) { constraint_[i] -= pressure_[i]; });
     }
-    const double level = of_->sign * complement_->apply_apart(constraint_, pressure_);
-    parallel_for(std::ssize(pressure_), [&](std::int64_t i) { pressure_[i] *= of_->sign; });
-    of_->b1.apply(pressure_, pushed_);
+    const double level = of.sign * complement_->apply_apart(constraint_, pressure_);
+    parallel_for(std::ssize(pressure_), [&](std::int64_t i) { pressure_[i] *= of.sign; });
+    of.b1.apply(pressure_, pushed_);
     parallel_for(std::ssize(primal_), [&](std::int64_t i) { primal_[i] -= pushed_[i]; });
-    of_->v.op->apply(primal_, pushed_);
+    inverse.v.op->apply(primal_, pushed_);
     if (level != 0) {
-      axpy(-level, of_->pushed, pushed_);
+      axpy(-level, inverse.pushed, pushed_);
       parallel_for(std::ssize(pressure_), [&](std::int64_t i) { pressure_[i] += level; });
     }
-    scatter(pushed_, primal_rows_, y, sign_);
-    scatter(pressure_, constraint_rows_, y, sign_);
+    scatter(pushed_, split_->primal_rows, y, split_->sign);
+    scatter(pressure_, split_->constraint_rows, y, split_->sign);
   }
   std::int32_t local_size() const override {
-    return static_cast<std::int32_t>(primal_rows_.size() + constraint_rows_.size());
+    return static_cast<std::int32_t>(split_->primal_rows.size() + split_->constraint_rows.size());
   }
 
  private:
@@ -79,10 +95,7 @@ class Schur final : public sparse::LinearOperator {
   }
 
   Form form_;
-  double sign_;
-  Array<std::int32_t> primal_rows_;
-  Array<std::int32_t> constraint_rows_;
-  std::unique_ptr<const saddle::Operators> of_;
+  std::shared_ptr<const Split> split_;
   std::unique_ptr<const saddle::ComplementInverse> complement_;
   mutable Array<double> primal_;
   mutable Array<double> pushed_;
@@ -93,25 +106,32 @@ class Schur final : public sparse::LinearOperator {
 BuiltPreconditioner build(Form form, std::string_view who, const sparse::DistributedMatrix& matrix,
                           const PreconditionerOptions& options) {
   const comm::Comm& comm = matrix.comm();
-  if (options.complement != "auto" && !saddle::is_approximation(options.complement))
-    throw_error(ErrorKind::bad_input,
-                fmt::format("{}: complement = {}, want auto, diagonal, simple, commutator or constraint", who,
-                            options.complement),
-                true);
+  const saddle::Complement* asked = find_complement(options.complement, who);
   const saddle::Fields fields = saddle::find_fields(matrix, options.fields, who);
   saddle::Blocks blocks = saddle::split_into_blocks(matrix, fields);
-  auto operators = saddle::make_operators(comm, blocks, who, options);
-  auto complement = saddle::approximate_complement(*operators, options);
-  BuiltPreconditioner built;
-  built.notes.push_back(fmt::format("{} constraints on {} unknowns, Schur complement: {}",
-                                    blocks.constraint.rows(), blocks.primal.rows(), complement.name));
-  if (operators->has_level) built.notes.emplace_back("the level of the constraints is treated apart");
-  for (auto* notes : {&complement.notes, &operators->v.notes})
-    built.notes.insert(built.notes.end(), notes->begin(), notes->end());
-  built.op = comm::agree(comm, [&] {
-    return std::make_unique<Schur>(form, fields, std::move(blocks), std::move(operators),
-                                   std::move(complement.op));
+  std::unique_ptr<const saddle::Operators> operators = saddle::make_operators(comm, blocks, who);
+  const auto split = comm::agree(comm, [&] {
+    return std::make_shared<const Split>(Split{fields.sign, std::move(blocks.primal_rows),
+                                               std::move(blocks.constraint_rows), std::move(operators)});
   });
+  saddle::Ingredients ingredients(*split->of, options);
+  saddle::Choice choice;
+  if (asked) {
+    choice.complement = asked;
+  } else {
+    choice = saddle::choose_complement(matrix, ingredients);
+  }
+  BuiltPreconditioner built;
+  auto complement = saddle::make_complement(*choice.complement, ingredients);
+  const saddle::PrimalInverse& primal = complement->primal();
+  built.notes.push_back(fmt::format("{} constraints on {} unknowns, Schur complement: {}",
+                                    blocks.constraint.rows(), blocks.primal.rows(), choice.complement->name));
+  if (primal.has_level) built.notes.emplace_back("the level of the constraints is treated apart");
+  if (choice.complement->cycles_for_t > 0)
+    built.notes.insert(built.notes.end(), ingredients.notes_of_t().begin(), ingredients.notes_of_t().end());
+  built.notes.insert(built.notes.end(), choice.notes.begin(), choice.notes.end());
+  built.notes.insert(built.notes.end(), primal.v.notes.begin(), primal.v.notes.end());
+  built.op = comm::agree(comm, [&] { return std::make_unique<Schur>(form, split, std::move(complement)); });
   return built;
 }
 
