@@ -243,7 +243,7 @@ TEST(Ssor, IsTheProductOfTwoSweepsThroughEachBlock) {
   }
 }
 
-/// Nodes of so many unknowns, with little on the diagonal: relaxed one by one they would not work at all.
+/// Nodes of this many unknowns, with little on the diagonal: relaxed one by one they would not work at all.
 /// M^-1
 /// M
 /// - 1 for M = (D + L) (1 + D^-1 U) of blocks of nodes.

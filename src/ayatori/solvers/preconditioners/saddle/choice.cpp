@@ -33,7 +33,7 @@ Array<double> random_numbers(const sparse::DistributedMatrix& matrix) {
 /// shrink the residual. The first are quick where few eigenvalues stand out.
 struct Trial {
   int most;
-  int passed;  ///< what counts begins after so many
+  int passed;  ///< what counts begins after this many
 };
 
 /// Collective. That factor, on average. Ends early where `is_hopeless` says so of it.

@@ -28,7 +28,7 @@ struct Operators {
 /// Collective. Takes the blocks but for their partitions. Throws InputError (agreed), beginning with `who`.
 std::unique_ptr<Operators> make_operators(const comm::Comm& comm, Blocks& blocks, std::string_view who);
 
-/// Collective. A vector of zeros with so many elements on this rank.
+/// Collective. A vector of zeros with this many elements on this rank.
 Array<double> zeros(const comm::Comm& comm, std::int64_t size);
 
 /// Collective. The sum of all elements.
