@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Reads and writes files of records: what every arm did on training systems.
 
-usage: bench/training/records.py pack FILE PACKED [--points 8] [--systems NUMBER] [--newer FILE] [--instead FILE]   a smaller file for the repository
+usage: bench/training/records.py pack FILE PACKED [--points 8] [--systems NUMBER] [--newer FILE] [--changed FILE] [--instead FILE]   a smaller file for the repository
        bench/training/records.py count FILE                                                        how much is in it
        bench/training/records.py doubt FILE                                                        systems whose times something disturbed
 
 With --newer, an arm that a later recording shows faster has its record from there: arms become better, and what disturbs a run makes it slower.
+With --changed, an arm of that recording has its record from there, as the arm itself has changed.
 With --instead, a system of that recording has nothing else: what is asked of a solve has changed.
 In doubt is a system whose arms, by the median, take several times as long for an iteration as on systems of like size.
 
@@ -134,16 +135,18 @@ def is_better(record, other):
     return is_solved(record) and (not is_solved(other) or record["total"] < other["total"])
 
 
-def pack(source, target, points, most, newer=None, instead=None):
-    """Of the systems recorded first: histories thinned further, costs to three digits. Arms have their better record."""
+def pack(source, target, points, most, newer=None, changed=None, instead=None):
+    """Of the systems recorded first: histories thinned further, costs to three digits. Arms have their better record, or that of `changed`."""
     systems = [system for system in load(source).values() if TUNED in system["arms"]][:most]
     later = load(newer) if newer else {}
+    otherwise = load(changed) if changed else {}
     anew = load(instead) if instead else {}
     systems = [anew.get(system["system"], system) for system in systems]
     for system in systems:
         for name, record in later.get(system["system"], {"arms": {}})["arms"].items():
             if name not in system["arms"] or is_better(record, system["arms"][name]):
                 system["arms"][name] = record
+        system["arms"].update(otherwise.get(system["system"], {"arms": {}})["arms"])
     for system in systems:
         for record in system["arms"].values():
             for key in ("setup", "iteration", "apply", "total", "product"):
@@ -200,10 +203,11 @@ def main():
     parser.add_argument("--points", type=int, default=8)
     parser.add_argument("--systems", type=int, help="no more than this many, the first of the file")
     parser.add_argument("--newer", type=pathlib.Path, help="a later recording of some arms")
+    parser.add_argument("--changed", type=pathlib.Path, help="a later recording of arms that are not what they were: it counts, faster or not")
     parser.add_argument("--instead", type=pathlib.Path, help="a later recording of some systems, which takes the place of the earlier one")
     options = parser.parse_args()
     if options.what == "pack":
-        pack(options.file, options.packed, options.points, options.systems, options.newer, options.instead)
+        pack(options.file, options.packed, options.points, options.systems, options.newer, options.changed, options.instead)
         return
     systems = load(options.file)
     if options.what == "doubt":
