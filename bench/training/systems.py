@@ -15,7 +15,7 @@ import zlib
 import numpy as np
 import scipy.sparse as sp
 
-from families import complex_systems, data_fitting, diffusion, estimation, geometry, networks, ours, packaged, real, saddles, solids, transport
+from families import complex_systems, data_fitting, diffusion, estimation, geometry, networks, ours, packaged, real, saddles, scans, solids, toolkits, transport
 
 SIZES = (1000, 4000, 16000, 64000, 250000, 1000000)  # rows, about
 
@@ -190,6 +190,23 @@ FAMILIES = (
     general("broken-convection", "packaged", packaged.broken_triangles, dict(convection=1e3), dict(convection=1e5, order=2), dict(convection=10.0)),
     symmetric("crouzeix-raviart", "packaged", packaged.crouzeix_raviart, dict(), dict(reaction=1e4)),
     spd("bricks", "packaged", packaged.bricks, dict(), dict(order=2), dict(poisson=0.49), most=16000),
+    # By other packages
+    general("carried-solute", "packaged", toolkits.carried_solute, dict(), dict(peclet=1e4, step=0.01), dict(peclet=1.0, spread=3.0), dict(peclet=1e3)),
+    general("dendrites", "packaged", toolkits.dendrites, dict(), dict(step=1e-2), dict(step=1e-5)),
+    symmetric("unmixing", "packaged", toolkits.unmixing, dict(), dict(periodic=True, step=0.1), dict(dimension=3)),
+    spd("survey", "packaged", toolkits.survey, dict(), dict(tilted=10.0)),
+    spd("induction", "packaged", toolkits.induction, dict(), dict(step=1e-6), dict(step=1e-2)),
+    spd("cased-well", "packaged", toolkits.cased_well, dict(), dict(around=8), dict(casing=1.0)),
+    general("load-flow-step", "packaged", toolkits.load_flow_step, dict(), dict(loaded=0.0)),
+    spd("grid-estimate", "packaged", toolkits.grid_estimate, dict(), dict(metered=0.05)),
+    spd("walker", "packaged", scans.walker, dict(), dict(dimension=3), dict(beta=1000.0, marked=0.002), dict(beta=10.0, dimension=3, marked=0.001)),
+    spd("inpainting", "packaged", scans.inpainting, dict(), dict(holes=0.7, scattered=True), dict(dimension=3)),
+    spd("point-cloud", "packaged", scans.point_cloud, dict(), dict(step=0.1), dict(step=1e-5)),
+    spd("bent-surface", "packaged", scans.bent_surface, dict(), dict(energy="hessian"), dict(held=0.3)),
+    spd("pore-pressure", "packaged", scans.pore_pressure, dict(), dict(deviation=1.0)),
+    general("pore-solute", "packaged", scans.pore_solute, dict(), dict(peclet=0.1), dict(deviation=1.0, peclet=300.0)),
+    general("landscape", "packaged", toolkits.landscape, dict(), dict(diffusivity=1.0, years=1e4), dict(erodibility=1e-4, years=1e7)),
+    spd("labelled-graph", "packaged", scans.labelled_graph, dict(), dict(labelled=2e-4, neighbours=30), dict(tau=100.0)),
     # Complex ones
     symmetric("acoustics", "complex", complex_systems.acoustics, dict(), dict(dimension=3, points_per_wave=8.0), dict(order=2, points_per_wave=30.0), dict(absorbed=0.1)),
     general("matched-layers", "complex", complex_systems.matched_layers, dict(), dict(heterogeneous=True, points_per_wave=20.0), dict(dimension=3)),
