@@ -85,7 +85,7 @@ def ground(size, rng, per_cell):
     """(octree of the ground and the air above, conductivity of cells, electrodes): fine cells of 10 m at electrodes on hills, and an ore body."""
     from discretize import TreeMesh
 
-    depth = 3 if size < 1000 else 5 if size < 10000 else 6
+    depth = 3 if size < 1000 else 5 if size < 10000 else 6 if size < 30000 else 7
     width = 10.0 * 2**depth
     hills = diffusion.smooth_noise((16, 16), rng).reshape(16, 16)
     hills *= width / 16 / abs(hills).max()
