@@ -15,8 +15,8 @@ import zlib
 import numpy as np
 import scipy.sparse as sp
 
-from families import (bodies, complex_systems, data_fitting, diffusion, estimation, fields, geometry, meshed, networks, ours, packaged, plans, real, saddles, solids,
-                      transport)
+from families import (bodies, complex_systems, data_fitting, diffusion, estimation, fields, geometry, meshed, networks, ours, packaged, plans, real, saddles, scans, solids,
+                      toolkits, transport)
 
 SIZES = (1000, 4000, 16000, 64000, 250000, 1000000)  # rows, about
 
@@ -243,6 +243,23 @@ FAMILIES = (
     general("carried", "packaged", meshed.carried, dict(), dict(order=3, step=1e-2), dict(diffusion=1e-3), dict(order=1, step=1.0), most=64000),
     spd("minimal-surface", "packaged", meshed.minimal_surface, dict(), dict(power=4.0), dict(height=0.1, order=3), most=64000),
     symmetric("standing-waves", "packaged", meshed.wave, dict(), dict(order=2, waves=2.0), dict(order=6, waves=15.0), most=64000),
+    # By other packages
+    general("carried-solute", "packaged", toolkits.carried_solute, dict(), dict(peclet=1e4, step=0.01), dict(peclet=1.0, spread=3.0), dict(peclet=1e3)),
+    general("dendrites", "packaged", toolkits.dendrites, dict(), dict(step=1e-2), dict(step=1e-5)),
+    symmetric("unmixing", "packaged", toolkits.unmixing, dict(), dict(periodic=True, step=0.1), dict(dimension=3)),
+    spd("survey", "packaged", toolkits.survey, dict(), dict(tilted=10.0), most=64000),
+    spd("induction", "packaged", toolkits.induction, dict(), dict(step=1e-6), dict(step=1e-2), most=64000),
+    spd("cased-well", "packaged", toolkits.cased_well, dict(), dict(around=8), dict(casing=1.0)),
+    general("load-flow-step", "packaged", toolkits.load_flow_step, dict(), dict(loaded=0.0)),
+    spd("grid-estimate", "packaged", toolkits.grid_estimate, dict(), dict(metered=0.05)),
+    spd("walker", "packaged", scans.walker, dict(), dict(dimension=3), dict(beta=1000.0, marked=0.002), dict(beta=10.0, dimension=3, marked=0.001)),
+    spd("filled-holes", "packaged", scans.inpainting, dict(), dict(holes=0.7, scattered=True), dict(dimension=3)),
+    spd("point-cloud", "packaged", scans.point_cloud, dict(), dict(step=0.1), dict(step=1e-5)),
+    spd("bent-surface", "packaged", scans.bent_surface, dict(), dict(energy="hessian"), dict(held=0.3)),
+    spd("pore-pressure", "packaged", scans.pore_pressure, dict(), dict(deviation=1.0)),
+    general("pore-solute", "packaged", scans.pore_solute, dict(), dict(peclet=0.1), dict(deviation=1.0, peclet=300.0)),
+    general("landscape", "packaged", toolkits.landscape, dict(), dict(diffusivity=1.0, years=1e4), dict(erodibility=1e-4, years=1e7)),
+    spd("labelled-graph", "packaged", scans.labelled_graph, dict(), dict(labelled=2e-4, neighbours=30), dict(tau=100.0)),
     # Complex ones
     symmetric("acoustics", "complex", complex_systems.acoustics, dict(), dict(dimension=3, points_per_wave=8.0), dict(order=2, points_per_wave=30.0), dict(absorbed=0.1)),
     general("matched-layers", "complex", complex_systems.matched_layers, dict(), dict(heterogeneous=True, points_per_wave=20.0), dict(dimension=3)),

@@ -56,6 +56,7 @@ def make(test, recipe):
 class Families(unittest.TestCase):
     def test_each_makes_what_it_declares(self):
         self.assertGreaterEqual(len(systems.FAMILIES), 40)
+        self.assertEqual(len({family.name for family in systems.FAMILIES}), len(systems.FAMILIES))
         for family in systems.FAMILIES:
             with self.subTest(family.name):
                 self.check_declared(family)
