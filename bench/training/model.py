@@ -167,16 +167,18 @@ def grow(systems, trees, leaf):
 
 
 def words_of_tree(tree, leaves):
-    """Four numbers for each node: feature, threshold, left, right; or -1, number of systems, and nothing; then the systems, leaf by leaf."""
+    """Three numbers for each node: feature, threshold, right child, as the left one comes next; or -1, number of systems, where they begin; then
+    the systems, leaf by leaf."""
     nodes, members = [], []
     for node in range(tree.node_count):
         if tree.children_left[node] < 0:
             inside = np.flatnonzero(leaves == node)
-            nodes.append([-1, len(inside), len(members), 0])
+            nodes.append([-1, len(inside), len(members)])
             members += inside.tolist()
         else:
             threshold = math.floor(tree.threshold[node])  # features are whole numbers
-            nodes.append([int(tree.feature[node]), threshold, int(tree.children_left[node]), int(tree.children_right[node])])
+            assert tree.children_left[node] == node + 1
+            nodes.append([int(tree.feature[node]), threshold, int(tree.children_right[node])])
     return [len(nodes), *(value for node in nodes for value in node), len(members), *members]
 
 
@@ -205,16 +207,19 @@ def numbers(systems, forest):
     for values in (systems.setup, systems.iterations):
         words += [round(SCALE * power) for power in growth(systems, values)]
     for i, system in enumerate(systems.systems):
-        words.append(int(systems.x[i, 0]))
-        for j, name in enumerate(systems.arms):
-            kind = systems.outcome(i, j)
-            if kind == UNKNOWN:
-                words += [0] * (4 + len(GRID) // 2)
-                continue
-            record = system["arms"][name]
-            words += [kind, *(round(SCALE * values[i, j]) for values in (systems.setup, systems.iteration, systems.iterations)),
-                      *pairs_of_bytes([round(DIGIT_STEPS * value) for value in digits_on_the_way(record)])]
+        kinds = [systems.outcome(i, j) for j in range(len(systems.arms))]
+        words += [int(systems.x[i, 0]), *bits([kind != UNKNOWN for kind in kinds])]
+        for j, (name, kind) in enumerate(zip(systems.arms, kinds)):
+            if kind != UNKNOWN:
+                words += [kind, *(round(SCALE * values[i, j]) for values in (systems.setup, systems.iteration, systems.iterations)),
+                          *pairs_of_bytes([round(DIGIT_STEPS * value) for value in digits_on_the_way(system["arms"][name])])]
     return words
+
+
+def bits(flags):
+    """Sixteen in a signed number, the first in its lowest bit."""
+    words = [sum(flag << place for place, flag in enumerate(flags[begin:begin + 16])) for begin in range(0, len(flags), 16)]
+    return [word - 65536 * (word > 32767) for word in words]
 
 
 def pairs_of_bytes(values):

@@ -60,18 +60,31 @@ class HandMade {
     return static_cast<std::int16_t>(std::lround(1000 * value));
   }
 
+  /// Which arms are known, sixteen in a number.
+  static void append_bits(std::vector<std::int16_t>& numbers, const System& system) {
+    constexpr std::size_t in_a_number = 16;
+    for (std::size_t begin = 0; begin < system.size(); begin += in_a_number) {
+      unsigned bits = 0;
+      for (std::size_t i = begin; i < std::min(begin + in_a_number, system.size()); ++i)
+        bits |= (system[i].outcome != ArmRecord::Outcome::unknown ? 1U : 0U) << (i - begin);
+      numbers.push_back(static_cast<std::int16_t>(static_cast<std::uint16_t>(bits)));
+    }
+  }
+
   std::vector<std::int16_t> numbers_of(const std::vector<System>& systems) {
     arms_.resize(systems.front().size(), "an arm");
     families_.resize(systems.size(), "a family");
     const auto count = static_cast<std::int16_t>(systems.size());
     const auto of_arms = static_cast<std::int16_t>(arms_.size());
     std::vector<std::int16_t> numbers{of_arms, count, feature_count, 1, grid_points};
-    numbers.insert(numbers.end(), {1, -1, count, 0, 0, count});  // a tree that is one leaf
+    numbers.insert(numbers.end(), {1, -1, count, 0, count});  // a tree that is one leaf
     for (std::int16_t i = 0; i < count; ++i) numbers.push_back(i);
     numbers.resize(numbers.size() + 2 * arms_.size(), 0);  // powers
     for (const System& system : systems) {
       numbers.push_back(in_thousandths(std::log(rows)));
+      append_bits(numbers, system);
       for (const RecordedArm& arm : system) {
+        if (arm.outcome == ArmRecord::Outcome::unknown) continue;
         numbers.push_back(static_cast<std::int16_t>(arm.outcome));
         for (const double cost : {arm.set_up, arm.iteration, arm.iterations})
           numbers.push_back(in_thousandths(std::log(cost)));

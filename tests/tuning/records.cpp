@@ -27,7 +27,7 @@ constexpr std::size_t log_rows = 0;  // two of the features
 constexpr std::size_t symmetric = 4;
 constexpr std::int16_t threshold = 7000;
 
-/// Two arms, three systems, two trees. The numbers of an arm that is unknown are never read.
+/// Two arms, three systems, two trees. Each system has a number with two bits: which arms are known.
 std::vector<std::int16_t> small_numbers() {
   std::vector<std::int16_t> numbers{2, 3, feature_count, 2, grid_points};
   const auto add = [&](std::initializer_list<std::int16_t> more) {
@@ -40,19 +40,17 @@ std::vector<std::int16_t> small_numbers() {
     append_digits(numbers, digits);
   };
   // By rows: systems 0 and 1 have few, 2 has many.
-  add({3, log_rows, threshold, 1, 2, -1, 2, 0, 0, -1, 1, 2, 0, 3, 0, 1, 2});
+  add({3, log_rows, threshold, 2, -1, 2, 0, -1, 1, 2, 3, 0, 1, 2});
   // By symmetry: 1 and 2 are unsymmetric, 0 is symmetric.
-  add({3, symmetric, 500, 1, 2, -1, 2, 1, 0, -1, 1, 0, 0, 3, 0, 1, 2});
+  add({3, symmetric, 500, 2, -1, 2, 1, -1, 1, 0, 3, 0, 1, 2});
   // Powers of set-ups, then of iterations.
   add({0, 1000, 333, 500});
-  add({6908});
+  add({6908, 0b11});
   add_arm({1, 0, 693, 4605}, {0.1, 0.2, 0.5, 1, 2, 4, 8, 8, 8, 8, 8, 8});
   add_arm({2, 3000, 1099, 9000}, {0.1, 0.1, 0.2, 0.2, 0.3, 0.3, 0.4, 0.4, 0.5, 0.5, 0.6, 0.6});
-  add({6215});
+  add({6215, 0b01});
   add_arm({1, 100, 693, 3912}, {0.2, 0.4, 1, 2, 4, 8, 8, 8, 8, 8, 8, 8});
-  add_arm({0, 1, 1, 1}, {});
-  add({9210});
-  add_arm({0, 1, 1, 1}, {});
+  add({9210, 0b10});
   add_arm({1, 4000, 1099, 1609}, {2, 4, 7, 8, 8, 8, 8, 8, 8, 8, 8, 8});
   return numbers;
 }

@@ -19,12 +19,29 @@ namespace complex_systems {
 
 constexpr double thousandths = 1e-3;
 constexpr std::size_t header = 5;
-constexpr std::size_t of_a_node = 4;
+constexpr std::size_t of_a_node = 3;
+constexpr std::size_t bits_of_a_number = 16;
 constexpr std::size_t of_an_arm = 4 + grid_points / 2;
 
 std::int16_t in_thousandths(double value) {
   constexpr double largest = std::numeric_limits<std::int16_t>::max();
   return static_cast<std::int16_t>(std::lround(std::clamp(value / thousandths, -largest, largest)));
+}
+
+/// Of the bits that stand in `numbers`, the first in the lowest one.
+bool bit(const std::int16_t* numbers, std::size_t place) {
+  const auto word = static_cast<std::uint16_t>(numbers[place / bits_of_a_number]);
+  return (word >> (place % bits_of_a_number) & 1U) != 0;
+}
+
+std::size_t bits_before(const std::int16_t* numbers, std::size_t end) {
+  std::size_t count = 0;
+  for (std::size_t place = 0; place < end; ++place) count += bit(numbers, place) ? 1 : 0;
+  return count;
+}
+
+std::size_t numbers_of_bits(std::size_t count) {
+  return (count + bits_of_a_number - 1) / bits_of_a_number;
 }
 
 /// Of magnitudes that may be 0.
@@ -108,8 +125,14 @@ Records::Records(std::span<const std::int16_t> numbers, std::span<const std::str
     place += 1 + static_cast<std::size_t>(numbers_[place]);
   }
   growth_ = place;
-  systems_ = growth_ + 2 * arms_.size();
-  require(systems_ + families_.size() * (1 + arms_.size() * of_an_arm) == numbers_.size());
+  place = growth_ + 2 * arms_.size();
+  for (std::size_t system = 0; system < families_.size(); ++system) {
+    systems_.push_back(place);
+    const std::size_t records = place + 1 + numbers_of_bits(arms_.size());
+    require(fits(records));
+    place = records + of_an_arm * bits_before(&numbers_[place + 1], arms_.size());
+  }
+  require(place == numbers_.size());
 }
 
 const Records& Records::shipped(const MatrixFacts& facts) {
@@ -127,7 +150,8 @@ std::vector<SimilarSystem> Records::similar(const Features& features, std::size_
     const std::int16_t* node = &numbers_[begin + 1];
     while (node[0] >= 0) {
       const bool is_left = features[static_cast<std::size_t>(node[0])] <= node[1];
-      node = &numbers_[begin + 1 + of_a_node * static_cast<std::size_t>(is_left ? node[2] : node[3])];
+      node =
+          is_left ? node + of_a_node : &numbers_[begin + 1 + of_a_node * static_cast<std::size_t>(node[2])];
     }
     const std::size_t members = begin + 1 + of_a_node * nodes + 1 + static_cast<std::size_t>(node[2]);
     for (std::int16_t i = 0; i < node[1]; ++i)
@@ -148,11 +172,12 @@ std::vector<SimilarSystem> Records::similar(const Features& features, std::size_
 }
 
 ArmRecord Records::record(std::size_t system, std::size_t arm, double rows) const {
-  const std::int16_t* numbers = &numbers_[systems_ + system * (1 + arms_.size() * of_an_arm)];
+  const std::int16_t* numbers = &numbers_[systems_[system]];
   const double larger = logarithm(rows) - thousandths * numbers[0];  // logarithm of the ratio
-  numbers += 1 + arm * of_an_arm;
+  const std::int16_t* known = numbers + 1;
+  if (!bit(known, arm)) return {};
+  numbers = known + numbers_of_bits(arms_.size()) + of_an_arm * bits_before(known, arm);
   ArmRecord record{.outcome = static_cast<ArmRecord::Outcome>(numbers[0])};
-  if (!record.is_known()) return record;
   const double set_up_power = thousandths * numbers_[growth_ + arm];
   const double power = thousandths * numbers_[growth_ + arms_.size() + arm];
   record.log_set_up = thousandths * numbers[1] + set_up_power * larger;
