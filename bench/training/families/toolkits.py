@@ -128,7 +128,7 @@ def survey(size, rng, tilted=1.0):
 
 
 def induction(size, rng, step=1e-4):
-    """Electric fields after a current in a loop is switched off, along edges of an octree's cells: one of the steps in time, of so many seconds."""
+    """Electric fields after a current in a loop is switched off, along edges of an octree's cells: one of the steps in time, of this many seconds."""
     mesh, conducts, electrodes = ground(size, rng, 2.2)
     curl = mesh.edge_curl
     matrix = curl.T @ mesh.get_face_inner_product(1 / (4e-7 * np.pi)) @ curl + mesh.get_edge_inner_product(conducts) / step

@@ -20,7 +20,7 @@ namespace complex_systems {
 constexpr double thousandths = 1e-3;
 constexpr std::size_t header = 5;
 constexpr std::size_t of_a_node = 3;
-constexpr std::size_t bits_of_a_number = 16;
+constexpr std::size_t bits_of_a_number = std::numeric_limits<std::uint16_t>::digits;
 constexpr std::size_t of_an_arm = 4 + grid_points / 2;
 
 std::int16_t in_thousandths(double value) {
