@@ -20,7 +20,6 @@ namespace complex_systems {
 constexpr double thousandths = 1e-3;
 constexpr std::size_t header = 5;
 constexpr std::size_t of_a_node = 3;
-constexpr std::size_t bits_of_a_number = std::numeric_limits<std::uint16_t>::digits;
 constexpr std::size_t of_an_arm = 4 + grid_points / 2;
 
 std::int16_t in_thousandths(double value) {
@@ -28,10 +27,16 @@ std::int16_t in_thousandths(double value) {
   return static_cast<std::int16_t>(std::lround(std::clamp(value / thousandths, -largest, largest)));
 }
 
+using Word = std::uint16_t;
+
+constexpr std::size_t bits_of_a_word() {
+  return std::numeric_limits<Word>::digits;
+}
+
 /// Of the bits that stand in `numbers`, the first in the lowest one.
 bool bit(const std::int16_t* numbers, std::size_t place) {
-  const auto word = static_cast<std::uint16_t>(numbers[place / bits_of_a_number]);
-  return (word >> (place % bits_of_a_number) & 1U) != 0;
+  const auto word = static_cast<Word>(numbers[place / bits_of_a_word()]);
+  return (word >> (place % bits_of_a_word()) & 1U) != 0;
 }
 
 std::size_t bits_before(const std::int16_t* numbers, std::size_t end) {
@@ -41,7 +46,7 @@ std::size_t bits_before(const std::int16_t* numbers, std::size_t end) {
 }
 
 std::size_t numbers_of_bits(std::size_t count) {
-  return (count + bits_of_a_number - 1) / bits_of_a_number;
+  return (count + bits_of_a_word() - 1) / bits_of_a_word();
 }
 
 /// Of magnitudes that may be 0.
