@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "ayatori/base/parallel.hpp"
-#include "ayatori/base/random.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/method.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
@@ -18,16 +17,6 @@
 namespace ayatori::solvers::saddle {
 
 namespace {
-
-/// Random numbers in [-1, 1), the same on any number of ranks.
-Array<double> random_numbers(const sparse::DistributedMatrix& matrix) {
-  const std::int64_t first = matrix.partition().range(matrix.comm().rank()).begin;
-  Array<double> q = zeros(matrix.comm(), matrix.local_size());
-  parallel_for(std::ssize(q), [&](std::int64_t i) {
-    q[i] = 2 * random_uniform(1, static_cast<std::uint64_t>(first + i)) - 1;
-  });
-  return q;
-}
 
 /// Iterations of GMRES on `op` with this approximation of its inverse, and by what factor the later ones
 /// shrink the residual. The first are quick where few eigenvalues stand out.

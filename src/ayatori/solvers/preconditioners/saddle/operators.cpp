@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ayatori/base/parallel.hpp"
+#include "ayatori/base/random.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/null_space.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
@@ -101,6 +102,15 @@ void find_level(const Operators& of, PrimalInverse& inverse) {
 
 Array<double> zeros(const comm::Comm& comm, std::int64_t size) {
   return comm::agree(comm, [&] { return Array<double>(size, 0.0); });
+}
+
+Array<double> random_numbers(const sparse::DistributedMatrix& matrix) {
+  const std::int64_t first = matrix.partition().range(matrix.comm().rank()).begin;
+  Array<double> q = zeros(matrix.comm(), matrix.local_size());
+  parallel_for(std::ssize(q), [&](std::int64_t i) {
+    q[i] = 2 * random_uniform(1, static_cast<std::uint64_t>(first + i)) - 1;
+  });
+  return q;
 }
 
 double total(const comm::Comm& comm, std::span<const double> x) {

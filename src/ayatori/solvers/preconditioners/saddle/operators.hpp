@@ -31,6 +31,9 @@ std::unique_ptr<Operators> make_operators(const comm::Comm& comm, Blocks& blocks
 /// Collective. A vector of zeros with this many elements on this rank.
 Array<double> zeros(const comm::Comm& comm, std::int64_t size);
 
+/// Collective. A vector for this matrix of random numbers in [-1, 1), the same on any number of ranks.
+Array<double> random_numbers(const sparse::DistributedMatrix& matrix);
+
 /// Collective. The sum of all elements.
 double total(const comm::Comm& comm, std::span<const double> x);
 

@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "ayatori/base/parallel.hpp"
-#include "ayatori/base/random.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
 #include "ayatori/solvers/preconditioners/saddle/complements/complements.hpp"
@@ -18,11 +17,8 @@ namespace {
 std::shared_ptr<const sparse::LinearOperator> make(Ingredients& from, const sparse::LinearOperator& v) {
   const Operators& of = from.of;
   const std::int64_t n = of.t->local_size();
-  const std::int64_t first = of.t->partition().range(of.comm.rank()).begin;
-  Array<double> q = zeros(of.comm, n);
+  const Array<double> q = random_numbers(*of.t);
   Array<double> of_q = zeros(of.comm, n);
-  parallel_for(
-      n, [&](std::int64_t i) { q[i] = 2 * random_uniform(1, static_cast<std::uint64_t>(first + i)) - 1; });
   SchurComplement(of, v).apply(q, of_q);
   Array<double> weight = invert_diagonal(*of.t, "schur").value;
   std::array<double, 2> energies = parallel_sums<2>(n, [&](Range range) {
