@@ -18,14 +18,15 @@ namespace ayatori::solvers::saddle {
 
 namespace {
 
-/// Iterations of GMRES on `op` with this approximation of its inverse, and by what factor the later ones
-/// shrink the residual. The first are quick where few eigenvalues stand out.
+/// Iterations of GMRES that are made to measure how they shrink the residual. The first are quick where few
+/// eigenvalues stand out.
 struct Trial {
   int most;
   int passed;  ///< what counts begins after this many
 };
 
-/// Collective. That factor, on average. Ends early where `is_hopeless` says so of it.
+/// Collective. By what factor such an iteration on `op`, with this approximation of its inverse, shrinks the
+/// residual, on average. Ends early where `is_hopeless` says so of the factor.
 double measured_rate(
     const GlobalSum& sum, const sparse::LinearOperator& op, const sparse::LinearOperator& approximation,
     std::span<const double> b, Trial trial,
