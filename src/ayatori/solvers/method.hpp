@@ -7,6 +7,7 @@
 
 #include "ayatori/solvers/global_sum.hpp"
 #include "ayatori/solvers/orthogonalization.hpp"
+#include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/solvers/vector_ops.hpp"
 #include "ayatori/sparse/linear_operator.hpp"
 
@@ -21,6 +22,20 @@ struct System {
   /// The real form of a complex system (sparse/complex_form.hpp), with an M that is linear in complex
   /// numbers, too: methods may take complex coefficients, which real ones are no match for.
   bool is_complex = false;
+  /// M taken apart, if it was made from A: Method::takes_split methods then solve the split system.
+  const SplitForm* split = nullptr;
+
+  /// Collective. z = M x and w = A z, of the split system where it is one. Gives u, written to `store`, or z:
+  /// what inner products with z are to be taken with.
+  ConstVector apply_m_and_a(ConstVector x, Vector z, Vector w, Vector store = {}) const {
+    if (split != nullptr) {
+      split->apply(x, z, w, store);
+      return store;
+    }
+    m.apply(x, z);
+    a.apply(z, w);
+    return z;
+  }
 };
 
 /// A cycle of a restarted method, and what the next one will be like unless told otherwise.
@@ -100,6 +115,7 @@ struct Method {
       {};                                ///< built in, until next_cycle() asks for another; empty: any
   bool takes_complex = false;            ///< has complex coefficients where the system is complex
   bool needs_complex_symmetric = false;  ///< A complex, A and M equal to their transposes
+  bool takes_split = false;              ///< may solve System::split
 };
 
 /// Every method. Adding one is a file in methods/, its declaration in methods.hpp and its name in list.cpp.

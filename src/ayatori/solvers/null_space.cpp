@@ -234,20 +234,31 @@ class Components {
   std::vector<std::uint8_t> shared_spoilt_;  ///< the same on all ranks
 };
 
-class WithoutNullVectors final : public sparse::LinearOperator {
+class WithoutNullVectors final : public sparse::LinearOperator, public SplitForm {
  public:
-  WithoutNullVectors(std::unique_ptr<sparse::LinearOperator> inner,
+  WithoutNullVectors(std::unique_ptr<sparse::LinearOperator> inner, const SplitForm* split,
                      std::shared_ptr<const PiecewiseConstants> null_vectors)
-      : inner_(std::move(inner)), null_vectors_(std::move(null_vectors)) {}
+      : inner_(std::move(inner)), split_(split), null_vectors_(std::move(null_vectors)) {}
 
   void apply(std::span<const double> x, std::span<double> y) const override {
     inner_->apply(x, y);
     null_vectors_->project_out(y);
   }
+  /// What is projected out of z the matrix annihilates.
+  void apply(std::span<const double> x, std::span<double> z, std::span<double> w,
+             std::span<double> u) const override {
+    split_->apply(x, z, w, u);
+    null_vectors_->project_out(z);
+  }
+  void to_split(std::span<double> r) const override { split_->to_split(r); }
+  void from_split(std::span<const double> seen, std::span<double> r) const override {
+    split_->from_split(seen, r);
+  }
   std::int32_t local_size() const override { return inner_->local_size(); }
 
  private:
   std::unique_ptr<sparse::LinearOperator> inner_;
+  const SplitForm* split_;  ///< the same, or nullptr
   std::shared_ptr<const PiecewiseConstants> null_vectors_;
 };
 
@@ -325,7 +336,9 @@ NullSpaces find_null_spaces(const comm::Comm& comm, const sparse::SplitMatrix& p
 BuiltPreconditioner without_null_vectors(BuiltPreconditioner built,
                                          std::shared_ptr<const PiecewiseConstants> null_vectors) {
   if (null_vectors == nullptr || null_vectors->empty()) return built;
-  built.op = std::make_unique<WithoutNullVectors>(std::move(built.op), std::move(null_vectors));
+  auto op = std::make_unique<WithoutNullVectors>(std::move(built.op), built.split, std::move(null_vectors));
+  if (built.split != nullptr) built.split = op.get();
+  built.op = std::move(op);
   return built;
 }
 

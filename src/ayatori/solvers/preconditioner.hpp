@@ -71,6 +71,24 @@ struct PreconditionerOptions {
   sparse::LinearOperator* earlier = nullptr;
 };
 
+/// A preconditioner M = ((D + L) D^-1 (D + U))^-1 of A = L + D_A + U, with the strict triangles of A itself
+/// (those of diagonal blocks, the rest of A counting as D_A), taken apart: with K = I + L D^-1, methods solve
+/// K^-1 A x = K^-1 b with the preconditioner (D + U)^-1. That takes the steps of A x = b with M, but products
+/// cost next to nothing beside the two triangular solves (Eisenstat, SIAM J. Sci. Stat. Comput. 2, 1981).
+/// Where A is symmetric, z^T r of the system itself is u^T r with u = D^-1 (D + U) z and r as seen here.
+class SplitForm {
+ public:
+  virtual ~SplitForm() = default;
+
+  /// Collective. z = (D + U)^-1 x and w = K^-1 A z; u = D^-1 x unless u is empty. No two overlap.
+  virtual void apply(std::span<const double> x, std::span<double> z, std::span<double> w,
+                     std::span<double> u) const = 0;
+  /// r becomes K^-1 r: a residual as methods see it.
+  virtual void to_split(std::span<double> r) const = 0;
+  /// r = K seen: what such a residual is. No overlap.
+  virtual void from_split(std::span<const double> seen, std::span<double> r) const = 0;
+};
+
 /// A preconditioner ready for use, with what its set-up has to report ("shifted 12 pivots by 1e-8", ...).
 struct BuiltPreconditioner {
   std::unique_ptr<sparse::LinearOperator> op;
@@ -81,6 +99,9 @@ struct BuiltPreconditioner {
   /// Complete factors that hold fewer digits than they could: others may solve what these do not.
   bool reduced_accuracy = false;
   std::int64_t zero_pivots = 0;  ///< of complete factors, to working precision: what the rank lacks
+  /// `op` taken apart, where that is possible on all ranks; else nothing. Holds for the matrix that it was
+  /// made from.
+  const SplitForm* split = nullptr;
 };
 
 /// Whether this is what PreconditionerOptions::triangular can be.

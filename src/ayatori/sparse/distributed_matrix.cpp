@@ -100,6 +100,18 @@ void DistributedMatrix::multiply(std::span<const double> x, std::span<double> y)
   add_halo(ghosts, y);
 }
 
+void DistributedMatrix::add_halo_product(std::span<const double> x, std::span<double> y) const {
+  if (comm_.size() == 1) return;
+  const ScopedTimer total(seconds_.total);
+  std::span<const double> ghosts;
+  {
+    const ScopedTimer halo(seconds_.halo);
+    exchange_->begin(x);
+    ghosts = exchange_->finish();
+  }
+  add_halo(ghosts, y);
+}
+
 void DistributedMatrix::add_halo(std::span<const double> ghosts, std::span<double> y) const {
   if (!kernel_->halo) return add_halo_rows(*parts_, halo_order_, ghosts, y);
   kernel_->halo->multiply(ghosts, halo_sums_);

@@ -82,6 +82,9 @@ class DistributedMatrix final : public LinearOperator {
   void set_observer(ProductObserver* observer) { observer_ = observer; }
 
   void apply(std::span<const double> x, std::span<double> y) const override;
+  /// Collective. y += the columns of other ranks times x: what is left of a product where the rank's own
+  /// block has been multiplied elsewhere. No observer is told.
+  void add_halo_product(std::span<const double> x, std::span<double> y) const;
   std::int32_t local_size() const override { return parts_->plan.local_size; }
 
   const comm::Comm& comm() const { return comm_; }

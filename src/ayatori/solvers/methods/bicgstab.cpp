@@ -46,7 +46,7 @@ class Bicgstab {
         order_(system.sum.comm().allreduce(static_cast<double>(x.size()), comm::ReduceOp::sum)),
         work_(system.sum.comm(), x.size(), 8),
         best_(x, work_[7]),
-        monitor_(system.sum, options, progress, scaled_residual(system, x, as_pairs(r_))) {}
+        monitor_(system, options, progress, first_residual(system, x, as_pairs(r_))) {}
 
   MethodResult solve() {
     if (monitor_.stopped()) return monitor_.result();
@@ -67,23 +67,21 @@ class Bicgstab {
   };
 
   void step() {
-    system_.m.apply(as_pairs(p_), as_pairs(p_hat_));
-    system_.a.apply(as_pairs(p_hat_), as_pairs(v_));
+    system_.apply_m_and_a(as_pairs(p_), as_pairs(p_hat_), as_pairs(v_));
     std::array<Scalar, 2> shadow_v = local_dot_and_square(shadow_, v_);
     system_.sum(as_pairs(Elements(shadow_v)));
     const Scalar sigma = shadow_v[0];
     const double v_square = std::real(shadow_v[1]);
     if (!monitor_.check_finite(std::abs(sigma) + v_square, "A M p")) return;
     if (vanishes(sigma, shadow_square_, v_square)) {
-      monitor_.step(std::sqrt(r_square_), 1);
+      monitor_.step(std::sqrt(r_square_), 1, as_pairs(r_));
       return restart(fmt::format("(r*, A M p) = {:.3g} beside norms {:.3g} and {:.3g}", std::abs(sigma),
                                  std::sqrt(shadow_square_), std::sqrt(v_square)));
     }
     const Scalar alpha = rho_ / sigma;
 
     const double local_square = axpy_square(-alpha, v_, r_);  // r is s from here on
-    system_.m.apply(as_pairs(r_), as_pairs(s_hat_));
-    system_.a.apply(as_pairs(s_hat_), as_pairs(t_));
+    system_.apply_m_and_a(as_pairs(r_), as_pairs(s_hat_), as_pairs(t_));
     std::array<Scalar, 5> sums{};
     local_products({{t_, r_}, {t_, t_}, {shadow_, r_}, {shadow_, t_}}, sums);
     sums[4] = local_square;
@@ -118,7 +116,7 @@ class Bicgstab {
       r_square_ = std::real(next[1]);
     }
     const double norm = std::sqrt(r_square_);
-    monitor_.step(norm, 2);
+    monitor_.step(norm, 2, as_pairs(r_));
     if (!std::isfinite(norm)) return;
     best_.before_update(norm);
     axpbypz(alpha * monitor_.unit(), p_hat_, omega * monitor_.unit(), s_hat_, x_);
@@ -140,7 +138,7 @@ class Bicgstab {
   /// x + alpha M p, whose residual is s.
   void take_half_step(Scalar alpha, double ss) {
     r_square_ = ss;
-    monitor_.step(std::sqrt(ss), 2);
+    monitor_.step(std::sqrt(ss), 2, as_pairs(r_));
     best_.before_update(std::sqrt(ss));
     axpy(alpha * monitor_.unit(), p_hat_, x_);
   }
@@ -207,6 +205,7 @@ const Method bicgstab_method{
     .restarts = false,
     .traffic = 12,
     .solve = solve_bicgstab,
-    .takes_complex = true};
+    .takes_complex = true,
+    .takes_split = true};
 
 }  // namespace ayatori::solvers

@@ -24,9 +24,11 @@ class Cg {
   Cg(const System& system, Vector x, const MethodOptions& options, const Progress& progress)
       : system_(system),
         x_(x),
-        work_(system.sum.comm(), x.size(), 6),
+        work_(system.sum.comm(), x.size(), system.split != nullptr ? 7 : 6),
         best_(x, work_[5]),
-        monitor_(system.sum, options, progress, scaled_residual(system, x, r_)) {}
+        monitor_(system, options, progress, first_residual(system, x, r_)) {
+    if (system.split != nullptr) u_ = work_[6];
+  }
 
   MethodResult solve() {
     if (monitor_.stopped()) return monitor_.result();
@@ -48,7 +50,7 @@ class Cg {
       const double beta = next_share(products);
       if (rho_ > 0) {
         const double norm = std::sqrt(products.rr);
-        monitor_.step(norm);
+        monitor_.step(norm, 1, r_);
         if (!std::isfinite(norm)) break;
         best_.before_update(norm);
       }
@@ -63,11 +65,11 @@ class Cg {
       const bool cancels = !(curvature_ >= safe_curvature_share * products.zaz);
       if (cancels) {
         aypx(beta, w_, q_);
-        curvature_ = dot(system_.sum, p_, q_);
+        curvature_ = dot(system_.sum, p_, image_of_p());
       }
       if (!check_curvature(monitor_, curvature_)) {
         if (!cancels) aypx(beta, w_, q_);
-        examine_curvature(monitor_, system_.sum, p_, q_, curvature_);
+        examine_curvature(monitor_, system_.sum, p_, image_of_p(), curvature_);
         break;
       }
       alpha_ = rho_ / curvature_;
@@ -88,10 +90,17 @@ class Cg {
     if (!monitor_.expects_target()) return false;
     const double norm = std::sqrt(system_.sum(local_square));
     if (!monitor_.meets_target(norm)) return false;
-    monitor_.step(norm);
+    monitor_.step(norm, 1, r_);
     best_.before_update(norm);
     axpy(alpha_ * monitor_.unit(), p_, x_);
     return true;
+  }
+
+  /// A p, whose image in the split system is q. Overwrites w.
+  ConstVector image_of_p() {
+    if (system_.split == nullptr) return q_;
+    system_.split->from_split(q_, w_);
+    return w_;
   }
 
   /// Sums over ranks, with z = M r and p the last direction.
@@ -107,10 +116,9 @@ class Cg {
   }
 
   Products multiply(double local_square) {
-    system_.m.apply(r_, z_);
-    system_.a.apply(z_, w_);
+    const ConstVector u = system_.apply_m_and_a(r_, z_, w_, u_);
     std::array<double, 4> sums{};
-    local_products({{r_, z_}, {z_, w_}, {z_, q_}}, sums);
+    local_products({{r_, u}, {u, w_}, {u, q_}}, sums);
     sums[3] = local_square;
     system_.sum(sums);
     return {sums[3], sums[0], sums[1], sums[2]};
@@ -124,6 +132,7 @@ class Cg {
   Vector w_ = work_[2];  ///< A z
   Vector p_ = work_[3];
   Vector q_ = work_[4];  ///< A p
+  Vector u_;             ///< of a split system, what stands for z in products
   BestIterate best_;
   Monitor monitor_;
   double rho_ = 0;  ///< of the last direction; 0 before the first, and where r was computed anew
@@ -145,6 +154,7 @@ const Method cg_method{.name = "cg",
                        .needs_symmetric_preconditioner = true,
                        .restarts = false,
                        .traffic = 14,
-                       .solve = solve_cg};
+                       .solve = solve_cg,
+                       .takes_split = true};
 
 }  // namespace ayatori::solvers

@@ -58,9 +58,11 @@ class Minres {
   Minres(const System& system, Vector x, const MethodOptions& options, const Progress& progress)
       : system_(system),
         x_(x),
-        work_(system.sum.comm(), x.size(), 9),
+        work_(system.sum.comm(), x.size(), system.split != nullptr ? 10 : 9),
         best_(x, work_[8]),
-        monitor_(system.sum, options, progress, scaled_residual(system, x, v_)) {}
+        monitor_(system, options, progress, first_residual(system, x, v_)) {
+    if (system.split != nullptr) u_ = work_[9];
+  }
 
   MethodResult solve() {
     if (!monitor_.stopped()) start();
@@ -94,10 +96,9 @@ class Minres {
   }
 
   Products multiply() {
-    system_.m.apply(v_, z_);
-    system_.a.apply(z_, q_);
+    const ConstVector u = system_.apply_m_and_a(v_, z_, q_, u_);
     std::array<double, 6> sums{};
-    local_products({{v_, z_}, {z_, q_}, {z_, v_old_}, {r_, v_}, {v_, v_}}, sums);
+    local_products({{v_, u}, {u, q_}, {u, v_old_}, {r_, v_}, {v_, v_}}, sums);
     sums.back() = local_rr_;
     system_.sum(sums);
     return {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]};
@@ -128,12 +129,12 @@ class Minres {
   }
 
   void update(double norm, double keep, double add) {
-    monitor_.step(norm);
+    local_rr_ = axpby_square(add, v_, keep, r_);
+    monitor_.step(norm, 1, r_);
     if (!std::isfinite(norm)) return;
     best_.before_update(norm);
     advance_minres(z_old_, qr_.epsilon * beta_, w_old_, qr_.delta * beta_, w_, 1 / (qr_.gamma * beta_),
                    qr_.phi * monitor_.unit(), x_);
-    local_rr_ = axpby_square(add, v_, keep, r_);
     // The norm above is a difference of products: a claim of convergence is checked on the vector itself.
     if (monitor_.meets_target(norm)) monitor_.correct(std::sqrt(system_.sum(local_rr_)));
   }
@@ -170,6 +171,7 @@ class Minres {
   Vector w_ = work_[5];
   Vector w_old_ = work_[6];  ///< becomes the next w
   Vector r_ = work_[7];
+  Vector u_;  ///< of a split system, what stands for z in products
   BestIterate best_;
   Monitor monitor_;
   LanczosQr qr_;
@@ -194,6 +196,7 @@ const Method minres_method{.name = "minres",
                            .needs_symmetric_preconditioner = true,
                            .restarts = false,
                            .traffic = 18,
-                           .solve = solve_minres};
+                           .solve = solve_minres,
+                           .takes_split = true};
 
 }  // namespace ayatori::solvers

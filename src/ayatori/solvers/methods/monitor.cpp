@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ayatori/base/error.hpp"
+#include "ayatori/comm/agree.hpp"
 
 namespace ayatori::solvers {
 
@@ -23,26 +24,66 @@ double scaled_residual(const System& system, ConstVector x, Vector r) {
   return unit;
 }
 
+FirstResidual first_residual(const System& system, ConstVector x, Vector r) {
+  const double true_norm = scaled_residual(system, x, r);
+  if (system.split == nullptr || !can_scale_by(true_norm)) return {true_norm, true_norm};
+  system.split->to_split(r);
+  const double share = norm(system.sum, r);
+  if (can_scale_by(share * true_norm) && can_scale_by(share)) scale(1 / share, r);
+  return {share * true_norm, true_norm};
+}
+
+Monitor::Monitor(const System& system, const MethodOptions& options, const Progress& progress,
+                 FirstResidual first)
+    : options_(options),
+      progress_(progress),
+      sum_(system.sum),
+      unit_(first.unit),
+      split_(system.split),
+      measured_norm_(first.true_norm),
+      mark_norm_(first.true_norm) {
+  if (split_ != nullptr && can_scale_by(first.unit)) true_share_ = first.true_norm / first.unit;
+  begin(first.true_norm);
+}
+
 Monitor::Monitor(const GlobalSum& sum, const MethodOptions& options, const Progress& progress, double unit)
     : options_(options), progress_(progress), sum_(sum), unit_(unit), mark_norm_(unit) {
-  result_.residual_norm = unit;
-  judge(unit);
-  if (!stopped_ && !can_scale_by(unit)) {
-    breakdown(fmt::format("the norm of the residual, {:.3g}, is too small for double precision", unit));
+  begin(unit);
+}
+
+void Monitor::begin(double norm) {
+  result_.residual_norm = norm;
+  judge(norm);
+  if (!stopped_ && !can_scale_by(unit_)) {
+    breakdown(fmt::format("the norm of the residual, {:.3g}, is too small for double precision", unit_));
   }
 }
 
-void Monitor::step(double scaled_norm, int products) {
+/// Norms between two measurements go by the last one. What is seen shrinks otherwise than the residual, but
+/// by a factor that changes slowly.
+void Monitor::measure(double scaled_norm, ConstVector r) {
+  constexpr double much = 8;
+  if (split_ == nullptr || r.empty() || !(scaled_norm > 0)) return;
+  const double believed = true_norm(scaled_norm);
+  if (!(believed <= options_.target || believed * much <= measured_norm_)) return;
+  Array<double> true_r = comm::agree(sum_.comm(), [&] { return Array<double>(r.size()); });
+  split_->from_split(r, true_r);
+  measured_norm_ = norm(sum_, true_r) * unit_;
+  true_share_ = measured_norm_ / (scaled_norm * unit_);
+}
+
+void Monitor::step(double scaled_norm, int products, ConstVector r) {
   result_.iterations += products;
-  last_factor_ = scaled_norm * unit_ / result_.residual_norm;
-  result_.residual_norm = scaled_norm * unit_;
+  measure(scaled_norm, r);
+  last_factor_ = true_norm(scaled_norm) / result_.residual_norm;
+  result_.residual_norm = true_norm(scaled_norm);
   const bool goes_on = !progress_ || progress_(result_.iterations, result_.residual_norm);
   judge(result_.residual_norm);
   if (!goes_on && !stopped_) end(Stop::yielded);
 }
 
 void Monitor::correct(double scaled_norm) {
-  result_.residual_norm = scaled_norm * unit_;
+  result_.residual_norm = true_norm(scaled_norm);
   if (stopped_ && result_.stop != Stop::converged) return;
   stopped_ = false;
   judge(result_.residual_norm);
@@ -56,10 +97,17 @@ bool Monitor::resumes(Vector r, BestIterate& best) {
   if (options_.confirm(r)) return false;
   ++refuted_;
   scale(1 / unit_, r);
-  const double scaled_norm = norm(sum_, r);
+  double scaled_norm = norm(sum_, r);
+  if (split_ != nullptr) {
+    measured_norm_ = scaled_norm * unit_;
+    split_->to_split(r);
+    scaled_norm = norm(sum_, r);
+    if (!(scaled_norm > 0)) return false;
+    true_share_ = measured_norm_ / (scaled_norm * unit_);
+  }
   if (meets_target(scaled_norm) || !meets_target(scaled_norm / far_off)) return false;
   best.correct(scaled_norm);
-  result_.residual_norm = scaled_norm * unit_;
+  result_.residual_norm = true_norm(scaled_norm);
   last_factor_ = 1;
   stopped_ = false;
   judge(result_.residual_norm);

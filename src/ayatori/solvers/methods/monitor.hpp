@@ -10,6 +10,16 @@ namespace ayatori::solvers {
 /// finite inverse, r is left unscaled, and Monitor ends the method. Collective.
 double scaled_residual(const System& system, ConstVector x, Vector r);
 
+/// The first residual of a system that may be split.
+struct FirstResidual {
+  double unit;       ///< norm of the vector that is seen, by which the method scales its vectors
+  double true_norm;  ///< of b - A x
+};
+
+/// The same as scaled_residual() where the system is not split; else r is the residual as it is seen, of norm
+/// 1. Collective.
+FirstResidual first_residual(const System& system, ConstVector x, Vector r);
+
 class BestIterate;
 
 /// Watches over a method: counts iterations, tells the progress, decides when to stop and why. The same on
@@ -18,10 +28,13 @@ class Monitor {
  public:
   /// `unit`: norm of the first residual, by which the method has scaled its vectors.
   Monitor(const GlobalSum& sum, const MethodOptions& options, const Progress& progress, double unit);
+  /// Of a method that may solve split systems. Norms are of the residuals seen; the true ones are measured
+  /// whenever they seem to have shrunk much, or to meet the target.
+  Monitor(const System& system, const MethodOptions& options, const Progress& progress, FirstResidual first);
 
   /// Ends an iteration that made `products` products with A and led to this norm, in units of the first
-  /// residual.
-  void step(double scaled_norm, int products = 1);
+  /// residual; `r`, with that norm, is asked only where the system may be split. Collective.
+  void step(double scaled_norm, int products = 1, ConstVector r = {});
   /// Puts a recomputed norm, in units of the first residual, in the place of the one believed in so far.
   void correct(double scaled_norm);
 
@@ -41,7 +54,7 @@ class Monitor {
   void stagnated(std::string reason) { end(Stop::stagnated, std::move(reason)); }
 
   bool stopped() const { return stopped_; }
-  bool meets_target(double scaled_norm) const { return scaled_norm * unit_ <= options_.target; }
+  bool meets_target(double scaled_norm) const { return true_norm(scaled_norm) <= options_.target; }
   /// Whether an iteration as good as the last one would meet the target.
   bool expects_target() const { return result_.residual_norm * last_factor_ <= options_.target; }
   /// Whether this iteration is the last one, as far as can be told before it: no product is to be begun
@@ -52,6 +65,10 @@ class Monitor {
   const MethodResult& result() const { return result_; }
 
  private:
+  /// As far as it is known: exact where the system is not split.
+  double true_norm(double scaled_norm) const { return scaled_norm * unit_ * true_share_; }
+  void begin(double norm);
+  void measure(double scaled_norm, ConstVector r);
   void end(Stop stop, std::string reason = {});
   void judge(double norm);
   bool has_stagnated(double norm);
@@ -60,7 +77,10 @@ class Monitor {
   const Progress& progress_;
   const GlobalSum& sum_;
   double unit_;
-  double last_factor_ = 1;  ///< of the residual norm, by the last iteration
+  const SplitForm* split_ = nullptr;
+  double true_share_ = 1;     ///< true norm over that of the residual seen, when last measured, ...
+  double measured_norm_ = 0;  ///< ... which was this
+  double last_factor_ = 1;    ///< of the residual norm, by the last iteration
   bool stopped_ = false;
   double mark_norm_;        ///< the norm when it last had shrunk by the stagnation factor ...
   int mark_iteration_ = 0;  ///< ... and the iteration then

@@ -9,10 +9,8 @@
 #include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
 #include "ayatori/solvers/preconditioners/diagonal.hpp"
-#include "ayatori/solvers/preconditioners/factorizations/block_rows.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/block_factors.hpp"
 #include "ayatori/solvers/preconditioners/factorizations/dense_inverse.hpp"
-#include "ayatori/solvers/preconditioners/factorizations/triangular_row.hpp"
-#include "ayatori/solvers/preconditioners/orderings/level_slices.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
 
 namespace ayatori::solvers {
@@ -20,86 +18,17 @@ namespace ayatori::solvers {
 namespace {
 
 /// y = M^-1 x with M = (D + L) D^-1 (D + U) of diagonal blocks A = L + D + U, one block per contiguous range
-/// of rows: a sweep of Gauss and Seidel forward, and one backward (symmetric successive over-relaxation with
-/// omega = 1: Axelsson, BIT 12, 1972). It uses the entries of the matrix where they are. Traffic: 12 bytes
-/// per entry of the blocks, 48 per row, and 40 per row for x and y.
-class Ssor final : public sparse::LinearOperator {
- public:
-  /// options.blocks = 0: one per thread, and the rows of that thread in vector operations.
-  Ssor(const sparse::Csr& matrix, Array<double> inverse_diagonal, const PreconditionerOptions& options)
-      : a_(matrix),
-        inverse_(std::move(inverse_diagonal)),
-        middle_(matrix.rows),
-        blocks_(options.blocks > 0 ? options.blocks : threads_for(matrix.rows)),
-        slices_(blocks_) {
-    block_for(blocks_, a_.rows, [&](int b) {
-      const Range rows = rows_of(b);
-      for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-        std::int64_t k = a_.row_start[i];
-        while (k < a_.row_start[i + 1] && a_.column[k] < i) ++k;
-        middle_[i] = k;
-      }
-    });
-  }
-
-  void apply(std::span<const double> x, std::span<double> y) const override {
-    block_for(blocks_, a_.rows, [&](int b) {
-      const Range rows = rows_of(b);
-      const auto left = [&](std::int32_t i) { return entries_left(rows, i); };
-      const auto right = [&](std::int32_t i) { return entries_right(rows, i); };
-      Slices& slices = slices_[b];
-      slices.begin_solve([&] {
-        slices.lower = LevelSlices<double>::of(rows, true, left);
-        slices.upper = LevelSlices<double>::of(rows, false, right);
-      });
-      // (D + L) y = x, then (D + U) y = D z with z in the place of y
-      sweep<true>(
-          rows, slices.lower, left, [&](std::int32_t i) { return x[i]; },
-          [&](std::int32_t i, double sum) { return inverse_[i] * sum; }, y.data());
-      sweep<false>(
-          rows, slices.upper, right, [](std::int32_t) { return 0.0; },
-          [&](std::int32_t i, double sum) { return y[i] + inverse_[i] * sum; }, y.data());
-    });
-  }
-  std::int32_t local_size() const override { return a_.rows; }
-
- private:
-  using Slices = TriangleSlices<double>;
-
-  Range rows_of(int b) const { return split_evenly(a_.rows, blocks_, b); }
-
-  /// Of row i of a block, from the first on.
-  RowEntries<double> entries_left(Range rows, std::int32_t i) const {
-    std::int64_t k = a_.row_start[i];
-    while (k < middle_[i] && a_.column[k] < rows.begin) ++k;
-    return {a_.column.data() + k, a_.value.data() + k, static_cast<std::int32_t>(middle_[i] - k)};
-  }
-  /// From the last on.
-  RowEntries<double, -1> entries_right(Range rows, std::int32_t i) const {
-    std::int64_t begin = middle_[i];
-    std::int64_t k = a_.row_start[i + 1];
-    if (begin < k && a_.column[begin] == i) ++begin;
-    while (k > begin && a_.column[k - 1] >= rows.end) --k;
-    const std::int64_t last = std::max(k - 1, begin);
-    return {a_.column.data() + last, a_.value.data() + last, static_cast<std::int32_t>(k - begin)};
-  }
-
-  const sparse::Csr& a_;
-  Array<double> inverse_;       ///< of D
-  Array<std::int64_t> middle_;  ///< of each row, its first entry from the diagonal on
-  int blocks_;
-  mutable std::vector<Slices> slices_;  ///< of each block
-};
-
-/// The same by nodes: D has a dense block for the unknowns of each, which are relaxed together. Traffic: 8
-/// bytes per entry of the blocks and 4 per entry of a node's first row, in each sweep 8 bytes per entry of D,
-/// and as above per row.
-class NodeSsor final : public sparse::LinearOperator {
+/// of nodes: a sweep of Gauss and Seidel forward, and one backward (symmetric successive over-relaxation with
+/// omega = 1: Axelsson, BIT 12, 1972). D has a dense block for the unknowns of each node, which are relaxed
+/// together. Traffic: 8 bytes per entry of the blocks and 4 per entry of a node's first row, in each sweep 8
+/// bytes per entry of D, 48 per row, and 40 per row for x and y. With a product: half as much again.
+class NodeSsor final : public sparse::LinearOperator, public SplitForm {
  public:
   /// `nodes`: rows with the same columns, at most `largest_node` of them.
-  NodeSsor(const sparse::Csr& matrix, BlockStarts nodes, const Array<double>& inverse_diagonal,
+  NodeSsor(const sparse::DistributedMatrix& matrix, BlockStarts nodes, const Array<double>& inverse_diagonal,
            const PreconditionerOptions& options)
-      : a_(matrix),
+      : matrix_(matrix),
+        a_(matrix.interior()),
         start_(std::move(nodes)),
         blocks_(options.blocks > 0 ? options.blocks : threads_for(a_.rows)) {
     place_.resize(start_.size());
@@ -115,24 +44,65 @@ class NodeSsor final : public sparse::LinearOperator {
       left_[n] = static_cast<std::int32_t>(std::lower_bound(first, last, start_[n]) - first);
       right_[n] = static_cast<std::int32_t>(last - std::lower_bound(first, last, start_[n + 1]));
     }
+    std::vector<Range> blocks;
+    for (int b = 0; b < blocks_; ++b) blocks.push_back(rows_of(block_nodes(b)));
+    between_.emplace(a_, blocks);
+    work_.resize(a_.rows);
   }
 
   void apply(std::span<const double> x, std::span<double> y) const override {
-    block_for(blocks_, a_.rows, [&](int b) {
-      const Range nodes = split_evenly(node_count(), blocks_, b);
-      if (nodes.size() == 0) return;
-      const Range rows{start_[nodes.begin], start_[nodes.end]};
+    for_each_block([&](Range nodes, Range rows) {
       for (std::int64_t n = nodes.begin; n < nodes.end; ++n)
         with_size(n, [&]<int order>() { sweep_forward<order>(n, rows, x.data(), y.data()); });
       for (std::int64_t n = nodes.end; n-- > nodes.begin;)
         with_size(n, [&]<int order>() { sweep_backward<order>(n, rows, y.data()); });
     });
   }
+
+  // Split, where all ranks can:
+  void apply(std::span<const double> x, std::span<double> z, std::span<double> w,
+             std::span<double> u) const override {
+    for_each_block([&](Range nodes, Range rows) {
+      for (std::int64_t n = nodes.end; n-- > nodes.begin;)
+        with_size(n, [&]<int order>() { solve_upper<order>(n, rows, x.data(), z.data(), w.data(), u); });
+    });
+    between_->add_product(z, w);
+    matrix_.add_halo_product(z, w);
+    for_each_block([&](Range nodes, Range rows) {
+      for (std::int64_t n = nodes.begin; n < nodes.end; ++n)
+        with_size(n, [&]<int order>() { finish_product<order>(n, rows, z.data(), w.data()); });
+    });
+  }
+  void to_split(std::span<double> r) const override {
+    for_each_block([&](Range nodes, Range rows) {
+      for (std::int64_t n = nodes.begin; n < nodes.end; ++n)
+        with_size(n, [&]<int order>() { solve_lower<order>(n, rows, r.data()); });
+    });
+  }
+  void from_split(std::span<const double> seen, std::span<double> r) const override {
+    for_each_block([&](Range nodes, Range rows) {
+      for (std::int64_t n = nodes.begin; n < nodes.end; ++n)
+        with_size(n, [&]<int order>() { multiply_lower<order>(n, rows, seen.data(), r.data()); });
+    });
+  }
   std::int32_t local_size() const override { return a_.rows; }
+
+  /// Where D has the nodes' blocks of A, none being singular; else nothing.
+  const SplitForm* split() const { return holds_blocks_ ? this : nullptr; }
 
   static constexpr int largest_node = 8;
 
  private:
+  Range block_nodes(int b) const { return split_evenly(node_count(), blocks_, b); }
+  /// f(nodes, rows) of every block.
+  template <class F>
+  void for_each_block(const F& f) const {
+    block_for(blocks_, a_.rows, [&](int b) {
+      const Range nodes = block_nodes(b);
+      if (nodes.size() > 0) f(nodes, rows_of(nodes));
+    });
+  }
+  Range rows_of(Range nodes) const { return {start_[nodes.begin], start_[nodes.end]}; }
   std::int64_t node_count() const { return static_cast<std::int64_t>(start_.size()) - 1; }
   std::int64_t size(std::int64_t n) const { return start_[n + 1] - start_[n]; }
   /// Entries of each of its rows.
@@ -150,6 +120,7 @@ class NodeSsor final : public sparse::LinearOperator {
     }
     const std::span inverse(inverse_.data() + place_[n], static_cast<std::size_t>(order * order));
     if (invert_dense(static_cast<int>(order), std::span(block).first(inverse.size()), inverse)) return;
+    holds_blocks_ = false;
     std::ranges::fill(inverse, 0.0);
     for (std::int64_t i = 0; i < order; ++i) inverse[i * order + i] = inverse_diagonal[start_[n] + i];
   }
@@ -229,29 +200,94 @@ class NodeSsor final : public sparse::LinearOperator {
         __builtin_prefetch(a_.value.data() + first + i * length(n) + k);
   }
 
+  /// x - L y of the rows of node n.
   template <int order>
-  void sweep_forward(std::int64_t n, Range rows, const double* x, double* y) const {
+  std::array<double, order> subtract_left(std::int64_t n, Range rows, const double* x,
+                                          const double* y) const {
     if (n + ahead < node_count()) ask_for(n + ahead, 0, left_[n + ahead]);
     const std::int32_t* column = a_.column.data() + a_.row_start[start_[n]];
     std::int64_t begin = 0;
     while (begin < left_[n] && column[begin] < rows.begin) ++begin;
     std::array<double, order> r;
     std::copy_n(x + start_[n], order, r.begin());
-    r = subtract_rows<order>(n, begin, left_[n], r, y);
-    for (int i = 0; i < order; ++i) y[start_[n] + i] = relaxed<order>(n, i, r);
+    return subtract_rows<order>(n, begin, left_[n], r, y);
   }
 
+  /// r - U y of the rows of node n.
   template <int order>
-  void sweep_backward(std::int64_t n, Range rows, double* y) const {
+  std::array<double, order> subtract_right(std::int64_t n, Range rows, const std::array<double, order>& r,
+                                           const double* y) const {
     if (n >= ahead) ask_for(n - ahead, length(n - ahead) - right_[n - ahead], length(n - ahead));
     const std::int32_t* column = a_.column.data() + a_.row_start[start_[n]];
     std::int64_t end = length(n);
     const std::int64_t begin = end - right_[n];
     while (end > begin && column[end - 1] >= rows.end) --end;
-    const auto r = subtract_rows<order>(n, begin, end, {}, y);
+    return subtract_rows<order>(n, begin, end, r, y);
+  }
+
+  /// Element i of D y of node n.
+  template <int order>
+  double block_product(std::int64_t n, int i, const double* y) const {
+    const double* row = a_.value.data() + a_.row_start[start_[n]] + i * length(n) + left_[n];
+    double sum = 0;
+    for (int j = 0; j < order; ++j) sum += row[j] * y[start_[n] + j];
+    return sum;
+  }
+
+  template <int order>
+  void sweep_forward(std::int64_t n, Range rows, const double* x, double* y) const {
+    const auto r = subtract_left<order>(n, rows, x, y);
+    for (int i = 0; i < order; ++i) y[start_[n] + i] = relaxed<order>(n, i, r);
+  }
+
+  template <int order>
+  void sweep_backward(std::int64_t n, Range rows, double* y) const {
+    const auto r = subtract_right<order>(n, rows, {}, y);
     for (int i = 0; i < order; ++i) y[start_[n] + i] += relaxed<order>(n, i, r);
   }
 
+  /// z = D^-1 (x - U z) and w = U z, which is A z - (L + D) z.
+  template <int order>
+  void solve_upper(std::int64_t n, Range rows, const double* x, double* z, double* w,
+                   std::span<double> u) const {
+    std::array<double, order> of_x;
+    std::copy_n(x + start_[n], order, of_x.begin());
+    const auto r = subtract_right<order>(n, rows, of_x, z);
+    for (int i = 0; i < order; ++i) {
+      z[start_[n] + i] = relaxed<order>(n, i, r);
+      w[start_[n] + i] = of_x[i] - r[i];
+      if (!u.empty()) u[start_[n] + i] = relaxed<order>(n, i, of_x);
+    }
+  }
+
+  /// w becomes K^-1 w + D z; `work_` gets D^-1 K^-1 w.
+  template <int order>
+  void finish_product(std::int64_t n, Range rows, const double* z, double* w) const {
+    const auto y = subtract_left<order>(n, rows, w, work_.data());
+    for (int i = 0; i < order; ++i) {
+      work_[start_[n] + i] = relaxed<order>(n, i, y);
+      w[start_[n] + i] = y[i] + block_product<order>(n, i, z);
+    }
+  }
+
+  template <int order>
+  void solve_lower(std::int64_t n, Range rows, double* r) const {
+    const auto y = subtract_left<order>(n, rows, r, work_.data());
+    for (int i = 0; i < order; ++i) work_[start_[n] + i] = relaxed<order>(n, i, y);
+    std::copy_n(y.begin(), order, r + start_[n]);
+  }
+
+  /// r = (I + L D^-1) seen; `work_` gets - D^-1 seen.
+  template <int order>
+  void multiply_lower(std::int64_t n, Range rows, const double* seen, double* r) const {
+    const auto y = subtract_left<order>(n, rows, seen, work_.data());
+    std::array<double, order> own;
+    std::copy_n(seen + start_[n], order, own.begin());
+    for (int i = 0; i < order; ++i) work_[start_[n] + i] = -relaxed<order>(n, i, own);
+    std::copy_n(y.begin(), order, r + start_[n]);
+  }
+
+  const sparse::DistributedMatrix& matrix_;
   const sparse::Csr& a_;
   BlockStarts start_;         ///< rows of the nodes
   Array<std::int32_t> left_;  ///< entries of a row left of its node's block of D
@@ -259,6 +295,9 @@ class NodeSsor final : public sparse::LinearOperator {
   Array<std::int64_t> place_;  ///< of each node's block in `inverse_`
   Array<double> inverse_;      ///< of D, by nodes
   int blocks_;
+  bool holds_blocks_ = true;
+  std::optional<BetweenBlocks> between_;
+  mutable Array<double> work_;  ///< rows
 };
 
 /// The unknowns of nodes, where most rows stand together with others of the same columns; else nothing.
@@ -269,20 +308,23 @@ BlockStarts nodes_of(const sparse::Csr& matrix) {
   return count <= most * matrix.rows ? std::move(nodes) : BlockStarts{};
 }
 
-std::unique_ptr<sparse::LinearOperator> make_sweeps(const sparse::Csr& matrix, Array<double> inverse_diagonal,
-                                                    const PreconditionerOptions& options) {
+BuiltPreconditioner make_sweeps(const sparse::DistributedMatrix& matrix, const InverseDiagonal& diagonal,
+                                const PreconditionerOptions& options) {
   if (options.blocks < 0) throw InputError(fmt::format("ssor: blocks = {}, want >= 0", options.blocks));
-  BlockStarts nodes = nodes_of(matrix);
-  if (!nodes.empty()) return std::make_unique<NodeSsor>(matrix, std::move(nodes), inverse_diagonal, options);
-  return std::make_unique<Ssor>(matrix, std::move(inverse_diagonal), options);
+  const sparse::Csr& block = matrix.interior();
+  if (BlockStarts nodes = nodes_of(block); !nodes.empty())
+    return built(std::make_unique<NodeSsor>(matrix, std::move(nodes), diagonal.value, options));
+  const auto factor = [&](Range rows) { return take_triangles(block, rows, diagonal.value); };
+  return built(std::make_unique<BlockFactors<double>>(matrix, block.rows, options.blocks, factor));
 }
 
 BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum&,
                          const PreconditionerOptions& options) {
-  InverseDiagonal diagonal = invert_diagonal(matrix, "ssor");
-  auto op = comm::agree(matrix.comm(),
-                        [&] { return make_sweeps(matrix.interior(), std::move(diagonal.value), options); });
-  return {std::move(op), diagonal.notes()};
+  const InverseDiagonal diagonal = invert_diagonal(matrix, "ssor");
+  auto made = comm::agree(matrix.comm(), [&] { return make_sweeps(matrix, diagonal, options); });
+  made.notes = diagonal.notes();
+  agree_on_split(matrix.comm(), made);
+  return made;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "ayatori/base/parallel.hpp"
@@ -300,14 +301,18 @@ solvers::MethodResult ArmRun::run_here(const solvers::Progress& progress, const 
   auto& seconds = state_.report.seconds;
   const Choice choice = trial().choice;  // the list of trials may grow, and move, while the method runs
   const TimedOperator preconditioner(*made_.built.op, seconds.preconditioner, meters);
+  const auto& method = solvers::method(choice.method);
+  std::optional<TimedSplitForm> split;
+  if (method.takes_split && made_.built.split != nullptr && made_.from == state_.matrix)
+    split.emplace(*made_.built.split, seconds.preconditioner, meters);
   if (!choice.orthogonalization.empty()) {
     orthogonalize_ =
         timed(solvers::orthogonalization(choice.orthogonalization), seconds.orthogonalization, meters);
     stronger_ = timed(solvers::orthogonalization("ircgs"), seconds.orthogonalization, meters);
   }
-  return solvers::method(choice.method)
-      .solve({*state_.matrix, preconditioner, right_side_, state_.sum, is_complex_}, correction_,
-             method_options(), orthogonalize_, progress);
+  const solvers::System system{*state_.matrix, preconditioner, right_side_,
+                               state_.sum,     is_complex_,    split ? &*split : nullptr};
+  return method.solve(system, correction_, method_options(), orthogonalize_, progress);
 }
 
 solvers::MethodResult ArmRun::run_on_device(const solvers::Progress& progress) {

@@ -3,6 +3,7 @@
 #include "ayatori/base/timing.hpp"
 #include "ayatori/solvers/global_sum.hpp"
 #include "ayatori/solvers/orthogonalization.hpp"
+#include "ayatori/solvers/preconditioner.hpp"
 #include "ayatori/sparse/distributed_matrix.hpp"
 #include "ayatori/sparse/products/float_operator.hpp"
 #include "ayatori/tuning/product/product_tuner.hpp"
@@ -102,6 +103,31 @@ class TimedOperator final : public sparse::LinearOperator, public sparse::FloatA
  private:
   const sparse::LinearOperator& inner_;
   const sparse::FloatApplicable* in_float_;  ///< the same, or nullptr
+  double& seconds_;
+  const Meters& meters_;
+};
+
+/// The products of a split form count as its own time, but for the halo.
+class TimedSplitForm final : public solvers::SplitForm {
+ public:
+  TimedSplitForm(const solvers::SplitForm& inner, double& seconds, const Meters& meters)
+      : inner_(inner), seconds_(seconds), meters_(meters) {}
+  void apply(std::span<const double> x, std::span<double> z, std::span<double> w,
+             std::span<double> u) const override {
+    const ExclusiveTimer timer(seconds_, meters_);
+    inner_.apply(x, z, w, u);
+  }
+  void to_split(std::span<double> r) const override {
+    const ExclusiveTimer timer(seconds_, meters_);
+    inner_.to_split(r);
+  }
+  void from_split(std::span<const double> seen, std::span<double> r) const override {
+    const ExclusiveTimer timer(seconds_, meters_);
+    inner_.from_split(seen, r);
+  }
+
+ private:
+  const solvers::SplitForm& inner_;
   double& seconds_;
   const Meters& meters_;
 };

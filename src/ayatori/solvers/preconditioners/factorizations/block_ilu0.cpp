@@ -3,60 +3,17 @@
 #include <utility>
 #include <vector>
 
-#include "ayatori/base/parallel.hpp"
 #include "ayatori/comm/agree.hpp"
-#include "ayatori/solvers/preconditioners/factorizations/block_rows.hpp"
-#include "ayatori/solvers/preconditioners/factorizations/ilu0.hpp"
+#include "ayatori/solvers/preconditioners/factorizations/block_factors.hpp"
 #include "ayatori/solvers/preconditioners/preconditioners.hpp"
-#include "ayatori/solvers/vector_ops.hpp"
 
 namespace ayatori::solvers {
 
 namespace {
 
-/// y = M x with M the block diagonal of (L D U)^-1, one block per contiguous range of rows. A thread solves
-/// with the blocks that it has factored, without a barrier in between. Traffic: 12 bytes per off-diagonal
-/// entry of the blocks, 16 per row, and 40 per row for x and y; of complex numbers 20, 24 and 80.
-template <class Scalar>
-class BlockIlu0 final : public sparse::LinearOperator {
- public:
-  /// options.blocks = 0: one per thread, and the rows of that thread in vector operations.
-  BlockIlu0(const sparse::CsrOf<Scalar>& matrix, std::int64_t first_row, const PreconditionerOptions& options)
-      : size_(matrix.rows), factors_(options.blocks > 0 ? options.blocks : threads_for(matrix.rows)) {
-    FirstException exception;
-    for_each_block([&](int b) {
-      exception.guard([&] { factors_[b] = ilu0_factor(matrix, rows_of(b), first_row, options.gives_up); });
-    });
-    exception.rethrow();
-  }
-
-  void apply(std::span<const double> x, std::span<double> y) const override {
-    for_each_block([&](int b) {
-      const Range rows = rows_of(b);
-      factors_[b].solve(as<Scalar>(x).subspan(rows.begin, rows.size()),
-                        as<Scalar>(y).subspan(rows.begin, rows.size()));
-    });
-  }
-  std::int32_t local_size() const override {
-    return size_ * static_cast<std::int32_t>(sizeof(Scalar) / sizeof(double));
-  }
-
-  const std::vector<Ilu0Of<Scalar>>& factors() const { return factors_; }
-  Range rows_of(int b) const { return split_evenly(size_, static_cast<std::int64_t>(factors_.size()), b); }
-
- private:
-  template <class F>
-  void for_each_block(F&& f) const {
-    block_for(static_cast<int>(factors_.size()), size_, f);
-  }
-
-  std::int32_t size_;  ///< rows
-  std::vector<Ilu0Of<Scalar>> factors_;
-};
-
 /// Collective. What the factorizations of all ranks have to say.
 template <class Scalar>
-std::vector<std::string> notes_of(const comm::Comm& comm, const BlockIlu0<Scalar>& op,
+std::vector<std::string> notes_of(const comm::Comm& comm, const BlockFactors<Scalar>& op,
                                   std::int64_t first_row) {
   enum Count { blocks, shifted, diagonal_only, inserted, zero_rows, counts };
   std::array<std::int64_t, counts> count{};
@@ -95,25 +52,31 @@ std::vector<std::string> notes_of(const comm::Comm& comm, const BlockIlu0<Scalar
 
 /// Collective. `interior`, called on each rank, gives its own block.
 template <class Scalar, class Interior>
-BuiltPreconditioner make_of(const comm::Comm& comm, std::int64_t first_row,
-                            const PreconditionerOptions& options, const Interior& interior) {
+BuiltPreconditioner make_of(const sparse::DistributedMatrix& matrix, const PreconditionerOptions& options,
+                            const Interior& interior) {
+  constexpr std::int64_t numbers = sizeof(Scalar) / sizeof(double);
+  const comm::Comm& comm = matrix.comm();
+  const std::int64_t first_row = matrix.partition().range(comm.rank()).begin / numbers;
   auto op = comm::agree(comm, [&] {
     if (options.blocks < 0)
       throw InputError(fmt::format("block-ilu0: blocks = {}, want >= 0", options.blocks));
-    return std::make_unique<BlockIlu0<Scalar>>(interior(), first_row, options);
+    const sparse::CsrOf<Scalar>& block = interior();
+    return std::make_unique<BlockFactors<Scalar>>(matrix, block.rows, options.blocks, [&](Range rows) {
+      return ilu0_factor(block, rows, first_row, options.gives_up);
+    });
   });
   auto notes = notes_of(comm, *op, first_row);
-  return {std::move(op), std::move(notes)};
+  BuiltPreconditioner made = built(std::move(op));
+  made.notes = std::move(notes);
+  agree_on_split(comm, made);
+  return made;
 }
 
 BuiltPreconditioner make(const sparse::DistributedMatrix& matrix, const GlobalSum&,
                          const PreconditionerOptions& options) {
-  const std::int64_t first_row = matrix.partition().range(matrix.comm().rank()).begin;
   if (options.matrix_is_complex || options.matrix_is_hermitian)
-    return make_of<Complex>(matrix.comm(), first_row / 2, options,
-                            [&] { return sparse::complex_matrix(matrix.interior()); });
-  return make_of<double>(matrix.comm(), first_row, options,
-                         [&]() -> const sparse::Csr& { return matrix.interior(); });
+    return make_of<Complex>(matrix, options, [&] { return sparse::complex_matrix(matrix.interior()); });
+  return make_of<double>(matrix, options, [&]() -> const sparse::Csr& { return matrix.interior(); });
 }
 
 }  // namespace

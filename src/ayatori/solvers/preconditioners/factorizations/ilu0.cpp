@@ -76,6 +76,22 @@ class Factorization {
     set_references();
     row_value_.assign(factor_.rows, Scalar(0));
     climb_ladder();
+    if constexpr (std::is_same_v<Scalar, double>) {
+      factor_.holds_triangles = !factor_.report.diagonal_only && leaves_triangles();
+      if (factor_.holds_triangles) keep_pivots();
+    }
+    return std::move(factor_);
+  }
+
+  /// Without elimination, D being given.
+  Ilu0Of<Scalar> take_triangles(std::span<const Scalar> inverse_diagonal) {
+    count_entries();
+    fill_pattern();
+    std::ranges::copy(inverse_diagonal.subspan(block_.begin, factor_.rows), factor_.inverse_pivot.begin());
+    for (std::int32_t i = 0; i < factor_.rows; ++i)
+      for_each_factored(i, [](Scalar& factored, Scalar entry) { factored = entry; });
+    factor_.holds_triangles = true;
+    keep_pivots();
     return std::move(factor_);
   }
 
@@ -143,6 +159,39 @@ class Factorization {
         factor_.upper_column[--next_upper] = column_in_block(k);
       if (next_upper > factor_.upper_start[i])
         set_zero(factor_.upper_column, factor_.upper_value, next_upper);
+    }
+  }
+
+  /// f(entry of L or U, the same of A D^-1 or D^-1 A) for all of row i.
+  template <class F>
+  void for_each_factored(std::int32_t i, const F& f) {
+    const Places& places = places_[i];
+    const Array<Scalar>& inverse = factor_.inverse_pivot;
+    std::int32_t p = factor_.lower_start[i + 1];
+    for (std::int64_t k = places.diagonal; k-- > places.begin;)
+      f(factor_.lower_value[--p], times(a_.value[k], inverse[column_in_block(k)]));
+    std::int32_t q = factor_.upper_start[i + 1];
+    for (std::int64_t k = places.upper; k < places.end; ++k)
+      f(factor_.upper_value[--q], times(a_.value[k], inverse[i]));
+  }
+
+  /// Whether elimination has changed nothing but the diagonal.
+  bool leaves_triangles() {
+    bool leaves = true;
+    for (std::int32_t i = 0; i < factor_.rows && leaves; ++i)
+      for_each_factored(i, [&](Scalar factored, Scalar entry) { leaves = leaves && factored == entry; });
+    return leaves;
+  }
+
+  void keep_pivots() {
+    factor_.pivot.resize(factor_.rows);
+    factor_.without_pivots.resize(factor_.rows);
+    factor_.work.resize(factor_.rows);
+    for (std::int32_t i = 0; i < factor_.rows; ++i) {
+      const Places& places = places_[i];
+      const Scalar entry = places.has_diagonal() ? a_.value[places.diagonal] : Scalar(0);
+      factor_.pivot[i] = 1.0 / factor_.inverse_pivot[i];
+      factor_.without_pivots[i] = entry - 2.0 * factor_.pivot[i];
     }
   }
 
@@ -304,27 +353,85 @@ class Factorization {
 }  // namespace
 
 template <class Scalar>
+RowEntries<Scalar> Ilu0Of<Scalar>::lower(std::int32_t i) const {
+  const std::int32_t k = lower_start[i];
+  return {lower_column.data() + k, lower_value.data() + k, lower_start[i + 1] - k};
+}
+
+template <class Scalar>
+RowEntries<Scalar> Ilu0Of<Scalar>::upper(std::int32_t i) const {
+  const std::int32_t k = upper_start[i];
+  return {upper_column.data() + k, upper_value.data() + k, upper_start[i + 1] - k};
+}
+
+template <class Scalar>
+void Ilu0Of<Scalar>::make_slices() const {
+  const Range all{0, rows};
+  slices.lower = LevelSlices<Scalar>::of(all, true, [this](std::int32_t i) { return lower(i); });
+  slices.upper = LevelSlices<Scalar>::of(all, false, [this](std::int32_t i) { return upper(i); });
+}
+
+template <class Scalar>
+template <class Begin, class End>
+void Ilu0Of<Scalar>::sweep_lower(const Begin& begin, const End& end, Scalar* y) const {
+  sweep<true>(
+      Range{0, rows}, slices.lower, [this](std::int32_t i) { return lower(i); }, begin, end, y);
+}
+
+template <class Scalar>
+template <class Begin, class End>
+void Ilu0Of<Scalar>::sweep_upper(const Begin& begin, const End& end, Scalar* y) const {
+  sweep<false>(
+      Range{0, rows}, slices.upper, [this](std::int32_t i) { return upper(i); }, begin, end, y);
+}
+
+template <class Scalar>
 void Ilu0Of<Scalar>::solve(std::span<const Scalar> x, std::span<Scalar> y) const {
   AYATORI_ASSERT(static_cast<std::int32_t>(x.size()) == rows && x.size() == y.size());
-  Scalar* const out = y.data();
-  const Range all{0, rows};
-  const auto lower = [this](std::int32_t i) {
-    const std::int32_t k = lower_start[i];
-    return RowEntries<Scalar>{lower_column.data() + k, lower_value.data() + k, lower_start[i + 1] - k};
-  };
-  const auto upper = [this](std::int32_t i) {
-    const std::int32_t k = upper_start[i];
-    return RowEntries<Scalar>{upper_column.data() + k, upper_value.data() + k, upper_start[i + 1] - k};
-  };
-  slices.begin_solve([&] {
-    slices.lower = LevelSlices<Scalar>::of(all, true, lower);
-    slices.upper = LevelSlices<Scalar>::of(all, false, upper);
-  });
+  slices.begin_solve([this] { make_slices(); });
   const auto whole = [](std::int32_t, Scalar sum) { return sum; };
-  sweep<true>(
-      all, slices.lower, lower, [&](std::int32_t i) { return x[i]; }, whole, out);
-  sweep<false>(
-      all, slices.upper, upper, [&](std::int32_t i) { return times(out[i], inverse_pivot[i]); }, whole, out);
+  sweep_lower([&](std::int32_t i) { return x[i]; }, whole, y.data());
+  sweep_upper([&](std::int32_t i) { return times(y[i], inverse_pivot[i]); }, whole, y.data());
+}
+
+template <class Scalar>
+void Ilu0Of<Scalar>::solve_upper(std::span<const Scalar> x, std::span<Scalar> z, std::span<Scalar> w,
+                                 std::span<Scalar> u) const {
+  AYATORI_ASSERT(holds_triangles && x.size() == z.size() && x.size() == w.size());
+  slices.begin_solve([this] { make_slices(); });
+  // A z - L D z = D U z + (diag(A) - 2 D) z
+  const auto end = [&](std::int32_t i, Scalar sum) {
+    w[i] = x[i] + times(without_pivots[i], sum);
+    return sum;
+  };
+  if (u.empty()) {
+    sweep_upper([&](std::int32_t i) { return times(x[i], inverse_pivot[i]); }, end, z.data());
+  } else {
+    sweep_upper([&](std::int32_t i) { return u[i] = times(x[i], inverse_pivot[i]); }, end, z.data());
+  }
+}
+
+template <class Scalar>
+void Ilu0Of<Scalar>::finish_product(std::span<const Scalar> z, std::span<Scalar> w) const {
+  const auto end = [&](std::int32_t i, Scalar sum) {
+    w[i] = sum + times(pivot[i], z[i]);
+    return sum;
+  };
+  sweep_lower([&](std::int32_t i) { return w[i]; }, end, work.data());
+}
+
+template <class Scalar>
+void Ilu0Of<Scalar>::solve_lower(std::span<Scalar> r) const {
+  sweep_lower([&](std::int32_t i) { return r[i]; }, [](std::int32_t, Scalar sum) { return sum; }, r.data());
+}
+
+template <class Scalar>
+void Ilu0Of<Scalar>::multiply_lower(std::span<const Scalar> seen, std::span<Scalar> r) const {
+  std::ranges::copy(seen, r.begin());
+  subtract_products(
+      Range{0, rows}, slices.lower, [this](std::int32_t i) { return lower(i); },
+      [](std::int32_t) { return Scalar(0); }, [&](std::int32_t i, Scalar sum) { return seen[i] - sum; },
+      r.data());
 }
 
 template <class Scalar>
@@ -339,6 +446,11 @@ Ilu0Of<Scalar> ilu0_factor(const sparse::CsrOf<Scalar>& matrix, Range block, std
                            const std::function<bool()>& gives_up) {
   AYATORI_ASSERT(0 <= block.begin && block.begin <= block.end && block.end <= matrix.rows);
   return Factorization<Scalar>(matrix, block, first_row, gives_up).run();
+}
+
+Ilu0 take_triangles(const sparse::Csr& matrix, Range block, std::span<const double> inverse_diagonal) {
+  AYATORI_ASSERT(0 <= block.begin && block.begin <= block.end && block.end <= matrix.rows);
+  return Factorization<double>(matrix, block, 0, {}).take_triangles(inverse_diagonal);
 }
 
 template struct Ilu0Of<double>;

@@ -22,7 +22,7 @@ struct Ilu0Report {
   bool diagonal_only = false;  ///< no shift helped: L = U = I
 };
 
-/// An incomplete factorization L D U of a square block: L and U unit triangular with the pattern of the
+/// An approximate factorization L D U of a square block: L and U unit triangular with the pattern of the
 /// block's strict triangles, short rows made even (even_starts()), D diagonal. Storage, and traffic of
 /// solve() beside its vectors: 4 + sizeof(Scalar) bytes per off-diagonal entry, 8 + sizeof(Scalar) per row.
 /// `Scalar`: double or sparse::Complex.
@@ -37,15 +37,42 @@ struct Ilu0Of {
       upper_column;  ///< from the block's begin, descending in a row: solve() meets the newest last
   Array<Scalar> upper_value;
   Array<Scalar> inverse_pivot;  ///< rows; the diagonal of 1 / D
+  /// Whether L D and D U are the block's triangles with D's diagonal: exactly, as elimination without fill
+  /// leaves them where no three rows are coupled with each other. Not asked of complex blocks.
+  bool holds_triangles = false;
+  Array<Scalar> pivot;           ///< rows, where it is so; the diagonal of D
+  Array<Scalar> without_pivots;  ///< rows, where it is so: a_ii - 2 d_i
   Ilu0Report report;
   mutable TriangleSlices<Scalar> slices = {};
+  mutable Array<Scalar> work;  ///< rows, where it holds triangles
 
   /// y = (L D U)^-1 x on the calling thread; rows elements each, not overlapping. Reads and writes y twice, x
   /// once.
   void solve(std::span<const Scalar> x, std::span<Scalar> y) const;
 
+  // What SplitForm wants of a block A whose triangles these are, D + U there being D U here.
+
+  /// z = (D U)^-1 x and w = A z - L D z, and u = D^-1 x unless u is empty.
+  void solve_upper(std::span<const Scalar> x, std::span<Scalar> z, std::span<Scalar> w,
+                   std::span<Scalar> u) const;
+  /// w becomes L^-1 w + D z: with the w of solve_upper(), what L^-1 A z is.
+  void finish_product(std::span<const Scalar> z, std::span<Scalar> w) const;
+  void solve_lower(std::span<Scalar> r) const;                                   ///< r becomes L^-1 r
+  void multiply_lower(std::span<const Scalar> seen, std::span<Scalar> r) const;  ///< r = L seen
+
   /// Bytes that solve() reads beside its vectors.
   std::int64_t bytes() const;
+
+ private:
+  RowEntries<Scalar> lower(std::int32_t i) const;
+  RowEntries<Scalar> upper(std::int32_t i) const;
+  void make_slices() const;
+  /// y = L^-1 of what begin(i) gives; end(i, y_i) is told, and gives it back.
+  template <class Begin, class End>
+  void sweep_lower(const Begin& begin, const End& end, Scalar* y) const;
+  /// y_i = end(i, element i of U^-1 of what begin(i) gives).
+  template <class Begin, class End>
+  void sweep_upper(const Begin& begin, const End& end, Scalar* y) const;
 };
 using Ilu0 = Ilu0Of<double>;
 
@@ -66,5 +93,9 @@ using Ilu0 = Ilu0Of<double>;
 template <class Scalar>
 Ilu0Of<Scalar> ilu0_factor(const sparse::CsrOf<Scalar>& matrix, Range block, std::int64_t first_row = 0,
                            const std::function<bool()>& gives_up = {});
+
+/// L D U with a given D, and the triangles of the block in L D and D U: what a sweep of Gauss and Seidel
+/// forward and one backward solve with. On the calling thread. Throws EnvironmentError as above.
+Ilu0 take_triangles(const sparse::Csr& matrix, Range block, std::span<const double> inverse_diagonal);
 
 }  // namespace ayatori::solvers
