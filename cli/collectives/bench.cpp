@@ -31,7 +31,7 @@ struct CollectivesBenchArguments {
 };
 
 struct Cases {
-  std::vector<bench::CollectiveRace> races;  ///< of at most one schedule
+  std::vector<bench::CollectiveRace> races;  ///< races of at most one schedule
   std::vector<int> finalist;                 ///< which of its size a schedule is
 };
 
