@@ -26,7 +26,7 @@ struct TableEntry {
   std::int64_t bytes;            ///< length of the buffer: all blocks, where the operation is by rank
   std::optional<WordPlan> plan;  ///< none: the MPI's own operation is
   /// For the vector calls of gather, scatter and alltoall, which libayatori_pmpi.so does inside a node:
-  /// whether blocks go through memory when all blocks together are as long; none: that was not raced.
+  /// whether blocks go through memory when all blocks together are as long. None: that was not raced.
   std::optional<bool> blocks_by_memory = std::nullopt;
 
   bool sends_blocks_by_memory() const { return blocks_by_memory.value_or(plan.has_value()); }

@@ -50,13 +50,13 @@ class JobMachine {
   /// measured working sets along straight lines of logarithms.
   double memory_rate(double working_set) const;
 
-  /// Seconds of one exchange: latencies and what comes between the starts of messages; then the bytes through
-  /// the busiest lane, port and, if a network is given, link (network::predict_seconds(),
+  /// Seconds of one exchange: latencies and what comes between the starts of messages. Then come the bytes
+  /// through the busiest lane, port and, if a network is given, link (network::predict_seconds(),
   /// mapping::Evaluation). Ranks are placed in order.
   ExchangeSeconds exchange(std::span<const mapping::PairVolume> messages,
                            const network::Network* network = nullptr) const;
 
-  /// Time of an allreduce of this many bytes by recursive doubling; beyond the greatest power of two, ranks
+  /// Time of an allreduce of this many bytes by recursive doubling. Beyond the greatest power of two, ranks
   /// hand theirs to others before, and get the result after (Thakur, Rabenseifner & Gropp 2005, section 4.5).
   double allreduce_seconds(double bytes) const;
 

@@ -15,7 +15,7 @@
 namespace ayatori::collectives {
 
 /// Where blocks of different lengths begin, for an operation by rank: at which element each rank's block
-/// begins, and where the last one ends; the same on all ranks. Not for alltoall, whose blocks take one
+/// begins, and where the last one ends. The same on all ranks. Not for alltoall, whose blocks take one
 /// another's places on their way.
 using BlockBegins = std::optional<std::span<const std::int64_t>>;
 

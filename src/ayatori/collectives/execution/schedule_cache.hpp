@@ -30,7 +30,7 @@ class ScheduleCache {
     Executor executor;
   };
   /// Part with the schedule for a call of `bytes` (of the buffer; all blocks, where the operation is by
-  /// rank); null where the table leaves it to the MPI. The same on all ranks. Valid until the next call.
+  /// rank). Null where the table leaves it to the MPI. The same on all ranks. Valid until the next call.
   /// keeps_order: right for operations that do not commute.
   Part* find(Operation operation, std::int64_t bytes, int root, bool keeps_order = false);
 

@@ -10,8 +10,8 @@ namespace ayatori::mapping {
 
 namespace {
 
-/// Temperatures, as shares of what exchanges change on the mean: from where a good placement loses its
-/// details, but not its shape, to where no loss is taken any more.
+/// Temperatures, as shares of what exchanges change on the mean. At the hot one a good placement loses its
+/// details, but not its shape; at the cold one no loss is taken any more.
 constexpr double hot = 0.15;
 constexpr double cold = 0.004;
 

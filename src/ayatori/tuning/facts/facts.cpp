@@ -272,7 +272,7 @@ Pass pass_over_complex_rows(const SplitMatrix& parts, std::int64_t first_row) {
   return pass_over_rows<2>(parts, begin, go_on);
 }
 
-/// No format of blocks this full moves more than compressed sparse rows do, and one of blocks multiplies
+/// No format of blocks this full moves more than compressed sparse rows do. One of blocks multiplies
 /// several times as fast where neither waits for memory.
 constexpr double full_blocks = 0.75;
 /// Nonzeros of a rank below which a few products are hardly longer than a glance at the blocks.
