@@ -60,7 +60,7 @@ class Monitor {
   const Progress& progress_;
   const GlobalSum& sum_;
   double unit_;
-  double last_factor_ = 1;  ///< of the residual norm, by the last iteration
+  double last_factor_ = 1;  ///< factor of the residual norm by the last iteration
   bool stopped_ = false;
   double mark_norm_;        ///< the norm when it last had shrunk by the stagnation factor ...
   int mark_iteration_ = 0;  ///< ... and the iteration then

@@ -68,7 +68,7 @@ class Ssor final : public sparse::LinearOperator {
 
   Range rows_of(int b) const { return split_evenly(a_.rows, blocks_, b); }
 
-  /// Of row i of a block, from the first on.
+  /// Entries of row i of a block, from the first on.
   RowEntries<double> entries_left(Range rows, std::int32_t i) const {
     std::int64_t k = a_.row_start[i];
     while (k < middle_[i] && a_.column[k] < rows.begin) ++k;
@@ -85,10 +85,10 @@ class Ssor final : public sparse::LinearOperator {
   }
 
   const sparse::Csr& a_;
-  Array<double> inverse_;       ///< of D
-  Array<std::int64_t> middle_;  ///< of each row, its first entry from the diagonal on
+  Array<double> inverse_;       ///< inverse of D
+  Array<std::int64_t> middle_;  ///< first entry of each row from the diagonal on
   int blocks_;
-  mutable std::vector<Slices> slices_;  ///< of each block
+  mutable std::vector<Slices> slices_;  ///< slices of each block
 };
 
 /// The same by nodes: D has a dense block for the unknowns of each, which are relaxed together. Traffic: 8
@@ -138,7 +138,7 @@ class NodeSsor final : public sparse::LinearOperator {
   /// Entries of each of its rows.
   std::int64_t length(std::int64_t n) const { return a_.row_start[start_[n] + 1] - a_.row_start[start_[n]]; }
 
-  /// Of the node's block of D; of its diagonal where that is singular.
+  /// Inverts the node's block of D; its diagonal where that is singular.
   void invert(std::int64_t n, const Array<double>& inverse_diagonal) {
     const std::int64_t order = size(n);
     std::array<double, largest_node * largest_node> block{};
@@ -256,8 +256,8 @@ class NodeSsor final : public sparse::LinearOperator {
   BlockStarts start_;         ///< rows of the nodes
   Array<std::int32_t> left_;  ///< entries of a row left of its node's block of D
   Array<std::int32_t> right_;
-  Array<std::int64_t> place_;  ///< of each node's block in `inverse_`
-  Array<double> inverse_;      ///< of D, by nodes
+  Array<std::int64_t> place_;  ///< place of each node's block in `inverse_`
+  Array<double> inverse_;      ///< inverse of D, by nodes
   int blocks_;
 };
 
