@@ -30,7 +30,7 @@ namespace {
 
 using ayatori::InputError;
 
-/// Of the last call without a solver.
+/// Error of the last call without a solver.
 std::string& error_without_solver() {
   thread_local std::string text;
   return text;

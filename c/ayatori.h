@@ -38,12 +38,12 @@ enum ayatori_status {
  * only as much of it as `size` says. A call that fails leaves AYATORI_NOT_CONVERGED, whatever stood there. */
 typedef struct ayatori_result {
   size_t size;                 /* bytes of this struct, as the caller knows it */
-  int status;                  /* of ayatori_status */
+  int status;                  /* an ayatori_status */
   int converged;               /* 1 if status is AYATORI_CONVERGED, else 0 */
   int64_t iterations;          /* products with the matrix, over all trials */
   double relative_residual;    /* ||b - A x|| / ||b|| of the x handed back; NaN where nothing was begun */
   double residual_error_bound; /* the exact one is no farther from it */
-  double seconds;              /* of the solve; of these, building products and preconditioners: */
+  double seconds;              /* the whole solve; of these, building products and preconditioners: */
   double setup_seconds;
 } ayatori_result;
 #define AYATORI_RESULT_INIT \

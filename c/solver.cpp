@@ -53,7 +53,7 @@ ayatori_result result_of(const session::OperatorRun& run) {
           run.setup_seconds};
 }
 
-/// Of a right-hand side that a stop, or an error, came before.
+/// Result for a right-hand side that a stop, or an error, came before.
 ayatori_result not_begun(ayatori_status status) {
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   return {0, status, 0, 0, unknown, unknown, 0, 0};

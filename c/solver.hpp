@@ -103,9 +103,9 @@ class Solver final : public comm::MpiHolder {
   std::optional<CallbackOperator> operator_;
   std::optional<session::OperatorSolver> operator_solver_;  ///< made by the first solve
   Last last_;
-  std::vector<std::string> notes_;  ///< of the last solve, on rank 0
-  std::string failure_;             ///< of a callback
-  std::string refusal_;             ///< of a binding, for the next call
+  std::vector<std::string> notes_;  ///< notes of the last solve, on rank 0
+  std::string failure_;             ///< what failed in a callback
+  std::string refusal_;             ///< what a binding refused, for the next call
   bool stops_ = false;              ///< as it has asked for it
 };
 

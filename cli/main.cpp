@@ -37,7 +37,7 @@ int status_of(ErrorKind kind) {
   return kind == ErrorKind::bad_input ? 2 : 3;
 }
 
-/// Of what an error says, one line: names and values from files stand in it.
+/// Longest text of an error, one line: names and values from files stand in it.
 constexpr std::size_t longest_message = 4000;
 
 /// Reports an error once. Where the other ranks do not know of it, they wait for this one: then the job has
@@ -66,7 +66,7 @@ cli::Run refuse(const CLI::App& app, const cli::CommandFacts& root, const std::v
   };
 }
 
-/// Of a word where a number is wanted, the parser says "Could not convert: --rtol = abc".
+/// Rewords what the parser says of a word that is no number: "Could not convert: --rtol = abc".
 std::string in_our_words(const CLI::ParseError& error) {
   const std::string text = error.what();
   constexpr std::string_view unconverted = "Could not convert: ";

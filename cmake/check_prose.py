@@ -3,7 +3,7 @@
 
 Sentences have at most 25 words, and a guide has at most 900. A span of code is one word; blocks of code and tables do not count.
 Pages in docs/measured/ and CHANGELOG.md are no guides: their length is not limited, but a release has at most 60 lines. Some phrases are
-not used, in comments and messages of the sources neither.
+not used, in comments and messages of the sources neither. No comment in C++, C or Fortran begins with "of": it names its subject first.
 --all: prints words, sentences and their mean length of every page as well.
 --counts: prints a table of all pages at that commit and now instead.
 """
@@ -21,6 +21,10 @@ MOST_LINES = 60  # of a release in the change log
 PHRASES = ("so many", "as well as", "in order to", "is said to be", "utilize", "leverage", "it is worth noting", "please note", "obviously", "simply put")
 SOURCES = ("src", "cli", "c", "petsc", "python", "bench", "tests", "cmake", "packaging", "docs/site")
 SOURCE_NAMES = (".cpp", ".hpp", ".c", ".h", ".cu", ".f90", ".py", ".sh", ".txt", ".cmake")
+# What stands before a comment, how the comment begins, and what it says.
+COMMENT = re.compile(r"""((?:[^"'/]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|'|/(?![/*]))*)(?://+<?|/\*+<?)\s*(.*)""")
+FORTRAN_COMMENT = re.compile(r"""((?:[^"'!]|"[^"]*"|'[^']*')*)!\s*(.*)""")
+COMMENTS = {".cpp": COMMENT, ".hpp": COMMENT, ".c": COMMENT, ".h": COMMENT, ".cu": COMMENT, ".f90": FORTRAN_COMMENT}
 # Written by scripts.
 GENERATED = {"docs/options.md"}
 
@@ -92,15 +96,30 @@ def faults(page, text):
                 yield line, f"'{phrase}' is not used"
 
 
+def subjectless_comments(text, comment):
+    """Numbers of the lines where a comment begins with "of"; a small letter may also go on with what the line before says."""
+    is_comment = False
+    for number, line in enumerate(text.split("\n"), 1):
+        found = comment.match(line)
+        goes_on = is_comment and found and not found[1].strip()
+        if found and re.match(r"Of\b" if goes_on else r"[Oo]f\b", found[2]):
+            yield number
+        is_comment = bool(found)
+
+
 def faults_of_sources():
-    """(path, line, fault) of phrases in comments and messages."""
+    """(path, line, fault) of phrases in comments and messages, and of comments that begin with "of"."""
     phrase = re.compile(rf"\b({'|'.join(PHRASES)})\b", re.IGNORECASE)
     own = pathlib.Path(__file__).resolve()
     for path in sorted(path for folder in SOURCES for path in (ROOT / folder).rglob("*")):
         if path.suffix in SOURCE_NAMES and path != own and path.is_file():
-            for number, line in enumerate(path.read_text().split("\n"), 1):
+            text = path.read_text()
+            for number, line in enumerate(text.split("\n"), 1):
                 for found in phrase.finditer(line):
                     yield path.relative_to(ROOT), number, f"'{found[1].lower()}' is not used"
+            if path.suffix in COMMENTS:
+                for number in subjectless_comments(text, COMMENTS[path.suffix]):
+                    yield path.relative_to(ROOT), number, "a comment begins with 'of': want its subject first"
 
 
 def pages_at(commit):

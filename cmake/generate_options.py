@@ -100,7 +100,7 @@ ELSEWHERE = {
               ("values-only", "No vectors", "`eigvals_only=`", "", ""), ("output", "Vectors to a file", "returned", "", ""),
               ("json", "The result to a file", "`report=`", "", ""), ("predict", "A forecast", "`predict=`", "", ""),
               ("ranks-per-node", "For the forecast", "`ranks_per_node=`", "", ""), ("quiet", "Say nothing", "always", "", "")],
-    "probe": [("show", "Print a profile", "`Profile.load().explain()`", "", ""), ("compare", "Of two profiles", "`Profile.compare()`", "", "")],
+    "probe": [("show", "Print a profile", "`Profile.load().explain()`", "", ""), ("compare", "The differences of two profiles", "`Profile.compare()`", "", "")],
     "predict": [("json", "The result to a file", "`forecast.report`", "", "")],
     "map": [("output", "The file for the launcher", "`placement.launch_file`", "", ""), ("json", "The result to a file", "`placement.report`", "", ""),
             ("svg", "A drawing", "`svg=`", "", ""), ("graph-output", "Bytes from rank to rank to a file", "`graph_output=`", "", ""),

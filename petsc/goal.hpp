@@ -10,7 +10,7 @@ namespace ayatori::petsc {
 struct Goal {
   double b_norm = 0;          ///< ||b||, for the scale of what the solver is told
   double first = 0;           ///< ||b - A x|| of the guess, where it is needed, else ||b||
-  double limit = 0;           ///< of ||b - A x||
+  double limit = 0;           ///< bound on ||b - A x||
   bool is_theirs = false;     ///< a test of the program's own, which decides
   bool accepts_most = false;  ///< to have made all iterations is enough
   bool needs_first = false;   ///< the residual of the guess

@@ -80,13 +80,13 @@ class Watch {
  public:
   Watch(KSP ksp, const Goal& goal) : ksp_(ksp), goal_(goal) {}
 
-  /// Of the guess.
+  /// Reports the guess.
   PetscErrorCode begin() {
     norm_ = goal_.first;
     return show(0, goal_.first);
   }
 
-  /// Of the x that is handed back. There are as many iterations as were told, where that is more.
+  /// Reports the x that is handed back. There are as many iterations as were told, where that is more.
   PetscErrorCode end(std::int64_t iterations, double norm) {
     iterations = std::max(iterations, told_);
     if (told_ < iterations) PetscCall(show_until(iterations));
@@ -545,7 +545,7 @@ PetscErrorCode destroy(KSP ksp) {
 PetscErrorCode create_ksp(KSP ksp) {
   return guarded(comm_of(ksp), option_prefix, [&]() -> PetscErrorCode {
     ksp->data = std::make_unique<Method>().release();
-    // Of norms the residual's alone has a meaning: the preconditioner may change while a solve goes on.
+    // The residual's norm alone has a meaning: the preconditioner may change while a solve goes on.
     PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_RIGHT, 3));
     PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 2));
     // As multigrid asks of its smoothers: the number of iterations ends the solve.

@@ -117,7 +117,7 @@ session::FoundProfile find_profile(const comm::Comm& comm, const std::string& wo
   if (path.empty()) return {};
   try {
     return session::find_profile(comm, path);
-  } catch (const InputError&) {  // of another version
+  } catch (const InputError&) {  // a profile of another version
     return {};
   }
 }

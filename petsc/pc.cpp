@@ -31,7 +31,7 @@ struct Preconditioner {
   bool solves = false;                                    ///< the whole system, as no method of theirs does
   std::unique_ptr<session::MatrixSolver> whole;           ///< where it does
   std::unique_ptr<session::LinearPreconditioner> linear;  ///< where it does not
-  std::optional<session::SolveRun> last;                  ///< of the whole solve
+  std::optional<session::SolveRun> last;                  ///< last run of the whole solve
   std::string of_rows;  ///< what coordinates and near-null space were good for
 };
 
@@ -154,8 +154,8 @@ PetscErrorCode apply(PC pc, Vec r, Vec z) {
   });
 }
 
-/// Of the columns of R. KSPMatSolve() with preonly comes here, and does not say that it does: so systems are
-/// solved, which is right for whoever calls.
+/// Applies the preconditioner to the columns of R. KSPMatSolve() with preonly comes here, and does not say
+/// that it does: so systems are solved, which is right for whoever calls.
 PetscErrorCode apply_to_columns(PC pc, Mat of_r, Mat of_z) {
   return call(pc, [&]() -> PetscErrorCode {
     auto& data = data_of(pc);

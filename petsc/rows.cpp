@@ -90,7 +90,7 @@ PetscErrorCode open_parts(Mat matrix, LocalRows& own, LocalRows& other, PetscInt
   return other.open(other_part);
 }
 
-/// Of a matrix of type AIJ.
+/// Copies the rows of a matrix of type AIJ.
 PetscErrorCode copy_aij(const comm::Comm& comm, Mat matrix, sparse::RowBlock& block, bool& finite) {
   LocalRows own;
   LocalRows other;
@@ -166,7 +166,7 @@ CopiedRows copy_rows(const LocalRows& part, PetscInt count, PetscInt columns, Ro
   return {std::move(copy), all_ascend, all_finite};
 }
 
-/// Of a matrix of type AIJ, which keeps own and other columns apart as we do. `fits`: columns ascend.
+/// Splits a matrix of type AIJ, which keeps own and other columns apart as we do. `fits`: columns ascend.
 PetscErrorCode split_aij(const comm::Comm& comm, Mat matrix, sparse::SplitMatrix& parts, bool& fits,
                          bool& finite) {
   LocalRows own;
@@ -221,7 +221,7 @@ PetscErrorCode as_aij(const comm::Comm& comm, Mat matrix, Read&& read) {
   return read(converted);
 }
 
-/// Of a transpose that is not stored what it is the transpose of; any other matrix as it is.
+/// Replaces a transpose that is not stored by what it is the transpose of; leaves any other matrix as it is.
 PetscErrorCode stored_part(Mat& matrix) {
   PetscBool is = PETSC_FALSE;
   PetscCall(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(matrix), &is, MATTRANSPOSEVIRTUAL, ""));

@@ -17,7 +17,7 @@ PetscErrorCode make_rows(const comm::Comm& comm, Mat matrix, sparse::RowBlock& r
 /// Collective. The same, split into own and other columns, which PETSc does already.
 PetscErrorCode split_rows(const comm::Comm& comm, Mat matrix, sparse::SplitMatrix& parts, bool& finite);
 
-/// Of the matrices that a set-up was made from.
+/// Identity and state of the matrices that a set-up was made from.
 struct MatrixStamp {
   PetscObjectId id = 0;
   PetscObjectState state = -1;

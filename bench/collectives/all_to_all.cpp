@@ -20,7 +20,7 @@ double exchange_seconds(const machine::Profile& profile, const forecast::JobShap
       if (from != to) messages.push_back({from, to, 1, block});
     }
   }
-  constexpr double any = 1;  // of memory; messages do not ask for it
+  constexpr double any = 1;  // amount of memory; messages do not ask for it
   return forecast::JobMachine(profile, "profile", shape, any).exchange(messages).total();
 }
 

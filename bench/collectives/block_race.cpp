@@ -16,7 +16,7 @@ namespace ayatori::bench {
 
 namespace {
 
-/// Of a communicator, before its ranks share memory.
+/// Calls on a communicator before its ranks share memory.
 constexpr int first_calls = 8;
 
 }  // namespace

@@ -26,7 +26,7 @@ using comm::Comm;
 
 /// Algorithms that are timed with care, of those that the MPI has for an operation.
 constexpr std::size_t forced_finalists = 3;
-/// Of the time, for finding them.
+/// Share of the time for finding them.
 constexpr double finding_share = 0.5;
 /// Calls of what is raced, at least: two that warm up, and a sample.
 constexpr double least_calls = 3;
@@ -62,8 +62,8 @@ struct Task {
   }
 };
 
-/// Of the longest task. MPI's operations by rank send from `mine` and receive in `all`; the others, and
-/// schedules, work in place.
+/// Buffers as long as the longest task needs. MPI's operations by rank send from `mine` and receive in `all`;
+/// the others, and schedules, work in place.
 struct Buffers {
   Array<double> ours;
   Array<double> mine;
@@ -169,7 +169,7 @@ class Bench {
     while (able.size() > 3 * forced_finalists ||
            (able.size() > forced_finalists && able.back().roughly > hopeless * able.front().roughly))
       able.pop_back();
-    // Of calls this long the first one tells enough.
+    // Where calls are this long the first one tells enough.
     constexpr double long_call = 0.01;
     const int turns = able.front().roughly > long_call ? 0 : 2;
     for (int turn = 0; turn < turns; ++turn) {
@@ -288,7 +288,7 @@ std::vector<RaceTimes> time_collectives(const Comm& comm, std::span<const Collec
                                         const CollectiveOptions& options, ForcedComms* forced) {
   std::list<Task> tasks;
   std::int64_t longest = 0;
-  std::vector<Contestant> contestants;  // of every race: the MPI, plans, algorithms
+  std::vector<Contestant> contestants;  // all races' contestants: the MPI, plans, algorithms
   std::vector<std::size_t> first_of_race;
   comm::agree(comm, [&] {
     for (const CollectiveRace& race : races) {

@@ -23,7 +23,7 @@ inline AlgorithmFilter all_algorithms() {
 /// takes part.
 struct CollectiveRace {
   collectives::Operation operation;
-  std::int64_t bytes;  ///< of the buffer, of all blocks where the operation is by rank
+  std::int64_t bytes;  ///< length of the buffer, of all blocks where the operation is by rank
   std::vector<collectives::WordPlan> plans = {};
   AlgorithmFilter algorithms = {};
 };
@@ -38,7 +38,7 @@ struct RaceTimes {
   machine::Estimate mpi;                 ///< seconds to the slowest rank; zeros for what was not timed
   std::vector<machine::Estimate> plans;  ///< likewise
   std::optional<ForcedTiming> forced;    ///< none where nothing can be forced, or there was no time
-  int left_out = 0;  ///< of the MPI's algorithms: there was no time to try or to race them
+  int left_out = 0;                      ///< algorithms of the MPI that there was no time to try or to race
 };
 
 struct CollectiveOptions {

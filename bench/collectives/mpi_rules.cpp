@@ -68,7 +68,7 @@ std::vector<Rule> rules_of(const TunedOperation& tuned) {
 }  // namespace
 
 std::string open_mpi_rules(std::span<const TunedOperation> tuned, int ranks) {
-  constexpr int fan_out = 4;  // of chains: Open MPI's own, with which they were timed
+  constexpr int fan_out = 4;  // Open MPI's own fan-out of chains, with which they were timed
   std::string text = fmt::format("{} # operations\n", tuned.size());
   for (const TunedOperation& operation : tuned) {
     const auto rules = rules_of(operation);

@@ -99,7 +99,7 @@ TunedOperation race_first(const comm::Comm& comm, const machine::Profile& profil
   return tuned;
 }
 
-/// Of what is known now.
+/// The size of this length among what is known now; nullptr if there is none.
 const TunedSize* find_size(std::span<const TunedOperation> tuned, Operation operation, std::int64_t bytes) {
   const auto of_operation = std::ranges::find(tuned, operation, &TunedOperation::operation);
   if (of_operation == tuned.end()) return nullptr;

@@ -33,17 +33,17 @@ struct Violation {
 
 /// What is best for one size in this job.
 struct TunedSize {
-  std::int64_t bytes = 0;                     ///< of the buffer, of all blocks where the operation is by rank
+  std::int64_t bytes = 0;  ///< length of the buffer, of all blocks where the operation is by rank
   std::optional<collectives::WordPlan> plan;  ///< none: the MPI's own
   machine::Estimate mpi;                      ///< seconds to the slowest rank, of what the MPI does by itself
-  machine::Estimate ours;              ///< of the schedule that was confirmed, or else of the best raced
+  machine::Estimate ours;  ///< seconds of the schedule that was confirmed, or else of the best raced
   std::optional<ForcedTiming> forced;  ///< the MPI's algorithm that is better than its own choice
-  std::optional<BlockTimes> blocks;    ///< of its vector call, where that was raced
+  std::optional<BlockTimes> blocks;    ///< times of its vector call, where that was raced
   bool blocks_by_memory = false;       ///< which has won that
-  int left_out = 0;                    ///< of the MPI's algorithms: there was no time to try or to race them
+  int left_out = 0;                    ///< algorithms of the MPI that there was no time to try or to race
   std::vector<Violation> violations;
 
-  /// Of the MPI's in a job that goes by its rules.
+  /// Seconds of the MPI in a job that goes by its rules.
   double mpi_seconds() const { return forced ? forced->seconds.median : mpi.median; }
   double seconds() const { return plan ? ours.median : mpi_seconds(); }
 };

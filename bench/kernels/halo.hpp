@@ -26,7 +26,7 @@ struct HaloForecast {
 
 struct HaloTiming {
   std::string strategy;
-  double seconds = 0;                    ///< of an exchange, slowest rank
+  double seconds = 0;                    ///< one exchange, slowest rank
   std::optional<HaloForecast> forecast;  ///< on rank 0, of strategies that tell their messages
 };
 
@@ -40,7 +40,7 @@ std::vector<HaloTiming> time_halos(const comm::Comm& comm, const sparse::SplitMa
                                    const machine::Profile* profile,
                                    std::vector<std::string>* left_out = nullptr);
 
-/// Of those that have a forecast the one whose replay takes least, the first of equal ones; nullptr if none
+/// The timing with a forecast whose replay takes least, the first of equal ones; nullptr if none
 /// has one. The model adds the farthest message's latency and the busiest port's bytes, whoever they belong
 /// to.
 const HaloTiming* choose_by_forecast(std::span<const HaloTiming> timings);

@@ -114,7 +114,7 @@ SpmvReport spmv(const comm::Comm& comm, const std::shared_ptr<const sparse::Spli
   Trial trial(comm, parts);
   std::vector<std::unique_ptr<sparse::DistributedMatrix>> matrices;
   std::vector<std::unique_ptr<sparse::FloatProduct>> float_products;
-  std::vector<std::function<void()>> apply;  // of each product
+  std::vector<std::function<void()>> apply;  // one call for each product
   for (const auto& options : combinations) {
     try {
       matrices.push_back(std::make_unique<sparse::DistributedMatrix>(comm, parts, options));

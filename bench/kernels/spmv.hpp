@@ -16,7 +16,7 @@ namespace ayatori::bench {
 struct SpmvResult {
   sparse::ProductOptions options;
   bool in_float = false;
-  Spread seconds;  ///< of one product, slowest rank
+  Spread seconds;  ///< one product, slowest rank
   double bytes =
       0;  ///< least traffic of one product, all ranks: matrix as stored, x read, y written, once each
   double largest_error = 0;  ///< max |y - y_ref| / (row sum of |a_ij x_j|), about 1e-16 or 1e-7 when right
@@ -31,7 +31,7 @@ struct SpmvSkipped {
 /// Products, and what the machine and the tuner's look at the matrix took at the same time.
 struct SpmvReport {
   StreamResult stream;
-  Spread facts_seconds;  ///< of sparse::pattern_facts(), slowest rank
+  Spread facts_seconds;  ///< time of sparse::pattern_facts(), slowest rank
   std::vector<SpmvResult> products;
   std::vector<SpmvSkipped> skipped;
 };

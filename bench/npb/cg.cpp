@@ -19,7 +19,7 @@ namespace ayatori::bench {
 namespace {
 
 constexpr int inner_iterations = 25;
-constexpr double tolerance = 1e-10;  ///< of zeta and of residuals
+constexpr double tolerance = 1e-10;  ///< tolerance for zeta and for residuals
 
 /// Collective. A rank's share of the memory that its node could still hand out.
 double free_bytes(const comm::Comm& comm) {

@@ -14,8 +14,8 @@ namespace ayatori::bench {
 
 /// How the benchmark CG is run; "auto" is raced before the timed part.
 struct NpbCgOptions {
-  std::string kernel = "auto";      ///< of sparse::kernels()
-  std::string halo = "auto";        ///< of sparse::halo_strategies(), with or without "+overlap"
+  std::string kernel = "auto";      ///< a name from sparse::kernels()
+  std::string halo = "auto";        ///< a name from sparse::halo_strategies(), with or without "+overlap"
   std::string reductions = "auto";  ///< messages to all in an inner iteration: "1" or "2"
   int outer_iterations = 0;         ///< that are timed; 0: as many as the class has
 };
@@ -31,7 +31,7 @@ void require_memory(const NpbClass& size, int ranks, const std::string& kernel, 
 /// a reduction.
 struct CgBreakdown {
   double product = 0;     ///< multiplying
-  double exchange = 0;    ///< of elements of the vector before it, as far as not overlapped
+  double exchange = 0;    ///< exchanging elements of the vector before it, as far as not overlapped
   double vectors = 0;     ///< vector operations
   double reductions = 0;  ///< sums over ranks
 
@@ -43,12 +43,12 @@ struct CgBreakdown {
 struct RaceEntry {
   std::string item;  ///< "kernel", "halo" or "reductions"
   std::string name;
-  double seconds;  ///< of a product, or of an outer iteration where reductions are raced; slowest rank
+  double seconds;  ///< a product, or an outer iteration where reductions are raced; slowest rank
 };
 
 /// A run of the benchmark.
 struct NpbCgRun {
-  double seconds = 0;  ///< of the timed part, slowest rank
+  double seconds = 0;  ///< the timed part, slowest rank
   double mops = 0;     ///< 10^6 operations per second, as NAS counts them
   double zeta = 0;
   double residual_norm = 0;    ///< ||x - A z|| of the last outer iteration
@@ -77,9 +77,9 @@ class NpbCg {
   const std::vector<RaceEntry>& race() const { return race_; }
   /// What could not take part, and why.
   const std::vector<std::string>& left_out() const { return left_out_; }
-  double making_seconds() const { return making_seconds_; }  ///< of the matrix, slowest rank
+  double making_seconds() const { return making_seconds_; }  ///< time to make the matrix, slowest rank
   double racing_seconds() const { return racing_seconds_; }
-  std::int64_t nonzeros() const { return nonzeros_; }         ///< of the whole matrix
+  std::int64_t nonzeros() const { return nonzeros_; }         ///< those of the whole matrix
   int outer_iterations() const { return outer_iterations_; }  ///< in a run
   std::int64_t products() const;                              ///< in a run
   std::int64_t sums() const;                                  ///< over ranks, in a run

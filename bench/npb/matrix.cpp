@@ -19,7 +19,7 @@ namespace {
 
 /// 1 / condition number that the weights w_i aim at; also what is added to the diagonal.
 constexpr double rcond = 0.1;
-constexpr double set_value = 0.5;  ///< of element i of v_i
+constexpr double set_value = 0.5;  ///< value of element i of v_i
 
 constexpr std::array<NpbClass, 6> classes{{
     {"S", 1400, 7, 15, 10, 8.5971775078648},
@@ -37,7 +37,7 @@ struct Element {
 
 /// Those of the vectors v_i that reach into a range of rows.
 struct Vectors {
-  std::vector<std::int64_t> start{0};  ///< of each vector among the elements; one more
+  std::vector<std::int64_t> start{0};  ///< where each vector begins among the elements; one more
   std::vector<Element> element;        ///< by ascending place within a vector
   std::vector<double> weight;          ///< w_i
   std::vector<std::int32_t> set;       ///< i
@@ -88,7 +88,7 @@ Vectors draw_vectors(const NpbClass& size, Range rows) {
 struct ColumnIndex {
   struct Use {
     std::int32_t vector;
-    double value;  ///< of the vector in the column
+    double value;  ///< element of the vector in the column
   };
   Array<std::int64_t> start;
   Array<Use> use;
@@ -241,7 +241,7 @@ const NpbClass& npb_class(std::string_view name) {
 
 NpbBytes npb_bytes(const NpbClass& size, int ranks) {
   const auto rows = static_cast<double>(size.rows);
-  const double elements = size.vector_nonzeros + 1;  // of a vector; a row is in as many of them
+  const double elements = size.vector_nonzeros + 1;  // nonzeros of a vector; a row is in as many of them
   const double nonzeros = rows * (elements * (elements - 1) + 1);
   const double kept = 1 - std::pow(1 - 1.0 / ranks, elements);  // share of the vectors
   return {nonzeros, 12 * nonzeros / ranks, 32 * kept * rows * elements + 4 * rows};

@@ -13,8 +13,8 @@ namespace ayatori::bench {
 struct NpbClass {
   std::string_view name;
   std::int64_t rows;      ///< n
-  int vector_nonzeros;    ///< of each random vector, but for the element that is set
-  int iterations;         ///< of the inverse power method
+  int vector_nonzeros;    ///< nonzeros of each random vector, but for the element that is set
+  int iterations;         ///< iterations of the inverse power method
   double shift;           ///< lambda
   double reference_zeta;  ///< what zeta must be, to 1e-10
 };
@@ -37,7 +37,7 @@ sparse::SplitMatrix npb_matrix(const comm::Comm& comm, const NpbClass& size);
 /// What npb_matrix() needs on a rank of this many, by expectation: random places that coincide are not
 /// counted.
 struct NpbBytes {
-  double nonzeros;  ///< of the whole matrix
+  double nonzeros;  ///< those of the whole matrix
   double matrix;    ///< bytes of this rank's share
   double making;    ///< beside it, until it is made
 };

@@ -35,8 +35,8 @@ namespace {
 
 using namespace ayatori;
 
-constexpr std::int64_t repeats = 16;         // of each kind of message of divide and conquer
-constexpr std::int64_t pending_repeats = 4;  // of the sums of a panel's columns by PendingSum
+constexpr std::int64_t repeats = 16;         // repeats of each kind of message of divide and conquer
+constexpr std::int64_t pending_repeats = 4;  // repeats of the sums of a panel's columns by PendingSum
 
 /// Seconds of this rank, by operation, and "total".
 using Seconds = std::map<std::string, double>;
@@ -94,7 +94,7 @@ Seconds panels(const eigen::ProcessGrid& grid, std::int64_t n, std::int64_t bloc
   Seconds sum;
   for (std::int64_t s = 0; s < samples; ++s) {
     double weight = samples == 1 ? static_cast<double>(count) : 0;
-    // Of the panels up to the next sample, those nearer to this one count more.
+    // Among the panels up to the next sample, those nearer to this one count more.
     const auto share = [&](std::int64_t other) {
       const std::int64_t distance = std::abs(places[other] - places[s]);
       for (std::int64_t k = 1; k < distance; ++k)

@@ -13,7 +13,7 @@ namespace {
 
 using Points = std::span<const GridPoint>;
 
-constexpr double side = 420;  ///< of each picture
+constexpr double side = 420;  ///< length of each picture's side
 constexpr double gap = 70;
 constexpr double top = 70;
 constexpr std::array<const char*, 8> colours{"#1f6fb4", "#d9541e", "#2e9b57", "#8c4fb0",

@@ -68,8 +68,8 @@ class KeyExchange {
 
   /// Where keys are put.
   struct Layout {
-    std::vector<std::int64_t> begin;  ///< of part k from rank r: [k ranks + r]; and the end
-    std::vector<std::int64_t> place;  ///< of this rank's part k in rank r's memory: [r parts + k]
+    std::vector<std::int64_t> begin;  ///< first key of part k from rank r: [k ranks + r]; and the end
+    std::vector<std::int64_t> place;  ///< place of this rank's part k in rank r's memory: [r parts + k]
     std::int64_t most;                ///< that come to a rank
   };
 

@@ -13,8 +13,8 @@ namespace ayatori::bench {
 
 struct MatmulOptions {
   std::int64_t n = 1800;                           ///< matrices are n x n (Tanaka: 1800)
-  std::vector<std::string> locals{"own", "blas"};  ///< of local_products(), timed in turns
-  std::string form = "overlap";                    ///< of matmul_forms()
+  std::vector<std::string> locals{"own", "blas"};  ///< names from local_products(), timed in turns
+  std::string form = "overlap";                    ///< a name from matmul_forms()
   std::int64_t panel = 0;  ///< columns of A and rows of B that are sent at once; 0: a quarter of a rank's
   int repetitions = 20;
 };

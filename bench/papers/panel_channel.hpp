@@ -47,7 +47,7 @@ class PanelChannel {
   comm::Comm comm_;
   MatmulForm form_;
   std::int64_t longest_;
-  std::vector<int> others_;  ///< of the line, their ranks in the grid
+  std::vector<int> others_;  ///< the line's other ranks, as numbered in the grid
   std::array<Array<double>, 2> buffers_;
   /// The buffers of the one-sided form. Of the whole grid: windows that disjoint communicators of a node make
   /// at the same time are mixed up by Open MPI 4.1, which names their memory by the communicator's number.

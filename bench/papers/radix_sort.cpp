@@ -201,7 +201,7 @@ std::vector<Key> radix_sort(KeyExchange<Key>& exchange, std::span<const Key> min
     seconds[phase] += watch.seconds();
     watch.restart();
   };
-  FirstException exception;  // of this rank: the others still wait for its messages
+  FirstException exception;  // an exception of this rank: the others still wait for its messages
   const auto sort = [&](std::span<Key> part) {
     lap(3);
     exception.guard([&] {

@@ -23,7 +23,7 @@ struct KeyDistribution {
 std::span<const KeyDistribution> key_distributions();
 
 struct RadixSortOptions {
-  std::int64_t keys = std::int64_t{4} << 20;  ///< of all ranks together (Tanaka: 4 M)
+  std::int64_t keys = std::int64_t{4} << 20;  ///< keys of all ranks together (Tanaka: 4 M)
   int key_bits = 32;                          ///< 32 or 64
   int digit_bits = 8;                         ///< 8 or 11: buckets of a pass through memory
   std::string distribution = "uniform";       ///< one of key_distributions()
@@ -36,7 +36,7 @@ struct RadixSortResult {
   /// total, splitters (counting where ranks begin), partition (by rank), exchange (what of it is not behind
   /// sorting), local sort.
   std::vector<Phase> phases;
-  double keys_per_second = 0;  ///< of all ranks, by the median
+  double keys_per_second = 0;  ///< rate of all ranks, by the median
   double imbalance = 0;        ///< keys of the fullest rank over the mean, less 1
   /// Every rank sorts its own keys, without exchange: radix, std::sort, parallel std::sort, in turns.
   std::vector<Phase> peers;

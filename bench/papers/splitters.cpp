@@ -34,7 +34,7 @@ template <class Key>
 std::vector<std::int64_t> histograms(const comm::Comm& comm, std::span<const Key> mine,
                                      const std::vector<Key>& prefixes, int shift, int width) {
   const std::size_t values = std::size_t{1} << width;
-  const std::size_t others = prefixes.size() * values;  // of keys that have none of the prefixes
+  const std::size_t others = prefixes.size() * values;  // bucket of keys that have none of the prefixes
   const auto bucket_of = [&](Key key) {
     const Key digit = (key >> shift) & static_cast<Key>(values - 1);
     const Key prefix = (key >> shift) >> width;

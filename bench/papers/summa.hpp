@@ -52,8 +52,8 @@ class Summa {
   LocalProduct product_of(std::int64_t turn, const MatrixBlock& a, const MatrixBlock& b, MatrixBlock& c);
 
   bool overlap_;
-  PanelChannel along_row_;     ///< of parts of A
-  PanelChannel along_column_;  ///< of parts of B
+  PanelChannel along_row_;     ///< parts of A
+  PanelChannel along_column_;  ///< parts of B
   std::vector<Panel> panels_;
 };
 

@@ -116,10 +116,10 @@ class PlainCg {
   Array<double> x_, z_, p_, q_, r_;
 };
 
-/// Of the runs of one program.
+/// Times of the runs of one program.
 struct Times {
   std::vector<double> wall;
-  std::vector<double> cpu;  ///< of all threads; what other work on the machine disturbs less
+  std::vector<double> cpu;  ///< time of all threads, which other work on the machine disturbs less
 
   template <class Run>
   void add(Run&& run) {

@@ -12,7 +12,7 @@ namespace ayatori::bench {
 /// Another way to multiply, or ours with values of less precision.
 struct SpmvPeer {
   std::string name;
-  double tolerance;  ///< of y, as a share of the sum of |a_ij x_j| in its row
+  double tolerance;  ///< error of y, as a share of the sum of |a_ij x_j| in its row
   /// y = A x, so often as it is called, from the vector that the peer was made with.
   std::function<void()> multiply;
   std::function<double(std::int32_t)> result;  ///< y of a row

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int tag = 1;
 
-/// Of this rank.
+/// Blocks that this rank sends or receives.
 struct Blocks {
   std::vector<int> ranks;
   std::vector<int> counts;
@@ -72,7 +72,7 @@ int PMPI_Dist_graph_neighbors(MPI_Comm /*comm*/, int /*sources*/, int* from, int
   return MPI_SUCCESS;
 }
 
-/// Of bytes or ints that lie one after the other, as the library asks for.
+/// Exchanges bytes or ints that lie one after the other, as the library asks for.
 int PMPI_Neighbor_alltoallv(const void* data, const int* counts, const int* /*places*/, MPI_Datatype type,
                             void* in, const int* in_counts, const int* /*in_places*/,
                             MPI_Datatype /*in_type*/, MPI_Comm comm) {

@@ -28,7 +28,7 @@ using namespace ayatori::tuning;
 
 /// Suspended and at work, at most.
 constexpr std::size_t deepest = 2;
-/// Of the set-up of complete factors, until their price is known.
+/// Share of the set-up of complete factors that is spent until their price is known.
 constexpr double share_of_analysis = 0.3;
 
 template <class T>

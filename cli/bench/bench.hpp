@@ -31,7 +31,7 @@ void add_bench_grid(Command& bench, Run& run);
 struct GridSetup {
   std::function<std::string()> check;  ///< throws InputError; else gives the title
   bench::GridKernel run;
-  std::string unit;                               ///< of its rate
+  std::string unit;                               ///< unit of its rate
   std::function<double()> all_to_all_bytes = {};  ///< that all ranks send from all to all; empty: none
 };
 

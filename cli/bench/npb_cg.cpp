@@ -63,7 +63,7 @@ struct Report {
   bench::StreamResult stream;
   std::int64_t matrix_bytes;
   std::int64_t exchanged_bytes;
-  std::vector<forecast::PhaseLimit> limits;  ///< of the run that is the median
+  std::vector<forecast::PhaseLimit> limits;  ///< limits of the run that is the median
 
   const bench::NpbCgRun& median() const { return runs[runs.size() / 2]; }
   /// Bytes of the matrix per second of the products.

@@ -55,7 +55,7 @@ GridSetup grid_stream(Command& command) {
   add_grid_repetitions(command, arguments->repetitions);
   return {[arguments] { return fmt::format("STREAM, vectors of {} doubles", arguments->total); },
           [arguments](const comm::Comm& comm) {
-            const std::int64_t elements = (arguments->total - 1) / comm.size() + 1;  // of a rank
+            const std::int64_t elements = (arguments->total - 1) / comm.size() + 1;  // elements of one rank
             const auto rates = bench::stream(comm, elements, arguments->repetitions);
             const double doubles = static_cast<double>(elements) * comm.size();
             bench::GridSample sample{0, 1e-9 * rates.triad.median, 3 * sizeof(double) * doubles, {}, ""};

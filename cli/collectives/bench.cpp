@@ -31,7 +31,7 @@ struct CollectivesBenchArguments {
 };
 
 struct Cases {
-  std::vector<bench::CollectiveRace> races;  ///< of at most one schedule
+  std::vector<bench::CollectiveRace> races;  ///< races of at most one schedule
   std::vector<int> finalist;                 ///< which of its size a schedule is
 };
 
@@ -207,8 +207,8 @@ void add_collectives_bench(Command& collectives, Run& run) {
         "these alone, kept"}});
   racing->add_option("--schedules,--table", arguments->schedules, "What search --json or tune has written")
       ->required();
-  racing->add_option("--operations", arguments->operations, "Of the table only these")->delimiter(',');
-  racing->add_option("--sizes", arguments->sizes, "Of the table only these bytes of the buffer, from:to");
+  racing->add_option("--operations", arguments->operations, "Only these of the table")->delimiter(',');
+  racing->add_option("--sizes", arguments->sizes, "Only these of the table: bytes of the buffer, from:to");
   racing->add_flag("--finalists", arguments->all_finalists,
                    "All that the search has replayed, not the best only");
   racing->add_flag(

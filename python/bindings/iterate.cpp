@@ -126,7 +126,7 @@ struct Iterated {
   std::string end;  ///< "converged" only where that is proved
   std::int64_t iterations = 0;
   double residual_norm = 0;  ///< ||b - A x||
-  double limit = 0;          ///< of it
+  double limit = 0;          ///< bound on it
   std::string reason;
 };
 

@@ -64,7 +64,7 @@ nb::tuple iterate(const comm::Comm& comm, const LinearOperator& a, const LinearO
                         result.frobenius_norm, result.condition);
 }
 
-/// Of operators in this process.
+/// Least squares with operators in this process.
 nb::tuple least_squares(const LinearOperator& a, const LinearOperator& transposed, const InputVector& b,
                         const InOutVector& x, const std::optional<InOutVector>& variance,
                         const LeastSquaresOptions& asked) {

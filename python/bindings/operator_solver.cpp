@@ -49,7 +49,7 @@ class FunctionOperator final : public sparse::LinearOperator {
  private:
   nb::callable function_;
   InOutVector argument_;
-  Interruption* interruption_ = nullptr;  ///< of the call that goes on
+  Interruption* interruption_ = nullptr;  ///< interruption of the call that goes on
 };
 
 /// A Preconditioner, with its own threads.

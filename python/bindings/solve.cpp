@@ -92,7 +92,7 @@ class Solver final : public comm::MpiHolder {
   /// Other than the number of rows, nothing is left.
   void release() override { solver_.reset(); }
 
-  /// Of set-ups, in one line.
+  /// How often set-ups were reused, in one line.
   std::string reuse() const {
     const auto reuse = solver_ ? solver_->reuse() : std::nullopt;
     return reuse ? describe(*reuse) : "";

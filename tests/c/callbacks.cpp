@@ -139,7 +139,7 @@ struct Operator {
   int calls = 0;
   int fails_at = 0;  ///< the call that returns 5
   bool throws = false;
-  double factor = 1;  ///< of all
+  double factor = 1;  ///< factor of all elements
 
   static int apply(const double* x, double* y, void* data) {
     auto& self = *static_cast<Operator*>(data);

@@ -53,7 +53,7 @@ struct Rows {
   std::int64_t first = 0;
   std::int64_t all = 0;
   double diagonal = 4;
-  double factor = 1;  ///< of all entries
+  double factor = 1;  ///< factor of all entries
 
   void multiply(double by) {
     factor *= by;

@@ -74,7 +74,7 @@ TEST(EigenGeneralized, ReducesToStandardForm) {
       reduce_to_standard(c, l, block);
       EXPECT_LE(reduction_ratio(a, b, c, l), 1) << n << " " << block;
       if (l.rows.owns(n - 1) && l.columns.owns(0))
-        l.values[l.rows.local(n - 1)] += 1e-9;  // of one element, below the diagonal unless n = 1
+        l.values[l.rows.local(n - 1)] += 1e-9;  // one element, below the diagonal unless n = 1
       EXPECT_GE(reduction_ratio(a, b, c, l), 100) << n << " " << block;
     }
   }

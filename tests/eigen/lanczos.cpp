@@ -59,7 +59,7 @@ void expect_pairs(const ProjectedOperator& a, const LanczosPairs& pairs, double 
 
 TEST(Lanczos, FindsWhatIsWantedWithItsMultiplicities) {
   constexpr std::int64_t n = 169;
-  const auto dense = laplacian(13, 1, 2.5);  // of both signs; most values are double
+  const auto dense = laplacian(13, 1, 2.5);  // eigenvalues of both signs; most are double
   const auto values = reference_values(dense, n);
   const auto a = projected(dense_operator(dense, n));
   for (const auto which : {Which::largest_magnitude, Which::smallest_magnitude, Which::largest,

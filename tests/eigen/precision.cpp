@@ -144,7 +144,7 @@ TEST(EigenPrecision, RefinementThatCannotConvergeSaysSo) {
   std::vector<double> values(n, 0.0);
   ColumnSpread x{n, n, {}};
   const Range mine = x.mine(world());
-  x.values.assign(n * mine.size(), 0.5);  // of rank 1
+  x.values.assign(n * mine.size(), 0.5);  // a matrix of rank 1
   EXPECT_FALSE(refine(a, values, x).converged);
 }
 

@@ -52,7 +52,7 @@ TEST(Predict, ADiagonalMatrixIsMemoryAndReductions) {
   }
 }
 
-/// Of a reduction that goes on during a product, what is longer than the product is left.
+/// A reduction that goes on during a product leaves what is longer than the product.
 TEST(Predict, PipelinedReductionsHideBehindProducts) {
   const auto& pipelined = find_named(iteration_works(), "pipelined-cg", "method");
   for (const int rows : {640, 6400000}) {

@@ -274,9 +274,9 @@ TEST(ComplexGenerators, CircuitAtAFrequencyObeysKirchhoff) {
   const ComplexDense high = dense("circuit-ac:n=400,range=3,inductors=0.25,frequency=2");
   std::int64_t inductors = 0;
   std::int64_t elements = 0;
-  double least = 1;  // of the inductors' admittances, which span the decades, too
+  double least = 1;  // least of the inductors' admittances, which span the decades, too
   for (std::int64_t j = 0; j < nodes; ++j) {
-    Complex sum = 0;  // of the currents into all nodes
+    Complex sum = 0;  // sum of the currents into all nodes
     for (std::int64_t i = 0; i < nodes; ++i) {
       sum += a(i, j);
       if (i >= j || a(i, j).imag() == 0) continue;

@@ -336,7 +336,7 @@ TEST(Generators, SaddlePointsAreThoseOfStokesAndOseen) {
 TEST(Generators, DarcysFluxFollowsTheSlopeOfThePressure) {
   // Two cells per edge, h = 1/2: u(0,0), v(0,0), v(1,0), p(0,0), p(1,0); u(0,1), p(0,1), p(1,1).
   const Dense a = dense("darcy2d:n=2,ratio=2,blocks=2,level=0");
-  const double m = (0.5 + 0.25) / 3;  // of cells with k = 1 and 2
+  const double m = (0.5 + 0.25) / 3;  // entry for cells with k = 1 and 2
   const std::vector<std::vector<double>> rows{{m, 0, 0, -1, 1, 0, 0, 0}, {0, m, 0, -1, 0, 0, 1, 0},
                                               {0, 0, m, 0, -1, 0, 0, 1}, {-1, -1, 0, 0, 0, 0, 0, 0},
                                               {1, 0, -1, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, m, -1, 1},
@@ -521,7 +521,7 @@ TEST(Generators, CircuitObeysKirchhoff) {
   std::int64_t grounded = 0;
   std::int64_t widest = 0;
   for (std::int64_t j = 0; j < a.columns; ++j) {
-    double sum = 0;  // of the currents into all nodes
+    double sum = 0;  // sum of the currents into all nodes
     std::int64_t entries = 0;
     for (std::int64_t i = 0; i < nodes; ++i) {
       sum += a(i, j);

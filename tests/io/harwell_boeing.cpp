@@ -107,7 +107,7 @@ TEST(HarwellBoeing, LinesOutsideTheirColumns) {
        {"-2.0-5.0 -1.0 -4.0 3.0", "-2.0 -5.0 -1.0 -4.0", "-2.0 -5.0 -1.0 -4.0 3.0 7.0",
         "-2.0 -5.0 -1.0 -4.0 123456789", "-2.0 -5.0 -1.0 -4.0 3.0x"})
     EXPECT_TRUE(contains(error_of(with(second, bad)), "line 8: ")) << bad;
-  // Of so long a line the end is not known: 3 could be 3.14.
+  // The end of so long a line is not known: 3 could be 3.14.
   const std::string too_long = "-2.0 -5.0 -1.0 -4.0 " + std::string(1002, ' ') + "3.14";
   EXPECT_TRUE(contains(error_of(with(second, too_long)), "line 8: the line is longer than"));
 }

@@ -93,7 +93,7 @@ class Writer {
     H5Sclose(space);
     return *this;
   }
-  /// Of any length, as h5py writes texts, or of a fixed one, as MATLAB does.
+  /// Writes a text of any length, as h5py does, or of a fixed one, as MATLAB does.
   Writer& attribute(const std::string& object, const char* name, const char* text, bool any_length = true) {
     const hid_t type = H5Tcopy(H5T_C_S1);
     H5Tset_size(type, any_length ? H5T_VARIABLE : std::string_view(text).size());

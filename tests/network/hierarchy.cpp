@@ -14,7 +14,7 @@ constexpr double beta = 0.25;  // seconds per byte inside a node
 constexpr double slower = 4;   // between nodes
 
 constexpr double header = 16;  // bytes that go with every message
-constexpr double work = 3;     // of a sender for a message, in seconds
+constexpr double work = 3;     // work of a sender for a message, in seconds
 
 machine::TransferCurve line(const char* pattern, int pairs, double latency, double per_byte) {
   return {pattern, pairs, {}, {{{0, latency, per_byte}}, 0}};

@@ -10,7 +10,7 @@ static char help[] =
 /* What the options ask of the linear systems: 5-point differences on an n x n grid. */
 typedef struct {
   PetscInt n;
-  PetscReal wind; /* of convection; not 0: A is not symmetric */
+  PetscReal wind; /* strength of convection; not 0: A is not symmetric */
   PetscBool neumann, inconsistent, nan, guess, transposed, shell, other_pmat, shell_pmat;
 } Problem;
 

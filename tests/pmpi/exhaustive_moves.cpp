@@ -10,8 +10,8 @@ namespace {
 struct Shape {
   std::string name;
   MPI_Datatype type;
-  int elements;             ///< of the type for three ints
-  std::vector<int> places;  ///< of the three, in the order of the type
+  int elements;             ///< elements of the type for three ints
+  std::vector<int> places;  ///< places of the three, in the order of the type
   int extent;               ///< ints from three to three
 };
 
@@ -168,7 +168,7 @@ Blocks arrange(const Shape& shape, Arrangement arrangement, const std::vector<in
     b.firsts[rank] = b.end;
     b.end += lengths[rank] + (arrangement == with_gap && rank % 2 == 0 ? 1 : 0);
     b.counts[rank] = lengths[rank] * shape.elements;
-    b.places[rank] = lengths[rank] == 0 ? 1000000 : b.firsts[rank] * shape.elements;  // of nothing: no matter
+    b.places[rank] = lengths[rank] == 0 ? 1000000 : b.firsts[rank] * shape.elements;  // no block: no matter
   }
   return b;
 }
@@ -290,7 +290,7 @@ class VectorMoves {
   int turn_;
   int size_ = size_of(comm_);
   int me_ = rank_in(comm_);
-  std::vector<int> lengths_;  ///< of every rank's block
+  std::vector<int> lengths_;  ///< length of every rank's block
   Blocks blocks_;
   int own_ = 0;
   std::string name_;

@@ -152,7 +152,7 @@ program fortran
   call MPI_Ibarrier(MPI_COMM_WORLD, requests(1), error)
   call MPI_Wait(requests(1), MPI_STATUS_IGNORE, error)
 
-  ! Of what is freed before they end.
+  ! Calls with what is freed before they end.
   call MPI_Type_vector(n / 2, 1, 2, MPI_DOUBLE_PRECISION, type_of_halves, error)
   call MPI_Type_commit(type_of_halves, error)
   call MPI_Op_create(add, .true., op, error)

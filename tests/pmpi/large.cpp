@@ -9,7 +9,7 @@
 namespace {
 
 #if MPI_VERSION >= 4
-constexpr MPI_Count count = 5;  ///< of ints in a block
+constexpr MPI_Count count = 5;  ///< ints in a block
 
 void expect(bool is_right, const char* what) {
   if (is_right) return;
@@ -17,7 +17,7 @@ void expect(bool is_right, const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/// Of rank `from` for rank `to`.
+/// What rank `from` has for rank `to`.
 int value(int from, int to, MPI_Count i) {
   return 1000 * from + 10 * to + static_cast<int>(i);
 }
@@ -98,7 +98,7 @@ class Calls {
     MPI_Reduce_scatter_c(from_me_.data(), all.data(), blocks.counts.data(), MPI_INT, MPI_MIN, comm_);
     expect(all[0] == value(0, static_cast<int>(before / count), before % count), "Reduce_scatter_c");
 
-    // Of every block the first element, to places with gaps.
+    // The first element of every block, to places with gaps.
     std::vector<MPI_Count> ones(size_, 1);
     std::vector<MPI_Aint> from(size_);
     for (int rank = 0; rank < size_; ++rank) from[rank] = static_cast<MPI_Aint>(rank * count);

@@ -20,7 +20,7 @@
 namespace {
 
 int ranks_per_node = 1;
-int messages = 0;  ///< of this rank to other nodes
+int messages = 0;  ///< messages of this rank to other nodes
 /// Whether MPI_Neighbor_alltoallw is right, or not the MPI's: MPICH 4.0.2 leaves out blocks.
 bool has_alltoallw = true;
 

@@ -78,9 +78,9 @@ struct Task {
   int count = 0;
   int root = 0;
   bool in_place = false;
-  MPI_Datatype send_type = MPI_INT;  ///< of `count` elements of one or two integers
+  MPI_Datatype send_type = MPI_INT;  ///< type of `count` elements of one or two integers
   MPI_Datatype type = MPI_INT;
-  int ints = 1;  ///< of an element
+  int ints = 1;  ///< ints of an element
   int span = 1;  ///< and the integers from one to the next where there are holes
   MPI_Op op = MPI_SUM;
   std::vector<int> counts, places;

@@ -9,7 +9,7 @@
 
 #include "tests/pmpi/ranks.hpp"
 
-// Of a persistent collective call; Open MPI 4 has them under names of its own.
+// Name of a persistent collective call; Open MPI 4 has them under names of its own.
 #if MPI_VERSION >= 4
 #define PERSISTENT(Name) MPI_##Name##_init
 #else

@@ -17,7 +17,7 @@ namespace {
 int rank = 0;
 int size = 1;
 constexpr int turns = 60;
-double most_seconds = 1;  ///< of a row
+double most_seconds = 1;  ///< longest time of a row
 
 /// Seconds by a clock that is one on a node, as MPI_Wtime() need not be.
 double now() {

@@ -22,7 +22,7 @@ EigenRequest smallest(std::int64_t count) {
   return request;
 }
 
-/// Of the Laplacian of an n x n grid, in multiples of 4 sin^2.
+/// An eigenvalue of the Laplacian of an n x n grid, in multiples of 4 sin^2.
 double eigenvalue(int i, int j, int n) {
   const auto part = [n](int k) { return 4 * std::pow(std::sin(k * std::numbers::pi / (2 * (n + 1))), 2); };
   return part(i) + part(j);
@@ -70,7 +70,7 @@ TEST(SessionEigen, WhatMeansNothingIsRefused) {
                  InputError);
   };
   auto request = EigenRequest();
-  request.method = "davidson";  // of all pairs
+  request.method = "davidson";  // a method for some pairs, asked for all
   refuse(request);
   request = smallest(31);
   refuse(request);

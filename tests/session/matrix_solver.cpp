@@ -144,7 +144,7 @@ TEST(OperatorSolver, TakesThePreconditionerOfTheApplication) {
   EXPECT_TRUE(run.converged());
   EXPECT_EQ(run.method, "fgmres");
   EXPECT_EQ(run.preconditioner, "given");
-  EXPECT_GT(run.residual_error_bound, 0);  // of the entries, which are known
+  EXPECT_GT(run.residual_error_bound, 0);  // error of the entries, which are known
   EXPECT_THROW(OperatorSolver(world(), a, nullptr, request_of("auto", "jacobi"), &m), InputError);
   auto excluded = request_of("auto", "auto");
   excluded.tuning_share = 0.5;

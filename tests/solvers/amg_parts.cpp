@@ -223,7 +223,7 @@ TEST(Amg, InvertsDenseMatrices) {
   by_eigenvalues.apply(column, unit);
   for (int i = 0; i < 6; ++i) EXPECT_NEAR(unit[i], i == 2 ? 1 : 0, 1e-12);
   EXPECT_THROW(amg::DenseInverse(1, {std::nan("")}, true), InputError);
-  Dense singular = tests::laplacian_1d(6);  // of a ring: constants are its null space
+  Dense singular = tests::laplacian_1d(6);  // becomes a ring: constants are its null space
   singular.at(0, 5) = singular.at(5, 0) = -1;
   const amg::DenseInverse inverse(6, singular.value, true);
   EXPECT_TRUE(inverse.is_singular());

@@ -190,7 +190,7 @@ TEST(BlockPreconditioner, IsThePreconditionerOfEveryColumn) {
   const GlobalSum sum(world());
   const std::int32_t n = a.local_size();
   for (const Preconditioner& type : preconditioners()) {
-    if (type.obeys.complement) continue;  // of saddle points alone
+    if (type.obeys.complement) continue;  // for saddle points alone
     const auto built = type.make(a, sum, {});
     const BlockPreconditioner block(*built.op);
     for (const int width : {2, 5}) {

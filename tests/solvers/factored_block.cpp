@@ -67,7 +67,7 @@ const std::vector<FactorOptions> complete{{.kind = Kind::ic, .fill = 100},
                                           {.kind = Kind::ilu, .fill = 100, .ordering = Ordering::natural},
                                           {.kind = Kind::ic, .fill = 100, .ordering = Ordering::rcm}};
 
-/// Of a symmetric matrix the columns beyond the diagonal are found another way than of any.
+/// The columns beyond the diagonal are found another way for a symmetric matrix than for any.
 TEST(LevelPattern, OneLevelOfSymmetricFillIsTheUpperHalfOfAny) {
   for (const Dense& a : {tests::laplacian_2d(9), tests::random_dominant(60, 0.1, 1.1, 3, true),
                          tests::random_dominant(300, 0.02, 1.1, 4, true), tests::identity(5), Dense(3)}) {

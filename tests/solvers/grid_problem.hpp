@@ -13,7 +13,7 @@ struct GridProblem {
   std::int64_t depth = 1;
   double along_x = 1;
   double wind = 0;         ///< upwind, along x
-  double skew = 0;         ///< of a square: with u_xy besides, strong along a diagonal
+  double skew = 0;         ///< u_xy besides, on a square: strong along a diagonal
   double neumann = 0;      ///< 1: no Dirichlet boundary
   double jump = 1;         ///< coefficient of every other quarter
   bool roughened = false;  ///< scaled from both sides by rough()

@@ -100,7 +100,7 @@ struct Trial {
   solvers::MethodResult result = {};
   std::vector<double> x = {};  ///< global, as the method left it
   std::int64_t reductions = 0;
-  std::int64_t overlapped = 0;  ///< of the reductions
+  std::int64_t overlapped = 0;  ///< those of the reductions that were overlapped
   int products = 0;
   int preconditionings = 0;
 

@@ -243,7 +243,7 @@ TEST(Cg, ReachesTheLimitOfDoublePrecision) {
       }
       trial.options.max_iterations = 4000;
       trial.run(name, 1e-16);
-      double square = 0;  // of the norm of A
+      double square = 0;  // square of A's norm
       for (const double value : trial.a.value) square += value * value;
       EXPECT_LE(trial.true_residual(), 1e-15 * std::sqrt(square) * Trial::norm_of(trial.x))
           << name << " " << condition << ": " << trial.describe();

@@ -16,7 +16,7 @@ struct Edges {
   std::vector<int> column;
 };
 
-/// Of a square grid, each once, with the diagonal.
+/// Edges of a square grid, each once, with the diagonal.
 Edges grid(int n) {
   Edges edges;
   const auto add = [&edges](int a, int b) {

@@ -70,7 +70,7 @@ TEST(Orthogonalization, FactorsWellConditionedColumns) {
     const std::vector<double> original = columns.data;
     columns.orthonormalize(method);
     EXPECT_LT(columns.orthogonality_loss(), 1e-13) << method.name;
-    double error = 0;  // of Q R = A
+    double error = 0;  // error of Q R = A
     for (int j = 0; j < columns.count; ++j) {
       std::vector<double> product(columns.rows.size());
       combine(columns.first(j + 1),

@@ -191,7 +191,7 @@ TEST(NodeAware, BringsTheGhostsWhereverTheRanksAre) {
   }
 }
 
-/// Of all ranks together.
+/// Totals of all ranks together.
 struct Abroad {
   std::int64_t messages = 0;
   std::int64_t elements = 0;

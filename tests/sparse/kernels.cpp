@@ -177,7 +177,7 @@ TEST(Kernels, ReadTheBytesThatWerePredicted) {
   std::size_t whole = 0;
   for (const auto& [name, matrix] : matrices) {
     const PatternFacts facts = pattern_facts(matrix);
-    if (facts.sampled) continue;  // of these the next test asks less
+    if (facts.sampled) continue;  // the next test asks less of these
     ++whole;
     for (const KernelType& type : kernels()) {
       SCOPED_TRACE(fmt::format("{} on {}, {} x {}", type.name, name, matrix.rows, matrix.columns));

@@ -69,7 +69,7 @@ inline TestMatrix complex_five_point_matrix(std::int64_t n, Complex diagonal, Co
   return matrix;
 }
 
-/// Of a TestMatrix in real form: both rows of a pair on one rank.
+/// Partition of a TestMatrix in real form: both rows of a pair on one rank.
 inline RowPartition even_pairs(const TestMatrix& matrix, int ranks) {
   return of_pairs(RowPartition::even(matrix.n / 2, ranks));
 }

@@ -32,7 +32,7 @@ TEST(Facts, DominanceBoundsTheIterationsOfCg) {
   for (const double least_dominance : {0.5, 0.01, 1e-6}) {
     MatrixFacts facts;
     facts.least_dominance = least_dominance;
-    const double root = std::sqrt(2 / least_dominance);  // of the condition number
+    const double root = std::sqrt(2 / least_dominance);  // root of the condition number
     const double iterations = iterations_by_dominance(facts);
     const auto bound = [&](double k) { return 2 * std::pow((root - 1) / (root + 1), k); };
     EXPECT_LE(bound(iterations), 1e-8);

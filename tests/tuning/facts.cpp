@@ -258,7 +258,7 @@ void expect_plain_symmetry(const TestMatrix& matrix) {
   EXPECT_EQ(facts.pattern_symmetric, plain.pattern_symmetric);
   if (plain.symmetric || facts.nonzeros < (1 << 11)) {
     EXPECT_DOUBLE_EQ(facts.asymmetry, plain.asymmetry);
-  } else {  // of a few rows
+  } else {  // asymmetry of a few rows
     EXPECT_GT(facts.asymmetry, 0);
     EXPECT_LE(facts.asymmetry, plain.asymmetry);
   }

@@ -5,7 +5,7 @@
 namespace ayatori::tuning {
 namespace {
 
-/// Of a symmetric positive definite matrix that had its residual reduced to 1e-4.
+/// Report on a symmetric positive definite matrix that had its residual reduced to 1e-4.
 SolveReport report_of(Status status) {
   SolveReport report;
   report.status = status;

@@ -97,7 +97,7 @@ class HandMade {
   std::vector<std::string_view> arms_;
   std::vector<std::string_view> families_;
   std::vector<std::int16_t> numbers_;
-  Records records_;  ///< of the three above
+  Records records_;  ///< records of the three above
 };
 
 /// Records by which CG with the diagonal takes few iterations or far too many: it begins, and is left by a

@@ -235,7 +235,7 @@ MatrixFacts complex_facts() {
   return facts;
 }
 
-/// Of real systems, and of complex ones.
+/// Records of real systems, and of complex ones.
 class ShippedRecords : public testing::TestWithParam<bool> {
  protected:
   const Records& shipped() const { return Records::shipped(GetParam() ? complex_facts() : MatrixFacts{}); }
@@ -257,7 +257,7 @@ TEST_P(ShippedRecords, AreOfMethodsAndPreconditionersThatExist) {
     const auto [method, preconditioner] = parts_of(arm);
     EXPECT_NO_THROW(solvers::method(method)) << arm;
     EXPECT_TRUE(!GetParam() || solvers::method(method).takes_complex) << arm;
-    if (preconditioner == "boomeramg" || preconditioner == "direct") continue;  // of libraries
+    if (preconditioner == "boomeramg" || preconditioner == "direct") continue;  // done by libraries
     EXPECT_NO_THROW(solvers::preconditioner(preconditioner)) << arm;
   }
 }

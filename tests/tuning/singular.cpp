@@ -100,7 +100,7 @@ TEST(Singular, InconsistentSystemsEndAtTheLeastSquares) {
     EXPECT_EQ(solved.report.status, Status::least_squares);
     EXPECT_FALSE(solved.report.converged());
     EXPECT_NEAR(solved.report.relative_residual, norm_of(r) / norm_of(solved.b), 1e-12);
-    EXPECT_NEAR(norm_of(r), 0.4 * 9, 1e-6);  // of the constant that no x reaches
+    EXPECT_NEAR(norm_of(r), 0.4 * 9, 1e-6);  // norm of the constant that no x reaches
     for (const double value : r) EXPECT_NEAR(value, 0.4, 1e-7);
     EXPECT_TRUE(says(solved.report, "inconsistent"));
   }

@@ -110,9 +110,9 @@ TEST(Solve, ExperienceComesFirstAndFailuresLast) {
 /// sooner, and forty times as many with these, so that they lose.
 struct Counted {
   ProductClock clock;
-  double lost = 0;          ///< of trials that gave way
+  double lost = 0;          ///< products of trials that gave way
   double longest_lost = 0;  ///< the longest of them
-  double won = 0;           ///< of all others
+  double won = 0;           ///< products of all others
   Solved solved;
 
   Counted(const TestMatrix& matrix, const SolveOptions& options) : solved(matrix, 1, options, hooks()) {
@@ -355,7 +355,7 @@ TEST(Solve, AReplayTakesTheSameDecisionsToTheSameBits) {
   const HandMade short_cycles({{steady(0.1, 1.5, 100)}}, {}, {"gmres(30) + none"});
   gmres.records = &short_cycles.records();
   SolveOptions free;
-  free.preconditioner.degree = 3;  // of chebyshev; the script knows
+  free.preconditioner.degree = 3;  // degree of chebyshev; the script knows
   SolveOptions few = free;
   few.max_iterations = 30;
   free.tuning_share = 1;

@@ -244,7 +244,7 @@ TEST(Solver, FactorsOfQuiteOtherValuesMakeWayForNewOnes) {
   EXPECT_EQ(count(report, "as before"), 1);
 }
 
-/// Of three matrices: well conditioned; with zero pivots in single precision; with factors around which
+/// Three matrices: well conditioned; with zero pivots in single precision; with factors around which
 /// BiCGSTAB does not converge.
 TEST(Solver, FactorsInSinglePrecisionThatAreNotEnoughMakeWayForDoubles) {
   if (!has_mumps()) GTEST_SKIP() << "built without MUMPS";

@@ -14,7 +14,7 @@ namespace ayatori {
 
 namespace {
 
-/// Of processors without AVX.
+/// OpenBLAS' kernels for processors without AVX.
 constexpr std::array<std::string_view, 7> oldest_kernels{"Katmai", "Coppermine", "Northwood", "Prescott",
                                                          "Banias", "Core2",      "Nehalem"};
 

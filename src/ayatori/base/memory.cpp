@@ -13,7 +13,7 @@
 namespace ayatori {
 
 std::int64_t available_memory() {
-  std::array<char, 256> beginning;  // of the file: the line is among the first
+  std::array<char, 256> beginning;  // start of the file: the line is among the first
   std::ifstream file("/proc/meminfo");
   file.read(beginning.data(), beginning.size());
   const std::string_view text(beginning.data(), file.gcount());

@@ -35,8 +35,8 @@ inline constexpr std::int64_t barrier_bytes = 8;
 
 std::span<const OperationType> operations();
 const OperationType& type_of(Operation operation);
-/// Of these lengths of the buffer those that an operation can have: at least `smallest_block` bytes for every
-/// rank where it is by rank; barrier_bytes alone for a barrier, if there are any.
+/// Those of these buffer lengths that an operation can have: at least `smallest_block` bytes for every
+/// rank where it is by rank. A barrier has barrier_bytes alone, if there are any.
 std::vector<std::int64_t> sizes_of(Operation operation, std::span<const std::int64_t> sizes, int ranks,
                                    std::int64_t smallest_block);
 /// By either name. Throws InputError that lists what there is.

@@ -14,7 +14,7 @@ using comm::Comm;
 using comm::DataType;
 using comm::ReduceOp;
 
-constexpr ReduceOp no_op = ReduceOp::sum;  ///< of operations that only move
+constexpr ReduceOp no_op = ReduceOp::sum;  ///< placeholder for operations that only move
 
 std::int64_t bytes_of(std::int64_t count, DataType type) {
   return count * static_cast<std::int64_t>(comm::size_of(type));

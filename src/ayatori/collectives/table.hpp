@@ -13,7 +13,7 @@
 
 namespace ayatori::collectives {
 
-/// Of what `ayatori collectives search --json` and `tune` write.
+/// Schema of what `ayatori collectives search --json` and `tune` write.
 inline constexpr const char* schedules_schema = "ayatori.collective-schedules/1";
 
 /// What `tune` says there of vector calls; see TableEntry.
@@ -23,10 +23,10 @@ constexpr const char* blocks_by(bool memory) {
 
 /// Which schedule is best for one size.
 struct TableEntry {
-  std::int64_t bytes;            ///< of the buffer: all blocks, where the operation is by rank
+  std::int64_t bytes;            ///< length of the buffer: all blocks, where the operation is by rank
   std::optional<WordPlan> plan;  ///< none: the MPI's own operation is
-  /// Of the vector calls of gather, scatter and alltoall, which libayatori_pmpi.so does inside a node:
-  /// whether blocks go through memory when all blocks together are as long; none: that was not raced.
+  /// For the vector calls of gather, scatter and alltoall, which libayatori_pmpi.so does inside a node:
+  /// whether blocks go through memory when all blocks together are as long. None: that was not raced.
   std::optional<bool> blocks_by_memory = std::nullopt;
 
   bool sends_blocks_by_memory() const { return blocks_by_memory.value_or(plan.has_value()); }

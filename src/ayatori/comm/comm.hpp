@@ -43,7 +43,7 @@ class Request {
   friend class NeighbourExchange;
   friend class RequestList;
   Part first_{};
-  std::vector<Part> more_;  ///< of a transfer that had to be cut
+  std::vector<Part> more_;  ///< further parts of a transfer that had to be cut
   bool active_ = false;
 };
 

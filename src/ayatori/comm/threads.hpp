@@ -23,7 +23,7 @@ void unbind_calling_thread();
 /// What a job asks of a node.
 struct NodeLoad {
   int ranks = 0;
-  std::int64_t threads = 0;  ///< of all its ranks
+  std::int64_t threads = 0;  ///< threads of all its ranks
   int processing_units = 0;  ///< see usable_processing_units()
 
   bool is_oversubscribed() const { return threads > processing_units; }

@@ -124,7 +124,7 @@ class Davidson {
   std::int64_t orthonormalize_block(std::int64_t count, const Small& gram, bool is_first) {
     std::vector<double> d(count, 0.0);
     for (std::int64_t j = 0; j < count; ++j) {
-      const bool is_nothing = is_first && !(gram(j, j) > 1e4 * eps * eps);  // of a vector of length 1
+      const bool is_nothing = is_first && !(gram(j, j) > 1e4 * eps * eps);  // the vector had length 1
       if (!is_nothing && gram(j, j) > 0) d[j] = 1 / std::sqrt(gram(j, j));
     }
     Small scaled(count, count);
@@ -338,7 +338,7 @@ class Davidson {
   const double unit_;  ///< A is taken times this
   const std::int64_t block_;
   const std::int64_t most_;  ///< vectors of the basis
-  std::int64_t size_ = 0;    ///< of the basis now
+  std::int64_t size_ = 0;    ///< vectors of the basis now
   Columns v_;                ///< the basis, orthonormal, and room for a block behind it
   Columns w_;                ///< A V
   Columns residual_;

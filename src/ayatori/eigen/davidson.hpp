@@ -17,7 +17,7 @@ using Product = std::function<void(std::span<const double> x, std::span<double> 
 /// A symmetric operator that is known by its products.
 struct SymmetricOperator {
   std::int64_t n = 0;
-  Range rows;       ///< of this rank
+  Range rows;       ///< rows of this rank
   double norm = 0;  ///< ||A||_1, or another bound of ||A||_2 that is not far off
   Product apply;    ///< A x
   Product
@@ -27,7 +27,7 @@ struct SymmetricOperator {
 struct ExtremeOptions {
   std::int64_t count = 1;                 ///< pairs, from the end of the spectrum
   bool largest = false;                   ///< which end
-  double tolerance = 1e-10;               ///< of ||A v - lambda v||_2 / norm
+  double tolerance = 1e-10;               ///< bound on ||A v - lambda v||_2 / norm
   std::int64_t max_products = 0;          ///< with A, until it gives up; 0: no limit
   std::function<bool()> wants_stop = {};  ///< asked once a step; true on one rank ends it on all
 };

@@ -13,7 +13,7 @@ namespace ayatori::eigen {
 /// An operator that is known by its products, in an inner product (x, B y).
 struct ProjectedOperator {
   std::int64_t n = 0;
-  Range rows;     ///< of this rank
+  Range rows;     ///< rows of this rank
   Product apply;  ///< must be self-adjoint in the inner product for `lanczos`
   Product inner;  ///< B x, B symmetric positive definite; empty: the identity
 };

@@ -48,7 +48,7 @@ struct Schur {
 
   std::int64_t size() const { return t.rows; }
   std::int64_t block(std::int64_t k) const { return k + 1 < size() && t(k + 1, k) != 0 ? 2 : 1; }
-  /// Of the block that begins here; of a conjugate pair the one above the axis.
+  /// Eigenvalue of the block that begins here; the one above the axis of a conjugate pair.
   std::complex<double> value(std::int64_t k) const {
     if (block(k) == 1) return t(k, k);
     return {t(k, k), std::sqrt(std::abs(t(k, k + 1))) * std::sqrt(std::abs(t(k + 1, k)))};
@@ -187,7 +187,7 @@ class KrylovSchur {
   const std::int64_t most_;  ///< vectors of the basis
   KrylovBasis basis_;
   Small h_;                ///< V^T A V, and below it what restarts leave outside
-  std::int64_t size_ = 0;  ///< of the basis; one vector more stands behind it
+  std::int64_t size_ = 0;  ///< vectors of the basis; one vector more stands behind it
   double last_ = 0;        ///< norm of what the last product had outside of the basis
   Schur schur_;
   std::int64_t max_restarts_;

@@ -24,16 +24,16 @@ enum class SpectrumPart {
 struct KrylovSchurOptions {
   std::int64_t count = 1;
   SpectrumPart which = SpectrumPart::largest_magnitude;
-  std::int64_t basis = 0;                 ///< vectors of it; 0: max(2 count + 1, 20)
-  double tolerance = 0;                   ///< of ||A V - V T||, relative to |theta|; 0: what rounding leaves
-  std::int64_t max_restarts = 0;          ///< 0: 10 n
+  std::int64_t basis = 0;         ///< vectors of it; 0: max(2 count + 1, 20)
+  double tolerance = 0;           ///< bound on ||A V - V T||, relative to |theta|; 0: what rounding leaves
+  std::int64_t max_restarts = 0;  ///< 0: 10 n
   std::span<const double> start = {};     ///< this rank's rows of the first vector; none: a random one
   std::function<bool()> wants_stop = {};  ///< asked at every restart; true on one rank ends it on all
 };
 
 /// A V = V T. Conjugate pairs are not parted: there may be one vector more than wanted.
 struct InvariantSpace {
-  std::int64_t size = 0;  ///< of what has converged
+  std::int64_t size = 0;  ///< vectors of what has converged
   Array<double> vectors;  ///< V: this rank's rows, a column after the other; orthonormal in the inner product
   Small t{0, 0};          ///< in real Schur form, the most wanted eigenvalues first, on every rank
   bool converged = false;  ///< as many as were wanted

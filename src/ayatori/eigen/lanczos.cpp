@@ -235,11 +235,11 @@ class Lanczos {
   std::int64_t most_;  ///< vectors of the basis
   KrylovBasis basis_;
   Small t_;                     ///< V^T A V, beside the locked vectors
-  std::vector<double> values_;  ///< of the locked vectors, which come first in the basis
+  std::vector<double> values_;  ///< eigenvalues of the locked vectors, which come first in the basis
   std::int64_t locked_ = 0;
-  std::int64_t size_ = 0;  ///< of the basis; one vector more stands behind it
+  std::int64_t size_ = 0;  ///< vectors of the basis; one vector more stands behind it
   double last_ = 0;        ///< norm of what the last product had outside of the basis
-  double norm_ = 0;        ///< of the operator, as far as it is known
+  double norm_ = 0;        ///< norm of the operator, as far as it is known
   SmallPairs ritz_{{}, Small(0, 0)};
   std::vector<std::int64_t> order_;
   std::int64_t max_restarts_;

@@ -17,9 +17,9 @@ enum class Which { largest_magnitude, smallest_magnitude, largest, smallest, bot
 struct LanczosOptions {
   std::int64_t count = 1;
   Which which = Which::largest_magnitude;
-  std::int64_t basis = 0;                 ///< vectors of it; 0: max(2 count + 1, 20); more than count
-  double tolerance = 0;                   ///< of the residual, relative to |theta|; 0: what rounding leaves
-  std::int64_t max_restarts = 0;          ///< 0: 10 n
+  std::int64_t basis = 0;         ///< vectors of it; 0: max(2 count + 1, 20); more than count
+  double tolerance = 0;           ///< bound on the residual, relative to |theta|; 0: what rounding leaves
+  std::int64_t max_restarts = 0;  ///< 0: 10 n
   std::span<const double> start = {};     ///< this rank's rows of the first vector; none: a random one
   std::function<bool()> wants_stop = {};  ///< asked at every restart; true on one rank ends it on all
 };

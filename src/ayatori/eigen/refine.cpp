@@ -16,7 +16,7 @@ namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
 constexpr int most_steps = 5;     // errors are squared: from 1e-4 to 1e-16 in two
-constexpr int norm_products = 8;  // of a power iteration
+constexpr int norm_products = 8;  // products of a power iteration
 
 /// Eigenvalues too close to each other for E, with what is left of their problem: T = S - mean (I - R).
 struct Cluster {
@@ -207,7 +207,7 @@ bool Refiner::solve_clusters(std::vector<Cluster>& clusters, bool is_first) {
 /// E, where R was, with the Rayleigh quotients `values_`. Gives the largest square of a column.
 double Refiner::make_correction(std::span<const Cluster> clusters) {
   std::vector<std::int64_t> cluster_of(n_);
-  for (std::int64_t i = 0; i < n_; ++i) cluster_of[i] = -1 - i;  // of its own
+  for (std::int64_t i = 0; i < n_; ++i) cluster_of[i] = -1 - i;  // each in a cluster of its own
   for (std::size_t c = 0; c < clusters.size(); ++c) {
     for (std::int64_t i = clusters[c].range.begin; i < clusters[c].range.end; ++i)
       cluster_of[i] = static_cast<std::int64_t>(c);

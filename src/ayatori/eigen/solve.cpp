@@ -22,7 +22,7 @@ namespace ayatori::eigen {
 
 namespace {
 
-/// Of all eigenvalues, ascending, those selected; `exponent` is that of the scale they are in.
+/// Those selected among all eigenvalues, ascending; `exponent` is that of the scale they are in.
 Range select(const Selection& selection, std::span<const double> values, int exponent) {
   const auto n = static_cast<std::int64_t>(values.size());
   switch (selection.kind) {
@@ -71,7 +71,7 @@ struct Pairs {
 struct Task {
   const EigenOptions& options;
   ProblemKind kind;  ///< that it came from
-  int exponent;      ///< of the scale that its eigenvalues are in
+  int exponent;      ///< exponent of the scale that its eigenvalues are in
   ProcessGrid grid;  ///< whose collective operations are timed
   EigenResult& result;
 };
@@ -236,7 +236,7 @@ double memory_needed(std::int64_t n, int ranks, const EigenOptions& options, Pro
   // A matrix, what it becomes, and at most: vectors twice, on their way three times.
   const int matrices = kind == ProblemKind::standard ? 2 : 4;
   const int refined = options.precision == Precision::mixed ? 2 : 0;                   // A X, S, R, X + X E
-  const int reflectors = options.vectors && options.reduction == "two-stage" ? 1 : 0;  // of the second stage
+  const int reflectors = options.vectors && options.reduction == "two-stage" ? 1 : 0;  // the second stage's
   return 8 * (share * ((options.vectors ? matrices + 3 : matrices) + reflectors + refined) + panels);
 }
 

@@ -17,8 +17,8 @@ namespace ayatori::eigen {
 struct Selection {
   enum class Kind { all, smallest, largest, range };
   Kind kind = Kind::all;
-  std::int64_t count = 0;  ///< of the smallest or largest
-  double lower = 0;        ///< of the range, lower <= eigenvalue <= upper
+  std::int64_t count = 0;  ///< number of the smallest or largest
+  double lower = 0;        ///< bound of the range, lower <= eigenvalue <= upper
   double upper = 0;
 };
 
@@ -35,7 +35,7 @@ struct EigenOptions {
   bool vectors = true;
   std::int64_t block = 32;  ///< columns of a panel, or of the band of two stages
   Precision precision = Precision::float64;
-  std::string reduction = "auto";  ///< of reductions(), or the fastest of them: see choose_reduction()
+  std::string reduction = "auto";  ///< one of reductions(), or the fastest of them: see choose_reduction()
 };
 
 /// Ratios above this make a result false. Those of backward stable algorithms stay below a few, whatever the
@@ -47,8 +47,8 @@ inline constexpr double largest_good_ratio = 30;
 struct EigenCheck {
   double residual = 0;       ///< with vectors
   double orthogonality = 0;  ///< with vectors
-  double moments = 0;        ///< of all eigenvalues, always
-  double reduction = 0;      ///< of a generalized problem, always
+  double moments = 0;        ///< check of all eigenvalues, always
+  double reduction = 0;      ///< check of a generalized problem, always
   bool passed() const {
     return residual <= largest_good_ratio && orthogonality <= largest_good_ratio &&
            moments <= largest_good_ratio && reduction <= largest_good_ratio;
@@ -58,13 +58,13 @@ struct EigenCheck {
 /// Seconds, and where they went; of the slowest rank each.
 struct EigenTimes {
   double total = 0;      ///< without verification
-  double reduction = 0;  ///< of a generalized problem to a standard one
+  double reduction = 0;  ///< from a generalized problem to a standard one
   double tridiagonalization = 0;
   double tridiagonal_solve = 0;
   double redistribution = 0;
   double back_transformation = 0;
-  double back_substitution = 0;  ///< of a generalized problem
-  double refinement = 0;         ///< of mixed precision
+  double back_substitution = 0;  ///< only for a generalized problem
+  double refinement = 0;         ///< only for mixed precision
   double verification = 0;
   std::map<std::string, OperationCost> collectives;  ///< without verification
 };
@@ -72,7 +72,7 @@ struct EigenTimes {
 struct EigenResult {
   std::string reduction;                     ///< by which it came
   Precision precision = Precision::float64;  ///< float64 also where mixed precision did not converge
-  int refinement_steps = 0;                  ///< of mixed precision
+  int refinement_steps = 0;                  ///< steps of mixed precision
   std::vector<double> values;                ///< those selected, ascending; on every rank
   ColumnSpread vectors;                      ///< empty without vectors
   EigenCheck check;

@@ -84,7 +84,7 @@ T parse_number(std::string_view spec, std::string_view key, std::string_view tex
   return *value;
 }
 
-/// Of the matrix before it is scaled.
+/// Eigenvalues of the matrix before it is scaled.
 std::vector<double> unscaled_eigenvalues(const TestMatrix& matrix) {
   return find_named(spectra(), matrix.spectrum, "spectrum").make(matrix.n, matrix.seed);
 }

@@ -17,7 +17,7 @@ struct OperationCost {
 };
 
 /// Hands every call to the collectives of another communicator, and notes what calls of several ranks cost.
-/// Of one rank, one call at a time.
+/// It serves one rank, one call at a time.
 class TimedCollectives final : public comm::Collectives {
  public:
   /// `next` is the communicator whose collectives do the work, on any communicator.

@@ -45,7 +45,7 @@ double product_ratio(const comm::Comm& comm, const ColumnSpread& z, const Column
   double worst = 0;
   for_panels(comm, z, [&](int source, std::int64_t first, ConstBlock panel) {
     const bool is_own = source == comm.rank();
-    // Of ranks r and s one compares, each about as often as the others.
+    // One of ranks r and s compares, each about as often as the others.
     if (!is_own && ((source + comm.rank()) % 2 == 1) != (source < comm.rank())) return;
     worst = worse(worst, worst_product(w, mine, panel, first, is_own, sizes, products));
   });
@@ -140,7 +140,7 @@ Moments moments_of(const DistributedDense& a) {
   for (std::int64_t l = 0; l < a.columns.count(); ++l) {
     const double* const column = a.column(l);
     const std::int64_t j = a.columns.global(l);
-    double square = 0;  // of a column: rounding of equal elements goes one way, and grows with what is summed
+    double square = 0;  // a column's: rounding of equal elements goes one way, and grows with what is summed
     for (std::int64_t k = a.rows.local_from(j + 1); k < a.rows.count(); ++k) square += column[k] * column[k];
     sums[1] += 2 * square;
     if (!a.rows.owns(j)) continue;

@@ -13,7 +13,7 @@ namespace ayatori::eigen {
 namespace {
 
 constexpr std::int64_t word = sizeof(std::int64_t);  // a count, or a status
-constexpr std::int64_t leaf_size = 32;               // of divide and conquer
+constexpr std::int64_t leaf_size = 32;               // order of a leaf of divide and conquer
 
 /// One rank of a grid, and what it is asked.
 class Counter {
@@ -41,7 +41,7 @@ class Counter {
  private:
   void call(PhaseWork& work, std::string_view operation, Scope scope, std::int64_t bytes) const;
   void gather(PhaseWork& work, Range wanted, std::int64_t first_row) const;
-  /// Of divide and conquer: how many, and the order of the largest.
+  /// Leaves of divide and conquer: how many, and the order of the largest.
   struct Leaves {
     std::int64_t count;
     std::int64_t longest;
@@ -56,7 +56,7 @@ class Counter {
   int ranks_;
   int rank_;
   std::int64_t block_;
-  std::int64_t width_;  ///< of the band of two stages
+  std::int64_t width_;  ///< width of the band of two stages
   Cyclic rows_;
   Cyclic columns_;
 };
@@ -91,7 +91,7 @@ PhaseWork Counter::reduction() {
     const Range panel{begin, std::min(begin + block_, n_)};
     gather(work, panel, begin);
     gather(work, panel, begin);
-    call(work, "allreduce", Scope::all, word);  // of comm::agree
+    call(work, "allreduce", Scope::all, word);  // comm::agree()
     const std::int64_t rows = rows_.local_from(panel.end) - rows_.local_from(panel.begin);
     call(work, "allgatherv", Scope::along_column, number_ * rows * columns_.local_from(begin));
   }
@@ -152,7 +152,7 @@ PhaseWork Counter::two_stages() {
 
   const ChaseLayout layout(n_, width_, ranks_);
   if (layout.sweeps() == 0) return work;
-  // Of one step: a block from the right, another from the left, and the diagonal one from both sides.
+  // Work of one step: a block from the right, another from the left, and the diagonal one from both sides.
   const auto width = static_cast<double>(width_);
   work.cached_flops = 12 * width * width * static_cast<double>(layout.count_steps(0, {0, layout.sweeps()}));
   for (std::int64_t s = 0; s < layout.sweeps(); ++s) {
@@ -252,7 +252,7 @@ std::vector<PhaseWork> work_of(std::int64_t n, GridShape shape, int rank, const 
   using Kind = Selection::Kind;
   const Selection& selection = options.selection;
   const bool counts = selection.kind == Kind::smallest || selection.kind == Kind::largest;
-  const std::int64_t selected = counts ? selection.count : n;  // of a range nobody knows
+  const std::int64_t selected = counts ? selection.count : n;  // nobody knows how many are in a range
   const bool is_double = options.precision == Precision::float64;
   Counter counter(n, shape, rank, options.block, is_double ? sizeof(double) : sizeof(float));
   Counter in_doubles(n, shape, rank, options.block, sizeof(double));

@@ -23,9 +23,9 @@ struct Traffic {
 /// What a phase asks of one rank.
 struct PhaseWork {
   std::string_view phase;     ///< as the member of EigenTimes
-  double product_flops = 0;   ///< of products of matrices, and what is as fast
-  double streamed_bytes = 0;  ///< of matrices that are read for one operation or two per element
-  double cached_flops = 0;  ///< of the chase of a band: vectors that stay in cache; of the pipeline's busiest
+  double product_flops = 0;   ///< matrix products, and what is as fast
+  double streamed_bytes = 0;  ///< matrices that are read for one operation or two per element
+  double cached_flops = 0;    ///< a band's chase: vectors that stay in cache; of the pipeline's busiest
   std::vector<Traffic> traffic;
 };
 

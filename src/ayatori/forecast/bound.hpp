@@ -23,7 +23,7 @@ struct MeasuredRun {
   double product_bytes = 0;     ///< that it moves in this time, all ranks
   double vector_bytes = 0;      ///< that an iteration's vector operations move, all ranks; 0 if unknown
   std::int64_t sums = 0;        ///< reductions in the run
-  std::int64_t halo_bytes = 0;  ///< of one product, all ranks
+  std::int64_t halo_bytes = 0;  ///< bytes of one product, all ranks
 };
 
 /// A phase of it, and the least that the machine would take for it by its profile.
@@ -31,7 +31,7 @@ struct PhaseLimit {
   std::string_view name;
   double seconds;
   std::optional<double> limit;  ///< nothing where the profile does not tell
-  double latency = 0;           ///< of the limit, what messages take however short
+  double latency = 0;           ///< part of the limit that messages take, however short
 
   /// As a multiple of the limit.
   double distance() const { return seconds / *limit; }

@@ -13,7 +13,7 @@ constexpr double inner = 25;
 
 constexpr IterationWork cg{"cg", "a step", 1, 1, 4 + vote_and_clock, 14, 6, 1};
 constexpr IterationWork minres{"minres", "a step", 1, 1, 6 + vote_and_clock, 18, 9, 1};
-/// Of a real system, where its sums are of the two doubles beside the vote and the clock.
+/// COCG for a real system, where its sums are of the two doubles beside the vote and the clock.
 constexpr IterationWork cocg{"cocg", "a step", 1, 2, 2 + vote_and_clock, 14, 6, 1};
 /// Sums of 2 and of 5.
 constexpr IterationWork bicgstab{"bicgstab", "a step of two products", 2, 2, 3.5 + vote_and_clock, 23, 8, 2};

@@ -9,14 +9,14 @@ namespace ayatori::forecast {
 /// it, averaged over a cycle where that repeats.
 struct IterationWork {
   std::string_view name;
-  std::string_view meaning;  ///< of an iteration
+  std::string_view meaning;  ///< meaning of an iteration
   double products;           ///< with A
   double reductions;         ///< over all ranks
   double summed;             ///< doubles in one of them, with the vote and the clock of solvers::GlobalSum
   double traffic;            ///< doubles per row that vector operations move, without preconditioner
   int vectors;               ///< that are used, x and z = M r among them
   double preconditionings;
-  double overlapped = 0;  ///< of the reductions, those that go on during a product and a preconditioner
+  double overlapped = 0;  ///< reductions that go on during a product and a preconditioner
 };
 
 /// cg, cocg, minres, bicgstab, idr, gmres, their pipelined forms and npb-cg (the benchmark with two

@@ -16,7 +16,7 @@ namespace ayatori::forecast {
 struct JobShape {
   int nodes = 1;
   int ranks_per_node = 1;
-  int threads = 1;  ///< of a rank
+  int threads = 1;  ///< threads of a rank
 
   int ranks() const { return nodes * ranks_per_node; }
 };
@@ -50,20 +50,20 @@ class JobMachine {
   /// measured working sets along straight lines of logarithms.
   double memory_rate(double working_set) const;
 
-  /// Of one exchange: latencies and what comes between the starts of messages; then the bytes through the
-  /// busiest lane, port and, if a network is given, link (network::predict_seconds(),
+  /// Seconds of one exchange: latencies and what comes between the starts of messages. Then come the bytes
+  /// through the busiest lane, port and, if a network is given, link (network::predict_seconds(),
   /// mapping::Evaluation). Ranks are placed in order.
   ExchangeSeconds exchange(std::span<const mapping::PairVolume> messages,
                            const network::Network* network = nullptr) const;
 
-  /// Of an allreduce of this many bytes by recursive doubling; beyond the greatest power of two, ranks hand
-  /// theirs to others before, and get the result after (Thakur, Rabenseifner & Gropp 2005, section 4.5).
+  /// Time of an allreduce of this many bytes by recursive doubling. Beyond the greatest power of two, ranks
+  /// hand theirs to others before, and get the result after (Thakur, Rabenseifner & Gropp 2005, section 4.5).
   double allreduce_seconds(double bytes) const;
 
  private:
   struct MemoryPoint {
     double node_bytes;
-    double rate;  ///< of the node
+    double rate;  ///< rate of the node
   };
   void find_memory(const machine::Profile& profile, const std::string& name);
   machine::Profile job_profile(const machine::Profile& profile);

@@ -13,7 +13,7 @@ namespace ayatori::forecast {
 /// A collective operation that a program calls beside its exchange of messages.
 struct CollectiveCalls {
   collectives::Operation operation;
-  std::int64_t bytes;  ///< of the buffer
+  std::int64_t bytes;  ///< length of the buffer
   double calls = 1;    ///< for each exchange
 };
 
@@ -23,7 +23,7 @@ struct JointPlacement {
   std::vector<int> node_of;
   double exchange_seconds = 0;
   std::vector<collectives::SizeChoice> collectives;  ///< the best schedules there, in the order of the calls
-  double collective_seconds = 0;                     ///< of all calls of one exchange
+  double collective_seconds = 0;                     ///< all calls of one exchange
 
   double seconds() const { return exchange_seconds + collective_seconds; }
 };

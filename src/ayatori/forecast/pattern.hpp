@@ -41,7 +41,7 @@ struct RankShare {
   std::int64_t ghosts = 0;     ///< elements of x that it receives for a product
   std::int64_t sent = 0;       ///< that it sends, each as often as it is wanted
 
-  /// Of the matrix as compressed sparse rows: sparse::DistributedMatrix::matrix_bytes() with the kernel csr.
+  /// Bytes as compressed sparse rows: sparse::DistributedMatrix::matrix_bytes() with the kernel csr.
   std::int64_t matrix_bytes() const;
   /// That a product reads and writes: the matrix; x, and y, which is fetched before it is written; packing
   /// what is sent, and adding what ghosts contribute.
@@ -51,7 +51,7 @@ struct RankShare {
 /// A matrix that is spread over ranks.
 struct SpreadMatrix {
   std::vector<RankShare> ranks;
-  std::vector<mapping::PairVolume> messages;  ///< of the halo exchange before a product
+  std::vector<mapping::PairVolume> messages;  ///< messages of the halo exchange before a product
 };
 
 /// `part_of`: the rank of every row, in [0, ranks).

@@ -48,7 +48,7 @@ struct Pair {
   int first;
   int second;
 };
-/// Of `parts`, that are held against each other.
+/// Pairs of `parts` that are held against each other.
 constexpr std::array pairs{Pair{2, 0}, Pair{3, 0}, Pair{3, 1}, Pair{3, 2}, Pair{4, 5}};
 
 /// From where on the order of two parts is another one than at the beginning, to the last shape.

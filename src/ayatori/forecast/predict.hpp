@@ -20,7 +20,7 @@ enum class Phase {
   product,         ///< moving the matrix, x and y through memory; the mean of all ranks
   vectors,         ///< vector operations and the preconditioner, likewise
   imbalance,       ///< what the rank with most of both takes longer
-  halo_latency,    ///< of the exchanges before products
+  halo_latency,    ///< latency of the exchanges before products
   halo_bandwidth,  ///< what their bytes add
   reductions,
 };
@@ -46,18 +46,18 @@ struct Forecast {
   std::array<double, phase_count> seconds{};  ///< by Phase
   double working_set = 0;                     ///< bytes of the rank that has most
   double rate = 0;                            ///< bytes per second of that rank
-  std::int64_t messages = 0;                  ///< of a product, all ranks
+  std::int64_t messages = 0;                  ///< messages of a product, all ranks
   std::int64_t bytes = 0;                     ///< that they carry
 
   double operator[](Phase phase) const { return seconds[static_cast<int>(phase)]; }
   double total() const;
-  /// Of one phase, between 0 and 1.
+  /// One phase's share, between 0 and 1.
   double share(Phase phase) const { return (*this)[phase] / total(); }
   /// The longest phase.
   Phase bound() const;
   /// Seconds of all phases that wait for a resource.
   double waiting_for(Resource resource) const;
-  /// Of the network's two sides the one that an iteration waits for longer; nothing where there are no
+  /// The side of the network that an iteration waits for longer; nothing where there are no
   /// messages.
   std::optional<Resource> network_side() const;
   /// How many times as fast an iteration is where a resource gives twice as much (half the latency).

@@ -12,7 +12,7 @@ namespace ayatori::forecast {
 /// An iteration with one matrix on several jobs, by ascending numbers of nodes.
 struct Scaling {
   std::vector<Forecast> forecasts;
-  std::vector<std::string> assumptions;  ///< of all machines, a sentence each
+  std::vector<std::string> assumptions;  ///< assumptions of all machines, a sentence each
   Conclusion conclusion;
 
   /// Over the first job.

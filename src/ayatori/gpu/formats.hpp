@@ -28,7 +28,7 @@ template <class V, class R>
 struct CsrView {
   using Real = R;
   std::int32_t rows;
-  int threads;  ///< of a group: 2, 8 or 32
+  int threads;  ///< threads of a group: 2, 8 or 32
   const std::int64_t* row_start;
   const std::int32_t* column;
   const V* value;
@@ -51,7 +51,7 @@ struct ChunkedView {
   const std::int32_t* first_row;  ///< [chunks + 1]: of each chunk that of its first entry; 0; the last row
   R* head;                        ///< scratch: one for each chunk ...
   R* tail;                        ///< ... and what it has of the row that goes on behind it
-  double* sums;                   ///< of each chunk
+  double* sums;                   ///< sum of each chunk
 
   AYATORI_PORTABLE R row(std::int32_t i, const R* x) const { return row_of_csr(*this, i, x); }
 };
@@ -61,7 +61,7 @@ template <class V, class R>
 struct SellView {
   using Real = R;
   std::int32_t rows;
-  const std::int64_t* start;  ///< of each slice, in entries
+  const std::int64_t* start;  ///< start of each slice, in entries
   const std::int32_t* column;
   const V* value;
 
@@ -81,7 +81,7 @@ struct DiagonalsView {
   std::int32_t rows;
   std::int32_t columns;
   std::int32_t diagonals;
-  std::int64_t stride;  ///< of a diagonal's values
+  std::int64_t stride;  ///< values stored for each diagonal
   const std::int32_t* offset;
   const V* value;
 
@@ -100,7 +100,7 @@ template <class V, class R, int B>
 struct BlockSellView {
   using Real = R;
   std::int32_t rows;
-  const std::int64_t* start;  ///< of each slice, in blocks
+  const std::int64_t* start;  ///< start of each slice, in blocks
   const std::int32_t* column;
   const V* value;  ///< [block / 32][column in the block][row in the block][block % 32]
 

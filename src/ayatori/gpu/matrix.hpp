@@ -41,7 +41,7 @@ struct FormatFacts {
   std::int64_t longest_row = 0;
   std::int64_t sell_entries = 0;        ///< with what slices are padded by
   int block = 1;                        ///< rows of dense blocks, if the matrix consists of such (2 or 3)
-  std::int64_t block_sell_entries = 0;  ///< of these, padded
+  std::int64_t block_sell_entries = 0;  ///< entries of such blocks, padded
   std::vector<std::int32_t> diagonals;  ///< offsets ascending; empty: too many
 };
 FormatFacts examine_format(const sparse::Csr& matrix);

@@ -173,7 +173,7 @@ struct Gather {
 
 // ---- the polynomial of GMRES in D^-1 A, by its factors ----
 
-/// Of a real root, factor = 1 / root: y = y + factor x; next = x - factor D^-1 A x
+/// Step for a real root, factor = 1 / root: y = y + factor x; next = x - factor D^-1 A x
 struct RealFactor {
   using Real = double;
   static constexpr int sum_count = 0;
@@ -261,7 +261,7 @@ struct CgState {
   double target;  ///< square of the scaled norm at which to end
   Ended ended;
   std::int32_t iterations;
-  double squares[most_batched];  ///< of the scaled residual norm, after iteration k + 1 in [k % most_batched]
+  double squares[most_batched];  ///< scaled residual norms, after iteration k + 1 in [k % most_batched]
 
   AYATORI_PORTABLE void end(Ended why) {
     if (ended == Ended::no) ended = why;

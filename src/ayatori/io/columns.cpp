@@ -65,7 +65,7 @@ Kind kind_of_beginning(std::string_view text) {
 struct Share {
   Array<sparse::Entry> entries;  ///< as they are numbered in the file
   Fault fault;
-  std::int64_t first_offset = nowhere;  ///< of the line of the first entry
+  std::int64_t first_offset = nowhere;  ///< offset of the first entry's line
 };
 
 /// Reads lines, the last one ended too, until one is wrong.
@@ -175,7 +175,7 @@ void check(const comm::Comm& comm, const ByteSource& source, const Fault& fault)
   });
 }
 
-/// Of all ranks' entries.
+/// Bounds of all ranks' entries.
 struct Bounds {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   std::int64_t row = -1;

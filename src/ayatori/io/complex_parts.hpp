@@ -40,8 +40,8 @@ class StoredRows {
 
 /// Values of a matrix that is written.
 struct ValueCounts {
-  std::int64_t mine;    ///< of this rank
-  std::int64_t before;  ///< of the ranks before
+  std::int64_t mine;    ///< values of this rank
+  std::int64_t before;  ///< values of the ranks before
   std::int64_t all;
 };
 /// Collective. Of stored rows, whose values have this many parts.

@@ -12,8 +12,8 @@ struct SourceFacts {
   std::string name;    ///< file name or generator spec
   std::string format;  ///< "matrix-market", "harwell-boeing", "petsc", "npz", "npy", "mat", "hdf5",
                        ///< "columns", "generator"
-  bool declared_symmetric = false;  ///< of a complex matrix: hermitian
-  std::int64_t bytes = 0;           ///< of the file, 0 for a generator
+  bool declared_symmetric = false;  ///< hermitian, if the matrix is complex
+  std::int64_t bytes = 0;           ///< length of the file, 0 for a generator
   bool is_complex = false;  ///< the block is the real form of a complex matrix: sparse/complex_form.hpp
 };
 

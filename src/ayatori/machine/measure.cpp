@@ -90,7 +90,7 @@ Profile measure(const comm::Comm& comm, const MeasureOptions& options, const Mea
   profile.usable_units = comm.broadcast(comm::usable_processing_units(comm), 0);
   bool stopped = false;
   const char* name = "";
-  double share = 0;  // of the time, before this probe
+  double share = 0;  // share of the time, before this probe
   double share_of_probe = 0;
   Stopwatch since_begun;
   const auto tell = [&] {

@@ -28,13 +28,13 @@ struct Node {
   int cores = 0;
   int processing_units = 0;
   std::int64_t memory_bytes = 0;
-  std::vector<Cache> caches;  ///< of data, by level
+  std::vector<Cache> caches;  ///< data caches, by level
 };
 
 /// Bandwidth of one memory kernel, all threads of all ranks of a node together.
 struct MemoryFigure {
   std::string kernel;           ///< see memory_kernels()
-  int threads = 0;              ///< of the node, all ranks together
+  int threads = 0;              ///< threads of the node, all ranks together
   std::int64_t bytes = 0;       ///< working set of one rank
   bool touched_by_one = false;  ///< the first thread wrote all of it first, so it lies in that one's memory
   Estimate bytes_per_second;
@@ -72,7 +72,7 @@ struct TransferCurve {
 struct OverlapFigure {
   std::int64_t bytes = 0;
   Estimate transfer;  ///< seconds of the messages alone
-  Estimate compute;   ///< of computing alone
+  Estimate compute;   ///< seconds of computing alone
   Estimate together;
 
   /// How much of the shorter one is hidden behind the longer one: 0 is nothing, 1 all.
@@ -85,10 +85,10 @@ struct OverlapFigure {
 /// One rank's messages to this many others of a level at once, until all have answered.
 struct FanFigure {
   int partners = 0;        ///< 0: it was not measured
-  std::int64_t bytes = 0;  ///< of each message
+  std::int64_t bytes = 0;  ///< length of each message
   Estimate seconds;
 
-  /// Of the rank, in all. `latency`: of an empty message.
+  /// Rate of the rank, in all. `latency`: that of an empty message.
   double bytes_per_second(double latency) const;
 };
 
@@ -119,7 +119,7 @@ inline constexpr std::string_view both_ways_through_memory = "both-ways through 
 struct LinkSharing {
   double one_flow = 0;  ///< bytes per second of a single one
   double capacity =
-      0;  ///< of all together, in bytes per second; the most that was seen, if nothing limits it
+      0;  ///< rate of all together, in bytes per second; the most that was seen, if nothing limits it
   bool is_limited = false;
 
   /// Bytes per second of each of this many.
@@ -182,16 +182,16 @@ struct Profile {
   std::vector<MemoryFigure> memory;
   std::vector<NumaFigure> numa;
   std::vector<BarrierFigure> barriers;
-  std::vector<PairTime> pairs;  ///< of short messages, all or some
+  std::vector<PairTime> pairs;  ///< times of short messages, all or some pairs
   std::vector<Level> levels;
-  std::vector<PortFigure> ports;  ///< of rank 0's node, where ranks are on several
+  std::vector<PortFigure> ports;  ///< ports of rank 0's node, where ranks are on several
   ReductionCurve reduction;
   std::vector<CollectiveFigure> collectives;
-  std::optional<DeviceFigure> device;  ///< of rank 0; none where there is none, or nobody asked
+  std::optional<DeviceFigure> device;  ///< device of rank 0; none where there is none, or nobody asked
   std::vector<std::string> left_out;   ///< what could not be measured, and why
 
   int nodes() const;
-  /// Of the node of rank 0: what the job may use, or all that there are where nobody asked.
+  /// Units of rank 0's node: what the job may use, or all that there are where nobody asked.
   int processing_units() const { return usable_units > 0 ? usable_units : node.processing_units; }
   /// Bytes per second of a node for a kernel with the largest working set, with this many threads, or the
   /// next fewer that were measured; 0 if none was.

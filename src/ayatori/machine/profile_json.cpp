@@ -15,7 +15,7 @@ namespace ayatori::machine {
 
 namespace {
 
-constexpr std::string_view schemas = "ayatori.machine-profile/";  // of all versions
+constexpr std::string_view schemas = "ayatori.machine-profile/";  // beginning of the schemas of all versions
 constexpr const char* schema = "ayatori.machine-profile/1";
 
 using Json = nlohmann::ordered_json;

@@ -12,7 +12,7 @@ namespace ayatori::mapping {
 
 namespace {
 
-constexpr double side = 480;  ///< of each picture
+constexpr double side = 480;  ///< length of each picture's side
 constexpr double gap = 60;
 constexpr double top = 90;
 

@@ -11,7 +11,7 @@ namespace ayatori::mapping {
 struct HeatMap {
   int cells = 0;              ///< along each side; place p is in cell p * cells / ranks
   std::vector<double> bytes;  ///< row by row: from the places of the row's cell to those of the column's
-  double most = 0;            ///< of all cells
+  double most = 0;            ///< most bytes of any cell
 };
 
 /// Places are taken together where there are more than `most_cells`; of ranks of one node the lower comes

@@ -20,7 +20,7 @@ struct PartOrder {
   bool is_kept = true;            ///< nothing was better
   int nodes = 1;
   std::string how;  ///< see Attempt
-  Metrics before;   ///< of an exchange, rank r having part r
+  Metrics before;   ///< costs of an exchange, rank r having part r
   Metrics after;
   double seconds = 0;  ///< that finding it took
 };

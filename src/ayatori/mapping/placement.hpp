@@ -19,7 +19,7 @@ std::vector<int> dealt_round(std::span<const int> order);
 /// A way to place the ranks, and what it came to.
 struct Attempt {
   std::string how;
-  double value;                                 ///< of the objective
+  double value;                                 ///< value of the objective
   std::optional<double> closer = std::nullopt;  ///< what a closer look says, where there was one
 };
 

@@ -50,7 +50,7 @@ double bandwidth_of_long(const machine::TransferCurve& curve) {
   return curve.model.bandwidth();
 }
 
-/// Of a port: the most that was seen.
+/// Capacity of a port: the most that was seen.
 double port_capacity(const machine::Level& level) {
   double capacity = 0;
   for (const auto& curve : level.curves) {
@@ -70,7 +70,7 @@ double overhead_of(const machine::Level& level, const machine::LinkSharing& shar
   return std::max(most->model.latency() - alone, 0.0) / (most->pairs - 1) * sharing.capacity;
 }
 
-/// Of a level: seconds of a byte, and from one short message of a burst to the next.
+/// Times at a level: seconds of a byte, and from one short message of a burst to the next.
 struct Burst {
   double byte;
   double gap;

@@ -29,7 +29,7 @@ class Hierarchy {
   int owner(int level, int rank) const { return level == 0 ? rank : levels_[level - 1].group_of[rank]; }
   int owners(int level) const { return level == 0 ? ranks_ : levels_[level - 1].groups; }
 
-  /// Of one message between the pair of the level's curves, alone or as one of as many as they know.
+  /// Model of one message between the pair of the level's curves, alone or as one of as many as they know.
   /// `flows_per_port`: that leave one group of the level below at once; `flows`: at the level in all.
   const machine::TransferModel& model(int level, bool both_ways, int flows_per_port, int flows) const;
   /// How much later a message arrives from one to the other, that meet at this level, than between the pair
@@ -56,7 +56,7 @@ class Hierarchy {
   double port_duplex(int level) const { return levels_[level].port_duplex; }
   /// Sends of up to this many bytes are complete before they are received.
   double eager_bytes(int level) const { return levels_[level].eager_bytes; }
-  /// Of combining this many bytes with as many others; 0 where it was not measured.
+  /// Seconds of combining this many bytes with as many others; 0 where it was not measured.
   double reducing(double bytes) const { return reduction_.seconds(bytes); }
   /// How many ports of a node carried what the probe sent, as if all carried the same: (sum m)^2 / sum m^2 of
   /// their bytes, rounded. 1 where it is not known, or no level is the one between nodes.

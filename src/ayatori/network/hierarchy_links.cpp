@@ -33,7 +33,7 @@ HierarchyLinks::HierarchyLinks(const Hierarchy& hierarchy) : hierarchy_(hierarch
                               hierarchy.port_duplex(level));
 }
 
-/// Of the three links of an owner only those that can hold a message up.
+/// Appends those of an owner's three links that can hold a message up.
 void HierarchyLinks::pass(int first, int out, int in, std::vector<int>& links) const {
   if (capacities_[first] == std::numeric_limits<double>::infinity()) return;
   const double duplex = capacities_[first + 2] / capacities_[first];

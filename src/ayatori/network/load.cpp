@@ -6,7 +6,7 @@ namespace ayatori::network {
 
 namespace {
 
-/// Of a whole buffer of this many bytes, and of messages with their overheads.
+/// Seconds of a whole buffer of this many bytes, and of messages with their overheads.
 double seconds_through(const PortLoad& load, double bytes, double overhead, double bytes_per_second,
                        double duplex) {
   const auto all = [&](double Ways::*way) { return bytes * load.share.*way + overhead * load.messages.*way; };

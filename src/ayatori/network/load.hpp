@@ -28,7 +28,7 @@ struct Ways {
 
 /// What passes one end of lanes or ports.
 struct PortLoad {
-  Ways share;     ///< of the buffer
+  Ways share;     ///< share of the buffer
   Ways messages;  ///< their number
 
   PortLoad& operator+=(const PortLoad& other);
@@ -44,8 +44,8 @@ struct LevelLoad {
   bool both_ways = false;  ///< some rank sends and receives
   double longest = 0;      ///< share of the longest message
   double farthest = 0;     ///< seconds: Hierarchy::farther() of the farthest
-  /// Of a rank at this level. A lane or port between nodes is as busy as the rails of which it consists would
-  /// be, if all of them were as busy as the one for which most is meant.
+  /// Load of a rank at this level. A lane or port between nodes is as busy as the rails of which it consists
+  /// would be, if all of them were as busy as the one for which most is meant.
   PortLoad lane;
   PortLoad port;  ///< also of flows that meet at a farther level
 };
@@ -59,9 +59,9 @@ struct Load {
   double reduced = 0;             ///< share that a rank combines
   int messages = 0;               ///< that a rank combines
 
-  /// Of the same messages in a part of the buffer.
+  /// The load by the same messages in a part of the buffer.
   Load& operator*=(double share);
-  /// Of both at once, if the same ranks are busiest with either. What is of single messages stays.
+  /// The load by both at once, if the same ranks are busiest with either. What is of single messages stays.
   Load& operator+=(const Load& other);
 };
 

@@ -48,7 +48,7 @@ class Network {
   /// Whether the first digit that differs decides how far two nodes are from each other (a tree), rather than
   /// all digits together (a torus).
   bool is_nested() const { return nested_; }
-  /// Of a vertex, for pictures.
+  /// Position of a vertex, for pictures.
   Point position(int vertex) const { return positions_[vertex]; }
 
  protected:
@@ -62,7 +62,7 @@ class Network {
   }
 
   std::vector<Link> links_;
-  std::vector<Point> positions_;  ///< of all vertices
+  std::vector<Point> positions_;  ///< positions of all vertices
 
  private:
   int nodes_;

@@ -36,11 +36,11 @@ struct EigenRun {
   int threads = 1;
   std::optional<SparseEigenResult> sparse;
   std::optional<eigen::EigenResult> dense;  ///< one of the two
-  eigen::GridShape grid;                    ///< of the dense solver
+  eigen::GridShape grid;                    ///< grid of the dense solver
   std::int64_t block = 0;
-  std::string tables;                ///< of schedules; empty without
+  std::string tables;                ///< tables of schedules; empty without
   std::int64_t scheduled_calls = 0;  ///< collective calls of rank 0 that went by them
-  double read_seconds = 0;           ///< of reading and spreading
+  double read_seconds = 0;           ///< time to read and to spread
   double total_seconds = 0;
 
   std::span<const double> values() const;  ///< ascending, on every rank

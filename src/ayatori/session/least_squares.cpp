@@ -351,7 +351,7 @@ LeastSquaresRun solve_least_squares(const Session& session, const std::string& m
   auto loaded = io::load_matrix(comm, matrix);
   const std::int64_t rows = loaded.block.global_rows;
   const std::int64_t columns = loaded.block.global_columns;
-  const std::int64_t parts = loaded.facts.is_complex ? 2 : 1;  // of a number, in the real form
+  const std::int64_t parts = loaded.facts.is_complex ? 2 : 1;  // parts of a number, in the real form
   run.rows = rows / parts;
   run.columns = columns / parts;
   run.nonzeros = comm.allreduce(loaded.block.nonzeros(), comm::ReduceOp::sum) / (parts * parts);

@@ -31,12 +31,12 @@ struct LeastSquaresRun {
   std::int64_t nonzeros = 0;
   std::string rhs;
   double damp = 0;
-  std::string preconditioner = "none";  ///< of A^T A
-  std::vector<std::string> notes;       ///< of its set-up
+  std::string preconditioner = "none";  ///< one for A^T A
+  std::vector<std::string> notes;       ///< notes of its set-up
   double setup_seconds = 0;
   double rtol = 0;
   solvers::LeastSquaresResult last;  ///< as the last iteration ended
-  int rounds = 0;                    ///< of iterations, each on what the one before had left
+  int rounds = 0;                    ///< rounds of iterations, each on what the one before had left
   std::int64_t iterations = 0;
   double b_norm = 0;
   double x_norm = 0;
@@ -49,7 +49,7 @@ struct LeastSquaresRun {
   sparse::RowPartition x_rows = sparse::RowPartition::even(0, 1);  ///< ... and how they are spread
   int ranks = 1;
   double read_seconds = 0;
-  double seconds = 0;  ///< of iterations and verification
+  double seconds = 0;  ///< time of iterations and verification
   double total_seconds = 0;
   std::string output;
 
@@ -69,8 +69,8 @@ class LeastSquaresOperators {
   const sparse::LinearOperator& a() const { return *a_; }
   const sparse::LinearOperator& transposed() const { return *transposed_; }
   const sparse::LinearOperator* preconditioner() const { return preconditioner_.get(); }  ///< null without
-  std::int64_t local_size() const { return a_->local_size(); }   ///< of vectors, with the zeros behind
-  std::int64_t local_columns() const { return local_columns_; }  ///< of these, elements of x
+  std::int64_t local_size() const { return a_->local_size(); }   ///< vectors' elements, zeros included
+  std::int64_t local_columns() const { return local_columns_; }  ///< elements of x among these
 
  private:
   comm::Comm comm_;

@@ -33,7 +33,7 @@ std::string kept_profile(const std::string& path, int ranks) {
     const auto profile = machine::load_profile(path);
     return ranks > 1 && profile.levels.empty() ? "" : machine::to_json(profile);
   } catch (const InputError&) {
-    return "";  // of another version, or torn: made anew; or no profile at all: see
+    return "";  // profile of another version, or torn: made anew; or no profile at all: see
                 // make_default_profile_path()
   }
 }

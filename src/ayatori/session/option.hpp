@@ -34,7 +34,7 @@ struct Option {
   std::string help;
   std::vector<std::string> words;                  ///< values that have names
   bool only_words = false;                         ///< whether there are no other values
-  std::optional<std::pair<double, double>> range;  ///< of a number
+  std::optional<std::pair<double, double>> range;  ///< bounds of a number
   std::string initial;                          ///< what to say of the default where its value says nothing
   bool (*is_obeyed)(const Request&) = nullptr;  ///< by what the request asks for; nullptr: always
   bool is_decision = false;                     ///< that a replay repeats

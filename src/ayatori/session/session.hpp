@@ -13,10 +13,10 @@ namespace ayatori::session {
 struct Session {
   comm::Comm world;  ///< the ranks, with the collectives of their MPI
   comm::Comm comm;   ///< the same ranks, with the collectives below
-  int threads = 1;   ///< of this rank, that a solve may use
+  int threads = 1;   ///< threads of this rank that a solve may use
   FoundCollectives collectives;
   FoundProfile machine;
-  comm::NodeLoad load;  ///< of the busiest node, with these threads; zeros if nobody has looked
+  comm::NodeLoad load;  ///< load of the busiest node, with these threads; zeros if nobody has looked
 };
 
 struct SessionOptions {

@@ -49,7 +49,7 @@ class Solver {
   /// Collective. Another matrix, spread as before, from now on.
   void update(std::shared_ptr<const Problem> problem);
 
-  /// Of the solves from now on, as in SolveRequest; the same on all ranks.
+  /// Sets the goal of the solves from now on, as in SolveRequest; the same on all ranks.
   void set_goal(double rtol, std::int64_t max_iterations);
 
   /// Threads of this rank that won the race.

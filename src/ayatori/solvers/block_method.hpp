@@ -28,7 +28,7 @@ struct BlockSystem {
 };
 
 struct BlockMethodOptions {
-  std::span<const double> targets;  ///< of each column: the norm of its residual at which it is solved
+  std::span<const double> targets;  ///< target of each column: the norm of its residual at which it is solved
   int max_iterations = 10000;       ///< each a product with A for the whole block
   int restart = 30;                 ///< basis blocks of GMRES
   int stagnation_window = 500;      ///< as in MethodOptions

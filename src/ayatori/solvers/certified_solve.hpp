@@ -33,8 +33,8 @@ CertifiedNorm certified_residual(const GlobalSum& sum, const ResidualFunction& r
 
 /// How a method ended, and what is proved of its x.
 struct CertifiedResult {
-  MethodResult last = {.stop = Stop::converged};  ///< of the last run
-  std::int64_t iterations = 0;                    ///< of all runs
+  MethodResult last = {.stop = Stop::converged};  ///< result of the last run
+  std::int64_t iterations = 0;                    ///< iterations of all runs
   CertifiedNorm residual;                         ///< ||b - A x|| in units of the tolerance
   bool is_proved = false;                         ///< that it meets the limit
 };

@@ -58,7 +58,7 @@ class GlobalSum {
   const comm::Comm& comm() const { return comm_; }
   double seconds() const { return seconds_; }              ///< spent in reductions between ranks so far
   std::int64_t count() const { return count_; }            ///< reductions so far, also those on one rank
-  std::int64_t overlapped() const { return overlapped_; }  ///< of them, those of during()
+  std::int64_t overlapped() const { return overlapped_; }  ///< reductions among them by during()
 
  private:
   void start(std::span<const double> partial) const;
@@ -71,7 +71,7 @@ class GlobalSum {
   comm::Comm comm_;
   std::function<bool()> wants_stop_;
   std::function<double()> clock_;
-  mutable std::vector<double> buffer_;  ///< of sums that are waited for
+  mutable std::vector<double> buffer_;  ///< sums that are waited for
   mutable std::vector<double> overlapped_buffer_;
   mutable comm::PendingSum pending_;
   mutable std::vector<double> cargo_;

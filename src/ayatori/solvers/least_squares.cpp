@@ -46,7 +46,7 @@ struct LsmrRecurrence {
   double of_x = 0;
   double of_h = 0;
 
-  // Of the norm of r.
+  // What the norm of r takes.
   double beta_dd = 1;
   double beta_d = 0;
   double rho_d = 1;
@@ -55,7 +55,7 @@ struct LsmrRecurrence {
   double damped_square = 0;
   double residual_norm = 1;
 
-  // Of the condition number: the diagonal of the second factor.
+  // What the condition number takes: the diagonal of the second factor.
   double largest_rho_bar = 0;
   double least_rho_bar = std::numeric_limits<double>::infinity();
   double condition = 1;
@@ -333,12 +333,12 @@ class GolubKahan {
   Vector of_columns_ = work_[4].first(x_.size());       ///< ... or D A^T u, in its place
   LeastSquaresResult result_;
   double unit_ = 1;   ///< ||b||
-  int exponent_ = 0;  ///< of sigma
+  int exponent_ = 0;  ///< exponent of sigma
   double alpha_ = 0;
   double matrix_norm_ = 0;  ///< what is known of it: the largest column of the bidiagonal matrix
   double frobenius_norm_ = 0;
   double x_square_ = 0;       ///< this rank's part
-  double x_norm_ = 0;         ///< of the last iterate but one
+  double x_norm_ = 0;         ///< norm of the last iterate but one
   bool has_product_ = false;  ///< A D v is there already
   bool is_finite_ = true;
 };

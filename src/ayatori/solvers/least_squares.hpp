@@ -71,7 +71,7 @@ struct LeastSquaresResult {
   double normal_residual = 0;  ///< ||A^T (b - A x)||
   double matrix_norm = 0;      ///< a lower bound of ||A||, seldom less than half of it
   double frobenius_norm = 0;   ///< a lower bound of that of A, by what b excites of it
-  double condition = 0;        ///< of A as far as b excites it, a lower bound
+  double condition = 0;        ///< lower bound of A's condition number, as far as b excites it
   double solution_norm = 0;    ///< ||x||
 };
 

@@ -45,7 +45,7 @@ struct Cycle {
   double estimated;                    ///< at the end, as the recurrence has it ...
   double after;                        ///< ... and as it is
   int restart;                         ///< basis vectors of the next cycle, at most
-  const Orthogonalize* orthogonalize;  ///< of the next cycle
+  const Orthogonalize* orthogonalize;  ///< orthogonalization of the next cycle
 };
 
 struct MethodOptions {
@@ -84,8 +84,8 @@ std::string_view name_of(Stop stop);
 struct MethodResult {
   Stop stop = Stop::max_iterations;
   int iterations = 0;  ///< products with A, without those that compute b - A x anew at starts and restarts
-  double residual_norm = 0;  ///< of the x returned, as the method believes; absolute, in the 2-norm
-  std::string reason;        ///< of a breakdown or stagnation, in words with figures
+  double residual_norm = 0;  ///< residual of the x returned, as the method believes; absolute, in the 2-norm
+  std::string reason;        ///< reason of a breakdown or stagnation, in words with figures
   bool indefinite = false;   ///< it broke down as p^T A p was negative, by more than rounding explains
 };
 

@@ -20,7 +20,7 @@ using sparse::Csr;
 using sparse::SplitMatrix;
 using sparse::UnionFind;
 
-/// Of the sum of absolute values: more than rounding leaves of any sum of entries.
+/// Share of the sum of absolute values: more than rounding leaves of any sum of entries.
 constexpr double clearly = 1e-6;
 
 /// A rank's rows: interior entries, then those in columns of ghosts.
@@ -100,7 +100,7 @@ Array<std::uint8_t> columns_with_sums(const comm::Comm& comm, const SplitMatrix&
   const std::int64_t own = parts.interior.rows;
   const std::int64_t all = own + static_cast<std::int64_t>(parts.plan.ghosts.size());
   auto sums = comm::agree(comm, [&] {
-    Array<double> values(2 * all, 0.0);  // of the entries, then of their absolute values
+    Array<double> values(2 * all, 0.0);  // sums of the entries, then of their absolute values
     const auto add = [&](const Csr& csr, std::int64_t first) {
       for (std::size_t k = 0; k < csr.column.size(); ++k) {
         values[first + csr.column[k]] += csr.value[k];
@@ -166,7 +166,7 @@ class Components {
   void find_local(const SplitMatrix& parts, const Array<std::uint8_t>& column_sums,
                   std::vector<Bridge>& bridges) {
     const auto ghosts = static_cast<std::int64_t>(parts.plan.ghosts.size());
-    Array<std::int64_t> label;  // of own rows, then of ghosts: root and spoilt sums
+    Array<std::int64_t> label;  // root and spoilt sums of own rows, then of ghosts
     const Rows rows(parts);
     comm::agree(comm_, [&] {
       UnionFind sets(own_);
@@ -228,9 +228,9 @@ class Components {
   const comm::Comm& comm_;
   std::int32_t own_;
   std::int64_t first_;
-  Array<std::int32_t> root_;                 ///< of each own row, a row
-  Array<std::uint8_t> spoilt_;               ///< of each root
-  Array<std::int32_t> shared_of_;            ///< of each root: its number among shared components, or -1
+  Array<std::int32_t> root_;                 ///< root of each own row, a row
+  Array<std::uint8_t> spoilt_;               ///< spoilt sums of each root
+  Array<std::int32_t> shared_of_;            ///< each root's number among shared components, or -1
   std::vector<std::uint8_t> shared_spoilt_;  ///< the same on all ranks
 };
 

@@ -29,7 +29,7 @@ class PiecewiseConstants {
 
   std::int64_t dimension() const { return dimension_; }  ///< sets of all ranks
   bool empty() const { return dimension_ == 0; }
-  std::int64_t unknowns() const { return unknowns_; }  ///< of all sets and ranks
+  std::int64_t unknowns() const { return unknowns_; }  ///< unknowns of all sets and ranks
 
   /// Collective. x = x - its orthogonal projection onto these vectors: the mean over every set becomes 0.
   /// Sums over ranks only where sets are shared. Traffic: 3 doubles per unknown of a set.
@@ -42,9 +42,9 @@ class PiecewiseConstants {
   std::int32_t shared_ = 0;
   std::int64_t dimension_ = 0;
   std::int64_t unknowns_ = 0;
-  std::vector<std::int64_t> start_;  ///< of each set in `member_`
+  std::vector<std::int64_t> start_;  ///< start of each set in `member_`
   Array<std::int32_t> member_;       ///< own unknowns, set by set
-  std::vector<double> size_;         ///< of each set, over all ranks
+  std::vector<double> size_;         ///< size of each set, over all ranks
 };
 
 /// What row and column sums tell of the null spaces of a matrix and of its transpose.

@@ -19,14 +19,14 @@ class PiecewiseConstants;
 
 /// What the preconditioners can be told. Values out of range are InputErrors.
 struct PreconditionerOptions {
-  int blocks = 0;      ///< of ssor, block-ilu0, ic, ilu, ilut per rank; 0: one per thread
+  int blocks = 0;      ///< blocks of ssor, block-ilu0, ic, ilu, ilut per rank; 0: one per thread
   int block_size = 0;  ///< rows of a block of block-jacobi, up to 64; 0: the nodes of the mesh, or 8 rows
-  int degree = 4;      ///< of the polynomials, up to 100; odd ones have to be more careful about the spectrum
+  int degree = 4;      ///< degree of polynomials, up to 100; odd ones must be more careful about the spectrum
   int overlap = 0;     ///< layers of rows by which the blocks of ic, ilu and ilut overlap, up to 10
   int fill = -1;       ///< levels of fill of ic (1 by default) and ilu (0); entries that ilut keeps in a row
                        ///< of a triangle beyond as many as the matrix has (10 by default)
   double drop_tolerance = 1e-3;   ///< what ilut drops, relative to the row
-  std::string ordering = "auto";  ///< of the rows of a block, for ic, ilu, ilut: auto, natural or rcm
+  std::string ordering = "auto";  ///< ordering of a block's rows, for ic, ilu, ilut: auto, natural or rcm
   bool matrix_is_symmetric =
       false;                       ///< known to be, up to rounding: direct then needs half of memory and work
   bool matrix_is_complex = false;  ///< known to be the real form of a complex, not Hermitian one
@@ -35,11 +35,11 @@ struct PreconditionerOptions {
   /// How ic, ilu and ilut use the threads of a rank: "blocks", one for each, or "levels": one block, whose
   /// triangles are solved level by level; "auto": levels for ilut, blocks for the others.
   std::string triangular = "auto";
-  /// Of direct: "double", or "single", which takes half of the memory; KLU's are double in any case. Where
-  /// single precision finds the matrix singular, the factors are double.
+  /// Precision of the factors of direct: "double", or "single", which takes half of the memory; KLU's are
+  /// double in any case. Where single precision finds the matrix singular, the factors are double.
   std::string factor_precision = "double";
-  /// Of direct by MUMPS: blocks of the factors are compressed to low rank (BLR) where that leaves no more
-  /// than this share of the matrix' norm, from 0 (not compressed) to 1.
+  /// For direct by MUMPS: blocks of the factors are compressed to low rank (BLR) where that leaves no more
+  /// than this share of the matrix' norm. It is from 0 (not compressed) to 1.
   double low_rank = 0;
   /// How schur and schur-definite stand in for the inverse of the Schur complement: a name of
   /// saddle/complement.hpp; auto: what is measured to take the least time (saddle/choice.hpp).
@@ -62,10 +62,10 @@ struct PreconditionerOptions {
   /// Vectors that the matrix nearly annihilates, [vectors * row + k] of this rank's rows, or nothing, on all
   /// ranks; for amg, which then asks no coordinates.
   std::span<const double> near_null_space = {};
-  /// Of each of this rank's rows, 1 for a constraint and 0 for another, or nothing, on all ranks; for schur
-  /// and schur-definite, which look for the constraints themselves without.
+  /// 1 for each of this rank's rows that is a constraint and 0 for another, or nothing, on all ranks. For
+  /// schur and schur-definite, which look for the constraints themselves without.
   std::span<const double> fields = {};
-  const PiecewiseConstants* null_vectors = nullptr;  ///< of the matrix, if some are known; for amg
+  const PiecewiseConstants* null_vectors = nullptr;  ///< null vectors of the matrix, if known; for amg
   /// What the same preconditioner made of other values on the same pattern, or nothing. The set-up may take
   /// parts of it, such as the analysis of direct; it cannot be applied afterwards. The same on all ranks.
   sparse::LinearOperator* earlier = nullptr;
@@ -94,11 +94,11 @@ struct BuiltPreconditioner {
   std::unique_ptr<sparse::LinearOperator> op;
   std::vector<std::string> notes;
   bool blocks_are_singular =
-      false;                 ///< of some block no factors exist: where rows couple it with other blocks only
+      false;  ///< some block's factors do not exist: where rows couple it with other blocks only
   bool reproducible = true;  ///< to the bit
   /// Complete factors that hold fewer digits than they could: others may solve what these do not.
   bool reduced_accuracy = false;
-  std::int64_t zero_pivots = 0;  ///< of complete factors, to working precision: what the rank lacks
+  std::int64_t zero_pivots = 0;  ///< complete factors' pivots, to working precision: what the rank lacks
   /// `op` taken apart, where that is possible on all ranks; else nothing. Holds for the matrix that it was
   /// made from.
   const SplitForm* split = nullptr;
@@ -133,7 +133,7 @@ struct Preconditioner {
   BuiltPreconditioner (*make)(const sparse::DistributedMatrix& matrix, const GlobalSum& sum,
                               const PreconditionerOptions& options);
   Obeys obeys = {};
-  bool for_saddle_points = false;  ///< of no use where no rows look like constraints
+  bool for_saddle_points = false;  ///< useless where no rows look like constraints
 };
 
 /// none, jacobi, ssor, block-jacobi, block-ilu0, ic, ilu, ilut, fsai, neumann, direct (where KLU or MUMPS

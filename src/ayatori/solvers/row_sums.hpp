@@ -17,8 +17,8 @@ struct RowSums {
   std::int64_t positive = 0;
   std::int64_t negative = 0;
   std::int64_t vanishing = 0;
-  double total = 0;      ///< of all entries
-  double total_abs = 0;  ///< of their absolute values
+  double total = 0;      ///< sum of all entries
+  double total_abs = 0;  ///< sum of their absolute values
 
   void add_row(double sum, double sum_abs) {
     const bool none = vanishes(sum, sum_abs);

@@ -61,7 +61,7 @@ void add_real_form(std::int64_t row, std::int64_t column, Complex value, Add&& a
   add(2 * row + 1, 2 * column + 1, value.real());
 }
 
-/// Of complex elements: where the real numbers of their pairs are.
+/// Partition of the real numbers of pairs, from that of complex elements.
 RowPartition of_pairs(const RowPartition& elements);
 
 /// The way back. Throws InternalError where a pair is on two ranks.
@@ -73,7 +73,7 @@ RowPartition with_whole_pairs(const RowPartition& partition);
 /// One entry for each block of the real form, of the value 1: the pattern of the complex matrix.
 RowBlock complex_pattern(const RowBlock& real_form);
 
-/// Of complex rows: the same of the rows of their pairs.
+/// Permutation of the rows of pairs, from that of complex rows.
 Permutation of_pairs(const Permutation& elements);
 
 /// Pairs as complex numbers, and complex numbers as pairs: the same memory.

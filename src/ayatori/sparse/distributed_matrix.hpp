@@ -26,7 +26,7 @@ struct ProductOptions {
 /// Seconds spent in the parts of all products so far.
 struct ProductSeconds {
   double total = 0;  ///< in apply()
-  double halo = 0;   ///< of these, starting and completing the exchange
+  double halo = 0;   ///< part of that: starting and completing the exchange
 };
 
 /// The rows of a square matrix that this rank owns, split by column: the interior part multiplies elements of
@@ -116,9 +116,9 @@ class DistributedMatrix final : public LinearOperator {
   HaloExchange* exchange_ = nullptr;  ///< that of options_
   bool overlap_ = false;
   ProductObserver* observer_ = nullptr;
-  RowOrder halo_order_;  ///< of products with the halo part where it is stored by rows
+  RowOrder halo_order_;  ///< row order of products with the halo part where it is stored by rows
   std::optional<PatternFacts> halo_facts_;
-  mutable Array<double> halo_sums_;  ///< of the rows of the halo part; one product at a time
+  mutable Array<double> halo_sums_;  ///< sums of the halo part's rows; one product at a time
   mutable ProductSeconds seconds_;
 };
 

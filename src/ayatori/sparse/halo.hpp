@@ -39,7 +39,7 @@ struct HaloMessage {
   int stage;
   bool is_sent;
   int peer;
-  std::vector<std::int64_t> elements;  ///< of x, by their global numbers, ascending
+  std::vector<std::int64_t> elements;  ///< elements of x, by their global numbers, ascending
 };
 
 /// A way to carry out a plan. Built once, used for every product.

@@ -21,9 +21,9 @@ enum class Summation {
 
 /// Sums over rows of what is known of r, in units of `unit` squared.
 struct ResidualSums {
-  double squares = 0;        ///< of r_i as computed
-  double error_squares = 0;  ///< of bounds of |r_i - the true one|
-  /// Of a_ij x_j: rounding every x_j to double leaves about 0.4 u times the root. Doubled summation only.
+  double squares = 0;        ///< squares of r_i as computed
+  double error_squares = 0;  ///< squares of bounds of |r_i - the true one|
+  /// (a_ij x_j)^2: rounding every x_j to double leaves about 0.4 u times the root. Doubled summation only.
   double product_squares = 0;
 
   void merge(const ResidualSums& other) {

@@ -16,7 +16,7 @@ namespace ayatori::tuning {
 
 namespace {
 
-/// Of condition numbers and of ratios of diagonal entries: beyond, double precision is at its end.
+/// Limit of condition numbers and of ratios of diagonal entries: beyond, double precision is at its end.
 constexpr double nearly_singular = 1e14;
 /// Fewer digits tell no pace.
 constexpr double fewest_digits = 0.5;

@@ -27,12 +27,12 @@ struct ReusableSetup {
       judged;                           ///< that residuals are computed with, in the sign of `matrix`
   std::optional<Structure> structure;   ///< the same
   bool ended_by_least_squares = false;  ///< the solve before
-  std::shared_ptr<sparse::DistributedMatrix> matrix;  ///< of the matrix now, with the kernel in use
+  std::shared_ptr<sparse::DistributedMatrix> matrix;  ///< the matrix now, with the kernel in use
   std::int64_t products_before_planning =
       0;                         ///< products with it before its kernels are planned; 0: they were
   std::optional<Choice> choice;  ///< that won
   MadePreconditioner
-      preconditioner;  ///< of `choice`, made from the matrix now or from one of an earlier time
+      preconditioner;  ///< that of `choice`, made from the matrix now or from one of an earlier time
   /// Complete factors of other values that serve no more, but for their analysis.
   MadePreconditioner outworn_factors;
   bool wants_full_accuracy = false;  ///< complete factors of fewer digits have failed

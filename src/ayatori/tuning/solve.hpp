@@ -27,7 +27,7 @@ struct SolveOptions {
   double rtol = 1e-8;               ///< converged means ||b - A x||_2 <= rtol ||b||_2
   std::int64_t max_iterations = 0;  ///< over all trials; 0: no limit
   double time_limit = 0;            ///< seconds for set-ups and iterations; 0: no limit
-  double tuning_share = 0.1;        ///< of the time, that trials of what is not chosen in the end may cost
+  double tuning_share = 0.1;  ///< share of the time that trials of what is not chosen in the end may cost
   /// Choices go by counted work alone, as records of earlier systems price it: the same x to the bit in every
   /// solve on as many ranks and threads. Kernels do not race, and no set-up is given up.
   bool deterministic = false;
@@ -54,7 +54,7 @@ struct SolveOptions {
   /// ranks.
   std::shared_ptr<const Script> replay = nullptr;
   std::shared_ptr<const machine::Profile> profile =
-      nullptr;  ///< of this machine, if known; the same on all ranks
+      nullptr;  ///< profile of this machine, if known; the same on all ranks
 };
 
 /// Something that happened and matters: an escalation, a breakdown, a false claim of convergence, an
@@ -82,7 +82,7 @@ struct Trial {
 
 /// What a product with the matrix moves and takes, against what the machine's memory allows.
 struct ProductSpeed {
-  double bytes = 0;    ///< of the matrix and its vectors, all ranks together, each counted once
+  double bytes = 0;    ///< the matrix and its vectors, all ranks together, each counted once
   double seconds = 0;  ///< measured, by the kernel and halo strategy in use; 0 if there were too few
   double memory_seconds =
       0;  ///< that moving the bytes takes at the machine's triad rate; 0 if that is unknown
@@ -91,7 +91,7 @@ struct ProductSpeed {
 /// Where the time went, in seconds, averaged over ranks. The parts exclude each other and are contained in
 /// the totals.
 struct PhaseSeconds {
-  double total = 0;         ///< of solve()
+  double total = 0;         ///< all of solve()
   double setup = 0;         ///< building products and preconditioners
   double tuning = 0;        ///< facts of the matrix, building challengers, attempts that lost
   double verification = 0;  ///< true residuals
@@ -117,7 +117,7 @@ std::string_view name_of(Status status);
 
 /// What kept a solve from its tolerance, in words; empty where nothing did.
 struct Obstacle {
-  std::string property;  ///< of the matrix, or a limit or choice of the caller's
+  std::string property;  ///< property of the matrix, or a limit or choice of the caller's
   std::string advice;    ///< what to try
 };
 
@@ -133,8 +133,8 @@ struct SolveReport {
   double relative_residual_of_others = 1;  ///< against what boundary rows leave of b for the other rows
   std::int64_t iterations = 0;
   MatrixFacts facts;
-  Structure structure;  ///< of the matrix, in the numbers of the caller
-  Choice choice;        ///< of the arm that made the residual smaller than any other did
+  Structure structure;  ///< structure of the matrix, in the numbers of the caller
+  Choice choice;        ///< choice of the arm that made the residual smaller than any other did
   std::string why;
   Obstacle obstacle;
   std::vector<Trial> trials;
@@ -145,7 +145,7 @@ struct SolveReport {
   PhaseSeconds seconds;
   ProductSpeed product;
   int together = 1;  ///< right-hand sides that were solved at once, this one among them
-  RankRace ranks;    ///< of the Solver, if it may choose
+  RankRace ranks;    ///< race of the Solver, if it may choose
   std::int64_t reductions = 0;
   std::int64_t halo_messages = 0;  ///< per product, all ranks
   std::int64_t halo_bytes = 0;     ///< per product, all ranks

@@ -15,9 +15,9 @@ namespace ayatori::tuning {
 /// How set-ups were used again in a sequence of solves. Seconds are means of the ranks.
 struct Reuse {
   int solves = 0;
-  int set_ups = 0;              ///< of preconditioners that were used to the end
-  double set_up_seconds = 0;    ///< of the last one
-  double fresh_iterations = 0;  ///< of the solve that it was made for
+  int set_ups = 0;              ///< set-ups of preconditioners that were used to the end
+  double set_up_seconds = 0;    ///< seconds of the last one
+  double fresh_iterations = 0;  ///< iterations of the solve that it was made for
   double extra_seconds = 0;     ///< that later solves took because it had grown old, so far
 
   /// Solves after which the extra time of one like the last pays for a set-up; 0 while there is none.
@@ -51,7 +51,7 @@ class Solver {
   /// Collective. Other values from now on, spread as before; another pattern begins anew.
   void update(std::shared_ptr<const sparse::SplitMatrix> parts);
 
-  /// Of the solves from now on; the same on all ranks.
+  /// Sets the goal of the solves from now on; the same on all ranks.
   void set_goal(double rtol, std::int64_t max_iterations);
 
   const Reuse& reuse() const { return reuse_; }
@@ -70,7 +70,7 @@ class Solver {
   SolveOptions options_;
   std::vector<std::int64_t> row_numbers_;  ///< that options_ refers to, where the rows were gathered
   ReusableSetup kept_;
-  std::optional<SolveReport> last_;  ///< of kept_
+  std::optional<SolveReport> last_;  ///< report of the solve that left `kept_`
   std::optional<RankRace> race_;
   std::optional<Gathering> gathering_;  ///< none where all ranks hold rows
   Reuse reuse_;

@@ -6,7 +6,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   const ayatori::io::MemoryBytes file({reinterpret_cast<const char*>(data), size});
   try {
     ayatori::io::all_bytes(file, std::int64_t{1} << 24);
-  } catch (const ayatori::Error&) {  // of input, or of a library that was not built in
+  } catch (const ayatori::Error&) {  // errors of input, or of a library that was not built in
   }
   return 0;
 }

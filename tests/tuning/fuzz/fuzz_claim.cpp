@@ -102,7 +102,7 @@ ayatori::tuning::SolveOptions make_options(Bytes& bytes) {
 Natural residual_squared(const System& system) {
   Natural sum;
   for (std::size_t i = 0; i < system.b.size(); ++i) {
-    std::array<Natural, 2> of_sign;  // of the terms of b - A x
+    std::array<Natural, 2> of_sign;  // terms of b - A x, by sign
     of_sign[std::signbit(system.b[i])].add_product(natural(system.b[i]), natural(1));
     for (std::int64_t k = system.block.row_start[i]; k < system.block.row_start[i + 1]; ++k) {
       const double a = system.block.value[k];

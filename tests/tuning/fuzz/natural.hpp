@@ -59,7 +59,7 @@ class Natural {
     }
   }
 
-  std::vector<std::uint32_t> limbs_;  ///< of 32 bits, the lowest first
+  std::vector<std::uint32_t> limbs_;  ///< limbs of 32 bits, the lowest first
 };
 
 /// |value| in units of 2^-1074, of which every double is a multiple.

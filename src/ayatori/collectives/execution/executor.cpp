@@ -56,7 +56,7 @@ std::vector<comm::Copies> copies_of(const WordPlan& plan, int rank, std::span<co
   const bool all = plan.single_copy == SingleCopy::all;
   std::vector<comm::Copies> copies(steps.size(), all ? comm::Copies::one : comm::Copies::two);
   if (plan.single_copy != SingleCopy::moved) return copies;
-  std::map<int, std::vector<Step>> arrivals;  // of this rank's messages, by peer
+  std::map<int, std::vector<Step>> arrivals;  // steps in which this rank's messages arrive, by peer
   std::map<int, std::size_t> sent;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (steps[i].kind != Step::Kind::send) continue;
@@ -186,7 +186,7 @@ struct Executor::Run {
     }
   }
 
-  /// Of those that are waited for, which the last one replaces.
+  /// Ends one of the messages that are waited for; the last one takes its place.
   void end_message(std::size_t message) {
     Segment& segment = *e.waiting_[message];
     e.waiting_[message] = e.waiting_.back();
@@ -264,7 +264,7 @@ struct Executor::Run {
   void begin_receives(Segment& segment) {
     const auto [begin, end] = e.stages_[segment.stage];
     std::byte* place = segment.arrived.data();
-    std::byte* previous = place;  // of what is aside
+    std::byte* previous = place;  // place of what was put aside before
     for (int i = begin; i < end; ++i) {
       const Step& step = e.steps_[i];
       if (step.kind == Step::Kind::send) continue;

@@ -14,9 +14,9 @@
 
 namespace ayatori::collectives {
 
-/// Of an operation by rank whose blocks are of different lengths: at which element each rank's block begins,
-/// and where the last one ends; the same on all ranks. Not of alltoall, whose blocks take one another's
-/// places on their way.
+/// Where blocks of different lengths begin, for an operation by rank: at which element each rank's block
+/// begins, and where the last one ends. The same on all ranks. Not for alltoall, whose blocks take one
+/// another's places on their way.
 using BlockBegins = std::optional<std::span<const std::int64_t>>;
 
 /// What a buffer consists of.
@@ -40,7 +40,7 @@ class Executor {
  public:
   Executor(const WordPlan& plan, int rank);
 
-  /// Of the first segment; communicators of the library carry no user messages with these tags. Those of
+  /// Tag of the first segment; communicators of the library carry no user messages with these tags. Those of
   /// segments that are under way at once differ.
   static constexpr int first_tag = 28000;
   static constexpr int tags = 4096;
@@ -103,9 +103,9 @@ class Executor {
   int chunks_;
   bool is_by_rank_;
   Segmentation segmentation_;
-  std::vector<comm::Copies> copies_;      ///< of what is sent through memory, by step
-  std::vector<Segment> places_;           ///< of segments under way: number modulo size
-  comm::NodeChannel* channel_ = nullptr;  ///< of the last call, for which
+  std::vector<comm::Copies> copies_;      ///< copies made of what is sent through memory, by step
+  std::vector<Segment> places_;           ///< segments under way: number modulo size
+  comm::NodeChannel* channel_ = nullptr;  ///< channel of the last call, for which
   bool commutes_ = true;                  ///< and for whose elements
   std::vector<Reception> receptions_;     ///< stand, by step
   comm::RequestList requests_;

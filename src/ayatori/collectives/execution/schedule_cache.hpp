@@ -29,9 +29,9 @@ class ScheduleCache {
     int root;
     Executor executor;
   };
-  /// Of the schedule for a call of `bytes` (of the buffer; all blocks, where the operation is by rank); null
-  /// where the table leaves it to the MPI. The same on all ranks. Valid until the next call. keeps_order:
-  /// right for operations that do not commute.
+  /// Part with the schedule for a call of `bytes` (of the buffer; all blocks, where the operation is by
+  /// rank). Null where the table leaves it to the MPI. The same on all ranks. Valid until the next call.
+  /// keeps_order: right for operations that do not commute.
   Part* find(Operation operation, std::int64_t bytes, int root, bool keeps_order = false);
 
   /// Likewise a part of its own for a call that goes on while others do.
@@ -50,7 +50,7 @@ class ScheduleCache {
   int rank_;
   int size_;
   std::vector<Part> parts_;
-  std::size_t oldest_ = 0;  ///< of the parts, which goes when there are too many
+  std::size_t oldest_ = 0;  ///< the oldest part, which goes when there are too many
   std::map<std::pair<const TableEntry*, int>, bool> keeps_order_;  ///< by root
   std::vector<std::byte> scratch_;
   std::mutex idle_mutex_;

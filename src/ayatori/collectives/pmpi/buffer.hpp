@@ -22,7 +22,7 @@ struct Buffer {
 
   Buffer(const void* place, MPI_Count elements, MPI_Datatype of, Checked checked = Checked::by_all);
   std::byte* at(int block) const { return static_cast<std::byte*>(data) + block * count * layout.extent; }
-  /// Of a vector call: `elements` of them, `offset` elements behind the begin.
+  /// Part of a vector call's buffer: `elements` of them, `offset` elements behind the begin.
   Buffer part(MPI_Count elements, MPI_Count offset) const;
   MPI_Count bytes() const { return count * layout.size; }
   /// Where a program has data it has an address, but types with addresses of their own (MPI_BOTTOM).

@@ -13,8 +13,8 @@ struct Layout {
   bool is_named = false;       ///< one of MPI's own
 };
 
-/// Of anything that a program hands in as a type. What the MPI does not take in a call, since it is none or
-/// was not committed, has a layout of no bytes.
+/// Layout of anything that a program hands in as a type. What the MPI does not take in a call, since it is
+/// none or was not committed, has a layout of no bytes.
 Layout layout_of(MPI_Datatype type);
 /// Likewise, of a type that the MPI takes without having been committed.
 Layout layout_of_any(MPI_Datatype type);

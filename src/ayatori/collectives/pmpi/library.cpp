@@ -19,7 +19,7 @@ namespace ayatori::pmpi {
 
 namespace {
 
-/// Of this process. MPI calls back into it until it ends, so it is never destroyed.
+/// The library's state in this process. MPI calls back into it until it ends, so it is never destroyed.
 struct Library {
   std::atomic<bool> is_active = false;
   bool is_tracing = false;
@@ -29,7 +29,7 @@ struct Library {
   bool is_open_mpi = false;
   int keyval = MPI_KEYVAL_INVALID;
   std::mutex new_facts;
-  std::atomic<CommFacts*> world = nullptr;  ///< of MPI_COMM_WORLD: most calls ask for these
+  std::atomic<CommFacts*> world = nullptr;  ///< facts of MPI_COMM_WORLD: most calls ask for these
 };
 
 Library& library() {

@@ -28,11 +28,11 @@ struct MemberCalls;
 
 /// What this library keeps with a communicator, as an attribute of it; freed with it.
 struct CommFacts {
-  std::vector<int> world_ranks;  ///< of those whom point-to-point calls name; MPI_UNDEFINED: not in our world
+  std::vector<int> world_ranks;  ///< ranks whom point-to-point calls name; MPI_UNDEFINED: not in our world
   bool is_intra = false;         ///< not between two groups
   bool is_in_world = false;      ///< all of its members are
   int rank = 0;
-  std::shared_ptr<CommSchedules> schedules;  ///< of communicators that have some
+  std::shared_ptr<CommSchedules> schedules;  ///< schedules of communicators that have some
   bool has_asked_for_schedules = false;
   std::shared_ptr<PendingSchedules> pending;   ///< likewise, of calls that do not block
   std::shared_ptr<NeighbourCalls> neighbours;  ///< likewise, of those among neighbours
@@ -52,7 +52,7 @@ struct Settings {
 bool is_active();
 bool is_tracing();
 const Settings& settings();
-/// Of MPI_COMM_WORLD.
+/// Size of MPI_COMM_WORLD, and this process' rank there.
 int world_size();
 int world_rank();
 /// Open MPI looks at fewer arguments than other MPIs. Asked of the library, since the ABI of MPI 5 has many.

@@ -13,7 +13,7 @@ namespace {
 /// A communicator's calls from this one on are worth a plan.
 constexpr int calls_before_plan = 4;
 
-/// Of this process.
+/// The rule of this process.
 NeighbourRule& rule() {
   static NeighbourRule the_rule = NeighbourRule::off;
   return the_rule;

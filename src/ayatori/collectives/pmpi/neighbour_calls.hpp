@@ -25,7 +25,7 @@ void begin_neighbour_calls(NeighbourRule rule);
 struct NeighbourCallsOfKind {
   NeighbourExchange exchange;
   NeighbourRace race;
-  NeighbourBlocks blocks = {};  ///< of a call; kept for the next
+  NeighbourBlocks blocks = {};  ///< blocks of a call; kept for the next
 };
 
 /// Those of one communicator; of a kind from its first call on.
@@ -58,7 +58,7 @@ class NeighbourTurn {
   NeighbourCallsOfKind* calls_ = nullptr;
   NeighbourRoute route_ = NeighbourRoute::by_mpi;
   double begin_ = 0;
-  by_schedule::Result failure_;  ///< of the set-up
+  by_schedule::Result failure_;  ///< failure of the set-up
 };
 
 namespace by_schedule {

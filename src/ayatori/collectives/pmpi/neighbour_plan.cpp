@@ -11,14 +11,14 @@ namespace {
 /// What the owner of a block says of it to its reader.
 struct Word {
   int owner = MPI_PROC_NULL;
-  int block = 0;  ///< of those that the owner sends
+  int block = 0;  ///< number among those that the owner sends
   int taker = NeighbourPlan::no_taker;
   int place = 0;        ///< in the bundle
   int bundle_size = 0;  ///< blocks
 };
 constexpr int ints_of_word = sizeof(Word) / sizeof(int);
 
-/// Of a word that has arrived: as which of the reader's blocks.
+/// A word that has arrived, and which of the reader's blocks it is.
 struct Arrival {
   Word word;
   int block;

@@ -15,16 +15,16 @@ struct NeighbourPlan {
 
   struct Sent {
     int reader;
-    int block;  ///< of those that this rank sends
+    int block;  ///< number among those that this rank sends
     bool is_bundled;
   };
   struct Bundle {
     int taker;
-    std::vector<int> blocks;  ///< of those that this rank sends
+    std::vector<int> blocks;  ///< numbers among those that this rank sends
   };
   struct Received {
     int owner;
-    int block;  ///< of those that this rank receives
+    int block;  ///< number among those that this rank receives
     int taker;  ///< who deals it out, or none
   };
   struct Reader {
@@ -33,11 +33,11 @@ struct NeighbourPlan {
   };
   struct TakenBundle {
     int owner;
-    std::vector<Reader> readers;  ///< of its blocks
+    std::vector<Reader> readers;  ///< readers of its blocks
   };
   /// A block that is dealt out.
   struct Dealt {
-    int bundle;  ///< of those taken
+    int bundle;  ///< number among those taken
     int place;   ///< there
   };
   struct Deal {
@@ -46,7 +46,7 @@ struct NeighbourPlan {
   };
   struct Share {
     int taker;
-    std::vector<int> blocks;  ///< of those that this rank receives, in the order of the deal
+    std::vector<int> blocks;  ///< numbers among those that this rank receives, in the order of the deal
   };
 
   std::vector<Sent> sent;          ///< in the order of blocks
@@ -54,7 +54,7 @@ struct NeighbourPlan {
   std::vector<Bundle> bundles;
   std::vector<TakenBundle> taken;  ///< by owner
   std::vector<Deal> deals;         ///< to others
-  std::vector<Share> shares;       ///< of others' deals
+  std::vector<Share> shares;       ///< this rank's shares of others' deals
   int sources = 0;                 ///< blocks of the program, with those of MPI_PROC_NULL
   int destinations = 0;
   bool anyone_bundles = false;  ///< the same on all ranks

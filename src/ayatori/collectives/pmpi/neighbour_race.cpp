@@ -7,7 +7,7 @@ namespace ayatori::pmpi {
 
 namespace {
 
-/// Of the first route's time, above which another is no better: what differs less may be chance.
+/// Share of the first route's time above which another is no better: what differs less may be chance.
 constexpr double margin = 0.95;
 
 constexpr int calls_between_races = 8;  ///< times those before

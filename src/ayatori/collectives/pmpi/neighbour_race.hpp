@@ -25,7 +25,7 @@ class NeighbourRace {
     forget();
   }
 
-  /// Of the next call.
+  /// Route of the next call.
   NeighbourRoute route() const { return is_racing() ? routes_[turn_ % routes_.size()] : chosen_; }
   /// Whether that is to be timed.
   bool is_racing() const { return routes_.size() > 1 && calls_ >= next_race_; }
@@ -41,7 +41,7 @@ class NeighbourRace {
   NeighbourRoute chosen_;
   std::int64_t calls_ = 0;
   std::int64_t next_race_ = 0;
-  std::size_t turn_ = 0;                            ///< of a race
+  std::size_t turn_ = 0;                            ///< turn of a race
   std::array<double, neighbour_routes> seconds_{};  ///< the least so far, by number in routes_
 };
 

@@ -32,7 +32,7 @@ struct PairExchange::Block {
 struct PairExchange::Blocks {
   std::vector<Block> sent;
   std::vector<Block> received;
-  std::vector<Buffer> own_sent;  ///< of this rank to itself
+  std::vector<Buffer> own_sent;  ///< this rank's blocks to itself
   std::vector<Buffer> own_received;
 
   static Blocks& of_this_thread() {

@@ -47,7 +47,7 @@ class PairExchange {
   comm::NodeChannel* memory_;
   Blocks& blocks_;
   bool are_packed_ = false;        ///< some of them
-  std::int64_t known_length_ = 0;  ///< of the last block
+  std::int64_t known_length_ = 0;  ///< length of the last block
   bool known_is_near_ = false;     ///< whether those go through memory: most are of one length
 };
 

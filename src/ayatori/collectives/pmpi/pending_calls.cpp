@@ -21,24 +21,24 @@ using Call = std::shared_ptr<PendingCall>;
 
 struct Message {
   PendingCall* call;
-  int tag;  ///< of the executor
+  int tag;  ///< tag of the executor
 };
 
-/// Of this process; never destroyed, like the library. Whoever finds that nobody else is busy with the calls
-/// under way carries them on; nobody ever waits to be the one, since the MPI may come here inside of a call
-/// that has been made here.
+/// The pending calls of this process; never destroyed, like the library. Whoever finds that nobody else is
+/// busy with the calls under way carries them on; nobody ever waits to be the one, since the MPI may come
+/// here inside of a call that has been made here.
 struct PendingCalls {
   bool may_be = false;
   std::atomic<int> number = 0;  ///< begun, and not ended
   std::atomic<int> persistent_number = 0;
 
-  std::mutex mutex;                                     ///< of these; nothing of MPI is called meanwhile
+  std::mutex mutex;                                     ///< guards these; nothing of MPI is called meanwhile
   std::vector<Call> started;                            ///< and not yet seen by whoever is busy
   std::unordered_map<std::uintptr_t, Call> persistent;  ///< by request
   std::vector<int> free_tickets;
   int tickets = 0;
 
-  std::atomic_flag is_busy;  ///< of these
+  std::atomic_flag is_busy;  ///< set while somebody works on these
   std::vector<Call> seen;
   std::vector<std::shared_ptr<PendingSchedules>> waiting;  ///< that have calls which wait for tags
   std::vector<Call> under_way;
@@ -77,7 +77,7 @@ class PendingTransport final : public collectives::Transport {
                      space.tag_to(peer, own_tag(tag)), private_comm(), &request));
     remember(request, tag);
   }
-  void poke() override {}  // of channels, of which there are none
+  void poke() override {}  // nothing to advance: there are no channels
   void combine(const std::byte* in, std::byte* inout, std::int64_t count) override {
     check(PMPI_Reduce_local(in, inout, static_cast<int>(count), call_.type, call_.op));
   }

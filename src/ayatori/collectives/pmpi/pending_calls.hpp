@@ -67,7 +67,7 @@ class PendingSchedules {
   collectives::ScheduleCache cache_;
   std::int64_t next_tag_ = 0;
   std::deque<std::shared_ptr<PendingCall>> waiting_;
-  std::deque<std::int64_t> turns_;  ///< of calls that have begun and not ended: where they begin
+  std::deque<std::int64_t> turns_;  ///< where calls begin that have begun and not ended
 };
 
 /// Where a call works.
@@ -76,7 +76,7 @@ struct Room {
   int size;
   std::byte* data;
   collectives::BlockBegins begins;
-  const CommSchedules* now;  ///< of calls that block
+  const CommSchedules* now;  ///< schedules of calls that block
 };
 using RoomStep = std::function<void(const Room&)>;
 
@@ -89,16 +89,16 @@ struct PendingCall {
   std::unique_ptr<PendingSchedules::Part> part = {};
   collectives::Elements elements{};
   std::vector<std::int64_t> begins = {};  ///< those of `elements`
-  MPI_Datatype type = MPI_DATATYPE_NULL;  ///< of calls that reduce
+  MPI_Datatype type = MPI_DATATYPE_NULL;  ///< type of calls that reduce
   MPI_Op op = MPI_OP_NULL;
   std::vector<MPI_Datatype> types = {};  ///< all that it uses; kept by add(), like `op`
   std::vector<std::byte> scratch = {};
-  std::byte* data = nullptr;  ///< of the program, or `scratch`
+  std::byte* data = nullptr;  ///< data of the program, or `scratch`
   RoomStep before = {};       ///< brings what this rank contributes
   RoomStep after = {};        ///< takes the result
 
-  std::optional<TagSpace> own_space = {};  ///< of a persistent one: ranks may start such in any order
-  PendingSchedules::Turn turn = {};        ///< of others
+  std::optional<TagSpace> own_space = {};  ///< tags of a persistent call: ranks may start such in any order
+  PendingSchedules::Turn turn = {};        ///< turn of other calls
   int ticket = none;                       ///< tag of the message that ends the request
   std::size_t place = 0;                   ///< among those that are under way
   bool has_failed = false;
@@ -117,9 +117,9 @@ bool may_be_pending();
 /// Collective over `comm`. Makes the request, and begins the call unless that is persistent. Throws MpiError.
 void add(std::shared_ptr<PendingCall> call, MPI_Comm comm, const Way& way);
 
-/// Of requests that the MPI has started: begins the persistent calls behind them.
+/// Begins the persistent calls behind requests that the MPI has started.
 void start_persistent_calls(int count, const MPI_Request requests[]);
-/// Of a request that the program frees.
+/// Forgets the call behind a request that the program frees.
 void forget_persistent_call(MPI_Request request);
 
 /// Collective over a communicator, before it is freed: Open MPI crashes when it frees one on which a call of

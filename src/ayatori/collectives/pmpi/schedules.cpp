@@ -31,12 +31,12 @@ constexpr int operation_count = static_cast<int>(Operation::barrier) + 1;
 constexpr int neighbour_calls = operation_count;  ///< counted behind the operations
 constexpr int counters = operation_count + 1;
 
-/// Of this process; never destroyed, like the library.
+/// The schedules of this process; never destroyed, like the library.
 struct Schedules {
   collectives::ScheduleTable table;
   using Counts = std::array<std::atomic<std::int64_t>, counters>;  ///< by operation
   Counts calls{};
-  Counts done{};  ///< of these, by schedules
+  Counts done{};  ///< calls among these by schedules
 };
 
 Schedules& schedules() {
@@ -132,10 +132,10 @@ Elements units(std::int64_t bytes) {
 /// What a schedule is asked to do.
 struct Work {
   Operation operation;
-  std::int64_t bytes;  ///< of the buffer on which it works
+  std::int64_t bytes;  ///< length of the buffer on which it works
   Elements elements;
   int root = 0;
-  MPI_Datatype type = MPI_DATATYPE_NULL;  ///< of calls that reduce
+  MPI_Datatype type = MPI_DATATYPE_NULL;  ///< type of calls that reduce
   MPI_Op op = MPI_OP_NULL;
   /// Where it works in the program's own memory; null: elsewhere.
   std::byte* place = nullptr;

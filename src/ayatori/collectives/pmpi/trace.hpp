@@ -50,7 +50,7 @@ std::int64_t bytes_of(MPI_Count count, MPI_Datatype type);
 /// A message to rank `to` of `comm`, which may be MPI_PROC_NULL.
 void record_send(CallCount& call, MPI_Count count, MPI_Datatype type, int to, MPI_Comm comm);
 
-/// Of functions that have no root.
+/// Root of functions that have none.
 constexpr int no_root = -1;
 
 /// What every start of a persistent request does.
@@ -61,7 +61,7 @@ struct PersistentCall {
   };
   std::vector<Message> messages;   ///< point-to-point, and among neighbours
   std::int64_t bytes = 0;          ///< handed in
-  MemberCalls* members = nullptr;  ///< of a collective call, but among neighbours
+  MemberCalls* members = nullptr;  ///< members of a collective call, but among neighbours
   int root = no_root;
 };
 PersistentCall persistent_send(MPI_Count count, MPI_Datatype type, int to, MPI_Comm comm);

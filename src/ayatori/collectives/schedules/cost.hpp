@@ -7,7 +7,7 @@
 
 namespace ayatori::collectives {
 
-/// Of stages one after the other, and of all of them at once, as in the middle of a pipeline.
+/// Load of stages one after the other, and of all of them at once, as in the middle of a pipeline.
 struct ScheduleLoad {
   std::vector<network::Load> stages;
   network::Load together;

@@ -268,7 +268,7 @@ class Replay::Run {
   }
 
  private:
-  /// Of messages of a kind in segments of a length.
+  /// Times of messages of a kind in segments of a length.
   struct Timing {
     double bytes;
     double latency;
@@ -277,7 +277,7 @@ class Replay::Run {
     double combining;
     bool is_eager;
   };
-  /// Of a post, for every segment whose number is the same modulo those under way: they follow each other.
+  /// Progress of a post, for every segment of the same number modulo those under way: they follow each other.
   struct Progress {
     int segment = 0;  ///< that is posted, or will be next
     int left = 0;     ///< steps of it
@@ -520,12 +520,12 @@ class Replay::Run {
   std::vector<Piece> landing_;
   Timetable<Event> events_;
   std::vector<Event> happening_;
-  Timetable<Piece> ends_;  ///< of flights, up to `ordered_until_`
+  Timetable<Piece> ends_;  ///< ends of flights, up to `ordered_until_`
   double ordered_until_ = 0;
   std::vector<Piece> ending_;
   std::vector<Piece> flights_;        ///< whose bytes flow
-  std::vector<double> end_;           ///< of the flights
-  std::vector<network::Flow> flows_;  ///< of the flights
+  std::vector<double> end_;           ///< end of each flight
+  std::vector<network::Flow> flows_;  ///< flow of each flight
   std::vector<double> left_;          ///< bytes of the flights
   double now_ = 0;
   double shared_out_ = 0;    ///< when

@@ -41,7 +41,7 @@ class Replay {
     bool both_ways = false;  ///< an end of it sends and receives at this level in one stage
     bool many = false;       ///< others are on their way at this level in the same stage
     bool reduces = false;
-    double share = 0;  ///< of the segment
+    double share = 0;  ///< share of the segment
 
     auto operator<=>(const Kind&) const = default;
   };
@@ -54,7 +54,7 @@ class Replay {
   /// A stage of a rank. Its steps are those of `posted_` from here to the next post's.
   struct Post {
     int begin;
-    bool is_first = false;  ///< of its rank
+    bool is_first = false;  ///< the first post of its rank
     bool is_last = false;
   };
   class Run;
@@ -72,7 +72,7 @@ class Replay {
   Segmentation segmentation_;
   std::vector<int> passed_;
   std::vector<Route> routes_;
-  // Of one segment: the others differ in length only.
+  // What one segment consists of: the others differ in length only.
   std::vector<Kind> kinds_;
   std::vector<Message> messages_;  ///< in the order in which their senders post them
   std::vector<Post> posts_;        ///< rank by rank, and one more for the end

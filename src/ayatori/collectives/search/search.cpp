@@ -21,7 +21,7 @@ namespace ayatori::collectives {
 
 namespace {
 
-/// Of a pipeline: an MPI keeps track of this many messages of a rank with ease.
+/// Segments of a pipeline: an MPI keeps track of this many messages of a rank with ease.
 constexpr int most_under_way = 16;
 
 /// More messages have to pay, as their own costs are known least.

@@ -19,10 +19,10 @@ struct Candidate {
 
 /// The best for one size, and what is well known beside it.
 struct SizeChoice {
-  std::int64_t bytes = 0;            ///< of the buffer
+  std::int64_t bytes = 0;            ///< length of the buffer
   std::vector<Candidate> finalists;  ///< the best first
-  double binomial_seconds = 0;       ///< of copies of binary digits, near first; 0 where there are none
-  double rabenseifner_seconds = 0;   ///< of binary digits, splits, then merges, near first; 0 likewise
+  double binomial_seconds = 0;       ///< copies of binary digits, near first; 0 where there are none
+  double rabenseifner_seconds = 0;   ///< binary digits, splits, then merges, near first; 0 likewise
 
   const Candidate& best() const { return finalists.front(); }
 };

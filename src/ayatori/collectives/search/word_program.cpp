@@ -12,7 +12,7 @@ namespace ayatori::collectives {
 
 namespace {
 
-/// Of every state of the dynamic program this many ways are kept.
+/// Ways that are kept of every state of the dynamic program.
 constexpr std::size_t beam = 3;
 
 bool goes_backwards(Operation operation) {

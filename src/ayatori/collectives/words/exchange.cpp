@@ -31,7 +31,7 @@ int swing_partner(int members, int me, int stage) {
 /// The first of the members, cyclically, that have met one after this many stages of a swing: as many as 2 to
 /// the power of them.
 int first_met(int members, int me, int stages) {
-  int behind = 0;  // of an even member; an odd one's are ahead
+  int behind = 0;  // members behind an even one; an odd one's are ahead
   int ahead = 0;
   for (int stage = 0; stage < stages; ++stage) {
     const int distance = swing_distance(stage);

@@ -58,7 +58,7 @@ struct CombineMessage {
 std::vector<CombineMessage> combine_on_all(Exchange exchange, int members, int me);
 int stages_combine_on_all(Exchange exchange, int members);
 
-/// Of pairs that swap what they have for each other, each pair once: at once, or a pair at a time.
+/// A message of pairs that swap what they have for each other, each pair once: at once, or a pair at a time.
 struct PairMessage {
   int stage;
   int peer;

@@ -18,8 +18,8 @@ namespace ayatori::collectives {
 enum class DigitOrder { far_first, near_first };
 std::string_view name_of(DigitOrder order);  ///< "FFNL", "NFFL"
 
-/// Of a digit: how many values it has, and how the ranks that differ in it alone pass on what a letter moves.
-/// The paper's digits are binary.
+/// A digit's radix: how many values it has, and how the ranks that differ in it alone pass on what a letter
+/// moves. The paper's digits are binary.
 struct Radix {
   int members;
   Exchange exchange = Exchange::direct;
@@ -47,7 +47,7 @@ enum class SingleCopy {
   all,    ///< also those that are combined, or whose place is sent from
 };
 std::string_view name_of(SingleCopy messages);  ///< "none", "moved", "all"
-SingleCopy single_copy(std::string_view name);  ///< of that name; throws InputError
+SingleCopy single_copy(std::string_view name);  ///< the value of that name; throws InputError
 
 /// A schedule in the form that generates it. A word is done by leaders, with whom all other ranks are in one
 /// group: before it, what a group contributes is brought to its leader, and afterwards the result to the
@@ -56,7 +56,7 @@ struct WordPlan {
   Operation operation = Operation::broadcast;
   int ranks = 1;
   int root = 0;
-  Word word;                  ///< of operations with words; the others merge or split every digit
+  Word word;                  ///< word of operations with words; the others merge or split every digit
   std::vector<Digit> digits;  ///< in the order in which they are used up; they number the leaders
   std::vector<int> order;     ///< the rank at every position; empty: position p is rank p
   std::vector<int> groups;  ///< the positions at which groups begin, and with which they are led; empty: all
@@ -86,7 +86,7 @@ bool can_copy(Operation operation, Exchange exchange);
 /// of digits, or a copy that combines goes round a ring.
 WordPlan make_plan(Operation operation, int ranks, const Word& word, DigitOrder order,
                    std::span<const Radix> radices, int root = 0, std::vector<int> groups = {});
-/// Of digits that are exchanged directly.
+/// A plan whose digits are exchanged directly.
 WordPlan make_plan(Operation operation, int ranks, const Word& word, DigitOrder order,
                    std::span<const int> radices, int root = 0);
 /// With binary digits: for powers of two.

@@ -479,7 +479,7 @@ class Generator {
   bool mirrored_;
   std::vector<std::size_t> places_;
   int core_stages_;
-  int first_stage_ = 0;                    ///< of the leaders
+  int first_stage_ = 0;                    ///< first stage of the leaders
   std::vector<std::vector<int>> members_;  ///< by number of the leader: the ranks of its group, itself first
   std::vector<Place> place_of_;            ///< by rank
 };
@@ -515,8 +515,8 @@ class StripedGenerator {
  private:
   struct Stripe {
     Generator generator;
-    int first;   ///< of its chunks
-    int length;  ///< of what is one chunk to its generator
+    int first;   ///< first of its chunks
+    int length;  ///< length of what is one chunk to its generator
     int rail;
   };
   std::vector<Stripe> stripes_;

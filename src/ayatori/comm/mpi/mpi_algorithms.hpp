@@ -11,7 +11,7 @@ namespace ayatori::comm {
 /// control variables (MPI_T).
 struct MpiAlgorithm {
   std::string name;                                    ///< the MPI's own, such as "scatter_ring_allgather"
-  int number = 0;                                      ///< of the algorithm, as the MPI counts
+  int number = 0;                                      ///< number of the algorithm, as the MPI counts
   int segment_bytes = 0;                               ///< 0: not cut into segments
   std::vector<std::pair<std::string, int>> variables;  ///< that make the MPI use it, and their values
 

@@ -9,7 +9,7 @@ namespace ayatori::comm {
 
 /// An MPI library in this process.
 struct MpiLibrary {
-  void* handle = nullptr;  ///< of dlopen; never closed
+  void* handle = nullptr;  ///< handle from dlopen; never closed
   std::string path;
 
   /// Null where it has none of that name.
@@ -27,9 +27,9 @@ MpiLibrary open_mpi_library(const std::string& name, std::string& why);
 /// that of Open MPI. Throws EnvironmentError of others, and where a function is missing.
 Transport transport_of(const MpiLibrary& library);
 
-/// Of MPICH and its relatives, but for what is a symbol there.
+/// Constants of MPICH and its relatives, but for what is a symbol there.
 const Constants& constants_of_mpich();
-/// Of Open MPI, whose handles are addresses in it.
+/// Constants of Open MPI, whose handles are addresses in it.
 Constants constants_of_open_mpi(const MpiLibrary& library);
 
 }  // namespace ayatori::comm

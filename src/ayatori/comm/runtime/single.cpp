@@ -24,7 +24,7 @@ struct NativeRequest {
   bool is_persistent = false;
   bool is_active = false;
   bool is_done = true;
-  int code = 0;  ///< of what is done
+  int code = 0;  ///< result of what is done
   void* data = nullptr;
   std::size_t bytes = 0;
   int tag = 0;
@@ -257,7 +257,7 @@ NativeRequest* request_of(NativeRequest::Kind kind, void* data, int count, MPI_D
       .kind = kind, .data = data, .bytes = bytes_of(count, type), .tag = tag, .comm = comm};
 }
 
-/// Of a request that is done: one that is not persistent is gone then.
+/// Takes the result of a request that is done: one that is not persistent is gone then.
 int finish(MPI_Request& request) {
   const int code = std::exchange(request->code, success);
   if (request->is_persistent) {
@@ -288,7 +288,7 @@ int make_comm(MPI_Comm from, MPI_Comm* made) {
   return success;
 }
 
-/// Of a communicator that ends, the youngest first.
+/// Removes the attributes of a communicator that ends, the youngest first.
 int remove_attributes(MPI_Comm comm) {
   auto& attributes = state().attributes;
   int code = success;

@@ -11,7 +11,7 @@ namespace ayatori::comm {
 struct Transport {
   Constants constants;
   Functions functions;
-  std::size_t handle_bytes = sizeof(MPI_Comm);  ///< of a communicator in the application's memory
+  std::size_t handle_bytes = sizeof(MPI_Comm);  ///< length of a communicator in the application's memory
 };
 const Transport& transport();
 /// Before MPI begins.

@@ -59,7 +59,7 @@ bool is_allowed(std::int64_t bytes) {
          (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= static_cast<rlim_t>(bytes));
 }
 
-/// Of this many bytes, none of which is there yet.
+/// Creates a file of this many bytes, none of which is there yet.
 File create(Source source, std::int64_t bytes, Place& place) {
   if (!is_allowed(bytes)) return File(-1);
   std::int64_t number = 0;

@@ -30,10 +30,10 @@ class MappedMemory {
 
   MappedMemory(MappedMemory&& other) noexcept;
   MappedMemory& operator=(MappedMemory&& other) noexcept;
-  /// Of this process alone: others keep theirs.
+  /// Unmaps the memory of this process alone: others keep theirs.
   ~MappedMemory();
 
-  /// Of a process of the node, on a page of its own.
+  /// Part of a process of the node, on a page of its own.
   std::byte* part(int number) const { return begin_ + places_[number]; }
 
  private:

@@ -44,7 +44,7 @@ struct alignas(line) NodeChannel::Slot {
 
   std::atomic<std::uint32_t> message;  ///< its number, from 1, when the rest is there
   std::uint32_t length;
-  std::int32_t cell;  ///< of the sender; -1: the piece is here; -2: the address of the message is
+  std::int32_t cell;  ///< the sender's cell; -1: the piece is here; -2: the address of the message is
   alignas(16) std::byte inside[room];
 };
 
@@ -56,7 +56,7 @@ struct alignas(line) NodeChannel::Cell {
 /// How far a reader has come.
 struct alignas(line) NodeChannel::Consumed {
   std::atomic<std::uint32_t> messages;
-  /// Of the next one, if that is where its sender has it: what was read; ~bytes: and that the kernel does not
+  /// Bytes read of the next one, if that is where its sender has it; ~bytes: and the kernel does not
   /// give the rest.
   std::atomic<std::int64_t> bytes;
 };

@@ -87,7 +87,7 @@ class NodeChannel {
     std::int64_t bytes() const { return contents + cells * cell_bytes; }
     /// What a rank says of messages from another.
     Consumed& consumed(std::byte* part, int from) const;
-    /// Of a rank's messages to another.
+    /// Slot of a rank's message to another.
     Slot& slot(std::byte* part, int to, std::uint32_t message) const;
     Cell& cell(std::byte* part, std::int64_t number) const;
     Introduction& introduction(std::byte* part) const;
@@ -106,7 +106,7 @@ class NodeChannel {
   struct Send {
     const std::byte* data;
     std::int64_t length;
-    std::int64_t begin;  ///< of its peers
+    std::int64_t begin;  ///< first of its peers
     std::int64_t end;
     bool is_single_copy = false;  ///< its peer takes it from there
     bool is_announced = false;    ///< to that peer
@@ -129,10 +129,10 @@ class NodeChannel {
   /// With one rank of the node. Messages are counted modulo 2^32.
   struct Link {
     std::uint32_t sent = 0;
-    std::uint32_t consumed = 0;  ///< of these, as far as is known
+    std::uint32_t consumed = 0;  ///< messages consumed among these, as far as is known
     std::uint32_t received = 0;
     bool is_refused = false;             ///< the kernel has not copied what it was sent
-    std::ptrdiff_t last_send = no_send;  ///< of this stage
+    std::ptrdiff_t last_send = no_send;  ///< last send of this stage
     int begun_sends = 0;                 ///< in this stage
     int ended_sends = 0;
     int begun_receives = 0;
@@ -162,7 +162,7 @@ class NodeChannel {
   std::int64_t longest_piece_ = 1;
   std::int64_t piece_beside_ = 1;  ///< longest that is read before it may land
   std::vector<Send> sends_;
-  std::vector<Peer> peers_;  ///< of sends
+  std::vector<Peer> peers_;  ///< peers of sends
   std::vector<Receive> receives_;
   std::vector<std::byte> beside_;  ///< by receive: what waits
   std::vector<Link> links_;

@@ -13,7 +13,7 @@ struct alignas(64) Introduction {
   enum Step : int { none, introduced, can_read_all, cannot_read_all };
   std::atomic<int> step;
   int process;                 ///< as the kernel names it
-  const std::uint64_t* place;  ///< of a word in its memory
+  const std::uint64_t* place;  ///< address of a word in its memory
   std::uint64_t word;          ///< that is there
 };
 
@@ -22,7 +22,7 @@ struct alignas(64) Introduction {
 /// and in some containers, nor by names of processes that mean others there.
 class ProcessMemory {
  public:
-  /// Of nobody.
+  /// Memory of no process.
   ProcessMemory() = default;
   /// Collective over the processes of a node: each tries to read a word of every other.
   ProcessMemory(std::span<Introduction* const> of_processes, int own);

@@ -16,7 +16,7 @@ class SharedMemory {
   /// (agreed) when there is none.
   SharedMemory(const Comm& node, std::int64_t bytes);
 
-  /// Of a rank of the node, on a line of the cache.
+  /// Part of a rank of the node, on a line of the cache.
   std::byte* part(int rank) const;
 
  private:

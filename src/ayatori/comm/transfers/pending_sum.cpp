@@ -10,7 +10,7 @@ namespace ayatori::comm {
 
 namespace {
 
-/// Of both rounds, which differ in who talks to whom.
+/// Tag of both rounds, which differ in who talks to whom.
 constexpr int sum_tag = 32005;
 
 /// total += values, of `count` vectors of `length` each, in their order.

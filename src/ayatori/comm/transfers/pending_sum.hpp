@@ -49,7 +49,7 @@ class PendingSum {
   }
 
   Comm comm_;
-  int group_size_;  ///< of all groups but the last, which may be smaller
+  int group_size_;  ///< size of all groups but the last, which may be smaller
   int groups_;
   int own_group_;
   std::size_t length_ = 0;

@@ -23,7 +23,7 @@ class RequestList {
 
  private:
   std::vector<Request::Part> first_;  ///< their memory holds an array of MPI_Request, which may be shorter
-  std::vector<std::vector<Request::Part>> more_;  ///< of transfers that had to be cut
+  std::vector<std::vector<Request::Part>> more_;  ///< further parts of transfers that had to be cut
 };
 
 }  // namespace ayatori::comm

@@ -252,7 +252,7 @@ bool tridiagonal_vectors(std::int64_t n, Number<T>* diagonal, Number<T>* off_dia
 bool symmetric_pairs(Block a, double* values) {
   const int n = narrow(a.rows);
   const int lda = leading(a);
-  constexpr int columns = 34;  // of work for each row: a panel of 32, as LAPACK wants it, and 2
+  constexpr int columns = 34;  // columns of work for each row: a panel of 32, as LAPACK wants it, and 2
   const int length = std::max(1, columns * n);
   std::vector<double> work(length);
   int info = 0;
@@ -264,7 +264,7 @@ bool schur_form(Block a, Block q) {
   const int n = narrow(a.rows);
   const int lda = leading(a);
   const int ldq = leading(q);
-  constexpr int columns = 34;  // of work for each row, as for dsyev
+  constexpr int columns = 34;  // columns of work for each row, as for dsyev
   const int length = std::max(1, columns * n);
   std::vector<double> work(length);
   std::vector<double> values(2 * static_cast<std::size_t>(n));

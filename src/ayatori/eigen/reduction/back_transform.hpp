@@ -7,7 +7,7 @@
 
 namespace ayatori::eigen {
 
-/// Of a reduction, that go back at once: wider products are faster, and messages fewer.
+/// Panels of a reduction that go back at once: wider products are faster, and messages fewer.
 inline constexpr std::int64_t panels_together = 2;
 
 /// Collective. z = H_0 H_1 ... z, for the reflectors that tridiagonalize() (below = 1) or reduce_to_band()

@@ -109,7 +109,7 @@ void ReductionToBand<T>::factor_panel(std::int64_t begin) {
 /// V, which stands in the panel's last rows, to where it is needed.
 template <class T>
 void ReductionToBand<T>::spread_reflectors(std::int64_t first, const Array<T>& panel, std::int64_t height) {
-  const std::int64_t above = n_ - height;  // of the panel's rows
+  const std::int64_t above = n_ - height;  // rows above the panel's
   const Range of_a{first - width_, first - width_ + k_};
   for (std::int64_t l = a_.columns.local_from(of_a.begin); l < a_.columns.local_from(of_a.end); ++l) {
     const T* const v = panel.data() + (a_.columns.global(l) - of_a.begin) * height - above;

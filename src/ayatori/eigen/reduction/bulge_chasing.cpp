@@ -279,7 +279,7 @@ class Group {
   const ChaseLayout& layout_;
   Range sweeps_;
   Array<T> gathered_;
-  std::vector<std::vector<const T*>> places_;  ///< of each sweep, by step; a rank has the same ones in order
+  std::vector<std::vector<const T*>> places_;  ///< by sweep and step; a rank has the same ones in order
 };
 
 template <class T>

@@ -35,8 +35,8 @@ template <class T>
 struct ChaseOf {
   TridiagonalOf<T> tridiagonal;  ///< tau is empty
   ChaseLayout layout;
-  /// Of this rank's steps, sweep by sweep, width numbers each: tau, and the reflector without its first
-  /// element, which is 1. Q is the product over sweeps, in each over steps, of I - tau v v^T.
+  /// Reflectors of this rank's steps, sweep by sweep, width numbers each: tau, and the reflector without its
+  /// first element, which is 1. Q is the product over sweeps, in each over steps, of I - tau v v^T.
   Array<T> reflectors;
 };
 

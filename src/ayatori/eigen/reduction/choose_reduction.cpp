@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t product_rows = 512;
 constexpr std::int64_t product_columns = 64;
 constexpr int repeats = 3;
-constexpr std::int64_t chase_blocks = 6;  // of a band to try: its order in widths
+constexpr std::int64_t chase_blocks = 6;  // order of a band to try, in widths
 
 /// Seconds of the processor that this thread has had.
 double processor_seconds() {

@@ -8,9 +8,9 @@ namespace ayatori::eigen {
 
 /// What one rank, with all its threads, does in a second while the other ranks do the same.
 struct ComputingRates {
-  double product_flops = 0;   ///< of products of matrices
-  double streamed_bytes = 0;  ///< of a matrix that is read once
-  double cached_flops = 0;    ///< of the chase of a band
+  double product_flops = 0;   ///< rate of products of matrices
+  double streamed_bytes = 0;  ///< rate of reading a matrix once
+  double cached_flops = 0;    ///< rate of the chase of a band
 };
 
 /// Seconds of a phase without its messages.

@@ -60,7 +60,7 @@ class Tridiagonalization {
   Array<T> wv_columns_;                      ///< w_0, v_0, w_1, v_1, ...: columns_ x 2 block_
   Array<T> y_columns_, y_rows_;              ///< with room for the sums that travel along
   std::vector<T> vector_;                    ///< one message
-  std::vector<T> factors_;                   ///< of v_0, w_0, v_1, ...
+  std::vector<T> factors_;                   ///< factors of v_0, w_0, v_1, ...
 };
 
 template <class T>

@@ -33,8 +33,8 @@ using Tridiagonal = TridiagonalOf<double>;
 /// rows and an Allreduce of n'/r along rows; and, for r > 1, along columns two Allreduce of n'/c, one of two
 /// numbers, and a Bcast of at most `block` numbers, for Imamura's scheme.
 ///
-/// Of the first `columns` only, rounded up to whole panels, for who wants to know what they cost; of T then
-/// only these mean something, and what is left to be reduced stands in `a`.
+/// Reduces the first `columns` only, rounded up to whole panels, for who wants to know what they cost. Only
+/// these mean something in T then, and what is left to be reduced stands in `a`.
 template <class T>
 TridiagonalOf<T> tridiagonalize(DenseOf<T>& a, std::int64_t block,
                                 std::int64_t columns = std::numeric_limits<std::int64_t>::max());

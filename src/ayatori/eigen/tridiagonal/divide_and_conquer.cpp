@@ -29,7 +29,7 @@ struct Deflated {
   RankOneUpdateOf<T> update;
   std::vector<std::int64_t> kept;     ///< columns of the update, of the merged problem
   std::vector<std::int64_t> settled;  ///< columns that are eigenvectors as they are
-  std::vector<Part> part;             ///< of each column
+  std::vector<Part> part;             ///< kind of each column
 };
 
 template <class T>
@@ -115,7 +115,7 @@ void Solver<T>::solve_leaves() {
   };
   std::int64_t longest = 0;
   for (const Range leaf : leaves_) longest = std::max(longest, leaf.size() * (leaf.size() + 1));
-  const auto piece = longest * static_cast<std::int64_t>(leaves_of(0).size());  // of rank 0, which has most
+  const auto piece = longest * static_cast<std::int64_t>(leaves_of(0).size());  // rank 0's, which has most
   std::vector<T> found;
   found.reserve(piece);
   for (const Range leaf : leaves_of(comm_.rank())) solve_leaf(leaf, found);

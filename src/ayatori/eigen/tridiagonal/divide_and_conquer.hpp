@@ -20,10 +20,10 @@ using SelectOf = std::function<Range(std::span<const T> values)>;
 template <class T>
 struct TridiagonalPairs {
   std::vector<T> values;                ///< all n, ascending; on every rank
-  Range selected;                       ///< of those
+  Range selected;                       ///< the selected ones among those
   Cyclic rows;                          ///< the rows of the eigenvector matrix that this rank holds
   Array<T> vectors;                     ///< rows.count() x n, column-major
-  std::vector<std::int64_t> column_of;  ///< of each selected pair; other columns hold nothing of meaning
+  std::vector<std::int64_t> column_of;  ///< each selected pair's column; others hold nothing of meaning
 };
 
 /// Collective. Divide and conquer (Cuppen 1981; Gu, Eisenstat 1995): T = diag(T_1, T_2) + |e| u u^T is cut

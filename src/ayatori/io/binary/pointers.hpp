@@ -12,7 +12,7 @@ namespace ayatori::io {
 /// The rows (or columns) of a compressed matrix in which some of its entries lie.
 struct PointerSpan {
   std::int64_t first = 0;            ///< the row of the first of these entries
-  std::vector<std::int64_t> starts;  ///< of rows first, first + 1, ...: number of its first entry, from 0
+  std::vector<std::int64_t> starts;  ///< number of the first entry of rows first, first + 1, ..., from 0
   std::int64_t end = 0;              ///< the last pointer of all: how many entries there are
 
   /// The row of entry `k` of these; `row` is that of the entry before, 0 to begin with, in starts.

@@ -26,8 +26,8 @@ class Decoder {
 
 /// A compression of files. `gzip -c A.mtx` has the magic bytes of the list.
 struct Codec {
-  std::string_view name;     ///< of the program, "gzip"
-  std::string_view suffix;   ///< of files, ".gz"
+  std::string_view name;     ///< name of the program, "gzip"
+  std::string_view suffix;   ///< suffix of files, ".gz"
   std::string_view magic;    ///< how they begin
   std::string_view package;  ///< Debian's name of what it takes to build with it
   /// Most bytes of content for each of the file; 0: there is no such bound.

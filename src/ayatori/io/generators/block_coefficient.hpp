@@ -17,8 +17,8 @@ inline constexpr GeneratorParameter blocks_per_edge{"blocks", 8, 1, 1e5, true, "
 inline constexpr GeneratorParameter block_seed{"seed",     0,    0,
                                                4294967295, true, "0: a checkerboard, else random blocks"};
 
-/// Of n cells per edge, cut into `blocks` blocks. seed=0: a checkerboard of 1 and `ratio`. Any other seed:
-/// every block has ratio^u with u uniform in [0, 1).
+/// Coefficient on n cells per edge, cut into `blocks` blocks. seed=0: a checkerboard of 1 and `ratio`. Any
+/// other seed: every block has ratio^u with u uniform in [0, 1).
 class BlockCoefficient {
  public:
   explicit BlockCoefficient(const GeneratorParameters& parameters)

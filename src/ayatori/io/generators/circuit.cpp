@@ -118,7 +118,7 @@ class Circuit {
   }
 
  private:
-  /// Of the current that the next pin controls; 0 if none does.
+  /// Gain of the current that the next pin controls; 0 if none does.
   double gain(std::int64_t pin) const {
     const bool is_controlled = random_uniform(seed_ + 2, static_cast<std::uint64_t>(pin)) < controlled_;
     return is_controlled && pin + 1 < pins_ ? 10 * elements_.conductance(pin, to_net) : 0;

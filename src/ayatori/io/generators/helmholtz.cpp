@@ -55,7 +55,7 @@ class Waves {
   }
 
  private:
-  /// Of the cells at one place along the last axis.
+  /// Wave number of the cells at one place along the last axis.
   double wave_number(std::int64_t place) const {
     const auto layer = static_cast<std::uint64_t>(place * layers_ / n_);
     return k_ / std::pow(contrast_, random_uniform(seed_, layer));

@@ -53,7 +53,7 @@ class Staggered {
   /// Whether the upper face of `cell` along `axis` is one inside the domain.
   bool is_face(int axis, const Cell& cell) const { return has_cell(cell) && has_cell(beside(cell, axis, 1)); }
 
-  /// Of the upper face of a cell along `axis`, or of the cell itself, where axis is the dimension.
+  /// Number of the upper face of a cell along `axis`, or of the cell itself, where axis is the dimension.
   std::int64_t number(int axis, const Cell& cell) const {
     std::int64_t at = cell[2] * layer_ + cell[1] * length(cell[2]) + cell[0];
     for (int a = 0; a < axis; ++a) at += faces(a, cell[1], cell[2]);
@@ -86,7 +86,7 @@ class Staggered {
   int dimension_;
   std::int64_t n_;
   std::int64_t line_;   ///< unknowns of a line of cells inside the domain
-  std::int64_t layer_;  ///< of a layer of them
+  std::int64_t layer_;  ///< unknowns of a layer of them
   std::int64_t cells_;
   std::int64_t rows_;
 };

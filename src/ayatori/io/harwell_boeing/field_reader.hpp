@@ -123,7 +123,7 @@ class FieldReader {
   const std::string_view what_;
   const Kind kind_;
   std::string line_;
-  std::vector<Value> values_;  ///< of the line, unless it was passed over
+  std::vector<Value> values_;  ///< values of the line, unless it was passed over
   int next_ = 0;               ///< place in values_
   int in_line_ = 0;
   std::int64_t done_ = 0;

@@ -12,7 +12,7 @@ struct NumberFormat {
   int width = 0;
   int decimals = 0;          ///< digits behind the point where a number has none
   int scale = 0;             ///< k of kP: a number without exponent is divided by 10^k
-  bool integer = false;      ///< of whole numbers, (16I5)
+  bool integer = false;      ///< true for whole numbers, (16I5)
   bool exponential = false;  ///< with E, D or G
 };
 

@@ -225,7 +225,7 @@ Handle File::open() const {
   std::string content;
   std::string path = source_.path();
   if (path.empty()) {
-    path = fmt::format("in memory, {}", fmt::ptr(this));  // of no file: the library tells images apart by it
+    path = fmt::format("in memory, {}", fmt::ptr(this));  // the library tells images apart by it
     content.resize(static_cast<std::size_t>(source_.size()));
     content.resize(source_.read(0, content));
     constexpr std::size_t increment = std::size_t{1} << 20;

@@ -59,7 +59,7 @@ struct Object {
 /// What an array of numbers says about itself.
 struct ArrayFacts {
   std::vector<std::int64_t> extents;  ///< one or two; the last one runs fastest
-  std::int64_t count = 0;             ///< of all numbers
+  std::int64_t count = 0;             ///< how many numbers there are in all
   bool is_whole = false;              ///< integers, or truth
   bool is_complex = false;
 };

@@ -117,7 +117,7 @@ std::vector<Item> list_items(const File& file, const std::string& name) {
   const bool by_name =
       std::ranges::any_of(objects, [&](const hdf5::Object& object) { return object.name == name; });
   std::vector<Item> items;
-  std::vector<std::string> parts;  // of the sparse matrices so far
+  std::vector<std::string> parts;  // parts of the sparse matrices so far
   for (const auto& object : objects) {
     if (by_name && object.name != name) continue;
     if (object.name.starts_with('#') || std::ranges::find(parts, object.name) != parts.end()) continue;

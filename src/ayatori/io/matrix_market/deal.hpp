@@ -11,7 +11,7 @@ namespace ayatori::io::matrix_market {
 
 /// Whole lines of the data, in memory of their own.
 struct DealtText {
-  std::int64_t offset = 0;  ///< of the first character, in the inflated content
+  std::int64_t offset = 0;  ///< offset of the first character, in the inflated content
   Array<char> characters;
 };
 

@@ -78,7 +78,7 @@ Place locate(const ByteSource& source, const Header& header, std::int64_t offset
 std::int64_t line_of_entry(const ByteSource& source, const Header& header, std::int64_t ordinal) {
   Header shorter = header;
   shorter.entries = ordinal;
-  return locate(source, shorter, nowhere).line;  // of the first line beyond
+  return locate(source, shorter, nowhere).line;  // line of the first entry beyond
 }
 
 }  // namespace ayatori::io::matrix_market

@@ -16,7 +16,7 @@ inline constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max()
 
 /// Whole lines of the data, the last one ended too.
 struct Text {
-  std::int64_t offset = 0;  ///< of the first character, in the inflated content
+  std::int64_t offset = 0;  ///< offset of the first character, in the inflated content
   std::span<const char> characters;
 };
 
@@ -28,8 +28,8 @@ struct Fault {
 
 /// What a piece of the data says.
 struct Piece {
-  std::int64_t offset = 0;       ///< of its text
-  std::int64_t lines = 0;        ///< of data: neither blank nor comment
+  std::int64_t offset = 0;       ///< offset of its text
+  std::int64_t lines = 0;        ///< lines of data: neither blank nor comment
   Array<sparse::Entry> entries;  ///< coordinate: mirrored, too; array: row = line of data within the piece;
                                  ///< of complex values those of io/complex_parts.hpp
   std::int64_t first_below =

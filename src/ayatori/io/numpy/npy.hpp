@@ -14,13 +14,13 @@ inline constexpr std::string_view npy_magic = "\x93NUMPY";
 /// What the header of an array says.
 struct ArrayHeader {
   NumberType type;
-  bool is_text = false;  ///< of `text_bytes` bytes; `type` is then without meaning
+  bool is_text = false;  ///< whether elements are texts of `text_bytes` bytes; `type` is then without meaning
   std::int64_t text_bytes = 0;
   bool by_columns = false;
   std::vector<std::int64_t> shape;
   std::int64_t data_at = 0;  ///< bytes of the header
 
-  std::int64_t count = 0;  ///< of the numbers
+  std::int64_t count = 0;  ///< how many numbers there are
 };
 
 /// Takes the header off an array. Throws InputError that begins with `name`; also if `bytes`, the length of

@@ -13,7 +13,7 @@ namespace {
 
 using numpy::ArrayHeader;
 
-/// Of one or two dimensions.
+/// Reads the header of an array of one or two dimensions.
 ArrayHeader read_matrix_header(ByteStream& stream, const ByteSource& source) {
   ArrayHeader header = numpy::read_array_header(stream, source.size(), source.name());
   if (header.is_text) throw InputError(source.name() + ": the array is of text, where numbers are needed");

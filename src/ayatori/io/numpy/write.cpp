@@ -24,7 +24,7 @@ std::string_view bytes_of(std::span<const T> values) {
 /// An array on its way to an archive: each rank has a piece.
 struct Piece {
   std::string name;
-  std::string header;      ///< of the array, the same on all ranks
+  std::string header;      ///< header of the array, the same on all ranks
   std::string_view local;  ///< this rank's bytes of the numbers
 };
 
@@ -40,7 +40,7 @@ struct Placed {
   std::uint32_t checksum = 0;
   std::int64_t bytes = 0;
   std::int64_t header_at = 0;
-  std::int64_t local_at = 0;  ///< of this rank's bytes
+  std::int64_t local_at = 0;  ///< place of this rank's bytes
 
   /// What stands in front of the member, or, with more in it, in the directory. Sizes always have 64 bits.
   std::string record(bool in_directory) const {
@@ -116,7 +116,7 @@ void write_npz(const comm::Comm& comm, const std::string& path, const sparse::Ro
   const sparse::RowBlock& rows = stored.rows();
   const ValueCounts values = count_values(comm, rows, parts);
   Array<std::int64_t> pointers;
-  Array<std::int64_t> columns;  // of a complex matrix, whose rows have each of them twice
+  Array<std::int64_t> columns;  // columns of a complex matrix, whose rows have each of them twice
   comm::agree(comm, [&] {
     for (std::int64_t i = 0; i < rows.rows(); ++i)
       pointers.push_back(values.before + rows.row_start[i] / parts);

@@ -19,7 +19,7 @@ struct MatrixLayout {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t nonzeros = 0;     ///< or dense_mark
-  std::int64_t index_bytes = 4;  ///< of the integers in this file
+  std::int64_t index_bytes = 4;  ///< bytes of each integer in this file
   std::int64_t lengths_at = 0;   ///< offset of the row lengths; if dense, of the values
   std::int64_t columns_at = 0;
   std::int64_t values_at = 0;

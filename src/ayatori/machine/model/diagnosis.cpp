@@ -100,7 +100,7 @@ void find_slow_barriers(const Profile& profile, Findings& findings) {
   }
 }
 
-/// Of every level, the deepest.
+/// Finds the deepest cliff of every level.
 void find_cliffs(const Profile& profile, Findings& findings) {
   for (const Level& level : profile.levels) {
     double deepest = cliff;
@@ -262,7 +262,7 @@ std::optional<Composition> compose(const Profile& profile, const CollectiveFigur
   return sum;
 }
 
-/// Of every guideline, the violation that costs the most.
+/// Finds the violation of each guideline that costs the most.
 void find_guideline_violations(const Profile& profile, Findings& findings) {
   for (const Guideline& guideline : guidelines()) {
     double worst = 0;

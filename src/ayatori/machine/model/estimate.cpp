@@ -13,7 +13,7 @@ Estimate estimate(std::span<const double> sample) {
   std::vector<double> sorted(sample.begin(), sample.end());
   std::ranges::sort(sorted);
   const auto n = static_cast<double>(sorted.size());
-  const double half_width = 1.96 * std::sqrt(n) / 2;  // of the binomial count of values below the median
+  const double half_width = 1.96 * std::sqrt(n) / 2;  // binomial count of values below the median, 95 %
   const auto low = static_cast<std::size_t>(std::max(std::floor(n / 2 - half_width), 0.0));
   const auto high = static_cast<std::size_t>(std::min(std::ceil(n / 2 + half_width), n - 1));
   return {spread(sample).median, sorted[low], sorted[high], static_cast<int>(sorted.size())};

@@ -17,7 +17,7 @@ struct PairTime {
 struct InferredLevel {
   std::vector<int> group_of;  ///< by rank; groups are numbered by their lowest rank
   int groups = 0;
-  double least_seconds = 0;  ///< of pairs that meet at this level: in one group here, in two below
+  double least_seconds = 0;  ///< seconds of pairs that meet at this level: in one group here, in two below
   double typical_seconds = 0;
   double most_seconds = 0;
 };

@@ -20,7 +20,7 @@ constexpr int most_calls = 20;
 struct Team {
   int ranks_per_node;
   int size;
-  comm::Comm comm;  ///< of the members; of the others, on the ranks that are none
+  comm::Comm comm;  ///< communicator of the members; that of the others on the ranks that are none
   bool is_member;
 };
 
@@ -54,7 +54,7 @@ struct Case {
   Team* team;
   std::int64_t bytes;
   std::size_t series;  ///< number of its operation and team
-  double seconds = 0;  ///< of a call, roughly; 0 before the warm-up
+  double seconds = 0;  ///< seconds of a call, roughly; 0 before the warm-up
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ struct Case {
   OverlapFigure* figure;
   Role role;
   Part part;
-  std::int64_t* steps;  ///< of computation, that take as long as the transfer
+  std::int64_t* steps;  ///< steps of computation that take as long as the transfer
 };
 
 class Exchange {

@@ -18,7 +18,7 @@ class SynchronizedClock {
   bool wait_until(double time) const;
 
  private:
-  double offset_ = 0;  ///< of this rank's clock to that of rank 0
+  double offset_ = 0;  ///< offset of this rank's clock to that of rank 0
 };
 
 }  // namespace ayatori::machine

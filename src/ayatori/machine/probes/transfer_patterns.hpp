@@ -19,7 +19,7 @@ struct TransferLink {
   Role role;
   std::span<const std::byte> out;
   std::span<std::byte> in;
-  comm::NodeChannel* channel = nullptr;  ///< of this rank's node, if it is not alone there
+  comm::NodeChannel* channel = nullptr;  ///< channel of this rank's node, if it is not alone there
 };
 
 /// A way to transfer messages between the two ranks of a pair, which both call it with the same arguments.

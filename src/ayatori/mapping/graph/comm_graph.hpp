@@ -11,7 +11,7 @@ struct PairVolume {
   int from = 0;
   int to = 0;
   std::int64_t messages = 0;
-  std::int64_t bytes = 0;  ///< of all messages together
+  std::int64_t bytes = 0;  ///< bytes of all messages together
 };
 
 /// Messages and their bytes.

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::int64_t most_bytes = 64 << 20;
 
-/// Of letters, digits, and what stands between them, which is neither an option nor an instruction to a
-/// launcher (`user@host`, `+n0`, `^host`, `host[0-3]`).
+/// Whether a text consists of letters, digits, and what stands between them. That is neither an option nor
+/// an instruction to a launcher (`user@host`, `+n0`, `^host`, `host[0-3]`).
 bool is_name(std::string_view text) {
   return !text.empty() && text.front() != '-' && std::ranges::all_of(text, [](unsigned char c) {
     return c >= 0x80 || std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_';

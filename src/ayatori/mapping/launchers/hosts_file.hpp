@@ -8,7 +8,7 @@ namespace ayatori::mapping {
 
 struct Host {
   std::string name;
-  int line = 0;                   ///< of the file, counted from 1
+  int line = 0;                   ///< line in the file, counted from 1
   std::optional<int> slots = {};  ///< ranks that it takes, where the file says so
 };
 

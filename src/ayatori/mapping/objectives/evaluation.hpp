@@ -13,9 +13,9 @@ namespace ayatori::mapping {
 /// What a placement costs.
 struct Metrics {
   Volume total;
-  Volume inside;               ///< of nodes
+  Volume inside;               ///< what stays inside nodes
   std::int64_t hop_bytes = 0;  ///< bytes times the links that they pass
-  double mean_hops = 0;        ///< of a message between nodes
+  double mean_hops = 0;        ///< links that a message between nodes passes, on average
   int most_hops = 0;
   double link_seconds = 0;  ///< that the busiest link, or port of a node, takes for its bytes
   double rank_seconds = 0;  ///< that the busiest rank takes for its messages
@@ -58,7 +58,7 @@ class Evaluation {
   int busiest_rank() const;
 
  private:
-  /// Of a rank, in one direction.
+  /// What a rank handles, in one direction.
   struct Handled {
     Volume inside;
     std::int64_t between = 0;

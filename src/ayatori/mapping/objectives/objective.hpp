@@ -36,8 +36,8 @@ struct Objective {
   bool is_sum;  ///< the value is the first of these sums
   /// A closer look at a few placements of small value, by which the best of them is chosen; nullptr: none.
   std::optional<double> (*look_closer)(const Evaluation& evaluation) = nullptr;
-  double resolution = 0;  ///< of that, as a share: a smaller gain over the order of ranks is none
-  /// Of a maximum: a norm that is small where it is, and that all links have a part in, for annealing;
+  double resolution = 0;  ///< resolution of that, as a share: a smaller gain over the order of ranks is none
+  /// A norm that is small where a maximum is, and that all links have a part in, for annealing;
   /// nullptr: none.
   double (*smooth)(const Evaluation& evaluation) = nullptr;
 };

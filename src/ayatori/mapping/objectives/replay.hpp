@@ -6,7 +6,7 @@
 
 namespace ayatori::mapping {
 
-/// Of replay_seconds(), as a share of metrics().seconds: events nearer to each other count as one.
+/// Resolution of replay_seconds(), as a share of metrics().seconds: events nearer to each other count as one.
 inline constexpr double replay_resolution = 1.0 / 128;
 
 /// Seconds of an exchange that is played through, with the costs of an Evaluation: every rank begins its

@@ -10,8 +10,8 @@ namespace ayatori::mapping {
 
 namespace {
 
-/// Of what exchanges change on the mean: from where a good placement loses its details, but not its shape, to
-/// where no loss is taken any more.
+/// Temperatures, as shares of what exchanges change on the mean. At the hot one a good placement loses its
+/// details, but not its shape; at the cold one no loss is taken any more.
 constexpr double hot = 0.15;
 constexpr double cold = 0.004;
 
@@ -49,7 +49,7 @@ class Members {
     return {u, there[draw(more, std::ssize(there))]};
   }
 
-  /// Of two on these nodes.
+  /// Exchanges two ranks that are on these nodes.
   void exchange(const Pair& pair, int node_of_u, int node_of_v) {
     std::swap(members_[node_of_u][slot_of_[pair.u]], members_[node_of_v][slot_of_[pair.v]]);
     std::swap(slot_of_[pair.u], slot_of_[pair.v]);

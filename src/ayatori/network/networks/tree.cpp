@@ -14,7 +14,7 @@ namespace {
 struct SwitchLevel {
   std::vector<int> group_of;  ///< by node: its switch
   int groups = 0;
-  double width = 1;  ///< of each link that leads to this level from below
+  double width = 1;  ///< width of each link that leads to this level from below
 };
 
 /// Nodes on switches, those on further switches, up to a single one. The several roots of a real fat tree

@@ -98,7 +98,7 @@ double CollectivePrices::seconds(std::string_view operation, eigen::Scope scope,
     return stage(scope, bytes, [&](int i) { return i + 1 < members ? std::optional(i + 1) : std::nullopt; });
   }
   if (operation == "allgather" || operation == "allgatherv") return doubling(scope, bytes, 2);
-  // Of alltoall and alltoallv everyone sends everyone its share.
+  // Everyone sends everyone its share in alltoall and alltoallv.
   double all = 0;
   for (int distance = 1; distance < members; ++distance)
     all += stage(scope, bytes / members, [&](int i) { return std::optional((i + distance) % members); });

@@ -13,7 +13,7 @@ namespace ayatori::session {
 /// Jobs to forecast the dense solver for.
 struct EigenJobs {
   std::string ranks;       ///< "1,4,32"; empty: none
-  int ranks_per_node = 1;  ///< of `ranks`
+  int ranks_per_node = 1;  ///< ranks on a node, for `ranks`
 };
 
 /// Throws InputError for numbers that make no sense, and for what goes with a forecast only.
@@ -23,9 +23,9 @@ void check(const EigenJobs& jobs, const EigenRequest& request);
 struct EigenScaling {
   std::string matrix;
   std::int64_t rows = 0;
-  double gflops = 0;                     ///< of a thread's matrix products
+  double gflops = 0;                     ///< rate of a thread's matrix products
   std::vector<EigenForecast> forecasts;  ///< by the jobs asked for
-  std::vector<std::string> assumptions;  ///< of all machines, a sentence each
+  std::vector<std::string> assumptions;  ///< assumptions of all machines, a sentence each
 };
 
 /// Collective. By the profile that the request names, or for "none" the one of this machine, on rank 0;

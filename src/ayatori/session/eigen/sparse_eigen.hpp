@@ -24,7 +24,7 @@ struct SparseEigenResult {
   eigen::ColumnSpread vectors;  ///< in the numbering of the file
   double read_seconds = 0;
   double setup_seconds = 0;
-  double seconds = 0;  ///< of the iteration
+  double seconds = 0;  ///< time of the iteration
   double verification_seconds = 0;
 
   bool passed() const;

@@ -44,7 +44,7 @@ std::vector<Row> make_table() {
        .range = ranks_range},
       {.name = "partition",
        .place = [](MapRequest& r) -> std::string& { return r.partition; },
-       .help = "Of the matrix: 'rows', blocks of as many rows each, or 'graph', by METIS",
+       .help = "Partition of the matrix: 'rows', blocks of as many rows each, or 'graph', by METIS",
        .words = {"rows", "graph"},
        .only_words = true},
       {.name = "network",

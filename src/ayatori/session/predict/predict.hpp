@@ -33,8 +33,8 @@ struct PredictRun {
   forecast::Scaling scaling;
 };
 
-/// Of an iteration on machines of this profile, which errors call by the request's name. Not collective.
-/// Throws InputError.
+/// Forecast of an iteration on machines of this profile, which errors call by the request's name. Not
+/// collective. Throws InputError.
 PredictRun predict(const PatternSource& matrix, const machine::Profile& profile,
                    const PredictRequest& request);
 

@@ -39,9 +39,9 @@ struct Problem {
   std::shared_ptr<const sparse::SplitMatrix> parts;
   sparse::RowPartition file_rows;                       ///< how vectors of the file's numbering are spread
   std::optional<sparse::Permutation> permutation = {};  ///< from the file's numbering to the solver's
-  Array<double> coordinates = {};      ///< of the node of each own row, [3 * row + axis]; none if not known
+  Array<double> coordinates = {};      ///< place of each own row's node, [3 * row + axis]; none if not known
   Array<double> near_null_space = {};  ///< as PreconditionerOptions::near_null_space; none if not known
-  Array<double> fields = {};           ///< of own rows, as PreconditionerOptions::fields; none if not known
+  Array<double> fields = {};           ///< as PreconditionerOptions::fields, of own rows; none if not known
   std::optional<FoundPlacement> placement = {};  ///< none if it was not asked for
 
   Array<double> to_solver(const comm::Comm& comm, Array<double> of_file) const;

@@ -7,7 +7,7 @@ namespace ayatori::session {
 
 /// A result as a command has written it: JSON text with a schema of ours, or a drawing (SVG).
 struct NamedText {
-  std::string name;  ///< of the file, or what else to call it
+  std::string name;  ///< name of the file, or what else to call it
   std::string text;
 };
 

@@ -17,7 +17,7 @@ namespace ayatori::session {
 
 namespace {
 
-/// Of an M on pairs the part that is linear in complex numbers: (M r - i M i r) / 2. It is symmetric positive
+/// The part of an M on pairs that is linear in complex numbers: (M r - i M i r) / 2. It is symmetric positive
 /// definite where M is, and takes two applications of it.
 class ComplexLinearPart final : public sparse::LinearOperator {
  public:

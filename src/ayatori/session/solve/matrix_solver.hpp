@@ -32,7 +32,7 @@ class MatrixSolver {
   void update(sparse::RowBlock rows);
   void update(sparse::SplitMatrix parts);
 
-  /// Of the solves from now on, as in SolveRequest; the same on all ranks. What was set up serves on.
+  /// Sets the goal of later solves, as in SolveRequest; the same on all ranks. What was set up serves on.
   void set_goal(double rtol, std::int64_t max_iterations);
 
   /// Collective. Solves as this request says from now on, the next one anew unless the goal is all that
@@ -58,7 +58,7 @@ class MatrixSolver {
   const SolveRequest& request() const { return request_; }
   std::int64_t rows() const { return problem_->file_rows.rows(); }
   std::int64_t local_rows() const { return problem_->file_rows.range(comm_.rank()).size(); }
-  /// Of set-ups, by the solves so far; none before the first.
+  /// Reuse of set-ups by the solves so far; none before the first.
   std::optional<tuning::Reuse> reuse() const {
     return solver_ ? std::optional(solver_->reuse()) : std::nullopt;
   }

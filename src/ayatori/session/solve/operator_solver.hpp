@@ -22,11 +22,11 @@ struct OperatorRun {
   std::string method;
   std::string preconditioner;
   std::string reason;              ///< why it did not converge, in words; empty if it did
-  std::vector<std::string> notes;  ///< of the preconditioner's set-up
+  std::vector<std::string> notes;  ///< notes of the preconditioner's set-up
   std::int64_t iterations = 0;
   double rtol = 0;
   double relative_residual = 1;  ///< ||b - A x|| / ||b|| of the x handed back, by a product of the operator
-  double residual_error_bound = 0;  ///< of summing that; what the operator itself rounds is unknown
+  double residual_error_bound = 0;  ///< error of summing that; what the operator itself rounds is unknown
   int ranks = 1;
   int threads = 1;
   double setup_seconds = 0;  ///< 0 where the preconditioner was there

@@ -42,7 +42,7 @@ std::int64_t fingerprint(const Option<SolveRequest>& option, const SolveRequest&
 
 void check_same(const comm::Comm& comm, const SolveRequest& request) {
   const auto options = solve_options();
-  std::vector<std::int64_t> extremes;  // of each option the largest, and the smallest negated
+  std::vector<std::int64_t> extremes;  // each option's largest value, and the smallest negated
   for (const auto& option : options) {
     const std::int64_t mine = fingerprint(option, request);
     extremes.insert(extremes.end(), {mine, -mine});

@@ -27,7 +27,7 @@ class SolveKnowledge {
   /// Called on rank 0. What cannot be kept is noted, and no error.
   void store(const tuning::SolveReport& report, const tuning::Forced& forced);
 
-  /// Of files that were passed over, and of what could not be read or kept, each once; on rank 0.
+  /// Notes of files that were passed over, and of what could not be read or kept, each once; on rank 0.
   std::vector<std::string> take_notes();
   /// One line; empty if nothing was found.
   std::string summary(const tuning::SolveReport& report) const;
@@ -43,7 +43,7 @@ class SolveKnowledge {
   tuning::Recalled recalled_;            ///< on rank 0 whole, elsewhere its experience
   std::string written_;
   std::vector<std::string> notes_;
-  std::size_t taken_ = 0;  ///< of the notes
+  std::size_t taken_ = 0;  ///< notes taken so far
 };
 
 }  // namespace ayatori::session

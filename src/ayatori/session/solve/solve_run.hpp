@@ -23,7 +23,7 @@ namespace ayatori::session {
 /// How the collective calls of rank 0 were done.
 struct CollectiveCalls {
   std::string tables;
-  std::map<collectives::Operation, std::int64_t> calls;  ///< of operations that may have schedules
+  std::map<collectives::Operation, std::int64_t> calls;  ///< calls of operations that may have schedules
   std::vector<collectives::ScheduleUse> schedules;       ///< those among the calls that went by one
   bool can_copy_once = false;  ///< messages inside the node, on rank 0, where schedules have that
 };
@@ -60,7 +60,7 @@ struct SolveRun {
   int ranks = 1;
   int threads = 1;
   tuning::ThreadRace thread_race;  ///< that threads were found by
-  comm::NodeLoad load;  ///< of the busiest node, with the threads that were offered; zeros if unknown
+  comm::NodeLoad load;  ///< load of the busiest node, with the threads that were offered; zeros if unknown
   std::string partition;
   std::optional<FoundPlacement> placement;          ///< none if it was not asked for
   std::shared_ptr<const machine::Profile> machine;  ///< nullptr without a profile
@@ -76,9 +76,9 @@ struct SolveRun {
   nlohmann::ordered_json checkpoint;           ///< null without one
   PeakMemory memory;
   std::string rhs;
-  tuning::History history;  ///< of the residuals
+  tuning::History history;  ///< history of the residuals
   double read_seconds = 0;
-  double write_seconds = 0;  ///< of x, and of what was learned
+  double write_seconds = 0;  ///< time to write x, and what was learned
   double total_seconds = 0;
   std::optional<double> true_error;  ///< ||x - x*|| / ||x*||, where b was made from a known x*
   std::string output;                ///< where x was written; empty if nowhere
@@ -87,7 +87,7 @@ struct SolveRun {
 /// The summary for people: facts, choice and why, result, time split.
 std::string summary(const SolveRun& run);
 
-/// Of the matrix as the user gave it: of a complex one, in complex numbers.
+/// Facts of the matrix as the user gave it: those of a complex one, in complex numbers.
 tuning::MatrixFacts shown_facts(const SolveRun& run);
 
 /// Its last line: where x was written. Empty if nowhere.

@@ -10,7 +10,7 @@ namespace ayatori::session {
 
 namespace {
 
-/// Of the digits from a relative residual of 1 to the target, those that are won.
+/// Share of the digits from a relative residual of 1 to the target that are won.
 double share_of_digits(double relative_residual, double target) {
   if (!(relative_residual > 0) || !(target > 0 && target < 1)) return 0;
   return std::log(relative_residual) / std::log(target);

@@ -23,8 +23,8 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// Of an iteration: the choice at work, a bar of the digits that are won, residual, rate, seconds since the
-  /// beginning.
+  /// Shows an iteration: the choice at work, a bar of the digits that are won, residual, rate, seconds since
+  /// the beginning.
   void show(const std::string& what, std::int64_t iteration, double relative_residual);
   /// A bar: `share` of something is done, and this is being done now.
   void show(const std::string& what, double share);

@@ -15,7 +15,7 @@ namespace ayatori::solvers {
 class DevicePreconditioner {
  public:
   virtual ~DevicePreconditioner() = default;
-  /// Of a diagonal M, in the device's memory: methods then apply it in passing. Else nothing.
+  /// A diagonal M's elements, in the device's memory: methods then apply it in passing. Else nothing.
   virtual const double* diagonal() const { return nullptr; }
   /// Collective. r and z do not overlap.
   virtual void apply(const double* r, double* z) const = 0;

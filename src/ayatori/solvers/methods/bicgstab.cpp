@@ -171,7 +171,7 @@ class Bicgstab {
   Elements x_;
   std::int64_t
       first_element_;  ///< global index of x[0]: random elements do not depend on the number of ranks
-  double order_;       ///< of the matrix
+  double order_;       ///< order of the matrix
   Workspace work_;
   Elements r_ = as<Scalar>(work_[0]);
   Elements shadow_ = as<Scalar>(work_[1]);

@@ -118,7 +118,7 @@ class BlockCg {
   /// Sums over ranks of an iteration, with Z = M R, U = A Z and P, Q = A P the last directions.
   struct Products {
     Small<Width> zu, qz, zr;
-    Squares squares;  ///< of the columns of R
+    Squares squares;  ///< squared norms of R's columns
   };
 
   /// X = 0, R = B; the worst column.
@@ -205,14 +205,14 @@ class BlockCg {
       return {};
     }
     const Small<Width> alpha = transposed_product<Width>(directions.t, products.zr);
-    Small<Width> keep{};  // of the old directions
+    Small<Width> keep{};  // shares of the old directions
     if (!cancels) {
       for (int i = 0; i < Width; ++i)
         for (int k = 0; k < Width; ++k)
           for (int j = 0; j < Width; ++j)
             keep[i * Width + j] += beta[i * Width + k] * directions.t[k * Width + j];
     } else {
-      keep = directions.t;  // of those that form_directions() has put in their place
+      keep = directions.t;  // shares of those that form_directions() has put in their place
     }
     return update(cancels ? Small<Width>{} : directions.t, keep, alpha);
   }

@@ -243,7 +243,7 @@ class BlockGmres {
   std::vector<HessenbergLeastSquares> least_squares_;
   Array<double> h_;
   std::vector<double> column_ = std::vector<double>(m_ + 1);
-  Columns norms_{};  ///< of the columns of the residual
+  Columns norms_{};  ///< norms of the residual's columns
   std::array<bool, Width> at_work_{};
   double unit_ = 0;
   Monitor monitor_;

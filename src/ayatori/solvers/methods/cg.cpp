@@ -108,8 +108,8 @@ class Cg {
     double rr, rz, zaz, zap;
   };
 
-  /// Of the last direction in the next one. Where r does not follow from the last one, that alone keeps the
-  /// two conjugate.
+  /// Share of the last direction in the next one. Where r does not follow from the last one, that alone keeps
+  /// the two conjugate.
   double next_share(const Products& products) const {
     if (rho_ > 0) return products.rz / rho_;
     return curvature_ > 0 ? -products.zap / curvature_ : 0;
@@ -132,10 +132,10 @@ class Cg {
   Vector w_ = work_[2];  ///< A z
   Vector p_ = work_[3];
   Vector q_ = work_[4];  ///< A p
-  Vector u_;             ///< of a split system, what stands for z in products
+  Vector u_;             ///< stands for z in products of a split system
   BestIterate best_;
   Monitor monitor_;
-  double rho_ = 0;  ///< of the last direction; 0 before the first, and where r was computed anew
+  double rho_ = 0;  ///< rho of the last direction; 0 before the first, and where r was computed anew
   double curvature_ = 0;
   double alpha_ = 0;
 };

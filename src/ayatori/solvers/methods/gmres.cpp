@@ -452,7 +452,7 @@ class Gmres {
   int m_;  ///< basis vectors of a cycle, at most
   Space space_;
   Monitor monitor_;
-  double last_residual_ = 0;  ///< of the least squares problem
+  double last_residual_ = 0;  ///< residual of the least squares problem
   int in_z_ = nothing;        ///< the j whose M v_j stands in z_0, unless flexible
   double share_ = first_share;
   int useless_ = 0;

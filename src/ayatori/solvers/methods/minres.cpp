@@ -171,7 +171,7 @@ class Minres {
   Vector w_ = work_[5];
   Vector w_old_ = work_[6];  ///< becomes the next w
   Vector r_ = work_[7];
-  Vector u_;  ///< of a split system, what stands for z in products
+  Vector u_;  ///< stands for z in products of a split system
   BestIterate best_;
   Monitor monitor_;
   LanczosQr qr_;

@@ -13,7 +13,7 @@ double scaled_residual(const System& system, ConstVector x, Vector r);
 /// The first residual of a system that may be split.
 struct FirstResidual {
   double unit;       ///< norm of the vector that is seen, by which the method scales its vectors
-  double true_norm;  ///< of b - A x
+  double true_norm;  ///< norm of b - A x
 };
 
 /// The same as scaled_residual() where the system is not split; else r is the residual as it is seen, of norm
@@ -28,8 +28,8 @@ class Monitor {
  public:
   /// `unit`: norm of the first residual, by which the method has scaled its vectors.
   Monitor(const GlobalSum& sum, const MethodOptions& options, const Progress& progress, double unit);
-  /// Of a method that may solve split systems. Norms are of the residuals seen; the true ones are measured
-  /// whenever they seem to have shrunk much, or to meet the target.
+  /// For a method that may solve split systems. Norms are those of the residuals seen; the true ones are
+  /// measured whenever they seem to have shrunk much, or to meet the target.
   Monitor(const System& system, const MethodOptions& options, const Progress& progress, FirstResidual first);
 
   /// Ends an iteration that made `products` products with A and led to this norm, in units of the first
@@ -80,7 +80,7 @@ class Monitor {
   const SplitForm* split_ = nullptr;
   double true_share_ = 1;     ///< true norm over that of the residual seen, when last measured, ...
   double measured_norm_ = 0;  ///< ... which was this
-  double last_factor_ = 1;    ///< of the residual norm, by the last iteration
+  double last_factor_ = 1;    ///< factor of the residual norm by the last iteration
   bool stopped_ = false;
   double mark_norm_;        ///< the norm when it last had shrunk by the stagnation factor ...
   int mark_iteration_ = 0;  ///< ... and the iteration then

@@ -59,12 +59,12 @@ class ResidualGap {
   }
 
   static constexpr double safety = 10;
-  double share_ = 1;  ///< of the bound that is real, with this safety
+  double share_ = 1;  ///< share of the bound that is real, with this safety
   double norm_of_a_ = 0;
-  double r_ = 0;  ///< of r from b - A x,
-  double s_ = 0;  ///< of s from A p,
-  double w_ = 0;  ///< of w from A u,
-  double z_ = 0;  ///< of z from A q
+  double r_ = 0;  ///< distance of r from b - A x,
+  double s_ = 0;  ///< distance of s from A p,
+  double w_ = 0;  ///< distance of w from A u,
+  double z_ = 0;  ///< distance of z from A q
 };
 
 /// Share of a residual that rounding may have put there before it is computed anew. Van der Vorst & Ye (2000)
@@ -318,7 +318,7 @@ class PipelinedCg {
   bool has_product_ = false;  ///< m and n belong to w
   bool is_pipelined_ = true;
   int repaired_ = -1;  ///< the iteration of the last repair
-  double rho_ = 0;     ///< of the last direction; 0 before the first
+  double rho_ = 0;     ///< rho of the last direction; 0 before the first
   double curvature_ = 0;
   double alpha_ = 0;  ///< by which x has still to follow p
   double beta_ = 0;

@@ -214,7 +214,7 @@ class RefinedCg {
   const System& system_;
   Vector x_;
   Workspace work_;
-  Vector residual_ = work_[0];  ///< of x, scaled to norm 1
+  Vector residual_ = work_[0];  ///< residual of x, scaled to norm 1
   Vector best_ = work_[1];      ///< x at an update whose residual was smaller than later ones
   Array<float> floats_;
   Floats r_ = vector(0);
@@ -222,14 +222,14 @@ class RefinedCg {
   Floats w_ = vector(2);  ///< A z
   Floats p_ = vector(3);
   Floats q_ = vector(4);  ///< A p
-  Floats d_ = vector(5);  ///< of x, since the last update
+  Floats d_ = vector(5);  ///< change of x since the last update
   Monitor monitor_;
   std::unique_ptr<sparse::FloatOperator> a_;
   std::unique_ptr<sparse::FloatOperator> m_;
   double rho_ = 0;
   double curvature_ = 0;
   double anchor_ = 1;  ///< norm of the residual at the last update
-  double norm_ = 1;    ///< of the recursive one
+  double norm_ = 1;    ///< norm of the recursive residual
   double peak_ = 1;    ///< largest since the last update
   double best_norm_ = std::numeric_limits<double>::infinity();
   double share_ = first_share;

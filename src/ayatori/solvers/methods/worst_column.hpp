@@ -16,7 +16,7 @@ class WorstColumn {
 
   /// From the squares of the norms. NaN if one is.
   double of_squares(std::span<const double> squares) const;
-  /// Of one column.
+  /// Ratio of one column.
   double ratio(int column, double norm) const;
 
  private:

@@ -35,7 +35,7 @@ PassSquares gram_schmidt_pass(const GlobalSum& sum, const BasisOf<Scalar>& basis
 
 /// ircgs of a basis in single precision.
 double apply_ircgs(const GlobalSum& sum, const FloatBasis& basis, FloatVector w, std::span<double> h);
-/// Of a complex one.
+/// The same for a complex one.
 double apply_ircgs(const GlobalSum& sum, const ComplexBasis& basis, ComplexVector w, std::span<Complex> h);
 
 }  // namespace ayatori::solvers

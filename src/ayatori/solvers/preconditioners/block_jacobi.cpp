@@ -112,7 +112,7 @@ class BlockJacobi final : public sparse::LinearOperator {
 
   std::int32_t size_;
   BlockStarts start_;
-  Array<std::int64_t> offset_;  ///< of each block in inverse_
+  Array<std::int64_t> offset_;  ///< offset of each block in inverse_
   Array<double> inverse_;       ///< by rows
   std::int64_t singular_ = 0;
 };

@@ -18,7 +18,7 @@ namespace {
 /// A diagonal entry this small against its row is rounding noise: as good as zero.
 constexpr double zero_diagonal = 1e-12;
 
-/// Of this rank's rows, ghosts included.
+/// What is read of this rank's rows, ghosts included.
 struct RowScans {
   Array<double> largest;  ///< |entry|; not finite if one is not
   Array<double> diagonal;
@@ -80,7 +80,7 @@ InverseDiagonalOf<Scalar> inverted(Array<Scalar> diagonal, const Array<double>& 
   return result;
 }
 
-/// Of complex rows: a diagonal entry has its imaginary part below it in the real form.
+/// The same for complex rows: a diagonal entry has its imaginary part below it in the real form.
 InverseDiagonalOf<sparse::Complex> invert_complex_locally(const sparse::SplitMatrix& parts,
                                                           std::int64_t first_row, std::string_view who) {
   const RowScans scans = scan_rows(parts);

@@ -17,8 +17,8 @@ using sparse::Csr;
 
 /// Rows with global columns, ascending.
 struct GlobalRows {
-  std::vector<std::int64_t> number;       ///< of each row
-  std::vector<std::int64_t> start = {0};  ///< of each row's entries
+  std::vector<std::int64_t> number;       ///< number of each row
+  std::vector<std::int64_t> start = {0};  ///< start of each row's entries
   std::vector<std::int64_t> column;
   std::vector<double> value;
 };
@@ -50,7 +50,7 @@ class OwnedRows {
 
  private:
   const sparse::SplitMatrix& parts_;
-  Array<std::int32_t> halo_row_;  ///< of each row; -1: none
+  Array<std::int32_t> halo_row_;  ///< halo row of each row; -1: none
 };
 
 /// Collective. Rows that other ranks own, by ascending number.

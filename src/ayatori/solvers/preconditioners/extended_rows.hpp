@@ -40,7 +40,7 @@ class ExtendedRows {
   std::int32_t owned_;
   std::int64_t first_row_;
   sparse::Csr matrix_;
-  std::unique_ptr<const sparse::HaloPlan> plan_;  ///< of the rows that others own
+  std::unique_ptr<const sparse::HaloPlan> plan_;  ///< exchange of the rows that others own
   std::unique_ptr<sparse::HaloExchange> exchange_;
   std::optional<comm::NeighbourExchange> back_;
   mutable Array<double> arrived_;

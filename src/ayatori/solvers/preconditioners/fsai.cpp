@@ -49,8 +49,8 @@ class RowFactors {
   }
 
   const std::vector<std::int32_t>& columns() const { return columns_; }  ///< extended rows
-  const std::vector<double>& value() const { return value_; }            ///< of G; the last is 1
-  double pivot() const { return pivot_; }                                ///< of D
+  const std::vector<double>& value() const { return value_; }            ///< values of G; the last is 1
+  double pivot() const { return pivot_; }                                ///< pivot of D
   bool is_diagonal_only() const { return is_diagonal_only_; }
 
  private:
@@ -171,8 +171,8 @@ class Fsai final : public sparse::LinearOperator {
   }
 
   ExtendedRows rows_;
-  Rows g_;           ///< of the rows in up to one step; columns: extended rows
-  Rows transposed_;  ///< of this rank's columns; columns: rows of g_
+  Rows g_;           ///< entries of the rows in up to one step; columns: extended rows
+  Rows transposed_;  ///< entries of this rank's columns; columns: rows of g_
   Array<double> pivot_;
   std::int64_t diagonal_only_ = 0;
   mutable Array<double> extended_x_;

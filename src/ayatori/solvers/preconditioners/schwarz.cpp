@@ -155,7 +155,7 @@ class Schwarz final : public sparse::LinearOperator {
   bool is_symmetric_;
   std::vector<Block> blocks_;
   mutable Array<double> extended_x_;
-  Array<double> weight_;  ///< of extended rows, for ic
+  Array<double> weight_;  ///< weights of extended rows, for ic
 };
 
 /// Collective. What the factorizations of all ranks have to say.

@@ -108,7 +108,7 @@ class NodeSsor final : public sparse::LinearOperator, public SplitForm {
   /// Entries of each of its rows.
   std::int64_t length(std::int64_t n) const { return a_.row_start[start_[n] + 1] - a_.row_start[start_[n]]; }
 
-  /// Of the node's block of D; of its diagonal where that is singular.
+  /// Inverts the node's block of D; its diagonal where that is singular.
   void invert(std::int64_t n, const Array<double>& inverse_diagonal) {
     const std::int64_t order = size(n);
     std::array<double, largest_node * largest_node> block{};
@@ -292,8 +292,8 @@ class NodeSsor final : public sparse::LinearOperator, public SplitForm {
   BlockStarts start_;         ///< rows of the nodes
   Array<std::int32_t> left_;  ///< entries of a row left of its node's block of D
   Array<std::int32_t> right_;
-  Array<std::int64_t> place_;  ///< of each node's block in `inverse_`
-  Array<double> inverse_;      ///< of D, by nodes
+  Array<std::int64_t> place_;  ///< place of each node's block in `inverse_`
+  Array<double> inverse_;      ///< inverse of D, by nodes
   int blocks_;
   bool holds_blocks_ = true;
   std::optional<BetweenBlocks> between_;

@@ -35,7 +35,7 @@ struct Located {
 
 /// What a set of parcels means to both ends. An element leaves for a rank once, for however many nodes.
 struct Delivery {
-  Array<std::int64_t> places;         ///< of what this rank sends, grouped by receiver
+  Array<std::int64_t> places;         ///< places of what this rank sends, grouped by receiver
   std::vector<comm::Neighbour> to;    ///< pieces of `places`
   std::vector<comm::Neighbour> from;  ///< pieces of the places, in which it arrives here
   std::vector<Located> kept;          ///< what this rank has for itself
@@ -109,7 +109,7 @@ class Directory {
 /// The ranks and their nodes. A node is named by its lowest rank.
 struct Nodes {
   comm::Comm mine;           ///< the ranks of this node
-  std::vector<int> members;  ///< of this node: their ranks in the whole
+  std::vector<int> members;  ///< ranks of this node, as numbered in the whole
   std::vector<int> of;       ///< by rank
 
   /// Collective.

@@ -132,7 +132,7 @@ class BlockCsr final : public KernelOf<Real> {
   }
 
   std::int64_t rows_;
-  ThreadGroups groups_;  // of rows of blocks
+  ThreadGroups groups_;  // groups of block rows
   Array<std::int64_t> start_;
   Array<std::int32_t> column_;  // first of each block
   Array<Real> value_;           // and what the last column of three is loaded with

@@ -61,7 +61,7 @@ class ComplexCsr final : public Kernel {
   }
 
   CsrOf<Complex> matrix_;
-  ThreadGroups groups_;  // of complex rows
+  ThreadGroups groups_;  // groups of complex rows
 };
 
 std::optional<std::int64_t> predicted_bytes(const PatternFacts& facts) {

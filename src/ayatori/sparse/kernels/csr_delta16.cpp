@@ -86,7 +86,7 @@ class CsrDelta16 final : public KernelOf<Real> {
 
   ThreadGroups groups_;
   Array<std::int64_t> row_start_;
-  Array<std::int32_t> first_column_;  // of each row
+  Array<std::int32_t> first_column_;  // first column of each row
   Array<std::uint16_t> step_;         // from the entry before, 0 for the first of a row
   Array<Real> value_;
 };

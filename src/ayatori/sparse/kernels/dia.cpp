@@ -92,7 +92,7 @@ class Dia final : public KernelOf<Real> {
     return {block * block_rows, std::min(rows_, (block + 1) * block_rows)};
   }
 
-  /// Of these rows, those that a diagonal crosses.
+  /// Those of these rows that a diagonal crosses.
   Range segment(Range rows, std::int64_t offset) const {
     const std::int64_t begin = std::clamp(-offset, rows.begin, rows.end);
     return {begin, std::clamp(columns_ - offset, begin, rows.end)};
@@ -172,7 +172,7 @@ class Dia final : public KernelOf<Real> {
   std::vector<std::int32_t> offset_;       // ascending
   Range crossed_by_all_;                   // rows that every diagonal crosses
   std::vector<std::int64_t> block_start_;  // first place of each block of rows
-  ThreadGroups groups_;                    // of blocks
+  ThreadGroups groups_;                    // groups of blocks
   Array<Real> value_;
 };
 

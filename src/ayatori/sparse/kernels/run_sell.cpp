@@ -163,12 +163,12 @@ class RunSell final : public KernelOf<Real> {
 
   Simd simd_;
   std::int64_t rows_ = 0;
-  ThreadGroups groups_;                      // of slices
-  Array<std::int64_t> run_start_;            // of each slice
-  Array<std::int32_t> run_column_;           // of the first lane
+  ThreadGroups groups_;                      // groups of slices
+  Array<std::int64_t> run_start_;            // start of each slice
+  Array<std::int32_t> run_column_;           // column of the first lane
   Array<Real> run_value_;                    // 8 per run
-  std::vector<std::int64_t> outside_start_;  // of each group
-  Array<std::int32_t> row_;                  // of the entries outside runs
+  std::vector<std::int64_t> outside_start_;  // start of each group
+  Array<std::int32_t> row_;                  // row of each entry outside runs
   Array<std::int32_t> column_;
   Array<Real> value_;
 };

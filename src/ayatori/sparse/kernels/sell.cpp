@@ -54,10 +54,10 @@ std::vector<std::int64_t> starts_of_slices(const Csr& matrix, const std::vector<
 /// Entry k of every row of a slice, then entry k + 1.
 template <class Real>
 struct Slices {
-  const std::int64_t* start;   ///< of each slice
+  const std::int64_t* start;   ///< start of each slice
   const std::int32_t* column;  ///< 8 per step
   const Real* value;
-  const std::int32_t* row;  ///< of each lane
+  const std::int32_t* row;  ///< row of each lane
   std::int64_t rows;
 
   int count(std::int64_t slice) const {
@@ -243,7 +243,7 @@ class Sell final : public KernelOf<Real> {
   }
 
   Multiply<Real> multiply_;
-  ThreadGroups groups_;  // of slices
+  ThreadGroups groups_;  // groups of slices
   Array<std::int64_t> start_;
   Array<std::int32_t> column_;
   Array<Real> value_;

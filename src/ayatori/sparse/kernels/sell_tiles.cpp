@@ -83,7 +83,7 @@ class SellTiles final : public KernelOf<Real> {
   Simd simd_;
   TiledMatrix<Real> matrix_;
   std::int64_t columns_;
-  mutable std::vector<Array<Real>> blocks_;  // of x, for each group; one product at a time
+  mutable std::vector<Array<Real>> blocks_;  // blocks of x, for each group; one product at a time
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ void require_symmetric(const Csr& matrix) {
 template <class Real>
 class Pairs {
  public:
-  /// Of the columns of some blocks.
+  /// Makes room for the columns of some blocks.
   void resize(std::int32_t width, Range blocks) {
     width_ = width;
     log2_width_ = std::countr_zero(static_cast<std::uint32_t>(width));

@@ -36,8 +36,8 @@ inline constexpr TileForm lower_form{4, true};
 /// The entries of a row in one tile.
 struct TileSegment {
   std::int64_t first;   ///< position in Csr::column and Csr::value
-  std::int32_t block;   ///< of columns
-  std::int32_t window;  ///< of rows
+  std::int32_t block;   ///< block of columns
+  std::int32_t window;  ///< window of rows
   std::int32_t length;
   std::int32_t row;
 
@@ -62,7 +62,7 @@ class SegmentFinder {
   TileForm form_;
   std::int32_t blocks_;
   std::int32_t blocks_of_turn_;
-  std::int32_t first_block_ = 0;  // of this turn
+  std::int32_t first_block_ = 0;  // first block of this turn
   std::int32_t next_block_ = 0;
   std::vector<std::int64_t> next_;  // entry of each row
   std::vector<TileSegment> segments_;
@@ -108,13 +108,13 @@ struct Tile {
 template <class Real>
 struct TilesOf {
   std::vector<Tile> tile;
-  Array<std::uint16_t> steps;   ///< of each slice
-  Array<std::uint8_t> row;      ///< of each lane of a slice, from the window's first
-  Array<std::uint16_t> column;  ///< of each lane of a step, from the block's first
+  Array<std::uint16_t> steps;   ///< steps of each slice
+  Array<std::uint8_t> row;      ///< row of each lane of a slice, from the window's first
+  Array<std::uint16_t> column;  ///< column of each lane of a step, from the block's first
   Array<Real> value;
 
   TilesOf() = default;
-  /// Of `scale` times rows that begin with a window, for which count_tiles() has given `counts`.
+  /// Tiles of `scale` times rows that begin with a window, for which count_tiles() has given `counts`.
   TilesOf(const Csr& matrix, double scale, Range rows, const TileForm& form, const TileCounts& counts);
 
  private:
@@ -131,7 +131,7 @@ struct TilesOf {
 template <class Real>
 class TiledMatrix {
  public:
-  /// Of scale A. Throws InputError if it takes absurdly many bytes.
+  /// Tiles of scale A. Throws InputError if it takes absurdly many bytes.
   TiledMatrix(const Csr& matrix, double scale, const TileForm& narrow, std::string_view name);
 
   std::int32_t tile_columns() const { return form_.columns; }
@@ -150,7 +150,7 @@ class TiledMatrix {
 
  private:
   std::int64_t rows_;
-  ThreadGroups groups_;  // of windows
+  ThreadGroups groups_;  // groups of windows
   std::vector<TilesOf<Real>> tiles_;
   TileForm form_;
   std::int64_t bytes_ = 0;

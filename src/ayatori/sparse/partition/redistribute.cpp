@@ -22,7 +22,7 @@ std::vector<std::int64_t> cuts(Range mine, const RowPartition& target) {
 struct Outgoing {
   std::vector<std::int64_t> row_cuts;
   std::vector<std::int64_t> entry_cuts;
-  Array<std::int64_t> lengths;  ///< of the rows
+  Array<std::int64_t> lengths;  ///< lengths of the rows
 };
 
 Outgoing cut(const RowBlock& block, const RowPartition& target) {

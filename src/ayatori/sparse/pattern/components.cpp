@@ -20,7 +20,7 @@ namespace {
 /// of the diagonal, and rows without one with those of all their entries.
 bool are_connected(const Csr& a, Range rows) {
   Array<std::int32_t> set(rows.size());
-  std::vector<std::int64_t> beginnings;  // of sets: rows without a neighbour before them
+  std::vector<std::int64_t> beginnings;  // first rows of sets: those without a neighbour before them
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
     std::int64_t k = a.row_start[i];
     while (k < a.row_start[i + 1] && a.column[k] < i && (a.column[k] < rows.begin || a.value[k] == 0)) ++k;
@@ -64,8 +64,8 @@ struct Edge {
 
 /// The components of this rank's own block.
 struct LocalComponents {
-  Array<std::int64_t> label;  ///< of own rows, then of ghosts: the component's first row
-  Array<std::int64_t> size;   ///< of the component that begins at a row, else 0
+  Array<std::int64_t> label;  ///< first row of the component, for own rows, then for ghosts
+  Array<std::int64_t> size;   ///< size of the component that begins at a row, else 0
 };
 
 LocalComponents local_components(const SplitMatrix& parts, std::int64_t first_row) {
@@ -127,7 +127,7 @@ ComponentCounts count_components(const comm::Comm& comm, const SplitMatrix& part
   const auto mine = comm::agree(comm, [&] { return edges_to_ghosts(parts, local.label); });
   const auto edges = comm.allgatherv(std::span<const Edge>(mine)).values;
 
-  std::vector<std::int64_t> labels;  // of components with such edges
+  std::vector<std::int64_t> labels;  // labels of components with such edges
   for (const Edge& edge : edges) labels.insert(labels.end(), {edge.mine, edge.other});
   std::ranges::sort(labels);
   labels.erase(std::ranges::unique(labels).begin(), labels.end());

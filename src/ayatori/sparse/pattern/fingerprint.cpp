@@ -21,8 +21,8 @@ std::uint64_t hash(std::uint64_t place, double value) {
 /// Sums over entries, of places and of places with values.
 using Sums = std::array<std::uint64_t, 2>;
 
-/// Of compressed sparse rows: row i has the number `row(i)` in the whole matrix, the entry k the column
-/// `column(k)`.
+/// Sums over compressed sparse rows: row i has the number `row(i)` in the whole matrix, the entry k the
+/// column `column(k)`.
 template <class Rows, class Row, class Column>
 Sums sums_of(std::int64_t count, const Rows& rows, Row&& row, Column&& column) {
   std::atomic<std::uint64_t> pattern = 0;

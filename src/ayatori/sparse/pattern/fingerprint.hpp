@@ -12,8 +12,8 @@ namespace ayatori::sparse {
 /// What tells a matrix from others: sums of 64-bit hashes over its entries, the same however its rows are
 /// spread. Matrices that differ have equal ones with probability 2^-64.
 struct Fingerprint {
-  std::uint64_t pattern = 0;  ///< of the places of the entries
-  std::uint64_t values = 0;   ///< of places and values
+  std::uint64_t pattern = 0;  ///< hash of the places of the entries
+  std::uint64_t values = 0;   ///< hash of places and values
 
   bool operator==(const Fingerprint&) const = default;
 };

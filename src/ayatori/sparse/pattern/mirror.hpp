@@ -31,7 +31,7 @@ class MirrorImages {
  public:
   static constexpr std::int64_t nowhere = -1;
 
-  /// Of entries in columns below `columns`.
+  /// Images of entries in columns below `columns`.
   MirrorImages(const Csr& matrix, std::int64_t columns) : matrix_(matrix), next_(columns, unknown) {}
 
   /// The place of (j, i) in Csr::column and Csr::value, or `nowhere`. For the same j, i must ascend.
@@ -52,7 +52,7 @@ class MirrorImages {
   static constexpr std::int64_t unknown = -1;
 
   const Csr& matrix_;
-  Array<std::int64_t> next_;  // of each row, the first entry that may be met yet
+  Array<std::int64_t> next_;  // first entry of each row that may be met yet
 };
 
 /// The place of the entry (i, j) in Csr::column and Csr::value, or MirrorImages::nowhere.

@@ -120,7 +120,7 @@ class Examination {
   }
 
   const Csr& matrix_;
-  Array<unsigned char> on_diagonal_;  // of diagonal d, at d + rows
+  Array<unsigned char> on_diagonal_;  // whether diagonal d has entries, at d + rows
   std::atomic<bool> symmetric_;
   std::atomic<bool> real_form_;
 };
@@ -155,7 +155,7 @@ void examine_lengths(const Csr& matrix, PatternFacts& facts) {
 
 namespace {
 
-/// Of this many windows one is looked at.
+/// Number of windows among which one is looked at.
 std::int64_t window_step(std::int64_t nonzeros) {
   return std::clamp<std::int64_t>(nonzeros / whole_nonzeros, 1, most_step);
 }

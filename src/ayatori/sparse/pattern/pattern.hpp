@@ -23,7 +23,7 @@ inline constexpr std::int32_t wide_tile_columns = 16384;  // both powers of two
 /// What a format by tiles stores.
 struct TileCounts {
   std::int64_t tiles = 0;   ///< that hold an entry
-  std::int64_t slices = 0;  ///< of rows side by side in a tile
+  std::int64_t slices = 0;  ///< slices of rows side by side in a tile
   std::int64_t places = 0;  ///< entries and padding
 
   void add(const TileCounts& other) {
@@ -49,13 +49,13 @@ struct PatternFacts {
   std::int64_t diagonal_elements = 0;      ///< places on these, with or without an entry
   std::int64_t main_diagonal_entries = 0;  ///< stored entries (i, i)
   std::array<std::int64_t, 3> blocks{};    ///< aligned 2 x 2, 3 x 3 and 4 x 4 blocks that hold an entry
-  std::int64_t runs = 0;                   ///< of run-sell: 8 rows i, columns c + i
+  std::int64_t runs = 0;                   ///< runs of run-sell: 8 rows i, columns c + i
   std::int64_t outside_runs = 0;           ///< entries that are in no run
-  TileCounts whole_tiles;                  ///< of sell-tiles
-  TileCounts lower_tiles;                  ///< of symmetric-tiles, if the matrix is symmetric
+  TileCounts whole_tiles;                  ///< tiles of sell-tiles
+  TileCounts lower_tiles;                  ///< tiles of symmetric-tiles, if the matrix is symmetric
   bool gaps_fit_16_bits = false;           ///< neighbouring entries of a row are less than 2^16 columns apart
   bool symmetric = false;                  ///< square, every entry equal to its mirror image
-  bool real_form = false;                  ///< of a complex matrix (complex_form.hpp)
+  bool real_form = false;                  ///< real form of a complex matrix (complex_form.hpp)
 };
 
 /// The facts of a matrix, in about the time of one product: row lengths are all looked at; of the entries,

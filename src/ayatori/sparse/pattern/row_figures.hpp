@@ -15,7 +15,7 @@ struct RowFigures {
   double sum = 0;
   double sum_abs = 0;
   double largest = 0;             ///< |entry|, of those that are numbers
-  std::int64_t largest_bits = 0;  ///< of |entry|, which are in the same order: what is not finite is on top
+  std::int64_t largest_bits = 0;  ///< bits of |entry|, in the same order: what is not finite is on top
   double diagonal = 0;            ///< the entry in the column asked for; 0 if there is none
 };
 
@@ -24,7 +24,7 @@ inline bool is_boundary_row(double abs_diagonal, double sum_abs) {
   return abs_diagonal > 0 && sum_abs <= abs_diagonal * (1 + 0x1p-52);
 }
 
-/// Of a row; long ones four entries at a time. No jump depends on an entry.
+/// Figures of a row, of long ones by four entries at a time. No jump depends on an entry.
 [[gnu::always_inline]] inline RowFigures row_figures(const Csr& matrix, std::int64_t row,
                                                      std::int64_t column) {
   constexpr std::int64_t long_row = 12;
@@ -74,11 +74,11 @@ inline bool is_boundary_row(double abs_diagonal, double sum_abs) {
   return figures;
 }
 
-/// Of an even row of a real form (complex_form.hpp) and the one below, in the moduli of their complex
-/// numbers: the diagonal has the sign of the real part, sum and largest are those of the row, and
+/// Figures of an even row of a real form (complex_form.hpp) and the one below, in the moduli of their complex
+/// numbers. The diagonal has the sign of the real part, sum and largest are those of the row, and
 /// largest_bits is not filled in.
 struct ComplexRowFigures : RowFigures {
-  double sum_below = 0;  ///< of the row below
+  double sum_below = 0;  ///< sum of the row below
 };
 inline ComplexRowFigures complex_row_figures(const Csr& matrix, std::int64_t row, std::int64_t column) {
   constexpr double smallest_square_root = 0x1p-500;  // squares of others are no numbers, or vanish

@@ -11,9 +11,9 @@ namespace {
 
 /// Fewer rows are learned by today's processors.
 constexpr std::int64_t fewest_rows = 1 << 14;
-/// Of longer rows the ends matter less than that entries stream through.
+/// In longer rows the ends matter less than that entries stream through.
 constexpr std::int64_t longest_mean_row = 10;
-constexpr double many_misses = 0.5;  ///< of the rows looked at
+constexpr double many_misses = 0.5;  ///< share of the rows looked at
 constexpr std::int64_t rows_looked_at = 1 << 12;
 
 constexpr std::int64_t window = 256;
@@ -50,7 +50,7 @@ bool has_unpredictable_ends(std::span<const std::int64_t> row_start) {
 
 /// Puts the numbers of a window's rows in ascending order of their lengths.
 void sort_window(std::span<const std::int64_t> row_start, Range rows, std::int32_t* order) {
-  std::array<std::int32_t, long_row + 2> place{};  // of the next row of each length
+  std::array<std::int32_t, long_row + 2> place{};  // place of the next row of each length
   const auto length_class = [&](std::int64_t i) { return std::min(length(row_start, i), long_row); };
   for (std::int64_t i = rows.begin; i < rows.end; ++i) ++place[length_class(i) + 1];
   for (std::size_t c = 1; c < place.size(); ++c) place[c] += place[c - 1];

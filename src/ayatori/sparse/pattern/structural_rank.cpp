@@ -120,8 +120,8 @@ class Pairs {
   std::int64_t visits_left_;
   std::vector<std::int32_t> column_of_;
   std::vector<std::int32_t> row_of_;
-  std::vector<std::int64_t> ahead_;     ///< of each row, the first entry whose column may be free
-  std::vector<std::int64_t> next_;      ///< of each row in the path, the entry to go on with
+  std::vector<std::int64_t> ahead_;     ///< first entry of each row whose column may be free
+  std::vector<std::int64_t> next_;      ///< entry to go on with, for each row in the path
   std::vector<std::int32_t> phase_of_;  ///< in which a row was last entered
   std::vector<std::int32_t> path_;
 };

@@ -23,7 +23,7 @@ class BlockProduct final : public BlockOperator {
 
  private:
   std::shared_ptr<const SplitMatrix> parts_;
-  RowPartition partition_;  ///< of all elements of X, interleaved
+  RowPartition partition_;  ///< partition of all elements of X, interleaved
   HaloPlan plan_;
   std::unique_ptr<HaloExchange> exchange_;
   bool overlap_;

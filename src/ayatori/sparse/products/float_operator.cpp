@@ -28,7 +28,7 @@ double power_for(const DistributedMatrix& matrix) {
   return std::ldexp(1, -std::min(exponent, 1022));
 }
 
-/// Of the rows' entries, touched first by the threads that multiply them.
+/// Rounded entries of the rows, touched first by the threads that multiply them.
 Array<float> rounded(const Csr& a, double scale) {
   Array<float> values(a.value.size());
   parallel_for(a.rows, [&](std::int64_t i) {

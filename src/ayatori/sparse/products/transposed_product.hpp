@@ -33,7 +33,7 @@ class TransposedProduct final : public LinearOperator {
   std::shared_ptr<const SplitMatrix> parts_;
   Csr interior_;  ///< transposed
   Csr halo_;      ///< transposed, rows of ghosts; its columns are own rows, not those of the halo part
-  mutable Array<double> sums_;  ///< of own columns, then of ghosts; one product at a time
+  mutable Array<double> sums_;  ///< sums of own columns, then of ghosts; one product at a time
   mutable GhostExchange<double> exchange_;
 };
 

@@ -62,7 +62,7 @@ void note(Asymmetry& asymmetry, double a, double b, Scale&& scale) {
 
 /// The entries that are compared with their mirror images.
 struct Selection {
-  std::int64_t row_step = 1;  ///< of the rows 0, row_step, 2 row_step, ...
+  std::int64_t row_step = 1;  ///< step from row to row: 0, row_step, 2 row_step, ...
   bool lower_only = false;    ///< those below the diagonal only, which are enough on a symmetric pattern
 
   std::int64_t first_row_from(std::int64_t row) const { return (row + row_step - 1) / row_step * row_step; }
@@ -71,7 +71,7 @@ struct Selection {
   }
 };
 
-/// Of all rows.
+/// Asymmetry of all rows.
 Asymmetry whole_asymmetry(const Csr& interior, const OwnRows& rows, bool lower_only) {
   Array<double> largest(interior.rows);
   parallel_for(interior.rows, [&](std::int64_t i) { largest[i] = rows.largest(i); });

@@ -9,7 +9,7 @@
 
 namespace ayatori::tuning {
 
-/// Of the scale of a pair: so much the two may differ by rounding.
+/// Share of a pair's scale by which the two may differ by rounding.
 inline constexpr double asymmetry_by_rounding = 1e-13;
 
 /// How far pairs a_ij, a_ji are from being equal.

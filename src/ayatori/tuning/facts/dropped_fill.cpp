@@ -34,7 +34,7 @@ std::int64_t work_of(const sparse::Csr& a, const std::vector<std::int64_t>& rows
 /// A row, the tip, and what has to be eliminated before it, but for rows that are too many steps away.
 struct Cone {
   std::vector<std::int64_t> rows;  ///< ascending
-  std::int64_t work = 0;           ///< of eliminating them
+  std::int64_t work = 0;           ///< work of eliminating them
 };
 
 /// Rows to be subtracted from these that are not in the cone.
@@ -52,7 +52,7 @@ std::vector<std::int64_t> rows_below(const sparse::Csr& a, const std::vector<std
 
 /// Nothing if not even the first step may be taken.
 std::optional<Cone> find_cone(const sparse::Csr& a, std::int64_t tip, std::int64_t most_work) {
-  // Of the rows to subtract from those of the last step one in this many is in the cone.
+  // One in this many of the rows to subtract from those of the last step is in the cone.
   constexpr std::int64_t few = 4;
   Cone cone{{tip}, 0};
   std::vector<std::int64_t> front = cone.rows;
@@ -118,7 +118,7 @@ class ConeFactors {
 
   const sparse::Csr& a_;
   std::vector<Row> rows_;             ///< eliminated so far
-  std::vector<std::int32_t> column_;  ///< of their entries
+  std::vector<std::int32_t> column_;  ///< columns of their entries
   std::vector<double> value_;
   double dropped_ = 0;
 };

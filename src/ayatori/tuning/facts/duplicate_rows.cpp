@@ -123,7 +123,7 @@ std::vector<std::int32_t> rows_worth_a_look(const SplitMatrix& parts) {
 /// A row that may be a multiple of others of the same hash.
 struct Suspect {
   std::uint64_t hash;
-  std::int64_t number;  ///< of the row
+  std::int64_t number;  ///< number of the row
 };
 
 /// Equal for multiples: of the pattern and of the ratios to the first entry, of which the last digits are
@@ -195,7 +195,7 @@ DuplicateRows find_duplicate_rows(const comm::Comm& comm, const SplitMatrix& par
   const auto rank_of = [ranks](const Suspect& suspect) {
     return static_cast<int>(suspect.hash % static_cast<std::uint64_t>(ranks));
   };
-  std::vector<std::int32_t> row_of;  // of each suspect
+  std::vector<std::int32_t> row_of;  // row of each suspect
   const auto dealt = comm::agree(comm, [&] {
     std::vector<std::int32_t> looked_at;
     if (at_all && ranks > 1) {  // one rank sees both ends of all rows

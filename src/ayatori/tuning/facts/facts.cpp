@@ -33,7 +33,7 @@ using sparse::SplitMatrix;
 /// A row whose entries sum to less than this share of their absolute values is balanced.
 constexpr double balanced = 0.01;
 
-/// Of some rows, side by side, so that loops over them are of vectors and without jumps.
+/// Summaries of some rows, side by side, so that loops over them are of vectors and without jumps.
 struct RowSummaries {
   static constexpr int most = 64;
   template <class T>
@@ -48,7 +48,7 @@ struct RowSummaries {
   Each<double> largest;
   Each<double> diagonal;
 
-  /// Of ascending columns only the first and the last can be farthest.
+  /// Only the first and the last of ascending columns can be farthest.
   static std::int64_t farthest(std::int64_t row, std::int64_t first_column, std::int64_t last_column) {
     return std::max(std::abs(row - first_column), std::abs(row - last_column));
   }
@@ -84,7 +84,7 @@ struct RowSummaries {
 struct MatrixFigures {
   std::int64_t min_row = std::numeric_limits<std::int64_t>::max();
   std::int64_t max_row = 0;
-  std::int64_t squares = 0;  ///< of lengths, summed
+  std::int64_t squares = 0;  ///< squares of lengths, summed
   std::int64_t positive = 0;
   std::int64_t negative = 0;
   std::int64_t zero = 0;
@@ -100,7 +100,7 @@ struct MatrixFigures {
   double norm_infinity = 0;
   double least_dominance = 1;
   double diagonal_sum = 0;
-  double sum = 0;  ///< of the rows that are no boundary rows
+  double sum = 0;  ///< sum of the rows that are no boundary rows
   solvers::RowSums row_sums;
 
   [[gnu::always_inline]] void add(const RowSummaries& of) {
@@ -171,8 +171,8 @@ double least_diameter(std::int64_t rows, std::int64_t bandwidth) {
 
 /// What is zero where a matrix is the same as its transpose; of a real matrix over the halo alone.
 struct Fingerprints {
-  SymmetryFingerprint entries;       ///< of a real form: of complex numbers, the transpose conjugated
-  std::uint64_t not_conjugated = 0;  ///< of values of a real form, the transpose not conjugated
+  SymmetryFingerprint entries;       ///< for a real form: complex numbers, the transpose conjugated
+  std::uint64_t not_conjugated = 0;  ///< values of a real form, the transpose not conjugated
 
   void merge(const Fingerprints& other) {
     entries.merge(other.entries);
@@ -191,7 +191,7 @@ struct Pass {
 template <int step, class Begin, class GoOn>
 Pass pass_over_rows(const SplitMatrix& parts, const Begin& begin, const GoOn& go_on) {
   Pass pass;
-  std::map<std::int64_t, MatrixFigures> shares;  // of threads, merged in the order of their rows
+  std::map<std::int64_t, MatrixFigures> shares;  // shares of threads, merged in the order of their rows
   std::mutex merging;
   const auto simd = sparse::best_simd();
   parallel_ranges(parts.interior.rows / step, [&](Range range) {
@@ -246,7 +246,7 @@ void add_complex(Fingerprints& prints, std::int64_t i, std::int64_t j, std::int6
   prints.not_conjugated += transposed.values;
 }
 
-/// Of a real form, in the moduli of its complex numbers, which even rows tell. Traffic: 6 bytes per nonzero.
+/// Pass over a real form, in the moduli of complex numbers, told by even rows. Traffic: 6 bytes per nonzero.
 Pass pass_over_complex_rows(const SplitMatrix& parts, std::int64_t first_row) {
   const std::int64_t beyond = parts.partition.rows();
   const auto add_to_prints = [&](Fingerprints& prints, const Csr& csr, std::int64_t i, std::int64_t place,
@@ -272,7 +272,7 @@ Pass pass_over_complex_rows(const SplitMatrix& parts, std::int64_t first_row) {
   return pass_over_rows<2>(parts, begin, go_on);
 }
 
-/// Of blocks this full no format moves more than compressed sparse rows do, and one of blocks multiplies
+/// No format of blocks this full moves more than compressed sparse rows do. One of blocks multiplies
 /// several times as fast where neither waits for memory.
 constexpr double full_blocks = 0.75;
 /// Nonzeros of a rank below which a few products are hardly longer than a glance at the blocks.
@@ -332,7 +332,7 @@ struct Totals {
   double of_entries;
   double of_magnitudes;
   double of_others;    ///< entries of the rows that are no boundary rows
-  double of_diagonal;  ///< of these
+  double of_diagonal;  ///< diagonal entries of these rows
   double rows_of_dropped_fill;
   double dropped_fill;
 };

@@ -37,7 +37,7 @@ struct MatrixFacts {
 
   /// The real form of a complex matrix (sparse/complex_form.hpp); symmetric is Hermitian then.
   bool complex_form = false;
-  /// Of such, but not of Hermitian ones: the complex matrix is equal to its transpose, up to rounding.
+  /// Whether the complex matrix is equal to its transpose, up to rounding; not set for Hermitian ones.
   bool complex_symmetric = false;
   /// Real coefficients are no match for it.
   bool is_complex() const { return complex_form && !symmetric; }
@@ -52,7 +52,7 @@ struct MatrixFacts {
   /// Whose diagonal entry is all that has weight, as in identity rows and penalties of Dirichlet conditions:
   /// the others are below rounding beside it.
   std::int64_t boundary_rows = 0;
-  // Of the rows that are no boundary rows, which may have any scale; of all where they all are.
+  // Figures of the rows that are no boundary rows, which may have any scale; of all where they all are.
   double dominant_rows = 0;   ///< share of rows with |a_ii| >= sum of the others' |a_ij|
   double diffusive_rows = 0;  ///< share of rows that are dominant, or whose entries sum to less than 1 %
                               ///< of their absolute values, as a discrete Laplacian's do
@@ -104,7 +104,7 @@ MatrixFacts examine(const comm::Comm& comm, const sparse::SplitMatrix& parts);
 
 /// What methods and preconditioners work with once the boundary rows are solved.
 struct ExaminedMatrix {
-  MatrixFacts facts;  ///< of `at_work`, but for nonzeros, norms and row sums: those of the whole matrix
+  MatrixFacts facts;  ///< facts of `at_work`, but for nonzeros, norms and row sums: those of the whole matrix
   /// The matrix; where that makes it symmetric, without the columns of its diagonal rows.
   std::shared_ptr<const sparse::SplitMatrix> at_work;
 };

@@ -19,12 +19,12 @@ using sparse::SplitMatrix;
 
 constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
 
-/// Of a search for pairs, in looks at an entry for every nonzero.
+/// Limit of a search for pairs, in looks at an entry for every nonzero.
 constexpr std::int64_t most_looks = 60;
 /// A pattern of more nonzeros is not brought to one rank.
 constexpr std::int64_t most_gathered = std::int64_t{1} << 23;
 
-/// Of own rows, by the user's numbers.
+/// The user's numbers of own rows.
 Array<std::int64_t> numbers_of(const comm::Comm& comm, const SplitMatrix& parts,
                                std::span<const std::int64_t> row_number) {
   if (!row_number.empty()) return {row_number.begin(), row_number.end()};

@@ -44,8 +44,8 @@ struct SymmetryFingerprint {
   static constexpr std::uint64_t low = 0xffffffff;
 };
 
-/// Of a square matrix, by its fingerprint where a few entries do not tell. Traffic: 12 bytes per nonzero and
-/// 8 per row where it is symmetric, 4 per nonzero more where only its pattern may be.
+/// Symmetry of a square matrix, by its fingerprint where a few entries do not tell. Traffic: 12 bytes per
+/// nonzero and 8 per row where it is symmetric, 4 per nonzero more where only its pattern may be.
 sparse::Symmetry probable_symmetry(const sparse::Csr& matrix);
 
 }  // namespace ayatori::tuning

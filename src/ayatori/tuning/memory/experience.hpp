@@ -14,7 +14,7 @@ struct ProductPlan;
 /// above it.
 struct Experience {
   std::optional<Choice> best;  ///< numerics; kernel and halo strategy where they are not empty
-  std::string why;             ///< of `best`, one sentence
+  std::string why;             ///< reason for `best`, one sentence
 
   /// Numerics that broke down, stagnated or could not be built; restart lengths do not matter.
   struct Failure {

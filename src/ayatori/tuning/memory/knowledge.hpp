@@ -22,8 +22,8 @@ class KnowledgeBase {
     std::vector<Lesson> lessons;
     std::vector<std::string> ignored;
   };
-  /// Of all files whose keys begin so. Empty where there is no folder. Throws EnvironmentError if there is
-  /// one that cannot be read.
+  /// Content of all files whose keys begin so. Empty where there is no folder. Throws EnvironmentError if
+  /// there is one that cannot be read.
   Content read(std::string_view key = "") const;
 
   /// Adds to what the file of the same key holds, and makes the folder if need be. Removes what writers that

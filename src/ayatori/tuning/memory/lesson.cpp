@@ -45,7 +45,7 @@ std::vector<std::string> losers(const SolveReport& report) {
 
 /// Matrices are similar if what choices go by is, and order and rows are of about one size.
 bool similar(const MatrixFacts& a, const MatrixFacts& b) {
-  constexpr double of_one_size = 1.5;  // of entries per row: other stencils differ by more
+  constexpr double of_one_size = 1.5;  // ratio of entries per row: other stencils differ by more
   const auto ratio = [](double p, double q) { return std::max(p, q) / std::max(std::min(p, q), 1e-300); };
   const auto rows = [](const MatrixFacts& f) {
     return static_cast<double>(std::max<std::int64_t>(f.rows, 1));

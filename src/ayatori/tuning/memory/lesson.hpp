@@ -58,7 +58,7 @@ Lesson merge(const Lesson& older, Lesson newer);
 struct Recalled {
   Experience experience;
   std::string likeness;  ///< "same matrix", "same pattern", "similar matrix"; empty if nothing was found
-  std::string key;       ///< of the lesson
+  std::string key;       ///< key of the lesson
 };
 
 /// What lessons say of a matrix: those of the same matrix first, then of the same pattern, then of similar

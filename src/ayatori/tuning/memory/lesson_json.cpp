@@ -88,7 +88,7 @@ std::vector<std::string> losers_from_json(const Json& json) {
 }
 
 MatrixFacts facts_from_json(const Json& json) {
-  constexpr double largest_difference = 2;  // of two entries, relative to the largest
+  constexpr double largest_difference = 2;  // difference of two entries, relative to the largest
   MatrixFacts facts;
   facts.rows = count_of(json, "rows", 1);
   facts.nonzeros = count_of(json, "nonzeros");

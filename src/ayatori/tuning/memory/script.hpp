@@ -82,7 +82,7 @@ class Decisions {
  private:
   Script script_;
   bool replays_ = false;
-  std::size_t place_ = 0;  ///< of the next decision
+  std::size_t place_ = 0;  ///< place of the next decision
 };
 
 nlohmann::ordered_json to_json(const Script& script);

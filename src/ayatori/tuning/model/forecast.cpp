@@ -72,7 +72,7 @@ Forecast::Forecast(const Records& records, const SystemTraits& traits,
   }
 }
 
-/// Of the similar systems, after what the arms have shown.
+/// Weights of the similar systems, after what the arms have shown.
 std::vector<double> Forecast::weights(const Progress& progress) const {
   std::vector<double> logarithms(systems_.size());
   for (std::size_t s = 0; s < systems_.size(); ++s) {

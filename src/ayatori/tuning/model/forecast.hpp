@@ -31,7 +31,7 @@ struct Seen {
   double set_up = not_known;     ///< as it was, or as an analysis has told
   double set_up_at_least = 0;    ///< it was given up when it had taken so much
   double iteration = not_known;  ///< as measured
-  double iterations = 0;         ///< of its last run
+  double iterations = 0;         ///< iterations of its last run
   double digits = 0;             ///< that this run has gained, as if it had begun with x = 0, ...
   double digits_halfway = 0;     ///< ... and had gained after half of its iterations
 };
@@ -75,7 +75,7 @@ class Outlook {
 
  private:
   std::vector<Expected> arms_;
-  std::vector<double> weights_;  ///< of the similar systems
+  std::vector<double> weights_;  ///< weights of the similar systems
   std::vector<double> totals_;   ///< by system and arm
 };
 

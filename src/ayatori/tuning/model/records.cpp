@@ -33,7 +33,7 @@ constexpr std::size_t bits_of_a_word() {
   return std::numeric_limits<Word>::digits;
 }
 
-/// Of the bits that stand in `numbers`, the first in the lowest one.
+/// One of the bits that stand in `numbers`, the first in the lowest one.
 bool bit(const std::int16_t* numbers, std::size_t place) {
   const auto word = static_cast<Word>(numbers[place / bits_of_a_word()]);
   return (word >> (place % bits_of_a_word()) & 1U) != 0;
@@ -49,7 +49,7 @@ std::size_t numbers_of_bits(std::size_t count) {
   return (count + bits_of_a_word() - 1) / bits_of_a_word();
 }
 
-/// Of magnitudes that may be 0.
+/// Logarithm of a magnitude that may be 0.
 double logarithm(double value) {
   constexpr double least = 1e-12;
   return std::log(std::max(value, least));

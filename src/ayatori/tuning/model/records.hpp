@@ -74,7 +74,7 @@ class Records {
   /// The systems most like this one, the most alike first, at most `most`.
   std::vector<SimilarSystem> similar(const Features& features, std::size_t most) const;
 
-  /// Of this arm on this system, as if that had this many rows.
+  /// Record of this arm on this system, as if that had this many rows.
   ArmRecord record(std::size_t system, std::size_t arm, double rows) const;
 
  private:

@@ -189,7 +189,7 @@ std::vector<ListedArm> with_device(std::vector<ListedArm> arms, std::string_view
     const auto* preconditioner = solvers::find_device_preconditioner(arm.choice.preconditioner);
     if (preconditioner == nullptr || solvers::find_device_method(arm.choice.method) == nullptr) continue;
     if (ranks > 1 && !preconditioner->on_several_ranks) continue;
-    // Of what nothing is known no price is known there.
+    // An arm of which nothing is known has no known price there.
     if (!alone && (arm.last_resort || !arm.kin)) continue;
     there.push_back(arm);
     there.back().choice.device = device;

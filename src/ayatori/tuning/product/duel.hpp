@@ -11,7 +11,7 @@ namespace ayatori::tuning {
 class Duel {
  public:
   enum class Verdict { undecided, incumbent, challenger };
-  /// Of each, the challenger's first one not counted: with fewer a disturbance decides.
+  /// Runs of each, the challenger's first one not counted: with fewer a disturbance decides.
   static constexpr int runs = 6;
 
   /// `usual`: seconds of the incumbent so far.

@@ -127,7 +127,7 @@ double active_ranks(const sparse::DistributedMatrix& matrix) {
   return std::max(matrix.partition().ranks_with_rows(), 1);
 }
 
-/// Of the ranks, as stored. Collective.
+/// Mean bytes of the ranks, as stored. Collective.
 double mean_bytes(const sparse::DistributedMatrix& matrix) {
   return static_cast<double>(matrix.comm().allreduce(matrix.matrix_bytes(), comm::ReduceOp::sum)) /
          active_ranks(matrix);

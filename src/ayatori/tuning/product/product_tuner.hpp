@@ -25,7 +25,7 @@ struct ProductCandidate {
   /// What a product moves, in bytes. Kernel: the matrix as stored, and four for every access through an
   /// index, over all ranks; halo: what the busiest rank sends or receives.
   double traffic;
-  double messages = 0;    ///< of the busiest rank in an exchange
+  double messages = 0;    ///< messages of the busiest rank in an exchange
   double conversion = 0;  ///< products that building the kernel takes
 };
 
@@ -34,8 +34,8 @@ struct ProductPlan {
   sparse::ProductOptions first;
   std::vector<ProductCandidate> candidates;
   std::vector<CandidateVerdict> excluded;     ///< what no trial is needed for, and why
-  double first_traffic = 0;                   ///< of the first kernel, where it has rivals
-  double csr_traffic = 0;                     ///< of compressed sparse rows, where there are rivals
+  double first_traffic = 0;                   ///< traffic of the first kernel, where it has rivals
+  double csr_traffic = 0;                     ///< traffic of compressed sparse rows, where there are rivals
   network::MessageCost message_bound;         ///< as measured on this machine, if it was
   std::int64_t products_before_planning = 0;  ///< products before the kernels are planned; 0: they are
   std::string
@@ -143,7 +143,7 @@ class ProductTuner final : public sparse::ProductObserver {
   sparse::ProductOptions incumbent_;
   double ranks_;              ///< that hold rows
   double matrix_bytes_;       ///< mean of these, with the first kernel planned
-  double incumbent_traffic_;  ///< of the incumbent's kernel
+  double incumbent_traffic_;  ///< traffic of the incumbent's kernel
   std::size_t next_ = 0;      ///< candidates before this one have had their chance
   std::optional<Duel> duel_;
   ProductCandidate challenger_;
@@ -154,12 +154,12 @@ class ProductTuner final : public sparse::ProductObserver {
   std::int64_t count_ = 0;
   std::deque<Parcel> parcels_;
   std::deque<double> recent_;       ///< seconds of the incumbent's last products
-  std::deque<double> recent_halo_;  ///< of these, seconds of the exchange
+  std::deque<double> recent_halo_;  ///< seconds of the exchange in these
   double started_ = 0;
   sparse::ProductSeconds before_;
   double building_seconds_ = 0;
   double excess_seconds_ = 0;
-  double csr_seconds_ = 0;  ///< of a product with compressed sparse rows, when they were the incumbent
+  double csr_seconds_ = 0;  ///< time of a product with compressed sparse rows, when they were the incumbent
   std::vector<CandidateVerdict> verdicts_;
 };
 

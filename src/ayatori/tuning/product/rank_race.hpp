@@ -15,7 +15,7 @@ namespace ayatori::tuning {
 struct RankRace {
   int offered = 1;
   int ranks = 1;              ///< to hold rows: all or one
-  double seconds_of_all = 0;  ///< of an iteration, foreseen; 0 where nothing was measured
+  double seconds_of_all = 0;  ///< time of an iteration, foreseen; 0 where nothing was measured
   double seconds_of_one = 0;
   double seconds = 0;  ///< that deciding took; of a Solver with the facts that it needs
 };
@@ -23,13 +23,13 @@ struct RankRace {
 /// What a rank does in an iteration, in seconds.
 struct RankTimes {
   double work = 0;      ///< on its own rows, without messages
-  double exchange = 0;  ///< of ghosts
+  double exchange = 0;  ///< exchange of ghosts
 };
 
 /// What is foreseen of a solve.
 struct RankOutlook {
   double iterations = std::numeric_limits<double>::infinity();
-  double growth = 0;  ///< of iterations by coupling blocks of ranks less than the whole, as a share
+  double growth = 0;  ///< growth of iterations by coupling blocks of ranks less than the whole, as a share
 };
 
 /// Collective. Of a solve that begins with `first`: the iterations of preconditioners of blocks are taken to

@@ -13,10 +13,10 @@ namespace ayatori::tuning {
 struct ThreadRace {
   struct Entry {
     int threads;
-    double seconds;  ///< of an iteration on the slowest rank, the least of some
+    double seconds;  ///< time of an iteration on the slowest rank, the least of some
   };
   int offered = 1;             ///< threads of this rank
-  int threads = 1;             ///< of these, to be used
+  int threads = 1;             ///< how many of these are to be used
   std::vector<Entry> entries;  ///< all, half and one; empty where regions cost next to nothing
   double seconds = 0;          ///< that the race itself took
 };

@@ -186,7 +186,7 @@ void ArmRun::ask_for_full_accuracy() {
   if (state_.kept != nullptr) state_.kept->wants_full_accuracy = true;
 }
 
-/// Of a solve that is replayed. Throws as the set-up did then.
+/// Passes over what was given up in a solve that is replayed. Throws as the set-up did then.
 void ArmRun::pass_over_what_was_given_up() {
   std::optional<std::int64_t> product;
   const auto products = state_.decisions.next_given_up(static_cast<int>(trial_), product);
@@ -420,7 +420,7 @@ bool ArmRun::judge(const solvers::MethodResult& result, double before) {
 /// What complete factors cannot mend from zero nothing can. From what another arm has left they come again.
 void ArmRun::note_rounding() {
   if (state_.converged() || state_.is_rounded_solution) return;
-  // Of a singular matrix some x may leave little, and be enormous, without being near a solution.
+  // Some x of a singular matrix may leave little, and be enormous, without being near a solution.
   if (!state_.is_at_rounding() || state_.has_zero_pivots) {
     state_.is_rounded_solution = finds_rounded_solution();
     if (state_.is_rounded_solution) state_.rounded_off = enough_rounded_off;

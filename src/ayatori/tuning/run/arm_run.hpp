@@ -99,7 +99,7 @@ class ArmRun {
   bool began_from_zero_ = false;
   MadePreconditioner made_;
   bool is_complex_ = false;                        ///< the system, with this preconditioner
-  solvers::BuiltDevicePreconditioner made_there_;  ///< of an arm on a device, instead
+  solvers::BuiltDevicePreconditioner made_there_;  ///< preconditioner of an arm on a device, instead
   std::optional<CycleTuner> cycle_tuner_;
   solvers::Orthogonalize orthogonalize_;
   solvers::Orthogonalize stronger_;
@@ -108,7 +108,7 @@ class ArmRun {
   Array<double> correction_;
   Array<double> sum_of_both_;
   bool is_confirmed_ = false;  ///< the claim of the method at work
-  int iteration_ = 0;          ///< of the method at work
+  int iteration_ = 0;          ///< iteration of the method at work
   double last_norm_ = 0;
 };
 

@@ -69,7 +69,7 @@ bool LeastSquaresArm::comes_first() const {
   if (state_.kept != nullptr && state_.kept->ended_by_least_squares) return true;
   const Structure& structure = state_.report.structure;
   if (!structure.is_singular()) return false;
-  // Of a symmetric matrix these take care of zero rows: what is left may be regular.
+  // These take care of a symmetric matrix' zero rows: what is left may be regular.
   const auto& [right, left] = state_.system->null_spaces();
   const std::int64_t missing = structure.rows - structure.structural.rank;
   return structure.duplicates.count > 0 || left->dimension() < missing || right->dimension() < missing;

@@ -56,8 +56,8 @@ class LeastSquaresArm {
   Array<double> x_;  ///< LSMR's, in the scale of the system; empty until it has run
   Array<double> residual_;
   Array<double> correction_;
-  Array<double> formed_;       ///< of a snapshot
-  Residual known_;             ///< of x_
+  Array<double> formed_;       ///< x of a snapshot
+  Residual known_;             ///< what is known of x_
   std::int64_t next_due_ = 0;  ///< iterations of the solve
   bool has_run_ = false;
 };

@@ -15,13 +15,13 @@ namespace ayatori::tuning {
 
 /// What is known of an x, in the scale of the system.
 struct Residual {
-  /// Of what a method can make smaller: ||P b - A x||, without rounding of boundary rows.
+  /// Norm of what a method can make smaller: ||P b - A x||, without rounding of boundary rows.
   double norm = 0;
   /// No more than the sums of an enormous x have lost: its norm may come out as anything, 0 included. Sums of
   /// boundary rows do not count: a penalty of 1e30 loses more in them than all that the others hold.
   double at_most() const { return norm + others.error_bound; }
   solvers::CertifiedNorm all;     ///< ||b - A x||
-  solvers::CertifiedNorm others;  ///< of the rows that are no boundary rows; the same where there are none
+  solvers::CertifiedNorm others;  ///< rows that are no boundary rows alone; the same where there are none
 };
 
 /// A copy of the matrix with all signs changed.
@@ -43,7 +43,7 @@ class ScaledSystem {
 
   std::shared_ptr<const sparse::SplitMatrix> parts() const { return parts_; }
   double b_norm() const { return b_norm_; }
-  /// Of what x has to solve for: b, or what the boundary rows leave of it for the others.
+  /// Norm of what x has to solve for: b, or what the boundary rows leave of it for the others.
   double reference_norm() const { return others_norm_ > 0 ? others_norm_ : b_norm_; }
   /// 0 where there are no others.
   std::int64_t boundary_rows() const { return boundary_rows_; }
@@ -80,8 +80,8 @@ class ScaledSystem {
   void find_boundary_rows(const MatrixFacts& facts);
   Residual sum_up(solvers::ConstVector x, solvers::ConstVector b, solvers::Vector r,
                   sparse::Summation summation) const;
-  double wanted() const;            ///< of ||b - A x||
-  double wanted_of_others() const;  ///< of that of the rows that are no boundary rows
+  double wanted() const;            ///< bound on ||b - A x||
+  double wanted_of_others() const;  ///< bound on that of the rows that are no boundary rows
 
   const solvers::GlobalSum& sum_;
   std::shared_ptr<const sparse::SplitMatrix> parts_;
@@ -94,7 +94,7 @@ class ScaledSystem {
   double reachable_ = 0;  ///< ||P b||
   double unreachable_ = 0;
   std::int64_t boundary_rows_ = 0;
-  Array<std::uint8_t> is_boundary_;     ///< of every own row; empty where there are none
+  Array<std::uint8_t> is_boundary_;     ///< flag of every own row; empty where there are none
   std::vector<std::int32_t> boundary_;  ///< own rows
   std::vector<double> boundary_x_;
   double others_norm_ = 0;

@@ -233,7 +233,7 @@ bool SolveState::converged() const {
 }
 
 bool SolveState::is_at_rounding() const {
-  constexpr double large = 0.02;  // of the right-hand side: that is no solution of anything, unless proved
+  constexpr double large = 0.02;  // share of b: that is no solution of anything, unless proved
   return !converged() && known.at_most() <= large * system->b_norm() && may_be_rounding(known);
 }
 

@@ -79,7 +79,7 @@ class SolveState {
   int iterations_left() const;
   double target() const { return system->target(); }
   double residual_norm() const { return known.norm; }
-  /// Of what x has to solve for.
+  /// A norm as a share of what x has to solve for.
   double relative(double norm) const {
     return system->reference_norm() > 0 ? norm / system->reference_norm() : norm;
   }
@@ -132,7 +132,7 @@ class SolveState {
   const comm::Comm& comm;
   const SolveOptions& options;
   const SolveHooks& hooks;
-  ReusableSetup* kept;  ///< of earlier solves, or nullptr
+  ReusableSetup* kept;  ///< set-ups of earlier solves, or nullptr
   solvers::GlobalSum sum;
   Experience experience;
   Decisions decisions;
@@ -145,7 +145,7 @@ class SolveState {
   std::shared_ptr<sparse::DistributedMatrix> matrix;
   std::optional<ProductTuner> product_tuner;
   std::optional<DevicePlace> device;  ///< where there may be one
-  Budget no_budget{0};                ///< of duels, where nothing may depend on times
+  Budget no_budget{0};                ///< budget of duels, where nothing may depend on times
   int longest_restart = 0;
   std::optional<double> challenged_at;  ///< agreed seconds when the first arm was suspended, if it is
   double began = 0;                     ///< agreed seconds when the first arm began
@@ -154,7 +154,7 @@ class SolveState {
 
   solvers::Vector x;                 ///< the best so far, in the scale of the system
   Array<double> residual;            ///< b - A x
-  Residual known;                    ///< of x
+  Residual known;                    ///< what is known of x
   bool looks_singular = false;       ///< blocks of the matrix are, at least
   bool is_rounded_solution = false;  ///< x is a solution, proved to be one but for rounding it to doubles
   bool complete_factors_come_next = false;
@@ -174,7 +174,7 @@ class SolveState {
   bool wants_stop() const { return interrupted_by_time() || (hooks.wants_stop && hooks.wants_stop()); }
   bool out_of_iterations() const { return most_iterations() > 0 && report.iterations >= most_iterations(); }
 
-  std::optional<Forecast> forecast_;  ///< of all arms; made when it is asked
+  std::optional<Forecast> forecast_;  ///< forecast of all arms; made when it is asked
   double counted_work_ = 0;           ///< products, instead of seconds
   double first_product_ = 0;          ///< seconds
   Stopwatch watch_;
@@ -182,7 +182,7 @@ class SolveState {
   bool stopped_ = false;
   Array<double> offered_residual_;
   double last_snapshot_ = 0;                                        ///< agreed seconds
-  double snapshot_norm_ = std::numeric_limits<double>::infinity();  ///< of the residual of what was told last
+  double snapshot_norm_ = std::numeric_limits<double>::infinity();  ///< residual norm of what was told last
 };
 
 }  // namespace ayatori::tuning

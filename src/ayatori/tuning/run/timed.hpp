@@ -20,7 +20,7 @@ struct Meter {
   double product = 0;
   double halo = 0;  ///< part of product
   double reduction = 0;
-  double building = 0;  ///< of challengers of kernel and halo
+  double building = 0;  ///< making challengers of kernel and halo
 
   Meter& operator+=(const Meter& other) { return add(other, 1); }
   Meter& operator-=(const Meter& other) { return add(other, -1); }

@@ -42,7 +42,7 @@ using namespace ayatori::pmpi;
     if (*done == MPI_SUCCESS) record_persistent(call, std::move(started), *request); \
     return *done;                                                                    \
   }
-// Of those that go by pairs of ranks, which only calls that block do.
+// Functions that go by pairs of ranks, which only calls that block do.
 #define AYATORI_TRY_PAIRS_BLOCKING(name, ...) AYATORI_TRY_BLOCKING(name, __VA_ARGS__)
 #define AYATORI_TRY_PAIRS_NONBLOCKING(name, ...)
 #define AYATORI_TRY_PAIRS_PERSISTENT(name, ...)

@@ -66,7 +66,7 @@ std::vector<MPI_Datatype> types_of(const MPI_Fint types[], std::size_t count) {
     *error = *done;                                                   \
     return;                                                           \
   }
-// Of those that go by pairs of ranks, which only calls that block do.
+// Functions that go by pairs of ranks, which only calls that block do.
 #define AYATORI_TRY_PAIRS_BLOCKING(name, ...) AYATORI_TRY_BLOCKING(name, __VA_ARGS__)
 #define AYATORI_TRY_PAIRS_NONBLOCKING(name, ...)
 // Likewise of those among neighbours.

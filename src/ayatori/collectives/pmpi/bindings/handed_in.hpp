@@ -13,7 +13,7 @@ inline bool is_root(int root, MPI_Comm comm) {
   return root == MPI_ROOT || (root >= 0 && facts_of(comm).is_intra && facts_of(comm).rank == root);
 }
 
-/// Of the group that the calls name: the other one of an intercommunicator.
+/// Size of the group that the calls name: the other one of an intercommunicator.
 inline int size_of(MPI_Comm comm) {
   return static_cast<int>(facts_of(comm).world_ranks.size());
 }
@@ -25,7 +25,7 @@ std::int64_t sum(const N counts[], MPI_Datatype type, int ranks) {
   return bytes_of(elements, type);
 }
 
-/// Of reduce-scatters, whose blocks are those of this rank's own group.
+/// Size of this rank's own group, which the blocks of reduce-scatters are for.
 inline int own_size_of(MPI_Comm comm) {
   int size = 0;
   PMPI_Comm_size(comm, &size);
@@ -55,13 +55,13 @@ std::int64_t scatterv(const N counts[], MPI_Datatype type, int root, MPI_Comm co
   return is_root(root, comm) ? sum(counts, type, size_of(comm)) : 0;
 }
 
-/// Of gather, allgather and alltoall: of one block.
+/// Bytes of one block of gather, allgather and alltoall.
 inline std::int64_t block(const void* send, MPI_Count send_count, MPI_Datatype send_type, MPI_Count count,
                           MPI_Datatype type) {
   return send == MPI_IN_PLACE ? bytes_of(count, type) : bytes_of(send_count, send_type);
 }
 
-/// Of gatherv and allgatherv.
+/// Bytes of this rank's block of gatherv and allgatherv.
 template <class N>
 std::int64_t own_block(const void* send, MPI_Count send_count, MPI_Datatype send_type, const N counts[],
                        MPI_Datatype type, MPI_Comm comm) {
@@ -74,7 +74,7 @@ std::int64_t all_blocks(const void* send, const N send_counts[], MPI_Datatype se
   return send == MPI_IN_PLACE ? sum(counts, type, size_of(comm)) : sum(send_counts, send_type, size_of(comm));
 }
 
-/// Of alltoallw.
+/// Bytes of all blocks of alltoallw.
 template <class N>
 std::int64_t typed_blocks(const void* send, const N send_counts[], const MPI_Datatype send_types[],
                           const N counts[], const MPI_Datatype types[], MPI_Comm comm) {

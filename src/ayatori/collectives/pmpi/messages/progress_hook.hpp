@@ -8,7 +8,7 @@ namespace ayatori::pmpi {
 /// once, and inside of calls of MPI that `advance` makes itself. It may begin messages and test for them, but
 /// must not wait; it gives how much has moved. False if this library of the MPI has no such thing.
 bool begin_progress_hook(int (*advance)());
-/// Of one that has begun.
+/// Ends a hook that has begun.
 void end_progress_hook(int (*advance)());
 
 }  // namespace ayatori::pmpi

@@ -11,23 +11,23 @@ namespace ayatori::pmpi {
 /// Tags of the private communicator that are given away in ranges.
 struct TagRanges {
   int first = 0;
-  int tags = 0;  ///< of a range
+  int tags = 0;  ///< length of a range
   int number = 0;
   std::mutex mutex = {};
   int begun = 0;               ///< ranges that were ever in use
-  std::vector<int> free = {};  ///< of these, those that are not: their first tags
+  std::vector<int> free = {};  ///< first tags of the begun ranges that are not in use
 };
 
 namespace {
 
 constexpr int none = -1;
 
-/// Of this process; never destroyed, since an MPI may free what programs have left when it ends.
+/// State of this process; never destroyed, since an MPI may free what programs have left when it ends.
 struct PrivateComm {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm own = MPI_COMM_NULL;
   std::vector<int> nodes;  ///< by rank: the first one there
-  TagRanges ranges;        ///< of calls that block
+  TagRanges ranges;        ///< ranges of calls that block
   TagRanges pending_ranges;
 };
 

@@ -15,8 +15,8 @@ bool begin_private_comm();
 void end_private_comm();
 /// That communicator, of all ranks; it returns errors.
 MPI_Comm private_comm();
-/// Of this rank alone, for messages that end a request; it returns errors. Made where it is of use: some MPIs
-/// have hardly 2000. False if this one has none left.
+/// A communicator of this rank alone, for messages that end a request; it returns errors. Made where it is of
+/// use: some MPIs have hardly 2000. False if this one has none left.
 bool begin_own_comm();
 void end_own_comm();
 MPI_Comm own_comm();
@@ -41,7 +41,7 @@ class TagSpace {
   static constexpr int never_sent = 1;  ///< for probes
   static constexpr int of_pairs = 2;
   static constexpr int on_node = 3;
-  static constexpr int of_schedules = 4;  ///< of the first segment
+  static constexpr int of_schedules = 4;  ///< tag of the first segment
 
   /// Collective over `comm`, a communicator within MPI_COMM_WORLD whose facts these are. Nothing, on all
   /// ranks, if one of them has no tags left. Throws MpiError.

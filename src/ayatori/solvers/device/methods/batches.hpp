@@ -81,7 +81,7 @@ class Batches {
   std::function<void()> iterate_;
   int recorded_;
   int products_;
-  double seconds_each_ = 0;  ///< of an iteration of the last batch, on which the ranks agree
+  double seconds_each_ = 0;  ///< time of an iteration in the last batch, on which the ranks agree
   std::unique_ptr<gpu::Recording> recording_;
 };
 

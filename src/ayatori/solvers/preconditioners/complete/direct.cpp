@@ -103,7 +103,7 @@ void check_memory(const comm::Comm& comm, std::int64_t bytes_of_rank) {
 
 void check_time(const comm::Comm& comm, double operations, const std::function<double()>& rate,
                 double seconds_left) {
-  constexpr double slowest_rate = 1e8;  // of any processor
+  constexpr double slowest_rate = 1e8;  // least rate of any processor
   if (operations < slowest_rate * seconds_left) return;
   const double seconds = operations / rate();
   comm::agree(comm, [&] {

@@ -273,7 +273,7 @@ Promise promise_of(const Klu<Scalar>& klu) {
   return {klu.operations(), klu.entries(), 1.0 * klu.blocks()};
 }
 
-/// Of what rank 0 has gathered.
+/// Entries that rank 0 has gathered.
 template <class Scalar>
 decltype(auto) entries_of(const MatrixEntries& gathered) {
   if constexpr (std::is_same_v<Scalar, Complex>)

@@ -41,7 +41,7 @@ ComplexEntries complex_entries(const MatrixEntries& real_form) {
   entries.column.reserve(count);
   entries.value.reserve(count);
   for (std::size_t k = 0; k < real_form.value.size(); k += 2) {
-    if (real_form.row[k] % 2 == 0) continue;  // of a pair the first row tells both parts
+    if (real_form.row[k] % 2 == 0) continue;  // the first row of a pair tells both parts
     entries.row.push_back((real_form.row[k] + 1) / 2);
     entries.column.push_back((real_form.column[k] + 1) / 2);
     entries.value.emplace_back(real_form.value[k], -real_form.value[k + 1]);
@@ -77,7 +77,7 @@ std::uint64_t fingerprint_of_pattern(const std::vector<int>& row, const std::vec
 MatrixToFactor::MatrixToFactor(const sparse::DistributedMatrix& matrix, bool is_symmetric,
                                std::int64_t most_gathered)
     : matrix_(matrix), is_symmetric_(is_symmetric), most_gathered_(most_gathered) {
-  constexpr double useful = 0.01;  // of the row's largest
+  constexpr double useful = 0.01;  // share of the row's largest
   const auto [mine, is_useful] = comm::agree(comm(), [&] {
     if (rows() >= std::numeric_limits<int>::max())
       throw EnvironmentError("direct: no library of complete factors counts that many rows");

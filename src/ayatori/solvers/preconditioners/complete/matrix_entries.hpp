@@ -22,7 +22,7 @@ using ComplexEntries = MatrixEntriesOf<sparse::Complex>;
 /// Those of the complex matrix in whose real form these are, of a rank or of all.
 ComplexEntries complex_entries(const MatrixEntries& real_form);
 
-/// Of a symmetric matrix, leaves what it is given by. Of doubles or complex numbers.
+/// Keeps the part that a symmetric matrix is given by. For doubles or complex numbers.
 template <class Scalar>
 void keep_upper_triangle(MatrixEntriesOf<Scalar>& entries);
 

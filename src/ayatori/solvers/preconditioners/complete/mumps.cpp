@@ -45,7 +45,7 @@ struct Plan {
   bool spread_matrix = false;  ///< each rank gives its rows
   bool is_complex = false;     ///< factors of the complex matrix whose real form is given
   double low_rank = 0;
-  std::uint64_t pattern = 0;  ///< of the entries that this rank gives
+  std::uint64_t pattern = 0;  ///< pattern of the entries that this rank gives
   bool operator==(const Plan&) const = default;
 };
 
@@ -218,7 +218,7 @@ class MumpsFactors final : public CompleteFactors {
   std::vector<int> dissection_;          ///< on rank 0, while MUMPS may ask for it
   std::vector<std::int32_t> row_scale_;  ///< exponents of 2 of this rank's rows, of floats
   std::vector<std::int32_t> column_scale_;
-  mutable std::vector<Scalar> buffer_;  ///< of floats
+  mutable std::vector<Scalar> buffer_;  ///< buffer for floats
   Work work_;
 };
 
@@ -322,7 +322,7 @@ template <class Scalar>
 void check_needs(MumpsFactors<Scalar>& factors, const MatrixToFactor& matrix,
                  const PreconditionerOptions& options) {
   constexpr std::int64_t mega = std::int64_t{1} << 20;
-  constexpr int megabytes = 15;  // of this rank, after the analysis
+  constexpr int megabytes = 15;  // number of the figure for this rank, after the analysis
   constexpr int megabytes_of_low_rank = 30;
   auto& mumps = factors.instance();
   check_memory(matrix.comm(),

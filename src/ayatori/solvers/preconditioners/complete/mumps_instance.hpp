@@ -148,9 +148,9 @@ class Instance {
   int& control(int number) { return data_.icntl[number - 1]; }
   /// The controls that are real numbers.
   Real& real_control(int number) { return data_.cntl[number - 1]; }
-  /// Of all ranks.
+  /// INFOG, what MUMPS tells of all ranks.
   int info(int number) const { return data_.infog[number - 1]; }
-  /// Of this rank.
+  /// INFO, what it tells of this rank.
   int own_info(int number) const { return data_.info[number - 1]; }
   auto& data() { return data_; }
   /// On real numbers.
@@ -232,10 +232,10 @@ class SpreadSolves {
   std::vector<MUMPS_INT> rows_;
   std::vector<Scalar> solution_;
   std::vector<MUMPS_INT> solution_row_;
-  std::vector<int> order_;            ///< of the solution's elements here, by row
-  std::vector<std::int64_t> starts_;  ///< of each rank's among them; none before the first solve
+  std::vector<int> order_;            ///< order of the solution's elements here, by row
+  std::vector<std::int64_t> starts_;  ///< each rank's start among them; none before the first solve
   std::vector<Scalar> packed_;
-  std::vector<std::int32_t> places_;  ///< of what arrives
+  std::vector<std::int32_t> places_;  ///< places of what arrives
 };
 
 }  // namespace ayatori::solvers::mumps

@@ -12,7 +12,7 @@ namespace ayatori::solvers {
 
 namespace {
 
-/// Of A + A^T without its diagonal.
+/// Graph of A + A^T without its diagonal.
 struct Graph {
   std::vector<idx_t> start;
   std::vector<idx_t> neighbour;

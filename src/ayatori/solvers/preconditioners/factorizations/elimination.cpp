@@ -24,7 +24,7 @@ class WaitingRows {
   explicit WaitingRows(std::int32_t n) : head_(n, none), next_(n, none) {}
 
   void wait(std::int32_t row, std::int32_t until) { next_[row] = std::exchange(head_[until], row); }
-  /// Of the rows that wait for this one the first, and that after another; or none.
+  /// The first of the rows that wait for this one, and that after another; or none.
   std::int32_t first(std::int32_t until) const { return head_[until]; }
   std::int32_t after(std::int32_t row) const { return next_[row]; }
 
@@ -160,7 +160,7 @@ class BySize {
     kept_ = 0;
   }
 
-  /// Of entries of equal size the first ones.
+  /// Keeps the largest entries, the first ones of equal size.
   void keep_largest(std::int64_t room) {
     // By bits, which order NaN, too.
     const auto size_of = [](double v) { return std::bit_cast<std::uint64_t>(std::abs(v)); };
@@ -183,7 +183,7 @@ class BySize {
   double shift_;
   TriangularFactors<double> f_;
   SparseRow row_;
-  Array<std::int32_t> column_;  ///< of what is kept of a triangle of the row, ascending; room for one more
+  Array<std::int32_t> column_;  ///< columns kept of a triangle of the row, ascending; room for one more
   Array<double> value_;
   Array<std::uint64_t> size_;
   std::int64_t kept_ = 0;
@@ -192,7 +192,7 @@ class BySize {
   std::int64_t upper_room_ = 0;
 };
 
-/// Of the rows of U the nodes: a row belongs to that of the row before if it has the same columns beyond the
+/// The node of each row of U: a row belongs to that of the row before if it has the same columns beyond the
 /// diagonal.
 Array<std::int32_t> nodes_of(const TriangularFactors<double>& f) {
   Array<std::int32_t> node(f.rows);

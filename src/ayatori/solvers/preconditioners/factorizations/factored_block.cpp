@@ -123,7 +123,7 @@ sparse::Csr transformed(const sparse::Csr& a, const Form& form) {
 /// a_ii a_jj: an entry that is far from that beside others is noise, however small its row is.
 Array<double> magnitudes(const sparse::Csr& a, const Array<double>& row_max) {
   Array<double> diagonal(a.rows, 0.0);
-  double smallest = std::numeric_limits<double>::infinity();  // of the diagonal, but for zeros
+  double smallest = std::numeric_limits<double>::infinity();  // smallest of the diagonal, but for zeros
   for (std::int32_t i = 0; i < a.rows; ++i) {
     for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k)
       if (a.column[k] == i) diagonal[i] = std::abs(a.value[k]);
@@ -243,7 +243,7 @@ class BlockFactorization {
   Array<double> checked_row_max() const {
     Array<double> result(block_.rows);
     for (std::int32_t i = 0; i < block_.rows; ++i) {
-      std::uint64_t largest = 0;  // of the bits, by which numbers without a sign compare, NaN as well
+      std::uint64_t largest = 0;  // largest bits, by which numbers without a sign compare, NaN as well
       for (std::int64_t k = block_.row_start[i]; k < block_.row_start[i + 1]; ++k)
         largest = std::max(largest, std::bit_cast<std::uint64_t>(std::abs(block_.value[k])));
       result[i] = std::bit_cast<double>(largest);

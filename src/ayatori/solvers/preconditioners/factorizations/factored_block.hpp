@@ -17,7 +17,7 @@ namespace ayatori::solvers {
 struct FactorOptions {
   enum class Kind { ic, ilu, ilut } kind = Kind::ilu;
   int fill = 0;               ///< levels of ic and ilu; of ilut: see DropRule::extra
-  double drop_tolerance = 0;  ///< of ilut, relative to the row
+  double drop_tolerance = 0;  ///< tolerance of ilut, relative to the row
   enum class Ordering { automatic, natural, rcm } ordering = Ordering::automatic;
   std::function<bool()> gives_up = {};  ///< asked now and then; true ends the set-up
 };
@@ -29,7 +29,7 @@ FactorOptions::Ordering factor_ordering(std::string_view name);
 struct FactorReport {
   std::int32_t inserted_diagonals = 0;  ///< rows without a stored diagonal entry
   std::int32_t zero_rows = 0;           ///< their pivot is the block's scale
-  std::int32_t rejected_row = -1;       ///< of the block, where the unshifted factorization failed
+  std::int32_t rejected_row = -1;       ///< row of the block where the unshifted factorization failed
   double shift = 0;                     ///< s of A + s diag(d) that was factored
   bool diagonal_only = false;           ///< no shift helped: L = U = I
   bool matched = false;                 ///< columns permuted and scaled by a maximum-product matching
@@ -45,10 +45,10 @@ struct FactoredBlock {
   TriangularFactors<float> factors;
   Array<std::int32_t> row_order;     ///< row i of the factors is row row_order[i] of the block; empty: i
   Array<std::int32_t> column_order;  ///< likewise
-  Array<double> row_scale;           ///< of the factors' rows; empty: 1
+  Array<double> row_scale;           ///< scales of the factors' rows; empty: 1
   Array<double> column_scale;
   FactorReport report;
-  std::optional<LevelSchedule> schedule;  ///< of the factors, for several threads
+  std::optional<LevelSchedule> schedule;  ///< levels of the factors, for several threads
 
   /// y = M x on the calling thread, or by those that the schedule is worth, with `work` of as many elements;
   /// none overlaps another.

@@ -85,7 +85,7 @@ FillPattern pattern_of(const sparse::Csr& matrix, bool symmetric) {
   return pattern;
 }
 
-/// Of each row, whether it has the columns of the row before.
+/// Whether each row has the columns of the row before.
 std::vector<bool> repetitions(const sparse::Csr& matrix) {
   std::vector<bool> repeats(matrix.rows, false);
   for (std::int32_t i = 1; i < matrix.rows; ++i) repeats[i] = same_columns(matrix, i - 1, i);

@@ -35,7 +35,7 @@ constexpr double last_shift = 1.1e3;
 
 constexpr std::int32_t rows_between_questions = 256;
 
-/// Of a row, its first entry that is not the zero which makes it even.
+/// First entry of a row that is not the zero which makes it even.
 std::int32_t first_entry(const Array<std::int32_t>& column, std::int32_t begin, std::int32_t end) {
   return begin + (end - begin > 1 && column[begin] == column[begin + 1] ? 1 : 0);
 }
@@ -344,7 +344,7 @@ class Factorization {
   Array<double> row_max_;    ///< max_j |a_ij| within the block
   Array<Scalar> reference_;  ///< d: a_ii, or the row's largest entry where a_ii vanishes
   double scale_ = 1;         ///< largest entry of the block
-  double sign_ = 0;          ///< of the first diagonal entry
+  double sign_ = 0;          ///< sign of the first diagonal entry
   bool one_sign_ = true;     ///< no diagonal entry vanishes, has another sign or an imaginary part
   mutable std::optional<bool> is_symmetric_;  ///< once it matters
   Array<Scalar> row_value_;  ///< dense form of the row being eliminated, valid on its pattern

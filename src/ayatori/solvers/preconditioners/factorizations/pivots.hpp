@@ -39,7 +39,7 @@ class Pivots {
   Array<double> row_max_;  ///< max_j |a_ij|
   Array<double> reference_;
   double scale_ = 1;  ///< largest entry
-  double sign_ = 0;   ///< of the first diagonal entry
+  double sign_ = 0;   ///< sign of the first diagonal entry
   bool one_sign_ = true;
   mutable std::optional<bool> keeps_sign_;  ///< once it matters
   std::int32_t missing_ = 0;

@@ -123,7 +123,7 @@ class RangeAggregation {
   Range rows_;
   std::span<std::int32_t> of_;
   std::int32_t count_ = 0;
-  std::vector<std::int32_t> members_;  ///< of the newest aggregate, its first node first
+  std::vector<std::int32_t> members_;  ///< members of the newest aggregate, its first node first
   std::vector<std::int32_t> touched_;
   std::vector<std::uint8_t> hits_;  ///< couplings of an open node with members, while they are counted
 };

@@ -17,8 +17,8 @@ template <int B, class V = double>
 struct BlockCsr {
   static constexpr int block_entries = B * B;
 
-  std::int32_t rows = 0;     ///< of blocks
-  std::int32_t columns = 0;  ///< of blocks
+  std::int32_t rows = 0;     ///< rows of blocks
+  std::int32_t columns = 0;  ///< columns of blocks
   Array<std::int64_t> row_start;
   Array<std::int32_t> column;
   Array<V> value;  ///< B B for each entry of `column`

@@ -43,8 +43,8 @@ struct Rows {
   std::vector<double> value;
   std::int64_t replaced_diagonals = 0;
 
-  /// Of the last row, which begins with entry `begin`: hypre takes a diagonal entry other than 0 for granted,
-  /// and without one reads those of other rows. The largest entry of the row takes its place, or 1.
+  /// Gives a diagonal to the last row, which begins with entry `begin`. Hypre takes one other than 0 for
+  /// granted, and without it reads those of other rows. The largest entry of the row takes its place, or 1.
   void ensure_diagonal(HYPRE_BigInt row, std::size_t begin) {
     const auto place =
         std::find(column.begin() + static_cast<std::ptrdiff_t>(begin), column.end(), row) - column.begin();
@@ -161,7 +161,7 @@ class BoomerAmg final : public sparse::LinearOperator {
   }
 
   comm::Comm comm_;
-  std::vector<HYPRE_BigInt> numbers_;  // of this rank's rows
+  std::vector<HYPRE_BigInt> numbers_;  // numbers of this rank's rows
   HYPRE_BigInt first_row_;
   HYPRE_IJMatrix matrix_ = nullptr;
   HYPRE_IJVector x_ = nullptr;

@@ -27,7 +27,7 @@ enum class Coupling { negative, any };
 
 /// The strength of each coupling, and the graph of the groups of nodes if these are more than a node each.
 struct Couplings {
-  Array<std::uint8_t> of_blocks;  ///< of each block of the matrix; 255 inside a group
+  Array<std::uint8_t> of_blocks;  ///< strength of each block of the matrix; 255 inside a group
   BlockCsr<1> groups;             ///< squared norms of couplings between groups
   Array<std::uint8_t> of_groups;
 };

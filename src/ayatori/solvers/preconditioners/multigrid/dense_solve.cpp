@@ -202,7 +202,7 @@ void DenseInverse::apply(std::span<const double> x, std::span<double> y) const {
 
 std::vector<std::vector<double>> find_null_vectors(const std::vector<double>& matrix,
                                                    std::span<const double> near_null, int unknowns) {
-  constexpr double rounding = 1e-5;  // of prolongators in float, over the grids
+  constexpr double rounding = 1e-5;  // rounding of prolongators in float, over the grids
   const std::size_t n = near_null.size();
   std::vector<std::vector<double>> found;
   std::vector<bool> seen(n, false);

@@ -37,9 +37,9 @@ class DenseInverse {
   bool singular_ = false;
 };
 
-/// Of a dense matrix of n x n elements, by rows, its near null space of n / unknowns nodes with this many
-/// unknowns: the pieces of it, one for every unknown of each connected component, that the matrix maps to 0
-/// up to rounding in float. Orthonormal.
+/// Pieces of the near null space that the matrix maps to 0 up to rounding in float, one for every unknown of
+/// each connected component. Orthonormal. The matrix has n x n elements, by rows, on n / unknowns nodes with
+/// this many unknowns.
 std::vector<std::vector<double>> find_null_vectors(const std::vector<double>& matrix,
                                                    std::span<const double> near_null, int unknowns);
 

@@ -110,7 +110,7 @@ class Filler {
   }
 
   const sparse::SplitMatrix& parts_;
-  const Array<double>& scale_;  ///< of own rows, then of ghosts
+  const Array<double>& scale_;  ///< scales of own rows, then of ghosts
   int skipped_;
   std::span<const std::int32_t> node_of_ghost_;
   Array<std::int32_t> halo_row_;

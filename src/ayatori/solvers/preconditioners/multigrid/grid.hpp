@@ -24,7 +24,7 @@ struct Grid {
   BlockCsr<B> matrix;       ///< rows: own nodes; columns: all nodes of the layout, ascending
   Array<double> near_null;  ///< without modes: value c of own node i is [i * B + c]; 0: an unknown that does
                             ///< not exist
-  Array<double> modes;      ///< of own nodes; see mode()
+  Array<double> modes;      ///< modes of own nodes; see mode()
   int pieces = 1;           ///< nodes that an aggregate becomes; there are B * pieces modes if that is not 1
   int group = 1;            ///< this many consecutive nodes are an aggregate of the finer grid
 
@@ -42,7 +42,7 @@ struct Grid {
 template <int B>
 struct FineGrid {
   Grid<B> grid;
-  Array<double> scale;  ///< of each of this rank's rows
+  Array<double> scale;  ///< scale of each of this rank's rows
   int skipped = 0;      ///< unknowns of the first node that do not exist
 };
 
@@ -66,7 +66,7 @@ template <int B, class T>
 struct Coarsening {
   BlockCsr<B, T> prolongator;  ///< rows: own nodes of the finer grid; columns: nodes of the coarse layout
   BlockCsr<B, T> restrictor;   ///< its transpose, rows as in `restrictor_node`; the others would be empty
-  Array<std::int32_t> restrictor_node;  ///< of the coarse layout, for each row of `restrictor`
+  Array<std::int32_t> restrictor_node;  ///< node of the coarse layout for each row of `restrictor`
   Grid<B> coarse;
 };
 

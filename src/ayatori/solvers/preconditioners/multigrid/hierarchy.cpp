@@ -242,7 +242,7 @@ class Level {
   GhostExchange<T> exchange_;
   Array<T> step_;
   Array<T> other_;
-  Array<double> block_sums_;  ///< of dot(), until smoothing begins
+  Array<double> block_sums_;  ///< sums of dot(), until smoothing begins
   ChebyshevTerms terms_{1, {}};
 };
 
@@ -337,7 +337,7 @@ class Hierarchy final : public Cycle {
     const auto finest_entries = entries(grid);
     std::int64_t all_entries = 0;
     double threshold = options_.threshold;
-    std::unique_ptr<Layout> before;  // of the grid before it was gathered
+    std::unique_ptr<Layout> before;  // layout of the grid before it was gathered
     for (int number = 0;; ++number) {
       // A gathered grid is small, and every rank has its own: they must not give up one by one.
       if (facts_.gathered_level < 0) check_patience(grid.layout.comm);
@@ -521,7 +521,7 @@ class Hierarchy final : public Cycle {
   }
 
   HierarchyOptions options_;
-  Array<double> scale_;  ///< of each of this rank's rows
+  Array<double> scale_;  ///< scale of each of this rank's rows
   int skipped_;          ///< unknowns of the first node that do not exist
   HierarchyFacts facts_;
   std::vector<Step> levels_;

@@ -23,7 +23,7 @@ struct LevelParts {
 };
 struct HierarchyParts {
   std::vector<LevelParts> levels;
-  std::vector<double> coarsest_inverse;  ///< of the grid behind the last level, row after row; empty where
+  std::vector<double> coarsest_inverse;  ///< inverse on the grid behind the last level, by rows; empty where
                                          ///< the last level is only smoothed
   Array<double> scale;                   ///< S, of rows: the cycle is one for S A S
 };
@@ -31,8 +31,8 @@ struct HierarchyParts {
 struct HierarchyOptions {
   bool symmetric = true;         ///< smooth by Chebyshev polynomials, else by damped Jacobi
   double threshold = 0.3;        ///< couplings below this share of the largest are weak
-  double decay = 0.5;            ///< of the threshold, from grid to grid
-  int degree = 2;                ///< of the smoother: products before, and after, the coarser grids
+  double decay = 0.5;            ///< factor of the threshold, from grid to grid
+  int degree = 2;                ///< degree of the smoother: products before, and after, the coarser grids
   double interval = 6;           ///< the smoother acts on eigenvalues from the largest down to it over this
   std::int64_t coarsest = 200;   ///< unknowns of a grid that is solved by its inverse
   std::int64_t gathered = 2000;  ///< unknowns of a grid that every rank holds whole

@@ -12,7 +12,7 @@ namespace ayatori::solvers::amg {
 
 namespace {
 
-constexpr double poor_fit = 0.1;  // of the largest possible quotient, about 1
+constexpr double poor_fit = 0.1;  // share of the largest possible quotient, about 1
 constexpr double better = 0.25;
 constexpr int steps = 40;
 constexpr double interval = 100;  // what is below the largest eigenvalue over this is kept

@@ -28,7 +28,7 @@ struct Slice {
   Part part[parts];
 };
 
-/// Of parts that `part(p)` gives.
+/// Slice of the parts that `part(p)` gives.
 template <class T, class PartOf>
 [[gnu::always_inline]] inline Slice<T> slice_of(PartOf&& part) {
   Slice<T> slice;

@@ -277,7 +277,7 @@ class Sliced {
   }
 
   Shape shape_;
-  Array<SliceStart> start_;          // of each slice
+  Array<SliceStart> start_;          // start of each slice
   Array<std::int32_t> run_column_;   // place of the first row's node
   Array<V> run_value_;               // [run][unknown, unknown][row]
   Array<std::int32_t> rest_column_;  // place

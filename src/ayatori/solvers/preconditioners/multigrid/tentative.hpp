@@ -18,8 +18,8 @@ struct Tentative {
   int pieces = 1;
   std::int64_t first = 0;         ///< global number of this rank's first coarse node
   std::int32_t count = 0;         ///< this rank's coarse nodes
-  Array<std::int64_t> aggregate;  ///< of all nodes of the layout: the first coarse node, global; or none
-  Array<double> value;            ///< of all nodes i: [v * all + i]
+  Array<std::int64_t> aggregate;  ///< first coarse node, global, of each node in the layout; or none
+  Array<double> value;            ///< values of all nodes i: [v * all + i]
   Array<double> coarse_near_null;
   Array<double> coarse_modes;
 

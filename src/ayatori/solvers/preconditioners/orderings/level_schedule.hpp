@@ -16,7 +16,7 @@ struct Levels {
   std::int32_t count() const { return start.empty() ? 0 : static_cast<std::int32_t>(start.size()) - 1; }
 };
 
-/// Of a lower triangle, whose rows depend on earlier ones, or an upper one.
+/// Levels of a lower triangle, whose rows depend on earlier ones, or of an upper one.
 Levels find_levels(std::int32_t rows, std::span<const std::int32_t> start,
                    std::span<const std::int32_t> column, bool is_lower);
 
@@ -24,7 +24,7 @@ Levels find_levels(std::int32_t rows, std::span<const std::int32_t> start,
 /// TriangularFactors::solve(), in the same order. Where L = U^T the rows of L are stored beside U.
 class LevelSchedule {
  public:
-  /// Of these factors, which it is used with.
+  /// Schedule of these factors, which it is used with.
   explicit LevelSchedule(const TriangularFactors<float>& factors);
 
   /// y = (L D U)^-1 x by this many threads, called outside parallel regions; the same vector or not

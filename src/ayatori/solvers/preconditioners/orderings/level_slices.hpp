@@ -47,9 +47,9 @@ Array<std::int32_t> levels_of(Range rows, bool is_lower, const Entries& entries)
 template <class Scalar, class Value = Scalar>
 class LevelSlices {
  public:
-  /// Of the rows of a triangle, which depend on earlier ones (`is_lower`) or on later ones; entries(i) gives
-  /// the RowEntries of row i, with columns among `rows`. Nothing where a sweep by slices would take as long
-  /// as one row by row: of long rows, or of few in a level.
+  /// Slices of a triangle's rows, which depend on earlier ones (`is_lower`) or on later ones. Calling
+  /// entries(i) gives the RowEntries of row i, with columns among `rows`. Nothing where a sweep by slices
+  /// would take as long as one row by row: of long rows, or of few in a level.
   template <class Entries>
   static std::optional<LevelSlices> of(Range rows, bool is_lower, const Entries& entries) {
     std::int64_t total = 0;
@@ -105,12 +105,12 @@ class LevelSlices {
   }
 
   static constexpr int lanes = 4;
-  /// Of the length, from a row to the next, by the row: fewer are foretold.
+  /// Changes of length from a row to the next, by the row: fewer are foretold.
   static constexpr double fewest_changes = 0.2;
   /// Entries of a row, from which on a row alone keeps the processor busy.
   static constexpr std::int64_t longest_average = 6;
   static constexpr std::int64_t fewest_rows_per_level = 4 * lanes;
-  /// Of the stored entries over those of the triangle.
+  /// Ratio of the stored entries to those of the triangle.
   static constexpr double most_padding = 1.3;
   /// Longer rows of a level are not sorted by length.
   static constexpr std::int32_t longest_sorted = 31;
@@ -189,11 +189,11 @@ class LevelSlices {
     }
   }
 
-  Array<std::int32_t> start_;   ///< of each slice among the entries, and their end
-  Array<std::int32_t> row_;     ///< of each lane
+  Array<std::int32_t> start_;   ///< start of each slice among the entries, and their end
+  Array<std::int32_t> row_;     ///< row of each lane
   Array<std::int32_t> column_;  ///< entry k of all rows of a slice, then entry k + 1
   Array<Value> value_;
-  Array<std::int32_t> level_start_;  ///< of each level in `sorted_`, while they are cut
+  Array<std::int32_t> level_start_;  ///< start of each level in `sorted_`, while they are cut
   Array<std::int32_t> sorted_;
 };
 

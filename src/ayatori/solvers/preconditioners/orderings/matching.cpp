@@ -43,7 +43,7 @@ class Assignment {
   void set_costs() {
     cost_.resize(a_.value.size());
     for (std::size_t k = 0; k < cost_.size(); ++k) {
-      cost_[k] = std::log2(std::abs(a_.value[k]));  // of 0: -infinity, a cost that no path takes
+      cost_[k] = std::log2(std::abs(a_.value[k]));  // -infinity for 0, a cost that no path takes
       largest_log_[a_.column[k]] = std::max(largest_log_[a_.column[k]], cost_[k]);
     }
     for (double& largest : largest_log_)
@@ -141,8 +141,8 @@ class Assignment {
   }
 
   const sparse::Csr& a_;
-  Array<double> cost_;         ///< of each entry: log2 of the column's largest - log2 |a_ij|
-  Array<double> largest_log_;  ///< of each column
+  Array<double> cost_;         ///< cost of each entry: log2 of the column's largest - log2 |a_ij|
+  Array<double> largest_log_;  ///< log2 of each column's largest |a_ij|
   Array<double> u_;            ///< infinite for a row of zeros
   Array<double> v_;
   Array<std::int32_t> column_of_;

@@ -11,7 +11,7 @@ namespace ayatori::solvers {
 /// One entry of every row and column of a square matrix, such that the product of their magnitudes is the
 /// largest there is, and scalings that make them 1 and all others at most 1.
 struct Matching {
-  Array<std::int32_t> column_of;  ///< of the entry of each row
+  Array<std::int32_t> column_of;  ///< column of each row's entry
   Array<double> row_scale;        ///< powers of 2, so that "1" and "at most 1" hold within a factor of 2
   Array<double> column_scale;
   std::int32_t unmatched =

@@ -94,7 +94,7 @@ class CuthillMckee {
   Array<std::int32_t> visit_;  ///< the search that met a row last; 0: none
   std::int32_t mark_ = 0;
   Array<std::int32_t> order_;  ///< and room for one more
-  std::int32_t begin_ = 0;     ///< of the connected part that is searched
+  std::int32_t begin_ = 0;     ///< first of the connected part that is searched
   std::int32_t end_ = 0;
   std::int32_t last_level_ = 0;
 };
@@ -153,7 +153,7 @@ void PatternGraph::join_mirror_image(const sparse::Csr& matrix, std::span<const 
   }
 }
 
-/// Of neighbours that are met twice the first is kept; the degree counts both.
+/// Keeps the first of neighbours that are met twice; the degree counts both.
 void PatternGraph::remove_repetitions() {
   Array<std::int32_t> met_by(rows(), -1);
   std::int64_t end = 0;

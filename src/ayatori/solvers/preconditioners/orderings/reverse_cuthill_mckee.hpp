@@ -12,7 +12,7 @@ namespace ayatori::solvers {
 /// the rows of the matrix are the graph, which refers to them.
 class PatternGraph {
  public:
-  /// Of `matrix`, or with its column j in place `column_place[j]`. Implicit: a matrix stands for its graph.
+  /// Graph of `matrix`, or with its column j in place `column_place[j]`. Implicit: a matrix stands for it.
   PatternGraph(const sparse::Csr& matrix, std::span<const std::int32_t> column_place = {});
   PatternGraph(const PatternGraph&) = delete;
   PatternGraph& operator=(const PatternGraph&) = delete;

@@ -42,7 +42,7 @@ class Rows {
   Array<std::int32_t> halo_row_;
 };
 
-/// Of the diagonal of each row: 0 where it is as good as zero.
+/// Sign of each row's diagonal entry: 0 where it is as good as zero.
 Array<std::int8_t> diagonal_signs(const Rows& rows, std::int64_t first_row, std::string_view who) {
   Array<std::int8_t> signs(rows.size());
   for (std::int32_t i = 0; i < rows.size(); ++i) {

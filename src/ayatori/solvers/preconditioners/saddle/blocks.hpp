@@ -15,8 +15,8 @@ namespace ayatori::solvers::saddle {
 
 /// Which of this rank's rows are constraints.
 struct Fields {
-  Array<std::uint8_t> is_constraint;  ///< of each own row
-  double sign = 1;                    ///< of the diagonal of the other rows
+  Array<std::uint8_t> is_constraint;  ///< whether each own row is one
+  double sign = 1;                    ///< sign of the diagonal of the other rows
 };
 
 /// Collective. Constraints are the rows that `given` says (1, where others have 0), or, without, whose

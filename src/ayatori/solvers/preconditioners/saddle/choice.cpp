@@ -122,7 +122,7 @@ class Trials {
   }
 
  private:
-  /// Of GMRES with D on A, for a right-hand side that has smooth parts, too, which are slower.
+  /// Iterations of GMRES with D on A, for a right-hand side that has smooth parts, too, which are slower.
   double iterations_with_diagonal_of_a() const {
     Array<double> b = random_numbers(*of_.a);
     parallel_for(std::ssize(b),
@@ -184,7 +184,7 @@ class Trials {
     return *best;
   }
 
-  /// Of GMRES on S, for b; a rough number where it is above `most`.
+  /// Iterations of GMRES on S, for b; a rough number where it is above `most`.
   double iterations_of(const SchurComplement& complement, const ComplementInverse& approximation,
                        const Array<double>& b, double most) const {
     constexpr double doubtful = 250;

@@ -17,11 +17,11 @@ namespace ayatori::solvers::saddle {
 struct Operators {
   comm::Comm comm;
   std::unique_ptr<const sparse::DistributedMatrix> a;
-  Array<double> inverse_diagonal;  ///< of A, which is D
+  Array<double> inverse_diagonal;  ///< inverse of A's diagonal, which is D
   Rectangular b1;
   Rectangular b2;
   std::optional<Rectangular> e;                        ///< none where it is zero
-  double sign;                                         ///< of the diagonal of E - B2 D^-1 B1
+  double sign;                                         ///< sign of the diagonal of E - B2 D^-1 B1
   std::unique_ptr<const sparse::DistributedMatrix> t;  ///< sign (E - B2 D^-1 B1)
 };
 

@@ -26,11 +26,11 @@ class Rectangular {
   sparse::RowBlock multiply(std::span<const double> middle, const sparse::RowBlock& right,
                             const sparse::RowBlock& added) const;
 
-  std::int64_t nonzeros() const { return local_.nonzeros(); }  ///< of this rank's rows
+  std::int64_t nonzeros() const { return local_.nonzeros(); }  ///< nonzeros of this rank's rows
 
  private:
   comm::Comm comm_;
-  std::unique_ptr<const sparse::HaloPlan> plan_;  ///< of the columns that this rank's rows refer to
+  std::unique_ptr<const sparse::HaloPlan> plan_;  ///< exchange of the columns that this rank's rows refer to
   sparse::Csr local_;                             ///< columns: own, then ghosts
   mutable sparse::GhostExchange<double> exchange_;
   mutable Array<double> x_;  ///< own elements, then ghosts

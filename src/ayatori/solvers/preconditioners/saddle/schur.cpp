@@ -35,7 +35,7 @@ const saddle::Complement* find_complement(std::string_view name, std::string_vie
 
 /// What every preconditioner by blocks of a matrix refers to.
 struct Split {
-  double sign;  ///< of K
+  double sign;  ///< sign of K
   Array<std::int32_t> primal_rows;
   Array<std::int32_t> constraint_rows;
   std::unique_ptr<const saddle::Operators> of;
