@@ -135,35 +135,33 @@ TEST(SplitForm, MethodsTakeTheSameSteps) {
         EXPECT_NEAR(told, true_norm, 0.01 * true_norm);
         EXPECT_NEAR(results.back().residual_norm, true_norm, 0.01 * true_norm);
       }
-      EXPECT_NEAR(results[1].iterations, results[0].iterations, 0.1 * results[0].iterations + 2);
+      // BiCGSTAB's shadow residual is another one: it takes other steps, about as many.
+      const double share = method.needs_symmetric ? 0.1 : 0.7;
+      EXPECT_NEAR(results[1].iterations, results[0].iterations, share * results[0].iterations + 2);
     }
   }
 }
 
-/// What the split system sees as small need not be, and the caller has the last word.
 TEST(SplitForm, RefutedClaimsAreTakenUpFromTheTrueResidual) {
   const SplitCase one{"ssor", 1, two_per_node(8)};
-  for (const Method& method : methods()) {
-    if (!method.takes_split) continue;
-    SCOPED_TRACE(method.name);
+  for (const std::string name : {"cg", "bicgstab"}) {
+    SCOPED_TRACE(name);
     const Problem problem(one);
     const System system{problem.matrix, *problem.built.op,  problem.b, problem.sum,
                         false,          problem.built.split};
     Array<double> x = problem.vector();
     MethodOptions options{.target = 1e-6 * norm(problem.sum, problem.b)};
     int asked = 0;
-    const double strict = options.target / 2;
     options.confirm = [&](Vector r) {
-      ++asked;
+      if (++asked == 3) return true;
       problem.matrix.apply(x, r);
       subtract(problem.b, r, r);
-      const double true_norm = norm(problem.sum, r);
-      if (true_norm <= strict) return true;
-      scale(2 * options.target / true_norm, r);  // as if rounding had left that much
-      return asked > 3;
+      scale(2 * options.target / norm(problem.sum, r), r);  // as if rounding had left as much
+      return false;
     };
-    const MethodResult result = method.solve(system, x, options, {}, {});
+    const MethodResult result = method(name).solve(system, x, options, {}, {});
     EXPECT_EQ(result.stop, Stop::converged);
+    EXPECT_EQ(asked, 3) << "the method goes on from what it is told";
   }
 }
 

@@ -73,9 +73,10 @@ struct PreconditionerOptions {
 
 /// A preconditioner M = ((D + L) D^-1 (D + U))^-1 of A = L + D_A + U, with the strict triangles of A itself
 /// (those of diagonal blocks, the rest of A counting as D_A), taken apart: with K = I + L D^-1, methods solve
-/// K^-1 A x = K^-1 b with the preconditioner (D + U)^-1. That takes the steps of A x = b with M, but products
-/// cost next to nothing beside the two triangular solves (Eisenstat, SIAM J. Sci. Stat. Comput. 2, 1981).
-/// Where A is symmetric, z^T r of the system itself is u^T r with u = D^-1 (D + U) z and r as seen here.
+/// K^-1 A x = K^-1 b with the preconditioner (D + U)^-1. CG and MINRES take the steps of A x = b with M, but
+/// products cost next to nothing beside the two triangular solves (Eisenstat, SIAM J. Sci. Stat. Comput. 2,
+/// 1981). Where A is symmetric, z^T r of the system itself is u^T r with u = D^-1 (D + U) z and r as seen
+/// here.
 class SplitForm {
  public:
   virtual ~SplitForm() = default;
