@@ -39,7 +39,7 @@ class Idr {
                                                                        comm::ReduceOp::sum))))),
         work_(system.sum.comm(), x.size(), 4 + 3 * most_shadows),
         best_(x, work_[3]),
-        monitor_(system.sum, options, progress, scaled_residual(system, x, r_)) {}
+        monitor_(system, options, progress, first_residual(system, x, r_)) {}
 
   MethodResult solve() {
     if (monitor_.stopped()) return monitor_.result();
@@ -104,11 +104,17 @@ class Idr {
     }
     copy(r_, v_);
     subtract_combination(g_from(k), c, v_);
-    system_.m.apply(v_, t_);
+    const bool is_split = system_.split != nullptr;
+    if (is_split) {
+      system_.apply_m_and_a(v_, t_, g(k));
+      axpbypcz(1, r_, -1, v_, omega_, g(k));  // A u_k without another product
+    } else {
+      system_.m.apply(v_, t_);
+    }
     combine(u_from(k), c, v_);
     axpy(omega_, t_, v_);
     copy(v_, u(k));
-    system_.a.apply(u(k), g(k));
+    if (!is_split) system_.a.apply(u(k), g(k));
 
     auto h = against_shadows(g(k));
     std::vector<double> alpha(k);
@@ -122,7 +128,7 @@ class Idr {
     if (!monitor_.check_finite(h[k], "P^T A M v")) return;
     const double largest = *std::ranges::max_element(h, {}, [](double value) { return std::abs(value); });
     if (!(std::abs(h[k]) > epsilon * std::abs(largest)) || h[k] == 0) {
-      monitor_.step(last_norm_);
+      monitor_.step(last_norm_, 1, r_);
       return start_anew(fmt::format("(p, g) = {:.3g}: a shadow sees nothing of its direction", h[k]));
     }
     const double beta = f_[k] / h[k];
@@ -133,8 +139,7 @@ class Idr {
   /// r = r - omega t with t = A M r. The residual is orthogonal to the shadows here, so that P^T t tells what
   /// the next one is to them.
   void enter_next_space() {
-    system_.m.apply(r_, v_);
-    system_.a.apply(v_, t_);
+    system_.apply_m_and_a(r_, v_, t_);
     std::vector<double> sums(s_ + 2);
     sums[s_] = local_dots(shadows(), t_, std::span(sums).first(s_));
     sums[s_ + 1] = local_dot(r_, t_);
@@ -144,7 +149,7 @@ class Idr {
     if (!monitor_.check_finite(rt + tt, "A M r")) return;
     const double cosine = tt > 0 ? rt / (std::sqrt(tt) * last_norm_) : 0;
     if (!(std::abs(cosine) > epsilon)) {
-      monitor_.step(last_norm_);
+      monitor_.step(last_norm_, 1, r_);
       return start_anew(fmt::format("omega = {:.3g} / {:.3g}; the matrix may be skew-symmetric", rt, tt));
     }
     omega_ = rt / tt;
@@ -157,7 +162,7 @@ class Idr {
   void take(double local_square, double step, ConstVector direction) {
     const double norm = std::sqrt(system_.sum(local_square));
     last_norm_ = norm;
-    monitor_.step(norm);
+    monitor_.step(norm, 1, r_);
     if (!std::isfinite(norm)) return;
     best_.before_update(norm);
     axpy(step * monitor_.unit(), direction, x_);
@@ -202,6 +207,7 @@ const Method idr_method{.name = "idr",
                         .needs_symmetric_preconditioner = false,
                         .restarts = false,
                         .traffic = 22,
-                        .solve = solve_idr};
+                        .solve = solve_idr,
+                        .takes_split = true};
 
 }  // namespace ayatori::solvers
