@@ -217,7 +217,7 @@ def part_of(points, variables, unknowns, properties):
     return model, part
 
 
-def vault(size, rng, thickness=0.25, opening=4.0):
+def vault(size, rng, thickness=0.25, opening=4.0, poisson=0.2):
     """A roof of concrete, a part of a cylinder with a round opening, on two walls: thin shells of Kratos, three displacements and three rotations a point."""
     import KratosMultiphysics as kratos
     import KratosMultiphysics.StructuralMechanicsApplication as structures
@@ -226,12 +226,14 @@ def vault(size, rng, thickness=0.25, opening=4.0):
     x0, y0 = rng.uniform(-5, 5), rng.uniform(15, 35)
 
     def draw(occ):
-        occ.cut([(2, occ.addRectangle(-half, 0, 0, 2 * half, long))], [(2, occ.addDisk(x0, y0, 0, opening, opening))])
+        roof = occ.addRectangle(-half, 0, 0, 2 * half, long)
+        if opening:
+            occ.cut([(2, roof)], [(2, occ.addDisk(x0, y0, 0, opening, opening))])
 
     mesh = machines.meshed(size / 6, 2, draw, lambda x, y, z: 1 + 0.4 * abs(math.hypot(x - x0, y - y0) - opening))
     across, along = mesh.p
     points = np.array([radius * np.sin(across / radius), along, radius * np.cos(across / radius)]).T
-    properties = dict(YOUNG_MODULUS=3e10, POISSON_RATIO=0.2, THICKNESS=thickness, DENSITY=2500.0, CONSTITUTIVE_LAW=structures.LinearElasticPlaneStress2DLaw())
+    properties = dict(YOUNG_MODULUS=3e10, POISSON_RATIO=poisson, THICKNESS=thickness, DENSITY=2500.0, CONSTITUTIVE_LAW=structures.LinearElasticPlaneStress2DLaw())
     unknowns = [f"{kind}_{axis}" for kind in ("DISPLACEMENT", "ROTATION") for axis in "XYZ"]
     _model, part = part_of(points, ("DISPLACEMENT", "ROTATION", "REACTION", "VOLUME_ACCELERATION"), unknowns, properties)
 
@@ -241,10 +243,12 @@ def vault(size, rng, thickness=0.25, opening=4.0):
         return np.array(matrix)
 
     matrix = summed(part, "ShellThinElement3D3N", mesh.t.T + 1, 6, stiffness)
-    ends, first = np.flatnonzero((along < 1e-9) | (along > long - 1e-9)), np.flatnonzero(along < 1e-9)
+    ends, corner = np.flatnonzero((along < 1e-9) | (along > long - 1e-9)), np.argmin(across + along)
+    first, second, third = (mesh.p[:, corners].T for corners in mesh.t)
+    areas = abs(np.linalg.det(np.stack([second - first, third - first], axis=1))) / 2
     b = np.zeros(matrix.shape[0])
-    b[2::6] = -1e3
-    return machines.without(np.r_[6 * ends, 6 * ends + 2, 6 * first + 1], matrix, b)
+    b[2::6] = -2500 * 9.81 * thickness / 3 * np.bincount(mesh.t.ravel(), np.tile(areas, 3))
+    return machines.without(np.r_[6 * ends, 6 * ends + 2, 6 * corner + 1], matrix, b)
 
 
 def duct(size, rng, reynolds=100.0, step=0.1):
