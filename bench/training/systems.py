@@ -284,6 +284,7 @@ FAMILIES = (
     spd("refined-drop", "packaged", assemblers.front, dict(), dict(contrast=1e-3, order=4), dict(dimension=3, levels=2, order=1)),
     symmetric("oven", "packaged", assemblers.oven, dict(), dict(order=2, waves=0.5)),
     spd("face-fluxes", "packaged", assemblers.fluxes, dict(), dict(mass=1e-4), dict(order=1)),
+    symmetric("flat-cells", "packaged", assemblers.flat_cells, dict(), dict(deviation=0.5, flat=200.0, order=1)),
     spd("broken-beam", "packaged", assemblers.broken_beam, dict(), dict(order=3)),
     general("broken-beam-skew", "packaged", assemblers.broken_beam, dict(alpha=1.0), dict(alpha=1.0, contrast=1e4, order=2)),
     spd("least-residual", "packaged", assemblers.least_residual, dict(), dict(contrast=100.0, order=2)),

@@ -16,17 +16,13 @@ def to_scipy(matrix):
     return sp.csr_matrix((matrix.GetDataArray().copy(), matrix.GetJArray().copy(), matrix.GetIArray().copy()), shape=(matrix.Height(), matrix.Width()))
 
 
-def assembled(of, domain, edges=(), borders=(), trial=None):
-    """The matrix of a bilinear form of the integrators of cells, inner faces and the border; hanging unknowns are followed."""
+def assembled(of, integrators, trial=None):
+    """The matrix of a bilinear form, the sum of its integrators; hanging unknowns follow others."""
     import mfem.ser as mfem
 
     form = mfem.MixedBilinearForm(trial, of) if trial else mfem.BilinearForm(of)
-    for one in domain:
+    for one in integrators:
         form.AddDomainIntegrator(one)
-    for one in edges:
-        form.AddInteriorFaceIntegrator(one)
-    for one in borders:
-        form.AddBdrFaceIntegrator(one)
     form.Assemble()
     form.Finalize()
     matrix = to_scipy(form.SpMat())
@@ -181,6 +177,21 @@ def least_residual(size, rng, order=1, contrast=1.0):
     metric = assembled(test, [mfem.InverseIntegrator(total)])
     side = sp.hstack([plain, to_scipy(crossing.SpMat())]).tocsr()
     return machines.without(border_of(field, mesh), (side.T @ metric @ side).tocsr(), side.T @ (metric @ loaded(test, mfem.DomainLFIntegrator(one))))
+
+
+def flat_cells(size, rng, order=0, deviation=2.0, flat=20.0):
+    """Water through sand of any permeability, cells that are much wider than high: fluxes across faces and pressures of cells (Raviart and Thomas)."""
+    import mfem.ser as mfem
+
+    n = max(round((size / (4 * (order + 1) ** 3)) ** (1 / 3)), 2)
+    mesh = mfem.Mesh(n, n, n, "HEXAHEDRON", True, 1.0, 1.0, 1 / flat)
+    told(mesh, np.arange(1, n**3 + 1))
+    collections = mfem.RT_FECollection(order, 3), mfem.L2_FECollection(order, 3)
+    flux, pressure = (mfem.FiniteElementSpace(mesh, one) for one in collections)
+    mass = assembled(flux, [mfem.VectorFEMassIntegrator(by_part(np.exp(deviation * rng.standard_normal(n**3))))])
+    spread = assembled(pressure, [mfem.VectorFEDivergenceIntegrator()], trial=flux)
+    b = loaded(pressure, mfem.DomainLFIntegrator(mfem.ConstantCoefficient(1.0)))
+    return sp.bmat([[mass, spread.T], [spread, None]]), np.concatenate([np.zeros(mass.shape[0]), b])
 
 
 # Kratos

@@ -231,8 +231,7 @@ def seal(size, rng, element="taylor-hood", poisson=0.4999, dimension=2):
 
 def piezo(size, rng, order=1, scaled=False):
     """A sensor of piezoelectric ceramic on steel: displacements and electric potential in SI units, or with the potential in units of 1e10 V."""
-    import skfem
-    from skfem.helpers import ddot, dot, grad, sym_grad
+    from skfem.helpers import grad, sym_grad
 
     length = rng.uniform(3, 5)
     mesh = meshed(size / {1: 4, 2: 27}[order], 3, lambda occ: occ.fragment([(3, occ.addBox(0, 0, 0, length, 1, 0.3))], [(3, occ.addBox(1, 0.2, 0.3, 1.2, 0.6, 0.15))]),
