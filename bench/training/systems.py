@@ -15,8 +15,8 @@ import zlib
 import numpy as np
 import scipy.sparse as sp
 
-from families import (bodies, complex_systems, data_fitting, diffusion, estimation, fields, geometry, meshed, networks, ours, packaged, plans, real, saddles, scans, solids,
-                      toolkits, transport)
+from families import (assemblers, bodies, complex_systems, data_fitting, diffusion, estimation, fields, geometry, machines, meshed, networks, ours, packaged,
+                      plans, plants, real, saddles, scans, solids, toolkits, transport)
 
 SIZES = (1000, 4000, 16000, 64000, 250000, 1000000)  # rows, about
 
@@ -260,6 +260,36 @@ FAMILIES = (
     general("pore-solute", "packaged", scans.pore_solute, dict(), dict(peclet=0.1), dict(deviation=1.0, peclet=300.0)),
     general("landscape", "packaged", toolkits.landscape, dict(), dict(diffusivity=1.0, years=1e4), dict(erodibility=1e-4, years=1e7)),
     spd("labelled-graph", "packaged", scans.labelled_graph, dict(), dict(labelled=2e-4, neighbours=30), dict(tau=100.0)),
+    # Machines, by scikit-fem on meshes of Gmsh
+    spd("bracket", "packaged", machines.bracket, dict(), dict(order=2), dict(poisson=0.49)),
+    symmetric("bracket-modes", "packaged", machines.bracket, dict(shift=0.01), dict(order=2, shift=0.1)),
+    spd("heat-sink", "packaged", machines.heat_sink, dict(), dict(penalty=1e10, step=1.0), dict(fins=20, step=1e-3)),
+    spd("motor", "packaged", machines.motor, dict(), dict(step=1e-3), dict(order=2)),
+    symmetric("pressed", "packaged", machines.pressed, dict(), dict(stiff=1e3)),
+    spd("pressed-by-springs", "packaged", machines.pressed, dict(penalty=1e3), dict(penalty=1e6)),
+    symmetric("seal", "packaged", machines.seal, dict(), dict(element="mini"), dict(dimension=3, element="mini")),
+    symmetric("piezo", "packaged", machines.piezo, dict(), dict(scaled=True), dict(order=2, scaled=True)),
+    spd("yielding", "packaged", machines.yielding, dict(), dict(hardening=1e-4, order=1)),
+    # Plants, by the same
+    spd("tokamak", "packaged", plants.tokamak, dict(), dict(ratio=1e3), dict(order=1, ratio=1e5, step=1e-4)),
+    spd("composite", "packaged", plants.composite, dict(), dict(contrast=1e6, elastic_cell=False), dict(contrast=1e-4)),
+    general("wing", "packaged", plants.wing, dict(), dict(method="mini", newton=True), dict(method="equal", reynolds=1000.0, step=0.1)),
+    general("elbow", "packaged", plants.elbow, dict(), dict(method="crouzeix-raviart", reynolds=200.0, step=0.01)),
+    general("boundary-layer", "packaged", plants.boundary_layer, dict(), dict(step=1e-3), dict(thin=1e-3, viscosity=1e-3)),
+    general("cabin", "packaged", plants.cabin, dict(), dict(water=True), dict(step=1e-6)),
+    general("nanopore", "packaged", plants.nanopore, dict(), dict(bias=40.0, layer=0.02), dict(step=1e-4)),
+    general("buoyant", "packaged", plants.buoyant, dict(), dict(rayleigh=100.0), dict(prandtl=100.0, step=1e-3)),
+    symmetric("footing", "packaged", plants.footing, dict(), dict(clay=1e-5, step=1e-2)),
+    # By MFEM and Kratos
+    spd("refined-drop", "packaged", assemblers.front, dict(), dict(contrast=1e-3, order=4), dict(dimension=3, levels=2, order=1)),
+    symmetric("oven", "packaged", assemblers.oven, dict(), dict(order=2, waves=0.5)),
+    spd("face-fluxes", "packaged", assemblers.fluxes, dict(), dict(mass=1e-4), dict(order=1)),
+    symmetric("flat-cells", "packaged", assemblers.flat_cells, dict(), dict(deviation=0.5, flat=200.0, order=1)),
+    spd("broken-beam", "packaged", assemblers.broken_beam, dict(), dict(order=3)),
+    general("broken-beam-skew", "packaged", assemblers.broken_beam, dict(alpha=1.0), dict(alpha=1.0, contrast=1e4, order=2)),
+    spd("least-residual", "packaged", assemblers.least_residual, dict(), dict(contrast=100.0, order=2)),
+    spd("vault", "packaged", assemblers.vault, dict(), dict(thickness=0.02)),
+    general("duct", "packaged", assemblers.duct, dict(), dict(reynolds=20.0, step=10.0)),
     # Complex ones
     symmetric("acoustics", "complex", complex_systems.acoustics, dict(), dict(dimension=3, points_per_wave=8.0), dict(order=2, points_per_wave=30.0), dict(absorbed=0.1)),
     general("matched-layers", "complex", complex_systems.matched_layers, dict(), dict(heterogeneous=True, points_per_wave=20.0), dict(dimension=3)),
