@@ -276,7 +276,7 @@ FAMILIES = (
     general("reliability", "chains", chains.reliability, dict(), dict(common=0.5, crews=3, discount=1e-6)),
     general("toggle", "chains", chains.toggle, dict(), dict(sharp=1.0, step=1e4)),
     general("heston", "chains", chains.heston, dict(), dict(early=1e6, step=0.5)),
-    symmetric("charges", "chains", chains.charges, dict(), dict(metal=0.5, reach=9.0)),
+    symmetric("charges", "chains", chains.charges, dict(), dict(reach=9.0, shared=True)),
     symmetric("bilayer", "chains", chains.bilayer, dict(), dict(level=2.0, turned=20.0)),
     general("foresight", "chains", chains.foresight, dict(), dict(countries=1), dict(adjust=0.1, countries=20)),
     general("heating", "chains", chains.heating, dict(), dict(loops=0.8, step=10.0)),

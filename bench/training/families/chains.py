@@ -140,8 +140,8 @@ def heston(size, rng, step=0.02, correlation=-0.7, early=0.0):
 
 
 # Molecules
-def charges(size, rng, reach=6.0, metal=0.0):
-    """Charges that level the atoms' potentials in water: shielded attractions within a reach in Angstrom, then a sum for each molecule."""
+def charges(size, rng, reach=6.0, shared=False):
+    """Charges that level the atoms' potentials in water: shielded attractions within a reach in Angstrom, then a sum for each molecule, or for all."""
     n = max(round((size / 4) ** (1 / 3)), 3)
     count = n**3
     middle = 3.1 * (np.stack(np.meshgrid(*[np.arange(n)] * 3, indexing="ij"), -1).reshape(-1, 3) + rng.uniform(-0.15, 0.15, (count, 3)))
@@ -151,10 +151,10 @@ def charges(size, rng, reach=6.0, metal=0.0):
     pairs = scipy.spatial.cKDTree(places).query_pairs(reach, output_type="ndarray")
     distance = np.linalg.norm(places[pairs[:, 0]] - places[pairs[:, 1]], axis=1)
     pull = 14.4 * scipy.special.erfc(distance / (0.4 * reach)) / (distance**3 + 1.2) ** (1 / 3)
-    hardness = np.tile([17.0, 13.5, 13.5], count) * (1 - metal)
+    hardness = np.tile([17.0, 13.5, 13.5], count)
     both = sparse(np.r_[pull, pull], np.r_[pairs[:, 0], pairs[:, 1]], np.r_[pairs[:, 1], pairs[:, 0]], (3 * count,) * 2) + sp.diags(hardness)
-    sums = sp.kron(sp.identity(count), np.ones((3, 1)))
-    return sp.bmat([[both, sums], [sums.T, None]]), np.r_[np.tile([-8.7, -4.5, -4.5], count) * rng.uniform(0.9, 1.1, 3 * count), np.zeros(count)]
+    sums = sp.csr_matrix(np.ones((3 * count, 1))) if shared else sp.kron(sp.identity(count), np.ones((3, 1)))
+    return sp.bmat([[both, sums], [sums.T, None]]), np.r_[np.tile([-8.7, -4.5, -4.5], count) * rng.uniform(0.9, 1.1, 3 * count), np.zeros(sums.shape[1])]
 
 
 def bilayer(size, rng, level=0.3, turned=5.0, missing=0.01):
