@@ -15,8 +15,8 @@ import zlib
 import numpy as np
 import scipy.sparse as sp
 
-from families import (assemblers, bodies, complex_systems, data_fitting, diffusion, estimation, fields, geometry, machines, meshed, networks, ours, packaged,
-                      plans, plants, real, saddles, scans, solids, toolkits, transport)
+from families import (assemblers, bodies, chains, complex_systems, data_fitting, diffusion, estimation, fields, geometry, inference, machines, meshed, networks,
+                      ours, packaged, plans, plants, programmes, real, saddles, scans, solids, toolkits, transport)
 
 SIZES = (1000, 4000, 16000, 64000, 250000, 1000000)  # rows, about
 
@@ -290,6 +290,37 @@ FAMILIES = (
     spd("least-residual", "packaged", assemblers.least_residual, dict(), dict(contrast=100.0, order=2)),
     spd("vault", "packaged", assemblers.vault, dict(), dict(thickness=0.02)),
     general("duct", "packaged", assemblers.duct, dict(), dict(reynolds=20.0, step=10.0)),
+    # Inference
+    spd("clicks", "inference", inference.clicks, dict(), dict(ridge=1.0, skew=1.5)),
+    spd("disease-map", "inference", inference.disease_map, dict(), dict(stiff=1000.0, years=50)),
+    spd("vecchia", "inference", inference.vecchia, dict(), dict(dimension=3, noise=0.1, reach=0.5)),
+    spd("players", "inference", inference.players, dict(), dict(prior=0.01, restless=1e-4)),
+    spd("entropic-transport", "inference", inference.entropic_transport, dict(), dict(near=40, sharp=1e-3)),
+    spd("slam", "inference", inference.slam, dict(), dict(lost=0.9, ring=200, turn=0.1)),
+    spd("scene", "inference", inference.scene, dict(), dict(damping=1e-2, reduced=False)),
+    spd("bilateral", "inference", inference.bilateral, dict(), dict(cell=8, smooth=128.0, tones=48)),
+    # Chains of states, circuits, prices, molecules
+    spd("crossbar", "chains", chains.crossbar, dict(), dict(contrast=1e5, wire=50.0)),
+    general("logic", "chains", chains.logic, dict(), dict(near=20, step=1e-12)),
+    general("amplifiers", "chains", chains.amplifiers, dict(), dict(gain=100.0, step=1e-7)),
+    general("reliability", "chains", chains.reliability, dict(), dict(common=0.5, crews=3, discount=1e-6)),
+    general("toggle", "chains", chains.toggle, dict(), dict(sharp=1.0, step=1e4)),
+    general("heston", "chains", chains.heston, dict(), dict(early=1e6, step=0.5)),
+    symmetric("charges", "chains", chains.charges, dict(), dict(reach=9.0, shared=True)),
+    symmetric("bilayer", "chains", chains.bilayer, dict(), dict(level=2.0, turned=20.0)),
+    general("foresight", "chains", chains.foresight, dict(), dict(countries=1), dict(adjust=0.1, countries=20)),
+    general("heating", "chains", chains.heating, dict(), dict(loops=0.8, step=10.0)),
+    # By pymatting, networkit, scikit-learn and Clarabel
+    spd("matting", "packaged", inference.matting, dict(), dict(band=0.4, known=1.0)),
+    general("matting-neighbours", "packaged", inference.matting, dict(neighbours=20), dict(band=0.4, known=1.0, neighbours=10), most=64000),
+    spd("communities", "packaged", inference.communities, dict(), dict(ground=1.0, mixed=0.6)),
+    spd("katz", "packaged", inference.katz, dict(), dict(power=4.0, share=0.999)),
+    spd("unrolled", "packaged", inference.unrolled, dict(), dict(neighbours=20, shift=1e-3)),
+    symmetric("portfolio", "packaged", programmes.portfolio, dict(), dict(factors=100, iterations=12), most=64000),
+    symmetric("trends", "packaged", programmes.trends, dict(), dict(iterations=12, kind="geometric"), most=64000),
+    symmetric("generation", "packaged", programmes.generation, dict(), dict(iterations=3, units=100), most=64000),
+    spd("shipping", "packaged", programmes.shipping, dict(), dict(iterations=14, kind="geometric"), most=64000),
+    symmetric("sharp-picture", "packaged", programmes.sharp_picture, dict(), dict(iterations=8, strength=0.05), most=64000),
     # Complex ones
     symmetric("acoustics", "complex", complex_systems.acoustics, dict(), dict(dimension=3, points_per_wave=8.0), dict(order=2, points_per_wave=30.0), dict(absorbed=0.1)),
     general("matched-layers", "complex", complex_systems.matched_layers, dict(), dict(heterogeneous=True, points_per_wave=20.0), dict(dimension=3)),
