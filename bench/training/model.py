@@ -40,6 +40,8 @@ COMPLEX_ARMS = ("cocg + none", "cocg + jacobi", "cocg + block-ilu0",
                 "bicgstab + none", "bicgstab + jacobi", "bicgstab + block-ilu0", "bicgstab + ssor", "bicgstab + ilu", "bicgstab + ilut", "bicgstab + amg",
                 "gmres(100) + jacobi", "gmres(100) + block-ilu0", "gmres(100) + ssor", "gmres(100) + ilut", "gmres(100) + amg", "gmres(30) + direct")
 UNKNOWN, SOLVED, FAILED = 0, 1, 2
+RADIX = 32                                 # of features and leaves' sign, in the first number of a node
+NO_FEATURE = RADIX - 1                     # of a leaf
 
 
 def logarithm(value):
@@ -167,19 +169,27 @@ def grow(systems, trees, leaf):
 
 
 def words_of_tree(tree, leaves):
-    """Three numbers for each node: feature, threshold, right child, as the left one comes next; or -1, number of systems, where they begin; then
-    the systems, leaf by leaf."""
+    """Two numbers for each node: feature + 32 * right child, as the left one comes next, and threshold; or 31 + 32 * number of systems, and where they
+    begin; then the systems, leaf by leaf."""
     nodes, members = [], []
     for node in range(tree.node_count):
         if tree.children_left[node] < 0:
             inside = np.flatnonzero(leaves == node)
-            nodes.append([-1, len(inside), len(members)])
+            nodes.append([two_in_one(NO_FEATURE, len(inside)), len(members)])
             members += inside.tolist()
         else:
             threshold = math.floor(tree.threshold[node])  # features are whole numbers
             assert tree.children_left[node] == node + 1
-            nodes.append([int(tree.feature[node]), threshold, int(tree.children_right[node])])
+            nodes.append([two_in_one(int(tree.feature[node]), int(tree.children_right[node])), threshold])
     return [len(nodes), *(value for node in nodes for value in node), len(members), *members]
+
+
+def two_in_one(low, high):
+    """In a signed number of 16 bits, the first below 32."""
+    word = low + RADIX * high
+    if not 0 <= low < RADIX or word > 65535:
+        raise SystemExit("a tree is too large for its numbers")
+    return signed(word)
 
 
 def growth(systems, values):
@@ -211,7 +221,8 @@ def numbers(systems, forest):
         words += [int(systems.x[i, 0]), *bits([kind != UNKNOWN for kind in kinds])]
         for j, (name, kind) in enumerate(zip(systems.arms, kinds)):
             if kind != UNKNOWN:
-                words += [kind, *(round(SCALE * values[i, j]) for values in (systems.setup, systems.iteration, systems.iterations)),
+                iterations = max(round(SCALE * systems.iterations[i, j]), 0)
+                words += [*(round(SCALE * values[i, j]) for values in (systems.setup, systems.iteration)), iterations if kind == SOLVED else -1 - iterations,
                           *pairs_of_bytes([round(DIGIT_STEPS * value) for value in digits_on_the_way(system["arms"][name])])]
     return words
 
@@ -219,7 +230,12 @@ def numbers(systems, forest):
 def bits(flags):
     """Sixteen in a signed number, the first in its lowest bit."""
     words = [sum(flag << place for place, flag in enumerate(flags[begin:begin + 16])) for begin in range(0, len(flags), 16)]
-    return [word - 65536 * (word > 32767) for word in words]
+    return [signed(word) for word in words]
+
+
+def signed(word):
+    """The same 16 bits as a signed number."""
+    return word - 65536 * (word > 32767)
 
 
 def pairs_of_bytes(values):

@@ -19,8 +19,8 @@ namespace complex_systems {
 
 constexpr double thousandths = 1e-3;
 constexpr std::size_t header = 5;
-constexpr std::size_t of_a_node = 3;
-constexpr std::size_t of_an_arm = 4 + grid_points / 2;
+constexpr std::size_t of_a_node = 2;
+constexpr std::size_t of_an_arm = 3 + grid_points / 2;
 
 std::int16_t in_thousandths(double value) {
   constexpr double largest = std::numeric_limits<std::int16_t>::max();
@@ -48,6 +48,29 @@ std::size_t bits_before(const std::int16_t* numbers, std::size_t end) {
 std::size_t numbers_of_bits(std::size_t count) {
   return (count + bits_of_a_word() - 1) / bits_of_a_word();
 }
+
+/// A node of a tree: its first number holds two.
+class Node {
+ public:
+  explicit Node(const std::int16_t* numbers)
+      : low_(static_cast<Word>(numbers[0]) % radix),
+        high_(static_cast<Word>(numbers[0]) / radix),
+        second_(numbers[1]) {}
+
+  bool is_leaf() const { return low_ == no_feature; }
+  std::size_t feature() const { return low_; }
+  std::int16_t threshold() const { return second_; }
+  std::size_t right_child() const { return high_; }
+  std::size_t systems() const { return high_; }                                   ///< in a leaf ...
+  std::size_t first_system() const { return static_cast<std::size_t>(second_); }  ///< ... from this on
+
+ private:
+  static constexpr Word radix = 32;
+  static constexpr Word no_feature = radix - 1;
+  Word low_;
+  Word high_;
+  std::int16_t second_;
+};
 
 /// Logarithm of a magnitude that may be 0.
 double logarithm(double value) {
@@ -152,15 +175,18 @@ std::vector<SimilarSystem> Records::similar(const Features& features, std::size_
   std::vector<double> weight(size(), 0.0);
   for (const std::size_t begin : trees_) {
     const auto nodes = static_cast<std::size_t>(numbers_[begin]);
-    const std::int16_t* node = &numbers_[begin + 1];
-    while (node[0] >= 0) {
-      const bool is_left = features[static_cast<std::size_t>(node[0])] <= node[1];
-      node =
-          is_left ? node + of_a_node : &numbers_[begin + 1 + of_a_node * static_cast<std::size_t>(node[2])];
+    const auto node_at = [&](std::size_t place) { return Node(&numbers_[begin + 1 + of_a_node * place]); };
+    std::size_t place = 0;
+    Node node = node_at(place);
+    while (!node.is_leaf()) {
+      const bool is_left = features[node.feature()] <= node.threshold();
+      place = is_left ? place + 1 : node.right_child();
+      node = node_at(place);
     }
-    const std::size_t members = begin + 1 + of_a_node * nodes + 1 + static_cast<std::size_t>(node[2]);
-    for (std::int16_t i = 0; i < node[1]; ++i)
-      weight[static_cast<std::size_t>(numbers_[members + static_cast<std::size_t>(i)])] += 1.0 / node[1];
+    const std::size_t members = begin + 1 + of_a_node * nodes + 1 + node.first_system();
+    const double share = 1.0 / static_cast<double>(node.systems());
+    for (std::size_t i = 0; i < node.systems(); ++i)
+      weight[static_cast<std::size_t>(numbers_[members + i])] += share;
   }
   std::vector<SimilarSystem> found;
   for (std::size_t i = 0; i < weight.size(); ++i)
@@ -182,15 +208,17 @@ ArmRecord Records::record(std::size_t system, std::size_t arm, double rows) cons
   const std::int16_t* known = numbers + 1;
   if (!bit(known, arm)) return {};
   numbers = known + numbers_of_bits(arms_.size()) + of_an_arm * bits_before(known, arm);
-  ArmRecord record{.outcome = static_cast<ArmRecord::Outcome>(numbers[0])};
+  const bool is_solved = numbers[2] >= 0;
+  const int log_iterations = is_solved ? numbers[2] : -1 - numbers[2];
+  ArmRecord record{.outcome = is_solved ? ArmRecord::Outcome::solved : ArmRecord::Outcome::failed};
   const double set_up_power = thousandths * numbers_[growth_ + arm];
   const double power = thousandths * numbers_[growth_ + arms_.size() + arm];
-  record.log_set_up = thousandths * numbers[1] + set_up_power * larger;
-  record.log_iteration = thousandths * numbers[2];
+  record.log_set_up = thousandths * numbers[0] + set_up_power * larger;
+  record.log_iteration = thousandths * numbers[1];
   record.stretch = std::exp(power * larger);
-  record.iterations = record.stretch * std::exp(thousandths * numbers[3]);
+  record.iterations = record.stretch * std::exp(thousandths * log_iterations);
   for (std::size_t i = 0; i < grid_points; ++i) {
-    const auto pair = static_cast<std::uint16_t>(numbers[4 + i / 2]);
+    const auto pair = static_cast<std::uint16_t>(numbers[3 + i / 2]);
     record.digits[i] = static_cast<float>(i % 2 == 0 ? pair & 0xff : pair >> 8) / digit_steps;
   }
   return record;

@@ -49,15 +49,14 @@ struct SimilarSystem {
 /// Recorded systems with a forest that tells which of them a matrix is like (Meinshausen, JMLR 7, 2006: as
 /// far as they share leaves). Numbers as bench/training/model.py writes them:
 ///   arms, systems, features, trees, grid points;
-///   for each tree: nodes, of each (feature, threshold, right child), its left one next to it, or (-1,
-///   systems
-///     in the leaf, where they begin); numbers of systems, and these;
+///   for each tree: nodes; of each feature + 32 * right child, threshold, its left child being the next one,
+///     or 31 + 32 * systems in the leaf, where they begin; numbers of systems, and these;
 ///   for each arm the power of the rows by which set-ups grow, then that of iterations;
 ///   for each system: logarithm of the rows; a bit for each arm, whether it is known, sixteen in a number,
 ///   the
-///     first in its lowest bit; for each known arm outcome, logarithms of set-up, iteration, iterations, then
-///     digits after 1, 2, 4, ... iterations in steps of 1 / digit_steps, two in a number: the first in its
-///     lower byte.
+///     first in its lowest bit; for each known arm logarithms of set-up, of an iteration, of iterations (-1 -
+///     that where it failed), then digits after 1, 2, 4, ... iterations in steps of 1 / digit_steps, two in a
+///     number: the first in its lower byte.
 class Records {
  public:
   Records(std::span<const std::int16_t> numbers, std::span<const std::string_view> arms,
